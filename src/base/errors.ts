@@ -1,0 +1,82 @@
+/**
+ * The error codes of the result envelope. They are the whole vocabulary: every failure that leaves
+ * Muster, to a model, a program or a person, carries one of them.
+ */
+export const ERROR_CODES = [
+  'INVALID_PARAM',
+  'NOT_FOUND',
+  'PERMISSION_DENIED',
+  'LIMIT_EXCEEDED',
+  'PROVIDER_ERROR',
+  'TIMEOUT',
+  'CANCELLED',
+  'CONFLICT',
+  'INTERNAL_ERROR',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** An error as data: what is written to logs, put into envelopes and shown to a model. */
+export interface ErrorInfo {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly retryable: boolean;
+}
+
+export interface MusterErrorOptions {
+  /** True when the same call may go through later without a change. Default false. */
+  readonly retryable?: boolean;
+  readonly cause?: unknown;
+}
+
+/**
+ * An error meant for a person or a program outside. `message` says what happened, where (file:line,
+ * field, task id) and what to do; it never needs a stack trace beside it.
+ */
+export class MusterError extends Error {
+  override readonly name: string = 'MusterError';
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+
+  constructor(code: ErrorCode, message: string, options: MusterErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.retryable = options.retryable ?? false;
+  }
+
+  toInfo(): ErrorInfo {
+    return { code: this.code, message: this.message, retryable: this.retryable };
+  }
+}
+
+/** Wrong flags or a wrong configuration: the command line ends with exit code 2. */
+export class UsageError extends MusterError {
+  override readonly name = 'UsageError';
+
+  constructor(message: string, options: MusterErrorOptions = {}) {
+    super('INVALID_PARAM', message, options);
+  }
+}
+
+/** Any thrown value as an ErrorInfo; what is not a MusterError is a bug and becomes INTERNAL_ERROR. */
+export function errorInfo(thrown: unknown): ErrorInfo {
+  if (thrown instanceof MusterError) return thrown.toInfo();
+  return { code: 'INTERNAL_ERROR', message: errorMessage(thrown), retryable: false };
+}
+
+export function errorMessage(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** The `code` of a Node system error (`ENOENT`, `EACCES`, …), if the value is one. */
+export function systemErrorCode(thrown: unknown): string | undefined {
+  if (thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string') {
+    return thrown.code;
+  }
+  return undefined;
+}
+
+/** For the `default` branch of an exhaustive switch. */
+export function unreachable(value: never): never {
+  throw new Error(`unreachable: ${JSON.stringify(value)}`);
+}

@@ -1,0 +1,26 @@
+/** Cut by code points, never in the middle of one; says nothing of the cut. */
+export function truncate(text: string, maxCodePoints: number): string {
+  if (text.length <= maxCodePoints) return text;
+  let end = 0;
+  for (let count = 0; count < maxCodePoints && end < text.length; count += 1) {
+    end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
+  }
+  return text.slice(0, end);
+}
+
+/** `1 file`, `3 files`. */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** `850 ms`, `12.3 s`, `4 min 10 s`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+}
+
+/** Byte length in UTF-8. */
+export function byteLength(text: string): number {
+  return Buffer.byteLength(text, 'utf8');
+}

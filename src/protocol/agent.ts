@@ -1,0 +1,61 @@
+import type { JsonObject } from '../base/json.ts';
+import type { PermissionMode } from './permission.ts';
+
+/** Which tools a definition asks for. Names are canonical; what is unknown stays in `problems`. */
+export interface ToolSelection {
+  readonly mode: 'all' | 'allow' | 'deny';
+  readonly names: readonly string[];
+}
+
+export type AgentScope = 'session' | 'project' | 'user' | 'plugin' | 'builtin';
+
+export interface AgentOrigin {
+  readonly scope: AgentScope;
+  /** The format it was read as: `muster`, `claude`, `codex`, … */
+  readonly vendor: string;
+  /** Absolute, or `builtin:NAME`, or `session:NAME`. */
+  readonly path: string;
+}
+
+/** Something worth telling about a definition; a warning never keeps it from loading. */
+export interface AgentProblem {
+  readonly code: string;
+  readonly message: string;
+  readonly path: string;
+  readonly line?: number;
+}
+
+/** Caps that a definition may ask for; the smallest of config, definition and call wins. */
+export interface AgentLimits {
+  readonly maxTurns?: number;
+  readonly maxTokens?: number;
+  readonly wallSeconds?: number;
+  readonly resultMaxTokens?: number;
+}
+
+/** An agent file of any vendor, normalised. */
+export interface AgentDefinition {
+  /** As declared; unique after shadowing. Compared without case. */
+  readonly name: string;
+  readonly aliases: readonly string[];
+  /** When to use it: what the main agent chooses by. */
+  readonly description: string;
+  /** The body: its own part of the system prompt. */
+  readonly prompt: string;
+  readonly tools: ToolSelection;
+  /** Canonical names taken from what `tools` gives, and denied to all below it. */
+  readonly disallowedTools: readonly string[];
+  /** A wish as written (`inherit`, a tier, an id, `provider/id`), absent for none. */
+  readonly model?: string;
+  /** The mode as the file's vendor words it, verbatim; null when absent or not understood. */
+  readonly permissionMode: string | null;
+  /** What that means here, never wider than the vendor meant; null: its parent's, capped at default. */
+  readonly mode: PermissionMode | null;
+  readonly limits: AgentLimits;
+  readonly effort?: 'low' | 'medium' | 'high';
+  readonly color?: string;
+  readonly origin: AgentOrigin;
+  /** Fields that are not understood, kept as they stood. */
+  readonly extra: JsonObject;
+  readonly problems: readonly AgentProblem[];
+}

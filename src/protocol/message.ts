@@ -1,0 +1,74 @@
+import type { JsonObject, JsonValue } from '../base/json.ts';
+
+/**
+ * What a provider needs to get back with a part on the next request (a thinking signature, an item
+ * id), keyed by provider. Opaque to everything but the adapter that wrote it.
+ */
+export type ProviderMeta = JsonObject;
+
+export interface TextPart {
+  readonly type: 'text';
+  readonly text: string;
+  readonly meta?: ProviderMeta;
+}
+
+export interface ReasoningPart {
+  readonly type: 'reasoning';
+  readonly text: string;
+  readonly meta?: ProviderMeta;
+}
+
+export interface ToolCallPart {
+  readonly type: 'tool_call';
+  /** Unique within the task; the provider's own id where it is usable. */
+  readonly id: string;
+  /** As the model wrote it; resolved to a canonical name only at the edge of call execution. */
+  readonly name: string;
+  /** The parsed arguments; the raw text where it was not valid JSON (then `malformed` is set). */
+  readonly input: JsonValue;
+  readonly malformed?: string;
+  readonly meta?: ProviderMeta;
+}
+
+export interface ToolResultPart {
+  readonly type: 'tool_result';
+  readonly callId: string;
+  readonly name: string;
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+export type AssistantPart = TextPart | ReasoningPart | ToolCallPart;
+
+export interface UserMessage {
+  readonly role: 'user';
+  readonly content: readonly TextPart[];
+}
+
+export interface AssistantMessage {
+  readonly role: 'assistant';
+  readonly content: readonly AssistantPart[];
+}
+
+export interface ToolMessage {
+  readonly role: 'tool';
+  readonly content: readonly ToolResultPart[];
+}
+
+export type Message = UserMessage | AssistantMessage | ToolMessage;
+
+export function userMessage(text: string): UserMessage {
+  return { role: 'user', content: [{ type: 'text', text }] };
+}
+
+/** The visible text of an assistant message, reasoning left out. */
+export function messageText(message: AssistantMessage): string {
+  return message.content
+    .filter((part) => part.type === 'text')
+    .map((part) => part.text)
+    .join('');
+}
+
+export function toolCalls(message: AssistantMessage): readonly ToolCallPart[] {
+  return message.content.filter((part) => part.type === 'tool_call');
+}

@@ -1,0 +1,164 @@
+import type { JsonObject } from '../base/json.ts';
+import type { AssistantMessage, Message } from './message.ts';
+
+/** The tiers of SPEC "Models"; each has the aliases of `TIER_ALIASES`. */
+export const TIERS = ['fast', 'balanced', 'powerful'] as const;
+export type Tier = (typeof TIERS)[number];
+
+/** Every word that names a tier, in any agent format. */
+export const TIER_ALIASES: Readonly<Record<string, Tier>> = {
+  fast: 'fast',
+  light: 'fast',
+  haiku: 'fast',
+  balanced: 'balanced',
+  main: 'balanced',
+  sonnet: 'balanced',
+  powerful: 'powerful',
+  opus: 'powerful',
+};
+
+/** A model that was decided on: enough to reach it again from the log alone. */
+export interface ResolvedModel {
+  /** The configured provider's name (`anthropic`, `openai`, `google`, `ollama`, or a user's own). */
+  readonly provider: string;
+  /** The provider's own id of the model. */
+  readonly id: string;
+  /** The tier asked for, where it was one. */
+  readonly tier?: Tier;
+  /** How it was chosen, one step an entry, first the wish: shown by `explain` and logged. */
+  readonly chain: readonly string[];
+  /** A wish that could not be met, for the result to repeat. */
+  readonly warning?: string;
+}
+
+/** `provider/id`: how a model is printed and named in flags. */
+export function modelName(model: Pick<ResolvedModel, 'provider' | 'id'>): string {
+  return `${model.provider}/${model.id}`;
+}
+
+/** A tool as it stands in a request. Serialised once per view, always in the same order. */
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+}
+
+/** The part of a request that all requests of one view share: it never changes while a task runs. */
+export interface RequestPrefix {
+  /** System prompt, stable part first; the last one is particular to the task. */
+  readonly system: readonly string[];
+  readonly tools: readonly ToolSpec[];
+}
+
+export interface ModelRequest {
+  readonly model: ResolvedModel;
+  readonly prefix: RequestPrefix;
+  readonly messages: readonly Message[];
+  /** `none` keeps the tools in the request (the prefix stays the same) and forbids calls. */
+  readonly toolChoice: 'auto' | 'none';
+  /** Tokens; absent: the model's own limit from the catalogue. */
+  readonly maxOutputTokens?: number;
+  readonly effort?: 'low' | 'medium' | 'high';
+  /** Groups requests that share a prefix, for providers that route by it (OpenAI). */
+  readonly cacheKey?: string;
+}
+
+/** Tokens as the provider reports them; `input` is what was not read from cache. */
+export interface Usage {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly reasoning: number;
+}
+
+export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    reasoning: a.reasoning + b.reasoning,
+  };
+}
+
+/** Tokens paid for, the measure of every budget: input not read from cache, plus output. */
+export function paidTokens(usage: Usage): number {
+  return usage.input + usage.cacheWrite + usage.output;
+}
+
+export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'other';
+
+export type FailureKind =
+  | 'connect'
+  | 'rate_limit'
+  | 'overloaded'
+  | 'server'
+  | 'auth'
+  | 'bad_request'
+  | 'not_found'
+  | 'context_overflow'
+  | 'malformed'
+  | 'timeout'
+  | 'cancelled';
+
+/** A model request that went wrong, as a value: the loop decides, nothing is thrown. */
+export interface ModelFailure {
+  readonly kind: FailureKind;
+  /** For a person: provider, model, what it said. No key, no header. */
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly status?: number;
+  /** From Retry-After, in milliseconds. */
+  readonly retryAfterMs?: number;
+  /** For `timeout`: which limit ran out. */
+  readonly limit?: 'connect' | 'first_token' | 'stream_idle';
+}
+
+export type ModelPart =
+  /** The first byte of the answer: the request is accepted. Exactly once, before the rest. */
+  | { readonly type: 'accepted' }
+  | { readonly type: 'text_delta'; readonly text: string }
+  | { readonly type: 'reasoning_delta'; readonly text: string }
+  /** A call has begun; its arguments are not whole yet and nothing may run. */
+  | { readonly type: 'tool_call_started'; readonly id: string; readonly name: string }
+  /** A sign of life without content (ping, an unknown event). */
+  | { readonly type: 'ping' }
+  /** Last on success: the whole answer. */
+  | {
+      readonly type: 'finished';
+      readonly message: AssistantMessage;
+      readonly usage: Usage;
+      readonly reason: FinishReason;
+      /** The model that answered, where the provider names one. */
+      readonly servedBy?: string;
+    }
+  /** Last on failure; what was streamed before it stands. */
+  | { readonly type: 'failed'; readonly failure: ModelFailure; readonly usage?: Usage };
+
+/**
+ * The one door to a model. `stream` never throws and never rejects: it ends with `finished` or
+ * `failed`. Aborting the signal ends it soon with `failed` of kind `cancelled`.
+ */
+export interface ModelPort {
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
+}
+
+/** What the catalogue knows of a model; null where it does not know. Prices are USD per million. */
+export interface ModelFacts {
+  readonly contextWindow: number | null;
+  readonly maxOutput: number | null;
+  readonly price: ModelPrice | null;
+}
+
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  /** Where it came from and of what day, `YYYY-MM-DD`. */
+  readonly source: string;
+  readonly asOf: string;
+}

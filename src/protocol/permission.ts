@@ -1,0 +1,76 @@
+/** The modes, widest last: the order is the ladder that attenuation takes the minimum on. */
+export const PERMISSION_MODES = ['plan', 'default', 'acceptEdits', 'autonomous'] as const;
+export type PermissionMode = (typeof PERMISSION_MODES)[number];
+
+/** Where a rule stood, for the reason that a decision gives. */
+export interface RuleSource {
+  readonly kind: 'config' | 'flag' | 'env' | 'definition' | 'answer' | 'builtin';
+  /** A file with line, a flag's name, an agent's name. */
+  readonly where: string;
+}
+
+/** `Tool` or `Tool(specifier)`, parsed; `text` is what the user wrote. */
+export interface PermissionRule {
+  readonly text: string;
+  readonly tool: string;
+  readonly specifier?: string;
+  readonly source: RuleSource;
+}
+
+export interface RuleSet {
+  readonly allow: readonly PermissionRule[];
+  readonly ask: readonly PermissionRule[];
+  readonly deny: readonly PermissionRule[];
+}
+
+/**
+ * What a task may do, as data: frozen in its specification, narrowed for each child, judged for each
+ * call. Only `policy/` makes one from another.
+ */
+export interface Rights {
+  readonly mode: PermissionMode;
+  readonly rules: RuleSet;
+  /** Canonical names that this task or an ancestor must not use, whatever a list says. */
+  readonly disallowedTools: readonly string[];
+  /** Absolute real paths. The first is the working directory. */
+  readonly roots: readonly string[];
+  readonly depth: number;
+  readonly maxDepth: number;
+}
+
+/** What a call would touch, told by the tool itself before it runs; policy judges this alone. */
+export interface Access {
+  /** Paths as the tool would open them, absolute, links not yet resolved. */
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+  /** Shell command lines, verbatim. */
+  readonly commands: readonly string[];
+  /** Host names that would be contacted. */
+  readonly hosts: readonly string[];
+  /** For Task: the agent type. */
+  readonly agent?: string;
+}
+
+export const NO_ACCESS: Access = { reads: [], writes: [], commands: [], hosts: [] };
+
+export type Verdict = 'allow' | 'ask' | 'deny';
+
+/** Which step of the order in SPEC "Decision" gave the verdict. */
+export type DecisionStep =
+  | 'tool_set'
+  | 'deny_rule'
+  | 'floor'
+  | 'ask_rule'
+  | 'allow_rule'
+  | 'mode'
+  | 'tool_default';
+
+export interface Decision {
+  readonly verdict: Verdict;
+  readonly step: DecisionStep;
+  /** For a person and for the model: what decided, and why. */
+  readonly reason: string;
+  readonly rule?: PermissionRule;
+  /** A rule that would allow the call, where one could. */
+  readonly wouldAllow?: string;
+}

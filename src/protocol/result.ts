@@ -1,0 +1,72 @@
+import type { ErrorInfo } from '../base/errors.ts';
+import type { JsonValue } from '../base/json.ts';
+import type { CommandRun, FileChange, FileSeen } from './tool.ts';
+
+/** SPEC "Managing tasks": the statuses a task can have. `interrupted` is derived, never written. */
+export const TASK_STATUSES = [
+  'queued',
+  'running',
+  'parked',
+  'completed',
+  'partial',
+  'failed',
+  'stopped',
+  'killed',
+  'interrupted',
+] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+
+/** The statuses that end a task. */
+export type EndStatus = 'completed' | 'partial' | 'failed' | 'stopped' | 'killed';
+
+export type EnvelopeStatus = 'success' | 'partial' | 'error';
+
+/** What really happened in a task, counted by Muster and not by the model. */
+export interface Receipt {
+  readonly filesRead: readonly FileSeen[];
+  readonly filesChanged: readonly FileChange[];
+  readonly commands: readonly CommandRun[];
+  readonly children: readonly string[];
+  /** Calls that were refused, as `Tool: reason`. */
+  readonly refusals: readonly string[];
+  readonly models: readonly string[];
+  readonly endedBecause: string;
+}
+
+/** The result of a task for programs; field names are the contract's (seed S2). */
+export interface ResultEnvelope {
+  readonly status: EnvelopeStatus;
+  readonly data: {
+    readonly status: TaskStatus;
+    readonly task_id: string;
+    /** The whole answer, uncut. */
+    readonly result: string;
+    readonly structured: JsonValue;
+    readonly tool_summary: readonly { readonly tool: string; readonly count: number }[];
+    readonly files_modified: readonly string[];
+    readonly model_used: string;
+    readonly subagent_type: string;
+    readonly turns: number;
+    readonly usage: {
+      readonly input: number;
+      readonly output: number;
+      readonly cache_read: number;
+      readonly cache_write: number;
+    };
+    /** Null where no price is known. */
+    readonly cost_usd: number | null;
+    readonly receipt: Receipt;
+    /** Path of the event log; null with --no-log. */
+    readonly transcript: string | null;
+    readonly output_file: string | null;
+  };
+  /** What the parent's model gets: capped, with the line of facts. */
+  readonly text: string;
+  readonly stats: {
+    readonly time_ms: number;
+    readonly tool_calls: number;
+    readonly model: string;
+  };
+  readonly context: { readonly cwd: string; readonly params_input: JsonValue };
+  readonly error: ErrorInfo | null;
+}

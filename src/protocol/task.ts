@@ -1,0 +1,48 @@
+import type { JsonObject } from '../base/json.ts';
+import type { AgentDefinition } from './agent.ts';
+import type { ResolvedModel } from './model.ts';
+import type { Rights } from './permission.ts';
+
+/** Which way a task came in. */
+export type TaskSource = 'cli' | 'model' | 'skill' | 'hook' | 'sdk' | 'acp' | 'mcp' | 'template';
+
+/** Caps of one task, decided when it is made: the smallest of config, definition and call. */
+export interface TaskLimits {
+  /** Null: none. */
+  readonly maxTurns: number | null;
+  /** Paid tokens of this task alone. Null: none. */
+  readonly maxTokens: number | null;
+  /** Milliseconds from its start. Null: none (the main agent). */
+  readonly wallMs: number | null;
+  /** Tokens of the answer that reach the parent's model. */
+  readonly resultMaxTokens: number;
+}
+
+/**
+ * Everything that was decided when a task was made. Frozen, written whole in the first event: a
+ * resume, a replay or another machine needs the log and nothing else.
+ */
+export interface TaskSpec {
+  readonly id: string;
+  /** The root of its tree; its own id for a root. */
+  readonly root: string;
+  readonly parent: string | null;
+  /** The parent's Task call that made it. */
+  readonly parentCall: string | null;
+  readonly depth: number;
+  readonly agent: AgentDefinition;
+  readonly description: string;
+  readonly prompt: string;
+  readonly model: ResolvedModel;
+  readonly cwd: string;
+  readonly rights: Rights;
+  /** Canonical names of the frozen tool view, in request order. */
+  readonly tools: readonly string[];
+  readonly limits: TaskLimits;
+  /** sha256 of the blob that holds the RequestPrefix (system and tool schemas, byte for byte). */
+  readonly prefix: string;
+  readonly background: boolean;
+  readonly source: TaskSource;
+  /** The call's arguments as given, for `context.params_input`. */
+  readonly params: JsonObject;
+}

@@ -1,0 +1,49 @@
+/** The core set of SPEC "Tools and permissions", in the order in which tools stand in a request. */
+export const CORE_TOOLS = [
+  'Read',
+  'Write',
+  'Edit',
+  'MultiEdit',
+  'LS',
+  'Glob',
+  'Grep',
+  'Bash',
+  'TodoWrite',
+  'WebFetch',
+  'WebSearch',
+  'Skill',
+  'AskUser',
+  'TaskOutput',
+  'TaskStop',
+  'TaskSend',
+  'Notify',
+] as const;
+
+/** Tools that a definition has to ask for by name. */
+export const ON_REQUEST_TOOLS = [
+  'Task',
+  'TaskList',
+  'TaskReplay',
+  'HttpRequest',
+  'MemoryList',
+  'MemoryRead',
+  'MemoryWrite',
+  'MemoryPatch',
+  'MemoryAppend',
+  'MemoryDelete',
+  'Board',
+  'CurrentTime',
+  'Sleep',
+  'GetEnv',
+  'SetEnv',
+  'JsonParse',
+  'JsonStringify',
+  'Base64Encode',
+  'Base64Decode',
+  'FileInfo',
+  'MoveFile',
+  'DeleteFile',
+  'ExitPlanMode',
+] as const;
+
+export const TOOL_NAMES: readonly string[] = [...CORE_TOOLS, ...ON_REQUEST_TOOLS];

@@ -1,0 +1,119 @@
+import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { Clock } from '../base/clock.ts';
+import type { ErrorCode } from '../base/errors.ts';
+import type { Access } from './permission.ts';
+
+/** What a tool does to the world; policy and scheduling judge by it. */
+export type ToolKind = 'read' | 'edit' | 'execute' | 'network' | 'delegate' | 'meta';
+
+/**
+ * What may be done with a call that has no recorded outcome after a crash: `pure` calls run again;
+ * `checkable` ones are compared with the state they meant to reach; `keyed` ones run again under the
+ * same key; `opaque` ones never run again by themselves.
+ */
+export type ReplayClass = 'pure' | 'checkable' | 'keyed' | 'opaque';
+
+export type ValidationResult<I> =
+  | { readonly ok: true; readonly input: I }
+  /** One sentence an issue: field, what is wrong, what is valid. */
+  | { readonly ok: false; readonly issues: readonly string[] };
+
+/**
+ * A tool. `parse`, `describe` and `run` see the same parsed input. `describe` is pure and never
+ * touches the disk. `run` must not throw for what can go wrong outside (that is an output with
+ * `error`); a throw is a bug and reaches the model as INTERNAL_ERROR. It must stop soon after
+ * `context.signal` aborts, with nothing left running.
+ */
+export interface Tool<I = never> {
+  readonly name: string;
+  readonly kind: ToolKind;
+  readonly replay: ReplayClass;
+  /** For the model: short. */
+  readonly description: string;
+  /** JSON Schema of the input, an object schema. */
+  readonly inputSchema: JsonObject;
+  parse(input: JsonValue): ValidationResult<I>;
+  /** Absent: unknown access, judged as `execute`. */
+  describe?(input: I, at: { readonly cwd: string }): Access;
+  run(input: I, context: ToolContext): Promise<ToolOutput>;
+}
+
+/** A tool of any input: how registries hold them (`I` is only ever fed by the tool's own `parse`). */
+// oxlint-disable-next-line typescript/no-explicit-any -- the one place where the input type is erased
+export type AnyTool = Tool<any>;
+
+/** A change to one file, for the receipt. Hashes are sha256 hex; null: it was not there. */
+export interface FileChange {
+  readonly path: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export interface FileSeen {
+  readonly path: string;
+  readonly hash: string;
+}
+
+export interface CommandRun {
+  readonly command: string;
+  /** Null when a signal ended it. */
+  readonly exitCode: number | null;
+}
+
+/** What really happened in a call, counted by Muster and not by the model. */
+export interface CallFacts {
+  readonly read?: readonly FileSeen[];
+  readonly changed?: readonly FileChange[];
+  readonly commands?: readonly CommandRun[];
+}
+
+export interface ToolOutput {
+  /** What the model gets. Already within the caps of the tool. */
+  readonly text: string;
+  /** Set: the call failed, and `text` says what happened and what to do. */
+  readonly error?: ErrorCode;
+  readonly facts?: CallFacts;
+}
+
+/** The ports a tool gets. Nothing in it belongs to the engine, so that a tool is tested alone. */
+export interface ToolContext {
+  readonly taskId: string;
+  readonly callId: string;
+  readonly cwd: string;
+  /** Absolute real paths that files must lie in. */
+  readonly roots: readonly string[];
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly caps: ToolCaps;
+  readonly files: FileMemory;
+  readonly todos: TodoStore;
+  /** A file beside the log for output too large to keep; created on first use, 0600. */
+  spillPath(): string;
+  /** A line for whoever watches; may be dropped. */
+  progress(line: string): void;
+}
+
+/** From `[output]` and `[liveness]`; bytes and milliseconds. */
+export interface ToolCaps {
+  readonly resultBytes: number;
+  readonly readBytes: number;
+  readonly spillBytes: number;
+  readonly toolMs: number;
+}
+
+/** What a task has read, so that an edit over something unseen or changed since is refused. */
+export interface FileMemory {
+  /** Hash at the task's last read or write of this real path. */
+  seen(path: string): string | undefined;
+  remember(path: string, hash: string): void;
+}
+
+export interface TodoItem {
+  readonly content: string;
+  readonly status: 'pending' | 'in_progress' | 'completed';
+}
+
+export interface TodoStore {
+  get(): readonly TodoItem[];
+  set(items: readonly TodoItem[]): void;
+}
