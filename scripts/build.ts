@@ -1,0 +1,90 @@
+/**
+ * Builds dist/: the command line program, the library's entries and their types, the built-in agent
+ * definitions, and the licences of what is bundled. `--no-types` leaves the types out.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { rolldown, type OutputChunk } from 'rolldown';
+
+const root = dirname(import.meta.dirname);
+const dist = join(root, 'dist');
+const withTypes = !process.argv.includes('--no-types');
+
+const ENTRIES = {
+  muster: 'src/front/cli/bin.ts',
+  index: 'src/api/index.ts',
+  events: 'src/protocol/events.ts',
+  testing: 'src/testing/index.ts',
+};
+
+/** Not bundled: it finds its binary beside its own files. */
+const EXTERNAL = ['@vscode/ripgrep'];
+
+async function bundle(): Promise<readonly OutputChunk[]> {
+  const build = await rolldown({
+    cwd: root,
+    input: ENTRIES,
+    platform: 'node',
+    external: EXTERNAL,
+    tsconfig: false,
+    logLevel: 'warn',
+  });
+  const { output } = await build.write({
+    dir: dist,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+    minify: { compress: true, mangle: false, codegen: true },
+    sourcemap: false,
+  });
+  await build.close();
+  return output.filter((file) => file.type === 'chunk');
+}
+
+/** The folder of the package that a bundled module comes from, if it comes from one. */
+function packageDirectory(moduleId: string): string | null {
+  const marker = '/node_modules/';
+  const at = moduleId.lastIndexOf(marker);
+  if (at === -1) return null;
+  const [first = '', second = ''] = moduleId.slice(at + marker.length).split('/');
+  const name = first.startsWith('@') ? `${first}/${second}` : first;
+  return moduleId.slice(0, at + marker.length) + name;
+}
+
+function licences(chunks: readonly OutputChunk[]): string {
+  const directories = new Set<string>();
+  for (const chunk of chunks) {
+    for (const id of chunk.moduleIds) {
+      const directory = packageDirectory(id);
+      if (directory !== null) directories.add(directory);
+    }
+  }
+  return [...directories]
+    .toSorted()
+    .map(licence)
+    .join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+function licence(directory: string): string {
+  const { name, version, license } = JSON.parse(
+    readFileSync(join(directory, 'package.json'), 'utf8'),
+  );
+  const file = readdirSync(directory).find((entry) => /^licen[cs]e(\.|$)/i.test(entry));
+  const text = file === undefined ? '' : readFileSync(join(directory, file), 'utf8');
+  return `${name} ${version} (${license})\n\n${text}`;
+}
+
+rmSync(dist, { recursive: true, force: true });
+const chunks = await bundle();
+writeFileSync(join(dist, 'LICENSES.txt'), licences(chunks));
+const builtin = join(root, 'src/agents/builtin');
+if (existsSync(builtin)) {
+  cpSync(builtin, join(dist, 'builtin'), {
+    recursive: true,
+    filter: (from) => !from.endsWith('.ts'),
+  });
+}
+if (withTypes) {
+  execFileSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
+}

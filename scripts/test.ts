@@ -1,0 +1,72 @@
+/**
+ * The whole check, in the order in which failures are cheapest to find: formatting, lint, types,
+ * dead code, build, tests. Ends with one line `N passed, N failed`.
+ *
+ * `--crash` runs the long crash tests alone; other arguments go to vitest.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const crash = process.argv.includes('--crash');
+const rest = process.argv.slice(2).filter((argument) => argument !== '--crash');
+const report = join(tmpdir(), `muster-test-${process.pid}.json`);
+const missing = join(tmpdir(), `muster-not-run-${process.pid}.txt`);
+
+interface Step {
+  readonly name: string;
+  readonly command: readonly string[];
+}
+
+const checks: readonly Step[] = [
+  { name: 'formatting', command: ['oxfmt', '--check'] },
+  { name: 'lint', command: ['oxlint', '--deny-warnings'] },
+  { name: 'types', command: ['tsc', '--noEmit'] },
+  { name: 'dead code', command: ['knip'] },
+];
+
+const vitest = [
+  ...['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
+  ...(crash ? ['--config', 'vitest.crash.config.ts'] : ['--coverage']),
+  ...rest,
+];
+
+function run({ name, command }: Step): boolean {
+  const [program = '', ...args] = command;
+  const startedAt = Date.now();
+  const { status } = spawnSync(program, args, {
+    stdio: 'inherit',
+    env: { ...process.env, MUSTER_TEST_NOT_RUN: missing },
+  });
+  const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+  console.log(`${status === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`);
+  return status === 0;
+}
+
+interface Counts {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+}
+
+function counts(): Counts {
+  if (!existsSync(report)) return { numPassedTests: 0, numFailedTests: 0 };
+  const parsed: Counts = JSON.parse(readFileSync(report, 'utf8'));
+  rmSync(report);
+  return parsed;
+}
+
+const build: Step = { name: 'build', command: ['node', 'scripts/build.ts', '--no-types'] };
+const failed = (crash ? [build] : [...checks, build]).filter((step) => !run(step));
+const testsPassed = run({ name: 'tests', command: vitest });
+const { numPassedTests, numFailedTests } = counts();
+if (existsSync(missing)) {
+  console.log('\nNot run, for want of a system package:');
+  console.log(readFileSync(missing, 'utf8').trimEnd());
+  rmSync(missing);
+}
+// A failed check, or a run that broke outside a test (coverage too low), counts as one failure each.
+const failures = numFailedTests + failed.length + (testsPassed || numFailedTests > 0 ? 0 : 1);
+if (failed.length > 0) console.log(`\nFailed: ${failed.map((step) => step.name).join(', ')}`);
+console.log(`\n${numPassedTests} passed, ${failures} failed`);
+process.exitCode = failures === 0 ? 0 : 1;

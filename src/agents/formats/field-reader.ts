@@ -1,0 +1,76 @@
+import type { AgentProblem } from '../../protocol/agent.ts';
+import type { Field, FieldProblem, Fields } from '../front-matter/fields.ts';
+import { shownMessage } from './clean-text.ts';
+
+/** Problems told of one file: a file of nothing but faults must not fill memory or screen. */
+const MAX_PROBLEMS = 100;
+
+/**
+ * The fields of one file while a format reads them: it takes each one that it knows, says what is
+ * worth telling, and keeps what nobody took.
+ */
+export interface FieldReader {
+  /** Whose words the fields are in. */
+  readonly vendor: string;
+  /** By any spelling of the name: `max-turns`, `maxTurns` and `max_turns` are one field. */
+  take(name: string): Field | undefined;
+  /** What was never taken, as written. */
+  untaken(): Fields;
+  warn(code: string, message: string, line?: number): void;
+  /** Everything told so far, the front matter's own problems first. */
+  problems(): readonly AgentProblem[];
+}
+
+/** A field's name without case, `-` and `_`. */
+export function foldFieldName(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_]/g, '');
+}
+
+interface FieldReaderOptions {
+  readonly path: string;
+  readonly vendor: string;
+  readonly fields: Fields;
+  /** What the front matter itself was told for. */
+  readonly problems: readonly FieldProblem[];
+}
+
+export function fieldReader(options: FieldReaderOptions): FieldReader {
+  const { path, vendor } = options;
+  const problems: AgentProblem[] = [];
+  const tell = ({ code, message, line }: FieldProblem): void => {
+    if (problems.length >= MAX_PROBLEMS) return;
+    const isLast = problems.length === MAX_PROBLEMS - 1;
+    const problem = isLast
+      ? {
+          code: 'too-many-problems',
+          message: `More than ${MAX_PROBLEMS} problems; the rest is left out.`,
+        }
+      : { code, message: shownMessage(message) };
+    problems.push({ ...problem, path, ...(line === undefined ? {} : { line }) });
+  };
+  for (const problem of options.problems) tell(problem);
+  const left = new Map(options.fields);
+  const keys = keysByName(options.fields);
+  return {
+    vendor,
+    take(name) {
+      const key = keys.get(foldFieldName(name));
+      const field = key === undefined ? undefined : left.get(key);
+      if (key !== undefined) left.delete(key);
+      return field;
+    },
+    untaken: () => left,
+    warn: (code, message, line) => tell({ code, message, ...(line === undefined ? {} : { line }) }),
+    problems: () => problems,
+  };
+}
+
+/** Of two spellings of one name the first counts; the other stays untaken, and is told as such. */
+function keysByName(fields: Fields): ReadonlyMap<string, string> {
+  const keys = new Map<string, string>();
+  for (const key of fields.keys()) {
+    const name = foldFieldName(key);
+    if (!keys.has(name)) keys.set(name, key);
+  }
+  return keys;
+}

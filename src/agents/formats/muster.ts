@@ -1,0 +1,54 @@
+import { basename } from 'node:path';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import type { AgentFile, AgentFormat, LoadedAgents } from './format.ts';
+import { MUSTER_MODES } from './modes.ts';
+import type { Dialect } from './shared.ts';
+import { nameFromPath, readMarkdownAgent } from './shared.ts';
+
+const MUSTER: Dialect = {
+  vendor: 'muster',
+  modes: MUSTER_MODES,
+  limits: ['max-turns', 'max-tokens', 'wall-seconds', 'result-max-tokens'],
+  inactive: ['isolation', 'memory', 'skills', 'hooks', 'background', 'output-schema'],
+};
+
+/** Muster's own `*.md`, the built-in agents' too. */
+export const musterFormat: AgentFormat = {
+  vendor: MUSTER.vendor,
+  accepts: isMarkdown,
+  read: (file) => readMarkdownAgent(file, MUSTER),
+};
+
+/** Seed S3's `.gen/agents/*.md`: the same fields under the same words. */
+export const genFormat: AgentFormat = {
+  vendor: 'gen',
+  accepts: isMarkdown,
+  read: (file) => readMarkdownAgent(file, { ...MUSTER, vendor: 'gen' }),
+};
+
+/** Seed S0's `NAME/SUBAGENT.md`. */
+export const subagentFormat: AgentFormat = {
+  vendor: 'subagent',
+  accepts: (fileName) => fileName === 'SUBAGENT.md',
+  read: readSubagent,
+};
+
+export function isMarkdown(fileName: string): boolean {
+  return fileName.toLowerCase().endsWith('.md');
+}
+
+async function readSubagent(file: AgentFile): Promise<LoadedAgents> {
+  const { items, problems } = await readMarkdownAgent(file, { ...MUSTER, vendor: 'subagent' });
+  return { items: items.map((agent) => compareWithFolder(agent)), problems };
+}
+
+function compareWithFolder(agent: AgentDefinition): AgentDefinition {
+  const { path } = agent.origin;
+  const folder = nameFromPath(path);
+  if (agent.name === folder || basename(path) !== 'SUBAGENT.md') return agent;
+  const message = `Its name is \`${agent.name}\`, its folder's \`${folder}\`; the name counts.`;
+  return {
+    ...agent,
+    problems: [...agent.problems, { code: 'name-differs-from-folder', message, path }],
+  };
+}

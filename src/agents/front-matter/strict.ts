@@ -1,0 +1,105 @@
+import type { Document, LineCounter, Pair, ParsedNode } from 'yaml';
+import { errorMessage } from '../../base/errors.ts';
+import { toJson } from './to-json.ts';
+import type { Field, FieldProblem, Fields } from './fields.ts';
+
+type StrictResult =
+  | { readonly ok: true; readonly fields: Fields; readonly problems: readonly FieldProblem[] }
+  /** `line` is a line of the file. */
+  | { readonly ok: false; readonly message: string; readonly line: number };
+
+/** More uses of aliases than any agent file needs; a bomb needs more. */
+const MAX_ALIAS_COUNT = 10;
+
+/** This many take the library about a second; one hostile file may not take more. */
+export const MAX_INDICATORS = 50_000;
+const INDICATORS = new Set('[{,:?-&*\n');
+
+/**
+ * Front matter as YAML 1.2 (core schema). A key that stands twice is a warning and the last one
+ * counts, as it does in JSON; every other violation is `ok: false`. Loads the YAML library.
+ * `maxIndicators` bounds lines, commas, brackets and the like together.
+ */
+export async function parseStrict(
+  yaml: string,
+  firstLine: number,
+  maxIndicators = MAX_INDICATORS,
+): Promise<StrictResult> {
+  if (hasMoreIndicators(yaml, maxIndicators)) {
+    const message = `more than ${maxIndicators} lines, commas, brackets and the like`;
+    return { ok: false, message, line: firstLine };
+  }
+  const { isMap, isScalar, LineCounter, parseDocument } = await import('yaml');
+  const counter = new LineCounter();
+  try {
+    const document = parseDocument(yaml, {
+      lineCounter: counter,
+      logLevel: 'error',
+      prettyErrors: false,
+      resolveKnownTags: false,
+      schema: 'core',
+      stringKeys: true,
+      uniqueKeys: false,
+      version: '1.2',
+    });
+    const lineOf = (offset: number): number => firstLine + fileLine(counter, offset) - 1;
+    const [fault] = document.errors;
+    if (fault !== undefined) {
+      return { ok: false, message: fault.message, line: lineOf(fault.pos[0]) };
+    }
+    if (document.contents === null) return { ok: true, fields: new Map(), problems: [] };
+    if (!isMap(document.contents)) {
+      return { ok: false, message: 'not `key: value` lines', line: firstLine };
+    }
+    const keys = document.contents.items.map((pair: Pair<ParsedNode, ParsedNode | null>) => ({
+      key: isScalar(pair.key) ? String(pair.key.value) : '',
+      line: lineOf(pair.key.range[0]),
+    }));
+    return { ok: true, ...collect(valuesOf(document), keys) };
+  } catch (error) {
+    // The library throws for alias bombs and for nesting deeper than the stack, and toJson for what
+    // is too large: the file's fault, told like a fault of syntax.
+    return { ok: false, message: errorMessage(error), line: firstLine };
+  }
+}
+
+function hasMoreIndicators(yaml: string, limit: number): boolean {
+  if (yaml.length <= limit) return false;
+  let count = 0;
+  for (const char of yaml) {
+    if (INDICATORS.has(char)) count += 1;
+    if (count > limit) return true;
+  }
+  return false;
+}
+
+interface KeyLine {
+  readonly key: string;
+  readonly line: number;
+}
+
+function fileLine(counter: LineCounter, offset: number): number {
+  // The counter answers 0 where the text has no line break at all.
+  return Math.max(1, counter.linePos(offset).line);
+}
+
+function valuesOf(document: Document.Parsed): ReadonlyMap<unknown, unknown> {
+  const values: unknown = document.toJS({ mapAsMap: true, maxAliasCount: MAX_ALIAS_COUNT });
+  return values instanceof Map ? values : new Map<unknown, unknown>();
+}
+
+function collect(
+  values: ReadonlyMap<unknown, unknown>,
+  keys: readonly KeyLine[],
+): { readonly fields: Fields; readonly problems: readonly FieldProblem[] } {
+  const fields = new Map<string, Field>();
+  const problems: FieldProblem[] = [];
+  for (const { key, line } of keys) {
+    if (fields.has(key)) {
+      const message = `\`${key}\` stands twice; the last one counts.`;
+      problems.push({ code: 'duplicate-key', message, line });
+    }
+    fields.set(key, { value: toJson(values.get(key)), line });
+  }
+  return { fields, problems };
+}

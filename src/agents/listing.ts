@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import type {
+  AgentDefinition,
+  AgentProblem,
+  AgentScope,
+  ToolSelection,
+} from '../protocol/agent.ts';
+import type { PermissionMode } from '../protocol/permission.ts';
+import type { DiscoveredAgents } from './discover.ts';
+import { withLineFeeds } from './front-matter/split.ts';
+import type { SkippedPath } from './walk.ts';
+
+/** One agent as `agents list --json` prints it. */
+interface AgentListing {
+  readonly path: string;
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly description: string;
+  readonly tools: ToolSelection;
+  readonly disallowedTools: readonly string[];
+  readonly model: string | null;
+  /** What the file asks for. */
+  readonly permissionMode: string | null;
+  /** What it gets. */
+  readonly effectiveMode: PermissionMode;
+  readonly maxTurns: number | null;
+  /** Hexadecimal, of the prompt with `\n` line ends, trimmed. */
+  readonly promptSha256: string;
+  readonly warnings: readonly AgentProblem[];
+  readonly scope: AgentScope;
+  readonly vendor: string;
+  /** Paths of the agents of the same name that it keeps from being used. */
+  readonly shadows: readonly string[];
+  /** The path of the agent that keeps this one from being used. */
+  readonly shadowedBy: string | null;
+}
+
+export interface AgentListings {
+  /** Shadowed ones too, after the others. */
+  readonly agents: readonly AgentListing[];
+  readonly skipped: readonly SkippedPath[];
+  readonly problems: readonly AgentProblem[];
+}
+
+export interface ListingOptions {
+  /** The mode that an agent gets when the main agent delegates to it: attenuation's own answer. */
+  readonly effectiveMode: (agent: AgentDefinition) => PermissionMode;
+}
+
+export function listAgents(found: DiscoveredAgents, options: ListingOptions): AgentListings {
+  const shadowedBy = Map.groupBy(found.shadowed, ({ by }) => by);
+  const shadowsOf = (path: string): readonly string[] =>
+    (shadowedBy.get(path) ?? []).map(({ agent }) => agent.origin.path);
+  const used = found.agents.map((agent) => ({
+    ...describe(agent, options),
+    shadows: shadowsOf(agent.origin.path),
+    shadowedBy: null,
+  }));
+  const shadowed = found.shadowed.map(({ agent, by }) => ({
+    ...describe(agent, options),
+    shadows: [],
+    shadowedBy: by,
+  }));
+  return { agents: [...used, ...shadowed], skipped: found.skipped, problems: found.problems };
+}
+
+function describe(
+  agent: AgentDefinition,
+  options: ListingOptions,
+): Omit<AgentListing, 'shadows' | 'shadowedBy'> {
+  return {
+    path: agent.origin.path,
+    name: agent.name,
+    aliases: agent.aliases,
+    description: agent.description,
+    tools: { mode: agent.tools.mode, names: listedNames(agent.tools.names) },
+    disallowedTools: listedNames(agent.disallowedTools),
+    model: agent.model ?? null,
+    permissionMode: agent.permissionMode,
+    effectiveMode: options.effectiveMode(agent),
+    maxTurns: agent.limits.maxTurns ?? null,
+    promptSha256: promptSha256(agent.prompt),
+    warnings: agent.problems,
+    scope: agent.origin.scope,
+    vendor: agent.origin.vendor,
+  };
+}
+
+/** The listing's own words for two tools, those of the file format that most agents are written in. */
+const LISTED_NAMES: ReadonlyMap<string, string> = new Map([
+  ['MultiEdit', 'Edit'],
+  ['AskUser', 'AskUserQuestion'],
+]);
+
+function listedNames(names: readonly string[]): readonly string[] {
+  return [...new Set(names.map((name) => LISTED_NAMES.get(name) ?? name))];
+}
+
+function promptSha256(prompt: string): string {
+  const text = withLineFeeds(prompt).trim();
+  return createHash('sha256').update(text).digest('hex');
+}

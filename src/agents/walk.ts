@@ -1,0 +1,124 @@
+import { opendirSync, realpathSync, statSync } from 'node:fs';
+import type { Dirent } from 'node:fs';
+import { join } from 'node:path';
+import { errorMessage, systemErrorCode } from '../base/errors.ts';
+import { isInside } from '../sys/paths.ts';
+
+/** Levels below a place that are looked into. */
+const MAX_DEPTH = 8;
+/** Directories that never hold agents and can hold very many files. */
+const IGNORED = new Set(['.git', 'node_modules']);
+
+interface WalkOptions {
+  readonly accepts: (fileName: string) => boolean;
+  /** Real path that no link may lead out of. */
+  readonly boundary: string;
+  /** How many directory entries may still be looked at; counted down, shared between walks. */
+  readonly budget: { entries: number };
+}
+
+export interface FoundFile {
+  /** As found, links not resolved. */
+  readonly path: string;
+  readonly realPath: string;
+}
+
+export interface SkippedPath {
+  readonly path: string;
+  readonly code: string;
+  /** Why, and what to do about it. */
+  readonly reason: string;
+}
+
+interface Walk {
+  /** In the order of their paths. */
+  readonly files: readonly FoundFile[];
+  readonly skipped: readonly SkippedPath[];
+}
+
+interface WalkState extends WalkOptions {
+  readonly files: FoundFile[];
+  readonly skipped: SkippedPath[];
+  /** Real directories that were entered: a link back up ends there. */
+  readonly entered: Set<string>;
+}
+
+/** The files below a directory whose names are accepted. A directory that is not there has none. */
+export function walkFiles(directory: string, options: WalkOptions): Walk {
+  const state: WalkState = { ...options, files: [], skipped: [], entered: new Set() };
+  enter(directory, 0, state);
+  return {
+    files: state.files.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+    skipped: state.skipped,
+  };
+}
+
+function enter(directory: string, depth: number, state: WalkState): void {
+  if (depth > MAX_DEPTH) {
+    skip(state, directory, 'too-deep', `More than ${MAX_DEPTH} levels deep.`);
+    return;
+  }
+  try {
+    const real = realpathSync.native(directory);
+    if (!isInside(state.boundary, real)) return skipOutside(state, directory);
+    if (state.entered.has(real)) return;
+    state.entered.add(real);
+    for (const entry of readEntries(directory, state)) look(directory, entry, depth, state);
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (depth === 0 && (code === 'ENOENT' || code === 'ENOTDIR')) return;
+    skip(state, directory, 'unreadable', `Cannot be read: ${errorMessage(error)}`);
+  }
+}
+
+/** Sorted, so that the budget cuts off the same entries at every run where it can. */
+function readEntries(directory: string, state: WalkState): readonly Dirent[] {
+  const entries: Dirent[] = [];
+  const handle = opendirSync(directory);
+  try {
+    for (let entry = handle.readSync(); entry !== null; entry = handle.readSync()) {
+      if (state.budget.entries <= 0) {
+        skip(state, directory, 'too-many-files', 'Too many files below the agent directories.');
+        break;
+      }
+      state.budget.entries -= 1;
+      if (!IGNORED.has(entry.name)) entries.push(entry);
+    }
+  } finally {
+    handle.closeSync();
+  }
+  return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function look(directory: string, entry: Dirent, depth: number, state: WalkState): void {
+  const path = join(directory, entry.name);
+  if (entry.isDirectory()) enter(path, depth + 1, state);
+  else if (entry.isSymbolicLink()) follow(path, entry.name, depth, state);
+  else if (!state.accepts(entry.name)) return;
+  else if (entry.isFile()) state.files.push({ path, realPath: path });
+  else skip(state, path, 'not-a-file', 'Not a regular file.');
+}
+
+function follow(path: string, name: string, depth: number, state: WalkState): void {
+  try {
+    const realPath = realpathSync.native(path);
+    const isDirectory = statSync(realPath).isDirectory();
+    if (!isDirectory && !state.accepts(name)) return;
+    if (!isInside(state.boundary, realPath)) skipOutside(state, path);
+    else if (isDirectory) enter(path, depth + 1, state);
+    else if (statSync(realPath).isFile()) state.files.push({ path, realPath });
+    else skip(state, path, 'not-a-file', 'Not a regular file.');
+  } catch (error) {
+    if (!state.accepts(name)) return;
+    skip(state, path, 'broken-link', `The link leads nowhere: ${errorMessage(error)}`);
+  }
+}
+
+function skipOutside(state: WalkState, path: string): void {
+  const reason = `A link out of ${state.boundary}. Copy the file there instead.`;
+  skip(state, path, 'link-outside', reason);
+}
+
+function skip(state: WalkState, path: string, code: string, reason: string): void {
+  state.skipped.push({ path, code, reason });
+}

@@ -1,0 +1,60 @@
+import type { KeySpec } from './key-kinds.ts';
+import { SECTIONS } from './keys.ts';
+import type { ProviderConfig } from './providers.ts';
+import type { Setting } from './source.ts';
+
+type Sections = typeof SECTIONS;
+type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : S;
+type ValueOf<S> = S extends KeySpec<infer T> ? T : never;
+
+/** Every value of the table under its name in camel case: `settings.taskTool.maxDepth`. */
+type Settings = {
+  readonly [S in keyof Sections as CamelCase<S>]: {
+    readonly [K in keyof Sections[S] & string as CamelCase<K>]: ValueOf<Sections[S][K]>;
+  };
+};
+
+/** The whole configuration as one immutable value. */
+export type Config = Settings & {
+  readonly models: { readonly providers: ReadonlyMap<string, ProviderConfig> };
+};
+
+/** Throws when a key has no valid value: a mistake in this folder, since every layer was checked. */
+export function toConfig(
+  settings: ReadonlyMap<string, Setting>,
+  providers: ReadonlyMap<string, ProviderConfig>,
+): Config {
+  const values = Object.fromEntries(
+    Object.entries(SECTIONS).map(([section, specs]) => [
+      camelCase(section),
+      Object.fromEntries(
+        Object.keys(specs).map((name) => [
+          camelCase(name),
+          settings.get(`${section}.${name}`)?.value,
+        ]),
+      ),
+    ]),
+  );
+  assertSettings(values);
+  return { ...values, models: { ...values.models, providers } };
+}
+
+function assertSettings(
+  values: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+): asserts values is Settings {
+  for (const [section, specs] of Object.entries<Readonly<Record<string, KeySpec<unknown>>>>(
+    SECTIONS,
+  )) {
+    for (const [name, spec] of Object.entries(specs)) {
+      if (!spec.accepts(values[camelCase(section)]?.[camelCase(name)])) {
+        throw new Error(`${section}.${name} has no valid value`);
+      }
+    }
+  }
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,38 @@
+import type { ConfigNotice, ConfigProblem, ValueSource } from './source.ts';
+import type { KeyEntry } from './keys.ts';
+import type { ProviderConfig } from './providers.ts';
+import { quoted } from './quote.ts';
+
+/** One key that one layer sets to a valid value. */
+export interface Assignment {
+  readonly entry: KeyEntry;
+  readonly value: unknown;
+  readonly source: ValueSource;
+}
+
+/** What one place (a file, the environment, the flags) contributes. */
+export interface Layer {
+  readonly assignments: readonly Assignment[];
+  readonly providers: ReadonlyMap<string, ProviderConfig>;
+  readonly problems: readonly ConfigProblem[];
+  readonly notices: readonly ConfigNotice[];
+}
+
+export const EMPTY_LAYER: Layer = {
+  assignments: [],
+  providers: new Map(),
+  problems: [],
+  notices: [],
+};
+
+/** What to say about a value that a key does not take, after the name of the key or flag. */
+export function wrongValue(entry: KeyEntry, value: unknown): string {
+  const hint = typeof value === 'string' ? hintFor(entry, value) : undefined;
+  const expected = `must be ${entry.spec.choices === undefined ? '' : 'one of '}${entry.spec.expects}`;
+  return `${expected}, not ${quoted(value)}${hint === undefined ? '' : `. ${hint}`}`;
+}
+
+function hintFor(entry: KeyEntry, value: string): string | undefined {
+  const { wrongValueHints } = entry.spec;
+  return Object.hasOwn(wrongValueHints, value) ? wrongValueHints[value] : undefined;
+}

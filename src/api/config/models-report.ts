@@ -1,0 +1,71 @@
+import { errorInfo, MusterError } from '../../base/errors.ts';
+import type { ConfiguredProvider } from '../../model/providers.ts';
+import { OFFLINE, resolveMain, type ModelSetup } from '../../model/resolve.ts';
+import { modelName, TIERS, type Tier } from '../../protocol/model.ts';
+
+/** A provider without anything of its key but the name of the variable that lacks it. */
+interface ProviderReport {
+  readonly name: string;
+  readonly protocol: string;
+  readonly baseUrl: string;
+  /** Where it was found. */
+  readonly source: string;
+  /** The variable that should hold its key and does not; null: it can be used. */
+  readonly missingKey: string | null;
+  readonly tiers: Readonly<Record<string, string>>;
+}
+
+/** What a wish for a model comes to: a model with the way it was chosen, or why there is none. */
+interface ChoiceReport {
+  /** `main`, or a tier. */
+  readonly wish: string;
+  readonly model: string | null;
+  readonly chain: readonly string[];
+  readonly problem: string | null;
+  /** Answered by the retrieval engine: no model is asked. */
+  readonly offline: boolean;
+}
+
+export interface ModelsReport {
+  readonly providers: readonly ProviderReport[];
+  readonly choices: readonly ChoiceReport[];
+}
+
+/** What `models` and `doctor` tell of the configured models. Pure; holds no key. */
+export function modelsReport(setup: ModelSetup): ModelsReport {
+  return {
+    providers: setup.providers.map(providerReport),
+    choices: [choice('main', setup), ...TIERS.map((tier) => tierChoice(tier, setup))],
+  };
+}
+
+/** A tier is asked for as the flag would; that no flag did is left out of what is told. */
+function tierChoice(tier: Tier, setup: ModelSetup): ChoiceReport {
+  const found = choice(tier, { ...setup, settings: { ...setup.settings, flag: tier } });
+  return {
+    ...found,
+    chain: found.chain.slice(1),
+    problem: found.problem?.replace(/^--model: /, '') ?? null,
+  };
+}
+
+function providerReport(provider: ConfiguredProvider): ProviderReport {
+  const { name, protocol, baseUrl, source, missingKey, tiers } = provider;
+  return { name, protocol, baseUrl, source, missingKey: missingKey ?? null, tiers };
+}
+
+function choice(wish: string, setup: ModelSetup): ChoiceReport {
+  try {
+    const model = resolveMain(setup, { agent: 'main', prompt: '' });
+    return {
+      wish,
+      model: modelName(model),
+      chain: model.chain,
+      problem: model.warning ?? null,
+      offline: model.provider === OFFLINE,
+    };
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    return { wish, model: null, chain: [], problem: errorInfo(error).message, offline: false };
+  }
+}

@@ -1,0 +1,36 @@
+import { isAbsolute, join, resolve } from 'node:path';
+import type { Environment } from '../../sys/env.ts';
+
+/** The person whose files are meant. `home` is absolute. */
+export interface UserPlace {
+  readonly environment: Environment;
+  readonly home: string;
+}
+
+/** Where the user's own files lie: `$XDG_CONFIG_HOME/muster` or `~/.config/muster`, on macOS too. */
+export function userConfigDir(place: UserPlace): string {
+  return join(xdgBase(place, 'XDG_CONFIG_HOME', '.config'), 'muster');
+}
+
+export function userConfigFile(place: UserPlace): string {
+  return join(userConfigDir(place), 'config.toml');
+}
+
+/**
+ * Where logs and other state lie: `--data-dir`, else `MUSTER_DATA_DIR`, else `$XDG_DATA_HOME/muster`
+ * or `~/.local/share/muster`. Relative ones count from `cwd`.
+ */
+export function dataDir(
+  place: UserPlace,
+  chosen: { readonly cwd: string; readonly dataDir?: string },
+): string {
+  const wish = chosen.dataDir ?? place.environment['MUSTER_DATA_DIR'];
+  if (wish !== undefined && wish !== '') return resolve(chosen.cwd, wish);
+  return join(xdgBase(place, 'XDG_DATA_HOME', join('.local', 'share')), 'muster');
+}
+
+/** By the XDG base directory specification a relative or empty value counts as not set. */
+function xdgBase(place: UserPlace, variable: string, fallback: string): string {
+  const value = place.environment[variable];
+  return value !== undefined && isAbsolute(value) ? value : join(place.home, fallback);
+}

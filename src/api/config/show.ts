@@ -1,0 +1,64 @@
+import type { ConfigSource, Setting } from './source.ts';
+import { ALL_KEYS, type KeyEntry } from './keys.ts';
+import type { LoadedConfig } from './load.ts';
+import type { ProviderConfig } from './providers.ts';
+
+/** One line of `config show`: a key, its value, and where that came from. */
+export interface ConfigEntry {
+  readonly key: string;
+  /** Null: not set, and `default` says how it is decided. */
+  readonly value: unknown;
+  /** The default as text. */
+  readonly default: string;
+  /** `default`, `FILE:LINE`, a variable or a flag; of a list that several add to, all of them. */
+  readonly source: string;
+  /** Whether the value has an effect in this version. */
+  readonly acts: boolean;
+  readonly meaning: string;
+}
+
+/** Every key in the order of the table, then the configured providers. */
+export function configEntries(loaded: LoadedConfig): readonly ConfigEntry[] {
+  const keys = ALL_KEYS.flatMap((entry) => {
+    const setting = loaded.settings.get(entry.key);
+    return setting === undefined ? [] : [keyEntryOf(entry, setting)];
+  });
+  const providers = Array.from(loaded.config.models.providers, providerEntry);
+  return [...keys, ...providers];
+}
+
+function keyEntryOf(entry: KeyEntry, setting: Setting): ConfigEntry {
+  const { spec } = entry;
+  return {
+    key: entry.key,
+    value: setting.value,
+    default: spec.defaultText ?? JSON.stringify(spec.default),
+    source: sourceText(setting),
+    acts: spec.acts && !spec.inactiveValues.some((value) => value === setting.value),
+    meaning: spec.meaning,
+  };
+}
+
+function sourceText({ source, items }: Setting): string {
+  if (items.length === 0) return describeSource(source);
+  return [...new Set(items.map((item) => describeSource(item.source)))].join(', ');
+}
+
+function describeSource(source: ConfigSource): string {
+  return source.kind === 'default' ? 'default' : source.where;
+}
+
+function providerEntry([name, provider]: readonly [string, ProviderConfig]): ConfigEntry {
+  return {
+    key: `models.providers.${name}`,
+    value: {
+      ...(provider.kind === undefined ? {} : { kind: provider.kind }),
+      ...(provider.baseUrl === undefined ? {} : { base_url: provider.baseUrl }),
+      ...(provider.apiKeyEnv === undefined ? {} : { api_key_env: provider.apiKeyEnv }),
+    },
+    default: 'none',
+    source: provider.source.where,
+    acts: true,
+    meaning: 'a provider of yours',
+  };
+}

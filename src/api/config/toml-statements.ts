@@ -1,0 +1,81 @@
+import { isJsonObject } from '../../base/json.ts';
+
+/** A key or table of a TOML document and the line on which its statement begins, counted from 1. */
+export interface KeyLine {
+  readonly path: readonly string[];
+  readonly line: number;
+}
+
+/**
+ * Strings, comments, line ends, brackets, and runs of anything else: as much of the grammar as it
+ * takes to see where a statement ends. What stands in one is left to the real parser.
+ */
+const TOKENS =
+  /"""(?:\\[\s\S]|[^\\])*?"{3,5}|'''[\s\S]*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*|\n|[[\]{}]|[^\n"'#[\]{}]+/g;
+
+/**
+ * Every key of a *valid* document with its line: the parser that read the document gives values and
+ * no positions, so each statement is given to it once more alone.
+ */
+export function* statements(
+  document: string,
+  parse: (text: string) => unknown,
+): Generator<KeyLine, void, undefined> {
+  let table: readonly string[] = [];
+  for (const { text, line } of splitStatements(document)) {
+    const paths = keyPaths(parse(text));
+    if (text.startsWith('[')) {
+      table = paths.at(-1) ?? [];
+      yield { path: table, line };
+    } else {
+      for (const path of paths) yield { path: [...table, ...path], line };
+    }
+  }
+}
+
+interface Statement {
+  readonly text: string;
+  readonly line: number;
+}
+
+function splitStatements(document: string): readonly Statement[] {
+  const found: Statement[] = [];
+  let line = 1;
+  let depth = 0;
+  let text = '';
+  let startLine = 1;
+  for (const [token] of document.matchAll(TOKENS)) {
+    if (text.trim() === '') startLine = line;
+    if (token === '\n' && depth === 0) {
+      if (text.trim() !== '') found.push({ text: text.trim(), line: startLine });
+      text = '';
+    } else if (!token.startsWith('#')) {
+      if (token === '[' || token === '{') depth += 1;
+      else if (token === ']' || token === '}') depth -= 1;
+      text += token;
+    }
+    line += newlines(token);
+  }
+  if (text.trim() !== '') found.push({ text: text.trim(), line: startLine });
+  return found;
+}
+
+function newlines(token: string): number {
+  return token.split('\n').length - 1;
+}
+
+/** The path of each key and table in a parsed value, outer before inner; arrays count as values. */
+function keyPaths(value: unknown, base: readonly string[] = []): readonly (readonly string[])[] {
+  if (!isTable(value)) return [];
+  const found: (readonly string[])[] = [];
+  for (const [name, inner] of Object.entries(value)) {
+    const path = [...base, name];
+    found.push(path, ...keyPaths(inner, path));
+  }
+  return found;
+}
+
+/** A table of TOML: not an array, not a date. */
+export function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isJsonObject(value) && !(value instanceof Date);
+}

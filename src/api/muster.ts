@@ -1,0 +1,110 @@
+import { homedir } from 'node:os';
+import { discoverAgents } from '../agents/discover.ts';
+import { systemClock } from '../base/clock.ts';
+import { Deadlines } from '../base/deadlines.ts';
+import { errorMessage, UsageError } from '../base/errors.ts';
+import { VERSION } from '../base/version.ts';
+import { Engine } from '../engine/engine.ts';
+import { createChooser } from '../model/chooser.ts';
+import { withConcurrency } from '../model/concurrency.ts';
+import { createModelPort } from '../model/connect.ts';
+import { OFFLINE, resolveMain } from '../model/resolve.ts';
+import { discoverModels } from '../model/setup.ts';
+import { parseRules } from '../policy/rules.ts';
+import type { RuleSet } from '../protocol/permission.ts';
+import { openStore } from '../store/file-store.ts';
+import { openMemoryStore } from '../store/memory-store.ts';
+import { createRedactor } from '../store/redact.ts';
+import { readEnvironment } from '../sys/env.ts';
+import { createHttpFetch } from '../sys/http.ts';
+import { builtinTools } from '../tools/index.ts';
+import { loadConfig, ruleTexts, type LoadedConfig } from './config/load.ts';
+import { dataDir, userConfigDir } from './config/paths.ts';
+import { EventRouter } from './event-router.ts';
+import type { MusterOptions } from './options.ts';
+import { secretsOf } from './secrets.ts';
+import { Session, type Muster } from './session.ts';
+import { connectLimits, engineSettings, modelSettings } from './settings.ts';
+import { workspaceRoots } from './workspace.ts';
+
+/** Puts all parts together. Throws UsageError for a wrong option or configuration. */
+export async function createMuster(options: MusterOptions = {}): Promise<Muster> {
+  const environment = options.environment ?? readEnvironment();
+  const place = { environment, home: environment['HOME'] || homedir() };
+  const roots = workspaceRoots(options.cwd ?? process.cwd(), options.addDirs ?? []);
+  const [cwd] = roots;
+  const trustProject = options.trustProject ?? false;
+  const onNotice = options.onNotice ?? (() => {});
+  const loaded = await loadConfig({ ...place, cwd, trustProject, flags: options.flags ?? [] });
+  for (const { where, message } of loaded.notices) onNotice(`${where}: ${message}`);
+  const { config } = loaded;
+  const rules = configuredRules(loaded);
+  const fetch = createHttpFetch(environment);
+  const deadlines = new Deadlines(systemClock);
+  const setup = await discoverModels(modelSettings(loaded), environment, fetch);
+  const main = resolveMain(setup, { agent: 'main', prompt: '' });
+  const models = createModelPort({
+    fetch,
+    clock: systemClock,
+    deadlines,
+    version: VERSION,
+    providers: setup.providers,
+    limits: connectLimits(config),
+    others: { [OFFLINE]: loadOffline },
+  });
+  // What the first request needs loads while the agents are read.
+  models.preload(main.provider);
+  const agents = await discoverAgents({
+    cwd,
+    environment,
+    trustedProject: trustProject,
+    session: options.agents ?? [],
+  });
+  const directory = dataDir(place, {
+    cwd,
+    ...(options.dataDir === undefined ? {} : { dataDir: options.dataDir }),
+  });
+  const redact = createRedactor({ secrets: secretsOf(environment) });
+  const { durability } = config.store;
+  const store =
+    options.log === false
+      ? openMemoryStore({ redact })
+      : openStore({ dataDir: directory, durability, redact });
+  const router = new EventRouter();
+  const engine = new Engine({
+    store,
+    model: withConcurrency(models, config.provider.maxConcurrent),
+    models: createChooser(setup, { allowOverride: config.taskTool.allowModelOverride }),
+    tools: builtinTools(),
+    agents: { agents: () => agents.agents },
+    clock: systemClock,
+    deadlines,
+    settings: engineSettings(config, options.maxTurns ?? null),
+    platform: process.platform,
+    home: place.home,
+    stateDirectories: [directory, userConfigDir(place)],
+    questions: options.questions ?? null,
+    onEvent: (event) => router.route(event),
+    onSignal: () => {},
+    onFault: (task, thrown) => onNotice(`task ${task}: ${errorMessage(thrown)}`),
+  });
+  const grant = { mode: config.permissions.mode, rules, roots, maxDepth: config.taskTool.maxDepth };
+  return new Session({ engine, store, router, setup, agents, grant });
+}
+
+async function loadOffline() {
+  const { createOfflineModel } = await import('../model/offline/engine.ts');
+  return createOfflineModel();
+}
+
+/** The user's rules; a broken one is an error, since what was meant by it is not known. */
+function configuredRules(loaded: LoadedConfig): RuleSet {
+  const { rules, problems } = parseRules({
+    allow: ruleTexts(loaded, 'allow'),
+    ask: ruleTexts(loaded, 'ask'),
+    deny: ruleTexts(loaded, 'deny'),
+  });
+  if (problems.length === 0) return rules;
+  const lines = problems.map(({ source, text, message }) => `${source.where}: ${text}: ${message}`);
+  throw new UsageError(lines.join('\n'));
+}

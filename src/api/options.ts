@@ -1,0 +1,38 @@
+import type { QuestionPort } from '../engine/deps.ts';
+import type { AgentDefinition } from '../protocol/agent.ts';
+import type { TaskSource } from '../protocol/task.ts';
+import type { Environment } from '../sys/env.ts';
+import type { FlagValue } from './config/text-layer.ts';
+
+export interface MusterOptions {
+  /** The working directory: the first workspace root. Default: the process's own. */
+  readonly cwd?: string;
+  /** Further workspace roots; relative ones count from `cwd`. */
+  readonly addDirs?: readonly string[];
+  /** Where logs lie. Default: `MUSTER_DATA_DIR`, else below the XDG data directory. */
+  readonly dataDir?: string;
+  /** False: nothing is kept after `close`. Default true. */
+  readonly log?: boolean;
+  /** Whether what the project says (configuration, agents) acts, for this run. Default false. */
+  readonly trustProject?: boolean;
+  /** The last layer of the configuration. */
+  readonly flags?: readonly FlagValue[];
+  /** Definitions of this session: found before all others. */
+  readonly agents?: readonly AgentDefinition[];
+  /** Turns of the main agent. Default: no limit. */
+  readonly maxTurns?: number;
+  /** Answers questions. Default: nobody does, and what would ask is refused. */
+  readonly questions?: QuestionPort;
+  /** Default: the process's own. */
+  readonly environment?: Environment;
+  /** Told what went wrong and stops nothing, a line at a time. Default: nobody hears it. */
+  readonly onNotice?: (line: string) => void;
+}
+
+export interface RunRequest {
+  readonly prompt: string;
+  /** The agent that the main task runs as, by name. Default: the main agent. */
+  readonly agent?: string;
+  /** Default `sdk`. */
+  readonly source?: TaskSource;
+}

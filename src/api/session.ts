@@ -1,0 +1,145 @@
+import type { DiscoveredAgents } from '../agents/discover.ts';
+import { findAgent } from '../agents/find.ts';
+import { UsageError } from '../base/errors.ts';
+import type { Engine } from '../engine/engine.ts';
+import { MAIN_AGENT } from '../engine/main-agent.ts';
+import { stopOrder, type StopOrder } from '../engine/stop.ts';
+import { OFFLINE, resolveForTask, resolveMain, type ModelSetup } from '../model/resolve.ts';
+import { rootRights, type RootGrant } from '../policy/attenuate.ts';
+import type { AgentDefinition } from '../protocol/agent.ts';
+import type { ResolvedModel } from '../protocol/model.ts';
+import type { ResultEnvelope } from '../protocol/result.ts';
+import type { TaskStore } from '../store/task-store.ts';
+import type { EventListener, EventRouter } from './event-router.ts';
+import type { RunRequest } from './options.ts';
+
+/** A conversation at work. */
+export interface Run {
+  /** The id of its main task. */
+  readonly id: string;
+  /** `provider/id` of its main task. */
+  readonly model: ResolvedModel;
+  /** Resolves when the task has ended, however it ended; never rejects. */
+  readonly result: Promise<ResultEnvelope>;
+  /** Stops it and all below it. */
+  stop(because: string): void;
+}
+
+/** Who stops everything, and why. */
+export interface StopRequest {
+  readonly by: Exclude<StopOrder['by'], 'limit'>;
+  readonly because: string;
+}
+
+export interface Muster {
+  readonly agents: DiscoveredAgents;
+  readonly models: ModelSetup;
+  readonly store: TaskStore;
+  /** No model is named and none configured: the offline engine answers. */
+  readonly offlineByDefault: boolean;
+  /**
+   * Starts a conversation. `onEvent` gets the durable events of all its tasks, in the order in which
+   * they are written, each after it is written. Throws MusterError when it can't start.
+   */
+  start(request: RunRequest, onEvent?: EventListener): Run;
+  /** Stops every run; resolves when all have ended. */
+  stop(request: StopRequest): Promise<void>;
+  /** Stops what runs, and gives back locks and files. */
+  close(): Promise<void>;
+}
+
+interface SessionParts {
+  readonly engine: Engine;
+  readonly store: TaskStore;
+  readonly router: EventRouter;
+  readonly setup: ModelSetup;
+  readonly agents: DiscoveredAgents;
+  readonly grant: RootGrant;
+}
+
+export class Session implements Muster {
+  private readonly parts: SessionParts;
+
+  constructor(parts: SessionParts) {
+    this.parts = parts;
+  }
+
+  get agents(): DiscoveredAgents {
+    return this.parts.agents;
+  }
+
+  get models(): ModelSetup {
+    return this.parts.setup;
+  }
+
+  get store(): TaskStore {
+    return this.parts.store;
+  }
+
+  get offlineByDefault(): boolean {
+    const { settings } = this.parts.setup;
+    const named = settings.flag ?? settings.default;
+    return named === undefined && this.mainModel('').provider === OFFLINE;
+  }
+
+  start(request: RunRequest, onEvent: EventListener = () => {}): Run {
+    const { engine, grant, router } = this.parts;
+    if (request.prompt.trim() === '') throw new UsageError('the prompt is empty');
+    const agent = this.agentNamed(request.agent);
+    const [cwd = ''] = grant.roots;
+    const task = router.listenTo(onEvent, () =>
+      engine.start({
+        prompt: request.prompt,
+        agent: agent ?? MAIN_AGENT,
+        model: this.modelFor(agent, request.prompt),
+        rights: rootRights(grant, agent),
+        cwd,
+        source: request.source ?? 'sdk',
+        params: { prompt: request.prompt, ...(agent === null ? {} : { agent: agent.name }) },
+      }),
+    );
+    return {
+      id: task.spec.id,
+      model: task.spec.model,
+      result: task.ended.then(() => engine.result(task)),
+      stop: (because) => task.stop(stopOrder('client', because)),
+    };
+  }
+
+  stop({ by, because }: StopRequest): Promise<void> {
+    return this.parts.engine.stop(stopOrder(by, because));
+  }
+
+  async close(): Promise<void> {
+    await this.stop({ by: 'client', because: 'Muster was closed' });
+    await this.parts.store.close();
+  }
+
+  private agentNamed(name: string | undefined): AgentDefinition | null {
+    if (name === undefined) return null;
+    const found = findAgent(name, this.parts.agents.agents);
+    if (!found.ok) throw new UsageError(found.error.message);
+    return found.agent;
+  }
+
+  private mainModel(prompt: string): ResolvedModel {
+    return resolveMain(this.parts.setup, { agent: MAIN_AGENT.name, prompt });
+  }
+
+  /** With `--agent`, its definition's wish stands where the user named no model. */
+  private modelFor(agent: AgentDefinition | null, prompt: string): ResolvedModel {
+    const { setup } = this.parts;
+    const main = this.mainModel(prompt);
+    if (agent?.model === undefined || setup.settings.flag !== undefined) return main;
+    const model = resolveForTask(setup, {
+      call: undefined,
+      definition: agent.model,
+      agent: agent.name,
+      prompt,
+      parent: main,
+      allowOverride: true,
+    });
+    if (model instanceof Error) throw model;
+    return model;
+  }
+}

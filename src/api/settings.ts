@@ -1,0 +1,71 @@
+import type { EngineSettings } from '../engine/deps.ts';
+import type { ConnectLimits } from '../model/connect.ts';
+import type { ModelSettings, ProviderSettings } from '../model/providers.ts';
+import type { Config } from './config/config.ts';
+import type { LoadedConfig } from './config/load.ts';
+
+/** Where a private address is asked, a model may have to be loaded first (SPEC "Configuration"). */
+const PRIVATE_FIRST_TOKEN_SECONDS = 600;
+const FIRST_TOKEN_SECONDS = 120;
+
+/** The configuration in the engine's units. `maxTurns` is of the main agent. */
+export function engineSettings(config: Config, maxTurns: number | null): EngineSettings {
+  const { taskTool, budget, output, liveness, provider } = config;
+  return {
+    taskTools: taskTool.enabled,
+    maxDepth: taskTool.maxDepth,
+    nested: taskTool.nested,
+    maxTasks: taskTool.maxTasks,
+    maxParallel: taskTool.maxParallel,
+    taskLimits: {
+      maxTurns: taskTool.maxTurns,
+      maxTokens: taskTool.maxTokens,
+      wallMs: taskTool.taskWallSeconds * 1000,
+      resultMaxTokens: taskTool.resultMaxTokens,
+    },
+    rootLimits: {
+      maxTurns,
+      maxTokens: null,
+      wallMs: null,
+      resultMaxTokens: taskTool.resultMaxTokens,
+    },
+    treeTokens: budget.treeTokens,
+    treeCostUsd: budget.treeCostUsd,
+    retries: provider.retries,
+    caps: {
+      resultBytes: output.toolResultBytes,
+      readBytes: output.readBytes,
+      spillBytes: output.spillBytes,
+      toolMs: liveness.toolSeconds * 1000,
+    },
+  };
+}
+
+export function connectLimits({ liveness }: Config): ConnectLimits {
+  const { connectSeconds, firstTokenSeconds, streamIdleSeconds } = liveness;
+  return {
+    connectMs: connectSeconds * 1000,
+    firstTokenMs: (firstTokenSeconds ?? FIRST_TOKEN_SECONDS) * 1000,
+    privateFirstTokenMs: (firstTokenSeconds ?? PRIVATE_FIRST_TOKEN_SECONDS) * 1000,
+    streamIdleMs: streamIdleSeconds * 1000,
+  };
+}
+
+export function modelSettings({ config: { models }, settings }: LoadedConfig): ModelSettings {
+  const named = settings.get('models.default')?.source.kind === 'flag' ? 'flag' : 'default';
+  const providers: Record<string, ProviderSettings> = {};
+  for (const [name, { baseUrl, apiKeyEnv, kind }] of models.providers) {
+    providers[name] = {
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
+      ...(kind === undefined ? {} : { kind }),
+    };
+  }
+  return {
+    providers,
+    ...(models.default === null ? {} : { [named]: models.default }),
+    ...(models.fast === null ? {} : { fast: models.fast }),
+    ...(models.balanced === null ? {} : { balanced: models.balanced }),
+    ...(models.powerful === null ? {} : { powerful: models.powerful }),
+  };
+}

@@ -1,0 +1,27 @@
+import { realpathSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { errorMessage, systemErrorCode, UsageError } from '../base/errors.ts';
+
+/**
+ * The real paths of the directories that a run works in, the working directory first. Throws
+ * UsageError for one that is missing, no directory or not readable, naming it and how it was given.
+ */
+export function workspaceRoots(
+  cwd: string,
+  addDirs: readonly string[],
+): readonly [string, ...string[]] {
+  const first = realDirectory(cwd, '--cwd');
+  return [first, ...addDirs.map((path) => realDirectory(resolve(first, path), '--add-dir'))];
+}
+
+function realDirectory(path: string, flag: string): string {
+  try {
+    const real = realpathSync.native(path);
+    if (statSync(real).isDirectory()) return real;
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === 'ENOENT')
+      throw new UsageError(`${flag} ${path}: no such directory`);
+    throw new UsageError(`${flag} ${path}: can't be opened (${errorMessage(thrown)})`);
+  }
+  throw new UsageError(`${flag} ${path}: is no directory`);
+}

@@ -1,0 +1,34 @@
+/** A promise with its handles outside. */
+export interface Deferred<T> {
+  readonly promise: Promise<T>;
+  resolve(value: T): void;
+  reject(reason: unknown): void;
+}
+
+export function deferred<T>(): Deferred<T> {
+  return Promise.withResolvers<T>();
+}
+
+/**
+ * Calls `run` when the signal aborts, at once if it has. Returns the function that takes it back:
+ * call it when done, so that a long-lived signal gathers no listeners.
+ */
+export function onAbort(signal: AbortSignal, run: () => void): () => void {
+  if (signal.aborted) {
+    run();
+    return () => {};
+  }
+  signal.addEventListener('abort', run, { once: true });
+  return () => signal.removeEventListener('abort', run);
+}
+
+/** Settles with the promise, or rejects with the signal's reason as soon as it aborts. */
+export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = deferred<never>();
+  const release = onAbort(signal, () => aborted.reject(signal.reason));
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    release();
+  }
+}

@@ -1,0 +1,112 @@
+import type { Clock } from './clock.ts';
+
+/** A deadline that can be taken back; `cancel` after it fired, or twice, does nothing. */
+export interface Deadline {
+  cancel(): void;
+}
+
+interface Entry {
+  at: number;
+  index: number;
+  fire: (() => void) | null;
+}
+
+/**
+ * All deadlines of a process in one binary heap behind one timer, so that thousands of tasks cost
+ * no timer each. The timer keeps the process alive only while a deadline stands.
+ */
+export class Deadlines {
+  private readonly heap: Entry[] = [];
+  private timer: NodeJS.Timeout | null = null;
+  private timerAt = Infinity;
+  private readonly clock: Clock;
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  /** Calls `fire` once, `ms` milliseconds from now at the earliest. */
+  after(ms: number, fire: () => void): Deadline {
+    const entry: Entry = { at: this.clock.monotonic() + ms, index: this.heap.length, fire };
+    this.heap.push(entry);
+    this.up(entry);
+    this.arm();
+    return { cancel: () => this.remove(entry) };
+  }
+
+  get size(): number {
+    return this.heap.length;
+  }
+
+  private remove(entry: Entry): void {
+    if (entry.fire === null) return;
+    entry.fire = null;
+    const last = this.heap.pop();
+    if (last !== undefined && last !== entry) {
+      this.place(last, entry.index);
+      this.up(last);
+      this.down(last);
+    }
+    this.arm();
+  }
+
+  /** Timers are not moved later: one that comes early finds nothing due and arms again. */
+  private arm(): void {
+    const next = this.heap[0];
+    if (next === undefined) {
+      if (this.timer !== null) clearTimeout(this.timer);
+      this.timer = null;
+      this.timerAt = Infinity;
+      return;
+    }
+    if (next.at >= this.timerAt) return;
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timerAt = next.at;
+    const wait = Math.min(Math.max(next.at - this.clock.monotonic(), 0), MAX_TIMER_MS);
+    this.timer = setTimeout(() => this.expire(), Math.ceil(wait));
+  }
+
+  private expire(): void {
+    this.timer = null;
+    this.timerAt = Infinity;
+    const now = this.clock.monotonic();
+    for (let next = this.heap[0]; next !== undefined && next.at <= now; next = this.heap[0]) {
+      const fire = next.fire;
+      this.remove(next);
+      fire?.();
+    }
+    this.arm();
+  }
+
+  private place(entry: Entry, index: number): void {
+    entry.index = index;
+    this.heap[index] = entry;
+  }
+
+  private up(entry: Entry): void {
+    while (entry.index > 0) {
+      const above = this.heap[(entry.index - 1) >> 1];
+      if (above === undefined || above.at <= entry.at) return;
+      this.swap(entry, above);
+    }
+  }
+
+  private down(entry: Entry): void {
+    for (;;) {
+      const left = this.heap[2 * entry.index + 1];
+      const right = this.heap[2 * entry.index + 2];
+      const below = left !== undefined && right !== undefined && right.at < left.at ? right : left;
+      if (below === undefined || below.at >= entry.at) return;
+      this.swap(entry, below);
+    }
+  }
+
+  private swap(a: Entry, b: Entry): void {
+    const index = a.index;
+    this.place(a, b.index);
+    this.place(b, index);
+  }
+}
+
+/** Node caps timers at 2^31 - 1 ms and fires longer ones at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,0 +1,89 @@
+import type { Clock } from '../base/clock.ts';
+import type { Deadlines } from '../base/deadlines.ts';
+import type { MusterError } from '../base/errors.ts';
+import type { AgentDefinition } from '../protocol/agent.ts';
+import type { TaskEvent, TaskSignal } from '../protocol/event.ts';
+import type { ModelFacts, ModelPort, ResolvedModel } from '../protocol/model.ts';
+import type { Decision } from '../protocol/permission.ts';
+import type { TaskLimits } from '../protocol/task.ts';
+import type { AnyTool, ToolCaps } from '../protocol/tool.ts';
+import type { TaskStore } from '../store/task-store.ts';
+
+/** What configuration says to the engine, in its own units. */
+export interface EngineSettings {
+  /** False: no Task tools in any request. */
+  readonly taskTools: boolean;
+  readonly maxDepth: number;
+  readonly nested: boolean;
+  readonly maxTasks: number;
+  readonly maxParallel: number;
+  /** For delegated tasks. */
+  readonly taskLimits: TaskLimits;
+  /** For the main agent. */
+  readonly rootLimits: TaskLimits;
+  /** Of a whole tree; 0: none. */
+  readonly treeTokens: number;
+  readonly treeCostUsd: number;
+  /** Tries of one request after the first, rate-limit waits not counted. */
+  readonly retries: number;
+  readonly caps: ToolCaps;
+}
+
+/** Chooses models; a wish that can't be met is an error value or a warning, never a silent change. */
+export interface ModelChooser {
+  /**
+   * `call` is what the Task call named, `definition` what the agent file says; `parent` serves
+   * `inherit`. Fails only for a wish of the call, also where the definition's model is binding.
+   */
+  forTask(wish: {
+    readonly call: string | undefined;
+    readonly definition: string | undefined;
+    readonly agent: string;
+    readonly prompt: string;
+    readonly parent: ResolvedModel;
+  }): ResolvedModel | MusterError;
+  facts(model: ResolvedModel): Promise<ModelFacts>;
+}
+
+/** A question to a person. Rejects only when `signal` aborts. */
+export interface Question {
+  readonly taskId: string;
+  /** Agent names from the main agent down to the one that asks. */
+  readonly chain: readonly string[];
+  readonly tool: string;
+  /** The exact command, path or host. */
+  readonly subject: string;
+  readonly decision: Decision;
+}
+
+export interface QuestionPort {
+  ask(question: Question, signal: AbortSignal): Promise<'allow' | 'deny'>;
+}
+
+export interface AgentSource {
+  /** All that may be chosen by name, shadowed ones left out. Called at each use: files may change. */
+  agents(): readonly AgentDefinition[];
+}
+
+/** Everything the engine needs from outside. */
+export interface EngineDeps {
+  readonly store: TaskStore;
+  readonly model: ModelPort;
+  readonly models: ModelChooser;
+  readonly tools: readonly AnyTool[];
+  readonly agents: AgentSource;
+  readonly clock: Clock;
+  readonly deadlines: Deadlines;
+  readonly settings: EngineSettings;
+  readonly platform: string;
+  /** Absolute, real. */
+  readonly home: string;
+  /** Muster's own configuration and data directories: no task writes there. */
+  readonly stateDirectories: readonly string[];
+  /** Null where nobody can answer: what would ask is refused. */
+  readonly questions: QuestionPort | null;
+  onEvent(event: TaskEvent): void;
+  /** Something that could not be written where it belongs; for the log file and stderr. */
+  onFault(taskId: string, thrown: unknown): void;
+  onSignal(signal: TaskSignal): void;
+}

@@ -1,0 +1,49 @@
+import type { Message } from '../protocol/message.ts';
+import type { ModelFacts, RequestPrefix } from '../protocol/model.ts';
+import type { TaskState } from '../protocol/state.ts';
+import type { Amount } from './budget.ts';
+
+/** A little under what code and prose need, so that an estimate is rather too high. */
+const CHARACTERS_A_TOKEN = 3.5;
+/** Where the catalogue knows no output limit. */
+const USUAL_OUTPUT = 8_192;
+
+/**
+ * The most that the next request of a task can cost: its input, estimated (nothing of it counted as
+ * cached), and the model's whole output limit.
+ */
+export function expectedUse(state: TaskState, prefix: RequestPrefix, facts: ModelFacts): Amount {
+  let characters = 0;
+  for (const part of prefix.system) characters += part.length;
+  for (const tool of prefix.tools) characters += toolLength(tool);
+  for (const message of state.conversation.messages) characters += messageLength(message);
+  for (const result of state.conversation.results.values()) characters += result.text.length;
+  for (const input of state.conversation.queued) characters += input.text.length;
+  const input = Math.ceil(characters / CHARACTERS_A_TOKEN);
+  const output = facts.maxOutput ?? USUAL_OUTPUT;
+  const price = facts.price;
+  const costUsd =
+    price === null
+      ? 0
+      : (input * Math.max(price.input, price.cacheWrite) + output * price.output) / 1e6;
+  return { tokens: input + output, costUsd };
+}
+
+const toolLengths = new WeakMap<object, number>();
+
+function toolLength(tool: RequestPrefix['tools'][number]): number {
+  const known = toolLengths.get(tool);
+  if (known !== undefined) return known;
+  const length = JSON.stringify(tool).length;
+  toolLengths.set(tool, length);
+  return length;
+}
+
+function messageLength(message: Message): number {
+  let length = 0;
+  for (const part of message.content) {
+    if (part.type === 'tool_call') length += JSON.stringify(part.input).length;
+    else length += part.text.length;
+  }
+  return length;
+}

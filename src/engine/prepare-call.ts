@@ -1,0 +1,70 @@
+import type { ErrorCode } from '../base/errors.ts';
+import type { ToolCallPart } from '../protocol/message.ts';
+import { NO_ACCESS, type Access, type Decision } from '../protocol/permission.ts';
+import { canonicalToolName } from '../protocol/tool-aliases.ts';
+import type { AnyTool } from '../protocol/tool.ts';
+import type { TaskRun } from './task-run.ts';
+
+/** A call that may be judged and run. */
+export interface ReadyCall {
+  readonly ready: true;
+  readonly call: ToolCallPart;
+  readonly tool: AnyTool;
+  /** As the tool parsed it. */
+  readonly input: unknown;
+  /** Null: the tool can't tell, and it is judged as a command. */
+  readonly access: Access | null;
+}
+
+/** A call that can't run, with what its model is told. */
+export interface BrokenCall {
+  readonly ready: false;
+  readonly call: ToolCallPart;
+  readonly tool: string;
+  readonly text: string;
+  readonly error: ErrorCode;
+  /** Where it was refused, and not merely wrong. */
+  readonly decision?: Decision;
+}
+
+export type PreparedCall = ReadyCall | BrokenCall;
+
+/** Names, arguments and access of a call: everything that can be known before it is judged. */
+export function prepareCall(run: TaskRun, call: ToolCallPart): PreparedCall {
+  const name = canonicalToolName(call.name) ?? call.name;
+  const tool = run.view.get(name);
+  if (tool === undefined) {
+    const reason = `${call.name} is not among your tools: ${[...run.view.keys()].join(', ')}.`;
+    return {
+      ready: false,
+      call,
+      tool: name,
+      text: reason,
+      error: 'PERMISSION_DENIED',
+      decision: { verdict: 'deny', step: 'tool_set', reason },
+    };
+  }
+  if (call.malformed !== undefined) {
+    return broken(call, tool, 'the arguments are not valid JSON. Send them again, whole.');
+  }
+  const parsed = tool.parse(call.input);
+  if (!parsed.ok) return broken(call, tool, parsed.issues.join('; '));
+  const access = tool.describe?.(parsed.input, { cwd: run.spec.cwd }) ?? null;
+  return {
+    ready: true,
+    call,
+    tool,
+    input: parsed.input,
+    access: access ?? (tool.kind === 'meta' ? NO_ACCESS : null),
+  };
+}
+
+function broken(call: ToolCallPart, tool: AnyTool, problem: string): BrokenCall {
+  return {
+    ready: false,
+    call,
+    tool: tool.name,
+    text: `${tool.name}: ${problem}`,
+    error: 'INVALID_PARAM',
+  };
+}

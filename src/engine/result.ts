@@ -1,0 +1,125 @@
+import { formatDuration, plural } from '../base/text.ts';
+import { paidTokens, NO_USAGE } from '../protocol/model.ts';
+import type { EnvelopeStatus, Receipt, ResultEnvelope, TaskStatus } from '../protocol/result.ts';
+import type { TaskState } from '../protocol/state.ts';
+import { cutAtParagraph } from './cut.ts';
+
+export interface ResultPaths {
+  readonly transcript: string | null;
+  readonly outputFile: string | null;
+}
+
+/** The result of a task for programs, from its log alone. */
+export function resultEnvelope(state: TaskState, paths: ResultPaths): ResultEnvelope {
+  const { spec } = state;
+  const model = state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`;
+  const result = resultText(state);
+  return {
+    status: envelopeStatus(state.status),
+    data: {
+      status: state.status,
+      task_id: spec.id,
+      result,
+      structured: null,
+      tool_summary: [...state.toolCounts].map(([tool, count]) => ({ tool, count })),
+      files_modified: [...state.filesChanged.keys()],
+      model_used: model,
+      subagent_type: spec.agent.name,
+      turns: state.turns,
+      usage: {
+        input: state.usage.input,
+        output: state.usage.output,
+        cache_read: state.usage.cacheRead,
+        cache_write: state.usage.cacheWrite,
+      },
+      cost_usd: state.costUsd,
+      receipt: receiptOf(state),
+      transcript: paths.transcript,
+      output_file: paths.outputFile,
+    },
+    text: parentText(state, 0),
+    stats: { time_ms: elapsedMs(state), tool_calls: toolCallCount(state), model },
+    context: { cwd: spec.cwd, params_input: spec.params },
+    error: state.end?.error ?? null,
+  };
+}
+
+/**
+ * What the parent's model gets: the answer from `offset` (UTF-16 units) on, at most the task's
+ * `resultMaxTokens` of it, the error where there is one, and the line of facts.
+ */
+export function parentText(state: TaskState, offset: number): string {
+  const { spec, end } = state;
+  const whole = resultText(state);
+  const { text, next } = cutAtParagraph(whole, offset, spec.limits.resultMaxTokens);
+  const parts = [text];
+  if (next !== null) {
+    parts.push(
+      `[Cut at ${next} of ${whole.length} characters. The rest: TaskOutput(task_id: "${spec.id}", offset: ${next})]`,
+    );
+  }
+  const error = end?.error ?? null;
+  if (error !== null) {
+    const found = whole === '' ? 'It had found nothing yet.' : 'Above: what it had found so far.';
+    parts.unshift(`The task ended as ${state.status}: ${error.code}: ${error.message}. ${found}`);
+  } else if (whole === '') {
+    parts.unshift('The task ended without a text.');
+  }
+  for (const warning of state.warnings) parts.push(`[Note: ${warning}]`);
+  parts.push(factsLine(state));
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+export function receiptOf(state: TaskState): Receipt {
+  return {
+    filesRead: [...state.filesRead.values()],
+    filesChanged: [...state.filesChanged.values()],
+    commands: state.commands,
+    children: state.children,
+    refusals: state.refusals,
+    models: state.models,
+    endedBecause: state.end?.because ?? 'it has not ended',
+  };
+}
+
+function envelopeStatus(status: TaskStatus): EnvelopeStatus {
+  if (status === 'completed') return 'success';
+  return status === 'partial' ? 'partial' : 'error';
+}
+
+/** The final answer; of a task that has none, the last it said. */
+function resultText(state: TaskState): string {
+  return state.result === '' ? state.lastText : state.result;
+}
+
+function factsLine(state: TaskState): string {
+  const { spec, usage } = state;
+  const model = state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`;
+  const changed = [...state.filesChanged.keys()];
+  const facts = [
+    `task ${spec.id}`,
+    spec.agent.name,
+    model,
+    plural(state.turns, 'turn'),
+    plural(toolCallCount(state), 'tool call'),
+    plural(usage === NO_USAGE ? 0 : paidTokens(usage), 'token'),
+    formatDuration(elapsedMs(state)),
+    changed.length === 0 ? 'no files changed' : `changed: ${shortList(changed)}`,
+  ];
+  return `[${facts.join(' · ')}]`;
+}
+
+function shortList(paths: readonly string[]): string {
+  const shown = paths.slice(0, 5).join(', ');
+  return paths.length > 5 ? `${shown} and ${paths.length - 5} more` : shown;
+}
+
+function toolCallCount(state: TaskState): number {
+  let count = 0;
+  for (const calls of state.toolCounts.values()) count += calls;
+  return count;
+}
+
+function elapsedMs(state: TaskState): number {
+  return (state.endedAt ?? state.createdAt) - (state.startedAt ?? state.createdAt);
+}

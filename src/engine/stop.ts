@@ -1,0 +1,31 @@
+import type { ErrorCode } from '../base/errors.ts';
+
+/**
+ * Why a task is told to stop: the reason of its abort signal. `limit` ends it as `partial`, all
+ * others as `stopped`.
+ */
+export interface StopOrder {
+  readonly by: 'user' | 'parent' | 'client' | 'signal' | 'limit';
+  /** One sentence for the log and the parent. */
+  readonly because: string;
+  readonly code: Extract<ErrorCode, 'CANCELLED' | 'LIMIT_EXCEEDED'>;
+}
+
+export function stopOrder(by: Exclude<StopOrder['by'], 'limit'>, because: string): StopOrder {
+  return { by, because, code: 'CANCELLED' };
+}
+
+export function limitOrder(because: string): StopOrder {
+  return { by: 'limit', because, code: 'LIMIT_EXCEEDED' };
+}
+
+/** The order behind an aborted signal; a foreign abort reason reads as a stop by the client. */
+export function orderOf(signal: AbortSignal): StopOrder {
+  const reason: unknown = signal.reason;
+  if (isStopOrder(reason)) return reason;
+  return stopOrder('client', 'the caller cancelled it');
+}
+
+function isStopOrder(value: unknown): value is StopOrder {
+  return typeof value === 'object' && value !== null && 'by' in value && 'because' in value;
+}

@@ -1,0 +1,123 @@
+import { deferred } from '../base/async.ts';
+import type { Deadline } from '../base/deadlines.ts';
+import type { RequestPrefix } from '../protocol/model.ts';
+import type { TaskState } from '../protocol/state.ts';
+import type { TaskSpec } from '../protocol/task.ts';
+import type { AnyTool, FileMemory } from '../protocol/tool.ts';
+import { Budget } from './budget.ts';
+import type { EngineDeps } from './deps.ts';
+import type { Journal } from './journal.ts';
+import type { Slot } from './slots.ts';
+import type { StopOrder } from './stop.ts';
+import type { Tree } from './tree.ts';
+
+export interface TaskRunParts {
+  readonly spec: TaskSpec;
+  readonly journal: Journal;
+  readonly prefix: RequestPrefix;
+  /** The frozen tool view: what stands in the request and what may run. */
+  readonly view: ReadonlyMap<string, AnyTool>;
+  readonly tree: Tree;
+  readonly parent: TaskRun | null;
+}
+
+/** One task at work in this process. Its truth is its journal; the rest here dies with the process. */
+export class TaskRun {
+  readonly spec: TaskSpec;
+  readonly journal: Journal;
+  readonly prefix: RequestPrefix;
+  readonly view: ReadonlyMap<string, AnyTool>;
+  readonly tree: Tree;
+  readonly parent: TaskRun | null;
+  readonly budget: Budget;
+  readonly files: FileMemory;
+  /** Resolves once the end is written. */
+  readonly ended: Promise<void>;
+  private readonly controller = new AbortController();
+  private readonly children = new Set<TaskRun>();
+  private readonly finished = deferred<void>();
+  private readonly deps: EngineDeps;
+  private slot: Slot | null = null;
+  private hadSlot = false;
+  private wall: Deadline | null = null;
+
+  constructor(deps: EngineDeps, parts: TaskRunParts) {
+    this.deps = deps;
+    this.spec = parts.spec;
+    this.journal = parts.journal;
+    this.prefix = parts.prefix;
+    this.view = parts.view;
+    this.tree = parts.tree;
+    this.parent = parts.parent;
+    this.ended = this.finished.promise;
+    const { maxTokens } = parts.spec.limits;
+    this.budget = new Budget(
+      {
+        tokens: maxTokens === null ? null : { limit: 'max_tokens', value: maxTokens },
+        costUsd: null,
+      },
+      parts.parent?.budget ?? parts.tree.budget,
+    );
+    this.files = fileMemory(this.journal.state);
+    parts.parent?.children.add(this);
+    parts.tree.add(parts.spec.id, parts.spec.parent);
+  }
+
+  get state(): TaskState {
+    return this.journal.state;
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** Stops this task and all below it. The first order stands. */
+  stop(order: StopOrder): void {
+    if (!this.controller.signal.aborted) this.controller.abort(order);
+    for (const child of this.children) {
+      child.stop({ ...order, by: order.by === 'limit' ? 'parent' : order.by, code: 'CANCELLED' });
+    }
+  }
+
+  /** Ends the task with `order` when `ms` have passed. */
+  stopAfter(ms: number, order: StopOrder): void {
+    this.wall = this.deps.deadlines.after(ms, () => this.stop(order));
+  }
+
+  /** Waits for a slot of the tree; at once when it holds one. Rejects when stopped meanwhile. */
+  async takeSlot(): Promise<void> {
+    if (this.slot !== null) return;
+    const slot = await this.tree.slots.acquire(this.signal, { resuming: this.hadSlot });
+    this.slot = slot;
+    this.hadSlot = true;
+  }
+
+  /** For as long as the task waits for children, a person or a rate limit. */
+  giveSlot(): void {
+    this.slot?.release();
+    this.slot = null;
+  }
+
+  /** Agent names from the main agent down to this one. */
+  chain(): readonly string[] {
+    return [...(this.parent?.chain() ?? []), this.spec.agent.name];
+  }
+
+  /** After the end is written: gives back all it held. */
+  close(): void {
+    this.wall?.cancel();
+    this.giveSlot();
+    this.parent?.children.delete(this);
+    this.journal.close();
+    this.finished.resolve();
+  }
+}
+
+/** What the fold knows, and on top what calls under way have just seen. */
+function fileMemory(state: TaskState): FileMemory {
+  const fresh = new Map<string, string>();
+  return {
+    seen: (path) => fresh.get(path) ?? state.knownFiles.get(path) ?? undefined,
+    remember: (path, hash) => void fresh.set(path, hash),
+  };
+}

@@ -1,0 +1,106 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import type { ValidationResult } from '../../protocol/tool.ts';
+
+/** A Task call, exact: aliases resolved, nothing unknown left. */
+export interface TaskInput {
+  readonly description?: string;
+  readonly prompt: string;
+  readonly subagentType?: string;
+  readonly model?: string;
+  readonly maxTurns?: number;
+  /** The arguments as the model gave them. */
+  readonly params: JsonObject;
+}
+
+/** Arguments that earlier prompts and other clients write, and the one that each means. */
+const ARGUMENT_ALIASES: ReadonlyMap<string, string> = new Map([
+  ['task', 'prompt'],
+  ['input', 'prompt'],
+  ['type', 'subagent_type'],
+]);
+
+const ARGUMENTS = ['description', 'prompt', 'subagent_type', 'model', 'max_turns'];
+
+/** Arguments that will come: their only valid value by now is the one that says what is done anyway. */
+const FIXED_ARGUMENTS: ReadonlyMap<string, JsonValue> = new Map<string, JsonValue>([
+  ['run_in_background', false],
+  ['context', 'fresh'],
+  ['fork', false],
+  ['isolation', 'none'],
+]);
+
+/**
+ * Reads the arguments of a Task call. Unlike other tools it refuses what it does not know: a
+ * misspelt argument of a delegation would cost a whole run.
+ */
+export function parseTaskInput(value: JsonValue): ValidationResult<TaskInput> {
+  if (!isJsonObject(value)) return { ok: false, issues: ['the arguments must be an object'] };
+  const args = new Map<string, JsonValue>();
+  const issues: string[] = [];
+  for (const [given, argument] of Object.entries(value)) {
+    if (argument === undefined || argument === null) continue;
+    const name = ARGUMENT_ALIASES.get(given) ?? given;
+    if (args.has(name))
+      issues.push(`${given}: means ${name}, which is given too; send one of them`);
+    args.set(name, argument);
+  }
+  for (const [name, argument] of args) issues.push(...unknownArgument(name, argument));
+  const text = textReader(args, issues);
+  const prompt = text('prompt');
+  if (prompt === undefined && !args.has('prompt')) {
+    issues.push('prompt: is missing; it must be a text that says what the subagent is to do');
+  }
+  const description = text('description');
+  const subagentType = text('subagent_type');
+  const model = text('model');
+  const maxTurns = turnCount(args.get('max_turns'), issues);
+  if (issues.length > 0 || prompt === undefined) return { ok: false, issues };
+  return {
+    ok: true,
+    input: {
+      prompt,
+      params: value,
+      ...(description === undefined ? {} : { description }),
+      ...(subagentType === undefined ? {} : { subagentType }),
+      ...(model === undefined ? {} : { model }),
+      ...(maxTurns === undefined ? {} : { maxTurns }),
+    },
+  };
+}
+
+function unknownArgument(name: string, value: JsonValue): readonly string[] {
+  if (ARGUMENTS.includes(name)) return [];
+  if (!FIXED_ARGUMENTS.has(name)) {
+    return [`${name}: is not an argument of Task; valid are ${ARGUMENTS.join(', ')}`];
+  }
+  const fixed = JSON.stringify(FIXED_ARGUMENTS.get(name));
+  if (JSON.stringify(value) === fixed) return [];
+  return [`${name}: is not available in this version; leave it out (it acts as ${fixed})`];
+}
+
+function textReader(args: ReadonlyMap<string, JsonValue>, issues: string[]) {
+  return (name: string): string | undefined => {
+    const value = args.get(name);
+    if (value === undefined) return undefined;
+    if (typeof value !== 'string') {
+      issues.push(`${name}: must be a text, not ${kindOf(value)}`);
+      return undefined;
+    }
+    if (value.trim() === '') {
+      issues.push(`${name}: must not be empty`);
+      return undefined;
+    }
+    return value;
+  };
+}
+
+function turnCount(value: JsonValue | undefined, issues: string[]): number | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
+  issues.push(`max_turns: must be a whole number above 0, not ${JSON.stringify(value)}`);
+  return undefined;
+}
+
+function kindOf(value: JsonValue): string {
+  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+}

@@ -1,0 +1,29 @@
+import type { Tool } from '../../protocol/tool.ts';
+import { NO_ACCESS } from '../../protocol/permission.ts';
+import { DEFAULT_AGENT, type Delegation } from '../spawn.ts';
+import { parseTaskInput, type TaskInput } from './task-input.ts';
+
+/** The tool that delegates. Its output is the subagent's answer; the rest of its work stays behind. */
+export function taskTool(delegate: Delegation): Tool<TaskInput> {
+  return {
+    name: 'Task',
+    kind: 'delegate',
+    replay: 'checkable',
+    description:
+      'Give a task to a subagent and get its final answer. It starts with nothing but `prompt`. Several Task calls in one message run in parallel.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        description: { type: 'string', description: 'The task in 3-5 words' },
+        prompt: { type: 'string', description: 'Goal, paths, constraints, form of the answer' },
+        subagent_type: { type: 'string', description: `Agent type; default ${DEFAULT_AGENT}` },
+        model: { type: 'string', description: 'fast, balanced, powerful or provider/model' },
+        max_turns: { type: 'integer', minimum: 1 },
+      },
+      required: ['prompt'],
+    },
+    parse: parseTaskInput,
+    describe: (input) => ({ ...NO_ACCESS, agent: input.subagentType ?? DEFAULT_AGENT }),
+    run: (input, context) => delegate(input, context),
+  };
+}

@@ -1,0 +1,28 @@
+import type { ToolContext } from '../protocol/tool.ts';
+import type { EngineDeps } from './deps.ts';
+import type { TaskRun } from './task-run.ts';
+
+/** The ports that one call of a task gets. */
+export function toolContext(
+  deps: EngineDeps,
+  run: TaskRun,
+  { callId, roots, signal }: Pick<ToolContext, 'callId' | 'roots' | 'signal'>,
+): ToolContext {
+  const { spec } = run;
+  return {
+    taskId: spec.id,
+    callId,
+    cwd: spec.cwd,
+    roots,
+    signal,
+    clock: deps.clock,
+    caps: deps.settings.caps,
+    files: run.files,
+    todos: {
+      get: () => run.state.todos,
+      set: (items) => run.journal.record({ type: 'todos.set', items }),
+    },
+    spillPath: () => deps.store.spillFile(spec.id, callId),
+    progress: (line) => deps.onSignal({ type: 'progress', task: spec.id, callId, line }),
+  };
+}

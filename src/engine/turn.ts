@@ -1,0 +1,196 @@
+import type { AssistantMessage } from '../protocol/message.ts';
+import {
+  modelName,
+  paidTokens,
+  type FinishReason,
+  type ModelFailure,
+  type ModelPart,
+  type ModelPrice,
+  type ModelRequest,
+  type Usage,
+} from '../protocol/model.ts';
+import type { Amount, Reservation } from './budget.ts';
+import type { EngineDeps } from './deps.ts';
+import { expectedUse } from './estimate.ts';
+import type { LimitHit } from './limits.ts';
+import { decideRetry, NO_FAILURES } from './retry.ts';
+import { sleep } from './sleep.ts';
+import type { TaskRun } from './task-run.ts';
+
+export type TurnOutcome =
+  | {
+      readonly kind: 'answered';
+      readonly message: AssistantMessage;
+      readonly reason: FinishReason;
+    }
+  | { readonly kind: 'limit'; readonly hit: LimitHit }
+  | { readonly kind: 'failed'; readonly failure: ModelFailure }
+  | { readonly kind: 'stopped' };
+
+/** `none` for the last turn after a limit: the tools stay in the request, calls are forbidden. */
+export type ToolChoice = 'auto' | 'none';
+
+type Answer = Extract<ModelPart, { type: 'finished' | 'failed' }>;
+
+/**
+ * One model request and its answer, retries included. Never rejects for what a provider does. What
+ * waits in the queue stands in the request; the budget is reserved before it and settled after it.
+ */
+export async function runTurn(
+  deps: EngineDeps,
+  run: TaskRun,
+  toolChoice: ToolChoice,
+): Promise<TurnOutcome> {
+  const { state, journal } = run;
+  const reserved = run.budget.reserve(await expected(deps, run));
+  if (!reserved.ok) return { kind: 'limit', hit: reserved.hit };
+  const turn = state.turns + 1;
+  journal.record({
+    type: 'turn.started',
+    turn,
+    inputs: state.conversation.queued.map((input) => input.id),
+    model: modelName(run.spec.model),
+    toolChoice,
+  });
+  const request: ModelRequest = {
+    model: run.spec.model,
+    prefix: run.prefix,
+    messages: [...state.conversation.messages],
+    toolChoice,
+    ...(run.spec.agent.effort === undefined ? {} : { effort: run.spec.agent.effort }),
+    cacheKey: `${run.spec.root}:${run.spec.agent.name}`,
+  };
+  try {
+    return await askUntilAnswered(deps, run, { turn, request, ...reserved });
+  } finally {
+    reserved.reservation.release();
+  }
+}
+
+/**
+ * What to hold back. Without a cap there is nothing to hold, and the catalogue need not be loaded
+ * before the first request goes out.
+ */
+async function expected(deps: EngineDeps, run: TaskRun): Promise<Amount> {
+  if (!run.budget.bounded) return { tokens: 0, costUsd: 0 };
+  return expectedUse(run.state, run.prefix, await deps.models.facts(run.spec.model));
+}
+
+interface TurnRequest {
+  readonly turn: number;
+  readonly request: ModelRequest;
+  readonly reservation: Reservation;
+}
+
+async function askUntilAnswered(
+  deps: EngineDeps,
+  run: TaskRun,
+  { turn, request, reservation }: TurnRequest,
+): Promise<TurnOutcome> {
+  const { journal } = run;
+  let retries = NO_FAILURES;
+  for (let attempt = 1; ; attempt += 1) {
+    const startedAt = deps.clock.monotonic();
+    const answer = await oneAnswer(deps, run, { turn, request });
+    const { price } = await deps.models.facts(request.model);
+    if (answer.usage !== undefined) reservation.settle(spentOn(answer.usage, price));
+    if (answer.type === 'finished') {
+      journal.record({
+        type: 'turn.ended',
+        turn,
+        message: answer.message,
+        usage: answer.usage,
+        costUsd: price === null ? null : costOf(answer.usage, price),
+        reason: answer.reason,
+        model: answer.servedBy ?? modelName(request.model),
+        ms: Math.round(deps.clock.monotonic() - startedAt),
+      });
+      return { kind: 'answered', message: answer.message, reason: answer.reason };
+    }
+    const { failure } = answer;
+    if (run.signal.aborted) {
+      journal.record({ type: 'turn.failed', turn, failure });
+      return { kind: 'stopped' };
+    }
+    const decision = decideRetry(failure, retries, {
+      retries: deps.settings.retries,
+      random: Math.random(),
+    });
+    if (!decision.retry) {
+      journal.record({ type: 'turn.failed', turn, failure });
+      return { kind: 'failed', failure };
+    }
+    retries = decision.next;
+    const waitMs = Math.round(decision.waitMs);
+    journal.record({ type: 'turn.retried', turn, attempt, failure, waitMs });
+    if (!(await waitForRetry(deps, run, waitMs))) return { kind: 'stopped' };
+  }
+}
+
+/** Without its slot, which others can use meanwhile. False when stopped. */
+async function waitForRetry(deps: EngineDeps, run: TaskRun, waitMs: number): Promise<boolean> {
+  run.giveSlot();
+  try {
+    await sleep(deps.deadlines, waitMs, run.signal);
+    await run.takeSlot();
+    return true;
+  } catch {
+    // Both reject only when the task is stopped, which the caller sees by the signal.
+    return false;
+  }
+}
+
+async function oneAnswer(
+  deps: EngineDeps,
+  run: TaskRun,
+  { turn, request }: Pick<TurnRequest, 'turn' | 'request'>,
+): Promise<Answer> {
+  const task = run.spec.id;
+  for await (const part of deps.model.stream(request, run.signal)) {
+    switch (part.type) {
+      case 'accepted':
+        run.journal.record({ type: 'turn.accepted', turn });
+        // Loaded while the answer streams in; asked for again when it has ended.
+        void deps.models.facts(request.model);
+        break;
+      case 'text_delta':
+        deps.onSignal({ type: 'text_delta', task, text: part.text });
+        break;
+      case 'reasoning_delta':
+        deps.onSignal({ type: 'reasoning_delta', task, text: part.text });
+        break;
+      case 'tool_call_started':
+        deps.onSignal({ type: 'tool_call_started', task, name: part.name });
+        break;
+      case 'ping':
+        break;
+      case 'finished':
+      case 'failed':
+        return part;
+      default:
+        part satisfies never;
+    }
+  }
+  return {
+    type: 'failed',
+    failure: {
+      kind: 'malformed',
+      message: `${modelName(request.model)}: the answer ended without an end`,
+      retryable: true,
+    },
+  };
+}
+
+function spentOn(usage: Usage, price: ModelPrice | null): Amount {
+  return { tokens: paidTokens(usage), costUsd: price === null ? 0 : costOf(usage, price) };
+}
+
+/** USD of an answer by the price table, in which prices are for a million tokens. */
+export function costOf(usage: Usage, price: ModelPrice): number {
+  const micro =
+    usage.input * price.input +
+    usage.output * price.output +
+    usage.cacheRead * price.cacheRead +
+    usage.cacheWrite * price.cacheWrite;
+  return micro / 1_000_000;
+}

@@ -1,0 +1,127 @@
+import { errorMessage, UsageError } from '../../base/errors.ts';
+import { oneLine, quoted } from '../../api/config/quote.ts';
+import type { AgentsArgument, Command, ConfigFlags, ProjectFlags } from './command.ts';
+import { checkFlags, checkOperands, unknownCommand, unknownFlag } from './command-check.ts';
+import { commandSpec, commandsUnder, findCommand, RUN, type CommandKind } from './command-table.ts';
+import { FlagReader } from './flag-reader.ts';
+import { OUTPUT_FORMATS } from './flags.ts';
+import { commandHelp, groupHelp, mainHelp } from './help.ts';
+import { scanArguments, type Scan } from './scan.ts';
+
+/**
+ * What the arguments (without the program's name) ask for. Pure: nothing is read, written or printed.
+ * @throws UsageError of one line that names the argument and what is valid.
+ */
+export function parseArgs(argv: readonly string[]): Command {
+  const scan = scanArguments(argv);
+  const flags = new FlagReader(scan.flags);
+  // -p announces a prompt: from there on no word is taken for a command.
+  const found = flags.given('print') ? undefined : findCommand(scan.words);
+  const spec = found === undefined ? RUN : commandSpec(found.kind);
+  if (scan.unknown !== undefined) throw unknownFlag(spec, scan.unknown);
+  if (scan.incomplete !== undefined)
+    throw new UsageError(`${oneLine(scan.incomplete)} needs a value`);
+  if (flags.given('help')) return { kind: 'help', text: helpFor(scan.words, flags) };
+  checkFlags(spec, scan.flags.keys());
+  if (flags.given('version')) return { kind: 'version' };
+  if (found === undefined) return parseRun(scan, flags);
+  if (found.kind === 'help') return { kind: 'help', text: helpFor(found.operands, flags) };
+  checkOperands(spec, found.operands);
+  return parseCommand(found.kind, found.operands, flags);
+}
+
+function parseCommand(
+  kind: Exclude<CommandKind, 'help'>,
+  operands: readonly string[],
+  flags: FlagReader,
+): Command {
+  const json = flags.given('json');
+  const dataDir = flags.text('data-dir');
+  switch (kind) {
+    case 'agents-list':
+      return { kind, json, ...projectFlags(flags), dir: flags.text('dir') };
+    case 'tasks-list':
+      return { kind, json, dataDir };
+    case 'tasks-show':
+    case 'tasks-log':
+      return { kind, json, dataDir, id: operands[0] ?? '' };
+    case 'models':
+    case 'config-show':
+      return { kind, json, ...configFlags(kind, flags) };
+    case 'doctor':
+      return { kind, json, ...configFlags(kind, flags), dataDir };
+  }
+}
+
+function parseRun(scan: Scan, flags: FlagReader): Command {
+  if (!flags.given('print')) {
+    if (scan.words.length > 0) throw unknownCommand(scan.words);
+    if (scan.flags.size === 0) return { kind: 'help', text: mainHelp() };
+    throw new UsageError('a run needs -p and a prompt: muster -p "…"');
+  }
+  return {
+    kind: 'run',
+    prompt: promptOf(scan),
+    outputFormat: flags.choice('output-format', OUTPUT_FORMATS, 'text'),
+    verbose: flags.given('verbose'),
+    log: !flags.given('no-log'),
+    agent: flags.text('agent'),
+    agents: agentsArgument(flags.text('agents')),
+    maxTurns: flags.count('max-turns'),
+    addDirs: flags.texts('add-dir'),
+    dataDir: flags.text('data-dir'),
+    ...projectFlags(flags),
+    flags: flags.configValues(RUN.flags),
+  };
+}
+
+function promptOf(scan: Scan): string | null {
+  const printed = (scan.flags.get('print') ?? []).filter((text) => text !== null);
+  const [prompt, second] = [...printed, ...scan.words];
+  if (prompt === undefined) return null;
+  if (second !== undefined) {
+    throw new UsageError(
+      `more than one prompt (${quoted(prompt)} and ${quoted(second)}); put quotes around the whole of it`,
+    );
+  }
+  if (prompt.trim() === '') throw new UsageError('the prompt is empty');
+  return prompt;
+}
+
+function agentsArgument(text: string | null): AgentsArgument | null {
+  if (text === null) return null;
+  if (text.startsWith('@')) {
+    if (text.length === 1) throw new UsageError('--agents @ needs a file: --agents @FILE');
+    return { kind: 'file', path: text.slice(1) };
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(
+      `--agents is not JSON (${oneLine(errorMessage(error))}); a file is named as @FILE`,
+    );
+  }
+  if (typeof value !== 'object' || value === null) {
+    throw new UsageError(`--agents must be a JSON object or array, not ${quoted(value)}`);
+  }
+  return { kind: 'json', text };
+}
+
+function projectFlags(flags: FlagReader): ProjectFlags {
+  return { cwd: flags.text('cwd'), trustProject: flags.given('trust-project') };
+}
+
+function configFlags(kind: CommandKind, flags: FlagReader): ConfigFlags {
+  return { ...projectFlags(flags), flags: flags.configValues(commandSpec(kind).flags) };
+}
+
+/** Help for the command, or the commands, that the words begin. */
+function helpFor(words: readonly string[], flags: FlagReader): string {
+  if (words.length === 0 || flags.given('print')) return mainHelp();
+  const found = findCommand(words);
+  if (found !== undefined) return commandHelp(found.kind);
+  const under = commandsUnder(words);
+  if (under.length === 0) throw unknownCommand(words);
+  return groupHelp(under);
+}

@@ -1,0 +1,144 @@
+import type { FlagName } from './flags.ts';
+
+/** A command as the user types it, and what goes with it. */
+export interface CommandSpec {
+  /** `agents list`; empty for a run. */
+  readonly words: string;
+  readonly summary: string;
+  /** Names of the operands, in order; `[NAME]` may be left out. */
+  readonly operands: readonly string[];
+  readonly flags: readonly FlagName[];
+  readonly examples: readonly string[];
+}
+
+const CONFIG_FLAGS = [
+  'model',
+  'permission-mode',
+  'allow',
+  'ask',
+  'deny',
+  'on-ask',
+  'max-tokens',
+  'max-cost-usd',
+] as const satisfies readonly FlagName[];
+
+const PROJECT_FLAGS = ['trust-project', 'cwd'] as const satisfies readonly FlagName[];
+
+/** `muster -p`: the command without words. */
+export const RUN = {
+  words: '',
+  summary: 'A terminal coding agent that delegates to subagents.',
+  operands: ['[PROMPT]'],
+  flags: [
+    'print',
+    'output-format',
+    'verbose',
+    'no-log',
+    'agent',
+    'agents',
+    ...CONFIG_FLAGS,
+    'max-turns',
+    ...PROJECT_FLAGS,
+    'add-dir',
+    'data-dir',
+    'version',
+    'help',
+  ],
+  examples: [
+    'muster -p "Where is the retry limit decided?"',
+    'git diff | muster -p "Review this change" --output-format json',
+    'muster -p "Fix the failing test" --permission-mode acceptEdits --allow "Bash(npm test)"',
+    'muster -p -- "- a prompt that begins with a dash"',
+  ],
+} as const satisfies CommandSpec;
+
+/** Every command with words, by its kind. */
+const COMMANDS = {
+  'agents-list': {
+    words: 'agents list',
+    summary: 'which agents there are, where each comes from and what it may do',
+    operands: [],
+    flags: ['json', 'dir', ...PROJECT_FLAGS, 'help'],
+    examples: ['muster agents list --json'],
+  },
+  'tasks-list': {
+    words: 'tasks list',
+    summary: 'the tasks of this data directory, newest first',
+    operands: [],
+    flags: ['json', 'data-dir', 'help'],
+    examples: ['muster tasks list'],
+  },
+  'tasks-show': {
+    words: 'tasks show',
+    summary: 'one task: its status, result and receipt',
+    operands: ['ID'],
+    flags: ['json', 'data-dir', 'help'],
+    examples: ['muster tasks show 4f2k9x'],
+  },
+  'tasks-log': {
+    words: 'tasks log',
+    summary: 'the events of one task',
+    operands: ['ID'],
+    flags: ['json', 'data-dir', 'help'],
+    examples: ['muster tasks log 4f2k9x --json'],
+  },
+  models: {
+    words: 'models',
+    summary: 'the configured providers and the model of each tier',
+    operands: [],
+    flags: ['json', 'model', ...PROJECT_FLAGS, 'help'],
+    examples: ['muster models'],
+  },
+  'config-show': {
+    words: 'config show',
+    summary: 'every setting, its value and where that came from',
+    operands: [],
+    flags: ['json', ...CONFIG_FLAGS, ...PROJECT_FLAGS, 'help'],
+    examples: ['muster config show', 'muster config show --json --trust-project'],
+  },
+  doctor: {
+    words: 'doctor',
+    summary: 'check that everything a run needs is there',
+    operands: [],
+    flags: ['json', 'model', ...PROJECT_FLAGS, 'data-dir', 'help'],
+    examples: ['muster doctor'],
+  },
+  help: {
+    words: 'help',
+    summary: 'help for a command',
+    operands: ['[COMMAND…]'],
+    flags: ['help'],
+    examples: ['muster help tasks show'],
+  },
+} as const satisfies Readonly<Record<string, CommandSpec>>;
+
+export type CommandKind = keyof typeof COMMANDS;
+
+export const COMMAND_KINDS: readonly CommandKind[] = Object.keys(COMMANDS).filter(
+  (kind): kind is CommandKind => Object.hasOwn(COMMANDS, kind),
+);
+
+export function commandSpec(kind: CommandKind): CommandSpec {
+  return COMMANDS[kind];
+}
+
+/** The command that these words begin with, and the words left over as its operands. */
+export function findCommand(
+  words: readonly string[],
+): { readonly kind: CommandKind; readonly operands: readonly string[] } | undefined {
+  for (const kind of COMMAND_KINDS) {
+    const own = COMMANDS[kind].words.split(' ');
+    if (own.every((word, index) => words[index] === word)) {
+      return { kind, operands: words.slice(own.length) };
+    }
+  }
+  return undefined;
+}
+
+/** The commands whose words begin with these. */
+export function commandsUnder(words: readonly string[]): readonly CommandKind[] {
+  return COMMAND_KINDS.filter((kind) => {
+    const own = COMMANDS[kind].words.split(' ');
+    return words.length < own.length && words.every((word, index) => own[index] === word);
+  });
+}

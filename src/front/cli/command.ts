@@ -1,0 +1,55 @@
+import type { FlagValue } from '../../api/config/text-layer.ts';
+import type { OutputFormat } from './flags.ts';
+
+/** What a command line asks for, as data; paths are as typed, to be resolved from the directory. */
+export type Command =
+  | RunCommand
+  | { readonly kind: 'help'; readonly text: string }
+  | { readonly kind: 'version' }
+  | (JsonCommand & ProjectFlags & { readonly kind: 'agents-list'; readonly dir: string | null })
+  | (JsonCommand & DataFlags & { readonly kind: 'tasks-list' })
+  | (JsonCommand & DataFlags & { readonly kind: 'tasks-show' | 'tasks-log'; readonly id: string })
+  | (JsonCommand & ConfigFlags & { readonly kind: 'models' | 'config-show' })
+  | (JsonCommand & ConfigFlags & DataFlags & { readonly kind: 'doctor' });
+
+interface JsonCommand {
+  readonly json: boolean;
+}
+
+export interface ProjectFlags {
+  /** Null: the current directory. */
+  readonly cwd: string | null;
+  readonly trustProject: boolean;
+}
+
+export interface ConfigFlags extends ProjectFlags {
+  /** The last layer of the configuration. */
+  readonly flags: readonly FlagValue[];
+}
+
+export interface DataFlags {
+  /** Null: the user's own. */
+  readonly dataDir: string | null;
+}
+
+export interface RunCommand extends ConfigFlags, DataFlags {
+  readonly kind: 'run';
+  /** Null: stdin is the prompt. Otherwise stdin, where something comes from it, is context. */
+  readonly prompt: string | null;
+  readonly outputFormat: OutputFormat;
+  readonly verbose: boolean;
+  /** False: nothing is kept after exit. */
+  readonly log: boolean;
+  /** The main agent's definition by name; null: the default one. */
+  readonly agent: string | null;
+  /** Definitions of this session. */
+  readonly agents: AgentsArgument | null;
+  /** Turns of the main agent; null: no limit. */
+  readonly maxTurns: number | null;
+  readonly addDirs: readonly string[];
+}
+
+/** `json` is known to be the text of a JSON object or array; `file` is yet to be read. */
+export type AgentsArgument =
+  | { readonly kind: 'json'; readonly text: string }
+  | { readonly kind: 'file'; readonly path: string };

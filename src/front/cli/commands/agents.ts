@@ -1,0 +1,36 @@
+import { resolve } from 'node:path';
+import { listAgentsIn } from '../../../api/index.ts';
+import { printable } from '../../../base/printable.ts';
+import type { Command } from '../command.ts';
+
+type AgentsList = Extract<Command, { kind: 'agents-list' }>;
+
+/** `muster agents list`: what can be chosen, where it came from, and what it gets. */
+export async function listAgentsCommand(command: AgentsList): Promise<number> {
+  const listings = await listAgentsIn({
+    cwd: resolve(command.dir ?? command.cwd ?? '.'),
+    trustProject: command.trustProject,
+  });
+  if (command.json) {
+    process.stdout.write(`${JSON.stringify(listings, null, 2)}\n`);
+    return 0;
+  }
+  for (const agent of listings.agents) {
+    const mode =
+      agent.permissionMode === null || agent.permissionMode === agent.effectiveMode
+        ? agent.effectiveMode
+        : `${agent.effectiveMode} (asks for ${agent.permissionMode})`;
+    const state = agent.shadowedBy === null ? '' : `  [shadowed by ${agent.shadowedBy}]`;
+    const lines = [
+      `${agent.name}${state}`,
+      `  ${agent.description.split('\n')[0] ?? ''}`,
+      `  ${agent.path} · ${mode} · ${agent.model ?? 'inherit'}`,
+      ...agent.warnings.map((warning) => `  ! ${warning.message}`),
+    ];
+    process.stdout.write(`${lines.map(printable).join('\n')}\n`);
+  }
+  for (const { path, reason } of listings.skipped) {
+    process.stdout.write(printable(`skipped ${path}: ${reason}\n`));
+  }
+  return 0;
+}

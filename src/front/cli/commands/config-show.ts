@@ -1,0 +1,34 @@
+import { describeProblem } from '../../../api/config/source.ts';
+import { loadConfig } from '../../../api/config/load.ts';
+import { configEntries, type ConfigEntry } from '../../../api/config/show.ts';
+import { printable } from '../../../base/printable.ts';
+import type { ConfigFlags } from '../command.ts';
+import { configInputs, type CommandContext } from './context.ts';
+import { columns } from './columns.ts';
+
+/** `muster config show`. Throws UsageError when something in the configuration is wrong. */
+export async function runConfigShow(
+  command: ConfigFlags & { readonly json: boolean },
+  context: CommandContext,
+): Promise<number> {
+  const loaded = await loadConfig(configInputs(command, context));
+  for (const notice of loaded.notices) context.err(`muster: ${describeProblem(notice)}\n`);
+  const entries = configEntries(loaded);
+  context.out(
+    command.json
+      ? `${JSON.stringify({ files: loaded.files, settings: entries }, null, 2)}\n`
+      : asText(entries),
+  );
+  return 0;
+}
+
+function asText(entries: readonly ConfigEntry[]): string {
+  return columns(
+    entries.map((entry) => [
+      entry.key,
+      printable(entry.value === null ? `(${entry.default})` : JSON.stringify(entry.value)),
+      printable(entry.source),
+      entry.acts ? '' : 'accepted, does not act yet',
+    ]),
+  );
+}

@@ -1,0 +1,27 @@
+import { plural } from '../../../../base/text.ts';
+import { printable } from '../../../../base/printable.ts';
+import type { AgentProblem } from '../../../../protocol/agent.ts';
+import { fail, ok, warn, type Check } from './check.ts';
+
+/** What was found when agent definitions were loaded. */
+export interface AgentsReport {
+  readonly loaded: number;
+  /** Files that could not be loaded. */
+  readonly problems: readonly AgentProblem[];
+}
+
+export function agentChecks({ loaded, problems }: AgentsReport): readonly Check[] {
+  return [
+    loaded === 0
+      ? fail(
+          'agents',
+          'none can be loaded, not even the built-in ones',
+          'install the package again',
+        )
+      : ok('agents', `${plural(loaded, 'agent')} loaded`),
+    ...problems.map(({ path, line, message }) => {
+      const where = line === undefined ? path : `${path}:${line}`;
+      return warn('agents', printable(`${where}: ${message}`), null);
+    }),
+  ];
+}

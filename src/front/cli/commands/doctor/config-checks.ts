@@ -1,0 +1,27 @@
+import { describeProblem } from '../../../../api/config/source.ts';
+import type { ConfigFile, ConfigReading } from '../../../../api/config/load.ts';
+import { printable } from '../../../../base/printable.ts';
+import { fail, ok, warn, type Check } from './check.ts';
+
+/** The configuration files that were found, and everything wrong in them or in variables and flags. */
+export function configChecks(reading: ConfigReading): readonly Check[] {
+  return [
+    ...reading.files.flatMap(fileCheck),
+    ...reading.problems.map((problem) => fail('config', describeProblem(problem), 'mend it')),
+    ...reading.notices.map((notice) => warn('config', describeProblem(notice), null)),
+  ];
+}
+
+function fileCheck(file: ConfigFile): readonly Check[] {
+  const path = printable(file.path);
+  switch (file.state) {
+    case 'absent':
+      return [ok('config', `no ${file.scope} file (${path}); the defaults hold`)];
+    case 'read':
+      return [ok('config', `${file.scope} file ${path}`)];
+    case 'broken':
+    case 'untrusted':
+      // A problem or a notice says more of it.
+      return [];
+  }
+}

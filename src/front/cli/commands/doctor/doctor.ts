@@ -1,0 +1,85 @@
+import { resolve } from 'node:path';
+import { readConfig, type ConfigReading } from '../../../../api/config/load.ts';
+import { dataDir } from '../../../../api/config/paths.ts';
+import { MusterError } from '../../../../base/errors.ts';
+import { printable } from '../../../../base/printable.ts';
+import type { ConfigFlags, DataFlags } from '../../command.ts';
+import { columns } from '../columns.ts';
+import { configInputs, type ModelContext } from '../context.ts';
+import { agentChecks, type AgentsReport } from './agents-check.ts';
+import { fail, type Check } from './check.ts';
+import { configChecks } from './config-checks.ts';
+import { dataDirCheck } from './data-dir-check.ts';
+import { modelChecks } from './model-checks.ts';
+import { gitCheck, nodeCheck, ripgrepCheck, sandboxCheck } from './program-checks.ts';
+
+export interface DoctorContext extends ModelContext {
+  /** `process.versions.node`. */
+  readonly nodeVersion: string;
+  readonly platform: NodeJS.Platform;
+  /** Of this process; undefined where there is none. */
+  readonly uid: number | undefined;
+  /** The path of the ripgrep that Grep runs; rejects where there is none. */
+  readonly ripgrep: () => Promise<string>;
+  readonly agents: (place: {
+    readonly cwd: string;
+    readonly trustedProject: boolean;
+  }) => Promise<AgentsReport>;
+}
+
+/** `muster doctor`: every check, whatever the others say; exit code 1 when one fails. */
+export async function runDoctor(
+  command: ConfigFlags & DataFlags & { readonly json: boolean },
+  context: DoctorContext,
+): Promise<number> {
+  const checks = await allChecks(command, context);
+  const healthy = checks.every((check) => check.status !== 'fail');
+  context.out(
+    command.json ? `${JSON.stringify({ ok: healthy, checks }, null, 2)}\n` : asText(checks),
+  );
+  return healthy ? 0 : 1;
+}
+
+async function allChecks(
+  command: ConfigFlags & DataFlags,
+  context: DoctorContext,
+): Promise<readonly Check[]> {
+  const reading = await readConfig(configInputs(command, context));
+  const cwd = resolve(context.cwd, command.cwd ?? '.');
+  const data = dataDir(context, {
+    cwd: context.cwd,
+    ...(command.dataDir === null ? {} : { dataDir: command.dataDir }),
+  });
+  return [
+    nodeCheck(context.nodeVersion),
+    ...configChecks(reading),
+    dataDirCheck(data, context.uid),
+    ...(await configuredModels(reading, context)),
+    ...agentChecks(await context.agents({ cwd, trustedProject: command.trustProject })),
+    await ripgrepCheck(context.ripgrep),
+    gitCheck(context.environment),
+    sandboxCheck(context.environment, context.platform),
+  ];
+}
+
+async function configuredModels(
+  reading: ConfigReading,
+  context: DoctorContext,
+): Promise<readonly Check[]> {
+  try {
+    return modelChecks(await context.models(reading));
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    return [fail('model', printable(error.message), null)];
+  }
+}
+
+function asText(checks: readonly Check[]): string {
+  return columns(
+    checks.map(({ status, name, detail, fix }) => [
+      status,
+      name,
+      fix === null ? detail : `${detail} → ${fix}`,
+    ]),
+  );
+}

@@ -1,0 +1,30 @@
+import type { ModelsReport } from '../../../../api/config/models-report.ts';
+import { printable } from '../../../../base/printable.ts';
+import { fail, ok, warn, type Check } from './check.ts';
+
+const CONFIGURE = 'set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see "muster models"';
+
+/** The providers with the variables of their keys, never a key, and what the main agent would run on. */
+export function modelChecks({ providers, choices }: ModelsReport): readonly Check[] {
+  const main = choices.find(({ wish }) => wish === 'main');
+  return [
+    ...providers.map(({ name, baseUrl, source, missingKey }) =>
+      missingKey === null
+        ? ok('provider', printable(`${name} at ${baseUrl}, from ${source}`))
+        : warn('provider', printable(`${name} has no key`), printable(`set ${missingKey}`)),
+    ),
+    mainCheck(main),
+  ];
+}
+
+function mainCheck(main: ModelsReport['choices'][number] | undefined): Check {
+  if (main === undefined || main.model === null) {
+    return fail('model', printable(main?.problem ?? 'none can be chosen'), CONFIGURE);
+  }
+  if (main.offline) {
+    return warn('model', `${main.model}: it searches the workspace and writes no code`, CONFIGURE);
+  }
+  if (main.problem !== null)
+    return warn('model', printable(`${main.model}: ${main.problem}`), null);
+  return ok('model', printable(main.model));
+}

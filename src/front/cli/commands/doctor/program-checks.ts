@@ -1,0 +1,77 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { errorMessage } from '../../../../base/errors.ts';
+import { printable } from '../../../../base/printable.ts';
+import type { Environment } from '../../../../sys/env.ts';
+import { fail, ok, warn, type Check } from './check.ts';
+
+const NEEDED_NODE = { major: 22, minor: 19 };
+
+export function nodeCheck(version: string): Check {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const needed = `${NEEDED_NODE.major}.${NEEDED_NODE.minor}`;
+  const enough =
+    major > NEEDED_NODE.major || (major === NEEDED_NODE.major && minor >= NEEDED_NODE.minor);
+  return enough
+    ? ok('node', `${version} (${needed} or newer is needed)`)
+    : fail('node', `${version} is too old`, `install Node ${needed} or newer`);
+}
+
+export function gitCheck(environment: Environment): Check {
+  const path = findProgram('git', environment);
+  return path === undefined
+    ? warn('git', 'not found: prompts will hold no git status', 'install git')
+    : ok('git', printable(path));
+}
+
+export function sandboxCheck(environment: Environment, platform: NodeJS.Platform): Check {
+  const [program, how] =
+    platform === 'darwin'
+      ? ['sandbox-exec', 'it comes with macOS in /usr/bin']
+      : [
+          'bwrap',
+          'install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap)',
+        ];
+  const path = findProgram(program, environment);
+  return path === undefined
+    ? warn(
+        'sandbox',
+        `${program} not found: nothing confines shell commands but the permission rules`,
+        how,
+      )
+    : ok('sandbox', printable(path));
+}
+
+/** `locate` gives the path of the ripgrep that is used, or rejects. */
+export async function ripgrepCheck(locate: () => Promise<string>): Promise<Check> {
+  try {
+    const path = await locate();
+    accessSync(path, constants.X_OK);
+    return ok('ripgrep', printable(path));
+  } catch (error) {
+    return warn(
+      'ripgrep',
+      `not usable (${printable(errorMessage(error))}): searches take the slower plain engine`,
+      'install the package again, with its optional dependencies',
+    );
+  }
+}
+
+/** Relative entries of PATH are passed over, as where commands are run. */
+export function findProgram(name: string, environment: Environment): string | undefined {
+  return (environment['PATH'] ?? '')
+    .split(delimiter)
+    .filter((directory) => isAbsolute(directory))
+    .map((directory) => join(directory, name))
+    .find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    // Not there or not ours to run: the search goes on.
+    return false;
+  }
+}

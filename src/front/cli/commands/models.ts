@@ -1,0 +1,41 @@
+import { loadConfig } from '../../../api/config/load.ts';
+import type { ModelsReport } from '../../../api/config/models-report.ts';
+import { describeProblem } from '../../../api/config/source.ts';
+import { printable } from '../../../base/printable.ts';
+import type { ConfigFlags } from '../command.ts';
+import { columns } from './columns.ts';
+import { configInputs, type ModelContext } from './context.ts';
+
+/** `muster models`: exit code 1 when the main agent would have no model. */
+export async function runModels(
+  command: ConfigFlags & { readonly json: boolean },
+  context: ModelContext,
+): Promise<number> {
+  const loaded = await loadConfig(configInputs(command, context));
+  for (const notice of loaded.notices) context.err(`muster: ${describeProblem(notice)}\n`);
+  const report = await context.models(loaded);
+  context.out(command.json ? `${JSON.stringify(report, null, 2)}\n` : asText(report));
+  return report.choices.some(({ wish, model }) => wish === 'main' && model === null) ? 1 : 0;
+}
+
+function asText({ providers, choices }: ModelsReport): string {
+  const found =
+    providers.length === 0
+      ? 'No provider is configured: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or add [models.providers.NAME] to the configuration.\n'
+      : columns(
+          providers.map(({ name, baseUrl, missingKey, source }) => [
+            name,
+            baseUrl,
+            missingKey === null ? 'ready' : `needs a key in ${missingKey}`,
+            `from ${source}`,
+          ]),
+        );
+  const chosen = columns(
+    choices.map(({ wish, model, chain, problem }) => [
+      wish,
+      model ?? 'none',
+      problem ?? chain.join(' → '),
+    ]),
+  );
+  return printable(`${found}\n${chosen}`);
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { createMuster, parseSessionAgents } from '../../../api/index.ts';
+import { errorMessage, UsageError } from '../../../base/errors.ts';
+import type { AgentsArgument, RunCommand } from '../command.ts';
+import { readPrompt } from '../stdin.ts';
+import { stderrNotice } from '../stderr.ts';
+
+const OFFLINE_NOTICE =
+  'no model is configured: the offline search engine answers. For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see `muster models`.';
+
+/** `muster -p`: one prompt, run to its end. */
+export async function runPrompt(command: RunCommand): Promise<number> {
+  const cwd = resolve(command.cwd ?? '.');
+  const [muster, { runHeadless }, prompt] = await Promise.all([
+    createMuster({
+      cwd,
+      addDirs: command.addDirs.map((path) => resolve(path)),
+      ...(command.dataDir === null ? {} : { dataDir: resolve(command.dataDir) }),
+      log: command.log,
+      trustProject: command.trustProject,
+      flags: command.flags,
+      agents: command.agents === null ? [] : sessionAgents(command.agents),
+      ...(command.maxTurns === null ? {} : { maxTurns: command.maxTurns }),
+      onNotice: stderrNotice,
+    }),
+    import('../../headless/headless.ts'),
+    readPrompt(command.prompt),
+  ]);
+  if (muster.offlineByDefault) stderrNotice(OFFLINE_NOTICE);
+  try {
+    return await runHeadless(
+      muster,
+      { prompt, source: 'cli', ...(command.agent === null ? {} : { agent: command.agent }) },
+      { format: command.outputFormat, verbose: command.verbose },
+    );
+  } finally {
+    await muster.close();
+  }
+}
+
+function sessionAgents(argument: AgentsArgument) {
+  const text = argument.kind === 'json' ? argument.text : readAgentsFile(argument.path);
+  const { items, problems } = parseSessionAgents(text);
+  const broken = problems.filter(({ code }) => code !== 'unknown-field');
+  if (items.length === 0 && broken.length > 0) {
+    throw new UsageError(`--agents: ${broken.map(({ message }) => message).join('; ')}`);
+  }
+  for (const { message } of broken) stderrNotice(`--agents: ${message}`);
+  return items;
+}
+
+function readAgentsFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (thrown) {
+    throw new UsageError(`--agents @${path}: ${errorMessage(thrown)}`);
+  }
+}

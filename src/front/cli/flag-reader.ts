@@ -1,0 +1,78 @@
+import { UsageError } from '../../base/errors.ts';
+import { quoted } from '../../api/config/quote.ts';
+import { flagProblem, type FlagValue } from '../../api/config/text-layer.ts';
+import { FLAG_NAMES, flagSpec, type FlagName } from './flags.ts';
+import type { Scan } from './scan.ts';
+
+const COUNT = /^\d{1,9}$/;
+
+/** The flags of one command line, checked when read. Every method throws a UsageError. */
+export class FlagReader {
+  readonly #flags: Scan['flags'];
+
+  constructor(flags: Scan['flags']) {
+    this.#flags = flags;
+  }
+
+  given(name: FlagName): boolean {
+    return this.#flags.has(name);
+  }
+
+  /** All texts of a flag that takes one. */
+  texts(name: FlagName): readonly string[] {
+    return (this.#flags.get(name) ?? []).map((text) => {
+      // `--model --verbose`: the parser took the next flag for the value.
+      if (text === null || text.trim() === '' || isFlag(text)) {
+        throw new UsageError(`--${name} needs a value: --${name} ${flagSpec(name).value ?? ''}`);
+      }
+      return text;
+    });
+  }
+
+  /** Null when not given; of several, the last. */
+  text(name: FlagName): string | null {
+    return this.texts(name).at(-1) ?? null;
+  }
+
+  choice<const C extends string>(name: FlagName, choices: readonly C[], initial: C): C {
+    const text = this.text(name);
+    if (text === null) return initial;
+    const choice = choices.find((candidate) => candidate === text);
+    if (choice === undefined) {
+      throw new UsageError(`--${name} must be one of ${choices.join(', ')}, not ${quoted(text)}`);
+    }
+    return choice;
+  }
+
+  /** A whole number of at least 1. */
+  count(name: FlagName): number | null {
+    const text = this.text(name);
+    if (text === null) return null;
+    if (!COUNT.test(text) || Number(text) === 0) {
+      throw new UsageError(`--${name} must be a whole number of at least 1, not ${quoted(text)}`);
+    }
+    return Number(text);
+  }
+
+  /** What the flags set in the configuration, in the order of the table. */
+  configValues(names: readonly FlagName[]): readonly FlagValue[] {
+    return names.flatMap((name) => {
+      const { configKey: key, aboveZero } = flagSpec(name);
+      if (key === undefined) return [];
+      return this.texts(name).map((text): FlagValue => {
+        const problem = flagProblem(key, text);
+        if (problem !== undefined) throw new UsageError(`--${name} ${problem}`);
+        if (aboveZero === true && Number(text) === 0) {
+          throw new UsageError(`--${name} must be above 0; leave it out for no limit`);
+        }
+        return { key, flag: `--${name}`, text };
+      });
+    });
+  }
+}
+
+function isFlag(text: string): boolean {
+  return FLAG_NAMES.some(
+    (name) => text === `--${name}` || text === `-${flagSpec(name).short ?? name}`,
+  );
+}

@@ -1,0 +1,131 @@
+import type { ConfigKey } from '../../api/config/keys.ts';
+
+/** A flag of the command line. */
+export interface FlagSpec {
+  readonly short?: string;
+  /** Absent: the flag takes no value. */
+  readonly value?: string;
+  /** The value may be left out. */
+  readonly optionalValue?: true;
+  readonly repeatable?: true;
+  readonly choices?: readonly string[];
+  readonly group: FlagGroup;
+  readonly help: string;
+  /** The configuration key that the flag sets for this run. */
+  readonly configKey?: ConfigKey;
+  /** 0 means "no limit" in a file, and would be read as "nothing at all" on a command line. */
+  readonly aboveZero?: true;
+}
+
+/** The headings of the help, in order. */
+type FlagGroup = 'Run' | 'Agents and models' | 'Permissions' | 'Limits' | 'Places' | 'General';
+
+export const OUTPUT_FORMATS = ['text', 'json', 'stream-json'] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+/** Every flag there is, by its long name. A name means the same wherever it is taken. */
+const FLAGS = {
+  print: {
+    short: 'p',
+    value: 'PROMPT',
+    optionalValue: true,
+    group: 'Run',
+    help: 'run without a terminal UI and print the answer; without PROMPT it is read from stdin, with PROMPT stdin is added as context',
+  },
+  'output-format': {
+    value: 'FORMAT',
+    choices: OUTPUT_FORMATS,
+    group: 'Run',
+    help: 'text (the answer), json (the result envelope) or stream-json (one event a line, the envelope last)',
+  },
+  verbose: { group: 'Run', help: "show the subagents' actions on stderr" },
+  'no-log': { group: 'Run', help: 'keep nothing of this run after it ends' },
+  model: {
+    value: 'MODEL',
+    group: 'Agents and models',
+    configKey: 'models.default',
+    help: 'provider/model, a model id, a tier (fast, balanced, powerful), or offline',
+  },
+  agent: { value: 'NAME', group: 'Agents and models', help: 'the agent that runs as main agent' },
+  agents: {
+    value: 'JSON',
+    group: 'Agents and models',
+    help: 'agent definitions for this run, as JSON or @FILE',
+  },
+  'permission-mode': {
+    value: 'MODE',
+    group: 'Permissions',
+    configKey: 'permissions.mode',
+    help: 'plan, default, acceptEdits or autonomous',
+  },
+  allow: {
+    value: 'RULE',
+    repeatable: true,
+    group: 'Permissions',
+    configKey: 'permissions.allow',
+    help: 'let matching calls run, as in "Bash(npm test:*)"; repeatable',
+  },
+  ask: {
+    value: 'RULE',
+    repeatable: true,
+    group: 'Permissions',
+    configKey: 'permissions.ask',
+    help: 'ask before matching calls; repeatable',
+  },
+  deny: {
+    value: 'RULE',
+    repeatable: true,
+    group: 'Permissions',
+    configKey: 'permissions.deny',
+    help: 'never run matching calls; repeatable',
+  },
+  'on-ask': {
+    value: 'ACTION',
+    group: 'Permissions',
+    configKey: 'permissions.on_ask',
+    help: 'what happens to a question that nobody can answer: deny',
+  },
+  'trust-project': {
+    group: 'Permissions',
+    help: "let this project's agents and configuration act, for this run",
+  },
+  'max-turns': { value: 'N', group: 'Limits', help: 'turns of the main agent' },
+  'max-tokens': {
+    value: 'N',
+    group: 'Limits',
+    configKey: 'budget.tree_tokens',
+    aboveZero: true,
+    help: 'paid tokens of the whole run, subagents included',
+  },
+  'max-cost-usd': {
+    value: 'USD',
+    group: 'Limits',
+    configKey: 'budget.tree_cost_usd',
+    aboveZero: true,
+    help: 'cost of the whole run, subagents included',
+  },
+  cwd: { value: 'DIR', group: 'Places', help: 'the directory to work in' },
+  'add-dir': {
+    value: 'DIR',
+    repeatable: true,
+    group: 'Places',
+    help: 'a further directory that tools may reach; repeatable',
+  },
+  'data-dir': { value: 'DIR', group: 'Places', help: 'where logs are kept' },
+  dir: { value: 'DIR', group: 'Places', help: 'look for agent files here instead' },
+  json: { group: 'General', help: 'print JSON' },
+  version: { short: 'v', group: 'General', help: 'print the version' },
+  help: { short: 'h', group: 'General', help: 'print help' },
+} as const satisfies Readonly<Record<string, FlagSpec>>;
+
+export type FlagName = keyof typeof FLAGS;
+
+export const FLAG_NAMES: readonly FlagName[] = Object.keys(FLAGS).filter(isFlagName);
+
+export function isFlagName(name: string): name is FlagName {
+  return Object.hasOwn(FLAGS, name);
+}
+
+export function flagSpec(name: FlagName): FlagSpec {
+  return FLAGS[name];
+}

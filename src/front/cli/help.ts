@@ -1,0 +1,65 @@
+import { Command, Option } from 'commander';
+import {
+  COMMAND_KINDS,
+  commandSpec,
+  RUN,
+  type CommandKind,
+  type CommandSpec,
+} from './command-table.ts';
+import { flagSpec } from './flags.ts';
+import { flagSyntax } from './scan.ts';
+
+/** Fixed, so that the text does not depend on where it is printed. */
+const WIDTH = 96;
+
+/** The help of the program: usage, commands, the flags of a run by group, examples. */
+export function mainHelp(): string {
+  const help = helpCommand(RUN);
+  for (const kind of COMMAND_KINDS) {
+    const spec = commandSpec(kind);
+    help.addCommand(new Command(usageWords(spec)).summary(spec.summary).helpOption(false));
+  }
+  return help
+    .description(`${RUN.summary}\n\nExamples:\n${examples(RUN)}`)
+    .usage('-p [PROMPT] [flags]\n       muster COMMAND [flags]')
+    .helpInformation();
+}
+
+export function commandHelp(kind: CommandKind): string {
+  return groupHelp([kind]);
+}
+
+/** The help of several commands with the same first words, one after the other. */
+export function groupHelp(kinds: readonly CommandKind[]): string {
+  return kinds
+    .map((kind) => {
+      const spec = commandSpec(kind);
+      const summary = `${spec.summary.charAt(0).toUpperCase()}${spec.summary.slice(1)}.`;
+      return helpCommand(spec)
+        .description(`${summary}\n\nExamples:\n${examples(spec)}`)
+        .usage(`${usageWords(spec)} [flags]`)
+        .helpInformation();
+    })
+    .join('\n');
+}
+
+function helpCommand(spec: CommandSpec): Command {
+  const command = new Command('muster')
+    .helpOption(false)
+    .helpCommand(false)
+    .configureOutput({ getOutHelpWidth: () => WIDTH })
+    .configureHelp({ subcommandTerm: (subcommand) => subcommand.name() });
+  for (const name of spec.flags) {
+    const { help, group } = flagSpec(name);
+    command.addOption(new Option(flagSyntax(name), help).helpGroup(`${group}:`));
+  }
+  return command;
+}
+
+function usageWords(spec: CommandSpec): string {
+  return [spec.words, ...spec.operands].join(' ');
+}
+
+function examples(spec: CommandSpec): string {
+  return spec.examples.map((example) => `  ${example}`).join('\n');
+}

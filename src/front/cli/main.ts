@@ -1,0 +1,54 @@
+import { errorMessage, MusterError, unreachable, UsageError } from '../../base/errors.ts';
+import { printable } from '../../base/printable.ts';
+import { VERSION } from '../../base/version.ts';
+import { parseArgs } from './args.ts';
+import type { Command } from './command.ts';
+
+/** Runs one command line. Sets the exit code; never throws. */
+export async function main(argv: readonly string[]): Promise<void> {
+  try {
+    process.exitCode = await runCommand(parseArgs(argv));
+  } catch (thrown) {
+    process.exitCode = tellError(thrown);
+  }
+}
+
+async function runCommand(command: Command): Promise<number> {
+  switch (command.kind) {
+    case 'run':
+      return (await import('./commands/run.ts')).runPrompt(command);
+    case 'help':
+      process.stdout.write(command.text);
+      return 0;
+    case 'version':
+      process.stdout.write(`${VERSION}\n`);
+      return 0;
+    case 'agents-list':
+      return (await import('./commands/agents.ts')).listAgentsCommand(command);
+    case 'tasks-list':
+    case 'tasks-show':
+    case 'tasks-log':
+      return (await import('./commands/tasks.ts')).tasksCommand(command);
+    case 'models':
+      return 0;
+    case 'config-show':
+      return 0;
+    case 'doctor':
+      return 0;
+    default:
+      return unreachable(command);
+  }
+}
+
+/** One clear line; a stack trace only for what is a bug of ours. */
+function tellError(thrown: unknown): number {
+  const known = thrown instanceof MusterError;
+  const lines = known ? thrown.message : stackOf(thrown);
+  process.stderr.write(`muster: ${lines.split('\n').map(printable).join('\nmuster: ')}\n`);
+  return thrown instanceof UsageError ? 2 : 1;
+}
+
+function stackOf(thrown: unknown): string {
+  const told = thrown instanceof Error ? (thrown.stack ?? thrown.message) : errorMessage(thrown);
+  return `a bug in Muster; please report it with these lines:\n${told}`;
+}

@@ -1,0 +1,63 @@
+import { fstatSync } from 'node:fs';
+import { printable } from '../../base/printable.ts';
+import { UsageError } from '../../base/errors.ts';
+
+/** A pipe that nobody writes to and nobody closes must not hold up a prompt that stands alone. */
+const FIRST_BYTE_MS = 500;
+const MOST_BYTES = 10_000_000;
+
+/** The prompt of a run: what was typed, what comes from stdin, or both. */
+export async function readPrompt(typed: string | null): Promise<string> {
+  if (typed === null) return await requiredPrompt();
+  const context = mayHoldContext() ? await readStdin({ firstByteMs: FIRST_BYTE_MS }) : '';
+  return context.trim() === '' ? typed : `${typed}\n\n<stdin>\n${context}\n</stdin>`;
+}
+
+async function requiredPrompt(): Promise<string> {
+  if (process.stdin.isTTY === true) {
+    throw new UsageError('no prompt: give one after -p, or pipe one in');
+  }
+  const prompt = await readStdin({ firstByteMs: null });
+  if (prompt.trim() === '') throw new UsageError('no prompt: stdin is empty');
+  return prompt;
+}
+
+/** Terminals and /dev/null hold none; files, pipes and sockets may. */
+function mayHoldContext(): boolean {
+  try {
+    return !fstatSync(0).isCharacterDevice();
+  } catch {
+    // It is closed: there is nothing to read.
+    return false;
+  }
+}
+
+async function readStdin({
+  firstByteMs,
+}: {
+  readonly firstByteMs: number | null;
+}): Promise<string> {
+  const { stdin } = process;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const waiting = firstByteMs === null ? null : setTimeout(() => stdin.destroy(), firstByteMs);
+  try {
+    for await (const chunk of stdin) {
+      clearTimeout(waiting ?? undefined);
+      chunks.push(Buffer.from(chunk));
+      bytes += chunk.length;
+      if (bytes > MOST_BYTES) {
+        throw new UsageError(`stdin holds more than the limit of ${MOST_BYTES} bytes`);
+      }
+    }
+  } catch (thrown) {
+    if (thrown instanceof UsageError) throw thrown;
+    // Destroyed while it waited: nobody writes to it.
+    process.stderr.write(
+      printable(`muster: nothing came from stdin in ${firstByteMs} ms; going on without it\n`),
+    );
+  } finally {
+    clearTimeout(waiting ?? undefined);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,27 @@
+import type { ResultEnvelope } from '../../protocol/result.ts';
+
+/** SPEC "Managing tasks": what `muster -p` exits with, by the status of its main task. */
+export function exitCode(envelope: ResultEnvelope): number {
+  switch (envelope.data.status) {
+    case 'completed':
+      return 0;
+    case 'partial':
+      return 3;
+    case 'parked':
+      return 5;
+    case 'stopped':
+    case 'killed':
+      return 6;
+    case 'failed':
+    case 'interrupted':
+    case 'queued':
+    case 'running':
+      return 1;
+    default:
+      return envelope.data.status satisfies never;
+  }
+}
+
+/** 128 + the signal's number, as shells report it. */
+export const SIGNAL_EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+export type EndingSignal = keyof typeof SIGNAL_EXIT_CODES;

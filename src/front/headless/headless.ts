@@ -1,0 +1,90 @@
+import type { Muster, RunRequest } from '../../api/index.ts';
+import { printable } from '../../base/printable.ts';
+import { formatDuration } from '../../base/text.ts';
+import { killAllProcesses } from '../../sys/processes.ts';
+import { exitCode, SIGNAL_EXIT_CODES, type EndingSignal } from './exit-code.ts';
+import { LiveLines } from './live-lines.ts';
+import { createOutput, type OutputFormat } from './output.ts';
+
+export interface HeadlessOptions {
+  readonly format: OutputFormat;
+  readonly verbose: boolean;
+}
+
+/** After this long, what has not stopped by itself is killed: SPEC gives 3 s for all of it. */
+const STOP_MS = 2_400;
+
+/**
+ * Runs one prompt to its end without a person: the answer on stdout, who works on what on stderr.
+ * Resolves to the exit code.
+ */
+export async function runHeadless(
+  muster: Muster,
+  request: RunRequest,
+  { format, verbose }: HeadlessOptions,
+): Promise<number> {
+  const { stdout, stderr } = process;
+  const output = createOutput(format, {
+    write: (text) => void stdout.write(text),
+    isTerminal: stdout.isTTY === true,
+  });
+  const live = new LiveLines((line) => void stderr.write(`${line}\n`), { verbose });
+  const showLive = stderr.isTTY === true || verbose;
+  const signals = endOnSignals(muster);
+  try {
+    const run = muster.start(request, (event) => {
+      output.event(event);
+      if (showLive) live.show(event);
+    });
+    const envelope = await run.result;
+    output.result(envelope);
+    if (envelope.error !== null && format === 'text') {
+      const { code, message } = envelope.error;
+      stderr.write(printable(`muster: ${envelope.data.status}: ${code}: ${message}\n`));
+    }
+    if (showLive && format === 'text') stderr.write(`${lastLine(envelope)}\n`);
+    return signals.code() ?? exitCode(envelope);
+  } finally {
+    signals.forget();
+  }
+}
+
+function lastLine({ data, stats }: Awaited<ReturnType<Muster['start']>['result']>): string {
+  const paid = data.usage.input + data.usage.cache_write + data.usage.output;
+  const cost = data.cost_usd === null ? '' : `, $${data.cost_usd.toFixed(4)}`;
+  return `${data.model_used}, ${data.turns} turns, ${paid} tokens${cost}, ${formatDuration(stats.time_ms)}, task ${data.task_id}`;
+}
+
+/** The first signal stops everything in order, the second at once. */
+function endOnSignals(muster: Muster) {
+  let received: EndingSignal | null = null;
+  const handlers = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => {
+    const handler = () => {
+      if (received !== null) endNow(SIGNAL_EXIT_CODES[signal]);
+      received = signal;
+      void muster.stop({ by: 'signal', because: `${signal} ended it` });
+      setTimeout(() => endNow(SIGNAL_EXIT_CODES[signal]), STOP_MS).unref();
+    };
+    process.on(signal, handler);
+    return { signal, handler };
+  });
+  const onBrokenPipe = (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    received ??= 'SIGHUP';
+    void muster.stop({ by: 'signal', because: 'nobody reads its output any more' });
+    setTimeout(() => endNow(SIGNAL_EXIT_CODES.SIGHUP), STOP_MS).unref();
+  };
+  process.stdout.on('error', onBrokenPipe);
+  return {
+    code: () => (received === null ? null : SIGNAL_EXIT_CODES[received]),
+    forget: () => {
+      for (const { signal, handler } of handlers) process.off(signal, handler);
+      process.stdout.off('error', onBrokenPipe);
+    },
+  };
+}
+
+function endNow(code: number): never {
+  killAllProcesses();
+  process.exit(code);
+}

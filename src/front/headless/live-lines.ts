@@ -1,0 +1,83 @@
+import { formatDuration, plural } from '../../base/text.ts';
+import { printable } from '../../base/printable.ts';
+import type { TaskEvent } from '../../protocol/event.ts';
+import { applyEvent, initialState, type TaskState } from '../../protocol/state.ts';
+
+export interface LiveLineOptions {
+  /** Also each tool call of each task. */
+  readonly verbose: boolean;
+}
+
+/**
+ * What is going on, a line at a time, for a person who waits: one when a subagent starts and one
+ * when it ends. A fold of the events, like every view.
+ */
+export class LiveLines {
+  private readonly tasks = new Map<string, TaskState>();
+  private readonly write: (line: string) => void;
+  private readonly options: LiveLineOptions;
+
+  constructor(write: (line: string) => void, options: LiveLineOptions) {
+    this.write = write;
+    this.options = options;
+  }
+
+  show(event: TaskEvent): void {
+    const known = this.tasks.get(event.task);
+    if (known === undefined) {
+      if (event.type === 'task.created') this.tasks.set(event.task, initialState(event));
+    } else {
+      applyEvent(known, event);
+    }
+    const state = this.tasks.get(event.task);
+    if (state === undefined) return;
+    const line = lineFor(event, state, this.options);
+    if (line !== null) this.write(printable(line));
+    if (event.type === 'task.ended') this.tasks.delete(event.task);
+  }
+}
+
+function lineFor(event: TaskEvent, state: TaskState, { verbose }: LiveLineOptions): string | null {
+  const { spec } = state;
+  const indent = '  '.repeat(Math.max(spec.depth - 1, 0));
+  const name = spec.parent === null ? spec.agent.name : `${spec.agent.name} ${spec.id.slice(0, 6)}`;
+  switch (event.type) {
+    case 'task.created':
+      return spec.parent === null ? null : `${indent}▸ ${name}: ${spec.description}`;
+    case 'task.ended':
+      return spec.parent === null ? null : `${indent}${endMark(state)} ${name}: ${endFacts(state)}`;
+    case 'turn.retried':
+      return `${indent}… ${name}: ${event.failure.message}; again in ${formatDuration(event.waitMs)}`;
+    case 'warning':
+      return `${indent}! ${name}: ${event.message}`;
+    case 'call.started':
+      return verbose ? `${indent}  ${name}: ${event.tool} ${brief(event.input)}` : null;
+    case 'call.refused':
+      return verbose ? `${indent}  ${name}: ${event.tool} refused: ${event.text}` : null;
+    default:
+      return null;
+  }
+}
+
+function endMark(state: TaskState): string {
+  return state.status === 'completed' ? '✓' : '✗';
+}
+
+function endFacts(state: TaskState): string {
+  let calls = 0;
+  for (const count of state.toolCounts.values()) calls += count;
+  const facts = [
+    ...(state.status === 'completed' ? [] : [`${state.status} (${state.end?.because ?? ''})`]),
+    plural(state.turns, 'turn'),
+    plural(calls, 'tool call'),
+    formatDuration((state.endedAt ?? state.createdAt) - state.createdAt),
+  ];
+  return facts.join(', ');
+}
+
+const BRIEF_LENGTH = 100;
+
+function brief(input: unknown): string {
+  const text = JSON.stringify(input);
+  return text.length <= BRIEF_LENGTH ? text : `${text.slice(0, BRIEF_LENGTH)}…`;
+}

@@ -1,0 +1,203 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4StreamPart,
+  LanguageModelV4StreamResult,
+} from '@ai-sdk/provider';
+import { deferred } from '../../base/async.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Deadlines } from '../../base/deadlines.ts';
+import {
+  modelName,
+  type ModelPart,
+  type ModelPort,
+  type ModelRequest,
+} from '../../protocol/model.ts';
+import type { HttpFetch, TrafficObserver } from '../../sys/http.ts';
+import { Answer, BROKE_OFF } from './answer.ts';
+import type { Dialect, Endpoint } from './dialect.ts';
+import { BrokenOff, cancelled, toFailure, type FailureScope } from './failure.ts';
+import { toCallOptions } from './prompt.ts';
+import { endpointFetch } from './endpoint-fetch.ts';
+
+export interface AdapterDeps {
+  readonly fetch: HttpFetch;
+  readonly clock: Clock;
+  readonly deadlines: Deadlines;
+  /** Of Muster, for the user agent. */
+  readonly version: string;
+}
+
+/** A ModelPort that also tells what happens on the wire, for whoever watches its liveness. */
+export interface WireModelPort extends ModelPort {
+  stream(
+    request: ModelRequest,
+    signal: AbortSignal,
+    observer?: TrafficObserver,
+  ): AsyncIterable<ModelPart>;
+}
+
+/** How long the end of a body is read for after the answer's end, so that its connection is kept. */
+const DRAIN_MS = 1000;
+const ACCEPTED: ModelPart = { type: 'accepted' };
+
+/** The ModelPort of one provider, over the package that speaks its protocol. */
+export function createAdapter(
+  dialect: Dialect,
+  endpoint: Endpoint,
+  deps: AdapterDeps,
+): WireModelPort {
+  return {
+    async *stream(request, signal, observer) {
+      const progress = { accepted: false };
+      const scope = (): FailureScope => ({
+        model: modelName({ provider: endpoint.name, id: request.model.id }),
+        apiKey: endpoint.apiKey,
+        accepted: progress.accepted,
+        now: deps.clock.now(),
+      });
+      if (signal.aborted) {
+        yield { type: 'failed', failure: cancelled(scope()) };
+        return;
+      }
+      try {
+        yield* read(request, signal, observer, { dialect, endpoint, deps, progress });
+      } catch (thrown) {
+        const failure = signal.aborted ? cancelled(scope()) : toFailure(thrown, scope());
+        yield { type: 'failed', failure };
+      }
+    },
+  };
+}
+
+interface Wiring {
+  readonly dialect: Dialect;
+  readonly endpoint: Endpoint;
+  readonly deps: AdapterDeps;
+  /** Whether the answer has begun; for both who reads it and who judges its failure. */
+  readonly progress: { accepted: boolean };
+}
+
+/** Ends with `finished` or throws what it failed with. */
+async function* read(
+  request: ModelRequest,
+  signal: AbortSignal,
+  observer: TrafficObserver | undefined,
+  wiring: Wiring,
+): AsyncGenerator<ModelPart, void, undefined> {
+  const firstByte = deferred<'byte'>();
+  const model = connect(
+    request,
+    watching(observer, () => firstByte.resolve('byte')),
+    wiring,
+  );
+  const opening = Promise.resolve(open(model, request, signal, wiring.dialect));
+  let source: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | null = null;
+  const { progress } = wiring;
+  let ended = false;
+  try {
+    if ((await Promise.race([firstByte.promise, opening])) === 'byte') {
+      progress.accepted = true;
+      yield ACCEPTED;
+    }
+    source = (await opening).stream.getReader();
+    const answer = new Answer(request.messages);
+    for (;;) {
+      const reading = source.read();
+      if (!progress.accepted && (await Promise.race([firstByte.promise, reading])) === 'byte') {
+        progress.accepted = true;
+        yield ACCEPTED;
+      }
+      const { done, value } = await reading;
+      if (done) throw new BrokenOff(BROKE_OFF);
+      const taken = answer.take(value);
+      if (taken.type === 'nothing') continue;
+      if (taken.type === 'error') throw taken.error;
+      if (!progress.accepted) {
+        progress.accepted = true;
+        yield ACCEPTED;
+      }
+      if (taken.type === 'part') {
+        yield taken.part;
+        continue;
+      }
+      ended = true;
+      drain(source, wiring.deps.deadlines);
+      yield taken.finished;
+      return;
+    }
+  } finally {
+    if (!ended) abandon(opening, source);
+  }
+}
+
+/** Made for each request, since the package ties the fetch, and so its observer, to the model. */
+function connect(
+  request: ModelRequest,
+  observer: TrafficObserver,
+  { dialect, endpoint, deps }: Wiring,
+): LanguageModelV4 {
+  const headers = { version: deps.version, dropHeaders: dialect.dropHeaders };
+  const fetch = endpointFetch(deps.fetch, endpoint, headers, observer);
+  return dialect.languageModel(request.model.id, endpoint, fetch);
+}
+
+function open(
+  model: LanguageModelV4,
+  request: ModelRequest,
+  signal: AbortSignal,
+  dialect: Dialect,
+): PromiseLike<LanguageModelV4StreamResult> {
+  const maxOutputTokens = request.maxOutputTokens ?? dialect.maxOutputTokens?.(request.model.id);
+  return model.doStream({
+    ...toCallOptions(request, dialect.rules),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(request.effort === undefined ? {} : { reasoning: request.effort }),
+    providerOptions: dialect.providerOptions(request),
+    abortSignal: signal,
+  });
+}
+
+/** The bytes of a refusal are no answer. */
+function watching(observer: TrafficObserver | undefined, onAnswer: () => void): TrafficObserver {
+  let ok = false;
+  return {
+    connected: () => observer?.connected?.(),
+    headers: (status) => {
+      ok = status >= 200 && status < 300;
+      observer?.headers?.(status);
+    },
+    bytes: () => {
+      observer?.bytes?.();
+      if (ok) onAnswer();
+    },
+  };
+}
+
+/** A body that is read to its end leaves its connection for the next request. */
+function drain(
+  source: ReadableStreamDefaultReader<LanguageModelV4StreamPart>,
+  deadlines: Deadlines,
+): void {
+  const release = (): void => void source.cancel().catch(ignore);
+  const deadline = deadlines.after(DRAIN_MS, release);
+  const rest = async (): Promise<void> => {
+    try {
+      while (!(await source.read()).done);
+    } finally {
+      deadline.cancel();
+    }
+  };
+  rest().catch(ignore);
+}
+
+/** Whoever reads no further wants the request ended. */
+function abandon(
+  opening: Promise<LanguageModelV4StreamResult>,
+  source: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | null,
+): void {
+  if (source !== null) source.cancel().catch(ignore);
+  else opening.then((result) => result.stream.cancel()).catch(ignore);
+}
+
+/** The answer is over, one way or another: what its connection says afterwards changes nothing. */
+function ignore(): void {}

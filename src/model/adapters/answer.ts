@@ -1,0 +1,265 @@
+import type {
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+  SharedV4ProviderMetadata,
+} from '@ai-sdk/provider';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import type { AssistantPart, Message, ProviderMeta } from '../../protocol/message.ts';
+import type { FinishReason, ModelPart, Usage } from '../../protocol/model.ts';
+import { BrokenOff, MalformedAnswer } from './failure.ts';
+
+interface TextBlock {
+  readonly type: 'text' | 'reasoning';
+  text: string;
+  meta: ProviderMeta | undefined;
+}
+
+interface CallBlock {
+  readonly type: 'call';
+  readonly id: string;
+  readonly name: string;
+  /** The arguments as they came. */
+  raw: string;
+  meta: ProviderMeta | undefined;
+}
+
+export type Finished = Extract<ModelPart, { type: 'finished' }>;
+
+/** What one stream part means for the reader. */
+export type Taken =
+  | { readonly type: 'part'; readonly part: ModelPart }
+  | { readonly type: 'nothing' }
+  | { readonly type: 'end'; readonly finished: Finished }
+  | { readonly type: 'error'; readonly error: unknown };
+
+export const BROKE_OFF = 'the answer broke off before its end';
+const NOTHING: Taken = { type: 'nothing' };
+const PING: Taken = { type: 'part', part: { type: 'ping' } };
+
+/** Puts an answer together from the parts of its stream. */
+export class Answer {
+  private readonly blocks: (TextBlock | CallBlock)[] = [];
+  /** By the stream's own ids, which may come again after a block has ended. */
+  private readonly texts = new Map<string, TextBlock>();
+  private readonly calls = new Map<string, CallBlock>();
+  private readonly history: readonly Message[];
+  private taken: Set<string> | null = null;
+  private servedBy: string | undefined;
+
+  constructor(history: readonly Message[]) {
+    this.history = history;
+  }
+
+  take(part: LanguageModelV4StreamPart): Taken {
+    switch (part.type) {
+      case 'stream-start':
+        return NOTHING;
+      case 'text-start':
+        this.open('text', part.id, part.providerMetadata);
+        return PING;
+      case 'reasoning-start':
+        this.open('reasoning', part.id, part.providerMetadata);
+        return PING;
+      case 'text-delta':
+        return this.append('text', part.id, part.delta, part.providerMetadata);
+      case 'reasoning-delta':
+        return this.append('reasoning', part.id, part.delta, part.providerMetadata);
+      case 'text-end':
+      case 'reasoning-end':
+        this.close(part.id, part.type, part.providerMetadata);
+        return PING;
+      case 'tool-input-start':
+        return this.startCall(part.id, part.toolName, part.providerMetadata);
+      case 'tool-input-delta':
+        this.growCall(part.id, part.delta);
+        return PING;
+      case 'tool-call':
+        return this.endCall(part);
+      case 'response-metadata':
+        this.servedBy = part.modelId ?? this.servedBy;
+        return PING;
+      case 'finish':
+        return this.finish(part.finishReason, part.usage);
+      case 'error':
+        return { type: 'error', error: part.error };
+      default:
+        return PING;
+    }
+  }
+
+  private open(
+    type: TextBlock['type'],
+    id: string,
+    metadata: SharedV4ProviderMetadata | undefined,
+  ): TextBlock {
+    const block: TextBlock = { type, text: '', meta: mergeMeta(undefined, metadata) };
+    this.texts.set(`${type} ${id}`, block);
+    this.blocks.push(block);
+    return block;
+  }
+
+  private append(
+    type: TextBlock['type'],
+    id: string,
+    text: string,
+    metadata: SharedV4ProviderMetadata | undefined,
+  ): Taken {
+    const block = this.texts.get(`${type} ${id}`) ?? this.open(type, id, undefined);
+    block.text += text;
+    block.meta = mergeMeta(block.meta, metadata);
+    if (text === '') return PING;
+    return { type: 'part', part: { type: `${type}_delta`, text } };
+  }
+
+  private close(
+    id: string,
+    type: 'text-end' | 'reasoning-end',
+    metadata: SharedV4ProviderMetadata | undefined,
+  ): void {
+    const block = this.texts.get(`${type === 'text-end' ? 'text' : 'reasoning'} ${id}`);
+    if (block !== undefined) block.meta = mergeMeta(block.meta, metadata);
+  }
+
+  private startCall(
+    streamId: string,
+    name: string,
+    metadata: SharedV4ProviderMetadata | undefined,
+  ): Taken {
+    const id = this.uniqueId(streamId);
+    const call: CallBlock = {
+      type: 'call',
+      id,
+      name,
+      raw: '',
+      meta: mergeMeta(undefined, metadata),
+    };
+    this.calls.set(streamId, call);
+    this.blocks.push(call);
+    return { type: 'part', part: { type: 'tool_call_started', id, name } };
+  }
+
+  private growCall(streamId: string, delta: string): void {
+    const call = this.calls.get(streamId);
+    if (call !== undefined) call.raw += delta;
+  }
+
+  private endCall(part: Extract<LanguageModelV4StreamPart, { type: 'tool-call' }>): Taken {
+    const taken = this.calls.has(part.toolCallId)
+      ? PING
+      : this.startCall(part.toolCallId, part.toolName, undefined);
+    const call = this.calls.get(part.toolCallId);
+    if (call !== undefined) {
+      call.raw = part.input;
+      call.meta = mergeMeta(call.meta, part.providerMetadata);
+      // A second call under the same id is another call.
+      this.calls.delete(part.toolCallId);
+    }
+    return taken;
+  }
+
+  /** The provider's id, with a suffix where this answer or the history has it already. */
+  private uniqueId(id: string): string {
+    this.taken ??= callIds(this.history);
+    let unique = id;
+    for (let n = 2; this.taken.has(unique); n += 1) unique = `${id}_${n}`;
+    this.taken.add(unique);
+    return unique;
+  }
+
+  private finish(reason: LanguageModelV4FinishReason, usage: LanguageModelV4Usage): Taken {
+    if (reason.unified === 'interrupted') {
+      return { type: 'error', error: new BrokenOff(BROKE_OFF) };
+    }
+    if (reason.unified === 'error') {
+      const says = `the answer ended with ${reason.raw ?? 'an error'}`;
+      return { type: 'error', error: new MalformedAnswer(says) };
+    }
+    const content = this.blocks.flatMap(finishedPart);
+    const finished: Finished = {
+      type: 'finished',
+      message: { role: 'assistant', content },
+      usage: toUsage(usage),
+      reason: finishReason(reason.unified, content),
+      ...(this.servedBy === undefined ? {} : { servedBy: this.servedBy }),
+    };
+    return { type: 'end', finished };
+  }
+}
+
+function finishedPart(block: TextBlock | CallBlock): AssistantPart[] {
+  const meta = block.meta === undefined ? {} : { meta: block.meta };
+  if (block.type === 'call') {
+    const { id, name } = block;
+    return [{ type: 'tool_call', id, name, ...parseArguments(block.raw), ...meta }];
+  }
+  if (block.text === '' && block.meta === undefined) return [];
+  return [{ type: block.type, text: block.text, ...meta }];
+}
+
+/** Never mended: what is not whole JSON is kept as it came and marked. */
+export function parseArguments(raw: string): { input: JsonValue; malformed?: string } {
+  if (raw.trim() === '') return { input: {} };
+  try {
+    const input: JsonValue = JSON.parse(raw);
+    return { input };
+  } catch {
+    // Not an error here: the model is told, by whoever reads `malformed`.
+    return { input: raw, malformed: raw };
+  }
+}
+
+function callIds(history: readonly Message[]): Set<string> {
+  const ids = new Set<string>();
+  for (const message of history) {
+    if (message.role !== 'assistant') continue;
+    for (const part of message.content) if (part.type === 'tool_call') ids.add(part.id);
+  }
+  return ids;
+}
+
+/** Later fields win: a signature comes with the end of a block, an item id with its start. */
+function mergeMeta(
+  meta: ProviderMeta | undefined,
+  metadata: SharedV4ProviderMetadata | undefined,
+): ProviderMeta | undefined {
+  if (metadata === undefined) return meta;
+  const merged: Record<string, JsonValue | undefined> = { ...meta };
+  for (const [provider, fields] of Object.entries(metadata)) {
+    const before = merged[provider];
+    const after: JsonObject = { ...(isJsonObject(before) ? before : {}), ...fields };
+    if (Object.keys(after).length > 0) merged[provider] = after;
+  }
+  return Object.keys(merged).length === 0 ? undefined : merged;
+}
+
+function finishReason(
+  unified: Exclude<LanguageModelV4FinishReason['unified'], 'error' | 'interrupted'>,
+  content: readonly AssistantPart[],
+): FinishReason {
+  switch (unified) {
+    case 'stop':
+      // Many servers say `stop` for an answer that calls tools.
+      return content.some((part) => part.type === 'tool_call') ? 'tool_calls' : 'stop';
+    case 'tool-calls':
+      return 'tool_calls';
+    case 'content-filter':
+      return 'content_filter';
+    case 'length':
+      return 'length';
+    case 'other':
+      return 'other';
+  }
+}
+
+function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
+  const cacheRead = inputTokens.cacheRead ?? 0;
+  const cacheWrite = inputTokens.cacheWrite ?? 0;
+  return {
+    input: inputTokens.noCache ?? Math.max((inputTokens.total ?? 0) - cacheRead - cacheWrite, 0),
+    output: outputTokens.total ?? 0,
+    cacheRead,
+    cacheWrite,
+    reasoning: outputTokens.reasoning ?? 0,
+  };
+}

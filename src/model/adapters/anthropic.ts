@@ -1,0 +1,27 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import type { Dialect } from './dialect.ts';
+
+/** For models of other vendors behind this protocol: the package would cap those at 4096. */
+const FOREIGN_MODEL_MAX_OUTPUT = 32_000;
+
+export const dialect: Dialect = {
+  rules: {
+    metaKey: 'anthropic',
+    joinSystem: false,
+    plainReasoning: false,
+    cacheMarker: { anthropic: { cacheControl: { type: 'ephemeral' } } },
+    forbiddenInIds: /[^a-zA-Z0-9_-]/g,
+  },
+  /** No beta feature is used, and servers that only speak the protocol refuse unknown ones. */
+  dropHeaders: ['anthropic-beta'],
+  languageModel: (modelId, endpoint, fetch) =>
+    createAnthropic({
+      baseURL: endpoint.baseUrl,
+      apiKey: endpoint.apiKey ?? '',
+      fetch,
+    }).languageModel(modelId),
+  // Arguments come checked by the server instead of raw: whole JSON, but for an answer cut short.
+  providerOptions: () => ({ anthropic: { includePings: true, toolStreaming: false } }),
+  maxOutputTokens: (modelId) =>
+    modelId.includes('claude-') ? undefined : FOREIGN_MODEL_MAX_OUTPUT,
+};

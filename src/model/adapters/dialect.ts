@@ -1,0 +1,43 @@
+import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type { ModelRequest } from '../../protocol/model.ts';
+
+/** Where a provider is reached. */
+export interface Endpoint {
+  /** The configured provider's name, for messages. */
+  readonly name: string;
+  /** With the version segment, without a slash at the end. */
+  readonly baseUrl: string;
+  /** Null: none is sent. */
+  readonly apiKey: string | null;
+}
+
+/** How the shared prompt conversion has to bend for a protocol. */
+export interface PromptRules {
+  /** The key under which the provider package gives and takes what belongs to a part. */
+  readonly metaKey: string;
+  /** One system message, because chat templates of local models take no second one. */
+  readonly joinSystem: boolean;
+  /** Reasoning without anything of the provider's on it goes back too. */
+  readonly plainReasoning: boolean;
+  /** Put on what ends a prefix worth caching; null where the provider needs no markers. */
+  readonly cacheMarker: SharedV4ProviderOptions | null;
+  /** What tool call ids may not hold on the wire. */
+  readonly forbiddenInIds: RegExp | null;
+  /** Sent with every tool; absent: nothing. */
+  readonly strictTools?: boolean;
+}
+
+/** One wire protocol, over the provider package that speaks it. */
+export interface Dialect {
+  readonly rules: PromptRules;
+  /** Headers that the package sets and that nothing here needs. */
+  readonly dropHeaders: readonly string[];
+  languageModel(
+    modelId: string,
+    endpoint: Endpoint,
+    fetch: typeof globalThis.fetch,
+  ): LanguageModelV4;
+  providerOptions(request: ModelRequest): SharedV4ProviderOptions;
+  /** Tokens, where the request names none; absent: the provider's own limit. */
+  maxOutputTokens?(modelId: string): number | undefined;
+}

@@ -1,0 +1,241 @@
+import {
+  APICallError,
+  InvalidResponseDataError,
+  JSONParseError,
+  TypeValidationError,
+} from '@ai-sdk/provider';
+import { errorMessage, systemErrorCode, UsageError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/json.ts';
+import type { FailureKind, ModelFailure } from '../../protocol/model.ts';
+import { messageIn, oneLine, serverSays } from './server-says.ts';
+
+/** What a failure's message may and may not name. */
+export interface FailureScope {
+  /** `provider/model`. */
+  readonly model: string;
+  readonly apiKey: string | null;
+  /** Some of the answer had come: what can't be told otherwise is the answer's fault. */
+  readonly accepted: boolean;
+  /** Milliseconds since the epoch, for Retry-After as a date. */
+  readonly now: number;
+}
+
+/** The stream ended before the answer did. */
+export class BrokenOff extends Error {
+  override readonly name = 'BrokenOff';
+}
+
+/** The provider says itself that the answer is no good; asked again, it may be. */
+export class MalformedAnswer extends Error {
+  override readonly name = 'MalformedAnswer';
+}
+
+/** The server is not what the configuration takes it for. */
+export class WrongServer extends Error {
+  override readonly name = 'WrongServer';
+}
+
+interface Reading {
+  readonly kind: FailureKind;
+  readonly says: string;
+  readonly retryable: boolean;
+  readonly status?: number;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** Anything that a request can end with, as the value that the loop decides by. */
+export function toFailure(thrown: unknown, scope: FailureScope): ModelFailure {
+  const { kind, says, retryable, status, retryAfterMs } = read(thrown, scope);
+  const code = status === undefined ? '' : `HTTP ${status}: `;
+  return {
+    kind,
+    message: withoutKey(`${scope.model}: ${code}${oneLine(says)}`, scope.apiKey),
+    retryable,
+    ...(status === undefined ? {} : { status }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+export function cancelled(scope: FailureScope): ModelFailure {
+  return { kind: 'cancelled', message: `${scope.model}: stopped`, retryable: false };
+}
+
+function read(thrown: unknown, scope: FailureScope): Reading {
+  const event = errorEvent(thrown);
+  if (event !== null) return streamError(event, scope);
+  const misread = misreading(thrown);
+  if (misread !== null) return misread;
+  if (APICallError.isInstance(thrown)) {
+    // Its own message says what the parser thought; for a refusal the body says more.
+    const body = thrown.responseBody ?? '';
+    if (thrown.statusCode !== undefined && thrown.statusCode !== 200) {
+      const says = serverSays(body) || thrown.message;
+      return byStatus(thrown.statusCode, says, body, {
+        retryAfterMs: retryAfter(thrown.responseHeaders ?? {}, body, scope.now),
+      });
+    }
+    return connection(thrown, scope);
+  }
+  if (typeof thrown === 'string') return unknownError(thrown);
+  if (isJsonObject(thrown) && !(thrown instanceof Error)) return streamError(thrown, scope);
+  return connection(thrown, scope);
+}
+
+function misreading(thrown: unknown): Reading | null {
+  if (thrown instanceof BrokenOff)
+    return { kind: 'connect', says: thrown.message, retryable: true };
+  if (thrown instanceof WrongServer || thrown instanceof UsageError) {
+    return { kind: 'bad_request', says: thrown.message, retryable: false };
+  }
+  if (thrown instanceof MalformedAnswer || InvalidResponseDataError.isInstance(thrown)) {
+    return { kind: 'malformed', says: thrown.message, retryable: true };
+  }
+  if (JSONParseError.isInstance(thrown) || TypeValidationError.isInstance(thrown)) {
+    return {
+      kind: 'malformed',
+      says: 'sent an event that is not of its protocol',
+      retryable: true,
+    };
+  }
+  return null;
+}
+
+/** Some packages know no error event and find an event of the wrong form instead. */
+function errorEvent(thrown: unknown): object | null {
+  const event = TypeValidationError.isInstance(thrown) ? thrown.value : undefined;
+  if (!isJsonObject(event)) return null;
+  if (isJsonObject(event.error)) return event.error;
+  const response = event.response;
+  return isJsonObject(response) && isJsonObject(response.error) ? response.error : null;
+}
+
+/** An error event inside a stream: the packages add a status where they know the vendor's codes. */
+function streamError(error: object, scope: FailureScope): Reading {
+  const says = messageIn(error) ?? JSON.stringify(error);
+  const body = JSON.stringify(error);
+  const status = statusOf(error);
+  if (status === undefined) return unknownError(says, body);
+  return byStatus(status, says, body, { retryAfterMs: retryAfter({}, body, scope.now) });
+}
+
+function statusOf(error: object): number | undefined {
+  for (const key of ['statusCode', 'status', 'code']) {
+    const value: unknown = Reflect.get(error, key);
+    const status = typeof value === 'string' ? Number(value) : value;
+    if (typeof status === 'number' && status >= 400 && status < 600) return status;
+  }
+  return undefined;
+}
+
+function unknownError(says: string, body = says): Reading {
+  const kind = kindByWords(`${says} ${body}`);
+  return { kind, says, retryable: kind !== 'context_overflow' };
+}
+
+function kindByWords(words: string): FailureKind {
+  if (OVERFLOW.test(words)) return 'context_overflow';
+  if (/overloaded/i.test(words)) return 'overloaded';
+  if (/rate.?limit/i.test(words)) return 'rate_limit';
+  return 'server';
+}
+
+/** How the vendors and the common local servers word it. */
+const OVERFLOW =
+  /context.{0,12}(length|window|size)|prompt is too long|too many (input )?tokens|maximum.{0,20}tokens|input token count.{0,20}exceeds|exceed.{0,30}context/i;
+
+function byStatus(
+  status: number,
+  says: string,
+  body: string,
+  { retryAfterMs }: { readonly retryAfterMs: number | undefined },
+): Reading {
+  const reading = { says, status, retryAfterMs };
+  switch (status) {
+    case 401:
+    case 402:
+    case 403:
+      return { ...reading, kind: 'auth', retryable: false };
+    case 404:
+      return { ...reading, kind: 'not_found', retryable: false };
+    case 408:
+      return { ...reading, kind: 'server', retryable: true };
+    case 413:
+      return { ...reading, kind: 'context_overflow', retryable: false };
+    case 429:
+      // A spent quota does not come back by waiting.
+      return { ...reading, kind: 'rate_limit', retryable: !/insufficient_quota/.test(body) };
+    case 503:
+    case 529:
+      return { ...reading, kind: 'overloaded', retryable: true };
+  }
+  if (OVERFLOW.test(says)) return { ...reading, kind: 'context_overflow', retryable: false };
+  if (status >= 500) return { ...reading, kind: 'server', retryable: true };
+  return { ...reading, kind: 'bad_request', retryable: false };
+}
+
+/** The wait that the server asks for, in milliseconds; Google puts it into the body. */
+export function retryAfter(
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  now: number,
+): number | undefined {
+  const ms = wholeNumber(headers['retry-after-ms']);
+  if (ms !== undefined) return ms;
+  const after = headers['retry-after']?.trim();
+  const seconds = wholeNumber(after);
+  if (seconds !== undefined) return seconds * 1000;
+  // `Date.parse` takes numbers for years.
+  const date = after === undefined || !/[a-z]/i.test(after) ? Number.NaN : Date.parse(after);
+  if (!Number.isNaN(date)) return Math.max(date - now, 0);
+  const delay = wholeNumber(/"retryDelay"\s*:\s*"([\d.]+)s"/.exec(body)?.[1]);
+  return delay === undefined ? undefined : Math.ceil(delay * 1000);
+}
+
+function wholeNumber(text: string | undefined): number | undefined {
+  if (text === undefined || !/^\d+(\.\d+)?$/.test(text.trim())) return undefined;
+  return Number(text);
+}
+
+function rootCause(thrown: unknown): unknown {
+  let cause = thrown;
+  for (let depth = 0; depth < 8; depth += 1) {
+    if (!(cause instanceof Error) || cause.cause === undefined) return cause;
+    cause = cause.cause;
+  }
+  return cause;
+}
+
+/** Problems of the certificate chain: the same at every try. */
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/;
+
+function connection(thrown: unknown, scope: FailureScope): Reading {
+  const cause = rootCause(thrown);
+  const message = errorMessage(thrown);
+  const misread = misreading(cause);
+  if (misread !== null) return misread;
+  const code = systemErrorCode(cause) ?? firstCode(cause);
+  const said = errorMessage(cause) || message;
+  if (/redirect/.test(said)) {
+    const says = 'the server redirects: set its base URL to where it redirects to';
+    return { kind: 'bad_request', says, retryable: false };
+  }
+  if (code === undefined && !/terminated|fetch failed|cannot connect/i.test(`${message} ${said}`)) {
+    if (scope.accepted) return { kind: 'malformed', says: said, retryable: true };
+    return { kind: 'bad_request', says: said, retryable: false };
+  }
+  const says = code === undefined || said.includes(code) ? said : `${said} (${code})`;
+  if (code !== undefined && CERTIFICATE.test(code)) {
+    const hint = 'own certificates: set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE';
+    return { kind: 'connect', says: `no trusted connection: ${says}; ${hint}`, retryable: false };
+  }
+  return { kind: 'connect', says: `no connection: ${says}`, retryable: true };
+}
+
+/** A name with several addresses fails with one error for each, and an empty message. */
+function firstCode(cause: unknown): string | undefined {
+  return cause instanceof AggregateError ? systemErrorCode(cause.errors[0]) : undefined;
+}
+
+function withoutKey(message: string, apiKey: string | null): string {
+  return apiKey === null || apiKey === '' ? message : message.replaceAll(apiKey, '[key]');
+}

@@ -1,0 +1,25 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { Dialect } from './dialect.ts';
+
+/** Fixed, since it is also the key of the package's options and metadata. */
+const NAME = 'openaiCompatible';
+
+export const dialect: Dialect = {
+  rules: {
+    metaKey: NAME,
+    joinSystem: true,
+    plainReasoning: true,
+    cacheMarker: null,
+    forbiddenInIds: null,
+  },
+  dropHeaders: [],
+  languageModel: (modelId, endpoint, fetch) =>
+    createOpenAICompatible({
+      name: NAME,
+      baseURL: endpoint.baseUrl,
+      ...(endpoint.apiKey === null ? {} : { apiKey: endpoint.apiKey }),
+      fetch,
+      includeUsage: true,
+    }).chatModel(modelId),
+  providerOptions: () => ({}),
+};

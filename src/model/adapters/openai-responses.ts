@@ -1,0 +1,30 @@
+import { createOpenAI } from '@ai-sdk/openai';
+import type { Dialect } from './dialect.ts';
+
+export const dialect: Dialect = {
+  rules: {
+    metaKey: 'openai',
+    joinSystem: false,
+    plainReasoning: false,
+    cacheMarker: null,
+    forbiddenInIds: null,
+    // The API's default makes every optional argument required.
+    strictTools: false,
+  },
+  dropHeaders: [],
+  languageModel: (modelId, endpoint, fetch) =>
+    createOpenAI({
+      baseURL: endpoint.baseUrl,
+      apiKey: endpoint.apiKey ?? '',
+      fetch,
+    }).responses(modelId),
+  // Nothing is kept at the provider, so reasoning travels encrypted with the conversation (the
+  // package asks for that itself for models that reason). Summaries take a verified organisation.
+  providerOptions: (request) => ({
+    openai: {
+      store: false,
+      reasoningSummary: null,
+      ...(request.cacheKey === undefined ? {} : { promptCacheKey: request.cacheKey }),
+    },
+  }),
+};

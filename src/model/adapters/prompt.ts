@@ -1,0 +1,177 @@
+import type {
+  JSONSchema7,
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4ToolResultPart,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import type {
+  AssistantMessage,
+  AssistantPart,
+  Message,
+  ToolCallPart,
+  ToolMessage,
+  UserMessage,
+} from '../../protocol/message.ts';
+import type { ModelRequest, ToolSpec } from '../../protocol/model.ts';
+import type { PromptRules } from './dialect.ts';
+
+/**
+ * A request in the form that the provider packages take. The same history gives the same bytes:
+ * successive requests of a task differ by what is appended and by the cache markers alone.
+ */
+export function toCallOptions(
+  request: ModelRequest,
+  rules: PromptRules,
+): Pick<LanguageModelV4CallOptions, 'prompt' | 'tools' | 'toolChoice'> {
+  const prompt = [...systemMessages(request.prefix.system, rules), ...conversation(request, rules)];
+  const tools = request.prefix.tools.map((tool, index) =>
+    functionTool(tool, rules, { last: index === request.prefix.tools.length - 1 }),
+  );
+  if (tools.length === 0) return { prompt };
+  return { prompt, tools, toolChoice: { type: request.toolChoice } };
+}
+
+function systemMessages(system: readonly string[], rules: PromptRules): LanguageModelV4Prompt {
+  const parts = system.filter((part) => part !== '');
+  if (parts.length === 0) return [];
+  if (rules.joinSystem) return [{ role: 'system', content: parts.join('\n\n') }];
+  // The last part is particular to the task; the one before it ends what siblings share.
+  const marked = Math.max(parts.length - 2, 0);
+  return parts.map((content, index) => {
+    const message: LanguageModelV4Message = { role: 'system', content };
+    return index === marked ? Object.assign(message, marker(rules)) : message;
+  });
+}
+
+function functionTool(
+  tool: ToolSpec,
+  rules: PromptRules,
+  { last }: { last: boolean },
+): LanguageModelV4FunctionTool {
+  return {
+    type: 'function',
+    name: tool.name,
+    description: tool.description,
+    inputSchema: jsonSchema(tool.inputSchema),
+    ...(rules.strictTools === undefined ? {} : { strict: rules.strictTools }),
+    ...(last ? marker(rules) : {}),
+  };
+}
+
+/** A tool's schema is a JSON Schema by contract; only the types of the two sides differ. */
+function jsonSchema(schema: JsonObject): JSONSchema7 {
+  return Object.assign({}, schema);
+}
+
+function marker(rules: PromptRules): { providerOptions?: SharedV4ProviderOptions } {
+  return rules.cacheMarker === null ? {} : { providerOptions: rules.cacheMarker };
+}
+
+function conversation(request: ModelRequest, rules: PromptRules): LanguageModelV4Prompt {
+  const prompt: LanguageModelV4Prompt = [];
+  for (const message of request.messages) append(prompt, message, rules);
+  markEnd(prompt, rules);
+  return prompt;
+}
+
+/** Adds a message; one of the same side as the last joins it, since some servers want turns. */
+function append(prompt: LanguageModelV4Prompt, message: Message, rules: PromptRules): void {
+  const last = prompt.at(-1);
+  switch (message.role) {
+    case 'user': {
+      const content = userContent(message);
+      if (content.length === 0) return;
+      if (last?.role === 'user') last.content.push(...content);
+      else prompt.push({ role: 'user', content });
+      return;
+    }
+    case 'assistant': {
+      const content = assistantContent(message, rules);
+      if (content.length > 0) prompt.push({ role: 'assistant', content });
+      return;
+    }
+    case 'tool': {
+      const content = toolContent(message, rules);
+      if (last?.role === 'tool') last.content.push(...content);
+      else if (content.length > 0) prompt.push({ role: 'tool', content });
+    }
+  }
+}
+
+/** Empty text is left out everywhere: Anthropic refuses it. */
+function userContent(message: UserMessage): { type: 'text'; text: string }[] {
+  return message.content
+    .filter((part) => part.text !== '')
+    .map(({ text }) => ({ type: 'text', text }));
+}
+
+type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
+
+function assistantContent(message: AssistantMessage, rules: PromptRules): AssistantContent {
+  return message.content.flatMap((part) => assistantPart(part, rules));
+}
+
+function assistantPart(part: AssistantPart, rules: PromptRules): AssistantContent {
+  const own = ownMeta(part, rules);
+  switch (part.type) {
+    case 'text':
+      return part.text === '' && own === null ? [] : [{ type: 'text', text: part.text, ...own }];
+    case 'reasoning': {
+      // Another provider's reasoning can't be checked by this one, and is not its to read.
+      const plain = rules.plainReasoning && part.meta === undefined && part.text !== '';
+      return own === null && !plain ? [] : [{ type: 'reasoning', text: part.text, ...own }];
+    }
+    case 'tool_call':
+      return [
+        {
+          type: 'tool-call',
+          toolCallId: wireId(part.id, rules),
+          toolName: part.name,
+          input: wireInput(part),
+          ...own,
+        },
+      ];
+  }
+}
+
+/** What this provider put on the part, byte for byte; null where another one wrote it. */
+function ownMeta(
+  part: AssistantPart,
+  rules: PromptRules,
+): { providerOptions: SharedV4ProviderOptions } | null {
+  const own = part.meta?.[rules.metaKey];
+  if (!isJsonObject(own)) return null;
+  return { providerOptions: { [rules.metaKey]: Object.assign({}, own) } };
+}
+
+/** Arguments are an object in every protocol; what the model wrote instead stays readable. */
+function wireInput(part: ToolCallPart): JsonObject {
+  if (part.malformed !== undefined) return { invalid_json: part.malformed };
+  return isJsonObject(part.input) ? part.input : { not_an_object: part.input };
+}
+
+function wireId(id: string, rules: PromptRules): string {
+  return rules.forbiddenInIds === null ? id : id.replace(rules.forbiddenInIds, '_');
+}
+
+function toolContent(message: ToolMessage, rules: PromptRules): LanguageModelV4ToolResultPart[] {
+  return message.content.map((part) => ({
+    type: 'tool-result',
+    toolCallId: wireId(part.callId, rules),
+    toolName: part.name,
+    output: { type: part.isError ? 'error-text' : 'text', value: part.text },
+  }));
+}
+
+/** Marks the last part of the last message, the end of what the next turn will send again. */
+function markEnd(prompt: LanguageModelV4Prompt, rules: PromptRules): void {
+  const last = prompt.at(-1);
+  if (rules.cacheMarker === null || last === undefined || last.role === 'system') return;
+  const part = last.content.at(-1);
+  if (part === undefined || part.type === 'reasoning') return;
+  part.providerOptions = { ...part.providerOptions, ...rules.cacheMarker };
+}

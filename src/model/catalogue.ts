@@ -1,0 +1,66 @@
+import type { ModelFacts, ModelPrice } from '../protocol/model.ts';
+import type { ConfiguredProvider } from './providers.ts';
+
+/** The package whose data this is, and the day that its version was made. */
+export const CATALOGUE = { name: '@pydantic/genai-prices', version: '0.1.8', asOf: '2026-09-23' };
+
+/** What the configuration says of a model; goes before the catalogue. */
+export type FactsOverride = Partial<ModelFacts>;
+
+export const NO_FACTS: ModelFacts = { contextWindow: null, maxOutput: null, price: null };
+
+/**
+ * What the bundled catalogue knows of a provider's model. Loads the catalogue at the first call
+ * (some 40 ms): ask only when an answer is on its way. Never rejects for a model that is not known;
+ * its facts are null.
+ */
+export async function modelFacts(
+  provider: Pick<ConfiguredProvider, 'vendor' | 'baseUrl' | 'isPrivate'>,
+  id: string,
+  override: FactsOverride = {},
+): Promise<ModelFacts> {
+  const { vendor, baseUrl, isPrivate } = provider;
+  // What runs on the user's own machines has no price that anybody could know.
+  if (vendor === null && isPrivate) return { ...NO_FACTS, ...override };
+  const { calcPrice } = await import('@pydantic/genai-prices');
+  const whose = vendor === null ? { providerApiUrl: baseUrl } : { providerId: vendor };
+  const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, id, whose);
+  if (found === null || isOtherVersion(id, found.model.id)) return { ...NO_FACTS, ...override };
+  return {
+    contextWindow: found.model.context_window ?? null,
+    maxOutput: null,
+    price: toPrice(found.model_price),
+    ...override,
+  };
+}
+
+/**
+ * The catalogue matches by prefix, so that it takes a new `x-5-5` for the `x-5` it knows. What
+ * stands behind the id that it knows may only be a date, `latest` or a variant after `:`.
+ */
+export function isOtherVersion(id: string, known: string): boolean {
+  if (!id.startsWith(known) || id === known) return false;
+  return !/^(-(\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest)|[:@].*)$/.test(id.slice(known.length));
+}
+
+type Rate = number | { readonly base: number } | undefined;
+
+function toPrice(rates: Readonly<Record<string, Rate>>): ModelPrice | null {
+  const input = perMillion(rates.input_mtok);
+  const output = perMillion(rates.output_mtok);
+  if (input === undefined || output === undefined) return null;
+  return {
+    input,
+    output,
+    // Where a cache costs nothing of its own, its tokens cost what the others do.
+    cacheRead: perMillion(rates.cache_read_mtok) ?? input,
+    cacheWrite: perMillion(rates.cache_write_mtok) ?? input,
+    source: `${CATALOGUE.name} ${CATALOGUE.version}`,
+    asOf: CATALOGUE.asOf,
+  };
+}
+
+/** Of a price that grows with the length of the prompt, the first step. */
+function perMillion(rate: Rate): number | undefined {
+  return typeof rate === 'object' ? rate.base : rate;
+}

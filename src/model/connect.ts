@@ -1,0 +1,88 @@
+import { errorMessage, unreachable } from '../base/errors.ts';
+import type { ModelPart, ModelPort } from '../protocol/model.ts';
+import type { AdapterDeps } from './adapters/adapter.ts';
+import type { Dialect } from './adapters/dialect.ts';
+import type { Protocol } from './endpoints.ts';
+import type { ConfiguredProvider } from './providers.ts';
+import { withWatchdog, type LivenessLimits } from './watchdog.ts';
+
+/** `[liveness]`, in milliseconds. */
+export interface ConnectLimits extends LivenessLimits {
+  /** The first-token limit of a private address: local models load for minutes. */
+  readonly privateFirstTokenMs: number;
+}
+
+export interface ConnectDeps extends AdapterDeps {
+  readonly providers: readonly ConfiguredProvider[];
+  readonly limits: ConnectLimits;
+  /** Models that need no network, by provider name (`offline`); loaded at their first request. */
+  readonly others?: Readonly<Record<string, () => Promise<ModelPort>>>;
+}
+
+export interface ConnectedModels extends ModelPort {
+  /** Starts loading what the provider's first request will need. Unknown names do nothing. */
+  preload(provider: string): void;
+}
+
+/** The port to all configured models: each request goes to the provider that its model names. */
+export function createModelPort(deps: ConnectDeps): ConnectedModels {
+  const ports = new Map<string, Promise<ModelPort>>();
+  const load = (name: string): Promise<ModelPort> => {
+    const known = ports.get(name);
+    if (known !== undefined) return known;
+    const loading = open(name, deps);
+    ports.set(name, loading);
+    return loading;
+  };
+  return {
+    async *stream(request, signal) {
+      let port: ModelPort;
+      try {
+        port = await load(request.model.provider);
+      } catch (thrown) {
+        yield unavailable(request.model.provider, thrown);
+        return;
+      }
+      yield* port.stream(request, signal);
+    },
+    preload(name) {
+      // The request that comes after finds the same failure, and tells it.
+      load(name).catch(() => {});
+    },
+  };
+}
+
+async function open(name: string, deps: ConnectDeps): Promise<ModelPort> {
+  const other = deps.others?.[name];
+  if (other !== undefined) return other();
+  const provider = deps.providers.find((one) => one.name === name);
+  if (provider === undefined) throw new Error('no such provider is configured');
+  const [{ createAdapter }, dialect] = await Promise.all([
+    import('./adapters/adapter.ts'),
+    loadDialect(provider.protocol),
+  ]);
+  const { limits } = deps;
+  const firstTokenMs = provider.isPrivate ? limits.privateFirstTokenMs : limits.firstTokenMs;
+  return withWatchdog(createAdapter(dialect, provider, deps), { ...limits, firstTokenMs }, deps);
+}
+
+/** Only the package of the provider in use is ever loaded. */
+async function loadDialect(protocol: Protocol): Promise<Dialect> {
+  switch (protocol) {
+    case 'anthropic':
+      return (await import('./adapters/anthropic.ts')).dialect;
+    case 'openai-responses':
+      return (await import('./adapters/openai-responses.ts')).dialect;
+    case 'openai-chat':
+      return (await import('./adapters/openai-chat.ts')).dialect;
+    case 'google':
+      return (await import('./adapters/google.ts')).dialect;
+    default:
+      return unreachable(protocol);
+  }
+}
+
+function unavailable(provider: string, thrown: unknown): ModelPart {
+  const message = `${provider}: ${errorMessage(thrown)}`;
+  return { type: 'failed', failure: { kind: 'not_found', message, retryable: false } };
+}

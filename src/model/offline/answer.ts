@@ -1,0 +1,186 @@
+import { truncate } from '../../base/text.ts';
+import { definedName, indentOf } from './definition.ts';
+import type { Evidence } from './evidence.ts';
+import { fileKind } from './file-kind.ts';
+import type { Intent } from './intent.ts';
+import { bestPlace, type Place } from './place.ts';
+import { isFirm, matchesAny, nameWords, rankFiles, termRarities, type RankedFile } from './rank.ts';
+import type { Situation } from './situation.ts';
+import type { Term } from './terms.ts';
+import { MAX_TOPICS } from './topics.ts';
+
+const SHOWN_PLACES = 3;
+/** Files whose lines are compared for the answer. */
+const COMPARED = 12;
+const PLACE_WEIGHT = 0.8;
+/** Less of the question than this is no answer; less than the second only a weak one. */
+const NOTHING_BELOW = 0.2;
+const WEAK_BELOW = 0.4;
+const QUOTED_CHARS = 160;
+const OUTLINED_SYMBOLS = 40;
+
+const CONFIGURE =
+  'For that, configure a model: set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OLLAMA_HOST, or name one with --model.';
+
+export const HELP = `The offline engine finds places in the workspace: ask, for example, “Where are settings read?”. It holds no conversation. ${CONFIGURE}`;
+
+export const NO_TOOLS = `The offline engine answers by searching with Glob, Grep and Read, and this agent has none of them. ${CONFIGURE}`;
+
+const LIMITS = {
+  change: `The offline engine only searches: it does not write, change or run anything. ${CONFIGURE} These are the places that matter to the request:`,
+  judge: `The offline engine only searches: it cannot judge code. ${CONFIGURE} This is what it finds:`,
+};
+
+/** The three best places, or plainly that there are none. */
+export function answerFromSearch(intent: Intent, evidence: Evidence): string {
+  const ranked = rankFiles(intent.query, evidence, intent);
+  const found = bestPlaces(ranked, intent, evidence);
+  const coverage = Math.max(0, ...found.map(({ file }) => file.coverage));
+  const parts: string[] = [];
+  if (intent.beyond !== null) parts.push(LIMITS[intent.beyond]);
+  if (found.length === 0 || coverage < NOTHING_BELOW) {
+    parts.push(nothingFound(intent, evidence));
+  } else {
+    if (coverage < WEAK_BELOW) parts.push('Nothing fits well. The nearest:');
+    parts.push(found.map(describePlace).join('\n'));
+  }
+  if (evidence.failures.length > 0) parts.push(failureNote(evidence.failures));
+  return parts.join('\n\n');
+}
+
+/** One heading a topic over what its subagent found. Null when none was asked or all failed. */
+export function answerFromChildren(topics: readonly string[], situation: Situation): string | null {
+  const outcomes = situation.rounds.flat().filter(({ call }) => call.name === 'Task');
+  if (outcomes.every(({ result }) => result === null || result.isError)) return null;
+  const parts = outcomes.map(({ result }, index) => {
+    const heading = `## ${oneLine(topics[index] ?? `Topic ${index + 1}`)}`;
+    const text = result === null ? 'No result came back.' : withoutFacts(result.text);
+    return `${heading}\n\n${result?.isError === true ? `Not answered: ${text}` : text}`;
+  });
+  const left = topics.slice(MAX_TOPICS);
+  if (left.length > 0) {
+    parts.push(
+      `Not searched (at most ${MAX_TOPICS} topics at once): ${left.map(oneLine).join('; ')}`,
+    );
+  }
+  return parts.join('\n\n');
+}
+
+/** The named files' definitions, in order. */
+export function answerWithOutline(intent: Intent, evidence: Evidence): string {
+  const said =
+    intent.beyond === null
+      ? `The offline engine cannot put code into words: this is an outline. ${CONFIGURE}`
+      : `The offline engine only searches: it cannot judge code. ${CONFIGURE} This is an outline:`;
+  const outlines = [...evidence.opened].map((path) => outlineOf(path, evidence));
+  const missing = intent.query.paths.filter(
+    (wanted) => ![...evidence.opened].some((path) => path.endsWith(wanted)),
+  );
+  const parts = [said, ...outlines];
+  if (missing.length > 0)
+    parts.push(`Not opened: ${missing.map((path) => `\`${path}\``).join(', ')}.`);
+  if (evidence.failures.length > 0) parts.push(failureNote(evidence.failures));
+  return parts.join('\n\n');
+}
+
+interface FoundPlace {
+  readonly file: RankedFile;
+  readonly place: Place | null;
+  readonly terms: readonly Term[];
+  readonly score: number;
+}
+
+function bestPlaces(
+  ranked: readonly RankedFile[],
+  intent: Intent,
+  evidence: Evidence,
+): readonly FoundPlace[] {
+  const rarities = termRarities(intent.query, evidence);
+  return ranked
+    .slice(0, COMPARED)
+    .map((file) => {
+      const place = bestPlace(file.path, intent.query, evidence, rarities);
+      const share = file.score === 0 ? 0 : (place?.score ?? 0) * PLACE_WEIGHT;
+      return { file, place, terms: intent.query.terms, score: file.score + share };
+    })
+    .toSorted((a, b) => b.score - a.score)
+    .slice(0, SHOWN_PLACES);
+}
+
+function describePlace({ file, place, terms }: FoundPlace, index: number): string {
+  const where = `${file.path}:${place?.line ?? 1}`;
+  const lines = [`${index + 1}. \`${where}\`: ${reason(file, place, terms)}`];
+  if (place !== null && place.text.trim() !== '') lines.push(`   > ${quote(place.text)}`);
+  return lines.join('\n');
+}
+
+function reason(file: RankedFile, place: Place | null, terms: readonly Term[]): string {
+  const words = nameWords(file.path);
+  const inPath = labels(terms.filter((term) => isFirm(term) && matchesAny(term, words)));
+  const inLine = labels(place?.matched.filter(isFirm) ?? []);
+  const parts: string[] = [];
+  const name = place?.name ?? null;
+  if (name !== null) parts.push(`defines \`${name}\``);
+  if (inLine !== '') parts.push(`${name === null ? 'has' : 'with'} ${inLine} close together`);
+  if (inPath !== '') parts.push(`${inPath} in its path`);
+  if (parts.length === 0) parts.push('holds related words');
+  const kind = file.kind === 'source' ? '' : ` (${file.kind})`;
+  return `${parts.join(', ')}${kind}.`;
+}
+
+/** Where a whole identifier matches, its parts need no mention. */
+function labels(terms: readonly Term[]): string {
+  const hasName = terms.some((term) => term.kind === 'identifier');
+  const shown = hasName ? terms.filter((term) => term.weight >= 1) : terms;
+  return [...new Set(shown.map((term) => `“${term.label}”`))].slice(0, 4).join(', ');
+}
+
+function nothingFound({ query }: Intent, evidence: Evidence): string {
+  const absent = query.terms
+    .filter((term) => isFirm(term) && evidence.counts.get(term.pattern)?.size === 0)
+    .map((term) => `“${term.label}”`);
+  if (evidence.files.size === 0 && evidence.failures.length === 0) {
+    return 'Nothing found: there are no files to search here.';
+  }
+  const why = absent.length === 0 ? '' : ` ${absent.slice(0, 6).join(', ')} stands in no file.`;
+  return `Nothing found that fits.${why} Another word, or the name of a symbol or file, may help.`;
+}
+
+function outlineOf(path: string, evidence: Evidence): string {
+  const seen = [...(evidence.lines.get(path) ?? [])].toSorted(([a], [b]) => a - b);
+  const isHeading = (text: string) => fileKind(path) === 'docs' && /^#{1,6}\s/.test(text);
+  const symbols = seen.filter(
+    ([, text]) => isHeading(text) || (definedName(text) !== null && indentOf(text) <= 4),
+  );
+  const shown = symbols
+    .slice(0, OUTLINED_SYMBOLS)
+    .map(([line, text]) => `- \`${path}:${line}\` ${quote(text)}`);
+  if (shown.length < symbols.length) shown.push(`- … and ${symbols.length - shown.length} more`);
+  const heading = `\`${path}\`, ${seen.length} lines read, ${symbols.length} definitions or headings:`;
+  return [heading, ...shown].join('\n');
+}
+
+/** Muster's line of facts at the end of a child's result is for the model, not for the answer. */
+function withoutFacts(text: string): string {
+  return text.replace(/\n*\[task [a-z0-9]{8,32} · [^\]\n]*\]\s*$/, '').trim();
+}
+
+function failureNote(failures: readonly string[]): string {
+  const shown = failures.slice(0, 3).map((failure) => `- ${truncate(oneLine(failure), 200)}`);
+  const more = failures.length > 3 ? [`- … and ${failures.length - 3} more`] : [];
+  return ['Searches that failed:', ...shown, ...more].join('\n');
+}
+
+function quote(line: string): string {
+  const flat = oneLine(line);
+  const cut = truncate(flat, QUOTED_CHARS);
+  return cut.length < flat.length ? `${cut}…` : cut;
+}
+
+function oneLine(text: string): string {
+  // Control characters of a file must not steer the terminal that shows them.
+  return text
+    .replace(/\p{Cc}+/gu, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+}

@@ -1,0 +1,85 @@
+import type { FileKind } from './file-kind.ts';
+import type { Situation } from './situation.ts';
+import { isTelling, readQuery, withEarlier, withoutPaths, type Query } from './terms.ts';
+import { splitTopics, withoutInstructions } from './topics.ts';
+import { ASKS_FOR_DOCS, ASKS_FOR_TESTS } from './vocabulary.ts';
+import { splitIdentifier } from './words.ts';
+
+/** What the newest message wants, as far as a search engine can tell. */
+export interface Intent {
+  readonly question: string;
+  readonly topics: readonly string[];
+  readonly query: Query;
+  /** Kinds of files that are asked for by name. */
+  readonly wanted: ReadonlySet<FileKind>;
+  /** A named file is to be outlined rather than something found. */
+  readonly outline: boolean;
+  /** What is asked for and cannot be done without a model; null for a plain question. */
+  readonly beyond: 'change' | 'judge' | null;
+}
+
+const POLITE =
+  '(?:please |pls |can you |could you |would you |i want you to |i need you to |now |then )*';
+const CHANGE = new RegExp(
+  `^${POLITE}(?:fix|write|implement|add|refactor|create|build|make|rename|delete|remove|move|change|update|edit|modify|replace|run|execute|test|install|upgrade|migrate|convert|rewrite|port|optimi[sz]e|commit|generate|format|debug|improve|apply|revert|deploy)\\b`,
+  'i',
+);
+const JUDGE = new RegExp(`^${POLITE}(?:review|audit|critique|assess|evaluate|rate)\\b`, 'i');
+const OUTLINE =
+  /\b(?:summari[sz]e|summary|outline|overview|what does|what is in|describe|explain)\b/i;
+/** A longer question (a pasted log, a piped file) is read up to here. */
+const MAX_QUESTION_CHARS = 6000;
+
+/** A question that says nothing new but points back. */
+const POINTS_BACK =
+  /^(?:and|but|so|also|what about|how about)\b|\b(?:it|that|this|they|them|there|those|these)\b/i;
+
+export function readIntent(situation: Situation): Intent {
+  const asked = situation.question.slice(0, MAX_QUESTION_CHARS);
+  const question = withoutInstructions(asked);
+  const type = situation.agentType.toLowerCase();
+  const query = queryOf(question, situation.earlier);
+  const beyond = beyondSearch(question, type);
+  const wantsOutline = type === 'summary' || beyond === 'judge' || asksForOutline(question);
+  return {
+    question,
+    topics: splitTopics(asked),
+    query,
+    wanted: wantedKinds(question, query),
+    outline: query.paths.some((path) => /\.\w+$/.test(path)) && wantsOutline,
+    beyond,
+  };
+}
+
+/** `What does a.ts do?`, but not `Explain how a.ts retries`: that is a search. */
+function asksForOutline(question: string): boolean {
+  if (!OUTLINE.test(question)) return false;
+  const rest = withoutPaths(question.replace(OUTLINE, ' '));
+  return !readQuery(rest).terms.some(isTelling);
+}
+
+function beyondSearch(question: string, type: string): Intent['beyond'] {
+  if (type === 'review' || JUDGE.test(question)) return 'judge';
+  return CHANGE.test(question) ? 'change' : null;
+}
+
+function queryOf(question: string, earlier: string): Query {
+  const query = readQuery(question);
+  const telling = query.terms.filter(isTelling);
+  if (earlier === '' || telling.length > 2 || !POINTS_BACK.test(question)) return query;
+  return withEarlier(query, readQuery(withoutInstructions(earlier.slice(0, MAX_QUESTION_CHARS))));
+}
+
+function wantedKinds(question: string, { paths }: Query): ReadonlySet<FileKind> {
+  const wanted = new Set<FileKind>();
+  for (const word of splitIdentifier(question)) {
+    if (ASKS_FOR_TESTS.has(word)) wanted.add('test');
+    if (ASKS_FOR_DOCS.has(word)) wanted.add('docs');
+    if (word === 'example' || word === 'examples') wanted.add('example');
+    if (word === 'benchmark' || word === 'bench') wanted.add('example');
+    if (word === 'json' || word === 'yaml' || word === 'toml') wanted.add('data');
+    if (word === 'css' || word === 'style' || word === 'html') wanted.add('style');
+  }
+  if (paths.some((path) => /\.d\.[cm]?ts$/.test(path))) wanted.add('types');
+  return wanted;
+}

@@ -1,0 +1,288 @@
+import { UsageError } from '../base/errors.ts';
+import type { Tier } from '../protocol/model.ts';
+import type { Environment } from '../sys/env.ts';
+import { OLLAMA_PORT, VENDORS, type Vendor } from './defaults.ts';
+import {
+  isPrivateHost,
+  ollamaUrl,
+  parseBaseUrl,
+  vendorOf,
+  versioned,
+  type Protocol,
+} from './endpoints.ts';
+
+export const PROVIDER_KINDS = [
+  'anthropic',
+  'openai',
+  'openai-responses',
+  'google',
+  'openai-compatible',
+  'ollama',
+] as const;
+export type ProviderKind = (typeof PROVIDER_KINDS)[number];
+
+/** `[models.providers.NAME]`. */
+export interface ProviderSettings {
+  readonly baseUrl?: string;
+  /** Name of the environment variable that holds the key. */
+  readonly apiKeyEnv?: string;
+  readonly kind?: ProviderKind;
+}
+
+/** `[models]` of the configuration, and the flag. */
+export interface ModelSettings {
+  /** `--model`. */
+  readonly flag?: string;
+  readonly default?: string;
+  readonly fast?: string;
+  readonly balanced?: string;
+  readonly powerful?: string;
+  readonly providers: Readonly<Record<string, ProviderSettings>>;
+}
+
+/** A provider that can be asked, or that only lacks its key. */
+export interface ConfiguredProvider {
+  readonly name: string;
+  readonly protocol: Protocol;
+  readonly baseUrl: string;
+  /** Null: none is sent. */
+  readonly apiKey: string | null;
+  /** The environment variable that should hold a key and does not: it can't be used. */
+  readonly missingKey?: string;
+  /** The setting it was found in, for people. */
+  readonly source: string;
+  /** Whose models it serves under their own names; null: anybody's. */
+  readonly vendor: Vendor | null;
+  /** A model for each tier, where one is known. */
+  readonly tiers: Readonly<Partial<Record<Tier, string>>>;
+  /** The ids it is known to serve, beside the vendor's; null: not known. */
+  readonly models: readonly string[] | null;
+  /** On this machine or network. */
+  readonly isPrivate: boolean;
+}
+
+/**
+ * The providers that configuration and environment name, in the order of SPEC "Models"; names are
+ * unique, the first wins. Throws UsageError for a setting that can't be meant.
+ */
+export function discoverProviders(
+  settings: ModelSettings,
+  env: Environment,
+): readonly ConfiguredProvider[] {
+  const found = [
+    ...Object.entries(settings.providers).map(([name, own]) => fromSettings(name, own, env)),
+    ...fromLlmVariables(env),
+    ...vendorNames().flatMap((vendor) => fromVendorVariables(vendor, env)),
+    ...fromOllamaHost(env),
+  ];
+  const byName = new Map<string, ConfiguredProvider>();
+  for (const provider of found) {
+    if (!byName.has(provider.name)) byName.set(provider.name, provider);
+  }
+  return [...byName.values()];
+}
+
+function vendorNames(): readonly Vendor[] {
+  return ['anthropic', 'openai', 'google'];
+}
+
+export function isVendor(name: string): name is Vendor {
+  return Object.hasOwn(VENDORS, name);
+}
+
+interface Draft {
+  readonly name: string;
+  readonly protocol: Protocol;
+  readonly url: URL;
+  readonly key: Pick<ConfiguredProvider, 'apiKey' | 'missingKey'>;
+  readonly source: string;
+  readonly vendor: Vendor | null;
+  readonly tiers?: ConfiguredProvider['tiers'];
+  readonly models?: readonly string[];
+}
+
+export function provider(draft: Draft): ConfiguredProvider {
+  const baseUrl = versioned(draft.url, draft.protocol);
+  return {
+    name: draft.name,
+    protocol: draft.protocol,
+    baseUrl,
+    ...draft.key,
+    source: draft.source,
+    vendor: draft.vendor,
+    tiers: draft.tiers ?? (draft.vendor === null ? {} : VENDORS[draft.vendor].tiers),
+    models: draft.models ?? null,
+    isPrivate: isPrivateHost(baseUrl),
+  };
+}
+
+function fromSettings(name: string, own: ProviderSettings, env: Environment): ConfiguredProvider {
+  const where = `models.providers.${name}`;
+  if (!/^[a-z0-9][a-z0-9_.-]*$/i.test(name) || name === 'offline') {
+    throw new UsageError(`${where}: a provider's name is letters, digits, ".", "_" and "-"`);
+  }
+  const given = own.baseUrl === undefined ? null : parseBaseUrl(own.baseUrl, `${where}.base_url`);
+  const kind = own.kind ?? guessKind(name, given);
+  const vendor = kindVendor(kind);
+  const url = given ?? standardUrl(kind, env, where);
+  return provider({
+    name,
+    protocol: protocolOf(kind, url),
+    url,
+    key: keyOf(name, own, kind, url, env),
+    source: where,
+    vendor,
+    // What somebody else serves under a vendor's protocol is not known.
+    ...(vendor === null || isVendorsOwn(name, own, vendor, url) ? {} : { tiers: {} }),
+  });
+}
+
+function guessKind(name: string, url: URL | null): ProviderKind {
+  if (name === 'ollama') return 'ollama';
+  if (isVendor(name)) return name;
+  return (url === null ? null : vendorOf(url)) ?? 'openai-compatible';
+}
+
+function kindVendor(kind: ProviderKind): Vendor | null {
+  switch (kind) {
+    case 'anthropic':
+    case 'openai':
+    case 'google':
+      return kind;
+    case 'openai-responses':
+      return 'openai';
+    case 'openai-compatible':
+    case 'ollama':
+      return null;
+  }
+}
+
+function standardUrl(kind: ProviderKind, env: Environment, where: string): URL {
+  const vendor = kindVendor(kind);
+  if (vendor !== null) return vendorUrl(vendor, env);
+  if (kind === 'ollama') return ollamaUrl(env.OLLAMA_HOST || `127.0.0.1:${OLLAMA_PORT}`);
+  throw new UsageError(`${where} needs base_url, such as http://127.0.0.1:8080/v1`);
+}
+
+function vendorUrl(vendor: Vendor, env: Environment): URL {
+  const { baseUrl, baseUrlKey } = VENDORS[vendor];
+  return parseBaseUrl(env[baseUrlKey] || baseUrl, baseUrlKey);
+}
+
+/** `openai` speaks Responses at OpenAI itself; what imitates it speaks Chat, the older protocol. */
+function protocolOf(kind: ProviderKind, url: URL): Protocol {
+  switch (kind) {
+    case 'anthropic':
+    case 'google':
+    case 'openai-responses':
+      return kind;
+    case 'openai':
+      return vendorOf(url) === 'openai' ? 'openai-responses' : 'openai-chat';
+    case 'openai-compatible':
+    case 'ollama':
+      return 'openai-chat';
+  }
+}
+
+function keyOf(
+  name: string,
+  own: ProviderSettings,
+  kind: ProviderKind,
+  url: URL,
+  env: Environment,
+): Draft['key'] {
+  const vendor = kindVendor(kind);
+  if (own.apiKeyEnv !== undefined) return keyFrom([own.apiKeyEnv], env, { needed: true });
+  // A vendor's key is not given to whoever else is configured under the vendor's protocol.
+  if (vendor === null || !isVendorsOwn(name, own, vendor, url)) return { apiKey: null };
+  return keyFrom(VENDORS[vendor].keys, env, { needed: !isPrivateHost(url.href) });
+}
+
+/** The vendor itself, or the user's own way to it under the vendor's name. */
+function isVendorsOwn(name: string, own: ProviderSettings, vendor: Vendor, url: URL): boolean {
+  return own.baseUrl === undefined || name === vendor || vendorOf(url) === vendor;
+}
+
+function keyFrom(
+  names: readonly string[],
+  env: Environment,
+  { needed }: { readonly needed: boolean },
+): Draft['key'] {
+  for (const name of names) {
+    const value = env[name]?.trim();
+    if (value) return { apiKey: value };
+  }
+  const first = names[0];
+  return needed && first !== undefined ? { apiKey: null, missingKey: first } : { apiKey: null };
+}
+
+/** S2's variables: `LLM_*` is the main model, `LIGHT_LLM_*` the fast one; each may be elsewhere. */
+function fromLlmVariables(env: Environment): readonly ConfiguredProvider[] {
+  return [
+    ...llmProvider('llm', 'LLM', 'balanced', env),
+    ...llmProvider('light_llm', 'LIGHT_LLM', 'fast', env),
+  ];
+}
+
+function llmProvider(
+  name: string,
+  prefix: string,
+  tier: Tier,
+  env: Environment,
+): readonly ConfiguredProvider[] {
+  const id = env[`${prefix}_MODEL_ID`]?.trim();
+  if (!id) return [];
+  const given = env[`${prefix}_BASE_URL`]?.trim();
+  const url = given ? parseBaseUrl(given, `${prefix}_BASE_URL`) : null;
+  const vendor = url === null ? vendorOfId(id) : vendorOf(url);
+  const kind = vendor ?? (url === null ? 'openai' : 'openai-compatible');
+  const at = url ?? new URL(VENDORS[vendor ?? 'openai'].baseUrl);
+  const needed = !isPrivateHost(at.href);
+  return [
+    provider({
+      name,
+      protocol: protocolOf(kind, at),
+      url: at,
+      key: keyFrom([`${prefix}_API_KEY`], env, { needed }),
+      source: `${prefix}_MODEL_ID`,
+      vendor,
+      tiers: { [tier]: id },
+      models: [id],
+    }),
+  ];
+}
+
+export function vendorOfId(id: string): Vendor | null {
+  return vendorNames().find((vendor) => VENDORS[vendor].ids.test(id)) ?? null;
+}
+
+/** A key, or a base URL on this machine or network, where a server seldom wants a key. */
+function fromVendorVariables(vendor: Vendor, env: Environment): readonly ConfiguredProvider[] {
+  const { keys, baseUrlKey } = VENDORS[vendor];
+  const { apiKey } = keyFrom(keys, env, { needed: false });
+  const url = vendorUrl(vendor, env);
+  if (apiKey === null && !isPrivateHost(url.href)) return [];
+  const protocol = protocolOf(vendor, url);
+  // Without a key it is a server of the user's own, and its models are not the vendor's.
+  if (apiKey === null) {
+    const key = { apiKey };
+    return [provider({ name: vendor, protocol, url, key, source: baseUrlKey, vendor: null })];
+  }
+  const source = keys.find((name) => env[name]?.trim()) ?? vendor;
+  return [provider({ name: vendor, protocol, url, key: { apiKey }, source, vendor })];
+}
+
+function fromOllamaHost(env: Environment): readonly ConfiguredProvider[] {
+  if (!env.OLLAMA_HOST?.trim()) return [];
+  const url = ollamaUrl(env.OLLAMA_HOST);
+  return [
+    provider({
+      name: 'ollama',
+      protocol: 'openai-chat',
+      url,
+      key: { apiKey: null },
+      source: 'OLLAMA_HOST',
+      vendor: null,
+    }),
+  ];
+}

@@ -1,0 +1,178 @@
+import { onAbort } from '../base/async.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Deadline, Deadlines } from '../base/deadlines.ts';
+import { formatDuration } from '../base/text.ts';
+import { modelName, type ModelFailure, type ModelPart, type ModelPort } from '../protocol/model.ts';
+import type { TrafficObserver } from '../sys/http.ts';
+import type { WireModelPort } from './adapters/adapter.ts';
+
+/** `[liveness]`, in milliseconds. */
+export interface LivenessLimits {
+  /** Until the connection is up and the request goes out. */
+  readonly connectMs: number;
+  /** From there to the first content. */
+  readonly firstTokenMs: number;
+  /** Between two events of the answer after that. */
+  readonly streamIdleMs: number;
+}
+
+/** Signs of life without content are believed for this long. */
+export const LONGEST_WITHOUT_CONTENT_MS = 600_000;
+
+export interface WatchdogDeps {
+  readonly clock: Clock;
+  /** Shared: one timer serves all streams of the process. */
+  readonly deadlines: Deadlines;
+}
+
+type Limit = NonNullable<ModelFailure['limit']>;
+
+/**
+ * The same port, whose requests end with `failed` of kind `timeout` and the limit that ran out when
+ * the server falls silent. Any byte from the server counts as life, and extends the limit that
+ * stands; without content that ends after 600 s, or after the first-token limit where it is longer.
+ */
+export function withWatchdog(
+  port: WireModelPort,
+  limits: LivenessLimits,
+  deps: WatchdogDeps,
+): ModelPort {
+  return {
+    async *stream(request, signal) {
+      const controller = new AbortController();
+      const release = onAbort(signal, () => controller.abort(signal.reason));
+      const watch = new Watch(limits, deps, () => controller.abort());
+      try {
+        for await (const part of port.stream(request, controller.signal, watch)) {
+          watch.saw(part);
+          yield part.type === 'failed' && watch.expired !== null
+            ? { ...part, failure: timeout(modelName(request.model), watch.expired, limits) }
+            : part;
+        }
+      } finally {
+        watch.stop();
+        release();
+      }
+    },
+  };
+}
+
+type Phase = 'connecting' | 'waiting' | 'streaming';
+
+const LIMIT_OF: Readonly<Record<Phase, Limit>> = {
+  connecting: 'connect',
+  waiting: 'first_token',
+  streaming: 'stream_idle',
+};
+
+/** One request's liveness. Life only moves a number: the deadline is looked at when it falls due. */
+class Watch implements TrafficObserver {
+  /** The limit that ran out. */
+  expired: Limit | null = null;
+  private phase: Phase = 'connecting';
+  private lastLife: number;
+  private lastContent: number;
+  private deadline: Deadline;
+  private readonly limits: LivenessLimits;
+  private readonly deps: WatchdogDeps;
+  private readonly end: () => void;
+
+  constructor(limits: LivenessLimits, deps: WatchdogDeps, end: () => void) {
+    this.limits = limits;
+    this.deps = deps;
+    this.end = end;
+    this.lastLife = deps.clock.monotonic();
+    this.lastContent = this.lastLife;
+    this.deadline = deps.deadlines.after(limits.connectMs, () => this.look());
+  }
+
+  connected(): void {
+    if (this.phase === 'connecting') this.enter('waiting');
+  }
+
+  headers(): void {
+    this.connected();
+    this.lastLife = this.deps.clock.monotonic();
+  }
+
+  bytes(): void {
+    this.lastLife = this.deps.clock.monotonic();
+  }
+
+  saw(part: ModelPart): void {
+    switch (part.type) {
+      case 'text_delta':
+      case 'reasoning_delta':
+      case 'tool_call_started':
+        if (this.phase !== 'streaming') this.enter('streaming');
+        this.lastLife = this.deps.clock.monotonic();
+        this.lastContent = this.lastLife;
+        return;
+      case 'accepted':
+      case 'ping':
+        this.headers();
+        return;
+      case 'finished':
+      case 'failed':
+        this.stop();
+    }
+  }
+
+  stop(): void {
+    this.deadline.cancel();
+  }
+
+  private enter(phase: Phase): void {
+    this.phase = phase;
+    this.lastLife = this.deps.clock.monotonic();
+    this.lastContent = this.lastLife;
+    this.deadline.cancel();
+    this.deadline = this.deps.deadlines.after(this.left(), () => this.look());
+  }
+
+  private look(): void {
+    const left = this.left();
+    if (left > 0) {
+      this.deadline = this.deps.deadlines.after(left, () => this.look());
+      return;
+    }
+    this.expired = LIMIT_OF[this.phase];
+    this.end();
+  }
+
+  /** Milliseconds until the limit of the phase runs out, if nothing more comes. */
+  private left(): number {
+    const now = this.deps.clock.monotonic();
+    const limit = limitMs(LIMIT_OF[this.phase], this.limits);
+    const withoutContent = Math.max(LONGEST_WITHOUT_CONTENT_MS, limit);
+    return Math.min(this.lastLife + limit, this.lastContent + withoutContent) - now;
+  }
+}
+
+function limitMs(limit: Limit, limits: LivenessLimits): number {
+  switch (limit) {
+    case 'connect':
+      return limits.connectMs;
+    case 'first_token':
+      return limits.firstTokenMs;
+    case 'stream_idle':
+      return limits.streamIdleMs;
+  }
+}
+
+const WORDS: Readonly<Record<Limit, { readonly what: string; readonly key: string }>> = {
+  connect: { what: 'no connection', key: 'connect_seconds' },
+  first_token: { what: 'no first token', key: 'first_token_seconds' },
+  stream_idle: { what: 'the stream fell silent', key: 'stream_idle_seconds' },
+};
+
+function timeout(model: string, limit: Limit, limits: LivenessLimits): ModelFailure {
+  const { what, key } = WORDS[limit];
+  const after = formatDuration(limitMs(limit, limits));
+  return {
+    kind: 'timeout',
+    message: `${model}: ${what} for ${after} (limit liveness.${key})`,
+    retryable: true,
+    limit,
+  };
+}

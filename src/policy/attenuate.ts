@@ -1,0 +1,111 @@
+import type { AgentDefinition } from '../protocol/agent.ts';
+import type { PermissionMode, PermissionRule, Rights, RuleSet } from '../protocol/permission.ts';
+import { isInside } from './call.ts';
+import { effectiveMode, narrowerMode } from './modes.ts';
+import { pinNarrowing, pinWidening } from './pin-rules.ts';
+import { printRule } from './rules.ts';
+
+/** What the user grants a main agent. */
+export interface RootGrant {
+  readonly mode: PermissionMode;
+  readonly rules: RuleSet;
+  /** Absolute real paths, the working directory first. */
+  readonly roots: readonly string[];
+  readonly maxDepth: number;
+}
+
+/**
+ * The rights of a main agent. With `--agent` its definition narrows them as it would a child's, but for
+ * the mode of one that asks for none: the user's own choice stands.
+ */
+export function rootRights(grant: RootGrant, definition: AgentDefinition | null): Rights {
+  const root: Rights = { ...grant, disallowedTools: [], depth: 0 };
+  if (definition === null) return root;
+  return {
+    ...root,
+    mode: narrowerMode(grant.mode, definition.mode ?? grant.mode),
+    disallowedTools: denialsOf(definition),
+  };
+}
+
+/**
+ * The rights of a child: never more than its parent's, whatever the definition says (SECURITY
+ * "Attenuation"). The tools a definition lists are a choice and no right; those it denies are denied to
+ * it and to all below it.
+ *
+ * @param now the rights of whoever starts or resumes it, where they are others than the parent's
+ */
+export function attenuate(
+  parent: Rights,
+  definition: AgentDefinition,
+  now: Rights = parent,
+): Rights {
+  const ceiling = now === parent ? parent : intersectRights(parent, now);
+  return {
+    ...ceiling,
+    mode: effectiveMode(definition, ceiling.mode),
+    disallowedTools: sortedUnion(ceiling.disallowedTools, denialsOf(definition)),
+    depth: ceiling.depth + 1,
+  };
+}
+
+/** Rights that were recorded, cut by a ceiling of now: for a resume, and when a parent's have shrunk. */
+export function intersectRights(recorded: Rights, ceiling: Rights): Rights {
+  const roots = commonRoots(recorded.roots, ceiling.roots);
+  return {
+    mode: narrowerMode(recorded.mode, ceiling.mode),
+    rules: intersectRules(recorded, ceiling, roots),
+    disallowedTools: sortedUnion(recorded.disallowedTools, ceiling.disallowedTools),
+    roots,
+    depth: Math.max(recorded.depth, ceiling.depth),
+    maxDepth: Math.min(recorded.maxDepth, ceiling.maxDepth),
+  };
+}
+
+/** Relative patterns keep the meaning that they had in the roots they were written for. */
+function intersectRules(recorded: Rights, ceiling: Rights, roots: readonly string[]): RuleSet {
+  const narrowing = (list: 'ask' | 'deny'): readonly PermissionRule[] =>
+    uniqueRules(
+      [recorded, ceiling].flatMap((each) =>
+        isSameList(each.roots, roots)
+          ? each.rules[list]
+          : pinNarrowing(each.rules[list], each.roots),
+      ),
+    );
+  const allowed = new Set(pinWidening(ceiling.rules.allow, ceiling.roots).map(printRule));
+  const kept = recorded.rules.allow.filter((rule) =>
+    pinWidening([rule], recorded.roots).some((pinned) => allowed.has(printRule(pinned))),
+  );
+  return {
+    allow: isSameList(recorded.roots, roots) ? kept : pinWidening(kept, recorded.roots),
+    ask: narrowing('ask'),
+    deny: narrowing('deny'),
+  };
+}
+
+function denialsOf(definition: AgentDefinition): readonly string[] {
+  const { tools, disallowedTools } = definition;
+  return sortedUnion(disallowedTools, tools.mode === 'deny' ? tools.names : []);
+}
+
+function sortedUnion(a: readonly string[], b: readonly string[]): readonly string[] {
+  return [...new Set([...a, ...b])].toSorted();
+}
+
+function uniqueRules(rules: readonly PermissionRule[]): readonly PermissionRule[] {
+  return [...new Map(rules.map((rule) => [printRule(rule), rule])).values()];
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((each, index) => each === b[index]);
+}
+
+/** What lies in a root of both; the order of the first is kept, its first root being where it works. */
+function commonRoots(roots: readonly string[], ceiling: readonly string[]): readonly string[] {
+  const common = roots.flatMap((root) =>
+    ceiling.some((each) => isInside(each, root))
+      ? [root]
+      : ceiling.filter((each) => isInside(root, each)),
+  );
+  return [...new Set(common)];
+}

@@ -1,0 +1,45 @@
+import { isAbsolute, relative, sep } from 'node:path';
+import type { Access } from '../protocol/permission.ts';
+import type { ToolKind } from '../protocol/tool.ts';
+
+/** A path of a call, as asked for and as it really is. */
+export interface ResolvedPath {
+  /** Absolute, links not resolved. */
+  readonly asked: string;
+  /** Absolute, after resolving links; for what does not exist yet, of its nearest parent that does. */
+  readonly real: string;
+  /** Whether `real` may be touched without a question: inside a root, or a file of the task's own. */
+  readonly insideRoots: boolean;
+}
+
+/** What a call would touch, with its paths resolved. */
+export interface CallAccess extends Omit<Access, 'reads' | 'writes'> {
+  readonly reads: readonly ResolvedPath[];
+  readonly writes: readonly ResolvedPath[];
+}
+
+/** All that policy needs to know of a tool call. */
+export interface JudgedCall {
+  /** Canonical. */
+  readonly tool: string;
+  readonly kind: ToolKind;
+  readonly access: CallAccess;
+  /** Whether the tool exists and stands in the task's frozen view. */
+  readonly inToolSet: boolean;
+}
+
+/** An access as the tool describes it, with `resolve` applied to every path. */
+export function resolveAccess(access: Access, resolve: (path: string) => ResolvedPath): CallAccess {
+  return { ...access, reads: access.reads.map(resolve), writes: access.writes.map(resolve) };
+}
+
+/** Whether a path is a root or below it. Both absolute and real. */
+export function isInside(root: string, path: string): boolean {
+  const rest = relative(root, path);
+  return rest === '' || (rest !== '..' && !rest.startsWith(`..${sep}`) && !isAbsolute(rest));
+}
+
+/** Every path that a call reads or writes. */
+export function pathsOf(access: CallAccess): readonly ResolvedPath[] {
+  return [...access.reads, ...access.writes];
+}

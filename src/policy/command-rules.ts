@@ -1,0 +1,166 @@
+import type { PermissionRule } from '../protocol/permission.ts';
+import { isWholeTool } from './tool-cover.ts';
+import type { ShellParser, ShellReading, ShellWord, SimpleCommand } from './shell-parser.ts';
+import { innerCommands, programName } from './shell-wrappers.ts';
+import { wildcardMatches } from './wildcard.ts';
+
+/** A command line with what the grammar made of it; null: no grammar was at hand. */
+export interface ReadCommand {
+  readonly line: string;
+  readonly shell: { readonly parser: ShellParser; readonly reading: ShellReading } | null;
+}
+
+export function readCommand(line: string, parser: ShellParser | null): ReadCommand {
+  return { line, shell: parser === null ? null : { parser, reading: parser(line) } };
+}
+
+/** The three forms of a command specifier. */
+type CommandPattern =
+  /** `npm run:*` and `npm run *`: these words, then anything. */
+  | { readonly form: 'prefix'; readonly words: readonly string[] }
+  /** `git * --stat`: on the words of one command, with one blank between them. */
+  | { readonly form: 'glob'; readonly glob: string }
+  /** `npm test`: these words and no others. */
+  | { readonly form: 'exact'; readonly text: string };
+
+function commandPattern(specifier: string): CommandPattern {
+  const prefix = /^(.*?)(?::\*| \*)$/s.exec(specifier)?.[1];
+  if (prefix !== undefined && !prefix.includes('*')) {
+    return { form: 'prefix', words: splitBlanks(prefix) };
+  }
+  if (specifier.includes('*')) return { form: 'glob', glob: oneBlank(specifier) };
+  return { form: 'exact', text: specifier };
+}
+
+/**
+ * The rule by which a line may run, if every simple command of it is matched by some rule; of several,
+ * the one for the first command. What is not fully understood is not matched, but for a rule that is
+ * the very line, letter by letter.
+ */
+export function allowingRule(
+  rules: readonly PermissionRule[],
+  { line, shell }: ReadCommand,
+): PermissionRule | undefined {
+  const whole = rules.find(isWholeTool);
+  if (whole !== undefined) return whole;
+  if (shell === null || shell.reading.errors.length > 0) return undefined;
+  const { parser, reading } = shell;
+  const literal = rules.find((rule) => isLiterally(rule, line));
+  if (literal !== undefined) return literal;
+  if (reading.doubts.length > 0) return undefined;
+  const found = reading.commands.map((command) =>
+    rules.find((rule) => surelyMatches(rule.specifier ?? '*', command, parser)),
+  );
+  return found.includes(undefined) ? undefined : found[0];
+}
+
+function isLiterally(rule: PermissionRule, line: string): boolean {
+  return rule.specifier === line.trim() && commandPattern(rule.specifier).form === 'exact';
+}
+
+function surelyMatches(specifier: string, command: SimpleCommand, parser: ShellParser): boolean {
+  const [program] = command.words;
+  if (program === undefined || program.value === null || command.assigns) return false;
+  const pattern = commandPattern(specifier);
+  switch (pattern.form) {
+    case 'prefix':
+      return pattern.words.every((word, index) => isSurely(command.words[index], word));
+    case 'glob':
+      return wildcardMatches(pattern.glob, command.words.map((word) => word.text).join(' '));
+    case 'exact':
+      return isSameCommand(onlyCommand(pattern.text, parser), command);
+  }
+}
+
+function isSurely(word: ShellWord | undefined, expected: string): boolean {
+  return word !== undefined && (word.value === expected || word.text === expected);
+}
+
+function isSameCommand(rule: SimpleCommand | undefined, command: SimpleCommand): boolean {
+  return (
+    rule !== undefined &&
+    rule.words.length === command.words.length &&
+    rule.words.every((word, index) => {
+      const other = command.words[index];
+      return other?.text === word.text || (word.value !== null && other?.value === word.value);
+    })
+  );
+}
+
+/** A specifier's text as the one plain command that it is; undefined when it is more than that. */
+function onlyCommand(text: string, parser: ShellParser): SimpleCommand | undefined {
+  const { commands, errors, doubts } = parser(text);
+  const isPlain = errors.length === 0 && doubts.length === 0 && commands.length === 1;
+  return isPlain ? commands[0] : undefined;
+}
+
+/**
+ * Whether any command that a line would run could be the one that a specifier names, behind wrappers
+ * and in `bash -c` too. Whatever is not understood could be.
+ */
+export function commandCouldMatch(specifier: string, { line, shell }: ReadCommand): boolean {
+  const pattern = commandPattern(specifier);
+  if (shell === null || shell.reading.errors.length > 0) return true;
+  if (pattern.form === 'glob' && wildcardMatches(pattern.glob, line.trim())) return true;
+  if (pattern.form === 'exact' && oneBlank(pattern.text) === oneBlank(line)) return true;
+  const { parser, reading } = shell;
+  return reading.commands.some((command) => {
+    const { commands, unsure } = innerCommands(command, parser);
+    return unsure || [command, ...commands].some((each) => couldBe(pattern, each, parser));
+  });
+}
+
+function couldBe(pattern: CommandPattern, command: SimpleCommand, parser: ShellParser): boolean {
+  const [program, ...rest] = command.words;
+  if (program === undefined) return false;
+  if (program.value === null) return true;
+  const called = [program.value, programName(program.value)];
+  return called.some((name) => {
+    const words = [name, ...rest.map((word) => word.value)];
+    if (pattern.form === 'glob') {
+      return globCouldMatch(pattern.glob, words, command);
+    }
+    const expected = pattern.form === 'prefix' ? pattern.words : exactWords(pattern.text, parser);
+    return couldStartWith(expected, words, {
+      openEnded: command.openEnded,
+      exact: pattern.form === 'exact',
+    });
+  });
+}
+
+function exactWords(text: string, parser: ShellParser): readonly string[] {
+  const words = onlyCommand(text, parser)?.words;
+  return words === undefined ? splitBlanks(text) : words.map((word) => word.value ?? word.text);
+}
+
+/** From the first word on that is not known, everything is possible: it may stand for several or none. */
+function couldStartWith(
+  expected: readonly string[],
+  words: readonly (string | null)[],
+  options: { readonly openEnded: boolean; readonly exact: boolean },
+): boolean {
+  for (const [index, word] of words.entries()) {
+    if (word === null) return true;
+    if (index >= expected.length) return !options.exact;
+    if (word !== expected[index]) return false;
+  }
+  return options.openEnded || words.length >= expected.length;
+}
+
+function globCouldMatch(
+  glob: string,
+  words: readonly (string | null)[],
+  { openEnded }: SimpleCommand,
+): boolean {
+  const unknown = words.indexOf(null);
+  const known = unknown < 0 ? words : words.slice(0, unknown);
+  return wildcardMatches(glob, known.join(' '), { openEnded: openEnded || unknown >= 0 });
+}
+
+function splitBlanks(text: string): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
+}
+
+function oneBlank(text: string): string {
+  return splitBlanks(text).join(' ');
+}

@@ -1,0 +1,47 @@
+import { UsageError } from '../base/errors.ts';
+import type { AgentDefinition } from '../protocol/agent.ts';
+import { PERMISSION_MODES } from '../protocol/permission.ts';
+import type { PermissionMode } from '../protocol/permission.ts';
+
+/** The narrower of two modes. */
+export function narrowerMode(a: PermissionMode, b: PermissionMode): PermissionMode {
+  return PERMISSION_MODES.indexOf(a) <= PERMISSION_MODES.indexOf(b) ? a : b;
+}
+
+/**
+ * The mode an agent gets below a task of this mode: what its file asks for, never more than the task
+ * has. A file that asks for none, or for something unknown, gets at most `default`.
+ */
+export function effectiveMode(
+  definition: Pick<AgentDefinition, 'mode'>,
+  parentMode: PermissionMode,
+): PermissionMode {
+  return narrowerMode(parentMode, definition.mode ?? 'default');
+}
+
+/** Words that users of Claude Code know, where they mean the same for a flag. */
+const FLAG_WORDS: ReadonlyMap<string, PermissionMode> = new Map<string, PermissionMode>([
+  ...PERMISSION_MODES.map((mode): [string, PermissionMode] => [mode.toLowerCase(), mode]),
+  ['manual', 'default'],
+  ['auto', 'default'],
+  ['bypasspermissions', 'autonomous'],
+]);
+
+/**
+ * The value of `--permission-mode`. The user's own word may be any mode.
+ *
+ * @throws UsageError for an unknown word, and for `dontAsk`, which means two opposite things
+ */
+export function parseModeFlag(word: string): PermissionMode {
+  const folded = word.trim().toLowerCase();
+  const mode = FLAG_WORDS.get(folded);
+  if (mode !== undefined) return mode;
+  if (folded === 'dontask') {
+    throw new UsageError(
+      '--permission-mode dontAsk means two opposite things: in Muster and .gen agent files that everything in bounds runs unasked (write `autonomous`), in Claude Code that whatever would ask is refused (write `default`; without a terminal that refuses what would ask).',
+    );
+  }
+  throw new UsageError(
+    `--permission-mode ${JSON.stringify(word)} is not a mode; valid are ${PERMISSION_MODES.join(', ')}.`,
+  );
+}

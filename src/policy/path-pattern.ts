@@ -1,0 +1,121 @@
+import { join, relative } from 'node:path/posix';
+import ignore from 'ignore';
+import type { Ignore } from 'ignore';
+import { isInside } from './call.ts';
+import type { ResolvedPath } from './call.ts';
+
+/** What relative patterns are relative to. All absolute. */
+export interface PatternPlace {
+  /** The workspace roots, the working directory first. */
+  readonly roots: readonly string[];
+  readonly home: string;
+}
+
+interface Anchor {
+  readonly base: string;
+  /** A gitignore line, relative to `base`. */
+  readonly line: string;
+}
+
+/** What is wrong with a path pattern, as a sentence; undefined when it is right. */
+export function pathPatternProblem(pattern: string): string | undefined {
+  if (/^[!#]/.test(pattern))
+    return `write a path that starts with ${pattern[0]} as \`./${pattern}\`.`;
+  if (/^(?:~|\.|\/)?\/*$/.test(pattern)) return 'write `./**` for everything below a directory.';
+  if (/^~[^/]/.test(pattern)) return 'of home directories only `~/` is known.';
+  if (pattern.split('/').includes('..'))
+    return '`..` is not followed; write `//` and the whole path.';
+  return undefined;
+}
+
+/** Whether a pattern surely means this path: as asked *and* as it really is. For rules that allow. */
+export function pathSurelyMatches(
+  pattern: string,
+  path: ResolvedPath,
+  place: PatternPlace,
+): boolean {
+  return anchors(pattern, place).some((anchor) =>
+    [path.asked, path.real].every((each) => matches(anchor, each, { ignoreCase: false })),
+  );
+}
+
+/**
+ * Whether a pattern could mean this path or, were it a directory, all that lies in it; as asked *or* as
+ * it really is, case ignored. For rules that refuse or ask.
+ */
+export function pathCouldMatch(pattern: string, path: ResolvedPath, place: PatternPlace): boolean {
+  return [path.asked, path.real].some((each) =>
+    wideAnchors(pattern, each, place).some(
+      (anchor) =>
+        matches(anchor, each, { ignoreCase: true }) ||
+        matches(anchor, join(each, ANY_CHILD), { ignoreCase: true }),
+    ),
+  );
+}
+
+/** A name that no pattern spells out, so that only one for everything in a directory matches it. */
+const ANY_CHILD = '\u0001';
+
+function anchors(pattern: string, { roots, home }: PatternPlace): readonly Anchor[] {
+  if (pattern.startsWith('//')) return [{ base: '/', line: pattern.slice(1) }];
+  if (pattern.startsWith('~/')) return [{ base: home, line: pattern.slice(1) }];
+  const line = pattern.startsWith('./') ? pattern.slice(1) : pattern;
+  return roots.slice(0, 1).map((base) => ({ base, line }));
+}
+
+/**
+ * With every other reading that a person may have had in mind: relative to any root, `/x` as an
+ * absolute path, and a bare name anywhere outside the roots.
+ */
+function wideAnchors(pattern: string, path: string, place: PatternPlace): readonly Anchor[] {
+  if (/^(?:\/\/|~\/|\.\/)/.test(pattern)) return anchors(pattern, place);
+  const inRoots = place.roots.map((base) => ({ base, line: pattern }));
+  const isBare = !pattern.replace(/\/$/, '').includes('/');
+  const anywhere =
+    pattern.startsWith('/') || (isBare && !place.roots.some((root) => isInside(root, path)));
+  return anywhere ? [...inRoots, { base: '/', line: pattern }] : inRoots;
+}
+
+function matches(anchor: Anchor, path: string, options: { readonly ignoreCase: boolean }): boolean {
+  if (!isInside(anchor.base, path)) return false;
+  const rest = relative(anchor.base, path);
+  if (rest === '') return false;
+  // Some file systems take the composed and the decomposed form of a letter for one name, too.
+  return options.ignoreCase
+    ? compiled(anchor.line.normalize(), options.ignoreCase).ignores(rest.normalize())
+    : compiled(anchor.line, options.ignoreCase).ignores(rest);
+}
+
+const MAX_COMPILED = 1000;
+const COMPILED = new Map<string, Ignore>();
+
+/** Compiling takes longer than a decision may; the matcher keeps what it has seen, so it is bounded. */
+function compiled(line: string, ignoreCase: boolean): Ignore {
+  const key = `${ignoreCase ? 'i' : 'c'}${line}`;
+  const known = COMPILED.get(key);
+  if (known !== undefined) return known;
+  if (COMPILED.size >= MAX_COMPILED) COMPILED.clear();
+  const made = ignore({ ignoreCase }).add({ pattern: line });
+  COMPILED.set(key, made);
+  return made;
+}
+
+/** A path as a pattern that means it alone: characters that say something in a gitignore line escaped. */
+export function escapePattern(path: string): string {
+  return path
+    .replace(/[\\*?[\]]/g, '\\$&')
+    .replace(/^[!#]/, './$&')
+    .replace(/ $/, '\\ ');
+}
+
+/** Whether what a pattern means depends on the roots. */
+export function isRelativePattern(pattern: string): boolean {
+  return !/^(?:\/\/|~\/)/.test(pattern);
+}
+
+/** A relative pattern written out from the root of the file system: the same in any roots. */
+export function pinPattern(pattern: string, root: string): string {
+  const base = `/${root === '/' ? '' : escapePattern(root)}/`;
+  if (/^\.?\//.test(pattern)) return base + pattern.replace(/^\.?\//, '');
+  return pattern.replace(/\/$/, '').includes('/') ? base + pattern : `${base}**/${pattern}`;
+}

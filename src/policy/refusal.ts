@@ -1,0 +1,24 @@
+import type { Decision } from '../protocol/permission.ts';
+
+/**
+ * What the model reads when a call may not run: because it is denied, or because it would have to be
+ * asked about and nobody is there to answer. Names the rule or mode that would let it run, for whoever
+ * reads the answer.
+ */
+export function refuseUnanswered(decision: Decision): string {
+  const parts = [`Refused, nothing was done. ${decision.reason}`];
+  if (decision.verdict === 'ask') parts.push('Nobody is here to be asked.');
+  if (decision.wouldAllow !== undefined) {
+    parts.push(`A user can allow it with ${asFlag(decision.wouldAllow)}.`);
+  }
+  parts.push('Do not try the same another way; go on without it, and say so in your answer.');
+  return parts.join(' ');
+}
+
+function asFlag(way: string): string {
+  return way.startsWith('--') ? way : `--allow ${quoteForShell(way)}`;
+}
+
+function quoteForShell(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

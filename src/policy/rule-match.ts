@@ -1,0 +1,111 @@
+import type { PermissionRule } from '../protocol/permission.ts';
+import { pathsOf } from './call.ts';
+import type { JudgedCall, ResolvedPath } from './call.ts';
+import { allowingRule, commandCouldMatch } from './command-rules.ts';
+import type { ReadCommand } from './command-rules.ts';
+import { pathCouldMatch, pathSurelyMatches } from './path-pattern.ts';
+import type { PatternPlace } from './path-pattern.ts';
+import { domainMatches, specifierKind } from './specifiers.ts';
+import { isWholeTool, ruleCovers } from './tool-cover.ts';
+import { wildcardMatches } from './wildcard.ts';
+
+/** What rules are matched against. `commands` are read when a rule first asks for them. */
+export interface Matching {
+  readonly call: JudgedCall;
+  readonly place: PatternPlace;
+  commands(): readonly ReadCommand[];
+}
+
+/**
+ * The first rule of a deny or ask list that could mean the call. Where a call does not say what it
+ * would touch, or a command can't be read, every rule with a specifier for its tool could.
+ */
+export function narrowingRule(
+  rules: readonly PermissionRule[],
+  matching: Matching,
+): PermissionRule | undefined {
+  return rules.find(
+    (rule) =>
+      ruleCovers(rule, matching.call.tool, 'narrow') &&
+      (isWholeTool(rule) || couldMatch(rule, matching)),
+  );
+}
+
+function couldMatch(rule: PermissionRule, matching: Matching): boolean {
+  const { access } = matching.call;
+  const specifier = specifierOf(rule);
+  switch (specifierKind(rule.tool)) {
+    case 'command':
+      return someOrUnknown(matching.commands(), (each) => commandCouldMatch(specifier, each));
+    case 'path':
+      return someOrUnknown(pathsOf(access), (path) =>
+        pathCouldMatch(specifier, path, matching.place),
+      );
+    case 'domain':
+      return someOrUnknown(access.hosts, (host) => domainMatches(specifier, host));
+    case 'agent':
+      return access.agent === undefined || agentMatches(specifier, access.agent);
+    case undefined:
+      return true;
+  }
+}
+
+function someOrUnknown<T>(items: readonly T[], test: (item: T) => boolean): boolean {
+  return items.length === 0 || items.some(test);
+}
+
+/**
+ * The rule of an allow list by which the whole call may run, if there is one: each path, each host and
+ * each command of it must be matched by some rule of its tool.
+ */
+export function wideningRule(
+  rules: readonly PermissionRule[],
+  matching: Matching,
+): PermissionRule | undefined {
+  const { access, tool } = matching.call;
+  const about = rules.filter((rule) => ruleCovers(rule, tool, 'widen'));
+  const whole = about.find(isWholeTool);
+  if (whole !== undefined || about.length === 0) return whole;
+  switch (specifierKind(tool)) {
+    case 'command':
+      return everyMatched(matching.commands(), (each) => allowingRule(about, each));
+    case 'path':
+      return everyMatched(pathsOf(access), (path) => pathRule(about, path, matching.place));
+    case 'domain':
+      return everyMatched(access.hosts, (host) =>
+        about.find((rule) => domainMatches(specifierOf(rule), host)),
+      );
+    case 'agent':
+      return everyMatched(access.agent === undefined ? [] : [access.agent], (agent) =>
+        about.find((rule) => agentMatches(specifierOf(rule), agent)),
+      );
+    case undefined:
+      return undefined;
+  }
+}
+
+/** Only asked for where `isWholeTool` has answered no. */
+function specifierOf(rule: PermissionRule): string {
+  return rule.specifier ?? '';
+}
+
+function pathRule(
+  rules: readonly PermissionRule[],
+  path: ResolvedPath,
+  place: PatternPlace,
+): PermissionRule | undefined {
+  return rules.find((rule) => pathSurelyMatches(specifierOf(rule), path, place));
+}
+
+/** The first item's rule, when every item has one and there is an item. */
+function everyMatched<T>(
+  items: readonly T[],
+  ruleFor: (item: T) => PermissionRule | undefined,
+): PermissionRule | undefined {
+  const found = items.map(ruleFor);
+  return found.includes(undefined) ? undefined : found[0];
+}
+
+function agentMatches(specifier: string, agent: string): boolean {
+  return wildcardMatches(specifier.toLowerCase(), agent.toLowerCase());
+}

@@ -1,0 +1,112 @@
+import { canonicalToolName } from '../protocol/tool-aliases.ts';
+import type { PermissionRule, RuleSet, RuleSource } from '../protocol/permission.ts';
+import { escapeSpecifier, readSpecifier } from './specifier-text.ts';
+import { specifierProblem } from './specifiers.ts';
+
+/** A rule as it was written, and where. */
+export interface RuleText {
+  readonly text: string;
+  readonly source: RuleSource;
+}
+
+/** A rule that cannot be read: an error at start. `message` names the place, the rule and the mistake. */
+export interface RuleProblem extends RuleText {
+  readonly message: string;
+}
+
+export type ParsedRule =
+  | { readonly ok: true; readonly rule: PermissionRule }
+  /** `tool` is set when at least that much was understood. */
+  | { readonly ok: false; readonly problem: RuleProblem; readonly tool?: string };
+
+export const NO_RULES: RuleSet = { allow: [], ask: [], deny: [] };
+
+const TOOL_NAME = /^[A-Za-z_][\w./-]*\*?/;
+const MCP_NAME = /^mcp__(?:\*|[\w.-]+(?:__\*)?)$/;
+// oxlint-disable-next-line no-control-regex -- finding control characters is the purpose
+const CONTROL = /[\u0000-\u001f\u007f]/;
+
+/**
+ * `Tool` or `Tool(specifier)`. In a specifier brackets may be nested; one without its partner is
+ * written `\(` or `\)`, and backslashes directly before a bracket or the end are doubled. The tool may
+ * have any vendor's name. Anything left over is a problem.
+ *
+ * @param knownTools names to know besides Muster's own
+ */
+export function parseRule(
+  { text, source }: RuleText,
+  knownTools: readonly string[] = [],
+): ParsedRule {
+  const trimmed = text.trim();
+  const fail = (mistake: string, tool?: string): ParsedRule => ({
+    ok: false,
+    problem: { text, source, message: `${source.where}: rule ${JSON.stringify(text)}: ${mistake}` },
+    ...(tool === undefined ? {} : { tool }),
+  });
+  const name = TOOL_NAME.exec(trimmed)?.[0];
+  if (name === undefined) return fail('it must start with a tool name, as in `Bash(npm test)`.');
+  const tool = ruleTool(name, knownTools);
+  if (tool === undefined) return fail(`there is no tool ${JSON.stringify(name)}.`);
+  const rest = trimmed.slice(name.length);
+  if (rest === '') return { ok: true, rule: { text: trimmed, tool, source } };
+  if (CONTROL.test(rest)) return fail('it holds a line break or a control character.', tool);
+  const specifier = readSpecifier(rest);
+  if (specifier === undefined) {
+    return fail('after the tool name only `(specifier)` may stand, its brackets balanced.', tool);
+  }
+  const mistake = specifierProblem(tool, specifier);
+  if (mistake !== undefined) return fail(mistake, tool);
+  return { ok: true, rule: { text: trimmed, tool, specifier, source } };
+}
+
+function ruleTool(name: string, knownTools: readonly string[]): string | undefined {
+  if (name.startsWith('mcp__')) return MCP_NAME.test(name) ? name : undefined;
+  return knownTools.includes(name) ? name : canonicalToolName(name);
+}
+
+/** A rule in its one canonical spelling; `parseRule` reads it back as the same tool and specifier. */
+export function printRule(rule: Pick<PermissionRule, 'tool' | 'specifier'>): string {
+  return rule.specifier === undefined
+    ? rule.tool
+    : `${rule.tool}(${escapeSpecifier(rule.specifier)})`;
+}
+
+/**
+ * The three lists of one place. A rule with a mistake never widens: in `allow` it is left out; in
+ * `deny` and `ask` it counts for its whole tool, where the tool could be made out. Each one is a
+ * problem, with which nothing should start.
+ */
+export function parseRules(
+  lists: Readonly<Record<keyof RuleSet, readonly RuleText[]>>,
+  knownTools: readonly string[] = [],
+): { readonly rules: RuleSet; readonly problems: readonly RuleProblem[] } {
+  const problems: RuleProblem[] = [];
+  const read = (texts: readonly RuleText[], purpose: 'widen' | 'narrow'): PermissionRule[] =>
+    texts.flatMap((each) => {
+      const parsed = parseRule(each, knownTools);
+      if (parsed.ok) return [parsed.rule];
+      problems.push(parsed.problem);
+      if (purpose === 'widen' || parsed.tool === undefined) return [];
+      return [{ text: each.text, tool: parsed.tool, source: each.source }];
+    });
+  const rules = {
+    allow: read(lists.allow, 'widen'),
+    ask: read(lists.ask, 'narrow'),
+    deny: read(lists.deny, 'narrow'),
+  };
+  return { rules, problems };
+}
+
+/** The rules of several places together; which stands first makes no difference to a verdict. */
+export function joinRules(sets: readonly RuleSet[]): RuleSet {
+  return {
+    allow: sets.flatMap((set) => set.allow),
+    ask: sets.flatMap((set) => set.ask),
+    deny: sets.flatMap((set) => set.deny),
+  };
+}
+
+/** A rule with its place, for reasons: `Bash(rm:*)` (--deny). */
+export function citeRule(rule: PermissionRule): string {
+  return `\`${rule.text}\` (${rule.source.where})`;
+}

@@ -1,0 +1,62 @@
+import { domainToASCII } from 'node:url';
+import { pathPatternProblem } from './path-pattern.ts';
+
+export type SpecifierKind = 'command' | 'path' | 'domain' | 'agent';
+
+const KINDS: ReadonlyMap<string, SpecifierKind> = new Map<string, SpecifierKind>([
+  ['Bash', 'command'],
+  ['Read', 'path'],
+  ['Write', 'path'],
+  ['Edit', 'path'],
+  ['MultiEdit', 'path'],
+  ['LS', 'path'],
+  ['Glob', 'path'],
+  ['Grep', 'path'],
+  ['FileInfo', 'path'],
+  ['MoveFile', 'path'],
+  ['DeleteFile', 'path'],
+  ['WebFetch', 'domain'],
+  ['HttpRequest', 'domain'],
+  ['Task', 'agent'],
+]);
+
+/** What the brackets of a tool's rules hold; undefined: its rules take none. */
+export function specifierKind(tool: string): SpecifierKind | undefined {
+  return KINDS.get(tool);
+}
+
+const DOMAIN = /^domain:(?:\*\.)?[\p{L}\p{N}_[\]:-]+(?:\.[\p{L}\p{N}_-]+)*\.?$/u;
+
+/** What is wrong with a specifier, as a sentence; undefined when it is right. `*` is right anywhere. */
+export function specifierProblem(tool: string, specifier: string): string | undefined {
+  if (specifier === '') return 'the brackets are empty; leave them out to mean every call.';
+  if (specifier === '*') return undefined;
+  switch (specifierKind(tool)) {
+    case 'command':
+      return /^[\s:*]*$/.test(specifier)
+        ? 'it names no command, as in `Bash(npm test)` or `Bash(git log:*)`.'
+        : undefined;
+    case 'path':
+      return pathPatternProblem(specifier);
+    case 'domain':
+      return DOMAIN.test(specifier) ? undefined : `write \`${tool}(domain:example.com)\`.`;
+    case 'agent':
+      return undefined;
+    case undefined:
+      return `${tool} takes no specifier; write \`${tool}\` alone.`;
+  }
+}
+
+/** Whether a host is the domain of a `domain:…` specifier or below it; with `*.`, only below it. */
+export function domainMatches(specifier: string, host: string): boolean {
+  const named = specifier.slice('domain:'.length);
+  const onlyBelow = named.startsWith('*.');
+  const domain = plainHost(onlyBelow ? named.slice(2) : named);
+  const asked = plainHost(host);
+  return (!onlyBelow && asked === domain) || asked.endsWith(`.${domain}`);
+}
+
+/** As URLs have it: lower case, international names in their ASCII form, no dot at the end. */
+function plainHost(host: string): string {
+  return (domainToASCII(host) || host.toLowerCase()).replace(/\.$/, '');
+}

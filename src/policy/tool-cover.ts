@@ -1,0 +1,42 @@
+import type { PermissionRule } from '../protocol/permission.ts';
+
+const MCP = 'mcp__';
+
+/** An `Edit` rule stands for every way to change a file's text, a `Read` rule for every way to see it. */
+const FAMILIES: ReadonlyMap<string, readonly string[]> = new Map([
+  ['Edit', ['MultiEdit', 'Write']],
+  ['Read', ['LS', 'Glob', 'Grep', 'FileInfo']],
+]);
+/** Beyond that family, an `Edit` rule that refuses or asks also stands for these. */
+const NARROWING_EDIT: ReadonlySet<string> = new Set(['MoveFile', 'DeleteFile']);
+
+/**
+ * Whether a name in a list of tools stands for a tool: the same; `Edit` for MultiEdit, which is several
+ * edits; `mcp__SERVER` or `mcp__SERVER__*` for a server's tools, `mcp__*` for those of all servers.
+ */
+export function nameCovers(name: string, tool: string): boolean {
+  if (name === tool) return true;
+  if (name === 'Edit') return tool === 'MultiEdit';
+  return name.startsWith(MCP) && tool.startsWith(MCP) && mcpCovers(name, tool);
+}
+
+function mcpCovers(name: string, tool: string): boolean {
+  if (name.endsWith('*')) return tool.startsWith(name.slice(0, -1));
+  return !name.slice(MCP.length).includes('__') && tool.startsWith(`${name}__`);
+}
+
+/** Whether a rule is about a tool at all, its specifier aside. */
+export function ruleCovers(
+  rule: PermissionRule,
+  tool: string,
+  purpose: 'widen' | 'narrow',
+): boolean {
+  if (nameCovers(rule.tool, tool)) return true;
+  if (FAMILIES.get(rule.tool)?.includes(tool) === true) return true;
+  return purpose === 'narrow' && rule.tool === 'Edit' && NARROWING_EDIT.has(tool);
+}
+
+/** Whether a rule is about every call of its tools. */
+export function isWholeTool(rule: PermissionRule): boolean {
+  return rule.specifier === undefined || rule.specifier === '*';
+}

@@ -1,0 +1,136 @@
+import type { AgentDefinition } from '../protocol/agent.ts';
+import type { Rights } from '../protocol/permission.ts';
+import type { ToolKind } from '../protocol/tool.ts';
+import { CORE_TOOLS, TOOL_NAMES } from '../protocol/tool-names.ts';
+import { isDisallowed } from './decide.ts';
+import { hasEffect, PROVES_READ_ONLY } from './plan-mode.ts';
+import { citeRule } from './rules.ts';
+import { isWholeTool, nameCovers, ruleCovers } from './tool-cover.ts';
+
+export interface AvailableTool {
+  /** Canonical. */
+  readonly name: string;
+  readonly kind: ToolKind;
+}
+
+export interface ToolViewRequest {
+  /** Null: the main agent's own set. */
+  readonly definition: AgentDefinition | null;
+  /** The task's own rights, already attenuated. */
+  readonly rights: Rights;
+  /** Every tool that exists in this process, those of trusted MCP servers too. */
+  readonly available: readonly AvailableTool[];
+  /** Whether every agent gets Task, and not only those that list it. */
+  readonly nested: boolean;
+  /** Whether the task is a main agent, which talks to the user. */
+  readonly root: boolean;
+}
+
+/** A tool that was meant for the task and that it doesn't get. */
+export interface DroppedTool {
+  readonly name: string;
+  /** One sentence. */
+  readonly reason: string;
+}
+
+export interface ToolView {
+  /** Canonical names, in request order. */
+  readonly names: readonly string[];
+  readonly dropped: readonly DroppedTool[];
+}
+
+const MAIN_TOOLS: readonly string[] = [...CORE_TOOLS, 'Task', 'TaskList'];
+
+/**
+ * The tools of a task, frozen when it starts: what stands in its requests and all that it may call. The
+ * same for the main agent and for every child.
+ */
+export function toolView(request: ToolViewRequest): ToolView {
+  const byName = new Map(request.available.map((tool) => [tool.name, tool]));
+  const names: string[] = [];
+  const dropped: DroppedTool[] = [];
+  for (const name of inRequestOrder(wantedTools(request))) {
+    const reason = dropReason(name, byName.get(name), request);
+    if (reason === undefined) names.push(name);
+    else dropped.push({ name, reason });
+  }
+  return { names, dropped };
+}
+
+/** What the definition asks for, patterns such as `mcp__SERVER__*` resolved where they can be. */
+function wantedTools(request: ToolViewRequest): ReadonlySet<string> {
+  const { definition, available, nested, rights } = request;
+  const servers = available.map((tool) => tool.name).filter((name) => name.startsWith('mcp__'));
+  if (definition === null) {
+    const forPlans = rights.mode === 'plan' ? ['ExitPlanMode'] : [];
+    return new Set([...MAIN_TOOLS, ...forPlans, ...servers]);
+  }
+  if (definition.tools.mode !== 'allow') {
+    return new Set([...CORE_TOOLS, ...(nested ? ['Task'] : []), ...servers]);
+  }
+  const listed = definition.tools.names.flatMap((name) => {
+    const covered = servers.filter((tool) => nameCovers(name, tool));
+    return covered.length > 0 ? covered : [name];
+  });
+  return new Set([...listed, ...(nested && listed.length > 0 ? ['Task'] : [])]);
+}
+
+/** Muster's own tools in their fixed order, then the others by name: the same bytes for every run. */
+function inRequestOrder(names: ReadonlySet<string>): readonly string[] {
+  const others = [...names].filter((name) => !TOOL_NAMES.includes(name));
+  return [...TOOL_NAMES.filter((name) => names.has(name)), ...others.toSorted()];
+}
+
+function dropReason(
+  name: string,
+  tool: AvailableTool | undefined,
+  request: ToolViewRequest,
+): string | undefined {
+  if (tool === undefined) return 'No such tool is available here.';
+  return deniedReason(name, request) ?? placeReason(name, request) ?? planReason(tool, request);
+}
+
+function deniedReason(name: string, { definition, rights }: ToolViewRequest): string | undefined {
+  if (isDisallowed(rights, name)) {
+    const ownDenials = [
+      ...(definition?.disallowedTools ?? []),
+      ...(definition?.tools.mode === 'deny' ? definition.tools.names : []),
+    ];
+    return ownDenials.some((denied) => nameCovers(denied, name))
+      ? 'The definition itself denies it.'
+      : 'A task above denies it.';
+  }
+  const rule = rights.rules.deny.find(
+    (each) => isWholeTool(each) && ruleCovers(each, name, 'narrow'),
+  );
+  return rule === undefined ? undefined : `The deny rule ${citeRule(rule)} forbids it.`;
+}
+
+/** What depends on where in the tree of tasks it stands. */
+function placeReason(name: string, { rights, root }: ToolViewRequest): string | undefined {
+  if (name === 'Task' && rights.depth >= rights.maxDepth) {
+    return `At depth ${rights.depth} of at most ${rights.maxDepth} (max_depth) nothing more is delegated.`;
+  }
+  if (name === 'AskUser' && !root) return 'Only the main agent asks the user.';
+  if (name === 'ExitPlanMode' && !(root && rights.mode === 'plan')) {
+    return 'Only a main agent in plan mode has a plan to present.';
+  }
+  return undefined;
+}
+
+function planReason(tool: AvailableTool, request: ToolViewRequest): string | undefined {
+  if (request.rights.mode !== 'plan' || !hasEffect(tool.name, tool.kind)) return undefined;
+  if (tool.kind !== 'execute') return 'Plan mode changes nothing.';
+  if (!lists(request.definition, tool.name))
+    return 'In plan mode only a definition that lists it gets it.';
+  return PROVES_READ_ONLY
+    ? undefined
+    : 'In plan mode it runs only what is proved to change nothing, which cannot be proved yet.';
+}
+
+function lists(definition: AgentDefinition | null, name: string): boolean {
+  return (
+    definition?.tools.mode === 'allow' &&
+    definition.tools.names.some((listed) => nameCovers(listed, name))
+  );
+}

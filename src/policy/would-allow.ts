@@ -1,0 +1,85 @@
+import { relative } from 'node:path';
+import type { Rights } from '../protocol/permission.ts';
+import type { JudgedCall, ResolvedPath } from './call.ts';
+import { isInside, pathsOf } from './call.ts';
+import { readCommand } from './command-rules.ts';
+import { escapePattern } from './path-pattern.ts';
+import { wideningRule } from './rule-match.ts';
+import { parseRule, printRule } from './rules.ts';
+import type { ShellParser } from './shell-parser.ts';
+import { specifierKind } from './specifiers.ts';
+
+const MAX_COMMAND = 300;
+
+interface AllowFacts {
+  readonly home: string;
+  readonly shellParser: ShellParser | null;
+}
+
+/**
+ * The narrowest useful rule that would let a call run: this command, the directory of this file, this
+ * host. The whole tool where no narrower one would do.
+ */
+export function ruleThatAllows(call: JudgedCall, rights: Rights, facts: AllowFacts): string {
+  const candidate = narrowRule(call, rights);
+  return candidate !== undefined && wouldAllow(candidate, call, { rights, facts })
+    ? candidate
+    : printRule({ tool: call.tool });
+}
+
+function wouldAllow(
+  text: string,
+  call: JudgedCall,
+  { rights, facts }: { readonly rights: Rights; readonly facts: AllowFacts },
+): boolean {
+  const parsed = parseRule({ text, source: { kind: 'builtin', where: 'suggestion' } });
+  if (!parsed.ok) return false;
+  const { home, shellParser } = facts;
+  // The grammar isn't loaded for a suggestion alone: a rule that is the very line does without.
+  if (specifierKind(call.tool) === 'command' && shellParser === null) return true;
+  const place = { roots: rights.roots, home };
+  const commands = () => call.access.commands.map((each) => readCommand(each, shellParser));
+  return wideningRule([parsed.rule], { call, place, commands }) !== undefined;
+}
+
+function narrowRule(call: JudgedCall, rights: Rights): string | undefined {
+  const { tool, access } = call;
+  switch (specifierKind(tool)) {
+    case 'command': {
+      const line = access.commands[0]?.trim() ?? '';
+      return line.length > MAX_COMMAND ? undefined : printRule({ tool, specifier: line });
+    }
+    case 'path': {
+      const specifier = directoryPattern(pathsOf(access), rights.roots);
+      if (specifier === undefined) return undefined;
+      const isEdit = tool === 'Write' || tool === 'MultiEdit';
+      return printRule({ tool: isEdit ? 'Edit' : tool, specifier });
+    }
+    case 'domain':
+      return printRule({ tool, specifier: `domain:${access.hosts[0] ?? ''}` });
+    case 'agent':
+      return printRule({ tool, specifier: access.agent ?? '' });
+    case undefined:
+      return undefined;
+  }
+}
+
+/** All that lies in the directory of the first path; of the working directory itself, only the file. */
+function directoryPattern(
+  paths: readonly ResolvedPath[],
+  roots: readonly string[],
+): string | undefined {
+  const path = paths[0]?.real;
+  const cwd = roots[0];
+  if (path === undefined || cwd === undefined) return undefined;
+  if (!isInside(cwd, path)) return `/${escapePattern(path.slice(0, path.lastIndexOf('/')))}/**`;
+  const file = relative(cwd, path);
+  const directory = file.slice(0, Math.max(0, file.lastIndexOf('/')));
+  return directory === '' ? `./${escapePattern(file)}` : `${escapePattern(directory)}/**`;
+}
+
+/** How a call that plan mode refuses could run; only the main agent's mode is the user's to choose. */
+export function planModeWay(call: JudgedCall, rights: Rights): string | undefined {
+  if (rights.depth > 0) return undefined;
+  return call.kind === 'edit' ? '--permission-mode acceptEdits' : '--permission-mode default';
+}

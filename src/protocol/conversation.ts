@@ -1,0 +1,99 @@
+import type { TaskEvent, TaskInput } from './event.ts';
+import { toolCalls, type Message, type ToolCallPart, type ToolResultPart } from './message.ts';
+
+/**
+ * What a task's model has been told and has said: the fold of its log that requests are built from.
+ * Mutable in place, since a history of many turns must not be copied at each event.
+ */
+export interface Conversation {
+  /** The messages of the newest request, and the answer to it. */
+  readonly messages: Message[];
+  /** Calls of the newest answer, in its order. */
+  openCalls: readonly ToolCallPart[];
+  /** Outcomes of open calls, by call id. */
+  readonly results: Map<string, ToolResultPart>;
+  /** Waiting for the next request, in order of arrival. */
+  queued: readonly TaskInput[];
+  /** Inputs that stand in a request which has not been accepted yet. */
+  undelivered: readonly string[];
+}
+
+export function emptyConversation(): Conversation {
+  return { messages: [], openCalls: [], results: new Map(), queued: [], undelivered: [] };
+}
+
+/** The input id of a task's own prompt. */
+export const PROMPT_INPUT = 'prompt';
+
+export function unansweredCalls(conversation: Conversation): readonly ToolCallPart[] {
+  return conversation.openCalls.filter((call) => !conversation.results.has(call.id));
+}
+
+export function applyToConversation(conversation: Conversation, event: TaskEvent): void {
+  switch (event.type) {
+    case 'task.created':
+      conversation.queued = [
+        {
+          id: PROMPT_INPUT,
+          kind: 'prompt',
+          from: event.spec.parent ?? 'user',
+          text: event.spec.prompt,
+        },
+      ];
+      return;
+    case 'input.queued':
+      conversation.queued = [...conversation.queued, event.input];
+      return;
+    case 'turn.started':
+      closeCalls(conversation);
+      takeInputs(conversation, event.inputs);
+      return;
+    case 'turn.accepted':
+      conversation.undelivered = [];
+      return;
+    case 'turn.ended':
+      conversation.messages.push(event.message);
+      conversation.openCalls = toolCalls(event.message);
+      return;
+    case 'call.ended':
+    case 'call.refused':
+      addResult(conversation, event.callId, event.text, event.error !== null);
+      return;
+    default:
+  }
+}
+
+function addResult(conversation: Conversation, callId: string, text: string, isError: boolean) {
+  const call = conversation.openCalls.find((open) => open.id === callId);
+  if (call === undefined) return;
+  conversation.results.set(callId, {
+    type: 'tool_result',
+    callId,
+    name: call.name,
+    text,
+    isError,
+  });
+}
+
+/** The results of an answer's calls enter the history together, in call order. */
+function closeCalls(conversation: Conversation): void {
+  if (conversation.openCalls.length === 0) return;
+  const content = conversation.openCalls.flatMap((call) => {
+    const result = conversation.results.get(call.id);
+    return result === undefined ? [] : [result];
+  });
+  conversation.messages.push({ role: 'tool', content });
+  conversation.openCalls = [];
+  conversation.results.clear();
+}
+
+function takeInputs(conversation: Conversation, ids: readonly string[]): void {
+  if (ids.length === 0) return;
+  const taken = ids.flatMap((id) => conversation.queued.find((input) => input.id === id) ?? []);
+  conversation.queued = conversation.queued.filter((input) => !ids.includes(input.id));
+  conversation.undelivered = [...conversation.undelivered, ...ids];
+  conversation.messages.push({
+    role: 'user',
+    content: taken.map((input) => ({ type: 'text', text: input.text })),
+  });
+}

@@ -1,0 +1,10 @@
+/** `muster-agent/events`: the data of Muster, for whoever reads its logs and streams. */
+export { ERROR_CODES, type ErrorCode, type ErrorInfo } from '../base/errors.ts';
+export type * from './agent.ts';
+export { LOG_VERSION } from './event.ts';
+export type * from './event.ts';
+export type * from './message.ts';
+export type * from './permission.ts';
+export type * from './result.ts';
+export type * from './task.ts';
+export { applyEvent, foldEvents, initialState, type Activity, type TaskState } from './state.ts';

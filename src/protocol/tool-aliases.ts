@@ -1,0 +1,120 @@
+import { CORE_TOOLS, TOOL_NAMES } from './tool-names.ts';
+
+/**
+ * Other products' names for our tools. The table holds for every vendor alike: files are converted
+ * from one vendor's folder to another's with their tool names left as they were. The aliases of a tool
+ * are parted by blanks.
+ */
+const ALIASES: readonly (readonly [name: string, aliases: string])[] = [
+  [
+    'Read',
+    'read_file read_many_files readFile ReadFile open_file view fs_read read/readFile ' +
+      'read/viewImage read/getNotebookSummary NotebookRead',
+  ],
+  [
+    'Write',
+    'write_file write_to_file WriteFile Create create_file fs_write edit/createFile ' +
+      'edit/createDirectory',
+  ],
+  [
+    'Edit',
+    'edit_file edit/editFiles editFiles patch replace str_replace apply_patch ApplyPatch ' +
+      'replace_in_file NotebookEdit',
+  ],
+  ['MultiEdit', 'multi_edit'],
+  [
+    'Bash',
+    'shell shell_exec local_shell powershell execute Execute execute_command run_command ' +
+      'run_shell_command run_in_terminal runCommands execute/runInTerminal',
+  ],
+  [
+    'Grep',
+    'grep_search grep_files search_file_content ripgrep searchResults codebase usages ' +
+      'search/textSearch search/codebase search/usages',
+  ],
+  ['Glob', 'find find_files glob_search glob_files search/fileSearch'],
+  ['LS', 'list list_files list_directory list_dir search/listDirectory ReadFolder'],
+  ['WebFetch', 'fetch web/fetch web_fetch fetch_content FetchUrl http_get'],
+  ['WebSearch', 'web_search google_web_search google_search'],
+  ['HttpRequest', 'http_request http_post'],
+  ['TodoWrite', 'todo todos TodoRead write_todos todo_write'],
+  ['Skill', 'activate_skill'],
+  ['AskUser', 'AskUserQuestion vscode/askQuestions ask_user question'],
+  [
+    'Task',
+    'Agent runSubagent agent/runSubagent subagent spawn_subagent invoke_agent ' +
+      'custom-agent delegate',
+  ],
+  ['TaskOutput', 'BashOutput task_output execute/getTerminalOutput execute/awaitTerminal'],
+  ['TaskStop', 'KillShell KillBash task_stop'],
+  ['TaskSend', 'SendMessage send_message task_send'],
+  ['TaskList', 'task_list'],
+  ['TaskReplay', 'task_replay'],
+  ['MemoryList', 'memory_list'],
+  ['MemoryRead', 'memory_read'],
+  ['MemoryWrite', 'memory_write'],
+  ['MemoryPatch', 'memory_patch'],
+  ['MemoryAppend', 'memory_append'],
+  ['MemoryDelete', 'memory_delete'],
+  ['CurrentTime', 'current_time'],
+  ['GetEnv', 'get_env'],
+  ['SetEnv', 'set_env'],
+  ['JsonParse', 'json_parse'],
+  ['JsonStringify', 'json_stringify'],
+  ['Base64Encode', 'base64_encode'],
+  ['Base64Decode', 'base64_decode'],
+  ['FileInfo', 'get_file_info file_info'],
+  ['MoveFile', 'move_file'],
+  ['DeleteFile', 'delete_file'],
+  ['ExitPlanMode', 'exit_plan_mode'],
+];
+
+/** Words for several tools at once that mean the same wherever they stand. */
+const GROUPS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ['search', ['Grep', 'Glob']],
+  ['web', ['WebFetch', 'WebSearch']],
+  ['read-only', ['Read', 'LS', 'Grep', 'Glob']],
+  ['@builtin', CORE_TOOLS],
+  ['developer', ['Read', 'Write', 'Edit', 'Bash']],
+]);
+
+/** Words that are a group for one vendor and a tool's name, or nothing, for the others. */
+const VENDOR_GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['copilot edit', ['Edit', 'Write']],
+  ['factory edit', ['Edit', 'MultiEdit', 'Write']],
+  ['factory mcp', ['mcp__*']],
+  ['kiro fs_write', ['Write', 'Edit']],
+]);
+
+const EXACT: ReadonlyMap<string, string> = new Map([
+  ...TOOL_NAMES.map((name) => [name, name] as const),
+  ...ALIASES.flatMap(([name, aliases]) =>
+    aliases.split(' ').map((alias) => [alias, name] as const),
+  ),
+]);
+
+/** An exact spelling that differs from another only by case goes first. */
+const FOLDED: ReadonlyMap<string, string> = new Map(
+  [...EXACT].toReversed().map(([word, name]) => [word.toLowerCase(), name] as const),
+);
+
+/**
+ * Muster's name for a tool that any vendor may have named; undefined for an unknown one. The exact
+ * spelling goes first, then case is ignored. `mcp__…` names are kept as they are.
+ */
+export function canonicalToolName(name: string): string | undefined {
+  if (name.startsWith('mcp__')) return name;
+  return EXACT.get(name) ?? FOLDED.get(name.toLowerCase());
+}
+
+/**
+ * Every tool that a word of an agent file stands for, in canonical names: a group word of that vendor
+ * (`AgentOrigin.vendor`), one that all vendors share, or a single tool. Undefined: unknown.
+ */
+export function expandToolWord(word: string, vendor: string): readonly string[] | undefined {
+  const folded = word.toLowerCase();
+  const group = VENDOR_GROUPS.get(`${vendor} ${folded}`) ?? GROUPS.get(folded);
+  if (group !== undefined) return group;
+  const name = canonicalToolName(word);
+  return name === undefined ? undefined : [name];
+}

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { MusterError, systemErrorCode } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import { writeWhole, type FilePort } from './file-port.ts';
+import { storageError } from './storage-error.ts';
+
+const HASH_PATTERN = /^[0-9a-f]{64}$/;
+
+export function sha256(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex');
+}
+
+/** Throws `INVALID_PARAM` for what is not the name of a blob. */
+export function checkHash(hash: string): void {
+  if (HASH_PATTERN.test(hash)) return;
+  throw new MusterError('INVALID_PARAM', `${JSON.stringify(hash)} is not the sha256 of a blob`);
+}
+
+export function blobNotFound(hash: string): MusterError {
+  return new MusterError('NOT_FOUND', `blob ${hash} is not in the data directory`);
+}
+
+export interface BlobDirOptions {
+  readonly files: FilePort;
+  readonly directory: string;
+  /** Told once of each blob that this process relies on. */
+  readonly onUse: (path: string) => void;
+}
+
+/** Texts under the hash of their content, one file each. */
+export class BlobDir {
+  readonly #options: BlobDirOptions;
+  /** What is known to be there whole. */
+  readonly #known = new Set<string>();
+
+  constructor(options: BlobDirOptions) {
+    this.#options = options;
+  }
+
+  put(text: string): string {
+    const bytes = Buffer.from(text, 'utf8');
+    const hash = sha256(bytes);
+    if (this.#known.has(hash)) return hash;
+    const path = join(this.#options.directory, hash);
+    try {
+      if (!this.#isThere(path, bytes)) this.#write(path, bytes);
+    } catch (thrown) {
+      throw storageError('write blob', path, thrown);
+    }
+    // Another process may have written it and died before it was durable.
+    this.#options.onUse(path);
+    this.#known.add(hash);
+    return hash;
+  }
+
+  get(hash: string): string {
+    checkHash(hash);
+    const path = join(this.#options.directory, hash);
+    const bytes = this.#read(path);
+    if (bytes === undefined) throw blobNotFound(hash);
+    if (sha256(bytes) !== hash) {
+      throw new MusterError('INTERNAL_ERROR', `blob ${path} is damaged: its content has changed`);
+    }
+    return bytes.toString('utf8');
+  }
+
+  /** Compared whole: a power loss can leave a name with nothing, or half, behind it. */
+  #isThere(path: string, bytes: Buffer): boolean {
+    const stat = this.#options.files.stat(path);
+    return stat?.size === bytes.length && this.#read(path)?.equals(bytes) === true;
+  }
+
+  #write(path: string, bytes: Buffer): void {
+    const { files } = this.#options;
+    const draft = `${path}.${newId()}.new`;
+    const fd = files.openNew(draft);
+    try {
+      try {
+        writeWhole(files, fd, bytes);
+      } finally {
+        files.close(fd);
+      }
+      files.rename(draft, path);
+    } catch (thrown) {
+      files.unlink(draft);
+      throw thrown;
+    }
+  }
+
+  #read(path: string): Buffer | undefined {
+    try {
+      return this.#options.files.readWhole(path);
+    } catch (thrown) {
+      if (systemErrorCode(thrown) === 'ENOENT') return undefined;
+      throw storageError('read blob', path, thrown);
+    }
+  }
+}

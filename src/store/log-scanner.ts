@@ -1,0 +1,124 @@
+import { isUtf8 } from 'node:buffer';
+import { MusterError, errorMessage } from '../base/errors.ts';
+import { isJsonObject } from '../base/json.ts';
+import { parseJsonLine } from '../base/jsonl.ts';
+import { LOG_VERSION, type TaskEvent } from '../protocol/event.ts';
+import { isTaskEvent, upgradeEvent } from './event-guard.ts';
+import { decodeValue, hasEscapes } from './large-strings.ts';
+import type { LogProblem } from './task-store.ts';
+
+const FORMAT = 'muster-log';
+
+/** The first line of a log, newline included. */
+export function headerLine(task: string): string {
+  return `${JSON.stringify({ v: LOG_VERSION, task, format: FORMAT })}\n`;
+}
+
+export interface ScanOptions {
+  readonly task: string;
+  /** Gives a blob's text, throws when it is lost. Absent: marks stay as they are, events are not for use. */
+  readonly getBlob?: (hash: string) => string;
+}
+
+/** Reads a log line by line, in order; keeps what it needs to tell a good line from a bad one. */
+export class LogScanner {
+  readonly #options: ScanOptions;
+  readonly #problems: LogProblem[] = [];
+  #line = 0;
+  #lastSeq = -1;
+  #epoch = 0;
+
+  constructor(options: ScanOptions) {
+    this.#options = options;
+  }
+
+  get problems(): readonly LogProblem[] {
+    return this.#problems;
+  }
+
+  /** The seq that the next event has to have. */
+  get nextSeq(): number {
+    return this.#lastSeq + 1;
+  }
+
+  /** The highest epoch seen; 0 before the first event. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /**
+   * The event on the next line, or what the line is instead.
+   * @throws MusterError when the log is of a newer version.
+   */
+  next(bytes: Buffer): TaskEvent | 'header' | 'damaged' {
+    this.#line += 1;
+    const line = isUtf8(bytes) ? bytes.toString('utf8') : '';
+    const value = parseJsonLine(line);
+    if (isJsonObject(value)) {
+      this.#refuseNewer(value['v']);
+      if (this.#line === 1 && value['format'] === FORMAT && value['task'] === this.#options.task) {
+        return 'header';
+      }
+    }
+    const upgraded = upgradeEvent(value);
+    if (!isTaskEvent(upgraded, this.#options.task))
+      return this.#damaged('is not an event of this task');
+    return this.#inOrder(upgraded) ? this.#complete(upgraded, line) : 'damaged';
+  }
+
+  /** What stands after the last newline: a line that was never finished. */
+  tornTail(bytes: number): void {
+    this.#line += 1;
+    this.#note('torn_tail', `the last line was cut short (${bytes} bytes), it is left out`);
+  }
+
+  #refuseNewer(version: unknown): void {
+    if (typeof version !== 'number' || version <= LOG_VERSION) return;
+    throw new MusterError(
+      'INVALID_PARAM',
+      `task ${this.#options.task} was logged by a newer Muster (log version ${version}, this one reads up to ${LOG_VERSION}): update Muster to use it`,
+    );
+  }
+
+  #inOrder(event: TaskEvent): boolean {
+    if (event.epoch < this.#epoch) {
+      this.#note(
+        'fenced',
+        `line ${this.#line} is from an owner that had lost the log, it is left out`,
+      );
+      return false;
+    }
+    if (event.seq <= this.#lastSeq) {
+      this.#damaged(`repeats number ${event.seq}`);
+      return false;
+    }
+    this.#epoch = event.epoch;
+    this.#lastSeq = event.seq;
+    return true;
+  }
+
+  #complete(event: TaskEvent, line: string): TaskEvent | 'damaged' {
+    const { task, getBlob } = this.#options;
+    if (getBlob === undefined || !hasEscapes(line)) return event;
+    const decoded = decodeValue(event, (hash) => this.#blobText(hash, getBlob));
+    return isTaskEvent(decoded, task) ? decoded : this.#damaged('does not decode to an event');
+  }
+
+  #blobText(hash: string, getBlob: (hash: string) => string): string {
+    try {
+      return getBlob(hash);
+    } catch (thrown) {
+      this.#note('lost_blob', `a text of line ${this.#line} is lost: ${errorMessage(thrown)}`);
+      return `[lost: ${errorMessage(thrown)}]`;
+    }
+  }
+
+  #damaged(what: string): 'damaged' {
+    this.#note('damaged', `line ${this.#line} ${what}, it is left out`);
+    return 'damaged';
+  }
+
+  #note(code: LogProblem['code'], message: string): void {
+    this.#problems.push({ code, line: this.#line, message });
+  }
+}

@@ -1,0 +1,71 @@
+import * as fs from 'node:fs';
+import type { FilePort, FileStat } from './file-port.ts';
+
+const FILE_MODE = 0o600;
+const DIRECTORY_MODE = 0o700;
+const PERMISSION_BITS = 0o777;
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = fs.constants;
+
+function toFileStat(stats: fs.Stats): FileStat {
+  return {
+    size: stats.size,
+    mode: stats.mode & PERMISSION_BITS,
+    uid: stats.uid,
+    inode: stats.ino,
+    isDirectory: stats.isDirectory(),
+  };
+}
+
+function openNew(path: string): number {
+  const fd = fs.openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW, FILE_MODE);
+  // A umask can take bits away from the owner, too.
+  fs.fchmodSync(fd, FILE_MODE);
+  return fd;
+}
+
+function stat(path: string): FileStat | undefined {
+  const stats = fs.statSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? undefined : toFileStat(stats);
+}
+
+function datasync(fd: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    fs.fdatasync(fd, (error) => (error === null ? resolve() : reject(error)));
+  });
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await fs.promises.open(path, O_RDONLY);
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+function makeDirectory(path: string): void {
+  fs.mkdirSync(path, { mode: DIRECTORY_MODE });
+  fs.chmodSync(path, DIRECTORY_MODE);
+}
+
+/** The real file system. */
+export const nodeFiles: FilePort = {
+  openNew,
+  openAppend: (path) => fs.openSync(path, O_WRONLY | O_APPEND | O_NOFOLLOW),
+  openRead: (path) => fs.openSync(path, O_RDONLY | O_NOFOLLOW),
+  write: (fd, bytes) => fs.writeSync(fd, bytes),
+  readAt: (fd, into, position) => fs.readSync(fd, into, 0, into.length, position),
+  statOpen: (fd) => toFileStat(fs.fstatSync(fd)),
+  truncate: (fd, length) => fs.ftruncateSync(fd, length),
+  datasync,
+  datasyncNow: (fd) => fs.fdatasyncSync(fd),
+  close: (fd) => fs.closeSync(fd),
+  readWhole: (path) => fs.readFileSync(path),
+  stat,
+  rename: (from, to) => fs.renameSync(from, to),
+  link: (from, to) => fs.linkSync(from, to),
+  unlink: (path) => fs.unlinkSync(path),
+  makeDirectory,
+  list: (path) => fs.readdirSync(path),
+  syncDirectory,
+};

@@ -1,0 +1,54 @@
+/** Replaces secrets in a text. */
+export type Redact = (text: string) => string;
+
+export interface RedactorOptions {
+  /** Known secrets: provider keys, values of secret-named variables. Those under 8 characters are left out. */
+  readonly secrets: readonly string[];
+}
+
+const MIN_SECRET_LENGTH = 8;
+const REDACTED = '[redacted]';
+
+/**
+ * Keys that are told by their form. Each must begin where a word begins (an escaped newline before it
+ * counts): a random `sk-` inside a base64url signature, which has to go back to its provider unharmed,
+ * is no key.
+ */
+const KEY_SHAPES: readonly string[] = [
+  'sk-[A-Za-z0-9_-]{20,}',
+  'AKIA[A-Z0-9]{16}(?![A-Za-z0-9_-])',
+  'ghp_[A-Za-z0-9]{36,}',
+  'github_pat_[A-Za-z0-9_]{22,}',
+  'xox[a-z]-[A-Za-z0-9-]{10,}',
+  'AIza[A-Za-z0-9_-]{35}',
+];
+const WORD_START = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))`;
+
+/** A private key in PEM; of one without an end, what looks like key material. */
+const PEM_MARK = (word: string): string => `-----${word} [A-Z0-9 ]{0,40}PRIVATE KEY-----`;
+const PEM_BODY = String.raw`[A-Za-z0-9+/=\s\\:,.-]{0,20000}?`;
+const PEM_OPEN_BODY = String.raw`(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{32,})*`;
+const PEM_KEY = `${PEM_MARK('BEGIN')}(?:${PEM_BODY}${PEM_MARK('END')}|${PEM_OPEN_BODY})`;
+
+/** What every key shape contains: a plain search for these is far cheaper than the expression. */
+const HINTS = ['sk-', 'AKIA', 'ghp_', 'github_pat_', 'xox', 'AIza', 'PRIVATE KEY'] as const;
+
+/** Longest first, so that a secret which is part of another one leaves no rest of it. */
+function knownSecrets(secrets: readonly string[]): readonly string[] {
+  return [...new Set(secrets)]
+    .filter((secret) => secret.length >= MIN_SECRET_LENGTH)
+    .toSorted((a, b) => b.length - a.length);
+}
+
+/** A function that replaces known secrets and well-known key shapes by `[redacted]`. */
+export function createRedactor(options: RedactorOptions): Redact {
+  const known = knownSecrets(options.secrets);
+  const shapes = new RegExp(`${WORD_START}(?:${KEY_SHAPES.join('|')})|${PEM_KEY}`, 'gu');
+  return (text) => {
+    let clean = text;
+    for (const secret of known) {
+      if (clean.includes(secret)) clean = clean.replaceAll(secret, REDACTED);
+    }
+    return HINTS.some((hint) => clean.includes(hint)) ? clean.replace(shapes, REDACTED) : clean;
+  };
+}

@@ -1,0 +1,54 @@
+import type { Clock } from '../base/clock.ts';
+import { ERROR_CODES, MusterError } from '../base/errors.ts';
+import { LOG_VERSION, type EventBody, type TaskEvent } from '../protocol/event.ts';
+import { PERMISSION_MODES } from '../protocol/permission.ts';
+import { TASK_STATUSES } from '../protocol/result.ts';
+import { TOOL_NAMES } from '../protocol/tool-names.ts';
+import { isEventType, isTaskEvent } from './event-guard.ts';
+import { mapStrings } from './map-strings.ts';
+import type { Redact } from './redact.ts';
+
+/** Where a log stands: what the next events are stamped with. */
+export interface StampAt {
+  readonly task: string;
+  readonly epoch: number;
+  /** Of the first one. */
+  readonly seq: number;
+}
+
+export type Stamp = (bodies: readonly EventBody[], at: StampAt) => readonly TaskEvent[];
+
+/** The protocol's own words stay, even if somebody's password is `completed`. */
+const PROTOCOL_WORDS: ReadonlySet<string> = new Set([
+  ...TASK_STATUSES,
+  ...ERROR_CODES,
+  ...PERMISSION_MODES,
+  ...TOOL_NAMES,
+  'assistant',
+  'reasoning',
+  'tool_call',
+  'tool_calls',
+  'in_progress',
+]);
+
+/** Makes events of bodies: stamped with one time, secrets redacted. */
+export function createStamp(clock: Clock, redact: Redact | undefined): Stamp {
+  return (bodies, { task, epoch, seq }) => {
+    const ts = clock.now();
+    return bodies.map((body, offset) => {
+      const event = { v: LOG_VERSION, seq: seq + offset, ts, task, epoch, ...body };
+      return redact === undefined ? event : redactEvent(event, redact);
+    });
+  };
+}
+
+function redactEvent(event: TaskEvent, redact: Redact): TaskEvent {
+  const clean = mapStrings(event, (text) =>
+    isEventType(text) || PROTOCOL_WORDS.has(text) ? text : redact(text),
+  );
+  if (isTaskEvent(clean, event.task)) return clean;
+  throw new MusterError(
+    'INTERNAL_ERROR',
+    `redacting secrets made event ${event.type} of task ${event.task} unreadable: is the task's id one of them?`,
+  );
+}

@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import { systemErrorCode } from '../base/errors.ts';
+import { sha256 } from './blobs.ts';
+import type { DataPaths } from './data-dir.ts';
+import type { Descriptors } from './descriptors.ts';
+import { writeWhole, type FilePort } from './file-port.ts';
+import { storageError } from './storage-error.ts';
+import { checkTaskId, taskNotFound, taskTaken } from './task-ids.ts';
+
+/** Letters of the hash that stands for a call's id. */
+const CALL_NAME_LENGTH = 16;
+
+/** The name of a call's spill file. A call's id comes from a provider: only its hash gets into a path. */
+export function spillName(id: string, callId: string): string {
+  checkTaskId(id);
+  return `${id}-${sha256(callId).slice(0, CALL_NAME_LENGTH)}.txt`;
+}
+
+/** The files of each task; every path is made of a checked id. */
+export class TaskFiles {
+  readonly #files: FilePort;
+  readonly #descriptors: Descriptors;
+  readonly #paths: DataPaths;
+
+  constructor(files: FilePort, descriptors: Descriptors, paths: DataPaths) {
+    this.#files = files;
+    this.#descriptors = descriptors;
+    this.#paths = paths;
+  }
+
+  log(id: string): string {
+    return this.#path(id, 'jsonl');
+  }
+
+  lock(id: string): string {
+    return this.#path(id, 'lock');
+  }
+
+  output(id: string): string {
+    return this.#path(id, 'out');
+  }
+
+  /** Where damaged lines of the log go. */
+  damaged(id: string): string {
+    return this.#path(id, 'damaged');
+  }
+
+  /** Makes an empty log and output file; `CONFLICT` when the task is already there. */
+  create(id: string): void {
+    const made: string[] = [];
+    try {
+      for (const path of [this.log(id), this.output(id)]) {
+        this.#descriptors.adopt(path, this.#files.openNew(path));
+        made.push(path);
+      }
+    } catch (thrown) {
+      this.#removeAll(made);
+      if (systemErrorCode(thrown) === 'EEXIST') throw taskTaken(id);
+      throw storageError('create', this.log(id), thrown);
+    }
+  }
+
+  /** Takes back what `create` made. */
+  remove(id: string): void {
+    this.#removeAll([this.log(id), this.output(id)]);
+  }
+
+  /** Closes what is kept open of a task. */
+  forget(id: string): void {
+    this.#descriptors.forget(this.log(id));
+    this.#descriptors.forget(this.output(id));
+  }
+
+  checkExists(id: string): void {
+    if (this.#files.stat(this.log(id)) === undefined) throw taskNotFound(id);
+  }
+
+  readLog(id: string): Buffer {
+    try {
+      return this.#files.readWhole(this.log(id));
+    } catch (thrown) {
+      if (systemErrorCode(thrown) === 'ENOENT') throw taskNotFound(id);
+      throw storageError('read', this.log(id), thrown);
+    }
+  }
+
+  appendOutput(id: string, text: string): void {
+    const path = this.output(id);
+    try {
+      this.#descriptors.use(path, (fd) => writeWhole(this.#files, fd, Buffer.from(text)));
+    } catch (thrown) {
+      if (systemErrorCode(thrown) === 'ENOENT') throw taskNotFound(id);
+      throw storageError('write', path, thrown);
+    }
+  }
+
+  spill(id: string, callId: string): string {
+    const path = join(this.#paths.spill, spillName(id, callId));
+    try {
+      if (this.#files.stat(path) === undefined) this.#files.close(this.#files.openNew(path));
+    } catch (thrown) {
+      throw storageError('create', path, thrown);
+    }
+    return path;
+  }
+
+  #path(id: string, kind: string): string {
+    checkTaskId(id);
+    return join(this.#paths.tasks, `${id}.${kind}`);
+  }
+
+  #removeAll(paths: readonly string[]): void {
+    for (const path of paths) {
+      this.#descriptors.forget(path);
+      this.#files.unlink(path);
+    }
+  }
+}

@@ -1,0 +1,177 @@
+import { systemErrorCode } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import { isJsonObject } from '../base/json.ts';
+import { lineSpans, parseJsonLine, wholeLinesLength } from '../base/jsonl.ts';
+import { TASK_STATUSES } from '../protocol/result.ts';
+import { writeWhole, type FilePort } from './file-port.ts';
+import type { OwnerLocks } from './owner-lock.ts';
+import type { TaskSummary } from './task-store.ts';
+
+const INDEX_VERSION = 1;
+/** Below this many lines an index is not worth writing anew. */
+const COMPACT_MIN_LINES = 1000;
+
+/** What the index says: the ended tasks, and how many lines it took to say so. */
+export interface IndexContents {
+  readonly ended: ReadonlyMap<string, TaskSummary>;
+  readonly lines: number;
+}
+
+/**
+ * One line for each task that ended; the last line of a task wins, and one without an end takes the
+ * task out again. Only a cache: what it lacks is read from the logs, and what it lost grows back.
+ */
+export class TaskIndex {
+  readonly #files: FilePort;
+  readonly #locks: OwnerLocks;
+  readonly #path: string;
+
+  constructor(files: FilePort, locks: OwnerLocks, path: string) {
+    this.#files = files;
+    this.#locks = locks;
+    this.#path = path;
+  }
+
+  read(): IndexContents {
+    return parseIndex(readIfThere(this.#files, this.#path) ?? Buffer.alloc(0));
+  }
+
+  /** Adds or replaces tasks; one whose `ended` is null is no longer covered. */
+  put(summaries: readonly TaskSummary[]): void {
+    if (summaries.length === 0) return;
+    const lines = Buffer.from(summaries.map(indexLine).join(''));
+    // Once more when the file was replaced meanwhile: what compaction reads last may not hold the lines.
+    while (!appendTo(this.#files, this.#path, lines));
+  }
+
+  /** Writes the index anew when more than half of it is out of date. */
+  compactIfStale(contents: IndexContents): void {
+    if (contents.lines < COMPACT_MIN_LINES || contents.lines < 2 * contents.ended.size) return;
+    const lock = `${this.#path}.lock`;
+    if (this.#locks.acquire(lock) !== undefined) return;
+    try {
+      this.#compact();
+    } finally {
+      this.#locks.release(lock);
+    }
+  }
+
+  /** Others append while this runs: what they add to the old file after it was read is carried over. */
+  #compact(): void {
+    const files = this.#files;
+    const draft = `${this.#path}.${newId()}.new`;
+    const old = files.openRead(this.#path);
+    try {
+      const before = readFrom(files, old, 0);
+      const lines = [...parseIndex(before).ended.values()].map(indexLine).join('');
+      try {
+        writeNew(files, draft, Buffer.from(lines));
+        files.rename(draft, this.#path);
+      } catch (thrown) {
+        if (files.stat(draft) !== undefined) files.unlink(draft);
+        throw thrown;
+      }
+      const late = readFrom(files, old, before.length);
+      if (late.length > 0) while (!appendTo(files, this.#path, late));
+    } finally {
+      files.close(old);
+    }
+  }
+}
+
+function indexLine(summary: TaskSummary): string {
+  return `${JSON.stringify({ v: INDEX_VERSION, ...summary })}\n`;
+}
+
+function parseIndex(bytes: Buffer): IndexContents {
+  const ended = new Map<string, TaskSummary>();
+  let lines = 0;
+  for (const { start, end } of lineSpans(bytes)) {
+    if (start === end) continue;
+    lines += 1;
+    const summary = parseSummary(bytes.toString('utf8', start, end));
+    if (summary === undefined) continue;
+    // Deleted first: the map's order is that of the last lines.
+    ended.delete(summary.id);
+    if (summary.ended !== null) ended.set(summary.id, summary);
+  }
+  return { ended, lines };
+}
+
+/** Undefined for a line that is damaged or of another version: its task is read from its log. */
+function parseSummary(line: string): TaskSummary | undefined {
+  const value = parseJsonLine(line);
+  if (!isJsonObject(value)) return undefined;
+  const { v, ...summary } = value;
+  return v === INDEX_VERSION && isSummary(summary) ? summary : undefined;
+}
+
+const STATUSES: ReadonlySet<unknown> = new Set(TASK_STATUSES);
+const STRINGS = ['id', 'root', 'agent', 'description', 'model', 'cwd', 'source'] as const;
+const NUMBERS = ['depth', 'created', 'turns', 'paidTokens'] as const;
+const NULLABLE_NUMBERS = ['ended', 'costUsd'] as const;
+
+function isSummary(value: object): value is TaskSummary {
+  const fields: Readonly<Record<string, unknown>> = { ...value };
+  return (
+    STATUSES.has(fields['status']) &&
+    (fields['parent'] === null || typeof fields['parent'] === 'string') &&
+    STRINGS.every((name) => typeof fields[name] === 'string') &&
+    NUMBERS.every((name) => typeof fields[name] === 'number') &&
+    NULLABLE_NUMBERS.every((name) => fields[name] === null || typeof fields[name] === 'number')
+  );
+}
+
+function readIfThere(files: FilePort, path: string): Buffer | undefined {
+  try {
+    return files.readWhole(path);
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === 'ENOENT') return undefined;
+    throw thrown;
+  }
+}
+
+function readFrom(files: FilePort, fd: number, position: number): Buffer {
+  const bytes = Buffer.alloc(Math.max(0, files.statOpen(fd).size - position));
+  const count = bytes.length === 0 ? 0 : files.readAt(fd, bytes, position);
+  const read = bytes.subarray(0, count);
+  return read.subarray(0, wholeLinesLength(read));
+}
+
+function writeNew(files: FilePort, path: string, bytes: Buffer): void {
+  const fd = files.openNew(path);
+  try {
+    writeWhole(files, fd, bytes);
+  } finally {
+    files.close(fd);
+  }
+}
+
+/** Appends lines; false when another file had taken the name by the time they were written. */
+function appendTo(files: FilePort, path: string, lines: Buffer): boolean {
+  const fd = openOrCreate(files, path);
+  try {
+    const { size, inode } = files.statOpen(fd);
+    // A line that was cut short once must not swallow the next one.
+    writeWhole(files, fd, size === 0 ? lines : Buffer.concat([Buffer.from('\n'), lines]));
+    return files.stat(path)?.inode === inode;
+  } finally {
+    files.close(fd);
+  }
+}
+
+function openOrCreate(files: FilePort, path: string): number {
+  for (;;) {
+    try {
+      return files.openAppend(path);
+    } catch (thrown) {
+      if (systemErrorCode(thrown) !== 'ENOENT') throw thrown;
+    }
+    try {
+      return files.openNew(path);
+    } catch (thrown) {
+      // Another process made it meanwhile: open that one.
+      if (systemErrorCode(thrown) !== 'EEXIST') throw thrown;
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import type { EventBody, TaskEvent } from '../protocol/event.ts';
+import type { TaskStatus } from '../protocol/result.ts';
+import type { TaskSource, TaskSpec } from '../protocol/task.ts';
+
+/** What a listing shows of a task: all of it stands in one line of the index. */
+export interface TaskSummary {
+  readonly id: string;
+  readonly root: string;
+  readonly parent: string | null;
+  readonly depth: number;
+  /** Name of the agent definition. */
+  readonly agent: string;
+  /** At most 120 code points. */
+  readonly description: string;
+  readonly status: TaskStatus;
+  /** `provider/id`: the one that answered last, before the first answer the one decided on. */
+  readonly model: string;
+  readonly cwd: string;
+  readonly source: TaskSource;
+  /** Milliseconds since the epoch. */
+  readonly created: number;
+  /** Null while it has not ended. */
+  readonly ended: number | null;
+  /** Answers that ended. */
+  readonly turns: number;
+  /** Input not read from cache, plus output. */
+  readonly paidTokens: number;
+  /** USD; null once a turn had no known price. */
+  readonly costUsd: number | null;
+}
+
+/** Something in a log that could not be used. The rest of the log still loads. */
+export interface LogProblem {
+  readonly code: 'damaged' | 'fenced' | 'lost_blob' | 'torn_tail';
+  /** From 1, the header counted. */
+  readonly line: number;
+  readonly message: string;
+}
+
+export interface LogContents {
+  readonly events: readonly TaskEvent[];
+  readonly problems: readonly LogProblem[];
+}
+
+/** The log of one task in the hands of its one owner. */
+export interface TaskLog {
+  readonly id: string;
+  /** Grows by one with each owner. */
+  readonly epoch: number;
+  /** What taking the log has written: `task.created` and `task.claimed`, warnings about repairs. */
+  readonly opening: readonly TaskEvent[];
+  /**
+   * Writes a batch in one piece and returns it as it stands in the log: stamped, secrets redacted.
+   * Synchronous: once it returns, killing this process loses none of it. All of the batch is written
+   * or nothing; then a MusterError names path and cause.
+   */
+  append(bodies: readonly EventBody[]): readonly TaskEvent[];
+  /** Makes all that was appended before it survive a power loss; does nothing when durability is fast. */
+  sync(): Promise<void>;
+  /** Gives up ownership. Calling it again does nothing. */
+  close(): void;
+}
+
+export interface BlobOptions {
+  /** Default true. False for what must stay byte-identical: request prefixes. */
+  readonly redact?: boolean;
+}
+
+/**
+ * Where tasks live. Ids are checked before use: a malformed one is `INVALID_PARAM`, an unknown one
+ * `NOT_FOUND`.
+ */
+export interface TaskStore {
+  /** Starts a log with the specification; the caller owns it, epoch 1. `CONFLICT` if the id is taken. */
+  create(spec: TaskSpec): TaskLog;
+  /**
+   * Takes over a log to go on with it: repairs its tail, moves damaged lines aside. `CONFLICT`,
+   * naming the owner's process, while another owner lives.
+   */
+  claim(id: string): TaskLog;
+  /** A whole log, owned by whomever. */
+  read(id: string): LogContents;
+  /** The events from `fromSeq` to the end as it was reached, in bounded memory; damage is skipped. */
+  events(id: string, fromSeq: number): AsyncIterable<TaskEvent>;
+  /** All tasks, newest first. */
+  list(): readonly TaskSummary[];
+  /** The id that a prefix means; `INVALID_PARAM` naming at most 5 candidates when several begin so. */
+  resolveId(prefix: string): string;
+  /** Keeps a text under its content; returns the sha256 (hex) of what was kept. */
+  putBlob(text: string, options?: BlobOptions): string;
+  getBlob(hash: string): string;
+  /** Path of the plain text that grows as the task works; null where nothing is kept. */
+  outputFile(id: string): string | null;
+  /** Adds to that text. A secret split between two calls is not redacted: pass whole pieces. */
+  appendOutput(id: string, text: string): void;
+  /** Path of an empty private file (0600) for the output of one call; the same for the same call. */
+  spillFile(id: string, callId: string): string;
+  /** Path of the event log; null where nothing is kept. */
+  log(id: string): string | null;
+  /** Gives up all logs and closes all files. */
+  close(): Promise<void>;
+}

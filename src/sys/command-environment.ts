@@ -1,0 +1,27 @@
+import { delimiter, isAbsolute } from 'node:path';
+import type { Environment } from './env.ts';
+
+const PASSED_ON = ['HOME', 'LANG', 'TMPDIR', 'USER', 'LOGNAME', 'TZ'];
+const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
+
+/**
+ * The environment of a command: what a program needs to find its way, and nothing that could be a
+ * secret. `PATH` loses its relative entries, so that a file in the workspace cannot take a program's
+ * place. `MUSTER_TASK` lets a later run find what this one left behind.
+ */
+export function commandEnvironment(own: Environment, taskId: string): Environment {
+  const passed = Object.entries(own).filter(
+    ([name, value]) => value !== undefined && (PASSED_ON.includes(name) || name.startsWith('LC_')),
+  );
+  return {
+    ...Object.fromEntries(passed),
+    PATH: absoluteEntries(own['PATH'] ?? ''),
+    TERM: 'dumb',
+    MUSTER_TASK: taskId,
+  };
+}
+
+function absoluteEntries(path: string): string {
+  const entries = path.split(delimiter).filter((entry) => isAbsolute(entry));
+  return entries.length === 0 ? DEFAULT_PATH : entries.join(delimiter);
+}

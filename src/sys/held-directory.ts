@@ -1,0 +1,119 @@
+import {
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+} from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { systemErrorCode } from '../base/errors.ts';
+
+const { O_DIRECTORY, O_NOFOLLOW } = constants;
+/** Linux: a descriptor that names a place only; needs no right to read the directory. */
+const O_PATH = 0o10000000;
+
+/** A directory that stays the same one, whatever happens to the names above it. */
+export interface HeldDirectory {
+  /** The path by which an entry of it is reached. */
+  at(name: string): string;
+  /** To be called after an entry was opened: throws `ELOOP` when the way to it has changed. */
+  verify(): void;
+  close(): void;
+}
+
+export interface HoldOptions {
+  /** Make what is missing on the way. Default false. */
+  readonly create?: boolean;
+}
+
+/**
+ * Hold `directory` (absolute, no links expected in it), which is `root` or lies below it. Throws the
+ * system's error; `ELOOP` or `ENOTDIR` where a link turned up on the way.
+ */
+export function holdDirectory(
+  root: string,
+  directory: string,
+  options: HoldOptions = {},
+): HeldDirectory {
+  const hold = hasDescriptorPaths() ? holdByDescriptor : holdByIdentity;
+  return hold(root, directory, options);
+}
+
+let descriptorPaths: boolean | undefined;
+function hasDescriptorPaths(): boolean {
+  descriptorPaths ??= process.platform === 'linux' && existsSync('/proc/self/fd');
+  return descriptorPaths;
+}
+
+/** Linux: open each component below its parent's descriptor; a link on the way is an error. */
+export function holdByDescriptor(
+  root: string,
+  directory: string,
+  options: HoldOptions = {},
+): HeldDirectory {
+  const flags = O_PATH | O_DIRECTORY | O_NOFOLLOW;
+  let fd = openSync(root, flags);
+  try {
+    for (const name of componentsBelow(root, directory)) {
+      const path = `/proc/self/fd/${fd}/${name}`;
+      if (options.create === true) makeDirectory(path);
+      const next = openSync(path, flags);
+      closeSync(fd);
+      fd = next;
+    }
+  } catch (thrown) {
+    closeSync(fd);
+    throw thrown;
+  }
+  return {
+    at: (name) => `/proc/self/fd/${fd}/${name}`,
+    verify: () => undefined,
+    close: () => closeSync(fd),
+  };
+}
+
+/** Elsewhere: go by name, and afterwards look whether the name still means the same directory. */
+export function holdByIdentity(
+  root: string,
+  directory: string,
+  options: HoldOptions = {},
+): HeldDirectory {
+  let path = root;
+  for (const name of componentsBelow(root, directory)) {
+    path = join(path, name);
+    if (options.create === true) makeDirectory(path);
+  }
+  const before = identity(directory);
+  return {
+    at: (name) => join(directory, name),
+    verify: () => {
+      if (identity(directory) !== before) throw linkError(directory);
+    },
+    close: () => undefined,
+  };
+}
+
+function identity(directory: string): string {
+  if (realpathSync(directory) !== directory) throw linkError(directory);
+  const { dev, ino } = lstatSync(directory, { bigint: true });
+  return `${dev}:${ino}`;
+}
+
+function linkError(path: string): Error {
+  return Object.assign(new Error(`${path}: a link on the way`), { code: 'ELOOP' });
+}
+
+function componentsBelow(root: string, directory: string): string[] {
+  const rest = relative(root, directory);
+  return rest === '' ? [] : rest.split(sep);
+}
+
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (thrown) {
+    if (systemErrorCode(thrown) !== 'EEXIST') throw thrown;
+  }
+}

@@ -1,0 +1,147 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemErrorCode } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import type { Environment } from './env.ts';
+import { findProcesses, type ProcessQuery } from './process-table.ts';
+
+/** From asking (TERM) to forcing (KILL). */
+export const END_GRACE_MS = 2000;
+/** The same when everything has to go within 2 s. */
+const END_ALL_GRACE_MS = 1500;
+const POLL_MS = 40;
+/** A fork bomb is killed in rounds: what was born during one round dies in the next. */
+const KILL_ROUNDS = 50;
+/** The variable by which a process that left its group is still found. */
+const MARK_VARIABLE = 'MUSTER_PROCESS';
+
+export interface SpawnGroupOptions {
+  readonly cwd: string;
+  /** The whole environment; the mark is added. */
+  readonly env: Environment;
+}
+
+export interface ProcessExit {
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A process, leader of its own group and session, with what it started. stdin is closed. */
+export interface ProcessGroup {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** When the leader has ended; what it started may live on. Rejects when it could not start. */
+  readonly exited: Promise<ProcessExit>;
+  /** The pids of it and all it started that are alive; undefined where that cannot be known. */
+  members(): readonly number[] | undefined;
+  /**
+   * End it and all it started: TERM, after `graceMs` KILL. Resolves when nothing is left. True: it
+   * took KILL. May be called at any time and more than once.
+   */
+  end(options?: { readonly graceMs?: number }): Promise<boolean>;
+}
+
+const living = new Set<ProcessGroup>();
+
+/** Start a program as leader of its own group, so that it and what it starts can be ended together. */
+export function spawnGroup(
+  file: string,
+  args: readonly string[],
+  options: SpawnGroupOptions,
+): ProcessGroup {
+  const mark = newId();
+  const child = spawn(file, args, {
+    cwd: options.cwd,
+    env: { ...options.env, [MARK_VARIABLE]: mark },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exited = exitOf(child);
+  const query: ProcessQuery = {
+    mark: `${MARK_VARIABLE}=${mark}`,
+    ...(child.pid === undefined ? {} : { group: child.pid }),
+  };
+  const group: ProcessGroup = {
+    stdout: child.stdout,
+    stderr: child.stderr,
+    exited,
+    members: () => findProcesses(query),
+    end: async ({ graceMs = END_GRACE_MS } = {}) => {
+      if (child.pid === undefined) return false;
+      const forced = await endProcesses(query, graceMs);
+      await exited.catch(ignoreStartFailure);
+      living.delete(group);
+      return forced;
+    },
+  };
+  if (child.pid !== undefined) living.add(group);
+  return group;
+}
+
+/**
+ * End everything that this process started with `spawnGroup` and that is not yet settled, within
+ * 2 s: for a signal handler, before exit.
+ */
+export async function killAllProcesses(): Promise<void> {
+  await Promise.all([...living].map((group) => group.end({ graceMs: END_ALL_GRACE_MS })));
+}
+
+/**
+ * End every process on this machine (of this user) that carries `NAME=value` in its environment:
+ * for what a run that was killed left behind.
+ */
+export async function endMarkedProcesses(name: string, value: string): Promise<void> {
+  await endProcesses({ mark: `${name}=${value}` }, END_GRACE_MS);
+}
+
+async function endProcesses(query: ProcessQuery, graceMs: number): Promise<boolean> {
+  signalAll(query, 'SIGTERM');
+  for (let waited = 0; waited < graceMs; waited += POLL_MS) {
+    if (!isAlive(query)) return false;
+    await sleep(POLL_MS);
+  }
+  for (let round = 0; round < KILL_ROUNDS && isAlive(query); round += 1) {
+    signalAll(query, 'SIGKILL');
+    await sleep(POLL_MS);
+  }
+  return true;
+}
+
+function isAlive(query: ProcessQuery): boolean {
+  const found = findProcesses(query);
+  if (found !== undefined) return found.length > 0;
+  return query.group !== undefined && sendSignal(-query.group, 0);
+}
+
+function signalAll(query: ProcessQuery, signal: NodeJS.Signals): void {
+  // The list is made before the first signal: a parent that dies would cut its children off the tree.
+  const found = findProcesses(query) ?? [];
+  if (query.group !== undefined) sendSignal(-query.group, signal);
+  for (const pid of found) sendSignal(pid, signal);
+}
+
+/** False when nobody is there (any more) or it is not ours to signal. */
+function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch (thrown) {
+    const code = systemErrorCode(thrown);
+    if (code === 'ESRCH' || code === 'EPERM') return false;
+    throw thrown;
+  }
+}
+
+function exitOf(child: ChildProcess): Promise<ProcessExit> {
+  const exited = new Promise<ProcessExit>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+  // Who awaits it hears of the failure; without anybody it must not end the program.
+  exited.catch(ignoreStartFailure);
+  return exited;
+}
+
+/** A process that never started leaves nothing to end. */
+function ignoreStartFailure(): void {}

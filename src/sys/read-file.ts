@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { close, read } from 'node:fs';
+import { promisify } from 'node:util';
+import { MusterError } from '../base/errors.ts';
+import { fileError } from './file-errors.ts';
+import { openFileInRoots, type OpenFile } from './open-in-roots.ts';
+
+const readBytes = promisify(read);
+const closeFile = promisify(close);
+
+const CHUNK_BYTES = 65_536;
+
+/** Run `use` on an open file and close it after, whatever happens. */
+export async function withFile<T>(
+  path: string,
+  roots: readonly string[],
+  use: (file: OpenFile) => Promise<T>,
+): Promise<T> {
+  const file = openFileInRoots(path, roots);
+  try {
+    return await use(file);
+  } catch (thrown) {
+    throw fileError(path, thrown);
+  } finally {
+    await closeFile(file.fd);
+  }
+}
+
+/** The bytes of an open file from the start, in chunks that are only good until the next one. */
+export async function* fileChunks(file: OpenFile, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (let position = 0; ;) {
+    signal.throwIfAborted();
+    const { bytesRead } = await readBytes(file.fd, buffer, 0, buffer.length, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+export interface WholeFile {
+  readonly bytes: Buffer;
+  /** sha256 of the bytes, hex. */
+  readonly hash: string;
+  readonly file: OpenFile;
+}
+
+/** A whole file of at most `maxBytes`; a larger one is LIMIT_EXCEEDED, read no further than that. */
+export async function readWholeFile(
+  path: string,
+  roots: readonly string[],
+  options: { readonly maxBytes: number; readonly signal: AbortSignal },
+): Promise<WholeFile> {
+  return withFile(path, roots, async (file) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of fileChunks(file, options.signal)) {
+      size += chunk.length;
+      if (size > options.maxBytes) throw tooLarge(path, options.maxBytes);
+      chunks.push(Buffer.from(chunk));
+    }
+    const bytes = Buffer.concat(chunks);
+    return { bytes, hash: sha256(bytes), file };
+  });
+}
+
+function tooLarge(path: string, maxBytes: number): MusterError {
+  return new MusterError('LIMIT_EXCEEDED', `${path} is larger than the limit of ${maxBytes} bytes`);
+}
+
+/** sha256, hex. */
+export function sha256(content: Buffer | string): string {
+  return createHash('sha256').update(content).digest('hex');
+}

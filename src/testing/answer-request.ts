@@ -1,0 +1,68 @@
+import { errorMessage } from '../base/errors.ts';
+import type { Answer, AnswerHandler } from './answer.ts';
+import type { Exchange } from './exchange.ts';
+import { prepareAnswer, tokensOf, type AnswerContext } from './prepare-answer.ts';
+import type { CacheLookup, PromptCache } from './prompt-cache.ts';
+import { respond, sendStatus } from './respond.ts';
+import { CODECS } from './wire/codecs.ts';
+import type { PreparedAnswer } from './wire/codec.ts';
+import type { RecordedRequest } from './wire-request.ts';
+
+export interface AnsweringParts {
+  readonly exchange: Exchange;
+  readonly handler: AnswerHandler;
+  /** Null: no cache is modelled. */
+  readonly cache: PromptCache | null;
+}
+
+/** Lets the script decide and plays what it says. Never rejects. */
+export async function answerRequest(
+  request: RecordedRequest,
+  { exchange, handler, cache }: AnsweringParts,
+): Promise<void> {
+  const codec = CODECS[request.protocol];
+  try {
+    const answer = await Promise.race([handler(request), exchange.ended]);
+    if (answer === undefined) return;
+    const prepare = () => prepared(request, { answer, cache });
+    await respond({ exchange, codec, request, answer, prepare });
+  } catch (thrown) {
+    // A mistake of the script: 400, which no client tries again, so that a test fails at once.
+    const message = `The fake model's script failed: ${errorMessage(thrown)}`;
+    exchange.outcome.problem = message;
+    if (exchange.outcome.status === null) {
+      sendStatus(exchange, codec, { kind: 'status', status: 400, message });
+    } else exchange.destroy();
+    await exchange.ended;
+  }
+}
+
+function prepared(
+  request: RecordedRequest,
+  { answer, cache }: { readonly answer: Answer; readonly cache: PromptCache | null },
+): PreparedAnswer {
+  const lookup = cache === null ? uncached(request) : lookUp(request, cache);
+  lookup.commit();
+  return prepareAnswer(answer, context(request, lookup));
+}
+
+function lookUp(request: RecordedRequest, cache: PromptCache): CacheLookup {
+  const codec = CODECS[request.protocol];
+  return cache.lookup(request.model, codec.blocks(request.body), codec.cache);
+}
+
+function uncached(request: RecordedRequest): CacheLookup {
+  const input = tokensOf(Buffer.byteLength(request.rawBody));
+  return { usage: { input, cacheRead: 0, cacheWrite: 0 }, commit: () => {} };
+}
+
+function context(request: RecordedRequest, lookup: CacheLookup): AnswerContext {
+  const { callIdPrefix } = CODECS[request.protocol];
+  const place = `${request.taskKey.slice(0, 10)}_${request.messages.length}_`;
+  return {
+    id: `fake${request.id}_${request.taskKey.slice(0, 10)}`,
+    createdAt: Math.floor(request.receivedAt / 1000),
+    callIdPrefix: `${callIdPrefix}${place}`,
+    prompt: lookup.usage,
+  };
+}

@@ -1,0 +1,62 @@
+import { CODECS } from './wire/codecs.ts';
+import type { PromptBlock } from './wire/codec.ts';
+import type { RecordedRequest } from './wire-request.ts';
+
+/** A request's prompt as strings that are equal exactly when the provider's cache takes it as equal. */
+export interface CanonicalPrefix {
+  readonly tools: readonly string[];
+  /** One entry a part. */
+  readonly system: readonly string[];
+  /** One entry a part of a message (Anthropic, Google), a message (Chat), an item (Responses). */
+  readonly messages: readonly string[];
+}
+
+/** Tools, system and messages as sent, cache markers taken out. */
+export function canonicalPrefix(
+  request: Pick<RecordedRequest, 'protocol' | 'body'>,
+): CanonicalPrefix {
+  const blocks = CODECS[request.protocol].blocks(request.body);
+  const section = (name: PromptBlock['section']) =>
+    blocks.filter((block) => block.section === name).map((block) => block.text);
+  return { tools: section('tools'), system: section('system'), messages: section('messages') };
+}
+
+type Comparable = Pick<RecordedRequest, 'id' | 'protocol' | 'body'>;
+
+/**
+ * Holds when `later` is `earlier` with nothing changed and perhaps messages added at the end (cache
+ * markers aside). Throws an Error that shows the first difference.
+ */
+export function assertAppendOnly(earlier: Comparable, later: Comparable): void {
+  const before = canonicalPrefix(earlier);
+  const after = canonicalPrefix(later);
+  const names = `request ${later.id} against request ${earlier.id}`;
+  assertPrefix(before.tools, after.tools, `tools of ${names}`);
+  assertPrefix(before.system, after.system, `system of ${names}`);
+  assertPrefix(before.messages, after.messages, `messages of ${names}`);
+  assertSameCount(before.tools, after.tools, `tools of ${names}`);
+  assertSameCount(before.system, after.system, `system parts of ${names}`);
+}
+
+function assertPrefix(before: readonly string[], after: readonly string[], what: string): void {
+  for (const [index, expected] of before.entries()) {
+    const actual = after[index];
+    if (actual === undefined) throw new Error(`${what}: number ${index} is missing: ${expected}`);
+    if (actual !== expected) {
+      throw new Error(`${what}: number ${index} differs ${difference(expected, actual)}`);
+    }
+  }
+}
+
+function assertSameCount(before: readonly string[], after: readonly string[], what: string): void {
+  if (before.length === after.length) return;
+  throw new Error(`${what}: ${before.length} became ${after.length}`);
+}
+
+/** Where two texts part, with a little of what is around. */
+function difference(expected: string, actual: string): string {
+  let at = 0;
+  while (at < expected.length && expected[at] === actual[at]) at += 1;
+  const around = (text: string) => JSON.stringify(text.slice(Math.max(0, at - 40), at + 80));
+  return `at character ${at}:\n  was ${around(expected)}\n  is  ${around(actual)}`;
+}

@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { isJsonObject } from '../base/json.ts';
+import { baseUrlsOf, environmentFor, type BaseUrls } from './endpoints.ts';
+import type { WireProtocol } from './wire-request.ts';
+
+export interface FakeModelProcess {
+  readonly pid: number;
+  readonly url: string;
+  readonly baseUrls: BaseUrls;
+  env(protocol: WireProtocol): Record<string, string>;
+  stats(): Promise<FakeModelStats>;
+  /** Ends the process; resolves when it is gone and its log is whole. */
+  close(): Promise<void>;
+}
+
+export interface FakeModelStats {
+  readonly requests: number;
+  readonly inFlight: number;
+  readonly maxInFlight: number;
+}
+
+export interface FakeModelProcessOptions {
+  /** A file as `parseScriptFile` reads it. */
+  readonly script?: string;
+  /** Requests are appended to it, a `RequestLogEntry` a line. */
+  readonly log?: string;
+}
+
+const MAIN = fileURLToPath(new URL('fake-model-main.ts', import.meta.url));
+
+/** The server in its own process, which ends with this one at the latest. Only from the sources. */
+export async function spawnFakeModel(
+  options: FakeModelProcessOptions = {},
+): Promise<FakeModelProcess> {
+  const args = [MAIN, '--until-stdin-ends'];
+  if (options.script !== undefined) args.push('--script', options.script);
+  if (options.log !== undefined) args.push('--log', options.log);
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  const exited = once(child, 'exit');
+  let complaint = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (complaint += chunk));
+  const closed = once(child, 'close').then(() => complaint);
+  const url = await firstLineUrl(createInterface({ input: child.stdout }), closed);
+  return {
+    pid: child.pid ?? 0,
+    url,
+    baseUrls: baseUrlsOf(url),
+    env: (protocol) => environmentFor(protocol, { url, model: 'fake-model' }),
+    stats: () => readStats(url),
+    async close() {
+      child.stdin.end();
+      await exited;
+    },
+  };
+}
+
+/** `closed` gives what the process said on stderr, once it has ended. */
+async function firstLineUrl(lines: NodeJS.EventEmitter, closed: Promise<string>): Promise<string> {
+  const first = await Promise.race([once(lines, 'line'), closed]);
+  if (typeof first === 'string') throw new Error(`the fake model did not start: ${first}`);
+  const announced: unknown = JSON.parse(String(first[0]));
+  if (isJsonObject(announced) && typeof announced['url'] === 'string') return announced['url'];
+  throw new Error(`the fake model announced no URL: ${String(first[0])}`);
+}
+
+async function readStats(url: string): Promise<FakeModelStats> {
+  const stats: unknown = await (await fetch(`${url}/fake/stats`)).json();
+  const count = (key: string): number => {
+    const value = isJsonObject(stats) ? stats[key] : undefined;
+    if (typeof value !== 'number') throw new Error(`the fake model's stats lack ${key}`);
+    return value;
+  };
+  return {
+    requests: count('requests'),
+    inFlight: count('inFlight'),
+    maxInFlight: count('maxInFlight'),
+  };
+}

@@ -1,0 +1,21 @@
+/** `muster-agent/testing`: what those who build on Muster need to test against it without a model. */
+export type { Answer, AnswerHandler, AnswerToolCall, Fault, FaultKind } from './answer.ts';
+export { assertAppendOnly, canonicalPrefix, type CanonicalPrefix } from './canonical-prefix.ts';
+export type { BaseUrls } from './endpoints.ts';
+export { startFakeModel, type FakeModel, type FakeModelOptions } from './fake-model.ts';
+export type { PromptCacheOptions } from './prompt-cache.ts';
+export type { Rule, RuleCondition } from './rules.ts';
+export {
+  firstUserText,
+  lastUserText,
+  toolResultRounds,
+  WIRE_PROTOCOLS,
+  type ParsedBody,
+  type RecordedRequest,
+  type RequestOutcome,
+  type WireMessage,
+  type WireProtocol,
+  type WireTool,
+  type WireToolCall,
+  type WireToolResult,
+} from './wire-request.ts';

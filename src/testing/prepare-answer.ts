@@ -1,0 +1,121 @@
+import { byteLength } from '../base/text.ts';
+import { addUsage, NO_USAGE, type Usage } from '../protocol/model.ts';
+import type { Answer, AnswerToolCall, Fault } from './answer.ts';
+import type { PreparedAnswer, PreparedCall } from './wire/codec.ts';
+
+/** What of an answer depends on the request and the server, not on the script. */
+export interface AnswerContext {
+  readonly id: string;
+  readonly createdAt: number;
+  /** The beginning of call ids: unique in the conversation, the same for the same request. */
+  readonly callIdPrefix: string;
+  /** Prompt tokens, where the script says nothing of them. */
+  readonly prompt: Pick<Usage, 'input' | 'cacheRead' | 'cacheWrite'>;
+}
+
+/** A token is taken as four bytes. */
+const BYTES_PER_TOKEN = 4;
+
+export function tokensOf(bytes: number): number {
+  return Math.ceil(bytes / BYTES_PER_TOKEN);
+}
+
+/** Ids, pieces, usage and the faults that change what the answer holds. Pure. */
+export function prepareAnswer(answer: Answer, context: AnswerContext): PreparedAnswer {
+  const { fault } = answer;
+  const base = { id: context.id, createdAt: context.createdAt };
+  if (fault?.kind === 'empty') {
+    const usage = { ...NO_USAGE, ...context.prompt, ...answer.usage };
+    return { ...base, thinking: null, text: null, calls: [], usage, stop: 'stop' };
+  }
+  const calls = prepareCalls(answer, context.callIdPrefix);
+  const stop = fault?.kind === 'length_stop' ? 'length' : answer.stop;
+  return {
+    ...base,
+    thinking: thinkingPieces(answer),
+    text: textPieces(answer),
+    calls,
+    usage: { ...estimatedUsage(answer, context, calls), ...answer.usage },
+    stop: stop ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
+  };
+}
+
+function thinkingPieces(answer: Answer): Iterable<string> | null {
+  if (answer.fault?.kind === 'thinking_forever') return endlessThinking();
+  return answer.thinking === undefined ? null : splitPieces(answer.thinking, answer.chunks);
+}
+
+function* endlessThinking(): Generator<string> {
+  for (;;) yield 'hmm ';
+}
+
+function textPieces(answer: Answer): Iterable<string> | null {
+  if (answer.fault?.kind === 'huge') return hugeText(answer.fault.megabytes);
+  return answer.text === undefined ? null : splitPieces(answer.text, answer.chunks);
+}
+
+const HUGE_LINE = `${'0123456789abcdef'.repeat(4).slice(1)}\n`;
+const HUGE_PIECE = HUGE_LINE.repeat(1024);
+
+function* hugeText(megabytes: number): Generator<string> {
+  for (let left = megabytes * 16; left > 0; left -= 1) yield HUGE_PIECE;
+}
+
+/** At most `count` pieces of about the same size, none empty, cut between code points. */
+export function splitPieces(text: string, count = 1): readonly string[] {
+  if (count <= 1 || text === '') return text === '' ? [] : [text];
+  const points = [...text];
+  const size = Math.ceil(points.length / count);
+  const pieces: string[] = [];
+  for (let at = 0; at < points.length; at += size) {
+    pieces.push(points.slice(at, at + size).join(''));
+  }
+  return pieces;
+}
+
+function prepareCalls(answer: Answer, idPrefix: string): readonly PreparedCall[] {
+  const calls = answer.toolCalls ?? [];
+  const firstId = calls[0]?.id ?? `${idPrefix}0`;
+  return calls.map((call, index) => {
+    const isLast = index === calls.length - 1;
+    const ownId = call.id ?? `${idPrefix}${index}`;
+    const { args, state } = callArguments(call, { fault: answer.fault, isLast });
+    return {
+      id: answer.fault?.kind === 'duplicate_tool_ids' ? firstId : ownId,
+      name: call.name,
+      args,
+      pieces: splitPieces(args, answer.chunks),
+      state,
+    };
+  });
+}
+
+function callArguments(
+  call: AnswerToolCall,
+  { fault, isLast }: { readonly fault: Fault | undefined; readonly isLast: boolean },
+): Pick<PreparedCall, 'args' | 'state'> {
+  const args = JSON.stringify(call.input);
+  if (fault?.kind === 'broken_tool_json') return { args: args.slice(0, -1), state: 'broken' };
+  if (fault?.kind === 'length_stop' && isLast) {
+    return { args: args.slice(0, Math.ceil(args.length / 2)), state: 'cut' };
+  }
+  return { args, state: 'whole' };
+}
+
+function estimatedUsage(
+  answer: Answer,
+  context: AnswerContext,
+  calls: readonly PreparedCall[],
+): Usage {
+  const reasoning = tokensOf(byteLength(answer.thinking ?? ''));
+  const written = calls.reduce(
+    (sum, call) => sum + call.name.length + byteLength(call.args),
+    textBytes(answer),
+  );
+  const output = reasoning + tokensOf(written);
+  return addUsage(NO_USAGE, { ...context.prompt, output, reasoning });
+}
+
+function textBytes({ text = '', fault }: Answer): number {
+  return fault?.kind === 'huge' ? fault.megabytes * 2 ** 20 : byteLength(text);
+}

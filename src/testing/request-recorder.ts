@@ -1,0 +1,87 @@
+import { hash } from 'node:crypto';
+import { deferred, type Deferred } from '../base/async.ts';
+import type { JsonObject } from '../base/json.ts';
+import { preciseNow, type Exchange } from './exchange.ts';
+import { CODECS } from './wire/codecs.ts';
+import { firstUserText, type RecordedRequest, type WireProtocol } from './wire-request.ts';
+
+export interface Arrival {
+  readonly protocol: WireProtocol;
+  readonly path: string;
+  readonly headers: RecordedRequest['headers'];
+  readonly rawBody: string;
+  readonly body: JsonObject;
+  readonly exchange: Exchange;
+}
+
+/** Counts requests and keeps them, with what is being answered now. */
+export class RequestRecorder {
+  readonly requests: RecordedRequest[] = [];
+  private readonly keep: boolean;
+  private readonly open = new Set<Exchange>();
+  private readonly attempts = new Map<string, number>();
+  private readonly waiting = new Map<number, Deferred<RecordedRequest>>();
+  private count = 0;
+  private most = 0;
+
+  constructor({ keep }: { readonly keep: boolean }) {
+    this.keep = keep;
+  }
+
+  get inFlight(): number {
+    return this.open.size;
+  }
+
+  get maxInFlight(): number {
+    return this.most;
+  }
+
+  stats() {
+    return { requests: this.count, inFlight: this.inFlight, maxInFlight: this.most };
+  }
+
+  begin({ exchange, ...arrival }: Arrival): RecordedRequest {
+    this.open.add(exchange);
+    this.most = Math.max(this.most, this.open.size);
+    this.count += 1;
+    const parsed = CODECS[arrival.protocol].parse(arrival.body, arrival.path);
+    const request: RecordedRequest = {
+      ...parsed,
+      ...arrival,
+      id: this.count,
+      receivedAt: preciseNow(),
+      taskKey: hash('sha1', `${parsed.system}\0${firstUserText(parsed)}`),
+      attempt: this.countAttempt(arrival.rawBody),
+      inFlight: this.open.size,
+      outcome: exchange.outcome,
+      ended: exchange.ended,
+    };
+    if (this.keep) this.requests.push(request);
+    this.waiting.get(this.count)?.resolve(request);
+    this.waiting.delete(this.count);
+    return request;
+  }
+
+  end(exchange: Exchange): void {
+    this.open.delete(exchange);
+  }
+
+  received(count: number): Promise<RecordedRequest> {
+    const request = this.requests[count - 1];
+    if (request !== undefined) return Promise.resolve(request);
+    const waiting = this.waiting.get(count) ?? deferred<RecordedRequest>();
+    this.waiting.set(count, waiting);
+    return waiting.promise;
+  }
+
+  breakAll(): void {
+    for (const exchange of this.open) exchange.destroy();
+  }
+
+  private countAttempt(rawBody: string): number {
+    const key = hash('sha1', rawBody, 'base64');
+    const attempt = (this.attempts.get(key) ?? 0) + 1;
+    this.attempts.set(key, attempt);
+    return attempt;
+  }
+}

@@ -1,0 +1,177 @@
+import { unreachable } from '../base/errors.ts';
+import type { Answer, Fault } from './answer.ts';
+import type { Exchange } from './exchange.ts';
+import { DEFAULT_DRIP_MS, Pacing } from './pacing.ts';
+import { planStream, type StreamPlan } from './stream-plan.ts';
+import type { PreparedAnswer, WireCodec } from './wire/codec.ts';
+import type { RecordedRequest } from './wire-request.ts';
+
+export interface ResponseParts {
+  readonly exchange: Exchange;
+  readonly codec: WireCodec;
+  readonly request: RecordedRequest;
+  readonly answer: Answer;
+  /** Called when the first byte is about to be sent of an answer that is none of an HTTP error. */
+  prepare(): PreparedAnswer;
+}
+
+/** Writes are gathered up to this many characters when nothing has to be waited for. */
+const GATHER = 65_536;
+
+/** Plays an answer, with its times and its fault, on the wire. Ends when the exchange is over. */
+export async function respond(parts: ResponseParts): Promise<void> {
+  const { exchange, answer, request } = parts;
+  request.outcome.fault = answer.fault?.kind ?? null;
+  await exchange.wait(answer.delayMs ?? 0);
+  if (!exchange.closed && !(await failBeforeBody(parts))) {
+    await (request.stream ? sendStream(parts) : sendWhole(parts));
+  }
+  await exchange.ended;
+}
+
+/** The faults that need no answer. False: there is none of them. */
+async function failBeforeBody({ exchange, codec, answer }: ResponseParts): Promise<boolean> {
+  const { fault } = answer;
+  switch (fault?.kind) {
+    case 'status':
+      sendStatus(exchange, codec, fault);
+      return true;
+    case 'refuse':
+      exchange.destroy();
+      return true;
+    case 'hang':
+      return true;
+    case 'slow_headers':
+      await dripHeaders(exchange, fault.everyMs ?? DEFAULT_DRIP_MS);
+      return true;
+    case 'wrong_content_type':
+      exchange.head(200, { 'content-type': 'text/html; charset=utf-8' });
+      exchange.end('<!doctype html><html><body>Please sign in to the network.</body></html>');
+      return true;
+    default:
+      return false;
+  }
+}
+
+export function sendStatus(
+  exchange: Exchange,
+  codec: Pick<WireCodec, 'errorBody'>,
+  fault: Extract<Fault, { kind: 'status' }>,
+): void {
+  const message = fault.message ?? `The fake model answers ${fault.status}, as its script says.`;
+  const body = fault.body ?? JSON.stringify(codec.errorBody(fault.status, message));
+  exchange.head(fault.status, {
+    'content-type': 'application/json',
+    ...(fault.retryAfterSeconds === undefined
+      ? {}
+      : { 'retry-after': String(fault.retryAfterSeconds) }),
+    ...fault.headers,
+  });
+  exchange.end(body);
+}
+
+async function dripHeaders(exchange: Exchange, everyMs: number): Promise<void> {
+  exchange.raw('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n');
+  for (let line = 1; !exchange.closed; line += 1) {
+    await exchange.wait(everyMs);
+    exchange.raw(`x-slow-${line}: 1\r\n`);
+  }
+}
+
+async function sendStream(parts: ResponseParts): Promise<void> {
+  const { exchange, codec, request, answer } = parts;
+  const prepared = parts.prepare();
+  const plan = planStream(codec.frames(prepared, request), answer.fault, codec);
+  exchange.head(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    'x-request-id': `req_${request.id}`,
+  });
+  const unsent = await sendFrames(parts, prepared, plan);
+  switch (plan.ending) {
+    case 'end':
+      exchange.end(unsent);
+      return;
+    case 'reset':
+      await exchange.write(unsent);
+      await exchange.reset();
+      return;
+    case 'hang':
+      await exchange.write(unsent);
+      return;
+    case 'pings':
+      await exchange.write(unsent);
+      await dripPings(parts);
+      return;
+    default:
+      unreachable(plan.ending);
+  }
+}
+
+/** Sends frames in their time; gives back what of them has not been written yet. */
+async function sendFrames(
+  { exchange, request, answer }: ResponseParts,
+  prepared: PreparedAnswer,
+  plan: StreamPlan,
+): Promise<string> {
+  const pacing = new Pacing(answer);
+  let gathered = '';
+  for (const frame of plan.frames) {
+    const pauseMs = pacing.before(frame);
+    if (pauseMs > 0) {
+      await exchange.write(gathered);
+      gathered = '';
+      await exchange.wait(pauseMs);
+    }
+    gathered += frame.text;
+    if (gathered.length > GATHER) {
+      await exchange.write(gathered);
+      gathered = '';
+    }
+    if (exchange.closed) return '';
+    if (frame.usage === true) request.outcome.usage = prepared.usage;
+  }
+  return gathered;
+}
+
+async function dripPings({ exchange, codec, answer }: ResponseParts): Promise<void> {
+  const everyMs =
+    (answer.fault?.kind === 'ping_forever' && answer.fault.everyMs) || DEFAULT_DRIP_MS;
+  while (!exchange.closed) {
+    await exchange.wait(everyMs);
+    await exchange.write(codec.ping);
+  }
+}
+
+/** The form without events. A fault of the stream breaks the one body in its middle. */
+async function sendWhole(parts: ResponseParts): Promise<void> {
+  const { exchange, codec, request, answer } = parts;
+  const prepared = parts.prepare();
+  const kind = answer.fault?.kind;
+  if (kind === 'ping_forever' || kind === 'thinking_forever') return;
+  if (kind === 'overloaded') {
+    sendStatus(exchange, codec, { kind: 'status', status: 503, message: 'Overloaded' });
+    return;
+  }
+  const body = JSON.stringify(codec.whole(prepared, request));
+  const half = body.slice(0, body.length / 2);
+  await exchange.wait(answer.firstTokenMs ?? 0);
+  exchange.head(200, { 'content-type': 'application/json', 'x-request-id': `req_${request.id}` });
+  switch (kind) {
+    case 'reset':
+      await exchange.write(half);
+      await exchange.reset();
+      return;
+    case 'hang_after':
+      await exchange.write(half);
+      return;
+    case 'truncate':
+    case 'half_event':
+    case 'malformed_frame':
+      exchange.end(half);
+      return;
+    default:
+      request.outcome.usage = prepared.usage;
+      exchange.end(body);
+  }
+}

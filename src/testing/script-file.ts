@@ -1,0 +1,99 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import type { FaultKind } from './answer.ts';
+import type { FakeModelOptions } from './fake-model.ts';
+
+/** What a script file holds: the options that are data. */
+export type ScriptFile = Pick<FakeModelOptions, 'models' | 'promptCache'> & {
+  readonly script: Extract<FakeModelOptions['script'], readonly unknown[]>;
+};
+
+const FILE_KEYS = ['script', 'models', 'promptCache'];
+const RULE_KEYS = ['when', 'answer'];
+const WHEN_KEYS = [
+  'protocol',
+  'model',
+  'systemIncludes',
+  'promptIncludes',
+  'lastUserIncludes',
+  'bodyIncludes',
+  'offersTool',
+  'toolResults',
+  'attempt',
+  'inFlightAbove',
+  'nth',
+];
+const ANSWER_KEYS = [
+  'thinking',
+  'text',
+  'toolCalls',
+  'usage',
+  'stop',
+  'delayMs',
+  'firstTokenMs',
+  'chunkMs',
+  'chunks',
+  'fault',
+];
+/** As a record, so that a fault that is added and not named here does not compile. */
+const FAULT_KINDS: Readonly<Record<FaultKind, true>> = {
+  status: true,
+  refuse: true,
+  reset: true,
+  hang: true,
+  hang_after: true,
+  truncate: true,
+  half_event: true,
+  malformed_frame: true,
+  overloaded: true,
+  broken_tool_json: true,
+  duplicate_tool_ids: true,
+  empty: true,
+  length_stop: true,
+  ping_forever: true,
+  thinking_forever: true,
+  slow_headers: true,
+  wrong_content_type: true,
+  huge: true,
+};
+
+/**
+ * Reads a script file's text: `{"script": [rules], "models"?: [...], "promptCache"?: {...}}`.
+ * A misspelt key would make a rule fit everything, so each is checked. Throws, naming the place.
+ */
+export function parseScriptFile(text: string): ScriptFile {
+  const file: JsonValue = JSON.parse(text);
+  assertScriptFile(file);
+  return file;
+}
+
+function assertScriptFile(file: unknown): asserts file is ScriptFile {
+  assertObject(file, 'the file', FILE_KEYS);
+  const rules = file['script'];
+  if (!Array.isArray(rules)) throw new Error('script must be a list of rules');
+  for (const [index, rule] of rules.entries()) checkRule(rule, `script[${index}]`);
+}
+
+function checkRule(rule: unknown, where: string): void {
+  assertObject(rule, where, RULE_KEYS);
+  if (rule['when'] !== undefined) assertObject(rule['when'], `${where}.when`, WHEN_KEYS);
+  const answer = rule['answer'];
+  assertObject(answer, `${where}.answer`, ANSWER_KEYS);
+  const fault = answer['fault'];
+  if (fault === undefined) return;
+  const kind = isJsonObject(fault) ? fault['kind'] : undefined;
+  if (typeof kind !== 'string' || !Object.hasOwn(FAULT_KINDS, kind)) {
+    const valid = Object.keys(FAULT_KINDS).join(', ');
+    throw new Error(`${where}.answer.fault.kind must be one of ${valid}`);
+  }
+}
+
+function assertObject(
+  value: unknown,
+  where: string,
+  keys: readonly string[],
+): asserts value is JsonObject {
+  if (!isJsonObject(value)) throw new Error(`${where} must be an object`);
+  const unknown = Object.keys(value).find((key) => !keys.includes(key));
+  if (unknown === undefined) return;
+  throw new Error(`${where} has no key ${unknown}; valid: ${keys.join(', ')}`);
+}

@@ -1,0 +1,88 @@
+import type { JsonObject, JsonValue } from '../../base/json.ts';
+import type { ParsedBody, WireMessage, WireToolResult } from '../wire-request.ts';
+import type { PromptBlock } from './codec.ts';
+import { promptBlock } from './prompt-block.ts';
+import {
+  contentText,
+  parseOrKeep,
+  readNumber,
+  readObject,
+  readObjects,
+  readString,
+} from './read-json.ts';
+
+/** https://platform.openai.com/docs/api-reference/chat/create */
+export function parseChat(body: JsonObject): ParsedBody {
+  const messages = readObjects(body['messages']);
+  const systemParts = messages.filter(isSystem).map((message) => contentText(message['content']));
+  return {
+    model: readString(body['model']),
+    system: systemParts.join('\n\n'),
+    systemParts,
+    tools: readObjects(body['tools']).map((tool) => {
+      const spec = readObject(tool['function']);
+      return {
+        name: readString(spec['name']),
+        description: readString(spec['description']),
+        schema: readObject(spec['parameters']),
+      };
+    }),
+    messages: joinResults(messages.filter((message) => !isSystem(message)).map(parseMessage)),
+    maxOutputTokens: readNumber(body['max_completion_tokens'] ?? body['max_tokens']),
+    toolChoice: openaiToolChoice(body['tool_choice']),
+    stream: body['stream'] === true,
+    streamUsage: readObject(body['stream_options'])['include_usage'] === true,
+  };
+}
+
+/** `developer` is what newer OpenAI models call `system`. */
+export function isSystem(message: JsonObject): boolean {
+  return message['role'] === 'system' || message['role'] === 'developer';
+}
+
+/** A word, or an object whose `type` is the word. */
+export function openaiToolChoice(choice: JsonValue | undefined): string | null {
+  return readString(choice) || readString(readObject(choice)['type']) || null;
+}
+
+function parseMessage(message: JsonObject): WireMessage {
+  const text = contentText(message['content']);
+  if (message['role'] === 'tool') {
+    return toolMessage([{ callId: readString(message['tool_call_id']), text, isError: false }]);
+  }
+  const toolCalls = readObjects(message['tool_calls']).map((call) => {
+    const spec = readObject(call['function']);
+    return {
+      id: readString(call['id']),
+      name: readString(spec['name']),
+      input: parseOrKeep(readString(spec['arguments'])),
+    };
+  });
+  const role = message['role'] === 'assistant' ? 'assistant' : 'user';
+  return { role, text, toolCalls, toolResults: [] };
+}
+
+export function toolMessage(toolResults: readonly WireToolResult[]): WireMessage {
+  return { role: 'tool', text: '', toolCalls: [], toolResults };
+}
+
+/** Results come as one message each: those of one answer become one. */
+export function joinResults(messages: readonly WireMessage[]): readonly WireMessage[] {
+  const joined: WireMessage[] = [];
+  for (const message of messages) {
+    const last = joined.at(-1);
+    if (message.role === 'tool' && last?.role === 'tool') {
+      joined[joined.length - 1] = toolMessage([...last.toolResults, ...message.toolResults]);
+    } else joined.push(message);
+  }
+  return joined;
+}
+
+export function chatBlocks(body: JsonObject): readonly PromptBlock[] {
+  return [
+    ...readObjects(body['tools']).map((tool) => promptBlock('tools', tool)),
+    ...readObjects(body['messages']).map((message) =>
+      promptBlock(isSystem(message) ? 'system' : 'messages', message),
+    ),
+  ];
+}

@@ -1,0 +1,72 @@
+import type { JsonObject } from '../../base/json.ts';
+import type { Usage } from '../../protocol/model.ts';
+import type { ParsedBody } from '../wire-request.ts';
+
+/** An answer with everything decided, ready to be put into a protocol's words. */
+export interface PreparedAnswer {
+  /** Unique among the server's answers; protocols put their prefix before it. */
+  readonly id: string;
+  /** Seconds since the epoch. */
+  readonly createdAt: number;
+  /** The pieces it is streamed in. Null: none. May be endless. */
+  readonly thinking: Iterable<string> | null;
+  readonly text: Iterable<string> | null;
+  readonly calls: readonly PreparedCall[];
+  readonly usage: Usage;
+  readonly stop: 'stop' | 'tool_calls' | 'length' | 'content_filter';
+}
+
+export interface PreparedCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON text, unless it is broken on purpose. */
+  readonly args: string;
+  readonly pieces: readonly string[];
+  /** `cut`: the answer ended for length inside of it. `broken`: the model wrote invalid JSON. */
+  readonly state: 'whole' | 'cut' | 'broken';
+}
+
+/**
+ * One event of a stream as the bytes that are sent. `open` comes before any content, `close` tells
+ * that the answer is whole. A `piece` carries one piece of thinking, text or a call, what else there
+ * is of content comes with it; the one with `usage` carries the final usage.
+ */
+export interface Frame {
+  readonly stage: 'open' | 'content' | 'close';
+  readonly text: string;
+  readonly piece?: true;
+  readonly usage?: true;
+}
+
+/** A stretch of the prompt in the order in which a provider caches it: tools, system, messages. */
+export interface PromptBlock {
+  readonly section: 'tools' | 'system' | 'messages';
+  /** JSON without cache markers. */
+  readonly text: string;
+  /** A cache marker stood on it. */
+  readonly breakpoint: boolean;
+}
+
+/** One wire protocol: reads requests, writes answers. Pure. */
+export interface WireCodec {
+  readonly callIdPrefix: string;
+  /** How the provider's cache works: where the client marks it, or on any long prefix. */
+  readonly cache: 'breakpoints' | 'automatic';
+  parse(body: JsonObject, path: string): ParsedBody;
+  blocks(body: JsonObject): readonly PromptBlock[];
+  frames(answer: PreparedAnswer, request: ParsedBody): Iterable<Frame>;
+  /** The answer as one JSON body. */
+  whole(answer: PreparedAnswer, request: ParsedBody): JsonObject;
+  /** The body of an HTTP error. */
+  errorBody(status: number, message: string): JsonObject;
+  /** The event with which the provider breaks off a stream when overloaded. */
+  overloaded(): string;
+  /** A sign of life without content. */
+  readonly ping: string;
+}
+
+/** A server-sent event as bytes; `event` names it where the protocol does. */
+export function sse(data: object, event?: string): string {
+  const head = event === undefined ? '' : `event: ${event}\n`;
+  return `${head}data: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,66 @@
+import type { WireProtocol } from '../wire-request.ts';
+import {
+  anthropicError,
+  anthropicFrames,
+  anthropicOverloaded,
+  anthropicWhole,
+} from './anthropic-answer.ts';
+import { anthropicBlocks, parseAnthropic } from './anthropic-request.ts';
+import { chatFrames, chatOverloaded, chatWhole } from './chat-answer.ts';
+import { chatBlocks, parseChat } from './chat-request.ts';
+import { sse, type WireCodec } from './codec.ts';
+import { googleError, googleFrames, googleOverloaded, googleWhole } from './google-answer.ts';
+import { googleBlocks, parseGoogle } from './google-request.ts';
+import { openaiError } from './openai-error.ts';
+import { responsesFrames, responsesOverloaded, responsesWhole } from './responses-answer.ts';
+import { parseResponses, responsesBlocks } from './responses-request.ts';
+
+/** Where a protocol has no ping of its own, a comment: readers of events must skip it. */
+const COMMENT_PING = ': ping\n\n';
+
+export const CODECS: Readonly<Record<WireProtocol, WireCodec>> = {
+  anthropic: {
+    callIdPrefix: 'toolu_',
+    cache: 'breakpoints',
+    parse: parseAnthropic,
+    blocks: anthropicBlocks,
+    frames: anthropicFrames,
+    whole: anthropicWhole,
+    errorBody: anthropicError,
+    overloaded: anthropicOverloaded,
+    ping: sse({ type: 'ping' }, 'ping'),
+  },
+  responses: {
+    callIdPrefix: 'call_',
+    cache: 'automatic',
+    parse: parseResponses,
+    blocks: responsesBlocks,
+    frames: responsesFrames,
+    whole: responsesWhole,
+    errorBody: openaiError,
+    overloaded: responsesOverloaded,
+    ping: COMMENT_PING,
+  },
+  chat: {
+    callIdPrefix: 'call_',
+    cache: 'automatic',
+    parse: parseChat,
+    blocks: chatBlocks,
+    frames: chatFrames,
+    whole: chatWhole,
+    errorBody: openaiError,
+    overloaded: chatOverloaded,
+    ping: COMMENT_PING,
+  },
+  google: {
+    callIdPrefix: 'call_',
+    cache: 'automatic',
+    parse: parseGoogle,
+    blocks: googleBlocks,
+    frames: googleFrames,
+    whole: googleWhole,
+    errorBody: googleError,
+    overloaded: googleOverloaded,
+    ping: COMMENT_PING,
+  },
+};

@@ -1,0 +1,80 @@
+import type { JsonObject } from '../../base/json.ts';
+import type { ParsedBody, WireMessage } from '../wire-request.ts';
+import type { PromptBlock } from './codec.ts';
+import { partBlocks, promptBlock } from './prompt-block.ts';
+import { contentText, readNumber, readObject, readObjects, readString } from './read-json.ts';
+
+/** https://ai.google.dev/api/generate-content. Model and streaming stand in the path. */
+export function parseGoogle(body: JsonObject, path: string): ParsedBody {
+  const systemParts = systemContent(body).map((part) => readString(part['text']));
+  const calling = readObject(readObject(body['toolConfig'])['functionCallingConfig']);
+  return {
+    model: /models\/([^:?/]+):/.exec(path)?.[1] ?? '',
+    system: systemParts.join('\n\n'),
+    systemParts,
+    tools: functionDeclarations(body).map((tool) => ({
+      name: readString(tool['name']),
+      description: readString(tool['description']),
+      schema: readObject(tool['parameters'] ?? tool['parametersJsonSchema']),
+    })),
+    messages: readObjects(body['contents']).flatMap(parseContent),
+    maxOutputTokens: readNumber(readObject(body['generationConfig'])['maxOutputTokens']),
+    toolChoice: readString(calling['mode']).toLowerCase() || null,
+    stream: path.includes(':streamGenerateContent'),
+    streamUsage: true,
+  };
+}
+
+function systemContent(body: JsonObject): readonly JsonObject[] {
+  return readObjects(readObject(body['systemInstruction'])['parts']);
+}
+
+function functionDeclarations(body: JsonObject): readonly JsonObject[] {
+  return readObjects(body['tools']).flatMap((tool) => readObjects(tool['functionDeclarations']));
+}
+
+function parseContent(content: JsonObject): readonly WireMessage[] {
+  const parts = readObjects(content['parts']);
+  const text = contentText(parts.filter((part) => part['thought'] !== true));
+  if (content['role'] === 'model') {
+    const toolCalls = parts
+      .filter((part) => part['functionCall'] !== undefined)
+      .map((part) => readObject(part['functionCall']))
+      .map((call) => ({
+        id: readString(call['id']),
+        name: readString(call['name']),
+        input: call['args'] ?? null,
+      }));
+    return [{ role: 'assistant', text, toolCalls, toolResults: [] }];
+  }
+  const toolResults = parts
+    .filter((part) => part['functionResponse'] !== undefined)
+    .map((part) => parseResult(readObject(part['functionResponse'])));
+  const messages: WireMessage[] = [];
+  if (toolResults.length > 0) messages.push({ role: 'tool', text: '', toolCalls: [], toolResults });
+  if (text !== '' || toolResults.length === 0) {
+    messages.push({ role: 'user', text, toolCalls: [], toolResults: [] });
+  }
+  return messages;
+}
+
+/** The response object is free in form; `error`, `content` and `output` are the usual keys. */
+function parseResult(result: JsonObject) {
+  const response = readObject(result['response']);
+  const value = response['error'] ?? response['content'] ?? response['output'] ?? response;
+  return {
+    callId: readString(result['id']),
+    text: typeof value === 'string' ? value : JSON.stringify(value),
+    isError: response['error'] !== undefined,
+  };
+}
+
+export function googleBlocks(body: JsonObject): readonly PromptBlock[] {
+  return [
+    ...functionDeclarations(body).map((tool) => promptBlock('tools', tool)),
+    ...systemContent(body).map((part) => promptBlock('system', part)),
+    ...readObjects(body['contents']).flatMap((content) =>
+      partBlocks('messages', content['role'], content['parts']),
+    ),
+  ];
+}

@@ -1,0 +1,176 @@
+import type { JsonObject } from '../../base/json.ts';
+import type { Usage } from '../../protocol/model.ts';
+import type { ParsedBody } from '../wire-request.ts';
+import { sse, type Frame, type PreparedAnswer, type PreparedCall } from './codec.ts';
+
+/** An event before it gets its sequence number. */
+type Event = JsonObject & { readonly type: string };
+
+/** https://platform.openai.com/docs/api-reference/responses-streaming */
+export function* responsesFrames(answer: PreparedAnswer, request: ParsedBody): Generator<Frame> {
+  let sequence = 0;
+  const frame = (stage: Frame['stage'], event: Event): Frame => ({
+    stage,
+    text: sse({ ...event, sequence_number: sequence++ }, event.type),
+  });
+  const begun = response(answer, request, { status: 'in_progress', output: [], usage: null });
+  yield frame('open', { type: 'response.created', response: begun });
+  yield frame('open', { type: 'response.in_progress', response: begun });
+  const output: JsonObject[] = [];
+  for (const events of itemStreams(answer)) {
+    const output_index = output.length;
+    let item: JsonObject = {};
+    for (const event of events) {
+      if (event.item !== undefined) item = event.item;
+      const sent = frame('content', { ...event, output_index });
+      yield event.type.endsWith('.delta') ? { ...sent, piece: true } : sent;
+    }
+    output.push(item);
+  }
+  const ended = endedResponse(answer, request, output);
+  const type = answer.stop === 'length' ? 'response.incomplete' : 'response.completed';
+  yield { ...frame('close', { type, response: ended }), usage: true };
+}
+
+type ItemEvent = Event & { readonly item?: JsonObject };
+
+/** The events of each output item in turn; the last one carries the item as it ended. */
+function* itemStreams(answer: PreparedAnswer): Generator<Iterable<ItemEvent>> {
+  if (answer.thinking !== null) yield reasoningEvents(`rs_${answer.id}`, answer.thinking);
+  if (answer.text !== null) yield messageEvents(`msg_${answer.id}`, answer.text);
+  for (const [index, call] of answer.calls.entries()) {
+    yield callEvents(`fc_${answer.id}_${index}`, call);
+  }
+}
+
+function* reasoningEvents(id: string, pieces: Iterable<string>): Generator<ItemEvent> {
+  const at = { item_id: id, summary_index: 0 };
+  yield { type: 'response.output_item.added', item: reasoningItem(id, []) };
+  yield {
+    type: 'response.reasoning_summary_part.added',
+    ...at,
+    part: { type: 'summary_text', text: '' },
+  };
+  let text = '';
+  for (const delta of pieces) {
+    text += delta;
+    yield { type: 'response.reasoning_summary_text.delta', ...at, delta };
+  }
+  const part = { type: 'summary_text', text };
+  yield { type: 'response.reasoning_summary_text.done', ...at, text };
+  yield { type: 'response.reasoning_summary_part.done', ...at, part };
+  yield { type: 'response.output_item.done', item: reasoningItem(id, [part]) };
+}
+
+/** `encrypted_content` is opaque and must come back unchanged; here it is told apart by its item. */
+function reasoningItem(id: string, summary: readonly JsonObject[]): JsonObject {
+  return { id, type: 'reasoning', summary, encrypted_content: `enc_${id}` };
+}
+
+function* messageEvents(id: string, pieces: Iterable<string>): Generator<ItemEvent> {
+  const at = { item_id: id, content_index: 0 };
+  yield { type: 'response.output_item.added', item: messageItem(id, 'in_progress', []) };
+  yield { type: 'response.content_part.added', ...at, part: textPart('') };
+  let text = '';
+  for (const delta of pieces) {
+    text += delta;
+    yield { type: 'response.output_text.delta', ...at, delta, logprobs: [] };
+  }
+  yield { type: 'response.output_text.done', ...at, text, logprobs: [] };
+  yield { type: 'response.content_part.done', ...at, part: textPart(text) };
+  yield { type: 'response.output_item.done', item: messageItem(id, 'completed', [textPart(text)]) };
+}
+
+function textPart(text: string): JsonObject {
+  return { type: 'output_text', annotations: [], logprobs: [], text };
+}
+
+function messageItem(id: string, status: string, content: readonly JsonObject[]): JsonObject {
+  return { id, type: 'message', status, role: 'assistant', content };
+}
+
+function* callEvents(id: string, call: PreparedCall): Generator<ItemEvent> {
+  const item = {
+    id,
+    type: 'function_call',
+    status: 'in_progress',
+    arguments: '',
+    call_id: call.id,
+    name: call.name,
+  };
+  yield { type: 'response.output_item.added', item };
+  for (const delta of call.pieces) {
+    yield { type: 'response.function_call_arguments.delta', item_id: id, delta };
+  }
+  yield { type: 'response.function_call_arguments.done', item_id: id, arguments: call.args };
+  const status = call.state === 'cut' ? 'incomplete' : 'completed';
+  yield { type: 'response.output_item.done', item: { ...item, status, arguments: call.args } };
+}
+
+export function responsesWhole(answer: PreparedAnswer, request: ParsedBody): JsonObject {
+  const output: JsonObject[] = [];
+  for (const events of itemStreams(answer)) {
+    const item = [...events].at(-1)?.item;
+    if (item !== undefined) output.push(item);
+  }
+  return endedResponse(answer, request, output);
+}
+
+function endedResponse(
+  answer: PreparedAnswer,
+  request: ParsedBody,
+  output: readonly JsonObject[],
+): JsonObject {
+  const incomplete = answer.stop === 'length';
+  return response(answer, request, {
+    status: incomplete ? 'incomplete' : 'completed',
+    incomplete_details: incomplete ? { reason: 'max_output_tokens' } : null,
+    output,
+    usage: responsesUsage(answer.usage),
+  });
+}
+
+function response(answer: PreparedAnswer, request: ParsedBody, state: JsonObject): JsonObject {
+  return {
+    id: `resp_${answer.id}`,
+    object: 'response',
+    created_at: answer.createdAt,
+    error: null,
+    incomplete_details: null,
+    max_output_tokens: request.maxOutputTokens,
+    model: request.model,
+    parallel_tool_calls: true,
+    store: false,
+    ...state,
+  };
+}
+
+function responsesUsage(usage: Usage): JsonObject {
+  const input_tokens = usage.input + usage.cacheRead + usage.cacheWrite;
+  return {
+    input_tokens,
+    input_tokens_details: {
+      cached_tokens: usage.cacheRead,
+      ...(usage.cacheWrite > 0 ? { cache_write_tokens: usage.cacheWrite } : {}),
+    },
+    output_tokens: usage.output,
+    output_tokens_details: { reasoning_tokens: usage.reasoning },
+    total_tokens: input_tokens + usage.output,
+  };
+}
+
+/** It is told without knowing how much came before; readers must not rely on gapless numbers. */
+const OVERLOADED_SEQUENCE = 9999;
+
+export function responsesOverloaded(): string {
+  return sse(
+    {
+      type: 'error',
+      code: 'server_is_overloaded',
+      message: 'Our servers are currently overloaded. Please try again later.',
+      param: null,
+      sequence_number: OVERLOADED_SEQUENCE,
+    },
+    'error',
+  );
+}

@@ -1,0 +1,106 @@
+import type { JsonObject } from '../../base/json.ts';
+import type { ParsedBody, WireMessage } from '../wire-request.ts';
+import { isSystem, joinResults, openaiToolChoice, toolMessage } from './chat-request.ts';
+import type { PromptBlock } from './codec.ts';
+import { promptBlock } from './prompt-block.ts';
+import {
+  contentText,
+  parseOrKeep,
+  readNumber,
+  readObject,
+  readObjects,
+  readString,
+} from './read-json.ts';
+
+/** https://platform.openai.com/docs/api-reference/responses/create */
+export function parseResponses(body: JsonObject): ParsedBody {
+  const items = inputItems(body);
+  const instructions = readString(body['instructions']);
+  const systemParts = [
+    ...(instructions === '' ? [] : [instructions]),
+    ...items.filter(isSystem).map((item) => contentText(item['content'])),
+  ];
+  return {
+    model: readString(body['model']),
+    system: systemParts.join('\n\n'),
+    systemParts,
+    tools: readObjects(body['tools']).map((tool) => ({
+      name: readString(tool['name']),
+      description: readString(tool['description']),
+      schema: readObject(tool['parameters']),
+    })),
+    messages: joinResults(joinAnswers(items.filter((item) => !isSystem(item)).flatMap(parseItem))),
+    maxOutputTokens: readNumber(body['max_output_tokens']),
+    toolChoice: openaiToolChoice(body['tool_choice']),
+    stream: body['stream'] === true,
+    streamUsage: true,
+  };
+}
+
+function inputItems(body: JsonObject): readonly JsonObject[] {
+  if (typeof body['input'] !== 'string') return readObjects(body['input']);
+  return [{ role: 'user', content: body['input'] }];
+}
+
+/** Reasoning items and references to stored ones carry nothing that a test reads. */
+function parseItem(item: JsonObject): readonly WireMessage[] {
+  switch (item['type']) {
+    case 'function_call':
+      return [
+        {
+          role: 'assistant',
+          text: '',
+          toolCalls: [
+            {
+              id: readString(item['call_id']),
+              name: readString(item['name']),
+              input: parseOrKeep(readString(item['arguments'])),
+            },
+          ],
+          toolResults: [],
+        },
+      ];
+    case 'function_call_output':
+      return [
+        toolMessage([
+          {
+            callId: readString(item['call_id']),
+            text: contentText(item['output']),
+            isError: false,
+          },
+        ]),
+      ];
+    case undefined:
+    case 'message': {
+      const role = item['role'] === 'assistant' ? 'assistant' : 'user';
+      return [{ role, text: contentText(item['content']), toolCalls: [], toolResults: [] }];
+    }
+    default:
+      return [];
+  }
+}
+
+/** Text and calls of one answer are items of their own: joined, they are one message. */
+function joinAnswers(messages: readonly WireMessage[]): readonly WireMessage[] {
+  const joined: WireMessage[] = [];
+  for (const message of messages) {
+    const last = joined.at(-1);
+    if (message.role === 'assistant' && last?.role === 'assistant') {
+      joined[joined.length - 1] = {
+        ...last,
+        text: last.text + message.text,
+        toolCalls: [...last.toolCalls, ...message.toolCalls],
+      };
+    } else joined.push(message);
+  }
+  return joined;
+}
+
+export function responsesBlocks(body: JsonObject): readonly PromptBlock[] {
+  const instructions = body['instructions'];
+  return [
+    ...readObjects(body['tools']).map((tool) => promptBlock('tools', tool)),
+    ...(typeof instructions === 'string' ? [promptBlock('system', instructions)] : []),
+    ...inputItems(body).map((item) => promptBlock(isSystem(item) ? 'system' : 'messages', item)),
+  ];
+}

@@ -1,0 +1,93 @@
+import { byteLength, formatDuration, plural } from '../base/text.ts';
+import { plainText } from '../sys/plain-text.ts';
+import type { RunOutcome } from './bash-run.ts';
+import type { CommandOutput } from './command-output.ts';
+
+export interface RunLimits {
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+}
+
+/** For the notes beside the output. */
+const NOTE_BYTES = 1000;
+
+/** The output (beginning and end of a long one), and how the command ended, for the model. */
+export function describeRun(outcome: RunOutcome, output: CommandOutput, limits: RunLimits): string {
+  if (outcome.startError !== undefined) {
+    return `The shell could not be started: ${outcome.startError}`;
+  }
+  const parts = [
+    ...outputParts(output, limits.maxBytes - NOTE_BYTES),
+    ...endNotes(outcome, limits),
+  ];
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+function outputParts(output: CommandOutput, maxBytes: number): string[] {
+  const { head, tail, left } = output.kept();
+  if (left === 0) {
+    const whole = plainText(Buffer.concat([head, tail]).toString('utf8')).trimEnd();
+    // Bytes that are no UTF-8 grow when they are shown.
+    return [byteLength(whole) <= maxBytes ? whole : `${firstBytes(whole, maxBytes)}… [cut]`];
+  }
+  const half = Math.floor(maxBytes / 2);
+  const start = head.subarray(0, head.lastIndexOf(10) + 1 || head.length);
+  const end = tail.subarray(tail.indexOf(10) + 1);
+  const missing = output.total - start.length - end.length;
+  return [
+    firstBytes(plainText(start.toString('utf8')).trimEnd(), half),
+    `[… ${plural(missing, 'byte')} left out; ${whereWhole(output)} …]`,
+    lastBytes(plainText(end.toString('utf8')).trimEnd(), half),
+  ];
+}
+
+function whereWhole(output: CommandOutput): string {
+  if (output.spillProblem !== undefined) {
+    return `the whole could not be kept (${output.spillProblem})`;
+  }
+  const part = output.isOverSpill ? 'the first part' : 'the whole';
+  return `${part} is in ${output.spilledTo ?? 'no file'}: Read it with offset, or Grep it`;
+}
+
+function endNotes(outcome: RunOutcome, limits: RunLimits): string[] {
+  const notes: string[] = [];
+  if (outcome.leftRunning > 0) {
+    const were = plural(outcome.leftRunning, 'process was', 'processes were');
+    notes.push(`[${were} still running in the background and stopped with the command]`);
+  }
+  switch (outcome.endedBy) {
+    case 'timeout':
+      notes.push(
+        `[stopped: not done after ${formatDuration(limits.timeoutMs)}; a longer timeout (up to 600000 ms) may be given]`,
+      );
+      break;
+    case 'cancel':
+      notes.push('[stopped: the call was cancelled]');
+      break;
+    case 'output_limit':
+      notes.push('[stopped: it wrote more than the limit of the spill file (output.spill_bytes)]');
+      break;
+    case 'itself':
+      notes.push(
+        outcome.signal === null
+          ? `[exit code ${outcome.exitCode}]`
+          : `[ended by ${outcome.signal}]`,
+      );
+  }
+  return notes;
+}
+
+function firstBytes(text: string, maxBytes: number): string {
+  if (byteLength(text) <= maxBytes) return text;
+  const bytes = Buffer.from(text).subarray(0, maxBytes);
+  return bytes.toString('utf8').replace(/\uFFFD+$/, '');
+}
+
+function lastBytes(text: string, maxBytes: number): string {
+  if (byteLength(text) <= maxBytes) return text;
+  const bytes = Buffer.from(text);
+  return bytes
+    .subarray(bytes.length - maxBytes)
+    .toString('utf8')
+    .replace(/^\uFFFD+/, '');
+}

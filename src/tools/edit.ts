@@ -1,0 +1,67 @@
+import { absolutePath, displayPath } from '../sys/paths.ts';
+import { plural } from '../base/text.ts';
+import type { ToolContext, ToolOutput } from '../protocol/tool.ts';
+import { readForChange, writeChange } from './change-file.ts';
+import { defineTool } from './define.ts';
+import { applyEdit, namedLines, type TextEdit } from './edit-text.ts';
+import { EDIT, EDIT_ALIASES, FILE_PATH, FILE_PATH_ALIASES } from './fields.ts';
+import { decodeForEdit } from './file-text.ts';
+import { failure } from './output.ts';
+import { withSuggestion } from './paths.ts';
+
+export const editTool = defineTool({
+  name: 'Edit',
+  kind: 'edit',
+  replay: 'checkable',
+  description:
+    'Replace an exact text in a file that you have read. old_string must match white space and all, without line numbers, and stand once in the file (or set replace_all).',
+  input: {
+    type: 'object',
+    properties: { file_path: FILE_PATH, ...EDIT },
+    required: ['file_path', 'old_string', 'new_string'],
+  },
+  aliases: { ...FILE_PATH_ALIASES, ...EDIT_ALIASES },
+  describe: (input, { cwd }) => accessOfEdit(input.file_path, cwd),
+  run: ({ file_path, ...edit }, context) => editFile(file_path, [edit], context),
+});
+
+export function accessOfEdit(filePath: string, cwd: string) {
+  const path = absolutePath(filePath, cwd);
+  return { reads: [path], writes: [path], commands: [], hosts: [] };
+}
+
+/** Apply edits one after the other, each to what the one before left; all or none are written. */
+export async function editFile(
+  filePath: string,
+  edits: readonly TextEdit[],
+  context: ToolContext,
+): Promise<ToolOutput> {
+  const path = absolutePath(filePath, context.cwd);
+  const shown = displayPath(path, context.cwd);
+  const before = await readExisting(path, context);
+  const { text, mark, lineEnd } = decodeForEdit(shown, before.bytes);
+  let edited = text;
+  const done: string[] = [];
+  for (const [index, edit] of edits.entries()) {
+    const which = edits.length === 1 ? '' : `edit ${index + 1} of ${edits.length}: `;
+    const result = applyEdit(edited, edit, lineEnd);
+    if (!result.ok) {
+      return failure('INVALID_PARAM', `${shown}: ${which}${result.problem} Nothing was changed.`);
+    }
+    edited = result.text;
+    done.push(`${plural(result.lines.length, 'replacement')} at ${namedLines(result.lines)}`);
+  }
+  const change = await writeChange(path, before, mark + edited, context);
+  return {
+    text: `Edited ${shown}: ${done.join('; ')}.`,
+    facts: { changed: [change] },
+  };
+}
+
+async function readExisting(path: string, context: ToolContext) {
+  try {
+    return await readForChange(path, context);
+  } catch (thrown) {
+    throw withSuggestion(thrown, path, context);
+  }
+}

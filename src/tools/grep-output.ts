@@ -1,0 +1,105 @@
+import { truncate } from '../base/text.ts';
+import { plural } from '../base/text.ts';
+import { fitLines } from './output.ts';
+import type { FileHits, FoundLine, SearchLimits, SearchResult } from './search/search-types.ts';
+import { SEARCH_TIME_MS } from './search-scope.ts';
+
+export type OutputMode = 'content' | 'files_with_matches' | 'count';
+
+export interface FoundHits extends SearchResult {
+  readonly limits: SearchLimits;
+  readonly skippedSecrets: number;
+}
+
+export interface HitStyle {
+  readonly mode: OutputMode;
+  /** A path of the result as the model should see it. */
+  readonly show: (path: string) => string;
+  readonly maxBytes: number;
+  readonly pattern: string;
+  readonly where: string;
+}
+
+const MAX_LINE_CHARACTERS = 500;
+const NOTE_BYTES = 300;
+
+/**
+ * Hits as text: `path:line:text` and, for context, `path-line-text` with `--` between groups; paths
+ * alone; or `path:count`. Then, in brackets, what was left out and why.
+ */
+export function describeHits(found: FoundHits, style: HitStyle): string {
+  const fitted = fitLines(allLines(found, style), style.maxBytes - NOTE_BYTES);
+  const notes = describeRest(found, fitted.left, style.mode);
+  if (found.files.length === 0) {
+    notes.unshift(`[no match for ${truncate(style.pattern, 100)} in ${style.where}]`);
+  }
+  return [...fitted.lines, ...notes].join('\n');
+}
+
+function allLines(found: FoundHits, { mode, show }: HitStyle): string[] {
+  switch (mode) {
+    case 'files_with_matches':
+      return found.files.map((file) => show(file.path));
+    case 'count':
+      return found.files.map((file) => {
+        const more = file.matches >= found.limits.maxMatchesPerFile ? '+' : '';
+        return `${show(file.path)}:${file.matches}${more}`;
+      });
+    case 'content':
+      return contentLines(found.files, found.limits, show);
+  }
+}
+
+function contentLines(
+  files: readonly FileHits[],
+  { maxMatches }: SearchLimits,
+  show: HitStyle['show'],
+): string[] {
+  const shown: string[] = [];
+  let matches = 0;
+  for (const file of files) {
+    const path = show(file.path);
+    let last: number | undefined;
+    for (const line of file.lines) {
+      if (line.matches) matches += 1;
+      if (matches > maxMatches) return shown;
+      if (last !== undefined && line.number > last + 1 && hasContext(files)) shown.push('--');
+      last = line.number;
+      shown.push(contentLine(path, line));
+    }
+  }
+  return shown;
+}
+
+function hasContext(files: readonly FileHits[]): boolean {
+  return files.some((file) => file.lines.some((line) => !line.matches));
+}
+
+function contentLine(path: string, line: FoundLine): string {
+  const mark = line.matches ? ':' : '-';
+  const text = truncate(line.text, MAX_LINE_CHARACTERS).replaceAll('\0', '\u2400');
+  const cut = text.length < line.text.length ? '… [line cut]' : '';
+  return `${path}${mark}${line.number}${mark}${text}${cut}`;
+}
+
+function describeRest(found: FoundHits, leftOut: number, mode: OutputMode): string[] {
+  const notes: string[] = [];
+  if (leftOut > 0) {
+    notes.push(`[${plural(leftOut, 'more line')} did not fit: narrow the pattern, path or glob]`);
+  }
+  if (found.stopped === 'limit') {
+    const most = mode === 'content' ? found.limits.maxMatches : found.limits.maxFiles;
+    notes.push(`[stopped at ${plural(most, 'result')}: there may be more]`);
+  }
+  if (found.stopped === 'time') {
+    notes.push(
+      `[stopped after ${SEARCH_TIME_MS / 1000} s: there may be more; narrow the path or glob]`,
+    );
+  }
+  if (found.skippedSecrets > 0) {
+    notes.push(
+      `[not searched: ${plural(found.skippedSecrets, 'secret file')} (.env, keys and the like)]`,
+    );
+  }
+  return notes;
+}

@@ -1,0 +1,113 @@
+import type { ToolContext } from '../protocol/tool.ts';
+import { absolutePath, displayPath } from '../sys/paths.ts';
+import { defineTool } from './define.ts';
+import { DIRECTORY_ALIASES } from './fields.ts';
+import { describeHits, type OutputMode } from './grep-output.ts';
+import { contentScope, findPlace, SEARCH_TIME_MS } from './search-scope.ts';
+import { withSearchEngine } from './search/search-engine.ts';
+import type { SearchLimits } from './search/search-types.ts';
+
+const MAX_HITS = 1000;
+/** In count mode: what is counted in one file. */
+const MAX_COUNTED = 10_000;
+const MAX_CONTEXT = 50;
+
+export const grepTool = defineTool({
+  name: 'Grep',
+  kind: 'read',
+  replay: 'pure',
+  description:
+    'Search file contents with a regular expression (ripgrep syntax, no look-around). Ignored, binary and secret files are left out. content gives path:line:text.',
+  input: {
+    type: 'object',
+    properties: {
+      pattern: { type: 'string', minLength: 1 },
+      path: { type: 'string', description: 'file or directory' },
+      glob: { type: 'string', description: 'only these files: *.ts' },
+      type: { type: 'string', description: 'only this language: ts, py' },
+      output_mode: {
+        type: 'string',
+        enum: ['content', 'files_with_matches', 'count'],
+        description: 'default files_with_matches',
+      },
+      ignore_case: { type: 'boolean' },
+      multiline: { type: 'boolean', description: '. matches line ends' },
+      before: { type: 'integer', minimum: 0 },
+      after: { type: 'integer', minimum: 0 },
+      context: { type: 'integer', minimum: 0, description: 'lines before and after' },
+      head_limit: { type: 'integer', minimum: 1, description: 'at most this many results' },
+    },
+    required: ['pattern'],
+  },
+  aliases: {
+    ...DIRECTORY_ALIASES,
+    '-A': 'after',
+    '-B': 'before',
+    '-C': 'context',
+    '-i': 'ignore_case',
+    case_insensitive: 'ignore_case',
+    include: 'glob',
+    query: 'pattern',
+    regex: 'pattern',
+    limit: 'head_limit',
+    max_results: 'head_limit',
+  },
+  describe: (input, { cwd }) => ({
+    reads: [absolutePath(input.path ?? '.', cwd)],
+    writes: [],
+    commands: [],
+    hosts: [],
+  }),
+  async run(input, context) {
+    const path = absolutePath(input.path ?? '.', context.cwd);
+    const place = findPlace(path, context);
+    const mode = input.output_mode ?? 'files_with_matches';
+    const filters = await fileFilters(input);
+    const scope = contentScope(place, context.roots, filters.accepts, filters.nameGlobs);
+    const around = (lines = input.context ?? 0): number =>
+      mode === 'content' ? Math.min(lines, MAX_CONTEXT) : 0;
+    const query = {
+      pattern: input.pattern,
+      ignoreCase: input.ignore_case ?? false,
+      multiline: input.multiline ?? false,
+      before: around(input.before),
+      after: around(input.after),
+    };
+    const limits = limitsOf(mode, input.head_limit ?? MAX_HITS, context);
+    const result = await withSearchEngine((engine) => engine.search(query, scope, limits));
+    const found = { ...result, limits, skippedSecrets: scope.secrets.skipped };
+    const show = (file: string): string =>
+      displayPath(absolutePath(file, scope.directory), context.cwd);
+    const maxBytes = context.caps.resultBytes;
+    const where = displayPath(path, context.cwd);
+    return { text: describeHits(found, { mode, show, maxBytes, pattern: input.pattern, where }) };
+  },
+});
+
+interface FileChoice {
+  readonly glob?: string | undefined;
+  readonly type?: string | undefined;
+}
+
+/** What the engine filters by, and globs for bare names that let it skip files early. */
+async function fileFilters({ glob, type }: FileChoice) {
+  if (glob === undefined && type === undefined) return { accepts: [], nameGlobs: [] };
+  const { globFilter } = await import('./search/globs.ts');
+  const { fileTypeGlob } = await import('./search/file-types.ts');
+  const typeGlob = type === undefined ? [] : [fileTypeGlob(type)];
+  const all = [...(glob === undefined ? [] : [glob]), ...typeGlob];
+  return { accepts: all.map(globFilter), nameGlobs: typeGlob };
+}
+
+function limitsOf(mode: OutputMode, wanted: number, context: ToolContext): SearchLimits {
+  const most = Math.min(wanted, MAX_HITS);
+  const common = { timeMs: SEARCH_TIME_MS, signal: context.signal };
+  switch (mode) {
+    case 'content':
+      return { ...common, maxFiles: MAX_HITS, maxMatches: most, maxMatchesPerFile: most };
+    case 'files_with_matches':
+      return { ...common, maxFiles: most, maxMatches: MAX_HITS, maxMatchesPerFile: 1 };
+    case 'count':
+      return { ...common, maxFiles: most, maxMatches: Infinity, maxMatchesPerFile: MAX_COUNTED };
+  }
+}

@@ -1,0 +1,119 @@
+import { isUtf8 } from 'node:buffer';
+import { byteLength, truncate } from '../base/text.ts';
+
+/** A longer line is cut: what is cut off can be had with Grep or Bash. */
+export const MAX_LINE_CHARACTERS = 2000;
+const NEWLINE = 10;
+/** UTF-8 takes at most four bytes a character. */
+const KEPT_LINE_BYTES = MAX_LINE_CHARACTERS * 4;
+
+export interface LineWindowOptions {
+  /** Number of the first line wanted, from 1. */
+  readonly first: number;
+  readonly count: number;
+  /** For all numbered lines together. */
+  readonly maxBytes: number;
+}
+
+/**
+ * Takes the bytes of a file as they come and keeps a window of numbered lines (`12<TAB>text`), so
+ * that a file of any size is read in bounded memory. Line ends are left out.
+ */
+export class LineWindow {
+  readonly lines: string[] = [];
+  /** Lines seen so far, whole ones. */
+  total = 0;
+  cutLines = 0;
+  /** Some line is not valid UTF-8: its odd bytes became U+FFFD. */
+  lossy = false;
+  /** The window ended because of `maxBytes`, before `count`. */
+  outOfBytes = false;
+
+  readonly #options: LineWindowOptions;
+  #bytes = 0;
+  #kept: Buffer[] = [];
+  #keptBytes = 0;
+  #lineBytes = 0;
+
+  constructor(options: LineWindowOptions) {
+    this.#options = options;
+  }
+
+  /** Number of the first line after the window. */
+  get next(): number {
+    return this.#options.first + this.lines.length;
+  }
+
+  get isFull(): boolean {
+    return this.outOfBytes || this.lines.length === this.#options.count;
+  }
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    for (;;) {
+      const end = chunk.indexOf(NEWLINE, start);
+      this.#append(chunk.subarray(start, end === -1 ? chunk.length : end));
+      if (end === -1) return;
+      this.#endLine();
+      start = end + 1;
+    }
+  }
+
+  /** A last line without a line end counts, too. */
+  end(): void {
+    if (this.#lineBytes > 0) this.#endLine();
+  }
+
+  #append(piece: Buffer): void {
+    this.#lineBytes += piece.length;
+    const room = KEPT_LINE_BYTES - this.#keptBytes;
+    if (room <= 0 || piece.length === 0 || !this.#wantsLine()) return;
+    const part = Buffer.from(piece.subarray(0, room));
+    this.#kept.push(part);
+    this.#keptBytes += part.length;
+  }
+
+  #wantsLine(): boolean {
+    return this.total + 1 >= this.#options.first && !this.isFull;
+  }
+
+  #endLine(): void {
+    if (this.#wantsLine()) this.#take();
+    this.total += 1;
+    this.#kept = [];
+    this.#keptBytes = 0;
+    this.#lineBytes = 0;
+  }
+
+  #take(): void {
+    const line = `${this.total + 1}\t${this.#lineText()}`;
+    this.#bytes += byteLength(line) + 1;
+    if (this.#bytes > this.#options.maxBytes) this.outOfBytes = true;
+    else this.lines.push(line);
+  }
+
+  #lineText(): string {
+    const complete = this.#keptBytes === this.#lineBytes;
+    const kept = Buffer.concat(this.#kept);
+    const bytes = complete ? kept : kept.subarray(0, wholeCharacters(kept));
+    if (!isUtf8(bytes)) this.lossy = true;
+    const text = bytes.toString('utf8').replace(/\r$/, '').replaceAll('\0', '\u2400');
+    const shown = truncate(text, MAX_LINE_CHARACTERS);
+    if (complete && shown.length === text.length) return text;
+    this.cutLines += 1;
+    return `${shown}… [line cut: ${this.#lineBytes} bytes]`;
+  }
+}
+
+/** Where the last character that is whole ends. */
+function wholeCharacters(bytes: Buffer): number {
+  for (let back = 1; back <= 4 && back <= bytes.length; back += 1) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return bytes.length;
+    if (byte >= 0xc0) {
+      const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+      return needed > back ? bytes.length - back : bytes.length;
+    }
+  }
+  return bytes.length;
+}

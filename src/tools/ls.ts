@@ -1,0 +1,95 @@
+import { lstatSync, opendirSync, readlinkSync, type Dirent } from 'node:fs';
+import { plural } from '../base/text.ts';
+import { fileKind } from '../sys/file-errors.ts';
+import type { HeldDirectory } from '../sys/held-directory.ts';
+import { inDirectory } from '../sys/open-in-roots.ts';
+import { absolutePath, displayName, displayPath } from '../sys/paths.ts';
+import { defineTool } from './define.ts';
+import { DIRECTORY, DIRECTORY_ALIASES } from './fields.ts';
+import { fitLines } from './output.ts';
+import { withSuggestion } from './paths.ts';
+
+/** Entries that are looked at, and entries that are shown. */
+const MAX_ENTRIES = 10_000;
+const MAX_SHOWN = 1000;
+const NOTE_BYTES = 200;
+
+export const lsTool = defineTool({
+  name: 'LS',
+  kind: 'read',
+  replay: 'pure',
+  description:
+    'List one directory, hidden entries too: directories end in /, files have their size.',
+  input: { type: 'object', properties: { path: DIRECTORY }, required: [] },
+  aliases: DIRECTORY_ALIASES,
+  describe: (input, { cwd }) => ({
+    reads: [absolutePath(input.path ?? '.', cwd)],
+    writes: [],
+    commands: [],
+    hosts: [],
+  }),
+  async run(input, context) {
+    const path = absolutePath(input.path ?? '.', context.cwd);
+    const shown = displayPath(path, context.cwd);
+    try {
+      const { lines, total, more } = inDirectory(path, context.roots, list);
+      if (total === 0) return { text: `[${shown} is empty]` };
+      const fitted = fitLines(lines, context.caps.resultBytes - NOTE_BYTES);
+      const left = total - fitted.lines.length;
+      const note = `[${more ? 'more than ' : ''}${plural(left, 'more entry', 'more entries')}: use Glob to find some by name]`;
+      return { text: [...fitted.lines, ...(left > 0 || more ? [note] : [])].join('\n') };
+    } catch (thrown) {
+      throw withSuggestion(thrown, path, context);
+    }
+  },
+});
+
+interface Listing {
+  readonly lines: readonly string[];
+  readonly total: number;
+  /** There are more than were counted. */
+  readonly more: boolean;
+}
+
+function list(directory: HeldDirectory): Listing {
+  const { entries, more } = firstEntries(directory.at('.'));
+  const sorted = entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const lines = sorted.slice(0, MAX_SHOWN).map(({ name }) => describeEntry(directory, name));
+  return { lines, total: entries.length, more };
+}
+
+function firstEntries(path: string): { readonly entries: Dirent[]; readonly more: boolean } {
+  const entries: Dirent[] = [];
+  const opened = opendirSync(path);
+  try {
+    for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) {
+      if (entries.length === MAX_ENTRIES) return { entries, more: true };
+      entries.push(entry);
+    }
+  } finally {
+    opened.closeSync();
+  }
+  return { entries, more: false };
+}
+
+function describeEntry(directory: HeldDirectory, entry: string): string {
+  const name = displayName(entry);
+  const path = directory.at(entry);
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return `${name}  (gone)`;
+  if (stats.isDirectory()) return `${name}/`;
+  if (stats.isSymbolicLink()) return `${name} -> ${displayName(readlinkSync(path))}`;
+  return stats.isFile() ? `${name}  ${formatSize(stats.size)}` : `${name}  (${fileKind(stats)})`;
+}
+
+function formatSize(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  const units = ['KB', 'MB', 'GB', 'TB'];
+  let size = bytes;
+  let unit = -1;
+  while (size >= 1024 && unit < units.length - 1) {
+    size /= 1024;
+    unit += 1;
+  }
+  return `${size.toFixed(1)} ${units[unit] ?? ''}`;
+}

@@ -1,0 +1,26 @@
+import { defineTool } from './define.ts';
+import { accessOfEdit, editFile } from './edit.ts';
+import { EDIT, EDIT_ALIASES, FILE_PATH, FILE_PATH_ALIASES } from './fields.ts';
+
+export const multiEditTool = defineTool({
+  name: 'MultiEdit',
+  kind: 'edit',
+  replay: 'checkable',
+  description:
+    'Several Edits of one file in one step: each applies to what the one before left; all or none are made.',
+  input: {
+    type: 'object',
+    properties: {
+      file_path: FILE_PATH,
+      edits: {
+        type: 'array',
+        minItems: 1,
+        items: { type: 'object', properties: EDIT, required: ['old_string', 'new_string'] },
+      },
+    },
+    required: ['file_path', 'edits'],
+  },
+  aliases: { ...FILE_PATH_ALIASES, ...EDIT_ALIASES, changes: 'edits' },
+  describe: (input, { cwd }) => accessOfEdit(input.file_path, cwd),
+  run: ({ file_path, edits }, context) => editFile(file_path, edits, context),
+});

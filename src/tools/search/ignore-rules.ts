@@ -1,0 +1,78 @@
+import ignore, { type Ignore } from 'ignore';
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { systemErrorCode } from '../../base/errors.ts';
+import { repositoryTop } from './repository.ts';
+
+/** Strongest first: what an earlier kind says about a path, a later one cannot change. */
+const IGNORE_FILES = ['.rgignore', '.ignore', '.gitignore'] as const;
+const MAX_IGNORE_BYTES = 1024 * 1024;
+
+interface Level {
+  readonly directory: string;
+  readonly rules: Ignore;
+}
+
+/**
+ * The ignore files that hold in a directory: its own and those above it, up to the top of its git
+ * repository (outside of one, only those from the searched directory down).
+ */
+export class IgnoreRules {
+  /** One list a kind of file, innermost directory first. */
+  readonly #levels: readonly (readonly Level[])[];
+
+  private constructor(levels: readonly (readonly Level[])[]) {
+    this.#levels = levels;
+  }
+
+  static at(directory: string): IgnoreRules {
+    const top = repositoryTop(directory) ?? directory;
+    const above: string[] = [];
+    for (let at = directory; at !== top; at = dirname(at)) above.unshift(dirname(at));
+    let rules = new IgnoreRules(IGNORE_FILES.map(() => []));
+    for (const outer of above) rules = rules.#with(outer);
+    return rules.enter(directory);
+  }
+
+  /** The rules inside a directory that is itself not ignored. */
+  enter(directory: string): IgnoreRules {
+    // It is searched although an outer file may say otherwise (it was named, or an inner file takes
+    // it back): such a file has no say about what is inside.
+    const levels = this.#levels.map((kind) =>
+      kind.filter((level) => !level.rules.ignores(`${relative(level.directory, directory)}/`)),
+    );
+    return new IgnoreRules(levels).#with(directory);
+  }
+
+  ignores(path: string, kind: { readonly isDirectory: boolean }): boolean {
+    for (const levels of this.#levels) {
+      for (const { directory, rules } of levels) {
+        const test = rules.test(relative(directory, path) + (kind.isDirectory ? '/' : ''));
+        if (test.ignored) return true;
+        if (test.unignored) return false;
+      }
+    }
+    return false;
+  }
+
+  #with(directory: string): IgnoreRules {
+    return new IgnoreRules(
+      this.#levels.map((levels, index) => {
+        const text = readRules(join(directory, IGNORE_FILES[index] ?? ''));
+        if (text === undefined) return levels;
+        return [{ directory, rules: ignore().add(text) }, ...levels];
+      }),
+    );
+  }
+}
+
+function readRules(path: string): string | undefined {
+  try {
+    const text = readFileSync(path, 'utf8');
+    return text.length > MAX_IGNORE_BYTES ? undefined : text;
+  } catch (thrown) {
+    // Most directories have none; one that cannot be read cannot hide anything.
+    if (systemErrorCode(thrown) !== undefined) return undefined;
+    throw thrown;
+  }
+}

@@ -1,0 +1,181 @@
+import { MusterError } from '../../base/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { repositoryTop } from './repository.ts';
+import { ripgrepPath, runRipgrep, type RipgrepRun } from './ripgrep-process.ts';
+import {
+  BINARY_SAMPLE_BYTES,
+  MAX_SEARCHED_BYTES,
+  NEVER_SEARCHED,
+  type FileHits,
+  type FoundLine,
+  type ListResult,
+  type SearchEngine,
+  type SearchLimits,
+  type SearchQuery,
+  type SearchResult,
+  type SearchScope,
+} from './search-types.ts';
+
+/** Search with ripgrep: its linear regex engine only, links not followed, ignore files honoured. */
+export const ripgrep: SearchEngine = { list, search };
+
+async function list(scope: SearchScope, limits: SearchLimits): Promise<ListResult> {
+  const paths: string[] = [];
+  const run = await runRipgrep(await ripgrepPath(), ['--files', '--null', ...scopeArgs(scope)], {
+    cwd: scope.directory,
+    separator: '\0',
+    timeMs: limits.timeMs,
+    signal: limits.signal,
+    onRecord: (record) => {
+      const path = record.replace(/^\.\//, '');
+      if (scope.accepts(path)) paths.push(path);
+      return paths.length < limits.maxFiles;
+    },
+  });
+  return { paths, ...whyStopped(run, paths.length >= limits.maxFiles) };
+}
+
+async function search(
+  query: SearchQuery,
+  scope: SearchScope,
+  limits: SearchLimits,
+): Promise<SearchResult> {
+  const collector = new Collector(scope, limits);
+  const args = [...searchArgs(query, limits), ...scopeArgs(scope)];
+  const run = await runRipgrep(await ripgrepPath(), args, {
+    cwd: scope.directory,
+    separator: '\n',
+    timeMs: limits.timeMs,
+    signal: limits.signal,
+    onRecord: (record) => collector.take(record),
+  });
+  const full = collector.isFull;
+  if (run.exitCode === 2 && run.stderr !== '' && !full) throw patternError(run.stderr);
+  return { files: collector.files, ...whyStopped(run, full) };
+}
+
+function whyStopped(run: RipgrepRun, full: boolean): { readonly stopped?: 'limit' | 'time' } {
+  if (full) return { stopped: 'limit' };
+  return run.timedOut ? { stopped: 'time' } : {};
+}
+
+function scopeArgs(scope: SearchScope): string[] {
+  const types = scope.nameGlobs.flatMap((glob) => ['--type-add', `muster:${glob}`]);
+  return [
+    '--hidden',
+    '--no-messages',
+    '--no-require-git',
+    '--no-ignore-global',
+    '--no-ignore-exclude',
+    ...(repositoryTop(scope.directory) === undefined ? ['--no-ignore-parent'] : []),
+    ...['--glob', `!${NEVER_SEARCHED}`],
+    ...types,
+    ...(types.length > 0 ? ['--type', 'muster'] : []),
+    ...['--', scope.file === undefined ? './' : `./${scope.file}`],
+  ];
+}
+
+function searchArgs(query: SearchQuery, limits: SearchLimits): string[] {
+  return [
+    '--json',
+    '--engine=default',
+    '--sort=path',
+    '--encoding=none',
+    '--crlf',
+    `--max-filesize=${MAX_SEARCHED_BYTES}`,
+    `--max-count=${limits.maxMatchesPerFile}`,
+    `--before-context=${query.before}`,
+    `--after-context=${query.after}`,
+    query.ignoreCase ? '--ignore-case' : '--case-sensitive',
+    ...(query.multiline ? ['--multiline', '--multiline-dotall'] : []),
+    `--regexp=${query.pattern}`,
+  ];
+}
+
+/** Folds ripgrep's JSON lines to hits; a file counts when it has ended and turned out to be text. */
+class Collector {
+  readonly files: FileHits[] = [];
+  readonly #scope: SearchScope;
+  readonly #limits: SearchLimits;
+  #matches = 0;
+  #path = '';
+  #accepted = false;
+  #lines: FoundLine[] = [];
+  #fileMatches = 0;
+
+  constructor(scope: SearchScope, limits: SearchLimits) {
+    this.#scope = scope;
+    this.#limits = limits;
+  }
+
+  get isFull(): boolean {
+    const { maxFiles, maxMatches } = this.#limits;
+    return this.files.length >= maxFiles || this.#matches >= maxMatches;
+  }
+
+  /** False: enough. */
+  take(record: string): boolean {
+    if (record === '') return true;
+    const event: unknown = JSON.parse(record);
+    if (!isJsonObject(event) || !isJsonObject(event['data'])) return true;
+    const data = event['data'];
+    switch (event['type']) {
+      case 'begin':
+        this.#begin(textOf(data['path']).replace(/^\.\//, ''));
+        return true;
+      case 'match':
+        this.#fileMatches += 1;
+        this.#add(data, { matches: true });
+        return true;
+      case 'context':
+        this.#add(data, { matches: false });
+        return true;
+      case 'end':
+        this.#end(data['binary_offset']);
+        return !this.isFull;
+      default:
+        return true;
+    }
+  }
+
+  #begin(path: string): void {
+    this.#path = path;
+    this.#accepted = this.#scope.accepts(path);
+    this.#lines = [];
+    this.#fileMatches = 0;
+  }
+
+  #add(data: JsonObject, kind: { readonly matches: boolean }): void {
+    const first = data['line_number'];
+    if (!this.#accepted || typeof first !== 'number') return;
+    const texts = textOf(data['lines'])
+      .replace(/\r?\n$/, '')
+      .split(/\r?\n/);
+    for (const [index, text] of texts.entries()) {
+      this.#lines.push({ number: first + index, text, matches: kind.matches });
+    }
+  }
+
+  #end(binaryOffset: JsonValue | undefined): void {
+    const binary = typeof binaryOffset === 'number' && binaryOffset < BINARY_SAMPLE_BYTES;
+    if (!this.#accepted || binary || this.#fileMatches === 0) return;
+    this.#matches += this.#fileMatches;
+    this.files.push({ path: this.#path, lines: this.#lines, matches: this.#fileMatches });
+  }
+}
+
+/** ripgrep gives text, or base64 where it is not UTF-8. */
+function textOf(value: JsonValue | undefined): string {
+  if (!isJsonObject(value)) return '';
+  if (typeof value['text'] === 'string') return value['text'];
+  const bytes = value['bytes'];
+  return typeof bytes === 'string' ? Buffer.from(bytes, 'base64').toString('utf8') : '';
+}
+
+function patternError(stderr: string): MusterError {
+  const said = stderr.replace(/^rg: /, '').trim();
+  return new MusterError(
+    'INVALID_PARAM',
+    `pattern: cannot be used as a regular expression.\n${said}`,
+  );
+}

@@ -1,0 +1,85 @@
+/** Whether a path relative to the searched directory, with `/`, is wanted. */
+export type PathFilter = (path: string) => boolean;
+
+/** Where is looked: a directory and what of it counts, or one file. */
+export interface SearchScope {
+  /** Absolute real path of a directory. */
+  readonly directory: string;
+  /** Only this entry of it, whatever ignore files say. */
+  readonly file?: string;
+  readonly roots: readonly string[];
+  readonly accepts: PathFilter;
+  /** Globs for bare names that hold for everything `accepts`: for an engine that can use them. */
+  readonly nameGlobs: readonly string[];
+}
+
+export interface SearchQuery {
+  readonly pattern: string;
+  readonly ignoreCase: boolean;
+  readonly multiline: boolean;
+  /** Lines of context. */
+  readonly before: number;
+  readonly after: number;
+}
+
+export interface SearchLimits {
+  readonly maxFiles: number;
+  /** Lines or, multiline, places that match, all files together and in one file. */
+  readonly maxMatches: number;
+  readonly maxMatchesPerFile: number;
+  /** Milliseconds for all of it. */
+  readonly timeMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface FoundLine {
+  readonly number: number;
+  readonly text: string;
+  /** False: a line of context. */
+  readonly matches: boolean;
+}
+
+export interface FileHits {
+  /** Relative to the directory of the scope, with `/`. */
+  readonly path: string;
+  readonly lines: readonly FoundLine[];
+  readonly matches: number;
+}
+
+export interface SearchResult {
+  /** In path order: names compared byte by byte, directory by directory. */
+  readonly files: readonly FileHits[];
+  /** Why there may be more. */
+  readonly stopped?: 'limit' | 'time';
+}
+
+export interface ListResult {
+  readonly paths: readonly string[];
+  readonly stopped?: 'limit' | 'time';
+}
+
+/** What both engines leave out: a file that is larger, in bytes. */
+export const MAX_SEARCHED_BYTES = 20 * 1024 * 1024;
+/** A file with a NUL in its first bytes is binary and not searched; further on it ends the search. */
+export const BINARY_SAMPLE_BYTES = 8192;
+/** Names that no search descends into. */
+export const NEVER_SEARCHED = '.git';
+
+/** ripgrep, or the plain engine that stands in for it. */
+export interface SearchEngine {
+  /** All files of the scope that its filter accepts, in no order. */
+  list(scope: SearchScope, limits: SearchLimits): Promise<ListResult>;
+  /** Throws MusterError INVALID_PARAM for a pattern that cannot be used. */
+  search(query: SearchQuery, scope: SearchScope, limits: SearchLimits): Promise<SearchResult>;
+}
+
+/** Path order: component by component, so that a directory's files stand together. */
+export function comparePaths(a: string, b: string): number {
+  const [left, right] = [a.split('/'), b.split('/')];
+  for (const [index, name] of left.entries()) {
+    const other = right[index];
+    if (other === undefined) return 1;
+    if (name !== other) return Buffer.compare(Buffer.from(name), Buffer.from(other));
+  }
+  return left.length - right.length;
+}

@@ -1,0 +1,41 @@
+import { NO_ACCESS } from '../protocol/permission.ts';
+import type { TodoItem } from '../protocol/tool.ts';
+import { defineTool } from './define.ts';
+
+export const todoWriteTool = defineTool({
+  name: 'TodoWrite',
+  kind: 'meta',
+  replay: 'pure',
+  description:
+    'Keep the task list of a job with three or more steps. Send the whole list each time; it replaces the old one. One item in_progress at a time; mark an item completed as soon as it is done.',
+  input: {
+    type: 'object',
+    properties: {
+      todos: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            content: { type: 'string', minLength: 1 },
+            status: { type: 'string', enum: ['pending', 'in_progress', 'completed'] },
+          },
+          required: ['content', 'status'],
+        },
+      },
+    },
+    required: ['todos'],
+  },
+  aliases: { items: 'todos', tasks: 'todos', text: 'content', title: 'content', state: 'status' },
+  describe: () => NO_ACCESS,
+  async run({ todos }, context) {
+    context.todos.set(todos);
+    return { text: summary(todos) };
+  },
+});
+
+function summary(todos: readonly TodoItem[]): string {
+  if (todos.length === 0) return 'The todo list is empty now.';
+  const count = (status: TodoItem['status']): number =>
+    todos.filter((todo) => todo.status === status).length;
+  return `Todo list: ${count('completed')} completed, ${count('in_progress')} in progress, ${count('pending')} pending.`;
+}

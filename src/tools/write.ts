@@ -1,0 +1,63 @@
+import { MusterError } from '../base/errors.ts';
+import { plural } from '../base/text.ts';
+import type { ToolContext } from '../protocol/tool.ts';
+import { absolutePath, displayPath } from '../sys/paths.ts';
+import type { WholeFile } from '../sys/read-file.ts';
+import { readForChange, writeChange } from './change-file.ts';
+import { defineTool } from './define.ts';
+import { FILE_PATH, FILE_PATH_ALIASES } from './fields.ts';
+import { decodeForEdit, withLineEnd } from './file-text.ts';
+
+export const writeTool = defineTool({
+  name: 'Write',
+  kind: 'edit',
+  replay: 'checkable',
+  description:
+    'Make a file, or replace the whole of one that you have read. Missing directories are made. To change a part use Edit.',
+  input: {
+    type: 'object',
+    properties: { file_path: FILE_PATH, content: { type: 'string' } },
+    required: ['file_path', 'content'],
+  },
+  aliases: { ...FILE_PATH_ALIASES, contents: 'content', text: 'content' },
+  describe: (input, { cwd }) => ({
+    reads: [],
+    writes: [absolutePath(input.file_path, cwd)],
+    commands: [],
+    hosts: [],
+  }),
+  async run(input, context) {
+    const path = absolutePath(input.file_path, context.cwd);
+    const shown = displayPath(path, context.cwd);
+    const before = await readOld(path, context);
+    const { content, kept } = likeBefore(shown, before, input.content);
+    const change = await writeChange(path, before, content, context);
+    const verb = before === 'nothing' ? 'Created' : 'Replaced';
+    const size = plural(lineCount(content), 'line');
+    return { text: `${verb} ${shown}: ${size}${kept}.`, facts: { changed: [change] } };
+  },
+});
+
+async function readOld(path: string, context: ToolContext): Promise<WholeFile | 'nothing'> {
+  try {
+    return await readForChange(path, context);
+  } catch (thrown) {
+    if (thrown instanceof MusterError && thrown.code === 'NOT_FOUND') return 'nothing';
+    throw thrown;
+  }
+}
+
+/** The new content with the byte order mark and line ends that the file had. */
+function likeBefore(shown: string, before: WholeFile | 'nothing', content: string) {
+  if (before === 'nothing') return { content, kept: '' };
+  const { mark, lineEnd } = decodeForEdit(shown, before.bytes);
+  const marked = content.startsWith(mark) ? content : mark + content;
+  const kept = lineEnd === '\r\n' ? ' (its CRLF line ends kept)' : '';
+  return { content: withLineEnd(marked, lineEnd), kept };
+}
+
+function lineCount(content: string): number {
+  if (content === '') return 0;
+  const ends = content.split('\n').length - 1;
+  return content.endsWith('\n') ? ends : ends + 1;
+}

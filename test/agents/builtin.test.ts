@@ -1,0 +1,136 @@
+import { expect, test } from 'vitest';
+import { builtinSources } from '../../src/agents/builtin.ts';
+import { loadBuiltinAgents } from '../../src/agents/discover.ts';
+import { parseSimple } from '../../src/agents/front-matter/simple.ts';
+import { splitFrontMatter } from '../../src/agents/front-matter/split.ts';
+import { byteLength } from '../../src/base/text.ts';
+import { TOOL_NAMES } from '../../src/protocol/tool-names.ts';
+
+const EXPLORE_TOOLS = [
+  'Read',
+  'LS',
+  'Glob',
+  'Grep',
+  'WebFetch',
+  'WebSearch',
+  'MemoryList',
+  'MemoryRead',
+  'TaskList',
+  'TaskReplay',
+  'Notify',
+];
+
+interface Row {
+  readonly name: string;
+  readonly file: string;
+  readonly aliases: readonly string[];
+  readonly mode: 'plan' | 'default';
+  readonly tools: readonly string[] | 'all';
+  readonly turns: number;
+  readonly model: string;
+}
+
+/** The table of SPEC "Agent definitions". */
+const TABLE: readonly Row[] = [
+  {
+    name: 'Explore',
+    file: 'explore',
+    aliases: ['explore'],
+    mode: 'plan',
+    tools: EXPLORE_TOOLS,
+    turns: 30,
+    model: 'fast',
+  },
+  {
+    name: 'Plan',
+    file: 'plan',
+    aliases: ['plan'],
+    mode: 'plan',
+    tools: [...EXPLORE_TOOLS, 'TodoWrite', 'MemoryWrite', 'MemoryAppend'],
+    turns: 50,
+    model: 'inherit',
+  },
+  {
+    name: 'Bash',
+    file: 'bash',
+    aliases: ['bash'],
+    mode: 'default',
+    tools: ['Bash', 'Read', 'Glob', 'Grep', 'TaskOutput', 'TaskStop', 'Notify'],
+    turns: 30,
+    model: 'fast',
+  },
+  {
+    name: 'Review',
+    file: 'review',
+    aliases: ['review', 'code-reviewer'],
+    mode: 'plan',
+    tools: ['Read', 'Glob', 'Grep', 'Notify', 'Bash'],
+    turns: 30,
+    model: 'inherit',
+  },
+  {
+    name: 'Summary',
+    file: 'summary',
+    aliases: ['summary', 'summarize'],
+    mode: 'plan',
+    tools: ['Read', 'LS', 'Glob', 'Grep'],
+    turns: 10,
+    model: 'fast',
+  },
+  {
+    name: 'general-purpose',
+    file: 'general-purpose',
+    aliases: ['general'],
+    mode: 'default',
+    tools: 'all',
+    turns: 50,
+    model: 'inherit',
+  },
+];
+
+test('the built-in agents are those of the table, in its order, without a warning', async () => {
+  const agents = await loadBuiltinAgents();
+  expect(agents).toEqual(
+    TABLE.map((row) => ({
+      name: row.name,
+      aliases: row.aliases,
+      description: expect.any(String),
+      prompt: expect.any(String),
+      tools: row.tools === 'all' ? { mode: 'all', names: [] } : { mode: 'allow', names: row.tools },
+      disallowedTools: [],
+      model: row.model,
+      permissionMode: row.mode,
+      mode: row.mode,
+      limits: { maxTurns: row.turns },
+      origin: { scope: 'builtin', vendor: 'muster', path: `builtin:${row.file}` },
+      extra: {},
+      problems: [],
+    })),
+  );
+});
+
+test('their prompts and descriptions are short', async () => {
+  for (const agent of await loadBuiltinAgents()) {
+    expect(byteLength(agent.prompt), agent.name).toBeLessThanOrEqual(900);
+    expect(byteLength(agent.description), agent.name).toBeLessThanOrEqual(160);
+  }
+});
+
+test('their prompts name no tool but shell commands, since a tool may not be there', async () => {
+  const names = TOOL_NAMES.filter((name) => !['Read', 'Edit', 'Write', 'Bash'].includes(name));
+  for (const agent of await loadBuiltinAgents()) {
+    const words = new Set(agent.prompt.match(/[A-Za-z]+/g));
+    expect(
+      names.filter((name) => words.has(name)),
+      agent.name,
+    ).toEqual([]);
+  }
+});
+
+test('their front matter needs no YAML library', () => {
+  for (const { path, text } of builtinSources()) {
+    const split = splitFrontMatter(text);
+    const fields = split.kind === 'found' ? parseSimple(split.yaml, split.yamlLine) : undefined;
+    expect(fields?.get('name')?.line, path).toBe(2);
+  }
+});

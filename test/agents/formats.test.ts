@@ -1,0 +1,393 @@
+import { describe, expect, test } from 'vitest';
+import { claudeFormat, parseSessionAgents } from '../../src/agents/formats/claude.ts';
+import { genFormat, musterFormat, subagentFormat } from '../../src/agents/formats/muster.ts';
+import { agentFile, codes, read, readOne } from './support.ts';
+
+const HEAD = ['name: tester', 'description: Tests.'] as const;
+
+const PLAIN = {
+  name: 'tester',
+  aliases: [],
+  description: 'Tests.',
+  prompt: 'Test.',
+  tools: { mode: 'all', names: [] },
+  disallowedTools: [],
+  permissionMode: null,
+  mode: null,
+  limits: {},
+  origin: { scope: 'user', vendor: 'muster', path: '/agents/tester.md' },
+  extra: {},
+  problems: [],
+};
+
+test('a Muster file with every field', async () => {
+  const file = agentFile(
+    ...HEAD,
+    'aliases: [check, prove]',
+    'tools: Read, Bash, mcp__git__log',
+    'disallowed-tools: Write',
+    'model: openai/some-model',
+    'permission-mode: acceptEdits',
+    'max-turns: 12',
+    'max-tokens: 1000',
+    'wall-seconds: 60',
+    'result-max-tokens: "500"',
+    'effort: high',
+    'color: blue',
+  );
+  expect(await readOne(musterFormat, file)).toEqual({
+    ...PLAIN,
+    aliases: ['check', 'prove'],
+    tools: { mode: 'allow', names: ['Read', 'Bash', 'mcp__git__log'] },
+    disallowedTools: ['Write'],
+    model: 'openai/some-model',
+    permissionMode: 'acceptEdits',
+    mode: 'acceptEdits',
+    limits: { maxTurns: 12, maxTokens: 1000, wallSeconds: 60, resultMaxTokens: 500 },
+    effort: 'high',
+    color: 'blue',
+  });
+});
+
+test('S3: a .gen file with permission-mode, max-turns and nested tools', async () => {
+  const file = agentFile(
+    'name: ml-engineer',
+    'description: Learns.',
+    'model: inherit',
+    'permission-mode: dontAsk',
+    'max-turns: 50',
+    'tools:',
+    '  mode: allowlist',
+    '  allow:',
+    '    - Read',
+    '    - Bash',
+    '    - Grep',
+    '  deny: [Grep]',
+  );
+  expect(await readOne(genFormat, file)).toEqual({
+    ...PLAIN,
+    name: 'ml-engineer',
+    description: 'Learns.',
+    model: 'inherit',
+    tools: { mode: 'allow', names: ['Read', 'Bash'] },
+    permissionMode: 'dontAsk',
+    mode: 'autonomous',
+    limits: { maxTurns: 50 },
+    origin: { ...PLAIN.origin, vendor: 'gen' },
+  });
+});
+
+test('S0: a SUBAGENT.md with the tool names of its own, named after its folder', async () => {
+  const file = agentFile(
+    'description: "Looks: reads"',
+    'tools: "read_file, grep_files, http_get, notify"',
+    'model: fast',
+  );
+  const path = '/subagents/look/SUBAGENT.md';
+  expect(await read(subagentFormat, file, path)).toEqual({
+    items: [
+      {
+        ...PLAIN,
+        name: 'look',
+        description: 'Looks: reads',
+        tools: { mode: 'allow', names: ['Read', 'Grep', 'WebFetch', 'Notify'] },
+        model: 'fast',
+        origin: { scope: 'user', vendor: 'subagent', path },
+        problems: [expect.objectContaining({ code: 'name-from-filename' })],
+      },
+    ],
+    problems: [],
+  });
+  const renamed = await read(subagentFormat, agentFile(...HEAD), path);
+  expect(renamed.items.map((agent) => [agent.name, codes(agent)])).toEqual([
+    ['tester', ['name-differs-from-folder']],
+  ]);
+});
+
+test('a Claude file keeps what does not act, and says so once', async () => {
+  const file = agentFile(
+    ...HEAD,
+    'tools:',
+    '  - Read',
+    '  - AskUserQuestion',
+    'disallowedTools: Write, Edit',
+    'model: sonnet',
+    'permissionMode: dontAsk',
+    'maxTurns: 9',
+    'isolation: worktree',
+    'hooks: {Stop: []}',
+    'version: 2',
+  );
+  expect(await readOne(claudeFormat, file)).toEqual({
+    ...PLAIN,
+    tools: { mode: 'allow', names: ['Read', 'AskUser'] },
+    disallowedTools: ['Write', 'Edit'],
+    model: 'sonnet',
+    permissionMode: 'dontAsk',
+    mode: 'default',
+    limits: { maxTurns: 9 },
+    origin: { ...PLAIN.origin, vendor: 'claude' },
+    extra: { isolation: 'worktree', hooks: { Stop: [] }, version: 2 },
+    problems: [
+      {
+        code: 'inactive-field',
+        message: 'These fields do nothing yet: isolation, hooks. Unknown fields: version.',
+        path: '/agents/tester.md',
+        line: 11,
+      },
+    ],
+  });
+});
+
+describe('tools', () => {
+  const none = { mode: 'allow', names: [] };
+  const all = { mode: 'all', names: [] };
+  const allow = (...names: string[]): object => ({ mode: 'allow', names });
+  test.each([
+    ['absent', [], all, []],
+    ['star', ['tools: "*"'], all, []],
+    ['star that is no YAML', ['tools: *'], all, ['invalid-yaml']],
+    ['star in a list', ['tools: ["*"]'], all, []],
+    ['star and more', ['tools: "*, Task"'], all, ['tools-beside-star']],
+    ['flat', ['tools: Read, Grep'], allow('Read', 'Grep'), []],
+    ['twice the same', ['tools: Read, read_file'], allow('Read'), []],
+    ['flow list', ['tools: [Read, Grep]'], allow('Read', 'Grep'), []],
+    ['quoted list', ['tools: ["Read", "Grep"]'], allow('Read', 'Grep'), []],
+    ['block list', ['tools:', '- Read', '- Grep'], allow('Read', 'Grep'), []],
+    [
+      'open list',
+      ['tools: [Read, "Grep"]x'],
+      none,
+      ['invalid-yaml', 'unknown-tool', 'unknown-tool', 'no-known-tools'],
+    ],
+    ['group word', ['tools: Read, search'], allow('Read', 'Grep', 'Glob'), []],
+    ['another spelling', ['allowed-tools: Read'], allow('Read'), []],
+    ['empty', ['tools:'], none, ['no-tools']],
+    ['empty list', ['tools: []'], none, ['no-tools']],
+    ['unknown beside known', ['tools: Read, Fly'], allow('Read'), ['unknown-tool']],
+    ['unknown only', ['tools: Fly'], none, ['unknown-tool', 'no-known-tools']],
+    ['pattern', ['tools: Read, "Bash(git log:*, x)"'], allow('Read'), ['tool-pattern']],
+    ['a number', ['tools: 3'], none, ['invalid-tools']],
+    ['a list of maps', ['tools: [{a: b}]'], none, ['invalid-tools']],
+    ['nested allow', ['tools: {mode: allow, allow: "Read, LS"}'], allow('Read', 'LS'), []],
+    ['nested without mode', ['tools: {allow: [Read]}'], allow('Read'), []],
+    [
+      'nested deny',
+      ['tools: {mode: denylist, deny: [Bash]}'],
+      { mode: 'deny', names: ['Bash'] },
+      [],
+    ],
+    ['nested deny alone', ['tools: {deny: [Bash]}'], { mode: 'deny', names: ['Bash'] }, []],
+    [
+      'nested star less some',
+      ['tools: {allow: "*", deny: [Bash]}'],
+      { mode: 'deny', names: ['Bash'] },
+      [],
+    ],
+    ['nested without lists', ['tools: {mode: denylist}'], none, ['invalid-tools']],
+    ['nested empty', ['tools: {mode: allowlist}'], none, ['no-tools']],
+    ['nested unknown mode', ['tools: {mode: some, allow: [Read]}'], none, ['invalid-tools']],
+    ['nested unreadable deny', ['tools: {mode: denylist, deny: 3}'], none, ['invalid-tools']],
+    ['nested unreadable allow', ['tools: {allow: 3}'], none, ['invalid-tools']],
+    ['unreadable denial', ['disallowedTools: 3'], none, ['invalid-tools']],
+    ['hostile server', ['tools: "mcp__a b"'], none, ['unknown-tool', 'no-known-tools']],
+  ])('%s', async (_, lines, tools, expected) => {
+    const agent = await readOne(musterFormat, agentFile(...HEAD, ...lines));
+    expect({ tools: agent.tools, codes: codes(agent) }).toEqual({ tools, codes: expected });
+  });
+
+  test('a denied pattern denies the whole tool', async () => {
+    const agent = await readOne(claudeFormat, agentFile(...HEAD, 'disallowedTools: Bash(rm *)'));
+    expect([agent.disallowedTools, codes(agent)]).toEqual([['Bash'], ['tool-pattern']]);
+  });
+});
+
+describe('permission modes', () => {
+  test.each([
+    ['plan', 'plan', 'plan'],
+    ['default', 'default', 'default'],
+    ['acceptEdits', 'acceptEdits', 'acceptEdits'],
+    ['manual', 'default', 'default'],
+    ['auto', 'default', 'default'],
+    ['bypassPermissions', 'autonomous', 'autonomous'],
+    ['dontAsk', 'autonomous', 'default'],
+    ['autonomous', 'autonomous', null],
+    ['PLAN', null, null],
+  ])('%s is %s for Muster and %s for Claude', async (word, muster, claude) => {
+    for (const spelling of ['permission-mode', 'permissionMode', 'permission_mode']) {
+      const file = agentFile(...HEAD, `${spelling}: ${word}`);
+      const ours = await readOne(musterFormat, file);
+      const theirs = await readOne(claudeFormat, file);
+      expect([ours.mode, theirs.mode]).toEqual([muster, claude]);
+      expect(ours.permissionMode).toBe(muster === null ? null : word);
+      expect(codes(theirs)).toEqual(claude === null ? ['invalid-permission-mode'] : []);
+    }
+  });
+
+  test('broken YAML after it does not lose a narrow mode', async () => {
+    const file = agentFile(...HEAD, 'permissionMode: plan', 'note: a: b', 'maxTurns: 3', 'x: y: z');
+    const agent = await readOne(claudeFormat, file);
+    expect([agent.mode, agent.limits, codes(agent)]).toEqual([
+      'plan',
+      { maxTurns: 3 },
+      ['invalid-yaml'],
+    ]);
+  });
+
+  test('two words in one value are none', async () => {
+    const agent = await readOne(claudeFormat, agentFile(...HEAD, 'permission-mode: dontAsk, plan'));
+    expect([agent.permissionMode, agent.mode, codes(agent)]).toEqual([
+      null,
+      null,
+      ['invalid-permission-mode'],
+    ]);
+  });
+});
+
+describe('other fields', () => {
+  test.each([
+    ['max-turns: 7', { maxTurns: 7 }, []],
+    ['maxTurns: "7"', { maxTurns: 7 }, []],
+    ['max_turns: 7', { maxTurns: 7 }, []],
+    ['max-turns: 0', {}, ['invalid-limit']],
+    ['max-turns: -1', {}, ['invalid-limit']],
+    ['max-turns: 1.5', {}, ['invalid-limit']],
+    ['max-turns: many', {}, ['invalid-limit']],
+    ['max-turns: ""', {}, ['invalid-limit']],
+    ['max-turns:', {}, []],
+  ])('%s', async (line, limits, expected) => {
+    const agent = await readOne(musterFormat, agentFile(...HEAD, line));
+    expect({ limits: agent.limits, codes: codes(agent) }).toEqual({ limits, codes: expected });
+  });
+
+  test.each([
+    ['model: [gpt-x, gpt-y]', { model: 'gpt-x' }, []],
+    ['model: {a: b}', {}, ['invalid-model']],
+    ['model:', {}, []],
+    ['effort: extreme', {}, ['invalid-effort']],
+    ['color: "#0af"', { color: '#0af' }, []],
+    ['color: "\\e[31m"', {}, ['invalid-color']],
+    ['aliases: a, b', { aliases: ['a', 'b'] }, []],
+    ['aliases: 3', {}, []],
+    ['note: 1', { extra: { note: 1 } }, ['unknown-field']],
+    ['Description: Another', { extra: { Description: 'Another' } }, ['unknown-field']],
+  ])('%s', async (line, fields, expected) => {
+    const agent = await readOne(musterFormat, agentFile(...HEAD, line));
+    expect(agent).toEqual({ ...PLAIN, ...fields, problems: expect.any(Array) });
+    expect(codes(agent)).toEqual(expected);
+  });
+
+  test('a name is taken as written, without control characters, on one line', async () => {
+    const agent = await readOne(
+      musterFormat,
+      agentFile('name: "My\\n \\e[2JTester"', 'description: T'),
+    );
+    expect(agent.name).toBe('My [2JTester');
+  });
+
+  test('a literal \\n in a description is a line end, and a missing one is told', async () => {
+    const agent = await readOne(musterFormat, agentFile('name: a', 'description: One.\\nTwo.'));
+    expect(agent.description).toBe('One.\nTwo.');
+    const bare = await readOne(musterFormat, agentFile('model: fast'));
+    expect([bare.name, bare.description, codes(bare)]).toEqual([
+      'tester',
+      '',
+      ['name-from-filename', 'missing-description'],
+    ]);
+  });
+});
+
+describe('files that give no agent', () => {
+  test.each([
+    ['/agents/README.md', '# Agents\n', 'not-an-agent', undefined],
+    ['/agents/notes.md', 'Some notes.\n', 'frontmatter-missing', undefined],
+    ['/agents/empty.md', '', 'frontmatter-missing', undefined],
+    ['/agents/open.md', '---\nname: a\n', 'front-matter-unclosed', 1],
+  ])('%s', async (path, text, code, line) => {
+    expect(await read(musterFormat, text, path)).toEqual({
+      items: [],
+      problems: [
+        { code, message: expect.any(String), path, ...(line === undefined ? {} : { line }) },
+      ],
+    });
+  });
+});
+
+describe('--agents', () => {
+  test('reads Claude Code’s JSON; the key is the name', () => {
+    const json = JSON.stringify({
+      one: {
+        name: 'other',
+        description: 'Does.',
+        prompt: ' Do.\r\nIt. ',
+        tools: ['Read', 'Fly'],
+        model: 'haiku',
+        permissionMode: 'dontAsk',
+        maxTurns: 3,
+      },
+    });
+    expect(parseSessionAgents(json)).toEqual({
+      items: [
+        {
+          ...PLAIN,
+          name: 'one',
+          description: 'Does.',
+          prompt: 'Do.\nIt.',
+          tools: { mode: 'allow', names: ['Read'] },
+          model: 'haiku',
+          permissionMode: 'dontAsk',
+          mode: 'default',
+          limits: { maxTurns: 3 },
+          origin: { scope: 'session', vendor: 'claude', path: 'session:one' },
+          problems: [
+            {
+              code: 'unknown-tool',
+              message: 'Unknown tool `Fly`; it is left out.',
+              path: 'session:one',
+            },
+          ],
+        },
+      ],
+      problems: [],
+    });
+  });
+
+  test.each([
+    ['{', 'session:', 'no valid JSON'],
+    ['[]', 'session:', 'must be a JSON object'],
+    ['null', 'session:', 'must be a JSON object'],
+    ['{"a": 1}', 'session:a', '`a` must be an object'],
+    ['{"a": {"prompt": " "}}', 'session:a', '`prompt`'],
+    ['{"__proto__": {"prompt": 1}}', 'session:__proto__', '`prompt`'],
+  ])('%s is told', (json, path, message) => {
+    expect(parseSessionAgents(json)).toEqual({
+      items: [],
+      problems: [
+        { code: 'invalid-session-agent', message: expect.stringContaining(message), path },
+      ],
+    });
+  });
+});
+
+test('a __proto__ field goes nowhere', async () => {
+  const agent = await readOne(
+    claudeFormat,
+    agentFile(...HEAD, '__proto__: {polluted: "yes"}', 'x: 1'),
+  );
+  expect(Object.keys(agent.extra)).toEqual(['x']);
+  expect('polluted' in agent.extra).toBe(false);
+});
+
+test('what a message quotes is short and cannot steer a terminal; neither can there be very many', async () => {
+  const long = await readOne(
+    claudeFormat,
+    agentFile(...HEAD, `tools: "\\e[2J${'x'.repeat(10_000)}"`),
+  );
+  for (const { message } of long.problems) {
+    expect(message.length).toBeLessThanOrEqual(420);
+    expect(message).not.toContain('\u001b');
+  }
+  const unknown = Array.from({ length: 5000 }, (_, index) => `t${index}`).join(', ');
+  const many = await readOne(claudeFormat, agentFile(...HEAD, `tools: ${unknown}`));
+  expect([many.problems.length, codes(many).at(-1)]).toEqual([100, 'too-many-problems']);
+});

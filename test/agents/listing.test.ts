@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { claudeFormat } from '../../src/agents/formats/claude.ts';
+import { listAgents } from '../../src/agents/listing.ts';
+import { agentFile, read, readOne } from './support.ts';
+
+test('one record an agent, shadowed ones last', async () => {
+  const agent = await readOne(
+    claudeFormat,
+    agentFile('name: a', 'description: D', 'tools: MultiEdit, Edit, AskUser', 'maxTurns: 4'),
+  );
+  const { items } = await read(claudeFormat, agentFile('name: A', 'model: haiku'), '/other/a.md');
+  const skipped = [{ path: '/x.md', code: 'binary', reason: 'A binary file.' }];
+  const found = {
+    agents: [agent],
+    shadowed: items.map((each) => ({ agent: each, by: agent.origin.path })),
+    skipped,
+    problems: [],
+  };
+  const record = {
+    aliases: [],
+    disallowedTools: [],
+    permissionMode: null,
+    effectiveMode: 'plan',
+    promptSha256: createHash('sha256').update('Test.').digest('hex'),
+    scope: 'user',
+    vendor: 'claude',
+  };
+  expect(listAgents(found, { effectiveMode: () => 'plan' })).toEqual({
+    agents: [
+      {
+        ...record,
+        path: '/agents/tester.md',
+        name: 'a',
+        description: 'D',
+        tools: { mode: 'allow', names: ['Edit', 'AskUserQuestion'] },
+        model: null,
+        maxTurns: 4,
+        warnings: [],
+        shadows: ['/other/a.md'],
+        shadowedBy: null,
+      },
+      {
+        ...record,
+        path: '/other/a.md',
+        name: 'A',
+        description: '',
+        tools: { mode: 'all', names: [] },
+        model: 'haiku',
+        maxTurns: null,
+        warnings: [expect.objectContaining({ code: 'missing-description' })],
+        shadows: [],
+        shadowedBy: '/agents/tester.md',
+      },
+    ],
+    skipped,
+    problems: [],
+  });
+});

@@ -1,0 +1,47 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { AgentDefinition } from '../../src/protocol/agent.ts';
+import type { AgentFormat, LoadedAgents } from '../../src/agents/formats/format.ts';
+
+/** A directory of its own with the given files; `remove` takes it away again. */
+export function workTree(files: Readonly<Record<string, string | Buffer>> = {}): {
+  readonly root: string;
+  path(...parts: string[]): string;
+  write(path: string, content: string | Buffer): void;
+  remove(): void;
+} {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'muster-agents-')));
+  const path = (...parts: string[]): string => join(root, ...parts);
+  const write = (file: string, content: string | Buffer): void => {
+    mkdirSync(dirname(path(file)), { recursive: true });
+    writeFileSync(path(file), content);
+  };
+  for (const [file, content] of Object.entries(files)) write(file, content);
+  return { root, path, write, remove: () => rmSync(root, { recursive: true, force: true }) };
+}
+
+/** Reads `text` as the file `/agents/FILE.md` of a user. */
+export function read(
+  format: AgentFormat,
+  text: string,
+  path = '/agents/tester.md',
+): Promise<LoadedAgents> {
+  return format.read({ path, scope: 'user', text });
+}
+
+/** The one agent that a file gives. */
+export async function readOne(format: AgentFormat, text: string): Promise<AgentDefinition> {
+  const { items, problems } = await read(format, text);
+  if (items[0] === undefined || items.length !== 1) throw new Error(JSON.stringify(problems));
+  return items[0];
+}
+
+export function codes(agent: AgentDefinition): readonly string[] {
+  return agent.problems.map(({ code }) => code);
+}
+
+/** A file with this front matter and the body `Test.` */
+export function agentFile(...lines: readonly string[]): string {
+  return ['---', ...lines, '---', '', 'Test.', ''].join('\n');
+}

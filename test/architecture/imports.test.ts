@@ -1,0 +1,136 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = resolve(import.meta.dirname, '../..');
+const src = join(root, 'src');
+
+interface Import {
+  /** Path below src of the importing file. */
+  readonly from: string;
+  /** Path below src, or the name of a package. */
+  readonly to: string;
+  readonly kind: 'value' | 'type' | 'dynamic';
+}
+
+const STATEMENT =
+  /(?:^|\n)\s*(?:import|export)\s+(type\s)?(?:[^'"`;]*?\sfrom\s*)?['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/g;
+
+function sourceFiles(): readonly string[] {
+  return readdirSync(src, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .toSorted();
+}
+
+function importsOf(file: string): readonly Import[] {
+  const text = readFileSync(join(src, file), 'utf8');
+  return [...text.matchAll(STATEMENT)].map(([, typeOnly, fixed, dynamic]) => {
+    const target = fixed ?? dynamic ?? '';
+    const to = target.startsWith('.')
+      ? relative(src, resolve(src, dirname(file), target))
+      : target.startsWith('node:')
+        ? target
+        : target
+            .split('/')
+            .slice(0, target.startsWith('@') ? 2 : 1)
+            .join('/');
+    const kind = dynamic !== undefined ? 'dynamic' : typeOnly !== undefined ? 'type' : 'value';
+    return { from: file, to, kind };
+  });
+}
+
+const files = sourceFiles();
+const imports = files.flatMap(importsOf);
+const own = imports.filter(({ to }) => files.includes(to));
+
+/** Each folder, and those below it that it may import. */
+const BELOW: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  sys: ['base'],
+  protocol: ['base'],
+  model: ['protocol', 'sys', 'base'],
+  policy: ['protocol', 'sys', 'base'],
+  agents: ['protocol', 'sys', 'base'],
+  store: ['protocol', 'sys', 'base'],
+  tools: ['protocol', 'sys', 'base'],
+  engine: ['model', 'policy', 'agents', 'store', 'tools', 'protocol', 'sys', 'base'],
+  api: ['engine', 'model', 'policy', 'agents', 'store', 'tools', 'protocol', 'sys', 'base'],
+  front: ['api', 'protocol', 'sys', 'base'],
+  testing: ['model', 'protocol', 'base'],
+};
+
+function room(file: string): string {
+  return file.split('/')[0] ?? '';
+}
+
+describe('imports', () => {
+  it('point down only', () => {
+    const upward = own
+      .filter(({ from, to }) => room(from) !== room(to) && !BELOW[room(from)]?.includes(room(to)))
+      .map(({ from, to }) => `${from} → ${to}`);
+    expect(upward).toEqual([]);
+  });
+
+  it('between fronts do not exist', () => {
+    const front = (file: string) => file.split('/').slice(0, 2).join('/');
+    const sideways = own.filter(
+      ({ from, to }) => room(from) === 'front' && room(to) === 'front' && front(from) !== front(to),
+    );
+    // The command line chooses which front to load, and so may name each, dynamically.
+    const wrong = sideways.filter(
+      ({ from, kind }) => !(front(from) === 'front/cli' && kind === 'dynamic'),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('form no cycle', () => {
+    const next = Map.groupBy(
+      own.filter(({ kind }) => kind !== 'dynamic'),
+      ({ from }) => from,
+    );
+    const done = new Set<string>();
+    const cycles: string[] = [];
+    const visit = (file: string, path: readonly string[]): void => {
+      if (path.includes(file)) {
+        cycles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+        return;
+      }
+      if (done.has(file)) return;
+      for (const { to } of next.get(file) ?? []) visit(to, [...path, file]);
+      done.add(file);
+    };
+    for (const file of files) visit(file, []);
+    expect(cycles).toEqual([]);
+  });
+
+  it('leave heavy packages to the moment of use', () => {
+    const heavy = [
+      ...['@ai-sdk/anthropic', '@ai-sdk/openai', '@ai-sdk/google', '@ai-sdk/openai-compatible'],
+      ...['undici', 'yaml', 'smol-toml', 'unbash', 'diff', '@vscode/ripgrep', 'execa'],
+    ];
+    const reached = staticallyReached(['front/cli/bin.ts', 'api/index.ts']);
+    const loaded = imports
+      .filter(({ from, to, kind }) => reached.has(from) && kind === 'value' && heavy.includes(to))
+      .map(({ from, to }) => `${from} → ${to}`);
+    expect(loaded).toEqual([]);
+  });
+});
+
+function staticallyReached(entries: readonly string[]): ReadonlySet<string> {
+  const reached = new Set<string>(entries);
+  for (const file of reached) {
+    for (const { from, to, kind } of own) {
+      if (from === file && kind === 'value') reached.add(to);
+    }
+  }
+  return reached;
+}
+
+describe('the environment', () => {
+  it('is read in one place', () => {
+    const readers = files.filter((file) =>
+      readFileSync(join(src, file), 'utf8').includes('process.env'),
+    );
+    expect(readers).toEqual(['sys/env.ts']);
+  });
+});

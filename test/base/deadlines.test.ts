@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Deadlines } from '../../src/base/deadlines.ts';
+
+const clock = { now: () => Date.now(), monotonic: () => performance.now() };
+
+describe('Deadlines', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('fires in order of time, each once, whatever the order of arrival', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 1000 }), { maxLength: 50 }), (waits) => {
+        const deadlines = new Deadlines(clock);
+        const fired: number[] = [];
+        for (const wait of waits) deadlines.after(wait, () => void fired.push(wait));
+        vi.advanceTimersByTime(1002);
+        expect(fired).toEqual(waits.toSorted((a, b) => a - b));
+        expect(deadlines.size).toBe(0);
+      }),
+    );
+  });
+
+  it('never fires what was cancelled, and keeps the rest', () => {
+    const step = fc.record({ wait: fc.integer({ min: 1, max: 500 }), cancelled: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const deadlines = new Deadlines(clock);
+        const fired: number[] = [];
+        const made = steps.map((each, index) => ({
+          ...each,
+          deadline: deadlines.after(each.wait, () => void fired.push(index)),
+        }));
+        for (const { cancelled, deadline } of made) {
+          if (cancelled) deadline.cancel();
+          if (cancelled) deadline.cancel();
+        }
+        vi.advanceTimersByTime(502);
+        const expected = steps.flatMap((each, index) => (each.cancelled ? [] : [index]));
+        expect(fired.toSorted((a, b) => a - b)).toEqual(expected);
+      }),
+    );
+  });
+
+  it('holds one timer for all of them, and none when nothing stands', () => {
+    const deadlines = new Deadlines(clock);
+    const made = Array.from({ length: 100 }, (_, index) => deadlines.after(1000 - index, () => {}));
+    expect(vi.getTimerCount()).toBe(1);
+    for (const deadline of made) deadline.cancel();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('lets a deadline set another and cancel a third while it fires', () => {
+    const deadlines = new Deadlines(clock);
+    const fired: string[] = [];
+    const third = deadlines.after(20, () => void fired.push('third'));
+    deadlines.after(10, () => {
+      fired.push('first');
+      third.cancel();
+      deadlines.after(5, () => void fired.push('second'));
+    });
+    vi.advanceTimersByTime(100);
+    expect(fired).toEqual(['first', 'second']);
+  });
+});

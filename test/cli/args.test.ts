@@ -1,0 +1,278 @@
+import { describe, expect, it } from 'vitest';
+import { UsageError } from '../../src/base/errors.ts';
+import { parseArgs } from '../../src/front/cli/args.ts';
+import type { RunCommand } from '../../src/front/cli/command.ts';
+import { FLAG_NAMES, flagSpec } from '../../src/front/cli/flags.ts';
+
+const RUN: RunCommand = {
+  kind: 'run',
+  prompt: null,
+  outputFormat: 'text',
+  verbose: false,
+  log: true,
+  agent: null,
+  agents: null,
+  maxTurns: null,
+  addDirs: [],
+  dataDir: null,
+  cwd: null,
+  trustProject: false,
+  flags: [],
+};
+const flag = (name: string, key: string, text: string) => ({ key, flag: `--${name}`, text });
+
+function failure(argv: readonly string[]): string {
+  try {
+    parseArgs(argv);
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    throw error;
+  }
+  throw new Error(`${argv.join(' ')} was accepted`);
+}
+
+describe('a prompt', () => {
+  it.each([
+    [['-p', 'hi'], 'hi'],
+    [['--print', 'hi'], 'hi'],
+    [['--print=hi'], 'hi'],
+    [['-phi'], 'hi'],
+    [['hi', '-p'], 'hi'],
+    [['-p', '--verbose', 'hi'], 'hi'],
+    [['-p'], null],
+    [['-p', '--', '- a\n- b'], '- a\n- b'],
+    [['-p', '--', '--model'], '--model'],
+    [['-p', '--', 'doctor'], 'doctor'],
+    [['-p', 'doctor'], 'doctor'],
+    [['doctor', '-p'], 'doctor'],
+    [['-p', '--verbose', 'help'], 'help'],
+    [['--print=--help'], '--help'],
+    [['-p', 'x '], 'x '],
+  ])('%j is %j', (argv, prompt) => {
+    expect(parseArgs(argv)).toEqual({ ...RUN, prompt, verbose: argv.includes('--verbose') });
+  });
+
+  it.each([
+    [['-p', ''], 'the prompt is empty'],
+    [['-p', ' \n'], 'the prompt is empty'],
+    [['-p', 'a', 'b'], 'more than one prompt ("a" and "b"); put quotes around the whole of it'],
+    [['-p', 'a', '-p', 'b'], /^more than one prompt/],
+    [['-p', '- a'], /^"- a" is taken for a flag; a prompt that begins with a dash goes after --/],
+    [['fix it'], /^unknown command "fix it"; .* A prompt needs -p: muster -p "fix it"$/],
+    [['--model', 'x'], 'a run needs -p and a prompt: muster -p "…"'],
+  ])('%j is refused', (argv, message) => {
+    expect(failure(argv)).toMatch(message);
+  });
+});
+
+it('takes every flag of a run', () => {
+  const argv = [
+    '-p',
+    'hi',
+    '--output-format',
+    'stream-json',
+    '--verbose',
+    '--no-log',
+    '--agent',
+    'Plan',
+    '--agents',
+    '{"a":{}}',
+    '--model',
+    'acme/large',
+    '--permission-mode=plan',
+    '--allow',
+    'A',
+    '--allow',
+    'B(x, y)',
+    '--ask',
+    'C',
+    '--deny',
+    'D',
+    '--on-ask',
+    'deny',
+    '--max-turns',
+    '3',
+    '--max-tokens',
+    '500',
+    '--max-cost-usd',
+    '0.25',
+    '--trust-project',
+    '--cwd',
+    'work',
+    '--add-dir',
+    '../a',
+    '--add-dir',
+    '/b',
+    '--data-dir',
+    'data',
+  ];
+  expect(parseArgs(argv)).toEqual({
+    kind: 'run',
+    prompt: 'hi',
+    outputFormat: 'stream-json',
+    verbose: true,
+    log: false,
+    agent: 'Plan',
+    agents: { kind: 'json', text: '{"a":{}}' },
+    maxTurns: 3,
+    addDirs: ['../a', '/b'],
+    dataDir: 'data',
+    cwd: 'work',
+    trustProject: true,
+    flags: [
+      flag('model', 'models.default', 'acme/large'),
+      flag('permission-mode', 'permissions.mode', 'plan'),
+      flag('allow', 'permissions.allow', 'A'),
+      flag('allow', 'permissions.allow', 'B(x, y)'),
+      flag('ask', 'permissions.ask', 'C'),
+      flag('deny', 'permissions.deny', 'D'),
+      flag('on-ask', 'permissions.on_ask', 'deny'),
+      flag('max-tokens', 'budget.tree_tokens', '500'),
+      flag('max-cost-usd', 'budget.tree_cost_usd', '0.25'),
+    ],
+  });
+});
+
+it('takes a file of agents', () => {
+  expect(parseArgs(['-p', 'x', '--agents', '@a.json'])).toMatchObject({
+    agents: { kind: 'file', path: 'a.json' },
+  });
+});
+
+describe('a command', () => {
+  const place = { cwd: null, trustProject: false };
+  it.each([
+    [['agents', 'list'], { kind: 'agents-list', json: false, ...place, dir: null }],
+    [
+      ['--json', 'agents', '--dir', 'd', 'list', '--trust-project', '--cwd', 'c'],
+      { kind: 'agents-list', json: true, cwd: 'c', trustProject: true, dir: 'd' },
+    ],
+    [['tasks', 'list', '--json'], { kind: 'tasks-list', json: true, dataDir: null }],
+    [['tasks', 'show', 'ab'], { kind: 'tasks-show', json: false, dataDir: null, id: 'ab' }],
+    [
+      ['tasks', 'log', '--data-dir', 'd', 'ab'],
+      { kind: 'tasks-log', json: false, dataDir: 'd', id: 'ab' },
+    ],
+    [
+      ['models', '--model', 'm'],
+      { kind: 'models', json: false, ...place, flags: [flag('model', 'models.default', 'm')] },
+    ],
+    [
+      ['config', 'show', '--deny', 'A'],
+      {
+        kind: 'config-show',
+        json: false,
+        ...place,
+        flags: [flag('deny', 'permissions.deny', 'A')],
+      },
+    ],
+    [['doctor'], { kind: 'doctor', json: false, ...place, flags: [], dataDir: null }],
+    [['--version'], { kind: 'version' }],
+    [['-v'], { kind: 'version' }],
+  ])('%j', (argv, expected) => {
+    expect(parseArgs(argv)).toEqual(expected);
+  });
+});
+
+describe('a mistake is named with what is valid', () => {
+  it.each([
+    [['-p', 'x', '--modl', 'y'], /^unknown flag --modl; valid, nearest first: --model, /],
+    [['-p', 'x', '--modl=secret'], /^unknown flag --modl; valid/],
+    [['-p', 'x', '-z'], /^unknown flag -z; valid/],
+    [['-p', 'x', '--continue'], /^unknown flag --continue; valid, nearest first: /],
+    [['-p', 'x', '--resume', 'last'], /^unknown flag --resume; valid, nearest first: /],
+    [['-p', 'x', '--no-log=1'], '--no-log takes no value'],
+    [['-p', 'x', '--model'], '--model needs a value'],
+    [['-p', 'x', '--model', ''], '--model needs a value: --model MODEL'],
+    [['-p', 'x', '--model', '--verbose'], '--model needs a value: --model MODEL'],
+    [['--model', '-p', 'x'], /^unknown command "x"/],
+    [['-p', 'x', '--json'], /^--json does not go with muster -p; valid, nearest first: /],
+    [
+      ['-p', 'x', '--output-format', 'xml'],
+      '--output-format must be one of text, json, stream-json, not "xml"',
+    ],
+    [['-p', 'x', '--max-turns', '0'], '--max-turns must be a whole number of at least 1, not "0"'],
+    [['-p', 'x', '--max-turns', '-1'], /^--max-turns must be a whole number/],
+    [['-p', 'x', '--max-turns', '1.5'], /^--max-turns must be a whole number/],
+    [['-p', 'x', '--max-turns', '0x10'], /^--max-turns must be a whole number/],
+    [
+      ['-p', 'x', '--max-tokens', '1e3'],
+      /^--max-tokens must be a whole number from 0 to \d+, not "1e3"$/,
+    ],
+    [['-p', 'x', '--max-tokens', '-5'], /^--max-tokens must be a whole number/],
+    [['-p', 'x', '--max-cost-usd', 'Infinity'], /^--max-cost-usd must be a number/],
+    [
+      ['-p', 'x', '--max-cost-usd', '0.0'],
+      '--max-cost-usd must be above 0; leave it out for no limit',
+    ],
+    [
+      ['-p', 'x', '--permission-mode', 'yolo'],
+      /^--permission-mode must be one of plan, default, acceptEdits, autonomous, not "yolo"$/,
+    ],
+    [
+      ['-p', 'x', '--permission-mode', 'dontAsk'],
+      /refuse whatever would ask.*run everything without asking/,
+    ],
+    [['-p', 'x', '--on-ask', 'park'], '--on-ask park has no effect in this version; valid: deny'],
+    [['-p', 'x', '--agents', '{'], /^--agents is not JSON \([^\n]*\); a file is named as @FILE$/],
+    [['-p', 'x', '--agents', '7'], '--agents must be a JSON object or array, not 7'],
+    [['-p', 'x', '--agents', '@'], '--agents @ needs a file: --agents @FILE'],
+    [['agents'], '"agents" is not a command by itself; valid: agents list'],
+    [['tasks', 'lst'], '"tasks lst" is not a command; valid: tasks list, tasks log, tasks show'],
+    [['docter'], /^unknown command "docter"; valid: doctor, /],
+    [['tasks', 'show'], 'muster tasks show needs ID: muster tasks show ID'],
+    [
+      ['tasks', 'show', 'a', 'b'],
+      'muster tasks show does not take "b"; see muster tasks show --help',
+    ],
+    [['doctor', '--allow', 'A'], /^--allow does not go with muster doctor; valid/],
+    [
+      ['tasks', 'list', '--jsn'],
+      /^unknown flag --jsn; valid, nearest first: --json, --help, --data-dir$/,
+    ],
+    [['help', 'tsks'], /^unknown command "tsks"/],
+    [['-p', 'x', '--\u001B[2J\nevil'], /^"--⟨U\+001B⟩\[2J\\nevil" is taken for a flag/],
+  ])('%j', (argv, message) => {
+    const said = failure(argv);
+    expect(said).toMatch(message);
+    expect(said).not.toContain('\n');
+  });
+
+  it.each(FLAG_NAMES.filter((name) => 'value' in flagSpec(name) && name !== 'print'))(
+    '--%s without its value',
+    (name) => {
+      expect(failure(['-p', 'x', `--${name}`])).toBe(`--${name} needs a value`);
+    },
+  );
+});
+
+describe('help', () => {
+  const helpOf = (...argv: string[]) => {
+    const command = parseArgs(argv);
+    return command.kind === 'help' ? command.text : `not help but ${command.kind}`;
+  };
+
+  it('of the program', () => {
+    expect(helpOf()).toMatchSnapshot();
+  });
+
+  it('of a command', () => {
+    expect(helpOf('tasks', 'show', '--help')).toMatchSnapshot();
+  });
+
+  it('is the same, however it is asked for', () => {
+    expect([helpOf('--help'), helpOf('-h'), helpOf('help')]).toEqual([
+      helpOf(),
+      helpOf(),
+      helpOf(),
+    ]);
+    expect(helpOf('help', 'tasks', 'show')).toBe(helpOf('tasks', 'show', '-h'));
+    expect(helpOf('help', 'tasks')).toBe(helpOf('tasks', '--help'));
+    expect(helpOf('-p', 'tasks', '--help')).toBe(helpOf());
+  });
+
+  it('tells of every flag', () => {
+    const text = `${helpOf()}${helpOf('help', 'agents')}`;
+    expect(FLAG_NAMES.filter((name) => !text.includes(`--${name}`))).toEqual([]);
+  });
+});

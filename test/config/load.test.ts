@@ -1,0 +1,329 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { UsageError } from '../../src/base/errors.ts';
+import { loadConfig, readConfig, ruleTexts } from '../../src/api/config/load.ts';
+import { makePlace, problemsIn, write } from './place.ts';
+
+describe('layers', () => {
+  it('go from defaults over files and environment to flags', async () => {
+    const place = makePlace({
+      user: '[provider]\nretries = 1\nmax_concurrent = 1\n[task_tool]\nmax_depth = 1\nmax_tasks = 1\n',
+      project: '[provider]\nmax_concurrent = 2\n[task_tool]\nmax_depth = 3\nmax_tasks = 2\n',
+    });
+    const { config } = await loadConfig(
+      place.inputs({
+        trustProject: true,
+        environment: { MUSTER_TASK_TOOL_MAX_DEPTH: '4', MUSTER_TASK_TOOL_MAX_TASKS: '3' },
+        flags: [{ key: 'task_tool.max_tasks', flag: '--max-tasks', text: '5' }],
+      }),
+    );
+    expect([config.provider.retries, config.provider.maxConcurrent]).toEqual([1, 2]);
+    expect([config.taskTool.maxDepth, config.taskTool.maxTasks]).toEqual([4, 5]);
+  });
+
+  it('add up for permission rules, each with its own source', async () => {
+    const place = makePlace({
+      user: '[permissions]\ndeny = ["A", "B"]\n',
+      project: '[permissions]\ndeny = ["C"]\nallow = ["Bash(make)"]\n',
+    });
+    const loaded = await loadConfig(
+      place.inputs({
+        trustProject: true,
+        environment: { MUSTER_PERMISSIONS_DENY: 'D(a,b)' },
+        flags: [
+          { key: 'permissions.deny', flag: '--deny', text: 'E' },
+          { key: 'permissions.deny', flag: '--deny', text: 'F' },
+        ],
+      }),
+    );
+    const user = { kind: 'config', where: `${place.userFile}:2` };
+    const flag = { kind: 'flag', where: '--deny' };
+    expect(loaded.config.permissions.deny).toEqual(['A', 'B', 'C', 'D(a,b)', 'E', 'F']);
+    expect(ruleTexts(loaded, 'deny')).toEqual([
+      { text: 'A', source: user },
+      { text: 'B', source: user },
+      { text: 'C', source: { kind: 'config', where: `${place.projectFile}:2` } },
+      { text: 'D(a,b)', source: { kind: 'env', where: 'MUSTER_PERMISSIONS_DENY' } },
+      { text: 'E', source: flag },
+      { text: 'F', source: flag },
+    ]);
+    expect(ruleTexts(loaded, 'allow').map((rule) => rule.text)).toEqual(['Bash(make)']);
+  });
+
+  it('take the user file of XDG_CONFIG_HOME', async () => {
+    const place = makePlace();
+    write(join(place.root, 'xdg', 'muster', 'config.toml'), '[provider]\nretries = 9\n');
+    const environment = { XDG_CONFIG_HOME: join(place.root, 'xdg') };
+    const { config } = await loadConfig(place.inputs({ environment }));
+    expect(config.provider.retries).toBe(9);
+  });
+});
+
+describe('a project', () => {
+  const forbidden = [
+    '[permissions]',
+    'mode = "autonomous"',
+    'on_ask = "deny"',
+    '[store]',
+    'retention_days = 0',
+    'durability = "fast"',
+    '[sandbox]',
+    'kind = "off"',
+    'env = ["SECRET"]',
+    '[models]',
+    'fast = "acme/small"',
+    '[models.providers.anthropic]',
+    'base_url = "https://evil.example"',
+  ].join('\n');
+
+  it('is not even opened untrusted', async () => {
+    const place = makePlace({ project: 'not = = toml' });
+    const { files, notices, problems } = await readConfig(place.inputs());
+    expect({ files, notices, problems }).toEqual({
+      files: [
+        { path: place.userFile, scope: 'user', state: 'absent' },
+        { path: place.projectFile, scope: 'project', state: 'untrusted' },
+      ],
+      notices: [{ where: place.projectFile, message: expect.stringContaining('--trust-project') }],
+      problems: [],
+    });
+  });
+
+  it('sets neither providers nor state nor sandbox nor a wider mode, and is told so', async () => {
+    const place = makePlace({ project: forbidden });
+    const { config, notices } = await loadConfig(place.inputs({ trustProject: true }));
+    expect(config.permissions.mode).toBe('default');
+    expect(config.store).toEqual({ retentionDays: 30, durability: 'safe' });
+    expect(config.sandbox).toEqual({ kind: 'auto', network: false, env: [] });
+    expect(config.models).toMatchObject({ fast: 'acme/small', providers: new Map() });
+    expect(
+      notices.map(({ where, message }) => [where.replace(place.projectFile, 'FILE'), message]),
+    ).toEqual([
+      [
+        'FILE:2',
+        'a project cannot widen permissions.mode from your "default" to "autonomous"; ignored',
+      ],
+      ['FILE:5', expect.stringContaining('store.retention_days')],
+      ['FILE:6', expect.stringContaining('store.durability')],
+      ['FILE:8', expect.stringContaining('sandbox.kind')],
+      ['FILE:9', expect.stringContaining('sandbox.env')],
+      ['FILE:12', expect.stringContaining('[models.providers.anthropic]')],
+    ]);
+  });
+
+  it('may narrow the mode, and take what the user has', async () => {
+    const narrow = makePlace({ project: '[permissions]\nmode = "plan"\n' });
+    const same = makePlace({
+      user: '[permissions]\nmode = "acceptEdits"\n',
+      project: '[permissions]\nmode = "acceptEdits"\n',
+    });
+    const modes = [];
+    for (const place of [narrow, same]) {
+      const { config, notices } = await loadConfig(place.inputs({ trustProject: true }));
+      modes.push([config.permissions.mode, notices]);
+    }
+    expect(modes).toEqual([
+      ['plan', []],
+      ['acceptEdits', []],
+    ]);
+  });
+
+  it('has its file in the nearest directory up to the root of its repository', async () => {
+    const place = makePlace({ project: '[provider]\nretries = 1\n' });
+    const deep = join(place.cwd, 'packages', 'a', 'src');
+    mkdirSync(deep, { recursive: true });
+    const retries = async (cwd: string) =>
+      (await loadConfig(place.inputs({ trustProject: true, cwd }))).config.provider.retries;
+    expect(await retries(deep)).toBe(1);
+    write(join(place.cwd, 'packages', 'a', '.muster', 'config.toml'), '[provider]\nretries = 2\n');
+    expect(await retries(deep)).toBe(2);
+    write(join(place.root, '.muster', 'config.toml'), '[provider]\nretries = 3\n');
+    expect(await retries(place.cwd)).toBe(1);
+  });
+
+  it('has no file that is a link', async () => {
+    const place = makePlace();
+    writeFileSync(join(place.root, 'secret'), 'token = 1\n');
+    mkdirSync(join(place.cwd, '.muster'));
+    symlinkSync(join(place.root, 'secret'), place.projectFile);
+    const { problems } = await readConfig(place.inputs({ trustProject: true }));
+    expect(problems).toEqual([
+      { where: place.projectFile, message: 'a symbolic link, which is not followed here' },
+    ]);
+  });
+});
+
+describe('a wrong file', () => {
+  it('is a UsageError with one line for each thing wrong', async () => {
+    const place = makePlace({ user: '[task_tol]\nx = 1\n[budget]\ntree_tokens = -1\n' });
+    const failure = await loadConfig(place.inputs()).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(UsageError);
+    expect(String(failure).split('\n')).toEqual([
+      expect.stringContaining(
+        `${place.userFile}:1: unknown section [task_tol]; valid: [task_tool], `,
+      ),
+      expect.stringContaining(`${place.userFile}:4: budget.tree_tokens must be a whole number`),
+    ]);
+  });
+
+  it.each([
+    ['a syntax error', '[a]\nb = \n', /^FILE:2:5: not valid TOML: [^\n]*$/],
+    ['a key twice', '[provider]\nretries = 1\nretries = 2\n', /^FILE:3:1: not valid TOML/],
+    ['a section that is none', 'task_tool = 3\n', 'FILE:1: write it as a section: [task_tool]'],
+    [
+      'an array of sections',
+      '[[task_tool]]\nnested = true\n',
+      'FILE:1: write it as a section: [task_tool]',
+    ],
+    [
+      'a date for a number',
+      '[provider]\nretries = 2026-01-01\n',
+      /^FILE:2: provider.retries must be/,
+    ],
+    [
+      'not a number',
+      '[budget]\ntree_cost_usd = nan\n',
+      'FILE:2: budget.tree_cost_usd must be a number from 0 to 1000000, not NaN',
+    ],
+    ['endless', '[budget]\ntree_cost_usd = inf\n', /not Infinity$/],
+    [
+      'a prototype name',
+      '[provider]\n__proto__ = 1\n',
+      /^FILE:2: unknown key "__proto__" in \[provider\]/,
+    ],
+    [
+      'a key after a long string',
+      '[models]\nfast = """\n[x]\ny = 1\n"""\nfst = "b"\n',
+      /^FILE:6: unknown key "fst" in \[models\]; valid: fast, /,
+    ],
+    [
+      'a key in an inline table',
+      'provider = { retries = "x" }\n',
+      /^FILE:1: provider.retries must be/,
+    ],
+    ['a dotted key', '\nprovider.retries = "x"\n', /^FILE:2: provider.retries must be/],
+    ['a bidi trick', '[provider]\n"a\\u202Eb" = 1\n', /^FILE:2: unknown key "a⟨U\+202E⟩b"/],
+  ])('%s', async (_, text, expected) => {
+    const match = typeof expected === 'string' ? expected : expect.stringMatching(expected);
+    expect(await problemsIn(text)).toEqual([match]);
+  });
+
+  it('explains both meanings of dontAsk', async () => {
+    const [problem] = await problemsIn('[permissions]\nmode = "dontAsk"\n');
+    expect(problem).toMatch(
+      /^FILE:2: permissions.mode must be one of plan, .*Claude Code.*autonomous/,
+    );
+  });
+
+  it.each([
+    ['a directory', (file: string) => mkdirSync(file), 'not a regular file'],
+    ['a FIFO', (file: string) => execFileSync('mkfifo', [file]), 'not a regular file'],
+    [
+      'not UTF-8',
+      (file: string) => writeFileSync(file, Buffer.from([0x61, 0xff])),
+      'not UTF-8 text',
+    ],
+    [
+      'a huge one',
+      (file: string) => {
+        writeFileSync(file, '');
+        truncateSync(file, 1_000_000_000);
+      },
+      '1000000000 bytes; a configuration file has at most 262144',
+    ],
+  ])('%s is named', async (_, make, message) => {
+    const place = makePlace();
+    mkdirSync(join(place.home, '.config', 'muster'), { recursive: true });
+    make(place.userFile);
+    const { problems, files } = await readConfig(place.inputs());
+    expect({ problems, files }).toEqual({
+      problems: [{ where: place.userFile, message }],
+      files: [{ path: place.userFile, scope: 'user', state: 'broken' }],
+    });
+  });
+});
+
+describe('the environment', () => {
+  it('names an unknown variable of a known section with the valid ones', async () => {
+    const environment = { MUSTER_TASK_TOOL_MAX_DEPT: '1' };
+    await expect(loadConfig(makePlace().inputs({ environment }))).rejects.toThrow(
+      /^MUSTER_TASK_TOOL_MAX_DEPT: no key of \[task_tool\] has this variable; valid: MUSTER_TASK_TOOL_MAX_DEPTH, /,
+    );
+  });
+
+  it('names what matches no section and goes on; empty and other variables are not looked at', async () => {
+    const environment = {
+      MUSTER_TSK_TOOL_NESTED: '1',
+      MUSTER_TASK: 'abc',
+      MUSTER_DATA_DIR: '/x',
+      MUSTER_BUDGET_TREE_TOKENS: '',
+    };
+    const { notices } = await loadConfig(makePlace().inputs({ environment }));
+    expect(notices).toEqual([
+      {
+        where: 'MUSTER_TSK_TOOL_NESTED',
+        message: expect.stringContaining('The nearest is MUSTER_TASK_TOOL_NESTED'),
+      },
+    ]);
+  });
+
+  it('configures no providers', async () => {
+    const environment = { MUSTER_MODELS_PROVIDERS_ACME_BASE_URL: 'https://x' };
+    await expect(loadConfig(makePlace().inputs({ environment }))).rejects.toThrow(/in a file only/);
+  });
+});
+
+describe('providers', () => {
+  it('are read from the user file', async () => {
+    const place = makePlace({
+      user: [
+        '[models.providers.local]',
+        'base_url = "http://127.0.0.1:8080/v1"',
+        'kind = "openai-compatible"',
+        '[models.providers.constructor]',
+        'api_key_env = "ACME_KEY"',
+      ].join('\n'),
+    });
+    const { config } = await loadConfig(place.inputs());
+    expect(config.models.providers).toEqual(
+      new Map([
+        [
+          'local',
+          {
+            baseUrl: 'http://127.0.0.1:8080/v1',
+            kind: 'openai-compatible',
+            source: { kind: 'config', where: `${place.userFile}:1` },
+          },
+        ],
+        [
+          'constructor',
+          { apiKeyEnv: 'ACME_KEY', source: { kind: 'config', where: `${place.userFile}:4` } },
+        ],
+      ]),
+    );
+  });
+
+  it.each([
+    ['base_url = "ftp://x"', 'base_url must be an http'],
+    ['base_url = "https://me:pw@x"', 'base_url must be an http'],
+    ['api_key_env = "sk-ant-secret"', 'api_key_env must be the name of an environment variable'],
+    ['kind = "carrier-pigeon"', 'kind must be anthropic, '],
+    [
+      'api_key = "sk-ant-secret"',
+      'unknown key "api_key" in [models.providers.acme]; valid: api_key_env, ',
+    ],
+  ])('%s is refused, and its value not repeated', async (line, message) => {
+    const problems = await problemsIn(`[models.providers.acme]\n${line}\n`);
+    expect(problems).toEqual([expect.stringContaining(message)]);
+    expect(problems[0]).toMatch(/^FILE:2: /);
+    expect(problems[0]).not.toMatch(/secret|pw@/);
+  });
+
+  it('have names without a slash', async () => {
+    expect(await problemsIn('[models.providers."a/b"]\nkind = "google"\n')).toEqual([
+      expect.stringMatching(/^FILE:1: "a\/b" is no provider name/),
+    ]);
+  });
+});

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import { nearestFirst } from '../../src/api/config/nearest.ts';
+import { dataDir, userConfigDir } from '../../src/api/config/paths.ts';
+import { quoted } from '../../src/api/config/quote.ts';
+
+const home = '/home/me';
+
+it.each([
+  [{}, '/home/me/.config/muster'],
+  [{ XDG_CONFIG_HOME: '/x' }, '/x/muster'],
+  [{ XDG_CONFIG_HOME: '' }, '/home/me/.config/muster'],
+  [{ XDG_CONFIG_HOME: 'relative' }, '/home/me/.config/muster'],
+])('user files with %j are in %s', (environment, expected) => {
+  expect(userConfigDir({ environment, home })).toBe(expected);
+});
+
+it.each([
+  [{}, undefined, '/home/me/.local/share/muster'],
+  [{ XDG_DATA_HOME: '/x' }, undefined, '/x/muster'],
+  [{ XDG_DATA_HOME: '/x', MUSTER_DATA_DIR: '/y' }, undefined, '/y'],
+  [{ MUSTER_DATA_DIR: '/y' }, 'state', '/work/state'],
+])('data with %j and %j are in %s', (environment, chosen, expected) => {
+  const wish = chosen === undefined ? {} : { dataDir: chosen };
+  expect(dataDir({ environment, home }, { cwd: '/work', ...wish })).toBe(expected);
+});
+
+it('sorts by nearness', () => {
+  expect(nearestFirst('Max_Dept', ['nested', 'max_tasks', 'max_depth'])).toEqual([
+    'max_depth',
+    'max_tasks',
+    'nested',
+  ]);
+});
+
+it.each([
+  ['plain', '"plain"'],
+  ['a"b', '"a\\"b"'],
+  ['a\nb', '"a\\nb"'],
+  ['\u001B[31m\u202E', '"⟨U+001B⟩[31m⟨U+202E⟩"'],
+  ['x'.repeat(61), `"${'x'.repeat(60)}…"`],
+  [Number.NaN, 'NaN'],
+  [['a'], '["a"]'],
+])('quotes %j', (value, expected) => {
+  expect(quoted(value)).toBe(expected);
+});

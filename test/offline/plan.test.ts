@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest';
+import type { AssistantMessage, Message, ToolMessage } from '../../src/protocol/message.ts';
+import { userMessage } from '../../src/protocol/message.ts';
+import { MAX_CALLS, nextStep, type PlannedCall } from '../../src/model/offline/plan.ts';
+import { readSituation } from '../../src/model/offline/situation.ts';
+import { requestOf } from './harness.ts';
+import { SEARCH_TOOLS, TASK_TOOL } from './search-tools.ts';
+
+const QUESTION = 'Where is the alias table?';
+
+function step(messages: readonly Message[], options: Parameters<typeof requestOf>[1] = {}) {
+  return nextStep(readSituation(requestOf(messages, options)));
+}
+
+function names(messages: readonly Message[], options: Parameters<typeof requestOf>[1] = {}) {
+  const next = step(messages, options);
+  return next.type === 'calls' ? next.calls.map((call) => call.name) : next.type;
+}
+
+/** An answer with calls, and what came back. */
+function round(calls: readonly (readonly [PlannedCall, string])[], id = 'c'): Message[] {
+  const asked: AssistantMessage = {
+    role: 'assistant',
+    content: calls.map(([call], i) => ({ type: 'tool_call', id: `${id}${i}`, ...call })),
+  };
+  const came: ToolMessage = {
+    role: 'tool',
+    content: calls.map(([call, text], i) => ({
+      type: 'tool_result',
+      callId: `${id}${i}`,
+      name: call.name,
+      text,
+      isError: false,
+    })),
+  };
+  return [asked, came];
+}
+
+test('the first step surveys: files, one count a term, lengths, symbols', () => {
+  const next = step([userMessage(QUESTION)]);
+  expect(
+    next.type === 'calls' && next.calls.map(({ name, input }) => [name, input['output_mode']]),
+  ).toEqual([
+    ['Glob', undefined],
+    ['Glob', undefined],
+    ['Grep', 'count'],
+    ['Grep', 'count'],
+    ['Grep', 'count'],
+    ['Grep', 'count'],
+    ['Grep', 'count'],
+    ['Grep', 'content'],
+  ]);
+});
+
+test('several topics go to Explore, in one message, each prompt complete in itself', () => {
+  const next = step([userMessage('Where is the alias table? Where are ids made?')], {
+    tools: [...SEARCH_TOOLS, TASK_TOOL],
+  });
+  const form =
+    'Answer with the three best places as path:line, the line quoted, and one short reason each.';
+  expect(next).toEqual({
+    type: 'calls',
+    calls: [
+      {
+        name: 'Task',
+        input: {
+          description: 'Where is the alias table',
+          prompt: `Where is the alias table?\n\n${form}`,
+          subagent_type: 'Explore',
+        },
+      },
+      {
+        name: 'Task',
+        input: {
+          description: 'Where are ids made',
+          prompt: `Where are ids made?\n\n${form}`,
+          subagent_type: 'Explore',
+        },
+      },
+    ],
+  });
+});
+
+test('without Task it searches for all topics together', () => {
+  expect(names([userMessage('Where is the alias table? Where are ids made?')])[0]).toBe('Glob');
+});
+
+describe('what is not offered is not called', () => {
+  test.each([
+    [
+      ['Read', 'Glob'],
+      ['Glob', 'Glob'],
+    ],
+    [['Grep'], ['Grep', 'Grep', 'Grep', 'Grep', 'Grep', 'Grep']],
+    [[], 'answer'],
+    [['Read'], 'answer'],
+  ])('%j', (offered, expected) => {
+    const tools = SEARCH_TOOLS.filter((tool) => offered.includes(tool.name));
+    expect(names([userMessage(QUESTION)], { tools })).toEqual(expected);
+  });
+
+  test('nor an argument that a tool does not have', () => {
+    const tools = [{ name: 'Grep', description: '', inputSchema: { properties: { pattern: {} } } }];
+    const next = step([userMessage(QUESTION)], { tools });
+    const keys = next.type === 'calls' ? next.calls.flatMap(({ input }) => Object.keys(input)) : [];
+    expect(new Set(keys)).toEqual(new Set(['pattern']));
+  });
+});
+
+describe('no conversation goes on for ever', () => {
+  const grep: PlannedCall = { name: 'Grep', input: { pattern: 'x', output_mode: 'content' } };
+
+  test('six rounds are the most', () => {
+    const rounds = Array.from({ length: 6 }, (_, i) => round([[grep, 'a.ts:1:alias']], `r${i}_`));
+    expect(names([userMessage(QUESTION), ...rounds.flat()])).toBe('answer');
+  });
+
+  test('so are 25 calls', () => {
+    const many = Array.from({ length: MAX_CALLS }, () => [grep, 'alias.ts:1:alias'] as const);
+    expect(names([userMessage(QUESTION), ...round(many)])).toBe('answer');
+    expect(names([userMessage(QUESTION), ...round(many.slice(1))])).toEqual(['Grep']);
+  });
+
+  test('results that are missing are nothing found', () => {
+    const [asked] = round([[grep, '']]);
+    expect(names([userMessage(QUESTION), ...(asked === undefined ? [] : [asked])])).toBe('answer');
+  });
+});
+
+test('the word of a limit is no question', () => {
+  const found = round([
+    [
+      { name: 'Grep', input: { pattern: 'x', output_mode: 'content' } },
+      'alias.ts:1:const alias = 1',
+    ],
+  ]);
+  const request = requestOf(
+    [userMessage(QUESTION), ...found, userMessage('The limit max_turns = 1 is reached.')],
+    {},
+  );
+  const next = nextStep(readSituation({ ...request, toolChoice: 'none' }));
+  expect(next).toEqual({
+    type: 'answer',
+    text: '1. `alias.ts:1`: defines `alias`, with “alias” close together, “alias” in its path.\n   > const alias = 1',
+  });
+});

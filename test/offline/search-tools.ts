@@ -1,0 +1,60 @@
+import { realpathSync } from 'node:fs';
+import type { JsonObject } from '../../src/base/json.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import type { ToolSpec } from '../../src/protocol/model.ts';
+import type { AnyTool, ToolContext } from '../../src/protocol/tool.ts';
+import { globTool } from '../../src/tools/glob.ts';
+import { grepTool } from '../../src/tools/grep.ts';
+import { readTool } from '../../src/tools/read.ts';
+
+const TOOLS: readonly AnyTool[] = [readTool, globTool, grepTool];
+
+/** The tools of the product, as a request offers them. */
+export const SEARCH_TOOLS: readonly ToolSpec[] = TOOLS.map(
+  ({ name, description, inputSchema }) => ({ name, description, inputSchema }),
+);
+
+export const TASK_TOOL: ToolSpec = {
+  name: 'Task',
+  description: 'Delegate.',
+  inputSchema: {
+    type: 'object',
+    properties: { description: {}, prompt: {}, subagent_type: {} },
+  },
+};
+
+export interface CallResult {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** Runs a call as the engine's loop would, rights aside. */
+export async function runSearchTool(
+  name: string,
+  input: JsonObject,
+  root: string,
+): Promise<CallResult> {
+  const tool = TOOLS.find((tool) => tool.name === name);
+  if (tool === undefined) return { text: `there is no tool ${name}`, isError: true };
+  const parsed = tool.parse(input);
+  if (!parsed.ok) return { text: parsed.issues.join('\n'), isError: true };
+  const output = await tool.run(parsed.input, contextIn(realpathSync(root)));
+  return { text: output.text, isError: output.error !== undefined };
+}
+
+function contextIn(root: string): ToolContext {
+  const seen = new Map<string, string>();
+  return {
+    taskId: 'task00000000',
+    callId: 'call',
+    cwd: root,
+    roots: [root],
+    signal: new AbortController().signal,
+    clock: systemClock,
+    caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 52_428_800, toolMs: 600_000 },
+    files: { seen: (path) => seen.get(path), remember: (path, hash) => void seen.set(path, hash) },
+    todos: { get: () => [], set: () => {} },
+    spillPath: () => `${root}/spill`,
+    progress: () => {},
+  };
+}

@@ -1,0 +1,102 @@
+import * as fc from 'fast-check';
+import type { AgentDefinition } from '../../src/protocol/agent.ts';
+import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
+import type { Rights } from '../../src/protocol/permission.ts';
+import type { JudgedCall } from '../../src/policy/call.ts';
+import {
+  agent,
+  bash,
+  call,
+  edit,
+  fetchFrom,
+  path,
+  read,
+  ROOT,
+  rules,
+  spawn,
+  write,
+} from './support.ts';
+
+const FILES = ['a.ts', 'src/a.ts', 'src/deep/b.ts', '.env', '.git/hooks/x', '/etc/hosts', '.'];
+const LINES = [
+  'npm test',
+  'rm -rf x',
+  'ls | xargs rm',
+  'npm test && git push',
+  'echo $(git push)',
+  'bash -c "rm x"',
+  'git push > out',
+  'X=1 npm test',
+  'echo "',
+  '$X y',
+  'git log -p',
+];
+
+/** Calls over a few files, commands, hosts and agents, so that rules meet them often. */
+export const anyCall: fc.Arbitrary<JudgedCall> = fc.oneof(
+  fc.constantFrom(...FILES).map(read),
+  fc.constantFrom(...FILES).map(edit),
+  fc.constantFrom(...FILES).map(write),
+  fc
+    .constantFrom(...FILES)
+    .map((to) => call('MoveFile', 'edit', { writes: [path('a.ts'), path(to)] })),
+  fc.constantFrom(...FILES).map((link) => call('Edit', 'edit', { writes: [path('src/x', link)] })),
+  fc.constantFrom(...FILES).map((file) => call('Grep', 'read', { reads: [path(file)] })),
+  fc.constantFrom(...LINES).map(bash),
+  fc.constantFrom('example.com', 'a.example.com', 'other.org').map(fetchFrom),
+  fc.constantFrom('Explore', 'Bash').map(spawn),
+  fc.constantFrom('mcp__gh__x', 'mcp__gh__y').map((tool) => call(tool, 'execute')),
+  fc.constantFrom(call('TodoWrite', 'meta'), call('WebSearch', 'network'), call('Edit', 'edit')),
+);
+
+const RULES = [
+  'Read',
+  'Edit',
+  'Write',
+  'Bash',
+  'Task',
+  'WebFetch',
+  'MoveFile',
+  'mcp__gh',
+  'mcp__gh__x',
+  'Edit(src/**)',
+  'Edit(*.ts)',
+  'Write(./src)',
+  'Read(src/deep)',
+  'Edit(//etc/**)',
+  'Read(a.ts)',
+  'Bash(npm test)',
+  'Bash(npm:*)',
+  'Bash(rm:*)',
+  'Bash(git push:*)',
+  'Bash(git *)',
+  'Bash(*x*)',
+  'Bash(npm test && git push)',
+  'WebFetch(domain:example.com)',
+  'Task(Explore)',
+  'Task(bash)',
+];
+
+const someRules = fc.subarray(RULES, { maxLength: 4 });
+export const anyRules = fc.record({ allow: someRules, ask: someRules, deny: someRules });
+
+const toolNames = fc.subarray(['Edit', 'Write', 'Bash', 'Task', 'WebFetch', 'mcp__gh'], {
+  maxLength: 2,
+});
+
+export const anyRights: fc.Arbitrary<Rights> = fc.record({
+  mode: fc.constantFrom(...PERMISSION_MODES),
+  rules: anyRules.map(rules),
+  disallowedTools: toolNames.map((names) => names.toSorted()),
+  roots: fc.constantFrom([ROOT], [ROOT, '/other'], [`${ROOT}/src`], ['/other']),
+  depth: fc.nat(3),
+  maxDepth: fc.nat(3),
+});
+
+export const anyAgent: fc.Arbitrary<AgentDefinition> = fc
+  .record({
+    mode: fc.constantFrom(null, ...PERMISSION_MODES),
+    disallowedTools: toolNames,
+    tools: fc.record({ mode: fc.constantFrom('all', 'allow', 'deny'), names: toolNames }),
+  })
+  .map(agent);

@@ -1,0 +1,200 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { PermissionRule, Rights } from '../../src/protocol/permission.ts';
+import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
+import { attenuate, intersectRights, rootRights } from '../../src/policy/attenuate.ts';
+import type { JudgedCall, ResolvedPath } from '../../src/policy/call.ts';
+import { isInside } from '../../src/policy/call.ts';
+import { decide } from '../../src/policy/decide.ts';
+import { pinWidening } from '../../src/policy/pin-rules.ts';
+import { printRule } from '../../src/policy/rules.ts';
+import { anyAgent, anyCall, anyRights } from './arbitraries.ts';
+import { agent, edit, FACTS, rights, ROOT, rules } from './support.ts';
+
+const RANK = { deny: 0, ask: 1, allow: 2 };
+
+function texts(list: readonly PermissionRule[]): readonly string[] {
+  return list.map(printRule).toSorted();
+}
+
+const holds = (whole: readonly string[], part: readonly string[]): boolean =>
+  part.every((each) => whole.includes(each));
+
+/** Allow rules with relative paths written out, since roots may differ. */
+function allowed({ rules, roots }: Rights): readonly string[] {
+  return texts(pinWidening(rules.allow, roots));
+}
+
+/** Whether nothing in `low` reaches beyond `high`. */
+function isBelow(low: Rights, high: Rights): boolean {
+  return (
+    PERMISSION_MODES.indexOf(low.mode) <= PERMISSION_MODES.indexOf(high.mode) &&
+    holds(texts(low.rules.deny), texts(high.rules.deny)) &&
+    holds(texts(low.rules.ask), texts(high.rules.ask)) &&
+    holds(allowed(high), allowed(low)) &&
+    holds(low.disallowedTools, high.disallowedTools) &&
+    low.roots.every((root) => high.roots.some((each) => isInside(each, root))) &&
+    low.depth >= high.depth &&
+    low.maxDepth <= high.maxDepth
+  );
+}
+
+/** The call as it would be resolved for a task with these roots. */
+function inRootsOf(owner: Rights, made: JudgedCall): JudgedCall {
+  const judged = (each: ResolvedPath): ResolvedPath => ({
+    ...each,
+    insideRoots: owner.roots.some((root) => isInside(root, each.real)),
+  });
+  const { access } = made;
+  return {
+    ...made,
+    access: { ...access, reads: access.reads.map(judged), writes: access.writes.map(judged) },
+  };
+}
+
+describe('attenuate', () => {
+  test('narrows by the definition, and goes one deeper', () => {
+    const parent = { ...rights('autonomous', { allow: ['Bash'] }), disallowedTools: ['WebFetch'] };
+    const definition = agent({
+      mode: 'acceptEdits',
+      tools: { mode: 'deny', names: ['Bash'] },
+      disallowedTools: ['Write'],
+    });
+    expect(attenuate(parent, definition)).toEqual({
+      ...parent,
+      mode: 'acceptEdits',
+      disallowedTools: ['Bash', 'WebFetch', 'Write'],
+      depth: 1,
+    });
+  });
+
+  test.each([
+    ['plan', 'autonomous', 'plan'],
+    ['default', 'autonomous', 'default'],
+    ['acceptEdits', null, 'default'],
+    ['plan', null, 'plan'],
+    ['autonomous', 'acceptEdits', 'acceptEdits'],
+  ] as const)('in %s mode an agent that asks for %s gets %s', (mode, wish, expected) => {
+    expect(attenuate(rights(mode), agent({ mode: wish })).mode).toBe(expected);
+  });
+
+  test('a list of tools is a choice and not a right', () => {
+    const coordinator = attenuate(
+      rights('acceptEdits'),
+      agent({ mode: 'acceptEdits', tools: { mode: 'allow', names: ['Task'] } }),
+    );
+    const worker = attenuate(coordinator, agent({ mode: 'acceptEdits' }));
+    expect(decide(edit('a.ts'), worker, FACTS).verdict).toBe('allow');
+  });
+
+  test('is below the parent, and no call that the parent refuses runs in the child', () => {
+    fc.assert(
+      fc.property(anyRights, fc.array(anyAgent, { maxLength: 4 }), anyCall, (root, chain, made) => {
+        let parent = root;
+        for (const definition of chain) {
+          const child = attenuate(parent, definition);
+          expect(isBelow(child, parent)).toBe(true);
+          expect(RANK[decide(made, child, FACTS).verdict]).toBeLessThanOrEqual(
+            RANK[decide(made, parent, FACTS).verdict],
+          );
+          parent = child;
+        }
+        expect(isBelow(parent, root)).toBe(true);
+      }),
+    );
+  });
+
+  test('twice is once, one level deeper', () => {
+    fc.assert(
+      fc.property(anyRights, anyAgent, (parent, definition) => {
+        const once = attenuate(parent, definition);
+        expect(attenuate(once, definition)).toEqual({ ...once, depth: once.depth + 1 });
+      }),
+    );
+  });
+
+  test('which of two definitions stands above the other makes no difference below both', () => {
+    fc.assert(
+      fc.property(anyRights, anyAgent, anyAgent, (parent, one, other) => {
+        expect(attenuate(attenuate(parent, one), other)).toEqual(
+          attenuate(attenuate(parent, other), one),
+        );
+      }),
+    );
+  });
+
+  test('narrowing a parent first or its child afterwards comes to the same', () => {
+    fc.assert(
+      fc.property(anyRights, anyRights, anyAgent, (parent, ceiling, definition) => {
+        const before = attenuate(intersectRights(parent, ceiling), definition);
+        const after = intersectRights(attenuate(parent, definition), {
+          ...ceiling,
+          depth: ceiling.depth + 1,
+        });
+        expect(after).toEqual(before);
+        expect(attenuate(parent, definition, ceiling)).toEqual(before);
+      }),
+    );
+  });
+});
+
+describe('intersectRights', () => {
+  test('is below both, and cutting again changes nothing', () => {
+    fc.assert(
+      fc.property(anyRights, anyRights, (recorded, ceiling) => {
+        const both = intersectRights(recorded, ceiling);
+        expect([isBelow(both, recorded), isBelow(both, ceiling)]).toEqual([true, true]);
+        expect(intersectRights(both, ceiling)).toEqual(both);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('allows no call that either refuses, in whatever roots the rules were written', () => {
+    const verdict = (made: JudgedCall, owner: Rights): number =>
+      RANK[decide(inRootsOf(owner, made), owner, FACTS).verdict];
+    fc.assert(
+      fc.property(anyRights, anyRights, anyCall, (recorded, ceiling, made) => {
+        const both = verdict(made, intersectRights(recorded, ceiling));
+        expect(both).toBeLessThanOrEqual(verdict(made, recorded));
+        expect(both).toBeLessThanOrEqual(verdict(made, ceiling));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('a relative rule means what it meant in the roots it was written for', () => {
+    const recorded = { ...rights('default', { allow: ['Edit(x/**)'] }), roots: ['/a', '/b'] };
+    const cut = intersectRights(recorded, { ...recorded, roots: ['/b'] });
+    expect(cut.rules.allow).toEqual([]);
+    const denied = { ...rights('default', { deny: ['Read(secret/**)'] }), roots: ['/a'] };
+    const deeper = intersectRights(denied, { ...rights(), roots: ['/a/secret'] });
+    expect(texts(deeper.rules.deny)).toEqual(['Read(//a/secret/**)', 'Read(secret/**)']);
+  });
+
+  test('keeps what lies in a root of both', () => {
+    const recorded = { ...rights(), roots: ['/a/b', '/c'] };
+    const ceiling = { ...rights(), roots: ['/a', '/c/d', '/e'] };
+    expect(intersectRights(recorded, ceiling).roots).toEqual(['/a/b', '/c/d']);
+  });
+});
+
+describe('rootRights', () => {
+  const grant = {
+    mode: 'acceptEdits' as const,
+    rules: rules({ deny: ['Bash(rm:*)'] }),
+    roots: [ROOT],
+    maxDepth: 2,
+  };
+
+  test('of the main agent are what the user granted', () => {
+    expect(rootRights(grant, null)).toEqual({ ...grant, disallowedTools: [], depth: 0 });
+  });
+
+  test('of --agent are narrowed by its definition, which never raises the mode', () => {
+    const asked = agent({ mode: 'autonomous', disallowedTools: ['Write'] });
+    expect(rootRights(grant, asked)).toEqual({ ...grant, disallowedTools: ['Write'], depth: 0 });
+    expect(rootRights(grant, agent({ mode: 'plan' })).mode).toBe('plan');
+    expect(rootRights(grant, agent()).mode).toBe('acceptEdits');
+  });
+});

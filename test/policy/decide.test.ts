@@ -1,0 +1,313 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Decision, PermissionMode } from '../../src/protocol/permission.ts';
+import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
+import type { JudgedCall } from '../../src/policy/call.ts';
+import { decide, needsShellParser } from '../../src/policy/decide.ts';
+import { refuseUnanswered } from '../../src/policy/refusal.ts';
+import { anyCall, anyRules } from './arbitraries.ts';
+import {
+  bash,
+  call,
+  edit,
+  FACTS,
+  fetchFrom,
+  HOME,
+  path,
+  read,
+  rights,
+  ROOT,
+  rules,
+  spawn,
+  write,
+} from './support.ts';
+import type { RuleTexts } from './support.ts';
+
+function judge(made: JudgedCall, texts: RuleTexts = {}, mode: PermissionMode = 'default') {
+  return decide(made, rights(mode, texts), FACTS);
+}
+
+const short = ({ verdict, step }: Decision): string => `${verdict} ${step}`;
+
+describe('each step goes before all later ones', () => {
+  const everything: RuleTexts = { deny: ['Edit'], ask: ['Edit'], allow: ['Edit'] };
+  const outside = call('Edit', 'edit', { writes: [path('/etc/hosts')] });
+
+  test.each<[string, Decision]>([
+    [
+      'deny tool_set',
+      decide({ ...edit('a.ts'), inToolSet: false }, rights('plan', everything), FACTS),
+    ],
+    ['deny deny_rule', judge(outside, everything, 'plan')],
+    ['deny floor', judge(outside, { ask: ['Edit'], allow: ['Edit'] }, 'plan')],
+    ['ask floor', judge(outside, { ask: ['Edit'], allow: ['Edit'] }, 'autonomous')],
+    ['ask ask_rule', judge(edit('a.ts'), { ask: ['Edit'], allow: ['Edit'] }, 'autonomous')],
+    ['allow allow_rule', judge(edit('a.ts'), { allow: ['Edit'] }, 'autonomous')],
+    ['allow mode', judge(edit('a.ts'), {}, 'autonomous')],
+    ['ask tool_default', judge(edit('a.ts'), {}, 'default')],
+  ])('%s', (expected, decision) => expect(short(decision)).toBe(expected));
+});
+
+describe('each tool in each mode', () => {
+  const runs = 'allow tool_default';
+  const harmless = [runs, runs, runs, 'allow mode'] as const;
+  test.each<[JudgedCall, string, string, string, string]>([
+    // plan, default, acceptEdits, autonomous
+    [read('a.ts'), ...harmless],
+    [call('Grep', 'read', { reads: [path('.')] }), ...harmless],
+    [call('TodoWrite', 'meta'), ...harmless],
+    [spawn('Explore'), ...harmless],
+    [edit('a.ts'), 'deny floor', 'ask tool_default', 'allow mode', 'allow mode'],
+    [write('a.ts'), 'deny floor', 'ask tool_default', 'allow mode', 'allow mode'],
+    [
+      call('MultiEdit', 'edit', { writes: [path('a.ts')] }),
+      ...(['deny floor', 'ask tool_default', 'allow mode', 'allow mode'] as const),
+    ],
+    [
+      call('DeleteFile', 'edit', { writes: [path('a.ts')] }),
+      ...(['deny floor', 'ask tool_default', 'ask tool_default', 'allow mode'] as const),
+    ],
+    [bash('ls'), 'deny floor', 'ask tool_default', 'ask tool_default', 'allow mode'],
+    [
+      call('mcp__x__y', 'execute'),
+      ...(['deny floor', 'ask tool_default', 'ask tool_default', 'allow mode'] as const),
+    ],
+    [
+      fetchFrom('example.com'),
+      ...(['ask tool_default', 'ask tool_default', 'ask tool_default', 'allow mode'] as const),
+    ],
+    [
+      call('HttpRequest', 'network', { hosts: ['example.com'] }),
+      ...(['deny floor', 'ask tool_default', 'ask tool_default', 'allow mode'] as const),
+    ],
+    [
+      call('Sneaky', 'read', { writes: [path('a.ts')] }),
+      ...(['deny floor', 'ask tool_default', 'ask tool_default', 'allow mode'] as const),
+    ],
+    [read('/etc/hosts'), ...same('ask floor')],
+    [read('.env'), ...same('ask floor')],
+    [read(`${HOME}/.ssh/id_rsa`), ...same('ask floor')],
+    [edit('.git/config'), 'deny floor', 'ask floor', 'ask floor', 'ask floor'],
+    [write('a/.ENV'), 'deny floor', 'ask floor', 'ask floor', 'ask floor'],
+  ])('$tool', (made, ...expected) => {
+    expect(PERMISSION_MODES.map((mode) => short(judge(made, {}, mode)))).toEqual(expected);
+  });
+});
+
+function same(expected: string): [string, string, string, string] {
+  return [expected, expected, expected, expected];
+}
+
+describe('rules', () => {
+  test.each<[string, JudgedCall, RuleTexts]>([
+    // Families, in both directions.
+    ['deny deny_rule', write('a.ts'), { deny: ['Edit'] }],
+    ['deny deny_rule', call('DeleteFile', 'edit', { writes: [path('a.ts')] }), { deny: ['Edit'] }],
+    ['allow allow_rule', write('src/a.ts'), { allow: ['Edit(src/**)'] }],
+    ['ask tool_default', call('DeleteFile', 'edit', { writes: [path('a')] }), { allow: ['Edit'] }],
+    ['ask tool_default', edit('a.ts'), { allow: ['Write'] }],
+    ['deny deny_rule', call('Grep', 'read', { reads: [path('a')] }), { deny: ['Read(a)'] }],
+    // Paths.
+    ['allow allow_rule', edit('src/a/b.ts'), { allow: ['Edit(src/**)'] }],
+    ['allow allow_rule', edit('src/a/b.ts'), { allow: ['Edit(./src)'] }],
+    ['allow allow_rule', edit('src/a/b.ts'), { allow: ['Edit(*.ts)'] }],
+    ['allow allow_rule', edit('src/a/b.ts'), { allow: [`Edit(/${ROOT}/src/**)`] }],
+    ['ask tool_default', edit('other/a.ts'), { allow: ['Edit(src/**)'] }],
+    ['ask tool_default', edit('lib/src/a.ts'), { allow: ['Edit(src/**)'] }],
+    ['ask tool_default', edit('SRC/a.ts'), { allow: ['Edit(src/**)'] }],
+    ['deny deny_rule', edit('SRC/a.ts'), { deny: ['Edit(src/**)'] }],
+    ['deny deny_rule', call('LS', 'read', { reads: [path('src')] }), { deny: ['Read(src/**)'] }],
+    ['deny deny_rule', read('/etc/hosts'), { deny: ['Read(/etc/hosts)'] }],
+    ['deny deny_rule', read(`${HOME}/notes/a`), { deny: ['Read(~/notes/**)'] }],
+    ['deny deny_rule', read('/other/deep/b.pem2'), { deny: ['Read(*.pem2)'] }],
+    ['allow tool_default', read('a.ts'), { deny: ['Read(work)'] }],
+    // Links: refused by either name, allowed by both.
+    ['deny deny_rule', call('Read', 'read', { reads: [path('x', 'y')] }), { deny: ['Read(x)'] }],
+    ['deny deny_rule', call('Read', 'read', { reads: [path('x', 'y')] }), { deny: ['Read(y)'] }],
+    [
+      'ask tool_default',
+      call('Edit', 'edit', { writes: [path('x', 'y')] }),
+      { allow: ['Edit(x)'] },
+    ],
+    [
+      'ask tool_default',
+      call('Edit', 'edit', { writes: [path('x', 'y')] }),
+      { allow: ['Edit(y)'] },
+    ],
+    ['ask floor', call('Read', 'read', { reads: [path('x', '/etc/hosts')] }), { allow: ['Read'] }],
+    ['ask floor', call('Read', 'read', { reads: [path('x', '.env')] }), { allow: ['Read'] }],
+    // Several paths: every one allowed, one refused.
+    [
+      'ask tool_default',
+      call('MoveFile', 'edit', { writes: [path('src/a'), path('b')] }),
+      { allow: ['MoveFile(src/**)'] },
+    ],
+    [
+      'deny deny_rule',
+      call('MoveFile', 'edit', { writes: [path('src/a'), path('b')] }),
+      { deny: ['Edit(src/**)'] },
+    ],
+    // What a call doesn't say.
+    ['deny deny_rule', call('Edit', 'edit'), { deny: ['Edit(src/**)'] }],
+    ['ask tool_default', call('Edit', 'edit'), { allow: ['Edit(**)'] }],
+    // Hosts.
+    ['allow allow_rule', fetchFrom('example.com'), { allow: ['WebFetch(domain:example.com)'] }],
+    ['allow allow_rule', fetchFrom('a.Example.com.'), { allow: ['WebFetch(domain:example.com)'] }],
+    ['deny deny_rule', fetchFrom('xn--mnchen-3ya.de'), { deny: ['WebFetch(domain:münchen.de)'] }],
+    ['deny deny_rule', read('cafe\u0301/a'), { deny: ['Read(caf\u00e9)'] }],
+    ['ask tool_default', fetchFrom('badexample.com'), { allow: ['WebFetch(domain:example.com)'] }],
+    ['ask tool_default', fetchFrom('example.com'), { allow: ['WebFetch(domain:*.example.com)'] }],
+    ['deny deny_rule', fetchFrom('x.example.com'), { deny: ['WebFetch(domain:example.com)'] }],
+    // Agents.
+    ['deny deny_rule', spawn('bash'), { deny: ['Task(Bash)'] }],
+    ['allow tool_default', spawn('Explore'), { deny: ['Task(Bash)'] }],
+    ['ask ask_rule', spawn('Explore'), { ask: ['Task'] }],
+    ['deny deny_rule', call('Task', 'delegate'), { deny: ['Task(Bash)'] }],
+    // MCP.
+    ['allow allow_rule', call('mcp__gh__x', 'execute'), { allow: ['mcp__gh'] }],
+    ['allow allow_rule', call('mcp__gh__x', 'execute'), { allow: ['mcp__gh__*'] }],
+    ['ask tool_default', call('mcp__ghost__x', 'execute'), { allow: ['mcp__gh'] }],
+    ['deny deny_rule', call('mcp__gh__x', 'execute'), { deny: ['mcp__gh__x'] }],
+    ['allow tool_default', call('mcp__gh__y', 'read'), { deny: ['mcp__gh__x'] }],
+    // Commands.
+    ['allow allow_rule', bash('npm test'), { allow: ['Bash(npm test)'] }],
+    ['deny deny_rule', bash('npm test; sudo rm x'), { allow: ['Bash'], deny: ['Bash(rm:*)'] }],
+    ['ask ask_rule', bash('git push'), { allow: ['Bash(git:*)'], ask: ['Bash(git push:*)'] }],
+  ])('%s: $tool, %j', (expected, made, texts) => expect(short(judge(made, texts))).toBe(expected));
+
+  test('names of disallowed tools count like deny rules', () => {
+    const without = { ...rights('autonomous'), disallowedTools: ['Edit', 'mcp__gh'] };
+    const verdicts = [edit('a'), call('MultiEdit', 'edit'), call('mcp__gh__x', 'read'), write('a')];
+    expect(verdicts.map((made) => short(decide(made, without, FACTS)))).toEqual([
+      'deny deny_rule',
+      'deny deny_rule',
+      'deny deny_rule',
+      'allow mode',
+    ]);
+  });
+
+  test('without the grammar no command rule allows, and each one refuses', () => {
+    const facts = { ...FACTS, shellParser: null };
+    const verdict = (texts: RuleTexts) => decide(bash('npm test'), rights('default', texts), facts);
+    expect(short(verdict({ allow: ['Bash(npm test)'] }))).toBe('ask tool_default');
+    expect(short(verdict({ deny: ['Bash(rm:*)'] }))).toBe('deny deny_rule');
+    expect(short(verdict({ allow: ['Bash'] }))).toBe('allow allow_rule');
+  });
+
+  test('the grammar is asked for by a command that a rule with a specifier could be about', () => {
+    const needs = (made: JudgedCall, texts: RuleTexts) =>
+      needsShellParser(made, rights('default', texts));
+    expect([
+      needs(bash('ls'), {}),
+      needs(bash('ls'), { allow: ['Bash', 'Edit(src/**)'] }),
+      needs(bash('ls'), { deny: ['Bash(rm:*)'] }),
+      needs(read('a'), { deny: ['Bash(rm:*)'] }),
+    ]).toEqual([false, false, true, false]);
+  });
+});
+
+describe('reasons', () => {
+  test('name the rule and where it stands', () => {
+    const texts = { deny: ['Bash(rm:*)'] };
+    expect(judge(bash('rm x'), texts)).toEqual({
+      verdict: 'deny',
+      step: 'deny_rule',
+      rule: rules(texts).deny[0],
+      reason: 'The deny rule `Bash(rm:*)` (--deny) forbids this Bash call.',
+    });
+  });
+
+  test.each<[JudgedCall, PermissionMode, string | undefined]>([
+    [bash('npm test'), 'default', 'Bash(npm test)'],
+    [bash('npm test > out; ls'), 'default', 'Bash(npm test > out; ls)'],
+    [bash('echo ")"'), 'default', 'Bash(echo "\\)")'],
+    [bash('echo *.ts'), 'default', 'Bash(echo *.ts)'],
+    [bash('echo "'), 'default', 'Bash'],
+    [bash('cat <<E\nx\nE'), 'default', 'Bash'],
+    [edit('src/a/b.ts'), 'default', 'Edit(src/a/**)'],
+    [write('src/b.ts'), 'default', 'Edit(src/**)'],
+    [write('README.md'), 'default', 'Edit(./README.md)'],
+    [write('we[i]rd (1)/#x'), 'default', 'Edit(we\\[i\\]rd (1)/**)'],
+    [call('DeleteFile', 'edit', { writes: [path('src/b.ts')] }), 'default', 'DeleteFile(src/**)'],
+    [fetchFrom('example.com'), 'plan', 'WebFetch(domain:example.com)'],
+    [call('WebSearch', 'network'), 'default', 'WebSearch'],
+    [call('mcp__gh__x', 'execute'), 'default', 'mcp__gh__x'],
+    [edit('a.ts'), 'plan', '--permission-mode acceptEdits'],
+    [bash('ls'), 'plan', '--permission-mode default'],
+    [read('/etc/hosts'), 'default', '--add-dir "/etc"'],
+    [read('.env'), 'default', undefined],
+  ])('%j in %s mode: %s', (made, mode, wouldAllow) => {
+    expect(judge(made, {}, mode).wouldAllow).toBe(wouldAllow);
+  });
+
+  test('a child in plan mode is not told of a flag that would not help it', () => {
+    const child = { ...rights('plan'), depth: 1 };
+    expect(decide(edit('a.ts'), child, FACTS).wouldAllow).toBeUndefined();
+  });
+
+  test('a refusal says why, and what would allow it', () => {
+    expect(refuseUnanswered(judge(bash("echo 'x'")))).toBe(
+      "Refused, nothing was done. Bash runs commands or code, and neither a rule nor default mode lets it run unasked. Nobody is here to be asked. A user can allow it with --allow 'Bash(echo '\\''x'\\'')'. Do not try the same another way; go on without it, and say so in your answer.",
+    );
+    expect(refuseUnanswered(judge(edit('a.ts'), {}, 'plan'))).toBe(
+      'Refused, nothing was done. Plan mode changes nothing, and Edit could. A user can allow it with --permission-mode acceptEdits. Do not try the same another way; go on without it, and say so in your answer.',
+    );
+  });
+
+  test('the rule that is named does allow the call', () => {
+    fc.assert(
+      fc.property(anyCall, (made) => {
+        const { verdict, step, wouldAllow } = judge(made);
+        if (verdict !== 'ask' || step !== 'tool_default') return;
+        expect(judge(made, { allow: [wouldAllow ?? ''] }).verdict).toBe('allow');
+      }),
+    );
+  });
+});
+
+describe('whatever the rules, the mode and the call', () => {
+  const rank = { deny: 0, ask: 1, allow: 2 };
+
+  test('the order within a list makes no difference', () => {
+    const shuffled = anyRules.chain((texts) =>
+      fc.record({
+        texts: fc.constant(texts),
+        allow: shuffle(texts.allow),
+        ask: shuffle(texts.ask),
+        deny: shuffle(texts.deny),
+      }),
+    );
+    fc.assert(
+      fc.property(anyCall, shuffled, fc.constantFrom(...PERMISSION_MODES), (made, sets, mode) => {
+        const { texts, ...other } = sets;
+        expect(short(judge(made, other, mode))).toBe(short(judge(made, texts, mode)));
+      }),
+    );
+  });
+
+  test('one deny or ask more, one allow less or no tool never widens', () => {
+    fc.assert(
+      fc.property(
+        anyCall,
+        anyRules,
+        anyRules,
+        fc.constantFrom(...PERMISSION_MODES),
+        (made, texts, more, mode) => {
+          const before = rank[judge(made, texts, mode).verdict];
+          const narrower = [
+            judge(made, { ...texts, deny: [...texts.deny, ...more.deny] }, mode),
+            judge(made, { ...texts, ask: [...texts.ask, ...more.ask] }, mode),
+            judge(made, { ...texts, allow: texts.allow.slice(1) }, mode),
+            judge({ ...made, inToolSet: false }, texts, mode),
+          ];
+          for (const decision of narrower)
+            expect(rank[decision.verdict]).toBeLessThanOrEqual(before);
+        },
+      ),
+    );
+  });
+});
+
+function shuffle(texts: readonly string[]): fc.Arbitrary<readonly string[]> {
+  return fc.shuffledSubarray([...texts], { minLength: texts.length });
+}

@@ -1,0 +1,108 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseRule, parseRules, printRule } from '../../src/policy/rules.ts';
+
+const source = { kind: 'flag', where: '--allow' } as const;
+const parse = (text: string) => parseRule({ text, source });
+
+describe('parseRule', () => {
+  test.each([
+    ['Bash', { tool: 'Bash' }],
+    ['  Read ', { tool: 'Read' }],
+    ['Bash(npm test)', { tool: 'Bash', specifier: 'npm test' }],
+    ['Bash(git log:*)', { tool: 'Bash', specifier: 'git log:*' }],
+    ['Bash(echo $(date))', { tool: 'Bash', specifier: 'echo $(date)' }],
+    ['Bash(echo \\()', { tool: 'Bash', specifier: 'echo (' }],
+    ['Bash(grep a\\.b)', { tool: 'Bash', specifier: 'grep a\\.b' }],
+    ['Bash(dir \\\\)', { tool: 'Bash', specifier: 'dir \\' }],
+    ['run_shell_command(ls)', { tool: 'Bash', specifier: 'ls' }],
+    ['agent(Explore)', { tool: 'Task', specifier: 'Explore' }],
+    ['Edit(src/**)', { tool: 'Edit', specifier: 'src/**' }],
+    ['Read(//etc/hosts)', { tool: 'Read', specifier: '//etc/hosts' }],
+    ['WebFetch(domain:example.com)', { tool: 'WebFetch', specifier: 'domain:example.com' }],
+    ['WebFetch(domain:[::1])', { tool: 'WebFetch', specifier: 'domain:[::1]' }],
+    ['TodoWrite(*)', { tool: 'TodoWrite', specifier: '*' }],
+    ['mcp__github', { tool: 'mcp__github' }],
+    ['mcp__github__*', { tool: 'mcp__github__*' }],
+    ['mcp__github__create_issue', { tool: 'mcp__github__create_issue' }],
+  ])('%s', (text, expected) => {
+    expect(parse(text)).toEqual({ ok: true, rule: { ...expected, text: text.trim(), source } });
+  });
+
+  test.each([
+    ['', 'it must start with a tool name'],
+    ['(x)', 'it must start with a tool name'],
+    ['Bsh(rm:*)', 'there is no tool "Bsh"'],
+    ['Bash(', 'its brackets balanced'],
+    ['Bash(a', 'its brackets balanced'],
+    ['Bash(a))', 'its brackets balanced'],
+    ['Bash(a)b', 'only `(specifier)` may stand'],
+    ['Bash(a), Bash(b)', 'only `(specifier)` may stand'],
+    ['Bash a', 'only `(specifier)` may stand'],
+    ['Bash(dir \\)', 'its brackets balanced'],
+    ['Bash()', 'the brackets are empty'],
+    ['Bash(:*)', 'it names no command'],
+    ['Bash(a\nb)', 'a line break'],
+    ['TodoWrite(x)', 'TodoWrite takes no specifier'],
+    ['mcp__a__b(x)', 'takes no specifier'],
+    ['mcp__', 'there is no tool'],
+    ['WebFetch(example.com)', '`WebFetch(domain:example.com)`'],
+    ['WebFetch(domain:http://x/)', '`WebFetch(domain:example.com)`'],
+    ['Edit(!src)', '`./!src`'],
+    ['Edit(../x)', '`..` is not followed'],
+    ['Edit(.)', '`./**`'],
+    ['Edit(~root/x)', 'only `~/` is known'],
+  ])('%s is a problem', (text, mistake) => {
+    const parsed = parse(text);
+    expect(parsed.ok).toBe(false);
+    if (parsed.ok) return;
+    expect(parsed.problem.message).toContain(mistake);
+    expect(parsed.problem.message.startsWith(`--allow: rule ${JSON.stringify(text)}: `)).toBe(true);
+  });
+
+  test('knows tools that a library user brought', () => {
+    expect(parseRule({ text: 'Deploy', source }, ['Deploy'])).toEqual({
+      ok: true,
+      rule: { text: 'Deploy', tool: 'Deploy', source },
+    });
+  });
+
+  test('reads back what printRule wrote, whatever the specifier holds', () => {
+    const specifier = fc
+      .oneof(
+        fc.string({ unit: fc.constantFrom('(', ')', '\\', 'a', ' ', '*', ':', '"') }),
+        fc.string(),
+      )
+      .map((text) => text.replaceAll(/\p{Cc}/gu, '').trim())
+      .filter((text) => text !== '' && !/^[\s:*]*$/.test(text));
+    fc.assert(
+      fc.property(specifier, (specifier) => {
+        const text = printRule({ tool: 'Bash', specifier });
+        expect(parse(text)).toEqual({ ok: true, rule: { text, tool: 'Bash', specifier, source } });
+      }),
+    );
+  });
+});
+
+describe('parseRules', () => {
+  const texts = (...all: string[]) => all.map((text) => ({ text, source }));
+
+  test('a mistake never widens, and is told', () => {
+    const { rules, problems } = parseRules({
+      allow: texts('Bash(', 'Read'),
+      ask: texts('WebFetch(x)'),
+      deny: texts('Edit(!x)', 'Nonsense(x)'),
+    });
+    expect(rules).toEqual({
+      allow: [{ text: 'Read', tool: 'Read', source }],
+      ask: [{ text: 'WebFetch(x)', tool: 'WebFetch', source }],
+      deny: [{ text: 'Edit(!x)', tool: 'Edit', source }],
+    });
+    expect(problems.map((problem) => problem.text)).toEqual([
+      'Bash(',
+      'WebFetch(x)',
+      'Edit(!x)',
+      'Nonsense(x)',
+    ]);
+  });
+});

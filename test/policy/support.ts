@@ -1,0 +1,90 @@
+import type { AgentDefinition } from '../../src/protocol/agent.ts';
+import type { PermissionMode, Rights, RuleSet } from '../../src/protocol/permission.ts';
+import type { ToolKind } from '../../src/protocol/tool.ts';
+import type { JudgedCall, ResolvedPath } from '../../src/policy/call.ts';
+import { isInside } from '../../src/policy/call.ts';
+import type { DecisionFacts } from '../../src/policy/decide.ts';
+import { parseRules } from '../../src/policy/rules.ts';
+import { readShell } from '../../src/policy/shell-grammar.ts';
+
+export const ROOT = '/work/project';
+export const HOME = '/home/someone';
+
+export const FACTS: DecisionFacts = {
+  home: HOME,
+  stateDirectories: [`${HOME}/.config/muster`],
+  shellParser: readShell,
+};
+
+export interface RuleTexts {
+  readonly allow?: readonly string[];
+  readonly ask?: readonly string[];
+  readonly deny?: readonly string[];
+}
+
+/** Rules from flags; a mistake in one fails the test. */
+export function rules({ allow = [], ask = [], deny = [] }: RuleTexts): RuleSet {
+  const from = (texts: readonly string[], flag: string) =>
+    texts.map((text) => ({ text, source: { kind: 'flag' as const, where: flag } }));
+  const parsed = parseRules({
+    allow: from(allow, '--allow'),
+    ask: from(ask, '--ask'),
+    deny: from(deny, '--deny'),
+  });
+  if (parsed.problems.length > 0) throw new Error(parsed.problems[0]?.message);
+  return parsed.rules;
+}
+
+export function rights(mode: PermissionMode = 'default', texts: RuleTexts = {}): Rights {
+  return { mode, rules: rules(texts), disallowedTools: [], roots: [ROOT], depth: 0, maxDepth: 2 };
+}
+
+/** A path below the root when relative; a link when `real` is given. */
+export function path(asked: string, real = asked): ResolvedPath {
+  const absolute = (text: string): string => (text.startsWith('/') ? text : `${ROOT}/${text}`);
+  return {
+    asked: absolute(asked),
+    real: absolute(real),
+    insideRoots: isInside(ROOT, absolute(real)),
+  };
+}
+
+interface CallParts {
+  readonly reads?: readonly ResolvedPath[];
+  readonly writes?: readonly ResolvedPath[];
+  readonly commands?: readonly string[];
+  readonly hosts?: readonly string[];
+  readonly agent?: string;
+}
+
+export function call(tool: string, kind: ToolKind, parts: CallParts = {}): JudgedCall {
+  const access = { reads: [], writes: [], commands: [], hosts: [], ...parts };
+  return { tool, kind, access, inToolSet: true };
+}
+
+export const bash = (line: string): JudgedCall => call('Bash', 'execute', { commands: [line] });
+export const read = (file: string): JudgedCall => call('Read', 'read', { reads: [path(file)] });
+export const edit = (file: string): JudgedCall =>
+  call('Edit', 'edit', { reads: [path(file)], writes: [path(file)] });
+export const write = (file: string): JudgedCall => call('Write', 'edit', { writes: [path(file)] });
+export const fetchFrom = (host: string): JudgedCall =>
+  call('WebFetch', 'network', { hosts: [host] });
+export const spawn = (agent: string): JudgedCall => call('Task', 'delegate', { agent });
+
+export function agent(parts: Partial<AgentDefinition> = {}): AgentDefinition {
+  return {
+    name: 'worker',
+    aliases: [],
+    description: '',
+    prompt: '',
+    tools: { mode: 'all', names: [] },
+    disallowedTools: [],
+    permissionMode: null,
+    mode: null,
+    limits: {},
+    origin: { scope: 'session', vendor: 'muster', path: 'session:worker' },
+    extra: {},
+    problems: [],
+    ...parts,
+  };
+}

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import { CORE_TOOLS, TOOL_NAMES } from '../../src/protocol/tool-names.ts';
+import type { ToolKind } from '../../src/protocol/tool.ts';
+import { attenuate } from '../../src/policy/attenuate.ts';
+import { toolView } from '../../src/policy/tool-view.ts';
+import type { ToolViewRequest } from '../../src/policy/tool-view.ts';
+import { agent, rights } from './support.ts';
+
+const EDITS = new Set(['Write', 'Edit', 'MultiEdit', 'MoveFile', 'DeleteFile', 'SetEnv']);
+const READS = new Set(['Read', 'LS', 'Glob', 'Grep', 'FileInfo']);
+const NETWORK = new Set(['WebFetch', 'WebSearch', 'HttpRequest']);
+
+function kindOf(name: string): ToolKind {
+  if (EDITS.has(name)) return 'edit';
+  if (READS.has(name)) return 'read';
+  if (NETWORK.has(name)) return 'network';
+  if (name === 'Bash' || name.startsWith('mcp__')) return 'execute';
+  return name === 'Task' ? 'delegate' : 'meta';
+}
+
+const ALL = [...TOOL_NAMES, 'mcp__gh__b', 'mcp__gh__a'].map((name) => ({
+  name,
+  kind: kindOf(name),
+}));
+
+function view(parts: Partial<ToolViewRequest>) {
+  return toolView({
+    definition: agent(),
+    rights: { ...rights(), depth: 1 },
+    available: ALL,
+    nested: false,
+    root: false,
+    ...parts,
+  });
+}
+
+const main: Partial<ToolViewRequest> = { definition: null, rights: rights(), root: true };
+const MCP = ['mcp__gh__a', 'mcp__gh__b'];
+const without = (...names: string[]) => CORE_TOOLS.filter((name) => !names.includes(name));
+const only = (...names: string[]) => agent({ tools: { mode: 'allow', names } });
+
+test('the main agent has the core set, Task, TaskList and the MCP tools, in request order', () => {
+  expect(view(main)).toEqual({ names: [...CORE_TOOLS, 'Task', 'TaskList', ...MCP], dropped: [] });
+});
+
+test('the main agent in plan mode changes nothing, and may present its plan', () => {
+  const changes = 'Plan mode changes nothing.';
+  const unlisted = 'In plan mode only a definition that lists it gets it.';
+  expect(view({ ...main, rights: rights('plan') })).toEqual({
+    names: [...without('Write', 'Edit', 'MultiEdit', 'Bash'), 'Task', 'TaskList', 'ExitPlanMode'],
+    dropped: [
+      { name: 'Write', reason: changes },
+      { name: 'Edit', reason: changes },
+      { name: 'MultiEdit', reason: changes },
+      { name: 'Bash', reason: unlisted },
+      { name: 'mcp__gh__a', reason: unlisted },
+      { name: 'mcp__gh__b', reason: unlisted },
+    ],
+  });
+});
+
+describe('a child', () => {
+  const asksUser = { name: 'AskUser', reason: 'Only the main agent asks the user.' };
+
+  test('whose definition names no tools gets the core set and MCP, but neither Task nor AskUser', () => {
+    expect(view({})).toEqual({ names: [...without('AskUser'), ...MCP], dropped: [asksUser] });
+  });
+
+  test('gets Task too where agents are nested, down to the greatest depth', () => {
+    expect(view({ nested: true }).names).toContain('Task');
+    expect(view({ nested: true, rights: { ...rights(), depth: 2 } }).dropped).toEqual([
+      asksUser,
+      { name: 'Task', reason: 'At depth 2 of at most 2 (max_depth) nothing more is delegated.' },
+    ]);
+  });
+
+  test('gets what its definition lists, and what is wrong with the rest is told', () => {
+    const definition = only('Grep', 'Read', 'Task', 'mcp__gh', 'ExitPlanMode', 'Unknown');
+    expect(view({ definition })).toEqual({
+      names: ['Read', 'Grep', 'Task', ...MCP],
+      dropped: [
+        { name: 'ExitPlanMode', reason: 'Only a main agent in plan mode has a plan to present.' },
+        { name: 'Unknown', reason: 'No such tool is available here.' },
+      ],
+    });
+  });
+
+  test('with an empty list has none, nested or not', () => {
+    expect(view({ definition: only(), nested: true })).toEqual({ names: [], dropped: [] });
+  });
+
+  test('loses what its own definition, a task above or a rule for the whole tool denies', () => {
+    const parent = {
+      ...rights('default', { deny: ['WebFetch', 'Bash(rm:*)', 'mcp__gh__a'] }),
+      disallowedTools: ['WebSearch'],
+    };
+    const definition = agent({
+      tools: { mode: 'deny', names: ['Edit'] },
+      disallowedTools: ['LS'],
+    });
+    const own = 'The definition itself denies it.';
+    expect(view({ definition, rights: attenuate(parent, definition) })).toEqual({
+      names: [
+        ...without('Edit', 'MultiEdit', 'LS', 'WebFetch', 'WebSearch', 'AskUser'),
+        'mcp__gh__b',
+      ],
+      dropped: [
+        { name: 'Edit', reason: own },
+        { name: 'MultiEdit', reason: own },
+        { name: 'LS', reason: own },
+        { name: 'WebFetch', reason: 'The deny rule `WebFetch` (--deny) forbids it.' },
+        { name: 'WebSearch', reason: 'A task above denies it.' },
+        asksUser,
+        { name: 'mcp__gh__a', reason: 'The deny rule `mcp__gh__a` (--deny) forbids it.' },
+      ],
+    });
+  });
+
+  test('under deny Edit has no way to change files left', () => {
+    const names = view({ rights: rights('default', { deny: ['Edit'] }) }).names;
+    expect(names.filter((name) => EDITS.has(name))).toEqual([]);
+  });
+
+  test('in plan mode is offered nothing with an effect, even what it lists', () => {
+    const definition = only('Read', 'Bash', 'Edit', 'WebFetch', 'HttpRequest', 'MemoryWrite');
+    expect(view({ definition, rights: { ...rights('plan'), depth: 1 } })).toEqual({
+      names: ['Read', 'WebFetch', 'MemoryWrite'],
+      dropped: [
+        { name: 'Edit', reason: 'Plan mode changes nothing.' },
+        {
+          name: 'Bash',
+          reason:
+            'In plan mode it runs only what is proved to change nothing, which cannot be proved yet.',
+        },
+        { name: 'HttpRequest', reason: 'Plan mode changes nothing.' },
+      ],
+    });
+  });
+
+  test('is not offered what does not exist in this process', () => {
+    const available = ALL.filter(({ name }) => name === 'Read');
+    expect(view({ definition: only('Read', 'Grep'), available })).toEqual({
+      names: ['Read'],
+      dropped: [{ name: 'Grep', reason: 'No such tool is available here.' }],
+    });
+  });
+});

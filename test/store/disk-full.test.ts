@@ -1,0 +1,130 @@
+import { expect, it } from 'vitest';
+import { openStore } from '../../src/store/file-store.ts';
+import type { TaskStore } from '../../src/store/task-store.ts';
+import { taskEnded, taskSpec, warning, warnings } from './fixture-data.ts';
+import { tickingClock } from './fixtures.ts';
+import { PowerLossFiles, type PowerLossOptions } from './power-loss-files.ts';
+import { fakeProcesses } from './processes.ts';
+
+const ID = 'task00000001';
+const LOG = `/data/tasks/${ID}.jsonl`;
+
+function open(options: PowerLossOptions = {}): { files: PowerLossFiles; store: TaskStore } {
+  const files = new PowerLossFiles(options);
+  const processes = fakeProcesses({ pid: 7 });
+  const clock = tickingClock();
+  return {
+    files,
+    store: openStore({ dataDir: '/data', durability: 'safe', files, processes, clock }),
+  };
+}
+
+it('a disk that is full at any byte never leaves half a batch, and the log goes on afterwards', () => {
+  const batch = [warning('one'), warning('two')];
+  const probe = open();
+  const log = probe.store.create(taskSpec(ID));
+  const start = probe.files.used;
+  log.append(batch);
+  const needed = probe.files.used - start;
+  for (let room = 0; room < needed; room += 1) {
+    const { files, store } = open();
+    const log = store.create(taskSpec(ID));
+    const text = files.readWhole(LOG).toString();
+    files.capacity = files.used + room;
+    expect(thrownBy(() => log.append(batch))).toMatchObject({
+      code: 'INTERNAL_ERROR',
+      retryable: true,
+      message: expect.stringMatching(
+        /^cannot write .*task00000001\.jsonl: ENOSPC.*free some space/,
+      ),
+    });
+    expect(files.readWhole(LOG).toString()).toBe(text);
+    files.capacity = Number.POSITIVE_INFINITY;
+    log.append([warning('after')]);
+    const { events, problems } = store.read(ID);
+    expect({ seqs: events.map((event) => event.seq), said: warnings(events), problems }).toEqual({
+      seqs: [0, 1, 2],
+      said: ['after'],
+      problems: [],
+    });
+  }
+});
+
+it('a task that found no room to be made leaves nothing behind, at any byte', () => {
+  const probe = open();
+  probe.store.create(taskSpec(ID));
+  for (let capacity = 0; capacity < probe.files.used; capacity += 1) {
+    const { files, store } = open({ capacity });
+    expect(() => store.create(taskSpec(ID))).toThrow('ENOSPC');
+    expect([files.list('/data/tasks'), files.openFiles]).toEqual([[], 0]);
+    files.capacity = Number.POSITIVE_INFINITY;
+    expect(store.create(taskSpec(ID)).epoch).toBe(1);
+  }
+});
+
+it('a full disk at a claim leaves the log as it was, without an owner', () => {
+  const { files, store } = open();
+  store.create(taskSpec(ID)).close();
+  const text = files.readWhole(LOG).toString();
+  files.capacity = 0;
+  expect(() => store.claim(ID)).toThrow('ENOSPC');
+  expect(files.readWhole(LOG).toString()).toBe(text);
+  files.capacity = Number.POSITIVE_INFINITY;
+  expect(store.claim(ID).epoch).toBe(2);
+});
+
+it('an end that the index has no room for is found in the log', () => {
+  const probe = open();
+  const probeLog = probe.store.create(taskSpec(ID));
+  const before = probe.files.readWhole(LOG).length;
+  probeLog.append([taskEnded()]);
+  const line = probe.files.readWhole(LOG).length - before;
+
+  const { files, store } = open();
+  const log = store.create(taskSpec(ID));
+  files.capacity = files.used + line;
+  log.append([taskEnded()]);
+  log.close();
+  expect(store.list()).toMatchObject([{ id: ID, status: 'completed' }]);
+  files.capacity = Number.POSITIVE_INFINITY;
+  store.list();
+  expect(files.readWhole('/data/index.jsonl').toString()).toContain('"status":"completed"');
+});
+
+it('a blob that found no room is not taken for written', () => {
+  const { files, store } = open();
+  files.capacity = 3;
+  expect(() => store.putBlob('content')).toThrow(/cannot write blob .*ENOSPC/);
+  expect(files.list('/data/blobs')).toEqual([]);
+  files.capacity = Number.POSITIVE_INFINITY;
+  expect(store.getBlob(store.putBlob('content'))).toBe('content');
+});
+
+it('writes whole batches through a file system that takes a few bytes at a time', () => {
+  const { store } = open({ writeLimit: 7 });
+  const log = store.create(taskSpec(ID));
+  log.append([warning('a'.repeat(1000))]);
+  expect(warnings(store.read(ID).events)).toEqual(['a'.repeat(1000)]);
+});
+
+it('appends nothing more to a log whose half line could not be cut off', () => {
+  const { files, store } = open({ cannotTruncate: true });
+  const log = store.create(taskSpec(ID));
+  files.capacity = files.used + 10;
+  expect(() => log.append([warning('one')])).toThrow('ENOSPC');
+  files.capacity = Number.POSITIVE_INFINITY;
+  expect(() => log.append([warning('two')])).toThrow(/cannot cut back .*EIO/);
+  expect(store.read(ID)).toMatchObject({
+    events: [{ seq: 0 }, { seq: 1 }],
+    problems: [{ code: 'torn_tail', line: 4 }],
+  });
+});
+
+function thrownBy(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (thrown) {
+    return thrown;
+  }
+  throw new Error('did not throw');
+}

@@ -1,0 +1,63 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { openStore } from '../../src/store/file-store.ts';
+import { taskSpec } from './fixture-data.ts';
+import { tempDir } from './fixtures.ts';
+
+const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+
+function start(name: string, args: readonly string[]): ChildProcess {
+  const child = spawn(process.execPath, [script(name), ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  return child;
+}
+
+async function nextLine(lines: AsyncIterator<string>): Promise<string> {
+  const next = await lines.next();
+  return next.done === true ? '' : next.value;
+}
+
+it('three processes that race for the logs of a killed one: each log gets one owner', async () => {
+  const dataDir = tempDir();
+  const ids = Array.from({ length: 60 }, (_, n) => `task${String(n).padStart(8, '0')}`);
+  const store = openStore({ dataDir, durability: 'fast' });
+  for (const id of ids) store.create(taskSpec(id)).close();
+  await store.close();
+
+  const claimers = [1, 2, 3, 4].map(() => {
+    const child = start('child-claimer.ts', [dataDir]);
+    if (child.stdout === null) throw new Error('no stdout');
+    return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
+  });
+  for (const { lines } of claimers) expect(await nextLine(lines)).toBe('ready');
+
+  const [killed, ...rivals] = claimers;
+  if (killed === undefined) throw new Error('no process');
+  killed.child.stdin?.write(`${ids.join('\n')}\n`);
+  for (const id of ids) expect(await nextLine(killed.lines)).toBe(`${id} got`);
+  killed.child.kill('SIGKILL');
+  await once(killed.child, 'exit');
+
+  for (const { child } of rivals) child.stdin?.write(`${ids.join('\n')}\n`);
+  const answers: string[] = [];
+  for (const { lines } of rivals) {
+    for (const _ of ids) answers.push(await nextLine(lines));
+  }
+  const expected = ids.flatMap((id) => [`${id} got`, `${id} CONFLICT`, `${id} CONFLICT`]);
+  expect(answers.toSorted()).toEqual(expected.toSorted());
+  for (const { child } of rivals) {
+    child.stdin?.end();
+    await once(child, 'exit');
+  }
+  expect(openStore({ dataDir, durability: 'fast' }).read(ids[0] ?? '')).toMatchObject({
+    problems: [],
+    events: { length: 4 },
+  });
+});

@@ -1,0 +1,13 @@
+import type { ProcessPort } from '../../src/store/process-identity.ts';
+
+/** Processes as a table: pid → start time. What is not in it is gone. */
+export function fakeProcesses(
+  self: { readonly pid: number; readonly startTime?: number; readonly bootId?: string | null },
+  running: ReadonlyMap<number, number | null> = new Map(),
+): ProcessPort {
+  const { pid, startTime = 100, bootId = 'boot-1' } = self;
+  return {
+    self: () => ({ pid, startTime, bootId, host: 'here' }),
+    startTime: (other) => (other === pid ? startTime : running.get(other)),
+  };
+}

@@ -1,0 +1,299 @@
+import { hostname } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { MusterError } from '../../src/base/errors.ts';
+import { openStore } from '../../src/store/file-store.ts';
+import { openMemoryStore } from '../../src/store/memory-store.ts';
+import { createRedactor } from '../../src/store/redact.ts';
+import type { TaskStore } from '../../src/store/task-store.ts';
+import { taskEnded, taskSpec, turnEnded, warning, warnings } from './fixture-data.ts';
+import { collect, tempDir, tickingClock } from './fixtures.ts';
+
+const SECRET = 'hunter2-hunter2';
+const ID = 'task00000001';
+
+function common() {
+  return { clock: tickingClock(), redact: createRedactor({ secrets: [SECRET] }) };
+}
+
+function closing(store: TaskStore): TaskStore {
+  onTestFinished(() => store.close());
+  return store;
+}
+
+const stores: readonly (readonly [string, () => TaskStore])[] = [
+  ['files, safe', () => openStore({ dataDir: tempDir(), durability: 'safe', ...common() })],
+  ['files, fast', () => openStore({ dataDir: tempDir(), durability: 'fast', ...common() })],
+  [
+    'files, one descriptor',
+    () => openStore({ dataDir: tempDir(), durability: 'safe', maxDescriptors: 1, ...common() }),
+  ],
+  ['memory', () => openMemoryStore(common())],
+];
+
+function failure(run: () => unknown): MusterError {
+  try {
+    run();
+  } catch (thrown) {
+    if (thrown instanceof MusterError) return thrown;
+    throw thrown;
+  }
+  throw new Error('did not throw');
+}
+
+describe.each(stores)('task store: %s', (_name, open) => {
+  it('stamps the opening events and every batch, and reads back what it returned', async () => {
+    const store = closing(open());
+    const spec = taskSpec(ID);
+    const log = store.create(spec);
+    const first = log.append([warning('a'), warning('b')]);
+    const second = log.append([warning('c')]);
+    await log.sync();
+    const stamp = { v: 1, task: ID, epoch: 1 };
+    const host = hostname();
+    expect([...log.opening, ...first, ...second]).toEqual([
+      { ...stamp, seq: 0, ts: 1001, type: 'task.created', spec },
+      { ...stamp, seq: 1, ts: 1001, type: 'task.claimed', pid: process.pid, host },
+      { ...stamp, seq: 2, ts: 1002, type: 'warning', message: 'a' },
+      { ...stamp, seq: 3, ts: 1002, type: 'warning', message: 'b' },
+      { ...stamp, seq: 4, ts: 1003, type: 'warning', message: 'c' },
+    ]);
+    expect(store.read(ID)).toEqual({
+      events: [...log.opening, ...first, ...second],
+      problems: [],
+    });
+    expect({ id: log.id, epoch: log.epoch }).toEqual({ id: ID, epoch: 1 });
+  });
+
+  it('appends nothing for an empty batch', () => {
+    const log = closing(open()).create(taskSpec(ID));
+    expect(log.append([])).toEqual([]);
+  });
+
+  it('streams the events from a number on', async () => {
+    const store = closing(open());
+    const log = store.create(taskSpec(ID));
+    log.append([warning('a'), warning('b'), warning('c')]);
+    expect(warnings(await collect(store.events(ID, 3)))).toEqual(['b', 'c']);
+    expect(await collect(store.events(ID, 0))).toEqual(store.read(ID).events);
+    expect(await collect(store.events(ID, 99))).toEqual([]);
+  });
+
+  it('lets one owner at a time have a log, each with a higher epoch', () => {
+    const store = closing(open());
+    const first = store.create(taskSpec(ID));
+    const inUse = { code: 'CONFLICT', message: expect.stringContaining(`process ${process.pid}`) };
+    expect(failure(() => store.claim(ID))).toMatchObject(inUse);
+    expect(failure(() => store.create(taskSpec(ID)))).toMatchObject(inUse);
+    first.close();
+    first.close();
+    const second = store.claim(ID);
+    expect(second.opening).toMatchObject([{ type: 'task.claimed', epoch: 2, seq: 2 }]);
+    expect(second.append([warning('on')])).toMatchObject([{ epoch: 2, seq: 3 }]);
+    expect(failure(() => first.append([warning('late')])).message).toContain('closed');
+    second.close();
+    expect(failure(() => store.create(taskSpec(ID)))).toMatchObject({
+      code: 'CONFLICT',
+      message: expect.stringContaining('already'),
+    });
+    expect(warnings(store.read(ID).events)).toEqual(['on']);
+  });
+
+  it('refuses malformed ids and names unknown ones', () => {
+    const store = closing(open());
+    for (const id of ['../../etc', 'UPPER000', 'short', '', 'a'.repeat(33), 'task0000\n']) {
+      for (const use of [
+        () => store.read(id),
+        () => store.claim(id),
+        () => store.events(id, 0),
+        () => store.create(taskSpec(id)),
+        () => store.outputFile(id),
+        () => store.appendOutput(id, 'x'),
+        () => store.spillFile(id, 'call'),
+        () => store.log(id),
+      ]) {
+        expect(failure(use).code).toBe('INVALID_PARAM');
+      }
+    }
+    for (const use of [
+      () => store.read(ID),
+      () => store.claim(ID),
+      () => store.events(ID, 0),
+      () => store.appendOutput(ID, 'x'),
+    ]) {
+      expect(failure(use)).toMatchObject({
+        code: 'NOT_FOUND',
+        message: expect.stringContaining(ID),
+      });
+    }
+  });
+
+  it('resolves unique prefixes, whole ids first, and names the candidates of an ambiguous one', () => {
+    const store = closing(open());
+    const many = ['ab000001', 'ab000002', 'ab000003', 'ab000004', 'ab000005', 'ab000006'];
+    for (const id of [...many, 'ab0000011', 'cd000001']) store.create(taskSpec(id));
+    expect(store.resolveId('c')).toBe('cd000001');
+    expect(store.resolveId('ab000001')).toBe('ab000001');
+    expect(failure(() => store.resolveId('ab'))).toMatchObject({
+      code: 'INVALID_PARAM',
+      message:
+        '7 tasks begin with "ab": ab000001, ab0000011, ab000002, ab000003, ab000004 and 2 more; give more of the id',
+    });
+    expect(failure(() => store.resolveId('x')).code).toBe('NOT_FOUND');
+    expect(failure(() => store.resolveId('../x')).code).toBe('NOT_FOUND');
+    expect(failure(() => store.resolveId('')).code).toBe('INVALID_PARAM');
+  });
+
+  it('lists tasks newest first with what happened in them', () => {
+    const store = closing(open());
+    const done = store.create(taskSpec('done00000001'));
+    done.append([{ type: 'task.started' }, turnEnded(), turnEnded({ costUsd: 0.5, model: 'a/b' })]);
+    done.append([taskEnded('partial')]);
+    done.close();
+    store.create(taskSpec('queued000001', { description: 'x'.repeat(500) }));
+    const run = store.create(taskSpec('running00001', { parent: 'done00000001', depth: 1 }));
+    run.append([{ type: 'task.started' }, turnEnded({ costUsd: null }), turnEnded()]);
+    store.create(taskSpec('broken000001')).close();
+    const base = {
+      parent: null,
+      depth: 0,
+      agent: 'Explore',
+      description: 'find the parser',
+      model: 'scripted/one',
+      cwd: '/work',
+      source: 'cli',
+      ended: null,
+      turns: 0,
+      paidTokens: 0,
+      costUsd: 0,
+    };
+    expect(store.list()).toEqual([
+      { ...base, id: 'broken000001', root: 'broken000001', status: 'interrupted', created: 1007 },
+      {
+        ...base,
+        id: 'running00001',
+        root: 'running00001',
+        parent: 'done00000001',
+        depth: 1,
+        status: 'running',
+        model: 'scripted/two',
+        created: 1005,
+        turns: 2,
+        paidTokens: 250,
+        costUsd: null,
+      },
+      {
+        ...base,
+        id: 'queued000001',
+        root: 'queued000001',
+        description: 'x'.repeat(120),
+        status: 'queued',
+        created: 1004,
+      },
+      {
+        ...base,
+        id: 'done00000001',
+        root: 'done00000001',
+        status: 'partial',
+        model: 'a/b',
+        created: 1001,
+        ended: 1003,
+        turns: 2,
+        paidTokens: 250,
+        costUsd: 0.75,
+      },
+    ]);
+  });
+
+  it('follows a task that was resumed after its end', () => {
+    const store = closing(open());
+    const statuses = (): readonly string[] => store.list().map((task) => task.status);
+    const log = store.create(taskSpec(ID));
+    log.append([taskEnded()]);
+    expect(statuses()).toEqual(['completed']);
+    log.close();
+    expect(statuses()).toEqual(['completed']);
+    const again = store.claim(ID);
+    expect(statuses()).toEqual(['queued']);
+    again.append([{ type: 'task.started' }]);
+    expect(statuses()).toEqual(['running']);
+    again.close();
+    expect(statuses()).toEqual(['interrupted']);
+    store.claim(ID).append([taskEnded('stopped')]);
+    expect(statuses()).toEqual(['stopped']);
+  });
+
+  it('keeps texts under the hash of their content', () => {
+    const store = closing(open());
+    const text = 'prefix ✓ '.repeat(10_000);
+    const hash = store.putBlob(text);
+    expect(hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(store.putBlob(text)).toBe(hash);
+    expect(store.getBlob(hash)).toBe(text);
+    expect(failure(() => store.getBlob('f'.repeat(64))).code).toBe('NOT_FOUND');
+    expect(failure(() => store.getBlob('../index')).code).toBe('INVALID_PARAM');
+  });
+
+  it('redacts secrets in events and blobs, but not in a blob that must stay as it is', () => {
+    const store = closing(open());
+    const log = store.create(taskSpec(ID, { prompt: `use ${SECRET}` }));
+    const events = log.append([warning(`key ${SECRET}!`)]);
+    expect(events).toMatchObject([{ message: 'key [redacted]!' }]);
+    expect(store.read(ID).events).toEqual([...log.opening, ...events]);
+    expect(JSON.stringify(store.read(ID))).not.toContain(SECRET);
+    expect(store.getBlob(store.putBlob(`a ${SECRET}`))).toBe('a [redacted]');
+    expect(store.getBlob(store.putBlob(`a ${SECRET}`, { redact: false }))).toBe(`a ${SECRET}`);
+  });
+
+  it('brings back large and strange strings unharmed', () => {
+    const store = closing(open());
+    const log = store.create(taskSpec(ID));
+    const strange = [
+      'y'.repeat(200_000),
+      '\u0010blob:' + 'a'.repeat(64),
+      '\u0010\u0010',
+      '\ud800' + 'z'.repeat(70_000),
+      JSON.stringify({ __proto__: 'x' }),
+      '\u0000\u2028\n',
+    ];
+    log.append(strange.map(warning));
+    expect(warnings(store.read(ID).events)).toEqual(strange);
+    const input: unknown = JSON.parse(
+      '{"__proto__":{"a":1},"constructor":"\u0010"}'.replace('\u0010', '\\u0010'),
+    );
+    const written = log.append([
+      { type: 'call.started', callId: 'c', tool: 'Read', input: input as never },
+    ]);
+    expect(store.read(ID).events.at(-1)).toEqual(written[0]);
+  });
+
+  it('gives each call a private spill file of its own', () => {
+    const store = closing(open());
+    const path = store.spillFile(ID, '../../evil');
+    expect(store.spillFile(ID, '../../evil')).toBe(path);
+    expect(store.spillFile(ID, 'other')).not.toBe(path);
+    expect(path).not.toContain('evil');
+    writeFileSync(path, 'much');
+    expect(readFileSync(store.spillFile(ID, '../../evil'), 'utf8')).toBe('much');
+  });
+
+  it('adds to the output file where there is one', () => {
+    const store = closing(open());
+    store.create(taskSpec(ID));
+    store.appendOutput(ID, 'one\n');
+    store.appendOutput(ID, `${SECRET}\n`);
+    const path = store.outputFile(ID);
+    if (path !== null) expect(readFileSync(path, 'utf8')).toBe('one\n[redacted]\n');
+  });
+
+  it('gives up all logs on close', async () => {
+    const store = open();
+    const log = store.create(taskSpec(ID));
+    const spill = store.spillFile(ID, 'call');
+    await store.close();
+    await store.close();
+    expect(store.list()).toMatchObject([{ id: ID, status: 'interrupted' }]);
+    expect(existsSync(spill)).toBe(store.log(ID) !== null);
+    expect(() => log.append([warning('late')])).toThrow('closed');
+  });
+});

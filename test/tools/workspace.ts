@@ -1,0 +1,82 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import type { JsonObject } from '../../src/base/json.ts';
+import type { AnyTool, TodoItem, ToolContext, ToolOutput } from '../../src/protocol/tool.ts';
+import { builtinTools } from '../../src/tools/index.ts';
+
+export interface Workspace {
+  readonly root: string;
+  readonly context: ToolContext;
+  readonly progress: string[];
+  path(name: string): string;
+  write(name: string, content: string | Buffer): string;
+  /** Parse and run, as the engine does; issues come back as the text of a failed output. */
+  call(tool: string, input: JsonObject, context?: Partial<ToolContext>): Promise<ToolOutput>;
+}
+
+export function tool(name: string): AnyTool {
+  const found = builtinTools().find((one) => one.name === name);
+  if (found === undefined) throw new Error(`no tool ${name}`);
+  return found;
+}
+
+/** A directory of its own under the temporary directory, removed when the test is over. */
+export function tempDirectory(): string {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'muster-test-')));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+export function makeWorkspace(): Workspace {
+  const base = tempDirectory();
+  const root = join(base, 'work');
+  mkdirSync(root);
+  const progress: string[] = [];
+  const context = makeContext(root, progress);
+  const path = (name: string): string => join(root, name);
+  return {
+    root,
+    context,
+    progress,
+    path,
+    write(name, content) {
+      mkdirSync(dirname(path(name)), { recursive: true });
+      writeFileSync(path(name), content);
+      return path(name);
+    },
+    async call(name, input, overrides = {}) {
+      const parsed = tool(name).parse(input);
+      if (!parsed.ok) return { text: parsed.issues.join('\n'), error: 'INVALID_PARAM' };
+      return tool(name).run(parsed.input, { ...context, ...overrides });
+    },
+  };
+}
+
+function makeContext(root: string, progress: string[]): ToolContext {
+  const hashes = new Map<string, string>();
+  let todos: readonly TodoItem[] = [];
+  return {
+    taskId: 'task00000001',
+    callId: 'call1',
+    cwd: root,
+    roots: [root],
+    signal: new AbortController().signal,
+    clock: systemClock,
+    caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 2_000_000, toolMs: 600_000 },
+    files: {
+      seen: (path) => hashes.get(path),
+      remember: (path, hash) => void hashes.set(path, hash),
+    },
+    todos: {
+      get: () => todos,
+      set: (items) => {
+        todos = items;
+      },
+    },
+    spillPath: () => join(dirname(root), 'spill.txt'),
+    progress: (line) => void progress.push(line),
+  };
+}
