@@ -94,7 +94,8 @@ async function lastTurn(deps: EngineDeps, run: TaskRun, hit: LimitHit): Promise<
   return limitEnding(run, limitMessage(hit));
 }
 
-function tell(run: TaskRun, text: string): void {
+function tell(run: TaskRun, message: string): void {
+  const text = `<notice>${message}</notice>`;
   run.journal.record({
     type: 'input.queued',
     input: { id: newId(), kind: 'notice', from: 'muster', text },

@@ -90,11 +90,6 @@ class Watch implements TrafficObserver {
     if (this.phase === 'connecting') this.enter('waiting');
   }
 
-  headers(): void {
-    this.connected();
-    this.lastLife = this.deps.clock.monotonic();
-  }
-
   bytes(): void {
     this.lastLife = this.deps.clock.monotonic();
   }
@@ -110,7 +105,8 @@ class Watch implements TrafficObserver {
         return;
       case 'accepted':
       case 'ping':
-        this.headers();
+        this.connected();
+        this.bytes();
         return;
       case 'finished':
       case 'failed':

@@ -14,16 +14,13 @@ export interface RootGrant {
   readonly maxDepth: number;
 }
 
-/**
- * The rights of a main agent. With `--agent` its definition narrows them as it would a child's, but for
- * the mode of one that asks for none: the user's own choice stands.
- */
+/** The rights of a main agent. With `--agent` its definition narrows them as it would a child's. */
 export function rootRights(grant: RootGrant, definition: AgentDefinition | null): Rights {
   const root: Rights = { ...grant, disallowedTools: [], depth: 0 };
   if (definition === null) return root;
   return {
     ...root,
-    mode: narrowerMode(grant.mode, definition.mode ?? grant.mode),
+    mode: effectiveMode(definition, grant.mode),
     disallowedTools: denialsOf(definition),
   };
 }

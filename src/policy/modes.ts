@@ -10,13 +10,13 @@ export function narrowerMode(a: PermissionMode, b: PermissionMode): PermissionMo
 
 /**
  * The mode an agent gets below a task of this mode: what its file asks for, never more than the task
- * has. A file that asks for none, or for something unknown, gets at most `default`.
+ * has. Where it has no wish, the task's own mode holds (docs/decisions/0002).
  */
 export function effectiveMode(
   definition: Pick<AgentDefinition, 'mode'>,
   parentMode: PermissionMode,
 ): PermissionMode {
-  return narrowerMode(parentMode, definition.mode ?? 'default');
+  return narrowerMode(parentMode, definition.mode ?? parentMode);
 }
 
 /** Words that users of Claude Code know, where they mean the same for a flag. */

@@ -49,7 +49,7 @@ export interface AgentDefinition {
   readonly model?: string;
   /** The mode as the file's vendor words it, verbatim; null when absent or not understood. */
   readonly permissionMode: string | null;
-  /** What that means here, never wider than the vendor meant; null: its parent's, capped at default. */
+  /** What that means here, never wider than the vendor meant; null: no wish, its parent's holds. */
   readonly mode: PermissionMode | null;
   readonly limits: AgentLimits;
   readonly effort?: 'low' | 'medium' | 'high';

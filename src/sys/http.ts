@@ -6,7 +6,6 @@ import type { Environment } from './env.ts';
 export interface TrafficObserver {
   /** TCP and TLS are up and the request is being sent. */
   connected?(): void;
-  headers?(status: number): void;
   /** A piece of the answer's body arrived. */
   bytes?(): void;
 }
@@ -52,8 +51,9 @@ export function createHttpFetch(env: Environment): HttpFetch {
 async function prepare(env: Environment): Promise<Dispatcher> {
   if (env.SSL_CERT_FILE) await trustCertificates(env.SSL_CERT_FILE);
   const proxies = proxySettings(env);
-  const direct = directDispatcher();
-  return proxies === null ? direct : proxyDispatcher(proxies, direct);
+  return proxies === null
+    ? (builtInAgent() ?? (await packageAgent()))
+    : await proxyDispatcher(proxies);
 }
 
 export interface ProxySettings {
@@ -75,24 +75,22 @@ const GLOBAL_DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 
 /**
  * An agent of the undici that is inside Node, made from the class of the global one: importing the
- * package for it would cost every start. Made at the first request, since older versions of Node
- * set the global only then.
+ * package costs every start as much as all of Node's own. Null where the global one is something
+ * else, since somebody has set another.
  */
-function directDispatcher(): Dispatcher {
-  let agent: Dispatcher | null = null;
-  return {
-    dispatch(options, handler) {
-      agent ??= builtInAgent();
-      return agent.dispatch(options, handler);
-    },
-  };
+function builtInAgent(): Dispatcher | null {
+  // Older versions of Node set the global when they load what is behind `fetch`: this loads it.
+  Reflect.construct(Headers, []);
+  const shared: unknown = Reflect.get(globalThis, GLOBAL_DISPATCHER);
+  if (!isDispatcher(shared) || shared.constructor.name !== 'Agent') return null;
+  const agent: unknown = Reflect.construct(shared.constructor, [AGENT_OPTIONS]);
+  return isDispatcher(agent) ? agent : null;
 }
 
-function builtInAgent(): Dispatcher {
-  const shared: unknown = Reflect.get(globalThis, GLOBAL_DISPATCHER);
-  if (!isDispatcher(shared)) throw new Error('this version of Node has no global dispatcher');
-  const agent: unknown = Reflect.construct(shared.constructor, [AGENT_OPTIONS]);
-  return isDispatcher(agent) ? agent : shared;
+/** The package's agents have handlers of their own generation; the wrapper takes Node's as well. */
+async function packageAgent(): Promise<Dispatcher> {
+  const { Agent, Dispatcher1Wrapper } = await import('undici');
+  return new Dispatcher1Wrapper(new Agent(AGENT_OPTIONS));
 }
 
 function isDispatcher(value: unknown): value is Dispatcher {
@@ -105,7 +103,8 @@ function isDispatcher(value: unknown): value is Dispatcher {
 }
 
 /** Loopback never goes through a proxy: there is no other way to a model on this machine. */
-async function proxyDispatcher(proxies: ProxySettings, direct: Dispatcher): Promise<Dispatcher> {
+async function proxyDispatcher(proxies: ProxySettings): Promise<Dispatcher> {
+  const direct = await packageAgent();
   const { EnvHttpProxyAgent, Dispatcher1Wrapper } = await import('undici');
   const proxied: Dispatcher = new Dispatcher1Wrapper(
     proxyAgent(EnvHttpProxyAgent, {
@@ -170,18 +169,16 @@ function observed(handler: object, observer: TrafficObserver): object {
   const wrapper: object = Object.create(handler);
   before(wrapper, 'onConnect', () => observer.connected?.());
   before(wrapper, 'onRequestStart', () => observer.connected?.());
-  before(wrapper, 'onHeaders', (status) => observer.headers?.(Number(status)));
-  before(wrapper, 'onResponseStart', (_, status) => observer.headers?.(Number(status)));
   before(wrapper, 'onData', () => observer.bytes?.());
   before(wrapper, 'onResponseData', () => observer.bytes?.());
   return wrapper;
 }
 
-function before(wrapper: object, name: string, tell: (...args: unknown[]) => void): void {
+function before(wrapper: object, name: string, tell: () => void): void {
   const callback: unknown = Reflect.get(wrapper, name);
   if (typeof callback !== 'function') return;
   const value = (...args: unknown[]): unknown => {
-    tell(...args);
+    tell();
     return Reflect.apply(callback, wrapper, args);
   };
   Object.defineProperty(wrapper, name, { value, configurable: true, writable: true });

@@ -35,11 +35,13 @@ export function resolveInRoots(path: string, roots: readonly string[]): Resolved
 function followLinks(path: string): Followed {
   const pending = path.split('/').toReversed();
   let real = '/';
+  let isDirectory = true;
   let links = 0;
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
-    if (name === '' || name === '.') continue;
-    if (name === '..') {
-      real = dirname(real);
+    if (name === '') continue;
+    if (name === '.' || name === '..') {
+      if (!isDirectory) return { real, exists: false, problem: 'not_a_directory' };
+      if (name === '..') real = dirname(real);
       continue;
     }
     const next = join(real, name);
@@ -51,12 +53,14 @@ function followLinks(path: string): Followed {
     }
     if (!found.isSymbolicLink()) {
       real = next;
+      isDirectory = found.isDirectory();
       continue;
     }
     links += 1;
     if (links > MAX_LINKS) return { real: path, exists: false, problem: 'link_loop' };
     const target = readLink(next);
     if (target.startsWith('/')) real = '/';
+    isDirectory = true;
     pending.push(...target.split('/').toReversed());
   }
   return { real, exists: true };

@@ -100,7 +100,7 @@ test('the built-in agents are those of the table, in its order, without a warnin
       disallowedTools: [],
       model: row.model,
       permissionMode: row.mode,
-      mode: row.mode,
+      mode: row.mode === 'default' ? null : row.mode,
       limits: { maxTurns: row.turns },
       origin: { scope: 'builtin', vendor: 'muster', path: `builtin:${row.file}` },
       extra: {},

@@ -205,23 +205,34 @@ describe('tools', () => {
 describe('permission modes', () => {
   test.each([
     ['plan', 'plan', 'plan'],
-    ['default', 'default', 'default'],
+    ['default', null, null],
     ['acceptEdits', 'acceptEdits', 'acceptEdits'],
     ['manual', 'default', 'default'],
     ['auto', 'default', 'default'],
     ['bypassPermissions', 'autonomous', 'autonomous'],
     ['dontAsk', 'autonomous', 'default'],
-    ['autonomous', 'autonomous', null],
-    ['PLAN', null, null],
   ])('%s is %s for Muster and %s for Claude', async (word, muster, claude) => {
     for (const spelling of ['permission-mode', 'permissionMode', 'permission_mode']) {
       const file = agentFile(...HEAD, `${spelling}: ${word}`);
       const ours = await readOne(musterFormat, file);
       const theirs = await readOne(claudeFormat, file);
       expect([ours.mode, theirs.mode]).toEqual([muster, claude]);
-      expect(ours.permissionMode).toBe(muster === null ? null : word);
-      expect(codes(theirs)).toEqual(claude === null ? ['invalid-permission-mode'] : []);
+      expect([ours.permissionMode, theirs.permissionMode]).toEqual([word, word]);
+      expect(codes(theirs)).toEqual([]);
     }
+  });
+
+  test.each([
+    ['autonomous', claudeFormat],
+    ['PLAN', claudeFormat],
+    ['PLAN', musterFormat],
+  ])('%s, which is not understood, is told and capped at default', async (word, format) => {
+    const agent = await readOne(format, agentFile(...HEAD, `permissionMode: ${word}`));
+    expect([agent.permissionMode, agent.mode, codes(agent)]).toEqual([
+      null,
+      'default',
+      ['invalid-permission-mode'],
+    ]);
   });
 
   test('broken YAML after it does not lose a narrow mode', async () => {
@@ -238,7 +249,7 @@ describe('permission modes', () => {
     const agent = await readOne(claudeFormat, agentFile(...HEAD, 'permission-mode: dontAsk, plan'));
     expect([agent.permissionMode, agent.mode, codes(agent)]).toEqual([
       null,
-      null,
+      'default',
       ['invalid-permission-mode'],
     ]);
   });

@@ -1,8 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { modelSettings } from '../../src/api/config/model-settings.ts';
-import { modelsReport } from '../../src/api/config/models-report.ts';
+import { configuredModels } from '../../src/api/config/models-report.ts';
 import { UsageError } from '../../src/base/errors.ts';
 import { runConfigShow } from '../../src/front/cli/commands/config-show.ts';
 import type { ModelContext } from '../../src/front/cli/commands/context.ts';
@@ -14,7 +13,6 @@ import {
   sandboxCheck,
 } from '../../src/front/cli/commands/doctor/program-checks.ts';
 import { runModels } from '../../src/front/cli/commands/models.ts';
-import { discoverProviders } from '../../src/model/providers.ts';
 import type { Environment } from '../../src/sys/env.ts';
 import { makePlace } from '../config/place.ts';
 
@@ -29,10 +27,7 @@ function makeContext(place: ReturnType<typeof makePlace>, environment: Environme
     environment,
     home: place.home,
     cwd: place.cwd,
-    models: async (loaded) => {
-      const settings = modelSettings(loaded);
-      return modelsReport({ settings, providers: discoverProviders(settings, environment) });
-    },
+    models: (loaded) => configuredModels(loaded, environment),
     nodeVersion: '24.1.0',
     platform: 'linux',
     uid: process.getuid?.(),
@@ -120,13 +115,18 @@ describe('models', () => {
     expect(written.out).not.toContain(SECRET);
   });
 
-  it('says how to configure one, and fails when the named one cannot be had', async () => {
+  it('says how to configure one', async () => {
     const { context, written } = makeContext(makePlace());
-    expect(await runModels(PLAIN, context)).toBe(0);
+    const flags = [{ key: 'models.default', flag: '--model', text: 'offline' }] as const;
+    expect(await runModels({ ...PLAIN, flags }, context)).toBe(0);
     expect(written.out).toMatch(/^No provider is configured: set ANTHROPIC_API_KEY/);
-    const flags = [{ key: 'models.default', flag: '--model', text: 'anthropic/x' }] as const;
+  });
+
+  it('fails when the named one cannot be had', async () => {
+    const { context, written } = makeContext(makePlace(), { ANTHROPIC_API_KEY: SECRET });
+    const flags = [{ key: 'models.default', flag: '--model', text: 'openai/x' }] as const;
     expect(await runModels({ ...PLAIN, flags }, context)).toBe(1);
-    expect(written.out).toContain('ANTHROPIC_API_KEY');
+    expect(written.out).toContain('OPENAI_API_KEY');
   });
 });
 
@@ -160,7 +160,10 @@ describe('doctor', () => {
 
   it('names everything that is wrong at once, and how to mend it', async () => {
     const place = makePlace({ user: '[budget]\ntree_tokens = -1\n[models]\nfst = "x"\n' });
-    const { context, written } = makeContext(place, { PATH: 'relative' });
+    const { context, written } = makeContext(place, {
+      ANTHROPIC_API_KEY: SECRET,
+      PATH: 'relative',
+    });
     const flags = [{ key: 'models.default', flag: '--model', text: 'openai/x' }] as const;
     const code = await runDoctor(
       { ...PLAIN, flags },
@@ -183,6 +186,7 @@ describe('doctor', () => {
       expect.stringMatching(/^fail config .*:2: budget.tree_tokens must be/),
       expect.stringMatching(/^fail config .*:4: unknown key "fst" in \[models\]; valid: fast/),
       expect.stringMatching(/^ok data directory .*, made on the first run$/),
+      expect.stringMatching(/^ok provider anthropic at /),
       expect.stringMatching(/^fail model .*OPENAI_API_KEY/),
       'ok agents 6 agents loaded',
       'warn agents /x/a.md:3: no front matter',
@@ -192,6 +196,15 @@ describe('doctor', () => {
       '',
     ]);
   });
+});
+
+it('leaves the agents out when the configuration keeps them from being found', async () => {
+  const { context, written } = makeContext(makePlace(), { ANTHROPIC_API_KEY: SECRET });
+  await runDoctor(PLAIN, {
+    ...context,
+    agents: () => Promise.reject(new UsageError('config.toml:1: unknown section')),
+  });
+  expect(written.out).toMatch(/^warn +agents +not looked at, because the configuration is wrong$/m);
 });
 
 describe('the data directory', () => {

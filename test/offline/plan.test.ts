@@ -127,6 +127,31 @@ describe('no conversation goes on for ever', () => {
   });
 });
 
+test('children that have answered are merged even where no more calls are allowed', () => {
+  const task: PlannedCall = { name: 'Task', input: { prompt: 'x' } };
+  const question = 'Where is the alias table? Where are ids made?';
+  const messages = [
+    userMessage(question),
+    ...round([
+      [task, 'Here.'],
+      [task, 'There.'],
+    ]),
+  ];
+  const next = nextStep(readSituation({ ...requestOf(messages, {}), toolChoice: 'none' }));
+  expect(next).toEqual({
+    type: 'answer',
+    text: '## Where is the alias table?\n\nHere.\n\n## Where are ids made?\n\nThere.',
+  });
+});
+
+test.each([
+  ['What does a.ts do?', ['Glob']],
+  ['Explain how a.ts retries a request', 'search'],
+])('%s', (question, expected) => {
+  const planned = names([userMessage(question)]);
+  expect(planned.length > 1 ? 'search' : planned).toEqual(expected);
+});
+
 test('the word of a limit is no question', () => {
   const found = round([
     [

@@ -71,7 +71,8 @@ describe('attenuate', () => {
   test.each([
     ['plan', 'autonomous', 'plan'],
     ['default', 'autonomous', 'default'],
-    ['acceptEdits', null, 'default'],
+    ['acceptEdits', null, 'acceptEdits'],
+    ['acceptEdits', 'default', 'default'],
     ['plan', null, 'plan'],
     ['autonomous', 'acceptEdits', 'acceptEdits'],
   ] as const)('in %s mode an agent that asks for %s gets %s', (mode, wish, expected) => {

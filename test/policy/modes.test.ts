@@ -23,10 +23,11 @@ test.each([
   expect(() => parseModeFlag(word)).toThrow(message);
 });
 
-test('the narrower mode wins, and an agent that asks for none gets at most default', () => {
+test('the narrower mode wins, and an agent that asks for none has the mode of its parent', () => {
   expect(narrowerMode('autonomous', 'plan')).toBe('plan');
   expect(narrowerMode('default', 'acceptEdits')).toBe('default');
-  expect(effectiveMode({ mode: null }, 'autonomous')).toBe('default');
+  expect(effectiveMode({ mode: null }, 'autonomous')).toBe('autonomous');
+  expect(effectiveMode({ mode: 'default' }, 'autonomous')).toBe('default');
   expect(effectiveMode({ mode: null }, 'plan')).toBe('plan');
   expect(effectiveMode({ mode: 'autonomous' }, 'acceptEdits')).toBe('acceptEdits');
 });

@@ -170,7 +170,7 @@ function staleIndex(): { files: PowerLossFiles; expected: ReadonlyMap<string, Ta
   const files = new PowerLossFiles();
   files.makeDirectory('/owners');
   const index = new TaskIndex(files, locksFor(files, '/owners'), '/index.jsonl');
-  for (let n = 0; n < STALE_LINES; n += 1) index.put([summaryOf(n % 2, { turns: n })]);
+  index.put(Array.from({ length: STALE_LINES }, (_, n) => summaryOf(n % 2, { turns: n })));
   return { files, expected: index.read().ended };
 }
 

@@ -22,7 +22,7 @@ test.each([
   ['true', '[exit code 0]', 0],
   [
     'no-such-program-here',
-    /^bash: line 1: no-such-program-here: command not found\n\[exit code 127\]$/,
+    /^\/bin\/bash: line 1: no-such-program-here: command not found\n\[exit code 127\]$/,
     127,
   ],
   ['echo "open', /unexpected EOF/, 2],

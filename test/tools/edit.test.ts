@@ -8,7 +8,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { createHash } from 'node:crypto';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { applyEdit } from '../../src/tools/edit-text.ts';
 import { makeWorkspace, type Workspace } from './workspace.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { globFilter } from '../../src/tools/search/globs.ts';
 import { plainSearch } from '../../src/tools/search/plain-search.ts';
@@ -98,7 +98,7 @@ describe.each(ENGINES)('%s', (_, engine) => {
       'a.txt': 'one\r\nXYZ\r\nthree\r\nfour\r\n',
       'b.txt': 'one\nxyz',
       'c.bin': 'xyz\n\0\n',
-      'd.txt': `xyz\n${'-\n'.repeat(8000)}\0\nxyz\n`,
+      'd.txt': `xyz\n${'-\n'.repeat(40_000)}\0\nxyz\n`,
     });
     const query = { ...QUERY, pattern: '^xyz$', ignoreCase: true, before: 1, after: 1 };
     expect(await engine.search(query, scopeOf(at), LIMITS)).toEqual({
@@ -194,14 +194,15 @@ test('both engines find the same on generated trees', async () => {
     'a/**',
     '/*.ts',
   );
-  const word = fc.constantFrom('foo', 'Foo bar', '', 'é', 'x = foo(1);', '\t', 'foo\r');
+  const word = fc.constantFrom('foo', 'Foo bar', '', 'é', 'x = foo(1);', '\t');
+  const lineEnd = fc.constantFrom('\n', '\r\n');
   const files = fc.dictionary(
     fc.array(name, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/')),
-    fc.array(word, { maxLength: 6 }).map((lines) => lines.join('\n')),
+    fc.tuple(fc.array(word, { maxLength: 6 }), lineEnd).map(([lines, end]) => lines.join(end)),
     { maxKeys: 12 },
   );
   const ignores = fc.dictionary(
-    fc.constantFrom('.gitignore', 'a/.gitignore', 'build/.ignore', 'a/build/.gitignore'),
+    fc.constantFrom('.gitignore', 'a/.gitignore', 'build/.ignore', 'a/.git/HEAD', '.git/HEAD'),
     fc.array(ignoreLine, { maxLength: 3 }).map((lines) => lines.join('\n')),
     { maxKeys: 2 },
   );
@@ -247,7 +248,7 @@ test('both engines find the same on generated trees', async () => {
       ]);
       expect(plain).toEqual(fast);
     }),
-    { numRuns: 60 },
+    { numRuns: 50 },
   );
 });
 
@@ -257,7 +258,7 @@ test.each([
   ['src/*.ts', 'src/a/b.ts', false],
   ['src/**/*.{ts,tsx}', 'src/a/b.tsx', true],
   ['./a.ts', 'a.ts', true],
-  ['/*.ts', 'a/b.ts', true],
+  ['/*.ts', 'a/b.ts', false],
   ['!*.ts', 'a.js', true],
   ['a?c[0-9].ts', 'x/abc1.ts', true],
   ['+(a).ts', 'aa.ts', false],

@@ -71,6 +71,7 @@ interface ModeFields {
   readonly mode: PermissionMode | null;
 }
 
+/** What is not understood may have been meant as a narrow mode, so it is capped at `default`. */
 export function readMode(reader: FieldReader, words: ModeWords): ModeFields {
   const field = reader.take('permission-mode');
   if (field === undefined || field.value === null) return { permissionMode: null, mode: null };
@@ -78,9 +79,9 @@ export function readMode(reader: FieldReader, words: ModeWords): ModeFields {
   const mode = wish === undefined ? undefined : words.get(wish);
   if (wish !== undefined && mode !== undefined) return { permissionMode: wish, mode };
   const valid = [...words.keys()].join(', ');
-  const message = `\`${wish ?? 'this'}\` is no permission mode and is ignored. Valid: ${valid}.`;
+  const message = `\`${wish ?? 'this'}\` is no permission mode; it gets \`default\` at most. Valid: ${valid}.`;
   reader.warn('invalid-permission-mode', message, field.line);
-  return { permissionMode: null, mode: null };
+  return { permissionMode: null, mode: 'default' };
 }
 
 /** The limits that a file can set, by the names of their fields. */

@@ -1,7 +1,12 @@
 import { errorInfo, MusterError } from '../../base/errors.ts';
 import type { ConfiguredProvider } from '../../model/providers.ts';
 import { OFFLINE, resolveMain, type ModelSetup } from '../../model/resolve.ts';
+import { discoverModels } from '../../model/setup.ts';
 import { modelName, TIERS, type Tier } from '../../protocol/model.ts';
+import type { Environment } from '../../sys/env.ts';
+import { createHttpFetch } from '../../sys/http.ts';
+import { modelSettings } from '../settings.ts';
+import type { LoadedConfig } from './load.ts';
 
 /** A provider without anything of its key but the name of the variable that lacks it. */
 interface ProviderReport {
@@ -31,8 +36,19 @@ export interface ModelsReport {
   readonly choices: readonly ChoiceReport[];
 }
 
-/** What `models` and `doctor` tell of the configured models. Pure; holds no key. */
-export function modelsReport(setup: ModelSetup): ModelsReport {
+/**
+ * What `models` and `doctor` tell of the models that are configured; local servers are asked. Holds no
+ * key. Throws UsageError for settings that can't be meant.
+ */
+export async function configuredModels(
+  loaded: LoadedConfig,
+  environment: Environment,
+): Promise<ModelsReport> {
+  const fetch = createHttpFetch(environment);
+  return modelsReport(await discoverModels(modelSettings(loaded), environment, fetch));
+}
+
+function modelsReport(setup: ModelSetup): ModelsReport {
   return {
     providers: setup.providers.map(providerReport),
     choices: [choice('main', setup), ...TIERS.map((tier) => tierChoice(tier, setup))],

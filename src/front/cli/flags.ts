@@ -7,8 +7,6 @@ export interface FlagSpec {
   readonly value?: string;
   /** The value may be left out. */
   readonly optionalValue?: true;
-  readonly repeatable?: true;
-  readonly choices?: readonly string[];
   readonly group: FlagGroup;
   readonly help: string;
   /** The configuration key that the flag sets for this run. */
@@ -34,7 +32,6 @@ const FLAGS = {
   },
   'output-format': {
     value: 'FORMAT',
-    choices: OUTPUT_FORMATS,
     group: 'Run',
     help: 'text (the answer), json (the result envelope) or stream-json (one event a line, the envelope last)',
   },
@@ -60,21 +57,18 @@ const FLAGS = {
   },
   allow: {
     value: 'RULE',
-    repeatable: true,
     group: 'Permissions',
     configKey: 'permissions.allow',
     help: 'let matching calls run, as in "Bash(npm test:*)"; repeatable',
   },
   ask: {
     value: 'RULE',
-    repeatable: true,
     group: 'Permissions',
     configKey: 'permissions.ask',
     help: 'ask before matching calls; repeatable',
   },
   deny: {
     value: 'RULE',
-    repeatable: true,
     group: 'Permissions',
     configKey: 'permissions.deny',
     help: 'never run matching calls; repeatable',
@@ -107,7 +101,6 @@ const FLAGS = {
   cwd: { value: 'DIR', group: 'Places', help: 'the directory to work in' },
   'add-dir': {
     value: 'DIR',
-    repeatable: true,
     group: 'Places',
     help: 'a further directory that tools may reach; repeatable',
   },

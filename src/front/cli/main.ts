@@ -30,14 +30,18 @@ async function runCommand(command: Command): Promise<number> {
     case 'tasks-log':
       return (await import('./commands/tasks.ts')).tasksCommand(command);
     case 'models':
-      return 0;
+      return (await import('./commands/models.ts')).runModels(command, await context());
     case 'config-show':
-      return 0;
+      return (await import('./commands/config-show.ts')).runConfigShow(command, await context());
     case 'doctor':
-      return 0;
+      return (await import('./commands/doctor/doctor.ts')).runDoctor(command, await context());
     default:
       return unreachable(command);
   }
+}
+
+async function context() {
+  return (await import('./commands/process-context.ts')).processContext();
 }
 
 /** One clear line; a stack trace only for what is a bug of ours. */

@@ -17,7 +17,7 @@ import { Answer, BROKE_OFF } from './answer.ts';
 import type { Dialect, Endpoint } from './dialect.ts';
 import { BrokenOff, cancelled, toFailure, type FailureScope } from './failure.ts';
 import { toCallOptions } from './prompt.ts';
-import { endpointFetch } from './endpoint-fetch.ts';
+import { endpointFetch, type ResponseWatch } from './endpoint-fetch.ts';
 
 export interface AdapterDeps {
   readonly fetch: HttpFetch;
@@ -133,11 +133,11 @@ async function* read(
 /** Made for each request, since the package ties the fetch, and so its observer, to the model. */
 function connect(
   request: ModelRequest,
-  observer: TrafficObserver,
+  watch: ResponseWatch,
   { dialect, endpoint, deps }: Wiring,
 ): LanguageModelV4 {
   const headers = { version: deps.version, dropHeaders: dialect.dropHeaders };
-  const fetch = endpointFetch(deps.fetch, endpoint, headers, observer);
+  const fetch = endpointFetch(deps.fetch, endpoint, headers, watch);
   return dialect.languageModel(request.model.id, endpoint, fetch);
 }
 
@@ -157,18 +157,20 @@ function open(
   });
 }
 
-/** The bytes of a refusal are no answer. */
-function watching(observer: TrafficObserver | undefined, onAnswer: () => void): TrafficObserver {
-  let ok = false;
+/** Tells of the first byte once its response has been found good: a refusal's is no answer. */
+function watching(observer: TrafficObserver | undefined, onAnswer: () => void): ResponseWatch {
+  let came = false;
+  let good = false;
   return {
     connected: () => observer?.connected?.(),
-    headers: (status) => {
-      ok = status >= 200 && status < 300;
-      observer?.headers?.(status);
-    },
     bytes: () => {
       observer?.bytes?.();
-      if (ok) onAnswer();
+      came = true;
+      if (good) onAnswer();
+    },
+    isAnswer: () => {
+      good = true;
+      if (came) onAnswer();
     },
   };
 }

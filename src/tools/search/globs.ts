@@ -8,8 +8,8 @@ import type { PathFilter } from './search-types.ts';
  */
 export function globFilter(glob: string): PathFilter {
   const negated = glob.startsWith('!');
-  const pattern = (negated ? glob.slice(1) : glob).replace(/^\.?\//, '');
-  const anywhere = pattern.includes('/') ? pattern : `**/${pattern}`;
-  const matches = picomatch(anywhere, { dot: true, nonegate: true, noextglob: true });
+  const pattern = negated ? glob.slice(1) : glob;
+  const whole = pattern.includes('/') ? pattern.replace(/^\.?\//, '') : `**/${pattern}`;
+  const matches = picomatch(whole, { dot: true, nonegate: true, noextglob: true });
   return negated ? (path) => !matches(path) : (path) => matches(path);
 }

@@ -2,10 +2,11 @@ import ignore, { type Ignore } from 'ignore';
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
-import { repositoryTop } from './repository.ts';
+import { isRepositoryTop, repositoryTop } from './repository.ts';
 
 /** Strongest first: what an earlier kind says about a path, a later one cannot change. */
 const IGNORE_FILES = ['.rgignore', '.ignore', '.gitignore'] as const;
+const GIT_FILE = IGNORE_FILES.indexOf('.gitignore');
 const MAX_IGNORE_BYTES = 1024 * 1024;
 
 interface Level {
@@ -20,16 +21,22 @@ interface Level {
 export class IgnoreRules {
   /** One list a kind of file, innermost directory first. */
   readonly #levels: readonly (readonly Level[])[];
+  readonly #inRepository: boolean;
 
-  private constructor(levels: readonly (readonly Level[])[]) {
+  private constructor(levels: readonly (readonly Level[])[], inRepository: boolean) {
     this.#levels = levels;
+    this.#inRepository = inRepository;
   }
 
   static at(directory: string): IgnoreRules {
-    const top = repositoryTop(directory) ?? directory;
+    const repository = repositoryTop(directory);
+    const top = repository ?? directory;
     const above: string[] = [];
     for (let at = directory; at !== top; at = dirname(at)) above.unshift(dirname(at));
-    let rules = new IgnoreRules(IGNORE_FILES.map(() => []));
+    let rules = new IgnoreRules(
+      IGNORE_FILES.map(() => []),
+      repository !== undefined,
+    );
     for (const outer of above) rules = rules.#with(outer);
     return rules.enter(directory);
   }
@@ -41,7 +48,9 @@ export class IgnoreRules {
     const levels = this.#levels.map((kind) =>
       kind.filter((level) => !level.rules.ignores(`${relative(level.directory, directory)}/`)),
     );
-    return new IgnoreRules(levels).#with(directory);
+    // A repository inside a repository: git files outside are about the outer one.
+    if (this.#inRepository && isRepositoryTop(directory)) levels[GIT_FILE] = [];
+    return new IgnoreRules(levels, this.#inRepository).#with(directory);
   }
 
   ignores(path: string, kind: { readonly isDirectory: boolean }): boolean {
@@ -56,13 +65,11 @@ export class IgnoreRules {
   }
 
   #with(directory: string): IgnoreRules {
-    return new IgnoreRules(
-      this.#levels.map((levels, index) => {
-        const text = readRules(join(directory, IGNORE_FILES[index] ?? ''));
-        if (text === undefined) return levels;
-        return [{ directory, rules: ignore().add(text) }, ...levels];
-      }),
-    );
+    const levels = this.#levels.map((kind, index) => {
+      const text = readRules(join(directory, IGNORE_FILES[index] ?? ''));
+      return text === undefined ? kind : [{ directory, rules: ignore().add(text) }, ...kind];
+    });
+    return new IgnoreRules(levels, this.#inRepository);
   }
 }
 

@@ -25,20 +25,23 @@ export class MatchWorker {
     return new Promise((resolve, reject) => {
       const settle = (): void => {
         clearTimeout(timer);
-        worker.removeAllListeners();
+        worker.off('message', onMessage);
+        worker.off('error', onError);
+      };
+      const onMessage = (lines: MatchedLines): void => {
+        settle();
+        resolve(lines);
+      };
+      const onError = (thrown: Error): void => {
+        settle();
+        reject(thrown);
       };
       const timer = setTimeout(() => {
         settle();
         this.close().then(() => resolve(undefined), reject);
       }, timeMs);
-      worker.once('message', (lines: MatchedLines) => {
-        settle();
-        resolve(lines);
-      });
-      worker.once('error', (thrown) => {
-        settle();
-        reject(thrown);
-      });
+      worker.on('message', onMessage);
+      worker.on('error', onError);
       worker.postMessage(request);
     });
   }

@@ -64,10 +64,12 @@ function scopeArgs(scope: SearchScope): string[] {
   return [
     '--hidden',
     '--no-messages',
-    '--no-require-git',
     '--no-ignore-global',
     '--no-ignore-exclude',
-    ...(repositoryTop(scope.directory) === undefined ? ['--no-ignore-parent'] : []),
+    // In a repository ripgrep looks up to its top; elsewhere it would look up to the root of the disk.
+    ...(repositoryTop(scope.directory) === undefined
+      ? ['--no-require-git', '--no-ignore-parent']
+      : []),
     ...['--glob', `!${NEVER_SEARCHED}`],
     ...types,
     ...(types.length > 0 ? ['--type', 'muster'] : []),

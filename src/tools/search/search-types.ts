@@ -60,8 +60,11 @@ export interface ListResult {
 
 /** What both engines leave out: a file that is larger, in bytes. */
 export const MAX_SEARCHED_BYTES = 20 * 1024 * 1024;
-/** A file with a NUL in its first bytes is binary and not searched; further on it ends the search. */
-export const BINARY_SAMPLE_BYTES = 8192;
+/**
+ * A file with a NUL in its first bytes (ripgrep's first buffer) is binary and not searched; further on
+ * a NUL ends the search.
+ */
+export const BINARY_SAMPLE_BYTES = 65_536;
 /** Names that no search descends into. */
 export const NEVER_SEARCHED = '.git';
 

@@ -7,7 +7,7 @@ import type { ConfigFlags, DataFlags } from '../../command.ts';
 import { columns } from '../columns.ts';
 import { configInputs, type ModelContext } from '../context.ts';
 import { agentChecks, type AgentsReport } from './agents-check.ts';
-import { fail, type Check } from './check.ts';
+import { fail, warn, type Check } from './check.ts';
 import { configChecks } from './config-checks.ts';
 import { dataDirCheck } from './data-dir-check.ts';
 import { modelChecks } from './model-checks.ts';
@@ -21,10 +21,13 @@ export interface DoctorContext extends ModelContext {
   readonly uid: number | undefined;
   /** The path of the ripgrep that Grep runs; rejects where there is none. */
   readonly ripgrep: () => Promise<string>;
-  readonly agents: (place: {
-    readonly cwd: string;
-    readonly trustedProject: boolean;
-  }) => Promise<AgentsReport>;
+  readonly agents: (place: AgentsPlace) => Promise<AgentsReport>;
+}
+
+interface AgentsPlace {
+  /** Absolute. */
+  readonly cwd: string;
+  readonly trustProject: boolean;
 }
 
 /** `muster doctor`: every check, whatever the others say; exit code 1 when one fails. */
@@ -55,7 +58,7 @@ async function allChecks(
     ...configChecks(reading),
     dataDirCheck(data, context.uid),
     ...(await configuredModels(reading, context)),
-    ...agentChecks(await context.agents({ cwd, trustedProject: command.trustProject })),
+    ...(await loadedAgents({ cwd, trustProject: command.trustProject }, context)),
     await ripgrepCheck(context.ripgrep),
     gitCheck(context.environment),
     sandboxCheck(context.environment, context.platform),
@@ -71,6 +74,16 @@ async function configuredModels(
   } catch (error) {
     if (!(error instanceof MusterError)) throw error;
     return [fail('model', printable(error.message), null)];
+  }
+}
+
+async function loadedAgents(place: AgentsPlace, context: DoctorContext): Promise<readonly Check[]> {
+  try {
+    return agentChecks(await context.agents(place));
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    // The configuration decides about agents too; what is wrong in it was told above.
+    return [warn('agents', 'not looked at, because the configuration is wrong', null)];
   }
 }
 

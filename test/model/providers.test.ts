@@ -1,0 +1,237 @@
+import { describe, expect, test } from 'vitest';
+import { UsageError } from '../../src/base/errors.ts';
+import { isPrivateHost, ollamaUrl, parseBaseUrl, versioned } from '../../src/model/endpoints.ts';
+import {
+  discoverProviders,
+  type ModelSettings,
+  type ProviderSettings,
+} from '../../src/model/providers.ts';
+import type { Environment } from '../../src/sys/env.ts';
+
+function discover(env: Environment, providers: Record<string, ProviderSettings> = {}) {
+  const settings: ModelSettings = { providers };
+  return discoverProviders(settings, env);
+}
+
+const CLAUDE = {
+  fast: 'claude-haiku-4-5',
+  balanced: 'claude-sonnet-5',
+  powerful: 'claude-opus-5-5',
+};
+
+test('nothing set: nothing found', () => {
+  expect(discover({})).toEqual([]);
+  expect(discover({ ANTHROPIC_API_KEY: ' ', OPENAI_API_KEY: '', OLLAMA_HOST: '' })).toEqual([]);
+});
+
+test('an Anthropic key', () => {
+  expect(discover({ ANTHROPIC_API_KEY: 'k' })).toEqual([
+    {
+      name: 'anthropic',
+      protocol: 'anthropic',
+      baseUrl: 'https://api.anthropic.com/v1',
+      apiKey: 'k',
+      source: 'ANTHROPIC_API_KEY',
+      vendor: 'anthropic',
+      tiers: CLAUDE,
+      models: null,
+      isPrivate: false,
+    },
+  ]);
+});
+
+test('everything at once, in the order of preference', () => {
+  const env = {
+    OLLAMA_HOST: 'localhost',
+    GOOGLE_API_KEY: 'g',
+    OPENAI_API_KEY: 'o',
+    ANTHROPIC_API_KEY: 'a',
+    LIGHT_LLM_MODEL_ID: 'small',
+    LIGHT_LLM_BASE_URL: 'http://10.0.0.1:8000/v1',
+    LLM_MODEL_ID: 'gpt-6-sol',
+    LLM_API_KEY: 'l',
+  };
+  const own = { mine: { baseUrl: 'https://models.example/v1', apiKeyEnv: 'OPENAI_API_KEY' } };
+  const found = discover(env, own).map(({ name, protocol, apiKey, source }) => [
+    name,
+    protocol,
+    apiKey,
+    source,
+  ]);
+  expect(found).toEqual([
+    ['mine', 'openai-chat', 'o', 'models.providers.mine'],
+    ['llm', 'openai-responses', 'l', 'LLM_MODEL_ID'],
+    ['light_llm', 'openai-chat', null, 'LIGHT_LLM_MODEL_ID'],
+    ['anthropic', 'anthropic', 'a', 'ANTHROPIC_API_KEY'],
+    ['openai', 'openai-responses', 'o', 'OPENAI_API_KEY'],
+    ['google', 'google', 'g', 'GOOGLE_API_KEY'],
+    ['ollama', 'openai-chat', null, 'OLLAMA_HOST'],
+  ]);
+});
+
+test.each<[Environment, string, string]>([
+  [{ ANTHROPIC_BASE_URL: 'https://gate.example' }, 'anthropic', 'https://gate.example/v1'],
+  [{ ANTHROPIC_BASE_URL: 'https://gate.example/v1/' }, 'anthropic', 'https://gate.example/v1'],
+  [{ ANTHROPIC_BASE_URL: 'https://gate.example/a' }, 'anthropic', 'https://gate.example/a/v1'],
+  [{ OPENAI_BASE_URL: 'https://gate.example/v1' }, 'openai-chat', 'https://gate.example/v1'],
+  [{ OPENAI_BASE_URL: 'https://gate.example' }, 'openai-chat', 'https://gate.example/v1'],
+  [
+    { OPENAI_BASE_URL: 'https://api.openai.com/v1' },
+    'openai-responses',
+    'https://api.openai.com/v1',
+  ],
+  [{ GOOGLE_GEMINI_BASE_URL: 'https://gate.example' }, 'google', 'https://gate.example/v1beta'],
+  [
+    { GOOGLE_GEMINI_BASE_URL: 'https://gate.example/v1beta' },
+    'google',
+    'https://gate.example/v1beta',
+  ],
+])('%j', (env, protocol, baseUrl) => {
+  const keys = { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k', GEMINI_API_KEY: 'k' };
+  const found = discover({ ...keys, ...env }).find((one) => one.protocol === protocol);
+  expect(found?.baseUrl).toBe(baseUrl);
+});
+
+test('a base URL on this machine needs no key, and serves models of its own', () => {
+  expect(discover({ OPENAI_BASE_URL: 'http://localhost:1234/v1' })).toEqual([
+    {
+      name: 'openai',
+      protocol: 'openai-chat',
+      baseUrl: 'http://localhost:1234/v1',
+      apiKey: null,
+      source: 'OPENAI_BASE_URL',
+      vendor: null,
+      tiers: {},
+      models: null,
+      isPrivate: true,
+    },
+  ]);
+  expect(discover({ OPENAI_BASE_URL: 'https://gate.example/v1' })).toEqual([]);
+});
+
+test('a wrong URL names its setting', () => {
+  expect(() => discover({ OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'localhost' })).toThrow(
+    new UsageError('OPENAI_BASE_URL must be a URL such as https://host/v1, but is "localhost"'),
+  );
+  expect(() => discover({}, { x: { baseUrl: 'https://u:p@h/v1' } })).toThrow(
+    'models.providers.x.base_url must not hold a user name or password',
+  );
+});
+
+describe('[models.providers]', () => {
+  const only = (name: string, own: ProviderSettings, env: Environment = {}) =>
+    discover(env, { [name]: own })[0];
+
+  test('a key variable that is not set makes it unusable, and says which', () => {
+    const found = only('mine', { baseUrl: 'https://m.example/v1', apiKeyEnv: 'MINE_KEY' });
+    expect(found).toMatchObject({ apiKey: null, missingKey: 'MINE_KEY' });
+    expect(only('anthropic', {})).toMatchObject({ missingKey: 'ANTHROPIC_API_KEY' });
+  });
+
+  test("a vendor's key goes to the vendor alone", () => {
+    const env = { OPENAI_API_KEY: 'o' };
+    const own = { baseUrl: 'https://m.example/v1', kind: 'openai' } as const;
+    expect(only('mine', own, env)).toMatchObject({ apiKey: null, tiers: {} });
+    expect(only('openai', own, env)).toMatchObject({ apiKey: 'o' });
+    expect(only('mine', { kind: 'openai' }, env)).toMatchObject({ apiKey: 'o' });
+  });
+
+  test('the kind comes from the name or the URL, where it is not said', () => {
+    const kinds = [
+      only('ollama', {}),
+      only('mine', { baseUrl: 'https://api.anthropic.com' }),
+      only('kimi', { baseUrl: 'https://api.kimi.example/anthropic' }),
+      only('mine', { baseUrl: 'https://openrouter.ai/api/v1' }),
+      only('mine', { baseUrl: 'https://m.example/v1', kind: 'openai-responses' }),
+    ].map((found) => [found?.protocol, found?.baseUrl]);
+    expect(kinds).toEqual([
+      ['openai-chat', 'http://127.0.0.1:11434/v1'],
+      ['anthropic', 'https://api.anthropic.com/v1'],
+      ['anthropic', 'https://api.kimi.example/anthropic/v1'],
+      ['openai-chat', 'https://openrouter.ai/api/v1'],
+      ['openai-responses', 'https://m.example/v1'],
+    ]);
+  });
+
+  test('what cannot be meant', () => {
+    expect(() => only('mine', {})).toThrow('models.providers.mine needs base_url');
+    expect(() => only('a b', {})).toThrow("a provider's name is letters");
+    expect(() => only('offline', {})).toThrow("a provider's name is letters");
+  });
+
+  test('its name goes before the same name in the environment', () => {
+    const env = { ANTHROPIC_API_KEY: 'k' };
+    const found = discover(env, { anthropic: { baseUrl: 'https://gate.example' } });
+    expect(found.map(({ name, source }) => [name, source])).toEqual([
+      ['anthropic', 'models.providers.anthropic'],
+    ]);
+  });
+});
+
+test.each([
+  ['claude-sonnet-5', undefined, 'anthropic', 'https://api.anthropic.com/v1'],
+  ['gemini-3.8-flash', undefined, 'google', 'https://generativelanguage.googleapis.com/v1beta'],
+  ['gpt-6-sol', undefined, 'openai-responses', 'https://api.openai.com/v1'],
+  ['anything', undefined, 'openai-responses', 'https://api.openai.com/v1'],
+  ['deepseek-chat', 'https://api.deepseek.com', 'openai-chat', 'https://api.deepseek.com/v1'],
+  ['claude-x', 'https://gate.example/v1', 'openai-chat', 'https://gate.example/v1'],
+])('LLM_MODEL_ID=%s at %s', (id, url, protocol, baseUrl) => {
+  const env = { LLM_MODEL_ID: id, LLM_API_KEY: 'k', LLM_BASE_URL: url };
+  expect(discover(env)[0]).toMatchObject({
+    name: 'llm',
+    protocol,
+    baseUrl,
+    apiKey: 'k',
+    tiers: { balanced: id },
+  });
+});
+
+test('LLM_MODEL_ID without its key', () => {
+  expect(discover({ LLM_MODEL_ID: 'x' })[0]).toMatchObject({ missingKey: 'LLM_API_KEY' });
+  const local = discover({ LLM_MODEL_ID: 'x', LLM_BASE_URL: 'http://127.0.0.1:8080/v1' })[0];
+  expect(local?.missingKey).toBeUndefined();
+});
+
+test.each([
+  ['localhost', 'http://localhost:11434/'],
+  ['127.0.0.1:8000', 'http://127.0.0.1:8000/'],
+  ['0.0.0.0', 'http://127.0.0.1:11434/'],
+  ['0.0.0.0:9999', 'http://127.0.0.1:9999/'],
+  ['http://0.0.0.0:11434', 'http://127.0.0.1:11434/'],
+  [':5000', 'http://127.0.0.1:5000/'],
+  ['::', 'http://127.0.0.1:11434/'],
+  ['::1', 'http://[::1]:11434/'],
+  ['[::1]:80', 'http://[::1]/'],
+  ['box.lan', 'http://box.lan:11434/'],
+  ['box.lan:80', 'http://box.lan/'],
+  ['http://box.lan', 'http://box.lan/'],
+  ['https://ollama.example/', 'https://ollama.example/'],
+  ['https://ollama.example:8443/base/', 'https://ollama.example:8443/base'],
+])('OLLAMA_HOST=%s', (host, url) => {
+  expect(ollamaUrl(host).href).toBe(url);
+});
+
+test('OLLAMA_HOST is asked over its OpenAI-compatible way', () => {
+  expect(versioned(ollamaUrl('box.lan'), 'openai-chat')).toBe('http://box.lan:11434/v1');
+  expect(versioned(parseBaseUrl('https://h/v1/?x#y', 'x'), 'openai-chat')).toBe('https://h/v1');
+});
+
+test.each([
+  ['http://localhost:1', true],
+  ['http://api.localhost', true],
+  ['http://127.9.9.9', true],
+  ['http://10.1.2.3', true],
+  ['http://172.16.0.1', true],
+  ['http://172.32.0.1', false],
+  ['http://192.168.1.1', true],
+  ['http://169.254.1.1', true],
+  ['http://[::1]', true],
+  ['http://[fd00::1]', true],
+  ['http://[fe80::1]', true],
+  ['http://[2001:db8::1]', false],
+  ['http://box.local', true],
+  ['https://api.openai.com', false],
+  ['https://10.example.com', false],
+])('%s is private: %s', (url, expected) => {
+  expect(isPrivateHost(url)).toBe(expected);
+});

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { createRedactor } from '../../src/store/redact.ts';
+import { openStore } from '../../src/store/file-store.ts';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { taskEnded, taskSpec, turnEnded, warning } from './fixture-data.ts';
+import { tempDir } from './fixtures.ts';
+
+const letters = (count: number): string => 'aB3'.repeat(count).slice(0, count);
+const pem = (kind: string, body: string): string =>
+  `-----BEGIN ${kind}PRIVATE KEY-----\n${body}\n-----END ${kind}PRIVATE KEY-----`;
+
+describe('createRedactor', () => {
+  const redact = createRedactor({ secrets: ['s3cret-value', 'short', 's3cret-value-longer', ''] });
+
+  it.each([
+    ['a known secret', 'x s3cret-value y', 'x [redacted] y'],
+    ['one that contains another', 's3cret-value-longer', '[redacted]'],
+    ['not one under 8 characters', 'short', 'short'],
+    ['Anthropic', `key=sk-ant-api03-${letters(40)} end`, 'key=[redacted] end'],
+    ['OpenAI', `"sk-proj-${letters(30)}"`, '"[redacted]"'],
+    ['AWS', 'AKIAABCDEFGHIJKLMNOP.', '[redacted].'],
+    ['GitHub', `ghp_${letters(36)}`, '[redacted]'],
+    ['GitHub, fine-grained', `github_pat_${letters(30)}`, '[redacted]'],
+    ['Slack', 'xoxb-1234567890-abc', '[redacted]'],
+    ['Google', `AIza${letters(35)}`, '[redacted]'],
+    ['after an escaped newline', `a\\nsk-ant-${letters(30)}`, 'a\\n[redacted]'],
+    ['in a URL', `https://x/?key=AIza${letters(35)}&a=1`, 'https://x/?key=[redacted]&a=1'],
+    ['a private key', `a ${pem('RSA ', `${letters(64)}\n${letters(20)}==`)} b`, 'a [redacted] b'],
+    [
+      'a private key on one line',
+      `"${pem('', letters(64)).replaceAll('\n', '\\n')}"`,
+      '"[redacted]"',
+    ],
+    ['an encrypted one', pem('', `Proc-Type: 4,ENCRYPTED\n\n${letters(64)}`), '[redacted]'],
+    ['one cut short', `${pem('EC ', letters(64)).slice(0, 80)} rest`, '[redacted] rest'],
+    [
+      'code that looks for one',
+      "if (s.includes('-----BEGIN PRIVATE KEY-----')) fail()",
+      "if (s.includes('[redacted]')) fail()",
+    ],
+    [
+      'words that begin alike',
+      'sk-learn, task-runner, risk-free-and-very-long-indeed, AKIAnot',
+      'sk-learn, task-runner, risk-free-and-very-long-indeed, AKIAnot',
+    ],
+    [
+      'a public key',
+      '-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----',
+      '-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----',
+    ],
+    ['nothing', '', ''],
+  ])('%s', (_name, text, expected) => {
+    expect(redact(text)).toBe(expected);
+  });
+
+  it('leaves signatures alone, which have to go back to their provider unharmed', () => {
+    for (const encoding of ['base64', 'base64url'] as const) {
+      const signature = randomBytes(3_000_000).toString(encoding);
+      expect(redact(signature) === signature).toBe(true);
+    }
+  });
+
+  it('takes no time to speak of on hostile text', () => {
+    const begin = '-----BEGIN PRIVATE KEY-----';
+    for (const text of [
+      begin.repeat(2000),
+      `${begin}${'a'.repeat(500_000)}`,
+      'sk-'.repeat(200_000),
+    ]) {
+      expect(redact(text).length).toBeLessThanOrEqual(text.length);
+    }
+  });
+});
+
+it('no byte of a secret gets onto the disk, but in a blob that must stay as it is', async () => {
+  const dataDir = tempDir();
+  const secret = 'canary-4711-canary';
+  const store = openStore({
+    dataDir,
+    durability: 'fast',
+    redact: createRedactor({ secrets: [secret, 'completed', 'tool_call', 'task.ended'] }),
+  });
+  const log = store.create(
+    taskSpec('task00000001', { params: { a: [secret] }, description: secret }),
+  );
+  log.append([
+    warning(`${'x'.repeat(100_000)}${secret}`),
+    turnEnded({
+      message: {
+        role: 'assistant',
+        content: [
+          { type: 'tool_call', id: 'c', name: 'Bash', input: { command: `echo ${secret}` } },
+        ],
+      },
+    }),
+    taskEnded(),
+  ]);
+  store.appendOutput('task00000001', secret);
+  store.putBlob(secret);
+  await store.close();
+  const files = readdirSync(dataDir, { recursive: true, withFileTypes: true });
+  const texts = files
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
+  expect(texts.filter((text) => text.includes('canary'))).toEqual([]);
+  expect(texts.length).toBeGreaterThan(3);
+  expect(store.list()).toMatchObject([{ status: 'completed', description: '[redacted]' }]);
+  expect(store.read('task00000001').events.at(3)).toMatchObject({
+    message: { content: [{ type: 'tool_call', input: { command: 'echo [redacted]' } }] },
+  });
+});

@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
+import { readEnvironment } from '../../src/sys/env.ts';
+import { findProcesses } from '../../src/sys/process-table.ts';
+import {
+  endMarkedProcesses,
+  killAllProcesses,
+  spawnGroup,
+  type ProcessGroup,
+} from '../../src/sys/processes.ts';
+
+function shell(command: string, extra: Readonly<Record<string, string>> = {}): ProcessGroup {
+  const env = { PATH: readEnvironment()['PATH'], ...extra };
+  const group = spawnGroup('/bin/sh', ['-c', command], { cwd: '/', env });
+  onTestFinished(() => void group.end({ graceMs: 0 }));
+  return group;
+}
+
+async function firstOutput(group: ProcessGroup): Promise<string> {
+  const [chunk] = await once(group.stdout, 'data');
+  return String(chunk);
+}
+
+test('a process ends by itself', async () => {
+  const group = shell('exit 7');
+  expect(await group.exited).toEqual({ code: 7, signal: null });
+  expect(group.members() ?? []).toEqual([]);
+  expect(await group.end()).toBe(false);
+});
+
+test('a program that is not there', async () => {
+  const group = spawnGroup('/no/such/program', [], { cwd: '/', env: {} });
+  await expect(group.exited).rejects.toThrow('ENOENT');
+  expect(await group.end()).toBe(false);
+});
+
+test('TERM is enough for what obeys', async () => {
+  const group = shell('echo go; sleep 100');
+  await firstOutput(group);
+  expect(await group.end()).toBe(false);
+  expect(await group.exited).toEqual({ code: null, signal: 'SIGTERM' });
+});
+
+test('KILL for what does not', async () => {
+  const group = shell("trap '' TERM; echo go; while :; do sleep 0.1; done");
+  await firstOutput(group);
+  expect(await group.end({ graceMs: 100 })).toBe(true);
+  expect(await group.exited).toEqual({ code: null, signal: 'SIGKILL' });
+  expect(group.members() ?? []).toEqual([]);
+});
+
+test('ending twice at once is one end', async () => {
+  const group = shell('echo go; sleep 100');
+  await firstOutput(group);
+  expect(await Promise.all([group.end(), group.end()])).toEqual([false, false]);
+});
+
+test.runIf(process.platform === 'linux')(
+  'everything that was started is ended together',
+  async () => {
+    const groups = [
+      shell('echo go; sleep 100'),
+      shell("trap '' TERM; echo go; while :; do sleep 0.1; done"),
+      shell('setsid sleep 100 & echo go; exit 0'),
+    ];
+    await Promise.all(groups.map(firstOutput));
+    await killAllProcesses();
+    expect(groups.map((group) => group.members())).toEqual([[], [], []]);
+  },
+);
+
+test.runIf(process.platform === 'linux')(
+  'what an earlier run left is found by its mark',
+  async () => {
+    const task = newId();
+    const orphan = spawn('sleep', ['100'], {
+      env: { ...readEnvironment(), MUSTER_TASK: task },
+      detached: true,
+    });
+    onTestFinished(() => void orphan.kill('SIGKILL'));
+    const mark = `MUSTER_TASK=${task}`;
+    await vi.waitFor(() => expect(findProcesses({ mark })).toEqual([orphan.pid]));
+    await endMarkedProcesses('MUSTER_TASK', task);
+    expect(findProcesses({ mark })).toEqual([]);
+  },
+);
