@@ -89,7 +89,8 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
     onFault: (task, thrown) => onNotice(`task ${task}: ${errorMessage(thrown)}`),
   });
   const grant = { mode: config.permissions.mode, rules, roots, maxDepth: config.taskTool.maxDepth };
-  return new Session({ engine, store, router, setup, agents, grant });
+  const verbose = config.taskTool.enableVerboseLogging;
+  return new Session({ engine, store, router, setup, agents, grant, verbose });
 }
 
 async function loadOffline() {

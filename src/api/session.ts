@@ -37,6 +37,8 @@ export interface Muster {
   readonly store: TaskStore;
   /** No model is named and none configured: the offline engine answers. */
   readonly offlineByDefault: boolean;
+  /** `task_tool.enable_verbose_logging`: show the subagents' actions. */
+  readonly verbose: boolean;
   /**
    * Starts a conversation. `onEvent` gets the durable events of all its tasks, in the order in which
    * they are written, each after it is written. Throws MusterError when it can't start.
@@ -55,6 +57,7 @@ interface SessionParts {
   readonly setup: ModelSetup;
   readonly agents: DiscoveredAgents;
   readonly grant: RootGrant;
+  readonly verbose: boolean;
 }
 
 export class Session implements Muster {
@@ -74,6 +77,10 @@ export class Session implements Muster {
 
   get store(): TaskStore {
     return this.parts.store;
+  }
+
+  get verbose(): boolean {
+    return this.parts.verbose;
   }
 
   get offlineByDefault(): boolean {

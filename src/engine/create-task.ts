@@ -1,6 +1,7 @@
 import type { JsonObject } from '../base/json.ts';
 import { newId } from '../base/ids.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
+import type { TaskEvent } from '../protocol/event.ts';
 import type { RequestPrefix, ResolvedModel } from '../protocol/model.ts';
 import type { Rights } from '../protocol/permission.ts';
 import type { TaskLimits, TaskSource, TaskSpec } from '../protocol/task.ts';
@@ -9,6 +10,7 @@ import { toolView } from '../policy/tool-view.ts';
 import type { EngineDeps } from './deps.ts';
 import { Journal } from './journal.ts';
 import { MAIN_AGENT } from './main-agent.ts';
+import { outputText } from './output-text.ts';
 import type { PrefixCache } from './prefix.ts';
 import { taskLine } from './prompt.ts';
 import type { RunningTasks } from './running-tasks.ts';
@@ -87,7 +89,10 @@ export function createTask(
     callId: plan.parent.callId,
   });
   const log = deps.store.create(spec);
-  const journal = new Journal(log, deps.onEvent);
+  const journal = new Journal(log, (event) => {
+    growOutput(deps, event);
+    deps.onEvent(event);
+  });
   const run = new TaskRun(deps, {
     spec,
     journal,
@@ -101,6 +106,17 @@ export function createTask(
     journal.record({ type: 'warning', message: plan.model.warning });
   }
   return run;
+}
+
+/** The text beside the log is for people alone: what keeps it from growing keeps no task from working. */
+function growOutput(deps: EngineDeps, event: TaskEvent): void {
+  const text = outputText(event);
+  if (text === null) return;
+  try {
+    deps.store.appendOutput(event.task, text);
+  } catch (thrown) {
+    deps.onFault(event.task, thrown);
+  }
 }
 
 /** The frozen view: what policy leaves of the definition's wish, among the tools that exist. */

@@ -1,3 +1,4 @@
+import { findAgent } from '../agents/find.ts';
 import { foldEvents } from '../protocol/state.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
@@ -48,7 +49,7 @@ export class Engine {
     };
     tools.push(
       taskOutputTool((input, context) => this.readOutput(input, context)),
-      taskTool(createDelegation(this.workshop)),
+      taskTool(createDelegation(this.workshop), (word) => this.typeName(word)),
     );
   }
 
@@ -82,6 +83,12 @@ export class Engine {
     const runs = this.running.all();
     for (const run of runs) run.stop(order);
     await Promise.all(runs.map((run) => run.ended));
+  }
+
+  /** An unknown word stays as it is; the call then fails by itself. */
+  private typeName(word: string): string {
+    const found = findAgent(word, this.deps.agents.agents());
+    return found.ok ? found.agent.name : word;
   }
 
   private readOutput(input: TaskOutputInput, context: ToolContext): ToolOutput {

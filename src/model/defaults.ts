@@ -2,7 +2,7 @@ import type { Tier } from '../protocol/model.ts';
 
 export type Vendor = 'anthropic' | 'openai' | 'google';
 
-export interface VendorDefaults {
+interface VendorDefaults {
   readonly baseUrl: string;
   /** Environment variables that hold a key, the first that is set wins. */
   readonly keys: readonly string[];

@@ -4,11 +4,11 @@ import { LM_STUDIO_PORT, OLLAMA_PORT } from './defaults.ts';
 import { provider, type ConfiguredProvider } from './providers.ts';
 
 /** For both local servers together: nobody waits for what is not there. */
-export const LOCAL_PROBE_MS = 50;
+const LOCAL_PROBE_MS = 50;
 /** For the list of a server that the user has named. */
 const LIST_MS = 2000;
 
-export interface LocalPorts {
+interface LocalPorts {
   readonly ollama: string;
   readonly lmStudio: string;
 }

@@ -255,7 +255,7 @@ function noKey(model: string, keys: readonly string[]): MusterError {
 }
 
 /** For error messages: every form that a model can be named in here. */
-export function validValues(setup: ModelSetup): string {
+function validValues(setup: ModelSetup): string {
   const ready = setup.providers.filter((one) => one.missingKey === undefined);
   const own = ready.map((one) => `${one.name}/${Object.values(one.tiers)[0] ?? 'MODEL'}`);
   return `valid are inherit, auto, ${TIERS.join(', ')}, ${[...own, OFFLINE].join(', ')}`;

@@ -1,13 +1,14 @@
 import type { Environment } from '../sys/env.ts';
 import type { HttpFetch } from '../sys/http.ts';
 import { discoverLocal, withModels } from './local.ts';
-import { discoverProviders, type ModelSettings } from './providers.ts';
+import { discoverProviders, type ConfiguredProvider, type ModelSettings } from './providers.ts';
 import { OFFLINE, type ModelSetup } from './resolve.ts';
 
 /**
- * Finds out what models there are: from settings and environment alone where those say enough,
- * else by asking the local servers (50 ms at most), or one named local server what it serves.
- * Throws UsageError for settings that can't be meant.
+ * Finds out what models there are: from settings and environment alone where those say enough.
+ * Else the local servers are asked (50 ms at most), or, where no model is named and none known by
+ * default, the configured local ones what they serve (2 s at most). Throws UsageError for settings
+ * that can't be meant.
  */
 export async function discoverModels(
   settings: ModelSettings,
@@ -15,10 +16,17 @@ export async function discoverModels(
   fetch: HttpFetch,
 ): Promise<ModelSetup> {
   const configured = discoverProviders(settings, env);
-  if (configured.length > 0) {
-    const providers = await Promise.all(configured.map((one) => withModels(one, fetch)));
-    return { settings, providers };
+  const named = settings.flag ?? settings.default;
+  if (configured.length === 0) {
+    const offline = named?.trim().toLowerCase() === OFFLINE;
+    return { settings, providers: offline ? [] : await discoverLocal(fetch) };
   }
-  if (settings.flag?.trim().toLowerCase() === OFFLINE) return { settings, providers: [] };
-  return { settings, providers: await discoverLocal(fetch) };
+  if (named !== undefined || configured.some(hasDefault))
+    return { settings, providers: configured };
+  const providers = await Promise.all(configured.map((one) => withModels(one, fetch)));
+  return { settings, providers };
+}
+
+function hasDefault({ tiers, missingKey }: ConfiguredProvider): boolean {
+  return missingKey === undefined && Object.keys(tiers).length > 0;
 }

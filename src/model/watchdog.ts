@@ -17,7 +17,7 @@ export interface LivenessLimits {
 }
 
 /** Signs of life without content are believed for this long. */
-export const LONGEST_WITHOUT_CONTENT_MS = 600_000;
+const LONGEST_WITHOUT_CONTENT_MS = 600_000;
 
 export interface WatchdogDeps {
   readonly clock: Clock;
@@ -46,7 +46,7 @@ export function withWatchdog(
         for await (const part of port.stream(request, controller.signal, watch)) {
           watch.saw(part);
           yield part.type === 'failed' && watch.expired !== null
-            ? { ...part, failure: timeout(modelName(request.model), watch.expired, limits) }
+            ? { ...part, failure: timeout(modelName(request.model), watch.expired) }
             : part;
         }
       } finally {
@@ -55,6 +55,12 @@ export function withWatchdog(
       }
     },
   };
+}
+
+/** The limit that ran out, and for how long nothing had come, or nothing but pings. */
+interface Expired {
+  readonly limit: Limit;
+  readonly silentMs: number;
 }
 
 type Phase = 'connecting' | 'waiting' | 'streaming';
@@ -67,8 +73,7 @@ const LIMIT_OF: Readonly<Record<Phase, Limit>> = {
 
 /** One request's liveness. Life only moves a number: the deadline is looked at when it falls due. */
 class Watch implements TrafficObserver {
-  /** The limit that ran out. */
-  expired: Limit | null = null;
+  expired: Expired | null = null;
   private phase: Phase = 'connecting';
   private lastLife: number;
   private lastContent: number;
@@ -132,16 +137,25 @@ class Watch implements TrafficObserver {
       this.deadline = this.deps.deadlines.after(left, () => this.look());
       return;
     }
-    this.expired = LIMIT_OF[this.phase];
+    const limit = LIMIT_OF[this.phase];
+    const onlyPings = this.lastLife > this.lastContent && this.lifeEnds() > this.contentEnds();
+    const since = onlyPings ? this.lastContent : this.lastLife;
+    this.expired = { limit, silentMs: this.deps.clock.monotonic() - since };
     this.end();
   }
 
   /** Milliseconds until the limit of the phase runs out, if nothing more comes. */
   private left(): number {
-    const now = this.deps.clock.monotonic();
+    return Math.min(this.lifeEnds(), this.contentEnds()) - this.deps.clock.monotonic();
+  }
+
+  private lifeEnds(): number {
+    return this.lastLife + limitMs(LIMIT_OF[this.phase], this.limits);
+  }
+
+  private contentEnds(): number {
     const limit = limitMs(LIMIT_OF[this.phase], this.limits);
-    const withoutContent = Math.max(LONGEST_WITHOUT_CONTENT_MS, limit);
-    return Math.min(this.lastLife + limit, this.lastContent + withoutContent) - now;
+    return this.lastContent + Math.max(LONGEST_WITHOUT_CONTENT_MS, limit);
   }
 }
 
@@ -162,12 +176,11 @@ const WORDS: Readonly<Record<Limit, { readonly what: string; readonly key: strin
   stream_idle: { what: 'the stream fell silent', key: 'stream_idle_seconds' },
 };
 
-function timeout(model: string, limit: Limit, limits: LivenessLimits): ModelFailure {
+function timeout(model: string, { limit, silentMs }: Expired): ModelFailure {
   const { what, key } = WORDS[limit];
-  const after = formatDuration(limitMs(limit, limits));
   return {
     kind: 'timeout',
-    message: `${model}: ${what} for ${after} (limit liveness.${key})`,
+    message: `${model}: ${what} for ${formatDuration(silentMs)} (limit liveness.${key})`,
     retryable: true,
     limit,
   };

@@ -1,7 +1,7 @@
 import { delimiter, isAbsolute } from 'node:path';
 import type { Environment } from './env.ts';
 
-const PASSED_ON = ['HOME', 'LANG', 'TMPDIR', 'USER', 'LOGNAME', 'TZ'];
+const PASSED_ON = new Set(['HOME', 'LANG', 'TMPDIR', 'USER', 'LOGNAME', 'TZ']);
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 /**
@@ -11,7 +11,7 @@ const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
  */
 export function commandEnvironment(own: Environment, taskId: string): Environment {
   const passed = Object.entries(own).filter(
-    ([name, value]) => value !== undefined && (PASSED_ON.includes(name) || name.startsWith('LC_')),
+    ([name, value]) => value !== undefined && (PASSED_ON.has(name) || name.startsWith('LC_')),
   );
   return {
     ...Object.fromEntries(passed),

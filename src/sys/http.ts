@@ -41,15 +41,21 @@ const AGENT_OPTIONS = {
  */
 export function createHttpFetch(env: Environment): HttpFetch {
   let prepared: Promise<Dispatcher> | null = null;
+  let trusted: Promise<void> | null = null;
   return async (url, init = {}, observer) => {
+    // Some 40 ms, so not for a plain connection.
+    if (env.SSL_CERT_FILE && isHttps(url)) await (trusted ??= trustCertificates(env.SSL_CERT_FILE));
     prepared ??= prepare(env);
     const dispatcher = observing(await prepared, observer);
     return fetch(url, Object.assign({}, init, { dispatcher }));
   };
 }
 
+function isHttps(url: string | URL | Request): boolean {
+  return (url instanceof Request ? url.url : String(url)).startsWith('https:');
+}
+
 async function prepare(env: Environment): Promise<Dispatcher> {
-  if (env.SSL_CERT_FILE) await trustCertificates(env.SSL_CERT_FILE);
   const proxies = proxySettings(env);
   return proxies === null
     ? (builtInAgent() ?? (await packageAgent()))

@@ -4,8 +4,8 @@ import { stripVTControlCharacters } from 'node:util';
 // oxlint-disable-next-line no-control-regex -- control characters are what this is about
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 /** Strings that a terminal would swallow (titles, device control), ended or not. */
-// oxlint-disable-next-line no-control-regex -- the same
 const TERMINAL_STRINGS =
+  // oxlint-disable-next-line no-control-regex -- the same
   /(?:\u001b[P\]X^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c\n]*(?:\u0007|\u001b\\|\u009c)?/g;
 
 /**

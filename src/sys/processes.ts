@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
@@ -7,7 +7,7 @@ import type { Environment } from './env.ts';
 import { findProcesses, type ProcessQuery } from './process-table.ts';
 
 /** From asking (TERM) to forcing (KILL). */
-export const END_GRACE_MS = 2000;
+const END_GRACE_MS = 2000;
 /** The same when everything has to go within 2 s. */
 const END_ALL_GRACE_MS = 1500;
 const POLL_MS = 40;
@@ -22,7 +22,7 @@ export interface SpawnGroupOptions {
   readonly env: Environment;
 }
 
-export interface ProcessExit {
+interface ProcessExit {
   /** Null when a signal ended it. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -43,7 +43,18 @@ export interface ProcessGroup {
   end(options?: { readonly graceMs?: number }): Promise<boolean>;
 }
 
-const living = new Set<ProcessGroup>();
+type End = (graceMs: number) => Promise<unknown>;
+
+const living = new Set<End>();
+
+/**
+ * Have `end` called by `killAllProcesses`, until the function that is returned is called: for a
+ * process that was not started with `spawnGroup`.
+ */
+export function endWithAll(end: End): () => void {
+  living.add(end);
+  return () => living.delete(end);
+}
 
 /** Start a program as leader of its own group, so that it and what it starts can be ended together. */
 export function spawnGroup(
@@ -52,7 +63,7 @@ export function spawnGroup(
   options: SpawnGroupOptions,
 ): ProcessGroup {
   const mark = newId();
-  const child = spawn(file, args, {
+  const child: ChildProcess = spawn(file, args, {
     cwd: options.cwd,
     env: { ...options.env, [MARK_VARIABLE]: mark },
     detached: true,
@@ -64,28 +75,30 @@ export function spawnGroup(
     ...(child.pid === undefined ? {} : { group: child.pid }),
   };
   const group: ProcessGroup = {
-    stdout: child.stdout,
-    stderr: child.stderr,
+    // Out of descriptors there is a failed child without pipes.
+    stdout: child.stdout ?? Readable.from([]),
+    stderr: child.stderr ?? Readable.from([]),
     exited,
     members: () => findProcesses(query),
     end: async ({ graceMs = END_GRACE_MS } = {}) => {
       if (child.pid === undefined) return false;
       const forced = await endProcesses(query, graceMs);
       await exited.catch(ignoreStartFailure);
-      living.delete(group);
+      forget();
       return forced;
     },
   };
-  if (child.pid !== undefined) living.add(group);
+  const forget = endWithAll((graceMs) => group.end({ graceMs }));
+  exited.catch(forget);
   return group;
 }
 
 /**
- * End everything that this process started with `spawnGroup` and that is not yet settled, within
+ * End everything that this process started and that is not yet settled, within
  * 2 s: for a signal handler, before exit.
  */
 export async function killAllProcesses(): Promise<void> {
-  await Promise.all([...living].map((group) => group.end({ graceMs: END_ALL_GRACE_MS })));
+  await Promise.all([...living].map((end) => end(END_ALL_GRACE_MS)));
 }
 
 /**

@@ -7,7 +7,7 @@ import { rootOf } from './paths.ts';
 const MAX_LINKS = 40;
 
 /** Why a path could not be followed to its end. */
-export type PathProblem = 'link_loop' | 'not_a_directory' | 'name_too_long' | 'unreadable';
+type PathProblem = 'link_loop' | 'not_a_directory' | 'name_too_long' | 'unreadable';
 
 export interface ResolvedPath {
   /** Absolute and without links, as far as it exists; the rest is appended by name. */

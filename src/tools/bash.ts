@@ -1,3 +1,4 @@
+import { byteLength } from '../base/text.ts';
 import type { ToolContext, ToolOutput } from '../protocol/tool.ts';
 import { commandEnvironment } from '../sys/command-environment.ts';
 import { readEnvironment } from '../sys/env.ts';
@@ -12,6 +13,8 @@ import { findPlace } from './search-scope.ts';
 const SHELL = '/bin/bash';
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 600_000;
+/** The kernel takes no longer argument than 128 KiB. */
+const MAX_COMMAND_BYTES = 120_000;
 
 export const bashTool = defineTool({
   name: 'Bash',
@@ -44,6 +47,12 @@ async function runCommand(
   context: ToolContext,
 ): Promise<ToolOutput> {
   if (command.includes('\0')) return failure('INVALID_PARAM', 'command: contains a NUL character');
+  if (byteLength(command) > MAX_COMMAND_BYTES) {
+    return failure(
+      'LIMIT_EXCEEDED',
+      `command: is longer than ${MAX_COMMAND_BYTES} bytes; write it to a file and run that`,
+    );
+  }
   const timeoutMs = Math.min(timeout, context.caps.toolMs);
   const cwd = findPlace(context.cwd, context).real;
   const output = new CommandOutput(context.caps, () => context.spillPath());

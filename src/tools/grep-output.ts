@@ -1,5 +1,4 @@
-import { truncate } from '../base/text.ts';
-import { plural } from '../base/text.ts';
+import { plural, truncate } from '../base/text.ts';
 import { fitLines } from './output.ts';
 import type { FileHits, FoundLine, SearchLimits, SearchResult } from './search/search-types.ts';
 import { SEARCH_TIME_MS } from './search-scope.ts';
@@ -8,7 +7,6 @@ export type OutputMode = 'content' | 'files_with_matches' | 'count';
 
 export interface FoundHits extends SearchResult {
   readonly limits: SearchLimits;
-  readonly skippedSecrets: number;
 }
 
 export interface HitStyle {
@@ -94,11 +92,6 @@ function describeRest(found: FoundHits, leftOut: number, mode: OutputMode): stri
   if (found.stopped === 'time') {
     notes.push(
       `[stopped after ${SEARCH_TIME_MS / 1000} s: there may be more; narrow the path or glob]`,
-    );
-  }
-  if (found.skippedSecrets > 0) {
-    notes.push(
-      `[not searched: ${plural(found.skippedSecrets, 'secret file')} (.env, keys and the like)]`,
     );
   }
   return notes;

@@ -75,7 +75,7 @@ export const grepTool = defineTool({
     };
     const limits = limitsOf(mode, input.head_limit ?? MAX_HITS, context);
     const result = await withSearchEngine((engine) => engine.search(query, scope, limits));
-    const found = { ...result, limits, skippedSecrets: scope.secrets.skipped };
+    const found = { ...result, limits };
     const show = (file: string): string =>
       displayPath(absolutePath(file, scope.directory), context.cwd);
     const maxBytes = context.caps.resultBytes;

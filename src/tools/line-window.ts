@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { byteLength, truncate } from '../base/text.ts';
 
 /** A longer line is cut: what is cut off can be had with Grep or Bash. */
-export const MAX_LINE_CHARACTERS = 2000;
+const MAX_LINE_CHARACTERS = 2000;
 const NEWLINE = 10;
 /** UTF-8 takes at most four bytes a character. */
 const KEPT_LINE_BYTES = MAX_LINE_CHARACTERS * 4;

@@ -37,32 +37,23 @@ export function findPlace(path: string, context: ToolContext): FoundPlace {
   }
 }
 
-/** Counts the files that were left out because they usually hold credentials. */
-export interface SecretCount {
-  skipped: number;
-}
-
 /**
  * The scope of a content search. What is found by walking and is secret stays out; a secret file that
- * was named itself is searched, because whoever judged the call knew.
+ * was named itself is searched, because whoever judged the call knew. Nothing is said about what was
+ * left out: that a secret file matched would already tell what is in it.
  */
 export function contentScope(
   place: FoundPlace,
   roots: readonly string[],
   filters: readonly PathFilter[],
   nameGlobs: readonly string[],
-): SearchScope & { readonly secrets: SecretCount } {
-  const secrets: SecretCount = { skipped: 0 };
+): SearchScope {
   if (place.isFile) {
     const directory = dirname(place.real);
     const file = basename(place.real);
-    return { directory, file, roots, accepts: () => true, nameGlobs: [], secrets };
+    return { directory, file, roots, accepts: () => true, nameGlobs: [] };
   }
-  const accepts: PathFilter = (path) => {
-    if (!filters.every((filter) => filter(path))) return false;
-    if (!isSecretPath(join(place.real, path))) return true;
-    secrets.skipped += 1;
-    return false;
-  };
-  return { directory: place.real, roots, accepts, nameGlobs, secrets };
+  const accepts: PathFilter = (path) =>
+    filters.every((filter) => filter(path)) && !isSecretPath(join(place.real, path));
+  return { directory: place.real, roots, accepts, nameGlobs };
 }

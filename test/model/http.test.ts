@@ -172,9 +172,9 @@ test('an SSL_CERT_FILE that is missing or empty is named', async () => {
   try {
     const empty = join(folder, 'empty.pem');
     await writeFile(empty, 'nothing here');
-    const [none] = await fetchIn({ SSL_CERT_FILE: empty }, 'http://127.0.0.1:9/');
+    const [none] = await fetchIn({ SSL_CERT_FILE: empty }, 'https://127.0.0.1:9/');
     expect(none).toBe(`SSL_CERT_FILE holds no PEM certificate: ${empty}`);
-    const [missing] = await fetchIn({ SSL_CERT_FILE: `${empty}.not` }, 'http://127.0.0.1:9/');
+    const [missing] = await fetchIn({ SSL_CERT_FILE: `${empty}.not` }, 'https://127.0.0.1:9/');
     expect(missing).toMatch(/^SSL_CERT_FILE cannot be read: ENOENT/);
   } finally {
     await rm(folder, { recursive: true });

@@ -143,7 +143,7 @@ test.each<{ what: string; steps: readonly Step[]; limit: string; at: number; key
     steps: [{ at: 1000, do: 'connected' }, ...every(10_000, 2000, 900_000, ping)],
     limit: 'first_token',
     at: 601_000,
-    key: 'first_token_seconds',
+    key: 'no first token for 10 min 0 s',
   },
   {
     what: 'silence after content',
@@ -175,7 +175,7 @@ test.each<{ what: string; steps: readonly Step[]; limit: string; at: number; key
     ],
     limit: 'stream_idle',
     at: 602_000,
-    key: 'stream_idle_seconds',
+    key: 'the stream fell silent for 10 min 0 s',
   },
 ])('$what', async ({ steps, limit, at, key }) => {
   const outcome = await play(LIMITS, steps);

@@ -81,6 +81,29 @@ test('several topics go to Explore, in one message, each prompt complete in itse
   });
 });
 
+test('one question goes to one Explore whole, whose answer is the answer', () => {
+  const tools = [...SEARCH_TOOLS, TASK_TOOL];
+  const asked = step([userMessage(QUESTION)], { tools });
+  expect(asked).toMatchObject({ type: 'calls', calls: [{ name: 'Task' }] });
+  const call = { type: 'tool_call', id: 'c1', name: 'Task', input: {} } as const;
+  const result = {
+    type: 'tool_result',
+    callId: 'c1',
+    name: 'Task',
+    text: 'FOUND\n\n[task abcdefgh1234 · 2 turns]',
+    isError: false,
+  } as const;
+  const answered = step(
+    [
+      userMessage(QUESTION),
+      { role: 'assistant', content: [call] },
+      { role: 'tool', content: [result] },
+    ],
+    { tools },
+  );
+  expect(answered).toEqual({ type: 'answer', text: 'FOUND' });
+});
+
 test('without Task it searches for all topics together', () => {
   expect(names([userMessage('Where is the alias table? Where are ids made?')])[0]).toBe('Glob');
 });

@@ -161,6 +161,16 @@ test('parallel calls do not end one another', async () => {
   expect(slow.text).toBe('alive\n[exit code 0]');
 });
 
+test('a command that the system would not take is refused', async () => {
+  const at = makeWorkspace();
+  expect(await at.call('Bash', { command: 'true\0' })).toMatchObject({ error: 'INVALID_PARAM' });
+  const long = await at.call('Bash', { command: `true ${'x'.repeat(200_000)}` });
+  expect(long).toEqual({
+    text: 'command: is longer than 120000 bytes; write it to a file and run that',
+    error: 'LIMIT_EXCEEDED',
+  });
+});
+
 test('the last line is shown while it works', async () => {
   const at = makeWorkspace();
   await at.call('Bash', { command: 'echo one' });

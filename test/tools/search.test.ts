@@ -1,9 +1,10 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { globFilter } from '../../src/tools/search/globs.ts';
 import { plainSearch } from '../../src/tools/search/plain-search.ts';
+import { RipgrepMissing, runRipgrep } from '../../src/tools/search/ripgrep-process.ts';
 import { ripgrep } from '../../src/tools/search/ripgrep.ts';
 import {
   comparePaths,
@@ -11,7 +12,8 @@ import {
   type SearchScope,
 } from '../../src/tools/search/search-types.ts';
 import { splitGlob } from '../../src/tools/search/split-glob.ts';
-import { makeWorkspace, tempDirectory } from './workspace.ts';
+import { tempDirectory } from '../sys/temp.ts';
+import { makeWorkspace } from './workspace.ts';
 
 const LIMITS = {
   maxFiles: 1000,
@@ -179,6 +181,22 @@ describe.each(ENGINES)('%s', (_, engine) => {
   });
 });
 
+test('a binary that is missing or cannot run is told apart from an empty result', async () => {
+  const at = tempDirectory();
+  plant(at, { 'broken-rg': '#!/bin/sh\nkill -ILL $$\n' });
+  chmodSync(join(at, 'broken-rg'), 0o755);
+  const run = (binary: string) =>
+    runRipgrep(binary, [], {
+      cwd: at,
+      separator: '\n',
+      timeMs: 10_000,
+      signal: LIMITS.signal,
+      onRecord: () => true,
+    });
+  await expect(run(join(at, 'no-rg'))).rejects.toBeInstanceOf(RipgrepMissing);
+  await expect(run(join(at, 'broken-rg'))).rejects.toBeInstanceOf(RipgrepMissing);
+});
+
 test('both engines find the same on generated trees', async () => {
   const name = fc.constantFrom('a', 'b.ts', 'c.log', 'build', '.env', '.x', 'é');
   const ignoreLine = fc.constantFrom(
@@ -340,8 +358,9 @@ describe('Grep', () => {
       '.env.example': 'KEY=\n',
     });
     expect((await at.call('Grep', { pattern: 'KEY', output_mode: 'content' })).text).toBe(
-      '.env.example:1:KEY=\nb.txt:1:KEY\n[not searched: 2 secret files (.env, keys and the like)]',
+      '.env.example:1:KEY=\nb.txt:1:KEY',
     );
+    expect((await at.call('Grep', { pattern: 'KEY=a' })).text).toBe('[no match for KEY=a in .]');
     expect(
       (await at.call('Grep', { pattern: 'KEY', path: '.env', output_mode: 'content' })).text,
     ).toBe('.env:1:KEY=abc');

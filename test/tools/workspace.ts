@@ -1,11 +1,10 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { AnyTool, TodoItem, ToolContext, ToolOutput } from '../../src/protocol/tool.ts';
 import { builtinTools } from '../../src/tools/index.ts';
+import { tempDirectory } from '../sys/temp.ts';
 
 export interface Workspace {
   readonly root: string;
@@ -21,13 +20,6 @@ export function tool(name: string): AnyTool {
   const found = builtinTools().find((one) => one.name === name);
   if (found === undefined) throw new Error(`no tool ${name}`);
   return found;
-}
-
-/** A directory of its own under the temporary directory, removed when the test is over. */
-export function tempDirectory(): string {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'muster-test-')));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
 }
 
 export function makeWorkspace(): Workspace {

@@ -3,8 +3,14 @@ import { NO_ACCESS } from '../../protocol/permission.ts';
 import { DEFAULT_AGENT, type Delegation } from '../spawn.ts';
 import { parseTaskInput, type TaskInput } from './task-input.ts';
 
-/** The tool that delegates. Its output is the subagent's answer; the rest of its work stays behind. */
-export function taskTool(delegate: Delegation): Tool<TaskInput> {
+/**
+ * The tool that delegates. Its output is the subagent's answer; the rest of its work stays behind.
+ * `typeName` gives the name of the definition that a word of the call means, for the rules to match.
+ */
+export function taskTool(
+  delegate: Delegation,
+  typeName: (word: string) => string,
+): Tool<TaskInput> {
   return {
     name: 'Task',
     kind: 'delegate',
@@ -23,7 +29,7 @@ export function taskTool(delegate: Delegation): Tool<TaskInput> {
       required: ['prompt'],
     },
     parse: parseTaskInput,
-    describe: (input) => ({ ...NO_ACCESS, agent: input.subagentType ?? DEFAULT_AGENT }),
+    describe: (input) => ({ ...NO_ACCESS, agent: typeName(input.subagentType ?? DEFAULT_AGENT) }),
     run: (input, context) => delegate(input, context),
   };
 }

@@ -24,10 +24,10 @@ interface CallBlock {
   meta: ProviderMeta | undefined;
 }
 
-export type Finished = Extract<ModelPart, { type: 'finished' }>;
+type Finished = Extract<ModelPart, { type: 'finished' }>;
 
 /** What one stream part means for the reader. */
-export type Taken =
+type Taken =
   | { readonly type: 'part'; readonly part: ModelPart }
   | { readonly type: 'nothing' }
   | { readonly type: 'end'; readonly finished: Finished }
@@ -198,7 +198,7 @@ function finishedPart(block: TextBlock | CallBlock): AssistantPart[] {
 }
 
 /** Never mended: what is not whole JSON is kept as it came and marked. */
-export function parseArguments(raw: string): { input: JsonValue; malformed?: string } {
+function parseArguments(raw: string): { input: JsonValue; malformed?: string } {
   if (raw.trim() === '') return { input: {} };
   try {
     const input: JsonValue = JSON.parse(raw);

@@ -236,6 +236,10 @@ function firstCode(cause: unknown): string | undefined {
   return cause instanceof AggregateError ? systemErrorCode(cause.errors[0]) : undefined;
 }
 
+/** Local servers take any word for a key: those are no secrets, and stand in every message. */
+const SHORTEST_SECRET = 8;
+
 function withoutKey(message: string, apiKey: string | null): string {
-  return apiKey === null || apiKey === '' ? message : message.replaceAll(apiKey, '[key]');
+  if (apiKey === null || apiKey.length < SHORTEST_SECRET) return message;
+  return message.replaceAll(apiKey, '[key]');
 }

@@ -48,14 +48,15 @@ export function answerFromSearch(intent: Intent, evidence: Evidence): string {
   return parts.join('\n\n');
 }
 
-/** One heading a topic over what its subagent found. Null when none was asked or all failed. */
+/** What subagents found, with several a heading over each. Null when none was asked or all failed. */
 export function answerFromChildren(topics: readonly string[], situation: Situation): string | null {
   const outcomes = situation.rounds.flat().filter(({ call }) => call.name === 'Task');
   if (outcomes.every(({ result }) => result === null || result.isError)) return null;
   const parts = outcomes.map(({ result }, index) => {
-    const heading = `## ${oneLine(topics[index] ?? `Topic ${index + 1}`)}`;
     const text = result === null ? 'No result came back.' : withoutFacts(result.text);
-    return `${heading}\n\n${result?.isError === true ? `Not answered: ${text}` : text}`;
+    const answer = result?.isError === true ? `Not answered: ${text}` : text;
+    if (outcomes.length === 1) return answer;
+    return `## ${oneLine(topics[index] ?? `Topic ${index + 1}`)}\n\n${answer}`;
   });
   const left = topics.slice(MAX_TOPICS);
   if (left.length > 0) {

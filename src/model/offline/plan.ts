@@ -60,8 +60,9 @@ export function nextStep(situation: Situation): Step {
   const merged = answerFromChildren(topics, situation);
   if (merged !== null) return answer(merged);
   if (!situation.mayCall || situation.rounds.length >= MAX_ROUNDS) return finish();
-  if (topics.length >= 2 && situation.tools.has('Task') && situation.rounds.length === 0) {
-    return calls(topics.slice(0, MAX_TOPICS).map(delegation), situation);
+  if (situation.tools.has('Task') && situation.rounds.length === 0) {
+    const parts = delegatedParts(intent, situation);
+    if (parts.length > 0) return calls(parts.map(delegation), situation);
   }
   const left = MAX_CALLS - evidence.callCount;
   const next = intent.outline
@@ -70,6 +71,18 @@ export function nextStep(situation: Situation): Step {
   const allowed = next.filter((call) => situation.tools.has(call.name)).slice(0, left);
   if (allowed.length > 0) return calls(allowed, situation);
   return intent.outline ? answer(answerWithOutline(intent, evidence)) : finish();
+}
+
+/**
+ * What subagents are asked: each of several topics, or the one question whole, so that the search
+ * stays out of the main context. A follow-up is not: they would not know what it points back to.
+ */
+function delegatedParts(
+  { topics, question, outline, beyond }: Intent,
+  { earlier }: Situation,
+): readonly string[] {
+  if (topics.length >= 2) return topics.slice(0, MAX_TOPICS);
+  return earlier === '' && !outline && beyond === null ? [question] : [];
 }
 
 function searchCalls(

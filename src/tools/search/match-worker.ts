@@ -42,6 +42,7 @@ export class MatchWorker {
       }, timeMs);
       worker.on('message', onMessage);
       worker.on('error', onError);
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
       worker.postMessage(request);
     });
   }
@@ -78,6 +79,7 @@ function serve(): void {
           found.push([index, index]);
       }
     }
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
     parentPort?.postMessage(found);
   });
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { MusterError } from '../../base/errors.ts';
+import { endWithAll } from '../../sys/processes.ts';
 
 /** What a run of ripgrep came to; lines were handed over as they came. */
 export interface RipgrepRun {
@@ -19,7 +20,7 @@ export interface RipgrepOptions {
 
 const MAX_STDERR = 4000;
 
-/** The binary could not be started at all: another engine has to do. */
+/** The binary could not be started, or died of its own: another engine has to do. */
 export class RipgrepMissing extends MusterError {
   constructor(cause: unknown) {
     super('INTERNAL_ERROR', 'ripgrep cannot be run here', { cause });
@@ -70,7 +71,9 @@ export function runRipgrep(
       enough = !records.every((record) => options.onRecord(record));
       if (enough) stop();
     });
+    const forget = endWithAll(async () => stop());
     const settle = (): void => {
+      forget();
       clearTimeout(timer);
       options.signal.removeEventListener('abort', stop);
     };
@@ -81,6 +84,7 @@ export function runRipgrep(
     child.once('close', (exitCode) => {
       settle();
       if (options.signal.aborted) reject(new MusterError('CANCELLED', 'The search was cancelled.'));
+      else if (exitCode === null && !enough && !timedOut) reject(new RipgrepMissing(stderr));
       else resolve({ exitCode, stderr, timedOut });
     });
   });

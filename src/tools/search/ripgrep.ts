@@ -70,10 +70,11 @@ function scopeArgs(scope: SearchScope): string[] {
     ...(repositoryTop(scope.directory) === undefined
       ? ['--no-require-git', '--no-ignore-parent']
       : []),
-    ...['--glob', `!${NEVER_SEARCHED}`],
+    `--glob=!${NEVER_SEARCHED}`,
     ...types,
     ...(types.length > 0 ? ['--type', 'muster'] : []),
-    ...['--', scope.file === undefined ? './' : `./${scope.file}`],
+    '--',
+    scope.file === undefined ? './' : `./${scope.file}`,
   ];
 }
 

@@ -32,7 +32,7 @@ export async function runPrompt(command: RunCommand): Promise<number> {
     return await runHeadless(
       muster,
       { prompt, source: 'cli', ...(command.agent === null ? {} : { agent: command.agent }) },
-      { format: command.outputFormat, verbose: command.verbose },
+      { format: command.outputFormat, verbose: command.verbose || muster.verbose },
     );
   } finally {
     await muster.close();

@@ -1,0 +1,40 @@
+import type { TaskEvent } from '../protocol/event.ts';
+import { messageText } from '../protocol/message.ts';
+
+const SHOWN_INPUT = 200;
+
+/** What an event adds to a task's output file, for a person with `tail -f`; null for nothing. */
+export function outputText(event: TaskEvent): string | null {
+  switch (event.type) {
+    case 'task.created':
+      return `# ${event.spec.agent.name}: ${event.spec.description}\n\n`;
+    case 'turn.ended': {
+      const text = messageText(event.message).trim();
+      return text === '' ? null : `${text}\n\n`;
+    }
+    case 'call.started':
+      return `→ ${event.tool} ${brief(event.input)}\n`;
+    case 'call.ended':
+      return event.error === null ? null : `✗ ${event.tool}: ${firstLine(event.text)}\n`;
+    case 'call.refused':
+      return `✗ ${event.tool}: ${firstLine(event.text)}\n`;
+    case 'turn.retried':
+    case 'turn.failed':
+      return `… ${event.failure.message}\n`;
+    case 'warning':
+      return `! ${event.message}\n`;
+    case 'task.ended':
+      return `[${event.end.status}: ${event.end.because}]\n`;
+    default:
+      return null;
+  }
+}
+
+function brief(input: unknown): string {
+  const text = JSON.stringify(input);
+  return text.length <= SHOWN_INPUT ? text : `${text.slice(0, SHOWN_INPUT)}…`;
+}
+
+function firstLine(text: string): string {
+  return text.slice(0, SHOWN_INPUT).split('\n')[0] ?? '';
+}

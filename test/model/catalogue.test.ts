@@ -1,0 +1,95 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { CATALOGUE, isOtherVersion, modelFacts, NO_FACTS } from '../../src/model/catalogue.ts';
+import { costUsd } from '../../src/model/cost.ts';
+import { VENDORS } from '../../src/model/defaults.ts';
+import { TIERS } from '../../src/protocol/model.ts';
+
+const OPENROUTER = {
+  vendor: null,
+  baseUrl: 'https://openrouter.ai/api/v1',
+  isPrivate: false,
+} as const;
+const ANTHROPIC = { ...OPENROUTER, vendor: 'anthropic' } as const;
+const source = { source: `${CATALOGUE.name} ${CATALOGUE.version}`, asOf: CATALOGUE.asOf };
+
+test('the named version is the one installed', async () => {
+  const file = new URL(`../../node_modules/${CATALOGUE.name}/package.json`, import.meta.url);
+  const installed: unknown = JSON.parse(await readFile(file, 'utf8'));
+  expect(installed).toMatchObject({ name: CATALOGUE.name, version: CATALOGUE.version });
+});
+
+test('a known model', async () => {
+  expect(await modelFacts(ANTHROPIC, 'claude-haiku-4-5-20251001')).toEqual({
+    contextWindow: 200_000,
+    maxOutput: null,
+    price: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25, ...source },
+  });
+});
+
+test('a price that grows with the prompt: its first step', async () => {
+  const facts = await modelFacts({ ...OPENROUTER, vendor: 'openai' }, 'gpt-6-sol');
+  expect(facts.price).toEqual({ input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5, ...source });
+});
+
+test('unknown models, local ones, and newer versions of known ones', async () => {
+  expect(await modelFacts(ANTHROPIC, 'claude-sonnet-5-5')).toEqual(NO_FACTS);
+  expect(await modelFacts(ANTHROPIC, 'nonsense')).toEqual(NO_FACTS);
+  const local = { vendor: null, baseUrl: 'http://127.0.0.1:11434/v1', isPrivate: true };
+  expect(await modelFacts(local, 'gpt-6-sol')).toEqual(NO_FACTS);
+  const elsewhere = { ...local, baseUrl: 'https://models.example/v1', isPrivate: false };
+  expect(await modelFacts(elsewhere, 'no-such-model-anywhere')).toEqual(NO_FACTS);
+});
+
+test('what the user says goes first', async () => {
+  const facts = await modelFacts(ANTHROPIC, 'claude-haiku-4-5', { contextWindow: 1000 });
+  expect(facts).toMatchObject({ contextWindow: 1000, price: { input: 1 } });
+});
+
+test('other sellers are found by their address', async () => {
+  const facts = await modelFacts(OPENROUTER, 'openai/gpt-5');
+  expect(facts.price).toMatchObject(source);
+});
+
+test.each([
+  ['claude-sonnet-5-5', 'claude-sonnet-5', true],
+  ['gpt-5.4-mini', 'gpt-5.4', true],
+  ['claude-sonnet-5-20260101', 'claude-sonnet-5', false],
+  ['gpt-5.4-2026-03-05', 'gpt-5.4', false],
+  ['gemini-2.0-flash-001', 'gemini-2.0-flash', false],
+  ['claude-haiku-4-5-latest', 'claude-haiku-4-5', false],
+  ['qwen:free', 'qwen', false],
+  ['gpt-5.6', 'gpt-5.6-sol', false],
+])('%s is not %s: %s', (id, known, expected) => {
+  expect(isOtherVersion(id, known)).toBe(expected);
+});
+
+/** Newer than the catalogue: its vendor's best, whose price is not known yet. */
+const UNPRICED = new Set(['gemini-4-argon']);
+
+test.each(['anthropic', 'openai', 'google'] as const)(
+  'the defaults of %s are known to the provider package and have a price',
+  async (vendor) => {
+    for (const tier of TIERS) {
+      const id = VENDORS[vendor].tiers[tier];
+      const folder = new URL(`../../node_modules/@ai-sdk/${vendor}/dist/`, import.meta.url);
+      expect(await readFile(new URL('index.js', folder), 'utf8')).toContain(`"${id}"`);
+      expect(VENDORS[vendor].ids.test(id)).toBe(true);
+      const { price } = await modelFacts({ ...OPENROUTER, vendor }, id);
+      expect([id, price === null]).toEqual([id, UNPRICED.has(id)]);
+    }
+  },
+);
+
+test('cost', () => {
+  const usage = {
+    input: 1_000_000,
+    output: 100_000,
+    cacheRead: 2_000_000,
+    cacheWrite: 400_000,
+    reasoning: 50_000,
+  };
+  const price = { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25, ...source };
+  expect(costUsd(usage, price)).toBeCloseTo(1 + 0.5 + 0.2 + 0.5, 10);
+  expect(costUsd(usage, null)).toBeNull();
+});
