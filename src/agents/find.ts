@@ -2,7 +2,7 @@ import type { ErrorInfo } from '../base/errors.ts';
 import { printable } from '../base/printable.ts';
 import { truncate } from '../base/text.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
-import { nearNames } from '../sys/near-names.ts';
+import { nearNames } from '../base/near-names.ts';
 
 export type FoundAgent =
   | { readonly ok: true; readonly agent: AgentDefinition }

@@ -6,11 +6,11 @@ import { effectiveMode } from '../policy/modes.ts';
 import type { TaskEvent } from '../protocol/event.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
 import { foldEvents } from '../protocol/state.ts';
-import { openStore } from '../store/file-store.ts';
 import type { TaskSummary } from '../store/task-store.ts';
 import { readEnvironment, type Environment } from '../sys/env.ts';
 import { dataDir } from './config/paths.ts';
 import { loadConfig } from './config/load.ts';
+import { openDataDir } from './data-dir.ts';
 import { workspaceRoots } from './workspace.ts';
 
 export interface ListAgentsOptions {
@@ -53,7 +53,7 @@ export function openTasks(options: {
     { environment, home },
     { cwd: process.cwd(), ...(chosen === undefined ? {} : { dataDir: chosen }) },
   );
-  const store = openStore({ dataDir: directory, durability: 'safe' });
+  const store = openDataDir({ dataDir: directory, durability: 'safe' });
   return {
     list: () => store.list(),
     show: (prefix) => {

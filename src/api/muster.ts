@@ -12,14 +12,15 @@ import { OFFLINE, resolveMain } from '../model/resolve.ts';
 import { discoverModels } from '../model/setup.ts';
 import { parseRules } from '../policy/rules.ts';
 import type { RuleSet } from '../protocol/permission.ts';
-import { openStore } from '../store/file-store.ts';
 import { openMemoryStore } from '../store/memory-store.ts';
 import { createRedactor } from '../store/redact.ts';
 import { readEnvironment } from '../sys/env.ts';
 import { createHttpFetch } from '../sys/http.ts';
+import { resolveInRoots } from '../sys/real-path.ts';
 import { builtinTools } from '../tools/index.ts';
 import { loadConfig, ruleTexts, type LoadedConfig } from './config/load.ts';
 import { dataDir, userConfigDir } from './config/paths.ts';
+import { openDataDir } from './data-dir.ts';
 import { EventRouter } from './event-router.ts';
 import type { MusterOptions } from './options.ts';
 import { secretsOf } from './secrets.ts';
@@ -60,16 +61,18 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
     trustedProject: trustProject,
     session: options.agents ?? [],
   });
-  const directory = dataDir(place, {
-    cwd,
-    ...(options.dataDir === undefined ? {} : { dataDir: options.dataDir }),
-  });
+  const directory = realPath(
+    dataDir(place, {
+      cwd,
+      ...(options.dataDir === undefined ? {} : { dataDir: options.dataDir }),
+    }),
+  );
   const redact = createRedactor({ secrets: secretsOf(environment) });
   const { durability } = config.store;
   const store =
     options.log === false
       ? openMemoryStore({ redact })
-      : openStore({ dataDir: directory, durability, redact });
+      : openDataDir({ dataDir: directory, durability, redact });
   const router = new EventRouter();
   const engine = new Engine({
     store,
@@ -81,8 +84,8 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
     deadlines,
     settings: engineSettings(config, options.maxTurns ?? null),
     platform: process.platform,
-    home: place.home,
-    stateDirectories: [directory, userConfigDir(place)],
+    home: realPath(place.home),
+    stateDirectories: [directory, realPath(userConfigDir(place))],
     questions: options.questions ?? null,
     onEvent: (event) => router.route(event),
     onSignal: () => {},
@@ -91,6 +94,11 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
   const grant = { mode: config.permissions.mode, rules, roots, maxDepth: config.taskTool.maxDepth };
   const verbose = config.taskTool.enableVerboseLogging;
   return new Session({ engine, store, router, setup, agents, grant, verbose });
+}
+
+/** Links resolved, also of what does not exist yet: paths of calls are compared with it. */
+function realPath(path: string): string {
+  return resolveInRoots(path, []).real;
 }
 
 async function loadOffline() {
@@ -106,6 +114,5 @@ function configuredRules(loaded: LoadedConfig): RuleSet {
     deny: ruleTexts(loaded, 'deny'),
   });
   if (problems.length === 0) return rules;
-  const lines = problems.map(({ source, text, message }) => `${source.where}: ${text}: ${message}`);
-  throw new UsageError(lines.join('\n'));
+  throw new UsageError(problems.map(({ message }) => message).join('\n'));
 }

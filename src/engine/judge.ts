@@ -90,7 +90,7 @@ function judgedCall(deps: EngineDeps, run: TaskRun, { tool, access }: ReadyCall)
     access: {
       ...resolved,
       reads: resolved.reads.map((path) =>
-        isInside(`/nowhere/${deps.platform}`, path.real) ? { ...path, insideRoots: true } : path,
+        deps.store.isOwnFile(run.spec.id, path.real) ? { ...path, insideRoots: true } : path,
       ),
     },
     inToolSet: run.view.has(tool.name),

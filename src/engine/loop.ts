@@ -51,9 +51,9 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
     run.stopAfter(wallMs, limitOrder(`the limit task_wall_seconds = ${seconds} is reached`));
   }
   let emptyAnswers = 0;
+  let calls = unansweredCalls(run.state.conversation);
   for (;;) {
-    const open = unansweredCalls(run.state.conversation);
-    if (open.length > 0) await runCalls(deps, run, open);
+    if (calls.length > 0) await runCalls(deps, run, calls);
     await run.takeSlot();
     run.signal.throwIfAborted();
     const { maxTurns } = run.spec.limits;
@@ -68,7 +68,9 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
     if (outcome.kind !== 'answered') return endingOf(run, outcome);
     await run.journal.sync();
     const text = messageText(outcome.message);
-    if (toolCalls(outcome.message).length > 0) {
+    // As the model gave them: in the log, and so in the state, their secrets are redacted.
+    calls = toolCalls(outcome.message);
+    if (calls.length > 0) {
       emptyAnswers = 0;
     } else if (outcome.reason === 'length') {
       return cutOffEnding(text);

@@ -1,3 +1,4 @@
+import { costUsd } from '../model/cost.ts';
 import type { AssistantMessage } from '../protocol/message.ts';
 import {
   modelName,
@@ -100,7 +101,7 @@ async function askUntilAnswered(
         turn,
         message: answer.message,
         usage: answer.usage,
-        costUsd: price === null ? null : costOf(answer.usage, price),
+        costUsd: costUsd(answer.usage, price),
         reason: answer.reason,
         model: answer.servedBy ?? modelName(request.model),
         ms: Math.round(deps.clock.monotonic() - startedAt),
@@ -182,15 +183,5 @@ async function oneAnswer(
 }
 
 function spentOn(usage: Usage, price: ModelPrice | null): Amount {
-  return { tokens: paidTokens(usage), costUsd: price === null ? 0 : costOf(usage, price) };
-}
-
-/** USD of an answer by the price table, in which prices are for a million tokens. */
-export function costOf(usage: Usage, price: ModelPrice): number {
-  const micro =
-    usage.input * price.input +
-    usage.output * price.output +
-    usage.cacheRead * price.cacheRead +
-    usage.cacheWrite * price.cacheWrite;
-  return micro / 1_000_000;
+  return { tokens: paidTokens(usage), costUsd: costUsd(usage, price) ?? 0 };
 }

@@ -160,6 +160,10 @@ class FileStore implements TaskStore {
     return this.#tasks.spill(id, callId);
   }
 
+  isOwnFile(id: string, path: string): boolean {
+    return this.#tasks.isOwn(id, path);
+  }
+
   log(id: string): string {
     return this.#tasks.log(id);
   }

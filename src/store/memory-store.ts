@@ -11,7 +11,7 @@ import { createProcessPort, type ProcessPort } from './process-identity.ts';
 import type { Redact } from './redact.ts';
 import { createStamp, type Stamp } from './stamp.ts';
 import { addToSummary, newestFirst, shownStatus } from './summary.ts';
-import { spillName } from './task-files.ts';
+import { isSpillFile, spillName } from './task-files.ts';
 import { checkTaskId, resolvePrefix, taskInUse, taskNotFound, taskTaken } from './task-ids.ts';
 import type { BlobOptions, LogContents, TaskLog, TaskStore, TaskSummary } from './task-store.ts';
 
@@ -166,6 +166,11 @@ class MemoryStore implements TaskStore {
       this.#spillFiles.set(name, path);
     }
     return path;
+  }
+
+  isOwnFile(id: string, path: string): boolean {
+    checkTaskId(id);
+    return this.#spillDirectory !== undefined && isSpillFile(id, this.#spillDirectory, path);
   }
 
   log(id: string): null {

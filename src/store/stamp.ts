@@ -9,7 +9,7 @@ import { mapStrings } from './map-strings.ts';
 import type { Redact } from './redact.ts';
 
 /** Where a log stands: what the next events are stamped with. */
-export interface StampAt {
+interface StampAt {
   readonly task: string;
   readonly epoch: number;
   /** Of the first one. */

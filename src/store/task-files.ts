@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { systemErrorCode } from '../base/errors.ts';
 import { sha256 } from './blobs.ts';
 import type { DataPaths } from './data-dir.ts';
@@ -14,6 +14,11 @@ const CALL_NAME_LENGTH = 16;
 export function spillName(id: string, callId: string): string {
   checkTaskId(id);
   return `${id}-${sha256(callId).slice(0, CALL_NAME_LENGTH)}.txt`;
+}
+
+/** Whether a path names a spill file of the task in that directory. */
+export function isSpillFile(id: string, directory: string, path: string): boolean {
+  return dirname(path) === directory && basename(path).startsWith(`${id}-`);
 }
 
 /** The files of each task; every path is made of a checked id. */
@@ -102,6 +107,10 @@ export class TaskFiles {
       throw storageError('create', path, thrown);
     }
     return path;
+  }
+
+  isOwn(id: string, path: string): boolean {
+    return path === this.output(id) || isSpillFile(id, this.#paths.spill, path);
   }
 
   #path(id: string, kind: string): string {

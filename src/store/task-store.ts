@@ -95,6 +95,8 @@ export interface TaskStore {
   appendOutput(id: string, text: string): void;
   /** Path of an empty private file (0600) for the output of one call; the same for the same call. */
   spillFile(id: string, callId: string): string;
+  /** Whether a real path is the output or a spill file of this task, which it may read. */
+  isOwnFile(id: string, path: string): boolean;
   /** Path of the event log; null where nothing is kept. */
   log(id: string): string | null;
   /** Gives up all logs and closes all files. */

@@ -94,11 +94,12 @@ export function spawnGroup(
 }
 
 /**
- * End everything that this process started and that is not yet settled, within
- * 2 s: for a signal handler, before exit.
+ * End everything that this process started and that is not yet settled, within 2 s: for a signal
+ * handler, before exit. With `graceMs` 0 all of them have been sent KILL when this returns, whether
+ * its promise is awaited or not.
  */
-export async function killAllProcesses(): Promise<void> {
-  await Promise.all([...living].map((end) => end(END_ALL_GRACE_MS)));
+export async function killAllProcesses({ graceMs = END_ALL_GRACE_MS } = {}): Promise<void> {
+  await Promise.all([...living].map((end) => end(graceMs)));
 }
 
 /**
@@ -111,7 +112,9 @@ export async function endMarkedProcesses(name: string, value: string): Promise<v
 
 async function endProcesses(query: ProcessQuery, graceMs: number): Promise<boolean> {
   signalAll(query, 'SIGTERM');
-  for (let waited = 0; waited < graceMs; waited += POLL_MS) {
+  // By the clock and not by the number of polls: looking takes time of its own on a busy machine.
+  const giveUpAt = performance.now() + graceMs;
+  while (performance.now() < giveUpAt) {
     if (!isAlive(query)) return false;
     await sleep(POLL_MS);
   }

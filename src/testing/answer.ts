@@ -1,6 +1,5 @@
 import type { JsonValue } from '../base/json.ts';
 import type { FinishReason, Usage } from '../protocol/model.ts';
-import type { RecordedRequest } from './wire-request.ts';
 
 export interface AnswerToolCall {
   readonly name: string;
@@ -86,6 +85,3 @@ export type Fault =
   | { readonly kind: 'huge'; readonly megabytes: number };
 
 export type FaultKind = Fault['kind'];
-
-/** Decides an answer. What it throws is answered with status 400 and stands in the outcome. */
-export type AnswerHandler = (request: RecordedRequest) => Answer | Promise<Answer>;

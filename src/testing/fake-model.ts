@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isJsonObject } from '../base/json.ts';
-import type { AnswerHandler } from './answer.ts';
+import type { AnswerHandler } from './answer-handler.ts';
 import { answerRequest } from './answer-request.ts';
 import { baseUrlsOf, environmentFor, type BaseUrls } from './endpoints.ts';
 import { Exchange } from './exchange.ts';

@@ -1,4 +1,5 @@
-import type { Answer, AnswerHandler } from './answer.ts';
+import type { Answer } from './answer.ts';
+import type { AnswerHandler } from './answer-handler.ts';
 import {
   firstUserText,
   lastUserText,

@@ -1,6 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { MusterError } from '../base/errors.ts';
-import { namesIn, nearNames } from '../sys/near-names.ts';
+import { nearNames } from '../base/near-names.ts';
+import { namesIn } from '../sys/directory-names.ts';
 import { absolutePath, displayPath } from '../sys/paths.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nearestFirst } from '../../src/api/config/nearest.ts';
+import { nearestFirst } from '../../src/base/near-names.ts';
 import { dataDir, userConfigDir } from '../../src/api/config/paths.ts';
 import { quoted } from '../../src/api/config/quote.ts';
 

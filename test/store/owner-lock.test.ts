@@ -8,7 +8,7 @@ import {
   type ProcessIdentity,
 } from '../../src/store/process-identity.ts';
 import { openStore } from '../../src/store/file-store.ts';
-import { taskSpec } from './fixture-data.ts';
+import { taskEnded, taskSpec } from './fixture-data.ts';
 import { PowerLossFiles } from './power-loss-files.ts';
 import { fakeProcesses } from './processes.ts';
 
@@ -203,5 +203,16 @@ describe('the lock of a task', () => {
     expect(other.list()).toMatchObject([{ id: ID, status: 'interrupted' }]);
     expect(other.claim(ID)).toMatchObject({ epoch: 2, opening: [{ pid: 2, epoch: 2, seq: 2 }] });
     expect(other.list()).toMatchObject([{ id: ID, status: 'queued' }]);
+  });
+
+  it('makes a listing look into an ended log again: it may have been resumed', () => {
+    const files = new PowerLossFiles();
+    const first = open(files, 1, []);
+    const log = first.create(taskSpec(ID));
+    log.append([taskEnded()]);
+    log.close();
+    first.claim(ID);
+    expect(open(files, 2, [1]).list()).toMatchObject([{ id: ID, status: 'queued', ended: null }]);
+    expect(open(files, 2, []).list()).toMatchObject([{ id: ID, status: 'interrupted' }]);
   });
 });

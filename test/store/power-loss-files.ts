@@ -36,7 +36,8 @@ function systemError(code: string, path: string): Error {
 
 /**
  * A file system in memory that keeps apart what is written and what is durable: a file's bytes are
- * durable after `datasync`, its name after `syncDirectory`. `losePower` drops the rest.
+ * durable after `datasync`, its name after `syncDirectory`. `losePower` drops the rest; or, as real file systems may do
+ * too, it keeps the names and drops only bytes.
  */
 export class PowerLossFiles implements FilePort {
   capacity: number;
@@ -64,9 +65,9 @@ export class PowerLossFiles implements FilePort {
     return this.#used;
   }
 
-  losePower(): void {
+  losePower(options: { readonly keepNames?: boolean } = {}): void {
     this.#open.clear();
-    forget(this.#root);
+    forget(this.#root, options.keepNames ?? false);
   }
 
   openNew(path: string): number {
@@ -222,13 +223,13 @@ export class PowerLossFiles implements FilePort {
   }
 }
 
-function forget(node: TreeNode): void {
+function forget(node: TreeNode, keepNames: boolean): void {
   if (node.kind === 'file') {
     node.current = node.durable;
     return;
   }
-  node.current = new Map(node.durable);
-  for (const child of node.current.values()) forget(child);
+  if (!keepNames) node.current = new Map(node.durable);
+  for (const child of node.current.values()) forget(child, keepNames);
 }
 
 function statOf(node: TreeNode): FileStat {

@@ -6,6 +6,8 @@ import { taskSpec, turnEnded, warning } from './fixture-data.ts';
 import { PowerLossFiles } from './power-loss-files.ts';
 import { fakeProcesses } from './processes.ts';
 
+const DATA_DIR = '/home/me/.local/share/muster';
+const TASKS = `${DATA_DIR}/tasks`;
 const LARGE = 'large '.repeat(20_000);
 
 interface OpenOptions {
@@ -15,7 +17,7 @@ interface OpenOptions {
 
 function open(files: PowerLossFiles, options: OpenOptions = {}): TaskStore {
   return openStore({
-    dataDir: '/home/me/.local/share/muster',
+    dataDir: DATA_DIR,
     durability: 'safe',
     files,
     processes: fakeProcesses(
@@ -29,6 +31,8 @@ function open(files: PowerLossFiles, options: OpenOptions = {}): TaskStore {
 interface Acknowledged {
   readonly logs: Map<string, readonly TaskEvent[]>;
   readonly blobs: Map<string, string>;
+  /** Paths of what was set aside. */
+  readonly aside: string[];
 }
 
 interface Scene {
@@ -62,7 +66,24 @@ const STEPS: readonly ((scene: Scene) => Promise<void>)[] = [
     await log.sync();
     seen.logs.set(log.id, events);
   },
+  async ({ files, store }) => {
+    // Sets the line aside; acknowledges nothing, and must lose nothing that was before.
+    const path = `${TASKS}/first0000001.jsonl`;
+    files.write(files.openAppend(path), Buffer.from('damaged\n'));
+    store.claim('first0000001').close();
+  },
+  async ({ store, seen }) => {
+    const log = store.claim('first0000001');
+    await log.sync();
+    seen.logs.set(log.id, store.read(log.id).events);
+    seen.aside.push(`${TASKS}/first0000001.damaged`);
+  },
 ];
+
+interface LossOptions {
+  readonly withoutSync?: number;
+  readonly keepNames?: boolean;
+}
 
 interface Loss {
   readonly missing: readonly string[];
@@ -70,17 +91,19 @@ interface Loss {
 }
 
 /** Runs the first `steps` steps, cuts the power, and says what of the acknowledged is gone. */
-async function loseAfter(steps: number, withoutSync?: number): Promise<Loss> {
+async function loseAfter(steps: number, options: LossOptions = {}): Promise<Loss> {
+  const { withoutSync, keepNames = false } = options;
   const files = new PowerLossFiles(withoutSync === undefined ? {} : { withoutSync });
   const store = open(files);
-  const seen: Acknowledged = { logs: new Map(), blobs: new Map() };
+  const seen: Acknowledged = { logs: new Map(), blobs: new Map(), aside: [] };
   for (const step of STEPS.slice(0, steps)) await step({ files, store, seen });
   const syncs = [...files.syncs];
-  files.losePower();
-  return { missing: missingFrom(open(files, { boot: 'boot-2' }), seen), syncs };
+  files.losePower({ keepNames });
+  return { missing: missingFrom(files, seen), syncs };
 }
 
-function missingFrom(store: TaskStore, seen: Acknowledged): readonly string[] {
+function missingFrom(files: PowerLossFiles, seen: Acknowledged): readonly string[] {
+  const store = open(files, { boot: 'boot-2' });
   const missing: string[] = [];
   const check = (name: string, holds: () => boolean): void => {
     try {
@@ -94,6 +117,7 @@ function missingFrom(store: TaskStore, seen: Acknowledged): readonly string[] {
     check(`${id} claimed`, () => store.claim(id).opening.length === 1);
   }
   for (const [hash, text] of seen.blobs) check(hash, () => store.getBlob(hash) === text);
+  for (const path of seen.aside) check(path, () => files.readWhole(path).length > 0);
   return missing;
 }
 
@@ -101,18 +125,24 @@ function startsWith(events: readonly TaskEvent[], first: readonly TaskEvent[]): 
   return JSON.stringify(events.slice(0, first.length)) === JSON.stringify(first);
 }
 
-const ALL = [1, 2, 3];
+const ALL = STEPS.map((_, index) => index + 1);
 
 describe('after a power loss', () => {
   it.each(ALL)('all that was acknowledged is there (after %i steps)', async (steps) => {
     expect((await loseAfter(steps)).missing).toEqual([]);
+    expect((await loseAfter(steps, { keepNames: true })).missing).toEqual([]);
   });
 
   it('each single sync is needed: without any one of them something acknowledged is lost', async () => {
     const { syncs } = await loseAfter(STEPS.length);
     const needless: string[] = [];
     for (const [number, path] of syncs.entries()) {
-      const losses = await Promise.all(ALL.map((steps) => loseAfter(steps, number)));
+      const losses = await Promise.all(
+        ALL.flatMap((steps) => [
+          loseAfter(steps, { withoutSync: number }),
+          loseAfter(steps, { withoutSync: number, keepNames: true }),
+        ]),
+      );
       if (losses.every((loss) => loss.missing.length === 0)) needless.push(`${number} ${path}`);
     }
     expect(syncs.length).toBeGreaterThan(8);
@@ -142,7 +172,7 @@ describe('after a power loss', () => {
     const files = new PowerLossFiles();
     const store = open(files);
     const hash = store.putBlob('content');
-    const fd = files.openAppend(`/home/me/.local/share/muster/blobs/${hash}`);
+    const fd = files.openAppend(`${DATA_DIR}/blobs/${hash}`);
     files.truncate(fd, 0);
     files.close(fd);
     expect(() => store.getBlob(hash)).toThrow('damaged');
@@ -186,9 +216,8 @@ describe('syncs of many logs', () => {
     const logs = ids.map((id) => store.create(taskSpec(id)));
     await Promise.all(logs.flatMap((log) => [log.sync(), log.sync()]));
     await Promise.all(logs.map((log) => log.sync()));
-    const tasks = '/home/me/.local/share/muster/tasks';
     expect(files.syncs.filter((path) => path.endsWith('.jsonl'))).toHaveLength(50);
-    expect(files.syncs.filter((path) => path === tasks)).toHaveLength(1);
+    expect(files.syncs.filter((path) => path === TASKS)).toHaveLength(1);
   });
 
   it('covers what was appended while a round was running', async () => {

@@ -7,10 +7,10 @@ import { openStore } from '../../src/store/file-store.ts';
 import { taskSpec } from './fixture-data.ts';
 import { tempDir } from './fixtures.ts';
 
-const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const CLAIMER = fileURLToPath(new URL('child-claimer.ts', import.meta.url));
 
-function start(name: string, args: readonly string[]): ChildProcess {
-  const child = spawn(process.execPath, [script(name), ...args], {
+function startClaimer(dataDir: string): ChildProcess {
+  const child = spawn(process.execPath, [CLAIMER, dataDir], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   onTestFinished(() => {
@@ -32,7 +32,7 @@ it('three processes that race for the logs of a killed one: each log gets one ow
   await store.close();
 
   const claimers = [1, 2, 3, 4].map(() => {
-    const child = start('child-claimer.ts', [dataDir]);
+    const child = startClaimer(dataDir);
     if (child.stdout === null) throw new Error('no stdout');
     return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
   });

@@ -275,6 +275,9 @@ describe.each(stores)('task store: %s', (_name, open) => {
     expect(path).not.toContain('evil');
     writeFileSync(path, 'much');
     expect(readFileSync(store.spillFile(ID, '../../evil'), 'utf8')).toBe('much');
+    expect(store.isOwnFile(ID, path)).toBe(true);
+    expect(store.isOwnFile('someoneelse1', path)).toBe(false);
+    expect(store.isOwnFile(ID, '/etc/passwd')).toBe(false);
   });
 
   it('adds to the output file where there is one', () => {

@@ -3,7 +3,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { nearNames, namesIn } from '../../src/sys/near-names.ts';
+import { nearNames } from '../../src/base/near-names.ts';
+import { namesIn } from '../../src/sys/directory-names.ts';
 import {
   absolutePath,
   displayPath,

@@ -1,7 +1,7 @@
 import type { ConfigProblem, ValueSource } from './source.ts';
 import { KEYS_BY_SECTION, type KeyEntry } from './keys.ts';
 import { wrongValue, type Assignment, type Layer } from './layer.ts';
-import { nearestFirst } from './nearest.ts';
+import { nearestFirst } from '../../base/near-names.ts';
 import { readProviders, type ProvidersReading } from './providers.ts';
 import { oneLine } from './quote.ts';
 import type { TomlFile } from './toml-file.ts';

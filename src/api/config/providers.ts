@@ -1,6 +1,6 @@
 import { PROVIDER_KINDS, type ProviderSettings } from '../../model/providers.ts';
 import type { ConfigProblem, ValueSource } from './source.ts';
-import { nearestFirst } from './nearest.ts';
+import { nearestFirst } from '../../base/near-names.ts';
 import { oneLine, quoted } from './quote.ts';
 import type { TomlFile } from './toml-file.ts';
 import { isTable } from './toml-statements.ts';

@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts';
-import { nearestFirst } from '../../api/config/nearest.ts';
+import { nearestFirst } from '../../base/near-names.ts';
 import { oneLine, quoted } from '../../api/config/quote.ts';
 import { COMMAND_KINDS, commandSpec, commandsUnder, type CommandSpec } from './command-table.ts';
 import { isFlagName, type FlagName } from './flags.ts';

@@ -3,9 +3,11 @@ import { printable } from '../../base/printable.ts';
 import { VERSION } from '../../base/version.ts';
 import { parseArgs } from './args.ts';
 import type { Command } from './command.ts';
+import { watchOutput } from './output-errors.ts';
 
 /** Runs one command line. Sets the exit code; never throws. */
 export async function main(argv: readonly string[]): Promise<void> {
+  watchOutput();
   try {
     process.exitCode = await runCommand(parseArgs(argv));
   } catch (thrown) {

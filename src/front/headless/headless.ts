@@ -11,8 +11,11 @@ export interface HeadlessOptions {
   readonly verbose: boolean;
 }
 
-/** After this long, what has not stopped by itself is killed: SPEC gives 3 s for all of it. */
-const STOP_MS = 2_400;
+/**
+ * After this long, what has not stopped by itself is killed: SPEC gives 3 s for all of it, and a
+ * command that ignores TERM takes 2 s.
+ */
+const STOP_MS = 2_700;
 
 /**
  * Runs one prompt to its end without a person: the answer on stdout, who works on what on stderr.
@@ -68,23 +71,23 @@ function endOnSignals(muster: Muster) {
     process.on(signal, handler);
     return { signal, handler };
   });
-  const onBrokenPipe = (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+  // The program tells what went wrong with its output; here the work for nobody is stopped.
+  const onOutputLost = () => {
     received ??= 'SIGHUP';
     void muster.stop({ by: 'signal', because: 'nobody reads its output any more' });
     setTimeout(() => endNow(SIGNAL_EXIT_CODES.SIGHUP), STOP_MS).unref();
   };
-  process.stdout.on('error', onBrokenPipe);
+  process.stdout.once('error', onOutputLost);
   return {
     code: () => (received === null ? null : SIGNAL_EXIT_CODES[received]),
     forget: () => {
       for (const { signal, handler } of handlers) process.off(signal, handler);
-      process.stdout.off('error', onBrokenPipe);
+      process.stdout.off('error', onOutputLost);
     },
   };
 }
 
 function endNow(code: number): never {
-  killAllProcesses();
+  void killAllProcesses({ graceMs: 0 });
   process.exit(code);
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { ConfigInputs, LoadedConfig } from '../../../api/config/load.ts';
 import type { ModelsReport } from '../../../api/config/models-report.ts';
+import { workspaceRoots } from '../../../api/workspace.ts';
 import type { Environment } from '../../../sys/env.ts';
 import type { ConfigFlags } from '../command.ts';
 
@@ -22,11 +23,13 @@ export interface ModelContext extends CommandContext {
   readonly models: (loaded: LoadedConfig) => Promise<ModelsReport>;
 }
 
+/** Throws UsageError for a `--cwd` that is no directory. */
 export function configInputs(flags: ConfigFlags, context: CommandContext): ConfigInputs {
+  const [cwd] = workspaceRoots(resolve(context.cwd, flags.cwd ?? '.'), []);
   return {
     environment: context.environment,
     home: context.home,
-    cwd: resolve(context.cwd, flags.cwd ?? '.'),
+    cwd,
     trustProject: flags.trustProject,
     flags: flags.flags,
   };

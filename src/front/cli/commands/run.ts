@@ -44,9 +44,9 @@ function sessionAgents(argument: AgentsArgument) {
   const { items, problems } = parseSessionAgents(text);
   const broken = problems.filter(({ code }) => code !== 'unknown-field');
   if (items.length === 0 && broken.length > 0) {
-    throw new UsageError(`--agents: ${broken.map(({ message }) => message).join('; ')}`);
+    throw new UsageError(broken.map(({ message }) => message).join('; '));
   }
-  for (const { message } of broken) stderrNotice(`--agents: ${message}`);
+  for (const { message } of broken) stderrNotice(message);
   return items;
 }
 

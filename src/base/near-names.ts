@@ -1,0 +1,55 @@
+const MOST_SUGGESTIONS = 3;
+/** Longer names are compared by their beginning: a hostile one must not cost quadratic time. */
+const COMPARED = 100;
+
+/** All candidates, nearest to a word first, ties as given: for messages that list what is valid. */
+export function nearestFirst(word: string, candidates: readonly string[]): readonly string[] {
+  return candidates
+    .map((candidate) => ({ candidate, far: editDistance(folded(word), folded(candidate)) }))
+    .toSorted((a, b) => a.far - b.far)
+    .map(({ candidate }) => candidate);
+}
+
+/**
+ * Names that somebody who wrote `name` may have meant, nearest first, at most three; a name that
+ * differs by its extension alone is near.
+ */
+export function nearNames(name: string, candidates: readonly string[]): string[] {
+  const wanted = folded(name);
+  const limit = Math.max(1, Math.floor(wanted.length / 3));
+  return candidates
+    .map((candidate) => ({ candidate, far: nameDistance(wanted, folded(candidate)) }))
+    .filter(({ far }) => far <= limit)
+    .toSorted((a, b) => a.far - b.far || (a.candidate < b.candidate ? -1 : 1))
+    .slice(0, MOST_SUGGESTIONS)
+    .map(({ candidate }) => candidate);
+}
+
+function folded(name: string): string {
+  return name.slice(0, COMPARED).toLowerCase();
+}
+
+function nameDistance(a: string, b: string): number {
+  return a !== b && stem(a) === stem(b) ? 1 : editDistance(a, b);
+}
+
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const substitution = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      const deletion = (previous[column] ?? 0) + 1;
+      const insertion = (current[column - 1] ?? 0) + 1;
+      current.push(Math.min(substitution, deletion, insertion));
+    }
+    previous = current;
+  }
+  return previous[b.length] ?? 0;
+}
+
+/** The name without its extension: `config.js` and `config.ts` are near. */
+function stem(name: string): string {
+  const dot = name.lastIndexOf('.');
+  return dot > 0 ? name.slice(0, dot) : name;
+}

@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expect, it } from 'vitest';
+import { ALL_KEYS } from '../../src/api/config/keys.ts';
+
+const page = readFileSync(resolve(import.meta.dirname, '../../docs/configuration.md'), 'utf8');
+
+it('docs/configuration.md has a row for each key, with what acts and its meaning', () => {
+  const rows = ALL_KEYS.map(({ key, spec }) => {
+    const value = spec.defaultText ?? JSON.stringify(spec.default);
+    const acts = spec.acts ? '' : ' *(does not act yet)*';
+    return `| \`${key}\` | ${value} | ${spec.meaning}${acts} |`;
+  });
+  for (const row of rows) expect(page).toContain(row);
+});
