@@ -10,7 +10,7 @@ import { schedule, type ScheduledCall } from '../policy/conflicts.ts';
 import type { EngineDeps } from './deps.ts';
 import { judge } from './judge.ts';
 import { prepareCall, type PreparedCall, type ReadyCall } from './prepare-call.ts';
-import { orderOf } from './stop.ts';
+import { orderOf, stopOrder } from './stop.ts';
 import type { TaskRun } from './task-run.ts';
 import { toolContext } from './tool-context.ts';
 
@@ -48,7 +48,21 @@ export async function runCalls(
         .finally(() => slot.callEnded(call)),
     );
   }
-  await Promise.all(done);
+  await allDone(run, done);
+}
+
+/**
+ * A call rejects only when the log can't be written. What else runs, children too, is stopped then and
+ * waited for: it would act with nobody to write it down, after its task has ended.
+ */
+async function allDone(run: TaskRun, calls: readonly Promise<void>[]): Promise<void> {
+  try {
+    await Promise.all(calls);
+  } catch (thrown) {
+    run.stop(stopOrder('parent', `the log of task ${run.spec.id} can't be written`));
+    await Promise.allSettled(calls);
+    throw thrown;
+  }
 }
 
 function scheduledCall(call: PreparedCall): ScheduledCall {
@@ -120,7 +134,8 @@ async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
     tool: tool.name,
     input: call.input,
   });
-  if (tool.replay !== 'pure') await run.journal.sync();
+  // A delegation changes nothing itself, and its child syncs this log before it does anything.
+  if (tool.replay !== 'pure' && tool.kind !== 'delegate') await run.journal.sync();
   const startedAt = deps.clock.monotonic();
   const output = await runTool(deps, run, ready);
   run.journal.record({

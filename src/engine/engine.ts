@@ -72,7 +72,7 @@ export class Engine {
 
   result(run: TaskRun): ResultEnvelope {
     const { store } = this.deps;
-    return resultEnvelope(run.state, {
+    return resultEnvelope(run.outcome(), {
       transcript: store.log(run.spec.id),
       outputFile: store.outputFile(run.spec.id),
     });

@@ -1,4 +1,4 @@
-import { errorMessage, MusterError, type ErrorCode } from '../base/errors.ts';
+import { errorInfo, errorMessage, MusterError, type ErrorCode } from '../base/errors.ts';
 import { unansweredCalls } from '../protocol/conversation.ts';
 import type { EndReason } from '../protocol/event.ts';
 import { messageText, toolCalls } from '../protocol/message.ts';
@@ -28,7 +28,7 @@ export async function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
   try {
     ending = await drive(deps, run);
   } catch (thrown) {
-    ending = run.signal.aborted ? stoppedEnding(run) : brokenEnding(run, thrown);
+    ending = wasStopped(run, thrown) ? stoppedEnding(run) : brokenEnding(run, thrown);
   }
   try {
     refuseUnrun(run);
@@ -36,6 +36,7 @@ export async function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
     await run.journal.sync();
   } catch (thrown) {
     // The log can't take the end (a full disk): the task reads as interrupted and can be resumed.
+    run.loseEnd(errorInfo(thrown));
     deps.onFault(run.spec.id, thrown);
   } finally {
     run.close();
@@ -44,6 +45,8 @@ export async function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
 
 async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
   await run.takeSlot();
+  // That its parent made it: else a loss of power could leave a task at work that nobody knows of.
+  await run.parent?.journal.sync();
   run.journal.record({ type: 'task.started' });
   const { wallMs } = run.spec.limits;
   if (wallMs !== null) {
@@ -169,6 +172,11 @@ function stoppedEnding(run: TaskRun): Ending {
     },
     result: run.state.lastText,
   };
+}
+
+/** An error of Muster's own is no stop, even where it led to one: its log can't be written. */
+function wasStopped(run: TaskRun, thrown: unknown): boolean {
+  return run.signal.aborted && !(thrown instanceof MusterError);
 }
 
 function brokenEnding(run: TaskRun, thrown: unknown): Ending {

@@ -83,7 +83,7 @@ function chooseChild(
 }
 
 function childOutput(child: TaskRun): ToolOutput {
-  const { state } = child;
+  const state = child.outcome();
   const text = parentText(state, 0);
   const failed = state.status !== 'completed' && state.status !== 'partial';
   return failed ? { text, error: state.end?.error?.code ?? 'INTERNAL_ERROR' } : { text };

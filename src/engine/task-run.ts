@@ -1,5 +1,7 @@
 import { deferred } from '../base/async.ts';
 import type { Deadline } from '../base/deadlines.ts';
+import type { ErrorInfo } from '../base/errors.ts';
+import type { EndReason } from '../protocol/event.ts';
 import type { RequestPrefix } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { TaskSpec } from '../protocol/task.ts';
@@ -40,6 +42,7 @@ export class TaskRun {
   private slot: Slot | null = null;
   private hadSlot = false;
   private wall: Deadline | null = null;
+  private lostEnd: EndReason | null = null;
 
   constructor(deps: EngineDeps, parts: TaskRunParts) {
     this.deps = deps;
@@ -65,6 +68,18 @@ export class TaskRun {
 
   get state(): TaskState {
     return this.journal.state;
+  }
+
+  /** What to tell of it once it has ended: the state, and where the log has no end, why it has none. */
+  outcome(): TaskState {
+    const { state, lostEnd } = this;
+    if (state.end !== null || lostEnd === null) return state;
+    return { ...state, status: 'interrupted', end: lostEnd };
+  }
+
+  /** Its end could not be written; to be told all the same. */
+  loseEnd(error: ErrorInfo): void {
+    this.lostEnd = { status: 'failed', error, because: error.message };
   }
 
   get signal(): AbortSignal {

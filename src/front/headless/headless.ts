@@ -9,6 +9,8 @@ import { createOutput, type OutputFormat } from './output.ts';
 export interface HeadlessOptions {
   readonly format: OutputFormat;
   readonly verbose: boolean;
+  /** Called when the run has begun: what can't begin is told in one line of its own. */
+  readonly onStarted?: () => void;
 }
 
 /**
@@ -24,7 +26,7 @@ const STOP_MS = 2_700;
 export async function runHeadless(
   muster: Muster,
   request: RunRequest,
-  { format, verbose }: HeadlessOptions,
+  { format, verbose, onStarted }: HeadlessOptions,
 ): Promise<number> {
   const { stdout, stderr } = process;
   const output = createOutput(format, {
@@ -39,6 +41,7 @@ export async function runHeadless(
       output.event(event);
       if (showLive) live.show(event);
     });
+    onStarted?.();
     const envelope = await run.result;
     output.result(envelope);
     if (envelope.error !== null && format === 'text') {

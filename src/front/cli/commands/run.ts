@@ -27,12 +27,17 @@ export async function runPrompt(command: RunCommand): Promise<number> {
     import('../../headless/headless.ts'),
     readPrompt(command.prompt),
   ]);
-  if (muster.offlineByDefault) stderrNotice(OFFLINE_NOTICE);
   try {
     return await runHeadless(
       muster,
       { prompt, source: 'cli', ...(command.agent === null ? {} : { agent: command.agent }) },
-      { format: command.outputFormat, verbose: command.verbose || muster.verbose },
+      {
+        format: command.outputFormat,
+        verbose: command.verbose || muster.verbose,
+        onStarted: () => {
+          if (muster.offlineByDefault) stderrNotice(OFFLINE_NOTICE);
+        },
+      },
     );
   } finally {
     await muster.close();

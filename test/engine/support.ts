@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../src/base/clock.ts';
+import { Deadlines } from '../../src/base/deadlines.ts';
+import type { EngineSettings } from '../../src/engine/deps.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
+import type { TaskRun } from '../../src/engine/task-run.ts';
+import { scriptedModel, type Script, type ScriptedModel } from '../../src/model/scripted.ts';
+import type { AgentDefinition } from '../../src/protocol/agent.ts';
+import type { TaskEvent } from '../../src/protocol/event.ts';
+import { messageText } from '../../src/protocol/message.ts';
+import type { ModelRequest, ResolvedModel } from '../../src/protocol/model.ts';
+import type { PermissionMode } from '../../src/protocol/permission.ts';
+import { foldEvents, type TaskState } from '../../src/protocol/state.ts';
+import type { AnyTool } from '../../src/protocol/tool.ts';
+import { openMemoryStore } from '../../src/store/memory-store.ts';
+import type { TaskStore } from '../../src/store/task-store.ts';
+
+const MODEL: ResolvedModel = { provider: 'scripted', id: 'one', chain: ['test'] };
+const NO_LIMITS = { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 };
+
+export const SETTINGS: EngineSettings = {
+  taskTools: true,
+  maxDepth: 3,
+  nested: true,
+  maxTasks: 500,
+  maxParallel: 16,
+  taskLimits: NO_LIMITS,
+  rootLimits: NO_LIMITS,
+  treeTokens: 0,
+  treeCostUsd: 0,
+  retries: 2,
+  caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 1_000_000, toolMs: 600_000 },
+};
+
+/** A worker that may delegate: what every random tree is made of. */
+const WORKER: AgentDefinition = {
+  ...MAIN_AGENT,
+  name: 'general-purpose',
+  prompt: 'You work.',
+  origin: { scope: 'session', vendor: 'muster', path: 'session:worker' },
+};
+
+export interface EngineSetup {
+  readonly settings?: Partial<EngineSettings>;
+  readonly tools?: readonly AnyTool[];
+  readonly mode?: PermissionMode;
+}
+
+export interface TestEngine {
+  readonly engine: Engine;
+  readonly model: ScriptedModel;
+  readonly store: TaskStore;
+  /** In the order in which they were shown. */
+  readonly events: TaskEvent[];
+  start(prompt: string): TaskRun;
+}
+
+/** The real engine over a store in memory, with a scripted model. */
+export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine {
+  const model = scriptedModel(script);
+  const store = openMemoryStore();
+  const events: TaskEvent[] = [];
+  const engine = new Engine({
+    store,
+    model,
+    models: {
+      forTask: () => MODEL,
+      facts: async () => ({ contextWindow: null, maxOutput: 100, price: null }),
+    },
+    tools: setup.tools ?? [waitTool],
+    agents: { agents: () => [WORKER] },
+    clock: systemClock,
+    deadlines: new Deadlines(systemClock),
+    settings: { ...SETTINGS, ...setup.settings },
+    platform: 'linux',
+    home: '/home/me',
+    stateDirectories: [],
+    questions: null,
+    onEvent: (event) => void events.push(event),
+    onSignal: () => {},
+    onFault: (_, thrown) => {
+      throw thrown;
+    },
+  });
+  const rights = {
+    mode: setup.mode ?? 'autonomous',
+    rules: { allow: [], ask: [], deny: [] },
+    disallowedTools: [],
+    roots: ['/'],
+    depth: 0,
+    maxDepth: setup.settings?.maxDepth ?? SETTINGS.maxDepth,
+  } as const;
+  return {
+    engine,
+    model,
+    store,
+    events,
+    start: (prompt) =>
+      engine.start({
+        ...{ prompt, rights, cwd: '/', params: {} },
+        ...{ agent: MAIN_AGENT, model: MODEL, source: 'sdk' },
+      }),
+  };
+}
+
+/** Waits as long as it is told, and stops when it is told. A core tool's name puts it into views. */
+export const waitTool: AnyTool = {
+  name: 'Bash',
+  kind: 'execute',
+  replay: 'opaque',
+  description: 'wait',
+  inputSchema: { type: 'object' },
+  parse: (input) => ({ ok: true, input }),
+  describe: () => ({ reads: [], writes: [], commands: ['true'], hosts: [] }),
+  run: async (input: { readonly ms?: number }, context) => {
+    try {
+      await sleep(input.ms ?? 0, undefined, { signal: context.signal });
+      return { text: 'waited' };
+    } catch {
+      return { text: 'stopped', error: 'CANCELLED' };
+    }
+  },
+};
+
+/** The prompt of the task that a request is of. */
+export function promptOf(request: ModelRequest): string {
+  const [first] = request.messages;
+  return first?.role === 'user' ? first.content.map(({ text }) => text).join('\n') : '';
+}
+
+/** Answers with calls that the request holds results of. */
+export function answeredRounds(request: ModelRequest): number {
+  return request.messages.filter(({ role }) => role === 'tool').length;
+}
+
+export function lastAnswer(request: ModelRequest): string {
+  const last = request.messages.findLast((message) => message.role === 'assistant');
+  return last === undefined ? '' : messageText(last);
+}
+
+/** State by task, folded from what was shown. */
+export function statesOf(events: readonly TaskEvent[]): ReadonlyMap<string, TaskState> {
+  const byTask = Map.groupBy(events, ({ task }) => task);
+  return new Map([...byTask].map(([task, its]) => [task, foldEvents(its)]));
+}
