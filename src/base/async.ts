@@ -21,14 +21,3 @@ export function onAbort(signal: AbortSignal, run: () => void): () => void {
   signal.addEventListener('abort', run, { once: true });
   return () => signal.removeEventListener('abort', run);
 }
-
-/** Settles with the promise, or rejects with the signal's reason as soon as it aborts. */
-export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = deferred<never>();
-  const release = onAbort(signal, () => aborted.reject(signal.reason));
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    release();
-  }
-}

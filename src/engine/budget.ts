@@ -65,11 +65,7 @@ export class Budget {
   }
 
   private chain(): readonly Budget[] {
-    const chain: Budget[] = [];
-    for (let budget: Budget | null = this; budget !== null; budget = budget.parent) {
-      chain.push(budget);
-    }
-    return chain;
+    return [this, ...(this.parent?.chain() ?? [])];
   }
 
   private wouldExceed(amount: Amount): LimitHit | null {

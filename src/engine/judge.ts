@@ -1,12 +1,6 @@
 import { dirname } from 'node:path';
 import { NO_ACCESS, type Decision } from '../protocol/permission.ts';
-import {
-  isInside,
-  pathsOf,
-  resolveAccess,
-  type JudgedCall,
-  type ResolvedPath,
-} from '../policy/call.ts';
+import { isInside, pathsOf, type JudgedCall, type ResolvedPath } from '../policy/call.ts';
 import { decide, needsShellParser } from '../policy/decide.ts';
 import { refuseUnanswered } from '../policy/refusal.ts';
 import { loadShellParser } from '../policy/shell-parser.ts';
@@ -82,16 +76,22 @@ function judgedCall(deps: EngineDeps, run: TaskRun, { tool, access }: ReadyCall)
     const { real, inside } = resolveInRoots(asked, roots);
     return { asked, real, insideRoots: inside };
   };
-  const resolved = resolveAccess(access ?? NO_ACCESS, resolve);
+  const readable = (asked: string): ResolvedPath => {
+    const path = resolve(asked);
+    return {
+      ...path,
+      insideRoots: path.insideRoots || deps.store.isOwnFile(run.spec.id, path.real),
+    };
+  };
+  const described = access ?? NO_ACCESS;
   return {
     tool: tool.name,
     // What a tool can't tell of itself is judged as the worst that it could be.
     kind: access === null ? 'execute' : tool.kind,
     access: {
-      ...resolved,
-      reads: resolved.reads.map((path) =>
-        deps.store.isOwnFile(run.spec.id, path.real) ? { ...path, insideRoots: true } : path,
-      ),
+      ...described,
+      reads: described.reads.map(readable),
+      writes: described.writes.map(resolve),
     },
     inToolSet: run.view.has(tool.name),
   };

@@ -70,7 +70,7 @@ export function parentText(state: TaskState, offset: number): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-export function receiptOf(state: TaskState): Receipt {
+function receiptOf(state: TaskState): Receipt {
   return {
     filesRead: [...state.filesRead.values()],
     filesChanged: [...state.filesChanged.values()],

@@ -78,6 +78,7 @@ class Watch implements TrafficObserver {
   private lastLife: number;
   private lastContent: number;
   private deadline: Deadline;
+  private isOver = false;
   private readonly limits: LivenessLimits;
   private readonly deps: WatchdogDeps;
   private readonly end: () => void;
@@ -120,10 +121,13 @@ class Watch implements TrafficObserver {
   }
 
   stop(): void {
+    this.isOver = true;
     this.deadline.cancel();
   }
 
   private enter(phase: Phase): void {
+    // A connection may come up after its request was given up: nobody would cancel a new deadline.
+    if (this.isOver) return;
     this.phase = phase;
     this.lastLife = this.deps.clock.monotonic();
     this.lastContent = this.lastLife;

@@ -28,11 +28,6 @@ export interface JudgedCall {
   readonly inToolSet: boolean;
 }
 
-/** An access as the tool describes it, with `resolve` applied to every path. */
-export function resolveAccess(access: Access, resolve: (path: string) => ResolvedPath): CallAccess {
-  return { ...access, reads: access.reads.map(resolve), writes: access.writes.map(resolve) };
-}
-
 /** Whether a path is a root or below it. Both absolute and real. */
 export function isInside(root: string, path: string): boolean {
   const rest = relative(root, path);

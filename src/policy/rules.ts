@@ -19,8 +19,6 @@ export type ParsedRule =
   /** `tool` is set when at least that much was understood. */
   | { readonly ok: false; readonly problem: RuleProblem; readonly tool?: string };
 
-export const NO_RULES: RuleSet = { allow: [], ask: [], deny: [] };
-
 const TOOL_NAME = /^[A-Za-z_][\w./-]*\*?/;
 const MCP_NAME = /^mcp__(?:\*|[\w.-]+(?:__\*)?)$/;
 // oxlint-disable-next-line no-control-regex -- finding control characters is the purpose
@@ -95,15 +93,6 @@ export function parseRules(
     deny: read(lists.deny, 'narrow'),
   };
   return { rules, problems };
-}
-
-/** The rules of several places together; which stands first makes no difference to a verdict. */
-export function joinRules(sets: readonly RuleSet[]): RuleSet {
-  return {
-    allow: sets.flatMap((set) => set.allow),
-    ask: sets.flatMap((set) => set.ask),
-    deny: sets.flatMap((set) => set.deny),
-  };
 }
 
 /** A rule with its place, for reasons: `Bash(rm:*)` (--deny). */

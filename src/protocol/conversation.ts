@@ -23,7 +23,7 @@ export function emptyConversation(): Conversation {
 }
 
 /** The input id of a task's own prompt. */
-export const PROMPT_INPUT = 'prompt';
+const PROMPT_INPUT = 'prompt';
 
 export function unansweredCalls(conversation: Conversation): readonly ToolCallPart[] {
   return conversation.openCalls.filter((call) => !conversation.results.has(call.id));

@@ -20,7 +20,7 @@ export const CORE_TOOLS = [
 ] as const;
 
 /** Tools that a definition has to ask for by name. */
-export const ON_REQUEST_TOOLS = [
+const ON_REQUEST_TOOLS = [
   'Task',
   'TaskList',
   'TaskReplay',

@@ -8,7 +8,6 @@ import type { TaskRun } from '../../src/engine/task-run.ts';
 import { scriptedModel, type Script, type ScriptedModel } from '../../src/model/scripted.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import type { TaskEvent } from '../../src/protocol/event.ts';
-import { messageText } from '../../src/protocol/message.ts';
 import type { ModelRequest, ResolvedModel } from '../../src/protocol/model.ts';
 import type { PermissionMode } from '../../src/protocol/permission.ts';
 import { foldEvents, type TaskState } from '../../src/protocol/state.ts';
@@ -19,7 +18,7 @@ import type { TaskStore } from '../../src/store/task-store.ts';
 const MODEL: ResolvedModel = { provider: 'scripted', id: 'one', chain: ['test'] };
 const NO_LIMITS = { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 };
 
-export const SETTINGS: EngineSettings = {
+const SETTINGS: EngineSettings = {
   taskTools: true,
   maxDepth: 3,
   nested: true,
@@ -98,8 +97,13 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
     events,
     start: (prompt) =>
       engine.start({
-        ...{ prompt, rights, cwd: '/', params: {} },
-        ...{ agent: MAIN_AGENT, model: MODEL, source: 'sdk' },
+        prompt,
+        rights,
+        cwd: '/',
+        params: {},
+        agent: MAIN_AGENT,
+        model: MODEL,
+        source: 'sdk',
       }),
   };
 }
@@ -132,11 +136,6 @@ export function promptOf(request: ModelRequest): string {
 /** Answers with calls that the request holds results of. */
 export function answeredRounds(request: ModelRequest): number {
   return request.messages.filter(({ role }) => role === 'tool').length;
-}
-
-export function lastAnswer(request: ModelRequest): string {
-  const last = request.messages.findLast((message) => message.role === 'assistant');
-  return last === undefined ? '' : messageText(last);
 }
 
 /** State by task, folded from what was shown. */

@@ -1,10 +1,10 @@
 import { errorMessage, UsageError } from '../../base/errors.ts';
+import { OUTPUT_FORMATS } from '../../protocol/output-format.ts';
 import { oneLine, quoted } from '../../api/config/quote.ts';
 import type { AgentsArgument, Command, ConfigFlags, ProjectFlags } from './command.ts';
 import { checkFlags, checkOperands, unknownCommand, unknownFlag } from './command-check.ts';
 import { commandSpec, commandsUnder, findCommand, RUN, type CommandKind } from './command-table.ts';
 import { FlagReader } from './flag-reader.ts';
-import { OUTPUT_FORMATS } from './flags.ts';
 import { commandHelp, groupHelp, mainHelp } from './help.ts';
 import { scanArguments, type Scan } from './scan.ts';
 

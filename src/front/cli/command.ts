@@ -1,5 +1,5 @@
 import type { FlagValue } from '../../api/config/text-layer.ts';
-import type { OutputFormat } from './flags.ts';
+import type { OutputFormat } from '../../protocol/output-format.ts';
 
 /** What a command line asks for, as data; paths are as typed, to be resolved from the directory. */
 export type Command =

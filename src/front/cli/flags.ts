@@ -18,9 +18,6 @@ export interface FlagSpec {
 /** The headings of the help, in order. */
 type FlagGroup = 'Run' | 'Agents and models' | 'Permissions' | 'Limits' | 'Places' | 'General';
 
-export const OUTPUT_FORMATS = ['text', 'json', 'stream-json'] as const;
-export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
-
 /** Every flag there is, by its long name. A name means the same wherever it is taken. */
 const FLAGS = {
   print: {

@@ -4,7 +4,8 @@ import { formatDuration } from '../../base/text.ts';
 import { killAllProcesses } from '../../sys/processes.ts';
 import { exitCode, SIGNAL_EXIT_CODES, type EndingSignal } from './exit-code.ts';
 import { LiveLines } from './live-lines.ts';
-import { createOutput, type OutputFormat } from './output.ts';
+import { createOutput } from './output.ts';
+import type { OutputFormat } from '../../protocol/output-format.ts';
 
 export interface HeadlessOptions {
   readonly format: OutputFormat;

@@ -1,9 +1,7 @@
 import { printable } from '../../base/printable.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
+import type { OutputFormat } from '../../protocol/output-format.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
-
-export const OUTPUT_FORMATS = ['text', 'json', 'stream-json'] as const;
-export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 /** What one format writes to stdout. */
 export interface Output {

@@ -14,7 +14,7 @@ export function readObject(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-export function readList(value: JsonValue | undefined): readonly JsonValue[] {
+function readList(value: JsonValue | undefined): readonly JsonValue[] {
   return isList(value) ? value : [];
 }
 
