@@ -2,8 +2,14 @@ import type { TaskEvent } from '../protocol/event.ts';
 
 export type EventListener = (event: TaskEvent) => void;
 
-/** Brings each event to whoever listens to its tree. */
+/** Brings each event to whoever listens to its tree. A listener that throws harms nobody else. */
 export class EventRouter {
+  private readonly onFault: (thrown: unknown) => void;
+
+  constructor(onFault: (thrown: unknown) => void) {
+    this.onFault = onFault;
+  }
+
   private readonly listeners = new Map<string, EventListener>();
   /** Root by task, of trees that somebody listens to. */
   private readonly roots = new Map<string, string>();
@@ -24,8 +30,16 @@ export class EventRouter {
     if (event.type === 'task.created') this.adopt(event.task, event.spec.root);
     const root = this.roots.get(event.task);
     if (root === undefined) return;
-    this.listeners.get(root)?.(event);
+    this.tell(root, event);
     if (event.type === 'task.ended' && event.task === root) this.forget(root);
+  }
+
+  private tell(root: string, event: TaskEvent): void {
+    try {
+      this.listeners.get(root)?.(event);
+    } catch (thrown) {
+      this.onFault(thrown);
+    }
   }
 
   private adopt(task: string, root: string): void {

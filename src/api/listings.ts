@@ -59,6 +59,8 @@ export function openTasks(options: {
     show: (prefix) => {
       const id = store.resolveId(prefix);
       const state = foldEvents(store.read(id).events);
+      const listed = store.list().find((task) => task.id === id);
+      if (listed !== undefined) state.status = listed.status;
       return resultEnvelope(state, { transcript: store.log(id), outputFile: store.outputFile(id) });
     },
     events: (prefix) => store.events(store.resolveId(prefix), 0),

@@ -73,7 +73,7 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
     options.log === false
       ? openMemoryStore({ redact })
       : openDataDir({ dataDir: directory, durability, redact });
-  const router = new EventRouter();
+  const router = new EventRouter((thrown) => onNotice(`a listener broke: ${errorMessage(thrown)}`));
   const engine = new Engine({
     store,
     model: withConcurrency(models, config.provider.maxConcurrent),

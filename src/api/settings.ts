@@ -32,6 +32,7 @@ export function engineSettings(config: Config, maxTurns: number | null): EngineS
     treeTokens: budget.treeTokens,
     treeCostUsd: budget.treeCostUsd,
     retries: provider.retries,
+    noProgressCalls: liveness.noProgressCalls,
     caps: {
       resultBytes: output.toolResultBytes,
       readBytes: output.readBytes,

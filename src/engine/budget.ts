@@ -1,3 +1,4 @@
+import { deferred, onAbort, type Deferred } from '../base/async.ts';
 import type { LimitHit } from './limits.ts';
 
 /** Paid tokens and USD; cost is 0 where no price is known. */
@@ -12,25 +13,29 @@ export interface BudgetCaps {
   readonly costUsd: { readonly limit: string; readonly value: number } | null;
 }
 
-/** An amount held back for a request under way. Settle or release it, once; later calls do nothing. */
+/** An amount held back for a request under way. */
 export interface Reservation {
+  /** Gives it back, with what was really spent. Once; later calls do nothing. */
   settle(spent: Amount): void;
-  release(): void;
 }
 
 export type ReserveResult =
   | { readonly ok: true; readonly reservation: Reservation }
   | { readonly ok: false; readonly hit: LimitHit };
 
+export const NOTHING: Amount = { tokens: 0, costUsd: 0 };
+
 /**
  * A budget with its ancestors: what is reserved or spent here counts in each of them, so parallel
- * children can't overspend together. Reserve → settle, or release on every failing path.
+ * children can't overspend together. Reserve, then settle on every path.
  */
 export class Budget {
-  private spent: Amount = { tokens: 0, costUsd: 0 };
-  private reserved: Amount = { tokens: 0, costUsd: 0 };
+  private spent = NOTHING;
+  private reserved = NOTHING;
   private readonly caps: BudgetCaps;
   private readonly parent: Budget | null;
+  /** Woken when something is given back here. */
+  private waiting: Deferred<void>[] = [];
 
   constructor(caps: BudgetCaps, parent: Budget | null) {
     this.caps = caps;
@@ -42,50 +47,82 @@ export class Budget {
     return this.chain().some(({ caps }) => caps.tokens !== null || caps.costUsd !== null);
   }
 
-  reserve(amount: Amount): ReserveResult {
-    const chain = this.chain();
-    for (const budget of chain) {
-      const hit = budget.wouldExceed(amount);
+  /**
+   * Holds an amount back. Where only what others have reserved stands in the way, waits until they
+   * have settled: most requests cost far less than they might. Fails with the cap that what is
+   * spent already leaves no room under; rejects when the signal aborts while it waits.
+   */
+  async reserve(amount: Amount, signal: AbortSignal): Promise<ReserveResult> {
+    for (;;) {
+      const chain = this.chain();
+      const hit = firstHit(chain, (budget) => budget.hitBy(add(budget.spent, amount)));
       if (hit !== null) return { ok: false, hit };
+      const full = chain.find(
+        (budget) => budget.hitBy(add(add(budget.spent, budget.reserved), amount)) !== null,
+      );
+      if (full === undefined) return { ok: true, reservation: hold(chain, amount) };
+      await full.changed(signal);
     }
-    for (const budget of chain) budget.reserved = add(budget.reserved, amount);
-    let open = true;
-    const close = (spent: Amount) => {
-      if (!open) return;
-      open = false;
-      for (const budget of chain) {
-        budget.reserved = add(budget.reserved, negative(amount));
-        budget.spent = add(budget.spent, spent);
-      }
-    };
-    return {
-      ok: true,
-      reservation: { settle: close, release: () => close({ tokens: 0, costUsd: 0 }) },
-    };
   }
 
   private chain(): readonly Budget[] {
     return [this, ...(this.parent?.chain() ?? [])];
   }
 
-  private wouldExceed(amount: Amount): LimitHit | null {
+  /** The cap that a total would exceed, with what is spent by now. */
+  private hitBy(total: Amount): LimitHit | null {
     const { tokens, costUsd } = this.caps;
-    const tokensHeld = this.spent.tokens + this.reserved.tokens;
-    if (tokens !== null && tokensHeld + amount.tokens > tokens.value) {
-      return { ...tokens, used: tokensHeld };
+    if (tokens !== null && total.tokens > tokens.value) {
+      return { ...tokens, used: this.spent.tokens };
     }
-    const costHeld = this.spent.costUsd + this.reserved.costUsd;
-    if (costUsd !== null && costHeld + amount.costUsd > costUsd.value) {
-      return { ...costUsd, used: costHeld };
+    if (costUsd !== null && total.costUsd > costUsd.value) {
+      return { ...costUsd, used: this.spent.costUsd };
     }
     return null;
   }
+
+  private async changed(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const turn = deferred<void>();
+    this.waiting.push(turn);
+    const forget = onAbort(signal, () => turn.reject(signal.reason));
+    await turn.promise.finally(forget);
+  }
+
+  /** For `hold` alone. */
+  book(reserved: Amount, spent: Amount): void {
+    this.reserved = add(this.reserved, reserved);
+    this.spent = add(this.spent, spent);
+    const { waiting } = this;
+    this.waiting = [];
+    for (const turn of waiting) turn.resolve();
+  }
 }
 
-function add(a: Amount, b: Amount): Amount {
+function firstHit(
+  chain: readonly Budget[],
+  hitOf: (budget: Budget) => LimitHit | null,
+): LimitHit | null {
+  for (const budget of chain) {
+    const hit = hitOf(budget);
+    if (hit !== null) return hit;
+  }
+  return null;
+}
+
+function hold(chain: readonly Budget[], amount: Amount): Reservation {
+  for (const budget of chain) budget.book(amount, NOTHING);
+  const giveBack = { tokens: -amount.tokens, costUsd: -amount.costUsd };
+  let open = true;
+  return {
+    settle(spent) {
+      if (!open) return;
+      open = false;
+      for (const budget of chain) budget.book(giveBack, spent);
+    },
+  };
+}
+
+export function add(a: Amount, b: Amount): Amount {
   return { tokens: a.tokens + b.tokens, costUsd: a.costUsd + b.costUsd };
-}
-
-function negative(a: Amount): Amount {
-  return { tokens: -a.tokens, costUsd: -a.costUsd };
 }

@@ -9,7 +9,7 @@ import type { AnyTool } from '../protocol/tool.ts';
 import { toolView } from '../policy/tool-view.ts';
 import type { EngineDeps } from './deps.ts';
 import { Journal } from './journal.ts';
-import { MAIN_AGENT } from './main-agent.ts';
+import { isMainAgent } from './main-agent.ts';
 import { outputText } from './output-text.ts';
 import type { PrefixCache } from './prefix.ts';
 import { taskLine } from './prompt.ts';
@@ -96,7 +96,8 @@ export function createTask(
   const run = new TaskRun(deps, {
     spec,
     journal,
-    prefix: requestPrefix(shared.prefix, spec),
+    // From what the log holds: there secrets are redacted, and a resume must send the same bytes.
+    prefix: requestPrefix(shared.prefix, journal.state.spec),
     view: new Map(tools.map((tool) => [tool.name, tool])),
     tree,
     parent: plan.parent?.run ?? null,
@@ -123,7 +124,7 @@ function growOutput(deps: EngineDeps, event: TaskEvent): void {
 function toolsOf(deps: EngineDeps, plan: TaskPlan): readonly AnyTool[] {
   const { settings } = deps;
   const view = toolView({
-    definition: plan.agent === MAIN_AGENT ? null : plan.agent,
+    definition: isMainAgent(plan.agent) ? null : plan.agent,
     rights: plan.rights,
     available: deps.tools,
     nested: settings.nested,

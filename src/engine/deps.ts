@@ -26,6 +26,8 @@ export interface EngineSettings {
   readonly treeCostUsd: number;
   /** Tries of one request after the first, rate-limit waits not counted. */
   readonly retries: number;
+  /** Calls that repeat each other before a task is ended. */
+  readonly noProgressCalls: number;
   readonly caps: ToolCaps;
 }
 

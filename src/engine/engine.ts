@@ -13,7 +13,7 @@ import { combineLimits } from './limits.ts';
 import { runTask } from './loop.ts';
 import { PrefixCache } from './prefix.ts';
 import { describePrompt } from './prompt.ts';
-import { parentText, resultEnvelope } from './result.ts';
+import { parentText, resultEnvelope, wholeResult } from './result.ts';
 import { RunningTasks } from './running-tasks.ts';
 import { createDelegation } from './spawn.ts';
 import type { StopOrder } from './stop.ts';
@@ -108,6 +108,13 @@ export class Engine {
       };
     }
     const state = this.running.get(id)?.state ?? foldEvents(this.deps.store.read(id).events);
+    const { length } = wholeResult(state);
+    if (input.offset > length) {
+      return {
+        text: `TaskOutput: offset: ${input.offset} is beyond the end; the answer has ${length} characters`,
+        error: 'INVALID_PARAM',
+      };
+    }
     return { text: parentText(state, input.offset) };
   }
 }

@@ -20,10 +20,9 @@ export class Journal {
 
   /** Writes the events as one batch. Throws when they can't be written; then nothing is folded. */
   record(...bodies: readonly EventBody[]): void {
-    for (const event of this.log.append(bodies)) {
-      applyEvent(this.state, event);
-      this.show(event);
-    }
+    const events = this.log.append(bodies);
+    for (const event of events) applyEvent(this.state, event);
+    for (const event of events) this.show(event);
   }
 
   /** Resolves when all that was recorded survives a loss of power. */

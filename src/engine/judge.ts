@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { NO_ACCESS, type Decision } from '../protocol/permission.ts';
 import { isInside, pathsOf, type JudgedCall, type ResolvedPath } from '../policy/call.ts';
@@ -18,11 +19,19 @@ export interface Judgement {
   readonly refusal: string;
 }
 
+/** Runs a wait in which the call is not at work. */
+export type Waiting = <T>(wait: () => Promise<T>) => Promise<T>;
+
 /**
  * Whether a call may run, decided the moment before it would: paths are resolved now, and a person
  * is asked where there is one.
  */
-export async function judge(deps: EngineDeps, run: TaskRun, ready: ReadyCall): Promise<Judgement> {
+export async function judge(
+  deps: EngineDeps,
+  run: TaskRun,
+  ready: ReadyCall,
+  waiting: Waiting,
+): Promise<Judgement> {
   const { rights } = run.spec;
   const call = judgedCall(deps, run, ready);
   const decision = decide(call, rights, {
@@ -35,17 +44,22 @@ export async function judge(deps: EngineDeps, run: TaskRun, ready: ReadyCall): P
     const allowed = decision.verdict === 'allow';
     return { allowed, roots, decision, refusal: refuseUnanswered(decision) };
   }
-  const answer = await askPerson(deps, run, { call, decision });
+  const answer = await waiting(() => askPerson(deps, run, { call, decision }));
   return { allowed: answer === 'allow', roots, decision, refusal: DENIED_BY_PERSON };
 }
 
 const DENIED_BY_PERSON = 'The user was asked and said no. Go on without it.';
 
+/** A root is a directory: of a file that was allowed beyond the roots, the one it lies in. */
 function openRoots(call: JudgedCall, roots: readonly string[]): readonly string[] {
   const beyond = pathsOf(call.access)
     .map((path) => path.real)
     .filter((path) => !roots.some((root) => isInside(root, path)));
-  return [...roots, ...beyond.map((path) => dirname(path))];
+  return [...roots, ...beyond.map((path) => (isDirectory(path) ? path : dirname(path)))];
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 async function askPerson(
@@ -55,7 +69,6 @@ async function askPerson(
 ): Promise<'allow' | 'deny'> {
   const { commands, writes, reads, hosts } = call.access;
   const paths = [...writes, ...reads].map((path) => path.real);
-  run.giveSlot();
   const answer = await deps.questions?.ask(
     {
       taskId: run.spec.id,
@@ -66,15 +79,16 @@ async function askPerson(
     },
     run.signal,
   );
-  await run.takeSlot();
   return answer ?? 'deny';
 }
 
 function judgedCall(deps: EngineDeps, run: TaskRun, { tool, access }: ReadyCall): JudgedCall {
   const { roots } = run.spec.rights;
   const resolve = (asked: string): ResolvedPath => {
-    const { real, inside } = resolveInRoots(asked, roots);
-    return { asked, real, insideRoots: inside };
+    const { real, inside, problem } = resolveInRoots(asked, roots);
+    // A loop leads nowhere, so it leads out of no root: the tool, which can't open it, says what it is.
+    const leadsNowhere = problem === 'link_loop' && roots.some((root) => isInside(root, asked));
+    return { asked, real, insideRoots: inside || leadsNowhere };
   };
   const readable = (asked: string): ResolvedPath => {
     const path = resolve(asked);

@@ -15,3 +15,8 @@ export const MAIN_AGENT: AgentDefinition = {
   extra: {},
   problems: [],
 };
+
+/** Also of a definition that was read back from a log. */
+export function isMainAgent(agent: AgentDefinition): boolean {
+  return agent.origin.path === MAIN_AGENT.origin.path;
+}

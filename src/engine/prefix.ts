@@ -1,4 +1,3 @@
-import type { AgentDefinition } from '../protocol/agent.ts';
 import type { RequestPrefix, ToolSpec } from '../protocol/model.ts';
 import type { AnyTool } from '../protocol/tool.ts';
 import type { TaskStore } from '../store/task-store.ts';
@@ -11,11 +10,12 @@ export interface SharedPrefix {
 }
 
 /**
- * Builds each shared prefix once: siblings then share the very strings, and the log of each holds
+ * Keeps each shared prefix once: siblings then share the very strings, and the log of each holds
  * only the hash of the blob.
  */
 export class PrefixCache {
-  private readonly known = new WeakMap<AgentDefinition, Map<string, SharedPrefix>>();
+  /** By text and tool names. */
+  private readonly known = new Map<string, SharedPrefix>();
   private readonly specs = new WeakMap<AnyTool, ToolSpec>();
   private readonly store: TaskStore;
 
@@ -24,24 +24,13 @@ export class PrefixCache {
   }
 
   get(input: PromptInput, tools: readonly AnyTool[]): SharedPrefix {
-    const { agent, mode, isRoot, types, environment } = input;
-    const key = JSON.stringify([
-      mode,
-      isRoot,
-      types.map((type) => type.name),
-      environment,
-      tools.map((tool) => tool.name),
-    ]);
-    const ofAgent = this.known.get(agent) ?? new Map<string, SharedPrefix>();
-    this.known.set(agent, ofAgent);
-    const found = ofAgent.get(key);
+    const system = systemPrompt(input);
+    const key = [...system, ...tools.map((tool) => tool.name)].join('\0');
+    const found = this.known.get(key);
     if (found !== undefined) return found;
-    const prefix: RequestPrefix = {
-      system: systemPrompt(input),
-      tools: tools.map((tool) => this.spec(tool)),
-    };
+    const prefix: RequestPrefix = { system, tools: tools.map((tool) => this.spec(tool)) };
     const shared = { hash: this.store.putBlob(JSON.stringify(prefix), { redact: false }), prefix };
-    ofAgent.set(key, shared);
+    this.known.set(key, shared);
     return shared;
   }
 

@@ -1,3 +1,4 @@
+import type { ErrorInfo } from '../base/errors.ts';
 import { formatDuration, plural } from '../base/text.ts';
 import { paidTokens, NO_USAGE } from '../protocol/model.ts';
 import type { EnvelopeStatus, Receipt, ResultEnvelope, TaskStatus } from '../protocol/result.ts';
@@ -9,11 +10,22 @@ export interface ResultPaths {
   readonly outputFile: string | null;
 }
 
-/** The result of a task for programs, from its log alone. */
+/** What stands for the error of a task that nobody works on any more. */
+const INTERRUPTED: ErrorInfo = {
+  code: 'INTERNAL_ERROR',
+  message: 'the process that worked on it ended before it did',
+  retryable: true,
+};
+
+/**
+ * The result of a task for programs, from its log alone. A log without an end says `running`;
+ * whether somebody still works on it is for the caller to know, who passes the state on as
+ * `interrupted` otherwise.
+ */
 export function resultEnvelope(state: TaskState, paths: ResultPaths): ResultEnvelope {
   const { spec } = state;
   const model = state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`;
-  const result = resultText(state);
+  const result = wholeResult(state);
   return {
     status: envelopeStatus(state.status),
     data: {
@@ -40,7 +52,7 @@ export function resultEnvelope(state: TaskState, paths: ResultPaths): ResultEnve
     text: parentText(state, 0),
     stats: { time_ms: elapsedMs(state), tool_calls: toolCallCount(state), model },
     context: { cwd: spec.cwd, params_input: spec.params },
-    error: state.end?.error ?? null,
+    error: state.end?.error ?? (state.status === 'interrupted' ? INTERRUPTED : null),
   };
 }
 
@@ -50,7 +62,7 @@ export function resultEnvelope(state: TaskState, paths: ResultPaths): ResultEnve
  */
 export function parentText(state: TaskState, offset: number): string {
   const { spec, end } = state;
-  const whole = resultText(state);
+  const whole = wholeResult(state);
   const { text, next } = cutAtParagraph(whole, offset, spec.limits.resultMaxTokens);
   const parts = [text];
   if (next !== null) {
@@ -60,7 +72,7 @@ export function parentText(state: TaskState, offset: number): string {
   }
   const error = end?.error ?? null;
   if (error !== null) {
-    const found = whole === '' ? 'It had found nothing yet.' : 'Above: what it had found so far.';
+    const found = whole === '' ? 'It had found nothing yet.' : 'What it had found so far:';
     parts.unshift(`The task ended as ${state.status}: ${error.code}: ${error.message}. ${found}`);
   } else if (whole === '') {
     parts.unshift('The task ended without a text.');
@@ -88,7 +100,7 @@ function envelopeStatus(status: TaskStatus): EnvelopeStatus {
 }
 
 /** The final answer; of a task that has none, the last it said. */
-function resultText(state: TaskState): string {
+export function wholeResult(state: TaskState): string {
   return state.result === '' ? state.lastText : state.result;
 }
 
@@ -121,5 +133,5 @@ function toolCallCount(state: TaskState): number {
 }
 
 function elapsedMs(state: TaskState): number {
-  return (state.endedAt ?? state.createdAt) - (state.startedAt ?? state.createdAt);
+  return (state.endedAt ?? state.updatedAt) - (state.startedAt ?? state.createdAt);
 }

@@ -11,33 +11,45 @@ export type RetryDecision =
   | { readonly retry: true; readonly waitMs: number; readonly next: RetryState }
   | { readonly retry: false };
 
+export interface RetryOptions {
+  /** Tries of one request after the first. */
+  readonly retries: number;
+  /** Tries that the whole tree has left. */
+  readonly treeRetries: number;
+  /** In [0, 1). */
+  readonly random: number;
+}
+
 export const NO_FAILURES: RetryState = { failures: 0, rateLimits: 0 };
 
 const FIRST_WAIT_MS = 500;
+const LEAST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 30_000;
+/** A server that is down knows little of when it will be up again. */
+const LONGEST_RETRY_AFTER_MS = 60_000;
 
 /**
- * Whether and when a failed request is sent again: exponential backoff with full jitter, or what
- * Retry-After says. A rate limit suspends and does not count; the task's own wall limit ends it.
- * `random` is in [0, 1).
+ * Whether and when a failed request is sent again: exponential backoff with full jitter, and not
+ * before Retry-After. A rate limit suspends and does not count; the task's own wall limit ends it.
  */
 export function decideRetry(
   failure: ModelFailure,
   state: RetryState,
-  { retries, random }: { readonly retries: number; readonly random: number },
+  { retries, treeRetries, random }: RetryOptions,
 ): RetryDecision {
   if (!failure.retryable) return { retry: false };
+  const asked = failure.retryAfterMs ?? 0;
   if (failure.kind === 'rate_limit') {
-    const backoff = jittered(state.rateLimits, random);
-    const waitMs =
-      failure.retryAfterMs === undefined ? backoff : failure.retryAfterMs * (1 + random / 10);
+    // Those that were told the same moment must not all come back at it.
+    const waitMs = Math.max(asked * (1 + random / 10), backoff(state.rateLimits, random));
     return { retry: true, waitMs, next: { ...state, rateLimits: state.rateLimits + 1 } };
   }
-  if (state.failures >= retries) return { retry: false };
-  const waitMs = Math.max(jittered(state.failures, random), failure.retryAfterMs ?? 0);
+  if (state.failures >= retries || treeRetries <= 0) return { retry: false };
+  const waitMs = Math.max(Math.min(asked, LONGEST_RETRY_AFTER_MS), backoff(state.failures, random));
   return { retry: true, waitMs, next: { failures: state.failures + 1, rateLimits: 0 } };
 }
 
-function jittered(step: number, random: number): number {
-  return Math.min(FIRST_WAIT_MS * 2 ** step, LONGEST_WAIT_MS) * (0.5 + random / 2);
+function backoff(step: number, random: number): number {
+  const most = Math.min(FIRST_WAIT_MS * 2 ** step, LONGEST_WAIT_MS);
+  return Math.max(LEAST_WAIT_MS, most * random);
 }

@@ -4,7 +4,7 @@ import { attenuate } from '../policy/attenuate.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
 import type { ToolContext, ToolOutput } from '../protocol/tool.ts';
-import { createTask, type Workshop } from './create-task.ts';
+import { createTask, type TaskPlan, type Workshop } from './create-task.ts';
 import type { EngineDeps } from './deps.ts';
 import { combineLimits, limitMessage } from './limits.ts';
 import { runTask } from './loop.ts';
@@ -12,11 +12,12 @@ import { describePrompt } from './prompt.ts';
 import { parentText } from './result.ts';
 import type { TaskRun } from './task-run.ts';
 import type { TaskInput } from './task-tools/task-input.ts';
+import type { Tree } from './tree.ts';
 
 /** The type of a Task call that names none. */
 export const DEFAULT_AGENT = 'general-purpose';
 
-/** Runs a Task call to its end. Never rejects: what is wrong with the call is its output. */
+/** Runs a Task call to its end. What is wrong with the call is its output; rejects for bugs alone. */
 export type Delegation = (input: TaskInput, context: ToolContext) => Promise<ToolOutput>;
 
 export function createDelegation(workshop: Workshop): Delegation {
@@ -30,7 +31,7 @@ export function createDelegation(workshop: Workshop): Delegation {
     if (choice instanceof MusterError) {
       return { text: `Task: ${choice.message}`, error: choice.code };
     }
-    const child = createTask(workshop, caller.tree, {
+    const child = tryToCreate(workshop, caller.tree, {
       agent: choice.agent,
       rights: attenuate(caller.spec.rights, choice.agent),
       model: choice.model,
@@ -46,9 +47,21 @@ export function createDelegation(workshop: Workshop): Delegation {
       params: input.params,
       parent: { run: caller, callId: context.callId },
     });
+    if (child instanceof MusterError) return { text: `Task: ${child.message}`, error: child.code };
     await runTask(deps, child);
+    noteEnd(caller, child);
     return childOutput(child);
   };
+}
+
+/** A child whose log can't be made (a full disk) is an error for its parent's model, no end of it. */
+function tryToCreate(workshop: Workshop, tree: Tree, plan: TaskPlan): TaskRun | MusterError {
+  try {
+    return createTask(workshop, tree, plan);
+  } catch (thrown) {
+    if (thrown instanceof MusterError) return thrown;
+    throw thrown;
+  }
 }
 
 /** Everything about a call that can be wrong, before anything is made or asked. */
@@ -80,6 +93,17 @@ function chooseChild(
   });
   if (model instanceof MusterError) return model;
   return { agent, model };
+}
+
+/** What it and those below it did to files counts as its parent's doing, too. */
+function noteEnd(caller: TaskRun, { spec, state }: TaskRun): void {
+  if (state.end === null) return;
+  caller.journal.record({
+    type: 'child.ended',
+    child: spec.id,
+    status: state.end.status,
+    changed: [...state.filesChanged.values()],
+  });
 }
 
 function childOutput(child: TaskRun): ToolOutput {

@@ -19,13 +19,18 @@ export function limitOrder(because: string): StopOrder {
   return { by: 'limit', because, code: 'LIMIT_EXCEEDED' };
 }
 
+/** What a child is told when its parent is told this. */
+export function orderForChild(order: StopOrder): StopOrder {
+  if (order.by !== 'limit') return order;
+  return stopOrder('parent', `the task above it ended: ${order.because}`);
+}
+
 /** The order behind an aborted signal; a foreign abort reason reads as a stop by the client. */
 export function orderOf(signal: AbortSignal): StopOrder {
   const reason: unknown = signal.reason;
-  if (isStopOrder(reason)) return reason;
-  return stopOrder('client', 'the caller cancelled it');
+  return isStopOrder(reason) ? reason : stopOrder('client', 'the caller cancelled it');
 }
 
-function isStopOrder(value: unknown): value is StopOrder {
+export function isStopOrder(value: unknown): value is StopOrder {
   return typeof value === 'object' && value !== null && 'by' in value && 'because' in value;
 }

@@ -10,7 +10,7 @@ import { Budget } from './budget.ts';
 import type { EngineDeps } from './deps.ts';
 import type { Journal } from './journal.ts';
 import type { Slot } from './slots.ts';
-import type { StopOrder } from './stop.ts';
+import { orderForChild, stopOrder, type StopOrder } from './stop.ts';
 import type { Tree } from './tree.ts';
 
 export interface TaskRunParts {
@@ -40,6 +40,7 @@ export class TaskRun {
   private readonly finished = deferred<void>();
   private readonly deps: EngineDeps;
   private slot: Slot | null = null;
+  private takingSlot: Promise<void> | null = null;
   private hadSlot = false;
   private wall: Deadline | null = null;
   private lostEnd: EndReason | null = null;
@@ -89,9 +90,14 @@ export class TaskRun {
   /** Stops this task and all below it. The first order stands. */
   stop(order: StopOrder): void {
     if (!this.controller.signal.aborted) this.controller.abort(order);
-    for (const child of this.children) {
-      child.stop({ ...order, by: order.by === 'limit' ? 'parent' : order.by, code: 'CANCELLED' });
-    }
+    for (const child of this.children) child.stop(orderForChild(order));
+  }
+
+  /** For a task that breaks: nothing below it may go on, and be paid for, without it. */
+  async stopChildren(because: string): Promise<void> {
+    const children = [...this.children];
+    for (const child of children) child.stop(stopOrder('parent', because));
+    await Promise.all(children.map((child) => child.ended));
   }
 
   /** Ends the task with `order` when `ms` have passed. */
@@ -99,12 +105,23 @@ export class TaskRun {
     this.wall = this.deps.deadlines.after(ms, () => this.stop(order));
   }
 
-  /** Waits for a slot of the tree; at once when it holds one. Rejects when stopped meanwhile. */
+  /**
+   * Waits for a slot of the tree; at once when it holds one. May be called by several calls of one
+   * message at a time: they wait for the same slot. Rejects when stopped meanwhile.
+   */
   async takeSlot(): Promise<void> {
     if (this.slot !== null) return;
-    const slot = await this.tree.slots.acquire(this.signal, { resuming: this.hadSlot });
-    this.slot = slot;
-    this.hadSlot = true;
+    this.takingSlot ??= this.acquireSlot();
+    await this.takingSlot;
+  }
+
+  private async acquireSlot(): Promise<void> {
+    try {
+      this.slot = await this.tree.slots.acquire(this.signal, { resuming: this.hadSlot });
+      this.hadSlot = true;
+    } finally {
+      this.takingSlot = null;
+    }
   }
 
   /** For as long as the task waits for children, a person or a rate limit. */

@@ -10,6 +10,8 @@ export class Tree {
   /** Parent by task, ended ones too; null for the root. */
   private readonly parents = new Map<string, string | null>();
   private readonly maxTasks: number;
+  private requests = 0;
+  private retries = 0;
 
   constructor(settings: EngineSettings) {
     this.slots = new Slots(settings.maxParallel);
@@ -26,6 +28,19 @@ export class Tree {
 
   add(id: string, parent: string | null): void {
     this.parents.set(id, parent);
+  }
+
+  requestSent(): void {
+    this.requests += 1;
+  }
+
+  /** Retries that a tree has left: together at most 10, and one more for each five requests. */
+  get retriesLeft(): number {
+    return 10 + Math.floor(this.requests / 5) - this.retries;
+  }
+
+  retried(): void {
+    this.retries += 1;
   }
 
   /** Why no task may be added; the root does not count. */

@@ -2,6 +2,7 @@ import { costUsd } from '../model/cost.ts';
 import type { AssistantMessage } from '../protocol/message.ts';
 import {
   modelName,
+  NO_USAGE,
   paidTokens,
   type FinishReason,
   type ModelFailure,
@@ -10,7 +11,7 @@ import {
   type ModelRequest,
   type Usage,
 } from '../protocol/model.ts';
-import type { Amount, Reservation } from './budget.ts';
+import { add, NOTHING, type Amount } from './budget.ts';
 import type { EngineDeps } from './deps.ts';
 import { expectedUse } from './estimate.ts';
 import type { LimitHit } from './limits.ts';
@@ -43,7 +44,7 @@ export async function runTurn(
   toolChoice: ToolChoice,
 ): Promise<TurnOutcome> {
   const { state, journal } = run;
-  const reserved = run.budget.reserve(await expected(deps, run));
+  const reserved = await run.budget.reserve(await expected(deps, run), run.signal);
   if (!reserved.ok) return { kind: 'limit', hit: reserved.hit };
   const turn = state.turns + 1;
   journal.record({
@@ -61,10 +62,22 @@ export async function runTurn(
     ...(run.spec.agent.effort === undefined ? {} : { effort: run.spec.agent.effort }),
     cacheKey: `${run.spec.root}:${run.spec.agent.name}`,
   };
+  const spending = new Spending();
   try {
-    return await askUntilAnswered(deps, run, { turn, request, ...reserved });
+    return await askUntilAnswered(deps, run, { turn, request, spending });
   } finally {
-    reserved.reservation.release();
+    reserved.reservation.settle(spending.total);
+  }
+}
+
+/** What all tries of one request cost together. */
+class Spending {
+  total = NOTHING;
+
+  add(usage: Usage | undefined, price: ModelPrice | null): void {
+    if (usage === undefined) return;
+    const tokens = paidTokens(usage);
+    this.total = add(this.total, { tokens, costUsd: costUsd(usage, price) ?? 0 });
   }
 }
 
@@ -73,29 +86,32 @@ export async function runTurn(
  * before the first request goes out.
  */
 async function expected(deps: EngineDeps, run: TaskRun): Promise<Amount> {
-  if (!run.budget.bounded) return { tokens: 0, costUsd: 0 };
+  if (!run.budget.bounded) return NOTHING;
   return expectedUse(run.state, run.prefix, await deps.models.facts(run.spec.model));
 }
 
 interface TurnRequest {
   readonly turn: number;
   readonly request: ModelRequest;
-  readonly reservation: Reservation;
+  readonly spending: Spending;
 }
 
 async function askUntilAnswered(
   deps: EngineDeps,
   run: TaskRun,
-  { turn, request, reservation }: TurnRequest,
+  { turn, request, spending }: TurnRequest,
 ): Promise<TurnOutcome> {
   const { journal } = run;
   let retries = NO_FAILURES;
   for (let attempt = 1; ; attempt += 1) {
     const startedAt = deps.clock.monotonic();
+    run.tree.requestSent();
     const answer = await oneAnswer(deps, run, { turn, request });
     const { price } = await deps.models.facts(request.model);
-    if (answer.usage !== undefined) reservation.settle(spentOn(answer.usage, price));
+    spending.add(answer.usage, price);
     if (answer.type === 'finished') {
+      const { provider } = request.model;
+      const servedBy = answer.servedBy ?? request.model.id;
       journal.record({
         type: 'turn.ended',
         turn,
@@ -103,28 +119,29 @@ async function askUntilAnswered(
         usage: answer.usage,
         costUsd: costUsd(answer.usage, price),
         reason: answer.reason,
-        model: answer.servedBy ?? modelName(request.model),
+        model: modelName({ provider, id: servedBy }),
         ms: Math.round(deps.clock.monotonic() - startedAt),
       });
       return { kind: 'answered', message: answer.message, reason: answer.reason };
     }
-    const { failure } = answer;
-    if (run.signal.aborted) {
-      journal.record({ type: 'turn.failed', turn, failure });
-      return { kind: 'stopped' };
-    }
+    const { failure, usage = NO_USAGE } = answer;
     const decision = decideRetry(failure, retries, {
       retries: deps.settings.retries,
+      treeRetries: run.tree.retriesLeft,
       random: Math.random(),
     });
-    if (!decision.retry) {
-      journal.record({ type: 'turn.failed', turn, failure });
-      return { kind: 'failed', failure };
+    if (!decision.retry || run.signal.aborted) {
+      journal.record({ type: 'turn.failed', turn, failure, usage });
+      return run.signal.aborted ? { kind: 'stopped' } : { kind: 'failed', failure };
     }
+    if (failure.kind !== 'rate_limit') run.tree.retried();
     retries = decision.next;
     const waitMs = Math.round(decision.waitMs);
-    journal.record({ type: 'turn.retried', turn, attempt, failure, waitMs });
-    if (!(await waitForRetry(deps, run, waitMs))) return { kind: 'stopped' };
+    journal.record({ type: 'turn.retried', turn, attempt, failure, waitMs, usage });
+    if (!(await waitForRetry(deps, run, waitMs))) {
+      journal.record({ type: 'turn.failed', turn, failure, usage: NO_USAGE });
+      return { kind: 'stopped' };
+    }
   }
 }
 
@@ -180,8 +197,4 @@ async function oneAnswer(
       retryable: true,
     },
   };
-}
-
-function spentOn(usage: Usage, price: ModelPrice | null): Amount {
-  return { tokens: paidTokens(usage), costUsd: costUsd(usage, price) ?? 0 };
 }

@@ -5,7 +5,7 @@ import type { FinishReason, ModelFailure, Usage } from './model.ts';
 import type { Decision } from './permission.ts';
 import type { EndStatus } from './result.ts';
 import type { TaskSpec } from './task.ts';
-import type { CallFacts, TodoItem } from './tool.ts';
+import type { CallFacts, FileChange, TodoItem } from './tool.ts';
 
 /** The version of the log format that this code writes. Older ones replay; newer ones are refused. */
 export const LOG_VERSION = 1;
@@ -67,6 +67,8 @@ export type EventBody =
       readonly attempt: number;
       readonly failure: ModelFailure;
       readonly waitMs: number;
+      /** What the broken answer cost, as far as the provider said. */
+      readonly usage: Usage;
     }
   | {
       readonly type: 'turn.ended';
@@ -75,10 +77,16 @@ export type EventBody =
       readonly usage: Usage;
       readonly costUsd: number | null;
       readonly reason: FinishReason;
+      /** `provider/id` of the one that answered. */
       readonly model: string;
       readonly ms: number;
     }
-  | { readonly type: 'turn.failed'; readonly turn: number; readonly failure: ModelFailure }
+  | {
+      readonly type: 'turn.failed';
+      readonly turn: number;
+      readonly failure: ModelFailure;
+      readonly usage: Usage;
+    }
   /** The intent of a call; durable before an effect. `tool` is canonical. */
   | {
       readonly type: 'call.started';
@@ -105,7 +113,15 @@ export type EventBody =
       readonly error: ErrorInfo['code'];
       readonly decision: Decision | null;
     }
+  /** Written before the child's log is made. */
   | { readonly type: 'child.created'; readonly child: string; readonly callId: string }
+  /** A child has ended; `changed` is what it and all below it did to files. */
+  | {
+      readonly type: 'child.ended';
+      readonly child: string;
+      readonly status: EndStatus;
+      readonly changed: readonly FileChange[];
+    }
   | { readonly type: 'todos.set'; readonly items: readonly TodoItem[] }
   | {
       readonly type: 'limit.reached';

@@ -21,6 +21,7 @@ export interface TaskState {
   status: TaskStatus;
   activity: Activity;
   readonly conversation: Conversation;
+  /** Answers that ended. */
   turns: number;
   usage: Usage;
   /** Null once an answer came for which no price is known. */
@@ -31,6 +32,7 @@ export interface TaskState {
   readonly runningCalls: Map<string, string>;
   readonly children: string[];
   readonly filesRead: Map<string, FileSeen>;
+  /** By the task and by all below it. */
   readonly filesChanged: Map<string, FileChange>;
   /** The hash of each file as this task last read or wrote it; null: it deleted the file. */
   readonly knownFiles: Map<string, string | null>;
@@ -46,6 +48,8 @@ export interface TaskState {
   readonly createdAt: number;
   startedAt: number | null;
   endedAt: number | null;
+  /** When the newest event was written. */
+  updatedAt: number;
   lastSeq: number;
   epoch: number;
 }
@@ -80,6 +84,7 @@ export function initialState(first: TaskEvent): TaskState {
     createdAt: first.ts,
     startedAt: null,
     endedAt: null,
+    updatedAt: first.ts,
     lastSeq: first.seq,
     epoch: first.epoch,
   };
@@ -100,6 +105,7 @@ export function foldEvents(events: Iterable<TaskEvent>): TaskState {
 
 export function applyEvent(state: TaskState, event: TaskEvent): void {
   state.lastSeq = event.seq;
+  state.updatedAt = event.ts;
   state.epoch = event.epoch;
   applyToConversation(state.conversation, event);
   switch (event.type) {
@@ -115,20 +121,20 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.startedAt ??= event.ts;
       return;
     case 'turn.started':
-      state.turns = event.turn;
       state.activity = { kind: 'connecting' };
-      if (!state.models.includes(event.model)) state.models.push(event.model);
       return;
     case 'turn.accepted':
       state.activity = { kind: 'streaming' };
       return;
     case 'turn.retried':
+      state.usage = addUsage(state.usage, event.usage);
       state.activity = { kind: 'waiting_to_retry', because: event.failure.message };
       return;
     case 'turn.ended':
       applyAnswer(state, event);
       return;
     case 'turn.failed':
+      state.usage = addUsage(state.usage, event.usage);
       state.activity = { kind: 'idle' };
       return;
     case 'call.started':
@@ -146,6 +152,9 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       return;
     case 'child.created':
       state.children.push(event.child);
+      return;
+    case 'child.ended':
+      addChanges(state, event.changed);
       return;
     case 'todos.set':
       state.todos = event.items;
@@ -170,6 +179,8 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
 
 function applyAnswer(state: TaskState, event: Extract<TaskEvent, { type: 'turn.ended' }>): void {
   state.activity = { kind: 'idle' };
+  state.turns = event.turn;
+  if (!state.models.includes(event.model)) state.models.push(event.model);
   state.usage = addUsage(state.usage, event.usage);
   state.costUsd =
     state.costUsd === null || event.costUsd === null ? null : state.costUsd + event.costUsd;
@@ -182,16 +193,21 @@ function showRunningCalls(state: TaskState): void {
   state.activity = running.length === 0 ? { kind: 'idle' } : { kind: 'tools', running };
 }
 
-/** A file changed twice is one change: from its first `before` to its last `after`. */
 function addFacts(state: TaskState, facts: CallFacts): void {
   for (const seen of facts.read ?? []) {
     state.filesRead.set(seen.path, seen);
     state.knownFiles.set(seen.path, seen.hash);
   }
-  for (const change of facts.changed ?? []) {
-    const before = state.filesChanged.get(change.path)?.before ?? change.before;
-    state.filesChanged.set(change.path, { ...change, before });
-    state.knownFiles.set(change.path, change.after);
-  }
+  for (const { path, after } of facts.changed ?? []) state.knownFiles.set(path, after);
+  addChanges(state, facts.changed ?? []);
   state.commands.push(...(facts.commands ?? []));
+}
+
+/** A file changed twice is one change: from its first `before` to its last `after`. */
+function addChanges(state: TaskState, changes: readonly FileChange[]): void {
+  for (const change of changes) {
+    const first = state.filesChanged.get(change.path);
+    const before = first === undefined ? change.before : first.before;
+    state.filesChanged.set(change.path, { ...change, before });
+  }
 }

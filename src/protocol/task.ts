@@ -10,7 +10,7 @@ export type TaskSource = 'cli' | 'model' | 'skill' | 'hook' | 'sdk' | 'acp' | 'm
 export interface TaskLimits {
   /** Null: none. */
   readonly maxTurns: number | null;
-  /** Paid tokens of this task alone. Null: none. */
+  /** Paid tokens of this task and all below it. Null: none. */
   readonly maxTokens: number | null;
   /** Milliseconds from its start. Null: none (the main agent). */
   readonly wallMs: number | null;

@@ -17,6 +17,7 @@ const EVENT_TYPES: Readonly<Record<EventType, true>> = {
   'call.ended': true,
   'call.refused': true,
   'child.created': true,
+  'child.ended': true,
   'todos.set': true,
   'limit.reached': true,
   warning: true,

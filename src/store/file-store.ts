@@ -13,6 +13,7 @@ import { nodeFiles } from './node-files.ts';
 import { OwnerLocks } from './owner-lock.ts';
 import { createProcessPort, type ProcessPort } from './process-identity.ts';
 import type { Redact } from './redact.ts';
+import { openFileLimit } from '../sys/open-file-limit.ts';
 import { createStamp } from './stamp.ts';
 import { storageError } from './storage-error.ts';
 import { SyncQueue } from './sync-queue.ts';
@@ -30,13 +31,21 @@ export interface StoreOptions {
   readonly clock?: Clock;
   /** Applied to every string on its way into logs, output and blobs. */
   readonly redact?: Redact;
-  /** Append descriptors kept open over all logs. Default 256. */
+  /** Append descriptors kept open over all logs. Default 256, at most a quarter of `ulimit -n`. */
   readonly maxDescriptors?: number;
   readonly files?: FilePort;
   readonly processes?: ProcessPort;
 }
 
-const DEFAULT_MAX_DESCRIPTORS = 256;
+const MOST_DESCRIPTORS = 256;
+/** The rest is for sockets, tools, and the files that they open. */
+const SHARE_OF_LIMIT = 1 / 4;
+
+function usualDescriptors(): number {
+  const limit = openFileLimit();
+  if (limit === null) return MOST_DESCRIPTORS;
+  return Math.min(MOST_DESCRIPTORS, Math.floor(limit * SHARE_OF_LIMIT));
+}
 
 /** Opens the store of a data directory; any number of processes may have it open. */
 export function openStore(options: StoreOptions): TaskStore {
@@ -69,7 +78,7 @@ class FileStore implements TaskStore {
       directory: this.#paths.owners,
     });
     this.#redact = options.redact ?? ((text) => text);
-    this.#descriptors = new Descriptors(files, options.maxDescriptors ?? DEFAULT_MAX_DESCRIPTORS);
+    this.#descriptors = new Descriptors(files, options.maxDescriptors ?? usualDescriptors());
     this.#tasks = new TaskFiles(files, this.#descriptors, this.#paths);
     this.#syncs =
       options.durability === 'safe' ? new SyncQueue(files, this.#descriptors) : undefined;

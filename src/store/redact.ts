@@ -1,3 +1,5 @@
+import { REDACTED } from '../protocol/redaction.ts';
+
 /** Replaces secrets in a text. */
 export type Redact = (text: string) => string;
 
@@ -7,7 +9,6 @@ export interface RedactorOptions {
 }
 
 const MIN_SECRET_LENGTH = 8;
-const REDACTED = '[redacted]';
 
 /**
  * Keys that are told by their form. Each must begin where a word begins (an escaped newline before it
@@ -40,7 +41,7 @@ function knownSecrets(secrets: readonly string[]): readonly string[] {
     .toSorted((a, b) => b.length - a.length);
 }
 
-/** A function that replaces known secrets and well-known key shapes by `[redacted]`. */
+/** A function that replaces known secrets and well-known key shapes by the mark `REDACTED`. */
 export function createRedactor(options: RedactorOptions): Redact {
   const known = knownSecrets(options.secrets);
   const shapes = new RegExp(`${WORD_START}(?:${KEY_SHAPES.join('|')})|${PEM_KEY}`, 'gu');

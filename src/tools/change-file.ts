@@ -1,4 +1,5 @@
 import { MusterError } from '../base/errors.ts';
+import { REDACTED } from '../protocol/redaction.ts';
 import type { FileChange, ToolContext } from '../protocol/tool.ts';
 import { displayPath } from '../sys/paths.ts';
 import { readWholeFile, sha256, type WholeFile } from '../sys/read-file.ts';
@@ -33,6 +34,7 @@ export async function writeChange(
   content: string,
   context: ToolContext,
 ): Promise<FileChange> {
+  refuseRedacted(path, before, content, context);
   const bytes = Buffer.from(content, 'utf8');
   context.signal.throwIfAborted();
   const expected = before === 'nothing' ? before : before.file.stats;
@@ -40,4 +42,24 @@ export async function writeChange(
   const after = sha256(bytes);
   context.files.remember(real, after);
   return { path: real, before: before === 'nothing' ? null : before.hash, after };
+}
+
+/** The mark stands for a secret that the model was not shown: written, it would be the secret's end. */
+function refuseRedacted(
+  path: string,
+  before: WholeFile | 'nothing',
+  content: string,
+  context: ToolContext,
+): void {
+  const held = before === 'nothing' ? 0 : marksIn(before.bytes.toString('utf8'));
+  if (marksIn(content) <= held) return;
+  const shown = displayPath(path, context.cwd);
+  throw new MusterError(
+    'INVALID_PARAM',
+    `${shown}: the text holds ${REDACTED}, which stands for a secret that you were not shown. Leave that part of the file as it is: change the others with Edit.`,
+  );
+}
+
+function marksIn(text: string): number {
+  return text.split(REDACTED).length - 1;
 }

@@ -126,7 +126,6 @@ it('accepts, and says so, what does not act yet', async () => {
   expect(idle.map((entry) => entry.key)).toEqual([
     'task_tool.default_timeout_seconds',
     'task_tool.cache',
-    'liveness.no_progress_calls',
     'models.fallback',
     'provider.requests_per_minute',
     'permissions.on_ask',

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Budget, type Reservation } from '../../src/engine/budget.ts';
+import { Budget } from '../../src/engine/budget.ts';
 
 function budget(tokens: number | null, parent: Budget | null = null): Budget {
   return new Budget(
@@ -10,79 +10,104 @@ function budget(tokens: number | null, parent: Budget | null = null): Budget {
 }
 
 const tokens = (count: number) => ({ tokens: count, costUsd: 0 });
+const never = new AbortController().signal;
+
+async function held(from: Budget, count: number) {
+  const result = await from.reserve(tokens(count), never);
+  if (!result.ok) throw new Error(`no room: ${JSON.stringify(result.hit)}`);
+  return result.reservation;
+}
 
 describe('Budget', () => {
-  it('names the limit, its value and what is used', () => {
+  it('names the limit, its value and what is spent', async () => {
     const tight = budget(100);
-    const first = tight.reserve(tokens(80));
-    expect(first.ok).toBe(true);
-    expect(tight.reserve(tokens(21))).toEqual({
+    (await held(tight, 80)).settle(tokens(60));
+    expect(await tight.reserve(tokens(41), never)).toEqual({
       ok: false,
-      hit: { limit: 'max_tokens', value: 100, used: 80 },
+      hit: { limit: 'max_tokens', value: 100, used: 60 },
     });
   });
 
-  it('counts what a child holds in its ancestors', () => {
+  it('waits where only what others hold stands in the way, and then sees what they spent', async () => {
+    const tight = budget(100);
+    const first = await held(tight, 80);
+    const second = tight.reserve(tokens(60), never);
+    const third = tight.reserve(tokens(60), never);
+    first.settle(tokens(10));
+    const two = await second;
+    expect(two.ok).toBe(true);
+    if (two.ok) two.reservation.settle(tokens(60));
+    expect(await third).toEqual({
+      ok: false,
+      hit: { limit: 'max_tokens', value: 100, used: 70 },
+    });
+  });
+
+  it('ends a wait when the task is stopped', async () => {
+    const tight = budget(100);
+    await held(tight, 80);
+    const controller = new AbortController();
+    const waiting = tight.reserve(tokens(60), controller.signal);
+    controller.abort(new Error('stopped'));
+    await expect(waiting).rejects.toThrow('stopped');
+  });
+
+  it('counts what a child spends in its ancestors', async () => {
     const tree = budget(100);
     const one = budget(null, tree);
     const other = budget(1000, tree);
-    expect(one.reserve(tokens(60)).ok).toBe(true);
-    expect(other.reserve(tokens(60)).ok).toBe(false);
-    expect(other.reserve(tokens(40)).ok).toBe(true);
+    (await held(one, 60)).settle(tokens(60));
+    expect((await other.reserve(tokens(60), never)).ok).toBe(false);
+    expect((await other.reserve(tokens(40), never)).ok).toBe(true);
   });
 
-  it('bounds cost as it bounds tokens', () => {
+  it('bounds cost as it bounds tokens', async () => {
     const dollars = new Budget(
       { tokens: null, costUsd: { limit: 'tree_cost_usd', value: 1 } },
       null,
     );
-    expect(dollars.reserve({ tokens: 5, costUsd: 0.9 }).ok).toBe(true);
-    expect(dollars.reserve({ tokens: 5, costUsd: 0.2 })).toEqual({
+    const first = await dollars.reserve({ tokens: 5, costUsd: 0.9 }, never);
+    if (first.ok) first.reservation.settle({ tokens: 5, costUsd: 0.9 });
+    expect(await dollars.reserve({ tokens: 5, costUsd: 0.2 }, never)).toEqual({
       ok: false,
       hit: { limit: 'tree_cost_usd', value: 1, used: 0.9 },
     });
   });
 
-  it('never lets reservations that are settled within their size exceed it, at any depth', () => {
+  it('is never overspent by parallel requests that stay within what they reserved', async () => {
     const step = fc.record({
       child: fc.nat(2),
       size: fc.integer({ min: 1, max: 60 }),
       share: fc.double({ min: 0, max: 1, noNaN: true }),
-      end: fc.constantFrom('settle', 'release', 'twice', 'hold'),
+      ticks: fc.nat(3),
+      twice: fc.boolean(),
     });
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
         const limit = 200;
         const tree = budget(limit);
         const middle = budget(150, tree);
-        const leaves = [budget(null, tree), budget(100, middle), budget(null, middle)];
+        const leaves = [budget(null, tree), budget(100, middle), budget(null, middle)] as const;
         let spent = 0;
-        let held = 0;
-        for (const { child, size, share, end } of steps) {
-          const result = leaves[child]?.reserve(tokens(size));
-          if (result?.ok !== true) continue;
-          const used = Math.floor(size * share);
-          if (end === 'hold') held += size;
-          else spent += finish(result.reservation, end, used);
-          expect(spent + held).toBeLessThanOrEqual(limit);
-        }
-        const left = limit - spent - held;
-        expect(tree.reserve(tokens(left)).ok).toBe(true);
-        expect(tree.reserve(tokens(1)).ok).toBe(false);
+        let refused = 0;
+        await Promise.all(
+          steps.map(async ({ child, size, share, ticks, twice }) => {
+            const result = await leaves[child]?.reserve(tokens(size), never);
+            if (result?.ok !== true) {
+              refused += 1;
+              return;
+            }
+            for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
+            const used = Math.floor(size * share);
+            spent += used;
+            expect(spent).toBeLessThanOrEqual(limit);
+            result.reservation.settle(tokens(used));
+            if (twice) result.reservation.settle(tokens(used));
+          }),
+        );
+        expect((await tree.reserve(tokens(limit - spent), never)).ok).toBe(true);
+        if (spent + 60 <= 100) expect(refused).toBe(0);
       }),
     );
   });
 });
-
-function finish(reservation: Reservation, end: 'settle' | 'release' | 'twice', used: number) {
-  if (end === 'release') {
-    reservation.release();
-    return 0;
-  }
-  reservation.settle(tokens(used));
-  if (end === 'twice') {
-    reservation.settle(tokens(used));
-    reservation.release();
-  }
-  return used;
-}

@@ -6,7 +6,8 @@ import type { ScriptedAnswer } from '../../src/model/scripted.ts';
 import type { ModelFailure } from '../../src/protocol/model.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
 import { foldEvents } from '../../src/protocol/state.ts';
-import { answeredRounds, promptOf, statesOf, testEngine } from './support.ts';
+import type { QuestionPort } from '../../src/engine/deps.ts';
+import { answeredRounds, promptOf, statesOf, testEngine, waitTool } from './support.ts';
 
 /** A tree of tasks: what each does in its one turn with calls. */
 interface Work {
@@ -302,7 +303,6 @@ describe('failures of a model', () => {
 
 describe('a tool', () => {
   it('that throws is an error result, and the task goes on', async () => {
-    const { waitTool } = await import('./support.ts');
     const broken = { ...waitTool, run: () => Promise.reject(new Error('oops')) };
     const test = testEngine(
       (request) =>
@@ -333,5 +333,165 @@ describe('a tool', () => {
       error: 'TIMEOUT',
       text: expect.stringContaining('tool_seconds = 0.02'),
     });
+  });
+});
+
+describe('questions to a person', () => {
+  const slowly: QuestionPort = {
+    ask: async () => {
+      await sleep(5);
+      return 'allow';
+    },
+  };
+
+  it('hold no slot: asked Task calls and their children come through a single one', async () => {
+    const test = testEngine(
+      (request) => {
+        if (promptOf(request) !== 'root' || answeredRounds(request) > 0) return { text: 'ok' };
+        const call = { name: 'Task', input: { prompt: 'part' } };
+        return { calls: [call, call, { name: 'Bash', input: { ms: 1 } }] };
+      },
+      { settings: { maxParallel: 1 }, ask: ['Task'], questions: slowly },
+    );
+    const run = test.start('root');
+    await run.ended;
+    expect(run.state.status).toBe('completed');
+    expect(mostAtWork(test.events)).toBe(1);
+  });
+
+  it('several of one message answered at once take one slot, and give it back', async () => {
+    const tool = { ...waitTool, kind: 'meta' as const };
+    const test = testEngine(
+      (request) => {
+        if (promptOf(request) === 'part') return { text: 'ok' };
+        const asked = { name: 'Bash', input: {} };
+        if (answeredRounds(request) === 0) return { calls: [asked, asked, asked] };
+        if (answeredRounds(request) > 1) return { text: 'ok' };
+        const part = { name: 'Task', input: { prompt: 'part' } };
+        return { calls: [part, part] };
+      },
+      { settings: { maxParallel: 2 }, ask: ['Bash'], questions: slowly, tools: [tool] },
+    );
+    const run = test.start('root');
+    await run.ended;
+    expect(run.state.status).toBe('completed');
+    expect(run.state.toolCounts.get('Bash')).toBe(3);
+  });
+});
+
+describe('a stop in the middle of calls', () => {
+  it('waits for what is at work, and tells what it did', async () => {
+    const effects: string[] = [];
+    const stubborn = {
+      ...waitTool,
+      run: async () => {
+        await sleep(30);
+        effects.push('done');
+        return { text: 'did it', facts: { commands: [{ command: 'x', exitCode: 0 }] } };
+      },
+    };
+    const never: QuestionPort = {
+      ask: (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+        }),
+    };
+    const test = testEngine(
+      () => ({
+        calls: [
+          { name: 'Bash', input: {} },
+          { name: 'Task', input: { prompt: 'x' } },
+        ],
+      }),
+      { tools: [stubborn], ask: ['Task'], questions: never },
+    );
+    const run = test.start('root');
+    await sleep(5);
+    run.stop(stopOrder('user', 'enough'));
+    await run.ended;
+    expect(effects).toEqual(['done']);
+    expect(run.state.status).toBe('stopped');
+    expect(run.state.commands).toEqual([{ command: 'x', exitCode: 0 }]);
+    const outcomes = test.events.flatMap((event) =>
+      event.type === 'call.ended' || event.type === 'call.refused'
+        ? [[event.tool, event.text]]
+        : [],
+    );
+    expect(outcomes).toEqual([
+      ['Bash', 'did it'],
+      ['Task', 'Not run: enough.'],
+    ]);
+  });
+});
+
+describe('a model that repeats itself', () => {
+  it('is ended when the same calls gave the same results no_progress_calls times', async () => {
+    const test = testEngine((request) =>
+      request.toolChoice === 'none'
+        ? { text: 'I give up' }
+        : { calls: [{ name: 'Bash', input: {} }] },
+    );
+    const run = test.start('go');
+    await run.ended;
+    expect([run.state.status, run.state.result]).toEqual(['partial', 'I give up']);
+    expect(run.state.end?.because).toBe('the limit no_progress_calls = 8 is reached (8 used)');
+    expect(run.state.toolCounts.get('Bash')).toBe(8);
+  });
+
+  it('goes on while its calls or their results differ', async () => {
+    let calls = 0;
+    const test = testEngine((request) =>
+      answeredRounds(request) === 20
+        ? { text: 'done' }
+        : { calls: [{ name: 'Bash', input: { ms: 0, n: (calls += 1) } }] },
+    );
+    const run = test.start('go');
+    await run.ended;
+    expect(run.state.status).toBe('completed');
+  });
+});
+
+describe('a child’s doings', () => {
+  it('are its parent’s, too: files changed below stand in the envelope of the root', async () => {
+    const change = { path: '/a.txt', before: null, after: 'aa' };
+    const tool = { ...waitTool, run: async () => ({ text: 'ok', facts: { changed: [change] } }) };
+    const test = testEngine(
+      (request) => {
+        if (answeredRounds(request) > 0) return { text: 'done' };
+        if (promptOf(request) !== 'root') return { calls: [{ name: 'Bash', input: {} }] };
+        return { calls: [{ name: 'Task', input: { prompt: 'part' } }] };
+      },
+      { tools: [tool] },
+    );
+    const run = test.start('root');
+    await run.ended;
+    const { data } = test.engine.result(run);
+    expect(data.files_modified).toEqual(['/a.txt']);
+    expect(data.receipt.filesChanged).toEqual([change]);
+  });
+});
+
+describe('TaskOutput', () => {
+  it.each([
+    [{ offset: 3 }, 'offset: 3 is beyond the end; the answer has 2 characters'],
+    [{ task_id: 'zzzzzzzz' }, 'no task of yours begins with zzzzzzzz'],
+    [{ task_id: '' }, 'task_id: must be the id of a task'],
+    [{ offset: -1 }, 'offset: must be a whole number'],
+  ])('with %j says what is wrong', async (wrong, words) => {
+    let child = '';
+    const test = testEngine((request) => {
+      if (promptOf(request) !== 'root') return { text: 'ok' };
+      const results = JSON.stringify(request.messages.at(-1));
+      child ||= /task (\w{12})/.exec(results)?.[1] ?? '';
+      if (answeredRounds(request) === 0)
+        return { calls: [{ name: 'Task', input: { prompt: 'x' } }] };
+      if (answeredRounds(request) > 1) return { text: 'done' };
+      return { calls: [{ name: 'TaskOutput', input: { task_id: child, ...wrong } }] };
+    });
+    await test.start('root').ended;
+    const answers = test.events.flatMap((event) =>
+      'tool' in event && event.tool === 'TaskOutput' && 'text' in event ? [event.text] : [],
+    );
+    expect(answers).toEqual([expect.stringContaining(words)]);
   });
 });

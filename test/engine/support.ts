@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
 import { Deadlines } from '../../src/base/deadlines.ts';
-import type { EngineSettings } from '../../src/engine/deps.ts';
+import type { EngineSettings, QuestionPort } from '../../src/engine/deps.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import type { TaskRun } from '../../src/engine/task-run.ts';
@@ -29,8 +29,11 @@ const SETTINGS: EngineSettings = {
   treeTokens: 0,
   treeCostUsd: 0,
   retries: 2,
+  noProgressCalls: 8,
   caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 1_000_000, toolMs: 600_000 },
 };
+
+const RULE_SOURCE = { kind: 'flag', where: '--ask' } as const;
 
 /** A worker that may delegate: what every random tree is made of. */
 const WORKER: AgentDefinition = {
@@ -44,6 +47,9 @@ export interface EngineSetup {
   readonly settings?: Partial<EngineSettings>;
   readonly tools?: readonly AnyTool[];
   readonly mode?: PermissionMode;
+  /** Whole tools that are asked about. */
+  readonly ask?: readonly string[];
+  readonly questions?: QuestionPort;
 }
 
 export interface TestEngine {
@@ -75,7 +81,7 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
     platform: 'linux',
     home: '/home/me',
     stateDirectories: [],
-    questions: null,
+    questions: setup.questions ?? null,
     onEvent: (event) => void events.push(event),
     onSignal: () => {},
     onFault: (_, thrown) => {
@@ -84,7 +90,11 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
   });
   const rights = {
     mode: setup.mode ?? 'autonomous',
-    rules: { allow: [], ask: [], deny: [] },
+    rules: {
+      allow: [],
+      ask: (setup.ask ?? []).map((tool) => ({ text: tool, tool, source: RULE_SOURCE })),
+      deny: [],
+    },
     disallowedTools: [],
     roots: ['/'],
     depth: 0,

@@ -15,30 +15,42 @@ describe('createRedactor', () => {
   const redact = createRedactor({ secrets: ['s3cret-value', 'short', 's3cret-value-longer', ''] });
 
   it.each([
-    ['a known secret', 'x s3cret-value y', 'x [redacted] y'],
-    ['one that contains another', 's3cret-value-longer', '[redacted]'],
+    ['a known secret', 'x s3cret-value y', 'x [redacted by Muster] y'],
+    ['one that contains another', 's3cret-value-longer', '[redacted by Muster]'],
     ['not one under 8 characters', 'short', 'short'],
-    ['Anthropic', `key=sk-ant-api03-${letters(40)} end`, 'key=[redacted] end'],
-    ['OpenAI', `"sk-proj-${letters(30)}"`, '"[redacted]"'],
-    ['AWS', 'AKIAABCDEFGHIJKLMNOP.', '[redacted].'],
-    ['GitHub', `ghp_${letters(36)}`, '[redacted]'],
-    ['GitHub, fine-grained', `github_pat_${letters(30)}`, '[redacted]'],
-    ['Slack', 'xoxb-1234567890-abc', '[redacted]'],
-    ['Google', `AIza${letters(35)}`, '[redacted]'],
-    ['after an escaped newline', `a\\nsk-ant-${letters(30)}`, 'a\\n[redacted]'],
-    ['in a URL', `https://x/?key=AIza${letters(35)}&a=1`, 'https://x/?key=[redacted]&a=1'],
-    ['a private key', `a ${pem('RSA ', `${letters(64)}\n${letters(20)}==`)} b`, 'a [redacted] b'],
+    ['Anthropic', `key=sk-ant-api03-${letters(40)} end`, 'key=[redacted by Muster] end'],
+    ['OpenAI', `"sk-proj-${letters(30)}"`, '"[redacted by Muster]"'],
+    ['AWS', 'AKIAABCDEFGHIJKLMNOP.', '[redacted by Muster].'],
+    ['GitHub', `ghp_${letters(36)}`, '[redacted by Muster]'],
+    ['GitHub, fine-grained', `github_pat_${letters(30)}`, '[redacted by Muster]'],
+    ['Slack', 'xoxb-1234567890-abc', '[redacted by Muster]'],
+    ['Google', `AIza${letters(35)}`, '[redacted by Muster]'],
+    ['after an escaped newline', `a\\nsk-ant-${letters(30)}`, 'a\\n[redacted by Muster]'],
+    [
+      'in a URL',
+      `https://x/?key=AIza${letters(35)}&a=1`,
+      'https://x/?key=[redacted by Muster]&a=1',
+    ],
+    [
+      'a private key',
+      `a ${pem('RSA ', `${letters(64)}\n${letters(20)}==`)} b`,
+      'a [redacted by Muster] b',
+    ],
     [
       'a private key on one line',
       `"${pem('', letters(64)).replaceAll('\n', '\\n')}"`,
-      '"[redacted]"',
+      '"[redacted by Muster]"',
     ],
-    ['an encrypted one', pem('', `Proc-Type: 4,ENCRYPTED\n\n${letters(64)}`), '[redacted]'],
-    ['one cut short', `${pem('EC ', letters(64)).slice(0, 80)} rest`, '[redacted] rest'],
+    [
+      'an encrypted one',
+      pem('', `Proc-Type: 4,ENCRYPTED\n\n${letters(64)}`),
+      '[redacted by Muster]',
+    ],
+    ['one cut short', `${pem('EC ', letters(64)).slice(0, 80)} rest`, '[redacted by Muster] rest'],
     [
       'code that looks for one',
       "if (s.includes('-----BEGIN PRIVATE KEY-----')) fail()",
-      "if (s.includes('[redacted]')) fail()",
+      "if (s.includes('[redacted by Muster]')) fail()",
     ],
     [
       'words that begin alike',
@@ -106,8 +118,10 @@ it('no byte of a secret gets onto the disk, but in a blob that must stay as it i
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
   expect(texts.filter((text) => text.includes('canary'))).toEqual([]);
   expect(texts.length).toBeGreaterThan(3);
-  expect(store.list()).toMatchObject([{ status: 'completed', description: '[redacted]' }]);
+  expect(store.list()).toMatchObject([
+    { status: 'completed', description: '[redacted by Muster]' },
+  ]);
   expect(store.read('task00000001').events.at(3)).toMatchObject({
-    message: { content: [{ type: 'tool_call', input: { command: 'echo [redacted]' } }] },
+    message: { content: [{ type: 'tool_call', input: { command: 'echo [redacted by Muster]' } }] },
   });
 });

@@ -238,10 +238,10 @@ describe.each(stores)('task store: %s', (_name, open) => {
     const store = closing(open());
     const log = store.create(taskSpec(ID, { prompt: `use ${SECRET}` }));
     const events = log.append([warning(`key ${SECRET}!`)]);
-    expect(events).toMatchObject([{ message: 'key [redacted]!' }]);
+    expect(events).toMatchObject([{ message: 'key [redacted by Muster]!' }]);
     expect(store.read(ID).events).toEqual([...log.opening, ...events]);
     expect(JSON.stringify(store.read(ID))).not.toContain(SECRET);
-    expect(store.getBlob(store.putBlob(`a ${SECRET}`))).toBe('a [redacted]');
+    expect(store.getBlob(store.putBlob(`a ${SECRET}`))).toBe('a [redacted by Muster]');
     expect(store.getBlob(store.putBlob(`a ${SECRET}`, { redact: false }))).toBe(`a ${SECRET}`);
   });
 
@@ -286,7 +286,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     store.appendOutput(ID, 'one\n');
     store.appendOutput(ID, `${SECRET}\n`);
     const path = store.outputFile(ID);
-    if (path !== null) expect(readFileSync(path, 'utf8')).toBe('one\n[redacted]\n');
+    if (path !== null) expect(readFileSync(path, 'utf8')).toBe('one\n[redacted by Muster]\n');
   });
 
   it('gives up all logs on close', async () => {

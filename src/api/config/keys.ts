@@ -99,7 +99,6 @@ export const SECTIONS = {
     no_progress_calls: wholeKey(8, {
       min: 2,
       max: 10_000,
-      acts: false,
       meaning: 'repetitions of the same calls with the same results that end a task',
     }),
   },

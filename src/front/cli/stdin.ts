@@ -2,8 +2,11 @@ import { fstatSync } from 'node:fs';
 import { printable } from '../../base/printable.ts';
 import { UsageError } from '../../base/errors.ts';
 
-/** A pipe that nobody writes to and nobody closes must not hold up a prompt that stands alone. */
-const FIRST_BYTE_MS = 500;
+/**
+ * A pipe that nobody writes to and nobody closes must not hold up a prompt that stands alone; but a
+ * command that takes its time before its first line (`npm test | muster -p …`) is to be heard.
+ */
+const FIRST_BYTE_MS = 3_000;
 const MOST_BYTES = 10_000_000;
 
 /** The prompt of a run: what was typed, what comes from stdin, or both. */
@@ -40,7 +43,10 @@ async function readStdin({
   const { stdin } = process;
   const chunks: Buffer[] = [];
   let bytes = 0;
-  const waiting = firstByteMs === null ? null : setTimeout(() => stdin.destroy(), firstByteMs);
+  // What lies in the pipe already is read before the end of this turn of the event loop, however
+  // late its timers are.
+  const giveUp = () => setImmediate(() => bytes === 0 && stdin.destroy());
+  const waiting = firstByteMs === null ? null : setTimeout(giveUp, firstByteMs);
   try {
     for await (const chunk of stdin) {
       clearTimeout(waiting ?? undefined);

@@ -34,13 +34,14 @@ export async function runHeadless(
     write: (text) => void stdout.write(text),
     isTerminal: stdout.isTTY === true,
   });
-  const live = new LiveLines((line) => void stderr.write(`${line}\n`), { verbose });
-  const showLive = stderr.isTTY === true || verbose;
+  const watched = stderr.isTTY === true || verbose;
+  const detail = verbose ? 'calls' : watched ? 'tasks' : 'waits';
+  const live = new LiveLines((line) => void stderr.write(`${line}\n`), detail);
   const signals = endOnSignals(muster);
   try {
     const run = muster.start(request, (event) => {
       output.event(event);
-      if (showLive) live.show(event);
+      live.show(event);
     });
     onStarted?.();
     const envelope = await run.result;
@@ -49,7 +50,7 @@ export async function runHeadless(
       const { code, message } = envelope.error;
       stderr.write(printable(`muster: ${envelope.data.status}: ${code}: ${message}\n`));
     }
-    if (showLive && format === 'text') stderr.write(`${lastLine(envelope)}\n`);
+    if (watched && format === 'text') stderr.write(`${lastLine(envelope)}\n`);
     return signals.code() ?? exitCode(envelope);
   } finally {
     signals.forget();
@@ -76,9 +77,11 @@ function endOnSignals(muster: Muster) {
     return { signal, handler };
   });
   // The program tells what went wrong with its output; here the work for nobody is stopped.
-  const onOutputLost = () => {
+  const onOutputLost = (error: NodeJS.ErrnoException) => {
     received ??= 'SIGHUP';
-    void muster.stop({ by: 'signal', because: 'nobody reads its output any more' });
+    const because =
+      error.code === 'EPIPE' ? 'nobody reads its output any more' : "its output can't be written";
+    void muster.stop({ by: 'signal', because });
     setTimeout(() => endNow(SIGNAL_EXIT_CODES.SIGHUP), STOP_MS).unref();
   };
   process.stdout.once('error', onOutputLost);

@@ -3,10 +3,11 @@ import { printable } from '../../base/printable.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
 import { applyEvent, initialState, type TaskState } from '../../protocol/state.ts';
 
-export interface LiveLineOptions {
-  /** Also each tool call of each task. */
-  readonly verbose: boolean;
-}
+/** What is told: long waits alone, also the tasks, also each of their calls. */
+export type LiveDetail = 'waits' | 'tasks' | 'calls';
+
+/** A wait that a person who sees nothing else would take for a hang. */
+const LONG_WAIT_MS = 2_000;
 
 /**
  * What is going on, a line at a time, for a person who waits: one when a subagent starts and one
@@ -15,11 +16,11 @@ export interface LiveLineOptions {
 export class LiveLines {
   private readonly tasks = new Map<string, TaskState>();
   private readonly write: (line: string) => void;
-  private readonly options: LiveLineOptions;
+  private readonly detail: LiveDetail;
 
-  constructor(write: (line: string) => void, options: LiveLineOptions) {
+  constructor(write: (line: string) => void, detail: LiveDetail) {
     this.write = write;
-    this.options = options;
+    this.detail = detail;
   }
 
   show(event: TaskEvent): void {
@@ -31,13 +32,16 @@ export class LiveLines {
     }
     const state = this.tasks.get(event.task);
     if (state === undefined) return;
-    const line = lineFor(event, state, this.options);
+    const line = lineFor(event, state, this.detail);
     if (line !== null) this.write(printable(line));
     if (event.type === 'task.ended') this.tasks.delete(event.task);
   }
 }
 
-function lineFor(event: TaskEvent, state: TaskState, { verbose }: LiveLineOptions): string | null {
+function lineFor(event: TaskEvent, state: TaskState, detail: LiveDetail): string | null {
+  if (detail === 'waits' && !(event.type === 'turn.retried' && event.waitMs >= LONG_WAIT_MS)) {
+    return null;
+  }
   const { spec } = state;
   const indent = '  '.repeat(Math.max(spec.depth - 1, 0));
   const name = spec.parent === null ? spec.agent.name : `${spec.agent.name} ${spec.id.slice(0, 6)}`;
@@ -51,9 +55,9 @@ function lineFor(event: TaskEvent, state: TaskState, { verbose }: LiveLineOption
     case 'warning':
       return `${indent}! ${name}: ${event.message}`;
     case 'call.started':
-      return verbose ? `${indent}  ${name}: ${event.tool} ${brief(event.input)}` : null;
+      return detail === 'calls' ? `${indent}  ${name}: ${event.tool} ${brief(event.input)}` : null;
     case 'call.refused':
-      return verbose ? `${indent}  ${name}: ${event.tool} refused: ${event.text}` : null;
+      return detail === 'calls' ? `${indent}  ${name}: ${event.tool} refused: ${event.text}` : null;
     default:
       return null;
   }

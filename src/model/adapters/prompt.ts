@@ -91,7 +91,8 @@ function append(prompt: LanguageModelV4Prompt, message: Message, rules: PromptRu
     }
     case 'assistant': {
       const content = assistantContent(message, rules);
-      if (content.length > 0) prompt.push({ role: 'assistant', content });
+      // Left out, the user messages around it would join, and what was sent before would change.
+      prompt.push({ role: 'assistant', content: content.length > 0 ? content : [EMPTY_ANSWER] });
       return;
     }
     case 'tool': {
@@ -101,6 +102,9 @@ function append(prompt: LanguageModelV4Prompt, message: Message, rules: PromptRu
     }
   }
 }
+
+/** Stands for an answer of which nothing can be sent: no server takes a message without content. */
+const EMPTY_ANSWER = { type: 'text', text: '(empty answer)' } as const;
 
 /** Empty text is left out everywhere: Anthropic refuses it. */
 function userContent(message: UserMessage): { type: 'text'; text: string }[] {

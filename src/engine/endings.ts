@@ -1,0 +1,67 @@
+import { errorMessage, MusterError, type ErrorCode } from '../base/errors.ts';
+import type { EndReason } from '../protocol/event.ts';
+import type { ModelFailure } from '../protocol/model.ts';
+import type { TaskState } from '../protocol/state.ts';
+import { limitMessage, type LimitHit } from './limits.ts';
+import type { StopOrder } from './stop.ts';
+
+/** How a task ends, and its answer or what there is of one. */
+export interface Ending {
+  readonly end: EndReason;
+  readonly result: string;
+}
+
+export function completed(text: string): Ending {
+  return {
+    end: { status: 'completed', error: null, because: 'the model ended its answer' },
+    result: text,
+  };
+}
+
+export function endedByLimit(state: TaskState, hit: LimitHit): Ending {
+  return partial(state.lastText, limitMessage(hit));
+}
+
+/** The model's own output limit came in the middle of the answer. */
+export function cutOff(text: string): Ending {
+  return partial(text, 'the model reached its output limit in the middle of its answer');
+}
+
+export function stopped(state: TaskState, order: StopOrder): Ending {
+  if (order.code === 'LIMIT_EXCEEDED') return partial(state.lastText, order.because);
+  const error = { code: order.code, message: order.because, retryable: false };
+  return {
+    end: { status: 'stopped', error, because: order.because },
+    result: state.lastText,
+  };
+}
+
+export function failedByModel(state: TaskState, failure: ModelFailure): Ending {
+  const code: ErrorCode = failure.kind === 'timeout' ? 'TIMEOUT' : 'PROVIDER_ERROR';
+  return failed(state, { code, message: failure.message, retryable: failure.retryable });
+}
+
+export function gaveNothing(state: TaskState, answers: number): Ending {
+  const message = `the model gave ${answers} empty answers in a row`;
+  return failed(state, { code: 'PROVIDER_ERROR', message, retryable: true });
+}
+
+export function filtered(state: TaskState): Ending {
+  const message = "the provider's content filter ended the answer";
+  return failed(state, { code: 'PROVIDER_ERROR', message, retryable: false });
+}
+
+/** An error of Muster's own: its log can't be written, or a bug. */
+export function broken(state: TaskState, thrown: unknown): Ending {
+  const code = thrown instanceof MusterError ? thrown.code : 'INTERNAL_ERROR';
+  return failed(state, { code, message: errorMessage(thrown), retryable: false });
+}
+
+function partial(result: string, message: string): Ending {
+  const error = { code: 'LIMIT_EXCEEDED', message, retryable: false } as const;
+  return { end: { status: 'partial', error, because: message }, result };
+}
+
+function failed(state: TaskState, error: NonNullable<EndReason['error']>): Ending {
+  return { end: { status: 'failed', error, because: error.message }, result: state.lastText };
+}

@@ -1,0 +1,104 @@
+import { deferred, onAbort } from '../base/async.ts';
+import type { Deadline } from '../base/deadlines.ts';
+import { errorMessage } from '../base/errors.ts';
+import { byteLength } from '../base/text.ts';
+import type { AnyTool, ToolOutput } from '../protocol/tool.ts';
+import type { EngineDeps } from './deps.ts';
+import type { ReadyCall } from './prepare-call.ts';
+import { orderOf } from './stop.ts';
+import type { TaskRun } from './task-run.ts';
+import { toolContext } from './tool-context.ts';
+
+/** How long a stopped tool may take to clean up before its outcome is given up. */
+const CLEANUP_MS = 2_500;
+/** What a tool that ignores its caps may exceed them by. */
+const CAP_SLACK = 4_096;
+
+export interface AllowedCall extends ReadyCall {
+  /** Where it may open files. */
+  readonly roots: readonly string[];
+}
+
+/** Runs a call that was allowed, its intent written before and its outcome after. */
+export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Promise<void> {
+  const { call, tool } = ready;
+  // A delegation changes nothing itself, and its child syncs this log before it does anything.
+  const hasEffects = tool.replay !== 'pure' && tool.kind !== 'delegate';
+  run.journal.record({
+    type: 'call.started',
+    callId: call.id,
+    tool: tool.name,
+    input: call.input,
+  });
+  if (hasEffects) await run.journal.sync();
+  const startedAt = deps.clock.monotonic();
+  const output = await runTool(deps, run, ready);
+  run.journal.record({
+    type: 'call.ended',
+    callId: call.id,
+    tool: tool.name,
+    text: capped(output.text, tool, deps),
+    error: output.error ?? null,
+    facts: output.facts ?? {},
+    ms: Math.round(deps.clock.monotonic() - startedAt),
+  });
+  if (hasEffects) await run.journal.sync();
+}
+
+/** Waiting is no work: these are bounded by limits of their own. */
+const UNTIMED_TOOLS: ReadonlySet<string> = new Set(['Task', 'TaskOutput', 'AskUser']);
+
+const TIMED_OUT = Symbol('tool_seconds');
+
+/**
+ * Runs a tool under the task's signal and `tool_seconds`. One that does not stop when told is given
+ * up after a while: its outcome is an error, and the loop goes on. A delegation never is: its child
+ * gives up its own tools, and its end is waited for.
+ */
+async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Promise<ToolOutput> {
+  const { tool, input, call, roots } = ready;
+  const controller = new AbortController();
+  const forget = onAbort(run.signal, () => controller.abort(run.signal.reason));
+  const { toolMs } = deps.settings.caps;
+  const deadlines: Deadline[] = [];
+  if (!UNTIMED_TOOLS.has(tool.name)) {
+    deadlines.push(deps.deadlines.after(toolMs, () => controller.abort(TIMED_OUT)));
+  }
+  const givenUp = deferred<ToolOutput>();
+  const giveUp = onAbort(controller.signal, () => {
+    if (tool.kind === 'delegate') return;
+    const outcome = interrupted(controller.signal, toolMs);
+    deadlines.push(deps.deadlines.after(CLEANUP_MS, () => givenUp.resolve(outcome)));
+  });
+  try {
+    const context = toolContext(deps, run, { callId: call.id, roots, signal: controller.signal });
+    const output = await Promise.race([tool.run(input, context), givenUp.promise]);
+    return controller.signal.reason === TIMED_OUT ? timedOut(output, toolMs) : output;
+  } catch (thrown) {
+    if (controller.signal.aborted) return interrupted(controller.signal, toolMs);
+    return { text: `${tool.name} broke: ${errorMessage(thrown)}`, error: 'INTERNAL_ERROR' };
+  } finally {
+    for (const deadline of deadlines) deadline.cancel();
+    forget();
+    giveUp();
+  }
+}
+
+function interrupted(signal: AbortSignal, toolMs: number): ToolOutput {
+  if (signal.reason === TIMED_OUT) return timedOut({ text: '' }, toolMs);
+  return { text: `Stopped: ${orderOf(signal).because}.`, error: 'CANCELLED' };
+}
+
+function timedOut(output: ToolOutput, toolMs: number): ToolOutput {
+  const notice = `Ended after the limit tool_seconds = ${toolMs / 1000}.`;
+  return { ...output, text: `${notice}\n${output.text}`.trimEnd(), error: 'TIMEOUT' };
+}
+
+/** A last fence: tools keep their own caps, and this one only catches those that don't. */
+function capped(text: string, tool: AnyTool, deps: EngineDeps): string {
+  const { resultBytes, readBytes } = deps.settings.caps;
+  const most = (tool.name === 'Read' ? readBytes : resultBytes) + CAP_SLACK;
+  if (text.length <= most && byteLength(text) <= most) return text;
+  const kept = Buffer.from(text, 'utf8').subarray(0, most).toString('utf8');
+  return `${kept}\n[Cut at ${most} bytes of ${byteLength(text)}]`;
+}

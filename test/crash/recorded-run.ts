@@ -1,0 +1,71 @@
+import type { TaskEvent } from '../../src/protocol/event.ts';
+import { openStore } from '../../src/store/file-store.ts';
+import type { TaskStore } from '../../src/store/task-store.ts';
+import { fakeProcesses } from '../store/processes.ts';
+import type { Acknowledged, Effect, Told } from './acknowledged.ts';
+import { runEngine, STILL_CLOCK, type EngineOutcome } from './engine-run.ts';
+import type { FilePort } from '../../src/store/file-port.ts';
+import { RecordedFiles, type DiskStep } from './recorded-files.ts';
+import type { Scenario } from './scenario.ts';
+
+/** Something that left the engine when `at` steps had been done to the disk. */
+interface Moment<T> {
+  readonly at: number;
+  readonly what: T;
+}
+
+/** A run of the real engine on a disk in memory: what it did to the disk, and what was told when. */
+export interface RecordedRun {
+  readonly steps: readonly DiskStep[];
+  readonly printed: readonly Moment<TaskEvent>[];
+  readonly requests: readonly Moment<Told>[];
+  readonly effects: readonly Moment<Effect>[];
+  readonly outcome: EngineOutcome;
+}
+
+export const DATA_DIR = '/home/me/.local/share/muster';
+/** The process that ran and died; the one that comes after it. */
+const DEAD = 7;
+const NEXT = 8;
+
+export function openOver(
+  files: FilePort,
+  { after = false }: { readonly after?: boolean } = {},
+): TaskStore {
+  return openStore({
+    dataDir: DATA_DIR,
+    durability: 'safe',
+    clock: STILL_CLOCK,
+    files,
+    processes: fakeProcesses({ pid: after ? NEXT : DEAD }),
+  });
+}
+
+/** `sabotage` puts itself between the engine and its store. */
+export async function recordRun(
+  scenario: Scenario,
+  sabotage: (store: TaskStore) => TaskStore = (store) => store,
+): Promise<RecordedRun> {
+  const files = new RecordedFiles();
+  const printed: Moment<TaskEvent>[] = [];
+  const requests: Moment<Told>[] = [];
+  const effects: Moment<Effect>[] = [];
+  const moment = <T>(what: T): Moment<T> => ({ at: files.steps.length, what });
+  const outcome = await runEngine(sabotage(openOver(files)), scenario, {
+    printed: (event) => void printed.push(moment(event)),
+    sent: (request) => void requests.push(moment(request)),
+    made: (effect) => void effects.push(moment(effect)),
+  });
+  return { steps: files.steps, printed, requests, effects, outcome };
+}
+
+/** What had been acknowledged when the process died after so many steps. */
+export function acknowledgedAt(run: RecordedRun, steps: number): Acknowledged {
+  const until = <T>(moments: readonly Moment<T>[]): readonly T[] =>
+    moments.filter(({ at }) => at <= steps).map(({ what }) => what);
+  return {
+    printed: until(run.printed),
+    requests: until(run.requests),
+    effects: until(run.effects),
+  };
+}

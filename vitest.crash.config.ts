@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+/** The long form of the crash tests: `npm run test:crash`. */
+export default defineConfig({
+  test: {
+    include: ['test/crash/**/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 30_000,
+    provide: { kills: 200 },
+  },
+});
