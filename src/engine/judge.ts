@@ -59,7 +59,12 @@ function openRoots(call: JudgedCall, roots: readonly string[]): readonly string[
 }
 
 function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // Missing, or not to be looked at by this user: whoever opens it says so.
+    return false;
+  }
 }
 
 async function askPerson(

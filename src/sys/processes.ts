@@ -7,7 +7,7 @@ import type { Environment } from './env.ts';
 import { findProcesses, type ProcessQuery } from './process-table.ts';
 
 /** From asking (TERM) to forcing (KILL). */
-const END_GRACE_MS = 2000;
+const END_GRACE_MS = 1800;
 /** The same when everything has to go within 2 s. */
 const END_ALL_GRACE_MS = 1500;
 const POLL_MS = 40;

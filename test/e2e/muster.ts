@@ -52,7 +52,8 @@ export interface Finished {
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  readonly stdin?: string;
+  /** Absent: there is none (`/dev/null`). `open`: a pipe that nobody writes to and nobody closes. */
+  readonly stdin?: string | { readonly open: true };
   readonly cwd?: string;
 }
 
@@ -74,7 +75,7 @@ export function startMuster(
     env: sandbox.environment(options.env),
     stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
-  if (options.stdin !== undefined) child.stdin?.end(options.stdin);
+  if (typeof options.stdin === 'string') child.stdin?.end(options.stdin);
   let stdout = '';
   let stderr = '';
   child.stdout?.setEncoding('utf8').on('data', (text: string) => void (stdout += text));

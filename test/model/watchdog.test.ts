@@ -274,3 +274,21 @@ test('hundreds of streams stand in one heap, and leave it', async () => {
   expect(deadlines.size).toBe(200);
   for (const parts of await Promise.all(all)) expect(finished(parts).reason).toBe('tool_calls');
 });
+
+test('a connection that comes up after its request was given up leaves no deadline', async () => {
+  const deadlines = new Deadlines(systemClock);
+  let late: TrafficObserver = {};
+  const port: WireModelPort = {
+    async *stream(_request, _signal, observer = {}) {
+      late = observer;
+      yield {
+        type: 'failed',
+        failure: { kind: 'cancelled', message: 'stopped', retryable: false },
+      };
+    },
+  };
+  await collect(withWatchdog(port, LONG, { clock: systemClock, deadlines }), ASKED);
+  late.connected?.();
+  late.bytes?.();
+  expect(deadlines.size).toBe(0);
+});

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { MusterError } from '../../base/errors.ts';
 import { endWithAll } from '../../sys/processes.ts';
 
@@ -46,11 +46,14 @@ export function runRipgrep(
   options: RipgrepOptions,
 ): Promise<RipgrepRun> {
   return new Promise((resolve, reject) => {
-    const child = spawn(binary, ['--no-config', ...args], {
+    const child: ChildProcess = spawn(binary, ['--no-config', ...args], {
       cwd: options.cwd,
       env: {},
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    // First: out of descriptors there is a failed child without pipes, and nothing below is reached.
+    child.once('error', (thrown) => reject(new RipgrepMissing(thrown)));
+    if (!child.stdout || !child.stderr) return;
     let timedOut = false;
     let stderr = '';
     let rest = '';
@@ -77,10 +80,7 @@ export function runRipgrep(
       clearTimeout(timer);
       options.signal.removeEventListener('abort', stop);
     };
-    child.once('error', (thrown) => {
-      settle();
-      reject(new RipgrepMissing(thrown));
-    });
+    child.once('error', settle);
     child.once('close', (exitCode) => {
       settle();
       if (options.signal.aborted) reject(new MusterError('CANCELLED', 'The search was cancelled.'));

@@ -1,0 +1,25 @@
+import type { Row } from '../harness/row.ts';
+import { delegation } from './delegation.ts';
+import { eventLog } from './event-log.ts';
+import { fanOut } from './fan-out.ts';
+import { listing } from './listing.ts';
+import { memory } from './memory.ts';
+import { prefix } from './prefix.ts';
+import { requestSize } from './request-size.ts';
+import { start } from './start.ts';
+import { stop } from './stop.ts';
+import { thousand } from './thousand.ts';
+
+/** In the order of the cost table. */
+export const ROWS: readonly Row[] = [
+  start,
+  delegation,
+  fanOut,
+  thousand,
+  requestSize,
+  prefix,
+  eventLog,
+  listing,
+  stop,
+  memory,
+];

@@ -1,0 +1,64 @@
+import { expect } from 'vitest';
+import { eventsOf, runMuster, type Finished, type Running } from './muster.ts';
+import { describe as describeProcesses, findMarked } from './processes.ts';
+import type { World } from './world.ts';
+
+/**
+ * SPEC gives 3 s from the signal to the end of everything; here twice that, since the machine has
+ * the other tests to run. Everything that is started would run for a minute.
+ */
+const MOST_MS = 6_000;
+
+/** Waits for a moment of a run; rejects when the run ends without it. */
+export async function reach(running: Running, moment: Promise<unknown>): Promise<void> {
+  const ended = running.finished.then(({ stdout, stderr }) => {
+    throw new Error(`the run has ended: ${stdout}${stderr}`);
+  });
+  await Promise.race([moment, ended]);
+  // Later it may end as it likes.
+  ended.catch(() => {});
+}
+
+/** Rejects when the run goes on. */
+export async function finishedSoon(finished: Promise<Finished>): Promise<Finished> {
+  let timer;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it runs ${MOST_MS} ms after the signal`)), MOST_MS);
+  });
+  try {
+    return await Promise.race([finished, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export function expectNothingLeft(world: World): void {
+  expect(describeProcesses(findMarked(world.mark))).toBe('');
+}
+
+/** Every task that began says in its log that it was stopped, and every call has its outcome. */
+export async function expectStopped(world: World): Promise<void> {
+  const list = await runMuster(world.sandbox, ['tasks', 'list', '--json']);
+  const tasks: readonly { readonly id: string; readonly status: string }[] = JSON.parse(
+    list.stdout,
+  );
+  expect(tasks.length).toBeGreaterThan(0);
+  expect(tasks.map(({ status }) => status)).toEqual(tasks.map(() => 'stopped'));
+  for (const { id } of tasks.slice(0, 2)) {
+    const log = await runMuster(world.sandbox, ['tasks', 'log', id, '--json']);
+    const events = eventsOf(log);
+    expect(events.at(-1)).toMatchObject({
+      type: 'task.ended',
+      end: { status: 'stopped', error: { code: 'CANCELLED' } },
+    });
+    const asked = events.flatMap((event) =>
+      event.type === 'turn.ended'
+        ? event.message.content.flatMap((part) => (part.type === 'tool_call' ? [part.id] : []))
+        : [],
+    );
+    const answered = events.flatMap((event) =>
+      event.type === 'call.ended' || event.type === 'call.refused' ? [event.callId] : [],
+    );
+    expect(answered.toSorted()).toEqual(asked.toSorted());
+  }
+}

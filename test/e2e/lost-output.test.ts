@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { expectNothingLeft, expectStopped, finishedSoon, reach } from './ending.ts';
+import { BIN, startMuster } from './muster.ts';
+import { findMarked, waitForMarked } from './processes.ts';
+import { bash, callsInTurn, exitStatus, openWorld } from './world.ts';
+
+describe.concurrent('output that nobody takes', () => {
+  const calls = Array.from({ length: 200 }, () => [{ name: 'LS', input: {} }]);
+
+  it('ends a run that streams events, quietly, with all it started', async () => {
+    await using world = await openWorld({
+      script: callsInTurn([{ name: 'LS', input: {} }], [bash('echo started; sleep 60')], ...calls),
+    });
+    const running = world.start(['-p', 'go', '--allow', 'Bash', '--output-format', 'stream-json']);
+    await reach(
+      running,
+      waitForMarked(world.mark, (pids) => pids.length > 1),
+    );
+    running.process.stdout?.destroy();
+    // The next event meets the closed pipe; without one there is nothing to notice it by.
+    for (const pid of findMarked(world.mark)) if (pid !== running.pid) process.kill(pid, 'SIGTERM');
+    const run = await finishedSoon(running.finished);
+    expect([exitStatus(run), run.stderr]).toEqual([129, '']);
+    expectNothingLeft(world);
+    expect(world.model.requests.length).toBeLessThan(calls.length);
+    await expectStopped(world);
+  });
+
+  it.each([
+    ['an answer', ['-p', 'go']],
+    ['an envelope', ['-p', 'go', '--output-format', 'json']],
+    ['a help text', ['help']],
+    ['a list', ['config', 'show']],
+    ['a log', ['tasks', 'log', '']],
+  ])('%s is no error', async (_, args) => {
+    await using world = await openWorld();
+    const first = await world.run(['-p', 'go', '--output-format', 'json']);
+    const id: string = JSON.parse(first.stdout).data.task_id;
+    const running = startMuster(
+      world.sandbox,
+      args.map((arg) => (arg === '' ? id : arg)),
+      { env: world.model.env('anthropic') },
+    );
+    running.process.stdout?.destroy();
+    const run = await running.finished;
+    expect([run.code, run.stderr]).toEqual([0, '']);
+  });
+
+  it.each([
+    ['an answer', ['-p', 'go']],
+    ['events', ['-p', 'go', '--output-format', 'stream-json']],
+    ['a help text', ['help']],
+  ])('%s on a full disk is one clear line', async (_, args) => {
+    await using world = await openWorld();
+    const full = openSync('/dev/full', 'w');
+    try {
+      const child = spawn(process.execPath, [BIN, ...args], {
+        cwd: world.sandbox.workspace,
+        env: world.sandbox.environment(world.model.env('anthropic')),
+        stdio: ['ignore', full, 'pipe'],
+      });
+      let stderr = '';
+      child.stderr?.setEncoding('utf8').on('data', (text: string) => void (stderr += text));
+      expect(await once(child, 'close')).toEqual([1, null]);
+      expect(stderr).toMatch(/^muster: the output can't be written: ENOSPC[^\n]*\n/);
+      expect(stderr).not.toMatch(/\n\s+at |node:internal/);
+    } finally {
+      closeSync(full);
+    }
+  });
+});

@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** The pids of living processes with `NAME=value` in their environment. Linux only: elsewhere none. */
+export function findMarked(mark: string): readonly number[] {
+  return processIds().filter((pid) => isAlive(pid) && environmentOf(pid).includes(mark));
+}
+
+/** Waits until `pids` holds for the marked processes; throws when it has not after 10 s. */
+export async function waitForMarked(
+  mark: string,
+  holds: (pids: readonly number[]) => boolean,
+): Promise<void> {
+  for (let waited = 0; waited < 10_000; waited += 50) {
+    if (holds(findMarked(mark))) return;
+    await sleep(50);
+  }
+  throw new Error(`after 10 s the processes are ${describe(findMarked(mark))}`);
+}
+
+/** What the processes are, for the message of a test that fails. */
+export function describe(pids: readonly number[]): string {
+  return pids.map((pid) => `${pid}: ${read(pid, 'cmdline').replaceAll('\0', ' ')}`).join(', ');
+}
+
+export function endMarked(mark: string): void {
+  for (const pid of findMarked(mark)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has just ended by itself.
+    }
+  }
+}
+
+/** The most memory a living process has had, in bytes. 0 when it has ended. */
+export function peakMemory(pid: number): number {
+  const [, kilobytes = '0'] = /^VmHWM:\s*(\d+) kB$/m.exec(read(pid, 'status')) ?? [];
+  return Number(kilobytes) * 1024;
+}
+
+function processIds(): readonly number[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+function isAlive(pid: number): boolean {
+  const stat = read(pid, 'stat');
+  const [state] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return stat !== '' && state !== 'Z' && state !== 'X';
+}
+
+function environmentOf(pid: number): readonly string[] {
+  return read(pid, 'environ').split('\0');
+}
+
+function read(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    // It has ended, or belongs to somebody else.
+    return '';
+  }
+}

@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import { createServer, request as httpRequest } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { openWorld } from './world.ts';
+
+interface Proxy extends AsyncDisposable {
+  readonly url: string;
+  /** What was asked for, in order: `CONNECT host:port`, or the URL of a plain request. */
+  readonly asked: readonly string[];
+}
+
+/** A proxy that brings everything to one server, whatever host was asked for. */
+async function startProxy(target: URL): Promise<Proxy> {
+  const asked: string[] = [];
+  const open = new Set<Socket>();
+  const server = createServer((incoming, response) => {
+    asked.push(incoming.url ?? '');
+    const path = new URL(incoming.url ?? '/', target).pathname;
+    const { method, headers } = incoming;
+    const onward = httpRequest({ host: target.hostname, port: target.port, path, method, headers });
+    onward.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    incoming.pipe(onward);
+  });
+  server.on('connection', (socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  server.on('connect', (incoming, socket) => {
+    asked.push(`CONNECT ${incoming.url}`);
+    const onward = connect(Number(target.port), target.hostname, () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      onward.pipe(socket);
+      socket.pipe(onward);
+    });
+    // One side that breaks takes the other with it.
+    onward.on('error', () => socket.destroy());
+    socket.on('error', () => onward.destroy());
+    socket.on('close', () => onward.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked,
+    async [Symbol.asyncDispose]() {
+      for (const socket of open) socket.destroy();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+describe.concurrent('behind a proxy', () => {
+  const FAR = 'http://model.example.test';
+
+  it('HTTP_PROXY brings a plain request to its server', async () => {
+    await using world = await openWorld();
+    await using proxy = await startProxy(new URL(world.model.url));
+    const run = await world.run(['-p', 'go'], {
+      env: { ANTHROPIC_BASE_URL: FAR, HTTP_PROXY: proxy.url },
+    });
+    expect([run.code, run.stdout, run.stderr]).toEqual([0, 'ok\n', '']);
+    expect(proxy.asked.length).toBe(1);
+    expect(proxy.asked[0]).toContain('model.example.test');
+    expect(world.model.requests.length).toBe(1);
+  });
+
+  it('HTTPS_PROXY is asked for a tunnel to the provider’s host', async () => {
+    await using world = await openWorld();
+    await using proxy = await startProxy(new URL(world.model.url));
+    const run = await world.run(['-p', 'go'], {
+      env: {
+        ANTHROPIC_BASE_URL: 'https://model.example.test',
+        https_proxy: proxy.url,
+        MUSTER_PROVIDER_RETRIES: '0',
+      },
+    });
+    // The server behind it speaks no TLS: what counts is the tunnel that was asked for.
+    expect(run.code).toBe(1);
+    expect(run.stderr).toMatch(/^muster: failed: PROVIDER_ERROR: [^\n]+\n$/);
+    expect(proxy.asked).toEqual(['CONNECT model.example.test:443']);
+  });
+
+  it('NO_PROXY goes past it', async () => {
+    await using world = await openWorld();
+    await using proxy = await startProxy(new URL(world.model.url));
+    const run = await world.run(['-p', 'go'], {
+      env: {
+        ANTHROPIC_BASE_URL: 'http://model.invalid',
+        HTTP_PROXY: proxy.url,
+        NO_PROXY: 'model.invalid',
+        MUSTER_PROVIDER_RETRIES: '0',
+      },
+    });
+    expect(run.code).toBe(1);
+    expect(run.stderr).toMatch(/^muster: failed: PROVIDER_ERROR: [^\n]*model\.invalid[^\n]*\n$/);
+    expect(proxy.asked).toEqual([]);
+  });
+
+  it('loopback never goes through it', async () => {
+    await using world = await openWorld();
+    await using proxy = await startProxy(new URL(world.model.url));
+    const env = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url, ALL_PROXY: proxy.url };
+    const run = await world.run(['-p', 'go'], { env });
+    expect([run.code, run.stdout]).toEqual([0, 'ok\n']);
+    expect(proxy.asked).toEqual([]);
+  });
+
+  it('one that is no URL is a clear line', async () => {
+    await using world = await openWorld();
+    const run = await world.run(['-p', 'go'], {
+      env: { ANTHROPIC_BASE_URL: FAR, HTTP_PROXY: 'not a url', MUSTER_PROVIDER_RETRIES: '0' },
+    });
+    expect([run.code === 1 || run.code === 2, run.stdout]).toEqual([true, '']);
+    expect(run.stderr).toMatch(/^muster: [^\n]*HTTP_PROXY[^\n]*\n$/);
+  });
+});

@@ -1,0 +1,89 @@
+import { constants } from 'node:os';
+import {
+  startFakeModel,
+  toolResultRounds,
+  type Answer,
+  type AnswerToolCall,
+  type FakeModel,
+  type FakeModelOptions,
+  type RecordedRequest,
+  type WireProtocol,
+  type WireToolResult,
+} from '../../src/testing/index.ts';
+import { Sandbox, startMuster, type Finished, type Running, type RunOptions } from './muster.ts';
+import { endMarked } from './processes.ts';
+
+/** A sandbox with a model that Muster is pointed at: one for each test, so that tests run side by side. */
+export class World implements AsyncDisposable {
+  readonly sandbox: Sandbox;
+  readonly model: FakeModel;
+  private readonly protocol: WireProtocol;
+
+  constructor(sandbox: Sandbox, model: FakeModel, protocol: WireProtocol) {
+    this.sandbox = sandbox;
+    this.model = model;
+    this.protocol = protocol;
+  }
+
+  start(args: readonly string[], options: RunOptions = {}): Running {
+    const env = { ...this.model.env(this.protocol), ...options.env };
+    return startMuster(this.sandbox, [...args, ...modelFlags(this.protocol)], { ...options, env });
+  }
+
+  run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+    return this.start(args, options).finished;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // Only what a failed test has left: every process of the sandbox has its home.
+    endMarked(this.mark);
+    await this.model.close();
+    this.sandbox[Symbol.dispose]();
+  }
+
+  /** What every process that Muster starts here, and Muster itself, has in its environment. */
+  get mark(): string {
+    return `HOME=${this.sandbox.home}`;
+  }
+}
+
+export interface WorldOptions {
+  readonly files?: Readonly<Record<string, string>>;
+  readonly script?: FakeModelOptions['script'];
+  readonly protocol?: WireProtocol;
+}
+
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const { files = {}, script, protocol = 'anthropic' } = options;
+  const model = await startFakeModel(script === undefined ? {} : { script });
+  return new World(new Sandbox(files), model, protocol);
+}
+
+/** OpenAI's own default would be asked for by a name that the fake does not list. */
+function modelFlags(protocol: WireProtocol): readonly string[] {
+  return protocol === 'responses' ? ['--model', 'openai/gpt-test'] : [];
+}
+
+/** A model that makes these calls, one message after another, and then answers `done`. */
+export function callsInTurn(
+  ...messages: readonly (readonly AnswerToolCall[])[]
+): (request: RecordedRequest) => Answer {
+  return (request) => {
+    const toolCalls = messages[toolResultRounds(request)];
+    return toolCalls === undefined ? { text: 'done' } : { toolCalls };
+  };
+}
+
+export function bash(command: string): AnswerToolCall {
+  return { name: 'Bash', input: { command } };
+}
+
+/** What the model was told in the last request. */
+export function lastResults(model: FakeModel): readonly WireToolResult[] {
+  return model.requests.at(-1)?.messages.at(-1)?.toolResults ?? [];
+}
+
+/** The exit code as a shell reports it. */
+export function exitStatus({ code, signal }: Finished): number | null {
+  return signal === null ? code : 128 + constants.signals[signal];
+}
