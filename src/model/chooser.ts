@@ -1,5 +1,5 @@
 import type { MusterError } from '../base/errors.ts';
-import type { ModelFacts, ResolvedModel } from '../protocol/model.ts';
+import { modelName, type ModelFacts, type ResolvedModel } from '../protocol/model.ts';
 import { modelFacts, NO_FACTS } from './catalogue.ts';
 import { resolveForTask, type ModelSetup, type TaskWish } from './resolve.ts';
 
@@ -15,11 +15,19 @@ export function createChooser(
   setup: ModelSetup,
   { allowOverride }: { readonly allowOverride: boolean },
 ): Chooser {
+  const known = new Map<string, Promise<ModelFacts>>();
   return {
     forTask: (wish) => resolveForTask(setup, { ...wish, allowOverride }),
-    async facts(model) {
-      const provider = setup.providers.find(({ name }) => name === model.provider);
-      return provider === undefined ? NO_FACTS : modelFacts(provider, model.id);
+    facts(model) {
+      const name = modelName(model);
+      const found = known.get(name) ?? lookUp(setup, model);
+      known.set(name, found);
+      return found;
     },
   };
+}
+
+async function lookUp(setup: ModelSetup, model: ResolvedModel): Promise<ModelFacts> {
+  const provider = setup.providers.find(({ name }) => name === model.provider);
+  return provider === undefined ? NO_FACTS : modelFacts(provider, model.id);
 }

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../base/json.ts';
-import type { HttpFetch } from '../sys/http.ts';
+import type { HttpFetch } from '../sys/http-types.ts';
 import { LM_STUDIO_PORT, OLLAMA_PORT } from './defaults.ts';
 import { provider, type ConfiguredProvider } from './providers.ts';
 
@@ -78,7 +78,7 @@ async function listModels(
   try {
     const headers: Record<string, string> =
       apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
-    const response = await fetch(`${baseUrl}/models`, { signal, headers, redirect: 'error' });
+    const response = await fetch(`${baseUrl}/models`, { signal, headers });
     const body: unknown = await response.json();
     const list = isJsonObject(body) && Array.isArray(body.data) ? body.data : null;
     return (

@@ -1,5 +1,5 @@
 import type { Environment } from '../sys/env.ts';
-import type { HttpFetch } from '../sys/http.ts';
+import type { HttpFetch } from '../sys/http-types.ts';
 import { discoverLocal, withModels } from './local.ts';
 import { discoverProviders, type ConfiguredProvider, type ModelSettings } from './providers.ts';
 import { OFFLINE, type ModelSetup } from './resolve.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Deadline, Deadlines } from '../base/deadlines.ts';
 import { formatDuration } from '../base/text.ts';
 import { modelName, type ModelFailure, type ModelPart, type ModelPort } from '../protocol/model.ts';
-import type { TrafficObserver } from '../sys/http.ts';
+import type { TrafficObserver } from '../sys/http-types.ts';
 import type { WireModelPort } from './adapters/adapter.ts';
 
 /** `[liveness]`, in milliseconds. */

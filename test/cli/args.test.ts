@@ -1,3 +1,4 @@
+import { helpText } from '../../src/front/cli/help.ts';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
 import { parseArgs } from '../../src/front/cli/args.ts';
@@ -249,7 +250,7 @@ describe('a mistake is named with what is valid', () => {
 describe('help', () => {
   const helpOf = (...argv: string[]) => {
     const command = parseArgs(argv);
-    return command.kind === 'help' ? command.text : `not help but ${command.kind}`;
+    return command.kind === 'help' ? helpText(command.topic) : `not help but ${command.kind}`;
   };
 
   it('of the program', () => {

@@ -5,7 +5,7 @@ import { createAdapter, type WireModelPort } from '../../src/model/adapters/adap
 import { withWatchdog, type LivenessLimits } from '../../src/model/watchdog.ts';
 import { userMessage } from '../../src/protocol/message.ts';
 import type { ModelPart } from '../../src/protocol/model.ts';
-import type { TrafficObserver } from '../../src/sys/http.ts';
+import type { TrafficObserver } from '../../src/sys/http-types.ts';
 import { adapterDeps, collect, failed, finished, request, serve, sse } from './support.ts';
 import { WIRES } from './wires.ts';
 

@@ -1,11 +1,10 @@
 import { errorMessage, UsageError } from '../../base/errors.ts';
 import { OUTPUT_FORMATS } from '../../protocol/output-format.ts';
 import { oneLine, quoted } from '../../api/config/quote.ts';
-import type { AgentsArgument, Command, ConfigFlags, ProjectFlags } from './command.ts';
+import type { AgentsArgument, Command, ConfigFlags, HelpTopic, ProjectFlags } from './command.ts';
 import { checkFlags, checkOperands, unknownCommand, unknownFlag } from './command-check.ts';
 import { commandSpec, commandsUnder, findCommand, RUN, type CommandKind } from './command-table.ts';
 import { FlagReader } from './flag-reader.ts';
-import { commandHelp, groupHelp, mainHelp } from './help.ts';
 import { scanArguments, type Scan } from './scan.ts';
 
 /**
@@ -21,11 +20,11 @@ export function parseArgs(argv: readonly string[]): Command {
   if (scan.unknown !== undefined) throw unknownFlag(spec, scan.unknown);
   if (scan.incomplete !== undefined)
     throw new UsageError(`${oneLine(scan.incomplete)} needs a value`);
-  if (flags.given('help')) return { kind: 'help', text: helpFor(scan.words, flags) };
+  if (flags.given('help')) return { kind: 'help', topic: helpTopic(scan.words, flags) };
   checkFlags(spec, scan.flags.keys());
   if (flags.given('version')) return { kind: 'version' };
   if (found === undefined) return parseRun(scan, flags);
-  if (found.kind === 'help') return { kind: 'help', text: helpFor(found.operands, flags) };
+  if (found.kind === 'help') return { kind: 'help', topic: helpTopic(found.operands, flags) };
   checkOperands(spec, found.operands);
   return parseCommand(found.kind, found.operands, flags);
 }
@@ -56,7 +55,7 @@ function parseCommand(
 function parseRun(scan: Scan, flags: FlagReader): Command {
   if (!flags.given('print')) {
     if (scan.words.length > 0) throw unknownCommand(scan.words);
-    if (scan.flags.size === 0) return { kind: 'help', text: mainHelp() };
+    if (scan.flags.size === 0) return { kind: 'help', topic: 'program' };
     throw new UsageError('a run needs -p and a prompt: muster -p "…"');
   }
   return {
@@ -117,11 +116,11 @@ function configFlags(kind: CommandKind, flags: FlagReader): ConfigFlags {
 }
 
 /** Help for the command, or the commands, that the words begin. */
-function helpFor(words: readonly string[], flags: FlagReader): string {
-  if (words.length === 0 || flags.given('print')) return mainHelp();
+function helpTopic(words: readonly string[], flags: FlagReader): HelpTopic {
+  if (words.length === 0 || flags.given('print')) return 'program';
   const found = findCommand(words);
-  if (found !== undefined) return commandHelp(found.kind);
+  if (found !== undefined) return [found.kind];
   const under = commandsUnder(words);
   if (under.length === 0) throw unknownCommand(words);
-  return groupHelp(under);
+  return under;
 }

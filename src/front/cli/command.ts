@@ -1,16 +1,20 @@
+import type { CommandKind } from './command-table.ts';
 import type { FlagValue } from '../../api/config/text-layer.ts';
 import type { OutputFormat } from '../../protocol/output-format.ts';
 
 /** What a command line asks for, as data; paths are as typed, to be resolved from the directory. */
 export type Command =
   | RunCommand
-  | { readonly kind: 'help'; readonly text: string }
+  | { readonly kind: 'help'; readonly topic: HelpTopic }
   | { readonly kind: 'version' }
   | (JsonCommand & ProjectFlags & { readonly kind: 'agents-list'; readonly dir: string | null })
   | (JsonCommand & DataFlags & { readonly kind: 'tasks-list' })
   | (JsonCommand & DataFlags & { readonly kind: 'tasks-show' | 'tasks-log'; readonly id: string })
   | (JsonCommand & ConfigFlags & { readonly kind: 'models' | 'config-show' })
   | (JsonCommand & ConfigFlags & DataFlags & { readonly kind: 'doctor' });
+
+/** The whole program, or the commands whose help is wanted. */
+export type HelpTopic = 'program' | readonly CommandKind[];
 
 interface JsonCommand {
   readonly json: boolean;

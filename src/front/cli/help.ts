@@ -6,14 +6,26 @@ import {
   type CommandKind,
   type CommandSpec,
 } from './command-table.ts';
-import { flagSpec } from './flags.ts';
-import { flagSyntax } from './scan.ts';
+import { flagSpec, type FlagName } from './flags.ts';
+import type { HelpTopic } from './command.ts';
 
 /** Fixed, so that the text does not depend on where it is printed. */
 const WIDTH = 96;
 
+export function helpText(topic: HelpTopic): string {
+  return topic === 'program' ? mainHelp() : groupHelp(topic);
+}
+
+/** `-p, --print [PROMPT]`: as commander and the help write a flag. */
+function flagSyntax(name: FlagName): string {
+  const { short, value, optionalValue } = flagSpec(name);
+  const names = short === undefined ? `--${name}` : `-${short}, --${name}`;
+  if (value === undefined) return names;
+  return optionalValue === true ? `${names} [${value}]` : `${names} <${value}>`;
+}
+
 /** The help of the program: usage, commands, the flags of a run by group, examples. */
-export function mainHelp(): string {
+function mainHelp(): string {
   const help = helpCommand(RUN);
   for (const kind of COMMAND_KINDS) {
     const spec = commandSpec(kind);
@@ -25,12 +37,8 @@ export function mainHelp(): string {
     .helpInformation();
 }
 
-export function commandHelp(kind: CommandKind): string {
-  return groupHelp([kind]);
-}
-
 /** The help of several commands with the same first words, one after the other. */
-export function groupHelp(kinds: readonly CommandKind[]): string {
+function groupHelp(kinds: readonly CommandKind[]): string {
   return kinds
     .map((kind) => {
       const spec = commandSpec(kind);

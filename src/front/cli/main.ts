@@ -3,6 +3,7 @@ import { printable } from '../../base/printable.ts';
 import { VERSION } from '../../base/version.ts';
 import { parseArgs } from './args.ts';
 import type { Command } from './command.ts';
+import { runPrompt } from './commands/run.ts';
 import { watchOutput } from './output-errors.ts';
 
 /** Runs one command line. Sets the exit code; never throws. */
@@ -18,9 +19,9 @@ export async function main(argv: readonly string[]): Promise<void> {
 async function runCommand(command: Command): Promise<number> {
   switch (command.kind) {
     case 'run':
-      return (await import('./commands/run.ts')).runPrompt(command);
+      return runPrompt(command);
     case 'help':
-      process.stdout.write(command.text);
+      process.stdout.write((await import('./help.ts')).helpText(command.topic));
       return 0;
     case 'version':
       process.stdout.write(`${VERSION}\n`);

@@ -12,7 +12,7 @@ import {
   type ModelPort,
   type ModelRequest,
 } from '../../protocol/model.ts';
-import type { HttpFetch, TrafficObserver } from '../../sys/http.ts';
+import type { HttpFetch, TrafficObserver } from '../../sys/http-types.ts';
 import { Answer, BROKE_OFF } from './answer.ts';
 import type { Dialect, Endpoint } from './dialect.ts';
 import { BrokenOff, cancelled, toFailure, type FailureScope } from './failure.ts';
@@ -136,8 +136,12 @@ function connect(
   watch: ResponseWatch,
   { dialect, endpoint, deps }: Wiring,
 ): LanguageModelV4 {
-  const headers = { version: deps.version, dropHeaders: dialect.dropHeaders };
-  const fetch = endpointFetch(deps.fetch, endpoint, headers, watch);
+  const changes = {
+    version: deps.version,
+    dropHeaders: dialect.dropHeaders,
+    dropFromBody: dialect.dropFromBody ?? [],
+  };
+  const fetch = endpointFetch(deps.fetch, endpoint, changes, watch);
   return dialect.languageModel(request.model.id, endpoint, fetch);
 }
 

@@ -32,6 +32,11 @@ export interface Dialect {
   readonly rules: PromptRules;
   /** Headers that the package sets and that nothing here needs. */
   readonly dropHeaders: readonly string[];
+  /**
+   * Members, as they stand in the JSON, that the package sends and that nothing here needs. Inside
+   * of strings quotes are escaped, so that no text of anybody is touched.
+   */
+  readonly dropFromBody?: readonly string[];
   languageModel(
     modelId: string,
     endpoint: Endpoint,

@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import type { Plugin } from 'rolldown';
+
+const PLAIN_HEADERS = join(import.meta.dirname, '../src/sys/plain-headers.ts');
+/** The one place where the provider packages touch the global: it must be found, or they changed. */
+const EXPECTED = 'new Headers(normalizeHeaders(headers))';
+
+/**
+ * Gives the provider packages our own headers for Node's: to look at the global `Headers` alone
+ * loads all that stands behind `fetch`, 30 ms of each start.
+ */
+export function plainHeadersPlugin(): Plugin {
+  return {
+    name: 'plain-headers',
+    transform: {
+      filter: { id: /@ai-sdk\/provider-utils\/dist\/index\.m?js$/ },
+      handler(code) {
+        if (!code.includes(EXPECTED)) {
+          throw new Error(`@ai-sdk/provider-utils has changed: no \`${EXPECTED}\` in it`);
+        }
+        return {
+          code: `import { PlainHeaders as Headers } from ${JSON.stringify(PLAIN_HEADERS)};\n${code}`,
+        };
+      },
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { Dispatcher, EnvHttpProxyAgent, fetch } from 'undici';
+import { errorMessage, UsageError } from '../base/errors.ts';
+import type { HttpRequest, HttpResponse, ProxySettings, TrafficObserver } from './http-types.ts';
+
+/** No time limit here, and idle connections outlive a usual tool call. */
+const AGENT_OPTIONS = {
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  connectTimeout: 60_000,
+  keepAliveTimeout: 30_000,
+  allowH2: false,
+};
+
+/** A client that goes through the proxies; what `NO_PROXY` names it asks directly. */
+export function proxyClient(proxies: ProxySettings) {
+  const agent = proxyAgent(proxies);
+  return async (
+    url: URL,
+    request: HttpRequest,
+    observer: TrafficObserver | undefined,
+  ): Promise<HttpResponse> => {
+    const dispatcher = observer === undefined ? agent : new ObservedDispatcher(agent, observer);
+    return fetch(url, { ...request, dispatcher, redirect: 'manual' });
+  };
+}
+
+function proxyAgent({ http, https, none }: ProxySettings): EnvHttpProxyAgent {
+  try {
+    return new EnvHttpProxyAgent({
+      ...AGENT_OPTIONS,
+      httpProxy: http,
+      httpsProxy: https,
+      noProxy: none,
+    });
+  } catch (thrown) {
+    throw new UsageError(
+      `The proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY is not usable: ${errorMessage(thrown)}`,
+      { cause: thrown },
+    );
+  }
+}
+
+/** Tells the observer of what passes by, and passes it on. */
+class ObservedDispatcher extends Dispatcher {
+  private readonly agent: Dispatcher;
+  private readonly observer: TrafficObserver;
+
+  constructor(agent: Dispatcher, observer: TrafficObserver) {
+    super();
+    this.agent = agent;
+    this.observer = observer;
+  }
+
+  override dispatch(
+    options: Dispatcher.DispatchOptions,
+    handler: Dispatcher.DispatchHandler,
+  ): boolean {
+    return this.agent.dispatch(options, observed(handler, this.observer));
+  }
+}
+
+/** The handler as it was, the observer told first. Its methods share state, so all run on itself. */
+function observed(
+  handler: Dispatcher.DispatchHandler,
+  observer: TrafficObserver,
+): Dispatcher.DispatchHandler {
+  return new Proxy(handler, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]): unknown => {
+        if (name === 'onRequestStart') observer.connected?.();
+        if (name === 'onResponseData') observer.bytes?.();
+        return Reflect.apply(member, target, args);
+      };
+    },
+  });
+}

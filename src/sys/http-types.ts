@@ -1,0 +1,43 @@
+/** What can be seen of one request on the wire. Called from inside the socket's read: be quick. */
+export interface TrafficObserver {
+  /** TCP and TLS are up and the request is being sent. */
+  connected?(): void;
+  /** A piece of the answer's body arrived. */
+  bytes?(): void;
+}
+
+export interface HttpRequest {
+  /** Default GET. */
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  readonly signal?: AbortSignal;
+}
+
+/** The part of a `Response` that is needed; a real one fits. */
+export interface HttpResponse {
+  readonly status: number;
+  readonly statusText: string;
+  /** 200 to 299. */
+  readonly ok: boolean;
+  readonly headers: Iterable<[string, string]> & { get(name: string): string | null };
+  readonly body: ReadableStream<Uint8Array> | null;
+  text(): Promise<string>;
+  json(): Promise<unknown>;
+}
+
+/**
+ * Rejects as `fetch` does; a wrong proxy or CA file is a UsageError. Redirects are errors: they
+ * would carry a key to another server.
+ */
+export type HttpFetch = (
+  url: string | URL,
+  request?: HttpRequest,
+  observer?: TrafficObserver,
+) => Promise<HttpResponse>;
+
+export interface ProxySettings {
+  readonly http: string;
+  readonly https: string;
+  readonly none: string;
+}
