@@ -22,15 +22,15 @@ export interface AllowedCall extends ReadyCall {
 /** Runs a call that was allowed, its intent written before and its outcome after. */
 export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Promise<void> {
   const { call, tool } = ready;
-  // A delegation changes nothing itself, and its child syncs this log before it does anything.
-  const hasEffects = tool.replay !== 'pure' && tool.kind !== 'delegate';
+  const mayHaveEffects = tool.replay !== 'pure';
   run.journal.record({
     type: 'call.started',
     callId: call.id,
     tool: tool.name,
     input: call.input,
   });
-  if (hasEffects) await run.journal.sync();
+  // A delegation changes nothing itself, and its child syncs this log before it does anything.
+  if (mayHaveEffects && tool.kind !== 'delegate') await run.journal.sync();
   const startedAt = deps.clock.monotonic();
   const output = await runTool(deps, run, ready);
   run.journal.record({
@@ -42,7 +42,7 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
     facts: output.facts ?? {},
     ms: Math.round(deps.clock.monotonic() - startedAt),
   });
-  if (hasEffects) await run.journal.sync();
+  if (mayHaveEffects) await run.journal.sync();
 }
 
 /** Waiting is no work: these are bounded by limits of their own. */

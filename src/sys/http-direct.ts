@@ -1,6 +1,5 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { deferred } from '../base/async.ts';
-import { systemErrorCode } from '../base/errors.ts';
 import type { HttpRequest, HttpResponse, TrafficObserver } from './http-types.ts';
 import { PlainHeaders } from './plain-headers.ts';
 
@@ -9,7 +8,7 @@ interface HttpModule {
   request(url: URL, options: RequestOptions): ClientRequest;
 }
 
-/** Idle connections outlive a usual tool call; one that the server closed meanwhile is noticed. */
+/** Idle connections are kept as long as the server keeps them. */
 const AGENT_OPTIONS = { keepAlive: true, maxSockets: Infinity, scheduling: 'lifo' };
 
 /** A client that keeps its connections: no proxy, no redirect, no time limit, no cap on sockets. */
@@ -23,17 +22,10 @@ export class DirectClient {
     observer: TrafficObserver | undefined,
   ): Promise<HttpResponse> {
     request.signal?.throwIfAborted();
-    const http = moduleFor(url);
     try {
-      return await this.send(http, url, request, observer);
+      return await this.send(moduleFor(url), url, request, observer);
     } catch (thrown) {
       if (request.signal?.aborted === true) throw request.signal.reason;
-      if (!(thrown instanceof StaleConnection)) throw failed(thrown);
-    }
-    // The server had closed the kept connection before it read anything.
-    try {
-      return await this.send(http, url, request, observer);
-    } catch (thrown) {
       throw failed(thrown);
     }
   }
@@ -58,10 +50,7 @@ export class DirectClient {
       else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected);
     });
     sent.once('response', answered.resolve);
-    sent.on('error', (error) => {
-      const stale = sent.reusedSocket && systemErrorCode(error) === 'ECONNRESET';
-      answered.reject(stale ? new StaleConnection(error) : error);
-    });
+    sent.on('error', answered.reject);
     sent.end(content);
     return new DirectResponse(await answered.promise, observer);
   }
@@ -75,20 +64,13 @@ export class DirectClient {
   }
 }
 
-class StaleConnection extends Error {
-  constructor(cause: Error) {
-    super(cause.message, { cause });
-  }
-}
-
 /** Not by `import`, which runs every getter among a module's exports: one loads all of `fetch`. */
 function moduleFor({ protocol }: URL): HttpModule {
   return process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
 }
 
 function failed(cause: unknown): Error {
-  const reason = cause instanceof StaleConnection ? cause.cause : cause;
-  return new TypeError('fetch failed', { cause: reason });
+  return new TypeError('fetch failed', { cause });
 }
 
 class DirectResponse implements HttpResponse {
