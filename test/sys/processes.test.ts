@@ -10,6 +10,7 @@ import {
   spawnGroup,
   type ProcessGroup,
 } from '../../src/sys/processes.ts';
+import { needs } from '../needs.ts';
 
 function shell(command: string, extra: Readonly<Record<string, string>> = {}): ProcessGroup {
   const env = { PATH: readEnvironment()['PATH'], ...extra };
@@ -57,7 +58,7 @@ test('ending twice at once is one end', async () => {
   expect(await Promise.all([group.end(), group.end()])).toEqual([false, false]);
 });
 
-test.runIf(process.platform === 'linux')(
+test.runIf(process.platform === 'linux' && needs('setsid', 'util-linux'))(
   'everything that was started is ended together',
   async () => {
     const groups = [

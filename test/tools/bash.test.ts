@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { findProcesses } from '../../src/sys/process-table.ts';
+import { needs } from '../needs.ts';
 import { makeWorkspace } from './workspace.ts';
 
 /** A number nobody else sleeps for, to find our own sleepers by. */
@@ -120,7 +121,7 @@ test('what ignores TERM is killed', async () => {
   expect(running(sleeper)).toBe('');
 });
 
-test.each([
+test.runIf(needs('setsid', 'util-linux')).each([
   ['setsid', (sleeper: string) => `setsid ${sleeper} & echo go; sleep 100`],
   ['setsid, its parent gone', (sleeper: string) => `(setsid ${sleeper} &); echo go; sleep 100`],
   [
