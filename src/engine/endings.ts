@@ -27,11 +27,16 @@ export function cutOff(text: string): Ending {
   return partial(text, 'the model reached its output limit in the middle of its answer');
 }
 
-export function stopped(state: TaskState, order: StopOrder): Ending {
+/** `forced`: something had to be killed for it. */
+export function stopped(
+  state: TaskState,
+  order: StopOrder,
+  { forced }: { readonly forced: boolean },
+): Ending {
   if (order.code === 'LIMIT_EXCEEDED') return partial(state.lastText, order.because);
   const error = { code: order.code, message: order.because, retryable: false };
   return {
-    end: { status: 'stopped', error, because: order.because },
+    end: { status: forced ? 'killed' : 'stopped', error, because: order.because },
     result: state.lastText,
   };
 }

@@ -33,6 +33,7 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
   if (mayHaveEffects && tool.kind !== 'delegate') await run.journal.sync();
   const startedAt = deps.clock.monotonic();
   const output = await runTool(deps, run, ready);
+  if (output.forced === true) run.noteForce();
   run.journal.record({
     type: 'call.ended',
     callId: call.id,
@@ -75,7 +76,9 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
     const output = await Promise.race([tool.run(input, context), givenUp.promise]);
     return controller.signal.reason === TIMED_OUT ? timedOut(output, toolMs) : output;
   } catch (thrown) {
-    if (controller.signal.aborted) return interrupted(controller.signal, toolMs);
+    if (controller.signal.aborted) {
+      return { ...interrupted(controller.signal, toolMs), forced: false };
+    }
     return { text: `${tool.name} broke: ${errorMessage(thrown)}`, error: 'INTERNAL_ERROR' };
   } finally {
     for (const deadline of deadlines) deadline.cancel();
@@ -86,7 +89,8 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
 
 function interrupted(signal: AbortSignal, toolMs: number): ToolOutput {
   if (signal.reason === TIMED_OUT) return timedOut({ text: '' }, toolMs);
-  return { text: `Stopped: ${orderOf(signal).because}.`, error: 'CANCELLED' };
+  const text = `Stopped: ${orderOf(signal).because}.`;
+  return { text, error: 'CANCELLED', forced: true };
 }
 
 function timedOut(output: ToolOutput, toolMs: number): ToolOutput {

@@ -24,9 +24,7 @@ export async function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
   try {
     ending = await drive(deps, run);
   } catch (thrown) {
-    ending = isStopOrder(thrown)
-      ? endings.stopped(run.state, orderOf(run.signal))
-      : endings.broken(run.state, thrown);
+    ending = isStopOrder(thrown) ? stopped(run) : endings.broken(run.state, thrown);
   }
   try {
     await run.stopChildren(`the task above it ended: ${ending.end.because}`);
@@ -112,8 +110,12 @@ async function lastTurn(deps: EngineDeps, run: TaskRun, hit: LimitHit): Promise<
     `Stop here: ${limitMessage(hit)}. No more tools: give your final answer now, with what you have.`,
   );
   const outcome = await runTurn(deps, run, 'none');
-  if (outcome.kind === 'stopped') return endings.stopped(run.state, orderOf(run.signal));
+  if (outcome.kind === 'stopped') return stopped(run);
   return endings.endedByLimit(run.state, hit);
+}
+
+function stopped(run: TaskRun): Ending {
+  return endings.stopped(run.state, orderOf(run.signal), { forced: run.wasForced });
 }
 
 function tell(run: TaskRun, message: string): void {
@@ -132,7 +134,7 @@ function endingOf(run: TaskRun, outcome: Exclude<TurnOutcome, { kind: 'answered'
     case 'failed':
       return endings.failedByModel(run.state, outcome.failure);
     case 'stopped':
-      return endings.stopped(run.state, orderOf(run.signal));
+      return stopped(run);
     default:
       return outcome satisfies never;
   }

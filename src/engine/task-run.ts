@@ -44,6 +44,7 @@ export class TaskRun {
   private hadSlot = false;
   private wall: Deadline | null = null;
   private lostEnd: EndReason | null = null;
+  private force = false;
 
   constructor(deps: EngineDeps, parts: TaskRunParts) {
     this.deps = deps;
@@ -81,6 +82,15 @@ export class TaskRun {
   /** Its end could not be written; to be told all the same. */
   loseEnd(error: ErrorInfo): void {
     this.lostEnd = { status: 'failed', error, because: error.message };
+  }
+
+  /** Something that it ran did not stop when told: a stop of it is a kill. */
+  noteForce(): void {
+    this.force = true;
+  }
+
+  get wasForced(): boolean {
+    return this.force;
   }
 
   get signal(): AbortSignal {

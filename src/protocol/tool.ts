@@ -73,6 +73,8 @@ export interface ToolOutput {
   /** Set: the call failed, and `text` says what happened and what to do. */
   readonly error?: ErrorCode;
   readonly facts?: CallFacts;
+  /** What it ran did not stop when told, and was killed. */
+  readonly forced?: boolean;
 }
 
 /** The ports a tool gets. Nothing in it belongs to the engine, so that a tool is tested alone. */

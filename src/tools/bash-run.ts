@@ -17,6 +17,8 @@ export interface RunOutcome {
   readonly signal: NodeJS.Signals | null;
   /** Processes that were still there when the shell had ended; they were ended, too. */
   readonly leftRunning: number;
+  /** It took KILL to end it. */
+  readonly forced: boolean;
   readonly startError?: string;
 }
 
@@ -48,12 +50,12 @@ export async function supervise(
     await Promise.race([closed, sleep(PIPE_GRACE_MS, undefined, { ref: false })]);
     const leftRunning = ending === undefined ? (group.members()?.length ?? 0) : 0;
     ending ??= group.end();
-    await ending;
+    const forced = await ending;
     await Promise.race([closed, sleep(PIPE_GRACE_MS)]);
-    return { endedBy, exitCode: exit.code, signal: exit.signal, leftRunning };
+    return { endedBy, exitCode: exit.code, signal: exit.signal, leftRunning, forced };
   } catch (thrown) {
     const startError = errorMessage(thrown);
-    return { endedBy, exitCode: null, signal: null, leftRunning: 0, startError };
+    return { endedBy, exitCode: null, signal: null, leftRunning: 0, forced: false, startError };
   } finally {
     clearTimeout(timer);
     options.context.signal.removeEventListener('abort', cancel);

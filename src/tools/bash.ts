@@ -81,7 +81,7 @@ function toOutput(
     case 'timeout':
       return failure('TIMEOUT', text, facts);
     case 'cancel':
-      return failure('CANCELLED', text, facts);
+      return { ...failure('CANCELLED', text, facts), forced: outcome.forced };
     case 'output_limit':
       return failure('LIMIT_EXCEEDED', text, facts);
     case 'itself':

@@ -36,20 +36,26 @@ export function expectNothingLeft(world: World): void {
   expect(describeProcesses(findMarked(world.mark))).toBe('');
 }
 
-/** Every task that began says in its log that it was stopped, and every call has its outcome. */
-export async function expectStopped(world: World): Promise<void> {
+/**
+ * Every task that began says in its log that it was stopped, or killed where a command had to be, and
+ * every call has its outcome.
+ */
+export async function expectStopped(
+  world: World,
+  status: 'stopped' | 'killed' = 'stopped',
+): Promise<void> {
   const list = await runMuster(world.sandbox, ['tasks', 'list', '--json']);
   const tasks: readonly { readonly id: string; readonly status: string }[] = JSON.parse(
     list.stdout,
   );
   expect(tasks.length).toBeGreaterThan(0);
-  expect(tasks.map(({ status }) => status)).toEqual(tasks.map(() => 'stopped'));
+  expect(tasks.map(({ status }) => status)).toEqual(tasks.map(() => status));
   for (const { id } of tasks.slice(0, 2)) {
     const log = await runMuster(world.sandbox, ['tasks', 'log', id, '--json']);
     const events = eventsOf(log);
     expect(events.at(-1)).toMatchObject({
       type: 'task.ended',
-      end: { status: 'stopped', error: { code: 'CANCELLED' } },
+      end: { status, error: { code: 'CANCELLED' } },
     });
     const asked = events.flatMap((event) =>
       event.type === 'turn.ended'

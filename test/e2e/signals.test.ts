@@ -105,7 +105,8 @@ const CASES = Object.entries(MOMENTS).map(([name, moment], index) => {
 });
 
 describe.concurrent('a signal', () => {
-  it.each(CASES)('$signal $name ends all of it', async ({ moment, signal }) => {
+  it.each(CASES)('$signal $name ends all of it', async ({ name, moment, signal }) => {
+    const status = name.includes('does not obey') ? 'killed' : 'stopped';
     const { script, env = {} } = moment;
     await using world = await openWorld(script === undefined ? {} : { script });
     const running = world.start(['-p', 'go', '--allow', 'Bash'], { env });
@@ -116,8 +117,8 @@ describe.concurrent('a signal', () => {
     expect([exitStatus(run), run.stdout]).toEqual([SIGNALS[signal], '']);
     // A long wait is told, and nothing else.
     const lines = run.stderr.split('\n').filter((line) => !/^… main: .*; again in /.test(line));
-    expect(lines).toEqual([`muster: stopped: CANCELLED: ${signal} ended it`, '']);
-    await expectStopped(world);
+    expect(lines).toEqual([`muster: ${status}: CANCELLED: ${signal} ended it`, '']);
+    await expectStopped(world, status);
   });
 
   it.each(SIGNAL_NAMES)('%s before the first request ends it', async (signal) => {
