@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { discoverAgents } from '../agents/discover.ts';
 import { listAgents, type AgentListings } from '../agents/listing.ts';
+import { MusterError } from '../base/errors.ts';
 import { resultEnvelope } from '../engine/result.ts';
 import { effectiveMode } from '../policy/modes.ts';
 import type { TaskEvent } from '../protocol/event.ts';
@@ -38,6 +39,8 @@ export interface TaskReader {
   list(): readonly TaskSummary[];
   /** `id` may be a unique prefix. Throws MusterError NOT_FOUND or INVALID_PARAM. */
   show(id: string): ResultEnvelope;
+  /** What of a log could not be used, a line each with file and line; the rest was. */
+  problems(id: string): readonly string[];
   events(id: string): AsyncIterable<TaskEvent>;
   close(): Promise<void>;
 }
@@ -58,12 +61,27 @@ export function openTasks(options: {
     list: () => store.list(),
     show: (prefix) => {
       const id = store.resolveId(prefix);
-      const state = foldEvents(store.read(id).events);
+      const { events } = store.read(id);
+      if (events[0]?.type !== 'task.created') throw withoutBeginning(id, store.log(id));
+      const state = foldEvents(events);
       const listed = store.list().find((task) => task.id === id);
       if (listed !== undefined) state.status = listed.status;
       return resultEnvelope(state, { transcript: store.log(id), outputFile: store.outputFile(id) });
     },
+    problems: (prefix) => {
+      const id = store.resolveId(prefix);
+      return store
+        .read(id)
+        .problems.map(({ line, message }) => `${store.log(id)}:${line}: ${message}`);
+    },
     events: (prefix) => store.events(store.resolveId(prefix), 0),
     close: () => store.close(),
   };
+}
+
+function withoutBeginning(id: string, path: string | null): MusterError {
+  return new MusterError(
+    'NOT_FOUND',
+    `task ${id}: its log has lost its beginning, which says what the task was: ${path ?? 'not kept'}`,
+  );
 }

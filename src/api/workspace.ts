@@ -1,5 +1,5 @@
-import { realpathSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { opendirSync, realpathSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { errorMessage, systemErrorCode, UsageError } from '../base/errors.ts';
 
 /**
@@ -17,7 +17,12 @@ export function workspaceRoots(
 function realDirectory(path: string, flag: string): string {
   try {
     const real = realpathSync.native(path);
-    if (statSync(real).isDirectory()) return real;
+    if (statSync(real).isDirectory()) {
+      // Listed and entered, which is what the tools will do.
+      opendirSync(real).closeSync();
+      statSync(join(real, '.'));
+      return real;
+    }
   } catch (thrown) {
     if (systemErrorCode(thrown) === 'ENOENT')
       throw new UsageError(`${flag} ${path}: no such directory`);

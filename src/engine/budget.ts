@@ -55,10 +55,10 @@ export class Budget {
   async reserve(amount: Amount, signal: AbortSignal): Promise<ReserveResult> {
     for (;;) {
       const chain = this.chain();
-      const hit = firstHit(chain, (budget) => budget.hitBy(add(budget.spent, amount)));
+      const hit = firstHit(chain, (budget) => budget.hitBy(add(budget.spent, amount), amount));
       if (hit !== null) return { ok: false, hit };
       const full = chain.find(
-        (budget) => budget.hitBy(add(add(budget.spent, budget.reserved), amount)) !== null,
+        (budget) => budget.hitBy(add(add(budget.spent, budget.reserved), amount), amount) !== null,
       );
       if (full === undefined) return { ok: true, reservation: hold(chain, amount) };
       await full.changed(signal);
@@ -69,14 +69,14 @@ export class Budget {
     return [this, ...(this.parent?.chain() ?? [])];
   }
 
-  /** The cap that a total would exceed, with what is spent by now. */
-  private hitBy(total: Amount): LimitHit | null {
+  /** The cap that a total with the amount would exceed, and what is spent by now. */
+  private hitBy(total: Amount, amount: Amount): LimitHit | null {
     const { tokens, costUsd } = this.caps;
     if (tokens !== null && total.tokens > tokens.value) {
-      return { ...tokens, used: this.spent.tokens };
+      return { ...tokens, used: this.spent.tokens, needed: amount.tokens };
     }
     if (costUsd !== null && total.costUsd > costUsd.value) {
-      return { ...costUsd, used: this.spent.costUsd };
+      return { ...costUsd, used: this.spent.costUsd, needed: amount.costUsd };
     }
     return null;
   }

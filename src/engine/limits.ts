@@ -32,8 +32,11 @@ export interface LimitHit {
   readonly limit: string;
   readonly value: number;
   readonly used: number;
+  /** What the next request could take, where that is what did not fit. */
+  readonly needed?: number;
 }
 
-export function limitMessage({ limit, value, used }: LimitHit): string {
-  return `the limit ${limit} = ${value} is reached (${used} used)`;
+export function limitMessage({ limit, value, used, needed }: LimitHit): string {
+  if (needed === undefined) return `the limit ${limit} = ${value} is reached (${used} used)`;
+  return `the limit ${limit} = ${value} leaves no room for the next request (${used} used, up to ${needed} needed)`;
 }

@@ -87,7 +87,15 @@ class Spending {
  */
 async function expected(deps: EngineDeps, run: TaskRun): Promise<Amount> {
   if (!run.budget.bounded) return NOTHING;
-  return expectedUse(run.state, run.prefix, await deps.models.facts(run.spec.model));
+  const facts = await deps.models.facts(run.spec.model);
+  if (facts.price === null && deps.settings.treeCostUsd > 0) warnUnpriced(run);
+  return expectedUse(run.state, run.prefix, facts);
+}
+
+/** A cap that can't act must not look as if it did. */
+function warnUnpriced({ spec, state, journal }: TaskRun): void {
+  const message = `no price is known for ${modelName(spec.model)}: the limit tree_cost_usd does not count what it costs`;
+  if (!state.warnings.includes(message)) journal.record({ type: 'warning', message });
 }
 
 interface TurnRequest {

@@ -50,13 +50,16 @@ export function decide(call: JudgedCall, rights: Rights, facts: DecisionFacts): 
   return toolDefault(judged);
 }
 
-/** Whether `decide` needs the shell grammar for this call. */
+/**
+ * Whether `decide` needs the shell grammar for this call: where a rule is about commands, and where
+ * it will have to name one that would allow it.
+ */
 export function needsShellParser(call: JudgedCall, rights: Rights): boolean {
+  if (call.access.commands.length === 0 || rights.mode === 'plan') return false;
   const { allow, ask, deny } = rights.rules;
-  return (
-    call.access.commands.length > 0 &&
-    [...allow, ...ask, ...deny].some((rule) => rule.tool === 'Bash' && !isWholeTool(rule))
-  );
+  const ofBash = [...allow, ...ask, ...deny].filter((rule) => rule.tool === 'Bash');
+  if (ofBash.some((rule) => !isWholeTool(rule))) return true;
+  return rights.mode !== 'autonomous' && ofBash.length === 0;
 }
 
 /** Whether a task with these rights is kept from a tool by name, its own rules aside. */

@@ -35,8 +35,7 @@ function wouldAllow(
   const parsed = parseRule({ text, source: { kind: 'builtin', where: 'suggestion' } });
   if (!parsed.ok) return false;
   const { home, shellParser } = facts;
-  // The grammar isn't loaded for a suggestion alone: a rule that is the very line does without.
-  if (specifierKind(call.tool) === 'command' && shellParser === null) return true;
+  if (specifierKind(call.tool) === 'command' && shellParser === null) return false;
   const place = { roots: rights.roots, home };
   const commands = () => call.access.commands.map((each) => readCommand(each, shellParser));
   return wideningRule([parsed.rule], { call, place, commands }) !== undefined;

@@ -128,6 +128,8 @@ export type EventBody =
       readonly limit: string;
       readonly value: number;
       readonly used: number;
+      /** What the next request could take, where that is what did not fit. */
+      readonly needed?: number;
     }
   | { readonly type: 'warning'; readonly message: string }
   | {

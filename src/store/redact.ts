@@ -17,7 +17,7 @@ const MIN_SECRET_LENGTH = 8;
  */
 const KEY_SHAPES: readonly string[] = [
   'sk-[A-Za-z0-9_-]{20,}',
-  'AKIA[A-Z0-9]{16}(?![A-Za-z0-9_-])',
+  'AKIA[A-Z0-9]{16}(?![A-Z0-9_-])',
   'ghp_[A-Za-z0-9]{36,}',
   'github_pat_[A-Za-z0-9_]{22,}',
   'xox[a-z]-[A-Za-z0-9-]{10,}',

@@ -77,8 +77,8 @@ function summaryFromLog(options: ListingOptions, id: string): FoundLog | undefin
     const { summary } = inspectLog(bytes, { task: id, getBlob: options.getBlob });
     return summary === undefined ? undefined : { summary, bytes: bytes.length };
   } catch (thrown) {
-    // Deleted meanwhile, or written by a newer Muster: one such log must not hide the others.
-    if (systemErrorCode(thrown) === 'ENOENT' || thrown instanceof MusterError) return undefined;
+    // Deleted meanwhile, unreadable, or written by a newer Muster: one such log must not hide the others.
+    if (systemErrorCode(thrown) !== undefined || thrown instanceof MusterError) return undefined;
     throw thrown;
   }
 }

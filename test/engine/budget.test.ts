@@ -24,7 +24,7 @@ describe('Budget', () => {
     (await held(tight, 80)).settle(tokens(60));
     expect(await tight.reserve(tokens(41), never)).toEqual({
       ok: false,
-      hit: { limit: 'max_tokens', value: 100, used: 60 },
+      hit: { limit: 'max_tokens', value: 100, used: 60, needed: 41 },
     });
   });
 
@@ -39,7 +39,7 @@ describe('Budget', () => {
     if (two.ok) two.reservation.settle(tokens(60));
     expect(await third).toEqual({
       ok: false,
-      hit: { limit: 'max_tokens', value: 100, used: 70 },
+      hit: { limit: 'max_tokens', value: 100, used: 70, needed: 60 },
     });
   });
 
@@ -70,7 +70,7 @@ describe('Budget', () => {
     if (first.ok) first.reservation.settle({ tokens: 5, costUsd: 0.9 });
     expect(await dollars.reserve({ tokens: 5, costUsd: 0.2 }, never)).toEqual({
       ok: false,
-      hit: { limit: 'tree_cost_usd', value: 1, used: 0.9 },
+      hit: { limit: 'tree_cost_usd', value: 1, used: 0.9, needed: 0.2 },
     });
   });
 

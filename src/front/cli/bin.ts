@@ -11,7 +11,8 @@ if (major < 22 || (major === 22 && minor < 19)) {
   process.exitCode = 2;
 } else {
   const { compileCacheDirectory } = await import('./compile-cache.ts');
-  nodeModule.enableCompileCache(compileCacheDirectory());
+  const cache = compileCacheDirectory();
+  if (cache !== null) nodeModule.enableCompileCache(cache);
   const { main } = await import('./main.ts');
   await main(process.argv.slice(2));
 }

@@ -1,4 +1,10 @@
-import { errorMessage, MusterError, unreachable, UsageError } from '../../base/errors.ts';
+import {
+  errorMessage,
+  MusterError,
+  systemErrorCode,
+  unreachable,
+  UsageError,
+} from '../../base/errors.ts';
 import { printable } from '../../base/printable.ts';
 import { VERSION } from '../../base/version.ts';
 import { parseArgs } from './args.ts';
@@ -49,10 +55,26 @@ async function context() {
 
 /** One clear line; a stack trace only for what is a bug of ours. */
 function tellError(thrown: unknown): number {
+  if (isLostDirectory(thrown)) {
+    process.stderr.write(
+      'muster: the current directory is not there any more; go to another one\n',
+    );
+    return 2;
+  }
   const known = thrown instanceof MusterError;
   const lines = known ? thrown.message : stackOf(thrown);
   process.stderr.write(`muster: ${lines.split('\n').map(printable).join('\nmuster: ')}\n`);
   return thrown instanceof UsageError ? 2 : 1;
+}
+
+/** Every path of a command counts from it, so it is looked for in many places. */
+function isLostDirectory(thrown: unknown): boolean {
+  return (
+    systemErrorCode(thrown) === 'ENOENT' &&
+    thrown instanceof Error &&
+    'syscall' in thrown &&
+    thrown.syscall === 'uv_cwd'
+  );
 }
 
 function stackOf(thrown: unknown): string {

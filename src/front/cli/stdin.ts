@@ -13,7 +13,9 @@ const MOST_BYTES = 10_000_000;
 export async function readPrompt(typed: string | null): Promise<string> {
   if (typed === null) return await requiredPrompt();
   const context = mayHoldContext() ? await readStdin({ firstByteMs: FIRST_BYTE_MS }) : '';
-  return context.trim() === '' ? typed : `${typed}\n\n<stdin>\n${context}\n</stdin>`;
+  return context.trim() === ''
+    ? typed
+    : `${typed}\n\n<stdin>\n${context.replaceAll('</stdin', '<\\/stdin')}\n</stdin>`;
 }
 
 async function requiredPrompt(): Promise<string> {

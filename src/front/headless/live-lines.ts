@@ -3,7 +3,7 @@ import { printable } from '../../base/printable.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
 import { applyEvent, initialState, type TaskState } from '../../protocol/state.ts';
 
-/** What is told: long waits alone, also the tasks, also each of their calls. */
+/** What is told: long waits and warnings alone, also the tasks, also each of their calls. */
 export type LiveDetail = 'waits' | 'tasks' | 'calls';
 
 /** A wait that a person who sees nothing else would take for a hang. */
@@ -38,10 +38,15 @@ export class LiveLines {
   }
 }
 
+/** Also to a person who watches nothing: a long wait, and what is not as it was asked for. */
+function isAlwaysTold(event: TaskEvent): boolean {
+  return (
+    event.type === 'warning' || (event.type === 'turn.retried' && event.waitMs >= LONG_WAIT_MS)
+  );
+}
+
 function lineFor(event: TaskEvent, state: TaskState, detail: LiveDetail): string | null {
-  if (detail === 'waits' && !(event.type === 'turn.retried' && event.waitMs >= LONG_WAIT_MS)) {
-    return null;
-  }
+  if (detail === 'waits' && !isAlwaysTold(event)) return null;
   const { spec } = state;
   const indent = '  '.repeat(Math.max(spec.depth - 1, 0));
   const name = spec.parent === null ? spec.agent.name : `${spec.agent.name} ${spec.id.slice(0, 6)}`;

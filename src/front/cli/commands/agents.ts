@@ -25,6 +25,7 @@ export async function listAgentsCommand(command: AgentsList): Promise<number> {
       `${agent.name}${state}`,
       `  ${agent.description.split('\n')[0] ?? ''}`,
       `  ${agent.path} · ${mode} · ${agent.model ?? 'inherit'}`,
+      ...agent.shadows.map((path) => `  in the place of ${path}`),
       ...agent.warnings.map((warning) => `  ! ${warning.message}`),
     ];
     process.stdout.write(`${lines.map(printable).join('\n')}\n`);

@@ -52,6 +52,9 @@ function sessionAgents(argument: AgentsArgument) {
     throw new UsageError(broken.map(({ message }) => message).join('; '));
   }
   for (const { message } of broken) stderrNotice(message);
+  for (const { name, problems: own } of items) {
+    for (const { message } of own) stderrNotice(`--agents: ${name}: ${message}`);
+  }
   return items;
 }
 

@@ -3,6 +3,7 @@ import { openTasks, type TaskReader } from '../../../api/index.ts';
 import { printable } from '../../../base/printable.ts';
 import { formatDuration } from '../../../base/text.ts';
 import type { Command } from '../command.ts';
+import { stderrNotice } from '../stderr.ts';
 
 type TasksCommand = Extract<Command, { kind: 'tasks-list' | 'tasks-show' | 'tasks-log' }>;
 
@@ -14,8 +15,10 @@ export async function tasksCommand(command: TasksCommand): Promise<number> {
       case 'tasks-list':
         return list(tasks, command);
       case 'tasks-show':
+        tellProblems(tasks, command.id);
         return show(tasks, command);
       case 'tasks-log':
+        tellProblems(tasks, command.id);
         return await log(tasks, command);
       default:
         return command satisfies never;
@@ -23,6 +26,10 @@ export async function tasksCommand(command: TasksCommand): Promise<number> {
   } finally {
     await tasks.close();
   }
+}
+
+function tellProblems(tasks: TaskReader, id: string): void {
+  for (const problem of tasks.problems(id)) stderrNotice(problem);
 }
 
 function list(tasks: TaskReader, { json }: { readonly json: boolean }): number {
