@@ -29,7 +29,7 @@ const EXTERNAL = ['@vscode/ripgrep'];
  * Groups take along what their modules import statically.
  */
 const CHUNKS = [
-  { name: 'boot', test: /src\/front\/cli\/compile-cache\.ts$/, priority: 3 },
+  { name: 'boot', test: /src\/sys\/env\.ts$/, priority: 3 },
   {
     name: 'core',
     test: /src\/(front\/cli\/main|front\/cli\/commands\/run|front\/headless\/headless)\.ts$/,

@@ -13,11 +13,9 @@ export function builtinModulePlugin(): Plugin {
     name: 'builtin-modules',
     resolveId: {
       filter: { id: /^(node:)?[a-z_/]+$/ },
-      handler(source, importer, { kind }) {
+      handler(source, _importer, { kind }) {
         // What CommonJS requires is the module itself, and no namespace.
         if (kind !== 'import-statement') return null;
-        // The first file has to say on any Node which one is needed; older ones lack the function.
-        if (importer?.endsWith('/bin.ts') === true) return { id: source, external: true };
         const name = source.replace(/^node:/, '');
         if (!builtinModules.includes(name)) return null;
         return { id: `${PREFIX}${name}`, moduleSideEffects: false };

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The first file that runs: it must parse on any Node, so it says nothing but what it has to.
-import * as nodeModule from 'node:module';
+// The first file that runs: it and what it imports must get by on any Node up to the check.
+import { compileCacheDirectory } from './compile-cache.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
@@ -10,9 +10,8 @@ if (major < 22 || (major === 22 && minor < 19)) {
   );
   process.exitCode = 2;
 } else {
-  const { compileCacheDirectory } = await import('./compile-cache.ts');
   const cache = compileCacheDirectory();
-  if (cache !== null) nodeModule.enableCompileCache(cache);
+  if (cache !== null) process.getBuiltinModule('node:module').enableCompileCache(cache);
   const { main } = await import('./main.ts');
   await main(process.argv.slice(2));
 }
