@@ -18,10 +18,10 @@ it.each([
   [{}, undefined, '/home/me/.local/share/muster'],
   [{ XDG_DATA_HOME: '/x' }, undefined, '/x/muster'],
   [{ XDG_DATA_HOME: '/x', MUSTER_DATA_DIR: '/y' }, undefined, '/y'],
-  [{ MUSTER_DATA_DIR: '/y' }, 'state', '/work/state'],
+  [{ MUSTER_DATA_DIR: '/y' }, 'state', '/srv/state'],
 ])('data with %j and %j are in %s', (environment, chosen, expected) => {
   const wish = chosen === undefined ? {} : { dataDir: chosen };
-  expect(dataDir({ environment, home }, { cwd: '/work', ...wish })).toBe(expected);
+  expect(dataDir({ environment, home }, { cwd: '/srv', ...wish })).toBe(expected);
 });
 
 it('sorts by nearness', () => {

@@ -7,7 +7,7 @@ import type { DecisionFacts } from '../../src/policy/decide.ts';
 import { parseRules } from '../../src/policy/rules.ts';
 import { readShell } from '../../src/policy/shell-grammar.ts';
 
-export const ROOT = '/work/project';
+export const ROOT = '/srv/project';
 export const HOME = '/home/someone';
 
 export const FACTS: DecisionFacts = {
