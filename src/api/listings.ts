@@ -1,12 +1,11 @@
 import { homedir } from 'node:os';
 import { discoverAgents } from '../agents/discover.ts';
 import { listAgents, type AgentListings } from '../agents/listing.ts';
-import { MusterError } from '../base/errors.ts';
+import { foldLog } from '../engine/fold-log.ts';
 import { resultEnvelope } from '../engine/result.ts';
 import { effectiveMode } from '../policy/modes.ts';
 import type { TaskEvent } from '../protocol/event.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
-import { foldEvents } from '../protocol/state.ts';
 import type { TaskSummary } from '../store/task-store.ts';
 import { readEnvironment, type Environment } from '../sys/env.ts';
 import { dataDir } from './config/paths.ts';
@@ -61,9 +60,7 @@ export function openTasks(options: {
     list: () => store.list(),
     show: (prefix) => {
       const id = store.resolveId(prefix);
-      const { events } = store.read(id);
-      if (events[0]?.type !== 'task.created') throw withoutBeginning(id, store.log(id));
-      const state = foldEvents(events);
+      const state = foldLog(store, id);
       const listed = store.list().find((task) => task.id === id);
       if (listed !== undefined) state.status = listed.status;
       return resultEnvelope(state, { transcript: store.log(id), outputFile: store.outputFile(id) });
@@ -77,11 +74,4 @@ export function openTasks(options: {
     events: (prefix) => store.events(store.resolveId(prefix), 0),
     close: () => store.close(),
   };
-}
-
-function withoutBeginning(id: string, path: string | null): MusterError {
-  return new MusterError(
-    'NOT_FOUND',
-    `task ${id}: its log has lost its beginning, which says what the task was: ${path ?? 'not kept'}`,
-  );
 }

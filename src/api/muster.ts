@@ -87,13 +87,26 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
     home: realPath(place.home),
     stateDirectories: [directory, realPath(userConfigDir(place))],
     questions: options.questions ?? null,
-    onEvent: (event) => router.route(event),
+    onEvent: (event, of) => router.route(event, of),
     onSignal: () => {},
     onFault: (task, thrown) => onNotice(`task ${task}: ${errorMessage(thrown)}`),
   });
   const grant = { mode: config.permissions.mode, rules, roots, maxDepth: config.taskTool.maxDepth };
   const verbose = config.taskTool.enableVerboseLogging;
-  return new Session({ engine, store, router, setup, agents, grant, verbose });
+  const maxTurns = options.maxTurns ?? null;
+  const isModeFlag = loaded.settings.get('permissions.mode')?.source.kind === 'flag';
+  const modeFlag = isModeFlag ? config.permissions.mode : null;
+  return new Session({
+    engine,
+    store,
+    router,
+    setup,
+    agents,
+    grant,
+    maxTurns,
+    modeFlag,
+    verbose,
+  });
 }
 
 /** Links resolved, also of what does not exist yet: paths of calls are compared with it. */

@@ -36,3 +36,11 @@ export interface RunRequest {
   /** Default `sdk`. */
   readonly source?: TaskSource;
 }
+
+/** Makes a task go on: one that has ended, or that its process left. */
+export interface ResumeRequest {
+  /** Or a unique beginning of it. */
+  readonly id: string;
+  /** The next message. Default: none; what has ended is told to go on. */
+  readonly prompt?: string;
+}

@@ -1,17 +1,20 @@
 import type { DiscoveredAgents } from '../agents/discover.ts';
 import { findAgent } from '../agents/find.ts';
 import { UsageError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
 import type { Engine } from '../engine/engine.ts';
 import { MAIN_AGENT } from '../engine/main-agent.ts';
 import { stopOrder, type StopOrder } from '../engine/stop.ts';
+import type { TaskRun } from '../engine/task-run.ts';
 import { OFFLINE, resolveForTask, resolveMain, type ModelSetup } from '../model/resolve.ts';
 import { rootRights, type RootGrant } from '../policy/attenuate.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
+import type { PermissionMode, Rights } from '../protocol/permission.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import type { EventListener, EventRouter } from './event-router.ts';
-import type { RunRequest } from './options.ts';
+import type { ResumeRequest, RunRequest } from './options.ts';
 
 /** A conversation at work. */
 export interface Run {
@@ -44,6 +47,13 @@ export interface Muster {
    * they are written, each after it is written. Throws MusterError when it can't start.
    */
   start(request: RunRequest, onEvent?: EventListener): Run;
+  /**
+   * Makes a task go on, from its log alone, with all below it that had not ended. Resolves when it is
+   * at work. Rejects with a MusterError: `NOT_FOUND`, `CONFLICT` while a process owns it.
+   */
+  resume(request: ResumeRequest, onEvent?: EventListener): Promise<Run>;
+  /** The id of the newest conversation that worked in this directory; null where there is none. */
+  newestConversation(): string | null;
   /** Stops every run; resolves when all have ended. */
   stop(request: StopRequest): Promise<void>;
   /** Stops what runs, and gives back locks and files. */
@@ -57,6 +67,10 @@ interface SessionParts {
   readonly setup: ModelSetup;
   readonly agents: DiscoveredAgents;
   readonly grant: RootGrant;
+  /** Turns of the main agent; null: no limit. */
+  readonly maxTurns: number | null;
+  /** The mode that a flag of this start asks for. */
+  readonly modeFlag: PermissionMode | null;
   readonly verbose: boolean;
 }
 
@@ -94,8 +108,11 @@ export class Session implements Muster {
     if (request.prompt.trim() === '') throw new UsageError('the prompt is empty');
     const agent = this.agentNamed(request.agent);
     const [cwd = ''] = grant.roots;
-    const task = router.listenTo(onEvent, () =>
-      engine.start({
+    const id = newId();
+    router.listen(id, onEvent);
+    try {
+      const task = engine.start({
+        id,
         prompt: request.prompt,
         agent: agent ?? MAIN_AGENT,
         model: this.modelFor(agent, request.prompt),
@@ -103,12 +120,57 @@ export class Session implements Muster {
         cwd,
         source: request.source ?? 'sdk',
         params: { prompt: request.prompt, ...(agent === null ? {} : { agent: agent.name }) },
-      }),
-    );
+      });
+      return this.runOf(task);
+    } catch (thrown) {
+      router.forget(id);
+      throw thrown;
+    }
+  }
+
+  async resume(request: ResumeRequest, onEvent: EventListener = () => {}): Promise<Run> {
+    const { engine, router, setup, store, maxTurns } = this.parts;
+    const id = store.resolveId(request.id);
+    const prompt = request.prompt ?? null;
+    if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
+    router.listen(id, onEvent);
+    try {
+      const task = await engine.resume(id, {
+        prompt,
+        ceiling: (recorded) => this.ceiling(recorded),
+        ...(setup.settings.flag === undefined ? {} : { model: this.mainModel(prompt ?? '') }),
+        ...(maxTurns === null ? {} : { maxTurns }),
+      });
+      return this.runOf(task);
+    } catch (thrown) {
+      router.forget(id);
+      throw thrown;
+    }
+  }
+
+  newestConversation(): string | null {
+    const { grant, store } = this.parts;
+    const [cwd] = grant.roots;
+    const newest = store.list().find((task) => task.parent === null && task.cwd === cwd);
+    return newest?.id ?? null;
+  }
+
+  /** What was granted stays, cut by what is denied now and by a mode that is asked for now. */
+  private ceiling(recorded: Rights): Rights {
+    const { grant, modeFlag } = this.parts;
+    const { ask, deny } = grant.rules;
+    return {
+      ...recorded,
+      mode: modeFlag ?? recorded.mode,
+      rules: { ...recorded.rules, ask, deny },
+    };
+  }
+
+  private runOf(task: TaskRun): Run {
     return {
       id: task.spec.id,
       model: task.spec.model,
-      result: task.ended.then(() => engine.result(task)),
+      result: task.ended.then(() => this.parts.engine.result(task)),
       stop: (because) => task.stop(stopOrder('client', because)),
     };
   }

@@ -31,6 +31,7 @@ export function engineSettings(config: Config, maxTurns: number | null): EngineS
     },
     treeTokens: budget.treeTokens,
     treeCostUsd: budget.treeCostUsd,
+    foregroundMs: taskTool.defaultTimeoutSeconds * 1000,
     retries: provider.retries,
     noProgressCalls: liveness.noProgressCalls,
     caps: {

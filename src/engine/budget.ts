@@ -1,11 +1,6 @@
 import { deferred, onAbort, type Deferred } from '../base/async.ts';
-import type { LimitHit } from './limits.ts';
-
-/** Paid tokens and USD; cost is 0 where no price is known. */
-export interface Amount {
-  readonly tokens: number;
-  readonly costUsd: number;
-}
+import { addAmounts, NOTHING, type Amount } from '../protocol/model.ts';
+import type { LimitHit } from '../protocol/stint.ts';
 
 /** Caps of one budget by the names that a user sets them by; null: none. */
 export interface BudgetCaps {
@@ -22,8 +17,6 @@ export interface Reservation {
 export type ReserveResult =
   | { readonly ok: true; readonly reservation: Reservation }
   | { readonly ok: false; readonly hit: LimitHit };
-
-export const NOTHING: Amount = { tokens: 0, costUsd: 0 };
 
 /**
  * A budget with its ancestors: what is reserved or spent here counts in each of them, so parallel
@@ -55,14 +48,28 @@ export class Budget {
   async reserve(amount: Amount, signal: AbortSignal): Promise<ReserveResult> {
     for (;;) {
       const chain = this.chain();
-      const hit = firstHit(chain, (budget) => budget.hitBy(add(budget.spent, amount), amount));
+      const hit = firstHit(chain, (budget) =>
+        budget.hitBy(addAmounts(budget.spent, amount), amount),
+      );
       if (hit !== null) return { ok: false, hit };
       const full = chain.find(
-        (budget) => budget.hitBy(add(add(budget.spent, budget.reserved), amount), amount) !== null,
+        (budget) =>
+          budget.hitBy(addAmounts(addAmounts(budget.spent, budget.reserved), amount), amount) !==
+          null,
       );
       if (full === undefined) return { ok: true, reservation: hold(chain, amount) };
       await full.changed(signal);
     }
+  }
+
+  /** Spent here and below, reservations left out. */
+  get total(): Amount {
+    return this.spent;
+  }
+
+  /** What a log tells of earlier, under an owner that is gone. */
+  recover(spent: Amount): void {
+    for (const budget of this.chain()) budget.book(NOTHING, spent);
   }
 
   private chain(): readonly Budget[] {
@@ -91,8 +98,8 @@ export class Budget {
 
   /** For `hold` alone. */
   book(reserved: Amount, spent: Amount): void {
-    this.reserved = add(this.reserved, reserved);
-    this.spent = add(this.spent, spent);
+    this.reserved = addAmounts(this.reserved, reserved);
+    this.spent = addAmounts(this.spent, spent);
     const { waiting } = this;
     this.waiting = [];
     for (const turn of waiting) turn.resolve();
@@ -121,8 +128,4 @@ function hold(chain: readonly Budget[], amount: Amount): Reservation {
       for (const budget of chain) budget.book(giveBack, spent);
     },
   };
-}
-
-export function add(a: Amount, b: Amount): Amount {
-  return { tokens: a.tokens + b.tokens, costUsd: a.costUsd + b.costUsd };
 }

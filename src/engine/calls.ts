@@ -32,8 +32,8 @@ export async function runCalls(
     });
   }
   const prepared = calls.slice(0, MOST_CALLS_A_MESSAGE).map((call) => prepareCall(run, call));
-  const delegated = prepared.filter(isDelegation).length;
-  const slot = new SlotUse(run, { own: prepared.length - delegated, delegated });
+  const waits = prepared.filter(isWait).length;
+  const slot = new SlotUse(run, { own: prepared.length - waits, waits });
   const waitsFor = schedule(prepared.map(scheduledCall));
   const done: Promise<void>[] = [];
   for (const [index, call] of prepared.entries()) {
@@ -41,7 +41,7 @@ export async function runCalls(
     done.push(
       Promise.all(earlier)
         .then(() => runCall(deps, run, { call, slot }))
-        .finally(() => (isDelegation(call) ? slot.delegationEnded() : slot.ownCallEnded())),
+        .finally(() => (isWait(call) ? slot.waitEnded() : slot.ownCallEnded())),
     );
   }
   await allDone(run, done);
@@ -70,8 +70,9 @@ function scheduledCall(call: PreparedCall): ScheduledCall {
   return { kind: call.tool.kind, access: call.access };
 }
 
-function isDelegation(call: PreparedCall): boolean {
-  return call.ready && call.tool.kind === 'delegate';
+/** A call that waits for others needs no slot of its own. */
+function isWait(call: PreparedCall): boolean {
+  return call.ready && call.tool.waits === true;
 }
 
 interface CallAtWork {
@@ -81,11 +82,21 @@ interface CallAtWork {
 
 async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallAtWork): Promise<void> {
   if (run.signal.aborted) return;
+  const unknown = run.state.unknownCalls.get(call.call.id);
+  if (unknown !== undefined && !mayRunAgain(call)) {
+    leaveUnknown(run, call.call, { tool: unknown, because: 'the process that ran it ended' });
+    return;
+  }
   if (!call.ready) {
     refuse(run, call.call, call);
     return;
   }
-  const wait = isDelegation(call)
+  if (unknown !== undefined && isDelegation(call)) {
+    // It was allowed before, and a child may be at work for it.
+    await execute(deps, run, { ...call, roots: run.spec.rights.roots });
+    return;
+  }
+  const wait = isWait(call)
     ? <T>(ask: () => Promise<T>) => ask()
     : <T>(ask: () => Promise<T>) => slot.waiting(ask);
   const { allowed, roots, decision, refusal } = await judge(deps, run, call, wait);
@@ -103,26 +114,47 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallAtWor
 }
 
 /**
+ * Whether a call that began under an owner that is gone may be run once more: one that changes nothing,
+ * and one that finds what it did the first time.
+ */
+function mayRunAgain(call: PreparedCall): boolean {
+  return call.ready && (call.tool.replay === 'pure' || call.tool.replay === 'keyed');
+}
+
+function isDelegation(call: PreparedCall): boolean {
+  return call.ready && call.tool.kind === 'delegate';
+}
+
+/** It may have done anything or nothing: the model is told so, and nobody runs it again for it. */
+function leaveUnknown(
+  run: TaskRun,
+  call: ToolCallPart,
+  { tool, because }: { readonly tool: string; readonly because: string },
+): void {
+  run.journal.record({
+    type: 'call.ended',
+    callId: call.id,
+    tool,
+    text: `Its outcome is unknown: ${because} while it ran. Look before you do it again.`,
+    error: 'CANCELLED',
+    facts: {},
+    ms: 0,
+  });
+}
+
+/**
  * Every call without an outcome gets one, so that the history is whole when the task is resumed: one
  * that had begun may have done anything, and the model is told so.
  */
 export function closeOpenCalls(run: TaskRun): void {
   const because = run.signal.aborted ? orderOf(run.signal).because : 'the task ended';
-  const { conversation, runningCalls } = run.state;
+  const { conversation, runningCalls, unknownCalls } = run.state;
   for (const call of unansweredCalls(conversation)) {
-    const tool = runningCalls.get(call.id);
+    const tool = runningCalls.get(call.id) ?? unknownCalls.get(call.id);
     if (tool === undefined) {
       refuse(run, call, { tool: call.name, text: `Not run: ${because}.`, error: 'CANCELLED' });
     } else {
-      run.journal.record({
-        type: 'call.ended',
-        callId: call.id,
-        tool,
-        text: `Its outcome is unknown: ${because} while it ran. Look before you do it again.`,
-        error: 'CANCELLED',
-        facts: {},
-        ms: 0,
-      });
+      leaveUnknown(run, call, { tool, because });
     }
   }
 }

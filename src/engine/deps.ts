@@ -5,6 +5,7 @@ import type { AgentDefinition } from '../protocol/agent.ts';
 import type { TaskEvent, TaskSignal } from '../protocol/event.ts';
 import type { ModelFacts, ModelPort, ResolvedModel } from '../protocol/model.ts';
 import type { Decision } from '../protocol/permission.ts';
+import type { TaskState } from '../protocol/state.ts';
 import type { TaskLimits } from '../protocol/task.ts';
 import type { AnyTool, ToolCaps } from '../protocol/tool.ts';
 import type { TaskStore } from '../store/task-store.ts';
@@ -24,6 +25,8 @@ export interface EngineSettings {
   /** Of a whole tree; 0: none. */
   readonly treeTokens: number;
   readonly treeCostUsd: number;
+  /** How long a call waits for its child before that goes on in the background. */
+  readonly foregroundMs: number;
   /** Tries of one request after the first, rate-limit waits not counted. */
   readonly retries: number;
   /** Calls that repeat each other before a task is ended. */
@@ -84,7 +87,8 @@ export interface EngineDeps {
   readonly stateDirectories: readonly string[];
   /** Null where nobody can answer: what would ask is refused. */
   readonly questions: QuestionPort | null;
-  onEvent(event: TaskEvent): void;
+  /** Each event once it is written; `tree`: the id of the task at the top here, `state`: the fold with it. */
+  onEvent(event: TaskEvent, of: { readonly tree: string; readonly state: TaskState }): void;
   /** Something that could not be written where it belongs; for the log file and stderr. */
   onFault(taskId: string, thrown: unknown): void;
   onSignal(signal: TaskSignal): void;

@@ -1,8 +1,9 @@
 import { errorMessage, MusterError, type ErrorCode } from '../base/errors.ts';
-import type { EndReason } from '../protocol/event.ts';
+import type { EndReason, StoppedBy } from '../protocol/event.ts';
 import type { ModelFailure } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
-import { limitMessage, type LimitHit } from './limits.ts';
+import type { LimitHit } from '../protocol/stint.ts';
+import { limitMessage } from './limits.ts';
 import type { StopOrder } from './stop.ts';
 
 /** How a task ends, and its answer or what there is of one. */
@@ -13,18 +14,18 @@ export interface Ending {
 
 export function completed(text: string): Ending {
   return {
-    end: { status: 'completed', error: null, because: 'the model ended its answer' },
+    end: { status: 'completed', error: null, because: 'the model ended its answer', by: null },
     result: text,
   };
 }
 
 export function endedByLimit(state: TaskState, hit: LimitHit): Ending {
-  return partial(state.lastText, limitMessage(hit));
+  return partial(state.lastText, limitMessage(hit), 'limit');
 }
 
 /** The model's own output limit came in the middle of the answer. */
 export function cutOff(text: string): Ending {
-  return partial(text, 'the model reached its output limit in the middle of its answer');
+  return partial(text, 'the model reached its output limit in the middle of its answer', null);
 }
 
 /** `forced`: something had to be killed for it. */
@@ -33,10 +34,10 @@ export function stopped(
   order: StopOrder,
   { forced }: { readonly forced: boolean },
 ): Ending {
-  if (order.code === 'LIMIT_EXCEEDED') return partial(state.lastText, order.because);
+  if (order.code === 'LIMIT_EXCEEDED') return partial(state.lastText, order.because, order.by);
   const error = { code: order.code, message: order.because, retryable: false };
   return {
-    end: { status: forced ? 'killed' : 'stopped', error, because: order.because },
+    end: { status: forced ? 'killed' : 'stopped', error, because: order.because, by: order.by },
     result: state.lastText,
   };
 }
@@ -62,11 +63,12 @@ export function broken(state: TaskState, thrown: unknown): Ending {
   return failed(state, { code, message: errorMessage(thrown), retryable: false });
 }
 
-function partial(result: string, message: string): Ending {
+function partial(result: string, message: string, by: StoppedBy | null): Ending {
   const error = { code: 'LIMIT_EXCEEDED', message, retryable: false } as const;
-  return { end: { status: 'partial', error, because: message }, result };
+  return { end: { status: 'partial', error, because: message, by }, result };
 }
 
 function failed(state: TaskState, error: NonNullable<EndReason['error']>): Ending {
-  return { end: { status: 'failed', error, because: error.message }, result: state.lastText };
+  const end = { status: 'failed', error, because: error.message, by: null } as const;
+  return { end, result: state.lastText };
 }

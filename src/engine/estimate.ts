@@ -1,7 +1,6 @@
 import type { Message } from '../protocol/message.ts';
-import type { ModelFacts, RequestPrefix } from '../protocol/model.ts';
+import type { Amount, ModelFacts, RequestPrefix } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
-import type { Amount } from './budget.ts';
 
 /** A little under what code and prose need, so that an estimate is rather too high. */
 const CHARACTERS_A_TOKEN = 3.5;

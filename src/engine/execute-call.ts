@@ -34,27 +34,28 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
   const startedAt = deps.clock.monotonic();
   const output = await runTool(deps, run, ready);
   if (output.forced === true) run.noteForce();
-  run.journal.record({
-    type: 'call.ended',
-    callId: call.id,
-    tool: tool.name,
-    text: capped(output.text, tool, deps),
-    error: output.error ?? null,
-    facts: output.facts ?? {},
-    ms: Math.round(deps.clock.monotonic() - startedAt),
-  });
+  const told = output.told ?? [];
+  run.journal.record(
+    {
+      type: 'call.ended',
+      callId: call.id,
+      tool: tool.name,
+      text: capped(output.text, tool, deps),
+      error: output.error ?? null,
+      facts: output.facts ?? {},
+      ms: Math.round(deps.clock.monotonic() - startedAt),
+    },
+    ...(told.length === 0 ? [] : [{ type: 'input.withdrawn', ids: told } as const]),
+  );
   if (mayHaveEffects) await run.journal.sync();
 }
-
-/** Waiting is no work: these are bounded by limits of their own. */
-const UNTIMED_TOOLS: ReadonlySet<string> = new Set(['Task', 'TaskOutput', 'AskUser']);
 
 const TIMED_OUT = Symbol('tool_seconds');
 
 /**
  * Runs a tool under the task's signal and `tool_seconds`. One that does not stop when told is given
- * up after a while: its outcome is an error, and the loop goes on. A delegation never is: its child
- * gives up its own tools, and its end is waited for.
+ * up after a while: its outcome is an error, and the loop goes on. One that waits for others never is:
+ * they give up their own tools, and their end is waited for.
  */
 async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Promise<ToolOutput> {
   const { tool, input, call, roots } = ready;
@@ -62,12 +63,12 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
   const forget = onAbort(run.signal, () => controller.abort(run.signal.reason));
   const { toolMs } = deps.settings.caps;
   const deadlines: Deadline[] = [];
-  if (!UNTIMED_TOOLS.has(tool.name)) {
+  if (tool.waits !== true) {
     deadlines.push(deps.deadlines.after(toolMs, () => controller.abort(TIMED_OUT)));
   }
   const givenUp = deferred<ToolOutput>();
   const giveUp = onAbort(controller.signal, () => {
-    if (tool.kind === 'delegate') return;
+    if (tool.waits === true) return;
     const outcome = interrupted(controller.signal, toolMs);
     deadlines.push(deps.deadlines.after(CLEANUP_MS, () => givenUp.resolve(outcome)));
   });

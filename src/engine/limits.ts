@@ -1,4 +1,5 @@
 import type { AgentLimits } from '../protocol/agent.ts';
+import type { LimitHit } from '../protocol/stint.ts';
 import type { TaskLimits } from '../protocol/task.ts';
 
 /** What configuration, definition and call each ask for; the smallest of each wins. */
@@ -24,16 +25,6 @@ export function combineLimits({ config, definition, call }: LimitWishes): TaskLi
 function smallest(...wishes: readonly (number | null | undefined)[]): number | null {
   const numbers = wishes.filter((wish) => wish !== null && wish !== undefined);
   return numbers.length === 0 ? null : Math.min(...numbers);
-}
-
-/** A limit that was hit: for the event, the error and whoever reads them. */
-export interface LimitHit {
-  /** As the user can set it: `max_turns`, `tree_tokens`, … */
-  readonly limit: string;
-  readonly value: number;
-  readonly used: number;
-  /** What the next request could take, where that is what did not fit. */
-  readonly needed?: number;
 }
 
 export function limitMessage({ limit, value, used, needed }: LimitHit): string {

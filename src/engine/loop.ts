@@ -1,19 +1,20 @@
 import { errorInfo } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import { unansweredCalls } from '../protocol/conversation.ts';
-import { messageText, toolCalls } from '../protocol/message.ts';
+import { openChildren } from '../protocol/belongings.ts';
 import { closeOpenCalls, runCalls } from './calls.ts';
+import { deliverEnd } from './delivery.ts';
 import type { EngineDeps } from './deps.ts';
 import * as endings from './endings.ts';
 import type { Ending } from './endings.ts';
-import { limitMessage, type LimitHit } from './limits.ts';
-import { repeatedCalls } from './progress.ts';
+import { limitMessage } from './limits.ts';
+import { nextStep, type Step } from './next-step.ts';
+import { sleep } from './sleep.ts';
 import { isStopOrder, limitOrder, orderOf } from './stop.ts';
 import type { TaskRun } from './task-run.ts';
-import { runTurn, type TurnOutcome } from './turn.ts';
+import { runTurn } from './turn.ts';
 
-/** Answers without text or call in a row before the task is given up. */
-const MOST_EMPTY_ANSWERS = 3;
+/** Tasks that end within this of each other are told to their parent together. */
+const GATHER_MS = 50;
 
 /**
  * The one loop of every agent: request, calls, request, until the model ends its answer, a limit or
@@ -27,7 +28,7 @@ export async function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
     ending = isStopOrder(thrown) ? stopped(run) : endings.broken(run.state, thrown);
   }
   try {
-    await run.stopChildren(`the task above it ended: ${ending.end.because}`);
+    await run.stopBelongings(`the task above it ended: ${ending.end.because}`);
     closeOpenCalls(run);
     run.journal.record({ type: 'task.ended', ...ending });
     await run.journal.sync();
@@ -36,106 +37,105 @@ export async function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
     run.loseEnd(errorInfo(thrown));
     deps.onFault(run.spec.id, thrown);
   } finally {
+    deliverEnd(deps, run);
     run.close();
   }
 }
 
+/** From wherever its log says that the task stands, to its end. */
 async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
   await run.takeSlot();
   // That its parent made it: else a loss of power could leave a task at work that nobody knows of.
   await run.parent?.journal.sync();
   run.journal.record({ type: 'task.started' });
-  const { wallMs } = run.spec.limits;
-  if (wallMs !== null) {
-    const seconds = wallMs / 1000;
-    run.stopAfter(wallMs, limitOrder(`the limit task_wall_seconds = ${seconds} is reached`));
-  }
-  let calls = unansweredCalls(run.state.conversation);
-  let emptyAnswers = 0;
+  limitWallTime(run);
   for (;;) {
-    if (calls.length > 0) await runCalls(deps, run, calls);
-    await run.takeSlot();
     run.signal.throwIfAborted();
-    const hit = limitHit(deps, run);
-    if (hit !== null) return await lastTurn(deps, run, hit);
-    const outcome = await runTurn(deps, run, 'auto');
-    if (outcome.kind !== 'answered') return endingOf(run, outcome);
-    await run.journal.sync();
-    // As the model gave them: in the log, and so in the state, their secrets are redacted.
-    calls = toolCalls(outcome.message);
-    const text = messageText(outcome.message);
-    if (outcome.reason === 'content_filter') return endings.filtered(run.state);
-    if (calls.length > 0) {
-      emptyAnswers = 0;
-    } else if (outcome.reason === 'length') {
-      return endings.cutOff(text);
-    } else if (text.trim() === '') {
-      emptyAnswers += 1;
-      if (emptyAnswers === MOST_EMPTY_ANSWERS) return endings.gaveNothing(run.state, emptyAnswers);
-      tell(run, 'Your answer was empty. Go on with the task, or give your final answer as text.');
-    } else if (run.state.conversation.queued.length === 0) {
-      return endings.completed(text);
+    const step = nextStep(run.state, deps.settings);
+    const ending = await take(deps, run, step);
+    if (ending !== null) return ending;
+  }
+}
+
+async function take(deps: EngineDeps, run: TaskRun, step: Step): Promise<Ending | null> {
+  switch (step.kind) {
+    case 'calls':
+      await runCalls(deps, run, run.asGiven(step.calls));
+      return null;
+    case 'turn':
+      return await turn(deps, run, step.toolChoice);
+    case 'limit': {
+      const text = `Stop here: ${limitMessage(step.hit)}. No more tools: give your final answer now, with what you have.`;
+      run.journal.record({ type: 'limit.reached', ...step.hit }, notice(newId(), text));
+      return null;
     }
+    case 'tell':
+      run.journal.record(notice(step.id ?? newId(), step.text));
+      return null;
+    case 'wait':
+      await waitForNews(deps, run);
+      return null;
+    case 'stop_shells':
+      await run.shells.stop(step.shells, { isTold: false });
+      return null;
+    case 'end':
+      return step.ending;
+    default:
+      return step satisfies never;
   }
 }
 
-/** A limit that stands against another turn with tools. */
-function limitHit(deps: EngineDeps, run: TaskRun): LimitHit | null {
-  const { maxTurns } = run.spec.limits;
-  const { turns, conversation } = run.state;
-  if (maxTurns !== null && turns >= maxTurns) {
-    return { limit: 'max_turns', value: maxTurns, used: turns };
-  }
-  const { noProgressCalls } = deps.settings;
-  const repeated = repeatedCalls([...conversation.messages, ...answered(run)]);
-  if (repeated >= noProgressCalls) {
-    return { limit: 'no_progress_calls', value: noProgressCalls, used: repeated };
-  }
-  return null;
-}
-
-/** The results that the next request will hold. */
-function answered(run: TaskRun) {
-  const { openCalls, results } = run.state.conversation;
-  if (openCalls.length === 0) return [];
-  const content = openCalls.flatMap((call) => results.get(call.id) ?? []);
-  return [{ role: 'tool', content } as const];
-}
-
-/** After a limit: one turn in which the model may only write its answer, where the budget allows. */
-async function lastTurn(deps: EngineDeps, run: TaskRun, hit: LimitHit): Promise<Ending> {
-  run.journal.record({ type: 'limit.reached', ...hit });
-  tell(
-    run,
-    `Stop here: ${limitMessage(hit)}. No more tools: give your final answer now, with what you have.`,
-  );
-  const outcome = await runTurn(deps, run, 'none');
-  if (outcome.kind === 'stopped') return stopped(run);
-  return endings.endedByLimit(run.state, hit);
-}
-
-function stopped(run: TaskRun): Ending {
-  return endings.stopped(run.state, orderOf(run.signal), { forced: run.wasForced });
-}
-
-function tell(run: TaskRun, message: string): void {
-  const text = `<notice>${message}</notice>`;
-  run.journal.record({
-    type: 'input.queued',
-    input: { id: newId(), kind: 'notice', from: 'muster', text },
-  });
-}
-
-function endingOf(run: TaskRun, outcome: Exclude<TurnOutcome, { kind: 'answered' }>): Ending {
+async function turn(
+  deps: EngineDeps,
+  run: TaskRun,
+  toolChoice: 'auto' | 'none',
+): Promise<Ending | null> {
+  await run.takeSlot();
+  run.signal.throwIfAborted();
+  const outcome = await runTurn(deps, run, toolChoice);
   switch (outcome.kind) {
+    case 'answered':
+      await run.journal.sync();
+      return null;
     case 'limit':
       run.journal.record({ type: 'limit.reached', ...outcome.hit });
-      return endings.endedByLimit(run.state, outcome.hit);
+      return endings.endedByLimit(run.state, run.state.stint.limit ?? outcome.hit);
     case 'failed':
+      // After a limit there is an answer already, if only a part of one.
+      if (run.state.stint.lastTurn) return null;
       return endings.failedByModel(run.state, outcome.failure);
     case 'stopped':
       return stopped(run);
     default:
       return outcome satisfies never;
   }
+}
+
+/** Without its slot. What ends at nearly the same time is told together. */
+async function waitForNews(deps: EngineDeps, run: TaskRun): Promise<void> {
+  run.giveSlot();
+  await run.news();
+  if (openChildren(run.state).length > 0) await sleep(deps.deadlines, GATHER_MS, run.signal);
+}
+
+/** What of it is left: the time in which nobody worked on the task does not count. */
+function limitWallTime(run: TaskRun): void {
+  const { wallMs } = run.spec.limits;
+  if (wallMs === null) return;
+  const order = limitOrder(`the limit task_wall_seconds = ${wallMs / 1000} is reached`);
+  run.stopAfter(Math.max(0, wallMs - run.state.stint.workedMs), order);
+}
+
+function stopped(run: TaskRun): Ending {
+  return endings.stopped(run.state, orderOf(run.signal), { forced: run.wasForced });
+}
+
+function notice(id: string, message: string) {
+  const input = {
+    id,
+    kind: 'notice',
+    from: 'muster',
+    text: `<notice>${message}</notice>`,
+  } as const;
+  return { type: 'input.queued', input } as const;
 }

@@ -1,3 +1,4 @@
+import { MusterError } from '../base/errors.ts';
 import type { RequestPrefix, ToolSpec } from '../protocol/model.ts';
 import type { AnyTool } from '../protocol/tool.ts';
 import type { TaskStore } from '../store/task-store.ts';
@@ -16,6 +17,7 @@ export interface SharedPrefix {
 export class PrefixCache {
   /** By text and tool names. */
   private readonly known = new Map<string, SharedPrefix>();
+  private readonly byHash = new Map<string, RequestPrefix>();
   private readonly specs = new WeakMap<AnyTool, ToolSpec>();
   private readonly store: TaskStore;
 
@@ -31,7 +33,28 @@ export class PrefixCache {
     const prefix: RequestPrefix = { system, tools: tools.map((tool) => this.spec(tool)) };
     const shared = { hash: this.store.putBlob(JSON.stringify(prefix), { redact: false }), prefix };
     this.known.set(key, shared);
+    this.byHash.set(shared.hash, prefix);
     return shared;
+  }
+
+  /** A prefix that a log names; null when it is lost. */
+  load(hash: string): RequestPrefix | null {
+    const found = this.byHash.get(hash);
+    if (found !== undefined) return found;
+    const prefix = this.read(hash);
+    if (prefix !== null) this.byHash.set(hash, prefix);
+    return prefix;
+  }
+
+  private read(hash: string): RequestPrefix | null {
+    if (hash === '') return null;
+    try {
+      const prefix: RequestPrefix = JSON.parse(this.store.getBlob(hash));
+      return prefix;
+    } catch (thrown) {
+      if (thrown instanceof MusterError || thrown instanceof SyntaxError) return null;
+      throw thrown;
+    }
   }
 
   private spec(tool: AnyTool): ToolSpec {

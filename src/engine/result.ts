@@ -87,7 +87,7 @@ function receiptOf(state: TaskState): Receipt {
     filesRead: [...state.filesRead.values()],
     filesChanged: [...state.filesChanged.values()],
     commands: state.commands,
-    children: state.children,
+    children: [...state.children.keys()],
     refusals: state.refusals,
     models: state.models,
     endedBecause: state.end?.because ?? 'it has not ended',
@@ -132,6 +132,6 @@ function toolCallCount(state: TaskState): number {
   return count;
 }
 
-function elapsedMs(state: TaskState): number {
+export function elapsedMs(state: TaskState): number {
   return (state.endedAt ?? state.updatedAt) - (state.startedAt ?? state.createdAt);
 }

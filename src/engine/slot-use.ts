@@ -1,24 +1,21 @@
 import type { TaskRun } from './task-run.ts';
 
 /**
- * Holds the task's slot exactly as long as one of a message's own calls is at work: not while only
- * children are, and not while a person is asked. When all calls are done it is held again or still,
+ * Holds the task's slot exactly as long as one of a message's own calls is at work: not while all
+ * that are left wait for others, and not while a person is asked. When all calls are done it is held again or still,
  * for the request that follows.
  */
 export class SlotUse {
   private readonly run: TaskRun;
   /** Own calls at work. */
   private active: number;
-  /** Calls without an outcome, delegations included. */
+  /** Calls without an outcome, waiting ones included. */
   private open: number;
 
-  constructor(
-    run: TaskRun,
-    { own, delegated }: { readonly own: number; readonly delegated: number },
-  ) {
+  constructor(run: TaskRun, { own, waits }: { readonly own: number; readonly waits: number }) {
     this.run = run;
     this.active = own;
-    this.open = own + delegated;
+    this.open = own + waits;
     this.settle();
   }
 
@@ -28,7 +25,7 @@ export class SlotUse {
     this.settle();
   }
 
-  delegationEnded(): void {
+  waitEnded(): void {
     this.open -= 1;
   }
 

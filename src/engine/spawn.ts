@@ -1,74 +1,71 @@
 import { MusterError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
 import { findAgent } from '../agents/find.ts';
 import { attenuate } from '../policy/attenuate.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
-import type { ToolContext, ToolOutput } from '../protocol/tool.ts';
-import { createTask, type TaskPlan, type Workshop } from './create-task.ts';
+import { createTask } from './create-task.ts';
+import { recordLoss } from './delivery.ts';
 import type { EngineDeps } from './deps.ts';
 import { combineLimits, limitMessage } from './limits.ts';
-import { runTask } from './loop.ts';
 import { describePrompt } from './prompt.ts';
-import { parentText } from './result.ts';
+import { handedIn } from './reach.ts';
 import type { TaskRun } from './task-run.ts';
 import type { TaskInput } from './task-tools/task-input.ts';
-import type { Tree } from './tree.ts';
+import type { Workshop } from './workshop.ts';
 
 /** The type of a Task call that names none. */
 export const DEFAULT_AGENT = 'general-purpose';
 
-/** Runs a Task call to its end. What is wrong with the call is its output; rejects for bugs alone. */
-export type Delegation = (input: TaskInput, context: ToolContext) => Promise<ToolOutput>;
+/** A Task call that makes a child. */
+export interface SpawnRequest {
+  readonly caller: TaskRun;
+  readonly callId: string;
+  readonly input: TaskInput;
+  /** The id under which the call had announced it before a crash; null for a new one. */
+  readonly announced: string | null;
+}
 
-export function createDelegation(workshop: Workshop): Delegation {
+/** Makes the child of a Task call, ready to run. What is wrong with the call is the error returned. */
+export function spawnChild(workshop: Workshop, request: SpawnRequest): TaskRun | MusterError {
   const { deps, running } = workshop;
-  return async (input, context) => {
-    const caller = running.get(context.taskId);
-    if (caller === undefined) {
-      return { text: `Task: task ${context.taskId} does not run here`, error: 'INTERNAL_ERROR' };
-    }
-    const choice = chooseChild(deps, caller, input);
-    if (choice instanceof MusterError) {
-      return { text: `Task: ${choice.message}`, error: choice.code };
-    }
-    const child = tryToCreate(workshop, caller.tree, {
-      agent: choice.agent,
-      rights: attenuate(caller.spec.rights, choice.agent),
-      model: choice.model,
+  const { caller, callId, input } = request;
+  const choice = chooseChild(deps, request);
+  if (choice instanceof MusterError) return choice;
+  const { agent, model } = choice;
+  const id = request.announced ?? newId();
+  try {
+    return createTask(workshop, caller.tree, {
+      id,
+      agent,
+      model,
+      rights: attenuate(caller.spec.rights, agent),
       limits: combineLimits({
         config: deps.settings.taskLimits,
-        definition: choice.agent.limits,
+        definition: agent.limits,
         call: input.maxTurns === undefined ? {} : { maxTurns: input.maxTurns },
       }),
       description: input.description ?? describePrompt(input.prompt),
       prompt: input.prompt,
+      handed: handedIn(input.prompt, caller.state, running),
       cwd: caller.spec.cwd,
+      background: input.background,
       source: 'model',
       params: input.params,
-      parent: { run: caller, callId: context.callId },
+      parent: { run: caller, callId },
     });
-    if (child instanceof MusterError) return { text: `Task: ${child.message}`, error: child.code };
-    await runTask(deps, child);
-    noteEnd(caller, child);
-    return childOutput(child);
-  };
-}
-
-/** A child whose log can't be made (a full disk) is an error for its parent's model, no end of it. */
-function tryToCreate(workshop: Workshop, tree: Tree, plan: TaskPlan): TaskRun | MusterError {
-  try {
-    return createTask(workshop, tree, plan);
   } catch (thrown) {
-    if (thrown instanceof MusterError) return thrown;
-    throw thrown;
+    // A log that can't be made (a full disk) is an error for the model, and no end of its task.
+    if (!(thrown instanceof MusterError)) throw thrown;
+    recordLoss(caller, id, thrown.message);
+    return thrown;
   }
 }
 
 /** Everything about a call that can be wrong, before anything is made or asked. */
 function chooseChild(
   deps: EngineDeps,
-  caller: TaskRun,
-  input: TaskInput,
+  { caller, input, announced }: SpawnRequest,
 ): { readonly agent: AgentDefinition; readonly model: ResolvedModel } | MusterError {
   const { rights } = caller.spec;
   if (rights.depth >= rights.maxDepth) {
@@ -77,7 +74,7 @@ function chooseChild(
       `the limit max_depth = ${rights.maxDepth} is reached: this task is at depth ${rights.depth} and can't delegate. Do the work yourself.`,
     );
   }
-  const hit = caller.tree.taskLimit();
+  const hit = announced === null ? caller.tree.taskLimit() : null;
   if (hit !== null) {
     return new MusterError('LIMIT_EXCEEDED', `${limitMessage(hit)}. Do the work yourself.`);
   }
@@ -93,22 +90,4 @@ function chooseChild(
   });
   if (model instanceof MusterError) return model;
   return { agent, model };
-}
-
-/** What it and those below it did to files counts as its parent's doing, too. */
-function noteEnd(caller: TaskRun, { spec, state }: TaskRun): void {
-  if (state.end === null) return;
-  caller.journal.record({
-    type: 'child.ended',
-    child: spec.id,
-    status: state.end.status,
-    changed: [...state.filesChanged.values()],
-  });
-}
-
-function childOutput(child: TaskRun): ToolOutput {
-  const state = child.outcome();
-  const text = parentText(state, 0);
-  const failed = state.status !== 'completed' && state.status !== 'partial';
-  return failed ? { text, error: state.end?.error?.code ?? 'INTERNAL_ERROR' } : { text };
 }

@@ -1,11 +1,12 @@
 import type { ErrorCode } from '../base/errors.ts';
+import type { StoppedBy } from '../protocol/event.ts';
 
 /**
  * Why a task is told to stop: the reason of its abort signal. `limit` ends it as `partial`, all
  * others as `stopped`.
  */
 export interface StopOrder {
-  readonly by: 'user' | 'parent' | 'client' | 'signal' | 'limit';
+  readonly by: StoppedBy;
   /** One sentence for the log and the parent. */
   readonly because: string;
   readonly code: Extract<ErrorCode, 'CANCELLED' | 'LIMIT_EXCEEDED'>;

@@ -1,11 +1,13 @@
-import { deferred } from '../base/async.ts';
+import { deferred, onAbort } from '../base/async.ts';
 import type { Deadline } from '../base/deadlines.ts';
 import type { ErrorInfo } from '../base/errors.ts';
-import type { EndReason } from '../protocol/event.ts';
+import type { EndReason, TaskInput } from '../protocol/event.ts';
+import { toolCalls, type AssistantMessage, type ToolCallPart } from '../protocol/message.ts';
 import type { RequestPrefix } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import type { AnyTool, FileMemory } from '../protocol/tool.ts';
+import { BackgroundShells } from './background-shells.ts';
 import { Budget } from './budget.ts';
 import type { EngineDeps } from './deps.ts';
 import type { Journal } from './journal.ts';
@@ -14,18 +16,19 @@ import { orderForChild, stopOrder, type StopOrder } from './stop.ts';
 import type { Tree } from './tree.ts';
 
 export interface TaskRunParts {
-  readonly spec: TaskSpec;
+  /** As it was made here; of one that was opened, its log alone tells. */
+  readonly given?: TaskSpec;
   readonly journal: Journal;
   readonly prefix: RequestPrefix;
   /** The frozen tool view: what stands in the request and what may run. */
   readonly view: ReadonlyMap<string, AnyTool>;
   readonly tree: Tree;
+  /** Who gets its result: the task that made or resumed it; null where that is a person. */
   readonly parent: TaskRun | null;
 }
 
 /** One task at work in this process. Its truth is its journal; the rest here dies with the process. */
 export class TaskRun {
-  readonly spec: TaskSpec;
   readonly journal: Journal;
   readonly prefix: RequestPrefix;
   readonly view: ReadonlyMap<string, AnyTool>;
@@ -33,29 +36,34 @@ export class TaskRun {
   readonly parent: TaskRun | null;
   readonly budget: Budget;
   readonly files: FileMemory;
+  readonly shells: BackgroundShells;
   /** Resolves once the end is written. */
   readonly ended: Promise<void>;
   private readonly controller = new AbortController();
   private readonly children = new Set<TaskRun>();
   private readonly finished = deferred<void>();
   private readonly deps: EngineDeps;
+  private readonly given: TaskSpec | null;
   private slot: Slot | null = null;
   private takingSlot: Promise<void> | null = null;
-  private hadSlot = false;
+  private hadSlot: boolean;
+  private newest: ReadonlyMap<string, ToolCallPart> = new Map();
+  private readonly detaching = deferred<void>();
+  private waker = deferred<void>();
   private wall: Deadline | null = null;
   private lostEnd: EndReason | null = null;
   private force = false;
 
   constructor(deps: EngineDeps, parts: TaskRunParts) {
     this.deps = deps;
-    this.spec = parts.spec;
+    this.given = parts.given ?? null;
     this.journal = parts.journal;
     this.prefix = parts.prefix;
     this.view = parts.view;
     this.tree = parts.tree;
     this.parent = parts.parent;
     this.ended = this.finished.promise;
-    const { maxTokens } = parts.spec.limits;
+    const { maxTokens } = this.spec.limits;
     this.budget = new Budget(
       {
         tokens: maxTokens === null ? null : { limit: 'max_tokens', value: maxTokens },
@@ -63,9 +71,15 @@ export class TaskRun {
       },
       parts.parent?.budget ?? parts.tree.budget,
     );
+    this.budget.recover(this.journal.state.stint.spent);
     this.files = fileMemory(this.journal.state);
+    this.shells = new BackgroundShells(deps, this);
+    this.hadSlot = this.journal.state.startedAt !== null;
     parts.parent?.children.add(this);
-    parts.tree.add(parts.spec.id, parts.spec.parent);
+  }
+
+  get spec(): TaskSpec {
+    return this.given ?? this.state.spec;
   }
 
   get state(): TaskState {
@@ -81,7 +95,7 @@ export class TaskRun {
 
   /** Its end could not be written; to be told all the same. */
   loseEnd(error: ErrorInfo): void {
-    this.lostEnd = { status: 'failed', error, because: error.message };
+    this.lostEnd = { status: 'failed', error, because: error.message, by: null };
   }
 
   /** Something that it ran did not stop when told: a stop of it is a kill. */
@@ -101,13 +115,56 @@ export class TaskRun {
   stop(order: StopOrder): void {
     if (!this.controller.signal.aborted) this.controller.abort(order);
     for (const child of this.children) child.stop(orderForChild(order));
+    void this.shells.stopAll();
   }
 
-  /** For a task that breaks: nothing below it may go on, and be paid for, without it. */
-  async stopChildren(because: string): Promise<void> {
+  /** Nothing that it has started may go on, and be paid for, without it. */
+  async stopBelongings(because: string): Promise<void> {
     const children = [...this.children];
     for (const child of children) child.stop(stopOrder('parent', because));
-    await Promise.all(children.map((child) => child.ended));
+    await Promise.all([...children.map((child) => child.ended), this.shells.stopAll()]);
+  }
+
+  /** Its caller waits for it no longer: it goes on in the background. */
+  detach(because: string): void {
+    const child = this.parent?.state.children.get(this.spec.id);
+    if (child === undefined || child.background || child.status !== null) return;
+    this.parent?.journal.record({ type: 'child.detached', child: this.spec.id, because });
+    this.detaching.resolve();
+  }
+
+  /** Resolves when its caller waits for it no longer. */
+  get detached(): Promise<void> {
+    return this.detaching.promise;
+  }
+
+  /** Says something to its model, in its next request; wakes it when it waits. */
+  tell(input: TaskInput): void {
+    this.journal.record({ type: 'input.queued', input });
+    this.wake();
+  }
+
+  /** What it waits for may have come. */
+  wake(): void {
+    this.waker.resolve();
+  }
+
+  /** Resolves at the next `wake`; rejects when the task is stopped. */
+  async news(): Promise<void> {
+    const waker = deferred<void>();
+    this.waker = waker;
+    const forget = onAbort(this.signal, () => waker.reject(this.signal.reason));
+    await waker.promise.finally(forget);
+  }
+
+  /** The newest answer as the model gave it: in the log, and so in the state, its secrets are redacted. */
+  keepAsGiven(message: AssistantMessage): void {
+    this.newest = new Map(toolCalls(message).map((call) => [call.id, call]));
+  }
+
+  /** These calls as the model gave them, where this process has seen it. */
+  asGiven(calls: readonly ToolCallPart[]): readonly ToolCallPart[] {
+    return calls.map((call) => this.newest.get(call.id) ?? call);
   }
 
   /** Ends the task with `order` when `ms` have passed. */

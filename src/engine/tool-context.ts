@@ -22,6 +22,7 @@ export function toolContext(
       get: () => run.state.todos,
       set: (items) => run.journal.record({ type: 'todos.set', items }),
     },
+    shells: run.shells.forCall(callId),
     spillPath: () => deps.store.spillFile(spec.id, callId),
     progress: (line) => deps.onSignal({ type: 'progress', task: spec.id, callId, line }),
   };

@@ -1,19 +1,22 @@
 import { Budget } from './budget.ts';
 import type { EngineSettings } from './deps.ts';
-import type { LimitHit } from './limits.ts';
+import type { LimitHit } from '../protocol/stint.ts';
 import { Slots } from './slots.ts';
 
-/** What the tasks of one tree share: slots, budget, and who descends from whom. */
+/** What the tasks of one tree share in this process: slots, budget and counts. */
 export class Tree {
+  /** The id of the task at its top here. */
+  readonly id: string;
   readonly slots: Slots;
   readonly budget: Budget;
-  /** Parent by task, ended ones too; null for the root. */
-  private readonly parents = new Map<string, string | null>();
   private readonly maxTasks: number;
+  /** The top left out. */
+  private tasks = 0;
   private requests = 0;
   private retries = 0;
 
-  constructor(settings: EngineSettings) {
+  constructor(id: string, settings: EngineSettings) {
+    this.id = id;
     this.slots = new Slots(settings.maxParallel);
     this.maxTasks = settings.maxTasks;
     const { treeTokens, treeCostUsd } = settings;
@@ -26,8 +29,8 @@ export class Tree {
     );
   }
 
-  add(id: string, parent: string | null): void {
-    this.parents.set(id, parent);
+  tasksAdded(count: number): void {
+    this.tasks += count;
   }
 
   requestSent(): void {
@@ -43,24 +46,9 @@ export class Tree {
     this.retries += 1;
   }
 
-  /** Why no task may be added; the root does not count. */
+  /** Why no task may be added; neither the top nor resumes count. */
   taskLimit(): LimitHit | null {
-    const used = Math.max(this.parents.size - 1, 0);
-    if (used < this.maxTasks) return null;
-    return { limit: 'max_tasks', value: this.maxTasks, used };
-  }
-
-  /** Ids below `ancestor` that begin with `prefix`. */
-  descendants(ancestor: string, prefix: string): readonly string[] {
-    return [...this.parents.keys()].filter(
-      (id) => id.startsWith(prefix) && this.isBelow(id, ancestor),
-    );
-  }
-
-  private isBelow(id: string, ancestor: string): boolean {
-    for (let at = this.parents.get(id) ?? null; at !== null; at = this.parents.get(at) ?? null) {
-      if (at === ancestor) return true;
-    }
-    return false;
+    if (this.tasks < this.maxTasks) return null;
+    return { limit: 'max_tasks', value: this.maxTasks, used: this.tasks };
   }
 }

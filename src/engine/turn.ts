@@ -1,36 +1,32 @@
 import { costUsd } from '../model/cost.ts';
-import type { AssistantMessage } from '../protocol/message.ts';
 import {
+  addAmounts,
   modelName,
   NO_USAGE,
+  NOTHING,
   paidTokens,
-  type FinishReason,
+  type Amount,
   type ModelFailure,
   type ModelPart,
   type ModelPrice,
   type ModelRequest,
   type Usage,
 } from '../protocol/model.ts';
-import { add, NOTHING, type Amount } from './budget.ts';
 import type { EngineDeps } from './deps.ts';
 import { expectedUse } from './estimate.ts';
-import type { LimitHit } from './limits.ts';
+import type { LimitHit } from '../protocol/stint.ts';
 import { decideRetry, NO_FAILURES } from './retry.ts';
 import { sleep } from './sleep.ts';
 import type { TaskRun } from './task-run.ts';
 
 export type TurnOutcome =
-  | {
-      readonly kind: 'answered';
-      readonly message: AssistantMessage;
-      readonly reason: FinishReason;
-    }
+  | { readonly kind: 'answered' }
   | { readonly kind: 'limit'; readonly hit: LimitHit }
   | { readonly kind: 'failed'; readonly failure: ModelFailure }
   | { readonly kind: 'stopped' };
 
 /** `none` for the last turn after a limit: the tools stay in the request, calls are forbidden. */
-export type ToolChoice = 'auto' | 'none';
+type ToolChoice = 'auto' | 'none';
 
 type Answer = Extract<ModelPart, { type: 'finished' | 'failed' }>;
 
@@ -46,14 +42,17 @@ export async function runTurn(
   const { state, journal } = run;
   const reserved = await run.budget.reserve(await expected(deps, run), run.signal);
   if (!reserved.ok) return { kind: 'limit', hit: reserved.hit };
-  const turn = state.turns + 1;
-  journal.record({
-    type: 'turn.started',
-    turn,
-    inputs: state.conversation.queued.map((input) => input.id),
-    model: modelName(run.spec.model),
-    toolChoice,
-  });
+  // A request that was begun before a crash is the same again: nothing new may stand in it.
+  const turn = state.openTurn?.turn ?? state.turns + 1;
+  if (state.openTurn === null) {
+    journal.record({
+      type: 'turn.started',
+      turn,
+      inputs: state.conversation.queued.map((input) => input.id),
+      model: modelName(run.spec.model),
+      toolChoice,
+    });
+  }
   const request: ModelRequest = {
     model: run.spec.model,
     prefix: run.prefix,
@@ -77,7 +76,7 @@ class Spending {
   add(usage: Usage | undefined, price: ModelPrice | null): void {
     if (usage === undefined) return;
     const tokens = paidTokens(usage);
-    this.total = add(this.total, { tokens, costUsd: costUsd(usage, price) ?? 0 });
+    this.total = addAmounts(this.total, { tokens, costUsd: costUsd(usage, price) ?? 0 });
   }
 }
 
@@ -130,7 +129,8 @@ async function askUntilAnswered(
         model: modelName({ provider, id: servedBy }),
         ms: Math.round(deps.clock.monotonic() - startedAt),
       });
-      return { kind: 'answered', message: answer.message, reason: answer.reason };
+      run.keepAsGiven(answer.message);
+      return { kind: 'answered' };
     }
     const { failure, usage = NO_USAGE } = answer;
     const decision = decideRetry(failure, retries, {

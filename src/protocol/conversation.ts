@@ -1,5 +1,11 @@
 import type { TaskEvent, TaskInput } from './event.ts';
-import { toolCalls, type Message, type ToolCallPart, type ToolResultPart } from './message.ts';
+import {
+  toolCalls,
+  type Message,
+  type TextPart,
+  type ToolCallPart,
+  type ToolResultPart,
+} from './message.ts';
 
 /**
  * What a task's model has been told and has said: the fold of its log that requests are built from.
@@ -16,10 +22,19 @@ export interface Conversation {
   queued: readonly TaskInput[];
   /** Inputs that stand in a request which has not been accepted yet. */
   undelivered: readonly string[];
+  /** Ids of all inputs that ever came. */
+  readonly inputIds: Set<string>;
 }
 
 export function emptyConversation(): Conversation {
-  return { messages: [], openCalls: [], results: new Map(), queued: [], undelivered: [] };
+  return {
+    messages: [],
+    openCalls: [],
+    results: new Map(),
+    queued: [],
+    undelivered: [],
+    inputIds: new Set(),
+  };
 }
 
 /** The input id of a task's own prompt. */
@@ -31,18 +46,21 @@ export function unansweredCalls(conversation: Conversation): readonly ToolCallPa
 
 export function applyToConversation(conversation: Conversation, event: TaskEvent): void {
   switch (event.type) {
-    case 'task.created':
-      conversation.queued = [
-        {
-          id: PROMPT_INPUT,
-          kind: 'prompt',
-          from: event.spec.parent ?? 'user',
-          text: event.spec.prompt,
-        },
-      ];
+    case 'task.created': {
+      const { parent, prompt } = event.spec;
+      queue(conversation, {
+        id: PROMPT_INPUT,
+        kind: 'prompt',
+        from: parent ?? 'user',
+        text: prompt,
+      });
       return;
+    }
     case 'input.queued':
-      conversation.queued = [...conversation.queued, event.input];
+      queue(conversation, event.input);
+      return;
+    case 'input.withdrawn':
+      conversation.queued = conversation.queued.filter(({ id }) => !event.ids.includes(id));
       return;
     case 'turn.started':
       closeCalls(conversation);
@@ -61,6 +79,12 @@ export function applyToConversation(conversation: Conversation, event: TaskEvent
       return;
     default:
   }
+}
+
+function queue(conversation: Conversation, input: TaskInput): void {
+  if (conversation.inputIds.has(input.id)) return;
+  conversation.inputIds.add(input.id);
+  conversation.queued = [...conversation.queued, input];
 }
 
 function addResult(conversation: Conversation, callId: string, text: string, isError: boolean) {
@@ -92,8 +116,21 @@ function takeInputs(conversation: Conversation, ids: readonly string[]): void {
   const taken = ids.flatMap((id) => conversation.queued.find((input) => input.id === id) ?? []);
   conversation.queued = conversation.queued.filter((input) => !ids.includes(input.id));
   conversation.undelivered = [...conversation.undelivered, ...ids];
-  conversation.messages.push({
-    role: 'user',
-    content: taken.map((input) => ({ type: 'text', text: input.text })),
-  });
+  conversation.messages.push({ role: 'user', content: inputParts(taken) });
+}
+
+/** In order of arrival, but what has ended in the background is told together, in one notice. */
+function inputParts(inputs: readonly TaskInput[]): readonly TextPart[] {
+  const parts: TextPart[] = [];
+  const ended = inputs.filter(({ kind }) => kind === 'result').map(({ text }) => text);
+  if (ended.length > 0) {
+    parts.push({
+      type: 'text',
+      text: `<notice>Ended in the background:\n${ended.join('\n')}\n</notice>`,
+    });
+  }
+  for (const { kind, text } of inputs) {
+    if (kind !== 'result') parts.push({ type: 'text', text });
+  }
+  return parts;
 }

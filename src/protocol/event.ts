@@ -1,14 +1,17 @@
 import type { ErrorInfo } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { AssistantMessage } from './message.ts';
-import type { FinishReason, ModelFailure, Usage } from './model.ts';
-import type { Decision } from './permission.ts';
+import type { Amount, FinishReason, ModelFailure, ResolvedModel, Usage } from './model.ts';
+import type { Decision, Rights } from './permission.ts';
 import type { EndStatus } from './result.ts';
-import type { TaskSpec } from './task.ts';
+import type { TaskLimits, TaskSpec } from './task.ts';
 import type { CallFacts, FileChange, TodoItem } from './tool.ts';
 
-/** The version of the log format that this code writes. Older ones replay; newer ones are refused. */
-export const LOG_VERSION = 1;
+/**
+ * The version of the log format that this code writes. Older ones replay; newer ones are refused.
+ * 2: tasks that live on (resumes, background children, shells).
+ */
+export const LOG_VERSION = 2;
 
 /** What every event carries besides its own fields. */
 export interface EventStamp {
@@ -24,12 +27,19 @@ export interface EventStamp {
 
 /** Text that enters the conversation from outside the loop, in the next request, exactly once. */
 export interface TaskInput {
+  /** The same for the same thing said: a second one of an id is not taken. */
   readonly id: string;
+  /** `result`: a background task or shell of this task has ended; several are told as one notice. */
   readonly kind: 'prompt' | 'message' | 'result' | 'notice';
-  /** A task id, or `user`, or `muster`. */
+  /** The id of a task or shell, or `user`, or `muster`. */
   readonly from: string;
   readonly text: string;
+  /** Tasks of the sender that the text names, and that the receiver may now see and reach. */
+  readonly handed?: readonly string[];
 }
+
+/** Who ended a task that did not end by itself. */
+export type StoppedBy = 'user' | 'parent' | 'client' | 'signal' | 'limit';
 
 /** Why a task ended, for people and for the receipt. */
 export interface EndReason {
@@ -37,7 +47,15 @@ export interface EndReason {
   readonly error: ErrorInfo | null;
   /** One sentence. */
   readonly because: string;
+  /** Null: it ended by itself. */
+  readonly by: StoppedBy | null;
 }
+
+/** How a background shell ended. `lost`: with the process that ran it, or unseen. */
+export type ShellEnd = 'exited' | 'stopped' | 'killed' | 'output_limit' | 'lost';
+
+export const NOTICE_LEVELS = ['info', 'warning', 'error'] as const;
+export type NoticeLevel = (typeof NOTICE_LEVELS)[number];
 
 export type EventBody =
   | { readonly type: 'task.created'; readonly spec: TaskSpec }
@@ -45,8 +63,25 @@ export type EventBody =
   | { readonly type: 'task.claimed'; readonly pid: number; readonly host: string }
   /** It has a slot (again). */
   | { readonly type: 'task.started' }
+  /** It goes on after its end. */
+  | {
+      readonly type: 'task.resumed';
+      /** A task id, or `user`. */
+      readonly by: string;
+      /** The resuming task's call; null for a person. */
+      readonly callId: string | null;
+    }
+  /** From here on these hold instead of what its specification said. */
+  | {
+      readonly type: 'terms.changed';
+      readonly rights: Rights;
+      readonly limits: TaskLimits;
+      readonly model: ResolvedModel;
+    }
   /** Something to say to the model waits for the next request. */
   | { readonly type: 'input.queued'; readonly input: TaskInput }
+  /** These need not be said any more: the model has read them in the outcome of a call. */
+  | { readonly type: 'input.withdrawn'; readonly ids: readonly string[] }
   /**
    * A request is about to be sent: the intent. Its messages are those of the fold up to here with
    * `inputs` appended in this order, so a repeat after a crash is byte-identical.
@@ -114,14 +149,50 @@ export type EventBody =
       readonly decision: Decision | null;
     }
   /** Written before the child's log is made. */
-  | { readonly type: 'child.created'; readonly child: string; readonly callId: string }
-  /** A child has ended; `changed` is what it and all below it did to files. */
+  | {
+      readonly type: 'child.created';
+      readonly child: string;
+      readonly callId: string;
+      /** Its end is told as a notice; otherwise it is the outcome of the call. */
+      readonly background: boolean;
+    }
+  /** An ended task goes on as a child of this one. Written before the child's log says so. */
+  | {
+      readonly type: 'child.resumed';
+      readonly child: string;
+      readonly callId: string;
+      readonly background: boolean;
+    }
+  /** Its call waits no longer: the child goes on in the background. */
+  | { readonly type: 'child.detached'; readonly child: string; readonly because: string }
+  /** A child has ended; the rest is of it and all below it. */
   | {
       readonly type: 'child.ended';
       readonly child: string;
       readonly status: EndStatus;
       readonly changed: readonly FileChange[];
+      readonly spent: Amount;
+      /** Ids of all tasks below it. */
+      readonly below: readonly string[];
     }
+  /** A background shell is about to be started. */
+  | {
+      readonly type: 'shell.started';
+      readonly shell: string;
+      readonly callId: string;
+      readonly command: string;
+      /** Where its output grows. */
+      readonly output: string;
+    }
+  | {
+      readonly type: 'shell.ended';
+      readonly shell: string;
+      readonly end: ShellEnd;
+      /** Null when a signal ended it, or nobody saw it end. */
+      readonly exitCode: number | null;
+    }
+  /** Progress, for the parent's view and the user; not for the parent's model. */
+  | { readonly type: 'notified'; readonly level: NoticeLevel; readonly message: string }
   | { readonly type: 'todos.set'; readonly items: readonly TodoItem[] }
   | {
       readonly type: 'limit.reached';

@@ -84,6 +84,18 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
+/** Paid tokens, and USD where a price is known. */
+export interface Amount {
+  readonly tokens: number;
+  readonly costUsd: number;
+}
+
+export const NOTHING: Amount = { tokens: 0, costUsd: 0 };
+
+export function addAmounts(a: Amount, b: Amount): Amount {
+  return { tokens: a.tokens + b.tokens, costUsd: a.costUsd + b.costUsd };
+}
+
 /** Tokens paid for, the measure of every budget: input not read from cache, plus output. */
 export function paidTokens(usage: Usage): number {
   return usage.input + usage.cacheWrite + usage.output;

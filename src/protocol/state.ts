@@ -1,9 +1,11 @@
 import { unreachable } from '../base/errors.ts';
+import { applyToBelongings, noBelongings, openChildren, type Belongings } from './belongings.ts';
 import { applyToConversation, emptyConversation, type Conversation } from './conversation.ts';
 import type { EndReason, TaskEvent } from './event.ts';
-import { messageText } from './message.ts';
-import { addUsage, NO_USAGE, type Usage } from './model.ts';
+import { messageText, toolCalls } from './message.ts';
+import { addUsage, NO_USAGE, type FinishReason, type Usage } from './model.ts';
 import type { TaskStatus } from './result.ts';
+import { applyToStint, startStint, type Stint } from './stint.ts';
 import type { TaskSpec } from './task.ts';
 import type { CallFacts, CommandRun, FileChange, FileSeen, TodoItem } from './tool.ts';
 
@@ -13,14 +15,22 @@ export type Activity =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'streaming' }
   | { readonly kind: 'waiting_to_retry'; readonly because: string }
-  | { readonly kind: 'tools'; readonly running: readonly string[] };
+  | { readonly kind: 'tools'; readonly running: readonly string[] }
+  /** Its answer has ended; children are at work in the background. */
+  | { readonly kind: 'waiting_for_children'; readonly children: readonly string[] };
 
 /** A task as its log tells it: the one state that the engine and every view share. */
-export interface TaskState {
-  readonly spec: TaskSpec;
+export interface TaskState extends Belongings {
+  /** As it was made, with the terms that hold now. */
+  spec: TaskSpec;
   status: TaskStatus;
   activity: Activity;
   readonly conversation: Conversation;
+  stint: Stint;
+  /** A request that was begun and has no outcome: after a crash it is sent again as it was. */
+  openTurn: { readonly turn: number; readonly toolChoice: 'auto' | 'none' } | null;
+  /** How the newest answer ended; null once a request went out after it. */
+  answer: { readonly reason: FinishReason; readonly text: string } | null;
   /** Answers that ended. */
   turns: number;
   usage: Usage;
@@ -30,7 +40,8 @@ export interface TaskState {
   readonly toolCounts: Map<string, number>;
   /** Names of the calls under way, by call id. */
   readonly runningCalls: Map<string, string>;
-  readonly children: string[];
+  /** Names of calls that began under an owner that is gone and have no outcome, by call id. */
+  readonly unknownCalls: Map<string, string>;
   readonly filesRead: Map<string, FileSeen>;
   /** By the task and by all below it. */
   readonly filesChanged: Map<string, FileChange>;
@@ -40,6 +51,8 @@ export interface TaskState {
   readonly refusals: string[];
   readonly models: string[];
   readonly warnings: string[];
+  /** Tasks outside its own tree below it that it may see and reach. */
+  readonly handed: Set<string>;
   todos: readonly TodoItem[];
   /** The text of the newest answer that had any. */
   lastText: string;
@@ -64,12 +77,16 @@ export function initialState(first: TaskEvent): TaskState {
     status: 'queued',
     activity: { kind: 'idle' },
     conversation: emptyConversation(),
+    stint: startStint(0, { ts: first.ts, turns: 0, callId: null }),
+    openTurn: null,
+    answer: null,
     turns: 0,
     usage: NO_USAGE,
     costUsd: 0,
     toolCounts: new Map(),
     runningCalls: new Map(),
-    children: [],
+    unknownCalls: new Map(),
+    ...noBelongings(),
     filesRead: new Map(),
     filesChanged: new Map(),
     knownFiles: new Map(),
@@ -77,6 +94,7 @@ export function initialState(first: TaskEvent): TaskState {
     refusals: [],
     models: [],
     warnings: [],
+    handed: new Set(first.spec.handed),
     todos: [],
     lastText: '',
     end: null,
@@ -104,23 +122,44 @@ export function foldEvents(events: Iterable<TaskEvent>): TaskState {
 }
 
 export function applyEvent(state: TaskState, event: TaskEvent): void {
+  applyToStint(state.stint, event, state.updatedAt);
+  applyToConversation(state.conversation, event);
+  applyToBelongings(state, event);
   state.lastSeq = event.seq;
   state.updatedAt = event.ts;
   state.epoch = event.epoch;
-  applyToConversation(state.conversation, event);
   switch (event.type) {
     case 'task.created':
+    case 'input.withdrawn':
+    case 'child.created':
+    case 'child.resumed':
+    case 'child.detached':
+    case 'limit.reached':
+    case 'shell.started':
+    case 'shell.ended':
+    case 'notified':
+      return;
     case 'input.queued':
+      for (const id of event.input.handed ?? []) state.handed.add(id);
       return;
     case 'task.claimed':
-      state.runningCalls.clear();
-      state.activity = { kind: 'idle' };
+      takeOver(state);
       return;
+    case 'task.resumed':
+      resume(state, event);
+      return;
+    case 'terms.changed': {
+      const { rights, limits, model } = event;
+      state.spec = { ...state.spec, rights, limits, model };
+      return;
+    }
     case 'task.started':
       state.status = 'running';
       state.startedAt ??= event.ts;
       return;
     case 'turn.started':
+      state.openTurn = { turn: event.turn, toolChoice: event.toolChoice };
+      state.answer = null;
       state.activity = { kind: 'connecting' };
       return;
     case 'turn.accepted':
@@ -134,32 +173,32 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       applyAnswer(state, event);
       return;
     case 'turn.failed':
+      state.openTurn = null;
       state.usage = addUsage(state.usage, event.usage);
       state.activity = { kind: 'idle' };
       return;
     case 'call.started':
       state.runningCalls.set(event.callId, event.tool);
+      state.unknownCalls.delete(event.callId);
       state.toolCounts.set(event.tool, (state.toolCounts.get(event.tool) ?? 0) + 1);
       showRunningCalls(state);
       return;
     case 'call.ended':
       state.runningCalls.delete(event.callId);
+      state.unknownCalls.delete(event.callId);
       addFacts(state, event.facts);
       showRunningCalls(state);
       return;
     case 'call.refused':
+      state.unknownCalls.delete(event.callId);
       if (event.decision !== null) state.refusals.push(`${event.tool}: ${event.decision.reason}`);
-      return;
-    case 'child.created':
-      state.children.push(event.child);
       return;
     case 'child.ended':
       addChanges(state, event.changed);
+      if (state.activity.kind === 'waiting_for_children') showWaiting(state);
       return;
     case 'todos.set':
       state.todos = event.items;
-      return;
-    case 'limit.reached':
       return;
     case 'warning':
       state.warnings.push(event.message);
@@ -177,8 +216,25 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
   }
 }
 
-function applyAnswer(state: TaskState, event: Extract<TaskEvent, { type: 'turn.ended' }>): void {
+/** What ran under the owner before is not known of: it may have happened or not. */
+function takeOver(state: TaskState): void {
+  for (const [callId, tool] of state.runningCalls) state.unknownCalls.set(callId, tool);
+  state.runningCalls.clear();
   state.activity = { kind: 'idle' };
+  if (state.end === null) state.status = 'queued';
+}
+
+function resume(state: TaskState, event: Extract<TaskEvent, { type: 'task.resumed' }>): void {
+  const { callId, ts } = event;
+  state.stint = startStint(state.stint.number + 1, { ts, turns: state.turns, callId });
+  state.status = 'queued';
+  state.end = null;
+  state.result = '';
+  state.endedAt = null;
+}
+
+function applyAnswer(state: TaskState, event: Extract<TaskEvent, { type: 'turn.ended' }>): void {
+  state.openTurn = null;
   state.turns = event.turn;
   if (!state.models.includes(event.model)) state.models.push(event.model);
   state.usage = addUsage(state.usage, event.usage);
@@ -186,6 +242,15 @@ function applyAnswer(state: TaskState, event: Extract<TaskEvent, { type: 'turn.e
     state.costUsd === null || event.costUsd === null ? null : state.costUsd + event.costUsd;
   const text = messageText(event.message);
   if (text.trim() !== '') state.lastText = text;
+  state.answer = { reason: event.reason, text };
+  state.activity = { kind: 'idle' };
+  if (toolCalls(event.message).length === 0) showWaiting(state);
+}
+
+function showWaiting(state: TaskState): void {
+  const children = openChildren(state);
+  state.activity =
+    children.length === 0 ? { kind: 'idle' } : { kind: 'waiting_for_children', children };
 }
 
 function showRunningCalls(state: TaskState): void {

@@ -41,6 +41,9 @@ export interface TaskSpec {
   readonly limits: TaskLimits;
   /** sha256 of the blob that holds the RequestPrefix (system and tool schemas, byte for byte). */
   readonly prefix: string;
+  /** Tasks of its parent that the prompt names: it may see and reach them. */
+  readonly handed: readonly string[];
+  /** Whether it began in the background. */
   readonly background: boolean;
   readonly source: TaskSource;
   /** The call's arguments as given, for `context.params_input`. */

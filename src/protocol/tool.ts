@@ -28,6 +28,8 @@ export interface Tool<I = never> {
   readonly name: string;
   readonly kind: ToolKind;
   readonly replay: ReplayClass;
+  /** Its calls wait for others: they hold no slot, and `tool_seconds` does not count. Default false. */
+  readonly waits?: boolean;
   /** For the model: short. */
   readonly description: string;
   /** JSON Schema of the input, an object schema. */
@@ -75,6 +77,8 @@ export interface ToolOutput {
   readonly facts?: CallFacts;
   /** What it ran did not stop when told, and was killed. */
   readonly forced?: boolean;
+  /** Ids of inputs that need not be said any more: their content stands in `text`. */
+  readonly told?: readonly string[];
 }
 
 /** The ports a tool gets. Nothing in it belongs to the engine, so that a tool is tested alone. */
@@ -89,10 +93,36 @@ export interface ToolContext {
   readonly caps: ToolCaps;
   readonly files: FileMemory;
   readonly todos: TodoStore;
+  readonly shells: ShellPort;
   /** A file beside the log for output too large to keep; created on first use, 0600. */
   spillPath(): string;
   /** A line for whoever watches; may be dropped. */
   progress(line: string): void;
+}
+
+/** Commands that go on after their call: shells of the task, with ids as tasks have them. */
+export interface ShellPort {
+  /** Resolves once it has begun. Rejects with a MusterError that is meant for the model. */
+  start(work: ShellWork): Promise<StartedShell>;
+}
+
+export interface ShellWork {
+  /** As the model wrote it. */
+  readonly command: string;
+  /**
+   * Runs it to its end, or until the signal aborts; then nothing of it is left. `write` gets what it
+   * prints. `forced`: it did not stop when told, and was killed.
+   */
+  run(
+    write: (chunk: Buffer) => void,
+    signal: AbortSignal,
+  ): Promise<{ readonly exitCode: number | null; readonly forced: boolean }>;
+}
+
+export interface StartedShell {
+  readonly id: string;
+  /** Path of the file in which its output grows. */
+  readonly output: string;
 }
 
 /** From `[output]` and `[liveness]`; bytes and milliseconds. */

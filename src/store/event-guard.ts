@@ -1,13 +1,16 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
-import type { EventType, TaskEvent } from '../protocol/event.ts';
+import { LOG_VERSION, type EventType, type TaskEvent } from '../protocol/event.ts';
 
 /** Complete by type: a new event type does not compile until it stands here. */
 const EVENT_TYPES: Readonly<Record<EventType, true>> = {
   'task.created': true,
   'task.claimed': true,
   'task.started': true,
+  'task.resumed': true,
+  'terms.changed': true,
   'input.queued': true,
+  'input.withdrawn': true,
   'turn.started': true,
   'turn.accepted': true,
   'turn.retried': true,
@@ -17,7 +20,12 @@ const EVENT_TYPES: Readonly<Record<EventType, true>> = {
   'call.ended': true,
   'call.refused': true,
   'child.created': true,
+  'child.resumed': true,
+  'child.detached': true,
   'child.ended': true,
+  'shell.started': true,
+  'shell.ended': true,
+  notified: true,
   'todos.set': true,
   'limit.reached': true,
   warning: true,
@@ -29,7 +37,7 @@ export function isEventType(text: string): text is EventType {
 }
 
 /** What a log from before agent types, or without one, is taken to have run. */
-const DEFAULT_AGENT: AgentDefinition = {
+const DEFAULT_AGENT = {
   name: 'general-purpose',
   aliases: [],
   description: '',
@@ -42,7 +50,7 @@ const DEFAULT_AGENT: AgentDefinition = {
   origin: { scope: 'builtin', vendor: 'muster', path: 'builtin:general-purpose' },
   extra: {},
   problems: [],
-};
+} as const satisfies AgentDefinition;
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
@@ -70,21 +78,67 @@ function isSpec(spec: unknown, task: string): boolean {
   );
 }
 
-/** A created event in today's form: one without an agent type ran `general-purpose`. */
+/** An event of any version in today's form. */
 export function upgradeEvent(value: unknown): unknown {
-  if (!isJsonObject(value) || value['type'] !== 'task.created') return value;
-  const { spec } = value;
-  if (!isJsonObject(spec)) return value;
-  const { agent } = spec;
-  if (isJsonObject(agent) && typeof agent['name'] === 'string' && agent['name'] !== '') {
-    return value;
+  if (!isJsonObject(value) || isOfToday(value)) return value;
+  switch (value['type']) {
+    case 'task.created':
+      return isJsonObject(value['spec']) ? { ...value, spec: upgradeSpec(value['spec']) } : value;
+    case 'child.created':
+      return { background: false, ...value };
+    case 'child.ended':
+      return { spent: { tokens: 0, costUsd: 0 }, below: [], ...value };
+    case 'task.ended':
+      return isJsonObject(value['end']) ? { ...value, end: { by: null, ...value['end'] } } : value;
+    default:
+      return value;
   }
+}
+
+/** Also of today's version is a specification without an agent type that somebody wrote by hand. */
+function isOfToday({ v, type, spec }: JsonObject): boolean {
+  if (v !== LOG_VERSION) return false;
+  return type !== 'task.created' || !isJsonObject(spec) || hasAgentName(spec);
+}
+
+function hasAgentName({ agent }: JsonObject): boolean {
+  return isJsonObject(agent) && typeof agent['name'] === 'string' && agent['name'] !== '';
+}
+
+/** Without an agent type it ran `general-purpose`; without rights it has none but to ask. */
+function upgradeSpec(spec: JsonObject): JsonObject {
+  const { agent } = spec;
   const known = isJsonObject(agent) ? agent : {};
+  const name = hasAgentName(spec) ? known['name'] : DEFAULT_AGENT.name;
   return {
-    ...value,
-    spec: { ...spec, agent: { ...DEFAULT_AGENT, ...known, name: DEFAULT_AGENT.name } },
+    ...EARLIEST_SPEC,
+    rights: { ...EARLIEST_RIGHTS, roots: [spec['cwd'] ?? '/'], depth: spec['depth'] ?? 0 },
+    ...spec,
+    agent: { ...DEFAULT_AGENT, ...known, name },
   };
 }
+
+/** What earlier versions of a specification may lack. */
+const EARLIEST_SPEC: JsonObject = {
+  parent: null,
+  parentCall: null,
+  prompt: '',
+  tools: [],
+  prefix: '',
+  handed: [],
+  background: false,
+  source: 'cli',
+  params: {},
+  limits: { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 },
+};
+
+/** Nothing granted: what has effects is asked for. */
+const EARLIEST_RIGHTS: JsonObject = {
+  mode: 'default',
+  rules: { allow: [], ask: [], deny: [] },
+  disallowedTools: [],
+  maxDepth: 0,
+};
 
 /**
  * Whether a parsed line is an event of this task's log. Its stamp and what listings need are looked

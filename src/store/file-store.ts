@@ -21,7 +21,14 @@ import { TaskFiles } from './task-files.ts';
 import { resolvePrefix, taskInUse, taskWithoutSpec } from './task-ids.ts';
 import { TaskIndex } from './task-index.ts';
 import { listTasks, taskNames } from './task-listing.ts';
-import type { BlobOptions, LogContents, TaskLog, TaskStore, TaskSummary } from './task-store.ts';
+import type {
+  BlobOptions,
+  LogContents,
+  LogProblem,
+  TaskLog,
+  TaskStore,
+  TaskSummary,
+} from './task-store.ts';
 
 export interface StoreOptions {
   /** Absolute. Made, with its parents, where it is missing. */
@@ -111,8 +118,23 @@ class FileStore implements TaskStore {
     });
   }
 
-  claim(id: string): TaskLog {
+  scan(id: string, visit: (event: TaskEvent) => void): readonly LogProblem[] {
+    const { events, problems } = this.read(id);
+    for (const event of events) visit(event);
+    return problems;
+  }
+
+  exists(id: string): boolean {
+    try {
+      return this.read(id).events[0]?.type === 'task.created';
+    } catch {
+      return false;
+    }
+  }
+
+  claim(id: string, visit: (event: TaskEvent) => void = () => {}): TaskLog {
     this.#tasks.checkExists(id);
+    for (const event of this.read(id).events) visit(event);
     return this.#takeLog(id, () => this.#reopen(id));
   }
 

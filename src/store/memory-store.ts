@@ -13,7 +13,14 @@ import { createStamp, type Stamp } from './stamp.ts';
 import { addToSummary, newestFirst, shownStatus } from './summary.ts';
 import { isSpillFile, spillName } from './task-files.ts';
 import { checkTaskId, resolvePrefix, taskInUse, taskNotFound, taskTaken } from './task-ids.ts';
-import type { BlobOptions, LogContents, TaskLog, TaskStore, TaskSummary } from './task-store.ts';
+import type {
+  BlobOptions,
+  LogContents,
+  LogProblem,
+  TaskLog,
+  TaskStore,
+  TaskSummary,
+} from './task-store.ts';
 
 export interface MemoryStoreOptions {
   readonly clock?: Clock;
@@ -106,8 +113,18 @@ class MemoryStore implements TaskStore {
     return log;
   }
 
-  claim(id: string): TaskLog {
+  scan(id: string, visit: (event: TaskEvent) => void): readonly LogProblem[] {
+    for (const event of this.#task(id).events) visit(event);
+    return [];
+  }
+
+  exists(id: string): boolean {
+    return this.#tasks.has(id);
+  }
+
+  claim(id: string, visit: (event: TaskEvent) => void = () => {}): TaskLog {
     const record = this.#task(id);
+    for (const event of record.events) visit(event);
     if (record.owner !== undefined) throw this.#inUse(id);
     return this.#own(id, record, []);
   }

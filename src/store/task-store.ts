@@ -77,7 +77,11 @@ export interface TaskStore {
    * Takes over a log to go on with it: repairs its tail, moves damaged lines aside. `CONFLICT`,
    * naming the owner's process, while another owner lives.
    */
-  claim(id: string): TaskLog;
+  claim(id: string, visit?: (event: TaskEvent) => void): TaskLog;
+  /** Every event of a log in order, whoever owns it; returns what of it could not be used. */
+  scan(id: string, visit: (event: TaskEvent) => void): readonly LogProblem[];
+  /** Whether there is a log with a whole created event. */
+  exists(id: string): boolean;
   /** A whole log, owned by whomever. */
   read(id: string): LogContents;
   /** The events from `fromSeq` to the end as it was reached, in bounded memory; damage is skipped. */

@@ -2,12 +2,14 @@ import { delimiter, isAbsolute } from 'node:path';
 import type { Environment } from './env.ts';
 
 const PASSED_ON = new Set(['HOME', 'LANG', 'TMPDIR', 'USER', 'LOGNAME', 'TZ']);
+/** Holds the id of the task that a process was started by. */
+export const TASK_VARIABLE = 'MUSTER_TASK';
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 /**
  * The environment of a command: what a program needs to find its way, and nothing that could be a
  * secret. `PATH` loses its relative entries, so that a file in the workspace cannot take a program's
- * place. `MUSTER_TASK` lets a later run find what this one left behind.
+ * place. `TASK_VARIABLE` lets a later run find what this one left behind.
  */
 export function commandEnvironment(own: Environment, taskId: string): Environment {
   const passed = Object.entries(own).filter(
@@ -17,7 +19,7 @@ export function commandEnvironment(own: Environment, taskId: string): Environmen
     ...Object.fromEntries(passed),
     PATH: absoluteEntries(own['PATH'] ?? ''),
     TERM: 'dumb',
-    MUSTER_TASK: taskId,
+    [TASK_VARIABLE]: taskId,
   };
 }
 

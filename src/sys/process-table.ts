@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** What to look for: members of a process group, and whoever carries a variable in its environment. */
+/** What to look for: members of a process group, and whoever carries a mark in its environment. */
 export interface ProcessQuery {
   readonly group?: number;
-  /** `NAME=value`, as it stands in the environment a process was started with. */
-  readonly mark: string;
+  /** `NAME=value` each, as they stand in the environment a process was started with. One is enough. */
+  readonly marks: ReadonlySet<string>;
 }
 
 /**
  * The pids of living processes (zombies are dead) that belong to the group, descend from its leader
- * or carry the mark. A process that left the group with setsid keeps the mark; one that also cleared
+ * or carry a mark. A process that left the group with setsid keeps its mark; one that also cleared
  * its environment is found as long as its chain of parents is whole. Linux only: elsewhere there is
  * no /proc, and the answer is undefined.
  */
@@ -19,7 +19,7 @@ export function findProcesses(query: ProcessQuery): readonly number[] | undefine
   const rows = pids.map(readRow).filter((row) => row !== undefined);
   const found = new Set<number>();
   for (const row of rows) {
-    if (row.group === query.group || carries(row.pid, query.mark)) found.add(row.pid);
+    if (row.group === query.group || carries(row.pid, query.marks)) found.add(row.pid);
   }
   if (query.group !== undefined) addDescendants(query.group, rows, found);
   found.delete(process.pid);
@@ -73,8 +73,12 @@ function readRow(pid: number): Row | undefined {
   };
 }
 
-function carries(pid: number, mark: string): boolean {
-  return readProc(pid, 'environ')?.split('\0').includes(mark) ?? false;
+function carries(pid: number, marks: ReadonlySet<string>): boolean {
+  return (
+    readProc(pid, 'environ')
+      ?.split('\0')
+      .some((variable) => marks.has(variable)) ?? false
+  );
 }
 
 function readProc(pid: number, file: string): string | undefined {

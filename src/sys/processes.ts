@@ -71,7 +71,7 @@ export function spawnGroup(
   });
   const exited = exitOf(child);
   const query: ProcessQuery = {
-    mark: `${MARK_VARIABLE}=${mark}`,
+    marks: new Set([`${MARK_VARIABLE}=${mark}`]),
     ...(child.pid === undefined ? {} : { group: child.pid }),
   };
   const group: ProcessGroup = {
@@ -103,11 +103,13 @@ export async function killAllProcesses({ graceMs = END_ALL_GRACE_MS } = {}): Pro
 }
 
 /**
- * End every process on this machine (of this user) that carries `NAME=value` in its environment:
- * for what a run that was killed left behind.
+ * End every process on this machine (of this user) that carries one of these values in the variable:
+ * for what a run that was killed left behind. At once when there is none.
  */
-export async function endMarkedProcesses(name: string, value: string): Promise<void> {
-  await endProcesses({ mark: `${name}=${value}` }, END_GRACE_MS);
+export async function endMarkedProcesses(name: string, values: Iterable<string>): Promise<void> {
+  const marks = new Set([...values].map((value) => `${name}=${value}`));
+  const query = { marks };
+  if (marks.size > 0 && isAlive(query)) await endProcesses(query, END_GRACE_MS);
 }
 
 async function endProcesses(query: ProcessQuery, graceMs: number): Promise<boolean> {

@@ -8,6 +8,8 @@ import { FLAG_NAMES, flagSpec } from '../../src/front/cli/flags.ts';
 const RUN: RunCommand = {
   kind: 'run',
   prompt: null,
+  resume: null,
+  readsStdin: true,
   outputFormat: 'text',
   verbose: false,
   log: true,
@@ -66,6 +68,18 @@ describe('a prompt', () => {
   });
 });
 
+describe('a conversation that goes on', () => {
+  it.each([
+    [['--continue'], { prompt: null, resume: 'newest', readsStdin: false }],
+    [['-c', 'and now?'], { prompt: 'and now?', resume: 'newest', readsStdin: false }],
+    [['-p', '-c'], { prompt: null, resume: 'newest', readsStdin: true }],
+    [['--resume', 'last'], { prompt: null, resume: 'newest', readsStdin: false }],
+    [['-r', '4f2k9x', '-p', 'go'], { prompt: 'go', resume: { id: '4f2k9x' }, readsStdin: true }],
+  ])('%j', (argv, expected) => {
+    expect(parseArgs(argv)).toEqual({ ...RUN, ...expected });
+  });
+});
+
 it('takes every flag of a run', () => {
   const argv = [
     '-p',
@@ -110,6 +124,8 @@ it('takes every flag of a run', () => {
   expect(parseArgs(argv)).toEqual({
     kind: 'run',
     prompt: 'hi',
+    resume: null,
+    readsStdin: true,
     outputFormat: 'stream-json',
     verbose: true,
     log: false,
@@ -180,8 +196,10 @@ describe('a mistake is named with what is valid', () => {
     [['-p', 'x', '--modl', 'y'], /^unknown flag --modl; valid, nearest first: --model, /],
     [['-p', 'x', '--modl=secret'], /^unknown flag --modl; valid/],
     [['-p', 'x', '-z'], /^unknown flag -z; valid/],
-    [['-p', 'x', '--continue'], /^unknown flag --continue; valid, nearest first: /],
-    [['-p', 'x', '--resume', 'last'], /^unknown flag --resume; valid, nearest first: /],
+    [['-p', 'x', '--continue', '--resume', 'a'], /^--continue and --resume name two/],
+    [['-p', 'x', '--continue', '--agent', 'Plan'], /^--agent does not go with a conversation/],
+    [['-p', 'x', '--continue', '--no-log'], /^--no-log does not go with a conversation/],
+    [['--resume'], '--resume needs a value'],
     [['-p', 'x', '--no-log=1'], '--no-log takes no value'],
     [['-p', 'x', '--model'], '--model needs a value'],
     [['-p', 'x', '--model', ''], '--model needs a value: --model MODEL'],

@@ -51,6 +51,7 @@ const SETTINGS: EngineSettings = {
   rootLimits: NO_LIMITS,
   treeTokens: 0,
   treeCostUsd: 0,
+  foregroundMs: 300_000,
   retries: 0,
   noProgressCalls: 8,
   caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 1_000_000, toolMs: 600_000 },

@@ -83,7 +83,7 @@ function wrongAfterClaim(store: TaskStore, logs: Logs): readonly string[] {
 
 function leftRunning({ sandbox }: KilledRun, logs: Logs): readonly string[] {
   const marked = [...logs.keys()].flatMap(
-    (id) => findProcesses({ mark: `MUSTER_TASK=${id}` }) ?? [],
+    (id) => findProcesses({ marks: new Set([`MUSTER_TASK=${id}`]) }) ?? [],
   );
   return [...new Set([...processesOf(sandbox), ...marked])].map((pid) => `process ${pid} is left`);
 }

@@ -86,7 +86,7 @@ function killAt(moment: Moment | null, running: Running, requests: () => number)
 
 /** The processes of a run: its home is nobody else's. */
 export function processesOf(sandbox: Sandbox): readonly number[] {
-  return findProcesses({ mark: `HOME=${sandbox.home}` }) ?? [];
+  return findProcesses({ marks: new Set([`HOME=${sandbox.home}`]) }) ?? [];
 }
 
 /** Ends what a killed run left behind, until nothing has come for a while. */

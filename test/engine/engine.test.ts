@@ -170,6 +170,7 @@ describe('limits', () => {
         retryable: false,
       },
       because: 'the limit max_turns = 2 is reached (2 used)',
+      by: 'limit',
     });
     expect(test.model.requests.map(({ toolChoice }) => toolChoice)).toEqual([
       'auto',
@@ -272,6 +273,7 @@ describe('failures of a model', () => {
       status: 'failed',
       error: { code: 'PROVIDER_ERROR', message: 'reset', retryable: true },
       because: 'reset',
+      by: null,
     });
     expect(run.state.result).toBe('found it');
     expect(test.model.requests.length).toBe(4);
@@ -474,7 +476,7 @@ describe('a child’s doings', () => {
 describe('TaskOutput', () => {
   it.each([
     [{ offset: 3 }, 'offset: 3 is beyond the end; the answer has 2 characters'],
-    [{ task_id: 'zzzzzzzz' }, 'no task of yours begins with zzzzzzzz'],
+    [{ task_id: 'zzzzzzzz' }, 'no task or shell of yours begins with zzzzzzzz'],
     [{ task_id: '' }, 'task_id: must be the id of a task'],
     [{ offset: -1 }, 'offset: must be a whole number'],
   ])('with %j says what is wrong', async (wrong, words) => {

@@ -12,6 +12,8 @@ describe('the arguments of Task', () => {
         subagent_type: 'Explore',
         model: 'fast',
         max_turns: 3,
+        run_in_background: true,
+        resume: '4f2k9x',
       },
       {
         description: 'Find it',
@@ -19,6 +21,8 @@ describe('the arguments of Task', () => {
         subagentType: 'Explore',
         model: 'fast',
         maxTurns: 3,
+        background: true,
+        resume: '4f2k9x',
       },
     ],
     ['task for prompt', { task: 'find it' }, { prompt: 'find it' }],
@@ -34,7 +38,10 @@ describe('the arguments of Task', () => {
     ],
     ['null for absent', { prompt: 'find it', model: null }, { prompt: 'find it' }],
   ])('take %s', (_, params, input) => {
-    expect(parseTaskInput(params)).toEqual({ ok: true, input: { ...input, params } });
+    expect(parseTaskInput(params)).toEqual({
+      ok: true,
+      input: { background: false, ...input, params },
+    });
   });
 
   it.each([
@@ -66,19 +73,19 @@ describe('the arguments of Task', () => {
       'an unknown one',
       { prompt: 'a', agent: 'x' },
       [
-        'agent: is not an argument of Task; valid are description, prompt, subagent_type, model, max_turns',
+        'agent: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns',
       ],
     ],
     [
       'one that is not there yet',
-      { prompt: 'a', run_in_background: true },
-      ['run_in_background: is not available in this version; leave it out (it acts as false)'],
+      { prompt: 'a', isolation: 'worktree' },
+      ['isolation: is not available in this version; leave it out (it acts as "none")'],
     ],
     [
       'a prototype',
       JSON.parse('{"prompt":"a","__proto__":1}'),
       [
-        '__proto__: is not an argument of Task; valid are description, prompt, subagent_type, model, max_turns',
+        '__proto__: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns',
       ],
     ],
   ])('refuse %s', (_, params, issues) => {

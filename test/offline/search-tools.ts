@@ -54,6 +54,7 @@ function contextIn(root: string): ToolContext {
     caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 52_428_800, toolMs: 600_000 },
     files: { seen: (path) => seen.get(path), remember: (path, hash) => void seen.set(path, hash) },
     todos: { get: () => [], set: () => {} },
+    shells: { start: () => Promise.reject(new Error('no shells here')) },
     spillPath: () => `${root}/spill`,
     progress: () => {},
   };

@@ -38,6 +38,7 @@ export function taskSpec(id: string, change: Partial<TaskSpec> = {}): TaskSpec {
     tools: ['Read'],
     limits: { maxTurns: 30, maxTokens: null, wallMs: null, resultMaxTokens: 2000 },
     prefix: '0'.repeat(64),
+    handed: [],
     background: false,
     source: 'cli',
     params: {},
@@ -66,7 +67,11 @@ export function turnEnded(
 }
 
 export function taskEnded(status: EndStatus = 'completed'): EventBody {
-  return { type: 'task.ended', end: { status, error: null, because: 'it answered' }, result: 'x' };
+  return {
+    type: 'task.ended',
+    end: { status, error: null, by: null, because: 'it answered' },
+    result: 'x',
+  };
 }
 
 /** The messages of all warnings: what most tests append. */

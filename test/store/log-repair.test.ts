@@ -178,11 +178,11 @@ describe('versions', () => {
     const { dataDir, path, lines } = await writeLog();
     writeFileSync(
       path,
-      text(lines.map((line, at) => (at === index ? line.replace('"v":1', '"v":2') : line))),
+      text(lines.map((line, at) => (at === index ? line.replace('"v":2', '"v":3') : line))),
     );
     const store = openStore({ dataDir, durability: 'fast' });
     store.create(taskSpec('other0000001'));
-    const refusal = /task00000001 was logged by a newer Muster \(log version 2.*update Muster/;
+    const refusal = /task00000001 was logged by a newer Muster \(log version 3.*update Muster/;
     expect(() => store.read(ID)).toThrow(refusal);
     expect(() => store.claim(ID)).toThrow(refusal);
     await expect(collect(store.events(ID, 0))).rejects.toThrow(refusal);

@@ -1,3 +1,4 @@
+import { LOG_VERSION } from '../../src/protocol/event.ts';
 import { hostname } from 'node:os';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -49,7 +50,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     const first = log.append([warning('a'), warning('b')]);
     const second = log.append([warning('c')]);
     await log.sync();
-    const stamp = { v: 1, task: ID, epoch: 1 };
+    const stamp = { v: LOG_VERSION, task: ID, epoch: 1 };
     const host = hostname();
     expect([...log.opening, ...first, ...second]).toEqual([
       { ...stamp, seq: 0, ts: 1001, type: 'task.created', spec },

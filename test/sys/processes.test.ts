@@ -82,8 +82,8 @@ test.runIf(process.platform === 'linux')(
     });
     onTestFinished(() => void orphan.kill('SIGKILL'));
     const mark = `MUSTER_TASK=${task}`;
-    await vi.waitFor(() => expect(findProcesses({ mark })).toEqual([orphan.pid]));
-    await endMarkedProcesses('MUSTER_TASK', task);
-    expect(findProcesses({ mark })).toEqual([]);
+    await vi.waitFor(() => expect(findProcesses({ marks: new Set([mark]) })).toEqual([orphan.pid]));
+    await endMarkedProcesses('MUSTER_TASK', [task]);
+    expect(findProcesses({ marks: new Set([mark]) })).toEqual([]);
   },
 );

@@ -188,5 +188,5 @@ test('the tool limit of the task caps the time-out', async () => {
 test('nothing of ours is found by a mark that nobody carries', () => {
   const bystander = spawn('sleep', ['30']);
   onTestFinished(() => void bystander.kill('SIGKILL'));
-  expect(findProcesses({ mark: 'MUSTER_PROCESS=nobody' })).toEqual([]);
+  expect(findProcesses({ marks: new Set(['MUSTER_PROCESS=nobody']) })).toEqual([]);
 });

@@ -68,6 +68,7 @@ function makeContext(root: string, progress: string[]): ToolContext {
         todos = items;
       },
     },
+    shells: { start: () => Promise.reject(new Error('no shells here')) },
     spillPath: () => join(dirname(root), 'spill.txt'),
     progress: (line) => void progress.push(line),
   };

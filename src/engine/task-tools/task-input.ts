@@ -8,6 +8,10 @@ export interface TaskInput {
   readonly subagentType?: string;
   readonly model?: string;
   readonly maxTurns?: number;
+  /** The id of an ended task, or its beginning, that goes on with `prompt`. */
+  readonly resume?: string;
+  /** Default false. */
+  readonly background: boolean;
   /** The arguments as the model gave them. */
   readonly params: JsonObject;
 }
@@ -19,11 +23,18 @@ const ARGUMENT_ALIASES: ReadonlyMap<string, string> = new Map([
   ['type', 'subagent_type'],
 ]);
 
-const ARGUMENTS = ['description', 'prompt', 'subagent_type', 'model', 'max_turns'];
+const ARGUMENTS = [
+  'description',
+  'prompt',
+  'subagent_type',
+  'model',
+  'run_in_background',
+  'resume',
+  'max_turns',
+];
 
 /** Arguments that will come: their only valid value by now is the one that says what is done anyway. */
 const FIXED_ARGUMENTS: ReadonlyMap<string, JsonValue> = new Map<string, JsonValue>([
-  ['run_in_background', false],
   ['context', 'fresh'],
   ['fork', false],
   ['isolation', 'none'],
@@ -53,17 +64,21 @@ export function parseTaskInput(value: JsonValue): ValidationResult<TaskInput> {
   const description = text('description');
   const subagentType = text('subagent_type');
   const model = text('model');
+  const resume = text('resume');
+  const background = flag(args.get('run_in_background'), issues);
   const maxTurns = turnCount(args.get('max_turns'), issues);
   if (issues.length > 0 || prompt === undefined) return { ok: false, issues };
   return {
     ok: true,
     input: {
       prompt,
+      background,
       params: value,
       ...(description === undefined ? {} : { description }),
       ...(subagentType === undefined ? {} : { subagentType }),
       ...(model === undefined ? {} : { model }),
       ...(maxTurns === undefined ? {} : { maxTurns }),
+      ...(resume === undefined ? {} : { resume }),
     },
   };
 }
@@ -92,6 +107,12 @@ function textReader(args: ReadonlyMap<string, JsonValue>, issues: string[]) {
     }
     return value;
   };
+}
+
+function flag(value: JsonValue | undefined, issues: string[]): boolean {
+  if (value === undefined || typeof value === 'boolean') return value ?? false;
+  issues.push(`run_in_background: must be true or false, not ${JSON.stringify(value)}`);
+  return false;
 }
 
 function turnCount(value: JsonValue | undefined, issues: string[]): number | undefined {

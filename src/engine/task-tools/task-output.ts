@@ -1,46 +1,123 @@
-import { isJsonObject, type JsonValue } from '../../base/json.ts';
+import type { JsonValue } from '../../base/json.ts';
+import { MusterError } from '../../base/errors.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
+import { foldLog } from '../fold-log.ts';
+import { findReachable, type Reached } from '../reach.ts';
+import { parentText, wholeResult } from '../result.ts';
+import { shellReport } from '../shell-report.ts';
+import { sleep } from '../sleep.ts';
+import { endedReport, endOutput, runningReport } from '../task-report.ts';
+import type { Workshop } from '../workshop.ts';
+import { Arguments } from './arguments.ts';
 
 export interface TaskOutputInput {
   readonly taskId: string;
+  /** Whether to wait for the end. */
+  readonly block: boolean;
+  /** The most to wait, in milliseconds. */
+  readonly timeout: number;
   /** Where in the answer to go on, in UTF-16 units. */
   readonly offset: number;
 }
 
-export type ReadTaskOutput = (input: TaskOutputInput, context: ToolContext) => ToolOutput;
+const DEFAULT_TIMEOUT_MS = 30_000;
+const MOST_TIMEOUT_MS = 600_000;
 
-/** Gives the rest of a subagent's answer that was too long for one result. */
-export function taskOutputTool(read: ReadTaskOutput): Tool<TaskOutputInput> {
+/** Reads a background task or shell, waiting for its end where that is wanted (seed S3's table). */
+export function taskOutputTool(workshop: Workshop): Tool<TaskOutputInput> {
   return {
     name: 'TaskOutput',
     kind: 'meta',
     replay: 'pure',
-    description: 'Read on in the answer of a subagent of yours, from `offset`.',
+    waits: true,
+    description:
+      'Result or state of a subagent or background shell of yours. Waits for its end, at most `timeout` ms; with block false it answers at once. `offset` reads on in a long answer.',
     inputSchema: {
       type: 'object',
       properties: {
         task_id: { type: 'string' },
+        block: { type: 'boolean', description: 'default true' },
+        timeout: {
+          type: 'integer',
+          minimum: 0,
+          maximum: MOST_TIMEOUT_MS,
+          description: `ms, default ${DEFAULT_TIMEOUT_MS}`,
+        },
         offset: { type: 'integer', minimum: 0 },
       },
       required: ['task_id'],
     },
-    parse: parseTaskOutputInput,
-    run: async (input, context) => read(input, context),
+    parse,
+    run: (input, context) => readOutput(workshop, input, context),
   };
 }
 
-function parseTaskOutputInput(value: JsonValue): ValidationResult<TaskOutputInput> {
-  if (!isJsonObject(value)) return { ok: false, issues: ['the arguments must be an object'] };
-  const { task_id: taskId, offset = 0 } = value;
-  const issues: string[] = [];
-  if (typeof taskId !== 'string' || taskId === '') {
-    issues.push('task_id: must be the id of a task, or the beginning of one');
+function parse(value: JsonValue): ValidationResult<TaskOutputInput> {
+  const args = new Arguments(value, ['task_id', 'block', 'timeout', 'offset']);
+  return args.result({
+    taskId: args.text('task_id', 'the id of a task, or the beginning of one'),
+    block: args.flag('block', true),
+    timeout: args.count('timeout', {
+      usual: DEFAULT_TIMEOUT_MS,
+      least: 0,
+      most: MOST_TIMEOUT_MS,
+    }),
+    offset: args.count('offset', { usual: 0, least: 0, most: Number.MAX_SAFE_INTEGER }),
+  });
+}
+
+async function readOutput(
+  workshop: Workshop,
+  input: TaskOutputInput,
+  { taskId, signal }: ToolContext,
+): Promise<ToolOutput> {
+  const { deps, running } = workshop;
+  const caller = running.get(taskId);
+  if (caller === undefined) {
+    return { text: `TaskOutput: task ${taskId} does not run here`, error: 'INTERNAL_ERROR' };
   }
-  if (typeof offset !== 'number' || !Number.isSafeInteger(offset) || offset < 0) {
-    issues.push(`offset: must be a whole number from 0 on, not ${JSON.stringify(offset)}`);
+  const found = findReachable(caller, running, { field: 'task_id', word: input.taskId });
+  if (found instanceof MusterError) {
+    return { text: `TaskOutput: ${found.message}`, error: found.code };
   }
-  if (typeof taskId !== 'string' || typeof offset !== 'number' || issues.length > 0) {
-    return { ok: false, issues };
+  const waitMs = input.block ? input.timeout : 0;
+  const wait = async (end: Promise<void> | undefined) => {
+    if (end === undefined || waitMs === 0) return;
+    const given = new AbortController();
+    const until = AbortSignal.any([signal, given.signal]);
+    await Promise.race([end, sleep(deps.deadlines, waitMs, until).catch(() => {})]);
+    given.abort();
+  };
+  if (found.kind === 'shell') {
+    const owner = running.get(found.owner);
+    await wait(owner?.shells.ended(found.id));
+    signal.throwIfAborted();
+    return readShell(workshop, found, input.offset);
   }
-  return { ok: true, input: { taskId, offset } };
+  await wait(running.get(found.id)?.ended);
+  signal.throwIfAborted();
+  return readTask(workshop, found.id, input.offset);
+}
+
+function readShell(
+  { deps, running }: Workshop,
+  { id, owner }: Extract<Reached, { kind: 'shell' }>,
+  offset: number,
+): ToolOutput {
+  const shell = running.get(owner)?.state.shells.get(id);
+  if (shell === undefined) return { text: `TaskOutput: shell ${id} is gone`, error: 'NOT_FOUND' };
+  const { caps } = deps.settings;
+  return shellReport(id, shell, { offset, caps, now: deps.clock.now() });
+}
+
+function readTask({ deps, running }: Workshop, id: string, offset: number): ToolOutput {
+  const state = running.get(id)?.state ?? foldLog(deps.store, id);
+  if (state.end === null) return { text: runningReport(state) };
+  if (offset === 0) return endedReport(state);
+  const { length } = wholeResult(state);
+  if (offset <= length) return endOutput(state, parentText(state, offset));
+  return {
+    text: `TaskOutput: offset: ${offset} is beyond the end; the answer has ${length} characters`,
+    error: 'INVALID_PARAM',
+  };
 }

@@ -1,6 +1,7 @@
 import type { Tool } from '../../protocol/tool.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
-import { DEFAULT_AGENT, type Delegation } from '../spawn.ts';
+import type { Delegation } from '../delegation.ts';
+import { DEFAULT_AGENT } from '../spawn.ts';
 import { parseTaskInput, type TaskInput } from './task-input.ts';
 
 /**
@@ -14,7 +15,9 @@ export function taskTool(
   return {
     name: 'Task',
     kind: 'delegate',
-    replay: 'checkable',
+    // Run again after a crash, it finds the child that it made.
+    replay: 'keyed',
+    waits: true,
     description:
       'Give a task to a subagent and get its final answer. It starts with nothing but `prompt`. Several Task calls in one message run in parallel.',
     inputSchema: {
@@ -24,6 +27,14 @@ export function taskTool(
         prompt: { type: 'string', description: 'Goal, paths, constraints, form of the answer' },
         subagent_type: { type: 'string', description: `Agent type; default ${DEFAULT_AGENT}` },
         model: { type: 'string', description: 'fast, balanced, powerful or provider/model' },
+        run_in_background: {
+          type: 'boolean',
+          description: 'Return at once; you are told when it ends',
+        },
+        resume: {
+          type: 'string',
+          description: 'Id of an ended task of yours: it goes on with `prompt`, its context kept',
+        },
         max_turns: { type: 'integer', minimum: 1 },
       },
       required: ['prompt'],

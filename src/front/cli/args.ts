@@ -1,7 +1,14 @@
 import { errorMessage, UsageError } from '../../base/errors.ts';
 import { OUTPUT_FORMATS } from '../../protocol/output-format.ts';
 import { oneLine, quoted } from '../../api/config/quote.ts';
-import type { AgentsArgument, Command, ConfigFlags, HelpTopic, ProjectFlags } from './command.ts';
+import type {
+  AgentsArgument,
+  Command,
+  ConfigFlags,
+  HelpTopic,
+  ProjectFlags,
+  RunCommand,
+} from './command.ts';
 import { checkFlags, checkOperands, unknownCommand, unknownFlag } from './command-check.ts';
 import { commandSpec, commandsUnder, findCommand, RUN, type CommandKind } from './command-table.ts';
 import { FlagReader } from './flag-reader.ts';
@@ -53,7 +60,8 @@ function parseCommand(
 }
 
 function parseRun(scan: Scan, flags: FlagReader): Command {
-  if (!flags.given('print')) {
+  const resume = resumeArgument(flags);
+  if (!flags.given('print') && resume === null) {
     if (scan.words.length > 0) throw unknownCommand(scan.words);
     if (scan.flags.size === 0) return { kind: 'help', topic: 'program' };
     throw new UsageError('a run needs -p and a prompt: muster -p "…"');
@@ -61,6 +69,8 @@ function parseRun(scan: Scan, flags: FlagReader): Command {
   return {
     kind: 'run',
     prompt: promptOf(scan),
+    resume,
+    readsStdin: flags.given('print'),
     outputFormat: flags.choice('output-format', OUTPUT_FORMATS, 'text'),
     verbose: flags.given('verbose'),
     log: !flags.given('no-log'),
@@ -72,6 +82,22 @@ function parseRun(scan: Scan, flags: FlagReader): Command {
     ...projectFlags(flags),
     flags: flags.configValues(RUN.flags),
   };
+}
+
+function resumeArgument(flags: FlagReader): RunCommand['resume'] {
+  const id = flags.text('resume');
+  const newest = flags.given('continue');
+  if (id === null && !newest) return null;
+  if (id !== null && newest) {
+    throw new UsageError('--continue and --resume name two conversations; give one of them');
+  }
+  if (flags.given('agent')) {
+    throw new UsageError('--agent does not go with a conversation that has its agent already');
+  }
+  if (flags.given('no-log')) {
+    throw new UsageError('--no-log does not go with a conversation that is in the logs');
+  }
+  return id === null || id === 'last' ? 'newest' : { id };
 }
 
 function promptOf(scan: Scan): string | null {

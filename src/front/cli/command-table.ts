@@ -33,6 +33,8 @@ export const RUN = {
     'print',
     'output-format',
     'verbose',
+    'continue',
+    'resume',
     'no-log',
     'agent',
     'agents',
@@ -48,6 +50,7 @@ export const RUN = {
     'muster -p "Where is the retry limit decided?"',
     'git diff | muster -p "Review this change" --output-format json',
     'muster -p "Fix the failing test" --permission-mode acceptEdits --allow "Bash(npm test)"',
+    'muster --continue -p "Now run the tests"',
     'muster -p -- "- a prompt that begins with a dash"',
   ],
 } as const satisfies CommandSpec;

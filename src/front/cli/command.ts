@@ -40,6 +40,10 @@ export interface RunCommand extends ConfigFlags, DataFlags {
   readonly kind: 'run';
   /** Null: stdin is the prompt. Otherwise stdin, where something comes from it, is context. */
   readonly prompt: string | null;
+  /** The task to go on with: an id or its beginning, or the newest conversation; null: a new one. */
+  readonly resume: { readonly id: string } | 'newest' | null;
+  /** Whether stdin may hold (a part of) the prompt. */
+  readonly readsStdin: boolean;
   readonly outputFormat: OutputFormat;
   readonly verbose: boolean;
   /** False: nothing is kept after exit. */

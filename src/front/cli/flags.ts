@@ -33,6 +33,17 @@ const FLAGS = {
     help: 'text (the answer), json (the result envelope) or stream-json (one event a line, the envelope last)',
   },
   verbose: { group: 'Run', help: "show the subagents' actions on stderr" },
+  continue: {
+    short: 'c',
+    group: 'Run',
+    help: 'go on with the newest conversation of this directory; a prompt is its next message',
+  },
+  resume: {
+    short: 'r',
+    value: 'ID',
+    group: 'Run',
+    help: 'go on with this task, or with the newest conversation of this directory (last)',
+  },
   'no-log': { group: 'Run', help: 'keep nothing of this run after it ends' },
   model: {
     value: 'MODEL',

@@ -9,6 +9,14 @@ import { UsageError } from '../../base/errors.ts';
 const FIRST_BYTE_MS = 3_000;
 const MOST_BYTES = 10_000_000;
 
+/** The next message of a conversation that goes on: as `readPrompt`, but there need be none. */
+export async function readMessage(typed: string | null): Promise<string | null> {
+  if (typed !== null) return readPrompt(typed);
+  if (!mayHoldContext()) return null;
+  const message = await readStdin({ firstByteMs: FIRST_BYTE_MS });
+  return message.trim() === '' ? null : message;
+}
+
 /** The prompt of a run: what was typed, what comes from stdin, or both. */
 export async function readPrompt(typed: string | null): Promise<string> {
   if (typed === null) return await requiredPrompt();

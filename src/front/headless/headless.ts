@@ -1,4 +1,4 @@
-import type { Muster, RunRequest } from '../../api/index.ts';
+import type { EventListener, Muster, ResultEnvelope, Run } from '../../api/index.ts';
 import { printable } from '../../base/printable.ts';
 import { formatDuration } from '../../base/text.ts';
 import { killAllProcesses } from '../../sys/processes.ts';
@@ -21,12 +21,12 @@ export interface HeadlessOptions {
 const STOP_MS = 2_700;
 
 /**
- * Runs one prompt to its end without a person: the answer on stdout, who works on what on stderr.
+ * Runs what `begin` begins to its end without a person: the answer on stdout, who works on what on stderr.
  * Resolves to the exit code.
  */
 export async function runHeadless(
   muster: Muster,
-  request: RunRequest,
+  begin: (onEvent: EventListener) => Promise<Run>,
   { format, verbose, onStarted }: HeadlessOptions,
 ): Promise<number> {
   const { stdout, stderr } = process;
@@ -39,9 +39,9 @@ export async function runHeadless(
   const live = new LiveLines((line) => void stderr.write(`${line}\n`), detail);
   const signals = endOnSignals(muster);
   try {
-    const run = muster.start(request, (event) => {
+    const run = await begin((event, state) => {
       output.event(event);
-      live.show(event);
+      live.show(event, state);
     });
     onStarted?.();
     const envelope = await run.result;
@@ -57,7 +57,7 @@ export async function runHeadless(
   }
 }
 
-function lastLine({ data, stats }: Awaited<ReturnType<Muster['start']>['result']>): string {
+function lastLine({ data, stats }: ResultEnvelope): string {
   const paid = data.usage.input + data.usage.cache_write + data.usage.output;
   const cost = data.cost_usd === null ? '' : `, $${data.cost_usd.toFixed(4)}`;
   return `${data.model_used}, ${data.turns} turns, ${paid} tokens${cost}, ${formatDuration(stats.time_ms)}, task ${data.task_id}`;

@@ -1,7 +1,7 @@
 import { formatDuration, plural } from '../../base/text.ts';
 import { printable } from '../../base/printable.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
-import { applyEvent, initialState, type TaskState } from '../../protocol/state.ts';
+import type { TaskState } from '../../protocol/state.ts';
 
 /** What is told: long waits and warnings alone, also the tasks, also each of their calls. */
 export type LiveDetail = 'waits' | 'tasks' | 'calls';
@@ -11,10 +11,9 @@ const LONG_WAIT_MS = 2_000;
 
 /**
  * What is going on, a line at a time, for a person who waits: one when a subagent starts and one
- * when it ends. A fold of the events, like every view.
+ * when it ends.
  */
 export class LiveLines {
-  private readonly tasks = new Map<string, TaskState>();
   private readonly write: (line: string) => void;
   private readonly detail: LiveDetail;
 
@@ -23,18 +22,10 @@ export class LiveLines {
     this.detail = detail;
   }
 
-  show(event: TaskEvent): void {
-    const known = this.tasks.get(event.task);
-    if (known === undefined) {
-      if (event.type === 'task.created') this.tasks.set(event.task, initialState(event));
-    } else {
-      applyEvent(known, event);
-    }
-    const state = this.tasks.get(event.task);
-    if (state === undefined) return;
+  /** `state`: the fold of the task's log with the event. */
+  show(event: TaskEvent, state: TaskState): void {
     const line = lineFor(event, state, this.detail);
     if (line !== null) this.write(printable(line));
-    if (event.type === 'task.ended') this.tasks.delete(event.task);
   }
 }
 
@@ -53,6 +44,10 @@ function lineFor(event: TaskEvent, state: TaskState, detail: LiveDetail): string
   switch (event.type) {
     case 'task.created':
       return spec.parent === null ? null : `${indent}▸ ${name}: ${spec.description}`;
+    case 'task.resumed':
+      return spec.parent === null ? null : `${indent}▸ ${name}: goes on: ${spec.description}`;
+    case 'notified':
+      return `${indent}· ${name}: ${event.message}`;
     case 'task.ended':
       return spec.parent === null ? null : `${indent}${endMark(state)} ${name}: ${endFacts(state)}`;
     case 'turn.retried':

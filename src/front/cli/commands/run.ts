@@ -1,9 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { createMuster, parseSessionAgents } from '../../../api/index.ts';
+import {
+  createMuster,
+  parseSessionAgents,
+  type EventListener,
+  type Muster,
+  type Run,
+} from '../../../api/index.ts';
 import { errorMessage, UsageError } from '../../../base/errors.ts';
 import type { AgentsArgument, RunCommand } from '../command.ts';
-import { readPrompt } from '../stdin.ts';
+import { readMessage, readPrompt } from '../stdin.ts';
 import { stderrNotice } from '../stderr.ts';
 
 const OFFLINE_NOTICE =
@@ -25,23 +31,44 @@ export async function runPrompt(command: RunCommand): Promise<number> {
       onNotice: stderrNotice,
     }),
     import('../../headless/headless.ts'),
-    readPrompt(command.prompt),
+    promptFor(command),
   ]);
   try {
-    return await runHeadless(
-      muster,
-      { prompt, source: 'cli', ...(command.agent === null ? {} : { agent: command.agent }) },
-      {
-        format: command.outputFormat,
-        verbose: command.verbose || muster.verbose,
-        onStarted: () => {
-          if (muster.offlineByDefault) stderrNotice(OFFLINE_NOTICE);
-        },
+    return await runHeadless(muster, (onEvent) => begin(muster, command, { prompt, onEvent }), {
+      format: command.outputFormat,
+      verbose: command.verbose || muster.verbose,
+      onStarted: () => {
+        if (command.resume === null && muster.offlineByDefault) stderrNotice(OFFLINE_NOTICE);
       },
-    );
+    });
   } finally {
     await muster.close();
   }
+}
+
+/** Null: the conversation that goes on gets no message. */
+async function promptFor({ resume, prompt, readsStdin }: RunCommand): Promise<string | null> {
+  if (resume === null) return readPrompt(prompt);
+  return readsStdin ? readMessage(prompt) : prompt;
+}
+
+interface Beginning {
+  readonly prompt: string | null;
+  readonly onEvent: EventListener;
+}
+
+async function begin(
+  muster: Muster,
+  { resume, agent }: RunCommand,
+  { prompt, onEvent }: Beginning,
+): Promise<Run> {
+  if (resume === null) {
+    const named = agent === null ? {} : { agent };
+    return muster.start({ prompt: prompt ?? '', source: 'cli', ...named }, onEvent);
+  }
+  const id = resume === 'newest' ? muster.newestConversation() : resume.id;
+  if (id === null) throw new UsageError('no conversation of this directory is in the logs');
+  return muster.resume({ id, ...(prompt === null ? {} : { prompt }) }, onEvent);
 }
 
 function sessionAgents(argument: AgentsArgument) {

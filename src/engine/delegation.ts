@@ -1,0 +1,109 @@
+import { MusterError } from '../base/errors.ts';
+import type { TaskState } from '../protocol/state.ts';
+import type { ToolContext, ToolOutput } from '../protocol/tool.ts';
+import { foldLog } from './fold-log.ts';
+import { runTask } from './loop.ts';
+import { handedIn } from './reach.ts';
+import { parentText } from './result.ts';
+import { resumeChild } from './resume-child.ts';
+import { spawnChild } from './spawn.ts';
+import { endOutput } from './task-report.ts';
+import type { TaskRun } from './task-run.ts';
+import type { TaskInput } from './task-tools/task-input.ts';
+import type { Workshop } from './workshop.ts';
+
+/** Runs a Task call. What is wrong with the call is its output; rejects for bugs alone. */
+export type Delegation = (input: TaskInput, context: ToolContext) => Promise<ToolOutput>;
+
+export function createDelegation(workshop: Workshop): Delegation {
+  return async (input, { taskId, callId }) => {
+    const caller = workshop.running.get(taskId);
+    if (caller === undefined) {
+      return { text: `Task: task ${taskId} does not run here`, error: 'INTERNAL_ERROR' };
+    }
+    const id = await startChild(workshop, { caller, callId, input });
+    if (id instanceof MusterError) return { text: `Task: ${id.message}`, error: id.code };
+    return waitForChild(workshop, caller, id);
+  };
+}
+
+interface TaskCall {
+  readonly caller: TaskRun;
+  readonly callId: string;
+  readonly input: TaskInput;
+}
+
+/** The id of the call's child, at work or ended: one that was there before a crash is found again. */
+async function startChild(workshop: Workshop, call: TaskCall): Promise<string | MusterError> {
+  const { caller, callId, input } = call;
+  const announced = childOfCall(caller.state, callId);
+  if (announced !== null && !isLeftUndone(workshop, call, announced)) return announced;
+  if (input.resume !== undefined) {
+    const child = await resumeChild(workshop, {
+      ...input,
+      caller,
+      callId,
+      field: 'resume',
+      word: input.resume,
+      message: {
+        id: callId,
+        kind: 'message',
+        from: caller.spec.id,
+        text: input.prompt,
+        handed: handedIn(input.prompt, caller.state, workshop.running),
+      },
+    });
+    return child instanceof MusterError ? child : child.spec.id;
+  }
+  const child = spawnChild(workshop, { ...call, announced });
+  if (child instanceof MusterError) return child;
+  void runTask(workshop.deps, child);
+  return child.spec.id;
+}
+
+function childOfCall({ children }: TaskState, callId: string): string | null {
+  for (const [id, child] of children) if (child.callId === callId) return id;
+  return null;
+}
+
+/** Announced before a crash that came before it was made, or resumed. */
+function isLeftUndone(
+  { deps, running }: Workshop,
+  { caller, callId }: TaskCall,
+  id: string,
+): boolean {
+  if (running.get(id) !== undefined) return false;
+  if (caller.state.children.get(id)?.status !== null) return false;
+  if (!deps.store.exists(id)) return true;
+  const child = foldLog(deps.store, id);
+  return child.stint.callId !== callId && child.spec.parentCall !== callId;
+}
+
+/** Waits for a child in the foreground, as long as a call may wait; else says how it goes on. */
+async function waitForChild(
+  { deps, running }: Workshop,
+  caller: TaskRun,
+  id: string,
+): Promise<ToolOutput> {
+  const run = running.get(id);
+  const child = () => caller.state.children.get(id);
+  if (run !== undefined && child()?.background === false) {
+    const { foregroundMs } = deps.settings;
+    const because = `the limit default_timeout_seconds = ${foregroundMs / 1000} is reached`;
+    const patience = deps.deadlines.after(foregroundMs, () => run.detach(because));
+    await Promise.race([run.ended, run.detached]);
+    patience.cancel();
+  }
+  if (child()?.status === null) return goesOn(deps.store.outputFile(id), id);
+  const state = run?.outcome() ?? foldLog(deps.store, id);
+  return endOutput(state, parentText(state, 0));
+}
+
+function goesOn(outputFile: string | null, id: string): ToolOutput {
+  const lines = [
+    `Task ${id} runs in the background. You are told when it ends; go on with other work meanwhile, or end your answer to wait for it.`,
+    `Look: TaskOutput(task_id: "${id}", block: false). Tell it something: TaskSend(to: "${id}", message: …). Stop: TaskStop(task_id: "${id}").`,
+    ...(outputFile === null ? [] : [`Its output grows in ${outputFile}.`]),
+  ];
+  return { text: lines.join('\n') };
+}

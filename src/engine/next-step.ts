@@ -1,0 +1,105 @@
+import { unansweredCalls } from '../protocol/conversation.ts';
+import { openChildren, runningShells } from '../protocol/belongings.ts';
+import type { ToolCallPart } from '../protocol/message.ts';
+import type { TaskState } from '../protocol/state.ts';
+import type { LimitHit } from '../protocol/stint.ts';
+import * as endings from './endings.ts';
+import type { Ending } from './endings.ts';
+import { repeatedCalls } from './progress.ts';
+
+/** Answers without text or call in a row before the task is given up. */
+const MOST_EMPTY_ANSWERS = 3;
+
+/** What a task does next. */
+export type Step =
+  | { readonly kind: 'calls'; readonly calls: readonly ToolCallPart[] }
+  /** `none`: only an answer is left to give. */
+  | { readonly kind: 'turn'; readonly toolChoice: 'auto' | 'none' }
+  /** The limit stands against another turn with tools. */
+  | { readonly kind: 'limit'; readonly hit: LimitHit }
+  /** Something to tell the model; `id` where it is to be told once. */
+  | { readonly kind: 'tell'; readonly text: string; readonly id?: string }
+  /** For children in the background, or a message. */
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'stop_shells'; readonly shells: readonly string[] }
+  | { readonly kind: 'end'; readonly ending: Ending };
+
+export interface StepLimits {
+  /** Calls that repeat each other before a task is ended. */
+  readonly noProgressCalls: number;
+}
+
+/**
+ * Decided from the state alone, so that a task goes on after a crash with the very step that it would
+ * have taken.
+ */
+export function nextStep(state: TaskState, limits: StepLimits): Step {
+  const { openTurn, stint, answer, conversation } = state;
+  if (openTurn !== null) return { kind: 'turn', toolChoice: openTurn.toolChoice };
+  if (stint.lastTurn && stint.limit !== null) {
+    return { kind: 'end', ending: endings.endedByLimit(state, stint.limit) };
+  }
+  if (answer?.reason === 'content_filter') return { kind: 'end', ending: endings.filtered(state) };
+  const calls = unansweredCalls(conversation);
+  if (calls.length > 0) return { kind: 'calls', calls };
+  if (stint.limit !== null) return { kind: 'turn', toolChoice: 'none' };
+  if (answer !== null && conversation.openCalls.length === 0) {
+    const step = afterLastCall(state, answer);
+    if (step !== null) return step;
+  }
+  const hit = limitHit(state, limits);
+  return hit === null ? { kind: 'turn', toolChoice: 'auto' } : { kind: 'limit', hit };
+}
+
+/** After an answer without calls; null: there is something to tell the model. */
+function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']>): Step | null {
+  const { conversation, stint } = state;
+  if (answer.reason === 'length') return { kind: 'end', ending: endings.cutOff(answer.text) };
+  if (conversation.queued.length > 0) return null;
+  if (openChildren(state).length > 0) return { kind: 'wait' };
+  const shells = runningShells(state);
+  if (shells.length > 0) {
+    const id = shellsNoticeId(state);
+    if (conversation.inputIds.has(id)) return { kind: 'stop_shells', shells };
+    return { kind: 'tell', id, text: shellsNotice(shells) };
+  }
+  if (answer.text.trim() !== '') return { kind: 'end', ending: endings.completed(answer.text) };
+  if (stint.emptyAnswers >= MOST_EMPTY_ANSWERS) {
+    return { kind: 'end', ending: endings.gaveNothing(state, stint.emptyAnswers) };
+  }
+  return {
+    kind: 'tell',
+    text: 'Your answer was empty. Go on with the task, or give your final answer as text.',
+  };
+}
+
+/** Told once a stint. */
+function shellsNoticeId({ stint }: TaskState): string {
+  return `shells-${stint.number}`;
+}
+
+function shellsNotice(shells: readonly string[]): string {
+  const named = shells.join(', ');
+  return `Still running in the background: ${named}. Wait with TaskOutput or end with TaskStop what you need an outcome of; what runs when you answer again is stopped. Then give your final answer.`;
+}
+
+function limitHit(state: TaskState, { noProgressCalls }: StepLimits): LimitHit | null {
+  const { maxTurns } = state.spec.limits;
+  const { conversation, stint } = state;
+  const turns = state.turns - stint.turnsBefore;
+  if (maxTurns !== null && turns >= maxTurns) {
+    return { limit: 'max_turns', value: maxTurns, used: turns };
+  }
+  const repeated = repeatedCalls([...conversation.messages, ...answered(state)]);
+  if (repeated >= noProgressCalls) {
+    return { limit: 'no_progress_calls', value: noProgressCalls, used: repeated };
+  }
+  return null;
+}
+
+/** The results that the next request will hold. */
+function answered({ conversation: { openCalls, results } }: TaskState) {
+  if (openCalls.length === 0) return [];
+  const content = openCalls.flatMap((call) => results.get(call.id) ?? []);
+  return [{ role: 'tool', content } as const];
+}

@@ -1,0 +1,109 @@
+import { MusterError } from '../base/errors.ts';
+import { openChildren, runningShells } from '../protocol/belongings.ts';
+import { unansweredCalls } from '../protocol/conversation.ts';
+import type { TaskState } from '../protocol/state.ts';
+import type { AnyTool } from '../protocol/tool.ts';
+import { shellEnded } from './background-shells.ts';
+import { requestPrefix, sharedPrefix, toolsOf } from './create-task.ts';
+import { recordEnd, recordLoss } from './delivery.ts';
+import type { EngineDeps } from './deps.ts';
+import { foldLog, LogFold } from './fold-log.ts';
+import { openJournal } from './journal.ts';
+import { TaskRun } from './task-run.ts';
+import { Tree } from './tree.ts';
+import type { Workshop } from './workshop.ts';
+
+/** Where a task that is opened again stands from now on. */
+export interface Place {
+  /** Null: at the top of a tree of its own. */
+  readonly tree: Tree | null;
+  /** Who gets its result; null: a person. */
+  readonly parent: TaskRun | null;
+}
+
+/**
+ * Takes over a task that nobody owns, and all below it that had not ended: the task itself first.
+ * None of them is at work yet. Throws MusterError when the task itself can't be taken (`CONFLICT` while
+ * somebody owns it); a child that can't be is told to its parent as failed.
+ */
+export function openTasks(
+  workshop: Workshop,
+  id: string,
+  place: Place,
+): readonly [TaskRun, ...TaskRun[]] {
+  const run = openTask(workshop, id, place);
+  closeLostShells(run);
+  const below = openChildren(run.state).flatMap((child) => openChild(workshop, run, child));
+  return [run, ...below];
+}
+
+function openTask(workshop: Workshop, id: string, place: Place): TaskRun {
+  const { deps, running } = workshop;
+  const before = new LogFold();
+  const log = deps.store.claim(id, before.add);
+  try {
+    const tree = place.tree ?? new Tree(id, deps.settings);
+    const journal = openJournal(deps, tree, log, before.state);
+    const { spec, children } = journal.state;
+    for (const { status, below } of children.values()) {
+      // What is below one that has not ended counts as that is opened.
+      tree.tasksAdded(status === null ? 1 : 1 + below.length);
+    }
+    const tools = recordedTools(deps, journal.state);
+    const known = workshop.prefixes.load(spec.prefix);
+    if (known === null) {
+      const message = 'what its requests began with is lost; it is made anew and may differ';
+      journal.record({ type: 'warning', message });
+    }
+    const run = new TaskRun(deps, {
+      journal,
+      prefix: requestPrefix(known ?? sharedPrefix(workshop, spec, tools).prefix, spec),
+      view: new Map(tools.map((tool) => [tool.name, tool])),
+      tree,
+      parent: place.parent,
+    });
+    running.add(run);
+    return run;
+  } catch (thrown) {
+    log.close();
+    throw thrown;
+  }
+}
+
+/** The frozen view, as far as its tools still exist; a log from before views gets one by its rights. */
+function recordedTools(deps: EngineDeps, { spec }: TaskState): readonly AnyTool[] {
+  if (spec.tools.length === 0 && spec.prefix === '') return toolsOf(deps, spec);
+  const names = new Set(spec.tools);
+  return deps.tools.filter((tool) => names.has(tool.name));
+}
+
+/** They ended with their owner, or are ended by whoever opens the task. */
+function closeLostShells(run: TaskRun): void {
+  for (const shell of runningShells(run.state)) {
+    run.journal.record(...shellEnded(run.state, shell, { how: 'lost', exitCode: null }));
+  }
+}
+
+function openChild(workshop: Workshop, parent: TaskRun, id: string): readonly TaskRun[] {
+  const { deps } = workshop;
+  try {
+    const child = deps.store.exists(id) ? foldLog(deps.store, id) : null;
+    if (isLeftToItsCall(parent, id, child)) return [];
+    if (child === null) throw new MusterError('NOT_FOUND', `the log of task ${id} is lost`);
+    if (child.end === null) return openTasks(workshop, id, { tree: parent.tree, parent });
+    recordEnd(parent, child);
+  } catch (thrown) {
+    if (!(thrown instanceof MusterError)) throw thrown;
+    deps.onFault(id, thrown);
+    recordLoss(parent, id, thrown.message);
+  }
+  return [];
+}
+
+/** The call that was about to make or resume it has no outcome: it does so when it is run again. */
+function isLeftToItsCall(parent: TaskRun, id: string, child: TaskState | null): boolean {
+  const callId = parent.state.children.get(id)?.callId;
+  const isOpen = unansweredCalls(parent.state.conversation).some((call) => call.id === callId);
+  const isDone = child?.stint.callId === callId || child?.spec.parentCall === callId;
+  return isOpen && !isDone;
+}

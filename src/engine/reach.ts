@@ -1,0 +1,70 @@
+import { MusterError } from '../base/errors.ts';
+import type { TaskState } from '../protocol/state.ts';
+import type { RunningTasks } from './running-tasks.ts';
+import type { TaskRun } from './task-run.ts';
+
+/** How many candidates an ambiguous prefix names. */
+const MOST_CANDIDATES = 5;
+
+export type Reached =
+  | { readonly kind: 'task'; readonly id: string }
+  /** A shell, and the task that started it. */
+  | { readonly kind: 'shell'; readonly id: string; readonly owner: string };
+
+/**
+ * All that a task may see and reach: its own descendants, the tasks that it was handed, its own shells
+ * and those of its descendants at work. Never its parent's, its siblings' or another tree's.
+ */
+function reachOf(state: TaskState, running: RunningTasks): ReadonlyMap<string, Reached> {
+  const reach = new Map<string, Reached>();
+  for (const id of state.handed) reach.set(id, { kind: 'task', id });
+  addOwn(state, running, reach);
+  return reach;
+}
+
+function addOwn(state: TaskState, running: RunningTasks, reach: Map<string, Reached>): void {
+  for (const id of state.shells.keys()) {
+    reach.set(id, { kind: 'shell', id, owner: state.spec.id });
+  }
+  for (const [id, { below }] of state.children) {
+    reach.set(id, { kind: 'task', id });
+    for (const lower of below) reach.set(lower, { kind: 'task', id: lower });
+    const run = running.get(id);
+    if (run !== undefined) addOwn(run.state, running, reach);
+  }
+}
+
+/** What a task means by an id or the beginning of one. `field` is the argument that it stood in. */
+export function findReachable(
+  caller: TaskRun,
+  running: RunningTasks,
+  { field, word }: { readonly field: string; readonly word: string },
+): Reached | MusterError {
+  const reach = reachOf(caller.state, running);
+  const exact = reach.get(word);
+  if (exact !== undefined) return exact;
+  const found = [...reach.values()].filter(({ id }) => id.startsWith(word));
+  const [first] = found;
+  if (first === undefined) {
+    return new MusterError('NOT_FOUND', `${field}: no task or shell of yours begins with ${word}`);
+  }
+  if (found.length === 1) return first;
+  const named = found.slice(0, MOST_CANDIDATES).map(({ id }) => id);
+  const rest = found.length - named.length;
+  return new MusterError(
+    'INVALID_PARAM',
+    `${field}: ${word} is the beginning of ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}; give more of the id`,
+  );
+}
+
+/** Tasks that the sender can reach and that a text of its names: whoever gets the text may reach them. */
+export function handedIn(
+  text: string,
+  sender: TaskState,
+  running: RunningTasks,
+): readonly string[] {
+  const words = new Set(text.match(/[a-z0-9]{8,32}/g) ?? []);
+  if (words.size === 0) return [];
+  const reach = reachOf(sender, running);
+  return [...words].filter((word) => reach.get(word)?.kind === 'task');
+}

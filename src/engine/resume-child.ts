@@ -1,0 +1,115 @@
+import { MusterError } from '../base/errors.ts';
+import { findAgent } from '../agents/find.ts';
+import type { TaskInput } from '../protocol/event.ts';
+import type { ResolvedModel } from '../protocol/model.ts';
+import type { TaskState } from '../protocol/state.ts';
+import { tasksBelow } from './delivery.ts';
+import { foldLog } from './fold-log.ts';
+import { openTasks } from './open-task.ts';
+import { findReachable } from './reach.ts';
+import { recordCeiling, recordResume, setToWork } from './resume.ts';
+import type { TaskRun } from './task-run.ts';
+import type { Workshop } from './workshop.ts';
+
+/** A call that makes an ended task below the caller go on. */
+export interface ResumeCall {
+  readonly caller: TaskRun;
+  readonly callId: string;
+  /** The argument that names the task, and what it says. */
+  readonly field: string;
+  readonly word: string;
+  readonly message: TaskInput;
+  readonly background: boolean;
+  /** What the call says of its type: an error unless it is the recorded one. */
+  readonly subagentType?: string;
+  readonly model?: string;
+  readonly maxTurns?: number;
+}
+
+/**
+ * Sets an ended task to work again as a child of the caller, with its whole context, and returns it.
+ * Safe to do again after a crash: what was written down the first time is not written twice.
+ */
+export async function resumeChild(
+  workshop: Workshop,
+  call: ResumeCall,
+): Promise<TaskRun | MusterError> {
+  const { deps } = workshop;
+  const { caller, callId } = call;
+  const target = findEnded(workshop, call);
+  if (target instanceof MusterError) return target;
+  const model = chosenModel(workshop, call, target);
+  if (model instanceof MusterError) return model;
+  const { id } = target.spec;
+  try {
+    const opened = openTasks(workshop, id, { tree: caller.tree, parent: caller });
+    const [child, ...below] = opened;
+    if (caller.state.children.get(id)?.callId !== callId) {
+      const { background } = call;
+      caller.journal.record({ type: 'child.resumed', child: id, callId, background });
+    }
+    if (child.state.stint.callId !== callId) {
+      recordResume(deps, child, {
+        by: caller.spec.id,
+        callId,
+        message: call.message,
+        ceiling: caller.spec.rights,
+        ...(model === null ? {} : { model }),
+        ...(call.maxTurns === undefined ? {} : { maxTurns: call.maxTurns }),
+      });
+    }
+    for (const run of below) recordCeiling(run, run.parent?.spec.rights ?? caller.spec.rights);
+    await setToWork(deps, opened);
+    return child;
+  } catch (thrown) {
+    if (thrown instanceof MusterError) return thrown;
+    throw thrown;
+  }
+}
+
+function findEnded(
+  { deps, running }: Workshop,
+  { caller, field, word, subagentType }: ResumeCall,
+): TaskState | MusterError {
+  const found = findReachable(caller, running, { field, word });
+  if (found instanceof MusterError) return found;
+  const { id } = found;
+  if (found.kind === 'shell') {
+    return new MusterError('INVALID_PARAM', `${field}: ${id} is a shell; only tasks go on`);
+  }
+  if (!tasksBelow(caller.state).includes(id)) {
+    return new MusterError('NOT_FOUND', `${field}: task ${id} is not below you; only such go on`);
+  }
+  if (running.get(id) !== undefined) {
+    return new MusterError(
+      'CONFLICT',
+      `${field}: task ${id} has not ended. TaskSend tells it something, TaskOutput waits for it.`,
+    );
+  }
+  const state = foldLog(deps.store, id);
+  const recorded = state.spec.agent.name;
+  if (subagentType === undefined) return state;
+  const asked = findAgent(subagentType, deps.agents.agents());
+  const name = asked.ok ? asked.agent.name : subagentType;
+  if (name.toLowerCase() === recorded.toLowerCase()) return state;
+  return new MusterError(
+    'INVALID_PARAM',
+    `subagent_type: task ${id} is of type ${recorded} and stays so; leave it out`,
+  );
+}
+
+/** Null: as recorded. */
+function chosenModel(
+  { deps }: Workshop,
+  { model, caller, message }: ResumeCall,
+  { spec }: TaskState,
+): ResolvedModel | null | MusterError {
+  if (model === undefined) return null;
+  return deps.models.forTask({
+    call: model,
+    definition: spec.agent.model,
+    agent: spec.agent.name,
+    prompt: message.text,
+    parent: caller.spec.model,
+  });
+}

@@ -1,0 +1,83 @@
+import { isDeepStrictEqual } from 'node:util';
+import { newId } from '../base/ids.ts';
+import { intersectRights } from '../policy/attenuate.ts';
+import type { EventBody, TaskInput } from '../protocol/event.ts';
+import type { ResolvedModel } from '../protocol/model.ts';
+import type { Rights } from '../protocol/permission.ts';
+import { TASK_VARIABLE } from '../sys/command-environment.ts';
+import { endMarkedProcesses } from '../sys/processes.ts';
+import type { EngineDeps } from './deps.ts';
+import { combineLimits } from './limits.ts';
+import { runTask } from './loop.ts';
+import type { TaskRun } from './task-run.ts';
+
+/** How a task goes on. */
+export interface ResumeOrder {
+  /** A task id, or `user`. */
+  readonly by: string;
+  /** The call that resumes it; null for a person. */
+  readonly callId: string | null;
+  /** The next message; null: none. One that has ended is then told to go on. */
+  readonly message: TaskInput | null;
+  /** Its rights are those recorded, cut by these. */
+  readonly ceiling: Rights;
+  /** Absent: as recorded. */
+  readonly model?: ResolvedModel;
+  readonly maxTurns?: number;
+}
+
+/** Writes down, in one batch, that and how an opened task goes on. What had not ended just goes on. */
+export function recordResume(deps: EngineDeps, run: TaskRun, order: ResumeOrder): void {
+  const { by, callId } = order;
+  const hasEnded = run.state.end !== null;
+  const message = order.message ?? (hasEnded ? goOn() : null);
+  const events: readonly EventBody[] = [
+    ...(hasEnded ? [{ type: 'task.resumed', by, callId } as const] : []),
+    ...changedTerms(deps, run, order),
+    ...(message === null ? [] : [{ type: 'input.queued', input: message } as const]),
+  ];
+  if (events.length > 0) run.journal.record(...events);
+}
+
+function goOn(): TaskInput {
+  return { id: newId(), kind: 'message', from: 'user', text: 'Go on with the task.' };
+}
+
+/** A task below one that goes on never has more than that has now. */
+export function recordCeiling(run: TaskRun, ceiling: Rights): void {
+  const { limits, model } = run.spec;
+  const rights = intersectRights(run.spec.rights, ceiling);
+  if (isDeepStrictEqual(rights, run.spec.rights)) return;
+  run.journal.record({ type: 'terms.changed', rights, limits, model });
+}
+
+function changedTerms(deps: EngineDeps, run: TaskRun, order: ResumeOrder): readonly EventBody[] {
+  const { spec, state } = run;
+  const { settings } = deps;
+  const rights = intersectRights(spec.rights, order.ceiling);
+  const model = order.model ?? spec.model;
+  const isNewStint = state.end !== null || order.maxTurns !== undefined;
+  const limits = isNewStint
+    ? combineLimits({
+        config: spec.parent === null ? settings.rootLimits : settings.taskLimits,
+        definition: spec.agent.limits,
+        call: order.maxTurns === undefined ? {} : { maxTurns: order.maxTurns },
+      })
+    : spec.limits;
+  const before = { rights: spec.rights, limits: spec.limits, model: spec.model };
+  if (isDeepStrictEqual({ rights, limits, model }, before)) return [];
+  return [{ type: 'terms.changed', rights, limits, model }];
+}
+
+/**
+ * Sets opened tasks to work, once nothing is left of what they ran under the owner before: it would
+ * get in their way.
+ */
+export async function setToWork(deps: EngineDeps, opened: readonly TaskRun[]): Promise<void> {
+  const ids = opened.map((run) => run.spec.id);
+  try {
+    await endMarkedProcesses(TASK_VARIABLE, ids);
+  } finally {
+    for (const run of opened) void runTask(deps, run);
+  }
+}

@@ -1,0 +1,69 @@
+import { formatDuration } from '../base/text.ts';
+import { NO_USAGE, paidTokens } from '../protocol/model.ts';
+import type { TaskState } from '../protocol/state.ts';
+import type { ToolOutput } from '../protocol/tool.ts';
+import { endNoticeId } from './delivery.ts';
+import { elapsedMs, parentText } from './result.ts';
+
+/** Lines and code units of what a running task has said that its report shows. */
+const SHOWN_LINES = 8;
+const SHOWN_LENGTH = 1_000;
+
+/** What a task that has not ended is at, and what can be done about it. */
+export function runningReport(state: TaskState): string {
+  const { id } = state.spec;
+  const last = state.lastText.trim().slice(-SHOWN_LENGTH).split('\n').slice(-SHOWN_LINES);
+  return [
+    ...facts(state, state.status === 'queued' ? 'queued: it waits for a slot' : doing(state)),
+    ...(state.lastText.trim() === '' ? [] : ['', 'Last lines:', ...last]),
+    '',
+    'Options:',
+    `  - Wait longer: TaskOutput(task_id: "${id}", timeout: 60000)`,
+    `  - Check: TaskOutput(task_id: "${id}", block: false)`,
+    `  - Stop: TaskStop(task_id: "${id}")`,
+  ].join('\n');
+}
+
+/** The outcome of an ended task, for whoever asked; that it ended need not be told any more. */
+export function endedReport(state: TaskState): ToolOutput {
+  const head = [...facts(state, state.status), `Duration: ${formatDuration(elapsedMs(state))}`];
+  return endOutput(state, `${head.join('\n')}\n\nOutput:\n${parentText(state, 0)}`);
+}
+
+/** `text` tells how a task ended: its notice is not needed any more. */
+export function endOutput(state: TaskState, text: string): ToolOutput {
+  const told = [endNoticeId(state)];
+  const failed = state.status !== 'completed' && state.status !== 'partial';
+  return failed
+    ? { text, told, error: state.end?.error?.code ?? 'INTERNAL_ERROR' }
+    : { text, told };
+}
+
+function facts(state: TaskState, status: string): readonly string[] {
+  const { usage } = state;
+  return [
+    `Agent: ${state.spec.agent.name}`,
+    `Status: ${status}`,
+    `Turns: ${state.turns}`,
+    `Tokens: ${usage === NO_USAGE ? 0 : paidTokens(usage)}`,
+  ];
+}
+
+function doing({ activity }: TaskState): string {
+  switch (activity.kind) {
+    case 'idle':
+      return 'still running';
+    case 'connecting':
+      return 'still running (waiting for its model)';
+    case 'streaming':
+      return 'still running (its model answers)';
+    case 'waiting_to_retry':
+      return `still running (waiting to try again: ${activity.because})`;
+    case 'tools':
+      return `still running (${activity.running.join(', ')})`;
+    case 'waiting_for_children':
+      return `still running (waiting for ${activity.children.join(', ')})`;
+    default:
+      return activity satisfies never;
+  }
+}

@@ -1,0 +1,26 @@
+import type { AnyTool } from '../../protocol/tool.ts';
+import type { Delegation } from '../delegation.ts';
+import type { Workshop } from '../workshop.ts';
+import { taskOutputTool } from './task-output.ts';
+import { taskSendTool } from './task-send.ts';
+import { taskStopTool } from './task-stop.ts';
+import { taskTool } from './task.ts';
+
+export interface TaskToolParts {
+  readonly delegate: Delegation;
+  /** The name of the definition that a word of a call means, for the rules to match. */
+  typeName(word: string): string;
+}
+
+/** The tools by which a task handles other tasks, in request order. */
+export function taskTools(
+  workshop: Workshop,
+  { delegate, typeName }: TaskToolParts,
+): readonly AnyTool[] {
+  return [
+    taskOutputTool(workshop),
+    taskStopTool(workshop),
+    taskSendTool(workshop),
+    taskTool(delegate, typeName),
+  ];
+}

@@ -1,0 +1,10 @@
+import type { EngineDeps } from './deps.ts';
+import type { PrefixCache } from './prefix.ts';
+import type { RunningTasks } from './running-tasks.ts';
+
+/** What tasks are made with. */
+export interface Workshop {
+  readonly deps: EngineDeps;
+  readonly prefixes: PrefixCache;
+  readonly running: RunningTasks;
+}

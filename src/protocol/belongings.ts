@@ -1,0 +1,82 @@
+import type { ShellEnd, TaskEvent } from './event.ts';
+import type { EndStatus } from './result.ts';
+
+/** A child, as its parent's log tells of it. */
+export interface ChildState {
+  /** The call that made it, or resumed it last. */
+  readonly callId: string;
+  /** Its end is told as a notice, and no call waits for it. */
+  background: boolean;
+  /** Null while it has not ended, or goes on. */
+  status: EndStatus | null;
+  /** Ids of all tasks below it, as far as its last end told them. */
+  below: readonly string[];
+}
+
+/** A background shell of a task. */
+export interface ShellState {
+  readonly callId: string;
+  readonly command: string;
+  /** Path of what it writes. */
+  readonly output: string;
+  readonly startedAt: number;
+  /** Null while it runs. */
+  end: { readonly how: ShellEnd; readonly exitCode: number | null; readonly at: number } | null;
+}
+
+/** What a task has started and must see settled before it is complete. */
+export interface Belongings {
+  readonly children: Map<string, ChildState>;
+  readonly shells: Map<string, ShellState>;
+}
+
+export function noBelongings(): Belongings {
+  return { children: new Map(), shells: new Map() };
+}
+
+export function applyToBelongings({ children, shells }: Belongings, event: TaskEvent): void {
+  switch (event.type) {
+    case 'child.created':
+    case 'child.resumed': {
+      const { child, callId, background } = event;
+      const below = children.get(child)?.below ?? [];
+      children.set(child, { callId, background, status: null, below });
+      return;
+    }
+    case 'child.detached': {
+      const child = children.get(event.child);
+      if (child !== undefined) child.background = true;
+      return;
+    }
+    case 'child.ended': {
+      const child = children.get(event.child);
+      if (child === undefined) return;
+      child.status = event.status;
+      child.below = event.below;
+      return;
+    }
+    case 'shell.started': {
+      const { callId, command, output, ts } = event;
+      shells.set(event.shell, { callId, command, output, startedAt: ts, end: null });
+      return;
+    }
+    case 'shell.ended': {
+      const shell = shells.get(event.shell);
+      if (shell !== undefined) {
+        shell.end = { how: event.end, exitCode: event.exitCode, at: event.ts };
+      }
+      return;
+    }
+    default:
+  }
+}
+
+/** Ids of the children that have not ended. */
+export function openChildren({ children }: Belongings): readonly string[] {
+  return [...children].filter(([, { status }]) => status === null).map(([id]) => id);
+}
+
+/** Ids of the shells that run. */
+export function runningShells({ shells }: Belongings): readonly string[] {
+  return [...shells].filter(([, { end }]) => end === null).map(([id]) => id);
+}

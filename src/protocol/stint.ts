@@ -1,0 +1,93 @@
+import { messageText, toolCalls } from './message.ts';
+import type { TaskEvent } from './event.ts';
+import { addAmounts, NOTHING, paidTokens, type Amount, type Usage } from './model.ts';
+
+/** A limit that was hit: for the event, the error and whoever reads them. */
+export interface LimitHit {
+  /** As the user can set it: `max_turns`, `tree_tokens`, … */
+  readonly limit: string;
+  readonly value: number;
+  readonly used: number;
+  /** What the next request could take, where that is what did not fit. */
+  readonly needed?: number;
+}
+
+/**
+ * The work of a task from its start, or its last resume, to its end: what its limits count. A crash
+ * in between and a new owner are no end of it.
+ */
+export interface Stint {
+  /** From 0; grows with each resume. */
+  readonly number: number;
+  /** The call that resumed the task; null for the first stint, and where a person resumed it. */
+  readonly callId: string | null;
+  /** Turns of the task before it. */
+  readonly turnsBefore: number;
+  /** By its own answers and by what has ended below it. */
+  spent: Amount;
+  /** The first limit that was reached: only its last turn is left. */
+  limit: LimitHit | null;
+  /** The turn after the limit was begun: none follows it. */
+  lastTurn: boolean;
+  /** Answers in a row without text or call. */
+  emptyAnswers: number;
+  /** Milliseconds at work under owners that are gone. */
+  workedMs: number;
+  /** When the present owner set to work. */
+  since: number;
+}
+
+export function startStint(
+  number: number,
+  at: { readonly ts: number; readonly turns: number; readonly callId: string | null },
+): Stint {
+  return {
+    number,
+    callId: at.callId,
+    turnsBefore: at.turns,
+    spent: NOTHING,
+    limit: null,
+    lastTurn: false,
+    emptyAnswers: 0,
+    workedMs: 0,
+    since: at.ts,
+  };
+}
+
+/** `before`: when the event before this one was written. */
+export function applyToStint(stint: Stint, event: TaskEvent, before: number): void {
+  switch (event.type) {
+    case 'task.claimed':
+      // The time in which nobody worked on it does not count.
+      stint.workedMs += Math.max(0, before - stint.since);
+      stint.since = event.ts;
+      return;
+    case 'turn.started':
+      stint.lastTurn ||= event.toolChoice === 'none';
+      return;
+    case 'turn.retried':
+    case 'turn.failed':
+      spend(stint, event.usage, 0);
+      return;
+    case 'turn.ended': {
+      spend(stint, event.usage, event.costUsd ?? 0);
+      const { message } = event;
+      const isEmpty = toolCalls(message).length === 0 && messageText(message).trim() === '';
+      stint.emptyAnswers = isEmpty ? stint.emptyAnswers + 1 : 0;
+      return;
+    }
+    case 'child.ended':
+      stint.spent = addAmounts(stint.spent, event.spent);
+      return;
+    case 'limit.reached': {
+      const { limit, value, used, needed } = event;
+      stint.limit ??= { limit, value, used, ...(needed === undefined ? {} : { needed }) };
+      return;
+    }
+    default:
+  }
+}
+
+function spend(stint: Stint, usage: Usage, costUsd: number): void {
+  stint.spent = addAmounts(stint.spent, { tokens: paidTokens(usage), costUsd });
+}
