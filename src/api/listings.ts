@@ -61,7 +61,8 @@ export function openTasks(options: {
     list: () => store.list(),
     show: (prefix) => {
       const id = store.resolveId(prefix);
-      const { events } = store.read(id);
+      const events: TaskEvent[] = [];
+      store.scan(id, (event) => events.push(event));
       if (events[0]?.type !== 'task.created') throw withoutBeginning(id, store.log(id));
       const state = foldEvents(events);
       const listed = store.list().find((task) => task.id === id);
@@ -71,8 +72,8 @@ export function openTasks(options: {
     problems: (prefix) => {
       const id = store.resolveId(prefix);
       return store
-        .read(id)
-        .problems.map(({ line, message }) => `${store.log(id)}:${line}: ${message}`);
+        .scan(id, () => {})
+        .map(({ line, message }) => `${store.log(id)}:${line}: ${message}`);
     },
     events: (prefix) => store.events(store.resolveId(prefix), 0),
     close: () => store.close(),

@@ -1,5 +1,6 @@
 import { findAgent } from '../agents/find.ts';
-import { foldEvents } from '../protocol/state.ts';
+import { foldEvents, type TaskState } from '../protocol/state.ts';
+import type { TaskEvent } from '../protocol/event.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
 import type { Rights } from '../protocol/permission.ts';
@@ -91,6 +92,12 @@ export class Engine {
     return found.ok ? found.agent.name : word;
   }
 
+  private readState(id: string): TaskState {
+    const events: TaskEvent[] = [];
+    this.deps.store.scan(id, (event) => events.push(event));
+    return foldEvents(events);
+  }
+
   private readOutput(input: TaskOutputInput, context: ToolContext): ToolOutput {
     const tree = this.running.get(context.taskId)?.tree;
     const ids = tree?.descendants(context.taskId, input.taskId) ?? [];
@@ -107,7 +114,7 @@ export class Engine {
         error: 'INVALID_PARAM',
       };
     }
-    const state = this.running.get(id)?.state ?? foldEvents(this.deps.store.read(id).events);
+    const state = this.running.get(id)?.state ?? this.readState(id);
     const { length } = wholeResult(state);
     if (input.offset > length) {
       return {
