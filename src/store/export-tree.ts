@@ -71,7 +71,7 @@ async function* exportLog(
 ): AsyncGenerator<string, void, undefined> {
   const { files, tasks } = journey.parts;
   const scanner = new LogScanner({ task: id });
-  for await (const { bytes } of new LineReader(files, tasks.log(id)).inTurns()) {
+  for await (const { bytes } of new LineReader(files, tasks.log(id), id).inTurns()) {
     const event = scanner.next(bytes);
     if (event === 'damaged' || bytes === undefined) continue;
     const line = bytes.toString('utf8');
@@ -85,7 +85,6 @@ async function* exportLog(
 function follow({ parts, queue, seen }: Journey, parent: string, child: string): void {
   if (!isId(child) || seen.has(child)) return;
   const path = parts.tasks.log(child);
-  if (parts.files.stat(path) === undefined) return;
   if (createdEvent(parts.files, path, child)?.spec.parent !== parent) return;
   seen.add(child);
   queue.push(child);

@@ -86,8 +86,7 @@ class FileStore implements TaskStore {
 
   exists(id: string): boolean {
     const { files, tasks } = this.#parts;
-    const path = tasks.log(id);
-    return files.stat(path) !== undefined && createdEvent(files, path, id) !== undefined;
+    return createdEvent(files, tasks.log(id), id) !== undefined;
   }
 
   owner(id: string): TaskOwner | null {

@@ -87,9 +87,8 @@ async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string, voi
 
 /** Whether the task is there with the same log: it stays, and its drafts go. */
 function isThere(parts: StoreParts, drafts: ImportDrafts, id: string): boolean {
-  const { files, tasks } = parts;
-  const path = tasks.log(id);
-  if (files.stat(path) === undefined || createdEvent(files, path, id) === undefined) return false;
+  const path = parts.tasks.log(id);
+  if (createdEvent(parts.files, path, id) === undefined) return false;
   if (haveSameBytes(parts, path, drafts.draft(path))) return true;
   throw new MusterError(
     'CONFLICT',

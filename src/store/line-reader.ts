@@ -1,6 +1,8 @@
+import { systemErrorCode } from '../base/errors.ts';
 import { lineSpans, wholeLinesLength } from '../base/jsonl.ts';
 import { writeWhole, type FilePort } from './file-port.ts';
 import { storageError } from './storage-error.ts';
+import { taskNotFound } from './task-ids.ts';
 
 /** What is read, copied or gathered before a write at once. */
 export const PIECE_BYTES = 256 * 1024;
@@ -16,19 +18,21 @@ export interface Line {
   readonly length: number;
 }
 
-/** Reads a file line by line in bounded memory, whatever the file holds. */
+/** Reads the log of a task line by line in bounded memory, whatever the file holds. */
 export class LineReader implements Iterable<Line> {
   readonly #files: FilePort;
   readonly #path: string;
+  readonly #task: string;
   /** Filled again and again, not made anew: what is thrown away piles up until it is collected. */
   #held = Buffer.alloc(0);
   /** How much was seen of a line that began in an earlier chunk. */
   #begun = 0;
   #position = 0;
 
-  constructor(files: FilePort, path: string) {
+  constructor(files: FilePort, path: string, task: string) {
     this.#files = files;
     this.#path = path;
+    this.#task = task;
   }
 
   /** Bytes after the last newline. */
@@ -100,6 +104,7 @@ export class LineReader implements Iterable<Line> {
     try {
       return read();
     } catch (thrown) {
+      if (systemErrorCode(thrown) === 'ENOENT') throw taskNotFound(this.#task);
       throw storageError('read', this.#path, thrown);
     }
   }

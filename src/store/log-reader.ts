@@ -1,3 +1,4 @@
+import { MusterError } from '../base/errors.ts';
 import type { TaskEvent } from '../protocol/event.ts';
 import type { FilePort } from './file-port.ts';
 import { LineReader } from './line-reader.ts';
@@ -28,7 +29,7 @@ export function inspectLog(
   visit: VisitEvent,
 ): LogState {
   const scanner = new LogScanner(options);
-  const reader = new LineReader(files, path);
+  const reader = new LineReader(files, path, options.task);
   let goodBytes = 0;
   let damagedBytes = 0;
   let summary: TaskSummary | undefined;
@@ -52,7 +53,7 @@ export function scanLog(
   visit: VisitEvent,
 ): readonly LogProblem[] {
   const scanner = new LogScanner(options);
-  const reader = new LineReader(files, path);
+  const reader = new LineReader(files, path, options.task);
   for (const { bytes } of reader) {
     const event = scanner.next(bytes);
     if (typeof event !== 'string') visit(event);
@@ -68,9 +69,14 @@ export function createdEvent(
   task: string,
 ): Extract<TaskEvent, { type: 'task.created' }> | undefined {
   const scanner = new LogScanner({ task });
-  for (const { bytes } of new LineReader(files, path)) {
-    const event = scanner.next(bytes);
-    if (typeof event !== 'string' && event.type === 'task.created') return event;
+  try {
+    for (const { bytes } of new LineReader(files, path, task)) {
+      const event = scanner.next(bytes);
+      if (typeof event !== 'string' && event.type === 'task.created') return event;
+    }
+  } catch (thrown) {
+    // Not there, or deleted meanwhile.
+    if (!(thrown instanceof MusterError) || thrown.code !== 'NOT_FOUND') throw thrown;
   }
   return undefined;
 }
@@ -83,7 +89,7 @@ export async function* streamLog(
   options: ScanOptions,
 ): AsyncGenerator<TaskEvent, void, undefined> {
   const scanner = new LogScanner(options);
-  for await (const { bytes } of new LineReader(files, path).inTurns()) {
+  for await (const { bytes } of new LineReader(files, path, options.task).inTurns()) {
     const event = scanner.next(bytes);
     if (typeof event !== 'string' && event.seq >= fromSeq) yield event;
   }

@@ -64,7 +64,7 @@ function moveAside(files: FilePort, paths: LogPaths, options: ScanOptions): void
     writeDurably(files, fd, (good) => {
       appendAside(files, paths.aside, (bad) => {
         const scanner = new LogScanner(options);
-        for (const line of new LineReader(files, paths.log)) {
+        for (const line of new LineReader(files, paths.log, options.task)) {
           const into = scanner.next(line.bytes) === 'damaged' ? bad : good;
           copyLine(files, paths.log, line, into);
         }

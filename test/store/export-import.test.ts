@@ -6,6 +6,8 @@ import { openMemoryStore } from '../../src/store/memory-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskEnded, taskSpec, turnEnded, warning } from './fixture-data.ts';
 import { collect, tempDir, tickingClock } from './fixtures.ts';
+import { PowerLossFiles } from './power-loss-files.ts';
+import { fakeProcesses } from './processes.ts';
 import { readLog } from './read-log.ts';
 
 const ROOT = 'root00000001';
@@ -236,6 +238,32 @@ describe('a broken, cut or hostile file leaves nothing', () => {
     await expect(store.importTree(failing())).rejects.toThrow('EIO');
     expect(readdirSync(join(dataDir, 'tasks'))).toEqual([]);
   });
+});
+
+it('a disk that is full at any point of an import leaves nothing, and of a deletion no half task', async () => {
+  const source = open();
+  makeTree(source);
+  const text = await exported(source.store, LEAF);
+  const processes = fakeProcesses({ pid: 7 });
+  let isDone = false;
+  for (let room = 0; !isDone; room += 150) {
+    const files = new PowerLossFiles();
+    const store = openStore({ dataDir: '/data', durability: 'safe', files, processes });
+    expect(store.token).not.toBe('');
+    files.capacity = files.used + room;
+    try {
+      await store.importTree(inPieces(text, 1000));
+      isDone = true;
+    } catch (thrown) {
+      expect(thrown).toMatchObject({ message: expect.stringContaining('ENOSPC') });
+      const left = ['tasks', 'blobs', 'spill'].map((name) => files.list(`/data/${name}`));
+      expect([left, files.openFiles]).toEqual([[[], [], []], 0]);
+    }
+    // Deleting needs room for a new index only, and does without.
+    files.capacity = files.used;
+    if (isDone) await store.delete([LEAF]);
+    expect([store.list(), files.list('/data/tasks')]).toEqual([[], []]);
+  }
 });
 
 it('names what it cannot export', async () => {
