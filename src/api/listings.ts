@@ -68,8 +68,8 @@ export function openTasks(options: {
     problems: (prefix) => {
       const id = store.resolveId(prefix);
       return store
-        .read(id)
-        .problems.map(({ line, message }) => `${store.log(id)}:${line}: ${message}`);
+        .scan(id, () => {})
+        .map(({ line, message }) => `${store.log(id)}:${line}: ${message}`);
     },
     events: (prefix) => store.events(store.resolveId(prefix), 0),
     close: () => store.close(),

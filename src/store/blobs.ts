@@ -7,13 +7,17 @@ import { storageError } from './storage-error.ts';
 
 const HASH_PATTERN = /^[0-9a-f]{64}$/;
 
+export function isHash(text: string): boolean {
+  return HASH_PATTERN.test(text);
+}
+
 export function sha256(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex');
 }
 
 /** Throws `INVALID_PARAM` for what is not the name of a blob. */
 export function checkHash(hash: string): void {
-  if (HASH_PATTERN.test(hash)) return;
+  if (isHash(hash)) return;
   throw new MusterError('INVALID_PARAM', `${JSON.stringify(hash)} is not the sha256 of a blob`);
 }
 
@@ -24,6 +28,8 @@ export function blobNotFound(hash: string): MusterError {
 export interface BlobDirOptions {
   readonly files: FilePort;
   readonly directory: string;
+  /** Called before each put: whoever has put a blob is known to be alive (see BlobCollection). */
+  readonly introduce: () => void;
   /** Told once of each blob that this process relies on. */
   readonly onUse: (path: string) => void;
 }
@@ -41,10 +47,15 @@ export class BlobDir {
   put(text: string): string {
     const bytes = Buffer.from(text, 'utf8');
     const hash = sha256(bytes);
-    if (this.#known.has(hash)) return hash;
-    const path = join(this.#options.directory, hash);
+    const path = this.path(hash);
     try {
-      if (!this.#isThere(path, bytes)) this.#write(path, bytes);
+      this.#options.introduce();
+      if (this.#refresh(path)) {
+        if (this.#known.has(hash)) return hash;
+        if (!this.#isThere(path, bytes)) this.#write(path, bytes);
+      } else {
+        this.#write(path, bytes);
+      }
     } catch (thrown) {
       throw storageError('write blob', path, thrown);
     }
@@ -56,13 +67,34 @@ export class BlobDir {
 
   get(hash: string): string {
     checkHash(hash);
-    const path = join(this.#options.directory, hash);
+    const path = this.path(hash);
     const bytes = this.#read(path);
     if (bytes === undefined) throw blobNotFound(hash);
     if (sha256(bytes) !== hash) {
       throw new MusterError('INTERNAL_ERROR', `blob ${path} is damaged: its content has changed`);
     }
     return bytes.toString('utf8');
+  }
+
+  /** Where the blob of a checked hash lies. */
+  path(hash: string): string {
+    return join(this.#options.directory, hash);
+  }
+
+  /** Whether this store has put it itself, and may be about to refer to it. */
+  isInUse(hash: string): boolean {
+    return this.#known.has(hash);
+  }
+
+  /** Makes a blob young, so that nobody takes it for one that is not needed; false: it is not there. */
+  #refresh(path: string): boolean {
+    try {
+      this.#options.files.touch(path);
+      return true;
+    } catch (thrown) {
+      if (systemErrorCode(thrown) === 'ENOENT') return false;
+      throw thrown;
+    }
   }
 
   /** Compared whole: a power loss can leave a name with nothing, or half, behind it. */

@@ -12,6 +12,8 @@ export interface DataPaths {
   /** Who has locks: see OwnerLocks. */
   readonly owners: string;
   readonly index: string;
+  /** What the last sweep found: see Sweep. */
+  readonly swept: string;
 }
 
 const WRITABLE_BY_OTHERS = 0o022;
@@ -24,6 +26,7 @@ export function dataPaths(root: string): DataPaths {
     spill: join(root, 'spill'),
     owners: join(root, 'owners'),
     index: join(root, 'index.jsonl'),
+    swept: join(root, 'swept.json'),
   };
 }
 

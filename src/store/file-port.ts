@@ -4,6 +4,8 @@ export interface FileStat {
   /** Permission bits, `0o777` at most. */
   readonly mode: number;
   readonly uid: number;
+  /** When its content was last changed, or it was touched; milliseconds since the epoch. */
+  readonly modified: number;
   /** Tells a file from another one that took its name. */
   readonly inode: number;
   readonly isDirectory: boolean;
@@ -33,6 +35,8 @@ export interface FilePort {
   readWhole(path: string): Buffer;
   /** Undefined when there is nothing of that name. Follows links. */
   stat(path: string): FileStat | undefined;
+  /** Sets the time of change of a file that exists to now. */
+  touch(path: string): void;
   rename(from: string, to: string): void;
   /** A second name for a file; `EEXIST` when that name is taken: atomic, unlike open and write. */
   link(from: string, to: string): void;

@@ -1,22 +1,84 @@
-import { lineSpans, wholeLinesLength } from '../base/jsonl.ts';
+import { MusterError } from '../base/errors.ts';
 import type { TaskEvent } from '../protocol/event.ts';
 import type { FilePort } from './file-port.ts';
+import { LineReader } from './line-reader.ts';
 import { LogScanner, type ScanOptions } from './log-scanner.ts';
-import type { LogContents } from './task-store.ts';
+import { addToSummary } from './summary.ts';
+import type { LogProblem, TaskSummary } from './task-store.ts';
 
-const CHUNK_BYTES = 256 * 1024;
+export type VisitEvent = (event: TaskEvent) => void;
 
-/** All events of a log that was read whole. */
-export function scanLog(bytes: Buffer, options: ScanOptions): LogContents {
+/** What a new owner has to know of a log, and to mend in it. */
+export interface LogState {
+  /** Whole lines, damaged ones left out. Bytes. */
+  readonly goodBytes: number;
+  readonly tornBytes: number;
+  readonly damagedBytes: number;
+  readonly problems: readonly LogProblem[];
+  readonly nextSeq: number;
+  readonly epoch: number;
+  /** Undefined: the log has no created event. */
+  readonly summary: TaskSummary | undefined;
+}
+
+/** Reads a log once, in order and in bounded memory. What `visit` throws ends it and is thrown on. */
+export function inspectLog(
+  files: FilePort,
+  path: string,
+  options: ScanOptions,
+  visit: VisitEvent,
+): LogState {
   const scanner = new LogScanner(options);
-  const events: TaskEvent[] = [];
-  for (const { start, end } of lineSpans(bytes)) {
-    const line = scanner.next(bytes.subarray(start, end));
-    if (typeof line !== 'string') events.push(line);
+  const reader = new LineReader(files, path, options.task);
+  let goodBytes = 0;
+  let damagedBytes = 0;
+  let summary: TaskSummary | undefined;
+  for (const { bytes, length } of reader) {
+    const line = scanner.next(bytes);
+    if (line === 'damaged') damagedBytes += length;
+    else goodBytes += length;
+    if (typeof line === 'string') continue;
+    summary = addToSummary(summary, line);
+    visit(line);
   }
-  const tail = bytes.length - wholeLinesLength(bytes);
-  if (tail > 0) scanner.tornTail(tail);
-  return { events, problems: scanner.problems };
+  const { problems, nextSeq, epoch } = scanner;
+  return { goodBytes, damagedBytes, tornBytes: reader.tail, problems, nextSeq, epoch, summary };
+}
+
+/** Visits all events of a log; returns what of it could not be used. */
+export function scanLog(
+  files: FilePort,
+  path: string,
+  options: ScanOptions,
+  visit: VisitEvent,
+): readonly LogProblem[] {
+  const scanner = new LogScanner(options);
+  const reader = new LineReader(files, path, options.task);
+  for (const { bytes } of reader) {
+    const event = scanner.next(bytes);
+    if (typeof event !== 'string') visit(event);
+  }
+  if (reader.tail > 0) scanner.tornTail(reader.tail);
+  return scanner.problems;
+}
+
+/** The created event of a log, its blobs not read; undefined where it has no whole one. */
+export function createdEvent(
+  files: FilePort,
+  path: string,
+  task: string,
+): Extract<TaskEvent, { type: 'task.created' }> | undefined {
+  const scanner = new LogScanner({ task });
+  try {
+    for (const { bytes } of new LineReader(files, path, task)) {
+      const event = scanner.next(bytes);
+      if (typeof event !== 'string' && event.type === 'task.created') return event;
+    }
+  } catch (thrown) {
+    // Not there, or deleted meanwhile.
+    if (!(thrown instanceof MusterError) || thrown.code !== 'NOT_FOUND') throw thrown;
+  }
+  return undefined;
 }
 
 /** The events from `fromSeq` on, reading a piece at a time; other work runs between two pieces. */
@@ -27,34 +89,8 @@ export async function* streamLog(
   options: ScanOptions,
 ): AsyncGenerator<TaskEvent, void, undefined> {
   const scanner = new LogScanner(options);
-  const fd = files.openRead(path);
-  try {
-    for await (const line of readLines(files, fd)) {
-      const event = scanner.next(line);
-      if (typeof event !== 'string' && event.seq >= fromSeq) yield event;
-    }
-  } finally {
-    files.close(fd);
-  }
-}
-
-async function* readLines(files: FilePort, fd: number): AsyncGenerator<Buffer, void, undefined> {
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-  /** The pieces of a line that began in an earlier chunk: joined once, when its end is there. */
-  let pieces: Buffer[] = [];
-  let position = 0;
-  for (;;) {
-    const count = files.readAt(fd, chunk, position);
-    if (count === 0) return;
-    position += count;
-    const bytes = chunk.subarray(0, count);
-    for (const { start, end } of lineSpans(bytes)) {
-      const last = bytes.subarray(start, end);
-      yield pieces.length === 0 ? last : Buffer.concat([...pieces, last]);
-      pieces = [];
-    }
-    // Copied: the chunk is filled again.
-    pieces.push(Buffer.from(bytes.subarray(wholeLinesLength(bytes))));
-    await new Promise(setImmediate);
+  for await (const { bytes } of new LineReader(files, path, options.task).inTurns()) {
+    const event = scanner.next(bytes);
+    if (typeof event !== 'string' && event.seq >= fromSeq) yield event;
   }
 }

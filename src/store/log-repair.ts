@@ -1,43 +1,16 @@
 import { newId } from '../base/ids.ts';
-import { lineSpans, wholeLinesLength, type LineSpan } from '../base/jsonl.ts';
-import { writeWhole, type FilePort } from './file-port.ts';
+import type { FilePort } from './file-port.ts';
+import { filePieces, LineReader, PieceWriter, type Line } from './line-reader.ts';
+import type { LogState } from './log-reader.ts';
 import { LogScanner, type ScanOptions } from './log-scanner.ts';
-import { addToSummary } from './summary.ts';
-import type { LogProblem, TaskSummary } from './task-store.ts';
+import { storageError } from './storage-error.ts';
 
-/** What a new owner has to know of a log, and to mend in it. */
-export interface LogState {
-  /** Whole lines, damaged ones left out. Bytes. */
-  readonly goodBytes: number;
-  readonly tornBytes: number;
-  readonly damaged: readonly LineSpan[];
-  readonly problems: readonly LogProblem[];
-  readonly nextSeq: number;
-  readonly epoch: number;
-  /** Undefined: the log has no created event. */
-  readonly summary: TaskSummary | undefined;
-}
+const NEWLINE = 0x0a;
 
-export function inspectLog(bytes: Buffer, options: ScanOptions): LogState {
-  const scanner = new LogScanner(options);
-  const damaged: LineSpan[] = [];
-  let summary: TaskSummary | undefined;
-  for (const span of lineSpans(bytes)) {
-    const line = scanner.next(bytes.subarray(span.start, span.end));
-    if (line === 'damaged') damaged.push(span);
-    else if (line !== 'header') summary = addToSummary(summary, line);
-  }
-  const wholeBytes = wholeLinesLength(bytes);
-  const damagedBytes = damaged.reduce((sum, { start, end }) => sum + end + 1 - start, 0);
-  return {
-    goodBytes: wholeBytes - damagedBytes,
-    tornBytes: bytes.length - wholeBytes,
-    damaged,
-    problems: scanner.problems,
-    nextSeq: scanner.nextSeq,
-    epoch: scanner.epoch,
-    summary,
-  };
+interface LogPaths {
+  readonly log: string;
+  /** Where what can't be used is kept. */
+  readonly aside: string;
 }
 
 /**
@@ -46,12 +19,32 @@ export function inspectLog(bytes: Buffer, options: ScanOptions): LogState {
  */
 export function repairLog(
   files: FilePort,
-  paths: { readonly log: string; readonly aside: string },
-  bytes: Buffer,
+  paths: LogPaths,
   state: LogState,
+  options: ScanOptions,
 ): void {
-  if (state.damaged.length > 0) moveAside(files, paths, bytes, state.damaged);
-  else if (state.tornBytes > 0) cutTail(files, paths.log, state.goodBytes);
+  try {
+    if (state.damagedBytes > 0) moveAside(files, paths, options);
+    else if (state.tornBytes > 0) cutTail(files, paths.log, state.goodBytes);
+  } catch (thrown) {
+    throw storageError('repair', paths.log, thrown);
+  }
+}
+
+/** Keeps what stands in a log that never began, and removes the log. For the lock's holder alone. */
+export function setLogAside(files: FilePort, paths: LogPaths): void {
+  try {
+    const { size = 0 } = files.stat(paths.log) ?? {};
+    if (size > 0) {
+      appendAside(files, paths.aside, (aside) => {
+        const whole = { start: 0, end: size };
+        for (const piece of filePieces(files, paths.log, whole)) aside.write(piece);
+      });
+    }
+    files.unlink(paths.log);
+  } catch (thrown) {
+    throw storageError('set aside', paths.log, thrown);
+  }
 }
 
 function cutTail(files: FilePort, path: string, length: number): void {
@@ -63,26 +56,20 @@ function cutTail(files: FilePort, path: string, length: number): void {
   }
 }
 
-function moveAside(
-  files: FilePort,
-  paths: { readonly log: string; readonly aside: string },
-  bytes: Buffer,
-  damaged: readonly LineSpan[],
-): void {
-  const good: Buffer[] = [];
-  let from = 0;
-  for (const { start, end } of damaged) {
-    good.push(bytes.subarray(from, start));
-    from = end + 1;
-  }
-  good.push(bytes.subarray(from, wholeLinesLength(bytes)));
-  const bad = damaged.map(({ start, end }) => bytes.subarray(start, end + 1));
-  const isNew = files.stat(paths.aside) === undefined;
-  writeDurably(files, isNew ? files.openNew(paths.aside) : files.openAppend(paths.aside), bad);
+/** Reads the log a second time: which lines are damaged need not be kept in memory. */
+function moveAside(files: FilePort, paths: LogPaths, options: ScanOptions): void {
   const draft = `${paths.log}.${newId()}.new`;
   const fd = files.openNew(draft);
   try {
-    writeDurably(files, fd, good);
+    writeDurably(files, fd, (good) => {
+      appendAside(files, paths.aside, (bad) => {
+        const scanner = new LogScanner(options);
+        for (const line of new LineReader(files, paths.log, options.task)) {
+          const into = scanner.next(line.bytes) === 'damaged' ? bad : good;
+          copyLine(files, paths.log, line, into);
+        }
+      });
+    });
     files.rename(draft, paths.log);
   } catch (thrown) {
     files.unlink(draft);
@@ -90,10 +77,35 @@ function moveAside(
   }
 }
 
+function copyLine(files: FilePort, path: string, line: Line, into: PieceWriter): void {
+  if (line.bytes === undefined) {
+    const part = { start: line.start, end: line.start + line.length };
+    for (const piece of filePieces(files, path, part)) into.write(piece);
+  } else {
+    into.write(line.bytes);
+    into.write(Uint8Array.of(NEWLINE));
+  }
+}
+
+/** On a line of its own, even where an earlier one was cut short. */
+function appendAside(files: FilePort, path: string, fill: (aside: PieceWriter) => void): void {
+  const size = files.stat(path)?.size;
+  const fd = size === undefined ? files.openNew(path) : files.openAppend(path);
+  writeDurably(files, fd, (aside) => {
+    const last = size === undefined ? [] : filePieces(files, path, { start: size - 1, end: size });
+    for (const piece of size === 0 ? [] : last) {
+      if (piece[0] !== NEWLINE) aside.write(Uint8Array.of(NEWLINE));
+    }
+    fill(aside);
+  });
+}
+
 /** Durable before the rename that follows: else a power loss could leave the new name with no content. */
-function writeDurably(files: FilePort, fd: number, pieces: readonly Buffer[]): void {
+function writeDurably(files: FilePort, fd: number, fill: (writer: PieceWriter) => void): void {
   try {
-    writeWhole(files, fd, Buffer.concat(pieces));
+    const writer = new PieceWriter(files, fd);
+    fill(writer);
+    writer.flush();
     files.datasyncNow(fd);
   } finally {
     files.close(fd);

@@ -5,9 +5,12 @@ import { parseJsonLine } from '../base/jsonl.ts';
 import { LOG_VERSION, type TaskEvent } from '../protocol/event.ts';
 import { isTaskEvent, upgradeEvent } from './event-guard.ts';
 import { decodeValue, hasEscapes } from './large-strings.ts';
+import { MAX_LINE_BYTES } from './line-reader.ts';
 import type { LogProblem } from './task-store.ts';
 
 const FORMAT = 'muster-log';
+/** More are counted, not kept: a damaged log must not fill the memory. */
+const MAX_PROBLEMS = 100;
 
 /** The first line of a log, newline included. */
 export function headerLine(task: string): string {
@@ -24,6 +27,7 @@ export interface ScanOptions {
 export class LogScanner {
   readonly #options: ScanOptions;
   readonly #problems: LogProblem[] = [];
+  #moreProblems = 0;
   #line = 0;
   #lastSeq = -1;
   #epoch = 0;
@@ -33,7 +37,9 @@ export class LogScanner {
   }
 
   get problems(): readonly LogProblem[] {
-    return this.#problems;
+    if (this.#moreProblems === 0) return this.#problems;
+    const message = `${this.#moreProblems} more problems up to line ${this.#line} are not listed`;
+    return [...this.#problems, { code: 'damaged', line: this.#line, message }];
   }
 
   /** The seq that the next event has to have. */
@@ -47,11 +53,12 @@ export class LogScanner {
   }
 
   /**
-   * The event on the next line, or what the line is instead.
+   * The event on the next line (undefined: it is too long), or what the line is instead.
    * @throws MusterError when the log is of a newer version.
    */
-  next(bytes: Buffer): TaskEvent | 'header' | 'damaged' {
+  next(bytes: Buffer | undefined): TaskEvent | 'header' | 'damaged' {
     this.#line += 1;
+    if (bytes === undefined) return this.#damaged(`is longer than ${MAX_LINE_BYTES} bytes`);
     const line = isUtf8(bytes) ? bytes.toString('utf8') : '';
     const value = parseJsonLine(line);
     if (isJsonObject(value)) {
@@ -119,6 +126,10 @@ export class LogScanner {
   }
 
   #note(code: LogProblem['code'], message: string): void {
-    this.#problems.push({ code, line: this.#line, message });
+    if (this.#problems.length < MAX_PROBLEMS) {
+      this.#problems.push({ code, line: this.#line, message });
+    } else {
+      this.#moreProblems += 1;
+    }
   }
 }

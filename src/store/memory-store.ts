@@ -3,21 +3,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { MusterError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
 import type { EventBody, TaskEvent } from '../protocol/event.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import { blobNotFound, checkHash, sha256 } from './blobs.ts';
 import { nodeFiles } from './node-files.ts';
 import { createProcessPort, type ProcessPort } from './process-identity.ts';
 import type { Redact } from './redact.ts';
+import { MemoryTaskLog, type TaskRecord } from './memory-task-log.ts';
 import { createStamp, type Stamp } from './stamp.ts';
-import { addToSummary, newestFirst, shownStatus } from './summary.ts';
-import { isSpillFile, spillName } from './task-files.ts';
+import { newestFirst, shownStatus } from './summary.ts';
+import { isSpillFile, spillName, spillOwner } from './task-files.ts';
 import { checkTaskId, resolvePrefix, taskInUse, taskNotFound, taskTaken } from './task-ids.ts';
 import type {
   BlobOptions,
-  LogContents,
   LogProblem,
   TaskLog,
+  TaskOwner,
   TaskStore,
   TaskSummary,
 } from './task-store.ts';
@@ -33,61 +35,8 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): TaskStore {
   return new MemoryStore(options);
 }
 
-interface TaskRecord {
-  readonly events: TaskEvent[];
-  summary: TaskSummary | undefined;
-  epoch: number;
-  owner: TaskLog | undefined;
-}
-
-interface LogContext {
-  readonly id: string;
-  readonly record: TaskRecord;
-  readonly stamp: Stamp;
-}
-
-class MemoryTaskLog implements TaskLog {
-  readonly id: string;
-  readonly epoch: number;
-  readonly opening: readonly TaskEvent[];
-  readonly #context: LogContext;
-  #closed = false;
-
-  constructor(context: LogContext, opening: readonly EventBody[]) {
-    this.#context = context;
-    this.id = context.id;
-    this.epoch = context.record.epoch + 1;
-    this.opening = this.append(opening);
-    context.record.epoch = this.epoch;
-    context.record.owner = this;
-  }
-
-  append(bodies: readonly EventBody[]): readonly TaskEvent[] {
-    if (this.#closed) {
-      throw new MusterError('INTERNAL_ERROR', `the log of task ${this.id} is closed`);
-    }
-    const { record, stamp } = this.#context;
-    const at = { task: this.id, epoch: this.epoch, seq: record.events.length };
-    const events = stamp(bodies, at);
-    for (const event of events) {
-      record.events.push(event);
-      record.summary = addToSummary(record.summary, event);
-    }
-    return events;
-  }
-
-  sync(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#context.record.owner = undefined;
-  }
-}
-
 class MemoryStore implements TaskStore {
+  readonly token = newId();
   readonly #stamp: Stamp;
   readonly #redact: Redact;
   readonly #processes: ProcessPort;
@@ -113,28 +62,32 @@ class MemoryStore implements TaskStore {
     return log;
   }
 
-  scan(id: string, visit: (event: TaskEvent) => void): readonly LogProblem[] {
-    for (const event of this.#task(id).events) visit(event);
-    return [];
-  }
-
-  exists(id: string): boolean {
-    return this.#tasks.has(id);
-  }
-
   claim(id: string, visit: (event: TaskEvent) => void = () => {}): TaskLog {
     const record = this.#task(id);
-    for (const event of record.events) visit(event);
     if (record.owner !== undefined) throw this.#inUse(id);
+    record.events.forEach((event) => visit(event));
     return this.#own(id, record, []);
   }
 
-  read(id: string): LogContents {
-    return { events: [...this.#task(id).events], problems: [] };
+  scan(id: string, visit: (event: TaskEvent) => void): readonly LogProblem[] {
+    this.#task(id).events.forEach((event) => visit(event));
+    return [];
   }
 
   events(id: string, fromSeq: number): AsyncIterable<TaskEvent> {
     return iterate(this.#task(id).events, fromSeq);
+  }
+
+  exists(id: string): boolean {
+    checkTaskId(id);
+    return this.#tasks.has(id);
+  }
+
+  owner(id: string): TaskOwner | null {
+    checkTaskId(id);
+    if (this.#tasks.get(id)?.owner === undefined) return null;
+    const { pid, host } = this.#processes.self();
+    return { pid, host, token: this.token };
   }
 
   list(): readonly TaskSummary[] {
@@ -195,6 +148,31 @@ class MemoryStore implements TaskStore {
     return null;
   }
 
+  /** Blobs stay until the end: nothing outlives this store. */
+  async delete(ids: readonly string[]): Promise<void> {
+    for (const id of ids) if (this.#task(id).owner !== undefined) throw this.#inUse(id);
+    for (const id of ids) this.#tasks.delete(id);
+    for (const [name, path] of this.#spillFiles) {
+      if (!ids.includes(spillOwner(name))) continue;
+      nodeFiles.unlink(path);
+      this.#spillFiles.delete(name);
+    }
+  }
+
+  // oxlint-disable-next-line require-yield -- there is nothing to give
+  async *exportTree(rootId: string): AsyncGenerator<string, void, undefined> {
+    this.#task(rootId);
+    throw notKept('exported');
+  }
+
+  async importTree(): Promise<readonly string[]> {
+    throw notKept('imported');
+  }
+
+  async sweep(): Promise<readonly string[]> {
+    return [];
+  }
+
   close(): Promise<void> {
     for (const record of this.#tasks.values()) record.owner?.close();
     this.#spillFiles.clear();
@@ -221,6 +199,13 @@ class MemoryStore implements TaskStore {
   #inUse(id: string): MusterError {
     return taskInUse(id, this.#processes.self().pid);
   }
+}
+
+function notKept(what: string): MusterError {
+  return new MusterError(
+    'INVALID_PARAM',
+    `tasks can't be ${what} where nothing is kept: leave out --no-log`,
+  );
 }
 
 async function* iterate(

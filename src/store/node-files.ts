@@ -11,6 +11,7 @@ function toFileStat(stats: fs.Stats): FileStat {
     size: stats.size,
     mode: stats.mode & PERMISSION_BITS,
     uid: stats.uid,
+    modified: stats.mtimeMs,
     inode: stats.ino,
     isDirectory: stats.isDirectory(),
   };
@@ -26,6 +27,11 @@ function openNew(path: string): number {
 function stat(path: string): FileStat | undefined {
   const stats = fs.statSync(path, { throwIfNoEntry: false });
   return stats === undefined ? undefined : toFileStat(stats);
+}
+
+function touch(path: string): void {
+  const now = new Date();
+  fs.utimesSync(path, now, now);
 }
 
 function datasync(fd: number): Promise<void> {
@@ -62,6 +68,7 @@ export const nodeFiles: FilePort = {
   close: (fd) => fs.closeSync(fd),
   readWhole: (path) => fs.readFileSync(path),
   stat,
+  touch,
   rename: (from, to) => fs.renameSync(from, to),
   link: (from, to) => fs.linkSync(from, to),
   unlink: (path) => fs.unlinkSync(path),

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { systemErrorCode } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
+import { isId, newId } from '../base/ids.ts';
 import { isJsonObject } from '../base/json.ts';
 import { parseJsonLine } from '../base/jsonl.ts';
 import { writeWhole, type FilePort } from './file-port.ts';
@@ -27,13 +27,36 @@ export class OwnerLocks {
   readonly #files: FilePort;
   readonly #processes: ProcessPort;
   readonly #directory: string;
-  /** The file that says who this store is; made with the first lock. */
+  /** Tells this store from all others, for its whole life. */
+  readonly #token = newId();
+  /** The file that says who this store is; made when it is first asked for. */
   #ownFile: string | undefined;
 
   constructor(options: OwnerLocksOptions) {
     this.#files = options.files;
     this.#processes = options.processes;
     this.#directory = options.directory;
+  }
+
+  /** This store's own token; from now on its file in the directory says whose it is. */
+  introduce(): string {
+    this.#introduced();
+    return this.#token;
+  }
+
+  /** When the first of the other living stores came, milliseconds since the epoch; Infinity: none. */
+  oldestRival(): number {
+    const came = this.#owners()
+      .filter(({ owner }) => owner.token !== this.#token && !this.#isGone(owner))
+      .map(({ file }) => this.#files.stat(file)?.modified ?? Number.POSITIVE_INFINITY);
+    return Math.min(...came);
+  }
+
+  /** Removes what dead stores left in the directory. */
+  sweep(): void {
+    for (const { file, owner } of this.#owners()) {
+      if (this.#isGone(owner)) removeIfThere(this.#files, file);
+    }
   }
 
   /** Takes the lock at `path`; returns the living owner instead when there is one. */
@@ -43,7 +66,7 @@ export class OwnerLocks {
       if (this.#tryLink(ownFile, path)) return undefined;
       const owner = readOwner(this.#files, path);
       if (owner === undefined) continue;
-      if (!isGone(owner, this.#processes)) return owner;
+      if (!this.#isGone(owner)) return owner;
       const rival = this.#takeOver(ownFile, path, owner);
       if (rival !== 'changed') return rival;
     }
@@ -57,7 +80,7 @@ export class OwnerLocks {
   /** The living owner of a lock, if there is one. */
   liveOwner(path: string): LockOwner | undefined {
     const owner = readOwner(this.#files, path);
-    return owner === undefined || isGone(owner, this.#processes) ? undefined : owner;
+    return owner === undefined || this.#isGone(owner) ? undefined : owner;
   }
 
   /** To be called when all locks are given back. */
@@ -101,15 +124,15 @@ export class OwnerLocks {
   /** Made anew when somebody who sees other processes (a container) swept it away. */
   #introduced(): string {
     if (this.#ownFile === undefined || this.#files.stat(this.#ownFile) === undefined) {
-      this.#ownFile = this.#introduce();
+      this.#ownFile = this.#writeOwnFile();
     }
     return this.#ownFile;
   }
 
   /** Writes down who this store is, whole before it gets its name; removes what dead ones left. */
-  #introduce(): string {
-    const token = newId();
-    this.#sweep();
+  #writeOwnFile(): string {
+    const token = this.#token;
+    this.sweep();
     const file = join(this.#directory, token);
     const draft = `${file}${DRAFT_SUFFIX}`;
     const fd = this.#files.openNew(draft);
@@ -126,13 +149,17 @@ export class OwnerLocks {
     return file;
   }
 
-  #sweep(): void {
-    for (const name of this.#files.list(this.#directory)) {
-      if (name.endsWith(DRAFT_SUFFIX)) continue;
+  #owners(): readonly { readonly file: string; readonly owner: LockOwner }[] {
+    const files = this.#files.list(this.#directory).filter((name) => isId(name));
+    return files.flatMap((name) => {
       const file = join(this.#directory, name);
       const owner = readOwner(this.#files, file);
-      if (owner !== undefined && isGone(owner, this.#processes)) removeIfThere(this.#files, file);
-    }
+      return owner === undefined ? [] : [{ file, owner }];
+    });
+  }
+
+  #isGone(owner: LockOwner): boolean {
+    return isGone(owner, this.#processes);
   }
 }
 

@@ -39,6 +39,9 @@ export function addToSummary(
   if (summary === undefined) return undefined;
   switch (event.type) {
     case 'task.claimed':
+      // To go on with one that has ended takes more than an owner.
+      return summary.ended === null ? { ...summary, status: 'queued' } : summary;
+    case 'task.resumed':
       return { ...summary, status: 'queued', ended: null };
     case 'task.started':
       return { ...summary, status: 'running' };

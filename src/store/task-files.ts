@@ -7,6 +7,8 @@ import { writeWhole, type FilePort } from './file-port.ts';
 import { storageError } from './storage-error.ts';
 import { checkTaskId, taskNotFound, taskTaken } from './task-ids.ts';
 
+/** These go by themselves: see `deleteTasks`. */
+const STAYING_KINDS: ReadonlySet<string> = new Set(['jsonl', 'lock', 'deleted']);
 /** Letters of the hash that stands for a call's id. */
 const CALL_NAME_LENGTH = 16;
 
@@ -14,6 +16,11 @@ const CALL_NAME_LENGTH = 16;
 export function spillName(id: string, callId: string): string {
   checkTaskId(id);
   return `${id}-${sha256(callId).slice(0, CALL_NAME_LENGTH)}.txt`;
+}
+
+/** The id of the task whose spill file it is. */
+export function spillOwner(name: string): string {
+  return name.split('-', 1)[0] ?? '';
 }
 
 /** Whether a path names a spill file of the task in that directory. */
@@ -45,6 +52,11 @@ export class TaskFiles {
     return this.#path(id, 'out');
   }
 
+  /** The log of a task whose deletion has begun: it goes last, and from here on there is no task. */
+  deleted(id: string): string {
+    return this.#path(id, 'deleted');
+  }
+
   /** Where damaged lines of the log go. */
   damaged(id: string): string {
     return this.#path(id, 'damaged');
@@ -55,6 +67,8 @@ export class TaskFiles {
     const made: string[] = [];
     try {
       for (const path of [this.log(id), this.output(id)]) {
+        // The output file of a log that had to be made anew stays.
+        if (path === this.output(id) && this.#files.stat(path) !== undefined) continue;
         this.#descriptors.adopt(path, this.#files.openNew(path));
         made.push(path);
       }
@@ -67,7 +81,8 @@ export class TaskFiles {
 
   /** Takes back what `create` made. */
   remove(id: string): void {
-    this.#removeAll([this.log(id), this.output(id)]);
+    const { size = 0 } = this.#files.stat(this.output(id)) ?? {};
+    this.#removeAll(size > 0 ? [this.log(id)] : [this.log(id), this.output(id)]);
   }
 
   /** Closes what is kept open of a task. */
@@ -78,15 +93,6 @@ export class TaskFiles {
 
   checkExists(id: string): void {
     if (this.#files.stat(this.log(id)) === undefined) throw taskNotFound(id);
-  }
-
-  readLog(id: string): Buffer {
-    try {
-      return this.#files.readWhole(this.log(id));
-    } catch (thrown) {
-      if (systemErrorCode(thrown) === 'ENOENT') throw taskNotFound(id);
-      throw storageError('read', this.log(id), thrown);
-    }
   }
 
   appendOutput(id: string, text: string): void {
@@ -111,6 +117,26 @@ export class TaskFiles {
 
   isOwn(id: string, path: string): boolean {
     return path === this.output(id) || isSpillFile(id, this.#paths.spill, path);
+  }
+
+  /** Ends a deletion that was cut short. For the lock's holder alone. */
+  finishDeletion(id: string): void {
+    if (this.#files.stat(this.deleted(id)) === undefined) return;
+    this.removeKept(new Set([id]));
+    this.#files.unlink(this.deleted(id));
+  }
+
+  /** Removes all that is kept of tasks but their logs and locks. For the locks' holder alone. */
+  removeKept(ids: ReadonlySet<string>): void {
+    const { tasks, spill } = this.#paths;
+    for (const id of ids) this.forget(id);
+    for (const name of this.#files.list(tasks)) {
+      const [id = '', ...kind] = name.split('.');
+      if (ids.has(id) && !STAYING_KINDS.has(kind.join('.'))) this.#files.unlink(join(tasks, name));
+    }
+    for (const name of this.#files.list(spill)) {
+      if (ids.has(spillOwner(name))) this.#files.unlink(join(spill, name));
+    }
   }
 
   #path(id: string, kind: string): string {

@@ -1,3 +1,4 @@
+import { basename, dirname, join } from 'node:path';
 import { systemErrorCode } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { isJsonObject } from '../base/json.ts';
@@ -47,23 +48,55 @@ export class TaskIndex {
   /** Writes the index anew when more than half of it is out of date. */
   compactIfStale(contents: IndexContents): void {
     if (contents.lines < COMPACT_MIN_LINES || contents.lines < 2 * contents.ended.size) return;
+    this.#rewrite(new Set());
+  }
+
+  /**
+   * Takes out every line of these tasks, so that no word of them stays; false: another process
+   * writes the index anew just now.
+   */
+  remove(ids: ReadonlySet<string>): boolean {
+    if (ids.size === 0 || this.#files.stat(this.#path) === undefined) return true;
+    return this.#rewrite(ids);
+  }
+
+  #rewrite(without: ReadonlySet<string>): boolean {
     const lock = `${this.#path}.lock`;
-    if (this.#locks.acquire(lock) !== undefined) return;
+    if (this.#locks.acquire(lock) !== undefined) return false;
     try {
-      this.#compact();
+      this.#removeDrafts();
+      try {
+        this.#compact(without);
+      } catch (thrown) {
+        // Where there is no room for a new one, none is better than one that tells of deleted tasks.
+        if (without.size === 0 || !isFull(thrown)) throw thrown;
+        this.#files.unlink(this.#path);
+      }
+      return true;
     } finally {
       this.#locks.release(lock);
     }
   }
 
+  /** Of those who died while they wrote the index anew: only the lock's holder makes any. */
+  #removeDrafts(): void {
+    const directory = dirname(this.#path);
+    const beginning = `${basename(this.#path)}.`;
+    for (const name of this.#files.list(directory)) {
+      if (!name.startsWith(beginning) || !name.endsWith('.new')) continue;
+      this.#files.unlink(join(directory, name));
+    }
+  }
+
   /** Others append while this runs: what they add to the old file after it was read is carried over. */
-  #compact(): void {
+  #compact(without: ReadonlySet<string>): void {
     const files = this.#files;
     const draft = `${this.#path}.${newId()}.new`;
     const old = files.openRead(this.#path);
     try {
       const before = readFrom(files, old, 0);
-      const lines = [...parseIndex(before).ended.values()].map(indexLine).join('');
+      const kept = [...parseIndex(before).ended.values()].filter(({ id }) => !without.has(id));
+      const lines = kept.map(indexLine).join('');
       try {
         writeNew(files, draft, Buffer.from(lines));
         files.rename(draft, this.#path);
@@ -77,6 +110,11 @@ export class TaskIndex {
       files.close(old);
     }
   }
+}
+
+function isFull(thrown: unknown): boolean {
+  const code = systemErrorCode(thrown);
+  return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 function indexLine(summary: TaskSummary): string {

@@ -1,7 +1,7 @@
 import { isId } from '../base/ids.ts';
 import { MusterError, systemErrorCode } from '../base/errors.ts';
 import type { FilePort } from './file-port.ts';
-import { inspectLog } from './log-repair.ts';
+import { inspectLog } from './log-reader.ts';
 import { newestFirst, shownStatus } from './summary.ts';
 import type { IndexContents, TaskIndex } from './task-index.ts';
 import type { TaskSummary } from './task-store.ts';
@@ -73,9 +73,10 @@ export function listTasks(options: ListingOptions): readonly TaskSummary[] {
 
 function summaryFromLog(options: ListingOptions, id: string): FoundLog | undefined {
   try {
-    const bytes = options.files.readWhole(options.logPath(id));
-    const { summary } = inspectLog(bytes, { task: id, getBlob: options.getBlob });
-    return summary === undefined ? undefined : { summary, bytes: bytes.length };
+    const scan = { task: id, getBlob: options.getBlob };
+    const state = inspectLog(options.files, options.logPath(id), scan, () => {});
+    const bytes = state.goodBytes + state.damagedBytes + state.tornBytes;
+    return state.summary === undefined ? undefined : { summary: state.summary, bytes };
   } catch (thrown) {
     // Deleted meanwhile, unreadable, or written by a newer Muster: one such log must not hide the others.
     if (systemErrorCode(thrown) !== undefined || thrown instanceof MusterError) return undefined;
@@ -99,8 +100,12 @@ function tendIndex(
 /** A log that has grown meanwhile is taken out again: its new owner may have written to the index first. */
 function fillIndex(options: ListingOptions, uncovered: readonly FoundLog[]): void {
   options.index.put(uncovered.map(({ summary }) => summary));
+  const deleted = new Set<string>();
   for (const { summary, bytes } of uncovered) {
     const size = options.files.stat(options.logPath(summary.id))?.size;
-    if (size !== bytes) options.index.put([{ ...summary, ended: null }]);
+    if (size === undefined) deleted.add(summary.id);
+    else if (size !== bytes) options.index.put([{ ...summary, ended: null }]);
   }
+  // When somebody else has the index just now, a sweep takes them out.
+  options.index.remove(deleted);
 }

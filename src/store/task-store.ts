@@ -37,9 +37,19 @@ export interface LogProblem {
   readonly message: string;
 }
 
-export interface LogContents {
-  readonly events: readonly TaskEvent[];
-  readonly problems: readonly LogProblem[];
+/** Who has a task: a living process on this data directory. */
+export interface TaskOwner {
+  readonly pid: number;
+  readonly host: string;
+  /** The owning store's `token`. */
+  readonly token: string;
+}
+
+export interface SweepOptions {
+  /** Milliseconds since the epoch: what ended, or was written last, before it has expired. */
+  readonly endedBefore: number;
+  /** Tasks that one call deletes. A tree goes whole: the oldest one goes even if it is larger. */
+  readonly most: number;
 }
 
 /** The log of one task in the hands of its one owner. */
@@ -71,21 +81,27 @@ export interface BlobOptions {
  * `NOT_FOUND`.
  */
 export interface TaskStore {
-  /** Starts a log with the specification; the caller owns it, epoch 1. `CONFLICT` if the id is taken. */
+  /** This store's own among the owners of tasks: 12 of `[a-z0-9]`, the same for its whole life. */
+  readonly token: string;
+  /**
+   * Starts a log with the specification; the caller owns it, epoch 1. `CONFLICT` if the task exists.
+   * A log that was begun and holds no whole created event is made anew, what stood in it set aside.
+   */
   create(spec: TaskSpec): TaskLog;
   /**
    * Takes over a log to go on with it: repairs its tail, moves damaged lines aside. `CONFLICT`,
-   * naming the owner's process, while another owner lives.
+   * naming the owner's process, while another owner lives. `visit` gets the events that stood in it
+   * before, in order and in bounded memory; when the claim fails, what it got means nothing.
    */
   claim(id: string, visit?: (event: TaskEvent) => void): TaskLog;
-  /** Every event of a log in order, whoever owns it; returns what of it could not be used. */
+  /** Visits the events of a log in order and in bounded memory; returns what could not be used. */
   scan(id: string, visit: (event: TaskEvent) => void): readonly LogProblem[];
-  /** Whether there is a log with a whole created event. */
-  exists(id: string): boolean;
-  /** A whole log, owned by whomever. */
-  read(id: string): LogContents;
   /** The events from `fromSeq` to the end as it was reached, in bounded memory; damage is skipped. */
   events(id: string, fromSeq: number): AsyncIterable<TaskEvent>;
+  /** Whether there is a task: a log with a whole created event. */
+  exists(id: string): boolean;
+  /** The living owner of a task, this process included; null: it has none. */
+  owner(id: string): TaskOwner | null;
   /** All tasks, newest first. */
   list(): readonly TaskSummary[];
   /** The id that a prefix means; `INVALID_PARAM` naming at most 5 candidates when several begin so. */
@@ -103,6 +119,29 @@ export interface TaskStore {
   isOwnFile(id: string, path: string): boolean;
   /** Path of the event log; null where nothing is kept. */
   log(id: string): string | null;
+  /**
+   * Removes tasks with all that is kept of them; the blobs that no other task needs go with them, or
+   * with a later sweep when they may be in use this moment. `NOT_FOUND` or, where one has a living
+   * owner, `CONFLICT`: then nothing is deleted.
+   */
+  delete(ids: readonly string[]): Promise<void>;
+  /**
+   * A task and all below it as the text of one file, in pieces: logs, outputs, spill files, blobs.
+   * Damaged lines are left out.
+   */
+  exportTree(rootId: string): AsyncIterable<string>;
+  /**
+   * Takes in the text of such a file, cut into pieces anywhere; returns the ids of its tasks. All of
+   * it or nothing: `INVALID_PARAM` names the line of a file that is broken, cut or hostile, `CONFLICT`
+   * a task that is there already with other contents. One with the same stays.
+   */
+  importTree(text: AsyncIterable<string>): Promise<readonly string[]>;
+  /**
+   * Deletes trees of which every task has expired, oldest first, and what killed processes left;
+   * returns the deleted ids. Costs next to nothing while there is nothing to do. Tasks that somebody
+   * uses, or deletes, are passed over.
+   */
+  sweep(options: SweepOptions): Promise<readonly string[]>;
   /** Gives up all logs and closes all files. */
   close(): Promise<void>;
 }

@@ -4,15 +4,16 @@ import { taskLine } from '../../src/engine/prompt.ts';
 import type { TaskEvent } from '../../src/protocol/event.ts';
 import type { RequestPrefix } from '../../src/protocol/model.ts';
 import { applyEvent, initialState, type TaskState } from '../../src/protocol/state.ts';
-import type { LogContents, TaskStore } from '../../src/store/task-store.ts';
+import type { TaskStore } from '../../src/store/task-store.ts';
 import { tell, type Acknowledged, type Effect, type Told } from './acknowledged.ts';
+import { readLog, type LogContents } from '../store/read-log.ts';
 
 /** The logs that a run left, as the store reads them. A log that has no event yet is none. */
 export type Logs = ReadonlyMap<string, LogContents>;
 
 export function readLogs(store: TaskStore, ids: readonly string[]): Logs {
   return new Map(
-    ids.map((id) => [id, store.read(id)] as const).filter(([, log]) => log.events.length > 0),
+    ids.map((id) => [id, readLog(store, id)] as const).filter(([, log]) => log.events.length > 0),
   );
 }
 

@@ -4,6 +4,7 @@ import { ReplayedDisk, replay, type DiskStep } from './recorded-files.ts';
 import { acknowledgedAt, openOver, recordRun, type RecordedRun } from './recorded-run.ts';
 import { delayingBatch, losingBatch } from './sabotage.ts';
 import { effectsMeant, IN_A_LINE, MAIN, THREE_LEVELS } from './scenario.ts';
+import { readLog } from '../store/read-log.ts';
 
 const LONG = { timeout: 120_000 };
 /** Batches of the short scenario, at least: fewer, and the mutations prove little. */
@@ -73,7 +74,7 @@ it('after any of them every task is listed and can be taken over', async () => {
     for (const id of ids) {
       const log = store.claim(id);
       log.append([{ type: 'warning', message: 'taken over' }]);
-      const { events, problems } = store.read(id);
+      const { events, problems } = readLog(store, id);
       const inOrder = events.every(({ seq }, index) => seq === index);
       if (!inOrder || problems.length > 0) wrong.push(`${steps}: ${id} is not whole`);
     }

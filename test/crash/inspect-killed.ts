@@ -5,6 +5,7 @@ import { findProcesses } from '../../src/sys/process-table.ts';
 import { runMuster } from '../e2e/muster.ts';
 import { readLogs, wrongIn, type Logs } from './check-logs.ts';
 import { processesOf, type KilledRun } from './killed-run.ts';
+import { readLog } from '../store/read-log.ts';
 
 /** What is wrong with what a killed run left behind, one sentence each. */
 export async function inspectKilled(run: KilledRun): Promise<readonly string[]> {
@@ -74,7 +75,7 @@ function wrongAfterClaim(store: TaskStore, logs: Logs): readonly string[] {
     const log = store.claim(id);
     log.append([{ type: 'warning', message: 'taken over' }]);
     log.close();
-    const after = store.read(id);
+    const after = readLog(store, id);
     const inOrder = after.events.every(({ seq }, index) => seq === index);
     const whole = inOrder && after.events.length === events.length + 2;
     return whole && after.problems.length === 0 ? [] : [`${id}: not whole after a claim`];

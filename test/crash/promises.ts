@@ -3,6 +3,7 @@ import { errorMessage } from '../../src/base/errors.ts';
 import type { TaskEvent } from '../../src/protocol/event.ts';
 import { openOver, type RecordedRun } from './recorded-run.ts';
 import { replay, type DiskStep } from './recorded-files.ts';
+import { readLog } from '../store/read-log.ts';
 
 /** An event that has to survive a loss of power from a moment on. */
 export interface Promised {
@@ -97,7 +98,7 @@ export function brokenPromises(
 /** Why an event can't be read back; null: it is there. */
 function lostFrom(files: ReturnType<typeof replay>, event: TaskEvent): string | null {
   try {
-    const { events, problems } = openOver(files, { after: true }).read(event.task);
+    const { events, problems } = readLog(openOver(files, { after: true }), event.task);
     const [problem] = problems;
     if (problem !== undefined) return problem.message;
     return isDeepStrictEqual(events[event.seq], event) ? null : 'it is not in the log';

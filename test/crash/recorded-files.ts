@@ -71,6 +71,10 @@ export class RecordedFiles implements FilePort {
     return this.#disk.stat(path);
   }
 
+  touch(path: string): void {
+    this.#disk.touch(path);
+  }
+
   rename(from: string, to: string): void {
     this.#disk.rename(from, to);
     this.steps.push({ kind: 'rename', from, to });

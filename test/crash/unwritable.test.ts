@@ -9,6 +9,7 @@ import { startFakeModel } from '../../src/testing/index.ts';
 import { BIN, envelopeOf, runMuster, Sandbox, type Finished } from '../e2e/muster.ts';
 import { processesOf } from './killed-run.ts';
 import { MAIN, promptOf, rulesOf, SESSION_AGENTS, THREE_LEVELS, WORKSPACE } from './scenario.ts';
+import { readLog } from '../store/read-log.ts';
 
 const RUN = ['-p', promptOf(MAIN), '--permission-mode', 'autonomous', '--agents', SESSION_AGENTS];
 
@@ -83,7 +84,7 @@ it.each([1, 8, 12, 40])(
     const ends = logs.map((name) => readFileSync(join(tasks, name), 'utf8').at(-1) ?? '\n');
     expect(ends).toEqual(logs.map(() => '\n'));
     const store = openStore({ dataDir: sandbox.data, durability: 'safe' });
-    const problems = logs.flatMap((name) => store.read(name.replace('.jsonl', '')).problems);
+    const problems = logs.flatMap((name) => readLog(store, name.replace('.jsonl', '')).problems);
     await store.close();
     expect(problems).toEqual([]);
     expect(processesOf(sandbox)).toEqual([]);

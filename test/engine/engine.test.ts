@@ -8,6 +8,7 @@ import type { ModelRequest } from '../../src/protocol/model.ts';
 import { foldEvents } from '../../src/protocol/state.ts';
 import type { QuestionPort } from '../../src/engine/deps.ts';
 import { answeredRounds, promptOf, statesOf, testEngine, waitTool } from './support.ts';
+import { readLog } from '../store/read-log.ts';
 
 /** A tree of tasks: what each does in its one turn with calls. */
 interface Work {
@@ -69,7 +70,7 @@ describe('any tree of tasks', () => {
         expect(states.size).toBe(sizeOf(root));
         for (const [id, state] of states) {
           expect(state.end).not.toBeNull();
-          expect(foldEvents(test.store.read(id).events)).toEqual(state);
+          expect(foldEvents(readLog(test.store, id).events)).toEqual(state);
         }
         expect(run.state).toEqual(states.get(run.spec.id));
         expect(run.state.status).toBe('completed');

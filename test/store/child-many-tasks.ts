@@ -1,5 +1,6 @@
 import { openStore } from '../../src/store/file-store.ts';
 import { taskSpec, warning } from './fixture-data.ts';
+import { readLog } from './read-log.ts';
 
 /** A process that has many tasks open at once, whatever its limit of open files. */
 const [dataDir = '', count = '', maxDescriptors = ''] = process.argv.slice(2);
@@ -14,6 +15,6 @@ for (const round of ['first', 'second']) {
   }
   await Promise.all(logs.map((log) => log.sync()));
 }
-const isWhole = logs.every((log) => store.read(log.id).events.length === 4);
+const isWhole = logs.every((log) => readLog(store, log.id).events.length === 4);
 await store.close();
 process.stdout.write(isWhole ? 'whole\n' : 'not whole\n');

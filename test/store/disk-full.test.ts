@@ -5,6 +5,7 @@ import { taskEnded, taskSpec, warning, warnings } from './fixture-data.ts';
 import { tickingClock } from './fixtures.ts';
 import { PowerLossFiles, type PowerLossOptions } from './power-loss-files.ts';
 import { fakeProcesses } from './processes.ts';
+import { readLog } from './read-log.ts';
 
 const ID = 'task00000001';
 const LOG = `/data/tasks/${ID}.jsonl`;
@@ -41,7 +42,7 @@ it('a disk that is full at any byte never leaves half a batch, and the log goes 
     expect(files.readWhole(LOG).toString()).toBe(text);
     files.capacity = Number.POSITIVE_INFINITY;
     log.append([warning('after')]);
-    const { events, problems } = store.read(ID);
+    const { events, problems } = readLog(store, ID);
     expect({ seqs: events.map((event) => event.seq), said: warnings(events), problems }).toEqual({
       seqs: [0, 1, 2],
       said: ['after'],
@@ -104,7 +105,7 @@ it('writes whole batches through a file system that takes a few bytes at a time'
   const { store } = open({ writeLimit: 7 });
   const log = store.create(taskSpec(ID));
   log.append([warning('a'.repeat(1000))]);
-  expect(warnings(store.read(ID).events)).toEqual(['a'.repeat(1000)]);
+  expect(warnings(readLog(store, ID).events)).toEqual(['a'.repeat(1000)]);
 });
 
 it('appends nothing more to a log whose half line could not be cut off', () => {
@@ -114,7 +115,7 @@ it('appends nothing more to a log whose half line could not be cut off', () => {
   expect(() => log.append([warning('one')])).toThrow('ENOSPC');
   files.capacity = Number.POSITIVE_INFINITY;
   expect(() => log.append([warning('two')])).toThrow(/cannot cut back .*EIO/);
-  expect(store.read(ID)).toMatchObject({
+  expect(readLog(store, ID)).toMatchObject({
     events: [{ seq: 0 }, { seq: 1 }],
     problems: [{ code: 'torn_tail', line: 4 }],
   });

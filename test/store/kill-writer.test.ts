@@ -5,6 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openStore } from '../../src/store/file-store.ts';
 import { warnings } from './fixture-data.ts';
 import { tempDir } from './fixtures.ts';
+import { readLog } from './read-log.ts';
 
 const WRITER = fileURLToPath(new URL('child-writer.ts', import.meta.url));
 const KILLS = 20;
@@ -38,7 +39,7 @@ async function killWriter(
 function lostBatches(dataDir: string, id: string, lastAcknowledged: number): number {
   const store = openStore({ dataDir, durability: 'fast' });
   store.claim(id);
-  const { events, problems } = store.read(id);
+  const { events, problems } = readLog(store, id);
   expect(problems).toEqual([]);
   const said = new Set(warnings(events).map((text) => text.split(' ').slice(0, 2).join(' ')));
   let lost = 0;

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { TaskEvent } from '../../src/protocol/event.ts';
 import { openStore } from '../../src/store/file-store.ts';
-import { scanLog } from '../../src/store/log-reader.ts';
 import { PowerLossFiles } from './power-loss-files.ts';
 import { fakeProcesses } from './processes.ts';
 import { taskEnded, taskSpec, turnEnded, warning, warnings } from './fixture-data.ts';
 import { collect, tempDir, tickingClock } from './fixtures.ts';
+import { readLog } from './read-log.ts';
 
 const ID = 'task00000001';
 
@@ -28,7 +28,7 @@ async function writeLog(): Promise<Written> {
   await store.close();
   const path = join(dataDir, 'tasks', `${ID}.jsonl`);
   const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
-  return { dataDir, path, lines, events: store.read(ID).events };
+  return { dataDir, path, lines, events: readLog(store, ID).events };
 }
 
 const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
@@ -48,7 +48,7 @@ describe('a log cut off anywhere', () => {
       files.write(fd, prefix);
       const expected = events.slice(0, Math.max(0, whole - 1));
       const isTorn = length > 0 && prefix[length - 1] !== 0x0a;
-      const read = store.read(ID);
+      const read = readLog(store, ID);
       expect(read.events).toEqual(expected);
       expect(read.problems.map((problem) => problem.code)).toEqual(isTorn ? ['torn_tail'] : []);
       if (whole < 2) {
@@ -56,7 +56,7 @@ describe('a log cut off anywhere', () => {
         expect(store.list()).toEqual([]);
       } else {
         expect(store.claim(ID).opening).toMatchObject([{ seq: expected.length, epoch: 2 }]);
-        const repaired = store.read(ID);
+        const repaired = readLog(store, ID);
         expect(repaired.problems).toEqual([]);
         expect(repaired.events.slice(0, -1)).toEqual(expected);
         loaded += 1;
@@ -85,7 +85,7 @@ describe('damage in the middle of a log', () => {
       writeFileSync(path, text(changed));
       const rest = events.filter((event) => event.seq !== 2);
       const store = openStore({ dataDir, durability: 'safe' });
-      expect(store.read(ID)).toEqual({
+      expect(readLog(store, ID)).toEqual({
         events: rest,
         problems: [{ code: 'damaged', line: 4, message: expect.stringMatching(/^line 4 /) }],
       });
@@ -101,7 +101,7 @@ describe('damage in the middle of a log', () => {
       expect(statSync(aside).mode & 0o777).toBe(0o600);
       expect(statSync(path).mode & 0o777).toBe(0o600);
       await log.sync();
-      expect(store.read(ID)).toEqual({ events: [...rest, ...log.opening], problems: [] });
+      expect(readLog(store, ID)).toEqual({ events: [...rest, ...log.opening], problems: [] });
       await store.close();
     },
   );
@@ -111,7 +111,7 @@ describe('damage in the middle of a log', () => {
     const bytes = Buffer.from(text(lines));
     bytes[bytes.indexOf('✓')] = 0xff;
     writeFileSync(path, bytes);
-    const { events, problems } = openStore({ dataDir, durability: 'fast' }).read(ID);
+    const { events, problems } = readLog(openStore({ dataDir, durability: 'fast' }), ID);
     expect(warnings(events)).toEqual(['two']);
     expect(problems).toMatchObject([{ code: 'damaged', line: 4 }]);
   });
@@ -125,7 +125,7 @@ describe('damage in the middle of a log', () => {
     }
     const aside = readFileSync(join(dataDir, 'tasks', `${ID}.damaged`), 'utf8');
     expect(aside).toBe('first\nsecond\n');
-    expect(store.read(ID).problems).toEqual([]);
+    expect(readLog(store, ID).problems).toEqual([]);
   });
 
   it('leaves out what an owner wrote that had lost the log', async () => {
@@ -133,7 +133,7 @@ describe('damage in the middle of a log', () => {
     const store = openStore({ dataDir, durability: 'fast' });
     store.claim(ID).close();
     appendFileSync(path, `${(lines[3] ?? '').replace('"seq":2', '"seq":7')}\n`);
-    expect(store.read(ID).problems).toMatchObject([{ code: 'fenced', line: 9 }]);
+    expect(readLog(store, ID).problems).toMatchObject([{ code: 'fenced', line: 9 }]);
     expect(store.claim(ID).opening).toMatchObject([{ epoch: 3, seq: 7 }, { type: 'warning' }]);
   });
 
@@ -145,7 +145,7 @@ describe('damage in the middle of a log', () => {
     expect(() => store.claim(ID)).toThrow(/specification is missing or damaged in .*task00000001/);
     expect(readFileSync(path, 'utf8')).toBe(damaged);
     expect(existsSync(join(dataDir, 'tasks', `${ID}.lock`))).toBe(false);
-    expect(store.read(ID).events).toHaveLength(5);
+    expect(readLog(store, ID).events).toHaveLength(5);
   });
 
   it.each([0, 1, 2, 3, 4, 5, 6, 7])(
@@ -165,7 +165,7 @@ describe('damage in the middle of a log', () => {
         expect(thrown).toMatchObject({ message: expect.stringContaining('ENOSPC') });
       }
       files.capacity = Number.POSITIVE_INFINITY;
-      expect(store.read(ID).events.slice(0, 6)).toHaveLength(6);
+      expect(readLog(store, ID).events.slice(0, 6)).toHaveLength(6);
       store.claim(ID).close();
       expect(files.readWhole(`/data/tasks/${ID}.damaged`).toString()).toContain('damaged\n');
       expect(files.list('/data/tasks').filter((name) => name.endsWith('.new'))).toEqual([]);
@@ -183,7 +183,7 @@ describe('versions', () => {
     const store = openStore({ dataDir, durability: 'fast' });
     store.create(taskSpec('other0000001'));
     const refusal = /task00000001 was logged by a newer Muster \(log version 3.*update Muster/;
-    expect(() => store.read(ID)).toThrow(refusal);
+    expect(() => readLog(store, ID)).toThrow(refusal);
     expect(() => store.claim(ID)).toThrow(refusal);
     await expect(collect(store.events(ID, 0))).rejects.toThrow(refusal);
     writeFileSync(join(dataDir, 'index.jsonl'), '');
@@ -199,7 +199,10 @@ describe('versions', () => {
     const { agent: _, ...spec } = taskSpec(ID);
     const stamp = { v: 0, seq: 0, ts: 5, task: ID, epoch: 1 };
     const line = JSON.stringify({ ...stamp, type: 'task.created', spec: { ...spec, ...agent } });
-    const { events, problems } = scanLog(Buffer.from(`${line}\n`), { task: ID });
+    const dataDir = tempDir();
+    const store = openStore({ dataDir, durability: 'fast' });
+    writeFileSync(join(dataDir, 'tasks', `${ID}.jsonl`), `${line}\n`);
+    const { events, problems } = readLog(store, ID);
     expect(problems).toEqual([]);
     expect(events).toMatchObject([{ v: 0, spec: { id: ID, agent: { name: 'general-purpose' } } }]);
   });
@@ -216,7 +219,7 @@ describe('streaming', () => {
       { type: 'call.started', callId: 'c', tool: 'Read', input: long },
       warning('after'),
     ]);
-    expect(await collect(store.events(ID, 0))).toEqual(store.read(ID).events);
+    expect(await collect(store.events(ID, 0))).toEqual(readLog(store, ID).events);
     const open = files.openFiles;
     for await (const event of store.events(ID, 0)) if (event.seq === 1) break;
     expect(files.openFiles).toBe(open);

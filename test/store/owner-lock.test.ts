@@ -205,13 +205,28 @@ describe('the lock of a task', () => {
     expect(other.list()).toMatchObject([{ id: ID, status: 'queued' }]);
   });
 
+  it('is taken over when its process has ended and its number has gone to another one', () => {
+    const files = new PowerLossFiles();
+    open(files, 1, []).create(taskSpec(ID));
+    const other = openStore({
+      dataDir: '/data',
+      durability: 'fast',
+      files,
+      // Process 1 runs, but began later than the owner.
+      processes: fakeProcesses({ pid: 2 }, new Map([[1, 101]])),
+    });
+    expect([other.owner(ID), other.list()]).toMatchObject([null, [{ status: 'interrupted' }]]);
+    expect(other.claim(ID).epoch).toBe(2);
+    expect(other.owner(ID)).toEqual({ pid: 2, host: 'here', token: other.token });
+  });
+
   it('makes a listing look into an ended log again: it may have been resumed', () => {
     const files = new PowerLossFiles();
     const first = open(files, 1, []);
     const log = first.create(taskSpec(ID));
     log.append([taskEnded()]);
     log.close();
-    first.claim(ID);
+    first.claim(ID).append([{ type: 'task.resumed', by: 'user', callId: null }]);
     expect(open(files, 2, [1]).list()).toMatchObject([{ id: ID, status: 'queued', ended: null }]);
     expect(open(files, 2, []).list()).toMatchObject([{ id: ID, status: 'interrupted' }]);
   });

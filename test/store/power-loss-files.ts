@@ -4,6 +4,7 @@ import type { FilePort, FileStat } from '../../src/store/file-port.ts';
 interface FileNode {
   readonly kind: 'file';
   readonly inode: number;
+  modified: number;
   current: Buffer;
   durable: Buffer;
 }
@@ -74,7 +75,13 @@ export class PowerLossFiles implements FilePort {
     const directory = this.#directory(dirname(path));
     if (directory.current.has(basename(path))) throw systemError('EEXIST', path);
     const empty = Buffer.alloc(0);
-    const node: FileNode = { kind: 'file', inode: this.#number(), current: empty, durable: empty };
+    const node: FileNode = {
+      kind: 'file',
+      inode: this.#number(),
+      modified: Date.now(),
+      current: empty,
+      durable: empty,
+    };
     directory.current.set(basename(path), node);
     return this.#openNode(node, path);
   }
@@ -94,6 +101,7 @@ export class PowerLossFiles implements FilePort {
     const count = Math.min(bytes.length, room, this.#options.writeLimit ?? bytes.length);
     node.current = Buffer.concat([node.current, bytes.subarray(0, count)]);
     this.#used += count;
+    node.modified = Date.now();
     return count;
   }
 
@@ -137,6 +145,10 @@ export class PowerLossFiles implements FilePort {
   stat(path: string): FileStat | undefined {
     const node = this.#find(path);
     return node === undefined ? undefined : statOf(node);
+  }
+
+  touch(path: string): void {
+    this.#file(path).modified = Date.now();
   }
 
   rename(from: string, to: string): void {
@@ -238,6 +250,7 @@ function statOf(node: TreeNode): FileStat {
     mode: node.kind === 'file' ? 0o600 : 0o700,
     uid: process.getuid?.() ?? 0,
     inode: node.inode,
+    modified: node.kind === 'file' ? node.modified : 0,
     isDirectory: node.kind === 'directory',
   };
 }

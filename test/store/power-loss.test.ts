@@ -5,6 +5,7 @@ import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskSpec, turnEnded, warning } from './fixture-data.ts';
 import { PowerLossFiles } from './power-loss-files.ts';
 import { fakeProcesses } from './processes.ts';
+import { readLog } from './read-log.ts';
 
 const DATA_DIR = '/home/me/.local/share/muster';
 const TASKS = `${DATA_DIR}/tasks`;
@@ -56,7 +57,7 @@ const STEPS: readonly ((scene: Scene) => Promise<void>)[] = [
     const dead = open(files, { pid: 8 });
     dead.create(taskSpec('second000001'));
     const log = store.claim('second000001');
-    const events = store.read(log.id).events;
+    const events = readLog(store, log.id).events;
     await log.sync();
     seen.logs.set(log.id, events);
   },
@@ -75,7 +76,7 @@ const STEPS: readonly ((scene: Scene) => Promise<void>)[] = [
   async ({ store, seen }) => {
     const log = store.claim('first0000001');
     await log.sync();
-    seen.logs.set(log.id, store.read(log.id).events);
+    seen.logs.set(log.id, readLog(store, log.id).events);
     seen.aside.push(`${TASKS}/first0000001.damaged`);
   },
 ];
@@ -113,7 +114,7 @@ function missingFrom(files: PowerLossFiles, seen: Acknowledged): readonly string
     }
   };
   for (const [id, events] of seen.logs) {
-    check(id, () => startsWith(store.read(id).events, events));
+    check(id, () => startsWith(readLog(store, id).events, events));
     check(`${id} claimed`, () => store.claim(id).opening.length === 1);
   }
   for (const [hash, text] of seen.blobs) check(hash, () => store.getBlob(hash) === text);
@@ -156,7 +157,7 @@ describe('after a power loss', () => {
     await log.sync();
     log.append([warning('never acknowledged')]);
     files.losePower();
-    expect(open(files).read('first0000001')).toEqual({ events: log.opening, problems: [] });
+    expect(readLog(open(files), 'first0000001')).toEqual({ events: log.opening, problems: [] });
   });
 
   it('nothing is synced when durability is fast', async () => {
@@ -228,6 +229,6 @@ describe('syncs of many logs', () => {
     const late = log.append([warning('late')]);
     await Promise.all([first, log.sync()]);
     files.losePower();
-    expect(open(files).read('first0000001').events).toEqual([...log.opening, ...late]);
+    expect(readLog(open(files), 'first0000001').events).toEqual([...log.opening, ...late]);
   });
 });

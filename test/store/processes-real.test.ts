@@ -6,6 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openStore } from '../../src/store/file-store.ts';
 import { taskSpec } from './fixture-data.ts';
 import { tempDir } from './fixtures.ts';
+import { readLog } from './read-log.ts';
 
 const CLAIMER = fileURLToPath(new URL('child-claimer.ts', import.meta.url));
 
@@ -56,7 +57,7 @@ it('three processes that race for the logs of a killed one: each log gets one ow
     child.stdin?.end();
     await once(child, 'exit');
   }
-  expect(openStore({ dataDir, durability: 'fast' }).read(ids[0] ?? '')).toMatchObject({
+  expect(readLog(openStore({ dataDir, durability: 'fast' }), ids[0] ?? '')).toMatchObject({
     problems: [],
     events: { length: 4 },
   });

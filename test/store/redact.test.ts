@@ -6,6 +6,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { taskEnded, taskSpec, turnEnded, warning } from './fixture-data.ts';
 import { tempDir } from './fixtures.ts';
+import { readLog } from './read-log.ts';
 
 const letters = (count: number): string => 'aB3'.repeat(count).slice(0, count);
 const pem = (kind: string, body: string): string =>
@@ -121,7 +122,7 @@ it('no byte of a secret gets onto the disk, but in a blob that must stay as it i
   expect(store.list()).toMatchObject([
     { status: 'completed', description: '[redacted by Muster]' },
   ]);
-  expect(store.read('task00000001').events.at(3)).toMatchObject({
+  expect(readLog(store, 'task00000001').events.at(3)).toMatchObject({
     message: { content: [{ type: 'tool_call', input: { command: 'echo [redacted by Muster]' } }] },
   });
 });

@@ -16,14 +16,18 @@ import { fakeProcesses } from './processes.ts';
 
 const idOf = (n: number): string => `task${String(n).padStart(8, '0')}`;
 
-/** Counts what is read whole: the index, and each log that is opened for a listing. */
+/** Tells what is read: the index, and each log that is opened for a listing. */
 function countingReads(files: FilePort): { readonly port: FilePort; readonly reads: string[] } {
   const reads: string[] = [];
   const readWhole = (path: string): Buffer => {
     reads.push(path);
     return files.readWhole(path);
   };
-  return { port: { ...files, readWhole }, reads };
+  const openRead = (path: string): number => {
+    reads.push(path);
+    return files.openRead(path);
+  };
+  return { port: { ...files, readWhole, openRead }, reads };
 }
 
 function endTask(store: ReturnType<typeof openStore>, id: string): void {
@@ -122,15 +126,17 @@ it('takes a task out again that grew while a listing read its log', () => {
   const index = join(dataDir, 'index.jsonl');
   writeFileSync(index, '');
   let isResumed = false;
-  const readWhole = (path: string): Buffer => {
-    const bytes = nodeFiles.readWhole(path);
-    if (path.endsWith('.jsonl') && path !== index && !isResumed) {
+  const readAt = (fd: number, into: Uint8Array, position: number): number => {
+    const count = nodeFiles.readAt(fd, into, position);
+    if (count === 0 && !isResumed) {
       isResumed = true;
-      owner.claim(idOf(1)).close();
+      const log = owner.claim(idOf(1));
+      log.append([{ type: 'task.resumed', by: 'user', callId: null }]);
+      log.close();
     }
-    return bytes;
+    return count;
   };
-  const store = openStore({ dataDir, durability: 'fast', files: { ...nodeFiles, readWhole } });
+  const store = openStore({ dataDir, durability: 'fast', files: { ...nodeFiles, readAt } });
   store.list();
   expect(store.list()).toMatchObject([{ id: idOf(1), status: 'interrupted' }]);
 });
@@ -154,6 +160,7 @@ function bound(files: PowerLossFiles): FilePort {
     close: (fd) => files.close(fd),
     readWhole: (path) => files.readWhole(path),
     stat: (path) => files.stat(path),
+    touch: (path) => files.touch(path),
     rename: (from, to) => files.rename(from, to),
     link: (from, to) => files.link(from, to),
     unlink: (path) => files.unlink(path),

@@ -9,6 +9,7 @@ import { createRedactor } from '../../src/store/redact.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskEnded, taskSpec, turnEnded, warning, warnings } from './fixture-data.ts';
 import { collect, tempDir, tickingClock } from './fixtures.ts';
+import { readLog } from './read-log.ts';
 
 const SECRET = 'hunter2-hunter2';
 const ID = 'task00000001';
@@ -59,7 +60,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
       { ...stamp, seq: 3, ts: 1002, type: 'warning', message: 'b' },
       { ...stamp, seq: 4, ts: 1003, type: 'warning', message: 'c' },
     ]);
-    expect(store.read(ID)).toEqual({
+    expect(readLog(store, ID)).toEqual({
       events: [...log.opening, ...first, ...second],
       problems: [],
     });
@@ -76,7 +77,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
     const log = store.create(taskSpec(ID));
     log.append([warning('a'), warning('b'), warning('c')]);
     expect(warnings(await collect(store.events(ID, 3)))).toEqual(['b', 'c']);
-    expect(await collect(store.events(ID, 0))).toEqual(store.read(ID).events);
+    expect(await collect(store.events(ID, 0))).toEqual(readLog(store, ID).events);
     expect(await collect(store.events(ID, 99))).toEqual([]);
   });
 
@@ -97,15 +98,63 @@ describe.each(stores)('task store: %s', (_name, open) => {
       code: 'CONFLICT',
       message: expect.stringContaining('already'),
     });
-    expect(warnings(store.read(ID).events)).toEqual(['on']);
+    expect(warnings(readLog(store, ID).events)).toEqual(['on']);
+  });
+
+  it('gives a claim the events that stood in the log before', () => {
+    const store = closing(open());
+    const log = store.create(taskSpec(ID));
+    const before = [...log.opening, ...log.append([warning('a')])];
+    log.close();
+    const seen: unknown[] = [];
+    const again = store.claim(ID, (event) => seen.push(event));
+    expect(seen).toEqual(before);
+    expect(again.opening).toMatchObject([{ type: 'task.claimed', epoch: 2, seq: 3 }]);
+    again.close();
+    const failing = (): void => {
+      throw new RangeError('a bug');
+    };
+    expect(() => store.claim(ID, failing)).toThrow(RangeError);
+    expect(store.owner(ID)).toBeNull();
+  });
+
+  it('knows which tasks there are and who has them', () => {
+    const store = closing(open());
+    const { token } = store;
+    expect(token).toMatch(/^[a-z0-9]{12}$/);
+    expect([store.exists(ID), store.owner(ID)]).toEqual([false, null]);
+    const log = store.create(taskSpec(ID));
+    expect([store.exists(ID), store.owner(ID)]).toEqual([
+      true,
+      { pid: process.pid, host: hostname(), token },
+    ]);
+    log.close();
+    expect([store.exists(ID), store.owner(ID), store.token]).toEqual([true, null, token]);
+  });
+
+  it('deletes tasks that nobody has, all of them or none', async () => {
+    const store = closing(open());
+    for (const id of [ID, 'task00000002']) store.create(taskSpec(id)).close();
+    const spill = store.spillFile(ID, 'call');
+    const busy = store.create(taskSpec('task00000003'));
+    await expect(store.delete([ID, busy.id])).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(store.delete([ID, 'nothere00000'])).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(store.delete(['../../etc'])).rejects.toMatchObject({ code: 'INVALID_PARAM' });
+    expect(store.list()).toHaveLength(3);
+    await store.delete([ID, ID]);
+    expect(store.list().map(({ id }) => id)).toEqual(['task00000003', 'task00000002']);
+    expect([store.exists(ID), existsSync(spill)]).toEqual([false, false]);
+    expect(store.create(taskSpec(ID)).epoch).toBe(1);
   });
 
   it('refuses malformed ids and names unknown ones', () => {
     const store = closing(open());
     for (const id of ['../../etc', 'UPPER000', 'short', '', 'a'.repeat(33), 'task0000\n']) {
       for (const use of [
-        () => store.read(id),
+        () => readLog(store, id),
         () => store.claim(id),
+        () => store.exists(id),
+        () => store.owner(id),
         () => store.events(id, 0),
         () => store.create(taskSpec(id)),
         () => store.outputFile(id),
@@ -117,7 +166,7 @@ describe.each(stores)('task store: %s', (_name, open) => {
       }
     }
     for (const use of [
-      () => store.read(ID),
+      () => readLog(store, ID),
       () => store.claim(ID),
       () => store.events(ID, 0),
       () => store.appendOutput(ID, 'x'),
@@ -215,6 +264,9 @@ describe.each(stores)('task store: %s', (_name, open) => {
     log.close();
     expect(statuses()).toEqual(['completed']);
     const again = store.claim(ID);
+    // An owner alone does not undo its end.
+    expect(statuses()).toEqual(['completed']);
+    again.append([{ type: 'task.resumed', by: 'user', callId: null }]);
     expect(statuses()).toEqual(['queued']);
     again.append([{ type: 'task.started' }]);
     expect(statuses()).toEqual(['running']);
@@ -240,8 +292,8 @@ describe.each(stores)('task store: %s', (_name, open) => {
     const log = store.create(taskSpec(ID, { prompt: `use ${SECRET}` }));
     const events = log.append([warning(`key ${SECRET}!`)]);
     expect(events).toMatchObject([{ message: 'key [redacted by Muster]!' }]);
-    expect(store.read(ID).events).toEqual([...log.opening, ...events]);
-    expect(JSON.stringify(store.read(ID))).not.toContain(SECRET);
+    expect(readLog(store, ID).events).toEqual([...log.opening, ...events]);
+    expect(JSON.stringify(readLog(store, ID))).not.toContain(SECRET);
     expect(store.getBlob(store.putBlob(`a ${SECRET}`))).toBe('a [redacted by Muster]');
     expect(store.getBlob(store.putBlob(`a ${SECRET}`, { redact: false }))).toBe(`a ${SECRET}`);
   });
@@ -258,14 +310,14 @@ describe.each(stores)('task store: %s', (_name, open) => {
       '\u0000\u2028\n',
     ];
     log.append(strange.map(warning));
-    expect(warnings(store.read(ID).events)).toEqual(strange);
+    expect(warnings(readLog(store, ID).events)).toEqual(strange);
     const input: unknown = JSON.parse(
       '{"__proto__":{"a":1},"constructor":"\u0010"}'.replace('\u0010', '\\u0010'),
     );
     const written = log.append([
       { type: 'call.started', callId: 'c', tool: 'Read', input: input as never },
     ]);
-    expect(store.read(ID).events.at(-1)).toEqual(written[0]);
+    expect(readLog(store, ID).events.at(-1)).toEqual(written[0]);
   });
 
   it('gives each call a private spill file of its own', () => {

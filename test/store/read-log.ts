@@ -1,0 +1,14 @@
+import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { LogProblem, TaskStore } from '../../src/store/task-store.ts';
+
+export interface LogContents {
+  readonly events: readonly TaskEvent[];
+  readonly problems: readonly LogProblem[];
+}
+
+/** A whole log at once. */
+export function readLog(store: TaskStore, id: string): LogContents {
+  const events: TaskEvent[] = [];
+  const problems = store.scan(id, (event) => events.push(event));
+  return { events, problems };
+}

@@ -1,0 +1,106 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { MusterError } from '../../src/base/errors.ts';
+import { openStore } from '../../src/store/file-store.ts';
+import { needs } from '../needs.ts';
+import { taskEnded, taskSpec, warning } from './fixture-data.ts';
+import { tempDir } from './fixtures.ts';
+import { readLog } from './read-log.ts';
+
+const UNSHARE = 'unshare';
+const MOUNT = 'mount';
+const UNMOUNT = 'umount';
+const ID = 'task00000001';
+const isRoot = process.getuid?.() === 0;
+
+/** Whether this user may mount: a container's super-user often may not. */
+function mayMount(): boolean {
+  const mount = ['--mount', MOUNT, '-t', 'tmpfs', 'tmpfs', '/mnt'];
+  if (spawnSync(UNSHARE, mount, { stdio: 'ignore' }).status === 0) return true;
+  return needs('a right to mount a tmpfs', 'none: run the tests as one who has it');
+}
+
+const canMount = mayMount();
+
+/** A file system of so many kilobytes. */
+function smallDisk(kilobytes: number): string {
+  const directory = tempDir();
+  execFileSync(MOUNT, ['-t', 'tmpfs', '-o', `size=${kilobytes}k,mode=700`, 'tmpfs', directory]);
+  onTestFinished(() => void execFileSync(UNMOUNT, ['--lazy', directory]));
+  return directory;
+}
+
+function refusalOf(run: () => unknown): MusterError | undefined {
+  try {
+    run();
+    return undefined;
+  } catch (thrown) {
+    if (thrown instanceof MusterError) return thrown;
+    throw thrown;
+  }
+}
+
+it.runIf(canMount)(
+  'a disk that is really full: clear errors, whole logs, room by deleting',
+  async () => {
+    const dataDir = smallDisk(512);
+    const store = openStore({ dataDir, durability: 'safe' });
+    const old = store.create(taskSpec('old000000001'));
+    old.append([warning('x'.repeat(60_000)), warning('y'.repeat(60_000)), taskEnded()]);
+    old.close();
+    const log = store.create(taskSpec(ID));
+    let written = 0;
+    let refusal: MusterError | undefined;
+    while (refusal === undefined) {
+      refusal = refusalOf(() => log.append([warning(`${written} ${'z'.repeat(3000)}`)]));
+      if (refusal === undefined) written += 1;
+    }
+    expect(refusal).toMatchObject({
+      retryable: true,
+      message: expect.stringMatching(/^cannot write .*ENOSPC.*; free some space on that disk$/),
+    });
+    expect(() => store.create(taskSpec('new000000001'))).toThrow('ENOSPC');
+    expect(readLog(store, ID)).toMatchObject({ events: { length: written + 2 }, problems: [] });
+    await store.delete(['old000000001']);
+    log.append([warning('there is room again'), taskEnded()]);
+    log.close();
+    expect(readLog(store, ID).problems).toEqual([]);
+    expect(store.list()).toMatchObject([{ id: ID, status: 'completed' }]);
+    await store.close();
+  },
+);
+
+/** Makes a directory read-only. The super-user is not stopped by permissions. */
+function makeReadOnly(dataDir: string): void {
+  if (isRoot) {
+    execFileSync(MOUNT, ['-o', 'remount,ro', dataDir]);
+    return;
+  }
+  const directories = ['.', 'tasks', 'owners'].map((name) => join(dataDir, name));
+  for (const directory of directories) chmodSync(directory, 0o500);
+  onTestFinished(() => directories.forEach((directory) => chmodSync(directory, 0o700)));
+}
+
+it.runIf(!isRoot || canMount)(
+  'a directory that has become read-only is told of, and still read',
+  async () => {
+    const dataDir = isRoot ? smallDisk(512) : tempDir();
+    const writer = openStore({ dataDir, durability: 'safe' });
+    writer.create(taskSpec(ID)).close();
+    await writer.close();
+    makeReadOnly(dataDir);
+    const store = openStore({ dataDir, durability: 'safe' });
+    const told = /(EACCES.*check who owns it, or|EROFS.*is read-only:) choose another place/;
+    expect(() => store.token).toThrow(told);
+    expect(() => store.create(taskSpec('new000000001'))).toThrow(told);
+    expect(() => store.claim(ID)).toThrow(told);
+    await expect(store.delete([ID])).rejects.toThrow(told);
+    await expect(store.importTree(store.exportTree(ID))).rejects.toThrow(told);
+    expect(readLog(store, ID).events).toHaveLength(2);
+    expect(store.list()).toMatchObject([{ id: ID, status: 'interrupted' }]);
+    expect(readdirSync(join(dataDir, 'tasks')).toSorted()).toEqual([`${ID}.jsonl`, `${ID}.out`]);
+    await store.close();
+  },
+);

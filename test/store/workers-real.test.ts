@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { openStore } from '../../src/store/file-store.ts';
+import { warnings } from './fixture-data.ts';
+import { tempDir } from './fixtures.ts';
+import { readLog } from './read-log.ts';
+
+const WORKER = fileURLToPath(new URL('child-worker.ts', import.meta.url));
+const WORK_MS = '3000';
+
+async function work(dataDir: string, name: string, seed: number): Promise<string> {
+  const args = [WORKER, dataDir, name, WORK_MS, String(seed)];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  return stdout;
+}
+
+it(
+  'two processes that make, claim, list, sweep and delete the same tasks do no harm to each other',
+  { timeout: 60_000 },
+  async () => {
+    const dataDir = tempDir();
+    const told = await Promise.all([work(dataDir, 'one', 1), work(dataDir, 'two', 2)]);
+    const did = 'did claim delete exists list make sweep\n';
+    expect(told).toEqual([did, did]);
+
+    const store = openStore({ dataDir, durability: 'fast' });
+    const tasks = store.list();
+    for (const { id, status } of tasks) {
+      const { events, problems } = readLog(store, id);
+      // Two owners at a time would leave fenced or repeated lines; a lost blob would be a problem, too.
+      expect({ id, problems }).toEqual({ id, problems: [] });
+      expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index));
+      const claims = events.filter(({ type }) => type === 'task.claimed');
+      expect(claims.map(({ epoch }) => epoch)).toEqual(claims.map((_, index) => index + 1));
+      const outputs = readFileSync(store.outputFile(id) ?? '', 'utf8').length / 'one'.length;
+      expect(outputs).toBe(warnings(events).filter((text) => text.endsWith('has it')).length);
+      expect(status).toBe(events.at(-1)?.type === 'task.ended' ? 'completed' : 'interrupted');
+      expect(store.owner(id)).toBeNull();
+    }
+    // The index says the same as the logs alone, and nothing of tasks that are gone.
+    const ids = new Set(tasks.map(({ id }) => id));
+    await store.sweep({ endedBefore: 0, most: 1 });
+    expect(store.list()).toEqual(tasks);
+    const index = readFileSync(join(dataDir, 'index.jsonl'), 'utf8');
+    const named = new Set(index.match(/task0\d+/g));
+    expect([...named].filter((id) => !ids.has(id))).toEqual([]);
+    const names = readdirSync(join(dataDir, 'tasks')).filter(
+      (name) => !/\.(jsonl|out)$/.test(name),
+    );
+    expect(names).toEqual([]);
+    await store.close();
+  },
+);
