@@ -18,6 +18,7 @@ import { readEnvironment } from '../sys/env.ts';
 import { createHttpFetch } from '../sys/http.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
 import { builtinTools } from '../tools/index.ts';
+import { ControlChannel } from './control-channel.ts';
 import { loadConfig, ruleTexts, type LoadedConfig } from './config/load.ts';
 import { dataDir, userConfigDir } from './config/paths.ts';
 import { openDataDir } from './data-dir.ts';
@@ -103,6 +104,10 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
     setup,
     agents,
     grant,
+    channel:
+      options.log === false
+        ? null
+        : new ControlChannel({ engine, store, dataDir: directory, onNotice }),
     maxTurns,
     modeFlag,
     verbose,

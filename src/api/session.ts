@@ -13,6 +13,7 @@ import type { ResolvedModel } from '../protocol/model.ts';
 import type { PermissionMode, Rights } from '../protocol/permission.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskStore } from '../store/task-store.ts';
+import type { ControlChannel } from './control-channel.ts';
 import type { EventListener, EventRouter } from './event-router.ts';
 import type { ResumeRequest, RunRequest } from './options.ts';
 
@@ -67,6 +68,8 @@ interface SessionParts {
   readonly setup: ModelSetup;
   readonly agents: DiscoveredAgents;
   readonly grant: RootGrant;
+  /** Null: nothing of its tasks is on disk, so nobody else knows of them. */
+  readonly channel: ControlChannel | null;
   /** Turns of the main agent; null: no limit. */
   readonly maxTurns: number | null;
   /** The mode that a flag of this start asks for. */
@@ -167,6 +170,7 @@ export class Session implements Muster {
   }
 
   private runOf(task: TaskRun): Run {
+    this.parts.channel?.open();
     return {
       id: task.spec.id,
       model: task.spec.model,
@@ -181,6 +185,7 @@ export class Session implements Muster {
 
   async close(): Promise<void> {
     await this.stop({ by: 'client', because: 'Muster was closed' });
+    await this.parts.channel?.close();
     await this.parts.store.close();
   }
 

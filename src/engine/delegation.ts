@@ -43,6 +43,7 @@ async function startChild(workshop: Workshop, call: TaskCall): Promise<string | 
       ...input,
       caller,
       callId,
+      by: caller.spec.id,
       field: 'resume',
       word: input.resume,
       message: {
@@ -100,10 +101,6 @@ async function waitForChild(
 }
 
 function goesOn(outputFile: string | null, id: string): ToolOutput {
-  const lines = [
-    `Task ${id} runs in the background. You are told when it ends; go on with other work meanwhile, or end your answer to wait for it.`,
-    `Look: TaskOutput(task_id: "${id}", block: false). Tell it something: TaskSend(to: "${id}", message: …). Stop: TaskStop(task_id: "${id}").`,
-    ...(outputFile === null ? [] : [`Its output grows in ${outputFile}.`]),
-  ];
-  return { text: lines.join('\n') };
+  const where = outputFile === null ? '' : ` Its output grows in ${outputFile}.`;
+  return { text: `Task ${id} runs in the background; you are told when it ends.${where}` };
 }

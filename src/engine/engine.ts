@@ -1,4 +1,5 @@
 import { findAgent } from '../agents/find.ts';
+import { MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
@@ -9,13 +10,15 @@ import type { JsonObject } from '../base/json.ts';
 import { createTask } from './create-task.ts';
 import { createDelegation } from './delegation.ts';
 import type { EngineDeps } from './deps.ts';
+import { foldLog } from './fold-log.ts';
 import { combineLimits } from './limits.ts';
 import { runTask } from './loop.ts';
 import { openTasks } from './open-task.ts';
 import { PrefixCache } from './prefix.ts';
 import { describePrompt } from './prompt.ts';
 import { resultEnvelope } from './result.ts';
-import { recordCeiling, recordResume, setToWork } from './resume.ts';
+import { resumeChild } from './resume-child.ts';
+import { GO_ON, recordCeiling, recordResume, setToWork, userMessage } from './resume.ts';
 import { RunningTasks } from './running-tasks.ts';
 import type { StopOrder } from './stop.ts';
 import type { TaskRun } from './task-run.ts';
@@ -44,6 +47,14 @@ export interface ResumeRequest {
   readonly ceiling: (recorded: Rights) => Rights;
   /** Absent: as recorded. */
   readonly model?: ResolvedModel;
+  readonly maxTurns?: number;
+}
+
+/** How a person makes a task go on whose tree is at work. */
+export interface ResumeBelowRequest {
+  /** Absent: it is told to go on. */
+  readonly prompt?: string;
+  readonly model?: string;
   readonly maxTurns?: number;
 }
 
@@ -112,6 +123,56 @@ export class Engine {
     return this.running.get(id);
   }
 
+  /** Says something to a task at work, in its next request. `NOT_FOUND` when it is not at work here. */
+  send(id: string, message: string): void {
+    this.atWork(id).tell(userMessage(message));
+  }
+
+  /** Sends a task in the foreground to the background. Throws MusterError where it can't. */
+  detach(id: string): void {
+    const run = this.atWork(id);
+    if (run.parent === null) {
+      throw new MusterError('INVALID_PARAM', `task ${id} is a conversation; no task waits for it`);
+    }
+    run.detach('the user sent it to the background');
+  }
+
+  /**
+   * Makes an ended task go on as a child of the nearest task above it that is at work here, which is
+   * told of its end. Throws MusterError: `NOT_FOUND` when none of those above it is.
+   */
+  async resumeBelow(id: string, request: ResumeBelowRequest): Promise<void> {
+    const caller = this.nearestAbove(id);
+    const resumed = await resumeChild(this.workshop, {
+      ...request,
+      caller,
+      callId: newId(),
+      by: 'user',
+      field: 'task',
+      word: id,
+      message: userMessage(request.prompt ?? GO_ON),
+      background: true,
+    });
+    if (resumed instanceof MusterError) throw resumed;
+    caller.wake();
+  }
+
+  private atWork(id: string): TaskRun {
+    const run = this.running.get(id);
+    if (run !== undefined) return run;
+    throw new MusterError('NOT_FOUND', `task ${id} is not at work in this process`);
+  }
+
+  private nearestAbove(id: string): TaskRun {
+    const { store } = this.deps;
+    const above = (task: string): string | null => foldLog(store, task).spec.parent;
+    for (let at = above(id); at !== null; at = above(at)) {
+      const run = this.running.get(at);
+      if (run !== undefined) return run;
+    }
+    throw new MusterError('NOT_FOUND', `no task above ${id} is at work in this process`);
+  }
+
   result(run: TaskRun): ResultEnvelope {
     const { store } = this.deps;
     return resultEnvelope(run.outcome(), {
@@ -132,9 +193,4 @@ export class Engine {
     const found = findAgent(word, this.deps.agents.agents());
     return found.ok ? found.agent.name : word;
   }
-}
-
-/** What a person says to a task, in its next request. */
-function userMessage(text: string) {
-  return { id: newId(), kind: 'message', from: 'user', text } as const;
 }

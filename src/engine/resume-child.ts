@@ -13,8 +13,12 @@ import type { Workshop } from './workshop.ts';
 
 /** A call that makes an ended task below the caller go on. */
 export interface ResumeCall {
+  /** Gets its result. */
   readonly caller: TaskRun;
+  /** Of a person, who makes no call: any new id. */
   readonly callId: string;
+  /** The caller's id, or `user`. */
+  readonly by: string;
   /** The argument that names the task, and what it says. */
   readonly field: string;
   readonly word: string;
@@ -50,7 +54,7 @@ export async function resumeChild(
     }
     if (child.state.stint.callId !== callId) {
       recordResume(deps, child, {
-        by: caller.spec.id,
+        by: call.by,
         callId,
         message: call.message,
         ceiling: caller.spec.rights,

@@ -30,7 +30,7 @@ export interface ResumeOrder {
 export function recordResume(deps: EngineDeps, run: TaskRun, order: ResumeOrder): void {
   const { by, callId } = order;
   const hasEnded = run.state.end !== null;
-  const message = order.message ?? (hasEnded ? goOn() : null);
+  const message = order.message ?? (hasEnded ? userMessage(GO_ON) : null);
   const events: readonly EventBody[] = [
     ...(hasEnded ? [{ type: 'task.resumed', by, callId } as const] : []),
     ...changedTerms(deps, run, order),
@@ -39,9 +39,13 @@ export function recordResume(deps: EngineDeps, run: TaskRun, order: ResumeOrder)
   if (events.length > 0) run.journal.record(...events);
 }
 
-function goOn(): TaskInput {
-  return { id: newId(), kind: 'message', from: 'user', text: 'Go on with the task.' };
+/** What a person says to a task, in its next request. */
+export function userMessage(text: string): TaskInput {
+  return { id: newId(), kind: 'message', from: 'user', text };
 }
+
+/** For one that has ended and gets no other message. */
+export const GO_ON = 'Go on with the task.';
 
 /** A task below one that goes on never has more than that has now. */
 export function recordCeiling(run: TaskRun, ceiling: Rights): void {

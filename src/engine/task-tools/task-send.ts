@@ -76,6 +76,7 @@ async function send(
     const resumed = await resumeChild(workshop, {
       caller,
       callId,
+      by: caller.spec.id,
       field: 'to',
       word: found.id,
       message: input,
