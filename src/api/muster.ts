@@ -15,15 +15,18 @@ import type { RuleSet } from '../protocol/permission.ts';
 import { openMemoryStore } from '../store/memory-store.ts';
 import { createRedactor } from '../store/redact.ts';
 import { readEnvironment } from '../sys/env.ts';
+import { openFileLimit } from '../sys/open-file-limit.ts';
 import { createHttpFetch } from '../sys/http.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
 import { builtinTools } from '../tools/index.ts';
 import { ControlChannel } from './control-channel.ts';
+import { admit } from './admission.ts';
 import { loadConfig, ruleTexts, type LoadedConfig } from './config/load.ts';
 import { dataDir, userConfigDir } from './config/paths.ts';
 import { openDataDir } from './data-dir.ts';
 import { EventRouter } from './event-router.ts';
 import type { MusterOptions } from './options.ts';
+import { Retention } from './retention.ts';
 import { secretsOf } from './secrets.ts';
 import { Session, type Muster } from './session.ts';
 import { connectLimits, engineSettings, modelSettings } from './settings.ts';
@@ -75,15 +78,23 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
       ? openMemoryStore({ redact })
       : openDataDir({ dataDir: directory, durability, redact });
   const router = new EventRouter((thrown) => onNotice(`a listener broke: ${errorMessage(thrown)}`));
+  const admitted = admit(
+    { maxParallel: config.taskTool.maxParallel, maxConcurrent: config.provider.maxConcurrent },
+    openFileLimit(),
+  );
+  if (admitted.notice !== null) onNotice(admitted.notice);
   const engine = new Engine({
     store,
-    model: withConcurrency(models, config.provider.maxConcurrent),
+    model: withConcurrency(models, admitted.maxConcurrent),
     models: createChooser(setup, { allowOverride: config.taskTool.allowModelOverride }),
     tools: builtinTools(),
     agents: { agents: () => agents.agents },
     clock: systemClock,
     deadlines,
-    settings: engineSettings(config, options.maxTurns ?? null),
+    settings: {
+      ...engineSettings(config, options.maxTurns ?? null),
+      maxParallel: admitted.maxParallel,
+    },
     platform: process.platform,
     home: realPath(place.home),
     stateDirectories: [directory, realPath(userConfigDir(place))],
@@ -108,6 +119,12 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
       options.log === false
         ? null
         : new ControlChannel({ engine, store, dataDir: directory, onNotice }),
+    retention: new Retention({
+      store,
+      clock: systemClock,
+      days: config.store.retentionDays,
+      onNotice,
+    }),
     maxTurns,
     modeFlag,
     verbose,

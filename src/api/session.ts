@@ -16,6 +16,7 @@ import type { TaskStore } from '../store/task-store.ts';
 import type { ControlChannel } from './control-channel.ts';
 import type { EventListener, EventRouter } from './event-router.ts';
 import type { ResumeRequest, RunRequest } from './options.ts';
+import type { Retention } from './retention.ts';
 
 /** A conversation at work. */
 export interface Run {
@@ -70,6 +71,7 @@ interface SessionParts {
   readonly grant: RootGrant;
   /** Null: nothing of its tasks is on disk, so nobody else knows of them. */
   readonly channel: ControlChannel | null;
+  readonly retention: Retention;
   /** Turns of the main agent; null: no limit. */
   readonly maxTurns: number | null;
   /** The mode that a flag of this start asks for. */
@@ -171,6 +173,7 @@ export class Session implements Muster {
 
   private runOf(task: TaskRun): Run {
     this.parts.channel?.open();
+    this.parts.retention.begin();
     return {
       id: task.spec.id,
       model: task.spec.model,
@@ -186,6 +189,7 @@ export class Session implements Muster {
   async close(): Promise<void> {
     await this.stop({ by: 'client', because: 'Muster was closed' });
     await this.parts.channel?.close();
+    await this.parts.retention.finish();
     await this.parts.store.close();
   }
 

@@ -124,7 +124,6 @@ it('accepts, and says so, what does not act yet', async () => {
   const loaded = await loadConfig(makePlace({ user: '[permissions]\non_ask = "park"\n' }).inputs());
   const idle = configEntries(loaded).filter((entry) => !entry.acts);
   expect(idle.map((entry) => entry.key)).toEqual([
-    'task_tool.default_timeout_seconds',
     'task_tool.cache',
     'models.fallback',
     'provider.requests_per_minute',
@@ -132,7 +131,6 @@ it('accepts, and says so, what does not act yet', async () => {
     'sandbox.kind',
     'sandbox.network',
     'sandbox.env',
-    'store.retention_days',
   ]);
 });
 

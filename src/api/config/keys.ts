@@ -40,7 +40,6 @@ export const SECTIONS = {
     nested: booleanKey(false, { meaning: 'give Task to agents whose definition does not list it' }),
     default_timeout_seconds: decimalKey(300, {
       ...seconds,
-      acts: false,
       meaning: 'after so long a foreground wait goes on in the background',
     }),
     task_wall_seconds: decimalKey(1800, { ...seconds, meaning: 'wall time of one delegated task' }),
@@ -181,9 +180,8 @@ export const SECTIONS = {
     retention_days: wholeKey(30, {
       min: 0,
       max: 36_500,
-      acts: false,
       project: 'never',
-      meaning: 'how long ended tasks are kept',
+      meaning: 'how long ended tasks are kept; 0: for ever',
     }),
     durability: choiceKey('safe', ['safe', 'fast'], {
       project: 'never',
