@@ -1,13 +1,17 @@
 import { MusterError } from '../base/errors.ts';
+import { byteLength } from '../base/text.ts';
 import type { EventBody, TaskEvent } from '../protocol/event.ts';
 import type { Descriptors } from './descriptors.ts';
 import { writeWhole, type FilePort } from './file-port.ts';
 import { encodeLine } from './large-strings.ts';
+import { MAX_LINE_BYTES } from './line-reader.ts';
 import type { Stamp } from './stamp.ts';
 import { storageError } from './storage-error.ts';
 import { addToSummary } from './summary.ts';
 import type { SyncQueue } from './sync-queue.ts';
 import type { TaskLog, TaskSummary } from './task-store.ts';
+
+const UTF8_BYTES_PER_UNIT = 3;
 
 /** What all logs of a store share. */
 export interface LogHost {
@@ -22,6 +26,17 @@ export interface LogHost {
   onEnd(summary: TaskSummary): void;
   /** The owner gives the log up. */
   onClose(log: FileTaskLog): void;
+}
+
+/** What could not be read back must not be written. Large strings are in blobs by now. */
+function refuseTooLong({ type, task }: TaskEvent, line: string): void {
+  if (line.length < MAX_LINE_BYTES / UTF8_BYTES_PER_UNIT) return;
+  const bytes = byteLength(line) + 1;
+  if (bytes <= MAX_LINE_BYTES) return;
+  throw new MusterError(
+    'LIMIT_EXCEEDED',
+    `${type} of task ${task} takes ${bytes} bytes in its log, the limit is ${MAX_LINE_BYTES}`,
+  );
 }
 
 /** Where an existing log stands when it is taken. */
@@ -107,7 +122,9 @@ export class FileTaskLog implements TaskLog {
     const events = this.#host.stamp(bodies, at);
     let lines = header;
     for (const event of events) {
-      lines += `${encodeLine(event, (text) => this.#host.putBlob(text))}\n`;
+      const line = encodeLine(event, (text) => this.#host.putBlob(text));
+      refuseTooLong(event, line);
+      lines += `${line}\n`;
     }
     this.#write(Buffer.from(lines));
     this.#nextSeq += events.length;

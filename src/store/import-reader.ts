@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { MusterError } from '../base/errors.ts';
+import { MusterError, unreachable } from '../base/errors.ts';
 import { isId } from '../base/ids.ts';
-import { unreachable } from '../base/errors.ts';
 import type { ExportRecord } from './export-format.ts';
 import type { ImportDrafts } from './import-drafts.ts';
 import { MAX_LINE_BYTES } from './line-reader.ts';
 import { LogScanner } from './log-scanner.ts';
+import type { TaskSpec } from '../protocol/task.ts';
 import type { StoreParts } from './store-parts.ts';
 import { addToSummary } from './summary.ts';
 import type { TaskSummary } from './task-store.ts';
@@ -101,20 +101,20 @@ export class ImportReader {
         throw refused(`does not begin task ${task.id}`);
       }
       task.summary = addToSummary(task.summary, event);
-      if (event.type === 'task.created') this.#checkKin(event.spec.root, event.spec.parent);
+      if (event.type === 'task.created') this.#checkKin(task.id, event.spec);
     }
     this.#write(bytes);
     this.#write(Buffer.from('\n'));
   }
 
   /** These are ids from a file: they get into paths and tables. */
-  #checkKin(root: string, parent: string | null): void {
+  #checkKin(id: string, { root, parent }: Pick<TaskSpec, 'root' | 'parent'>): void {
     const isRoot = this.tasks.length === 1;
     const hasParent = isRoot
       ? parent === null || (typeof parent === 'string' && isId(parent))
       : parent !== null && this.#ids.has(parent);
     const hasRoot = isId(root) && (isRoot || root === this.tasks[0]?.summary?.root);
-    if (!hasParent || !hasRoot) throw refused('belongs to another tree');
+    if (!hasParent || !hasRoot || parent === id) throw refused('belongs to another tree');
   }
 
   #takeSpill(call: string, bytes: Buffer): Promise<void> {

@@ -208,6 +208,34 @@ describe('versions', () => {
   });
 });
 
+describe('a line of more than 32 MiB', () => {
+  const LIMIT = 32 * 1024 * 1024;
+
+  it('is not written', async () => {
+    const store = openStore({ dataDir: tempDir(), durability: 'fast' });
+    const log = store.create(taskSpec(ID));
+    const input = Array.from({ length: 2200 }, () => 'x'.repeat(16_000));
+    const call = { type: 'call.started', callId: 'c', tool: 'Read', input } as const;
+    expect(() => log.append([call])).toThrow(`the limit is ${LIMIT}`);
+    expect(log.append([warning('on')])).toMatchObject([{ seq: 2 }]);
+    await store.close();
+  });
+
+  it('is damage that is set aside whole', async () => {
+    const { dataDir, path, events } = await writeLog();
+    appendFileSync(path, Buffer.alloc(LIMIT, 'x'));
+    appendFileSync(path, '\n');
+    const store = openStore({ dataDir, durability: 'fast' });
+    expect(readLog(store, ID)).toMatchObject({
+      events: { length: events.length },
+      problems: [{ code: 'damaged', message: expect.stringContaining('is longer than') }],
+    });
+    store.claim(ID).close();
+    expect(statSync(join(dataDir, 'tasks', `${ID}.damaged`)).size).toBe(LIMIT + 1);
+    expect(readLog(store, ID).problems).toEqual([]);
+  });
+});
+
 describe('streaming', () => {
   it('reads lines longer than a chunk, and leaves the file closed when the reader stops early', async () => {
     const files = new PowerLossFiles();
