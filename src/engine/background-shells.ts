@@ -25,6 +25,8 @@ export interface ShellOwner {
   readonly signal: AbortSignal;
   /** A shell did not stop when told. */
   noteForce(): void;
+  /** The end of a shell can't be written down: it would be waited for, for ever. */
+  fail(thrown: unknown): void;
   /** A shell has ended. */
   wake(): void;
 }
@@ -117,6 +119,7 @@ export class BackgroundShells {
       journal.record(ended, ...(controller.signal.reason === 'untold' ? [] : [notice]));
     } catch (thrown) {
       deps.onFault(task, thrown);
+      owner.fail(thrown);
     }
     this.atWork.delete(id);
     owner.wake();

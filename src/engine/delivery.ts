@@ -9,7 +9,10 @@ import type { TaskRun } from './task-run.ts';
 /** Code points of a result that stand in the notice of it; a longer one is for TaskOutput to read. */
 const RESULT_IN_NOTICE = 600;
 
-/** Brings the end of a task to the one that gets its result; what can't be written is a fault. */
+/**
+ * Brings the end of a task to the one that gets its result. Where that can't be written down, the
+ * other one would wait for ever: it fails.
+ */
 export function deliverEnd(deps: EngineDeps, run: TaskRun): void {
   const { parent } = run;
   if (parent === null) return;
@@ -17,6 +20,7 @@ export function deliverEnd(deps: EngineDeps, run: TaskRun): void {
     recordEnd(parent, run.outcome());
   } catch (thrown) {
     deps.onFault(parent.spec.id, thrown);
+    parent.fail(thrown);
   }
   parent.wake();
 }

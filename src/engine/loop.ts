@@ -25,7 +25,7 @@ export async function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
   try {
     ending = await drive(deps, run);
   } catch (thrown) {
-    ending = isStopOrder(thrown) ? stopped(run) : endings.broken(run.state, thrown);
+    ending = isStopOrder(thrown) ? cutShort(run) : endings.broken(run.state, thrown);
   }
   try {
     await run.stopBelongings(`the task above it ended: ${ending.end.because}`);
@@ -105,7 +105,7 @@ async function turn(
       if (run.state.stint.lastTurn) return null;
       return endings.failedByModel(run.state, outcome.failure);
     case 'stopped':
-      return stopped(run);
+      return cutShort(run);
     default:
       return outcome satisfies never;
   }
@@ -126,7 +126,10 @@ function limitWallTime(run: TaskRun): void {
   run.stopAfter(Math.max(0, wallMs - run.state.stint.workedMs), order);
 }
 
-function stopped(run: TaskRun): Ending {
+/** Stopped by an order; or failed, where what aborted it is none. */
+function cutShort(run: TaskRun): Ending {
+  const { reason } = run.signal;
+  if (!isStopOrder(reason)) return endings.broken(run.state, reason);
   return endings.stopped(run.state, orderOf(run.signal), { forced: run.wasForced });
 }
 

@@ -1,6 +1,6 @@
 import { deferred, onAbort } from '../base/async.ts';
 import type { Deadline } from '../base/deadlines.ts';
-import type { ErrorInfo } from '../base/errors.ts';
+import { errorInfo, type ErrorInfo } from '../base/errors.ts';
 import type { EndReason, TaskInput } from '../protocol/event.ts';
 import { toolCalls, type AssistantMessage, type ToolCallPart } from '../protocol/message.ts';
 import type { RequestPrefix } from '../protocol/model.ts';
@@ -115,6 +115,14 @@ export class TaskRun {
   stop(order: StopOrder): void {
     if (!this.controller.signal.aborted) this.controller.abort(order);
     for (const child of this.children) child.stop(orderForChild(order));
+    void this.shells.stopAll();
+  }
+
+  /** Ends it as failed, with all below it: what it has to know of can't be written into its log. */
+  fail(thrown: unknown): void {
+    const because = `task ${this.spec.id} above it failed: ${errorInfo(thrown).message}`;
+    if (!this.controller.signal.aborted) this.controller.abort(thrown);
+    for (const child of this.children) child.stop(stopOrder('parent', because));
     void this.shells.stopAll();
   }
 
