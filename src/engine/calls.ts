@@ -1,3 +1,4 @@
+import { AtOnce } from '../base/at-once.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import { unansweredCalls } from '../protocol/conversation.ts';
 import type { ToolCallPart } from '../protocol/message.ts';
@@ -11,8 +12,13 @@ import { SlotUse } from './slot-use.ts';
 import { isStopOrder, orderOf, stopOrder } from './stop.ts';
 import type { TaskRun } from './task-run.ts';
 
-/** Calls of one message beyond this are answered with an error and not run. */
+/**
+ * Calls of one message beyond this are answered with an error and not run: together their results
+ * must fit into a request. Those that wait for others do not count, they have limits of their own.
+ */
 const MOST_CALLS_A_MESSAGE = 100;
+/** Own calls of one task at the same time: each may have processes and files open. */
+const MOST_AT_ONCE = 16;
 
 /**
  * Runs the calls of one message, in parallel where they don't conflict, and returns when none of them
@@ -24,27 +30,42 @@ export async function runCalls(
   run: TaskRun,
   calls: readonly ToolCallPart[],
 ): Promise<void> {
-  for (const call of calls.slice(MOST_CALLS_A_MESSAGE)) {
-    refuse(run, call, {
-      tool: call.name,
-      text: `Not run: a message may hold at most ${MOST_CALLS_A_MESSAGE} calls. Call it again in the next one.`,
-      error: 'LIMIT_EXCEEDED',
-    });
-  }
-  const prepared = calls.slice(0, MOST_CALLS_A_MESSAGE).map((call) => prepareCall(run, call));
+  const prepared = withinCap(run, calls);
   const waits = prepared.filter(isWait).length;
   const slot = new SlotUse(run, { own: prepared.length - waits, waits });
   const waitsFor = schedule(prepared.map(scheduledCall));
+  const atOnce = new AtOnce(MOST_AT_ONCE);
   const done: Promise<void>[] = [];
   for (const [index, call] of prepared.entries()) {
     const earlier = (waitsFor[index] ?? []).map((before) => done[before]);
     done.push(
       Promise.all(earlier)
-        .then(() => runCall(deps, run, { call, slot }))
+        .then(() =>
+          isWait(call)
+            ? runCall(deps, run, { call, slot })
+            : atOnce.run(() => runCall(deps, run, { call, slot })),
+        )
         .finally(() => (isWait(call) ? slot.waitEnded() : slot.ownCallEnded())),
     );
   }
   await allDone(run, done);
+}
+
+/** The calls that may run; what is over the cap is refused. */
+function withinCap(run: TaskRun, calls: readonly ToolCallPart[]): readonly PreparedCall[] {
+  let own = 0;
+  return calls.flatMap((call) => {
+    const prepared = prepareCall(run, call);
+    if (isWait(prepared)) return [prepared];
+    own += 1;
+    if (own <= MOST_CALLS_A_MESSAGE) return [prepared];
+    refuse(run, call, {
+      tool: call.name,
+      text: `Not run: a message may hold at most ${MOST_CALLS_A_MESSAGE} calls. Call it again in the next one.`,
+      error: 'LIMIT_EXCEEDED',
+    });
+    return [];
+  });
 }
 
 /**

@@ -36,6 +36,8 @@ interface TaskCall {
 /** The id of the call's child, at work or ended: one that was there before a crash is found again. */
 async function startChild(workshop: Workshop, call: TaskCall): Promise<string | MusterError> {
   const { caller, callId, input } = call;
+  await workshop.pace.step();
+  caller.signal.throwIfAborted();
   const announced = childOfCall(caller.state, callId);
   if (announced !== null && !isLeftUndone(workshop, call, announced)) return announced;
   if (input.resume !== undefined) {

@@ -14,6 +14,7 @@ import { foldLog } from './fold-log.ts';
 import { combineLimits } from './limits.ts';
 import { runTask } from './loop.ts';
 import { openTasks } from './open-task.ts';
+import { Pace } from './pace.ts';
 import { PrefixCache } from './prefix.ts';
 import { describePrompt } from './prompt.ts';
 import { resultEnvelope } from './result.ts';
@@ -71,6 +72,7 @@ export class Engine {
       deps: this.deps,
       prefixes: new PrefixCache(deps.store),
       running: this.running,
+      pace: new Pace(deps.clock),
     };
     const delegate = createDelegation(this.workshop);
     tools.push(...taskTools(this.workshop, { delegate, typeName: (word) => this.typeName(word) }));

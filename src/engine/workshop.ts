@@ -1,4 +1,5 @@
 import type { EngineDeps } from './deps.ts';
+import type { Pace } from './pace.ts';
 import type { PrefixCache } from './prefix.ts';
 import type { RunningTasks } from './running-tasks.ts';
 
@@ -7,4 +8,6 @@ export interface Workshop {
   readonly deps: EngineDeps;
   readonly prefixes: PrefixCache;
   readonly running: RunningTasks;
+  /** Of making many tasks at once. */
+  readonly pace: Pace;
 }
