@@ -142,7 +142,7 @@ export class Session implements Muster {
     try {
       const task = await engine.resume(id, {
         prompt,
-        ceiling: (recorded) => this.ceiling(recorded),
+        ceiling: (recorded) => this.ceiling(id, recorded),
         ...(setup.settings.flag === undefined ? {} : { model: this.mainModel(prompt ?? '') }),
         ...(maxTurns === null ? {} : { maxTurns }),
       });
@@ -160,9 +160,14 @@ export class Session implements Muster {
     return newest?.id ?? null;
   }
 
-  /** What was granted stays, cut by what is denied now and by a mode that is asked for now. */
-  private ceiling(recorded: Rights): Rights {
-    const { grant, modeFlag } = this.parts;
+  /**
+   * What was granted stays, cut by what is denied now and by a mode that is asked for now. What a file
+   * from elsewhere says was granted was not: of that only what would be granted now stays.
+   */
+  private ceiling(id: string, recorded: Rights): Rights {
+    const { grant, modeFlag, store } = this.parts;
+    const { depth, maxDepth } = recorded;
+    if (store.isImported(id)) return { ...rootRights(grant, null), depth, maxDepth };
     const { ask, deny } = grant.rules;
     return {
       ...recorded,

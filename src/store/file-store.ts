@@ -89,6 +89,10 @@ class FileStore implements TaskStore {
     return createdEvent(files, tasks.log(id), id) !== undefined;
   }
 
+  isImported(id: string): boolean {
+    return this.#parts.files.stat(this.#parts.tasks.imported(id)) !== undefined;
+  }
+
   owner(id: string): TaskOwner | null {
     const { locks, tasks } = this.#parts;
     const owner = locks.liveOwner(tasks.lock(id));

@@ -130,6 +130,9 @@ function place(
       const output = tasks.output(id);
       if (drafts.has(output)) drafts.place(output);
       else files.close(files.openNew(output));
+      if (files.stat(tasks.imported(id)) === undefined) {
+        files.close(files.openNew(tasks.imported(id)));
+      }
       drafts.place(tasks.log(id));
     }
   } catch (thrown) {

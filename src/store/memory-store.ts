@@ -83,6 +83,10 @@ class MemoryStore implements TaskStore {
     return this.#tasks.has(id);
   }
 
+  isImported(): boolean {
+    return false;
+  }
+
   owner(id: string): TaskOwner | null {
     checkTaskId(id);
     if (this.#tasks.get(id)?.owner === undefined) return null;

@@ -62,6 +62,11 @@ export class TaskFiles {
     return this.#path(id, 'damaged');
   }
 
+  /** There for a task that came from a file: what its log grants was granted elsewhere. */
+  imported(id: string): string {
+    return this.#path(id, 'imported');
+  }
+
   /** Makes an empty log and output file; `CONFLICT` when the task is already there. */
   create(id: string): void {
     const made: string[] = [];

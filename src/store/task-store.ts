@@ -102,6 +102,8 @@ export interface TaskStore {
   exists(id: string): boolean;
   /** The living owner of a task, this process included; null: it has none. */
   owner(id: string): TaskOwner | null;
+  /** Whether a task came from a file, by `importTree`: nobody here granted what its log grants. */
+  isImported(id: string): boolean;
   /** All tasks, newest first. */
   list(): readonly TaskSummary[];
   /** The id that a prefix means; `INVALID_PARAM` naming at most 5 candidates when several begin so. */

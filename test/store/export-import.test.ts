@@ -59,7 +59,7 @@ function contents(dataDir: string): ReadonlyMap<string, string> {
   return new Map(
     ['tasks', 'blobs', 'spill'].flatMap((directory) =>
       readdirSync(join(dataDir, directory))
-        .filter((name) => !/damaged|stranger/.test(name))
+        .filter((name) => !/damaged|stranger|imported/.test(name))
         .map((name) => [
           `${directory}/${name}`,
           readFileSync(join(dataDir, directory, name), 'latin1'),
@@ -278,4 +278,16 @@ it('names what it cannot export', async () => {
   await expect(memory.importTree(inPieces('x', 1))).rejects.toThrow('--no-log');
   expect(await memory.sweep({ endedBefore: 0, most: 1 })).toEqual([]);
   await memory.close();
+});
+
+it('tells what came from a file from what was made here', async () => {
+  const source = open();
+  makeTree(source);
+  const { store } = open();
+  const ids = await store.importTree(inPieces(await exported(source.store), 5000));
+  expect(ids.map((id) => [store.isImported(id), source.store.isImported(id)])).toEqual(
+    ids.map(() => [true, false]),
+  );
+  await store.delete(ids);
+  expect(ids.map((id) => store.isImported(id))).toEqual(ids.map(() => false));
 });
