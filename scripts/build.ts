@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { rolldown, type OutputChunk } from 'rolldown';
 import { builtinModulePlugin } from './builtin-modules.ts';
 import { plainHeadersPlugin } from './plain-headers.ts';
+import { plainStreamsPlugin } from './plain-streams.ts';
 
 const root = dirname(import.meta.dirname);
 const dist = join(root, 'dist');
@@ -48,7 +49,7 @@ async function bundle(): Promise<readonly OutputChunk[]> {
     input: ENTRIES,
     platform: 'node',
     external: EXTERNAL,
-    plugins: [builtinModulePlugin(), plainHeadersPlugin()],
+    plugins: [builtinModulePlugin(), plainHeadersPlugin(), plainStreamsPlugin()],
     tsconfig: false,
     logLevel: 'warn',
   });

@@ -1,0 +1,265 @@
+/**
+ * Web streams without a promise for each value and stage: what one stage gives is handed to the next
+ * by a call, and only who reads at the end waits. Node's own cost more than all that is done in them
+ * when a thousand answers stream at once (docs/decisions/0005).
+ *
+ * They have the part of the standard that the provider packages use: readers, `pipeThrough`, `tee`;
+ * no strategies, no byte streams, no iteration, no asynchronous `start`. Values that came before an
+ * error are read before it; the standard's streams may drop those.
+ */
+
+/** Values that may wait at a stage before its source is asked to pause. */
+export const AHEAD = 16;
+
+export type Read<T> =
+  | { readonly done: false; readonly value: T }
+  | { readonly done: true; readonly value: undefined };
+
+type End = { readonly failed: false } | { readonly failed: true; readonly reason: unknown };
+
+const DONE: Read<never> = { done: true, value: undefined };
+const CLOSED: End = { failed: false };
+
+interface Controller<T> {
+  /** Above 0 as long as more is wanted. */
+  readonly desiredSize: number;
+  enqueue(value: T): void;
+  close(): void;
+  error(reason: unknown): void;
+}
+
+interface Source<T> {
+  start?(controller: Controller<T>): void;
+  /** Asked for more, and again when what it returned has settled. */
+  pull?(controller: Controller<T>): unknown;
+  cancel?(reason: unknown): unknown;
+}
+
+/** Whom a stream hands its values to once it is piped or split. */
+export interface Sink<T> {
+  write(value: T): void;
+  /** After the last value; `fail` in its stead where it ends with an error. */
+  close(): void;
+  fail(reason: unknown): void;
+  wantsMore(): boolean;
+}
+
+/** Where `pipeThrough` leads. */
+export interface Stage<I, O> extends Sink<I> {
+  readonly readable: PlainReadableStream<O>;
+  /** Told first where the values will come from. */
+  follow(upstream: PlainReadableStream<I>): void;
+}
+
+export class PlainReadableStream<T> {
+  private readonly source: Source<T>;
+  private readonly controller: Controller<T>;
+  private readonly values: Read<T>[] = [];
+  private readonly reads: PromiseWithResolvers<Read<T>>[] = [];
+  private isLocked = false;
+  private end: End | null = null;
+  private sink: Sink<T> | null = null;
+  private isPulling = false;
+  /** Whether a value came since it was asked for one. */
+  private gave = false;
+
+  constructor(source: Source<T> = {}) {
+    this.source = source;
+    this.controller = controllerOf(this);
+    source.start?.(this.controller);
+  }
+
+  get locked(): boolean {
+    return this.isLocked;
+  }
+
+  getReader(): PlainReader<T> {
+    this.lock();
+    return new PlainReader(this);
+  }
+
+  pipeThrough<O>(stage: Stage<T, O>): PlainReadableStream<O> {
+    this.lock();
+    stage.follow(this);
+    this.handTo(stage);
+    return stage.readable;
+  }
+
+  /** Both get all values; the source runs as far ahead as the faster one. */
+  tee(): [PlainReadableStream<T>, PlainReadableStream<T>] {
+    this.lock();
+    let left = 2;
+    const branch = () =>
+      new PlainReadableStream<T>({
+        pull: () => this.ask(),
+        cancel: (reason) => {
+          left -= 1;
+          return left === 0 ? this.leave(reason) : undefined;
+        },
+      });
+    const [one, other] = [branch(), branch()];
+    const both = (tell: (branch: PlainReadableStream<T>) => void): void => {
+      tell(one);
+      tell(other);
+    };
+    this.handTo({
+      write: (value) => both((to) => to.put(value)),
+      close: () => both((to) => to.finish(CLOSED)),
+      fail: (reason) => both((to) => to.finish({ failed: true, reason })),
+      wantsMore: () => one.wantsMore() || other.wantsMore(),
+    });
+    return [one, other];
+  }
+
+  async cancel(reason?: unknown): Promise<void> {
+    if (this.isLocked) throw new TypeError('the stream is locked');
+    await this.leave(reason);
+  }
+
+  // The rest is for readers, controllers and stages.
+
+  read(): Promise<Read<T>> {
+    const value = this.values.shift();
+    if (value !== undefined) {
+      this.ask();
+      return Promise.resolve(value);
+    }
+    if (this.end !== null) {
+      return this.end.failed ? Promise.reject(this.end.reason) : Promise.resolve(DONE);
+    }
+    const read = Promise.withResolvers<Read<T>>();
+    this.reads.push(read);
+    this.ask();
+    return read.promise;
+  }
+
+  unlock(): void {
+    this.isLocked = false;
+    for (const read of this.reads.splice(0)) read.reject(new TypeError('the reader was released'));
+  }
+
+  /** Nobody wants any more of it. Rejects with what it failed with, or what its source says to that. */
+  async leave(reason: unknown): Promise<void> {
+    this.values.length = 0;
+    this.sink = null;
+    if (this.end?.failed === true) throw this.end.reason;
+    if (this.end !== null) return;
+    this.finish(CLOSED);
+    await this.source.cancel?.(reason);
+  }
+
+  put(value: T): void {
+    if (this.end !== null) return;
+    this.gave = true;
+    if (this.sink !== null) {
+      this.sink.write(value);
+      return;
+    }
+    const read = this.reads.shift();
+    if (read === undefined) this.values.push({ done: false, value });
+    else read.resolve({ done: false, value });
+  }
+
+  /** The first end stands. */
+  finish(end: End): void {
+    if (this.end !== null) return;
+    this.end = end;
+    if (this.sink !== null) tellEnd(this.sink, end);
+    for (const read of this.reads.splice(0)) {
+      if (end.failed) read.reject(end.reason);
+      else read.resolve(DONE);
+    }
+  }
+
+  wantsMore(): boolean {
+    if (this.end !== null) return false;
+    return this.sink === null ? this.values.length < AHEAD : this.sink.wantsMore();
+  }
+
+  /** Has the source go on, where it has to be asked. */
+  ask(): void {
+    try {
+      while (this.pullOnce());
+    } catch (reason) {
+      this.finish({ failed: true, reason });
+    }
+  }
+
+  /** Whether it is worth asking again at once. */
+  private pullOnce(): boolean {
+    if (this.isPulling || this.source.pull === undefined || !this.wantsMore()) return false;
+    this.isPulling = true;
+    this.gave = false;
+    const pulled = this.source.pull(this.controller);
+    if (pulled instanceof Promise) {
+      void this.pulledLater(pulled);
+      return false;
+    }
+    this.isPulling = false;
+    return this.gave;
+  }
+
+  private async pulledLater(pulled: Promise<unknown>): Promise<void> {
+    try {
+      await pulled;
+    } catch (reason) {
+      this.finish({ failed: true, reason });
+    }
+    this.isPulling = false;
+    this.ask();
+  }
+
+  private lock(): void {
+    if (this.isLocked) throw new TypeError('the stream is locked');
+    this.isLocked = true;
+  }
+
+  private handTo(sink: Sink<T>): void {
+    this.sink = sink;
+    for (const { done, value } of this.values.splice(0)) if (!done) sink.write(value);
+    if (this.end !== null) tellEnd(sink, this.end);
+    this.ask();
+  }
+}
+
+function controllerOf<T>(stream: PlainReadableStream<T>): Controller<T> {
+  return {
+    get desiredSize() {
+      return stream.wantsMore() ? 1 : 0;
+    },
+    enqueue: (value) => stream.put(value),
+    close: () => stream.finish(CLOSED),
+    error: (reason) => stream.finish({ failed: true, reason }),
+  };
+}
+
+function tellEnd<T>(sink: Sink<T>, end: End): void {
+  if (end.failed) sink.fail(end.reason);
+  else sink.close();
+}
+
+class PlainReader<T> {
+  private stream: PlainReadableStream<T> | null;
+
+  constructor(stream: PlainReadableStream<T>) {
+    this.stream = stream;
+  }
+
+  async read(): Promise<Read<T>> {
+    return this.held().read();
+  }
+
+  async cancel(reason?: unknown): Promise<void> {
+    await this.held().leave(reason);
+  }
+
+  releaseLock(): void {
+    this.stream?.unlock();
+    this.stream = null;
+  }
+
+  private held(): PlainReadableStream<T> {
+    if (this.stream === null) throw new TypeError('the reader was released');
+    return this.stream;
+  }
+}

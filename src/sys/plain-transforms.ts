@@ -1,0 +1,124 @@
+import { AHEAD, PlainReadableStream, type Stage } from './plain-streams.ts';
+
+interface TransformController<O> {
+  readonly desiredSize: number;
+  enqueue(value: O): void;
+  error(reason: unknown): void;
+  terminate(): void;
+}
+
+interface Transformer<I, O> {
+  start?(controller: TransformController<O>): void;
+  transform?(value: I, controller: TransformController<O>): unknown;
+  flush?(controller: TransformController<O>): unknown;
+}
+
+/** A stage between two plain streams. `pipeThrough` is the only way in: it has no writable side. */
+export class PlainTransformStream<I, O> implements Stage<I, O> {
+  readonly readable: PlainReadableStream<O>;
+  private readonly transformer: Transformer<I, O>;
+  private readonly controller: TransformController<O>;
+  private readonly steps: (() => unknown)[] = [];
+  private isBusy = false;
+  private upstream: PlainReadableStream<I> | null = null;
+
+  constructor(transformer: Transformer<I, O> = {}) {
+    this.transformer = transformer;
+    const readable = new PlainReadableStream<O>({
+      pull: () => this.upstream?.ask(),
+      cancel: (reason) => {
+        this.steps.length = 0;
+        return this.upstream?.leave(reason);
+      },
+    });
+    this.readable = readable;
+    this.controller = {
+      get desiredSize() {
+        return readable.wantsMore() ? 1 : 0;
+      },
+      enqueue: (value) => readable.put(value),
+      error: (reason) => this.breakOff(reason),
+      terminate: () => {
+        readable.finish({ failed: false });
+        this.stopUpstream(undefined);
+      },
+    };
+    transformer.start?.(this.controller);
+  }
+
+  follow(upstream: PlainReadableStream<I>): void {
+    this.upstream = upstream;
+  }
+
+  write(value: I): void {
+    this.run(() => this.transformer.transform?.(value, this.controller));
+  }
+
+  close(): void {
+    this.run(() => this.transformer.flush?.(this.controller));
+    this.run(() => this.readable.finish({ failed: false }));
+  }
+
+  fail(reason: unknown): void {
+    this.run(() => this.readable.finish({ failed: true, reason }));
+  }
+
+  wantsMore(): boolean {
+    return this.steps.length < AHEAD && this.readable.wantsMore();
+  }
+
+  private run(step: () => unknown): void {
+    this.steps.push(step);
+    if (!this.isBusy) this.work();
+  }
+
+  /** One step after the other: at once, but behind those that take their time. */
+  private work(): void {
+    this.isBusy = true;
+    try {
+      for (let step = this.steps.shift(); step !== undefined; step = this.steps.shift()) {
+        const result = step();
+        if (!(result instanceof Promise)) continue;
+        void this.goOnAfter(result);
+        return;
+      }
+    } catch (thrown) {
+      this.breakOff(thrown);
+    }
+    this.isBusy = false;
+  }
+
+  private async goOnAfter(step: Promise<unknown>): Promise<void> {
+    try {
+      await step;
+    } catch (reason) {
+      this.breakOff(reason);
+    }
+    this.work();
+    this.upstream?.ask();
+  }
+
+  private breakOff(reason: unknown): void {
+    this.readable.finish({ failed: true, reason });
+    this.stopUpstream(reason);
+  }
+
+  /** Why it ends is told downstream; what the source says to being left changes nothing. */
+  private stopUpstream(reason: unknown): void {
+    this.steps.length = 0;
+    this.upstream?.leave(reason).catch(() => {});
+  }
+}
+
+export class PlainTextDecoderStream extends PlainTransformStream<Uint8Array, string> {
+  constructor() {
+    const decoder = new TextDecoder();
+    const give = (text: string, controller: TransformController<string>): void => {
+      if (text !== '') controller.enqueue(text);
+    };
+    super({
+      transform: (bytes, controller) => give(decoder.decode(bytes, { stream: true }), controller),
+      flush: (controller) => give(decoder.decode(), controller),
+    });
+  }
+}
