@@ -17,6 +17,8 @@ export class Descriptors {
   readonly #cap: number;
   /** By path, least recently used first. */
   readonly #open = new Map<string, Descriptor>();
+  /** The last path in that order: a batch of appends to one file reorders nothing. */
+  #newest = '';
 
   constructor(files: FilePort, cap: number) {
     this.#files = files;
@@ -43,6 +45,7 @@ export class Descriptors {
   /** Keeps a descriptor that was opened elsewhere: the file is new. */
   adopt(path: string, fd: number): void {
     this.#open.set(path, { fd, pins: 0, doomed: false });
+    this.#newest = path;
     this.#evict();
   }
 
@@ -63,10 +66,11 @@ export class Descriptors {
       descriptor = { fd: this.#files.openAppend(path), pins: 0, doomed: false };
       this.#open.set(path, descriptor);
       this.#evict();
-    } else {
+    } else if (path !== this.#newest) {
       this.#open.delete(path);
       this.#open.set(path, descriptor);
     }
+    this.#newest = path;
     return descriptor;
   }
 

@@ -30,7 +30,7 @@ export interface StoreOptions {
   readonly clock?: Clock;
   /** Applied to every string on its way into logs, output and blobs. */
   readonly redact?: Redact;
-  /** Append descriptors kept open over all logs. Default 256, at most a quarter of `ulimit -n`. */
+  /** Append descriptors kept open over all logs. Default 4096, at most a quarter of `ulimit -n`. */
   readonly maxDescriptors?: number;
   readonly files?: FilePort;
   readonly processes?: ProcessPort;

@@ -119,14 +119,15 @@ export class FileTaskLog implements TaskLog {
   #append(bodies: readonly EventBody[], header: string): readonly TaskEvent[] {
     this.#refuseUnusable();
     const at = { task: this.id, epoch: this.epoch, seq: this.#nextSeq };
-    const events = this.#host.stamp(bodies, at);
+    const stamped = this.#host.stamp(bodies, at);
     let lines = header;
-    for (const event of events) {
-      const line = encodeLine(event, (text) => this.#host.putBlob(text));
+    for (const { event, json } of stamped) {
+      const line = encodeLine(event, (text) => this.#host.putBlob(text), json);
       refuseTooLong(event, line);
       lines += `${line}\n`;
     }
     this.#write(Buffer.from(lines));
+    const events = stamped.map(({ event }) => event);
     this.#nextSeq += events.length;
     this.#note(events);
     return events;

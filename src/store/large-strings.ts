@@ -20,9 +20,15 @@ function exceeds(text: string, bytes: number): boolean {
   return text.length * UTF8_BYTES_PER_UNIT > bytes && byteLength(text) > bytes;
 }
 
-/** `value` as a line of JSON (no newline), its large strings put away with `put` if it gets too long. */
-export function encodeLine(value: unknown, put: (text: string) => string): string {
-  const line = JSON.stringify(value);
+/**
+ * `value` as a line of JSON (no newline), its large strings put away with `put` if it gets too long.
+ * `line` is the value's plain JSON, where that is known already.
+ */
+export function encodeLine(
+  value: unknown,
+  put: (text: string) => string,
+  line = JSON.stringify(value),
+): string {
   const isLarge = exceeds(line, LARGE_LINE_BYTES);
   if (!isLarge && !line.includes(ESCAPE_IN_JSON)) return line;
   return JSON.stringify(

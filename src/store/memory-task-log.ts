@@ -41,7 +41,7 @@ export class MemoryTaskLog implements TaskLog {
     }
     const { record, stamp } = this.#context;
     const at = { task: this.id, epoch: this.epoch, seq: record.events.length };
-    const events = stamp(bodies, at);
+    const events = stamp(bodies, at).map(({ event }) => event);
     for (const event of events) {
       record.events.push(event);
       record.summary = addToSummary(record.summary, event);

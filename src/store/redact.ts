@@ -1,7 +1,14 @@
 import { REDACTED } from '../protocol/redaction.ts';
 
 /** Replaces secrets in a text. */
-export type Redact = (text: string) => string;
+export interface Redact {
+  (text: string): string;
+  /**
+   * Whether it could change a string in this JSON: false is certain. One look at a line is far
+   * cheaper than one at each string in it. Absent: it could.
+   */
+  readonly mayChange?: (json: string) => boolean;
+}
 
 export interface RedactorOptions {
   /** Known secrets: provider keys, values of secret-named variables. Those under 8 characters are left out. */
@@ -45,11 +52,20 @@ function knownSecrets(secrets: readonly string[]): readonly string[] {
 export function createRedactor(options: RedactorOptions): Redact {
   const known = knownSecrets(options.secrets);
   const shapes = new RegExp(`${WORD_START}(?:${KEY_SHAPES.join('|')})|${PEM_KEY}`, 'gu');
-  return (text) => {
+  const redact = (text: string): string => {
     let clean = text;
     for (const secret of known) {
       if (clean.includes(secret)) clean = clean.replaceAll(secret, REDACTED);
     }
     return HINT.test(clean) ? clean.replace(shapes, REDACTED) : clean;
   };
+  return Object.assign(redact, { mayChange: createSuspicion(known) });
+}
+
+/** JSON escapes each character alone, so a string that holds a secret is JSON that holds its JSON. */
+function createSuspicion(known: readonly string[]): (json: string) => boolean {
+  // But for halves of a character, which are escaped only where the other half is missing.
+  if (!known.every((secret) => secret.isWellFormed())) return () => true;
+  const escaped = known.map((secret) => JSON.stringify(secret).slice(1, -1));
+  return (json) => HINT.test(json) || escaped.some((secret) => json.includes(secret));
 }

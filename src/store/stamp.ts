@@ -16,7 +16,13 @@ interface StampAt {
   readonly seq: number;
 }
 
-export type Stamp = (bodies: readonly EventBody[], at: StampAt) => readonly TaskEvent[];
+/** An event as it is kept, and as JSON. */
+export interface StampedEvent {
+  readonly event: TaskEvent;
+  readonly json: string;
+}
+
+export type Stamp = (bodies: readonly EventBody[], at: StampAt) => readonly StampedEvent[];
 
 /** The protocol's own words stay, even if somebody's password is `completed`. */
 const PROTOCOL_WORDS: ReadonlySet<string> = new Set([
@@ -37,7 +43,10 @@ export function createStamp(clock: Clock, redact: Redact | undefined): Stamp {
     const ts = clock.now();
     return bodies.map((body, offset) => {
       const event = { v: LOG_VERSION, seq: seq + offset, ts, task, epoch, ...body };
-      return redact === undefined ? event : redactEvent(event, redact);
+      const json = JSON.stringify(event);
+      if (redact === undefined || redact.mayChange?.(json) === false) return { event, json };
+      const clean = redactEvent(event, redact);
+      return clean === event ? { event, json } : { event: clean, json: JSON.stringify(clean) };
     });
   };
 }

@@ -35,13 +35,16 @@ interface PartsOptions {
   readonly processes?: ProcessPort;
 }
 
-const MOST_DESCRIPTORS = 256;
+/** Two for each of a thousand tasks at work, and room: what is closed too early is opened again. */
+const MOST_DESCRIPTORS = 4096;
+/** Fits under the smallest usual limit. */
+const DESCRIPTORS_WITHOUT_KNOWN_LIMIT = 256;
 /** The rest is for sockets, tools, and the files that they open. */
 const SHARE_OF_LIMIT = 1 / 4;
 
 function usualDescriptors(): number {
   const limit = openFileLimit();
-  if (limit === null) return MOST_DESCRIPTORS;
+  if (limit === null) return DESCRIPTORS_WITHOUT_KNOWN_LIMIT;
   return Math.min(MOST_DESCRIPTORS, Math.floor(limit * SHARE_OF_LIMIT));
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../src/store/redact.ts';
 import { openStore } from '../../src/store/file-store.ts';
@@ -73,6 +74,27 @@ describe('createRedactor', () => {
       const signature = randomBytes(3_000_000).toString(encoding);
       expect(redact(signature) === signature).toBe(true);
     }
+  });
+
+  it('never tells that nothing in a JSON could change where something would', () => {
+    const part = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 6 }),
+      fc.constantFrom('"', '\\', '\n', '\u0007', '\ud83d', '🌍', `sk-${letters(20)}`),
+      fc.constantFrom(`AKIA${'A'.repeat(16)}`, `ghp_${letters(36)}`, `AIza${letters(35)}`),
+    );
+    const text = fc.array(part, { maxLength: 8 }).map((parts) => parts.join(''));
+    const known = fc.array(text, { maxLength: 3 });
+    fc.assert(
+      fc.property(known, text, text, fc.nat(), (secrets, before, after, which) => {
+        const some = createRedactor({ secrets });
+        const whole = `${before}${secrets[which % Math.max(secrets.length, 1)] ?? ''}${after}`;
+        const json = JSON.stringify({ deep: [{ whole }] });
+        return some(whole) === whole || some.mayChange?.(json) === true;
+      }),
+      { numRuns: 2000 },
+    );
+    expect(redact.mayChange?.(JSON.stringify({ text: 'nothing of the kind' }))).toBe(false);
+    expect(redact.mayChange?.(JSON.stringify({ text: 'x s3cret-value y' }))).toBe(true);
   });
 
   it('takes no time to speak of on hostile text', () => {
