@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Figure } from '../harness/figure.ts';
 import { Place } from '../harness/place.ts';
@@ -21,7 +21,8 @@ export const eventLog: Row = {
     const creating: number[] = [];
     const syncing: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      const { data, copy } = { data: place.path('data'), copy: place.path('copy') };
+      const data = place.path(`data-${round}`);
+      const copy = place.path(`copy-${round}`);
       mkdirSync(copy);
       const options = { cwd: place.workspace, env: place.environment(place.root) };
       const store = await runProgram(
@@ -42,7 +43,6 @@ export const eventLog: Row = {
       creating.push(printedNumber(store, 'createMs'));
       syncing.push(printedNumber(store, 'syncMs'));
       floor.push(printedNumber(bare, 'writeMs'));
-      for (const path of [data, copy]) rmSync(path, { recursive: true });
     }
     const events = LOGS * TURNS * EVENTS_PER_TURN;
     return [
