@@ -31,6 +31,8 @@ export async function runCalls(
   calls: readonly ToolCallPart[],
 ): Promise<void> {
   const prepared = withinCap(run, calls);
+  // Meanwhile; a call with effects sees to it itself. Who awaits it hears of a failure.
+  if (prepared.every(changesNothing)) run.journal.keepAnswer().catch(() => {});
   const waits = prepared.filter(isWait).length;
   const slot = new SlotUse(run, { own: prepared.length - waits, waits });
   const waitsFor = schedule(prepared.map(scheduledCall));
@@ -89,6 +91,10 @@ function scheduledCall(call: PreparedCall): ScheduledCall {
   // What a tool can't tell of itself may touch anything.
   if (call.access === null) return { kind: 'execute', access: NO_ACCESS };
   return { kind: call.tool.kind, access: call.access };
+}
+
+function changesNothing(call: PreparedCall): boolean {
+  return !call.ready || call.tool.replay === 'pure';
 }
 
 /** A call that waits for others needs no slot of its own. */

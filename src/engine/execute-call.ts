@@ -13,6 +13,8 @@ import { toolContext } from './tool-context.ts';
 const CLEANUP_MS = 2_500;
 /** What a tool that ignores its caps may exceed them by. */
 const CAP_SLACK = 4_096;
+/** A UTF-16 unit takes at most so many bytes in UTF-8. */
+const BYTES_A_UNIT = 3;
 
 export interface AllowedCall extends ReadyCall {
   /** Where it may open files. */
@@ -103,7 +105,7 @@ function timedOut(output: ToolOutput, toolMs: number): ToolOutput {
 function capped(text: string, tool: AnyTool, deps: EngineDeps): string {
   const { resultBytes, readBytes } = deps.settings.caps;
   const most = (tool.name === 'Read' ? readBytes : resultBytes) + CAP_SLACK;
-  if (text.length <= most && byteLength(text) <= most) return text;
+  if (text.length <= most / BYTES_A_UNIT || byteLength(text) <= most) return text;
   const kept = Buffer.from(text, 'utf8').subarray(0, most).toString('utf8');
   return `${kept}\n[Cut at ${most} bytes of ${byteLength(text)}]`;
 }

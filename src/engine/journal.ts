@@ -12,6 +12,8 @@ import type { Tree } from './tree.ts';
 export class Journal {
   readonly state: TaskState;
   private readonly log: TaskLog;
+  /** The newest sync; null when an answer has come since. */
+  private keeping: Promise<void> | null = Promise.resolve();
   private readonly show: (event: TaskEvent, state: TaskState) => void;
 
   /** `state`: the fold of all that the log holds. */
@@ -26,12 +28,20 @@ export class Journal {
   record(...bodies: readonly EventBody[]): void {
     const events = this.log.append(bodies);
     for (const event of events) applyEvent(this.state, event);
+    if (events.some(({ type }) => type === 'turn.ended')) this.keeping = null;
     for (const event of events) this.show(event, this.state);
   }
 
   /** Resolves when all that was recorded survives a loss of power. */
   sync(): Promise<void> {
-    return this.log.sync();
+    this.keeping = this.log.sync();
+    return this.keeping;
+  }
+
+  /** The same for the newest answer, which an earlier `sync` may have seen to. */
+  keepAnswer(): Promise<void> {
+    if (this.keeping === null) return this.sync();
+    return this.keeping;
   }
 
   close(): void {

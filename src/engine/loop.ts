@@ -1,6 +1,5 @@
 import { errorInfo } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import { openChildren } from '../protocol/belongings.ts';
 import { closeOpenCalls, runCalls } from './calls.ts';
 import { deliverEnd } from './delivery.ts';
 import type { EngineDeps } from './deps.ts';
@@ -91,11 +90,11 @@ async function turn(
   toolChoice: 'auto' | 'none',
 ): Promise<Ending | null> {
   await run.takeSlot();
+  await run.journal.keepAnswer();
   run.signal.throwIfAborted();
   const outcome = await runTurn(deps, run, toolChoice);
   switch (outcome.kind) {
     case 'answered':
-      await run.journal.sync();
       return null;
     case 'limit':
       run.journal.record({ type: 'limit.reached', ...outcome.hit });
@@ -115,7 +114,7 @@ async function turn(
 async function waitForNews(deps: EngineDeps, run: TaskRun): Promise<void> {
   run.giveSlot();
   await run.news();
-  if (openChildren(run.state).length > 0) await sleep(deps.deadlines, GATHER_MS, run.signal);
+  if (run.state.openChildren.size > 0) await sleep(deps.deadlines, GATHER_MS, run.signal);
 }
 
 /** What of it is left: the time in which nobody worked on the task does not count. */

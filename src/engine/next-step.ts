@@ -1,5 +1,5 @@
 import { unansweredCalls } from '../protocol/conversation.ts';
-import { openChildren, runningShells } from '../protocol/belongings.ts';
+import { runningShells } from '../protocol/belongings.ts';
 import type { ToolCallPart } from '../protocol/message.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { LimitHit } from '../protocol/stint.ts';
@@ -56,7 +56,7 @@ function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']
   const { conversation, stint } = state;
   if (answer.reason === 'length') return { kind: 'end', ending: endings.cutOff(answer.text) };
   if (conversation.queued.length > 0) return null;
-  if (openChildren(state).length > 0) return { kind: 'wait' };
+  if (state.openChildren.size > 0) return { kind: 'wait' };
   const shells = runningShells(state);
   if (shells.length > 0) {
     const id = shellsNoticeId(state);

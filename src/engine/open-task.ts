@@ -1,5 +1,5 @@
 import { MusterError } from '../base/errors.ts';
-import { openChildren, runningShells } from '../protocol/belongings.ts';
+import { runningShells } from '../protocol/belongings.ts';
 import { unansweredCalls } from '../protocol/conversation.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { AnyTool } from '../protocol/tool.ts';
@@ -33,7 +33,7 @@ export function openTasks(
 ): readonly [TaskRun, ...TaskRun[]] {
   const run = openTask(workshop, id, place);
   closeLostShells(run);
-  const below = openChildren(run.state).flatMap((child) => openChild(workshop, run, child));
+  const below = [...run.state.openChildren].flatMap((child) => openChild(workshop, run, child));
   return [run, ...below];
 }
 

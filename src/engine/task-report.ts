@@ -1,4 +1,4 @@
-import { formatDuration } from '../base/text.ts';
+import { formatDuration, plural } from '../base/text.ts';
 import { NO_USAGE, paidTokens } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { ToolOutput } from '../protocol/tool.ts';
@@ -49,7 +49,7 @@ function facts(state: TaskState, status: string): readonly string[] {
   ];
 }
 
-function doing({ activity }: TaskState): string {
+function doing({ activity, openChildren }: TaskState): string {
   switch (activity.kind) {
     case 'idle':
       return 'still running';
@@ -62,7 +62,7 @@ function doing({ activity }: TaskState): string {
     case 'tools':
       return `still running (${activity.running.join(', ')})`;
     case 'waiting_for_children':
-      return `still running (waiting for ${activity.children.join(', ')})`;
+      return `still running (waiting for ${plural(openChildren.size, 'child', 'children')})`;
     default:
       return activity satisfies never;
   }

@@ -27,20 +27,24 @@ export interface ShellState {
 /** What a task has started and must see settled before it is complete. */
 export interface Belongings {
   readonly children: Map<string, ChildState>;
+  /** Ids of the children that have not ended. */
+  readonly openChildren: Set<string>;
   readonly shells: Map<string, ShellState>;
 }
 
 export function noBelongings(): Belongings {
-  return { children: new Map(), shells: new Map() };
+  return { children: new Map(), openChildren: new Set(), shells: new Map() };
 }
 
-export function applyToBelongings({ children, shells }: Belongings, event: TaskEvent): void {
+export function applyToBelongings(belongings: Belongings, event: TaskEvent): void {
+  const { children, openChildren, shells } = belongings;
   switch (event.type) {
     case 'child.created':
     case 'child.resumed': {
       const { child, callId, background } = event;
       const below = children.get(child)?.below ?? [];
       children.set(child, { callId, background, status: null, below });
+      openChildren.add(child);
       return;
     }
     case 'child.detached': {
@@ -53,6 +57,7 @@ export function applyToBelongings({ children, shells }: Belongings, event: TaskE
       if (child === undefined) return;
       child.status = event.status;
       child.below = event.below;
+      openChildren.delete(event.child);
       return;
     }
     case 'shell.started': {
@@ -69,11 +74,6 @@ export function applyToBelongings({ children, shells }: Belongings, event: TaskE
     }
     default:
   }
-}
-
-/** Ids of the children that have not ended. */
-export function openChildren({ children }: Belongings): readonly string[] {
-  return [...children].filter(([, { status }]) => status === null).map(([id]) => id);
 }
 
 /** Ids of the shells that run. */

@@ -1,5 +1,5 @@
 import { unreachable } from '../base/errors.ts';
-import { applyToBelongings, noBelongings, openChildren, type Belongings } from './belongings.ts';
+import { applyToBelongings, noBelongings, type Belongings } from './belongings.ts';
 import { applyToConversation, emptyConversation, type Conversation } from './conversation.ts';
 import type { EndReason, TaskEvent } from './event.ts';
 import { messageText, toolCalls } from './message.ts';
@@ -17,7 +17,7 @@ export type Activity =
   | { readonly kind: 'waiting_to_retry'; readonly because: string }
   | { readonly kind: 'tools'; readonly running: readonly string[] }
   /** Its answer has ended; children are at work in the background. */
-  | { readonly kind: 'waiting_for_children'; readonly children: readonly string[] };
+  | { readonly kind: 'waiting_for_children' };
 
 /** A task as its log tells it: the one state that the engine and every view share. */
 export interface TaskState extends Belongings {
@@ -248,9 +248,8 @@ function applyAnswer(state: TaskState, event: Extract<TaskEvent, { type: 'turn.e
 }
 
 function showWaiting(state: TaskState): void {
-  const children = openChildren(state);
-  state.activity =
-    children.length === 0 ? { kind: 'idle' } : { kind: 'waiting_for_children', children };
+  const isOpen = state.openChildren.size > 0;
+  state.activity = { kind: isOpen ? 'waiting_for_children' : 'idle' };
 }
 
 function showRunningCalls(state: TaskState): void {

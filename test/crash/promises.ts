@@ -21,7 +21,10 @@ interface Told {
 /** Tools whose calls change nothing. */
 const LOOKING: ReadonlySet<string> = new Set(['Read', 'Grep']);
 
-/** What a run promised to keep, by FLEET's rule: before an effect, after it, and when a turn ends. */
+/**
+ * What a run promised to keep: the intent before an effect, the outcome after it, and an answer when
+ * its turn has ended, that is when the calls that follow from it are done.
+ */
 export function promisesOf(run: RecordedRun): readonly Promised[] {
   const promises: Promised[] = [];
   for (const [index, told] of run.printed.entries()) {
@@ -37,8 +40,10 @@ function promisesBy(run: RecordedRun, { what: event }: Told, later: readonly Tol
     { at: at ?? run.steps.length, event, because },
   ];
   switch (event.type) {
-    case 'turn.ended':
-      return from(later[0]?.at, 'the turn had ended, and the task went on');
+    case 'turn.ended': {
+      const next = later.find(({ what }) => what.type === 'turn.started');
+      return from(next?.at, 'the turn had ended, and the next one began');
+    }
     case 'call.started': {
       const made = run.effects.find(({ what }) => what.token === JSON.stringify(event.input));
       return made === undefined ? [] : from(made.at, 'the call changed something');
