@@ -8,9 +8,11 @@ export interface FanOut {
   readonly children: number;
   /**
    * Agents between it and the children, each of which delegates to its share in one message. 0: it
-   * delegates to all of them itself. A message may hold 100 calls.
+   * delegates to all of them itself.
    */
   readonly coordinators: number;
+  /** Whether the children are sent to the background, and told of as they end. Default false. */
+  readonly background?: boolean;
   readonly waves: number;
   /** How long the server takes for a child's answer, in milliseconds, the last byte included. */
   readonly turnMs: number;
@@ -57,7 +59,9 @@ export function fanOutScript(shape: FanOut): readonly Rule[] {
 /** How many requests the server has had when all children of that wave (from 1) wait for that turn. */
 export function requestsUntil(shape: FanOut, wave: number, turn: number): number {
   const ofWave = 1 + 2 * shape.coordinators + TURNS * shape.children;
-  return (wave - 1) * ofWave + 1 + shape.coordinators + turn * shape.children;
+  // Whoever sends children to the background ends its answer before any of them has ended.
+  const waiting = shape.background === true ? 1 : 0;
+  return (wave - 1) * ofWave + 1 + waiting + shape.coordinators + turn * shape.children;
 }
 
 /** The same when the main agent asks what to do after that wave. */
@@ -75,6 +79,7 @@ function waveRules(shape: FanOut, wave: number): readonly Rule[] {
       description: `part ${wave}.${child}`,
       prompt: `${CHILD_PROMPT}: ${wave}.${child}.`,
       subagent_type: 'Explore',
+      ...(shape.background === true ? { run_in_background: true } : {}),
     },
   }));
   if (coordinators === 0) {
