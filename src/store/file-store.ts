@@ -138,7 +138,9 @@ class FileStore implements TaskStore {
   }
 
   appendOutput(id: string, text: string): void {
-    this.#parts.tasks.appendOutput(id, this.#redact(text));
+    const { tasks, outputs } = this.#parts;
+    if (!this.#logs.owns(id)) tasks.checkExists(id);
+    outputs.add(id, this.#redact(text));
   }
 
   spillFile(id: string, callId: string): string {
@@ -160,6 +162,7 @@ class FileStore implements TaskStore {
 
   async *exportTree(rootId: string): AsyncGenerator<string, void, undefined> {
     const { exportTree } = await import('./export-tree.ts');
+    this.#parts.outputs.writeAll();
     yield* exportTree(this.#parts, rootId);
   }
 
@@ -174,9 +177,10 @@ class FileStore implements TaskStore {
   }
 
   async close(): Promise<void> {
-    const { syncs, descriptors, locks } = this.#parts;
+    const { syncs, descriptors, locks, outputs } = this.#parts;
     this.#closing.abort();
     this.#logs.close();
+    outputs.writeAll();
     await syncs?.settled();
     descriptors.closeAll();
     locks.close();

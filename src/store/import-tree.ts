@@ -129,7 +129,6 @@ function place(
       for (const spill of spills) drafts.place(spill);
       const output = tasks.output(id);
       if (drafts.has(output)) drafts.place(output);
-      else files.close(files.openNew(output));
       if (files.stat(tasks.imported(id)) === undefined) {
         files.close(files.openNew(tasks.imported(id)));
       }

@@ -60,6 +60,11 @@ export class LogKeeper {
     });
   }
 
+  /** Whether this process owns the log. */
+  owns(id: string): boolean {
+    return this.#open.has(id);
+  }
+
   /** The summary of a log that this process owns. */
   summary(id: string): TaskSummary | undefined {
     return this.#open.get(id)?.summary;
@@ -127,7 +132,8 @@ export class LogKeeper {
   }
 
   #giveUp(log: FileTaskLog): void {
-    const { locks, tasks } = this.#parts;
+    const { locks, outputs, tasks } = this.#parts;
+    outputs.finish(log.id);
     // In this order: whoever finds no lock trusts the index.
     if (log.summary?.ended === null) this.#updateIndex(log.summary);
     this.#open.delete(log.id);

@@ -6,6 +6,7 @@ import { Descriptors } from './descriptors.ts';
 import type { FilePort } from './file-port.ts';
 import { nodeFiles } from './node-files.ts';
 import { OwnerLocks } from './owner-lock.ts';
+import { OutputQueue } from './output-queue.ts';
 import { createProcessPort, type ProcessPort } from './process-identity.ts';
 import { SyncQueue } from './sync-queue.ts';
 import { TaskFiles } from './task-files.ts';
@@ -20,6 +21,7 @@ export interface StoreParts {
   readonly locks: OwnerLocks;
   readonly descriptors: Descriptors;
   readonly tasks: TaskFiles;
+  readonly outputs: OutputQueue;
   /** Undefined: nothing is made durable. */
   readonly syncs: SyncQueue | undefined;
   readonly blobs: BlobDir;
@@ -67,6 +69,7 @@ export function createParts(options: PartsOptions): StoreParts {
   });
   const changed = prepareDataDir(files, paths, process.getuid?.());
   for (const path of changed) syncs?.addDirectory(path);
+  const tasks = new TaskFiles(files, descriptors, paths);
   return {
     files,
     paths,
@@ -74,7 +77,8 @@ export function createParts(options: PartsOptions): StoreParts {
     processes,
     locks,
     descriptors,
-    tasks: new TaskFiles(files, descriptors, paths),
+    tasks,
+    outputs: new OutputQueue(files, descriptors, (id) => tasks.output(id)),
     syncs,
     blobs,
     index: new TaskIndex(files, locks, paths.index),

@@ -3,7 +3,7 @@ import { systemErrorCode } from '../base/errors.ts';
 import { sha256 } from './blobs.ts';
 import type { DataPaths } from './data-dir.ts';
 import type { Descriptors } from './descriptors.ts';
-import { writeWhole, type FilePort } from './file-port.ts';
+import type { FilePort } from './file-port.ts';
 import { storageError } from './storage-error.ts';
 import { checkTaskId, taskNotFound, taskTaken } from './task-ids.ts';
 
@@ -67,27 +67,21 @@ export class TaskFiles {
     return this.#path(id, 'imported');
   }
 
-  /** Makes an empty log and output file; `CONFLICT` when the task is already there. */
+  /** Makes an empty log; `CONFLICT` when the task is already there. */
   create(id: string): void {
-    const made: string[] = [];
+    const path = this.log(id);
     try {
-      for (const path of [this.log(id), this.output(id)]) {
-        // The output file of a log that had to be made anew stays.
-        if (path === this.output(id) && this.#files.stat(path) !== undefined) continue;
-        this.#descriptors.adopt(path, this.#files.openNew(path));
-        made.push(path);
-      }
+      this.#descriptors.adopt(path, this.#files.openNew(path));
     } catch (thrown) {
-      this.#removeAll(made);
       if (systemErrorCode(thrown) === 'EEXIST') throw taskTaken(id);
-      throw storageError('create', this.log(id), thrown);
+      throw storageError('create', path, thrown);
     }
   }
 
   /** Takes back what `create` made. */
   remove(id: string): void {
-    const { size = 0 } = this.#files.stat(this.output(id)) ?? {};
-    this.#removeAll(size > 0 ? [this.log(id)] : [this.log(id), this.output(id)]);
+    this.#descriptors.forget(this.log(id));
+    this.#files.unlink(this.log(id));
   }
 
   /** Closes what is kept open of a task. */
@@ -98,16 +92,6 @@ export class TaskFiles {
 
   checkExists(id: string): void {
     if (this.#files.stat(this.log(id)) === undefined) throw taskNotFound(id);
-  }
-
-  appendOutput(id: string, text: string): void {
-    const path = this.output(id);
-    try {
-      this.#descriptors.use(path, (fd) => writeWhole(this.#files, fd, Buffer.from(text)));
-    } catch (thrown) {
-      if (systemErrorCode(thrown) === 'ENOENT') throw taskNotFound(id);
-      throw storageError('write', path, thrown);
-    }
   }
 
   spill(id: string, callId: string): string {
@@ -147,12 +131,5 @@ export class TaskFiles {
   #path(id: string, kind: string): string {
     checkTaskId(id);
     return join(this.#paths.tasks, `${id}.${kind}`);
-  }
-
-  #removeAll(paths: readonly string[]): void {
-    for (const path of paths) {
-      this.#descriptors.forget(path);
-      this.#files.unlink(path);
-    }
   }
 }

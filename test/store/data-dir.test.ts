@@ -1,11 +1,20 @@
-import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { dataPaths, prepareDataDir } from '../../src/store/data-dir.ts';
 import { openStore } from '../../src/store/file-store.ts';
 import { nodeFiles } from '../../src/store/node-files.ts';
+import { taskSpec } from './fixture-data.ts';
 import { tempDir } from './fixtures.ts';
 
 const CHILD = fileURLToPath(new URL('child-many-tasks.ts', import.meta.url));
@@ -68,11 +77,16 @@ it('refuses a file, and one that cannot be made, naming the path', () => {
   );
 });
 
-it('does not write through a link that has taken the name of a file', () => {
+it('does not write through a link that has taken the name of a file', async () => {
   const dataDir = tempDir();
   const store = openStore({ dataDir, durability: 'fast' });
   const target = join(dataDir, 'target');
   writeFileSync(target, '');
+  store.create(taskSpec('task00000001'));
   symlinkSync(target, store.outputFile('task00000001') ?? '');
-  expect(() => store.appendOutput('task00000001', 'x')).toThrow('ELOOP');
+  store.appendOutput('task00000001', 'x');
+  // It is written a moment later, and what went wrong is told with the next text.
+  await vi.waitFor(() => expect(() => store.appendOutput('task00000001', 'y')).toThrow('ELOOP'));
+  await store.close();
+  expect(readFileSync(target, 'utf8')).toBe('');
 });

@@ -100,7 +100,7 @@ it.runIf(!isRoot || canMount)(
     await expect(store.importTree(store.exportTree(ID))).rejects.toThrow(told);
     expect(readLog(store, ID).events).toHaveLength(2);
     expect(store.list()).toMatchObject([{ id: ID, status: 'interrupted' }]);
-    expect(readdirSync(join(dataDir, 'tasks')).toSorted()).toEqual([`${ID}.jsonl`, `${ID}.out`]);
+    expect(readdirSync(join(dataDir, 'tasks')).toSorted()).toEqual([`${ID}.jsonl`]);
     await store.close();
   },
 );

@@ -335,9 +335,10 @@ describe.each(stores)('task store: %s', (_name, open) => {
 
   it('adds to the output file where there is one', () => {
     const store = closing(open());
-    store.create(taskSpec(ID));
+    const log = store.create(taskSpec(ID));
     store.appendOutput(ID, 'one\n');
     store.appendOutput(ID, `${SECRET}\n`);
+    log.close();
     const path = store.outputFile(ID);
     if (path !== null) expect(readFileSync(path, 'utf8')).toBe('one\n[redacted by Muster]\n');
   });

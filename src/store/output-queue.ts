@@ -1,0 +1,88 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { systemErrorCode } from '../base/errors.ts';
+import type { Descriptors } from './descriptors.ts';
+import { writeWhole, type FilePort } from './file-port.ts';
+import { storageError } from './storage-error.ts';
+
+const WRITE_AFTER_MS = 150;
+/** How long writing may keep everything else waiting. */
+const SLICE_MS = 8;
+
+/**
+ * The plain text beside the logs. It is for people alone and no part of the truth, so it is gathered
+ * and written a moment later: a thousand tasks that begin at once begin sooner for it.
+ */
+export class OutputQueue {
+  readonly #files: FilePort;
+  readonly #descriptors: Descriptors;
+  readonly #pathOf: (id: string) => string;
+  readonly #pending = new Map<string, string[]>();
+  /** What the last write of a task failed with, to be told at its next text. */
+  readonly #failed = new Map<string, unknown>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(files: FilePort, descriptors: Descriptors, pathOf: (id: string) => string) {
+    this.#files = files;
+    this.#descriptors = descriptors;
+    this.#pathOf = pathOf;
+  }
+
+  /** Throws what an earlier text of this task could not be written for. */
+  add(id: string, text: string): void {
+    const texts = this.#pending.get(id);
+    if (texts === undefined) this.#pending.set(id, [text]);
+    else texts.push(text);
+    this.#timer ??= setTimeout(() => void this.#writeInSlices(), WRITE_AFTER_MS).unref();
+    const failure = this.#failed.get(id);
+    if (failure === undefined) return;
+    this.#failed.delete(id);
+    throw storageError('write', this.#pathOf(id), failure);
+  }
+
+  /** Writes what waits of a task, and forgets the task. */
+  finish(id: string): void {
+    this.#write(id);
+    this.#failed.delete(id);
+  }
+
+  /** At once: for whoever reads it now, and at the end. */
+  writeAll(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    for (const id of this.#pending.keys()) this.#write(id);
+  }
+
+  async #writeInSlices(): Promise<void> {
+    let sliceEnds = performance.now() + SLICE_MS;
+    for (const id of this.#pending.keys()) {
+      if (performance.now() > sliceEnds) {
+        await nextTurn();
+        sliceEnds = performance.now() + SLICE_MS;
+      }
+      this.#write(id);
+    }
+    this.#timer = null;
+  }
+
+  #write(id: string): void {
+    const texts = this.#pending.get(id);
+    if (texts === undefined) return;
+    this.#pending.delete(id);
+    const path = this.#pathOf(id);
+    try {
+      this.#append(path, Buffer.from(texts.join('')));
+    } catch (thrown) {
+      this.#failed.set(id, thrown);
+    }
+  }
+
+  #append(path: string, bytes: Buffer): void {
+    try {
+      this.#descriptors.use(path, (fd) => writeWhole(this.#files, fd, bytes));
+    } catch (thrown) {
+      if (systemErrorCode(thrown) !== 'ENOENT') throw thrown;
+      this.#descriptors.adopt(path, this.#files.openNew(path));
+      this.#descriptors.use(path, (fd) => writeWhole(this.#files, fd, bytes));
+    }
+  }
+}
