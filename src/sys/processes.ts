@@ -32,6 +32,8 @@ interface ProcessExit {
 export interface ProcessGroup {
   readonly stdout: Readable;
   readonly stderr: Readable;
+  /** Once it runs. Rejects when it could not start. */
+  readonly started: Promise<void>;
   /** When the leader has ended; what it started may live on. Rejects when it could not start. */
   readonly exited: Promise<ProcessExit>;
   /** The pids of it and all it started that are alive; undefined where that cannot be known. */
@@ -78,6 +80,7 @@ export function spawnGroup(
     // Out of descriptors there is a failed child without pipes.
     stdout: child.stdout ?? Readable.from([]),
     stderr: child.stderr ?? Readable.from([]),
+    started: startOf(child),
     exited,
     members: () => findProcesses(query),
     end: async ({ graceMs = END_GRACE_MS } = {}) => {
@@ -149,6 +152,15 @@ function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
     if (code === 'ESRCH' || code === 'EPERM') return false;
     throw thrown;
   }
+}
+
+function startOf(child: ChildProcess): Promise<void> {
+  const started = new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('spawn', resolve);
+  });
+  started.catch(ignoreStartFailure);
+  return started;
 }
 
 function exitOf(child: ChildProcess): Promise<ProcessExit> {
