@@ -28,6 +28,8 @@ export async function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
   }
   try {
     await run.stopBelongings(`the task above it ended: ${ending.end.because}`);
+    // What it had started may have had to be killed.
+    if (ending.end.status === 'stopped') ending = cutShort(run);
     closeOpenCalls(run);
     run.journal.record({ type: 'task.ended', ...ending });
     await run.journal.sync();
