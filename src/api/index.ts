@@ -4,7 +4,7 @@ export { VERSION } from '../base/version.ts';
 export type { Question, QuestionPort } from '../engine/deps.ts';
 export type { AgentDefinition } from '../protocol/agent.ts';
 export type { TaskEvent } from '../protocol/event.ts';
-export type { Receipt, ResultEnvelope, TaskStatus } from '../protocol/result.ts';
+export type { Receipt, ResultEnvelope, ShellRun, TaskStatus } from '../protocol/result.ts';
 export { createMuster } from './muster.ts';
 export type { EventListener } from './event-router.ts';
 export type { MusterOptions, ResumeRequest, RunRequest } from './options.ts';

@@ -1,26 +1,37 @@
-import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { rmSync } from 'node:fs';
+import { deferred, type Deferred } from '../base/async.ts';
 import { MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import { truncate } from '../base/text.ts';
-import { runningShells } from '../protocol/belongings.ts';
-import type { EventBody, ShellEnd } from '../protocol/event.ts';
-import type { TaskState } from '../protocol/state.ts';
-import type { ShellPort, ShellWork, StartedShell } from '../protocol/tool.ts';
-import type { EngineDeps } from './deps.ts';
+import type { EventBody } from '../protocol/event.ts';
+import type {
+  BegunShell,
+  ShellExit,
+  ShellPort,
+  ShellWork,
+  StartedShell,
+  ToolCaps,
+} from '../protocol/tool.ts';
+import type { TaskStore } from '../store/task-store.ts';
 import type { Journal } from './journal.ts';
+import { shellEnded, type ShellOutcome } from './shell-end.ts';
+import { ShellOutput } from './shell-output.ts';
 
 /** Of one task, at the same time. */
 const MOST_SHELLS = 16;
-const SHOWN_COMMAND = 80;
+/** Without these a task could neither look at a shell nor end it. */
+const NEEDED_TOOLS = ['TaskOutput', 'TaskStop'];
 
-interface ShellAtWork {
-  readonly controller: AbortController;
-  readonly ended: Promise<void>;
+export interface ShellDeps {
+  readonly store: Pick<TaskStore, 'spillFile'>;
+  readonly settings: { readonly caps: Pick<ToolCaps, 'spillBytes'> };
+  onFault(taskId: string, thrown: unknown): void;
 }
 
 /** What of a task its shells need. */
 export interface ShellOwner {
-  readonly journal: Journal;
+  readonly journal: Pick<Journal, 'state' | 'record'>;
+  /** Its tools by name. */
+  readonly view: ReadonlyMap<string, unknown>;
   /** Aborts when the task is stopped. */
   readonly signal: AbortSignal;
   /** A shell did not stop when told. */
@@ -34,13 +45,31 @@ export interface ShellOwner {
 /** Why a shell is stopped: the reason of its signal. */
 type StopCause = 'told' | 'untold' | 'output_limit';
 
+/** One that is about to begin, runs, or is being ended. */
+interface ShellAtWork {
+  readonly controller: AbortController;
+  /** Resolves once its end is written, or it could not be started. Never rejects. */
+  readonly ended: Promise<void>;
+}
+
+interface NewShell {
+  readonly id: string;
+  readonly callId: string;
+  readonly controller: AbortController;
+  readonly output: ShellOutput;
+  readonly work: ShellWork;
+}
+
 /** The commands of one task that go on while it does other things. */
 export class BackgroundShells {
-  private readonly deps: EngineDeps;
+  private readonly deps: ShellDeps;
   private readonly owner: ShellOwner;
   private readonly atWork = new Map<string, ShellAtWork>();
+  private readonly outputs = new Map<string, ShellOutput>();
+  /** Ends that the log did not take (a full disk): the end of the task is their last chance. */
+  private readonly unwritten = new Map<string, readonly EventBody[]>();
 
-  constructor(deps: EngineDeps, owner: ShellOwner) {
+  constructor(deps: ShellDeps, owner: ShellOwner) {
     this.deps = deps;
     this.owner = owner;
   }
@@ -52,14 +81,23 @@ export class BackgroundShells {
 
   /** Stops these and waits for them. `isTold`: the task learns of it by a notice. */
   async stop(ids: Iterable<string>, { isTold }: { readonly isTold: boolean }): Promise<void> {
-    const shells = [...ids].flatMap((id) => this.atWork.get(id) ?? []);
-    const cause: StopCause = isTold ? 'told' : 'untold';
-    for (const { controller } of shells) controller.abort(cause);
-    await Promise.all(shells.map(({ ended }) => ended));
+    const wanted = [...ids];
+    for (const id of wanted) this.abort(id, isTold ? 'told' : 'untold');
+    await Promise.all(wanted.map((id) => this.ended(id)));
   }
 
-  stopAll(): Promise<void> {
-    return this.stop(this.atWork.keys(), { isTold: false });
+  /** As `stop`, of all there are. Throws when the end of one can't be written, now as before. */
+  async stopAll(): Promise<void> {
+    await this.stop(this.atWork.keys(), { isTold: false });
+    for (const [id, events] of this.unwritten) {
+      this.owner.journal.record(...events);
+      this.unwritten.delete(id);
+    }
+  }
+
+  /** Tells all to stop, and does not wait for them. */
+  abortAll(): void {
+    for (const id of this.atWork.keys()) this.abort(id, 'untold');
   }
 
   /** Resolves when the shell has ended; at once when it is none of those at work. */
@@ -67,145 +105,115 @@ export class BackgroundShells {
     await this.atWork.get(id)?.ended;
   }
 
+  /** Why not all that a shell wrote is in its file; null when it is, or nobody knows. */
+  outputProblem(id: string): string | null {
+    return this.outputs.get(id)?.problem ?? null;
+  }
+
+  private abort(id: string, cause: StopCause): void {
+    this.atWork.get(id)?.controller.abort(cause);
+  }
+
   private async start(callId: string, work: ShellWork): Promise<StartedShell> {
-    const { owner, deps } = this;
-    const { journal } = owner;
-    const task = journal.state.spec.id;
-    if (runningShells(journal.state).length >= MOST_SHELLS) {
+    this.checkMayStart();
+    const id = newId();
+    const { deps, owner } = this;
+    const path = deps.store.spillFile(owner.journal.state.spec.id, id);
+    const controller = new AbortController();
+    const output = new ShellOutput(path, deps.settings.caps.spillBytes, () =>
+      this.abort(id, 'output_limit'),
+    );
+    const started = deferred<void>();
+    const ended = this.live({ id, callId, controller, output, work }, started);
+    // From here on, also before it has begun, a stop of the task finds it.
+    this.atWork.set(id, { controller, ended });
+    await started.promise;
+    return { id, output: path };
+  }
+
+  private checkMayStart(): void {
+    this.owner.signal.throwIfAborted();
+    const missing = NEEDED_TOOLS.filter((tool) => !this.owner.view.has(tool));
+    if (missing.length > 0) {
       throw new MusterError(
-        'LIMIT_EXCEEDED',
-        `at most ${MOST_SHELLS} background shells of a task run at a time; end one with TaskStop first`,
+        'INVALID_PARAM',
+        `run_in_background: needs ${missing.join(' and ')}, which this task does not have (its agent's tools, or task_tool.enabled = false). Run it in the foreground.`,
       );
     }
-    const id = newId();
-    const output = deps.store.spillFile(task, id);
-    journal.record({ type: 'shell.started', shell: id, callId, command: work.command, output });
-    await journal.sync();
-    const controller = new AbortController();
-    const ended = this.supervise({ id, output, controller, work });
-    this.atWork.set(id, { controller, ended });
-    // Told to stop while this waited for the disk.
-    if (owner.signal.aborted) controller.abort('untold' satisfies StopCause);
-    return { id, output };
-  }
-
-  /** Never rejects: what can't be written is a fault. */
-  private async supervise(shell: {
-    readonly id: string;
-    readonly output: string;
-    readonly controller: AbortController;
-    readonly work: ShellWork;
-  }): Promise<void> {
-    const { id, controller, work } = shell;
-    const { owner, deps } = this;
-    const { journal } = owner;
-    const task = journal.state.spec.id;
-    const file = new ShellOutput(shell.output, deps.settings.caps.spillBytes, () =>
-      controller.abort('output_limit' satisfies StopCause),
+    if (this.atWork.size < MOST_SHELLS) return;
+    throw new MusterError(
+      'LIMIT_EXCEEDED',
+      `run_in_background: at most ${MOST_SHELLS} background shells of a task run at a time; end one with TaskStop first`,
     );
-    let end: ShellOutcome;
+  }
+
+  /** From its start to its end. Never rejects: what goes wrong before `started` is told there. */
+  private async live(shell: NewShell, started: Deferred<void>): Promise<void> {
+    const { id, output } = shell;
     try {
-      const { exitCode, forced } = await work.run((chunk) => file.write(chunk), controller.signal);
-      if (forced && owner.signal.aborted) owner.noteForce();
-      end = { how: howEnded(controller.signal, { forced }), exitCode };
+      const { ended } = await this.begin(shell);
+      this.outputs.set(id, output);
+      started.resolve();
+      this.writeEnd(shell, await this.outcomeOf(shell, ended));
     } catch (thrown) {
-      deps.onFault(task, thrown);
-      end = { how: 'lost', exitCode: null };
+      started.reject(thrown);
     } finally {
-      file.close();
+      output.close();
+      this.atWork.delete(id);
+      this.owner.wake();
     }
+  }
+
+  /** Nothing of it is left when this rejects. The intent of its call stands in the log already. */
+  private async begin({ id, callId, controller, output, work }: NewShell): Promise<BegunShell> {
+    const { path } = output;
+    let begun: BegunShell | null = null;
     try {
-      const [ended, notice] = shellEnded(journal.state, id, end);
-      journal.record(ended, ...(controller.signal.reason === 'untold' ? [] : [notice]));
+      begun = await work.begin((chunk) => output.write(chunk), controller.signal);
+      const { command } = work;
+      this.owner.journal.record({
+        type: 'shell.started',
+        shell: id,
+        callId,
+        command,
+        output: path,
+      });
+      return begun;
     } catch (thrown) {
-      deps.onFault(task, thrown);
-      owner.fail(thrown);
+      controller.abort('untold' satisfies StopCause);
+      await begun?.ended;
+      rmSync(path, { force: true });
+      throw thrown;
     }
-    this.atWork.delete(id);
-    owner.wake();
-  }
-}
-
-export interface ShellOutcome {
-  readonly how: ShellEnd;
-  /** Null when a signal ended it, or nobody saw it end. */
-  readonly exitCode: number | null;
-}
-
-function howEnded(signal: AbortSignal, { forced }: { readonly forced: boolean }): ShellEnd {
-  if (!signal.aborted) return 'exited';
-  if (signal.reason === 'output_limit') return 'output_limit';
-  return forced ? 'killed' : 'stopped';
-}
-
-/** The event of a shell's end, and the one that tells its task of it. */
-export function shellEnded(
-  state: TaskState,
-  id: string,
-  { how, exitCode }: ShellOutcome,
-): readonly [EventBody, EventBody] {
-  const shell = state.shells.get(id);
-  const command = truncate(shell?.command ?? '', SHOWN_COMMAND).replace(/\s+/g, ' ');
-  const text = `- Shell ${id} (${command}): ${describeEnd({ how, exitCode })}. Its output: TaskOutput(task_id: "${id}")`;
-  return [
-    { type: 'shell.ended', shell: id, end: how, exitCode },
-    { type: 'input.queued', input: { id: shellNoticeId(id), kind: 'result', from: id, text } },
-  ];
-}
-
-/** The id of the notice of a shell's end. */
-export function shellNoticeId(id: string): string {
-  return `${id}-end`;
-}
-
-export function describeEnd({ how, exitCode }: ShellOutcome): string {
-  switch (how) {
-    case 'exited':
-      return exitCode === null ? 'ended by a signal' : `ended with exit code ${exitCode}`;
-    case 'stopped':
-      return 'stopped';
-    case 'killed':
-      return 'killed, since it did not stop when told';
-    case 'output_limit':
-      return 'stopped: it wrote more than the limit spill_bytes';
-    case 'lost':
-      return 'lost: its outcome is unknown, look before you start it again';
-    default:
-      return how satisfies never;
-  }
-}
-
-/** What a shell writes, in its file, up to a limit. A disk that takes no more loses output, not the shell. */
-class ShellOutput {
-  private readonly fd: number;
-  private readonly most: number;
-  private readonly onTooMuch: () => void;
-  private bytes = 0;
-  private isLost = false;
-
-  constructor(path: string, most: number, onTooMuch: () => void) {
-    this.fd = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW);
-    this.most = most;
-    this.onTooMuch = onTooMuch;
   }
 
-  write(chunk: Buffer): void {
-    if (this.isLost) return;
-    const kept = chunk.subarray(0, this.most - this.bytes);
-    this.bytes += chunk.length;
+  private async outcomeOf(
+    { controller: { signal } }: NewShell,
+    ended: Promise<ShellExit>,
+  ): Promise<ShellOutcome> {
+    const { deps, owner } = this;
     try {
-      for (let done = 0; done < kept.length;) done += writeSync(this.fd, kept, done);
-    } catch {
-      // A full disk: the command goes on, as it would with a reader that has gone.
-      this.isLost = true;
-    }
-    if (this.bytes > this.most) {
-      this.isLost = true;
-      this.onTooMuch();
+      const { how, exitCode } = await ended;
+      if (how === 'killed' && owner.signal.aborted) owner.noteForce();
+      const wroteTooMuch = how !== 'exited' && signal.reason === 'output_limit';
+      return { how: wroteTooMuch ? 'output_limit' : how, exitCode };
+    } catch (thrown) {
+      deps.onFault(owner.journal.state.spec.id, thrown);
+      return { how: 'lost', exitCode: null };
     }
   }
 
-  close(): void {
-    closeSync(this.fd);
+  private writeEnd({ id, controller: { signal } }: NewShell, outcome: ShellOutcome): void {
+    const { journal } = this.owner;
+    const [ended, notice] = shellEnded(journal.state, id, outcome);
+    const isTold = outcome.how === 'exited' || signal.reason !== 'untold';
+    const events = isTold ? [ended, notice] : [ended];
+    try {
+      journal.record(...events);
+    } catch (thrown) {
+      this.unwritten.set(id, events);
+      this.deps.onFault(journal.state.spec.id, thrown);
+      this.owner.fail(thrown);
+    }
   }
 }

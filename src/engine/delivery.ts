@@ -3,6 +3,7 @@ import type { EventBody, TaskInput } from '../protocol/event.ts';
 import { NOTHING } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { EngineDeps } from './deps.ts';
+import { unmarked } from './notice-text.ts';
 import { elapsedMs, wholeResult } from './result.ts';
 import type { TaskRun } from './task-run.ts';
 
@@ -94,9 +95,4 @@ function endNotice(child: TaskState): TaskInput {
     ...(shown.length < whole.length ? [`[Cut. The whole: TaskOutput(task_id: "${spec.id}")]`] : []),
   ];
   return { id: endNoticeId(child), kind: 'result', from: spec.id, text: parts.join(' ') };
-}
-
-/** A child's words must not end the notice that they stand in. */
-function unmarked(text: string): string {
-  return text.replaceAll('</notice', '<\\/notice');
 }

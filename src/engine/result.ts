@@ -1,7 +1,14 @@
 import type { ErrorInfo } from '../base/errors.ts';
 import { formatDuration, plural } from '../base/text.ts';
+import type { ShellState } from '../protocol/belongings.ts';
 import { paidTokens, NO_USAGE } from '../protocol/model.ts';
-import type { EnvelopeStatus, Receipt, ResultEnvelope, TaskStatus } from '../protocol/result.ts';
+import type {
+  EnvelopeStatus,
+  Receipt,
+  ResultEnvelope,
+  ShellRun,
+  TaskStatus,
+} from '../protocol/result.ts';
 import type { TaskState } from '../protocol/state.ts';
 import { cutAtParagraph } from './cut.ts';
 
@@ -87,11 +94,18 @@ function receiptOf(state: TaskState): Receipt {
     filesRead: [...state.filesRead.values()],
     filesChanged: [...state.filesChanged.values()],
     commands: state.commands,
+    shells: [...state.shells].map(([id, shell]) => shellRun(state, id, shell)),
     children: [...state.children.keys()],
     refusals: state.refusals,
     models: state.models,
     endedBecause: state.end?.because ?? 'it has not ended',
   };
+}
+
+/** What ran when the process of its task died is lost, also before a resume has written it down. */
+function shellRun({ status }: TaskState, id: string, { command, end }: ShellState): ShellRun {
+  const unseen = status === 'interrupted' ? 'lost' : null;
+  return { id, command, end: end?.how ?? unseen, exitCode: end?.exitCode ?? null };
 }
 
 function envelopeStatus(status: TaskStatus): EnvelopeStatus {

@@ -115,7 +115,7 @@ export class TaskRun {
   stop(order: StopOrder): void {
     if (!this.controller.signal.aborted) this.controller.abort(order);
     for (const child of this.children) child.stop(orderForChild(order));
-    void this.shells.stopAll();
+    this.shells.abortAll();
   }
 
   /** Ends it as failed, with all below it: what it has to know of can't be written into its log. */
@@ -123,14 +123,16 @@ export class TaskRun {
     const because = `task ${this.spec.id} above it failed: ${errorInfo(thrown).message}`;
     if (!this.controller.signal.aborted) this.controller.abort(thrown);
     for (const child of this.children) child.stop(stopOrder('parent', because));
-    void this.shells.stopAll();
+    this.shells.abortAll();
   }
 
   /** Nothing that it has started may go on, and be paid for, without it. */
   async stopBelongings(because: string): Promise<void> {
     const children = [...this.children];
     for (const child of children) child.stop(stopOrder('parent', because));
-    await Promise.all([...children.map((child) => child.ended), this.shells.stopAll()]);
+    this.shells.abortAll();
+    await Promise.all(children.map((child) => child.ended));
+    await this.shells.stopAll();
   }
 
   /** Its caller waits for it no longer: it goes on in the background. */

@@ -1,5 +1,5 @@
-import type { ShellEnd, TaskEvent } from './event.ts';
-import type { EndStatus } from './result.ts';
+import type { TaskEvent } from './event.ts';
+import type { EndStatus, ShellEnd } from './result.ts';
 
 /** A child, as its parent's log tells of it. */
 export interface ChildState {

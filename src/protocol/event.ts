@@ -3,7 +3,7 @@ import type { JsonValue } from '../base/json.ts';
 import type { AssistantMessage } from './message.ts';
 import type { Amount, FinishReason, ModelFailure, ResolvedModel, Usage } from './model.ts';
 import type { Decision, Rights } from './permission.ts';
-import type { EndStatus } from './result.ts';
+import type { EndStatus, ShellEnd } from './result.ts';
 import type { TaskLimits, TaskSpec } from './task.ts';
 import type { CallFacts, FileChange, TodoItem } from './tool.ts';
 
@@ -50,9 +50,6 @@ export interface EndReason {
   /** Null: it ended by itself. */
   readonly by: StoppedBy | null;
 }
-
-/** How a background shell ended. `lost`: with the process that ran it, or unseen. */
-export type ShellEnd = 'exited' | 'stopped' | 'killed' | 'output_limit' | 'lost';
 
 export const NOTICE_LEVELS = ['info', 'warning', 'error'] as const;
 export type NoticeLevel = (typeof NOTICE_LEVELS)[number];
@@ -175,7 +172,7 @@ export type EventBody =
       /** Ids of all tasks below it. */
       readonly below: readonly string[];
     }
-  /** A background shell is about to be started. */
+  /** A background shell runs. That it was about to be started, the intent of its call says. */
   | {
       readonly type: 'shell.started';
       readonly shell: string;

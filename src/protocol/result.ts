@@ -19,6 +19,19 @@ export type TaskStatus = (typeof TASK_STATUSES)[number];
 /** The statuses that end a task. */
 export type EndStatus = 'completed' | 'partial' | 'failed' | 'stopped' | 'killed';
 
+/** How a background shell ended. `lost`: with the process that ran it, or unseen. */
+export type ShellEnd = 'exited' | 'stopped' | 'killed' | 'output_limit' | 'lost';
+
+/** A background shell that a task started. */
+export interface ShellRun {
+  readonly id: string;
+  readonly command: string;
+  /** Null while it runs. */
+  readonly end: ShellEnd | null;
+  /** Null while it runs, when a signal ended it, and when nobody saw it end. */
+  readonly exitCode: number | null;
+}
+
 export type EnvelopeStatus = 'success' | 'partial' | 'error';
 
 /** What really happened in a task, counted by Muster and not by the model. */
@@ -26,6 +39,8 @@ export interface Receipt {
   readonly filesRead: readonly FileSeen[];
   readonly filesChanged: readonly FileChange[];
   readonly commands: readonly CommandRun[];
+  /** What was started in the background. */
+  readonly shells: readonly ShellRun[];
   readonly children: readonly string[];
   /** Calls that were refused, as `Tool: reason`. */
   readonly refusals: readonly string[];

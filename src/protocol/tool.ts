@@ -102,7 +102,7 @@ export interface ToolContext {
 
 /** Commands that go on after their call: shells of the task, with ids as tasks have them. */
 export interface ShellPort {
-  /** Resolves once it has begun. Rejects with a MusterError that is meant for the model. */
+  /** Resolves once it runs. Rejects with a MusterError that is meant for the model. */
   start(work: ShellWork): Promise<StartedShell>;
 }
 
@@ -110,13 +110,22 @@ export interface ShellWork {
   /** As the model wrote it. */
   readonly command: string;
   /**
-   * Runs it to its end, or until the signal aborts; then nothing of it is left. `write` gets what it
-   * prints. `forced`: it did not stop when told, and was killed.
+   * Resolves once it runs; rejects with a MusterError when it can't be started, and then nothing of
+   * it is there. `write` gets what it prints. It is ended when the signal aborts.
    */
-  run(
-    write: (chunk: Buffer) => void,
-    signal: AbortSignal,
-  ): Promise<{ readonly exitCode: number | null; readonly forced: boolean }>;
+  begin(write: (chunk: Buffer) => void, signal: AbortSignal): Promise<BegunShell>;
+}
+
+export interface BegunShell {
+  /** Resolves when nothing of it is left. A rejection is a bug: its end is then lost. */
+  readonly ended: Promise<ShellExit>;
+}
+
+export interface ShellExit {
+  /** `exited`: by itself; `stopped`: when told; `killed`: it did not stop when told. */
+  readonly how: 'exited' | 'stopped' | 'killed';
+  /** Null when a signal ended it. */
+  readonly exitCode: number | null;
 }
 
 export interface StartedShell {

@@ -1,6 +1,6 @@
 import { byteLength, formatDuration, plural } from '../base/text.ts';
 import { plainText } from '../sys/plain-text.ts';
-import type { RunOutcome } from './bash-run.ts';
+import { leftRunningNote, type RunOutcome } from './bash-run.ts';
 import type { CommandOutput } from './command-output.ts';
 
 export interface RunLimits {
@@ -50,11 +50,8 @@ function whereWhole(output: CommandOutput): string {
 }
 
 function endNotes(outcome: RunOutcome, limits: RunLimits): string[] {
-  const notes: string[] = [];
-  if (outcome.leftRunning > 0) {
-    const were = plural(outcome.leftRunning, 'process was', 'processes were');
-    notes.push(`[${were} still running in the background and stopped with the command]`);
-  }
+  const left = leftRunningNote(outcome);
+  const notes = left === null ? [] : [left];
   switch (outcome.endedBy) {
     case 'timeout':
       notes.push(

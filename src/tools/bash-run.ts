@@ -1,14 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import { errorMessage } from '../base/errors.ts';
-import { plainText } from '../sys/plain-text.ts';
+import { plural } from '../base/text.ts';
 import type { ToolContext } from '../protocol/tool.ts';
-import type { ProcessGroup } from '../sys/processes.ts';
-import type { CommandOutput } from './command-output.ts';
+import { commandEnvironment } from '../sys/command-environment.ts';
+import { readEnvironment } from '../sys/env.ts';
+import { spawnGroup, type ProcessGroup } from '../sys/processes.ts';
+import { findPlace } from './search-scope.ts';
+
+const SHELL = '/bin/bash';
 
 /** How long the pipes may stay open after the shell has ended, before we look who holds them. */
 const PIPE_GRACE_MS = 100;
-const PROGRESS_MS = 250;
+
+/** Starts a command in the task's directory. Throws MusterError when that is not there. */
+export function spawnCommand(command: string, context: ToolContext): ProcessGroup {
+  const cwd = findPlace(context.cwd, context).real;
+  const env = commandEnvironment(readEnvironment(), context.taskId);
+  // One pipe for both, so that the lines come in the order in which they were written.
+  const args = ['--noprofile', '--norc', '-c', `exec 2>&1; ${command}`];
+  return spawnGroup(SHELL, args, { cwd, env });
+}
 
 export interface RunOutcome {
   readonly endedBy: 'itself' | 'timeout' | 'cancel' | 'output_limit';
@@ -24,29 +36,41 @@ export interface RunOutcome {
 
 type EndedBy = RunOutcome['endedBy'];
 
+export interface Supervision {
+  /** Milliseconds; null: as long as it takes. */
+  readonly timeoutMs: number | null;
+  readonly signal: AbortSignal;
+  /** Gets what the command prints. False: that was too much, and the command is ended. */
+  take(chunk: Buffer): boolean;
+}
+
 /**
  * Wait for a command, take its output, and see to it that nothing of it is left when this returns:
  * on time-out, cancellation, too much output, and also when the shell ended by itself.
  */
 export async function supervise(
   group: ProcessGroup,
-  output: CommandOutput,
-  options: { readonly timeoutMs: number; readonly context: ToolContext },
+  { timeoutMs, signal, take }: Supervision,
 ): Promise<RunOutcome> {
   let endedBy: EndedBy = 'itself';
+  let hasExited = false;
   let ending: Promise<boolean> | undefined;
   const end = (why: EndedBy): void => {
     if (ending !== undefined) return;
-    endedBy = why;
+    // Too late to have ended it.
+    if (!hasExited) endedBy = why;
     ending = group.end();
   };
-  const closed = collect(group, output, options.context, () => end('output_limit'));
-  const timer = setTimeout(() => end('timeout'), options.timeoutMs);
+  const closed = collect(group, (chunk) => {
+    if (!take(chunk)) end('output_limit');
+  });
+  const timer = timeoutMs === null ? undefined : setTimeout(() => end('timeout'), timeoutMs);
   const cancel = (): void => end('cancel');
-  options.context.signal.addEventListener('abort', cancel);
-  if (options.context.signal.aborted) cancel();
+  signal.addEventListener('abort', cancel);
+  if (signal.aborted) cancel();
   try {
     const exit = await group.exited;
+    hasExited = true;
     await Promise.race([closed, sleep(PIPE_GRACE_MS, undefined, { ref: false })]);
     const leftRunning = ending === undefined ? (group.members()?.length ?? 0) : 0;
     ending ??= group.end();
@@ -58,29 +82,21 @@ export async function supervise(
     return { endedBy, exitCode: null, signal: null, leftRunning: 0, forced: false, startError };
   } finally {
     clearTimeout(timer);
-    options.context.signal.removeEventListener('abort', cancel);
+    signal.removeEventListener('abort', cancel);
     group.stdout.destroy();
     group.stderr.destroy();
   }
 }
 
+/** What of a command was still there when its shell had ended; null for nothing. */
+export function leftRunningNote({ leftRunning }: RunOutcome): string | null {
+  if (leftRunning === 0) return null;
+  const were = plural(leftRunning, 'process was', 'processes were');
+  return `[${were} still running in the background and stopped with the command]`;
+}
+
 /** Resolves when nobody holds the pipes any more. */
-async function collect(
-  group: ProcessGroup,
-  output: CommandOutput,
-  context: ToolContext,
-  onTooMuch: () => void,
-): Promise<void> {
-  let told = -Infinity;
-  const take = (chunk: Buffer): void => {
-    output.add(chunk);
-    if (output.isOverSpill) onTooMuch();
-    const now = context.clock.monotonic();
-    if (now - told < PROGRESS_MS) return;
-    told = now;
-    const line = lastLine(chunk);
-    if (line !== '') context.progress(line);
-  };
+async function collect(group: ProcessGroup, take: (chunk: Buffer) => void): Promise<void> {
   await Promise.all([group.stdout, group.stderr].map((stream) => drain(stream, take)));
 }
 
@@ -91,9 +107,4 @@ function drain(stream: Readable, take: (chunk: Buffer) => void): Promise<void> {
     // A pipe that breaks has nothing more to say; how the command ended is told by its exit.
     stream.once('error', () => resolve());
   });
-}
-
-function lastLine(chunk: Buffer): string {
-  const lines = plainText(chunk.toString('utf8')).trimEnd().split('\n');
-  return lines.at(-1)?.slice(0, 200) ?? '';
 }

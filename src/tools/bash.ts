@@ -1,16 +1,10 @@
 import { byteLength } from '../base/text.ts';
-import type { ToolContext, ToolOutput } from '../protocol/tool.ts';
-import { commandEnvironment } from '../sys/command-environment.ts';
-import { readEnvironment } from '../sys/env.ts';
-import { spawnGroup } from '../sys/processes.ts';
-import { describeRun } from './bash-output.ts';
-import { supervise, type RunOutcome } from './bash-run.ts';
-import { CommandOutput } from './command-output.ts';
+import type { ToolOutput } from '../protocol/tool.ts';
+import { startInBackground } from './bash-background.ts';
+import { runInForeground } from './bash-foreground.ts';
 import { defineTool } from './define.ts';
 import { failure } from './output.ts';
-import { findPlace } from './search-scope.ts';
 
-const SHELL = '/bin/bash';
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 600_000;
 /** The kernel takes no longer argument than 128 KiB. */
@@ -30,61 +24,40 @@ export const bashTool = defineTool({
         type: 'integer',
         minimum: 1,
         maximum: MAX_TIMEOUT_MS,
-        description: `ms, default ${DEFAULT_TIMEOUT_MS}`,
+        description: `ms, default ${DEFAULT_TIMEOUT_MS}; none in the background`,
+      },
+      run_in_background: {
+        type: 'boolean',
+        description:
+          'return at once with an id, go on while it runs (servers, long builds; no &); you are told when it ends',
       },
       description: { type: 'string', description: 'what it does, in 5–10 words' },
     },
     required: ['command'],
   },
-  aliases: { cmd: 'command', script: 'command', timeout_ms: 'timeout' },
+  aliases: {
+    cmd: 'command',
+    script: 'command',
+    timeout_ms: 'timeout',
+    is_background: 'run_in_background',
+    background: 'run_in_background',
+  },
   describe: (input) => ({ reads: [], writes: [], commands: [input.command], hosts: [] }),
-  run: (input, context) => runCommand(input.command, input.timeout ?? DEFAULT_TIMEOUT_MS, context),
+  run: async (input, context) => {
+    const { command, timeout = DEFAULT_TIMEOUT_MS, run_in_background: background = false } = input;
+    const refusal = unusable(command);
+    if (refusal !== null) return refusal;
+    return background
+      ? await startInBackground(command, context)
+      : await runInForeground(command, timeout, context);
+  },
 });
 
-async function runCommand(
-  command: string,
-  timeout: number,
-  context: ToolContext,
-): Promise<ToolOutput> {
+function unusable(command: string): ToolOutput | null {
   if (command.includes('\0')) return failure('INVALID_PARAM', 'command: contains a NUL character');
-  if (byteLength(command) > MAX_COMMAND_BYTES) {
-    return failure(
-      'LIMIT_EXCEEDED',
-      `command: is longer than ${MAX_COMMAND_BYTES} bytes; write it to a file and run that`,
-    );
-  }
-  const timeoutMs = Math.min(timeout, context.caps.toolMs);
-  const cwd = findPlace(context.cwd, context).real;
-  const output = new CommandOutput(context.caps, () => context.spillPath());
-  try {
-    // One pipe for both, so that the lines come in the order in which they were written.
-    const args = ['--noprofile', '--norc', '-c', `exec 2>&1; ${command}`];
-    const env = commandEnvironment(readEnvironment(), context.taskId);
-    const group = spawnGroup(SHELL, args, { cwd, env });
-    const outcome = await supervise(group, output, { timeoutMs, context });
-    return toOutput(command, outcome, output, { timeoutMs, maxBytes: context.caps.resultBytes });
-  } finally {
-    output.close();
-  }
-}
-
-function toOutput(
-  command: string,
-  outcome: RunOutcome,
-  output: CommandOutput,
-  limits: { readonly timeoutMs: number; readonly maxBytes: number },
-): ToolOutput {
-  const text = describeRun(outcome, output, limits);
-  if (outcome.startError !== undefined) return failure('INTERNAL_ERROR', text);
-  const facts = { commands: [{ command, exitCode: outcome.exitCode }] };
-  switch (outcome.endedBy) {
-    case 'timeout':
-      return failure('TIMEOUT', text, facts);
-    case 'cancel':
-      return { ...failure('CANCELLED', text, facts), forced: outcome.forced };
-    case 'output_limit':
-      return failure('LIMIT_EXCEEDED', text, facts);
-    case 'itself':
-      return { text, facts };
-  }
+  if (byteLength(command) <= MAX_COMMAND_BYTES) return null;
+  return failure(
+    'LIMIT_EXCEEDED',
+    `command: is longer than ${MAX_COMMAND_BYTES} bytes; write it to a file and run that`,
+  );
 }

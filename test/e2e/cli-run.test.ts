@@ -59,6 +59,7 @@ describe.concurrent('the output', () => {
           ],
           filesChanged: [],
           commands: [],
+          shells: [],
           children: [],
           refusals: [],
           models: [model],

@@ -26,6 +26,7 @@ async function firstOutput(group: ProcessGroup): Promise<string> {
 
 test('a process ends by itself', async () => {
   const group = shell('exit 7');
+  await group.started;
   expect(await group.exited).toEqual({ code: 7, signal: null });
   expect(group.members() ?? []).toEqual([]);
   expect(await group.end()).toBe(false);
@@ -33,6 +34,7 @@ test('a process ends by itself', async () => {
 
 test('a program that is not there', async () => {
   const group = spawnGroup('/no/such/program', [], { cwd: '/', env: {} });
+  await expect(group.started).rejects.toThrow('ENOENT');
   await expect(group.exited).rejects.toThrow('ENOENT');
   expect(await group.end()).toBe(false);
 });

@@ -21,6 +21,7 @@ test('the tools stand in the order of a request', () => {
 test('what goes to the model stays small', () => {
   expect(requestBytes(NAMES)).toBeLessThanOrEqual(7000);
   expect(requestBytes(['Read', 'LS', 'Glob', 'Grep'])).toBeLessThanOrEqual(2600);
+  expect(requestBytes(['Bash'])).toBeLessThanOrEqual(800);
 });
 
 test('a schema is plain JSON Schema of an object', () => {

@@ -31,16 +31,17 @@ export class Arguments {
     return usual;
   }
 
-  /** A whole number within the bounds. */
-  count(
+  /** A whole number within the bounds; where there is none, what is usual. */
+  count<const Usual extends number | null>(
     name: string,
     {
       usual,
       least,
       most,
-    }: { readonly usual: number; readonly least: number; readonly most: number },
-  ): number {
+    }: { readonly usual: Usual; readonly least: number; readonly most: number },
+  ): number | Usual {
     const value = this.given[name] ?? usual;
+    if (value === null) return usual;
     if (
       typeof value === 'number' &&
       Number.isSafeInteger(value) &&

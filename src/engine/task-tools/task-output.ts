@@ -2,13 +2,13 @@ import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { foldLog } from '../fold-log.ts';
-import { findReachable, type Reached } from '../reach.ts';
+import { findReachable } from '../reach.ts';
 import { parentText, wholeResult } from '../result.ts';
-import { shellReport } from '../shell-report.ts';
 import { sleep } from '../sleep.ts';
 import { endedReport, endOutput, runningReport } from '../task-report.ts';
 import type { Workshop } from '../workshop.ts';
 import { Arguments } from './arguments.ts';
+import { reportShell } from './report-shell.ts';
 
 export interface TaskOutputInput {
   readonly taskId: string;
@@ -16,8 +16,8 @@ export interface TaskOutputInput {
   readonly block: boolean;
   /** The most to wait, in milliseconds. */
   readonly timeout: number;
-  /** Where in the answer to go on, in UTF-16 units. */
-  readonly offset: number;
+  /** Where in the answer to go on, in UTF-16 units; in a shell's output, in bytes. Null: not given. */
+  readonly offset: number | null;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -31,7 +31,7 @@ export function taskOutputTool(workshop: Workshop): Tool<TaskOutputInput> {
     replay: 'pure',
     waits: true,
     description:
-      'Result or state of a subagent or background shell of yours. Waits for its end, at most `timeout` ms; with block false it answers at once. `offset` reads on in a long answer.',
+      'Result or state of a subagent or background shell of yours. Waits for its end, at most `timeout` ms; with block false it answers at once. `offset` reads on in a long answer or output.',
     inputSchema: {
       type: 'object',
       properties: {
@@ -62,7 +62,7 @@ function parse(value: JsonValue): ValidationResult<TaskOutputInput> {
       least: 0,
       most: MOST_TIMEOUT_MS,
     }),
-    offset: args.count('offset', { usual: 0, least: 0, most: Number.MAX_SAFE_INTEGER }),
+    offset: args.count('offset', { usual: null, least: 0, most: Number.MAX_SAFE_INTEGER }),
   });
 }
 
@@ -89,25 +89,15 @@ async function readOutput(
     given.abort();
   };
   if (found.kind === 'shell') {
+    // Kept: its task may end while this waits, and takes its shells along.
     const owner = running.get(found.owner);
     await wait(owner?.shells.ended(found.id));
     signal.throwIfAborted();
-    return readShell(workshop, found, input.offset);
+    return reportShell(workshop, { caller, owner, id: found.id, offset: input.offset });
   }
   await wait(running.get(found.id)?.ended);
   signal.throwIfAborted();
-  return readTask(workshop, found.id, input.offset);
-}
-
-function readShell(
-  { deps, running }: Workshop,
-  { id, owner }: Extract<Reached, { kind: 'shell' }>,
-  offset: number,
-): ToolOutput {
-  const shell = running.get(owner)?.state.shells.get(id);
-  if (shell === undefined) return { text: `TaskOutput: shell ${id} is gone`, error: 'NOT_FOUND' };
-  const { caps } = deps.settings;
-  return shellReport(id, shell, { offset, caps, now: deps.clock.now() });
+  return readTask(workshop, found.id, input.offset ?? 0);
 }
 
 function readTask({ deps, running }: Workshop, id: string, offset: number): ToolOutput {

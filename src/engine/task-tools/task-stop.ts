@@ -1,16 +1,15 @@
 import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { shellNoticeId } from '../background-shells.ts';
 import { foldLog } from '../fold-log.ts';
 import { findReachable, type Reached } from '../reach.ts';
 import { parentText } from '../result.ts';
-import { shellReport } from '../shell-report.ts';
 import { stopOrder } from '../stop.ts';
 import { endOutput } from '../task-report.ts';
 import type { TaskRun } from '../task-run.ts';
 import type { Workshop } from '../workshop.ts';
 import { Arguments } from './arguments.ts';
+import { reportShell } from './report-shell.ts';
 
 export interface TaskStopInput {
   readonly taskId: string;
@@ -79,16 +78,16 @@ async function stopTask(
 }
 
 async function stopShell(
-  { deps, running }: Workshop,
+  workshop: Workshop,
   caller: TaskRun,
-  { id, owner }: Extract<Reached, { kind: 'shell' }>,
+  { id, owner: ownerId }: Extract<Reached, { kind: 'shell' }>,
 ): Promise<ToolOutput> {
-  const run = running.get(owner);
+  const owner = workshop.running.get(ownerId);
+  const hadEnded = owner?.state.shells.get(id)?.end !== null;
   // Its own task reads of the end right here; another one has to be told.
-  await run?.shells.stop([id], { isTold: run !== caller });
-  const shell = run?.state.shells.get(id);
-  if (shell === undefined) return { text: `TaskStop: shell ${id} is gone`, error: 'NOT_FOUND' };
-  const { caps } = deps.settings;
-  const report = shellReport(id, shell, { offset: 0, caps, now: deps.clock.now() });
-  return { ...report, told: run === caller ? [shellNoticeId(id)] : [] };
+  await owner?.shells.stop([id], { isTold: owner !== caller });
+  const report = reportShell(workshop, { caller, owner, id, offset: null });
+  if (report.error !== undefined) return report;
+  const what = hadEnded ? 'had ended before' : 'is stopped';
+  return { ...report, text: `Shell ${id} ${what}.\n\n${report.text}` };
 }

@@ -1,9 +1,12 @@
 import { resolve } from 'node:path';
-import { openTasks, type TaskReader } from '../../../api/index.ts';
+import { openTasks, type ShellRun, type TaskReader } from '../../../api/index.ts';
 import { printable } from '../../../base/printable.ts';
-import { formatDuration } from '../../../base/text.ts';
+import { formatDuration, truncate } from '../../../base/text.ts';
 import type { Command } from '../command.ts';
 import { stderrNotice } from '../stderr.ts';
+
+/** Code points of a command that stand in one line. */
+const SHOWN_COMMAND = 80;
 
 type TasksCommand = Extract<Command, { kind: 'tasks-list' | 'tasks-show' | 'tasks-log' }>;
 
@@ -71,6 +74,7 @@ function show(tasks: TaskReader, command: { readonly id: string; readonly json: 
     ['time', formatDuration(stats.time_ms)],
     ['changed', data.files_modified.join(', ') || 'nothing'],
     ['children', data.receipt.children.join(', ') || 'none'],
+    ['shells', data.receipt.shells.map(shellLine).join('; ') || 'none'],
     ['refused', data.receipt.refusals.join('; ') || 'nothing'],
     ['log', data.transcript ?? 'not kept'],
     ...(error === null ? [] : [['error', `${error.code}: ${error.message}`] as const]),
@@ -78,6 +82,12 @@ function show(tasks: TaskReader, command: { readonly id: string; readonly json: 
   for (const [name, value] of facts) write(`${name.padEnd(9)}${printable(value)}\n`);
   write(`\n${printable(data.result)}\n`);
   return 0;
+}
+
+function shellLine({ id, command, end, exitCode }: ShellRun): string {
+  const code = exitCode === null ? '' : `, exit code ${exitCode}`;
+  const line = truncate(command.replace(/\s+/g, ' '), SHOWN_COMMAND);
+  return `${id} (${line}): ${end ?? 'running'}${code}`;
 }
 
 async function log(

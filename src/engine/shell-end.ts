@@ -1,0 +1,58 @@
+import { truncate } from '../base/text.ts';
+import type { EventBody } from '../protocol/event.ts';
+import type { ShellEnd } from '../protocol/result.ts';
+import type { TaskState } from '../protocol/state.ts';
+import { unmarked } from './notice-text.ts';
+
+/** Code points of a command that stand in one line. */
+const SHOWN_COMMAND = 80;
+
+export interface ShellOutcome {
+  readonly how: ShellEnd;
+  /** Null when a signal ended it, or nobody saw it end. */
+  readonly exitCode: number | null;
+}
+
+/** The event of a shell's end, and the one that tells its task of it. */
+export function shellEnded(
+  state: TaskState,
+  id: string,
+  outcome: ShellOutcome,
+): readonly [EventBody, EventBody] {
+  const command = unmarked(briefCommand(state.shells.get(id)?.command ?? ''));
+  const text = `- Shell ${id} (${command}): ${describeEnd(outcome)}. Its output: TaskOutput(task_id: "${id}")`;
+  return [
+    { type: 'shell.ended', shell: id, end: outcome.how, exitCode: outcome.exitCode },
+    { type: 'input.queued', input: { id: shellNoticeId(id), kind: 'result', from: id, text } },
+  ];
+}
+
+/** A command in one line. */
+export function briefCommand(command: string): string {
+  const line = command.replace(/\s+/g, ' ').trim();
+  const shown = truncate(line, SHOWN_COMMAND);
+  return shown === line ? line : `${shown}…`;
+}
+
+/** The id of the notice of a shell's end. */
+export function shellNoticeId(id: string): string {
+  return `${id}-end`;
+}
+
+/** For people and models, after `the shell` or `Status:`. */
+export function describeEnd({ how, exitCode }: ShellOutcome): string {
+  switch (how) {
+    case 'exited':
+      return exitCode === null ? 'ended by a signal' : `ended with exit code ${exitCode}`;
+    case 'stopped':
+      return 'stopped';
+    case 'killed':
+      return 'killed, since it did not stop when told';
+    case 'output_limit':
+      return 'stopped: it wrote more than the limit output.spill_bytes';
+    case 'lost':
+      return 'lost: its outcome is unknown, look before you start it again';
+    default:
+      return how satisfies never;
+  }
+}

@@ -1,0 +1,64 @@
+import { errorMessage, MusterError } from '../base/errors.ts';
+import type { BegunShell, ShellExit, ToolContext, ToolOutput } from '../protocol/tool.ts';
+import type { ProcessGroup } from '../sys/processes.ts';
+import { leftRunningNote, spawnCommand, supervise, type RunOutcome } from './bash-run.ts';
+
+/** Starts a command that goes on after this call, until it ends, is stopped, or its task ends. */
+export async function startInBackground(
+  command: string,
+  context: ToolContext,
+): Promise<ToolOutput> {
+  const { id, output } = await context.shells.start({
+    command,
+    begin: (write, signal) => begin(command, context, { write, signal }),
+  });
+  const text = [
+    `Shell ${id} runs in the background. Its output grows in ${output}`,
+    `Look: TaskOutput(task_id: "${id}", block: false). Wait for its end: TaskOutput(task_id: "${id}"). Stop: TaskStop(task_id: "${id}").`,
+    'You are told when it ends. What still runs at your final answer is stopped.',
+  ].join('\n');
+  return { text };
+}
+
+interface ShellWires {
+  readonly write: (chunk: Buffer) => void;
+  readonly signal: AbortSignal;
+}
+
+async function begin(
+  command: string,
+  context: ToolContext,
+  wires: ShellWires,
+): Promise<BegunShell> {
+  wires.signal.throwIfAborted();
+  try {
+    const group = spawnCommand(command, context);
+    const ended = runToEnd(group, wires);
+    // Of one that did not start, `started` tells.
+    ended.catch(() => {});
+    await group.started;
+    return { ended };
+  } catch (thrown) {
+    if (thrown instanceof MusterError) throw thrown;
+    const message = `The shell could not be started: ${errorMessage(thrown)}`;
+    throw new MusterError('INTERNAL_ERROR', message, { cause: thrown });
+  }
+}
+
+/** A time-out is for calls that are waited for: a server runs as long as it is needed. */
+async function runToEnd(group: ProcessGroup, { write, signal }: ShellWires): Promise<ShellExit> {
+  const take = (chunk: Buffer): boolean => {
+    write(chunk);
+    return true;
+  };
+  const outcome = await supervise(group, { timeoutMs: null, signal, take });
+  if (outcome.startError !== undefined) throw new Error(outcome.startError);
+  const note = leftRunningNote(outcome);
+  if (note !== null) write(Buffer.from(`${note}\n`));
+  return { how: howEnded(outcome), exitCode: outcome.exitCode };
+}
+
+function howEnded({ endedBy, forced }: RunOutcome): ShellExit['how'] {
+  if (endedBy === 'itself') return 'exited';
+  return forced ? 'killed' : 'stopped';
+}
