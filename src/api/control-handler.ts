@@ -28,8 +28,8 @@ async function carryOut(engine: Engine, request: ControlRequest): Promise<string
     case 'stop':
       return stop(engine, request);
     case 'send':
-      if (engine.task(task) !== undefined) {
-        engine.send(task, request.message);
+      if (engine.task(task)?.state.end === null) {
+        await engine.send(task, request.message);
         return `sent: task ${task} reads it before its next step`;
       }
       await engine.resumeBelow(task, { prompt: request.message });

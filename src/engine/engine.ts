@@ -126,8 +126,10 @@ export class Engine {
   }
 
   /** Says something to a task at work, in its next request. `NOT_FOUND` when it is not at work here. */
-  send(id: string, message: string): void {
-    this.atWork(id).tell(userMessage(message));
+  async send(id: string, message: string): Promise<void> {
+    const run = await this.running.listening(id);
+    if (run === undefined) throw notAtWork(id);
+    run.tell(userMessage(message));
   }
 
   /** Sends a task in the foreground to the background. Throws MusterError where it can't. */
@@ -162,7 +164,7 @@ export class Engine {
   private atWork(id: string): TaskRun {
     const run = this.running.get(id);
     if (run !== undefined) return run;
-    throw new MusterError('NOT_FOUND', `task ${id} is not at work in this process`);
+    throw notAtWork(id);
   }
 
   private nearestAbove(id: string): TaskRun {
@@ -195,4 +197,8 @@ export class Engine {
     const found = findAgent(word, this.deps.agents.agents());
     return found.ok ? found.agent.name : word;
   }
+}
+
+function notAtWork(id: string): MusterError {
+  return new MusterError('NOT_FOUND', `task ${id} is not at work in this process`);
 }

@@ -40,7 +40,7 @@ export async function resumeChild(
 ): Promise<TaskRun | MusterError> {
   const { deps } = workshop;
   const { caller, callId } = call;
-  const target = findEnded(workshop, call);
+  const target = await findEnded(workshop, call);
   if (target instanceof MusterError) return target;
   const model = chosenModel(workshop, call, target);
   if (model instanceof MusterError) return model;
@@ -71,10 +71,10 @@ export async function resumeChild(
   }
 }
 
-function findEnded(
+async function findEnded(
   { deps, running }: Workshop,
   { caller, field, word, subagentType }: ResumeCall,
-): TaskState | MusterError {
+): Promise<TaskState | MusterError> {
   const found = findReachable(caller, running, { field, word });
   if (found instanceof MusterError) return found;
   const { id } = found;
@@ -84,7 +84,7 @@ function findEnded(
   if (!tasksBelow(caller.state).includes(id)) {
     return new MusterError('NOT_FOUND', `${field}: task ${id} is not below you; only such go on`);
   }
-  if (running.get(id) !== undefined) {
+  if ((await running.listening(id)) !== undefined) {
     return new MusterError(
       'CONFLICT',
       `${field}: task ${id} has not ended. TaskSend tells it something, TaskOutput waits for it.`,

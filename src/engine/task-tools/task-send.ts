@@ -66,7 +66,7 @@ async function send(
     text: message,
     handed: handedIn(message, caller.state, running),
   };
-  const run = running.get(found.id);
+  const run = await running.listening(found.id);
   const stint = caller.state.children.get(found.id);
   if (run !== undefined && stint?.callId !== callId) {
     run.tell(input);
