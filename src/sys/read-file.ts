@@ -9,6 +9,8 @@ const readBytes = promisify(read);
 const closeFile = promisify(close);
 
 const CHUNK_BYTES = 65_536;
+/** For a file that is small, or does not say how large it is. */
+const SMALL_CHUNK_BYTES = 4_096;
 
 /** Run `use` on an open file and close it after, whatever happens. */
 export async function withFile<T>(
@@ -28,7 +30,10 @@ export async function withFile<T>(
 
 /** The bytes of an open file from the start, in chunks that are only good until the next one. */
 export async function* fileChunks(file: OpenFile, signal: AbortSignal): AsyncGenerator<Buffer> {
-  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  // One byte more than the file, so that its end shows at once.
+  const wanted = Number(file.stats.size) + 1;
+  const size = Math.min(Math.max(wanted, SMALL_CHUNK_BYTES), CHUNK_BYTES);
+  const buffer = Buffer.allocUnsafe(size);
   for (let position = 0; ;) {
     signal.throwIfAborted();
     const { bytesRead } = await readBytes(file.fd, buffer, 0, buffer.length, position);
