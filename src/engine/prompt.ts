@@ -1,6 +1,6 @@
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
-import { truncate } from '../base/text.ts';
+import { oneLine, truncate } from '../base/text.ts';
 
 export interface PromptEnvironment {
   readonly cwd: string;
@@ -100,8 +100,4 @@ function environmentText({ cwd, platform, date }: PromptEnvironment): string {
 
 function bullets(lines: readonly string[]): string {
   return lines.map((line) => `- ${line}`).join('\n');
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
 }
