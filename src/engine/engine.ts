@@ -108,14 +108,20 @@ export class Engine {
     const opened = openTasks(this.workshop, id, { tree: null, parent: null });
     const [top, ...below] = opened;
     const { prompt, ...terms } = request;
-    recordResume(this.deps, top, {
-      ...terms,
-      by: 'user',
-      callId: null,
-      message: prompt === null ? null : userMessage(prompt),
-      ceiling: request.ceiling(top.spec.rights),
-    });
-    for (const run of below) recordCeiling(run, run.parent?.spec.rights ?? top.spec.rights);
+    try {
+      recordResume(this.deps, top, {
+        ...terms,
+        by: 'user',
+        callId: null,
+        message: prompt === null ? null : userMessage(prompt),
+        ceiling: request.ceiling(top.spec.rights),
+      });
+      for (const run of below) recordCeiling(run, run.parent?.spec.rights ?? top.spec.rights);
+    } catch (thrown) {
+      // Opened and never at work, they would be waited for without end.
+      for (const run of opened) run.close();
+      throw thrown;
+    }
     await setToWork(this.deps, opened);
     return top;
   }

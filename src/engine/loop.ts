@@ -26,6 +26,7 @@ export async function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
   } catch (thrown) {
     ending = isStopOrder(thrown) ? cutShort(run) : endings.broken(run.state, thrown);
   }
+  run.decideEnd();
   try {
     await run.stopBelongings(`the task above it ended: ${ending.end.because}`);
     // What it had started may have had to be killed.
@@ -80,6 +81,8 @@ async function take(deps: EngineDeps, run: TaskRun, step: Step): Promise<Ending 
       await run.shells.stop(step.shells, { isTold: false });
       return null;
     case 'end':
+      // In the same moment: a message that came now would find nobody to read it.
+      run.decideEnd();
       return step.ending;
     default:
       return step satisfies never;
