@@ -73,9 +73,13 @@ export function tasksBelow({ children }: TaskState): readonly string[] {
   return [...ids];
 }
 
-/** The id of the notice of a task's end: another one for each time it ends. */
-export function endNoticeId({ spec, stint }: TaskState): string {
-  return `${spec.id}-${stint.number}`;
+/**
+ * The id of the notice of a task's end: another one for each time it ends. One whose end is not written
+ * may go on and end within the same stint.
+ */
+export function endNoticeId({ spec, stint, status, lastSeq }: TaskState): string {
+  const id = `${spec.id}-${stint.number}`;
+  return status === 'interrupted' ? `${id}-lost-${lastSeq}` : id;
 }
 
 function endNotice(child: TaskState): TaskInput {

@@ -19,7 +19,7 @@ export function runningReport(state: TaskState, now: number): string {
   const last = state.lastText.trim().slice(-SHOWN_LENGTH).split('\n').slice(-SHOWN_LINES);
   return [
     ...facts(state, state.status === 'queued' ? 'queued: it waits for a slot' : doing(state)),
-    `Duration: ${Math.floor((now - (state.startedAt ?? state.createdAt)) / 1000)} s so far`,
+    `Duration: ${Math.floor((state.stint.workedMs + now - state.stint.since) / 1000)} s so far`,
     ...(state.lastText.trim() === '' ? [] : ['', 'Last lines:', ...last]),
     '',
     'Options:',

@@ -221,7 +221,7 @@ it('a report of a running task differs with the seconds, and is the same within 
   const id = eventsOfType(test, 'child.created')[0]?.child ?? '';
   const state = test.engine.task(id)?.state;
   if (state === undefined) throw new Error('the child does not run');
-  const start = state.startedAt ?? 0;
+  const start = state.stint.since;
   expect(runningReport(state, start + 1_200)).toBe(runningReport(state, start + 1_800));
   expect(runningReport(state, start + 2_200)).not.toBe(runningReport(state, start + 1_800));
   run.stop({ by: 'user', because: 'enough', code: 'CANCELLED' });

@@ -299,3 +299,44 @@ it.each<[string, EventBody['type']]>([
   expect(result).toMatchObject({ isError: true, text: 'Task: the disk is full' });
   expect(run.state.status).toBe('completed');
 });
+
+it('a task whose end could not be written goes on, and its result is told then', async () => {
+  let isBroken = false;
+  const faults: unknown[] = [];
+  const test: TestEngine = testEngine(
+    play({
+      main: [
+        calls(background('part')),
+        { text: 'waiting' },
+        (turn) => calls(call('TaskOutput', { task_id: turn.child(0) })),
+        (turn) =>
+          calls(call('Task', { prompt: 'more', resume: turn.child(0), run_in_background: true })),
+        { text: 'waiting again' },
+      ],
+      part: [{ text: 'one' }, { text: 'two' }],
+    }),
+    {
+      onFault: (thrown) => void faults.push(thrown),
+      prepareStore: (store) =>
+        hookLogs(store, {
+          append: (_task, bodies) => {
+            if (isBroken || !bodies.some(({ type }) => type === 'task.ended')) return;
+            isBroken = true;
+            throw new MusterError('INTERNAL_ERROR', 'the disk is full');
+          },
+        }),
+    },
+  );
+  const run = test.start('main');
+  await run.ended;
+  expect(faults).toEqual([new MusterError('INTERNAL_ERROR', 'the disk is full')]);
+  const told = toldTo(test, 'main');
+  expect(told.filter((text) => text.startsWith('<notice>'))).toEqual([
+    expect.stringContaining('INTERNAL_ERROR: the disk is full. Result: one'),
+    expect.stringContaining('Result: two'),
+  ]);
+  expect(told.filter((text) => text.startsWith('Agent: '))).toEqual([
+    expect.stringMatching(/Status: interrupted\n[^]*What it had found so far:\n\none/),
+  ]);
+  expect(run.state.status).toBe('completed');
+});
