@@ -35,7 +35,7 @@ export function openTasks(
   const below: TaskRun[] = [];
   try {
     closeLostShells(run);
-    for (const child of [...run.state.openChildren]) below.push(...openChild(workshop, run, child));
+    for (const child of run.state.openChildren) below.push(...openChild(workshop, run, child));
   } catch (thrown) {
     // Some log can't be written: what is opened and never works would be waited for without end.
     for (const opened of [run, ...below]) opened.close();

@@ -193,6 +193,9 @@ describe.concurrent('flags and settings', () => {
       'LS',
       'Glob',
       'Grep',
+      'Notify',
+      'TaskList',
+      'TaskReplay',
     ]);
     expect(lastResults(world.model)).toMatchObject([{ isError: true }]);
     expect(readdirSync(world.sandbox.workspace)).toEqual([]);

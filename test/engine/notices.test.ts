@@ -183,7 +183,9 @@ describe('default_timeout_seconds', () => {
     const run = test.start('main');
     await run.ended;
     const id = eventsOfType(test, 'child.created')[0]?.child ?? '';
-    expect(first).toMatch(new RegExp(`^Task ${id} runs in the background\\.`));
+    expect(first).toMatch(
+      new RegExp(`^Task ${id} runs in the background; you are told when it ends\\.`),
+    );
     expect(eventsOfType(test, 'child.detached')).toMatchObject([
       { child: id, because: 'the limit default_timeout_seconds = 0.02 is reached' },
     ]);

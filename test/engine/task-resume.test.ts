@@ -166,7 +166,7 @@ describe('resume makes go on, with its whole context,', () => {
       part: [{ text: 'one' }, { text: 'two' }],
       input: { run_in_background: true },
     });
-    expect(result?.text).toMatch(/^Task \w+ runs in the background\./);
+    expect(result?.text).toMatch(/^Task \w+ runs in the background; you are told when it ends\./);
     expect(toldTo(test, 'main').at(-1)).toContain('Result: two');
   });
 
