@@ -1,12 +1,12 @@
 import { oneLine, plural, truncate } from '../base/text.ts';
 import type { TaskSummary } from '../store/task-store.ts';
-import { describeEnd } from './background-shells.ts';
 import { reachOf, type Reached } from './reach.ts';
+import { briefCommand, describeEnd } from './shell-end.ts';
 import { activityText } from './task-report.ts';
 import type { TaskRun } from './task-run.ts';
 import type { Workshop } from './workshop.ts';
 
-/** Code points of a description or a command. */
+/** Code points of a description. */
 const SHOWN_LENGTH = 80;
 
 interface Node {
@@ -107,7 +107,7 @@ function shellNode(
     id,
     parent: owner,
     hasEnded: end !== null,
-    line: `${id} ${status} · shell · ${brief(shell?.command ?? '')}`,
+    line: `${id} ${status} · shell · ${briefCommand(shell?.command ?? '')}`,
   };
 }
 
