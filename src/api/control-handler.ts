@@ -28,8 +28,9 @@ async function carryOut(engine: Engine, request: ControlRequest): Promise<string
     case 'stop':
       return stop(engine, request);
     case 'send':
-      if (engine.task(task)?.state.end === null) {
-        await engine.send(task, request.message);
+      // One that is about to end would not read it: it goes on with it instead.
+      if (engine.task(task)?.isEnding === false) {
+        engine.send(task, request.message);
         return `sent: task ${task} reads it before its next step`;
       }
       await engine.resumeBelow(task, { prompt: request.message });

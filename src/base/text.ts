@@ -24,3 +24,8 @@ export function formatDuration(ms: number): string {
 export function byteLength(text: string): number {
   return Buffer.byteLength(text, 'utf8');
 }
+
+/** Each run of white space as one blank: for a list in which a line is one thing. */
+export function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}

@@ -76,10 +76,15 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     tree,
     parent: parent?.run ?? null,
   });
-  running.add(run);
-  if (plan.model.warning !== undefined) {
-    journal.record({ type: 'warning', message: plan.model.warning });
+  const { warning } = plan.model;
+  try {
+    if (warning !== undefined) journal.record({ type: 'warning', message: warning });
+  } catch (thrown) {
+    // Made and never at work, it would be waited for without end.
+    run.close();
+    throw thrown;
   }
+  running.add(run);
   return run;
 }
 

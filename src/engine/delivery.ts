@@ -3,7 +3,7 @@ import type { EventBody, TaskInput } from '../protocol/event.ts';
 import { NOTHING } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { EngineDeps } from './deps.ts';
-import { unmarked } from './notice-text.ts';
+import { noticeItem } from './notice-text.ts';
 import { elapsedMs, wholeResult } from './result.ts';
 import type { TaskRun } from './task-run.ts';
 
@@ -55,7 +55,7 @@ export function recordLoss(parent: TaskRun, id: string, because: string): void {
   const known = parent.state.children.get(id);
   if (known === undefined || known.status !== null) return;
   const { below, background } = known;
-  const text = `- Task ${id} is lost: ${unmarked(because)}.`;
+  const text = noticeItem(`- Task ${id} is lost: ${because}.`);
   const input = { id: `${id}-lost`, kind: 'result', from: id, text } as const;
   parent.journal.record(
     { type: 'child.ended', child: id, status: 'failed', changed: [], spent: NOTHING, below },
@@ -73,9 +73,13 @@ export function tasksBelow({ children }: TaskState): readonly string[] {
   return [...ids];
 }
 
-/** The id of the notice of a task's end: another one for each time it ends. */
-export function endNoticeId({ spec, stint }: TaskState): string {
-  return `${spec.id}-${stint.number}`;
+/**
+ * The id of the notice of a task's end: another one for each time it ends. One whose end is not written
+ * may go on and end within the same stint.
+ */
+export function endNoticeId({ spec, stint, status, lastSeq }: TaskState): string {
+  const id = `${spec.id}-${stint.number}`;
+  return status === 'interrupted' ? `${id}-lost-${lastSeq}` : id;
 }
 
 function endNotice(child: TaskState): TaskInput {
@@ -91,8 +95,13 @@ function endNotice(child: TaskState): TaskInput {
   const parts = [
     `- Task ${spec.id} (${spec.agent.name}: ${spec.description}): ${facts}.`,
     ...(error === null ? [] : [`${error.code}: ${error.message}.`]),
-    ...(shown === '' ? ['It gave no text.'] : [`Result: ${unmarked(shown)}`]),
+    ...(shown === '' ? ['It gave no text.'] : [`Result: ${shown}`]),
     ...(shown.length < whole.length ? [`[Cut. The whole: TaskOutput(task_id: "${spec.id}")]`] : []),
   ];
-  return { id: endNoticeId(child), kind: 'result', from: spec.id, text: parts.join(' ') };
+  return {
+    id: endNoticeId(child),
+    kind: 'result',
+    from: spec.id,
+    text: noticeItem(parts.join(' ')),
+  };
 }

@@ -108,14 +108,20 @@ export class Engine {
     const opened = openTasks(this.workshop, id, { tree: null, parent: null });
     const [top, ...below] = opened;
     const { prompt, ...terms } = request;
-    recordResume(this.deps, top, {
-      ...terms,
-      by: 'user',
-      callId: null,
-      message: prompt === null ? null : userMessage(prompt),
-      ceiling: request.ceiling(top.spec.rights),
-    });
-    for (const run of below) recordCeiling(run, run.parent?.spec.rights ?? top.spec.rights);
+    try {
+      recordResume(this.deps, top, {
+        ...terms,
+        by: 'user',
+        callId: null,
+        message: prompt === null ? null : userMessage(prompt),
+        ceiling: request.ceiling(top.spec.rights),
+      });
+      for (const run of below) recordCeiling(run, run.parent?.spec.rights ?? top.spec.rights);
+    } catch (thrown) {
+      // Opened and never at work, they would be waited for without end.
+      for (const run of opened) run.close();
+      throw thrown;
+    }
     await setToWork(this.deps, opened);
     return top;
   }
@@ -126,9 +132,9 @@ export class Engine {
   }
 
   /** Says something to a task at work, in its next request. `NOT_FOUND` when it is not at work here. */
-  async send(id: string, message: string): Promise<void> {
-    const run = await this.running.listening(id);
-    if (run === undefined) throw notAtWork(id);
+  send(id: string, message: string): void {
+    const run = this.atWork(id);
+    if (run.isEnding) throw notAtWork(id);
     run.tell(userMessage(message));
   }
 

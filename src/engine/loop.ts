@@ -20,14 +20,15 @@ const GATHER_MS = 50;
  * a stop. Never rejects: whatever happens, the end is written and all that was held is given back.
  */
 export async function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
-  let ending = await endOf(run, () => begin(deps, run));
+  let ending: Ending;
   try {
-    await stopWhatIsLeft(run, ending);
-    // What it was told after it had made up its mind to end is not lost.
-    while (ending.end.status === 'completed' && nextStep(run.state, deps.settings).kind !== 'end') {
-      ending = await endOf(run, () => goOn(deps, run));
-      await stopWhatIsLeft(run, ending);
-    }
+    ending = await drive(deps, run);
+  } catch (thrown) {
+    ending = isStopOrder(thrown) ? cutShort(run) : endings.broken(run.state, thrown);
+  }
+  run.decideEnd();
+  try {
+    await run.stopBelongings(`the task above it ended: ${ending.end.because}`);
     // What it had started may have had to be killed.
     if (ending.end.status === 'stopped') ending = cutShort(run);
     closeOpenCalls(run);
@@ -43,29 +44,13 @@ export async function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
   }
 }
 
-async function endOf(run: TaskRun, work: () => Promise<Ending>): Promise<Ending> {
-  try {
-    return await work();
-  } catch (thrown) {
-    return isStopOrder(thrown) ? cutShort(run) : endings.broken(run.state, thrown);
-  }
-}
-
-async function stopWhatIsLeft(run: TaskRun, { end }: Ending): Promise<void> {
-  await run.stopBelongings(`the task above it ended: ${end.because}`);
-}
-
 /** From wherever its log says that the task stands, to its end. */
-async function begin(deps: EngineDeps, run: TaskRun): Promise<Ending> {
+async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
   await run.takeSlot();
   // That its parent made it: else a loss of power could leave a task at work that nobody knows of.
   await run.parent?.journal.sync();
   run.journal.record({ type: 'task.started' });
   limitWallTime(run);
-  return await goOn(deps, run);
-}
-
-async function goOn(deps: EngineDeps, run: TaskRun): Promise<Ending> {
   for (;;) {
     run.signal.throwIfAborted();
     const step = nextStep(run.state, deps.settings);
@@ -96,6 +81,8 @@ async function take(deps: EngineDeps, run: TaskRun, step: Step): Promise<Ending 
       await run.shells.stop(step.shells, { isTold: false });
       return null;
     case 'end':
+      // In the same moment: a message that came now would find nobody to read it.
+      run.decideEnd();
       return step.ending;
     default:
       return step satisfies never;

@@ -54,7 +54,6 @@ export function nextStep(state: TaskState, limits: StepLimits): Step {
 /** After an answer without calls; null: there is something to tell the model. */
 function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']>): Step | null {
   const { conversation, stint } = state;
-  if (answer.reason === 'length') return { kind: 'end', ending: endings.cutOff(answer.text) };
   if (conversation.queued.length > 0) return null;
   if (state.openChildren.size > 0) return { kind: 'wait' };
   const shells = runningShells(state);
@@ -63,6 +62,7 @@ function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']
     if (conversation.inputIds.has(id)) return { kind: 'stop_shells', shells };
     return { kind: 'tell', id, text: shellsNotice(shells) };
   }
+  if (answer.reason === 'length') return { kind: 'end', ending: endings.cutOff(answer.text) };
   if (answer.text.trim() !== '') return { kind: 'end', ending: endings.completed(answer.text) };
   if (stint.emptyAnswers >= MOST_EMPTY_ANSWERS) {
     return { kind: 'end', ending: endings.gaveNothing(state, stint.emptyAnswers) };

@@ -32,8 +32,15 @@ export function openTasks(
   place: Place,
 ): readonly [TaskRun, ...TaskRun[]] {
   const run = openTask(workshop, id, place);
-  closeLostShells(run);
-  const below = [...run.state.openChildren].flatMap((child) => openChild(workshop, run, child));
+  const below: TaskRun[] = [];
+  try {
+    closeLostShells(run);
+    for (const child of run.state.openChildren) below.push(...openChild(workshop, run, child));
+  } catch (thrown) {
+    // Some log can't be written: what is opened and never works would be waited for without end.
+    for (const opened of [run, ...below]) opened.close();
+    throw thrown;
+  }
   return [run, ...below];
 }
 

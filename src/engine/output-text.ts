@@ -21,6 +21,8 @@ export function outputText(event: TaskEvent): string | null {
     case 'turn.retried':
     case 'turn.failed':
       return `… ${event.failure.message}\n`;
+    case 'notified':
+      return `· ${event.message}\n`;
     case 'warning':
       return `! ${event.message}\n`;
     case 'task.ended':

@@ -1,6 +1,6 @@
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
-import { truncate } from '../base/text.ts';
+import { oneLine, truncate } from '../base/text.ts';
 
 export interface PromptEnvironment {
   readonly cwd: string;
@@ -53,6 +53,7 @@ const CHILD_GUIDELINES = [
 const DELEGATION = `# Delegation
 Task hands work to a subagent with a context of its own; only its final answer comes back, to you alone. Delegate what is big, noisy or parallel: broad searches, long outputs, independent parts. Do small things yourself: a known file, one search.
 Independent tasks go out as several Task calls in one message and run at the same time. A subagent sees nothing of this conversation: its prompt must hold the goal, the paths, the constraints and the form of the answer. Don’t redo its work; tell the user what matters of it.
+With \`run_in_background\` you go on at once and are told when it ends: don’t ask again and again, and end your answer when nothing else is left to do. \`resume\` lets an ended one go on with all it knows, for follow-ups and corrections.
 Model: leave it out for the type’s own. \`fast\` suits search, summaries and commands, \`balanced\` most work, \`powerful\` hard design and debugging.
 Types:`;
 
@@ -100,8 +101,4 @@ function environmentText({ cwd, platform, date }: PromptEnvironment): string {
 
 function bullets(lines: readonly string[]): string {
   return lines.map((line) => `- ${line}`).join('\n');
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
 }

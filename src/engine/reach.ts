@@ -1,10 +1,13 @@
 import { MusterError } from '../base/errors.ts';
+import { truncate } from '../base/text.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { RunningTasks } from './running-tasks.ts';
 import type { TaskRun } from './task-run.ts';
 
 /** How many candidates an ambiguous prefix names. */
 const MOST_CANDIDATES = 5;
+/** Code points of what was given for an id: ids are shorter. */
+const SHOWN_WORD = 64;
 
 export type Reached =
   | { readonly kind: 'task'; readonly id: string }
@@ -13,12 +16,14 @@ export type Reached =
 
 /**
  * All that a task may see and reach: its own descendants, the tasks that it was handed, its own shells
- * and those of its descendants at work. Never its parent's, its siblings' or another tree's.
+ * and those of its descendants at work. Never itself, its parent's, its siblings' or another tree's.
  */
-function reachOf(state: TaskState, running: RunningTasks): ReadonlyMap<string, Reached> {
+export function reachOf(state: TaskState, running: RunningTasks): ReadonlyMap<string, Reached> {
   const reach = new Map<string, Reached>();
   for (const id of state.handed) reach.set(id, { kind: 'task', id });
   addOwn(state, running, reach);
+  // A parent may have told it its own id.
+  reach.delete(state.spec.id);
   return reach;
 }
 
@@ -41,12 +46,13 @@ export function findReachable(
   { field, word }: { readonly field: string; readonly word: string },
 ): Reached | MusterError {
   const reach = reachOf(caller.state, running);
+  const shown = truncate(word, SHOWN_WORD);
   const exact = reach.get(word);
   if (exact !== undefined) return exact;
   const found = [...reach.values()].filter(({ id }) => id.startsWith(word));
   const [first] = found;
   if (first === undefined) {
-    return new MusterError('NOT_FOUND', `${field}: no task or shell of yours begins with ${word}`);
+    return new MusterError('NOT_FOUND', `${field}: no task or shell of yours begins with ${shown}`);
   }
   if (found.length === 1) return first;
   const named = found.slice(0, MOST_CANDIDATES).map(({ id }) => id);

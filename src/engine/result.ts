@@ -18,7 +18,7 @@ export interface ResultPaths {
 }
 
 /** What stands for the error of a task that nobody works on any more. */
-const INTERRUPTED: ErrorInfo = {
+export const INTERRUPTED: ErrorInfo = {
   code: 'INTERNAL_ERROR',
   message: 'the process that worked on it ended before it did',
   retryable: true,

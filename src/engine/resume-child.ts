@@ -1,14 +1,15 @@
-import { MusterError } from '../base/errors.ts';
+import { errorMessage, MusterError } from '../base/errors.ts';
 import { findAgent } from '../agents/find.ts';
 import type { TaskInput } from '../protocol/event.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
-import { tasksBelow } from './delivery.ts';
+import { recordLoss, tasksBelow } from './delivery.ts';
 import { foldLog } from './fold-log.ts';
 import { openTasks } from './open-task.ts';
 import { findReachable } from './reach.ts';
 import { recordCeiling, recordResume, setToWork } from './resume.ts';
 import type { TaskRun } from './task-run.ts';
+import { waitForEnd } from './wait-for-end.ts';
 import type { Workshop } from './workshop.ts';
 
 /** A call that makes an ended task below the caller go on. */
@@ -38,16 +39,39 @@ export async function resumeChild(
   workshop: Workshop,
   call: ResumeCall,
 ): Promise<TaskRun | MusterError> {
-  const { deps } = workshop;
-  const { caller, callId } = call;
-  const target = await findEnded(workshop, call);
+  await waitWhileEnding(workshop, call);
+  const target = findEnded(workshop, call);
   if (target instanceof MusterError) return target;
   const model = chosenModel(workshop, call, target);
   if (model instanceof MusterError) return model;
-  const { id } = target.spec;
   try {
-    const opened = openTasks(workshop, id, { tree: caller.tree, parent: caller });
-    const [child, ...below] = opened;
+    return await goOn(workshop, call, { id: target.spec.id, model });
+  } catch (thrown) {
+    if (thrown instanceof MusterError) return thrown;
+    throw thrown;
+  }
+}
+
+/** One whose end is about to be written can be gone on with as soon as it is. */
+async function waitWhileEnding(
+  { running }: Workshop,
+  { caller, field, word }: ResumeCall,
+): Promise<void> {
+  const found = findReachable(caller, running, { field, word });
+  const run = found instanceof MusterError ? undefined : running.get(found.id);
+  if (run?.isEnding === true) await waitForEnd(run, caller.signal);
+}
+
+async function goOn(
+  workshop: Workshop,
+  call: ResumeCall,
+  { id, model }: { readonly id: string; readonly model: ResolvedModel | null },
+): Promise<TaskRun> {
+  const { deps } = workshop;
+  const { caller, callId } = call;
+  const opened = openTasks(workshop, id, { tree: caller.tree, parent: caller });
+  const [child, ...below] = opened;
+  try {
     if (caller.state.children.get(id)?.callId !== callId) {
       const { background } = call;
       caller.journal.record({ type: 'child.resumed', child: id, callId, background });
@@ -63,18 +87,20 @@ export async function resumeChild(
       });
     }
     for (const run of below) recordCeiling(run, run.parent?.spec.rights ?? caller.spec.rights);
-    await setToWork(deps, opened);
-    return child;
   } catch (thrown) {
-    if (thrown instanceof MusterError) return thrown;
+    // Some log can't be written: nobody may wait for what will not go on.
+    for (const run of opened) run.close();
+    recordLoss(caller, id, errorMessage(thrown));
     throw thrown;
   }
+  await setToWork(deps, opened);
+  return child;
 }
 
-async function findEnded(
+function findEnded(
   { deps, running }: Workshop,
   { caller, field, word, subagentType }: ResumeCall,
-): Promise<TaskState | MusterError> {
+): TaskState | MusterError {
   const found = findReachable(caller, running, { field, word });
   if (found instanceof MusterError) return found;
   const { id } = found;
@@ -84,7 +110,7 @@ async function findEnded(
   if (!tasksBelow(caller.state).includes(id)) {
     return new MusterError('NOT_FOUND', `${field}: task ${id} is not below you; only such go on`);
   }
-  if ((await running.listening(id)) !== undefined) {
+  if (running.get(id) !== undefined) {
     return new MusterError(
       'CONFLICT',
       `${field}: task ${id} has not ended. TaskSend tells it something, TaskOutput waits for it.`,

@@ -13,14 +13,6 @@ export class RunningTasks {
     return this.runs.get(id);
   }
 
-  /** The same for who wants to tell it something: one whose end is being written is waited for, and gone. */
-  async listening(id: string): Promise<TaskRun | undefined> {
-    const run = this.runs.get(id);
-    if (run === undefined || run.state.end === null) return run;
-    await run.ended;
-    return undefined;
-  }
-
   all(): readonly TaskRun[] {
     return [...this.runs.values()];
   }

@@ -2,7 +2,7 @@ import { truncate } from '../base/text.ts';
 import type { EventBody } from '../protocol/event.ts';
 import type { ShellEnd } from '../protocol/result.ts';
 import type { TaskState } from '../protocol/state.ts';
-import { unmarked } from './notice-text.ts';
+import { noticeItem } from './notice-text.ts';
 
 /** Code points of a command that stand in one line. */
 const SHOWN_COMMAND = 80;
@@ -19,8 +19,10 @@ export function shellEnded(
   id: string,
   outcome: ShellOutcome,
 ): readonly [EventBody, EventBody] {
-  const command = unmarked(briefCommand(state.shells.get(id)?.command ?? ''));
-  const text = `- Shell ${id} (${command}): ${describeEnd(outcome)}. Its output: TaskOutput(task_id: "${id}")`;
+  const command = briefCommand(state.shells.get(id)?.command ?? '');
+  const text = noticeItem(
+    `- Shell ${id} (${command}): ${describeEnd(outcome)}. Its output: TaskOutput(task_id: "${id}")`,
+  );
   return [
     { type: 'shell.ended', shell: id, end: outcome.how, exitCode: outcome.exitCode },
     { type: 'input.queued', input: { id: shellNoticeId(id), kind: 'result', from: id, text } },

@@ -1,4 +1,4 @@
-import { formatDuration, plural } from '../base/text.ts';
+import { formatDuration, oneLine, plural } from '../base/text.ts';
 import { NO_USAGE, paidTokens } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { ToolOutput } from '../protocol/tool.ts';
@@ -9,12 +9,17 @@ import { elapsedMs, parentText } from './result.ts';
 const SHOWN_LINES = 8;
 const SHOWN_LENGTH = 1_000;
 
-/** What a task that has not ended is at, and what can be done about it. */
-export function runningReport(state: TaskState): string {
+/**
+ * What a task that has not ended is at, and what can be done about it. It tells the time in whole
+ * seconds, so that a model that waits for a long call is not taken for one that goes in circles, and
+ * one that asks without a pause is.
+ */
+export function runningReport(state: TaskState, now: number): string {
   const { id } = state.spec;
   const last = state.lastText.trim().slice(-SHOWN_LENGTH).split('\n').slice(-SHOWN_LINES);
   return [
     ...facts(state, state.status === 'queued' ? 'queued: it waits for a slot' : doing(state)),
+    `Duration: ${Math.floor((state.stint.workedMs + now - state.stint.since) / 1000)} s so far`,
     ...(state.lastText.trim() === '' ? [] : ['', 'Last lines:', ...last]),
     '',
     'Options:',
@@ -39,6 +44,11 @@ export function endOutput(state: TaskState, text: string): ToolOutput {
     : { text, told };
 }
 
+function doing(state: TaskState): string {
+  const text = activityText(state);
+  return text === null ? 'still running' : `still running (${text})`;
+}
+
 function facts(state: TaskState, status: string): readonly string[] {
   const { usage } = state;
   return [
@@ -49,20 +59,24 @@ function facts(state: TaskState, status: string): readonly string[] {
   ];
 }
 
-function doing({ activity, openChildren }: TaskState): string {
+/** What a running task does, in a few words; null: nothing that lasts. */
+export function activityText({
+  activity,
+  openChildren,
+}: Pick<TaskState, 'activity' | 'openChildren'>): string | null {
   switch (activity.kind) {
     case 'idle':
-      return 'still running';
+      return null;
     case 'connecting':
-      return 'still running (waiting for its model)';
+      return 'waiting for its model';
     case 'streaming':
-      return 'still running (its model answers)';
+      return 'its model answers';
     case 'waiting_to_retry':
-      return `still running (waiting to try again: ${activity.because})`;
+      return `waiting to try again: ${oneLine(activity.because)}`;
     case 'tools':
-      return `still running (${activity.running.join(', ')})`;
+      return [...new Set(activity.running)].join(', ');
     case 'waiting_for_children':
-      return `still running (waiting for ${plural(openChildren.size, 'child', 'children')})`;
+      return `waiting for ${plural(openChildren.size, 'child', 'children')}`;
     default:
       return activity satisfies never;
   }

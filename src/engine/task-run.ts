@@ -51,6 +51,7 @@ export class TaskRun {
   private readonly detaching = deferred<void>();
   private waker = deferred<void>();
   private wall: Deadline | null = null;
+  private isAtEnd = false;
   private lostEnd: EndReason | null = null;
   private force = false;
 
@@ -71,7 +72,8 @@ export class TaskRun {
       },
       parts.parent?.budget ?? parts.tree.budget,
     );
-    this.budget.recover(this.journal.state.stint.spent);
+    // What an ended stint has spent was booked above when it ended, and is nothing to the next one.
+    if (this.state.end === null) this.budget.recover(this.state.stint.spent);
     this.files = fileMemory(this.journal.state);
     this.shells = new BackgroundShells(deps, this);
     this.hadSlot = this.journal.state.startedAt !== null;
@@ -96,6 +98,16 @@ export class TaskRun {
   /** Its end could not be written; to be told all the same. */
   loseEnd(error: ErrorInfo): void {
     this.lostEnd = { status: 'failed', error, because: error.message, by: null };
+  }
+
+  /** How it ends is decided: what it is told from here on stands in no request. */
+  decideEnd(): void {
+    this.isAtEnd = true;
+  }
+
+  /** Whether it takes no more messages: its end is decided, or it is told to stop. */
+  get isEnding(): boolean {
+    return this.isAtEnd || this.signal.aborted;
   }
 
   /** Something that it ran did not stop when told: a stop of it is a kill. */

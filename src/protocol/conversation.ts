@@ -60,6 +60,8 @@ export function applyToConversation(conversation: Conversation, event: TaskEvent
       queue(conversation, event.input);
       return;
     case 'input.withdrawn':
+      // Also what has not come yet: an end can be read before it is told.
+      for (const id of event.ids) conversation.inputIds.add(id);
       conversation.queued = conversation.queued.filter(({ id }) => !event.ids.includes(id));
       return;
     case 'turn.started':

@@ -77,7 +77,7 @@ export type EventBody =
     }
   /** Something to say to the model waits for the next request. */
   | { readonly type: 'input.queued'; readonly input: TaskInput }
-  /** These need not be said any more: the model has read them in the outcome of a call. */
+  /** These need not be said any more, or ever: the model has read them in the outcome of a call. */
   | { readonly type: 'input.withdrawn'; readonly ids: readonly string[] }
   /**
    * A request is about to be sent: the intent. Its messages are those of the fold up to here with

@@ -116,14 +116,22 @@ test('their prompts and descriptions are short', async () => {
   }
 });
 
-test('their prompts name no tool but shell commands, since a tool may not be there', async () => {
-  const names = TOOL_NAMES.filter((name) => !['Read', 'Edit', 'Write', 'Bash'].includes(name));
+test('their prompts name no tool that may not be there', async () => {
+  const words = new Set(['Read', 'Edit', 'Write', 'Bash', 'Notify']);
+  const names = TOOL_NAMES.filter((name) => !words.has(name));
   for (const agent of await loadBuiltinAgents()) {
-    const words = new Set(agent.prompt.match(/[A-Za-z]+/g));
+    const said = new Set(agent.prompt.match(/[A-Za-z]+/g));
     expect(
-      names.filter((name) => words.has(name)),
+      names.filter((name) => said.has(name)),
       agent.name,
     ).toEqual([]);
+  }
+});
+
+test('whoever has Notify is told to report progress with it', async () => {
+  for (const { name, prompt, tools } of await loadBuiltinAgents()) {
+    const has = tools.mode === 'all' || tools.names.includes('Notify');
+    expect(/report progress\b.*\bwith Notify/i.test(prompt), name).toBe(has);
   }
 });
 

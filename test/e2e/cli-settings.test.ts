@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join, relative } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { lastUserText, toolResultRounds } from '../../src/testing/index.ts';
 import { reach } from './ending.ts';
 import { envelopeOf, runMuster, Sandbox } from './muster.ts';
@@ -136,9 +136,13 @@ describe.concurrent('what is kept', () => {
     const running = world.start(['-p', 'go', '--output-format', 'json']);
     await reach(running, world.model.received(2));
     const tasks = join(world.sandbox.data, 'tasks');
-    const name = readdirSync(tasks).find((file) => file.endsWith('.out')) ?? '';
-    const early = readFileSync(join(tasks, name), 'utf8');
-    expect(early).toContain('I look at the file first.');
+    // The text is written a moment after the events that it tells of.
+    const { name, early } = await vi.waitFor(() => {
+      const found = readdirSync(tasks).find((file) => file.endsWith('.out')) ?? '';
+      const text = readFileSync(join(tasks, found), 'utf8');
+      expect(text).toContain('I look at the file first.');
+      return { name: found, early: text };
+    });
     goOn();
     const run = await running.finished;
     const { output_file: path } = envelopeOf(run).data;
@@ -193,6 +197,9 @@ describe.concurrent('flags and settings', () => {
       'LS',
       'Glob',
       'Grep',
+      'Notify',
+      'TaskList',
+      'TaskReplay',
     ]);
     expect(lastResults(world.model)).toMatchObject([{ isError: true }]);
     expect(readdirSync(world.sandbox.workspace)).toEqual([]);

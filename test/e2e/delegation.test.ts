@@ -186,7 +186,9 @@ describe('the two layers', () => {
     );
     expect(run.code).toBe(0);
     const child = server.requests.filter((request) => !isMain(request));
-    expect(child[0]?.tools.map(({ name }) => name)).toEqual(['Read', 'LS', 'Glob', 'Grep']);
+    expect(child[0]?.tools.map(({ name }) => name).join(' ')).toBe(
+      'Read LS Glob Grep Notify TaskList TaskReplay',
+    );
     const results = child[1]?.messages.at(-1)?.toolResults ?? [];
     expect(results.map(({ isError }) => isError)).toEqual([true, true, true]);
     expect(existsSync(join(sandbox.workspace, 'new.txt'))).toBe(false);
@@ -206,7 +208,7 @@ describe('the two layers', () => {
     expect(run.code).toBe(0);
     const [request] = server.requests;
     expect(request?.tools.map(({ name }) => name).join(' ')).toBe(
-      'Read Write Edit MultiEdit LS Glob Grep Bash TodoWrite',
+      'Read Write Edit MultiEdit LS Glob Grep Bash TodoWrite Notify',
     );
     expect(request?.system).not.toContain('# Delegation');
   });

@@ -37,7 +37,7 @@ const SETTINGS: EngineSettings = {
 const RULE_SOURCE = { kind: 'flag', where: '--ask' } as const;
 
 /** A worker that may delegate: what every random tree is made of. */
-const WORKER: AgentDefinition = {
+export const WORKER: AgentDefinition = {
   ...MAIN_AGENT,
   name: 'general-purpose',
   prompt: 'You work.',
@@ -51,6 +51,12 @@ export interface EngineSetup {
   /** Whole tools that are asked about. */
   readonly ask?: readonly string[];
   readonly questions?: QuestionPort;
+  /** Of the root; default: the main agent. */
+  readonly agent?: AgentDefinition;
+  /** Does something to the store before the engine gets it. */
+  readonly prepareStore?: (store: TaskStore) => void;
+  /** Default: a fault fails the test. */
+  readonly onFault?: (thrown: unknown) => void;
 }
 
 export interface TestEngine {
@@ -66,12 +72,13 @@ export interface TestEngine {
 export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine {
   const model = scriptedModel(script);
   const store = openMemoryStore();
+  setup.prepareStore?.(store);
   const events: TaskEvent[] = [];
   const engine = new Engine({
     store,
     model,
     models: {
-      forTask: () => MODEL,
+      forTask: ({ call }) => (call === undefined ? MODEL : { ...MODEL, id: call }),
       facts: async () => ({ contextWindow: null, maxOutput: 100, price: null }),
     },
     tools: setup.tools ?? [waitTool],
@@ -86,7 +93,8 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
     onEvent: (event) => void events.push(event),
     onSignal: () => {},
     onFault: (_, thrown) => {
-      throw thrown;
+      if (setup.onFault === undefined) throw thrown;
+      setup.onFault(thrown);
     },
   });
   const rights = {
@@ -112,7 +120,7 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
         rights,
         cwd: '/',
         params: {},
-        agent: MAIN_AGENT,
+        agent: setup.agent ?? MAIN_AGENT,
         model: MODEL,
         source: 'sdk',
       }),

@@ -1,33 +1,58 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
+import { truncate } from '../../base/text.ts';
 import type { ValidationResult } from '../../protocol/tool.ts';
+import type { ArgumentAliases } from '../../tools/arguments.ts';
 
-/** Reads the arguments of a call field by field and gathers what is wrong with them. */
+/** How the tools of other products that our names are aliases of call a task or a shell. */
+export const TASK_ID_ALIASES: ArgumentAliases = {
+  id: 'task_id',
+  agent_id: 'task_id',
+  agentId: 'task_id',
+  bash_id: 'task_id',
+  shell_id: 'task_id',
+};
+
+const WHOLE_NUMBER = /^-?\d+$/;
+/** Code points of a wrong value that its message repeats. */
+const SHOWN_VALUE = 80;
+
+/**
+ * Reads the arguments of a call field by field and gathers what is wrong with them. As in every other
+ * tool `null` counts as absent, and a number or boolean that came as a string is read as what it says.
+ */
 export class Arguments {
   readonly issues: string[] = [];
-  private readonly given: Readonly<Record<string, JsonValue | undefined>>;
+  private readonly given = new Map<string, JsonValue>();
 
-  constructor(value: JsonValue, known: readonly string[]) {
+  constructor(value: JsonValue, known: readonly string[], aliases: ArgumentAliases = {}) {
     if (!isJsonObject(value)) this.issues.push('the arguments must be an object');
-    this.given = isJsonObject(value) ? value : {};
-    for (const name of Object.keys(this.given)) {
+    for (const [word, argument] of Object.entries(isJsonObject(value) ? value : {})) {
+      if (argument === undefined || argument === null) continue;
+      const name = Object.hasOwn(aliases, word) ? (aliases[word] ?? word) : word;
       if (!known.includes(name)) {
-        this.issues.push(`${name}: is not an argument; valid are ${known.join(', ')}`);
+        const valid = known.length === 0 ? 'there are none' : `valid are ${known.join(', ')}`;
+        this.issues.push(`${truncate(word, SHOWN_VALUE)}: is not an argument; ${valid}`);
+      } else if (this.given.has(name)) {
+        this.issues.push(`${word}: means ${name}, which is given too; send one of them`);
+      } else {
+        this.given.set(name, argument);
       }
     }
   }
 
   /** A text that must be there and not be blank. */
   text(name: string, meaning: string): string {
-    const value = this.given[name];
+    const value = this.given.get(name);
     if (typeof value === 'string' && value.trim() !== '') return value;
-    this.issues.push(`${name}: must be ${meaning}, not ${JSON.stringify(value ?? null)}`);
+    this.wrong(name, meaning, value ?? null);
     return '';
   }
 
   flag(name: string, usual: boolean): boolean {
-    const value = this.given[name] ?? usual;
+    const value = this.given.get(name) ?? usual;
     if (typeof value === 'boolean') return value;
-    this.issues.push(`${name}: must be true or false, not ${JSON.stringify(value)}`);
+    if (value === 'true' || value === 'false') return value === 'true';
+    this.wrong(name, 'true or false', value);
     return usual;
   }
 
@@ -40,8 +65,9 @@ export class Arguments {
       most,
     }: { readonly usual: Usual; readonly least: number; readonly most: number },
   ): number | Usual {
-    const value = this.given[name] ?? usual;
-    if (value === null) return usual;
+    const given = this.given.get(name) ?? usual;
+    if (given === null) return usual;
+    const value = typeof given === 'string' && WHOLE_NUMBER.test(given) ? Number(given) : given;
     if (
       typeof value === 'number' &&
       Number.isSafeInteger(value) &&
@@ -52,20 +78,28 @@ export class Arguments {
     }
     const bounds =
       most === Number.MAX_SAFE_INTEGER ? `from ${least} on` : `from ${least} to ${most}`;
-    this.issues.push(`${name}: must be a whole number ${bounds}, not ${JSON.stringify(value)}`);
+    this.wrong(name, `a whole number ${bounds}`, given);
     return usual;
   }
 
   choice<T extends string>(name: string, values: readonly T[], usual: T): T {
-    const given = this.given[name] ?? usual;
+    const given = this.given.get(name) ?? usual;
     const value = values.find((each) => each === given);
     if (value !== undefined) return value;
-    this.issues.push(`${name}: must be one of ${values.join(', ')}, not ${JSON.stringify(given)}`);
+    this.wrong(name, `one of ${values.join(', ')}`, given);
     return usual;
   }
 
   /** The input, unless something was wrong. */
   result<I>(input: I): ValidationResult<I> {
     return this.issues.length > 0 ? { ok: false, issues: this.issues } : { ok: true, input };
+  }
+
+  private wrong(name: string, valid: string, value: JsonValue): void {
+    const json = JSON.stringify(value);
+    const shown = truncate(json, SHOWN_VALUE);
+    this.issues.push(
+      `${name}: must be ${valid}, not ${shown}${shown.length < json.length ? '…' : ''}`,
+    );
   }
 }

@@ -1,7 +1,10 @@
 import type { AnyTool } from '../../protocol/tool.ts';
 import type { Delegation } from '../delegation.ts';
 import type { Workshop } from '../workshop.ts';
+import { notifyTool } from './notify.ts';
+import { taskListTool } from './task-list.ts';
 import { taskOutputTool } from './task-output.ts';
+import { taskReplayTool } from './task-replay.ts';
 import { taskSendTool } from './task-send.ts';
 import { taskStopTool } from './task-stop.ts';
 import { taskTool } from './task.ts';
@@ -21,6 +24,9 @@ export function taskTools(
     taskOutputTool(workshop),
     taskStopTool(workshop),
     taskSendTool(workshop),
+    notifyTool(workshop),
     taskTool(delegate, typeName),
+    taskListTool(workshop),
+    taskReplayTool(workshop),
   ];
 }

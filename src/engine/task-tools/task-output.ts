@@ -1,13 +1,14 @@
 import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { foldLog } from '../fold-log.ts';
 import { findReachable } from '../reach.ts';
 import { parentText, wholeResult } from '../result.ts';
 import { sleep } from '../sleep.ts';
 import { endedReport, endOutput, runningReport } from '../task-report.ts';
+import { taskState } from '../task-state.ts';
 import type { Workshop } from '../workshop.ts';
-import { Arguments } from './arguments.ts';
+import { Arguments, TASK_ID_ALIASES } from './arguments.ts';
+import { callerOf } from './caller.ts';
 import { reportShell } from './report-shell.ts';
 
 export interface TaskOutputInput {
@@ -53,7 +54,7 @@ export function taskOutputTool(workshop: Workshop): Tool<TaskOutputInput> {
 }
 
 function parse(value: JsonValue): ValidationResult<TaskOutputInput> {
-  const args = new Arguments(value, ['task_id', 'block', 'timeout', 'offset']);
+  const args = new Arguments(value, ['task_id', 'block', 'timeout', 'offset'], TASK_ID_ALIASES);
   return args.result({
     taskId: args.text('task_id', 'the id of a task, or the beginning of one'),
     block: args.flag('block', true),
@@ -69,13 +70,11 @@ function parse(value: JsonValue): ValidationResult<TaskOutputInput> {
 async function readOutput(
   workshop: Workshop,
   input: TaskOutputInput,
-  { taskId, signal }: ToolContext,
+  context: ToolContext,
 ): Promise<ToolOutput> {
   const { deps, running } = workshop;
-  const caller = running.get(taskId);
-  if (caller === undefined) {
-    return { text: `TaskOutput: task ${taskId} does not run here`, error: 'INTERNAL_ERROR' };
-  }
+  const { signal } = context;
+  const caller = callerOf(workshop, context);
   const found = findReachable(caller, running, { field: 'task_id', word: input.taskId });
   if (found instanceof MusterError) {
     return { text: `TaskOutput: ${found.message}`, error: found.code };
@@ -100,9 +99,12 @@ async function readOutput(
   return readTask(workshop, found.id, input.offset ?? 0);
 }
 
-function readTask({ deps, running }: Workshop, id: string, offset: number): ToolOutput {
-  const state = running.get(id)?.state ?? foldLog(deps.store, id);
-  if (state.end === null) return { text: runningReport(state) };
+function readTask(workshop: Workshop, id: string, offset: number): ToolOutput {
+  const state = taskState(workshop, id);
+  if (state instanceof MusterError) {
+    return { text: `TaskOutput: ${state.message}`, error: state.code };
+  }
+  if (state.end === null) return { text: runningReport(state, workshop.deps.clock.now()) };
   if (offset === 0) return endedReport(state);
   const { length } = wholeResult(state);
   if (offset <= length) return endOutput(state, parentText(state, offset));

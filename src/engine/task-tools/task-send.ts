@@ -6,11 +6,23 @@ import { findReachable, handedIn } from '../reach.ts';
 import { resumeChild } from '../resume-child.ts';
 import type { Workshop } from '../workshop.ts';
 import { Arguments } from './arguments.ts';
+import { callerOf } from './caller.ts';
 
 export interface TaskSendInput {
   readonly to: string;
   readonly message: string;
 }
+
+/** As the message tools of other products call them. */
+const ALIASES = {
+  task_id: 'to',
+  id: 'to',
+  agent_id: 'to',
+  agentId: 'to',
+  recipient: 'to',
+  content: 'message',
+  prompt: 'message',
+};
 
 /** Says something to a task: it stands in its very next request, once. An ended one goes on with it. */
 export function taskSendTool(workshop: Workshop): Tool<TaskSendInput> {
@@ -35,7 +47,7 @@ export function taskSendTool(workshop: Workshop): Tool<TaskSendInput> {
 }
 
 function parse(value: JsonValue): ValidationResult<TaskSendInput> {
-  const args = new Arguments(value, ['to', 'message']);
+  const args = new Arguments(value, ['to', 'message'], ALIASES);
   return args.result({
     to: args.text('to', 'the id of a task, or the beginning of one'),
     message: args.text('message', 'a text'),
@@ -45,18 +57,17 @@ function parse(value: JsonValue): ValidationResult<TaskSendInput> {
 async function send(
   workshop: Workshop,
   { to, message }: TaskSendInput,
-  { taskId, callId }: ToolContext,
+  context: ToolContext,
 ): Promise<ToolOutput> {
   const { running } = workshop;
-  const caller = running.get(taskId);
-  if (caller === undefined) {
-    return { text: `TaskSend: task ${taskId} does not run here`, error: 'INTERNAL_ERROR' };
-  }
+  const { taskId, callId } = context;
+  const caller = callerOf(workshop, context);
   const found = findReachable(caller, running, { field: 'to', word: to });
   if (found instanceof MusterError)
     return { text: `TaskSend: ${found.message}`, error: found.code };
+  const { id } = found;
   if (found.kind === 'shell') {
-    const text = `TaskSend: to: ${found.id} is a shell, and reads nothing`;
+    const text = `TaskSend: to: ${id} is a shell, and reads nothing`;
     return { text, error: 'INVALID_PARAM' };
   }
   const input: TaskInput = {
@@ -66,19 +77,20 @@ async function send(
     text: message,
     handed: handedIn(message, caller.state, running),
   };
-  const run = await running.listening(found.id);
-  const stint = caller.state.children.get(found.id);
-  if (run !== undefined && stint?.callId !== callId) {
-    run.tell(input);
-    return { text: `Sent: task ${found.id} reads it before its next step.` };
-  }
-  if (run === undefined) {
+  const run = running.get(id);
+  // Sent before a crash: it goes on with this very message already.
+  const isSent = run !== undefined && caller.state.children.get(id)?.callId === callId;
+  if (!isSent) {
+    if (run?.isEnding === false) {
+      run.tell(input);
+      return { text: `Sent: task ${id} reads it before its next step.` };
+    }
     const resumed = await resumeChild(workshop, {
       caller,
       callId,
-      by: caller.spec.id,
+      by: taskId,
       field: 'to',
-      word: found.id,
+      word: id,
       message: input,
       background: true,
     });
@@ -87,6 +99,6 @@ async function send(
     }
   }
   return {
-    text: `Task ${found.id} had ended and goes on with it in the background; you are told when it ends.`,
+    text: `Task ${id} had ended and goes on with it in the background; you are told when it ends.`,
   };
 }

@@ -1,14 +1,16 @@
 import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { foldLog } from '../fold-log.ts';
 import { findReachable, type Reached } from '../reach.ts';
 import { parentText } from '../result.ts';
 import { stopOrder } from '../stop.ts';
 import { endOutput } from '../task-report.ts';
+import { taskState } from '../task-state.ts';
+import { waitForEnd } from '../wait-for-end.ts';
 import type { TaskRun } from '../task-run.ts';
 import type { Workshop } from '../workshop.ts';
-import { Arguments } from './arguments.ts';
+import { Arguments, TASK_ID_ALIASES } from './arguments.ts';
+import { callerOf } from './caller.ts';
 import { reportShell } from './report-shell.ts';
 
 export interface TaskStopInput {
@@ -36,7 +38,7 @@ export function taskStopTool(workshop: Workshop): Tool<TaskStopInput> {
 }
 
 function parse(value: JsonValue): ValidationResult<TaskStopInput> {
-  const args = new Arguments(value, ['task_id']);
+  const args = new Arguments(value, ['task_id'], TASK_ID_ALIASES);
   return args.result({
     taskId: args.text('task_id', 'the id of a task or shell, or the beginning of one'),
   });
@@ -45,34 +47,35 @@ function parse(value: JsonValue): ValidationResult<TaskStopInput> {
 async function stop(
   workshop: Workshop,
   input: TaskStopInput,
-  { taskId }: ToolContext,
+  context: ToolContext,
 ): Promise<ToolOutput> {
-  const { running } = workshop;
-  const caller = running.get(taskId);
-  if (caller === undefined) {
-    return { text: `TaskStop: task ${taskId} does not run here`, error: 'INTERNAL_ERROR' };
-  }
-  const found = findReachable(caller, running, { field: 'task_id', word: input.taskId });
+  const caller = callerOf(workshop, context);
+  const found = findReachable(caller, workshop.running, { field: 'task_id', word: input.taskId });
   if (found instanceof MusterError)
     return { text: `TaskStop: ${found.message}`, error: found.code };
   return found.kind === 'shell'
     ? await stopShell(workshop, caller, found)
-    : await stopTask(workshop, caller, found.id);
+    : await stopTask(workshop, found.id, context);
 }
 
 async function stopTask(
-  { deps, running }: Workshop,
-  caller: TaskRun,
+  workshop: Workshop,
   id: string,
+  { taskId, signal }: ToolContext,
 ): Promise<ToolOutput> {
-  const run = running.get(id);
-  run?.stop(stopOrder('parent', `task ${caller.spec.id} stopped it`));
-  await run?.ended;
-  const state = run?.outcome() ?? foldLog(deps.store, id);
+  const run = workshop.running.get(id);
+  if (run !== undefined) {
+    run.stop(stopOrder('parent', `task ${taskId} stopped it`));
+    await waitForEnd(run, signal);
+  }
+  const state = run?.outcome() ?? taskState(workshop, id);
+  if (state instanceof MusterError) {
+    return { text: `TaskStop: ${state.message}`, error: state.code };
+  }
   const { told } = endOutput(state, '');
-  const what = run === undefined ? 'had ended before' : 'is stopped';
+  const isStopped = run !== undefined && (state.status === 'stopped' || state.status === 'killed');
   return {
-    text: `Task ${id} ${what}.\n\n${parentText(state, 0)}`,
+    text: `Task ${id} ${isStopped ? 'is stopped' : 'had ended before'}.\n\n${parentText(state, 0)}`,
     ...(told === undefined ? {} : { told }),
   };
 }

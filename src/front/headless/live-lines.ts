@@ -1,6 +1,6 @@
 import { formatDuration, plural } from '../../base/text.ts';
 import { printable } from '../../base/printable.ts';
-import type { TaskEvent } from '../../protocol/event.ts';
+import type { NoticeLevel, TaskEvent } from '../../protocol/event.ts';
 import type { TaskState } from '../../protocol/state.ts';
 
 /** What is told: long waits and warnings alone, also the tasks, also each of their calls. */
@@ -10,8 +10,8 @@ export type LiveDetail = 'waits' | 'tasks' | 'calls';
 const LONG_WAIT_MS = 2_000;
 
 /**
- * What is going on, a line at a time, for a person who waits: one when a subagent starts and one
- * when it ends.
+ * What is going on, a line at a time, for a person who waits: one when a subagent starts, one for what
+ * it notifies of, and one when it ends.
  */
 export class LiveLines {
   private readonly write: (line: string) => void;
@@ -25,9 +25,16 @@ export class LiveLines {
   /** `state`: the fold of the task's log with the event. */
   show(event: TaskEvent, state: TaskState): void {
     const line = lineFor(event, state, this.detail);
-    if (line !== null) this.write(printable(line));
+    // What a model wrote must not pass for a line of its own.
+    if (line !== null) this.write(printable(line.replaceAll(/\s*\n\s*/g, ' ')));
   }
 }
+
+const NOTICE_MARKS: Readonly<Record<NoticeLevel, string>> = {
+  info: '·',
+  warning: '! warning:',
+  error: '! error:',
+};
 
 /** Also to a person who watches nothing: a long wait, and what is not as it was asked for. */
 function isAlwaysTold(event: TaskEvent): boolean {
@@ -47,7 +54,7 @@ function lineFor(event: TaskEvent, state: TaskState, detail: LiveDetail): string
     case 'task.resumed':
       return spec.parent === null ? null : `${indent}▸ ${name}: goes on: ${spec.description}`;
     case 'notified':
-      return `${indent}· ${name}: ${event.message}`;
+      return `${indent}${NOTICE_MARKS[event.level]} ${name}: ${event.message}`;
     case 'task.ended':
       return spec.parent === null ? null : `${indent}${endMark(state)} ${name}: ${endFacts(state)}`;
     case 'turn.retried':

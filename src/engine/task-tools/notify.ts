@@ -1,0 +1,48 @@
+import type { JsonValue } from '../../base/json.ts';
+import { NOTICE_LEVELS, type NoticeLevel } from '../../protocol/event.ts';
+import type { Tool, ValidationResult } from '../../protocol/tool.ts';
+import type { Workshop } from '../workshop.ts';
+import { Arguments } from './arguments.ts';
+import { callerOf } from './caller.ts';
+
+export interface NotifyInput {
+  readonly message: string;
+  readonly level: NoticeLevel;
+}
+
+/** In UTF-16 units. */
+const MOST_LENGTH = 2_000;
+
+/** Progress for the user and the parent's view; the parent's model does not get it. */
+export function notifyTool(workshop: Workshop): Tool<NotifyInput> {
+  return {
+    name: 'Notify',
+    kind: 'meta',
+    replay: 'pure',
+    description: 'Tell the user of progress, in a line. You go on with your turn.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        message: { type: 'string', maxLength: MOST_LENGTH },
+        level: { type: 'string', enum: [...NOTICE_LEVELS] },
+      },
+      required: ['message'],
+    },
+    parse,
+    run: async ({ message, level }, context) => {
+      callerOf(workshop, context).journal.record({ type: 'notified', level, message });
+      return { text: 'noted' };
+    },
+  };
+}
+
+function parse(value: JsonValue): ValidationResult<NotifyInput> {
+  const args = new Arguments(value, ['message', 'level']);
+  const message = args.text('message', 'a text');
+  if (message.length > MOST_LENGTH) {
+    args.issues.push(
+      `message: has ${message.length} characters; at most ${MOST_LENGTH} are taken, so say it shorter`,
+    );
+  }
+  return args.result({ message, level: args.choice('level', NOTICE_LEVELS, 'info') });
+}

@@ -1,0 +1,128 @@
+import { MusterError } from '../../base/errors.ts';
+import type { JsonValue } from '../../base/json.ts';
+import { byteLength } from '../../base/text.ts';
+import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
+import { eventLine } from '../event-line.ts';
+import { findReachable } from '../reach.ts';
+import type { Workshop } from '../workshop.ts';
+import { Arguments, TASK_ID_ALIASES } from './arguments.ts';
+import { callerOf } from './caller.ts';
+
+export interface TaskReplayInput {
+  readonly taskId: string;
+  /** The number of the first event. */
+  readonly from: number;
+  readonly limit: number;
+}
+
+const DEFAULT_LIMIT = 50;
+const MOST_LIMIT = 200;
+/** For the line that says how to read on. */
+const NOTE_BYTES = 200;
+
+/** What a task did: its events in order, a line each, a page at a time. */
+export function taskReplayTool(workshop: Workshop): Tool<TaskReplayInput> {
+  return {
+    name: 'TaskReplay',
+    kind: 'meta',
+    replay: 'pure',
+    description: 'What a subagent of yours did: its events from number `from` on, a line each.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        task_id: { type: 'string' },
+        from: { type: 'integer', minimum: 0 },
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: MOST_LIMIT,
+          description: `default ${DEFAULT_LIMIT}`,
+        },
+      },
+      required: ['task_id'],
+    },
+    parse,
+    run: (input, context) => replay(workshop, input, context),
+  };
+}
+
+function parse(value: JsonValue): ValidationResult<TaskReplayInput> {
+  const args = new Arguments(value, ['task_id', 'from', 'limit'], TASK_ID_ALIASES);
+  return args.result({
+    taskId: args.text('task_id', 'the id of a task, or the beginning of one'),
+    from: args.count('from', { usual: 0, least: 0, most: Number.MAX_SAFE_INTEGER }),
+    limit: args.count('limit', { usual: DEFAULT_LIMIT, least: 1, most: MOST_LIMIT }),
+  });
+}
+
+async function replay(
+  workshop: Workshop,
+  input: TaskReplayInput,
+  context: ToolContext,
+): Promise<ToolOutput> {
+  const caller = callerOf(workshop, context);
+  const found = findReachable(caller, workshop.running, { field: 'task_id', word: input.taskId });
+  if (found instanceof MusterError) {
+    return { text: `TaskReplay: ${found.message}`, error: found.code };
+  }
+  const { id } = found;
+  if (found.kind === 'shell') {
+    const text = `TaskReplay: task_id: ${id} is a shell; TaskOutput reads it`;
+    return { text, error: 'INVALID_PARAM' };
+  }
+  try {
+    return { text: await readPage(workshop, { ...input, taskId: id }, context) };
+  } catch (thrown) {
+    if (!(thrown instanceof MusterError)) throw thrown;
+    return { text: `TaskReplay: ${thrown.message}`, error: thrown.code };
+  }
+}
+
+async function readPage(
+  { deps }: Workshop,
+  { taskId, from, limit }: TaskReplayInput,
+  { caps, signal }: ToolContext,
+): Promise<string> {
+  const page = new Page(limit, caps.resultBytes - NOTE_BYTES);
+  let start: number | null = null;
+  let end = 0;
+  for await (const event of deps.store.events(taskId, 0)) {
+    signal.throwIfAborted();
+    start ??= event.ts;
+    end = event.seq + 1;
+    if (event.seq >= from) page.add(event.seq, eventLine(event, start));
+  }
+  if (page.lines.length === 0) return `[No event from ${from} on; the log has ${end} so far]`;
+  const next = page.next;
+  const rest =
+    next === null
+      ? `[Events ${from} to ${end - 1}: all of the log so far]`
+      : `[Events ${from} to ${next - 1} of ${end}. Read on: TaskReplay(task_id: "${taskId}", from: ${next})]`;
+  return [...page.lines, rest].join('\n');
+}
+
+/** Lines as long as there is room for them; at least one, so that reading on comes to an end. */
+class Page {
+  readonly lines: string[] = [];
+  /** Number of the first event that found no room; null: all did. */
+  next: number | null = null;
+  private readonly limit: number;
+  private bytesLeft: number;
+
+  constructor(limit: number, bytes: number) {
+    this.limit = limit;
+    this.bytesLeft = bytes;
+  }
+
+  add(seq: number, line: string): void {
+    if (this.next !== null) return;
+    const bytes = byteLength(line) + 1;
+    const isFull = this.lines.length >= this.limit || bytes > this.bytesLeft;
+    if (isFull && this.lines.length > 0) {
+      this.next = seq;
+      return;
+    }
+    this.lines.push(line);
+    this.bytesLeft -= bytes;
+  }
+}
