@@ -1,5 +1,6 @@
 import { MusterError } from '../base/errors.ts';
 import type { TaskState } from '../protocol/state.ts';
+import { isBegunBy } from '../protocol/stint.ts';
 import type { ToolContext, ToolOutput } from '../protocol/tool.ts';
 import { foldLog } from './fold-log.ts';
 import { runTask } from './loop.ts';
@@ -49,7 +50,7 @@ async function startChild(workshop: Workshop, call: TaskCall): Promise<string | 
       field: 'resume',
       word: input.resume,
       message: {
-        id: callId,
+        id: `${caller.spec.id}-${callId}`,
         kind: 'message',
         from: caller.spec.id,
         text: input.prompt,
@@ -78,8 +79,7 @@ function isLeftUndone(
   if (running.get(id) !== undefined) return false;
   if (caller.state.children.get(id)?.status !== null) return false;
   if (!deps.store.exists(id)) return true;
-  const child = foldLog(deps.store, id);
-  return child.stint.callId !== callId && child.spec.parentCall !== callId;
+  return !isBegunBy(foldLog(deps.store, id).stint, caller.spec.id, callId);
 }
 
 /** Waits for a child in the foreground, as long as a call may wait; else says how it goes on. */
@@ -93,7 +93,14 @@ async function waitForChild(
   if (run !== undefined && child()?.background === false) {
     const { foregroundMs } = deps.settings;
     const because = `the limit default_timeout_seconds = ${foregroundMs / 1000} is reached`;
-    const patience = deps.deadlines.after(foregroundMs, () => run.detach(because));
+    const patience = deps.deadlines.after(foregroundMs, () => {
+      try {
+        run.detach(because);
+      } catch (thrown) {
+        // The log can't take it (a full disk): the call waits on.
+        deps.onFault(caller.spec.id, thrown);
+      }
+    });
     await Promise.race([run.ended, run.detached]);
     patience.cancel();
   }

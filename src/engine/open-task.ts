@@ -2,6 +2,7 @@ import { MusterError } from '../base/errors.ts';
 import { runningShells } from '../protocol/belongings.ts';
 import { unansweredCalls } from '../protocol/conversation.ts';
 import type { TaskState } from '../protocol/state.ts';
+import { isBegunBy } from '../protocol/stint.ts';
 import type { AnyTool } from '../protocol/tool.ts';
 import { requestPrefix, sharedPrefix, toolsOf } from './create-task.ts';
 import { recordEnd, recordLoss } from './delivery.ts';
@@ -110,7 +111,7 @@ function openChild(workshop: Workshop, parent: TaskRun, id: string): readonly Ta
 /** The call that was about to make or resume it has no outcome: it does so when it is run again. */
 function isLeftToItsCall(parent: TaskRun, id: string, child: TaskState | null): boolean {
   const callId = parent.state.children.get(id)?.callId;
+  if (callId === undefined) return false;
   const isOpen = unansweredCalls(parent.state.conversation).some((call) => call.id === callId);
-  const isDone = child?.stint.callId === callId || child?.spec.parentCall === callId;
-  return isOpen && !isDone;
+  return isOpen && (child === null || !isBegunBy(child.stint, parent.spec.id, callId));
 }

@@ -3,6 +3,7 @@ import { findAgent } from '../agents/find.ts';
 import type { TaskInput } from '../protocol/event.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
+import { isBegunBy } from '../protocol/stint.ts';
 import { recordLoss, tasksBelow } from './delivery.ts';
 import { foldLog } from './fold-log.ts';
 import { openTasks } from './open-task.ts';
@@ -76,7 +77,7 @@ async function goOn(
       const { background } = call;
       caller.journal.record({ type: 'child.resumed', child: id, callId, background });
     }
-    if (child.state.stint.callId !== callId) {
+    if (!isBegunBy(child.state.stint, call.by, callId)) {
       recordResume(deps, child, {
         by: call.by,
         callId,

@@ -22,7 +22,7 @@ export interface Conversation {
   queued: readonly TaskInput[];
   /** Inputs that stand in a request which has not been accepted yet. */
   undelivered: readonly string[];
-  /** Ids of all inputs that ever came. */
+  /** Ids of all inputs that ever came or need not come any more. */
   readonly inputIds: Set<string>;
 }
 

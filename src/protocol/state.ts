@@ -77,7 +77,12 @@ export function initialState(first: TaskEvent): TaskState {
     status: 'queued',
     activity: { kind: 'idle' },
     conversation: emptyConversation(),
-    stint: startStint(0, { ts: first.ts, turns: 0, callId: null }),
+    stint: startStint(0, {
+      ts: first.ts,
+      turns: 0,
+      by: first.spec.parent,
+      callId: first.spec.parentCall,
+    }),
     openTurn: null,
     answer: null,
     turns: 0,
@@ -225,8 +230,8 @@ function takeOver(state: TaskState): void {
 }
 
 function resume(state: TaskState, event: Extract<TaskEvent, { type: 'task.resumed' }>): void {
-  const { callId, ts } = event;
-  state.stint = startStint(state.stint.number + 1, { ts, turns: state.turns, callId });
+  const { by, callId, ts } = event;
+  state.stint = startStint(state.stint.number + 1, { ts, turns: state.turns, by, callId });
   state.status = 'queued';
   state.end = null;
   state.result = '';

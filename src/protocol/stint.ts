@@ -19,7 +19,9 @@ export interface LimitHit {
 export interface Stint {
   /** From 0; grows with each resume. */
   readonly number: number;
-  /** The call that resumed the task; null for the first stint, and where a person resumed it. */
+  /** Whose call made or resumed the task: a task id, or `user`; null for a root. */
+  readonly by: string | null;
+  /** That call, unique only among those of one task; null where a person did. */
   readonly callId: string | null;
   /** Turns of the task before it. */
   readonly turnsBefore: number;
@@ -39,10 +41,11 @@ export interface Stint {
 
 export function startStint(
   number: number,
-  at: { readonly ts: number; readonly turns: number; readonly callId: string | null },
+  at: { readonly ts: number; readonly turns: number } & Pick<Stint, 'by' | 'callId'>,
 ): Stint {
   return {
     number,
+    by: at.by,
     callId: at.callId,
     turnsBefore: at.turns,
     spent: NOTHING,
@@ -52,6 +55,11 @@ export function startStint(
     workedMs: 0,
     since: at.ts,
   };
+}
+
+/** Whether this call of a task began it. */
+export function isBegunBy(stint: Stint, caller: string, callId: string): boolean {
+  return stint.by === caller && stint.callId === callId;
 }
 
 /** `before`: when the event before this one was written. */
