@@ -205,9 +205,9 @@ export class BackgroundShells {
 
   private writeEnd({ id, controller: { signal } }: NewShell, outcome: ShellOutcome): void {
     const { journal } = this.owner;
-    const [ended, notice] = shellEnded(journal.state, id, outcome);
+    const [notice, ended] = shellEnded(journal.state, id, outcome);
     const isTold = outcome.how === 'exited' || signal.reason !== 'untold';
-    const events = isTold ? [ended, notice] : [ended];
+    const events = isTold ? [notice, ended] : [ended];
     try {
       journal.record(...events);
     } catch (thrown) {

@@ -2,8 +2,10 @@ import { formatDuration, plural, truncate } from '../base/text.ts';
 import type { EventBody, TaskInput } from '../protocol/event.ts';
 import { NOTHING } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
+import { isBegunBy } from '../protocol/stint.ts';
 import type { EngineDeps } from './deps.ts';
 import { noticeItem } from './notice-text.ts';
+import { foldLog } from './fold-log.ts';
 import { elapsedMs, wholeResult } from './result.ts';
 import type { TaskRun } from './task-run.ts';
 
@@ -28,26 +30,22 @@ export function deliverEnd(deps: EngineDeps, run: TaskRun): void {
 
 /**
  * Writes into the parent's log that a child has ended: its outbox. A call that waits for it reads the
- * result from there on; for a child in the background the notice is queued, in the same batch, and
- * stays queued until it stands in a request.
+ * result from there on; for a child in the background a notice is queued, until it stands in a request.
  */
 export function recordEnd(parent: TaskRun, child: TaskState): void {
   const { id } = child.spec;
   const known = parent.state.children.get(id);
   if (known === undefined || known.status !== null) return;
-  const events: EventBody[] = [
-    {
-      type: 'child.ended',
-      child: id,
-      // Without a written end (a full disk) it did not end well, and nobody must wait for it.
-      status: child.end?.status ?? 'failed',
-      changed: [...child.filesChanged.values()],
-      spent: child.stint.spent,
-      below: tasksBelow(child),
-    },
-  ];
-  if (known.background) events.push({ type: 'input.queued', input: endNotice(child) });
-  parent.journal.record(...events);
+  const ended: EventBody = {
+    type: 'child.ended',
+    child: id,
+    // Without a written end (a full disk) it did not end well, and nobody must wait for it.
+    status: child.end?.status ?? 'failed',
+    changed: [...child.filesChanged.values()],
+    spent: child.stint.spent,
+    below: tasksBelow(child),
+  };
+  recordWithNotice(parent, ended, known.background ? endNotice(child) : null);
 }
 
 /** For a child that can't be gone on with: nobody must wait for it. */
@@ -57,10 +55,28 @@ export function recordLoss(parent: TaskRun, id: string, because: string): void {
   const { below, background } = known;
   const text = noticeItem(`- Task ${id} is lost: ${because}.`);
   const input = { id: `${id}-lost`, kind: 'result', from: id, text } as const;
-  parent.journal.record(
-    { type: 'child.ended', child: id, status: 'failed', changed: [], spent: NOTHING, below },
-    ...(background ? [{ type: 'input.queued', input } as const] : []),
-  );
+  const ended = { type: 'child.ended', child: id, status: 'failed', changed: [] } as const;
+  recordWithNotice(parent, { ...ended, spent: NOTHING, below }, background ? input : null);
+}
+
+/** The notice first: a crash in the middle of the batch then makes it all be written again. */
+function recordWithNotice(parent: TaskRun, ended: EventBody, notice: TaskInput | null): void {
+  const queued = notice === null ? [] : [{ type: 'input.queued', input: notice } as const];
+  parent.journal.record(...queued, ended);
+}
+
+/**
+ * For when all that is at work below a task has ended: open are then only children whose end could not be
+ * written, and those that were announced before a crash and that no call makes or resumes any more.
+ */
+export function closeOpenChildren({ store }: EngineDeps, run: TaskRun): void {
+  for (const id of [...run.state.openChildren]) {
+    const callId = run.state.children.get(id)?.callId ?? '';
+    const child = store.exists(id) ? foldLog(store, id) : null;
+    const hasBegun = child !== null && isBegunBy(child.stint, run.spec.id, callId);
+    if (hasBegun) recordEnd(run, child);
+    else recordLoss(run, id, 'the task above it ended before it began');
+  }
 }
 
 /** All that a state knows of below a task; what is at work there tells by its own end. */

@@ -37,7 +37,9 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
   const output = await runTool(deps, run, ready);
   if (output.forced === true) run.noteForce();
   const told = output.told ?? [];
+  // What it told first: a crash in the middle of the batch then makes the call be run again, and it tells.
   run.journal.record(
+    ...(told.length === 0 ? [] : [{ type: 'input.withdrawn', ids: told } as const]),
     {
       type: 'call.ended',
       callId: call.id,
@@ -47,7 +49,6 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
       facts: output.facts ?? {},
       ms: Math.round(deps.clock.monotonic() - startedAt),
     },
-    ...(told.length === 0 ? [] : [{ type: 'input.withdrawn', ids: told } as const]),
   );
   if (mayHaveEffects) await run.journal.sync();
 }
@@ -61,6 +62,10 @@ const TIMED_OUT = Symbol('tool_seconds');
  */
 async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Promise<ToolOutput> {
   const { tool, input, call, roots } = ready;
+  // Told to stop while the intent was being written.
+  if (run.signal.aborted) {
+    return { text: `Not run: ${orderOf(run.signal).because}.`, error: 'CANCELLED' };
+  }
   const controller = new AbortController();
   const forget = onAbort(run.signal, () => controller.abort(run.signal.reason));
   const { toolMs } = deps.settings.caps;

@@ -1,7 +1,7 @@
 import { errorInfo } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { closeOpenCalls, runCalls } from './calls.ts';
-import { deliverEnd } from './delivery.ts';
+import { closeOpenChildren, deliverEnd } from './delivery.ts';
 import type { EngineDeps } from './deps.ts';
 import * as endings from './endings.ts';
 import type { Ending } from './endings.ts';
@@ -32,6 +32,7 @@ export async function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
     // What it had started may have had to be killed.
     if (ending.end.status === 'stopped') ending = cutShort(run);
     closeOpenCalls(run);
+    closeOpenChildren(deps, run);
     run.journal.record({ type: 'task.ended', ...ending });
     await run.journal.sync();
   } catch (thrown) {
@@ -68,7 +69,9 @@ async function take(deps: EngineDeps, run: TaskRun, step: Step): Promise<Ending 
       return await turn(deps, run, step.toolChoice);
     case 'limit': {
       const text = `Stop here: ${limitMessage(step.hit)}. No more tools: give your final answer now, with what you have.`;
-      run.journal.record({ type: 'limit.reached', ...step.hit }, notice(newId(), text));
+      // The notice first, told once a stint: a crash in the middle of the batch makes both be written again.
+      const told = notice(`limit-${run.state.stint.number}`, text);
+      run.journal.record(told, { type: 'limit.reached', ...step.hit });
       return null;
     }
     case 'tell':

@@ -45,7 +45,9 @@ export function findReachable(
   running: RunningTasks,
   { field, word }: { readonly field: string; readonly word: string },
 ): Reached | MusterError {
-  const reach = reachOf(caller.state, running);
+  const reach = new Map(reachOf(caller.state, running));
+  // Whoever handed them: a task that waits for what waits for it would never end.
+  for (let at: TaskRun | null = caller; at !== null; at = at.parent) reach.delete(at.spec.id);
   const shown = truncate(word, SHOWN_WORD);
   const exact = reach.get(word);
   if (exact !== undefined) return exact;

@@ -70,6 +70,9 @@ async function goOn(
 ): Promise<TaskRun> {
   const { deps } = workshop;
   const { caller, callId } = call;
+  if (caller.isEnding) {
+    throw new MusterError('CONFLICT', `task ${caller.spec.id}, which would be told, is ending`);
+  }
   const opened = openTasks(workshop, id, { tree: caller.tree, parent: caller });
   const [child, ...below] = opened;
   try {

@@ -31,10 +31,11 @@ export function recordResume(deps: EngineDeps, run: TaskRun, order: ResumeOrder)
   const { by, callId } = order;
   const hasEnded = run.state.end !== null;
   const message = order.message ?? (hasEnded ? userMessage(GO_ON) : null);
+  // That it goes on comes last: a crash in the middle of the batch leaves it ended, to be resumed again.
   const events: readonly EventBody[] = [
-    ...(hasEnded ? [{ type: 'task.resumed', by, callId } as const] : []),
-    ...changedTerms(deps, run, order),
     ...(message === null ? [] : [{ type: 'input.queued', input: message } as const]),
+    ...changedTerms(deps, run, order),
+    ...(hasEnded ? [{ type: 'task.resumed', by, callId } as const] : []),
   ];
   if (events.length > 0) run.journal.record(...events);
 }

@@ -13,7 +13,10 @@ export interface ShellOutcome {
   readonly exitCode: number | null;
 }
 
-/** The event of a shell's end, and the one that tells its task of it. */
+/**
+ * What tells a task of its shell's end, and the event of that end: in this order, so that a crash in the
+ * middle of the batch makes both be written again.
+ */
 export function shellEnded(
   state: TaskState,
   id: string,
@@ -24,8 +27,8 @@ export function shellEnded(
     `- Shell ${id} (${command}): ${describeEnd(outcome)}. Its output: TaskOutput(task_id: "${id}")`,
   );
   return [
-    { type: 'shell.ended', shell: id, end: outcome.how, exitCode: outcome.exitCode },
     { type: 'input.queued', input: { id: shellNoticeId(id), kind: 'result', from: id, text } },
+    { type: 'shell.ended', shell: id, end: outcome.how, exitCode: outcome.exitCode },
   ];
 }
 
