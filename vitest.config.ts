@@ -1,10 +1,14 @@
 import { defineConfig } from 'vitest/config';
 
+/** `MUSTER_RANDOM_RUNS=20` runs each random script test 20 times as often. */
+const randomRuns = Number(process.env['MUSTER_RANDOM_RUNS'] ?? 1);
+
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    provide: { randomRuns },
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],

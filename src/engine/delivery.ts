@@ -70,7 +70,7 @@ function recordWithNotice(parent: TaskRun, ended: EventBody, notice: TaskInput |
  * written, and those that were announced before a crash and that no call makes or resumes any more.
  */
 export function closeOpenChildren({ store }: EngineDeps, run: TaskRun): void {
-  for (const id of [...run.state.openChildren]) {
+  for (const id of run.state.openChildren) {
     const callId = run.state.children.get(id)?.callId ?? '';
     const child = store.exists(id) ? foldLog(store, id) : null;
     const hasBegun = child !== null && isBegunBy(child.stint, run.spec.id, callId);

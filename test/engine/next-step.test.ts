@@ -216,9 +216,9 @@ describe('the next step', () => {
       partial('he', CUT_OFF, null),
     ],
     [
-      'after an answer that was cut is the end, whatever waits to be said',
+      'after an answer that was cut is a turn, while something waits to be said',
       [asked(), answered('he', { reason: 'length' }), said('m1')],
-      partial('he', CUT_OFF, null),
+      turn,
     ],
     [
       'after a filtered answer is the end, its calls not run',

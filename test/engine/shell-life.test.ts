@@ -143,7 +143,7 @@ describe('the life of a shell', () => {
     const { id } = await owner.start(work);
     work.breaks();
     await owner.shells.ended(id);
-    expect(owner.story()).toEqual(['shell.started', 'shell.ended lost', 'input.queued']);
+    expect(owner.story()).toEqual(['shell.started', 'input.queued', 'shell.ended lost']);
     expect(owner.faults).toEqual([new Error('a bug')]);
   });
 
@@ -181,7 +181,7 @@ describe('the life of a shell', () => {
     owner.isDiskFull = false;
     await owner.shells.stopAll();
     await owner.shells.stopAll();
-    expect(owner.story()).toEqual(['shell.started', 'shell.ended exited', 'input.queued']);
+    expect(owner.story()).toEqual(['shell.started', 'input.queued', 'shell.ended exited']);
   });
 
   it('a task that is stopped while a shell starts ends it', async () => {
@@ -213,7 +213,7 @@ describe('the life of a shell', () => {
     const { id } = await owner.start(work);
     for (const text of ['12345', '67890', '!', 'more']) work.write(Buffer.from(text));
     await owner.shells.ended(id);
-    expect(owner.story()).toEqual(['shell.started', 'shell.ended output_limit', 'input.queued']);
+    expect(owner.story()).toEqual(['shell.started', 'input.queued', 'shell.ended output_limit']);
     expect(owner.shells.outputProblem(id)).toBe(
       'it is more than the limit output.spill_bytes = 10',
     );

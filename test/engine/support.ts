@@ -9,16 +9,16 @@ import { scriptedModel, type Script, type ScriptedModel } from '../../src/model/
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import type { TaskEvent } from '../../src/protocol/event.ts';
 import type { ModelRequest, ResolvedModel } from '../../src/protocol/model.ts';
-import type { PermissionMode } from '../../src/protocol/permission.ts';
+import type { PermissionMode, Rights } from '../../src/protocol/permission.ts';
 import { foldEvents, type TaskState } from '../../src/protocol/state.ts';
 import type { AnyTool } from '../../src/protocol/tool.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 
-const MODEL: ResolvedModel = { provider: 'scripted', id: 'one', chain: ['test'] };
+export const MODEL: ResolvedModel = { provider: 'scripted', id: 'one', chain: ['test'] };
 const NO_LIMITS = { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 };
 
-const SETTINGS: EngineSettings = {
+export const SETTINGS: EngineSettings = {
   taskTools: true,
   maxDepth: 3,
   nested: true,
@@ -43,6 +43,18 @@ export const WORKER: AgentDefinition = {
   prompt: 'You work.',
   origin: { scope: 'session', vendor: 'muster', path: 'session:worker' },
 };
+
+/** All that a root can have. */
+export function rootRights(maxDepth: number): Rights {
+  return {
+    mode: 'autonomous',
+    rules: { allow: [], ask: [], deny: [] },
+    disallowedTools: [],
+    roots: ['/'],
+    depth: 0,
+    maxDepth,
+  };
+}
 
 export interface EngineSetup {
   readonly settings?: Partial<EngineSettings>;
@@ -97,18 +109,13 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
       setup.onFault(thrown);
     },
   });
+  const ask = (setup.ask ?? []).map((tool) => ({ text: tool, tool, source: RULE_SOURCE }));
+  const whole = rootRights(setup.settings?.maxDepth ?? SETTINGS.maxDepth);
   const rights = {
-    mode: setup.mode ?? 'autonomous',
-    rules: {
-      allow: [],
-      ask: (setup.ask ?? []).map((tool) => ({ text: tool, tool, source: RULE_SOURCE })),
-      deny: [],
-    },
-    disallowedTools: [],
-    roots: ['/'],
-    depth: 0,
-    maxDepth: setup.settings?.maxDepth ?? SETTINGS.maxDepth,
-  } as const;
+    ...whole,
+    mode: setup.mode ?? whole.mode,
+    rules: { ...whole.rules, ask },
+  };
   return {
     engine,
     model,

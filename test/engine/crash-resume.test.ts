@@ -1,0 +1,90 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { heardTwice, wrongsOf } from './random-checks.ts';
+import type { BatchCount } from './mortal-store.ts';
+import { calmPlan, wildPlan } from './random-plans.ts';
+import { randomRuns } from './random-runs.ts';
+import { eventsOf, live, newWorld, stateOf, type Plan, type World } from './random-world.ts';
+
+/** When in a life the process is killed, and how much of the batch being written is kept. */
+interface Kill {
+  readonly moment: number;
+  readonly several: boolean;
+  readonly kept: number;
+}
+
+const kills = fc.array(
+  fc.record({
+    moment: fc.noBias(fc.integer({ min: 0, max: 999 })),
+    several: fc.boolean(),
+    kept: fc.nat(2),
+  }),
+  { minLength: 1, maxLength: 3, size: 'max' },
+);
+
+/** Lives until the end, killed on the way there. `batches`: of a life that nobody disturbs. */
+async function survive(plan: Plan, deaths: readonly Kill[], batches: BatchCount): Promise<World> {
+  const world = newWorld(plan);
+  for (const { moment, several, kept } of deaths) {
+    // Not in the first batch: of what nobody knows the id of, nothing can go on.
+    const first = several ? 1 : 2;
+    const last = several ? batches.several : batches.all;
+    const batch = first + Math.floor((moment / 1_000) * (last - first + 1));
+    if (await live(world, { batch, several, kept })) return world;
+  }
+  await live(world, null);
+  return world;
+}
+
+async function undisturbed(plan: Plan): Promise<World> {
+  const world = newWorld(plan);
+  await live(world, null);
+  await world.store.close();
+  return world;
+}
+
+/** Without the ids, which differ from run to run. */
+function resultOf({ store, ids: [root = ''] }: World): string {
+  return stateOf(store, root).result.replace(/kids.*/, '');
+}
+
+function hasUnknown(world: World): boolean {
+  return world.ids.some((id) =>
+    eventsOf(world.store, id).some(
+      (event) => event.type === 'call.ended' && event.text.startsWith('Its outcome is unknown'),
+    ),
+  );
+}
+
+const RUNS = randomRuns(150);
+
+describe('a process that is killed at any moment', () => {
+  it(
+    'leaves logs from which another one brings the same about, whatever is killed again',
+    RUNS.test,
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(calmPlan, kills, async (plan, deaths) => {
+          const whole = await undisturbed(plan);
+          const world = await survive(plan, deaths, whole.batches);
+          expect([...wrongsOf(world), ...heardTwice(world)]).toEqual([]);
+          if (!hasUnknown(world)) expect(resultOf(world)).toBe(resultOf(whole));
+          await world.store.close();
+        }),
+        RUNS.runs,
+      );
+    },
+  );
+
+  it('breaks no promise, whatever the tasks were at', RUNS.test, async () => {
+    await fc.assert(
+      fc.asyncProperty(wildPlan, kills, async (plan, deaths) => {
+        const { batches } = await undisturbed(plan);
+        const world = await survive(plan, deaths, batches);
+        expect(wrongsOf(world)).toEqual([]);
+        await world.store.close();
+      }),
+      RUNS.runs,
+    );
+  });
+});

@@ -1,0 +1,213 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { Message } from '../../src/protocol/message.ts';
+import type { TaskState } from '../../src/protocol/state.ts';
+import { foldEvents } from '../../src/protocol/state.ts';
+import { eventsOf, type SeenRequest, type World } from './random-world.ts';
+
+interface TaskHistory {
+  readonly id: string;
+  readonly events: readonly TaskEvent[];
+  readonly state: TaskState;
+}
+
+/** All that is wrong with what a world has become, once its root has ended; nothing is best. */
+export function wrongsOf(world: World): readonly string[] {
+  const tasks = world.store.list().map(({ id }) => {
+    const events = eventsOf(world.store, id);
+    return { id, events, state: foldEvents(events) };
+  });
+  return [
+    ...world.wrongs,
+    ...tasks.flatMap(wrongEnd),
+    ...tasks.flatMap(wrongOutcomes),
+    ...tasks.flatMap(wrongDeliveries),
+    ...wrongRequests(world.requests),
+    ...[...world.runs]
+      .filter(([, runs]) => runs > 1)
+      .map(([key, runs]) => `${key} ran ${runs} times`),
+  ];
+}
+
+function wrongEnd({ id, state, events }: TaskHistory): readonly string[] {
+  if (state.end === null) return [`task ${id} has no end`];
+  const { openCalls, results, queued } = state.conversation;
+  const ended = events.findLastIndex(({ type }) => type === 'task.ended');
+  const unread = queued.filter((input) =>
+    events.slice(0, ended).some((event) => event.type === 'input.queued' && event.input === input),
+  );
+  if (endedWell(state) && unread.length > 0) {
+    return [`task ${id} ended without having read ${unread.map((input) => input.id).join()}`];
+  }
+  if (openCalls.length === results.size) return [];
+  return [`task ${id} ended with ${openCalls.length} calls and ${results.size} results`];
+}
+
+/** Each call has one outcome. */
+function wrongOutcomes({ id, events }: TaskHistory): readonly string[] {
+  const outcomes = new Map<string, number>();
+  for (const event of events) {
+    if (event.type !== 'call.ended' && event.type !== 'call.refused') continue;
+    outcomes.set(event.callId, (outcomes.get(event.callId) ?? 0) + 1);
+  }
+  return [...outcomes]
+    .filter(([, n]) => n > 1)
+    .map(([call, n]) => `${id}: ${call} ended ${n} times`);
+}
+
+/** From when a child was made or resumed to when that happens again. */
+interface Episode {
+  readonly child: string;
+  background: boolean;
+  hasEnded: boolean;
+  /** A shell that was stopped when its task had been told that it would be. */
+  isUntold: boolean;
+  /** Ids of the notices of its end. */
+  readonly notices: Set<string>;
+  /** Ids of notices that a call made needless, of an earlier end too. */
+  readonly told: Set<string>;
+}
+
+/** The end of what ran in the background reaches its task in one way, once; of the rest by its call alone. */
+function wrongDeliveries({ id, events, state }: TaskHistory): readonly string[] {
+  const wrongs: string[] = [];
+  const standing = new Map<string, number>();
+  const withdrawn = new Set<string>();
+  for (const episode of episodesOf(events, { standing, withdrawn })) {
+    const { child, background, hasEnded, isUntold, notices, told } = episode;
+    if (!hasEnded) wrongs.push(`${id}: ${child} did not end`);
+    const isKnown = isUntold || told.size > 0;
+    if (background && notices.size !== 1 && !(isKnown && notices.size === 0)) {
+      wrongs.push(`${id}: the end of ${child} has ${notices.size} notices: ${[...notices].join()}`);
+    }
+    for (const notice of notices) {
+      const times = standing.get(notice) ?? 0;
+      const waits = state.conversation.queued.some((input) => input.id === notice);
+      const isGiven = background && !withdrawn.has(notice);
+      const fits = isGiven
+        ? times === 1 || (times === 0 && waits && !endedWell(state))
+        : times === 0;
+      if (!fits)
+        wrongs.push(
+          `${id}: ${notice} (${JSON.stringify({ background, waits })}) stands ${times} times`,
+        );
+    }
+  }
+  return wrongs;
+}
+
+function endedWell({ end }: TaskState): boolean {
+  return end?.status === 'completed';
+}
+
+function episodesOf(
+  events: readonly TaskEvent[],
+  seen: { readonly standing: Map<string, number>; readonly withdrawn: Set<string> },
+): readonly Episode[] {
+  const episodes: Episode[] = [];
+  const newest = new Map<string, Episode>();
+  const begin = (child: string, background: boolean) => {
+    const states = { hasEnded: false, isUntold: false };
+    const ids = { notices: new Set<string>(), told: new Set<string>() };
+    const episode = { child, background, ...states, ...ids };
+    episodes.push(episode);
+    newest.set(child, episode);
+  };
+  for (const event of events) {
+    switch (event.type) {
+      case 'child.created':
+      case 'child.resumed':
+        begin(event.child, event.background);
+        break;
+      case 'shell.started':
+        begin(event.shell, true);
+        break;
+      case 'child.detached': {
+        const episode = newest.get(event.child);
+        if (episode !== undefined) episode.background = true;
+        break;
+      }
+      case 'child.ended': {
+        const episode = newest.get(event.child);
+        if (episode !== undefined) episode.hasEnded = true;
+        break;
+      }
+      case 'shell.ended': {
+        const episode = newest.get(event.shell);
+        if (episode === undefined) break;
+        episode.hasEnded = true;
+        episode.isUntold = event.end === 'stopped';
+        break;
+      }
+      case 'input.queued':
+        if (event.input.kind === 'result') {
+          newest.get(event.input.from)?.notices.add(event.input.id);
+        }
+        break;
+      case 'input.withdrawn':
+        for (const notice of event.ids) {
+          newest.get(childOf(notice))?.told.add(notice);
+          if (!seen.standing.has(notice)) seen.withdrawn.add(notice);
+        }
+        break;
+      case 'turn.started':
+        for (const input of event.inputs) {
+          seen.standing.set(input, (seen.standing.get(input) ?? 0) + 1);
+        }
+        break;
+      default:
+    }
+  }
+  return episodes;
+}
+
+function childOf(notice: string): string {
+  return notice.split('-')[0] ?? '';
+}
+
+/** What a task has heard of works more than once, where no call of it could have asked for it again. */
+export function heardTwice(world: World): readonly string[] {
+  return world.store.list().flatMap(({ id }) => {
+    const { messages } = foldEvents(eventsOf(world.store, id)).conversation;
+    const texts = messages.flatMap((message) =>
+      message.role === 'assistant' ? [] : message.content.map(({ text }) => text),
+    );
+    const heard = [...texts.join('\n').matchAll(/done\(([^#)]*)#/g)].map(([, path]) => path);
+    return heard
+      .filter((path, index) => heard.indexOf(path) !== index)
+      .map((path) => `${id}: ${path}`);
+  });
+}
+
+function wrongRequests(requests: readonly SeenRequest[]): readonly string[] {
+  const wrongs: string[] = [];
+  for (const [path, its] of Map.groupBy(requests, (seen) => seen.path)) {
+    for (const [index, { request, life }] of its.entries()) {
+      const before = its[index - 1];
+      wrongs.push(...wrongPairs(request.messages).map((wrong) => `${path}: ${wrong}`));
+      if (before === undefined) continue;
+      const old = before.request;
+      if (!isDeepStrictEqual(old.messages, request.messages.slice(0, old.messages.length))) {
+        wrongs.push(`${path}: request ${index} (life ${life}) does not go on from the one before`);
+      }
+      if (!isDeepStrictEqual(old.prefix, request.prefix)) wrongs.push(`${path}: another prefix`);
+      if (old.messages.length === request.messages.length && !isDeepStrictEqual(old, request)) {
+        wrongs.push(`${path}: request ${index} (life ${life}) is not the one that it repeats`);
+      }
+    }
+  }
+  return wrongs;
+}
+
+/** The calls of an answer have their results in the very next message, in order. */
+function wrongPairs(messages: readonly Message[]): readonly string[] {
+  return messages.flatMap((message, index) => {
+    if (message.role !== 'assistant') return [];
+    const asked = message.content.flatMap((part) => (part.type === 'tool_call' ? [part.id] : []));
+    const next = messages[index + 1];
+    const answered = next?.role === 'tool' ? next.content.map(({ callId }) => callId) : [];
+    return isDeepStrictEqual(asked, answered)
+      ? []
+      : [`${asked.join()} answered by ${answered.join()}`];
+  });
+}

@@ -1,0 +1,39 @@
+import * as fc from 'fast-check';
+import { calmWork, wildWork } from './random-work.ts';
+import type { PersonAct, Plan } from './random-world.ts';
+
+const act: fc.Arbitrary<PersonAct> = fc.record({
+  at: fc.nat(60),
+  kind: fc.constantFrom('stop', 'send', 'detach', 'resume'),
+  of: fc.nat(9),
+});
+
+const rarely = <T>(common: T, rare: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 6, arbitrary: fc.constant(common) }, { weight: 1, arbitrary: rare });
+
+/** Anything, with limits and a person who meddles. */
+export const wildPlan: fc.Arbitrary<Plan> = fc.record({
+  work: wildWork,
+  seed: fc.nat(),
+  acts: fc.array(act, { maxLength: 3, size: 'max' }),
+  settings: fc.record({
+    maxParallel: fc.integer({ min: 1, max: 4 }),
+    foregroundMs: rarely(300_000, fc.integer({ min: 1, max: 20 })),
+    maxTasks: rarely(500, fc.nat(4)),
+    treeTokens: rarely(0, fc.integer({ min: 100, max: 1_000 })),
+    taskLimits: fc.record({
+      maxTurns: fc.constant(null),
+      maxTokens: rarely<number | null>(null, fc.integer({ min: 50, max: 500 })),
+      wallMs: rarely<number | null>(null, fc.integer({ min: 1, max: 60 })),
+      resultMaxTokens: fc.constant(2_000),
+    }),
+  }),
+});
+
+/** Whose result does not depend on what is faster. */
+export const calmPlan: fc.Arbitrary<Plan> = fc.record({
+  work: calmWork,
+  seed: fc.nat(),
+  acts: fc.constant([]),
+  settings: fc.record({ maxParallel: fc.integer({ min: 1, max: 4 }) }),
+});

@@ -1,0 +1,444 @@
+import { isDeepStrictEqual } from 'node:util';
+import { MusterError } from '../../src/base/errors.ts';
+import type { EngineSettings } from '../../src/engine/deps.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
+import { stopOrder } from '../../src/engine/stop.ts';
+import type { TaskRun } from '../../src/engine/task-run.ts';
+import { scriptedModel } from '../../src/model/scripted.ts';
+import { runningShells } from '../../src/protocol/belongings.ts';
+import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { ModelPart, ModelPort, ModelRequest } from '../../src/protocol/model.ts';
+import { applyEvent, foldEvents, type TaskState } from '../../src/protocol/state.ts';
+import type { AnyTool, ShellExit, ToolContext, ToolOutput } from '../../src/protocol/tool.ts';
+import { openMemoryStore } from '../../src/store/memory-store.ts';
+import type { TaskStore } from '../../src/store/task-store.ts';
+import { MortalStore, type BatchCount, type Death } from './mortal-store.ts';
+import {
+  answerOf,
+  pathOfPrompt,
+  pathOfTask,
+  promptOfWork,
+  worksByPath,
+  type Work,
+} from './random-work.ts';
+import { MODEL, rootRights, SETTINGS, WORKER } from './support.ts';
+import { VirtualDeadlines, VirtualTime } from './virtual-time.ts';
+
+/** What a person does while tasks are at work. `of`: which of the tasks made so far. */
+export interface PersonAct {
+  readonly at: number;
+  readonly kind: 'stop' | 'send' | 'detach' | 'resume';
+  readonly of: number;
+}
+
+export interface Plan {
+  readonly work: Work;
+  /** Of all that takes time. */
+  readonly seed: number;
+  readonly settings: Partial<EngineSettings>;
+  readonly acts: readonly PersonAct[];
+}
+
+export interface SeenRequest {
+  readonly life: number;
+  /** The work that made its task. */
+  readonly path: string;
+  readonly request: ModelRequest;
+  accepted: boolean;
+}
+
+/** What outlives a process: its logs, and what the world has seen of it. */
+export interface World {
+  readonly plan: Plan;
+  readonly works: ReadonlyMap<string, Work>;
+  readonly random: () => number;
+  readonly store: TaskStore;
+  /** Of all tasks, in the order in which they were made. */
+  readonly ids: string[];
+  readonly requests: SeenRequest[];
+  /** How often each opaque call ran. */
+  readonly runs: Map<string, number>;
+  /** What must not be and was. */
+  readonly wrongs: string[];
+  lives: number;
+  /** Batches of events that the last life wrote. */
+  batches: BatchCount;
+  /** What was being asked at the last death, by the work that made the task. */
+  readonly openTurns: Map<string, OpenTurn>;
+}
+
+type OpenTurn = Pick<ModelRequest, 'messages' | 'toolChoice'>;
+
+export function newWorld(plan: Plan): World {
+  return {
+    plan,
+    works: worksByPath(plan.work),
+    random: randomOf(plan.seed),
+    store: openMemoryStore(),
+    ids: [],
+    requests: [],
+    runs: new Map(),
+    wrongs: [],
+    lives: 0,
+    batches: { all: 0, several: 0 },
+    openTurns: new Map(),
+  };
+}
+
+/** Mulberry32. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export function stateOf(store: TaskStore, id: string): TaskState {
+  return foldEvents(eventsOf(store, id));
+}
+
+export function eventsOf(store: TaskStore, id: string): readonly TaskEvent[] {
+  const events: TaskEvent[] = [];
+  store.scan(id, (event) => void events.push(event));
+  return events;
+}
+
+/**
+ * One process: sets the tree to work, anew or from its logs, and lets it run until it has ended or
+ * died. False: it died.
+ */
+export async function live(world: World, death: Death | null): Promise<boolean> {
+  world.lives += 1;
+  noteOpenTurns(world);
+  const life = new Life(world, death);
+  let run: TaskRun;
+  try {
+    run = await life.begin();
+  } catch (thrown) {
+    if (life.isOver) return false;
+    throw thrown;
+  }
+  let hasEnded = false;
+  void run.ended.then(() => (hasEnded = true));
+  if (life.number === 1) life.schedulePerson();
+  await life.time.pass(() => hasEnded || life.isOver);
+  if (life.isOver) return false;
+  world.batches = life.batches;
+  life.checkLeft(run);
+  return true;
+}
+
+function noteOpenTurns({ store, openTurns }: World): void {
+  openTurns.clear();
+  for (const { id } of store.list()) {
+    const { spec, openTurn, conversation } = stateOf(store, id);
+    if (openTurn === null) continue;
+    const { toolChoice } = openTurn;
+    openTurns.set(pathOfPrompt(spec.prompt), { messages: conversation.messages, toolChoice });
+  }
+}
+
+class Life {
+  readonly engine: Engine;
+  readonly time = new VirtualTime();
+  readonly number: number;
+  private readonly world: World;
+  private readonly store: MortalStore;
+  private readonly deadlines = new VirtualDeadlines(this.time);
+  private readonly folds = new Map<string, TaskState>();
+  /** Tasks that were told to stop and have not been made to go on. */
+  private readonly stopped = new Set<string>();
+  private readonly busy = new Map<string, number>();
+  private readonly maxParallel: number;
+
+  constructor(world: World, death: Death | null) {
+    this.world = world;
+    this.number = world.lives;
+    this.store = new MortalStore(world.store, death, () => this.pause(2));
+    const settings = { ...SETTINGS, ...world.plan.settings };
+    this.maxParallel = settings.maxParallel;
+    this.engine = new Engine({
+      store: this.store.store,
+      model: this.model(),
+      models: {
+        forTask: () => MODEL,
+        facts: async () => ({ contextWindow: null, maxOutput: 10, price: null }),
+      },
+      tools: [this.tool('Bash'), this.tool('Read')],
+      agents: { agents: () => [WORKER] },
+      clock: this.time,
+      deadlines: this.deadlines,
+      settings,
+      platform: 'linux',
+      home: '/home/me',
+      stateDirectories: [],
+      questions: null,
+      onEvent: (event, { state }) => this.seeEvent(event, state),
+      onSignal: () => {},
+      onFault: (task, thrown) => {
+        if (!this.isOver) this.wrong(`fault of ${task}: ${String(thrown)}`);
+      },
+    });
+  }
+
+  get isOver(): boolean {
+    return this.store.isDead;
+  }
+
+  get batches(): BatchCount {
+    return this.store.batches;
+  }
+
+  async begin(): Promise<TaskRun> {
+    const [rootId] = this.world.ids;
+    if (rootId !== undefined) {
+      return this.engine.resume(rootId, { prompt: null, ceiling: (rights) => rights });
+    }
+    return this.engine.start({
+      prompt: promptOfWork('r'),
+      rights: rootRights(SETTINGS.maxDepth),
+      cwd: '/',
+      params: {},
+      agent: MAIN_AGENT,
+      model: MODEL,
+      source: 'sdk',
+    });
+  }
+
+  schedulePerson(): void {
+    for (const act of this.world.plan.acts) {
+      this.time.after(act.at, () => {
+        if (!this.isOver) this.personActs(act);
+      });
+    }
+  }
+
+  /** After the end nothing may be held. */
+  checkLeft(root: TaskRun): void {
+    if (this.deadlines.size > 0) this.wrong(`${this.deadlines.size} deadlines are left`);
+    for (const id of this.world.ids) {
+      if (this.engine.task(id) !== undefined) this.wrong(`task ${id} still counts as at work`);
+    }
+    const { signal } = new AbortController();
+    for (let free = 0; free < this.maxParallel; free += 1) {
+      if (root.tree.slots.full) this.wrong(`only ${free} of ${this.maxParallel} slots are free`);
+      void root.tree.slots.acquire(signal, { resuming: false });
+    }
+    for (const [id, live] of this.folds) {
+      const fold = foldEvents(overJson(eventsOf(this.world.store, id)));
+      if (!isDeepStrictEqual(fold, live)) this.wrong(`the log of ${id} folds to something else`);
+    }
+  }
+
+  private wrong(what: string): void {
+    this.world.wrongs.push(`life ${this.number}: ${what}`);
+  }
+
+  /** Nothing happens after death. */
+  private async pause(most: number, signal?: AbortSignal): Promise<void> {
+    if (this.isOver) await new Promise(() => {});
+    const { random } = this.world;
+    // Often nothing at all: what comes at once comes in another order.
+    const ms = random() < 0.4 ? 0 : random() * most;
+    if (ms > 0) await this.time.sleep(ms, signal);
+    if (this.isOver) await new Promise(() => {});
+  }
+
+  private seeEvent(event: TaskEvent, state: TaskState): void {
+    const { task } = event;
+    if (!this.world.ids.includes(task)) this.world.ids.push(task);
+    if (event.type === 'task.resumed') this.stopped.delete(task);
+    const known = this.folds.get(task);
+    const [again] = overJson([event]);
+    if (known === undefined) {
+      const before = eventsOf(this.world.store, task).filter(({ seq }) => seq <= event.seq);
+      this.folds.set(task, foldEvents(overJson(before)));
+    } else if (again !== undefined) applyEvent(known, again);
+    if (event.seq === state.lastSeq && !isDeepStrictEqual(this.folds.get(task), state)) {
+      this.wrong(`at event ${event.seq} (${event.type}) of ${task} the fold is not the live state`);
+    }
+    if (event.type !== 'task.ended') return;
+    const open = [...state.openChildren, ...runningShells(state)];
+    if (open.length > 0) this.wrong(`task ${task} ended before ${open.join()}`);
+  }
+
+  private working(task: string, change: 1 | -1): void {
+    if (change === 1 && this.stopped.has(task)) this.wrong(`${task} works on after its stop`);
+    this.busy.set(task, (this.busy.get(task) ?? 0) + change);
+    const atWork = [...this.busy.values()].filter((count) => count > 0).length;
+    if (atWork > this.maxParallel) this.wrong(`${atWork} tasks at work at the same time`);
+  }
+
+  private model(): ModelPort {
+    const { world } = this;
+    const answers = scriptedModel((request) => {
+      const path = pathOfTask(request);
+      const same = world.requests.filter(
+        (seen) => seen.path === path && seen.request.messages.length === request.messages.length,
+      );
+      return answerOf(world.works, request, same.length - 1);
+    });
+    const stream = (request: ModelRequest, signal: AbortSignal) =>
+      this.stream(request, signal, answers);
+    return { stream };
+  }
+
+  private async *stream(
+    request: ModelRequest,
+    signal: AbortSignal,
+    answers: ModelPort,
+  ): AsyncGenerator<ModelPart> {
+    if (this.isOver) await new Promise(() => {});
+    const path = pathOfTask(request);
+    const task = this.taskOfPath(path);
+    const seen: SeenRequest = { life: this.number, path, request, accepted: false };
+    this.world.requests.push(seen);
+    this.checkRepeat(path, request);
+    this.working(task, 1);
+    try {
+      for await (const part of answers.stream(request, signal)) {
+        await this.pause(6, signal);
+        if (part.type === 'accepted') seen.accepted = true;
+        yield part;
+      }
+    } catch (thrown) {
+      if (!signal.aborted) throw thrown;
+      const failure = { kind: 'cancelled', message: 'stopped', retryable: false } as const;
+      yield { type: 'failed', failure };
+    } finally {
+      this.working(task, -1);
+    }
+  }
+
+  private checkRepeat(path: string, { messages, toolChoice }: ModelRequest): void {
+    const before = this.world.openTurns.get(path);
+    this.world.openTurns.delete(path);
+    if (before === undefined || isDeepStrictEqual(before, { messages, toolChoice })) return;
+    this.wrong(`the request of ${path} that was under way is not sent again as it was`);
+  }
+
+  private taskOfPath(path: string): string {
+    const prompt = promptOfWork(path);
+    for (const [id, { spec }] of this.folds) if (spec.prompt === prompt) return id;
+    throw new Error(`no task of work ${path}`);
+  }
+
+  private tool(name: 'Bash' | 'Read'): AnyTool {
+    return {
+      name,
+      kind: name === 'Bash' ? 'execute' : 'read',
+      replay: name === 'Bash' ? 'opaque' : 'pure',
+      description: name,
+      inputSchema: { type: 'object' },
+      parse: (input) => ({ ok: true, input }),
+      describe: () => ({ reads: [], writes: [], commands: [], hosts: [] }),
+      run: async (input: ToolInput, context: ToolContext) => {
+        if (this.isOver) await new Promise(() => {});
+        if (name === 'Bash') this.countRun(input.key);
+        return input.background === true
+          ? this.startShell(input, context)
+          : this.work(input, context);
+      },
+    };
+  }
+
+  private countRun(key: string): void {
+    const { runs } = this.world;
+    runs.set(key, (runs.get(key) ?? 0) + 1);
+  }
+
+  private async work({ key, ms }: ToolInput, { taskId, signal }: ToolContext): Promise<ToolOutput> {
+    this.working(taskId, 1);
+    try {
+      await this.pause(ms, signal);
+      return { text: `ran(${key})` };
+    } catch {
+      return { text: 'stopped', error: 'CANCELLED' };
+    } finally {
+      this.working(taskId, -1);
+    }
+  }
+
+  private async startShell({ key, ms }: ToolInput, { shells }: ToolContext): Promise<ToolOutput> {
+    const { id } = await shells.start({
+      command: key,
+      begin: async (_, signal) => ({ ended: this.shell(ms * 3, signal) }),
+    });
+    return { text: `shell ${id}` };
+  }
+
+  private async shell(ms: number, signal: AbortSignal): Promise<ShellExit> {
+    try {
+      await this.pause(ms, signal);
+      return { how: 'exited', exitCode: 0 };
+    } catch {
+      return { how: 'stopped', exitCode: null };
+    }
+  }
+
+  private personActs(act: PersonAct): void {
+    try {
+      this.act(act);
+    } catch (thrown) {
+      if (!this.isOver) throw thrown;
+    }
+  }
+
+  private act({ kind, of }: PersonAct): void {
+    const { ids } = this.world;
+    const id = ids[of % ids.length];
+    if (id === undefined) return;
+    const run = this.engine.task(id);
+    // Each may come too late; then the person is told so.
+    switch (kind) {
+      case 'stop':
+        if (run === undefined) return;
+        this.noteStop(run);
+        run.stop(stopOrder('user', 'enough'));
+        return;
+      case 'send':
+        if (run?.isEnding === false) this.engine.send(id, 'say(something)');
+        return;
+      case 'detach':
+        if (run !== undefined && run.parent !== null) this.engine.detach(id);
+        return;
+      case 'resume':
+        void this.resumeBelow(id);
+        return;
+      default:
+        kind satisfies never;
+    }
+  }
+
+  private async resumeBelow(id: string): Promise<void> {
+    try {
+      await this.engine.resumeBelow(id, {});
+    } catch (thrown) {
+      // It is at work, or nobody above it is: the person is told so.
+      if (!(thrown instanceof MusterError || this.isOver))
+        this.wrong(`resuming ${id}: ${String(thrown)}`);
+    }
+  }
+
+  private noteStop({ spec, state }: TaskRun): void {
+    this.stopped.add(spec.id);
+    for (const child of state.openChildren) {
+      const run = this.engine.task(child);
+      if (run !== undefined) this.noteStop(run);
+    }
+  }
+}
+
+interface ToolInput {
+  readonly key: string;
+  readonly ms: number;
+  readonly background?: boolean;
+}
+
+function overJson(events: readonly TaskEvent[]): TaskEvent[] {
+  return JSON.parse(JSON.stringify(events));
+}

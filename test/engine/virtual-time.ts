@@ -1,0 +1,98 @@
+import { setImmediate as microtasksDone } from 'node:timers/promises';
+import { deferred, onAbort } from '../../src/base/async.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import { Deadlines, type Deadline } from '../../src/base/deadlines.ts';
+
+interface Timer {
+  readonly at: number;
+  readonly fire: () => void;
+}
+
+/** More than any run of a test needs: what goes on beyond it goes round in circles. */
+const MOST_TIMERS = 100_000;
+
+/**
+ * Time that stands still while anything is at work and leaps to the next timer when nothing is. A run
+ * in it takes no real time and goes the same way each time, and one that waits for nothing is seen at once.
+ */
+export class VirtualTime implements Clock {
+  private at = 0;
+  private readonly timers: Timer[] = [];
+
+  now(): number {
+    return 1_700_000_000_000 + Math.floor(this.at);
+  }
+
+  monotonic(): number {
+    return this.at;
+  }
+
+  after(ms: number, fire: () => void): Deadline {
+    const timer = { at: this.at + ms, fire };
+    const later = this.timers.findIndex(({ at }) => at > timer.at);
+    this.timers.splice(later === -1 ? this.timers.length : later, 0, timer);
+    return {
+      cancel: () => {
+        const index = this.timers.indexOf(timer);
+        if (index !== -1) this.timers.splice(index, 1);
+      },
+    };
+  }
+
+  /** Rejects with the signal's reason when it aborts. */
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    const done = deferred<void>();
+    const timer = this.after(ms, () => done.resolve());
+    const forget =
+      signal === undefined ? () => {} : onAbort(signal, () => done.reject(signal.reason));
+    try {
+      await done.promise;
+    } finally {
+      timer.cancel();
+      forget();
+    }
+  }
+
+  /** Lets time pass until `isDone`. Throws when nothing is left that could ever bring that about. */
+  async pass(isDone: () => boolean): Promise<void> {
+    for (let fired = 0; fired < MOST_TIMERS; fired += 1) {
+      await microtasksDone();
+      if (isDone()) return;
+      const next = this.timers.shift();
+      if (next === undefined) throw new Error('everything waits, and nothing will ever come');
+      this.at = Math.max(this.at, next.at);
+      next.fire();
+    }
+    throw new Error(`no end after ${MOST_TIMERS} timers`);
+  }
+}
+
+/** The engine's own deadlines, in virtual time. */
+export class VirtualDeadlines extends Deadlines {
+  private readonly open = new Set<Deadline>();
+  private readonly time: VirtualTime;
+
+  constructor(time: VirtualTime) {
+    super(time);
+    this.time = time;
+  }
+
+  override after(ms: number, fire: () => void): Deadline {
+    const timer = this.time.after(ms, () => {
+      this.open.delete(deadline);
+      fire();
+    });
+    const deadline = {
+      cancel: () => {
+        this.open.delete(deadline);
+        timer.cancel();
+      },
+    };
+    this.open.add(deadline);
+    return deadline;
+  }
+
+  override get size(): number {
+    return this.open.size;
+  }
+}
