@@ -1,7 +1,9 @@
 import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { TaskInput } from '../../protocol/event.ts';
+import { isBegunBy } from '../../protocol/stint.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
+import { foldLog } from '../fold-log.ts';
 import { findReachable, handedIn } from '../reach.ts';
 import { resumeChild } from '../resume-child.ts';
 import type { Workshop } from '../workshop.ts';
@@ -78,26 +80,34 @@ async function send(
     handed: handedIn(message, caller.state, running),
   };
   const run = running.get(id);
-  // Sent before a crash: it goes on with this very message already.
-  const isSent = run !== undefined && caller.state.children.get(id)?.callId === callId;
-  if (!isSent) {
-    if (run?.isEnding === false) {
-      run.tell(input);
-      return { text: `Sent: task ${id} reads it before its next step.` };
-    }
-    const resumed = await resumeChild(workshop, {
-      caller,
-      callId,
-      by: taskId,
-      field: 'to',
-      word: id,
-      message: input,
-      background: true,
-    });
-    if (resumed instanceof MusterError) {
-      return { text: `TaskSend: ${resumed.message}`, error: resumed.code };
-    }
+  const { stint, conversation } = run?.state ?? foldLog(workshop.deps.store, id);
+  // Run again after a crash, it finds what it did, wherever the task stands by now.
+  if (isBegunBy(stint, taskId, callId)) return goesOn(id);
+  if (conversation.inputIds.has(input.id)) return sent(id);
+  if (run?.isEnding === false) {
+    run.tell(input);
+    return sent(id);
   }
+  const resumed = await resumeChild(workshop, {
+    caller,
+    callId,
+    by: taskId,
+    field: 'to',
+    word: id,
+    message: input,
+    background: true,
+  });
+  if (resumed instanceof MusterError) {
+    return { text: `TaskSend: ${resumed.message}`, error: resumed.code };
+  }
+  return goesOn(id);
+}
+
+function sent(id: string): ToolOutput {
+  return { text: `Sent: task ${id} reads it before its next step.` };
+}
+
+function goesOn(id: string): ToolOutput {
   return {
     text: `Task ${id} had ended and goes on with it in the background; you are told when it ends.`,
   };
