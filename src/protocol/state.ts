@@ -184,8 +184,10 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       return;
     case 'call.started':
       state.runningCalls.set(event.callId, event.tool);
-      state.unknownCalls.delete(event.callId);
-      state.toolCounts.set(event.tool, (state.toolCounts.get(event.tool) ?? 0) + 1);
+      // Run again after a crash, it is the same call.
+      if (!state.unknownCalls.delete(event.callId)) {
+        state.toolCounts.set(event.tool, (state.toolCounts.get(event.tool) ?? 0) + 1);
+      }
       showRunningCalls(state);
       return;
     case 'call.ended':
