@@ -10,6 +10,8 @@ import { findProcesses, type ProcessQuery } from './process-table.ts';
 const END_GRACE_MS = 1800;
 /** The same when everything has to go within 2 s. */
 const END_ALL_GRACE_MS = 1500;
+/** The same for what a dead owner left: a resume has 3 s for it, its own start included. */
+const LEFTOVER_GRACE_MS = 1000;
 const POLL_MS = 40;
 /** A fork bomb is killed in rounds: what was born during one round dies in the next. */
 const KILL_ROUNDS = 50;
@@ -112,7 +114,7 @@ export async function killAllProcesses({ graceMs = END_ALL_GRACE_MS } = {}): Pro
 export async function endMarkedProcesses(name: string, values: Iterable<string>): Promise<void> {
   const marks = new Set([...values].map((value) => `${name}=${value}`));
   const query = { marks };
-  if (marks.size > 0 && isAlive(query)) await endProcesses(query, END_GRACE_MS);
+  if (marks.size > 0 && isAlive(query)) await endProcesses(query, LEFTOVER_GRACE_MS);
 }
 
 async function endProcesses(query: ProcessQuery, graceMs: number): Promise<boolean> {
