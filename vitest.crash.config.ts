@@ -3,9 +3,9 @@ import { defineConfig } from 'vitest/config';
 /** The long form of the crash tests: `npm run test:crash`. */
 export default defineConfig({
   test: {
-    include: ['test/crash/**/*.test.ts'],
+    include: ['test/crash/**/*.{test,crash}.ts'],
     testTimeout: 60_000,
     hookTimeout: 30_000,
-    provide: { kills: 200 },
+    provide: { kills: 200, killsWithResume: 300 },
   },
 });

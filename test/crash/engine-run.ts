@@ -6,7 +6,8 @@ import { isJsonObject, type JsonValue } from '../../src/base/json.ts';
 import type { EngineSettings } from '../../src/engine/deps.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
-import { scriptedModel } from '../../src/model/scripted.ts';
+import type { TaskRun } from '../../src/engine/task-run.ts';
+import { scriptedModel, type ScriptedAnswer } from '../../src/model/scripted.ts';
 import type { TaskEvent } from '../../src/protocol/event.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
 import type { ResultEnvelope } from '../../src/protocol/result.ts';
@@ -67,11 +68,31 @@ export async function runEngine(
   witness: Witness,
 ): Promise<EngineOutcome> {
   const faults: unknown[] = [];
-  const engine = new Engine({
+  const answer = (request: ModelRequest): ScenarioAnswer => answerTo(scenario, request);
+  const engine = engineOver(store, { answer, witness, faults });
+  const run = startMain(engine);
+  await run.ended;
+  return { envelope: engine.result(run), faults };
+}
+
+export interface EngineParts {
+  readonly answer: (request: ModelRequest) => ScriptedAnswer;
+  readonly witness: Witness;
+  /** Filled with what could not be written where it belongs. */
+  readonly faults: unknown[];
+  readonly settings?: Partial<EngineSettings>;
+}
+
+/** The real engine over a store, with tools that only tell their effects. */
+export function engineOver(
+  store: TaskStore,
+  { answer, witness, faults, settings = {} }: EngineParts,
+): Engine {
+  return new Engine({
     store,
     model: scriptedModel((request) => {
       witness.sent(copyOf(tell(request.prefix, request.messages)));
-      return answerTo(scenario, request);
+      return answer(request);
     }),
     models: {
       forTask: () => MODEL,
@@ -81,7 +102,7 @@ export async function runEngine(
     agents: { agents: () => parseSessionAgents(SESSION_AGENTS).items },
     clock: STILL_CLOCK,
     deadlines: new Deadlines(systemClock),
-    settings: SETTINGS,
+    settings: { ...SETTINGS, ...settings },
     platform: 'linux',
     home: '/home/me',
     stateDirectories: ['/home/me/.local/share/muster'],
@@ -90,7 +111,11 @@ export async function runEngine(
     onFault: (_task, thrown) => void faults.push(thrown),
     onSignal: () => {},
   });
-  const run = engine.start({
+}
+
+/** The task at the top of a scenario. */
+export function startMain(engine: Engine): TaskRun {
+  return engine.start({
     prompt: promptOf(MAIN),
     agent: MAIN_AGENT,
     model: MODEL,
@@ -106,8 +131,6 @@ export async function runEngine(
     source: 'sdk',
     params: {},
   });
-  await run.ended;
-  return { envelope: engine.result(run), faults };
 }
 
 /** As it is at this moment, whatever becomes of it. */

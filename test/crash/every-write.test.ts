@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { PowerLossFiles } from '../store/power-loss-files.ts';
 import { wrongAfter, wrongOn } from './inspect-disk.ts';
 import { ReplayedDisk, replay, type DiskStep } from './recorded-files.ts';
 import { acknowledgedAt, openOver, recordRun, type RecordedRun } from './recorded-run.ts';
@@ -44,7 +45,7 @@ it(
   LONG,
   async () => {
     const run = await recordRun(THREE_LEVELS);
-    const disk = new ReplayedDisk();
+    const disk = new ReplayedDisk(new PowerLossFiles());
     const start = firstLog(run);
     const wrong: unknown[] = [];
     for (const [index, step] of run.steps.entries()) {
@@ -66,7 +67,7 @@ it('after any of them every task is listed and can be taken over', async () => {
   const run = await recordRun(IN_A_LINE);
   const wrong: unknown[] = [];
   for (let steps = firstLog(run); steps < run.steps.length; steps += 1) {
-    const store = openOver(replay(run.steps.slice(0, steps)), { after: true });
+    const store = openOver(replay(run.steps.slice(0, steps)), { owners: 1 });
     const ids = store.list().map((task) => task.id);
     const created = acknowledgedAt(run, steps).printed.filter(({ seq }) => seq === 0);
     if (!created.every(({ task }) => ids.includes(task)))

@@ -17,7 +17,7 @@ export function idsOn(files: FilePort): readonly string[] {
 
 /** What is wrong with a disk that has all directories; it is only read. */
 export function wrongOn(files: FilePort, acknowledged: Acknowledged): readonly string[] {
-  const store = openOver(files, { after: true });
+  const store = openOver(files, { owners: 1 });
   return wrongIn(readLogs(store, idsOn(files)), acknowledged, (hash) => store.getBlob(hash));
 }
 

@@ -55,7 +55,7 @@ export async function runAndKill(range: Range, moment: Moment | null): Promise<K
   await endLeftovers(sandbox);
   await range.model.stats();
   await sleep(SETTLE_MS);
-  const effects = effectsIn(sandbox, range.scenario);
+  const effects = effectsIn(sandbox, range.scenario.keys());
   const acknowledged = { printed: printedIn(finished), requests: range.log.of(key), effects };
   return { sandbox, finished, ms, acknowledged };
 }
@@ -108,7 +108,7 @@ function endProcess(pid: number): void {
 }
 
 /** The whole lines: the last one may have been cut off by the kill. */
-function printedIn({ stdout }: Finished): readonly TaskEvent[] {
+export function printedIn({ stdout }: Finished): readonly TaskEvent[] {
   return stdout
     .slice(0, stdout.lastIndexOf('\n') + 1)
     .split('\n')
@@ -117,12 +117,13 @@ function printedIn({ stdout }: Finished): readonly TaskEvent[] {
     .filter((line) => line.type !== 'result');
 }
 
-function effectsIn({ workspace }: Sandbox, scenario: Scenario): readonly Effect[] {
+/** What the commands and the files of these tasks show to have been done. */
+export function effectsIn({ workspace }: Sandbox, tasks: Iterable<string>): readonly Effect[] {
   const tokens = readFileSync(join(workspace, COUNTER), 'utf8').trimEnd().split('\n');
   const effects = tokens
     .filter((token) => token !== '')
     .map((token): Effect => ({ tool: 'Bash', token }));
-  for (const task of scenario.keys()) {
+  for (const task of tasks) {
     const path = join(workspace, `${task}.txt`);
     if (!existsSync(path)) continue;
     effects.push({ tool: 'Write', token: `${task}.txt` });

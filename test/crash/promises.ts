@@ -103,7 +103,7 @@ export function brokenPromises(
 /** Why an event can't be read back; null: it is there. */
 function lostFrom(files: ReturnType<typeof replay>, event: TaskEvent): string | null {
   try {
-    const { events, problems } = readLog(openOver(files, { after: true }), event.task);
+    const { events, problems } = readLog(openOver(files, { owners: 1 }), event.task);
     const [problem] = problems;
     if (problem !== undefined) return problem.message;
     return isDeepStrictEqual(events[event.seq], event) ? null : 'it is not in the log';

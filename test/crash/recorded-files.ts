@@ -112,9 +112,13 @@ export class RecordedFiles implements FilePort {
 }
 
 /** A disk on which recorded steps are done again, one after the other. */
-export class ReplayedDisk {
-  readonly files = new PowerLossFiles();
+export class ReplayedDisk<Files extends FilePort> {
+  readonly files: Files;
   readonly #fds = new Map<number, number>();
+
+  constructor(files: Files) {
+    this.files = files;
+  }
 
   do(step: DiskStep): void {
     const { files } = this;
@@ -170,7 +174,12 @@ export class ReplayedDisk {
 
 /** The disk after these steps. */
 export function replay(steps: readonly DiskStep[]): PowerLossFiles {
-  const disk = new ReplayedDisk();
+  return replayOn(new PowerLossFiles(), steps);
+}
+
+/** The steps done on an empty disk. */
+export function replayOn<Files extends FilePort>(files: Files, steps: readonly DiskStep[]): Files {
+  const disk = new ReplayedDisk(files);
   for (const step of steps) disk.do(step);
-  return disk.files;
+  return files;
 }

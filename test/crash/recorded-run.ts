@@ -9,7 +9,7 @@ import { RecordedFiles, type DiskStep } from './recorded-files.ts';
 import type { Scenario } from './scenario.ts';
 
 /** Something that left the engine when `at` steps had been done to the disk. */
-interface Moment<T> {
+export interface Moment<T> {
   readonly at: number;
   readonly what: T;
 }
@@ -24,20 +24,20 @@ export interface RecordedRun {
 }
 
 export const DATA_DIR = '/home/me/.local/share/muster';
-/** The process that ran and died; the one that comes after it. */
-const DEAD = 7;
-const NEXT = 8;
+/** The first process; those that come after it count up. */
+const FIRST_PID = 7;
 
+/** The store of a process. `owners`: how many had it before and died. */
 export function openOver(
   files: FilePort,
-  { after = false }: { readonly after?: boolean } = {},
+  { owners = 0 }: { readonly owners?: number } = {},
 ): TaskStore {
   return openStore({
     dataDir: DATA_DIR,
     durability: 'safe',
     clock: STILL_CLOCK,
     files,
-    processes: fakeProcesses({ pid: after ? NEXT : DEAD }),
+    processes: fakeProcesses({ pid: FIRST_PID + owners }),
   });
 }
 
@@ -60,7 +60,10 @@ export async function recordRun(
 }
 
 /** What had been acknowledged when the process died after so many steps. */
-export function acknowledgedAt(run: RecordedRun, steps: number): Acknowledged {
+export function acknowledgedAt(
+  run: Pick<RecordedRun, 'printed' | 'requests' | 'effects'>,
+  steps: number,
+): Acknowledged {
   const until = <T>(moments: readonly Moment<T>[]): readonly T[] =>
     moments.filter(({ at }) => at <= steps).map(({ what }) => what);
   return {

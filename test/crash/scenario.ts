@@ -33,7 +33,7 @@ export const SESSION_AGENTS = JSON.stringify({
   'general-purpose': {
     description: 'does a part of the work',
     prompt: 'You do your part of the work.',
-    tools: 'Task, Read, Grep, Write, Edit, Bash',
+    tools: 'Task, TaskOutput, TaskSend, TaskStop, Read, Grep, Write, Edit, Bash',
   },
 });
 
@@ -60,7 +60,7 @@ const look: readonly ScenarioCall[] = [
   { name: 'Grep', input: { pattern: 'parser', path: 'notes.txt' } },
 ];
 
-function draftText(task: string): string {
+export function draftText(task: string): string {
   return `draft of ${task}\n`;
 }
 

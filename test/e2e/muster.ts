@@ -55,6 +55,8 @@ export interface RunOptions {
   /** Absent: there is none (`/dev/null`). `open`: a pipe that nobody writes to and nobody closes. */
   readonly stdin?: string | { readonly open: true };
   readonly cwd?: string;
+  /** Another build of the program. */
+  readonly bin?: string;
 }
 
 export interface Running {
@@ -70,7 +72,7 @@ export function startMuster(
   args: readonly string[],
   options: RunOptions = {},
 ): Running {
-  const child = spawn(process.execPath, [BIN, ...args], {
+  const child = spawn(process.execPath, [options.bin ?? BIN, ...args], {
     cwd: options.cwd ?? sandbox.workspace,
     env: sandbox.environment(options.env),
     stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
