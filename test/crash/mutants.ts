@@ -21,11 +21,12 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a result is delivered once',
     file: 'src/engine/delivery.ts',
-    rule: 'if (known.background) events.push({',
-    instead: `if (known.background) events.push({
-      type: 'input.queued',
-      input: { ...endNotice(child), id: 'again-' + child.spec.id + child.stint.number },
-    }, {`,
+    rule: 'parent.journal.record(...queued, ended);',
+    instead: `parent.journal.record(...queued, ended);
+  if (notice !== null) {
+    const again = { ...notice, id: 'again-' + notice.id };
+    parent.journal.record({ type: 'input.queued', input: again });
+  }`,
     kinds: ['line'],
   },
   {
