@@ -2,9 +2,11 @@ import type { Clock } from '../base/clock.ts';
 import type { TaskEvent } from '../protocol/event.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import type { FilePort } from './file-port.ts';
+import { LockedTasks } from './locked-tasks.ts';
 import { LogKeeper } from './log-keeper.ts';
 import { createdEvent, scanLog, streamLog, type VisitEvent } from './log-reader.ts';
 import type { ScanOptions } from './log-scanner.ts';
+import { FileLogTail } from './log-tail.ts';
 import type { ProcessPort } from './process-identity.ts';
 import type { Redact } from './redact.ts';
 import { createStamp } from './stamp.ts';
@@ -15,6 +17,7 @@ import { listTasks, taskNames } from './task-listing.ts';
 import type {
   BlobOptions,
   LogProblem,
+  LogTail,
   SweepOptions,
   TaskLog,
   TaskOwner,
@@ -46,6 +49,7 @@ class FileStore implements TaskStore {
   readonly #parts: StoreParts;
   readonly #redact: Redact;
   readonly #logs: LogKeeper;
+  readonly #locked: LockedTasks;
   readonly #closing = new AbortController();
 
   constructor(options: StoreOptions) {
@@ -53,6 +57,7 @@ class FileStore implements TaskStore {
     this.#redact = options.redact ?? ((text) => text);
     const stamp = createStamp(this.#parts.clock, options.redact);
     this.#logs = new LogKeeper(this.#parts, stamp, (task) => this.#scan(task));
+    this.#locked = new LockedTasks(this.#parts.files, this.#parts.paths.tasks);
   }
 
   get token(): string {
@@ -82,6 +87,19 @@ class FileStore implements TaskStore {
     const { files, tasks } = this.#parts;
     tasks.checkExists(id);
     return streamLog(files, tasks.log(id), fromSeq, this.#scan(id));
+  }
+
+  tail(id: string): LogTail {
+    const { files, tasks } = this.#parts;
+    return new FileLogTail(files, tasks.log(id), this.#scan(id));
+  }
+
+  locked(): readonly string[] {
+    try {
+      return this.#locked.read();
+    } catch (thrown) {
+      throw storageError('list the tasks in', this.#parts.paths.root, thrown);
+    }
   }
 
   exists(id: string): boolean {

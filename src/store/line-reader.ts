@@ -27,12 +27,14 @@ export class LineReader implements Iterable<Line> {
   #held = Buffer.alloc(0);
   /** How much was seen of a line that began in an earlier chunk. */
   #begun = 0;
-  #position = 0;
+  #position: number;
 
-  constructor(files: FilePort, path: string, task: string) {
+  /** `from`: where in the file a line begins, the first that is read. */
+  constructor(files: FilePort, path: string, task: string, from = 0) {
     this.#files = files;
     this.#path = path;
     this.#task = task;
+    this.#position = from;
   }
 
   /** Bytes after the last newline. */
@@ -56,8 +58,9 @@ export class LineReader implements Iterable<Line> {
     const fd = this.#guarded(() => this.#files.openRead(this.#path));
     try {
       const { size } = this.#guarded(() => this.#files.statOpen(fd));
-      const chunk = Buffer.allocUnsafe(Math.min(PIECE_BYTES, size + 1));
-      for (let position = 0; ;) {
+      const left = Math.max(0, size - this.#position);
+      const chunk = Buffer.allocUnsafe(Math.min(PIECE_BYTES, left + 1));
+      for (let position = this.#position; ;) {
         const count = this.#guarded(() => this.#files.readAt(fd, chunk, position));
         if (count === 0) return;
         position += count;

@@ -18,6 +18,7 @@ import { checkTaskId, resolvePrefix, taskInUse, taskNotFound, taskTaken } from '
 import type {
   BlobOptions,
   LogProblem,
+  LogTail,
   TaskLog,
   TaskOwner,
   TaskStore,
@@ -76,6 +77,25 @@ class MemoryStore implements TaskStore {
 
   events(id: string, fromSeq: number): AsyncIterable<TaskEvent> {
     return iterate(this.#task(id).events, fromSeq);
+  }
+
+  tail(id: string): LogTail {
+    checkTaskId(id);
+    let next = 0;
+    return {
+      read: (visit) => {
+        const { events = [] } = this.#tasks.get(id) ?? {};
+        while (next < events.length) {
+          const event = events[next];
+          next += 1;
+          if (event !== undefined) visit(event);
+        }
+      },
+    };
+  }
+
+  locked(): readonly string[] {
+    return [...this.#tasks].filter(([, { owner }]) => owner !== undefined).map(([id]) => id);
   }
 
   exists(id: string): boolean {

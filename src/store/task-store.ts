@@ -45,6 +45,15 @@ export interface TaskOwner {
   readonly token: string;
 }
 
+/** What a log grows by, whoever writes it. */
+export interface LogTail {
+  /**
+   * Visits the events that came since the last call, at the first one all there are, in order and in
+   * bounded memory. Costs one look at the file when nothing came; visits nothing where there is no log.
+   */
+  read(visit: (event: TaskEvent) => void): void;
+}
+
 export interface SweepOptions {
   /** Milliseconds since the epoch: what ended, or was written last, before it has expired. */
   readonly endedBefore: number;
@@ -98,6 +107,13 @@ export interface TaskStore {
   scan(id: string, visit: (event: TaskEvent) => void): readonly LogProblem[];
   /** The events from `fromSeq` to the end as it was reached, in bounded memory; damage is skipped. */
   events(id: string, fromSeq: number): AsyncIterable<TaskEvent>;
+  /** Follows a log; it need not be there yet. */
+  tail(id: string): LogTail;
+  /**
+   * The ids of the tasks with a lock, in no order: those that have a living owner, and those whose
+   * owner died. The same array only while nothing changes, and then it costs next to nothing.
+   */
+  locked(): readonly string[];
   /** Whether there is a task: a log with a whole created event. */
   exists(id: string): boolean;
   /** The living owner of a task, this process included; null: it has none. */
