@@ -9,7 +9,7 @@ import { execute } from './execute-call.ts';
 import { judge } from './judge.ts';
 import { prepareCall, type PreparedCall } from './prepare-call.ts';
 import { SlotUse } from './slot-use.ts';
-import { isStopOrder, orderOf, stopOrder } from './stop.ts';
+import { isStopOrder, stopOrder } from './stop.ts';
 import type { TaskRun } from './task-run.ts';
 
 /**
@@ -154,7 +154,7 @@ function isDelegation(call: PreparedCall): boolean {
 
 /** It may have done anything or nothing: the model is told so, and nobody runs it again for it. */
 function leaveUnknown(
-  run: TaskRun,
+  run: Pick<TaskRun, 'journal'>,
   call: ToolCallPart,
   { tool, because }: { readonly tool: string; readonly because: string },
 ): void {
@@ -173,8 +173,7 @@ function leaveUnknown(
  * Every call without an outcome gets one, so that the history is whole when the task is resumed: one
  * that had begun may have done anything, and the model is told so.
  */
-export function closeOpenCalls(run: TaskRun): void {
-  const because = run.signal.aborted ? orderOf(run.signal).because : 'the task ended';
+export function closeOpenCalls(run: Pick<TaskRun, 'journal' | 'state'>, because: string): void {
   const { conversation, runningCalls, unknownCalls } = run.state;
   for (const call of unansweredCalls(conversation)) {
     const tool = runningCalls.get(call.id) ?? unknownCalls.get(call.id);
@@ -193,7 +192,7 @@ interface Refusal {
   readonly decision?: Decision;
 }
 
-function refuse(run: TaskRun, call: ToolCallPart, refusal: Refusal): void {
+function refuse(run: Pick<TaskRun, 'journal'>, call: ToolCallPart, refusal: Refusal): void {
   run.journal.record({
     type: 'call.refused',
     callId: call.id,

@@ -32,7 +32,7 @@ export function deliverEnd(deps: EngineDeps, run: TaskRun): void {
  * Writes into the parent's log that a child has ended: its outbox. A call that waits for it reads the
  * result from there on; for a child in the background a notice is queued, until it stands in a request.
  */
-export function recordEnd(parent: TaskRun, child: TaskState): void {
+export function recordEnd(parent: Pick<TaskRun, 'journal' | 'state'>, child: TaskState): void {
   const { id } = child.spec;
   const known = parent.state.children.get(id);
   if (known === undefined || known.status !== null) return;
@@ -49,7 +49,11 @@ export function recordEnd(parent: TaskRun, child: TaskState): void {
 }
 
 /** For a child that can't be gone on with: nobody must wait for it. */
-export function recordLoss(parent: TaskRun, id: string, because: string): void {
+export function recordLoss(
+  parent: Pick<TaskRun, 'journal' | 'state'>,
+  id: string,
+  because: string,
+): void {
   const known = parent.state.children.get(id);
   if (known === undefined || known.status !== null) return;
   const { below, background } = known;
@@ -60,7 +64,11 @@ export function recordLoss(parent: TaskRun, id: string, because: string): void {
 }
 
 /** The notice first: a crash in the middle of the batch then makes it all be written again. */
-function recordWithNotice(parent: TaskRun, ended: EventBody, notice: TaskInput | null): void {
+function recordWithNotice(
+  parent: Pick<TaskRun, 'journal'>,
+  ended: EventBody,
+  notice: TaskInput | null,
+): void {
   const queued = notice === null ? [] : [{ type: 'input.queued', input: notice } as const];
   parent.journal.record(...queued, ended);
 }
@@ -69,11 +77,14 @@ function recordWithNotice(parent: TaskRun, ended: EventBody, notice: TaskInput |
  * For when all that is at work below a task has ended: open are then only children whose end could not be
  * written, and those that were announced before a crash and that no call makes or resumes any more.
  */
-export function closeOpenChildren({ store }: EngineDeps, run: TaskRun): void {
+export function closeOpenChildren(
+  { store }: Pick<EngineDeps, 'store'>,
+  run: Pick<TaskRun, 'journal' | 'state'>,
+): void {
   for (const id of run.state.openChildren) {
     const callId = run.state.children.get(id)?.callId ?? '';
     const child = store.exists(id) ? foldLog(store, id) : null;
-    const hasBegun = child !== null && isBegunBy(child.stint, run.spec.id, callId);
+    const hasBegun = child !== null && isBegunBy(child.stint, run.state.spec.id, callId);
     if (hasBegun) recordEnd(run, child);
     else recordLoss(run, id, 'the task above it ended before it began');
   }

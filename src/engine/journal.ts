@@ -54,8 +54,8 @@ export class Journal {
  * a new one. What it writes is shown to whoever follows the tree.
  */
 export function openJournal(
-  deps: EngineDeps,
-  tree: Tree,
+  deps: Pick<EngineDeps, 'store' | 'onEvent' | 'onFault'>,
+  tree: Pick<Tree, 'id'>,
   log: TaskLog,
   before: TaskState | null = null,
 ): Journal {
@@ -77,7 +77,7 @@ function foldOpening(log: TaskLog, before: TaskState | null): TaskState {
 }
 
 /** The text beside the log is for people alone: what keeps it from growing keeps no task from working. */
-function growOutput(deps: EngineDeps, event: TaskEvent): void {
+function growOutput(deps: Pick<EngineDeps, 'store' | 'onFault'>, event: TaskEvent): void {
   const text = outputText(event);
   if (text === null) return;
   try {

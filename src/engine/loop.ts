@@ -31,7 +31,7 @@ export async function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
     await run.stopBelongings(`the task above it ended: ${ending.end.because}`);
     // What it had started may have had to be killed.
     if (ending.end.status === 'stopped') ending = cutShort(run);
-    closeOpenCalls(run);
+    closeOpenCalls(run, run.signal.aborted ? orderOf(run.signal).because : 'the task ended');
     closeOpenChildren(deps, run);
     run.journal.record({ type: 'task.ended', ...ending });
     await run.journal.sync();

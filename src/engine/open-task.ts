@@ -86,7 +86,7 @@ function recordedTools(deps: EngineDeps, { spec }: TaskState): readonly AnyTool[
 }
 
 /** They ended with their owner, or are ended by whoever opens the task. */
-function closeLostShells(run: TaskRun): void {
+export function closeLostShells(run: Pick<TaskRun, 'journal' | 'state'>): void {
   for (const shell of runningShells(run.state)) {
     run.journal.record(...shellEnded(run.state, shell, { how: 'lost', exitCode: null }));
   }

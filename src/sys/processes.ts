@@ -109,12 +109,12 @@ export async function killAllProcesses({ graceMs = END_ALL_GRACE_MS } = {}): Pro
 
 /**
  * End every process on this machine (of this user) that carries one of these values in the variable:
- * for what a run that was killed left behind. At once when there is none.
+ * for what a run that was killed left behind. At once when there is none. True: it took KILL.
  */
-export async function endMarkedProcesses(name: string, values: Iterable<string>): Promise<void> {
+export async function endMarkedProcesses(name: string, values: Iterable<string>): Promise<boolean> {
   const marks = new Set([...values].map((value) => `${name}=${value}`));
   const query = { marks };
-  if (marks.size > 0 && isAlive(query)) await endProcesses(query, LEFTOVER_GRACE_MS);
+  return marks.size > 0 && isAlive(query) && (await endProcesses(query, LEFTOVER_GRACE_MS));
 }
 
 async function endProcesses(query: ProcessQuery, graceMs: number): Promise<boolean> {
