@@ -22,7 +22,7 @@ export const listing: Row = {
       read: () => run([programPath('read-file.mjs'), dataPaths(data).index]),
       store: () => run([programPath('list-tasks.ts'), data]),
       nothing: () => run([programPath('nothing.mjs')]),
-      command: () => run([bin, 'tasks', 'list']),
+      command: () => run([bin, 'tasks', 'list', '--json']),
     });
     const listed = Math.min(...runs.store.map((one) => printedNumber(one, 'tasks')));
     if (listed !== TASKS) throw new Error(`${listed} tasks were listed of ${TASKS}`);
@@ -39,7 +39,7 @@ export const listing: Row = {
         bound: BOUND,
       },
       {
-        what: '`muster tasks list` of them, start to end',
+        what: '`muster tasks list --json` of them, start to end',
         unit: 'ms',
         samples: runs.command.map((one) => one.endedAt - one.startedAt),
         floor: {

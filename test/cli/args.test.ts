@@ -2,6 +2,7 @@ import { helpText } from '../../src/front/cli/help.ts';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
 import { parseArgs } from '../../src/front/cli/args.ts';
+import { COMMAND_KINDS, commandSpec } from '../../src/front/cli/command-table.ts';
 import type { RunCommand } from '../../src/front/cli/command.ts';
 import { FLAG_NAMES, flagSpec } from '../../src/front/cli/flags.ts';
 
@@ -22,6 +23,7 @@ const RUN: RunCommand = {
   trustProject: false,
   flags: [],
 };
+const TASKS = { json: false, dataDir: null };
 const flag = (name: string, key: string, text: string) => ({ key, flag: `--${name}`, text });
 
 function failure(argv: readonly string[]): string {
@@ -164,11 +166,73 @@ describe('a command', () => {
       ['--json', 'agents', '--dir', 'd', 'list', '--trust-project', '--cwd', 'c'],
       { kind: 'agents-list', json: true, cwd: 'c', trustProject: true, dir: 'd' },
     ],
-    [['tasks', 'list', '--json'], { kind: 'tasks-list', json: true, dataDir: null }],
+    [
+      ['tasks', 'list', '--json'],
+      { kind: 'tasks-list', json: true, dataDir: null, all: false, status: [], here: false },
+    ],
+    [
+      ['tasks', 'list', '--all', '--here', '--status', 'failed', '--status=partial'],
+      {
+        kind: 'tasks-list',
+        json: false,
+        dataDir: null,
+        all: true,
+        status: ['failed', 'partial'],
+        here: true,
+      },
+    ],
     [['tasks', 'show', 'ab'], { kind: 'tasks-show', json: false, dataDir: null, id: 'ab' }],
     [
       ['tasks', 'log', '--data-dir', 'd', 'ab'],
-      { kind: 'tasks-log', json: false, dataDir: 'd', id: 'ab' },
+      { kind: 'tasks-log', json: false, dataDir: 'd', id: 'ab', from: 0 },
+    ],
+    [['tasks', 'log', 'ab', '--from', '7'], { ...TASKS, kind: 'tasks-log', id: 'ab', from: 7 }],
+    [['tasks', 'watch'], { ...TASKS, kind: 'tasks-watch', id: null }],
+    [['tasks', 'watch', 'ab'], { ...TASKS, kind: 'tasks-watch', id: 'ab' }],
+    [['tasks', 'stop', 'ab'], { ...TASKS, kind: 'tasks-stop', id: 'ab', because: null }],
+    [
+      ['tasks', 'stop', 'ab', '--because', 'so it is'],
+      { ...TASKS, kind: 'tasks-stop', id: 'ab', because: 'so it is' },
+    ],
+    [['tasks', 'background', 'ab'], { ...TASKS, kind: 'tasks-background', id: 'ab' }],
+    [
+      ['tasks', 'export', 'ab'],
+      { ...TASKS, kind: 'tasks-export', id: 'ab', file: null, force: false },
+    ],
+    [
+      ['tasks', 'export', 'ab', 'f', '--force'],
+      { ...TASKS, kind: 'tasks-export', id: 'ab', file: 'f', force: true },
+    ],
+    [['tasks', 'import', '-'], { ...TASKS, kind: 'tasks-import', file: '-' }],
+    [['tasks', 'delete', 'ab', 'cd'], { ...TASKS, kind: 'tasks-delete', ids: ['ab', 'cd'] }],
+    [['tasks', 'prune'], { ...TASKS, kind: 'tasks-prune', days: null }],
+    [['tasks', 'prune', '--days', '0'], { ...TASKS, kind: 'tasks-prune', days: 0 }],
+    [
+      ['tasks', 'resume', 'ab'],
+      {
+        kind: 'tasks-resume',
+        dataDir: null,
+        id: 'ab',
+        run: { ...RUN, resume: { id: 'ab' } },
+        flagsOfRun: [],
+      },
+    ],
+    [
+      ['tasks', 'send', 'ab', '--json', '--deny', 'X', '--max-turns', '2', '--', '- text'],
+      {
+        kind: 'tasks-send',
+        dataDir: null,
+        id: 'ab',
+        run: {
+          ...RUN,
+          prompt: '- text',
+          resume: { id: 'ab' },
+          outputFormat: 'json',
+          maxTurns: 2,
+          flags: [flag('deny', 'permissions.deny', 'X')],
+        },
+        flagsOfRun: ['--deny'],
+      },
     ],
     [
       ['models', '--model', 'm'],
@@ -200,6 +264,16 @@ describe('a mistake is named with what is valid', () => {
     [['-p', 'x', '--continue', '--agent', 'Plan'], /^--agent does not go with a conversation/],
     [['-p', 'x', '--continue', '--no-log'], /^--no-log does not go with a conversation/],
     [['--resume'], '--resume needs a value'],
+    [['tasks', 'delete'], 'muster tasks delete needs ID…: muster tasks delete ID…'],
+    [['tasks', 'stop', 'a', 'b'], /^muster tasks stop does not take "b"/],
+    [['tasks', 'send', 'a', ' '], 'the message is empty'],
+    [['tasks', 'resume', 'a', 'b', '--agent', 'Plan'], /^--agent does not go with muster tasks/],
+    [
+      ['tasks', 'send', 'a', 'b', '--json', '--output-format', 'text'],
+      '--json does not go with --output-format "text"',
+    ],
+    [['tasks', 'list', '--status', 'done'], /^--status must be one of queued, running, .*"done"$/],
+    [['tasks', 'prune', '--days', '-1'], /^--days must be a whole number of at least 0, not "-1"/],
     [['-p', 'x', '--no-log=1'], '--no-log takes no value'],
     [['-p', 'x', '--model'], '--model needs a value'],
     [['-p', 'x', '--model', ''], '--model needs a value: --model MODEL'],
@@ -237,7 +311,10 @@ describe('a mistake is named with what is valid', () => {
     [['-p', 'x', '--agents', '7'], '--agents must be a JSON object or array, not 7'],
     [['-p', 'x', '--agents', '@'], '--agents @ needs a file: --agents @FILE'],
     [['agents'], '"agents" is not a command by itself; valid: agents list'],
-    [['tasks', 'lst'], '"tasks lst" is not a command; valid: tasks list, tasks log, tasks show'],
+    [
+      ['tasks', 'lst'],
+      '"tasks lst" is not a command; valid: tasks list, tasks log, tasks stop, tasks show, tasks watch, tasks send, tasks delete, tasks resume, tasks export, tasks import, tasks prune, tasks background',
+    ],
     [['docter'], /^unknown command "docter"; valid: doctor, /],
     [['tasks', 'show'], 'muster tasks show needs ID: muster tasks show ID'],
     [
@@ -245,10 +322,7 @@ describe('a mistake is named with what is valid', () => {
       'muster tasks show does not take "b"; see muster tasks show --help',
     ],
     [['doctor', '--allow', 'A'], /^--allow does not go with muster doctor; valid/],
-    [
-      ['tasks', 'list', '--jsn'],
-      /^unknown flag --jsn; valid, nearest first: --json, --help, --data-dir$/,
-    ],
+    [['tasks', 'list', '--jsn'], /^unknown flag --jsn; valid, nearest first: --json, --all, /],
     [['help', 'tsks'], /^unknown command "tsks"/],
     [['-p', 'x', '--\u001B[2J\nevil'], /^"--⟨U\+001B⟩\[2J\\nevil" is taken for a flag/],
   ])('%j', (argv, message) => {
@@ -279,6 +353,10 @@ describe('help', () => {
     expect(helpOf('tasks', 'show', '--help')).toMatchSnapshot();
   });
 
+  it('of a group of commands', () => {
+    expect(helpOf('tasks', '--help')).toMatchSnapshot();
+  });
+
   it('is the same, however it is asked for', () => {
     expect([helpOf('--help'), helpOf('-h'), helpOf('help')]).toEqual([
       helpOf(),
@@ -291,7 +369,8 @@ describe('help', () => {
   });
 
   it('tells of every flag', () => {
-    const text = `${helpOf()}${helpOf('help', 'agents')}`;
+    const commands = COMMAND_KINDS.map((kind) => commandSpec(kind).words);
+    const text = [helpOf(), ...commands.map((words) => helpOf('help', ...words.split(' ')))].join();
     expect(FLAG_NAMES.filter((name) => !text.includes(`--${name}`))).toEqual([]);
   });
 });

@@ -1,6 +1,8 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { lastUserText, toolResultRounds } from '../../src/testing/index.ts';
-import { eventsOf, runMuster, type Finished } from './muster.ts';
+import { eventsOf, runMuster, Sandbox, type Finished } from './muster.ts';
 import { openWorld, type World } from './world.ts';
 
 function clean(run: Finished): string {
@@ -34,7 +36,7 @@ describe.concurrent('muster tasks', () => {
     },
   };
 
-  it('list shows the newest first, children below their parents’ depth', async () => {
+  it('list shows each task below its parent, by status, place and as JSON', async () => {
     await using world = await openWorld(delegating);
     expect(clean(await runMuster(world.sandbox, ['tasks', 'list']))).toBe('No tasks yet.\n');
     const { root, child } = await delegated(world);
@@ -42,7 +44,15 @@ describe.concurrent('muster tasks', () => {
     const stamp = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d`;
     expect(text).toMatch(new RegExp(`^${root}  ${stamp}  completed    main: go and see$`, 'm'));
     expect(text).toMatch(new RegExp(`^${child}  ${stamp}  completed      Explore: Look$`, 'm'));
-    expect(text.trimEnd().split('\n').length).toBe(2);
+    expect(text.split('\n').map((line) => line.slice(0, 12))).toEqual([root, child, '']);
+    const list = (...args: readonly string[]) =>
+      runMuster(world.sandbox, ['tasks', 'list', ...args]);
+    expect(clean(await list('--here', '--status', 'completed', '--status', 'failed'))).toBe(text);
+    expect(clean(await list('--status', 'running'))).toBe('No such tasks.\n');
+    const elsewhere = await runMuster(world.sandbox, ['tasks', 'list', '--here', '--json'], {
+      cwd: world.sandbox.home,
+    });
+    expect(clean(elsewhere)).toBe('[]\n');
     const listed = JSON.parse(clean(await runMuster(world.sandbox, ['tasks', 'list', '--json'])));
     expect(listed.map(({ id }: { id: string }) => id).toSorted()).toEqual([root, child].toSorted());
   });
@@ -54,8 +64,9 @@ describe.concurrent('muster tasks', () => {
     const { task_id: id } = envelope.data;
     const show = (...args: readonly string[]) =>
       runMuster(world.sandbox, ['tasks', 'show', ...args]);
-    expect(JSON.parse(clean(await show(id, '--json')))).toEqual(envelope);
-    expect(JSON.parse(clean(await show(id.slice(0, 10), '--json')))).toEqual(envelope);
+    const shown = { ...envelope, activity: null, ended_by: null };
+    expect(JSON.parse(clean(await show(id, '--json')))).toEqual(shown);
+    expect(JSON.parse(clean(await show(id.slice(0, 10), '--json')))).toEqual(shown);
     const text = clean(await show(id));
     expect(text).toMatch(new RegExp(`^task +${id}$`, 'm'));
     expect(text).toMatch(/^status +completed: the model ended its answer$/m);
@@ -78,6 +89,8 @@ describe.concurrent('muster tasks', () => {
     const text = clean(await runMuster(world.sandbox, ['tasks', 'log', child]));
     expect(text.trimEnd().split('\n').length).toBe(events.length);
     expect(text).toMatch(/^ +7 [\d:.]+ call\.ended +\{/m);
+    const rest = await runMuster(world.sandbox, ['tasks', 'log', child, '--json', '--from', '10']);
+    expect(eventsOf(rest)).toEqual(events.slice(10));
   });
 
   it('an id that is unknown or of more than one task is one line', async () => {
@@ -94,17 +107,36 @@ describe.concurrent('muster tasks', () => {
     const ids: readonly string[] = [data.task_id, ...data.receipt.children];
     expect(ids.length).toBe(37);
     const prefix = sharedFirst(ids);
-    for (const command of ['show', 'log']) {
+    for (const command of ['show', 'log', 'watch', 'stop', 'background', 'export', 'delete']) {
       const several = await runMuster(world.sandbox, ['tasks', command, prefix]);
       expect([several.code, several.stdout]).toEqual([1, '']);
-      expect(several.stderr).toMatch(/^muster: [^\n]+\n$/);
+      expect(several.stderr).toMatch(/^muster: INVALID_PARAM: [^\n]+\n$/);
       expect(ids.filter((id) => several.stderr.includes(id)).length).toBeGreaterThan(1);
       for (const unknown of ['zzzzzzzzzzzz', '../../../etc/passwd', 'ÄÖ']) {
         const none = await runMuster(world.sandbox, ['tasks', command, unknown]);
         expect([none.code, none.stdout]).toEqual([1, '']);
-        expect(none.stderr).toMatch(/^muster: there is no task [^\n]+\n$/);
+        expect(none.stderr).toMatch(/^muster: NOT_FOUND: there is no task [^\n]+\n$/);
       }
     }
+  });
+
+  it('a data directory that is not there is told of, and not made', async () => {
+    using sandbox = new Sandbox();
+    const there = await runMuster(sandbox, ['tasks', 'list', '--data-dir', 'nowhere']);
+    expect(there).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: `muster: there is no data directory ${join(sandbox.workspace, 'nowhere')}\n`,
+    });
+    const shown = await runMuster(sandbox, ['tasks', 'show', 'abc']);
+    expect([shown.code, shown.stderr]).toEqual([
+      1,
+      'muster: NOT_FOUND: there is no task "abc": `muster tasks list` shows them\n',
+    ]);
+    expect(clean(await runMuster(sandbox, ['tasks', 'prune', '--days', '0', '--json']))).toBe(
+      '{\n  "deleted": []\n}\n',
+    );
+    expect(readdirSync(sandbox.root).toSorted()).toEqual(['home', 'workspace']);
   });
 
   function sharedFirst(ids: readonly string[]): string {

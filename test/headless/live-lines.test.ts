@@ -1,10 +1,15 @@
 import { expect, it } from 'vitest';
-import { LiveLines, type LiveDetail } from '../../src/front/headless/live-lines.ts';
+import { LiveLines, type LiveOptions } from '../../src/front/headless/live-lines.ts';
 import { call, calls, play } from '../engine/play.ts';
 import { statesOf, testEngine } from '../engine/support.ts';
 
 /** What a person sees of a child that says this, its id and times left out. */
-async function linesOf(message: string, level: string, detail: LiveDetail) {
+async function linesOf(
+  message: string,
+  level: string,
+  detail: LiveOptions['detail'],
+  roots: LiveOptions['roots'] = 'hidden',
+) {
   const test = testEngine(
     play({
       main: [calls(call('Task', { prompt: 'part', description: 'a\njob' }))],
@@ -13,14 +18,14 @@ async function linesOf(message: string, level: string, detail: LiveDetail) {
   );
   await test.start('main').ended;
   const lines: string[] = [];
-  const live = new LiveLines((line) => lines.push(line), detail);
+  const live = new LiveLines((line) => lines.push(line), { detail, roots });
   const states = statesOf(test.events);
   for (const event of test.events) {
     const state = states.get(event.task);
     if (state !== undefined) live.show(event, state);
   }
   return lines.map((line) =>
-    line.replace(/(general-purpose) \w{6}:/, '$1 ID:').replace(/[\d.]+ m?s$/, 'T'),
+    line.replace(/(general-purpose|main) \w{6}:/, '$1 ID:').replace(/[\d.]+ m?s$/, 'T'),
   );
 }
 
@@ -45,4 +50,34 @@ it.each([
 
 it('a person who watches nothing is not told of it', async () => {
   expect(await linesOf('half way', 'error', 'waits')).toEqual([]);
+});
+
+it('who watches from elsewhere is told of main tasks, too, by their ids', async () => {
+  expect(await linesOf('half way', 'info', 'calls', 'told')).toEqual([
+    '▸ main ID: main',
+    '  main ID: Task {"prompt":"part","description":"a\\njob"}',
+    '  ▸ general-purpose ID: a job',
+    '    general-purpose ID: Notify {"message":"half way","level":"info"}',
+    '  · general-purpose ID: half way',
+    '  ✓ general-purpose ID: 2 turns, 1 tool call, T',
+    '✓ main ID: 2 turns, 1 tool call, T',
+  ]);
+});
+
+it('what is at work already, and what its process has left, is a line each', async () => {
+  const test = testEngine(play({ main: [] }));
+  const run = test.start('look\naround');
+  await run.ended;
+  const lines: string[] = [];
+  const live = new LiveLines((line) => lines.push(line), { detail: 'calls', roots: 'told' });
+  const state = { ...run.state, status: 'running' } as const;
+  live.showAtWork(state, 'Bash');
+  live.showAtWork(state, null);
+  live.showLeft({ ...state, status: 'interrupted' });
+  const name = `main ${run.spec.id.slice(0, 6)}`;
+  expect(lines).toEqual([
+    `▸ ${name}: running (Bash): ${state.spec.description}`,
+    `▸ ${name}: running: ${state.spec.description}`,
+    `✗ ${name}: interrupted: its process has gone`,
+  ]);
 });

@@ -1,18 +1,12 @@
-import { errorMessage, UsageError } from '../../base/errors.ts';
-import { OUTPUT_FORMATS } from '../../protocol/output-format.ts';
+import { UsageError } from '../../base/errors.ts';
 import { oneLine, quoted } from '../../api/config/quote.ts';
-import type {
-  AgentsArgument,
-  Command,
-  ConfigFlags,
-  HelpTopic,
-  ProjectFlags,
-  RunCommand,
-} from './command.ts';
+import type { Command, HelpTopic, RunCommand } from './command.ts';
 import { checkFlags, checkOperands, unknownCommand, unknownFlag } from './command-check.ts';
 import { commandSpec, commandsUnder, findCommand, RUN, type CommandKind } from './command-table.ts';
 import { FlagReader } from './flag-reader.ts';
+import { configFlags, projectFlags, runSettings } from './run-settings.ts';
 import { scanArguments, type Scan } from './scan.ts';
+import { parseTasks } from './tasks-args.ts';
 
 /**
  * What the arguments (without the program's name) ask for. Pure: nothing is read, written or printed.
@@ -46,16 +40,13 @@ function parseCommand(
   switch (kind) {
     case 'agents-list':
       return { kind, json, ...projectFlags(flags), dir: flags.text('dir') };
-    case 'tasks-list':
-      return { kind, json, dataDir };
-    case 'tasks-show':
-    case 'tasks-log':
-      return { kind, json, dataDir, id: operands[0] ?? '' };
     case 'models':
     case 'config-show':
-      return { kind, json, ...configFlags(kind, flags) };
+      return { kind, json, ...configFlags(flags, commandSpec(kind).flags) };
     case 'doctor':
-      return { kind, json, ...configFlags(kind, flags), dataDir };
+      return { kind, json, ...configFlags(flags, commandSpec(kind).flags), dataDir };
+    default:
+      return parseTasks(kind, operands, flags);
   }
 }
 
@@ -71,16 +62,7 @@ function parseRun(scan: Scan, flags: FlagReader): Command {
     prompt: promptOf(scan),
     resume,
     readsStdin: flags.given('print'),
-    outputFormat: flags.choice('output-format', OUTPUT_FORMATS, 'text'),
-    verbose: flags.given('verbose'),
-    log: !flags.given('no-log'),
-    agent: flags.text('agent'),
-    agents: agentsArgument(flags.text('agents')),
-    maxTurns: flags.count('max-turns'),
-    addDirs: flags.texts('add-dir'),
-    dataDir: flags.text('data-dir'),
-    ...projectFlags(flags),
-    flags: flags.configValues(RUN.flags),
+    ...runSettings(flags),
   };
 }
 
@@ -111,34 +93,6 @@ function promptOf(scan: Scan): string | null {
   }
   if (prompt.trim() === '') throw new UsageError('the prompt is empty');
   return prompt;
-}
-
-function agentsArgument(text: string | null): AgentsArgument | null {
-  if (text === null) return null;
-  if (text.startsWith('@')) {
-    if (text.length === 1) throw new UsageError('--agents @ needs a file: --agents @FILE');
-    return { kind: 'file', path: text.slice(1) };
-  }
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new UsageError(
-      `--agents is not JSON (${oneLine(errorMessage(error))}); a file is named as @FILE`,
-    );
-  }
-  if (typeof value !== 'object' || value === null) {
-    throw new UsageError(`--agents must be a JSON object or array, not ${quoted(value)}`);
-  }
-  return { kind: 'json', text };
-}
-
-function projectFlags(flags: FlagReader): ProjectFlags {
-  return { cwd: flags.text('cwd'), trustProject: flags.given('trust-project') };
-}
-
-function configFlags(kind: CommandKind, flags: FlagReader): ConfigFlags {
-  return { ...projectFlags(flags), flags: flags.configValues(commandSpec(kind).flags) };
 }
 
 /** Help for the command, or the commands, that the words begin. */

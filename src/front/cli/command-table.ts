@@ -5,7 +5,7 @@ export interface CommandSpec {
   /** `agents list`; empty for a run. */
   readonly words: string;
   readonly summary: string;
-  /** Names of the operands, in order; `[NAME]` may be left out. */
+  /** Names of the operands, in order; `[NAME]` may be left out, `NAME…` may be several. */
   readonly operands: readonly string[];
   readonly flags: readonly FlagName[];
   readonly examples: readonly string[];
@@ -55,6 +55,20 @@ export const RUN = {
   ],
 } as const satisfies CommandSpec;
 
+/** Of a run that goes on with what is in the logs. */
+const MESSAGE_FLAGS = [
+  'output-format',
+  'json',
+  'verbose',
+  'agents',
+  ...CONFIG_FLAGS,
+  'max-turns',
+  ...PROJECT_FLAGS,
+  'add-dir',
+  'data-dir',
+  'help',
+] as const satisfies readonly FlagName[];
+
 /** Every command with words, by its kind. */
 const COMMANDS = {
   'agents-list': {
@@ -68,8 +82,8 @@ const COMMANDS = {
     words: 'tasks list',
     summary: 'the tasks of this data directory, newest first',
     operands: [],
-    flags: ['json', 'data-dir', 'help'],
-    examples: ['muster tasks list'],
+    flags: ['all', 'status', 'here', 'json', 'data-dir', 'help'],
+    examples: ['muster tasks list', 'muster tasks list --status running --status queued --json'],
   },
   'tasks-show': {
     words: 'tasks show',
@@ -82,8 +96,77 @@ const COMMANDS = {
     words: 'tasks log',
     summary: 'the events of one task',
     operands: ['ID'],
+    flags: ['from', 'json', 'data-dir', 'help'],
+    examples: ['muster tasks log 4f2k9x --json', 'muster tasks log 4f2k9x --from 120'],
+  },
+  'tasks-watch': {
+    words: 'tasks watch',
+    summary: 'what a task and all below it do, as they do it; without ID all tasks',
+    operands: ['[ID]'],
     flags: ['json', 'data-dir', 'help'],
-    examples: ['muster tasks log 4f2k9x --json'],
+    examples: ['muster tasks watch', 'muster tasks watch 4f2k9x --json'],
+  },
+  'tasks-stop': {
+    words: 'tasks stop',
+    summary: 'stop a task and all below it; what it found is kept',
+    operands: ['ID'],
+    flags: ['because', 'json', 'data-dir', 'help'],
+    examples: ['muster tasks stop 4f2k9x --because "it looks in the wrong place"'],
+  },
+  'tasks-resume': {
+    words: 'tasks resume',
+    summary: 'make a task go on, where it lives or else here; TEXT is for it',
+    operands: ['ID', '[TEXT]'],
+    flags: MESSAGE_FLAGS,
+    examples: ['muster tasks resume 4f2k9x', 'muster tasks resume 4f2k9x "Now run the tests"'],
+  },
+  'tasks-send': {
+    words: 'tasks send',
+    summary: 'say something to a task at work; an ended one goes on with it',
+    operands: ['ID', '[TEXT]'],
+    flags: MESSAGE_FLAGS,
+    examples: [
+      'muster tasks send 4f2k9x "Leave the tests alone"',
+      'git diff | muster tasks send 4f2k9x',
+    ],
+  },
+  'tasks-background': {
+    words: 'tasks background',
+    summary: 'let the parent of a task at work go on without it',
+    operands: ['ID'],
+    flags: ['json', 'data-dir', 'help'],
+    examples: ['muster tasks background 4f2k9x'],
+  },
+  'tasks-export': {
+    words: 'tasks export',
+    summary: 'a task and all below it as one file, or on stdout',
+    operands: ['ID', '[FILE]'],
+    flags: ['force', 'json', 'data-dir', 'help'],
+    examples: [
+      'muster tasks export 4f2k9x search.muster',
+      'muster tasks export 4f2k9x | gzip > search.gz',
+    ],
+  },
+  'tasks-import': {
+    words: 'tasks import',
+    summary: 'take in the tasks of an exported file, or (-) of stdin',
+    operands: ['FILE'],
+    flags: ['json', 'data-dir', 'help'],
+    examples: ['muster tasks import search.muster', 'gunzip < search.gz | muster tasks import -'],
+  },
+  'tasks-delete': {
+    words: 'tasks delete',
+    summary: 'delete ended tasks with all below them, for good',
+    operands: ['ID…'],
+    flags: ['json', 'data-dir', 'help'],
+    examples: ['muster tasks delete 4f2k9x 7hm01c'],
+  },
+  'tasks-prune': {
+    words: 'tasks prune',
+    summary: 'delete the conversations that ended long ago, for good',
+    operands: [],
+    flags: ['days', 'json', 'data-dir', 'help'],
+    examples: ['muster tasks prune', 'muster tasks prune --days 7'],
   },
   models: {
     words: 'models',

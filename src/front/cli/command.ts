@@ -1,6 +1,7 @@
 import type { CommandKind } from './command-table.ts';
 import type { FlagValue } from '../../api/config/text-layer.ts';
 import type { OutputFormat } from '../../protocol/output-format.ts';
+import type { TaskStatus } from '../../protocol/result.ts';
 
 /** What a command line asks for, as data; paths are as typed, to be resolved from the directory. */
 export type Command =
@@ -8,8 +9,7 @@ export type Command =
   | { readonly kind: 'help'; readonly topic: HelpTopic }
   | { readonly kind: 'version' }
   | (JsonCommand & ProjectFlags & { readonly kind: 'agents-list'; readonly dir: string | null })
-  | (JsonCommand & DataFlags & { readonly kind: 'tasks-list' })
-  | (JsonCommand & DataFlags & { readonly kind: 'tasks-show' | 'tasks-log'; readonly id: string })
+  | TasksCommand
   | (JsonCommand & ConfigFlags & { readonly kind: 'models' | 'config-show' })
   | (JsonCommand & ConfigFlags & DataFlags & { readonly kind: 'doctor' });
 
@@ -17,6 +17,7 @@ export type Command =
 export type HelpTopic = 'program' | readonly CommandKind[];
 
 interface JsonCommand {
+  /** Print JSON. */
   readonly json: boolean;
 }
 
@@ -55,6 +56,47 @@ export interface RunCommand extends ConfigFlags, DataFlags {
   /** Turns of the main agent; null: no limit. */
   readonly maxTurns: number | null;
   readonly addDirs: readonly string[];
+}
+
+/** What `muster tasks …` asks for; an `id` is one or the beginning of one. */
+export type TasksCommand = DataFlags & (TasksQuery | TaskMessage);
+
+export type TasksQuery = JsonCommand &
+  (
+    | {
+        readonly kind: 'tasks-list';
+        readonly all: boolean;
+        /** Empty: any. */
+        readonly status: readonly TaskStatus[];
+        readonly here: boolean;
+      }
+    | { readonly kind: 'tasks-show' | 'tasks-background'; readonly id: string }
+    | { readonly kind: 'tasks-log'; readonly id: string; readonly from: number }
+    /** Null: all tasks. */
+    | { readonly kind: 'tasks-watch'; readonly id: string | null }
+    | { readonly kind: 'tasks-stop'; readonly id: string; readonly because: string | null }
+    | {
+        readonly kind: 'tasks-export';
+        readonly id: string;
+        /** Null: stdout. */
+        readonly file: string | null;
+        readonly force: boolean;
+      }
+    /** `-`: stdin. */
+    | { readonly kind: 'tasks-import'; readonly file: string }
+    | { readonly kind: 'tasks-delete'; readonly ids: readonly string[] }
+    /** Null: as configured. */
+    | { readonly kind: 'tasks-prune'; readonly days: number | null }
+  );
+
+/** Something for a task, wherever it lives. */
+export interface TaskMessage {
+  readonly kind: 'tasks-send' | 'tasks-resume';
+  readonly id: string;
+  /** How it goes on where no process has it; `prompt` is the message. */
+  readonly run: RunCommand;
+  /** Flags of the run that mean nothing to a process that has it, as typed. */
+  readonly flagsOfRun: readonly string[];
 }
 
 /** `json` is known to be the text of a JSON object or array; `file` is yet to be read. */

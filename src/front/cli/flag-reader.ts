@@ -36,20 +36,22 @@ export class FlagReader {
 
   choice<const C extends string>(name: FlagName, choices: readonly C[], initial: C): C {
     const text = this.text(name);
-    if (text === null) return initial;
-    const choice = choices.find((candidate) => candidate === text);
-    if (choice === undefined) {
-      throw new UsageError(`--${name} must be one of ${choices.join(', ')}, not ${quoted(text)}`);
-    }
-    return choice;
+    return text === null ? initial : choiceOf(name, text, choices);
   }
 
-  /** A whole number of at least 1. */
-  count(name: FlagName): number | null {
+  /** All of the texts, each one of these. */
+  choices<const C extends string>(name: FlagName, choices: readonly C[]): readonly C[] {
+    return this.texts(name).map((text) => choiceOf(name, text, choices));
+  }
+
+  /** A whole number. */
+  count(name: FlagName, { least = 1 }: { readonly least?: number } = {}): number | null {
     const text = this.text(name);
     if (text === null) return null;
-    if (!COUNT.test(text) || Number(text) === 0) {
-      throw new UsageError(`--${name} must be a whole number of at least 1, not ${quoted(text)}`);
+    if (!COUNT.test(text) || Number(text) < least) {
+      throw new UsageError(
+        `--${name} must be a whole number of at least ${least}, not ${quoted(text)}`,
+      );
     }
     return Number(text);
   }
@@ -69,6 +71,12 @@ export class FlagReader {
       });
     });
   }
+}
+
+function choiceOf<C extends string>(name: FlagName, text: string, choices: readonly C[]): C {
+  const choice = choices.find((candidate) => candidate === text);
+  if (choice !== undefined) return choice;
+  throw new UsageError(`--${name} must be one of ${choices.join(', ')}, not ${quoted(text)}`);
 }
 
 function isFlag(text: string): boolean {

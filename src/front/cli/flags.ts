@@ -1,4 +1,5 @@
 import type { ConfigKey } from '../../api/config/keys.ts';
+import { TASK_STATUSES } from '../../protocol/result.ts';
 
 /** A flag of the command line. */
 export interface FlagSpec {
@@ -16,10 +17,28 @@ export interface FlagSpec {
 }
 
 /** The headings of the help, in order. */
-type FlagGroup = 'Run' | 'Agents and models' | 'Permissions' | 'Limits' | 'Places' | 'General';
+type FlagGroup =
+  | 'Tasks'
+  | 'Run'
+  | 'Agents and models'
+  | 'Permissions'
+  | 'Limits'
+  | 'Places'
+  | 'General';
 
 /** Every flag there is, by its long name. A name means the same wherever it is taken. */
 const FLAGS = {
+  all: { group: 'Tasks', help: 'all of them, not the newest alone' },
+  status: { value: 'STATUS', group: 'Tasks', help: `${TASK_STATUSES.join(', ')}; repeatable` },
+  here: { group: 'Tasks', help: 'those that work in this directory alone' },
+  from: { value: 'N', group: 'Tasks', help: 'from this event number on' },
+  because: { value: 'TEXT', group: 'Tasks', help: 'why, for the log and its parent' },
+  days: {
+    value: 'N',
+    group: 'Tasks',
+    help: 'what ended longer ago than this; default: store.retention_days',
+  },
+  force: { group: 'Tasks', help: 'replace FILE if it is there' },
   print: {
     short: 'p',
     value: 'PROMPT',

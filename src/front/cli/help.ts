@@ -13,7 +13,9 @@ import type { HelpTopic } from './command.ts';
 const WIDTH = 96;
 
 export function helpText(topic: HelpTopic): string {
-  return topic === 'program' ? mainHelp() : groupHelp(topic);
+  if (topic === 'program') return mainHelp();
+  const [only, second] = topic;
+  return only !== undefined && second === undefined ? commandHelp(only) : groupHelp(topic);
 }
 
 /** `-p, --print [PROMPT]`: as commander and the help write a flag. */
@@ -26,29 +28,37 @@ function flagSyntax(name: FlagName): string {
 
 /** The help of the program: usage, commands, the flags of a run by group, examples. */
 function mainHelp(): string {
-  const help = helpCommand(RUN);
-  for (const kind of COMMAND_KINDS) {
-    const spec = commandSpec(kind);
-    help.addCommand(new Command(usageWords(spec)).summary(spec.summary).helpOption(false));
-  }
-  return help
+  return listOf(COMMAND_KINDS, helpCommand(RUN))
     .description(`${RUN.summary}\n\nExamples:\n${examples(RUN)}`)
     .usage('-p [PROMPT] [flags]\n       muster COMMAND [flags]')
     .helpInformation();
 }
 
-/** The help of several commands with the same first words, one after the other. */
+function commandHelp(kind: CommandKind): string {
+  const spec = commandSpec(kind);
+  const summary = `${spec.summary.charAt(0).toUpperCase()}${spec.summary.slice(1)}.`;
+  return helpCommand(spec)
+    .description(`${summary}\n\nExamples:\n${examples(spec)}`)
+    .usage(`${usageWords(spec)} [flags]`)
+    .helpInformation();
+}
+
+/** What there is of commands with the same first words. */
 function groupHelp(kinds: readonly CommandKind[]): string {
-  return kinds
-    .map((kind) => {
-      const spec = commandSpec(kind);
-      const summary = `${spec.summary.charAt(0).toUpperCase()}${spec.summary.slice(1)}.`;
-      return helpCommand(spec)
-        .description(`${summary}\n\nExamples:\n${examples(spec)}`)
-        .usage(`${usageWords(spec)} [flags]`)
-        .helpInformation();
-    })
-    .join('\n');
+  const [first = ''] = kinds.map((kind) => commandSpec(kind).words.split(' ')[0]);
+  return listOf(kinds, helpCommand({ ...RUN, flags: [] }))
+    .description(`Help for one of them:\n  muster help ${first} COMMAND`)
+    .usage(`${first} COMMAND [flags]`)
+    .helpInformation();
+}
+
+/** Lists the commands with what they do. */
+function listOf(kinds: readonly CommandKind[], help: Command): Command {
+  for (const kind of kinds) {
+    const spec = commandSpec(kind);
+    help.addCommand(new Command(usageWords(spec)).summary(spec.summary).helpOption(false));
+  }
+  return help;
 }
 
 function helpCommand(spec: CommandSpec): Command {

@@ -34,10 +34,20 @@ async function runCommand(command: Command): Promise<number> {
       return 0;
     case 'agents-list':
       return (await import('./commands/agents.ts')).listAgentsCommand(command);
+    case 'tasks-send':
+    case 'tasks-resume':
+      return (await import('./commands/tasks/message.ts')).messageCommand(command);
     case 'tasks-list':
     case 'tasks-show':
     case 'tasks-log':
-      return (await import('./commands/tasks.ts')).tasksCommand(command);
+    case 'tasks-watch':
+    case 'tasks-stop':
+    case 'tasks-background':
+    case 'tasks-export':
+    case 'tasks-import':
+    case 'tasks-delete':
+    case 'tasks-prune':
+      return (await import('./commands/tasks/tasks.ts')).tasksCommand(command);
     case 'models':
       return (await import('./commands/models.ts')).runModels(command, await context());
     case 'config-show':
@@ -62,9 +72,14 @@ function tellError(thrown: unknown): number {
     return 2;
   }
   const known = thrown instanceof MusterError;
-  const lines = known ? thrown.message : stackOf(thrown);
+  const lines = known ? toldError(thrown) : stackOf(thrown);
   process.stderr.write(`muster: ${lines.split('\n').map(printable).join('\nmuster: ')}\n`);
   return thrown instanceof UsageError ? 2 : 1;
+}
+
+/** What is wrong with the command line or a setting has no code but the exit code. */
+function toldError(error: MusterError): string {
+  return error instanceof UsageError ? error.message : `${error.code}: ${error.message}`;
 }
 
 /** Every path of a command counts from it, so it is looked for in many places. */

@@ -36,7 +36,10 @@ export async function runHeadless(
   });
   const watched = stderr.isTTY === true || verbose;
   const detail = verbose ? 'calls' : watched ? 'tasks' : 'waits';
-  const live = new LiveLines((line) => void stderr.write(`${line}\n`), detail);
+  const live = new LiveLines((line) => void stderr.write(`${line}\n`), {
+    detail,
+    roots: 'hidden',
+  });
   const signals = endOnSignals(muster);
   try {
     const run = await begin((event, state) => {

@@ -9,25 +9,56 @@ export type LiveDetail = 'waits' | 'tasks' | 'calls';
 /** A wait that a person who sees nothing else would take for a hang. */
 const LONG_WAIT_MS = 2_000;
 
+export interface LiveOptions {
+  readonly detail: LiveDetail;
+  /** Of main tasks: who runs one sees its begin and end without being told. */
+  readonly roots: 'told' | 'hidden';
+}
+
 /**
- * What is going on, a line at a time, for a person who waits: one when a subagent starts, one for what
- * it notifies of, and one when it ends.
+ * What is going on, a line at a time, for a person who waits: one when a task starts, one for what it
+ * notifies of, and one when it ends.
  */
 export class LiveLines {
   private readonly write: (line: string) => void;
-  private readonly detail: LiveDetail;
+  private readonly options: LiveOptions;
 
-  constructor(write: (line: string) => void, detail: LiveDetail) {
+  constructor(write: (line: string) => void, options: LiveOptions) {
     this.write = write;
-    this.detail = detail;
+    this.options = options;
   }
 
   /** `state`: the fold of the task's log with the event. */
   show(event: TaskEvent, state: TaskState): void {
-    const line = lineFor(event, state, this.detail);
-    // What a model wrote must not pass for a line of its own.
-    if (line !== null) this.write(printable(line.replaceAll(/\s*\n\s*/g, ' ')));
+    const line = lineFor(event, state, this.options);
+    if (line !== null) this.write(printable(oneLine(line)));
   }
+
+  /** A task that was at work before. */
+  showAtWork(state: TaskState, doing: string | null): void {
+    const { indent, name } = place(state, this.options);
+    const what = doing === null ? state.status : `${state.status} (${doing})`;
+    this.write(printable(oneLine(`${indent}▸ ${name}: ${what}: ${state.spec.description}`)));
+  }
+
+  /** A task whose process has gone before its end. */
+  showLeft(state: TaskState): void {
+    const { indent, name } = place(state, this.options);
+    this.write(printable(oneLine(`${indent}✗ ${name}: ${state.status}: its process has gone`)));
+  }
+}
+
+/** What a model wrote must not pass for a line of its own. */
+function oneLine(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, ' ');
+}
+
+/** How far to the right, and by which name, a task is told of. */
+function place({ spec }: TaskState, { roots }: LiveOptions) {
+  const depth = roots === 'told' ? spec.depth : Math.max(spec.depth - 1, 0);
+  const isNamed = roots === 'told' || spec.parent !== null;
+  const name = isNamed ? `${spec.agent.name} ${spec.id.slice(0, 6)}` : spec.agent.name;
+  return { indent: '  '.repeat(depth), name };
 }
 
 const NOTICE_MARKS: Readonly<Record<NoticeLevel, string>> = {
@@ -43,26 +74,35 @@ function isAlwaysTold(event: TaskEvent): boolean {
   );
 }
 
-function lineFor(event: TaskEvent, state: TaskState, detail: LiveDetail): string | null {
+function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): string | null {
+  const { detail, roots } = options;
   if (detail === 'waits' && !isAlwaysTold(event)) return null;
   const { spec } = state;
-  const indent = '  '.repeat(Math.max(spec.depth - 1, 0));
-  const name = spec.parent === null ? spec.agent.name : `${spec.agent.name} ${spec.id.slice(0, 6)}`;
+  const { indent, name } = place(state, options);
+  const isHidden = spec.parent === null && roots === 'hidden';
   switch (event.type) {
     case 'task.created':
-      return spec.parent === null ? null : `${indent}▸ ${name}: ${spec.description}`;
+      return isHidden ? null : `${indent}▸ ${name}: ${spec.description}`;
     case 'task.resumed':
-      return spec.parent === null ? null : `${indent}▸ ${name}: goes on: ${spec.description}`;
+      return isHidden ? null : `${indent}▸ ${name}: goes on: ${spec.description}`;
     case 'notified':
       return `${indent}${NOTICE_MARKS[event.level]} ${name}: ${event.message}`;
     case 'task.ended':
-      return spec.parent === null ? null : `${indent}${endMark(state)} ${name}: ${endFacts(state)}`;
+      return isHidden ? null : `${indent}${endMark(state)} ${name}: ${endFacts(state)}`;
     case 'turn.retried':
       return `${indent}… ${name}: ${event.failure.message}; again in ${formatDuration(event.waitMs)}`;
     case 'warning':
       return `${indent}! ${name}: ${event.message}`;
     case 'call.started':
       return detail === 'calls' ? `${indent}  ${name}: ${event.tool} ${brief(event.input)}` : null;
+    case 'input.queued':
+      return detail === 'calls' && event.input.from === 'user' && event.input.kind === 'message'
+        ? `${indent}» ${name}: ${event.input.text.slice(0, BRIEF_LENGTH)}`
+        : null;
+    case 'child.detached':
+      return detail === 'calls'
+        ? `${indent}  ${name}: ${event.child.slice(0, 6)} goes on in the background`
+        : null;
     case 'call.refused':
       return detail === 'calls' ? `${indent}  ${name}: ${event.tool} refused: ${event.text}` : null;
     default:

@@ -15,8 +15,11 @@ import { stderrNotice } from '../stderr.ts';
 const OFFLINE_NOTICE =
   'no model is configured: the offline search engine answers. For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see `muster models`.';
 
-/** `muster -p`: one prompt, run to its end. */
-export async function runPrompt(command: RunCommand): Promise<number> {
+/** `muster -p`: one prompt, run to its end. `given`: it was read already. */
+export async function runPrompt(
+  command: RunCommand,
+  given: Promise<string | null> = promptFor(command),
+): Promise<number> {
   const cwd = resolve(command.cwd ?? '.');
   const [muster, { runHeadless }, prompt] = await Promise.all([
     createMuster({
@@ -31,7 +34,7 @@ export async function runPrompt(command: RunCommand): Promise<number> {
       onNotice: stderrNotice,
     }),
     import('../../headless/headless.ts'),
-    promptFor(command),
+    given,
   ]);
   try {
     return await runHeadless(muster, (onEvent) => begin(muster, command, { prompt, onEvent }), {

@@ -1,0 +1,213 @@
+import { statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { systemErrorCode, UsageError } from '../base/errors.ts';
+import { foldLog } from '../engine/fold-log.ts';
+import { resultEnvelope } from '../engine/result.ts';
+import type { TaskEvent } from '../protocol/event.ts';
+import type { ResultEnvelope } from '../protocol/result.ts';
+import type { TaskState } from '../protocol/state.ts';
+import { openMemoryStore } from '../store/memory-store.ts';
+import type { TaskOwner, TaskStore, TaskSummary } from '../store/task-store.ts';
+import { readEnvironment, type Environment } from '../sys/env.ts';
+import { dataDir } from './config/paths.ts';
+import { openDataDir } from './data-dir.ts';
+import type { Deleted } from './tasks-family.ts';
+import type { TaskPlace } from './tasks-process.ts';
+import type { StopOutcome } from './tasks-stop.ts';
+import type { Message, Told } from './tasks-tell.ts';
+import type { WatchEnd, WatchListener } from './tasks-watch.ts';
+
+export interface TasksOptions {
+  /** Default: `MUSTER_DATA_DIR`, else below the XDG data directory. One that is named must be there. */
+  readonly dataDir?: string;
+  /** Whether a data directory that is missing is made: for those who bring tasks. Default false. */
+  readonly create?: boolean;
+  readonly environment?: Environment;
+  /** Told what went wrong and stops nothing, a line at a time. Default: nobody hears it. */
+  readonly onNotice?: (line: string) => void;
+}
+
+/**
+ * The tasks of a data directory, for another terminal than the one they run in. Every `id` may be a
+ * unique beginning of one. All methods throw MusterError: `NOT_FOUND` for an unknown id, `INVALID_PARAM`
+ * for one that means several tasks.
+ */
+export interface Tasks {
+  /** Newest first. */
+  list(): readonly TaskSummary[];
+  /** A task as its log tells it by now; `interrupted` when it has no end and nobody works on it. */
+  state(id: string): TaskState;
+  /** The result of a task, for programs. */
+  envelope(state: TaskState): ResultEnvelope;
+  /** What of a log could not be used, a line each with file and line; the rest was. */
+  problems(id: string): readonly string[];
+  /** From an event number on. */
+  events(id: string, fromSeq?: number): AsyncIterable<TaskEvent>;
+  /**
+   * Follows a task with all below it until it has ended or nobody works on it any more; null: all that
+   * are at work or begin, until `signal` aborts.
+   */
+  watch(
+    id: string | null,
+    options: { readonly listener: WatchListener; readonly signal: AbortSignal },
+  ): Promise<WatchEnd>;
+  /** Stops a task and all below it, wherever it lives; resolves when it has ended. */
+  stop(id: string, because: string): Promise<StopOutcome>;
+  /** The living process that a message for a task goes to; null: there is none. */
+  processFor(id: string): Promise<TaskOwner | null>;
+  /** Tells a task something in the process where it, or one above it, lives; null: in none. */
+  tell(id: string, message: Message): Promise<Told | null>;
+  /** Sends a task that its parent waits for to the background. */
+  detach(id: string): Promise<Told>;
+  /** A task and all below it as the text of one file, in pieces. */
+  exportTree(id: string): AsyncIterable<string>;
+  /** Takes in such a file; returns the ids of its tasks, the top first. `CONFLICT`: see TaskStore. */
+  importTree(text: AsyncIterable<string>): Promise<readonly string[]>;
+  /** Deletes tasks with all below them, or none: `CONFLICT` while one is at work. Returns what went. */
+  delete(ids: readonly string[]): Promise<readonly Deleted[]>;
+  /** Deletes the trees that ended before (milliseconds since the epoch). Returns what went. */
+  prune(endedBefore: number): Promise<readonly Deleted[]>;
+  close(): Promise<void>;
+}
+
+/** Tasks that one sweep deletes: what comes after can be broken off. */
+const PRUNED_AT_ONCE = 500;
+
+/** Throws UsageError for a data directory that can't be used. */
+export function openTasks(options: TasksOptions = {}): Tasks {
+  const environment = options.environment ?? readEnvironment();
+  const home = environment['HOME'] || homedir();
+  const { dataDir: chosen, onNotice = () => {} } = options;
+  const directory = dataDir(
+    { environment, home },
+    { cwd: process.cwd(), ...(chosen === undefined ? {} : { dataDir: chosen }) },
+  );
+  const isThere = !isMissing(directory);
+  if (!isThere && chosen !== undefined && options.create !== true) {
+    throw new UsageError(`there is no data directory ${directory}`);
+  }
+  // Where nothing was ever kept, nothing is: to look is no reason to make it.
+  const store =
+    isThere || options.create === true
+      ? openDataDir({ dataDir: directory, durability: 'safe' })
+      : openMemoryStore();
+  return new StoredTasks({ store, dataDir: directory }, onNotice);
+}
+
+/** Whether there is nothing of that name. What else is wrong with it, opening tells. */
+function isMissing(path: string): boolean {
+  try {
+    statSync(path);
+    return false;
+  } catch (thrown) {
+    return systemErrorCode(thrown) === 'ENOENT';
+  }
+}
+
+/** What only some commands do is loaded when it is done. */
+class StoredTasks implements Tasks {
+  private readonly place: TaskPlace;
+  private readonly store: TaskStore;
+  private readonly onNotice: (line: string) => void;
+
+  constructor(place: TaskPlace, onNotice: (line: string) => void) {
+    this.place = place;
+    this.store = place.store;
+    this.onNotice = onNotice;
+  }
+
+  list(): readonly TaskSummary[] {
+    return this.store.list();
+  }
+
+  state(prefix: string): TaskState {
+    const id = this.store.resolveId(prefix);
+    const isOwned = this.store.owner(id) !== null;
+    // Read after the owner was looked for: an end is written before the log is given up.
+    const state = foldLog(this.store, id);
+    if (state.end === null && !isOwned) state.status = 'interrupted';
+    return state;
+  }
+
+  envelope(state: TaskState): ResultEnvelope {
+    const { id } = state.spec;
+    return resultEnvelope(state, {
+      transcript: this.store.log(id),
+      outputFile: this.store.outputFile(id),
+    });
+  }
+
+  problems(prefix: string): readonly string[] {
+    const id = this.store.resolveId(prefix);
+    return this.store
+      .scan(id, () => {})
+      .map(({ line, message }) => `${this.store.log(id)}:${line}: ${message}`);
+  }
+
+  events(prefix: string, fromSeq = 0): AsyncIterable<TaskEvent> {
+    return this.store.events(this.store.resolveId(prefix), fromSeq);
+  }
+
+  async watch(
+    prefix: string | null,
+    options: { readonly listener: WatchListener; readonly signal: AbortSignal },
+  ): Promise<WatchEnd> {
+    const { watchTasks } = await import('./tasks-watch.ts');
+    const id = prefix === null ? null : this.store.resolveId(prefix);
+    return watchTasks(this.store, id, options);
+  }
+
+  async stop(prefix: string, because: string): Promise<StopOutcome> {
+    const { stopTask } = await import('./tasks-stop.ts');
+    const { onNotice } = this;
+    return stopTask(this.place, { id: this.store.resolveId(prefix), because, onNotice });
+  }
+
+  async processFor(prefix: string): Promise<TaskOwner | null> {
+    const { processFor } = await import('./tasks-tell.ts');
+    return processFor(this.place, foldLog(this.store, this.store.resolveId(prefix)));
+  }
+
+  async tell(prefix: string, message: Message): Promise<Told | null> {
+    const { tellTask } = await import('./tasks-tell.ts');
+    return tellTask(this.place, this.store.resolveId(prefix), message);
+  }
+
+  async detach(prefix: string): Promise<Told> {
+    const { detachTask } = await import('./tasks-tell.ts');
+    return detachTask(this.place, this.store.resolveId(prefix));
+  }
+
+  exportTree(prefix: string): AsyncIterable<string> {
+    return this.store.exportTree(this.store.resolveId(prefix));
+  }
+
+  importTree(text: AsyncIterable<string>): Promise<readonly string[]> {
+    return this.store.importTree(text);
+  }
+
+  async delete(prefixes: readonly string[]): Promise<readonly Deleted[]> {
+    const { deleteFamilies } = await import('./tasks-family.ts');
+    const ids = prefixes.map((prefix) => this.store.resolveId(prefix));
+    return deleteFamilies(this.store, ids);
+  }
+
+  async prune(endedBefore: number): Promise<readonly Deleted[]> {
+    const known = new Map(this.store.list().map((task) => [task.id, task]));
+    const pruned: Deleted[] = [];
+    for (;;) {
+      const ids = await this.store.sweep({ endedBefore, most: PRUNED_AT_ONCE });
+      if (ids.length === 0) return pruned.toSorted(oldestFirst);
+      for (const id of ids) pruned.push({ id, was: known.get(id) ?? null });
+    }
+  }
+
+  close(): Promise<void> {
+    return this.store.close();
+  }
+}
+
+/** So that a task stands before those below it. */
+function oldestFirst(a: Deleted, b: Deleted): number {
+  return (a.was?.created ?? 0) - (b.was?.created ?? 0) || (a.was?.depth ?? 0) - (b.was?.depth ?? 0);
+}

@@ -1,0 +1,42 @@
+import { realpathSync } from 'node:fs';
+import type { Tasks, TaskSummary } from '../../../../api/index.ts';
+import { plural } from '../../../../base/text.ts';
+import type { TasksQuery } from '../../command.ts';
+import { printJsonRows, printLines } from './print.ts';
+import { listedRows, taskTitle } from './rows.ts';
+import { localMinute } from './time.ts';
+
+/** What fits into a few screens; `--all` shows the rest. */
+const MOST = { trees: 50, rows: 200 };
+
+type TasksList = Extract<TasksQuery, { kind: 'tasks-list' }>;
+
+/** `muster tasks list`. JSON: all that match. */
+export function listTasks(tasks: Tasks, { json, all, status, here }: TasksList): number {
+  const cwd = here ? realpathSync(process.cwd()) : null;
+  const found = tasks
+    .list()
+    .filter((task) => status.length === 0 || status.includes(task.status))
+    .filter((task) => cwd === null || task.cwd === cwd);
+  if (json) {
+    printJsonRows(found);
+    return 0;
+  }
+  if (found.length === 0) {
+    printLines(status.length > 0 || here ? 'No such tasks.' : 'No tasks yet.');
+    return 0;
+  }
+  const { rows, left } = listedRows(found, all ? null : MOST);
+  printLines(...rows.map(({ task, level }) => listLine(task, level)));
+  if (left.tasks > 0) {
+    const trees = plural(left.trees, 'older conversation');
+    printLines(`… and ${trees} of ${plural(left.tasks, 'task')}: --all lists them`);
+  }
+  return 0;
+}
+
+function listLine(task: TaskSummary, level: number): string {
+  const when = localMinute(task.created);
+  const indent = '  '.repeat(level);
+  return `${task.id}  ${when}  ${task.status.padEnd(11)}  ${indent}${taskTitle(task)}`;
+}

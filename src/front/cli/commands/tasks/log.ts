@@ -1,0 +1,40 @@
+import type { TaskEvent, Tasks } from '../../../../api/index.ts';
+import { printable } from '../../../../base/printable.ts';
+import { truncate } from '../../../../base/text.ts';
+import { stderrNotice } from '../../stderr.ts';
+import { printPieces } from './print.ts';
+import { localTime } from './time.ts';
+
+const SHOWN_DETAIL = 200;
+
+interface TaskLogQuery {
+  readonly id: string;
+  readonly from: number;
+  readonly json: boolean;
+}
+
+/** `muster tasks log`. JSON: the events as they stand in the log, a line each. */
+export async function showLog(tasks: Tasks, { id, from, json }: TaskLogQuery): Promise<number> {
+  for (const problem of tasks.problems(id)) stderrNotice(problem);
+  await printPieces(lines(tasks.events(id, from), json ? jsonLine : textLine));
+  return 0;
+}
+
+async function* lines(
+  events: AsyncIterable<TaskEvent>,
+  toLine: (event: TaskEvent) => string,
+): AsyncGenerator<string, void, undefined> {
+  for await (const event of events) yield `${toLine(event)}\n`;
+}
+
+function jsonLine(event: TaskEvent): string {
+  return JSON.stringify(event);
+}
+
+function textLine(event: TaskEvent): string {
+  const { v: _, task: _task, epoch: _epoch, seq, ts, type, ...rest } = event;
+  const detail = JSON.stringify(rest);
+  const shown = truncate(detail, SHOWN_DETAIL);
+  const cut = shown.length < detail.length ? '…' : '';
+  return printable(`${String(seq).padStart(4)} ${localTime(ts)} ${type.padEnd(14)} ${shown}${cut}`);
+}

@@ -1,0 +1,75 @@
+import { activityText, type ShellRun, type Tasks } from '../../../../api/index.ts';
+import { formatDuration, truncate } from '../../../../base/text.ts';
+import type { ResultEnvelope } from '../../../../protocol/result.ts';
+import type { TaskState } from '../../../../protocol/state.ts';
+import { stderrNotice } from '../../stderr.ts';
+import { printJson, printLines } from './print.ts';
+
+/** Code points of a command that stand in one line. */
+const SHOWN_COMMAND = 80;
+
+interface TaskShow {
+  readonly id: string;
+  readonly json: boolean;
+}
+
+/** `muster tasks show`. JSON: the result envelope, with what the task is doing and who ended it. */
+export function showTask(tasks: Tasks, { id, json }: TaskShow): number {
+  for (const problem of tasks.problems(id)) stderrNotice(problem);
+  const state = tasks.state(id);
+  const envelope = tasks.envelope(state);
+  const activity = isAtWork(state) ? state.activity : null;
+  if (json) {
+    printJson({ ...envelope, activity, ended_by: state.end?.by ?? null });
+    return 0;
+  }
+  const facts = factsOf(envelope, state);
+  printLines(...facts.map(([name, value]) => `${name.padEnd(9)}${value}`));
+  printLines('', envelope.data.result);
+  return 0;
+}
+
+function isAtWork({ status }: TaskState): boolean {
+  return status === 'running' || status === 'queued';
+}
+
+type Fact = readonly [string, string];
+
+function factsOf({ data, stats, error }: ResultEnvelope, state: TaskState): readonly Fact[] {
+  const { usage, receipt } = data;
+  const tools = data.tool_summary.map(({ tool, count }) => `${tool} × ${count}`).join(', ');
+  return [
+    ['task', data.task_id],
+    ['agent', data.subagent_type],
+    ...progress(state),
+    ['model', data.model_used],
+    ['turns', String(data.turns)],
+    ['tools', tools || 'none'],
+    ['tokens', `${usage.input} in, ${usage.output} out, ${usage.cache_read} cached`],
+    ['cost', data.cost_usd === null ? 'unknown' : `$${data.cost_usd.toFixed(4)}`],
+    ['time', formatDuration(isAtWork(state) ? Date.now() - state.createdAt : stats.time_ms)],
+    ['changed', data.files_modified.join(', ') || 'nothing'],
+    ['children', receipt.children.join(', ') || 'none'],
+    ['shells', receipt.shells.map(shellLine).join('; ') || 'none'],
+    ['refused', receipt.refusals.join('; ') || 'nothing'],
+    ['log', data.transcript ?? 'not kept'],
+    ...(error === null ? [] : [['error', `${error.code}: ${error.message}`] as const]),
+  ];
+}
+
+/** How far it has come: what it is doing, or how it ended and who ended it. */
+function progress(state: TaskState): readonly Fact[] {
+  const { status, end } = state;
+  if (end === null) {
+    const doing = isAtWork(state) ? activityText(state) : null;
+    return [['status', status], ...(doing === null ? [] : [['doing', doing] as const])];
+  }
+  const by: readonly Fact[] = end.by === null ? [] : [['ended by', end.by]];
+  return [['status', `${status}: ${end.because}`], ...by];
+}
+
+function shellLine({ id, command, end, exitCode }: ShellRun): string {
+  const code = exitCode === null ? '' : `, exit code ${exitCode}`;
+  const line = truncate(command.replaceAll(/\s+/g, ' '), SHOWN_COMMAND);
+  return `${id} (${line}): ${end ?? 'running'}${code}`;
+}

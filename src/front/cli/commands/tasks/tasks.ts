@@ -1,0 +1,41 @@
+import { resolve } from 'node:path';
+import { openTasks } from '../../../../api/tasks.ts';
+import type { DataFlags, TasksQuery } from '../../command.ts';
+import { stderrNotice } from '../../stderr.ts';
+
+/** `muster tasks …` but for what makes a task go on. */
+export async function tasksCommand(command: DataFlags & TasksQuery): Promise<number> {
+  const tasks = openTasks({
+    ...(command.dataDir === null ? {} : { dataDir: resolve(command.dataDir) }),
+    create: command.kind === 'tasks-import',
+    onNotice: stderrNotice,
+  });
+  try {
+    switch (command.kind) {
+      case 'tasks-list':
+        return (await import('./list.ts')).listTasks(tasks, command);
+      case 'tasks-show':
+        return (await import('./show.ts')).showTask(tasks, command);
+      case 'tasks-log':
+        return await (await import('./log.ts')).showLog(tasks, command);
+      case 'tasks-watch':
+        return await (await import('./watch.ts')).watchTasks(tasks, command);
+      case 'tasks-stop':
+        return await (await import('./stop.ts')).stopTask(tasks, command);
+      case 'tasks-background':
+        return await (await import('./stop.ts')).sendToBackground(tasks, command);
+      case 'tasks-export':
+        return await (await import('./move.ts')).exportTask(tasks, command);
+      case 'tasks-import':
+        return await (await import('./move.ts')).importTasks(tasks, command);
+      case 'tasks-delete':
+        return await (await import('./delete.ts')).deleteTasks(tasks, command);
+      case 'tasks-prune':
+        return await (await import('./delete.ts')).pruneTasks(tasks, command);
+      default:
+        return command satisfies never;
+    }
+  } finally {
+    await tasks.close();
+  }
+}

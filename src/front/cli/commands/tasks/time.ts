@@ -1,0 +1,16 @@
+/** `2026-03-01 17:05` of this machine's clock. */
+export function localMinute(ms: number): string {
+  const at = new Date(ms);
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
+/** `17:05:09.120` of this machine's clock. */
+export function localTime(ms: number): string {
+  const at = new Date(ms);
+  const millis = String(at.getMilliseconds()).padStart(3, '0');
+  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${millis}`;
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, '0');
+}

@@ -1,0 +1,102 @@
+import { activityText, type TaskEvent, type Tasks } from '../../../../api/index.ts';
+import { systemErrorCode } from '../../../../base/errors.ts';
+import type { TaskState } from '../../../../protocol/state.ts';
+import { stderrNotice } from '../../stderr.ts';
+import { printLines } from './print.ts';
+
+interface TaskWatch {
+  /** Null: all tasks. */
+  readonly id: string | null;
+  readonly json: boolean;
+}
+
+/** 128 + the signal's number, as shells report it. */
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/**
+ * `muster tasks watch`. JSON: the events as they come, a line each; a line `{"type":"result",…envelope}`
+ * for a task that is over, or has lost its process.
+ */
+export async function watchTasks(tasks: Tasks, { id, json }: TaskWatch): Promise<number> {
+  // Looked for before the first line, so that an unknown one is an error and no end.
+  const top = id === null ? null : tasks.state(id).spec.id;
+  const interrupt = onInterrupt();
+  if (top === null && process.stderr.isTTY === true) {
+    stderrNotice('watching all tasks; Ctrl-C ends it');
+  }
+  try {
+    const listener = json ? jsonListener(tasks) : await textListener();
+    const end = await tasks.watch(top, { listener, signal: interrupt.signal });
+    if (top !== null && end !== 'aborted') showEnd(tasks, top, { json, isLeft: end === 'left' });
+    return interrupt.code();
+  } finally {
+    interrupt.forget();
+  }
+}
+
+function jsonListener(tasks: Tasks) {
+  return {
+    atWork: () => {},
+    event: (event: TaskEvent) => void process.stdout.write(`${JSON.stringify(event)}\n`),
+    left: ({ spec }: TaskState) => void process.stdout.write(resultLine(tasks, spec.id)),
+  };
+}
+
+async function textListener() {
+  const { LiveLines } = await import('../../../headless/live-lines.ts');
+  const live = new LiveLines((line) => printLines(line), { detail: 'calls', roots: 'told' });
+  return {
+    atWork: (state: TaskState) => live.showAtWork(state, activityText(state)),
+    event: (event: TaskEvent, state: TaskState) => live.show(event, state),
+    left: (state: TaskState) => live.showLeft(state),
+  };
+}
+
+function showEnd(
+  tasks: Tasks,
+  id: string,
+  { json, isLeft }: { readonly json: boolean; readonly isLeft: boolean },
+): void {
+  if (json) {
+    process.stdout.write(resultLine(tasks, id));
+    return;
+  }
+  const { status, end } = tasks.state(id);
+  printLines(
+    isLeft
+      ? `task ${id}: ${status}: no process works on it any more; muster tasks resume ${id} makes it go on`
+      : `task ${id}: ${status}: ${end?.because ?? ''}`,
+  );
+}
+
+/** As the last line of `--output-format stream-json`. */
+function resultLine(tasks: Tasks, id: string): string {
+  return `${JSON.stringify({ type: 'result', ...tasks.envelope(tasks.state(id)) })}\n`;
+}
+
+/** Aborts on a signal, and when nobody reads the output any more. */
+function onInterrupt() {
+  const controller = new AbortController();
+  let code = 0;
+  const handlers = (['SIGINT', 'SIGTERM'] as const).map((signal) => {
+    const handler = () => {
+      code = EXIT_CODES[signal];
+      controller.abort();
+    };
+    process.once(signal, handler);
+    return { signal, handler };
+  });
+  const onError = (error: Error) => {
+    // Any other one is told, and decides the exit code, elsewhere.
+    if (systemErrorCode(error) !== undefined) controller.abort();
+  };
+  process.stdout.once('error', onError);
+  return {
+    signal: controller.signal,
+    code: () => code,
+    forget: () => {
+      for (const { signal, handler } of handlers) process.off(signal, handler);
+      process.stdout.off('error', onError);
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { UsageError } from '../../base/errors.ts';
+import { TASK_STATUSES } from '../../protocol/result.ts';
+import { quoted } from '../../api/config/quote.ts';
+import type { RunCommand, TasksCommand } from './command.ts';
+import type { CommandKind } from './command-table.ts';
+import type { FlagReader } from './flag-reader.ts';
+import type { FlagName } from './flags.ts';
+import { runSettings } from './run-settings.ts';
+
+type TasksKind = Extract<CommandKind, `tasks-${string}`>;
+
+/** The arguments of `muster tasks …`, as many operands as the command takes. Throws UsageError. */
+export function parseTasks(
+  kind: TasksKind,
+  operands: readonly string[],
+  flags: FlagReader,
+): TasksCommand {
+  const common = { json: flags.given('json'), dataDir: flags.text('data-dir') };
+  const [id = '', second = null] = operands;
+  switch (kind) {
+    case 'tasks-list': {
+      const status = flags.choices('status', TASK_STATUSES);
+      return { kind, ...common, all: flags.given('all'), status, here: flags.given('here') };
+    }
+    case 'tasks-show':
+    case 'tasks-background':
+      return { kind, ...common, id };
+    case 'tasks-log':
+      return { kind, ...common, id, from: flags.count('from', { least: 0 }) ?? 0 };
+    case 'tasks-watch':
+      return { kind, ...common, id: operands[0] ?? null };
+    case 'tasks-stop':
+      return { kind, ...common, id, because: flags.text('because') };
+    case 'tasks-export':
+      return { kind, ...common, id, file: second, force: flags.given('force') };
+    case 'tasks-import':
+      return { kind, ...common, file: id };
+    case 'tasks-delete':
+      return { kind, ...common, ids: operands };
+    case 'tasks-prune':
+      return { kind, ...common, days: flags.count('days', { least: 0 }) };
+    case 'tasks-send':
+    case 'tasks-resume': {
+      const run = runGoingOn(id, second, flags);
+      const flagsOfRun = FLAGS_OF_RUN.filter((name) => flags.given(name)).map(
+        (flag) => `--${flag}`,
+      );
+      return { kind, dataDir: common.dataDir, id, run, flagsOfRun };
+    }
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** What a run that goes on here would heed, and a process at work can't. */
+const FLAGS_OF_RUN = [
+  'agents',
+  'permission-mode',
+  'allow',
+  'ask',
+  'deny',
+  'on-ask',
+  'max-tokens',
+  'max-cost-usd',
+  'trust-project',
+  'cwd',
+  'add-dir',
+] as const satisfies readonly FlagName[];
+
+/** As `muster --resume ID -p TEXT` has it; `--json` is short for `--output-format json`. */
+function runGoingOn(id: string, text: string | null, flags: FlagReader): RunCommand {
+  if (text?.trim() === '') throw new UsageError('the message is empty');
+  const settings = runSettings(flags);
+  const { outputFormat } = settings;
+  if (flags.given('json') && flags.given('output-format') && outputFormat !== 'json') {
+    throw new UsageError(`--json does not go with --output-format ${quoted(outputFormat)}`);
+  }
+  return {
+    kind: 'run',
+    prompt: text,
+    resume: { id },
+    readsStdin: true,
+    ...settings,
+    outputFormat: flags.given('json') ? 'json' : outputFormat,
+  };
+}
