@@ -220,8 +220,11 @@ describe.concurrent('muster tasks watch', () => {
     const watch = startMuster(world.sandbox, ['tasks', 'watch', root, '--json']);
     // Nothing tells from outside that it has begun but what it shows.
     const seen = said(watch, 'look in lib');
-    const send = () => tasks(world, 'send', children[0] ?? '', 'look in lib');
+    let sent: Promise<unknown> = Promise.resolve();
+    const send = () => (sent = tasks(world, 'send', children[0] ?? '', 'look in lib'));
     while (!(await Promise.race([seen.then(() => true), send().then(() => false)])));
+    // One that came after the end would make the child go on.
+    await sent;
     letGo(world);
     const finished = await watch.finished;
     clean(finished);
