@@ -4,6 +4,7 @@ import { heardTwice, wrongsOf } from './random-checks.ts';
 import type { BatchCount } from './mortal-store.ts';
 import { calmPlan, wildPlan } from './random-plans.ts';
 import { randomRuns } from './random-runs.ts';
+import type { Work } from './random-work.ts';
 import { eventsOf, live, newWorld, stateOf, type Plan, type World } from './random-world.ts';
 
 /** When in a life the process is killed, and how much of the batch being written is kept. */
@@ -58,6 +59,43 @@ function hasUnknown(world: World): boolean {
 
 const RUNS = randomRuns(150);
 
+/** Killed between the message of a TaskSend to an ended task and the resume with it. */
+const TORN_WAKE: [Plan, Kill[]] = [
+  {
+    work: workOf([
+      [
+        { kind: 'spawn', background: false, work: workOf([]) },
+        { kind: 'resume', background: false, of: 0, work: workOf([]) },
+      ],
+      [
+        { kind: 'send', of: 0, about: 0 },
+        {
+          kind: 'spawn',
+          background: false,
+          work: workOf([[{ kind: 'spawn', background: false, work: workOf([]) }]]),
+        },
+      ],
+    ]),
+    seed: 0,
+    acts: [],
+    settings: {
+      maxParallel: 1,
+      foregroundMs: 300_000,
+      maxTasks: 500,
+      treeTokens: 0,
+      taskLimits: { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 },
+    },
+  },
+  [
+    { moment: 200, several: true, kept: 1 },
+    { moment: 400, several: true, kept: 0 },
+  ],
+];
+
+function workOf(turns: Work['turns']): Work {
+  return { turns, end: 'text', maxTurns: null };
+}
+
 describe('a process that is killed at any moment', () => {
   it(
     'leaves logs from which another one brings the same about, whatever is killed again',
@@ -84,7 +122,7 @@ describe('a process that is killed at any moment', () => {
         expect(wrongsOf(world)).toEqual([]);
         await world.store.close();
       }),
-      RUNS.runs,
+      { ...RUNS.runs, examples: [TORN_WAKE] },
     );
   });
 });

@@ -83,7 +83,10 @@ async function send(
   const { stint, conversation } = run?.state ?? foldLog(workshop.deps.store, id);
   // Run again after a crash, it finds what it did, wherever the task stands by now.
   if (isBegunBy(stint, taskId, callId)) return goesOn(id);
-  if (conversation.inputIds.has(input.id)) return sent(id);
+  const child = caller.state.children.get(id);
+  // Announced by this very call: the message may be there, but nothing goes on with it yet.
+  const isAnnounced = child?.callId === callId && child.status === null;
+  if (!isAnnounced && conversation.inputIds.has(input.id)) return sent(id);
   if (run?.isEnding === false) {
     run.tell(input);
     return sent(id);
