@@ -53,8 +53,11 @@ export const thousand: Row = {
     const many = await measureOnce(MANY, bin);
     const more = MANY.children - FEW.children;
     const cpu = (many.cpuMs - few.cpuMs) / (more * TURNS);
-    const history = (many.historyBytes - few.historyBytes) / more;
-    const heap = (many.heapBytes - few.heapBytes) / more - history;
+    // In runs of their own: to look into a heap is to stop the program for a full collection.
+    const fewHeld = await measureHeap(FEW, bin);
+    const manyHeld = await measureHeap(MANY, bin);
+    const history = (manyHeld.historyBytes - fewHeld.historyBytes) / more;
+    const heap = (manyHeld.heapBytes - fewHeld.heapBytes) / more - history;
     const waves = await heapAfterWaves(bin);
     return [
       {
@@ -101,10 +104,6 @@ export const thousand: Row = {
 interface Measured {
   readonly elapsedMs: number;
   readonly cpuMs: number;
-  /** In use while all children waited for their second answer. */
-  readonly heapBytes: number;
-  /** The messages of all children at that time, as JSON. */
-  readonly historyBytes: number;
   readonly floor: { readonly elapsedMs: number; readonly cpuMs: number };
 }
 
@@ -116,8 +115,6 @@ async function measureOnce(shape: FanOut, bin: string): Promise<Measured> {
     startProgram(args, { cwd: place.workspace, env, nodeArgs: PROBED });
 
   const muster = start([bin, '-p', FAN_OUT_PROMPT]);
-  await untilRequested(server, { requests: requestsUntil(shape, 1, 2), program: muster });
-  const heapBytes = await heapAfterCollection(muster);
   const run = succeeded([bin], await muster.finished);
   const children = childrenOf(exchangesOf(run, await server.finish()), shape);
 
@@ -130,9 +127,33 @@ async function measureOnce(shape: FanOut, bin: string): Promise<Measured> {
   return {
     elapsedMs: elapsed(children),
     cpuMs: exitReport(muster).cpuMs,
+    floor: { elapsedMs: elapsed(bareChildren), cpuMs: exitReport(client).cpuMs },
+  };
+}
+
+interface Held {
+  /** In use while all children waited for their second answer. */
+  readonly heapBytes: number;
+  /** The messages of all children at that time, as JSON. */
+  readonly historyBytes: number;
+}
+
+async function measureHeap(shape: FanOut, bin: string): Promise<Held> {
+  using place = new Place();
+  await using server = await startModelServer(place, fanOutScript(shape));
+  const env = place.environment(place.newHome(), { ...server.env('anthropic'), ...SETTINGS });
+  const program = startProgram([bin, '-p', FAN_OUT_PROMPT], {
+    cwd: place.workspace,
+    env,
+    nodeArgs: PROBED,
+  });
+  await untilRequested(server, { requests: requestsUntil(shape, 1, 2), program });
+  const heapBytes = await heapAfterCollection(program);
+  const run = succeeded([bin], await program.finished);
+  const children = childrenOf(exchangesOf(run, await server.finish()), shape);
+  return {
     heapBytes,
     historyBytes: children.reduce((sum, task) => sum + messageBytes(task[1]), 0),
-    floor: { elapsedMs: elapsed(bareChildren), cpuMs: exitReport(client).cpuMs },
   };
 }
 

@@ -12,8 +12,10 @@ import { isStopOrder, limitOrder, orderOf } from './stop.ts';
 import type { TaskRun } from './task-run.ts';
 import { runTurn } from './turn.ts';
 
-/** Tasks that end within this of each other are told to their parent together. */
+/** Tasks that end within this of each other are told to their parent together… */
 const GATHER_MS = 50;
+/** …but none later than this: each turn of a parent costs, and so does keeping it waiting. */
+const MOST_GATHER_MS = 1_000;
 
 /**
  * The one loop of every agent: request, calls, request, until the model ends its answer, a limit or
@@ -122,7 +124,12 @@ async function turn(
 async function waitForNews(deps: EngineDeps, run: TaskRun): Promise<void> {
   run.giveSlot();
   await run.news();
-  if (run.state.openChildren.size > 0) await sleep(deps.deadlines, GATHER_MS, run.signal);
+  const { openChildren } = run.state;
+  const latest = deps.clock.monotonic() + MOST_GATHER_MS;
+  for (let before = Infinity; openChildren.size > 0 && openChildren.size < before;) {
+    before = openChildren.size;
+    if (deps.clock.monotonic() < latest) await sleep(deps.deadlines, GATHER_MS, run.signal);
+  }
 }
 
 /** What of it is left: the time in which nobody worked on the task does not count. */
