@@ -42,10 +42,15 @@ export class Budget {
 
   /**
    * Holds an amount back. Where only what others have reserved stands in the way, waits until they
-   * have settled: most requests cost far less than they might. Fails with the cap that what is
-   * spent already leaves no room under; rejects when the signal aborts while it waits.
+   * have settled: most requests cost far less than they might. `onWait` is called before each wait.
+   * Fails with the cap that what is spent already leaves no room under; rejects when the signal
+   * aborts while it waits.
    */
-  async reserve(amount: Amount, signal: AbortSignal): Promise<ReserveResult> {
+  async reserve(
+    amount: Amount,
+    signal: AbortSignal,
+    onWait: () => void = () => {},
+  ): Promise<ReserveResult> {
     for (;;) {
       const chain = this.chain();
       const hit = firstHit(chain, (budget) =>
@@ -58,6 +63,7 @@ export class Budget {
           null,
       );
       if (full === undefined) return { ok: true, reservation: hold(chain, amount) };
+      onWait();
       await full.changed(signal);
     }
   }

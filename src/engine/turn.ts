@@ -33,40 +33,49 @@ type Answer = Extract<ModelPart, { type: 'finished' | 'failed' }>;
 /**
  * One model request and its answer, retries included. Never rejects for what a provider does. What
  * waits in the queue stands in the request; the budget is reserved before it and settled after it.
+ * Rejects when the task is stopped before the request is begun.
  */
 export async function runTurn(
   deps: EngineDeps,
   run: TaskRun,
   toolChoice: ToolChoice,
 ): Promise<TurnOutcome> {
-  const { state, journal } = run;
-  const reserved = await run.budget.reserve(await expected(deps, run), run.signal);
+  const amount = await expected(deps, run);
+  // Without its slot: who has reserved may need one before it can settle.
+  const reserved = await run.budget.reserve(amount, run.signal, () => run.giveSlot());
   if (!reserved.ok) return { kind: 'limit', hit: reserved.hit };
-  // A request that was begun before a crash is the same again: nothing new may stand in it.
+  const spending = new Spending();
+  try {
+    await run.takeSlot();
+    run.signal.throwIfAborted();
+    return await askUntilAnswered(deps, run, { ...beginTurn(run, toolChoice), spending });
+  } finally {
+    reserved.reservation.settle(spending.total);
+  }
+}
+
+/** A request that was begun before a crash is the same again: nothing new may stand in it. */
+function beginTurn(run: TaskRun, toolChoice: ToolChoice): Omit<TurnRequest, 'spending'> {
+  const { state, journal, spec } = run;
   const turn = state.openTurn?.turn ?? state.turns + 1;
   if (state.openTurn === null) {
     journal.record({
       type: 'turn.started',
       turn,
       inputs: state.conversation.queued.map((input) => input.id),
-      model: modelName(run.spec.model),
+      model: modelName(spec.model),
       toolChoice,
     });
   }
   const request: ModelRequest = {
-    model: run.spec.model,
+    model: spec.model,
     prefix: run.prefix,
     messages: [...state.conversation.messages],
     toolChoice,
-    ...(run.spec.agent.effort === undefined ? {} : { effort: run.spec.agent.effort }),
-    cacheKey: `${run.spec.root}:${run.spec.agent.name}`,
+    ...(spec.agent.effort === undefined ? {} : { effort: spec.agent.effort }),
+    cacheKey: `${spec.root}:${spec.agent.name}`,
   };
-  const spending = new Spending();
-  try {
-    return await askUntilAnswered(deps, run, { turn, request, spending });
-  } finally {
-    reserved.reservation.settle(spending.total);
-  }
+  return { turn, request };
 }
 
 /** What all tries of one request cost together. */

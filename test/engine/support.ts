@@ -8,7 +8,7 @@ import type { TaskRun } from '../../src/engine/task-run.ts';
 import { scriptedModel, type Script, type ScriptedModel } from '../../src/model/scripted.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import type { TaskEvent } from '../../src/protocol/event.ts';
-import type { ModelRequest, ResolvedModel } from '../../src/protocol/model.ts';
+import type { ModelFacts, ModelRequest, ResolvedModel } from '../../src/protocol/model.ts';
 import type { PermissionMode, Rights } from '../../src/protocol/permission.ts';
 import { foldEvents, type TaskState } from '../../src/protocol/state.ts';
 import type { AnyTool } from '../../src/protocol/tool.ts';
@@ -16,6 +16,7 @@ import { openMemoryStore } from '../../src/store/memory-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 
 export const MODEL: ResolvedModel = { provider: 'scripted', id: 'one', chain: ['test'] };
+const FACTS: ModelFacts = { contextWindow: null, maxOutput: 100, price: null };
 const NO_LIMITS = { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 };
 
 export const SETTINGS: EngineSettings = {
@@ -65,6 +66,8 @@ export interface EngineSetup {
   readonly questions?: QuestionPort;
   /** Of the root; default: the main agent. */
   readonly agent?: AgentDefinition;
+  /** Of every model; default: no price, 100 tokens of output at most. */
+  readonly facts?: () => Promise<ModelFacts>;
   /** Does something to the store before the engine gets it. */
   readonly prepareStore?: (store: TaskStore) => void;
   /** Default: a fault fails the test. */
@@ -91,7 +94,7 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
     model,
     models: {
       forTask: ({ call }) => (call === undefined ? MODEL : { ...MODEL, id: call }),
-      facts: async () => ({ contextWindow: null, maxOutput: 100, price: null }),
+      facts: setup.facts ?? (async () => FACTS),
     },
     tools: setup.tools ?? [waitTool],
     agents: { agents: () => [WORKER] },
