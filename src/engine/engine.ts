@@ -152,7 +152,7 @@ export class Engine {
    * told of its end. Throws MusterError: `NOT_FOUND` when none of those above it is.
    */
   async resumeBelow(id: string, request: ResumeBelowRequest): Promise<void> {
-    const caller = this.nearestAbove(id);
+    const caller = await this.nearestAbove(id);
     const resumed = await resumeChild(this.workshop, {
       ...request,
       caller,
@@ -173,12 +173,14 @@ export class Engine {
     throw notAtWork(id);
   }
 
-  private nearestAbove(id: string): TaskRun {
+  private async nearestAbove(id: string): Promise<TaskRun> {
     const { store } = this.deps;
     const above = (task: string): string | null => foldLog(store, task).spec.parent;
     for (let at = above(id); at !== null; at = above(at)) {
       const run = this.running.get(at);
-      if (run !== undefined) return run;
+      if (run?.isEnding === false) return run;
+      // It takes nobody in any more, and those above it know of what is below it once it has ended.
+      await run?.ended;
     }
     throw new MusterError('NOT_FOUND', `no task above ${id} is at work in this process`);
   }
