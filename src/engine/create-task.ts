@@ -64,7 +64,7 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
   if (parent !== null && !parent.run.state.children.has(id)) {
     const { callId, run } = parent;
     run.journal.record({ type: 'child.created', child: id, callId, background });
-    tree.tasksAdded(1);
+    tree.addTasks([id]);
   }
   const journal = openJournal(deps, tree, deps.store.create(spec));
   const run = new TaskRun(deps, {

@@ -5,7 +5,7 @@ import type { TaskState } from '../protocol/state.ts';
 import { isBegunBy } from '../protocol/stint.ts';
 import type { AnyTool } from '../protocol/tool.ts';
 import { requestPrefix, sharedPrefix, toolsOf } from './create-task.ts';
-import { recordEnd, recordLoss } from './delivery.ts';
+import { recordEnd, recordLoss, tasksBelow } from './delivery.ts';
 import type { EngineDeps } from './deps.ts';
 import { foldLog, LogFold } from './fold-log.ts';
 import { openJournal } from './journal.ts';
@@ -52,11 +52,8 @@ function openTask(workshop: Workshop, id: string, place: Place): TaskRun {
   try {
     const tree = place.tree ?? new Tree(id, deps.settings);
     const journal = openJournal(deps, tree, log, before.state);
-    const { spec, children } = journal.state;
-    for (const { status, below } of children.values()) {
-      // What is below one that has not ended counts as that is opened.
-      tree.tasksAdded(status === null ? 1 : 1 + below.length);
-    }
+    const { spec } = journal.state;
+    tree.addTasks(tasksBelow(journal.state));
     const tools = recordedTools(deps, journal.state);
     const known = workshop.prefixes.load(spec.prefix);
     if (known === null) {

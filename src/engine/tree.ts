@@ -10,8 +10,8 @@ export class Tree {
   readonly slots: Slots;
   readonly budget: Budget;
   private readonly maxTasks: number;
-  /** The top left out. */
-  private tasks = 0;
+  /** Ids of all that were ever made, the top left out: one that is resumed is no new one. */
+  private readonly tasks = new Set<string>();
   private requests = 0;
   private retries = 0;
 
@@ -29,8 +29,8 @@ export class Tree {
     );
   }
 
-  tasksAdded(count: number): void {
-    this.tasks += count;
+  addTasks(ids: Iterable<string>): void {
+    for (const id of ids) this.tasks.add(id);
   }
 
   requestSent(): void {
@@ -48,7 +48,7 @@ export class Tree {
 
   /** Why no task may be added; neither the top nor resumes count. */
   taskLimit(): LimitHit | null {
-    if (this.tasks < this.maxTasks) return null;
-    return { limit: 'max_tasks', value: this.maxTasks, used: this.tasks };
+    const { size } = this.tasks;
+    return size < this.maxTasks ? null : { limit: 'max_tasks', value: this.maxTasks, used: size };
   }
 }

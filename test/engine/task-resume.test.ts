@@ -183,6 +183,30 @@ describe('resume makes go on, with its whole context,', () => {
     });
   });
 
+  it('and counts nothing below it as new', async () => {
+    let last = '';
+    const part = () => eventsOfType(test, 'child.created')[0]?.child ?? '';
+    const more = () => calls(call('Task', { prompt: 'more', resume: part() }));
+    const test: TestEngine = testEngine(
+      play({
+        main: [
+          calls(call('Task', { prompt: 'part' })),
+          more,
+          more,
+          calls(call('Task', { prompt: 'fourth' })),
+          ({ results }) => {
+            last = results[0]?.text ?? '';
+            return { text: 'done' };
+          },
+        ],
+        part: [calls(call('Task', { prompt: 'second' }), call('Task', { prompt: 'third' }))],
+      }),
+      { settings: { maxTasks: 4 } },
+    );
+    await test.start('main').ended;
+    expect(last).toMatch(/^done\n/);
+  });
+
   it('and counts no earlier work of it again', async () => {
     const { run } = await resume({
       part: [
