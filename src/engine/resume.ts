@@ -33,11 +33,19 @@ export function recordResume(deps: EngineDeps, run: TaskRun, order: ResumeOrder)
   const message = order.message ?? (hasEnded ? userMessage(GO_ON) : null);
   // That it goes on comes last: a crash in the middle of the batch leaves it ended, to be resumed again.
   const events: readonly EventBody[] = [
+    ...(hasEnded ? withdrawNotices(run) : []),
     ...(message === null ? [] : [{ type: 'input.queued', input: message } as const]),
     ...changedTerms(deps, run, order),
     ...(hasEnded ? [{ type: 'task.resumed', by, callId } as const] : []),
   ];
   if (events.length > 0) run.journal.record(...events);
+}
+
+/** What Muster still had to say was of the work that ended: to stop at its limit, what ran at its end. */
+function withdrawNotices({ state }: TaskRun): readonly EventBody[] {
+  const { queued } = state.conversation;
+  const ids = queued.flatMap(({ id, kind }) => (kind === 'notice' ? [id] : []));
+  return ids.length === 0 ? [] : [{ type: 'input.withdrawn', ids }];
 }
 
 /** What a person says to a task, in its next request. */

@@ -234,6 +234,8 @@ function takeOver(state: TaskState): void {
 function resume(state: TaskState, event: Extract<TaskEvent, { type: 'task.resumed' }>): void {
   const { by, callId, ts } = event;
   state.stint = startStint(state.stint.number + 1, { ts, turns: state.turns, by, callId });
+  // That was the end of the stint before, and must not be that of this one.
+  if (state.answer?.reason === 'content_filter') state.answer = null;
   state.status = 'queued';
   state.end = null;
   state.result = '';

@@ -102,6 +102,24 @@ describe('resume makes go on, with its whole context,', () => {
     expect(result?.isError).toBe(false);
   });
 
+  it('a task whose answer was filtered', async () => {
+    const { result, requests } = await resume({
+      part: [{ text: 'half', reason: 'content_filter' }, { text: 'two' }],
+    });
+    expect(result?.text).toMatch(/^two\n\n/);
+    expect(textsOf(requests.at(-1))).toEqual(['part', 'more']);
+  });
+
+  it('a task that could not be told any more to stop at a limit, and is not told now', async () => {
+    const { result, requests } = await resume({
+      part: [{ ...found, usage: { input: 1_000 } }, { text: 'two' }],
+      // No room for a second request, so not for a last turn either.
+      setup: { settings: { taskLimits: { ...LIMITS, maxTurns: 1, maxTokens: 1_500 } } },
+    });
+    expect(result?.text).toMatch(/^two\n\n/);
+    expect(textsOf(requests.at(-1))).toEqual(['part', 'waited', 'more']);
+  });
+
   it('a stopped task, named by the beginning of its id', async () => {
     const test: TestEngine = testEngine(
       play({
