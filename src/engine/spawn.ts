@@ -1,4 +1,4 @@
-import { MusterError } from '../base/errors.ts';
+import { errorMessage, MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { findAgent } from '../agents/find.ts';
 import { attenuate } from '../policy/attenuate.ts';
@@ -55,10 +55,11 @@ export function spawnChild(workshop: Workshop, request: SpawnRequest): TaskRun |
       parent: { run: caller, callId },
     });
   } catch (thrown) {
+    // The caller would wait for it without end.
+    recordLoss(caller, id, errorMessage(thrown));
     // A log that can't be made (a full disk) is an error for the model, and no end of its task.
-    if (!(thrown instanceof MusterError)) throw thrown;
-    recordLoss(caller, id, thrown.message);
-    return thrown;
+    if (thrown instanceof MusterError) return thrown;
+    throw thrown;
   }
 }
 
