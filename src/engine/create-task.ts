@@ -122,9 +122,17 @@ export function toolsOf(deps: EngineDeps, plan: PrefixPlan): readonly AnyTool[] 
     nested: settings.nested,
     root: plan.parent === null,
   });
-  const names = new Set(view.names);
+  return toolsNamed(deps, view.names);
+}
+
+/** The tools of these names, as far as they exist and are switched on. */
+export function toolsNamed(
+  { settings, tools }: EngineDeps,
+  wanted: readonly string[],
+): readonly AnyTool[] {
+  const names = new Set(wanted);
   if (!settings.taskTools) for (const name of TASK_TOOLS) names.delete(name);
-  return deps.tools.filter((tool) => names.has(tool.name));
+  return tools.filter((tool) => names.has(tool.name));
 }
 
 /** What `task_tool.enabled = false` takes out of every request. */

@@ -4,7 +4,7 @@ import { unansweredCalls } from '../protocol/conversation.ts';
 import type { TaskState } from '../protocol/state.ts';
 import { isBegunBy } from '../protocol/stint.ts';
 import type { AnyTool } from '../protocol/tool.ts';
-import { requestPrefix, sharedPrefix, toolsOf } from './create-task.ts';
+import { requestPrefix, sharedPrefix, toolsNamed, toolsOf } from './create-task.ts';
 import { recordEnd, recordLoss, tasksBelow } from './delivery.ts';
 import type { EngineDeps } from './deps.ts';
 import { foldLog, LogFold } from './fold-log.ts';
@@ -75,11 +75,10 @@ function openTask(workshop: Workshop, id: string, place: Place): TaskRun {
   }
 }
 
-/** The frozen view, as far as its tools still exist; a log from before views gets one by its rights. */
+/** The frozen view, as far as its tools may still run; a log from before views gets one by its rights. */
 function recordedTools(deps: EngineDeps, { spec }: TaskState): readonly AnyTool[] {
   if (spec.tools.length === 0 && spec.prefix === '') return toolsOf(deps, spec);
-  const names = new Set(spec.tools);
-  return deps.tools.filter((tool) => names.has(tool.name));
+  return toolsNamed(deps, spec.tools);
 }
 
 /** They ended with their owner, or are ended by whoever opens the task. */

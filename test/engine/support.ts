@@ -68,6 +68,8 @@ export interface EngineSetup {
   readonly agent?: AgentDefinition;
   /** Of every model; default: no price, 100 tokens of output at most. */
   readonly facts?: () => Promise<ModelFacts>;
+  /** Of another engine, whose tasks this one can resume. Default: a new one. */
+  readonly store?: TaskStore;
   /** Does something to the store before the engine gets it. */
   readonly prepareStore?: (store: TaskStore) => void;
   /** Default: a fault fails the test. */
@@ -86,7 +88,7 @@ export interface TestEngine {
 /** The real engine over a store in memory, with a scripted model. */
 export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine {
   const model = scriptedModel(script);
-  const store = openMemoryStore();
+  const store = setup.store ?? openMemoryStore();
   setup.prepareStore?.(store);
   const events: TaskEvent[] = [];
   const engine = new Engine({
