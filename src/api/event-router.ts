@@ -14,14 +14,17 @@ export class EventRouter {
     this.onFault = onFault;
   }
 
-  /** From the first event on, until the task at the top has ended. */
-  listen(tree: string, listener: EventListener): void {
+  /**
+   * From the first event on, until the task at the top has ended. Returns what undoes it, for a tree
+   * that could not be set to work: it may be at work already, with a listener of its own.
+   */
+  listen(tree: string, listener: EventListener): () => void {
+    const before = this.listeners.get(tree);
     this.listeners.set(tree, listener);
-  }
-
-  /** For a tree that could not be set to work. */
-  forget(tree: string): void {
-    this.listeners.delete(tree);
+    return () => {
+      if (before === undefined) this.listeners.delete(tree);
+      else this.listeners.set(tree, before);
+    };
   }
 
   route(event: TaskEvent, of: { readonly tree: string; readonly state: TaskState }): void {
@@ -30,6 +33,6 @@ export class EventRouter {
     } catch (thrown) {
       this.onFault(thrown);
     }
-    if (event.type === 'task.ended' && event.task === of.tree) this.forget(of.tree);
+    if (event.type === 'task.ended' && event.task === of.tree) this.listeners.delete(of.tree);
   }
 }

@@ -114,7 +114,7 @@ export class Session implements Muster {
     const agent = this.agentNamed(request.agent);
     const [cwd = ''] = grant.roots;
     const id = newId();
-    router.listen(id, onEvent);
+    const forget = router.listen(id, onEvent);
     try {
       const task = engine.start({
         id,
@@ -128,7 +128,7 @@ export class Session implements Muster {
       });
       return this.runOf(task);
     } catch (thrown) {
-      router.forget(id);
+      forget();
       throw thrown;
     }
   }
@@ -138,7 +138,7 @@ export class Session implements Muster {
     const id = store.resolveId(request.id);
     const prompt = request.prompt ?? null;
     if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
-    router.listen(id, onEvent);
+    const forget = router.listen(id, onEvent);
     try {
       const task = await engine.resume(id, {
         prompt,
@@ -148,7 +148,7 @@ export class Session implements Muster {
       });
       return this.runOf(task);
     } catch (thrown) {
-      router.forget(id);
+      forget();
       throw thrown;
     }
   }

@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createMuster, type Muster, type MusterOptions } from '../../src/api/index.ts';
+import { startFakeModel, toolResultRounds, type FakeModel } from '../../src/testing/index.ts';
+
+const opened: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).toReversed()) await close();
+});
+
+async function fakeModel(script: Parameters<typeof startFakeModel>[0]): Promise<FakeModel> {
+  const model = await startFakeModel(script);
+  opened.push(() => model.close());
+  return model;
+}
+
+function home(): string {
+  const path = mkdtempSync(join(tmpdir(), 'muster-test-'));
+  opened.push(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+async function muster(
+  model: FakeModel,
+  directory: string,
+  environment: Readonly<Record<string, string>> = {},
+  options: MusterOptions = {},
+): Promise<Muster> {
+  const made = await createMuster({
+    cwd: directory,
+    dataDir: join(directory, 'data'),
+    environment: { HOME: directory, ...model.env('anthropic'), ...environment },
+    ...options,
+  });
+  opened.push(() => made.close());
+  return made;
+}
+
+describe('a resume', () => {
+  it('that is refused takes no events from whoever listens to the run', async () => {
+    const model = await fakeModel({
+      script: (request) =>
+        toolResultRounds(request) === 0
+          ? { toolCalls: [{ name: 'LS', input: { path: '.' } }] }
+          : { text: 'done' },
+    });
+    const session = await muster(model, home());
+    const types: string[] = [];
+    const run = session.start({ prompt: 'go' }, ({ type }) => types.push(type));
+    await expect(session.resume({ id: run.id, prompt: 'more' })).rejects.toMatchObject({
+      code: 'CONFLICT',
+    });
+    await run.result;
+    expect(types.at(-1)).toBe('task.ended');
+  });
+});
