@@ -161,18 +161,19 @@ export class Session implements Muster {
   }
 
   /**
-   * What was granted stays, cut by what is denied now and by a mode that is asked for now. What a file
-   * from elsewhere says was granted was not: of that only what would be granted now stays.
+   * What was granted stays, cut by what is denied now, by max_depth as it is now and by a mode that is
+   * asked for now. What a file from elsewhere says was granted was not: of that only what would be
+   * granted now stays.
    */
   private ceiling(id: string, recorded: Rights): Rights {
     const { grant, modeFlag, store } = this.parts;
-    const { depth, maxDepth } = recorded;
-    if (store.isImported(id)) return { ...rootRights(grant, null), depth, maxDepth };
+    if (store.isImported(id)) return rootRights(grant, null);
     const { ask, deny } = grant.rules;
     return {
       ...recorded,
       mode: modeFlag ?? recorded.mode,
       rules: { ...recorded.rules, ask, deny },
+      maxDepth: grant.maxDepth,
     };
   }
 

@@ -55,4 +55,20 @@ describe('a resume', () => {
     await run.result;
     expect(types.at(-1)).toBe('task.ended');
   });
+
+  it('goes no deeper than max_depth allows by now', async () => {
+    const model = await fakeModel({ script: () => ({ text: 'done' }) });
+    const directory = home();
+    const first = await muster(model, directory, { MUSTER_TASK_TOOL_MAX_DEPTH: '4' });
+    const { id, result } = first.start({ prompt: 'go' });
+    await result;
+    await first.close();
+    const second = await muster(model, directory, { MUSTER_TASK_TOOL_MAX_DEPTH: '1' });
+    const depths: number[] = [];
+    const run = await second.resume({ id, prompt: 'more' }, (_, { spec }) => {
+      depths.push(spec.rights.maxDepth);
+    });
+    await run.result;
+    expect(depths.at(-1)).toBe(1);
+  });
 });
