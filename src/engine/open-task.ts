@@ -96,6 +96,8 @@ function openChild(workshop: Workshop, parent: TaskRun, id: string): readonly Ta
     if (child === null) throw new MusterError('NOT_FOUND', `the log of task ${id} is lost`);
     if (child.end === null) return openTasks(workshop, id, { tree: parent.tree, parent });
     recordEnd(parent, child);
+    // Not among what the parent knew to be spent when it was opened.
+    parent.budget.recover(child.stint.spent);
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
     deps.onFault(id, thrown);
