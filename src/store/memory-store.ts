@@ -154,8 +154,7 @@ class MemoryStore implements TaskStore {
     const name = spillName(id, callId);
     let path = this.#spillFiles.get(name);
     if (path === undefined) {
-      this.#spillDirectory ??= mkdtempSync(join(tmpdir(), 'muster-'));
-      path = join(this.#spillDirectory, name);
+      path = join((this.#spillDirectory ??= this.#makeSpillDirectory()), name);
       nodeFiles.close(nodeFiles.openNew(path));
       this.#spillFiles.set(name, path);
     }
@@ -200,12 +199,22 @@ class MemoryStore implements TaskStore {
   close(): Promise<void> {
     for (const record of this.#tasks.values()) record.owner?.close();
     this.#spillFiles.clear();
-    if (this.#spillDirectory !== undefined) {
-      rmSync(this.#spillDirectory, { recursive: true, force: true });
-      this.#spillDirectory = undefined;
-    }
+    this.#removeSpillDirectory();
     return Promise.resolve();
   }
+
+  #makeSpillDirectory(): string {
+    // A second signal ends the process at once, without `close`.
+    process.once('exit', this.#removeSpillDirectory);
+    return mkdtempSync(join(tmpdir(), 'muster-'));
+  }
+
+  readonly #removeSpillDirectory = (): void => {
+    if (this.#spillDirectory === undefined) return;
+    process.off('exit', this.#removeSpillDirectory);
+    rmSync(this.#spillDirectory, { recursive: true, force: true });
+    this.#spillDirectory = undefined;
+  };
 
   #own(id: string, record: TaskRecord, first: readonly EventBody[]): TaskLog {
     const { pid, host } = this.#processes.self();

@@ -285,3 +285,21 @@ describe.concurrent('a signal', () => {
 function never(): never {
   throw new Error('the request was not sent');
 }
+
+it('with --no-log leaves no output behind, also when a second signal ends the run at once', async () => {
+  await using world = await openWorld({
+    script: callsInTurn([inBackground("trap '' TERM; echo secret; sleep 60")], [bash('sleep 60')]),
+  });
+  const run = world.start(['-p', 'go', '--no-log', ...AUTONOMOUS], {
+    env: { TMPDIR: world.sandbox.home },
+  });
+  await world.model.received(2);
+  const spilled = () =>
+    readdirSync(world.sandbox.home).filter((name) => name.startsWith('muster-'));
+  expect(spilled().length).toBe(1);
+  run.process.kill('SIGINT');
+  await sleep(100);
+  run.process.kill('SIGINT');
+  expect((await run.finished).code).toBe(130);
+  expect(spilled()).toEqual([]);
+});
