@@ -11,6 +11,11 @@ import type { TaskRun } from './task-run.ts';
 
 /** Code points of a result that stand in the notice of it; a longer one is for TaskOutput to read. */
 const RESULT_IN_NOTICE = 600;
+/**
+ * UTF-16 units of what waits to be told of ends. Of those that come on top only the line that says so
+ * stands in the notice: the ends of a thousand tasks must fit into one request.
+ */
+const RESULTS_TOGETHER = 24_000;
 
 /**
  * Brings the end of a task to the one that gets its result. Where that can't be written down, the
@@ -45,7 +50,8 @@ export function recordEnd(parent: Pick<TaskRun, 'journal' | 'state'>, child: Tas
     spent: child.stint.spent,
     below: tasksBelow(child),
   };
-  recordWithNotice(parent, ended, known.background ? endNotice(child) : null);
+  const most = Math.max(0, Math.min(RESULT_IN_NOTICE, RESULTS_TOGETHER - untold(parent.state)));
+  recordWithNotice(parent, ended, known.background ? endNotice(child, most) : null);
 }
 
 /** For a child that can't be gone on with: nobody must wait for it. */
@@ -109,10 +115,15 @@ export function endNoticeId({ spec, stint, status, lastSeq }: TaskState): string
   return status === 'interrupted' ? `${id}-lost-${lastSeq}` : id;
 }
 
-function endNotice(child: TaskState): TaskInput {
+function untold({ conversation: { queued } }: TaskState): number {
+  return queued.reduce((sum, { kind, text }) => sum + (kind === 'result' ? text.length : 0), 0);
+}
+
+/** `most`: code points of its result. */
+function endNotice(child: TaskState, most: number): TaskInput {
   const { spec, end } = child;
   const whole = wholeResult(child).trim();
-  const shown = truncate(whole, RESULT_IN_NOTICE);
+  const shown = truncate(whole, most);
   const facts = [
     end?.status ?? child.status,
     plural(child.turns, 'turn'),
@@ -122,7 +133,8 @@ function endNotice(child: TaskState): TaskInput {
   const parts = [
     `- Task ${spec.id} (${spec.agent.name}: ${spec.description}): ${facts}.`,
     ...(error === null ? [] : [`${error.code}: ${error.message}.`]),
-    ...(shown === '' ? ['It gave no text.'] : [`Result: ${shown}`]),
+    ...(whole === '' ? ['It gave no text.'] : []),
+    ...(shown === '' ? [] : [`Result: ${shown}`]),
     ...(shown.length < whole.length ? [`[Cut. The whole: TaskOutput(task_id: "${spec.id}")]`] : []),
   ];
   return {

@@ -103,6 +103,32 @@ it('several that end together are told as one notice, each once', async () => {
   expect(requestsOf(test, 'main').length).toBe(3);
 });
 
+it('very many that end together fit into a request, and each says where its result is', async () => {
+  const names = Array.from({ length: 200 }, (_, index) => `part${index}`);
+  let isWaiting = false;
+  const part = async () => {
+    await until(() => isWaiting);
+    return { text: 'word '.repeat(200) };
+  };
+  const test = testEngine(
+    play({
+      main: [
+        calls(...names.map(background)),
+        () => {
+          isWaiting = true;
+          return { text: 'waiting' };
+        },
+      ],
+      ...Object.fromEntries(names.map((name) => [name, [part]])),
+    }),
+    { settings: { maxParallel: 201 } },
+  );
+  await test.start('main').ended;
+  const notices = noticesOf(test, 'main').join('\n');
+  expect(notices.match(/^- Task .* \[Cut\. The whole: TaskOutput\(/gm)?.length).toBe(200);
+  expect(notices.length).toBeLessThan(64_000);
+});
+
 describe('an idle main agent', () => {
   it('is woken by each end, and ends when nothing is left', async () => {
     const test: TestEngine = testEngine(
