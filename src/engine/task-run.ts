@@ -105,9 +105,9 @@ export class TaskRun {
     this.isAtEnd = true;
   }
 
-  /** Whether it takes no more messages: its end is decided, or it is told to stop. */
+  /** Whether no request follows: its end is decided, it is in its last turn, or told to stop. */
   get isEnding(): boolean {
-    return this.isAtEnd || this.signal.aborted;
+    return this.isAtEnd || this.state.stint.lastTurn || this.signal.aborted;
   }
 
   /** Something that it ran did not stop when told: a stop of it is a kill. */

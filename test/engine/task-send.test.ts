@@ -174,6 +174,49 @@ describe('an ended task goes on with a message, and its new result is told', () 
     ).toBe(1);
   });
 
+  it('in its last turn after a limit, which needs the only slot again', async () => {
+    let answer = '';
+    let tries = 0;
+    const isLast = () => eventsOfType(test, 'limit.reached').length > 0;
+    const busy = {
+      kind: 'overloaded',
+      message: 'busy',
+      retryable: true,
+      retryAfterMs: 50,
+    } as const;
+    const test: TestEngine = testEngine(
+      play({
+        main: [
+          calls(call('Task', { prompt: 'part', max_turns: 1, run_in_background: true })),
+          calls(call('TaskOutput', { task_id: 'x' })),
+          async (turn) => {
+            // Sent while the last turn of the task waits to be tried again.
+            await until(() => tries > 0);
+            return calls(call('TaskSend', { to: turn.child(0), message: 'left' }));
+          },
+          ({ results }) => {
+            answer = results[0]?.text ?? '';
+            return { text: 'waiting' };
+          },
+        ],
+        part: [
+          calls(call('Bash', {})),
+          () => {
+            if (!isLast() || (tries += 1) > 1) return { text: 'so far' };
+            return { failure: busy, refused: true };
+          },
+          { text: 'went left' },
+        ],
+      }),
+      { settings: { maxParallel: 1 } },
+    );
+    const run = test.start('main');
+    await run.ended;
+    expect(answer).toMatch(WOKEN);
+    expect(counts(requestsOf(test, 'part'), 'left')).toEqual([0, 0, 0, 1]);
+    expect(toldTo(test, 'main').join('\n')).toContain('Result: went left');
+  });
+
   it('when it is stopped in the same message', async () => {
     let answers: readonly string[] = [];
     const test: TestEngine = testEngine(

@@ -33,6 +33,8 @@ export function taskSendTool(workshop: Workshop): Tool<TaskSendInput> {
     kind: 'meta',
     // Run again after a crash, it sends under the same id, and what came before is not taken twice.
     replay: 'keyed',
+    // For the end of one in its last turn, which may need the slot.
+    waits: true,
     description:
       'Send a message to a subagent of yours: a running one reads it before its next step, an ended one goes on with it in the background.',
     inputSchema: {
