@@ -41,6 +41,6 @@ export interface RunRequest {
 export interface ResumeRequest {
   /** Or a unique beginning of it. */
   readonly id: string;
-  /** The next message. Default: none; what has ended is told to go on. */
+  /** The next message. Default: none; what has ended, and not completed, is told to go on. */
   readonly prompt?: string;
 }

@@ -3,7 +3,9 @@ import { findAgent } from '../agents/find.ts';
 import { UsageError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { Engine } from '../engine/engine.ts';
+import { foldLog } from '../engine/fold-log.ts';
 import { MAIN_AGENT } from '../engine/main-agent.ts';
+import { resultEnvelope } from '../engine/result.ts';
 import { stopOrder, type StopOrder } from '../engine/stop.ts';
 import type { TaskRun } from '../engine/task-run.ts';
 import { OFFLINE, resolveForTask, resolveMain, type ModelSetup } from '../model/resolve.ts';
@@ -51,7 +53,7 @@ export interface Muster {
   start(request: RunRequest, onEvent?: EventListener): Run;
   /**
    * Makes a task go on, from its log alone, with all below it that had not ended. Resolves when it is
-   * at work. Rejects with a MusterError: `NOT_FOUND`, `CONFLICT` while a process owns it.
+   * at work; one that has completed is not, without a prompt: its result is given again. Rejects with a MusterError: `NOT_FOUND`, `CONFLICT` while a process owns it.
    */
   resume(request: ResumeRequest, onEvent?: EventListener): Promise<Run>;
   /** The id of the newest conversation that worked in this directory; null where there is none. */
@@ -138,6 +140,8 @@ export class Session implements Muster {
     const id = store.resolveId(request.id);
     const prompt = request.prompt ?? null;
     if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
+    const completed = prompt === null ? this.completed(id) : null;
+    if (completed !== null) return completed;
     const forget = router.listen(id, onEvent);
     try {
       const task = await engine.resume(id, {
@@ -151,6 +155,20 @@ export class Session implements Muster {
       forget();
       throw thrown;
     }
+  }
+
+  /** With nothing to add, a completed task is done: its result is there already, and costs nothing. */
+  private completed(id: string): Run | null {
+    const { store } = this.parts;
+    const state = foldLog(store, id);
+    if (state.status !== 'completed') return null;
+    const paths = { transcript: store.log(id), outputFile: store.outputFile(id) };
+    return {
+      id,
+      model: state.spec.model,
+      result: Promise.resolve(resultEnvelope(state, paths)),
+      stop: () => {},
+    };
   }
 
   newestConversation(): string | null {

@@ -54,3 +54,28 @@ describe('after kill -9 of everything, --continue', () => {
     expect(envelope.data).toMatchObject({ status: 'completed', result: 'The child is done.' });
   });
 });
+
+describe('a conversation that has completed', () => {
+  it('gives its answer again where nothing is added, without a request', async () => {
+    await using world = await openWorld({ script: () => ({ text: 'This is the answer.' }) });
+    const first = await world.run(['-p', 'go']);
+    const again = await world.run(['--continue']);
+    expect([again.code, again.stdout, again.stderr]).toEqual([0, first.stdout, '']);
+    expect(world.model.requests.length).toBe(1);
+  });
+
+  it('goes on with the next message, the whole history before it', async () => {
+    await using world = await openWorld({
+      script: (request) => ({ text: `answer to ${lastUserText(request)}` }),
+    });
+    await world.run(['-p', 'one']);
+    const next = await world.run(['--continue', '-p', 'two']);
+    expect([next.code, next.stdout]).toEqual([0, 'answer to two\n']);
+    const told = world.model.requests[1]?.messages.map(({ role, text }) => [role, text]);
+    expect(told).toEqual([
+      ['user', 'one'],
+      ['assistant', 'answer to one'],
+      ['user', 'two'],
+    ]);
+  });
+});
