@@ -1,4 +1,5 @@
 import { MusterError } from '../base/errors.ts';
+import type { AgentDefinition } from '../protocol/agent.ts';
 import type { RequestPrefix, ToolSpec } from '../protocol/model.ts';
 import type { AnyTool } from '../protocol/tool.ts';
 import type { TaskStore } from '../store/task-store.ts';
@@ -17,6 +18,7 @@ export interface SharedPrefix {
 export class PrefixCache {
   /** By text and tool names. */
   private readonly known = new Map<string, SharedPrefix>();
+  private readonly ofAgents = new WeakMap<AgentDefinition, Map<string, SharedPrefix>>();
   private readonly byHash = new Map<string, RequestPrefix>();
   private readonly specs = new WeakMap<AnyTool, ToolSpec>();
   private readonly store: TaskStore;
@@ -26,6 +28,19 @@ export class PrefixCache {
   }
 
   get(input: PromptInput, tools: readonly AnyTool[]): SharedPrefix {
+    // Of a type that lists no others, all is known without writing the prompt once more.
+    if (input.types.length > 0) return this.made(input, tools);
+    const { mode, isRoot, environment } = input;
+    const { cwd, platform, date } = environment;
+    const key = [mode, isRoot, cwd, platform, date, ...tools.map((tool) => tool.name)].join('\0');
+    const ofAgent = this.ofAgents.get(input.agent) ?? new Map<string, SharedPrefix>();
+    this.ofAgents.set(input.agent, ofAgent);
+    const shared = ofAgent.get(key) ?? this.made(input, tools);
+    ofAgent.set(key, shared);
+    return shared;
+  }
+
+  private made(input: PromptInput, tools: readonly AnyTool[]): SharedPrefix {
     const system = systemPrompt(input);
     const key = [...system, ...tools.map((tool) => tool.name)].join('\0');
     const found = this.known.get(key);

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { close, read } from 'node:fs';
+import { closeSync, read, readSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { MusterError } from '../base/errors.ts';
 import { fileError } from './file-errors.ts';
 import { openFileInRoots, type OpenFile } from './open-in-roots.ts';
 
 const readBytes = promisify(read);
-const closeFile = promisify(close);
 
 const CHUNK_BYTES = 65_536;
 /** For a file that is small, or does not say how large it is. */
@@ -24,7 +23,7 @@ export async function withFile<T>(
   } catch (thrown) {
     throw fileError(path, thrown);
   } finally {
-    await closeFile(file.fd);
+    closeSync(file.fd);
   }
 }
 
@@ -34,9 +33,13 @@ export async function* fileChunks(file: OpenFile, signal: AbortSignal): AsyncGen
   const wanted = Number(file.stats.size) + 1;
   const size = Math.min(Math.max(wanted, SMALL_CHUNK_BYTES), CHUNK_BYTES);
   const buffer = Buffer.allocUnsafe(size);
+  // A small file is in the page cache or one seek away: a trip to another thread costs more.
+  const isSmall = wanted <= CHUNK_BYTES;
   for (let position = 0; ;) {
     signal.throwIfAborted();
-    const { bytesRead } = await readBytes(file.fd, buffer, 0, buffer.length, position);
+    const bytesRead = isSmall
+      ? readSync(file.fd, buffer, 0, buffer.length, position)
+      : (await readBytes(file.fd, buffer, 0, buffer.length, position)).bytesRead;
     if (bytesRead === 0) return;
     position += bytesRead;
     yield buffer.subarray(0, bytesRead);
