@@ -103,7 +103,13 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
     onSignal: () => {},
     onFault: (task, thrown) => onNotice(`task ${task}: ${errorMessage(thrown)}`),
   });
-  const grant = { mode: config.permissions.mode, rules, roots, maxDepth: config.taskTool.maxDepth };
+  const grant = {
+    mode: config.permissions.mode,
+    rules,
+    roots,
+    network: config.sandbox.network,
+    maxDepth: config.taskTool.maxDepth,
+  };
   const verbose = config.taskTool.enableVerboseLogging;
   const maxTurns = options.maxTurns ?? null;
   const isModeFlag = loaded.settings.get('permissions.mode')?.source.kind === 'flag';

@@ -191,6 +191,7 @@ export class Session implements Muster {
       ...recorded,
       mode: modeFlag ?? recorded.mode,
       rules: { ...recorded.rules, ask, deny },
+      network: grant.network,
       maxDepth: grant.maxDepth,
     };
   }

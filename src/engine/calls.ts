@@ -120,7 +120,7 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallAtWor
   }
   if (unknown !== undefined && isDelegation(call)) {
     // It was allowed before, and a child may be at work for it.
-    await execute(deps, run, { ...call, roots: run.spec.rights.roots });
+    await execute(deps, run, { ...call, roots: run.rights.roots });
     return;
   }
   const wait = isWait(call)

@@ -116,7 +116,7 @@ export class Engine {
         message: prompt === null ? null : userMessage(prompt),
         ceiling: request.ceiling(top.spec.rights),
       });
-      for (const run of below) recordCeiling(run, run.parent?.spec.rights ?? top.spec.rights);
+      for (const run of below) recordCeiling(run, run.parent?.rights ?? top.rights);
     } catch (thrown) {
       // Opened and never at work, they would be waited for without end.
       for (const run of opened) run.close();

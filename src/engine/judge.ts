@@ -32,7 +32,7 @@ export async function judge(
   ready: ReadyCall,
   waiting: Waiting,
 ): Promise<Judgement> {
-  const { rights } = run.spec;
+  const { rights } = run;
   const call = judgedCall(deps, run, ready);
   const decision = decide(call, rights, {
     home: deps.home,
@@ -88,7 +88,7 @@ async function askPerson(
 }
 
 function judgedCall(deps: EngineDeps, run: TaskRun, { tool, access }: ReadyCall): JudgedCall {
-  const { roots } = run.spec.rights;
+  const { roots } = run.rights;
   const resolve = (asked: string): ResolvedPath => {
     const { real, inside, problem } = resolveInRoots(asked, roots);
     // A loop leads nowhere, so it leads out of no root: the tool, which can't open it, says what it is.

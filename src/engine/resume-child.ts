@@ -85,12 +85,12 @@ async function goOn(
         by: call.by,
         callId,
         message: call.message,
-        ceiling: caller.spec.rights,
+        ceiling: caller.rights,
         ...(model === null ? {} : { model }),
         ...(call.maxTurns === undefined ? {} : { maxTurns: call.maxTurns }),
       });
     }
-    for (const run of below) recordCeiling(run, run.parent?.spec.rights ?? caller.spec.rights);
+    for (const run of below) recordCeiling(run, run.parent?.rights ?? caller.rights);
   } catch (thrown) {
     // Some log can't be written: nobody may wait for what will not go on.
     for (const run of opened) run.close();

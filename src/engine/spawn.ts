@@ -39,7 +39,7 @@ export function spawnChild(workshop: Workshop, request: SpawnRequest): TaskRun |
       id,
       agent,
       model,
-      rights: attenuate(caller.spec.rights, agent),
+      rights: attenuate(caller.rights, agent),
       limits: combineLimits({
         config: deps.settings.taskLimits,
         definition: agent.limits,

@@ -4,6 +4,7 @@ import { errorInfo, type ErrorInfo } from '../base/errors.ts';
 import type { EndReason, TaskInput } from '../protocol/event.ts';
 import { toolCalls, type AssistantMessage, type ToolCallPart } from '../protocol/message.ts';
 import type { RequestPrefix } from '../protocol/model.ts';
+import type { Rights } from '../protocol/permission.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import type { AnyTool, FileMemory } from '../protocol/tool.ts';
@@ -11,6 +12,7 @@ import { BackgroundShells } from './background-shells.ts';
 import { Budget } from './budget.ts';
 import type { EngineDeps } from './deps.ts';
 import type { Journal } from './journal.ts';
+import { RightsInForce } from './rights-in-force.ts';
 import type { Slot } from './slots.ts';
 import { orderForChild, stopOrder, type StopOrder } from './stop.ts';
 import type { Tree } from './tree.ts';
@@ -50,6 +52,7 @@ export class TaskRun {
   private newest: ReadonlyMap<string, ToolCallPart> = new Map();
   private readonly detaching = deferred<void>();
   private waker = deferred<void>();
+  private readonly rightsInForce = new RightsInForce();
   private wall: Deadline | null = null;
   private isAtEnd = false;
   private lostEnd: EndReason | null = null;
@@ -86,6 +89,11 @@ export class TaskRun {
 
   get state(): TaskState {
     return this.journal.state;
+  }
+
+  /** What it may do now: its own rights, cut by what each task above it may do now. */
+  get rights(): Rights {
+    return this.rightsInForce.of(this.spec.rights, this.parent?.rights ?? null);
   }
 
   /** What to tell of it once it has ended: the state, and where the log has no end, why it has none. */

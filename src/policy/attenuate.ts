@@ -11,6 +11,8 @@ export interface RootGrant {
   readonly rules: RuleSet;
   /** Absolute real paths, the working directory first. */
   readonly roots: readonly string[];
+  /** For commands in the sandbox. */
+  readonly network: boolean;
   readonly maxDepth: number;
 }
 
@@ -54,6 +56,7 @@ export function intersectRights(recorded: Rights, ceiling: Rights): Rights {
     rules: intersectRules(recorded, ceiling, roots),
     disallowedTools: sortedUnion(recorded.disallowedTools, ceiling.disallowedTools),
     roots,
+    network: recorded.network && ceiling.network,
     depth: Math.max(recorded.depth, ceiling.depth),
     maxDepth: Math.min(recorded.maxDepth, ceiling.maxDepth),
   };

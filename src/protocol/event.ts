@@ -9,9 +9,10 @@ import type { CallFacts, FileChange, TodoItem } from './tool.ts';
 
 /**
  * The version of the log format that this code writes. Older ones replay; newer ones are refused.
- * 2: tasks that live on (resumes, background children, shells).
+ * 2: tasks that live on (resumes, background children, shells). 3: rights say whether commands reach
+ * the network.
  */
-export const LOG_VERSION = 2;
+export const LOG_VERSION = 3;
 
 /** What every event carries besides its own fields. */
 export interface EventStamp {

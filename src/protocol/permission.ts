@@ -34,6 +34,8 @@ export interface Rights {
   readonly disallowedTools: readonly string[];
   /** Absolute real paths. The first is the working directory. */
   readonly roots: readonly string[];
+  /** Whether commands in the sandbox reach the network. */
+  readonly network: boolean;
   readonly depth: number;
   readonly maxDepth: number;
 }

@@ -84,6 +84,10 @@ export function upgradeEvent(value: unknown): unknown {
   switch (value['type']) {
     case 'task.created':
       return isJsonObject(value['spec']) ? { ...value, spec: upgradeSpec(value['spec']) } : value;
+    case 'terms.changed':
+      return isJsonObject(value['rights'])
+        ? { ...value, rights: { network: false, ...value['rights'] } }
+        : value;
     case 'child.created':
       return { background: false, ...value };
     case 'child.ended':
@@ -110,10 +114,16 @@ function upgradeSpec(spec: JsonObject): JsonObject {
   const { agent } = spec;
   const known = isJsonObject(agent) ? agent : {};
   const name = hasAgentName(spec) ? known['name'] : DEFAULT_AGENT.name;
+  const { rights } = spec;
   return {
     ...EARLIEST_SPEC,
-    rights: { ...EARLIEST_RIGHTS, roots: [spec['cwd'] ?? '/'], depth: spec['depth'] ?? 0 },
     ...spec,
+    rights: {
+      ...EARLIEST_RIGHTS,
+      roots: [spec['cwd'] ?? '/'],
+      depth: spec['depth'] ?? 0,
+      ...(isJsonObject(rights) ? rights : {}),
+    },
     agent: { ...DEFAULT_AGENT, ...known, name },
   };
 }
@@ -137,6 +147,7 @@ const EARLIEST_RIGHTS: JsonObject = {
   mode: 'default',
   rules: { allow: [], ask: [], deny: [] },
   disallowedTools: [],
+  network: false,
   maxDepth: 0,
 };
 

@@ -124,6 +124,7 @@ export function startMain(engine: Engine): TaskRun {
       rules: { allow: [], ask: [], deny: [] },
       disallowedTools: [],
       roots: ['/work'],
+      network: false,
       depth: 0,
       maxDepth: SETTINGS.maxDepth,
     },

@@ -52,6 +52,7 @@ export function rootRights(maxDepth: number): Rights {
     rules: { allow: [], ask: [], deny: [] },
     disallowedTools: [],
     roots: ['/'],
+    network: false,
     depth: 0,
     maxDepth,
   };

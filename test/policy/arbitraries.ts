@@ -89,6 +89,7 @@ export const anyRights: fc.Arbitrary<Rights> = fc.record({
   rules: anyRules.map(rules),
   disallowedTools: toolNames.map((names) => names.toSorted()),
   roots: fc.constantFrom([ROOT], [ROOT, '/other'], [`${ROOT}/src`], ['/other']),
+  network: fc.boolean(),
   depth: fc.nat(3),
   maxDepth: fc.nat(3),
 });

@@ -34,6 +34,7 @@ function isBelow(low: Rights, high: Rights): boolean {
     holds(allowed(high), allowed(low)) &&
     holds(low.disallowedTools, high.disallowedTools) &&
     low.roots.every((root) => high.roots.some((each) => isInside(each, root))) &&
+    (high.network || !low.network) &&
     low.depth >= high.depth &&
     low.maxDepth <= high.maxDepth
   );
@@ -185,6 +186,7 @@ describe('rootRights', () => {
     mode: 'acceptEdits' as const,
     rules: rules({ deny: ['Bash(rm:*)'] }),
     roots: [ROOT],
+    network: true,
     maxDepth: 2,
   };
 

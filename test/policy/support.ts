@@ -36,7 +36,15 @@ export function rules({ allow = [], ask = [], deny = [] }: RuleTexts): RuleSet {
 }
 
 export function rights(mode: PermissionMode = 'default', texts: RuleTexts = {}): Rights {
-  return { mode, rules: rules(texts), disallowedTools: [], roots: [ROOT], depth: 0, maxDepth: 2 };
+  return {
+    mode,
+    rules: rules(texts),
+    disallowedTools: [],
+    roots: [ROOT],
+    network: false,
+    depth: 0,
+    maxDepth: 2,
+  };
 }
 
 /** A path below the root when relative; a link when `real` is given. */

@@ -32,6 +32,7 @@ export function taskSpec(id: string, change: Partial<TaskSpec> = {}): TaskSpec {
       rules: { allow: [], ask: [], deny: [] },
       disallowedTools: [],
       roots: ['/work'],
+      network: false,
       depth: 0,
       maxDepth: 2,
     },

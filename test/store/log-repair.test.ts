@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import { LOG_VERSION, type TaskEvent } from '../../src/protocol/event.ts';
 import { openStore } from '../../src/store/file-store.ts';
 import { PowerLossFiles } from './power-loss-files.ts';
 import { fakeProcesses } from './processes.ts';
@@ -178,11 +178,17 @@ describe('versions', () => {
     const { dataDir, path, lines } = await writeLog();
     writeFileSync(
       path,
-      text(lines.map((line, at) => (at === index ? line.replace('"v":2', '"v":3') : line))),
+      text(
+        lines.map((line, at) =>
+          at === index ? line.replace(`"v":${LOG_VERSION}`, `"v":${LOG_VERSION + 1}`) : line,
+        ),
+      ),
     );
     const store = openStore({ dataDir, durability: 'fast' });
     store.create(taskSpec('other0000001'));
-    const refusal = /task00000001 was logged by a newer Muster \(log version 3.*update Muster/;
+    const refusal = new RegExp(
+      `task00000001 was logged by a newer Muster \\(log version ${LOG_VERSION + 1}.*update Muster`,
+    );
     expect(() => readLog(store, ID)).toThrow(refusal);
     expect(() => store.claim(ID)).toThrow(refusal);
     await expect(collect(store.events(ID, 0))).rejects.toThrow(refusal);

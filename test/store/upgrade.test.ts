@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { upgradeEvent } from '../../src/store/event-guard.ts';
+import { taskSpec } from './fixture-data.ts';
+
+const stamp = (v: number) => ({ v, seq: 3, ts: 7, task: 'task00000001', epoch: 1 });
+const { network: _, ...rightsOfOld } = taskSpec('task00000001').rights;
+
+describe('events of older versions', () => {
+  it.each([
+    [
+      'a child of version 1 was in the foreground',
+      { ...stamp(1), type: 'child.created', child: 'c', callId: 'x' },
+      { background: false },
+    ],
+    [
+      'what a child of version 1 spent is not known',
+      { ...stamp(1), type: 'child.ended', child: 'c', status: 'completed', changed: [] },
+      { spent: { tokens: 0, costUsd: 0 }, below: [] },
+    ],
+    [
+      'a task of version 1 ended by itself',
+      { ...stamp(1), type: 'task.ended', end: { status: 'completed' }, result: '' },
+      { end: { status: 'completed', by: null } },
+    ],
+    [
+      'commands of version 2 had no network',
+      { ...stamp(2), type: 'terms.changed', rights: rightsOfOld, limits: {}, model: {} },
+      { rights: { ...rightsOfOld, network: false } },
+    ],
+    [
+      'tasks made by version 2 had none either, and keep their other rights',
+      { ...stamp(2), type: 'task.created', spec: { ...taskSpec('a'), rights: rightsOfOld } },
+      { spec: { ...taskSpec('a'), rights: { ...rightsOfOld, network: false } } },
+    ],
+  ])('%s', (_name, old, added) => {
+    expect(upgradeEvent(old)).toEqual({ ...old, ...added });
+  });
+});
