@@ -46,6 +46,7 @@ export class TaskRun {
   private readonly finished = deferred<void>();
   private readonly deps: EngineDeps;
   private readonly given: TaskSpec | null;
+  private readonly recorded: TaskSpec;
   private slot: Slot | null = null;
   private takingSlot: Promise<void> | null = null;
   private hadSlot: boolean;
@@ -62,6 +63,7 @@ export class TaskRun {
     this.deps = deps;
     this.given = parts.given ?? null;
     this.journal = parts.journal;
+    this.recorded = parts.journal.state.spec;
     this.prefix = parts.prefix;
     this.view = parts.view;
     this.tree = parts.tree;
@@ -83,8 +85,10 @@ export class TaskRun {
     parts.parent?.children.add(this);
   }
 
+  /** As given while the log says the same but for redacted secrets: until its terms change. */
   get spec(): TaskSpec {
-    return this.given ?? this.state.spec;
+    const { spec } = this.state;
+    return spec === this.recorded ? (this.given ?? spec) : spec;
   }
 
   get state(): TaskState {
