@@ -8,8 +8,16 @@ interface HttpModule {
   request(url: URL, options: RequestOptions): ClientRequest;
 }
 
-/** Idle connections are kept as long as the server keeps them. */
-const AGENT_OPTIONS = { keepAlive: true, maxSockets: Infinity, scheduling: 'lifo' };
+/**
+ * Idle connections are kept as long as the server keeps them, and all of them: by default the agent
+ * closes those over 256, and a thousand tasks whose answers end together connect anew for the next.
+ */
+const AGENT_OPTIONS = {
+  keepAlive: true,
+  maxSockets: Infinity,
+  maxFreeSockets: Infinity,
+  scheduling: 'lifo',
+};
 
 /** A client that keeps its connections: no proxy, no redirect, no time limit, no cap on sockets. */
 export class DirectClient {
