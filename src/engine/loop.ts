@@ -6,7 +6,7 @@ import type { EngineDeps } from './deps.ts';
 import * as endings from './endings.ts';
 import type { Ending } from './endings.ts';
 import { limitMessage } from './limits.ts';
-import { nextStep, type Step } from './next-step.ts';
+import { nextStep, tellsOfEndsAlone, type Step } from './next-step.ts';
 import { sleep } from './sleep.ts';
 import { isStopOrder, limitOrder, orderOf } from './stop.ts';
 import type { TaskRun } from './task-run.ts';
@@ -80,7 +80,7 @@ async function take(deps: EngineDeps, run: TaskRun, step: Step): Promise<Ending 
       run.journal.record(notice(step.id ?? newId(), step.text));
       return null;
     case 'wait':
-      await waitForNews(deps, run);
+      await waitForNews(run);
       return null;
     case 'stop_shells':
       await run.shells.stop(step.shells, { isTold: false });
@@ -99,6 +99,7 @@ async function turn(
   run: TaskRun,
   toolChoice: 'auto' | 'none',
 ): Promise<Ending | null> {
+  await gatherEnds(deps, run);
   await run.takeSlot();
   await run.journal.keepAnswer();
   run.signal.throwIfAborted();
@@ -120,15 +121,23 @@ async function turn(
   }
 }
 
-/** Without its slot. What ends at nearly the same time is told together. */
-async function waitForNews(deps: EngineDeps, run: TaskRun): Promise<void> {
+async function waitForNews(run: TaskRun): Promise<void> {
   run.giveSlot();
   await run.news();
+}
+
+/**
+ * Before a request that tells of ends and of nothing else: what ends at nearly the same time is told
+ * together. Without its slot.
+ */
+async function gatherEnds(deps: EngineDeps, run: TaskRun): Promise<void> {
   const { openChildren } = run.state;
   const latest = deps.clock.monotonic() + MOST_GATHER_MS;
-  for (let before = Infinity; openChildren.size > 0 && openChildren.size < before;) {
+  for (let before = Infinity; tellsOfEndsAlone(run.state) && openChildren.size < before;) {
     before = openChildren.size;
-    if (deps.clock.monotonic() < latest) await sleep(deps.deadlines, GATHER_MS, run.signal);
+    if (deps.clock.monotonic() >= latest) return;
+    run.giveSlot();
+    await sleep(deps.deadlines, GATHER_MS, run.signal);
   }
 }
 

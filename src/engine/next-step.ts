@@ -1,5 +1,6 @@
 import { unansweredCalls } from '../protocol/conversation.ts';
 import { runningShells } from '../protocol/belongings.ts';
+import type { TaskInput } from '../protocol/event.ts';
 import type { ToolCallPart } from '../protocol/message.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { LimitHit } from '../protocol/stint.ts';
@@ -49,6 +50,21 @@ export function nextStep(state: TaskState, limits: StepLimits): Step {
   }
   const hit = limitHit(state, limits);
   return hit === null ? { kind: 'turn', toolChoice: 'auto' } : { kind: 'limit', hit };
+}
+
+/** Whether the next request is made for ends of children alone, while others are at work. */
+export function tellsOfEndsAlone({
+  openTurn,
+  answer,
+  conversation: { openCalls, queued },
+  openChildren,
+}: TaskState): boolean {
+  if (openTurn !== null || answer === null || openCalls.length > 0) return false;
+  return openChildren.size > 0 && queued.length > 0 && queued.every(isEnd);
+}
+
+function isEnd({ kind }: TaskInput): boolean {
+  return kind === 'result';
 }
 
 /** After an answer without calls; null: there is something to tell the model. */
