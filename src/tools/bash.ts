@@ -31,7 +31,7 @@ export const bashTool = defineTool({
         description:
           'return at once with an id, go on while it runs (servers, long builds; no &); you are told when it ends',
       },
-      description: { type: 'string', description: 'what it does, in 5–10 words' },
+      description: { type: 'string', description: 'what it does, in 5 to 10 words' },
     },
     required: ['command'],
   },
