@@ -15,7 +15,7 @@ export type Read<T> =
   | { readonly done: false; readonly value: T }
   | { readonly done: true; readonly value: undefined };
 
-type End = { readonly failed: false } | { readonly failed: true; readonly reason: unknown };
+export type End = { readonly failed: false } | { readonly failed: true; readonly reason: unknown };
 
 const DONE: Read<never> = { done: true, value: undefined };
 const CLOSED: End = { failed: false };
@@ -65,7 +65,7 @@ export class PlainReadableStream<T> {
 
   constructor(source: Source<T> = {}) {
     this.source = source;
-    this.controller = controllerOf(this);
+    this.controller = new StreamController(this);
     source.start?.(this.controller);
   }
 
@@ -135,7 +135,7 @@ export class PlainReadableStream<T> {
 
   unlock(): void {
     this.isLocked = false;
-    for (const read of this.reads.splice(0)) read.reject(new TypeError('the reader was released'));
+    for (const read of this.reads.splice(0)) read.reject(released());
   }
 
   /** Nobody wants any more of it. Rejects with what it failed with, or what its source says to that. */
@@ -222,15 +222,29 @@ export class PlainReadableStream<T> {
   }
 }
 
-function controllerOf<T>(stream: PlainReadableStream<T>): Controller<T> {
-  return {
-    get desiredSize() {
-      return stream.wantsMore() ? 1 : 0;
-    },
-    enqueue: (value) => stream.put(value),
-    close: () => stream.finish(CLOSED),
-    error: (reason) => stream.finish({ failed: true, reason }),
-  };
+/** A class, as an object with a getter of its own is one of its own shape, and slow to use. */
+class StreamController<T> implements Controller<T> {
+  private readonly stream: PlainReadableStream<T>;
+
+  constructor(stream: PlainReadableStream<T>) {
+    this.stream = stream;
+  }
+
+  get desiredSize(): number {
+    return this.stream.wantsMore() ? 1 : 0;
+  }
+
+  enqueue(value: T): void {
+    this.stream.put(value);
+  }
+
+  close(): void {
+    this.stream.finish(CLOSED);
+  }
+
+  error(reason: unknown): void {
+    this.stream.finish({ failed: true, reason });
+  }
 }
 
 function tellEnd<T>(sink: Sink<T>, end: End): void {
@@ -245,21 +259,21 @@ class PlainReader<T> {
     this.stream = stream;
   }
 
-  async read(): Promise<Read<T>> {
-    return this.held().read();
+  read(): Promise<Read<T>> {
+    return this.stream === null ? Promise.reject(released()) : this.stream.read();
   }
 
   async cancel(reason?: unknown): Promise<void> {
-    await this.held().leave(reason);
+    if (this.stream === null) throw released();
+    await this.stream.leave(reason);
   }
 
   releaseLock(): void {
     this.stream?.unlock();
     this.stream = null;
   }
+}
 
-  private held(): PlainReadableStream<T> {
-    if (this.stream === null) throw new TypeError('the reader was released');
-    return this.stream;
-  }
+function released(): TypeError {
+  return new TypeError('the reader was released');
 }

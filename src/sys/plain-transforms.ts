@@ -1,4 +1,4 @@
-import { AHEAD, PlainReadableStream, type Stage } from './plain-streams.ts';
+import { AHEAD, PlainReadableStream, type End, type Stage } from './plain-streams.ts';
 
 interface TransformController<O> {
   readonly desiredSize: number;
@@ -13,36 +13,30 @@ interface Transformer<I, O> {
   flush?(controller: TransformController<O>): unknown;
 }
 
+type Step<I> =
+  | { readonly kind: 'transform'; readonly value: I }
+  | { readonly kind: 'flush' }
+  | { readonly kind: 'finish'; readonly end: End };
+
 /** A stage between two plain streams. `pipeThrough` is the only way in: it has no writable side. */
 export class PlainTransformStream<I, O> implements Stage<I, O> {
   readonly readable: PlainReadableStream<O>;
   private readonly transformer: Transformer<I, O>;
   private readonly controller: TransformController<O>;
-  private readonly steps: (() => unknown)[] = [];
+  private readonly steps: Step<I>[] = [];
   private isBusy = false;
   private upstream: PlainReadableStream<I> | null = null;
 
   constructor(transformer: Transformer<I, O> = {}) {
     this.transformer = transformer;
-    const readable = new PlainReadableStream<O>({
+    this.readable = new PlainReadableStream<O>({
       pull: () => this.upstream?.ask(),
       cancel: (reason) => {
         this.steps.length = 0;
         return this.upstream?.leave(reason);
       },
     });
-    this.readable = readable;
-    this.controller = {
-      get desiredSize() {
-        return readable.wantsMore() ? 1 : 0;
-      },
-      enqueue: (value) => readable.put(value),
-      error: (reason) => this.breakOff(reason),
-      terminate: () => {
-        readable.finish({ failed: false });
-        this.stopUpstream(undefined);
-      },
-    };
+    this.controller = new StageController(this);
     transformer.start?.(this.controller);
   }
 
@@ -51,23 +45,35 @@ export class PlainTransformStream<I, O> implements Stage<I, O> {
   }
 
   write(value: I): void {
-    this.run(() => this.transformer.transform?.(value, this.controller));
+    this.run({ kind: 'transform', value });
   }
 
   close(): void {
-    this.run(() => this.transformer.flush?.(this.controller));
-    this.run(() => this.readable.finish({ failed: false }));
+    this.run({ kind: 'flush' });
+    this.run({ kind: 'finish', end: { failed: false } });
   }
 
   fail(reason: unknown): void {
-    this.run(() => this.readable.finish({ failed: true, reason }));
+    this.run({ kind: 'finish', end: { failed: true, reason } });
   }
 
   wantsMore(): boolean {
     return this.steps.length < AHEAD && this.readable.wantsMore();
   }
 
-  private run(step: () => unknown): void {
+  /** What comes from upstream is dropped from here on. */
+  breakOff(reason: unknown): void {
+    this.readable.finish({ failed: true, reason });
+    this.stopUpstream(reason);
+  }
+
+  /** Why it ends is told downstream; what the source says to being left changes nothing. */
+  stopUpstream(reason: unknown): void {
+    this.steps.length = 0;
+    this.upstream?.leave(reason).catch(() => {});
+  }
+
+  private run(step: Step<I>): void {
     this.steps.push(step);
     if (!this.isBusy) this.work();
   }
@@ -77,7 +83,7 @@ export class PlainTransformStream<I, O> implements Stage<I, O> {
     this.isBusy = true;
     try {
       for (let step = this.steps.shift(); step !== undefined; step = this.steps.shift()) {
-        const result = step();
+        const result = this.take(step);
         if (!(result instanceof Promise)) continue;
         void this.goOnAfter(result);
         return;
@@ -98,15 +104,42 @@ export class PlainTransformStream<I, O> implements Stage<I, O> {
     this.upstream?.ask();
   }
 
-  private breakOff(reason: unknown): void {
-    this.readable.finish({ failed: true, reason });
-    this.stopUpstream(reason);
+  private take(step: Step<I>): unknown {
+    switch (step.kind) {
+      case 'transform':
+        return this.transformer.transform?.(step.value, this.controller);
+      case 'flush':
+        return this.transformer.flush?.(this.controller);
+      case 'finish':
+        return this.readable.finish(step.end);
+      default:
+        return step satisfies never;
+    }
+  }
+}
+
+class StageController<I, O> implements TransformController<O> {
+  private readonly stage: PlainTransformStream<I, O>;
+
+  constructor(stage: PlainTransformStream<I, O>) {
+    this.stage = stage;
   }
 
-  /** Why it ends is told downstream; what the source says to being left changes nothing. */
-  private stopUpstream(reason: unknown): void {
-    this.steps.length = 0;
-    this.upstream?.leave(reason).catch(() => {});
+  get desiredSize(): number {
+    return this.stage.readable.wantsMore() ? 1 : 0;
+  }
+
+  enqueue(value: O): void {
+    this.stage.readable.put(value);
+  }
+
+  error(reason: unknown): void {
+    this.stage.breakOff(reason);
+  }
+
+  terminate(): void {
+    this.stage.readable.finish({ failed: false });
+    this.stage.stopUpstream(undefined);
   }
 }
 
