@@ -1,19 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { nextStep, type Step } from '../../src/engine/next-step.ts';
+import { nextStep, tellsOfEndsAlone, type Step } from '../../src/engine/next-step.ts';
 import type { EventBody, TaskEvent } from '../../src/protocol/event.ts';
 import { NO_USAGE, type FinishReason } from '../../src/protocol/model.ts';
-import { foldEvents } from '../../src/protocol/state.ts';
+import { foldEvents, type TaskState } from '../../src/protocol/state.ts';
 import { taskSpec } from '../store/fixture-data.ts';
 
 const ID = 'task00000000';
 const LIMITS = { noProgressCalls: 2 };
 
-function stepAfter(...bodies: readonly EventBody[]): Step {
+const stepAfter = (...bodies: readonly EventBody[]): Step =>
+  nextStep(stateAfter(...bodies), LIMITS);
+
+function stateAfter(...bodies: readonly EventBody[]): TaskState {
   const created = { type: 'task.created', spec: taskSpec(ID, { limits: MAX_3 }) } as const;
   const events = [created, ...bodies].map((body, seq): TaskEvent =>
     Object.assign({ v: 2, seq, ts: seq, task: ID, epoch: 1 }, body),
   );
-  return nextStep(foldEvents(events), LIMITS);
+  return foldEvents(events);
 }
 
 const MAX_3 = { maxTurns: 3, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 };
@@ -270,5 +273,43 @@ describe('the next step', () => {
   it('is to say so when the same calls gave the same results no_progress_calls times', () => {
     const hit = { limit: 'no_progress_calls', value: 2, used: 2 };
     expect(stepAfter(...rounds(2))).toEqual({ kind: 'limit', hit });
+  });
+});
+
+describe('a request that tells of ends alone', () => {
+  const other: EventBody = { ...child(true), child: 'child0000001' } as EventBody;
+  const told: EventBody = {
+    type: 'input.queued',
+    input: { id: 'end-1', kind: 'result', from: 'child0000000', text: 'ended' },
+  };
+  const delegated = [asked(), called(), child(true), other, result];
+  const waiting = [...delegated, asked(2), answered('waiting', { turn: 2 })];
+
+  it.each<[string, readonly EventBody[], boolean]>([
+    [
+      'is that after an answer, of one child while another works',
+      [...waiting, told, childEnded],
+      true,
+    ],
+    ['is none without an end to tell', waiting, false],
+    [
+      'is none when all have ended',
+      [
+        asked(),
+        called(),
+        child(true),
+        result,
+        asked(2),
+        answered('waiting', { turn: 2 }),
+        told,
+        childEnded,
+      ],
+      false,
+    ],
+    ['is none when somebody has said something', [...waiting, told, childEnded, said('m1')], false],
+    ['is none when it brings results of calls', [...delegated, told, childEnded], false],
+    ['is none once it was begun', [...waiting, told, childEnded, asked(3)], false],
+  ])('%s', (_, events, expected) => {
+    expect(tellsOfEndsAlone(stateAfter(...events))).toBe(expected);
   });
 });
