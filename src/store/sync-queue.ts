@@ -1,19 +1,26 @@
+import { deferred, type Deferred } from '../base/async.ts';
 import type { Descriptors } from './descriptors.ts';
 import type { FilePort } from './file-port.ts';
 import { storageError } from './storage-error.ts';
 import type { MusterError } from '../base/errors.ts';
 
-/** Syncs in flight at once: enough to let the journal group them, few enough for the thread pool. */
-const PARALLEL = 8;
+/**
+ * Syncs in flight at once: enough to let the journal group them and to keep the thread pool at work
+ * while the event loop is busy, few enough for the pool and for a small `ulimit -n`: each holds its
+ * descriptor open.
+ */
+const PARALLEL = 16;
 
 interface Round {
-  readonly logs: Set<string>;
-  readonly done: Promise<ReadonlyMap<string, MusterError>>;
+  /** What each log's callers wait for. */
+  readonly logs: Map<string, Deferred<void>>;
+  readonly done: Promise<void>;
 }
 
 /**
  * Group commit: whoever asks while a round runs shares the next one. A round first makes blobs durable,
- * then logs, and last the directories that name them, each once.
+ * then logs, and last the directories that name them, each once. Where no directory has changed, a
+ * log's callers wait for that log alone, and not for the hundreds beside it.
  *
  * A failed sync is final: the kernel may have dropped the bytes and would answer the next one with
  * success. For a log its owner must keep that in mind; for what all share this class does.
@@ -45,10 +52,10 @@ export class SyncQueue {
   /** Resolves once all bytes written to the log before this call, and its name, are durable. */
   async sync(log: string): Promise<void> {
     this.#next ??= this.#startRound();
-    this.#next.logs.add(log);
-    const failures = await this.#next.done;
-    const failure = this.#broken ?? failures.get(log);
-    if (failure !== undefined) throw failure;
+    const { logs } = this.#next;
+    const durable = logs.get(log) ?? deferred<void>();
+    logs.set(log, durable);
+    await durable.promise;
   }
 
   /** Waits until no round runs. */
@@ -58,30 +65,54 @@ export class SyncQueue {
   }
 
   #startRound(): Round {
-    const logs = new Set<string>();
+    const logs: Round['logs'] = new Map();
     const before = this.#running;
-    const run = async (): Promise<ReadonlyMap<string, MusterError>> => {
+    const run = async (): Promise<void> => {
       await before;
       this.#next = undefined;
-      return this.#runRound(logs);
+      await this.#runRound(logs);
     };
     const done = run();
     this.#running = done;
     return { logs, done };
   }
 
-  async #runRound(logs: ReadonlySet<string>): Promise<ReadonlyMap<string, MusterError>> {
+  async #runRound(logs: Round['logs']): Promise<void> {
     const directories = [...this.#directories];
     const blobs = [...this.#blobs];
     this.#directories.clear();
     this.#blobs.clear();
-    const shared = await forEachLimited(blobs, (path) => this.#syncBlob(path));
-    const failures = await forEachLimited([...logs], (path) =>
-      this.#descriptors.hold(path, (fd) => this.#files.datasync(fd)),
-    );
-    const named = await forEachLimited(directories, (path) => this.#files.syncDirectory(path));
-    for (const failure of [...shared.values(), ...named.values()]) this.#broken ??= failure;
-    return failures;
+    await this.#syncShared(blobs, (path) => this.#syncBlob(path));
+    const waiting = new Map(logs);
+    await forEachLimited([...logs.keys()], async (path) => {
+      const failure = await failureOf(path, () => this.#syncLog(path));
+      if (failure === undefined && directories.length > 0) return;
+      this.#settle(logs.get(path), failure);
+      waiting.delete(path);
+    });
+    await this.#syncShared(directories, (path) => this.#files.syncDirectory(path));
+    for (const durable of waiting.values()) this.#settle(durable, undefined);
+  }
+
+  #settle(durable: Deferred<void> | undefined, failure: MusterError | undefined): void {
+    const broken = this.#broken ?? failure;
+    if (broken === undefined) durable?.resolve();
+    else durable?.reject(broken);
+  }
+
+  /** What many logs need: where it fails, nothing is durable from here on. */
+  async #syncShared(
+    paths: readonly string[],
+    sync: (path: string) => Promise<void>,
+  ): Promise<void> {
+    await forEachLimited(paths, async (path) => {
+      const failure = await failureOf(path, () => sync(path));
+      this.#broken ??= failure;
+    });
+  }
+
+  #syncLog(path: string): Promise<void> {
+    return this.#descriptors.hold(path, (fd) => this.#files.datasync(fd));
   }
 
   async #syncBlob(path: string): Promise<void> {
@@ -94,22 +125,26 @@ export class SyncQueue {
   }
 }
 
-/** Runs `work` over all paths, a few at a time; returns what failed. */
+async function failureOf(
+  path: string,
+  sync: () => Promise<void>,
+): Promise<MusterError | undefined> {
+  try {
+    await sync();
+    return undefined;
+  } catch (thrown) {
+    return storageError('make durable', path, thrown);
+  }
+}
+
+/** Runs `work`, which never rejects, over all paths, a few at a time. */
 async function forEachLimited(
   paths: readonly string[],
   work: (path: string) => Promise<void>,
-): Promise<ReadonlyMap<string, MusterError>> {
-  const failures = new Map<string, MusterError>();
+): Promise<void> {
   const waiting = paths.values();
   const worker = async (): Promise<void> => {
-    for (const path of waiting) {
-      try {
-        await work(path);
-      } catch (thrown) {
-        failures.set(path, storageError('make durable', path, thrown));
-      }
-    }
+    for (const path of waiting) await work(path);
   };
   await Promise.all(Array.from({ length: Math.min(PARALLEL, paths.length) }, worker));
-  return failures;
 }
