@@ -191,7 +191,8 @@ class FileStore implements TaskStore {
 
   async sweep(options: SweepOptions): Promise<readonly string[]> {
     const { sweepStore } = await import('./sweep.ts');
-    return sweepStore(this.#parts, options, this.#closing.signal);
+    const own = (id: string) => this.#logs.summary(id);
+    return sweepStore(this.#parts, { ...options, own }, this.#closing.signal);
   }
 
   async close(): Promise<void> {

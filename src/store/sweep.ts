@@ -10,7 +10,13 @@ import { removeLeftovers } from './leftovers.ts';
 import { isOfToday, readNote, saysNothingToDo, writeNote, type SweepNote } from './sweep-note.ts';
 import type { IndexContents } from './task-index.ts';
 import { taskNames } from './task-listing.ts';
-import type { SweepOptions } from './task-store.ts';
+import type { SweepOptions, TaskSummary } from './task-store.ts';
+
+/** What needs no look at the disk: a process may sweep while it has a thousand tasks at work. */
+interface OwnTasks {
+  /** The summary of a log that this process owns. */
+  own(id: string): TaskSummary | undefined;
+}
 
 /**
  * Deletes expired trees. A note of what the last sweep found answers most calls; a look at names, index
@@ -19,7 +25,7 @@ import type { SweepOptions } from './task-store.ts';
  */
 export async function sweepStore(
   parts: StoreParts,
-  options: SweepOptions,
+  options: SweepOptions & OwnTasks,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const { files, paths, clock } = parts;
@@ -28,7 +34,7 @@ export async function sweepStore(
     const note = readNote(files, paths.swept);
     if (saysNothingToDo(note, { endedBefore: options.endedBefore, now })) return [];
     finishDeletions(parts);
-    const trees = treesOf(taskAges(parts));
+    const trees = treesOf(taskAges(parts, options));
     const deleted = await deleteTrees(parts, expiredTrees(trees, options), options.endedBefore);
     removeLeftovers(parts, systemClock.now());
     const isCollected = note !== undefined && isOfToday(note.collected, now);
@@ -53,10 +59,12 @@ function tryWriteNote({ files, paths }: StoreParts, note: SweepNote): void {
   }
 }
 
-function taskAges(parts: StoreParts): readonly TaskAge[] {
+function taskAges(parts: StoreParts, { own }: OwnTasks): readonly TaskAge[] {
   const { ids, locked } = taskNames(parts.files, parts.paths.tasks);
   const contents = parts.index.read();
   return ids.map((id) => {
+    const owned = own(id);
+    if (owned !== undefined) return { id, root: owned.root, newest: Number.POSITIVE_INFINITY };
     const known = locked.has(id) ? undefined : contents.ended.get(id);
     if (known?.ended !== undefined && known.ended !== null) {
       return { id, root: known.root, newest: known.ended };
