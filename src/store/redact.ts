@@ -38,8 +38,11 @@ const PEM_BODY = String.raw`[A-Za-z0-9+/=\s\\:,.-]{0,20000}?`;
 const PEM_OPEN_BODY = String.raw`(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{32,})*`;
 const PEM_KEY = `${PEM_MARK('BEGIN')}(?:${PEM_BODY}${PEM_MARK('END')}|${PEM_OPEN_BODY})`;
 
-/** What every key shape contains: looking for these alone is far cheaper than looking for the shapes. */
-const HINT = /sk-|AKIA|ghp_|github_pat_|xox[a-z]-|AIza|PRIVATE KEY/;
+/**
+ * What every key shape contains: looking for these alone is far cheaper than looking for the shapes.
+ * Of `sk-` a little more, as words like `task-` end with it.
+ */
+const HINT = /sk-[A-Za-z0-9_-]{20}|AKIA|ghp_|github_pat_|xox[a-z]-|AIza|PRIVATE KEY/;
 
 /** Longest first, so that a secret which is part of another one leaves no rest of it. */
 function knownSecrets(secrets: readonly string[]): readonly string[] {
