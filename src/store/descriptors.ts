@@ -6,6 +6,8 @@ interface Descriptor {
   pins: number;
   /** To be closed as soon as nobody uses it. */
   doomed: boolean;
+  /** Greater than that of any that was used before. */
+  lastUse: number;
 }
 
 /**
@@ -15,10 +17,9 @@ interface Descriptor {
 export class Descriptors {
   readonly #files: FilePort;
   readonly #cap: number;
-  /** By path, least recently used first. */
+  /** By path. */
   readonly #open = new Map<string, Descriptor>();
-  /** The last path in that order: a batch of appends to one file reorders nothing. */
-  #newest = '';
+  #uses = 0;
 
   constructor(files: FilePort, cap: number) {
     this.#files = files;
@@ -44,9 +45,7 @@ export class Descriptors {
 
   /** Keeps a descriptor that was opened elsewhere: the file is new. */
   adopt(path: string, fd: number): void {
-    this.#open.set(path, { fd, pins: 0, doomed: false });
-    this.#newest = path;
-    this.#evict();
+    this.#keep(path, fd);
   }
 
   forget(path: string): void {
@@ -61,28 +60,34 @@ export class Descriptors {
   }
 
   #touch(path: string): Descriptor {
-    let descriptor = this.#open.get(path);
-    if (descriptor === undefined) {
-      descriptor = { fd: this.#files.openAppend(path), pins: 0, doomed: false };
-      this.#open.set(path, descriptor);
-      this.#evict();
-    } else if (path !== this.#newest) {
-      this.#open.delete(path);
-      this.#open.set(path, descriptor);
-    }
-    this.#newest = path;
+    const descriptor = this.#open.get(path) ?? this.#keep(path, this.#files.openAppend(path));
+    descriptor.lastUse = this.#nextUse();
     return descriptor;
   }
 
-  /** Closes the oldest ones over the cap; never the newest, which is about to be used. */
-  #evict(): void {
-    while (this.#open.size > Math.max(1, this.#cap)) {
-      const oldest = this.#open.entries().next();
-      if (oldest.done === true) return;
-      const [path, descriptor] = oldest.value;
-      this.#open.delete(path);
-      this.#closeOnceUnused(descriptor);
+  #keep(path: string, fd: number): Descriptor {
+    const descriptor = { fd, pins: 0, doomed: false, lastUse: this.#nextUse() };
+    this.#open.set(path, descriptor);
+    // Never the newest, which is about to be used.
+    if (this.#open.size > Math.max(1, this.#cap)) this.#closeOldest();
+    return descriptor;
+  }
+
+  #nextUse(): number {
+    this.#uses += 1;
+    return this.#uses;
+  }
+
+  /** Looks at all: to open a file again costs more, and each use is spared the keeping of an order. */
+  #closeOldest(): void {
+    let oldest = '';
+    let lastUse = Infinity;
+    for (const [path, descriptor] of this.#open) {
+      if (descriptor.lastUse >= lastUse) continue;
+      oldest = path;
+      ({ lastUse } = descriptor);
     }
+    this.forget(oldest);
   }
 
   #closeOnceUnused(descriptor: Descriptor): void {
