@@ -52,8 +52,11 @@ export class LineWindow {
     let start = 0;
     for (;;) {
       const end = chunk.indexOf(NEWLINE, start);
-      this.#append(chunk.subarray(start, end === -1 ? chunk.length : end));
-      if (end === -1) return;
+      if (end === -1) {
+        this.#keepRest(chunk.subarray(start));
+        return;
+      }
+      this.#append(chunk.subarray(start, end));
       this.#endLine();
       start = end + 1;
     }
@@ -68,9 +71,16 @@ export class LineWindow {
     this.#lineBytes += piece.length;
     const room = KEPT_LINE_BYTES - this.#keptBytes;
     if (room <= 0 || piece.length === 0 || !this.#wantsLine()) return;
-    const part = Buffer.from(piece.subarray(0, room));
+    const part = piece.subarray(0, room);
     this.#kept.push(part);
     this.#keptBytes += part.length;
+  }
+
+  /** The beginning of a line that goes on in the next chunk, when the bytes of this one are gone. */
+  #keepRest(piece: Buffer): void {
+    this.#append(piece);
+    const last = this.#kept.pop();
+    if (last !== undefined) this.#kept.push(Buffer.from(last));
   }
 
   #wantsLine(): boolean {
@@ -94,7 +104,8 @@ export class LineWindow {
 
   #lineText(): string {
     const complete = this.#keptBytes === this.#lineBytes;
-    const kept = Buffer.concat(this.#kept);
+    const [first, ...more] = this.#kept;
+    const kept = first !== undefined && more.length === 0 ? first : Buffer.concat(this.#kept);
     const bytes = complete ? kept : kept.subarray(0, wholeCharacters(kept));
     if (!isUtf8(bytes)) this.lossy = true;
     const text = bytes.toString('utf8').replace(/\r$/, '').replaceAll('\0', '\u2400');
