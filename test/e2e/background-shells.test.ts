@@ -42,7 +42,7 @@ function everything(request: RecordedRequest | undefined): string {
 }
 
 function isMain(request: RecordedRequest): boolean {
-  return request.systemParts.join('\n').includes('in the user’s terminal');
+  return request.systemParts.join('\n').includes("in the user's terminal");
 }
 
 function logOf(world: World, id: string): string {

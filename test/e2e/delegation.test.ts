@@ -15,7 +15,7 @@ import { envelopeOf, eventsOf, runMuster, Sandbox } from './muster.ts';
 
 /** Whether it is a request of the main agent. */
 function isMain(request: RecordedRequest): boolean {
-  return request.systemParts.join('\n').includes('in the user’s terminal');
+  return request.systemParts.join('\n').includes("in the user's terminal");
 }
 
 let sandbox: Sandbox;
