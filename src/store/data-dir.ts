@@ -65,7 +65,12 @@ function makeWithParents(files: FilePort, path: string, changed: Set<string>): v
   changed.add(parent);
 }
 
-function refuseUnsafe(path: string, stat: FileStat | undefined, uid: number | undefined): void {
+/** Throws MusterError unless a directory is the user's own, and nobody else can write to it. */
+export function refuseUnsafe(
+  path: string,
+  stat: FileStat | undefined,
+  uid: number | undefined,
+): void {
   if (stat === undefined || !stat.isDirectory) {
     throw new MusterError('INVALID_PARAM', `the data directory ${path} is not a directory`);
   }

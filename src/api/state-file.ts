@@ -1,0 +1,139 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { errorMessage, MusterError, systemErrorCode } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import { dataPaths, prepareDataDir, refuseUnsafe } from '../store/data-dir.ts';
+import { writeWhole } from '../store/file-port.ts';
+import { nodeFiles } from '../store/node-files.ts';
+import { OwnerLocks } from '../store/owner-lock.ts';
+import { createProcessPort } from '../store/process-identity.ts';
+import { readAtMost } from '../sys/read-at-most.ts';
+
+const MAX_BYTES = 16 * 1024 * 1024;
+const WRITABLE_BY_OTHERS = 0o022;
+/** Another process holds the lock for the time of one small write. */
+const MAX_WAIT_MS = 10_000;
+const WAIT_MS = 10;
+const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
+
+/**
+ * A small file of the user's state directory: readable and writable by the user alone (0600, whatever
+ * the umask), replaced whole, changed by one process at a time. All methods block, and throw
+ * MusterError naming the file and what to do.
+ */
+export class StateFile {
+  readonly path: string;
+  readonly #directory: string;
+
+  /** `directory` is absolute; it is made when the file is first written. */
+  constructor(directory: string, name: string) {
+    this.#directory = directory;
+    this.path = join(directory, name);
+  }
+
+  /** Undefined: there is none. */
+  read(): string | undefined {
+    const uid = process.getuid?.();
+    const directory = nodeFiles.stat(this.#directory);
+    if (directory === undefined) return undefined;
+    refuseUnsafe(this.#directory, directory, uid);
+    let fd: number;
+    try {
+      fd = fs.openSync(this.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    } catch (thrown) {
+      if (systemErrorCode(thrown) === 'ENOENT') return undefined;
+      throw this.#unusable(errorMessage(thrown));
+    }
+    try {
+      const stats = fs.fstatSync(fd);
+      if (!stats.isFile()) throw this.#unusable('it is not a regular file');
+      if (uid !== undefined && stats.uid !== uid) {
+        throw this.#unusable(`it belongs to user ${stats.uid}, not to you (${uid})`);
+      }
+      if ((stats.mode & WRITABLE_BY_OTHERS) !== 0) {
+        throw this.#unusable(`others can write to it (mode ${(stats.mode & 0o777).toString(8)})`);
+      }
+      const bytes = readAtMost(fd, MAX_BYTES);
+      if (bytes === undefined) throw this.#unusable(`it is larger than ${MAX_BYTES} bytes`);
+      return bytes.toString('utf8');
+    } finally {
+      fs.closeSync(fd);
+    }
+  }
+
+  /** Replaces what is there by what `change` makes of it; a second process waits meanwhile. */
+  update(change: (before: string | undefined) => string): void {
+    const paths = dataPaths(this.#directory);
+    prepareDataDir(nodeFiles, paths, process.getuid?.());
+    const locks = new OwnerLocks({
+      files: nodeFiles,
+      processes: createProcessPort(),
+      directory: paths.owners,
+    });
+    const lock = `${this.path}.lock`;
+    try {
+      this.#acquire(locks, lock);
+      try {
+        this.#replace(change(this.read()));
+      } finally {
+        locks.release(lock);
+      }
+    } finally {
+      locks.close();
+    }
+  }
+
+  /** What it holds is not what Muster wrote. */
+  damaged(how: string): MusterError {
+    return new MusterError(
+      'INVALID_PARAM',
+      `${this.path} is damaged (${how}), so nothing in it counts: move it away, then approve again what you still want`,
+    );
+  }
+
+  #acquire(locks: OwnerLocks, lock: string): void {
+    const pause = new Int32Array(new SharedArrayBuffer(4));
+    for (let waited = 0; ; waited += WAIT_MS) {
+      const rival = locks.acquire(lock);
+      if (rival === undefined) return;
+      if (waited >= MAX_WAIT_MS) {
+        const message = `process ${rival.pid} is changing ${this.path}: try again`;
+        throw new MusterError('CONFLICT', message, { retryable: true });
+      }
+      Atomics.wait(pause, 0, 0, WAIT_MS);
+    }
+  }
+
+  #replace(text: string): void {
+    const draft = `${this.path}.${newId()}.new`;
+    const fd = nodeFiles.openNew(draft);
+    try {
+      writeWhole(nodeFiles, fd, Buffer.from(text));
+      fs.fsyncSync(fd);
+      nodeFiles.rename(draft, this.path);
+    } catch (thrown) {
+      nodeFiles.unlink(draft);
+      throw this.#unusable(errorMessage(thrown));
+    } finally {
+      nodeFiles.close(fd);
+    }
+    syncDirectory(this.#directory);
+  }
+
+  #unusable(why: string): MusterError {
+    return new MusterError('PERMISSION_DENIED', `${this.path} cannot be used: ${why}`);
+  }
+}
+
+/** So that the new name survives a power cut. */
+function syncDirectory(path: string): void {
+  const fd = fs.openSync(path, O_RDONLY);
+  try {
+    fs.fsyncSync(fd);
+  } catch (thrown) {
+    // Some file systems cannot sync a directory; the file itself is synced.
+    if (systemErrorCode(thrown) !== 'EINVAL') throw thrown;
+  } finally {
+    fs.closeSync(fd);
+  }
+}

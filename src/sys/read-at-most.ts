@@ -1,0 +1,21 @@
+import { fstatSync, readSync } from 'node:fs';
+
+/**
+ * The content of an open file; undefined when it has more than `maxBytes`, whatever size it claims to
+ * have. Reads at most one byte over the limit.
+ */
+export function readAtMost(descriptor: number, maxBytes: number): Buffer | undefined {
+  const { size: claimed } = fstatSync(descriptor);
+  if (claimed > maxBytes) return undefined;
+  // A file that grows, or that claims to be empty and is not (as in /proc), is read to its end.
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for (let wanted = claimed + 1; length <= maxBytes; wanted = maxBytes + 1 - length) {
+    const chunk = Buffer.allocUnsafe(wanted);
+    const read = readSync(descriptor, chunk, 0, wanted, null);
+    if (read === 0) return Buffer.concat(chunks, length);
+    chunks.push(chunk.subarray(0, read));
+    length += read;
+  }
+  return undefined;
+}

@@ -1,0 +1,172 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StateFile } from '../../src/api/state-file.ts';
+import { TrustStore, type TrustEntry } from '../../src/api/trust/trust-store.ts';
+
+let root: string;
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'muster-state-')));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function entry(path: string, sha256 = 'a'.repeat(64)): TrustEntry {
+  return { kind: 'agent', path, sha256, project: '/p', trustedOn: '2026-01-02T03:04:05.678Z' };
+}
+
+function modes(path: string): number {
+  return statSync(path).mode & 0o777;
+}
+
+describe('a state file', () => {
+  it('is the user’s alone whatever the umask, and replaced whole', () => {
+    const before = process.umask(0);
+    try {
+      const directory = join(root, 'a', 'state');
+      const file = new StateFile(directory, 'x.json');
+      expect(file.read()).toBeUndefined();
+      expect(existsSync(directory)).toBe(false);
+      file.update((text) => `${text ?? ''}1`);
+      const inode = statSync(file.path).ino;
+      file.update((text) => `${text ?? ''}2`);
+      expect(file.read()).toBe('12');
+      expect([modes(directory), modes(file.path)]).toEqual([0o700, 0o600]);
+      expect(statSync(file.path).ino).not.toBe(inode);
+      expect(readdirSync(directory).filter((name) => name.startsWith('x.json'))).toEqual([
+        'x.json',
+      ]);
+    } finally {
+      process.umask(before);
+    }
+  });
+
+  it('is left as it was when a change fails', () => {
+    const file = new StateFile(join(root, 'state'), 'x.json');
+    file.update(() => 'old');
+    expect(() =>
+      file.update(() => {
+        throw new Error('no');
+      }),
+    ).toThrow('no');
+    file.update((text) => `${text ?? ''}!`);
+    expect(file.read()).toBe('old!');
+  });
+
+  it.each([
+    ['writable by others', (path: string) => chmodSync(path, 0o666), /others can write to it/],
+    [
+      'a link',
+      (path: string) => {
+        rmSync(path);
+        symlinkSync('/etc/hostname', path);
+      },
+      /cannot be used/,
+    ],
+    [
+      'a pipe',
+      (path: string) => {
+        rmSync(path);
+        execFileSync('mkfifo', [path]);
+      },
+      /not a regular file/,
+    ],
+    ['huge', (path: string) => truncateSync(path, 1_000_000_000), /larger than/],
+  ])('is not read when it is %s', (_, spoil, message) => {
+    const file = new StateFile(join(root, 'state'), 'x.json');
+    file.update(() => 'old');
+    spoil(file.path);
+    expect(() => file.read()).toThrow(message);
+  });
+
+  it('is not read in a directory that others can write to', () => {
+    const file = new StateFile(join(root, 'state'), 'x.json');
+    file.update(() => 'old');
+    chmodSync(join(root, 'state'), 0o777);
+    expect(() => file.read()).toThrow(/others can write to the data directory/);
+    expect(() => file.update(() => 'new')).toThrow(/others can write/);
+  });
+
+  // Only root can give files away.
+  it.runIf(process.getuid?.() === 0)('is not read when it is somebody else’s', () => {
+    const file = new StateFile(join(root, 'state'), 'x.json');
+    file.update(() => 'old');
+    chownSync(file.path, 65_534, 65_534);
+    expect(() => file.read()).toThrow(/belongs to user 65534, not to you/);
+    chownSync(file.path, 0, 0);
+    chownSync(join(root, 'state'), 65_534, 65_534);
+    expect(() => file.read()).toThrow(/belongs to user 65534, not to you/);
+  });
+
+  it('loses nothing when several processes change it at once', async () => {
+    const module = resolve(import.meta.dirname, '../../src/api/trust/trust-store.ts');
+    const program = `
+      const { TrustStore } = await import(${JSON.stringify(module)});
+      const store = new TrustStore(process.argv[1]);
+      for (let n = 0; n < 5; n += 1) {
+        store.approve([{ kind: 'agent', path: '/p/' + process.argv[2] + n, sha256: 'a'.repeat(64),
+          project: '/p', trustedOn: '2026-01-02T03:04:05.678Z' }]);
+      }`;
+    const directory = join(root, 'state');
+    const children = ['a', 'b', 'c'].map((name) =>
+      spawn(process.execPath, ['--input-type=module', '-e', program, directory, name], {
+        stdio: ['ignore', 'inherit', 'inherit'],
+      }),
+    );
+    const codes = await Promise.all(children.map(async (child) => (await once(child, 'exit'))[0]));
+    expect(codes).toEqual([0, 0, 0]);
+    expect(
+      new TrustStore(directory)
+        .entries()
+        .map(({ path }) => path)
+        .toSorted(),
+    ).toEqual(['a', 'b', 'c'].flatMap((name) => [0, 1, 2, 3, 4].map((n) => `/p/${name}${n}`)));
+    expect(readdirSync(directory).filter((name) => name.includes('.lock'))).toEqual([]);
+  });
+});
+
+describe('what is trusted', () => {
+  it('is kept by kind and path, the last content of each', () => {
+    const store = new TrustStore(join(root, 'state'));
+    store.approve([entry('/p/a'), entry('/p/b')]);
+    store.approve([entry('/p/a', 'b'.repeat(64)), { ...entry('/p/a'), kind: 'config' }]);
+    expect(store.entries()).toEqual([
+      entry('/p/b'),
+      entry('/p/a', 'b'.repeat(64)),
+      { ...entry('/p/a'), kind: 'config' },
+    ]);
+    expect(store.revoke(({ path }) => path === '/p/b')).toEqual([entry('/p/b')]);
+  });
+
+  it.each([
+    ['no JSON', 'x'],
+    ['cut short', '{"version": 1, "files": ['],
+    ['another version', '{"version": 2, "files": []}'],
+    ['no list', '{"version": 1, "files": {}}'],
+    ['an entry that is none', '{"version": 1, "files": [{"kind": "agent"}]}'],
+    ['an unknown kind', JSON.stringify({ version: 1, files: [{ ...entry('/a'), kind: 'x' }] })],
+    ['a hash that is none', JSON.stringify({ version: 1, files: [entry('/a', 'AA')] })],
+  ])('is nothing when its file is damaged: %s', (_, text) => {
+    const directory = join(root, 'state');
+    mkdirSync(directory, { mode: 0o700 });
+    writeFileSync(join(directory, 'trust.json'), text, { mode: 0o600 });
+    const store = new TrustStore(directory);
+    expect(() => store.entries()).toThrow(/trust\.json is damaged .*nothing in it counts/);
+    expect(() => store.approve([entry('/a')])).toThrow(/is damaged/);
+  });
+});
