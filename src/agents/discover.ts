@@ -1,26 +1,24 @@
-import { realpathSync, statSync } from 'node:fs';
-import { systemErrorCode } from '../base/errors.ts';
 import type { AgentDefinition, AgentProblem } from '../protocol/agent.ts';
 import type { Environment } from '../sys/env.ts';
+import { readProjectFile, untrustedReason, type ProjectTrust } from '../sys/project-file.ts';
 import { builtinSources } from './builtin.ts';
 import { musterFormat } from './formats/muster.ts';
 import type { LoadedAgents } from './formats/format.ts';
+import { filesIn, MAX_ENTRIES } from './place-files.ts';
 import { agentPlaces } from './places.ts';
 import type { Place } from './places.ts';
-import { readText } from './read-text.ts';
-import { walkFiles } from './walk.ts';
-import type { FoundFile, SkippedPath } from './walk.ts';
+import { agentText, MAX_AGENT_BYTES, readText } from './read-text.ts';
+import type { SkippedPath } from './walk.ts';
 
-/** Directory entries that one discovery looks at, and bytes that it reads. */
-const MAX_ENTRIES = 10_000;
+/** Bytes that one discovery reads. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
 export interface DiscoverOptions {
   /** Absolute. */
   readonly cwd: string;
   readonly environment: Environment;
-  /** False: files of the project are listed as skipped, and none is read. */
-  readonly trustedProject: boolean;
+  /** Which files of the project may act. The others are listed as skipped, and not parsed. */
+  readonly trust: ProjectTrust;
   /** Agents of `--agents` or of the library's caller: they go before all others. */
   readonly session?: readonly AgentDefinition[];
 }
@@ -36,7 +34,10 @@ export interface DiscoveredAgents {
   /** In search order; no two of the same name, case ignored. */
   readonly agents: readonly AgentDefinition[];
   readonly shadowed: readonly ShadowedAgent[];
-  /** Files that gave no agent, and why: documents, links out of the tree, an untrusted project's. */
+  /**
+   * Files that gave no agent, and why: documents, links out of the tree. The code of a project's file
+   * that nobody has trusted is `untrusted`, and `changed` where its former content was.
+   */
   readonly skipped: readonly SkippedPath[];
   /** Files that were meant as agents and could not be loaded. They are in `skipped`, too. */
   readonly problems: readonly AgentProblem[];
@@ -47,7 +48,7 @@ interface Search {
   readonly skipped: SkippedPath[];
   readonly problems: AgentProblem[];
   readonly budget: { entries: number; bytes: number };
-  readonly trustedProject: boolean;
+  readonly trust: ProjectTrust;
 }
 
 /**
@@ -60,7 +61,7 @@ export async function discoverAgents(options: DiscoverOptions): Promise<Discover
     skipped: [],
     problems: [],
     budget: { entries: MAX_ENTRIES, bytes: MAX_BYTES },
-    trustedProject: options.trustedProject,
+    trust: options.trust,
   };
   for (const place of agentPlaces(options.cwd, options.environment)) {
     await searchPlace(place, search);
@@ -79,62 +80,69 @@ export async function loadBuiltinAgents(): Promise<readonly AgentDefinition[]> {
 }
 
 async function searchPlace(place: Place, search: Search): Promise<void> {
-  if (!mayExist(place.directory)) return;
-  const boundary = realDirectory(place.boundary);
-  if (boundary === undefined) return;
-  const { accepts } = place.format;
-  const walk = walkFiles(place.directory, { accepts, boundary, budget: search.budget });
-  search.skipped.push(...walk.skipped);
-  for (const file of walk.files) {
-    if (place.scope === 'project' && !search.trustedProject) {
-      const reason = 'The project is not trusted. Look at the file, then trust the project.';
-      search.skipped.push({ path: file.path, code: 'untrusted', reason });
+  const found = filesIn(place, search.budget);
+  if (found === undefined) return;
+  search.skipped.push(...found.skipped);
+  for (const file of found.files) {
+    const { path } = file;
+    const text =
+      place.scope === 'project'
+        ? projectText(path, found.boundary, search)
+        : readWithin(search.budget, () => readText(file.realPath));
+    if (text.ok) search.budget.bytes -= text.bytes;
+    if (!text.ok && UNTRUSTED.has(text.code)) {
+      search.skipped.push({ path, code: text.code, reason: text.reason });
     } else {
-      collect(file, await loadFile(file, place, search.budget), search);
+      collect(path, await parse(path, place, text), search);
     }
   }
 }
 
-/** Most places do not exist: this tells so without the cost of an error. */
-function mayExist(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    // It is there and cannot be looked at; the walk says why.
-    return true;
-  }
+type FileText = ReturnType<typeof readText>;
+
+/** Codes of a project's file that nobody has trusted, or not with this content. */
+export const UNTRUSTED: ReadonlySet<string> = new Set(['untrusted', 'changed']);
+
+function projectText(path: string, boundary: string, search: Search): FileText {
+  return readWithin(search.budget, () => {
+    const request = { kind: 'agent', path, boundary, maxBytes: MAX_AGENT_BYTES } as const;
+    const reading = readProjectFile(request, search.trust);
+    switch (reading.kind) {
+      case 'read':
+        return agentText(reading.bytes);
+      case 'untrusted': {
+        const code = reading.verdict.state === 'new' ? 'untrusted' : 'changed';
+        return { ok: false, code, reason: untrustedReason(reading.verdict) };
+      }
+      case 'refused':
+        return { ok: false, code: reading.code, reason: reading.reason };
+      case 'absent':
+        return { ok: false, code: 'unreadable', reason: 'It was there just now, and is gone.' };
+    }
+  });
 }
 
-/** Undefined where it does not exist: then nothing in it does. */
-function realDirectory(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch (error) {
-    if (systemErrorCode(error) === undefined) throw error;
-    return undefined;
-  }
+function readWithin(budget: { readonly bytes: number }, read: () => FileText): FileText {
+  if (budget.bytes > 0) return read();
+  const reason = `Not read: the agent files before it hold ${MAX_BYTES / 1024 / 1024} MB.`;
+  return { ok: false, code: 'too-many-bytes', reason };
 }
 
-async function loadFile(
-  { path, realPath }: FoundFile,
+async function parse(
+  path: string,
   { format, scope }: Place,
-  budget: { bytes: number },
+  text: FileText,
 ): Promise<LoadedAgents> {
-  if (budget.bytes <= 0) {
-    const message = `Not read: the agent files before it hold ${MAX_BYTES / 1024 / 1024} MB.`;
-    return { items: [], problems: [{ code: 'too-many-bytes', message, path }] };
-  }
-  const read = readText(realPath);
-  if (!read.ok) return { items: [], problems: [{ code: read.code, message: read.reason, path }] };
-  budget.bytes -= read.bytes;
-  return format.read({ path, scope, text: read.text });
+  return text.ok
+    ? format.read({ path, scope, text: text.text })
+    : { items: [], problems: [{ code: text.code, message: text.reason, path }] };
 }
 
-function collect(file: FoundFile, { items, problems }: LoadedAgents, search: Search): void {
+function collect(path: string, { items, problems }: LoadedAgents, search: Search): void {
   search.found.push(...items);
   const [first] = problems;
   if (items.length === 0 && first !== undefined) {
-    search.skipped.push({ path: file.path, code: first.code, reason: first.message });
+    search.skipped.push({ path, code: first.code, reason: first.message });
   }
   search.problems.push(...problems.filter(({ code }) => code !== 'not-an-agent'));
 }

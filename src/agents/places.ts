@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import type { Environment } from '../sys/env.ts';
+import { projectDirectories } from '../sys/project-directories.ts';
 import { claudeFormat } from './formats/claude.ts';
 import type { AgentFormat } from './formats/format.ts';
 import { genFormat, musterFormat, subagentFormat } from './formats/muster.ts';
@@ -72,14 +72,4 @@ function userDirectories(environment: Environment): UserDirectories {
   // A relative path there is to be ignored, says the XDG specification.
   const usable = config !== undefined && isAbsolute(config);
   return { home, config: usable ? config : join(home, '.config') };
-}
-
-/** The directory and those above it, up to the root of its repository; itself alone outside of one. */
-function projectDirectories(cwd: string): readonly string[] {
-  const chain: string[] = [];
-  for (let directory = cwd; ; directory = dirname(directory)) {
-    chain.push(directory);
-    if (existsSync(join(directory, '.git'))) return chain;
-    if (dirname(directory) === directory) return [cwd];
-  }
 }

@@ -1,8 +1,9 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { errorMessage } from '../base/errors.ts';
+import { readAtMost } from '../sys/read-at-most.ts';
 
 /** Bytes of one agent file. */
-const MAX_FILE_BYTES = 4 * 1024 * 1024;
+export const MAX_AGENT_BYTES = 4 * 1024 * 1024;
 
 type ReadText =
   | { readonly ok: true; readonly text: string; readonly bytes: number }
@@ -21,7 +22,9 @@ export function readText(path: string): ReadText {
   }
   try {
     if (!fstatSync(descriptor).isFile()) return refused('not-a-file', 'Not a regular file.');
-    return decode(readBytes(descriptor));
+    const bytes = readAtMost(descriptor, MAX_AGENT_BYTES);
+    if (bytes !== undefined) return agentText(bytes);
+    return refused('too-large', `Larger than ${MAX_AGENT_BYTES / 1024 / 1024} MB.`);
   } catch (error) {
     return refused('unreadable', `Cannot be read: ${errorMessage(error)}`);
   } finally {
@@ -29,23 +32,8 @@ export function readText(path: string): ReadText {
   }
 }
 
-/** At most one byte over the limit, whatever size the file claims to have. */
-function readBytes(descriptor: number): Buffer {
-  const size = Math.min(fstatSync(descriptor).size, MAX_FILE_BYTES) + 1;
-  const buffer = Buffer.allocUnsafe(size);
-  let length = 0;
-  while (length < size) {
-    const read = readSync(descriptor, buffer, length, size - length, null);
-    if (read === 0) break;
-    length += read;
-  }
-  return buffer.subarray(0, length);
-}
-
-function decode(bytes: Buffer): ReadText {
-  if (bytes.length > MAX_FILE_BYTES) {
-    return refused('too-large', `Larger than ${MAX_FILE_BYTES / 1024 / 1024} MB.`);
-  }
+/** The bytes of an agent file as text: UTF-8 without NUL. */
+export function agentText(bytes: Buffer): ReadText {
   if (bytes.includes(0)) return refused('binary', 'A binary file (it holds NUL bytes).');
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -7,6 +7,7 @@ export type { TaskEvent } from '../protocol/event.ts';
 export type { Receipt, ResultEnvelope, ShellRun, TaskStatus } from '../protocol/result.ts';
 export { createMuster } from './muster.ts';
 export type { EventListener } from './event-router.ts';
+export type { ProjectFileToTrust, TrustDecision } from './trust/project-trust.ts';
 export type { MusterOptions, ResumeRequest, RunRequest } from './options.ts';
 export type { Muster, Run, StopRequest } from './session.ts';
 export { listAgentsIn, type ListAgentsOptions } from './listings.ts';

@@ -4,22 +4,30 @@ import { listAgents, type AgentListings } from '../agents/listing.ts';
 import { effectiveMode } from '../policy/modes.ts';
 import { readEnvironment, type Environment } from '../sys/env.ts';
 import { loadConfig } from './config/load.ts';
+import { projectTrust } from './trust/project-trust.ts';
 import { workspaceRoots } from './workspace.ts';
 
 export interface ListAgentsOptions {
   readonly cwd: string;
   readonly trustProject: boolean;
+  /** As `--data-dir`: where it is kept what is trusted. */
+  readonly dataDir?: string;
   readonly environment?: Environment;
+  /** Told why nothing that was trusted counts, in one line. Default: nobody hears it. */
+  readonly onNotice?: (line: string) => void;
 }
 
 /** The agents that could be used in a directory, with what each asks for and what it would get. */
 export async function listAgentsIn(options: ListAgentsOptions): Promise<AgentListings> {
   const environment = options.environment ?? readEnvironment();
   const [cwd] = workspaceRoots(options.cwd, []);
-  const { trustProject } = options;
+  const { dataDir, trustProject: decision } = options;
   const home = environment['HOME'] || homedir();
-  const { config } = await loadConfig({ environment, home, cwd, trustProject, flags: [] });
-  const found = await discoverAgents({ cwd, environment, trustedProject: trustProject });
+  const state = { environment, home, cwd, ...(dataDir === undefined ? {} : { dataDir }) };
+  const onProblem = options.onNotice ?? (() => {});
+  const trust = projectTrust({ ...state, decision, onProblem });
+  const { config } = await loadConfig({ environment, home, cwd, trust, flags: [] });
+  const found = await discoverAgents({ cwd, environment, trust });
   return listAgents(found, {
     effectiveMode: (agent) => effectiveMode(agent, config.permissions.mode),
   });

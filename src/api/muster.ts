@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { discoverAgents } from '../agents/discover.ts';
 import { systemClock } from '../base/clock.ts';
 import { Deadlines } from '../base/deadlines.ts';
-import { errorMessage, UsageError } from '../base/errors.ts';
+import { errorMessage } from '../base/errors.ts';
 import { VERSION } from '../base/version.ts';
 import { Engine } from '../engine/engine.ts';
 import { createChooser } from '../model/chooser.ts';
@@ -17,19 +17,24 @@ import { createRedactor } from '../store/redact.ts';
 import { readEnvironment } from '../sys/env.ts';
 import { openFileLimit } from '../sys/open-file-limit.ts';
 import { createHttpFetch } from '../sys/http.ts';
+import { projectRoot } from '../sys/project-directories.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
 import { builtinTools } from '../tools/index.ts';
 import { ControlChannel } from './control-channel.ts';
 import { admit } from './admission.ts';
-import { loadConfig, ruleTexts, type LoadedConfig } from './config/load.ts';
-import { dataDir, userConfigDir } from './config/paths.ts';
+import { loadConfig } from './config/load.ts';
+import { userConfigDir } from './config/paths.ts';
 import { openDataDir } from './data-dir.ts';
 import { EventRouter } from './event-router.ts';
 import type { MusterOptions } from './options.ts';
 import { Retention } from './retention.ts';
+import { openSavedAnswers, type SavedAnswers } from './saved-answers.ts';
 import { secretsOf } from './secrets.ts';
 import { Session, type Muster } from './session.ts';
 import { connectLimits, engineSettings, modelSettings } from './settings.ts';
+import { stateDirectory } from './state-place.ts';
+import { untrustedNotice } from './trust/notice.ts';
+import { projectTrust } from './trust/project-trust.ts';
 import { workspaceRoots } from './workspace.ts';
 
 /** Puts all parts together. Throws UsageError for a wrong option or configuration. */
@@ -38,12 +43,16 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
   const place = { environment, home: environment['HOME'] || homedir() };
   const roots = workspaceRoots(options.cwd ?? process.cwd(), options.addDirs ?? []);
   const [cwd] = roots;
-  const trustProject = options.trustProject ?? false;
   const onNotice = options.onNotice ?? (() => {});
-  const loaded = await loadConfig({ ...place, cwd, trustProject, flags: options.flags ?? [] });
+  const { dataDir } = options;
+  const state = { ...place, cwd, ...(dataDir === undefined ? {} : { dataDir }) };
+  const decision = options.trustProject ?? false;
+  const trust = projectTrust({ ...state, decision, onProblem: onNotice });
+  const loaded = await loadConfig({ ...place, cwd, trust, flags: options.flags ?? [] });
   for (const { where, message } of loaded.notices) onNotice(`${where}: ${message}`);
   const { config } = loaded;
-  const rules = configuredRules(loaded);
+  const answers = openSavedAnswers({ ...state, onProblem: onNotice });
+  const rules = withAnswers(loaded.rules, answers.rules(projectRoot(cwd)));
   const fetch = createHttpFetch(environment);
   const deadlines = new Deadlines(systemClock);
   const setup = await discoverModels(modelSettings(loaded), environment, fetch);
@@ -62,15 +71,12 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
   const agents = await discoverAgents({
     cwd,
     environment,
-    trustedProject: trustProject,
+    trust,
     session: options.agents ?? [],
   });
-  const directory = realPath(
-    dataDir(place, {
-      cwd,
-      ...(options.dataDir === undefined ? {} : { dataDir: options.dataDir }),
-    }),
-  );
+  const unused = untrustedNotice({ files: loaded.files, skipped: agents.skipped });
+  if (unused !== null) onNotice(unused);
+  const directory = stateDirectory(state);
   const redact = createRedactor({ secrets: secretsOf(environment) });
   const { durability } = config.store;
   const store =
@@ -147,13 +153,8 @@ async function loadOffline() {
   return createOfflineModel();
 }
 
-/** The user's rules; a broken one is an error, since what was meant by it is not known. */
-function configuredRules(loaded: LoadedConfig): RuleSet {
-  const { rules, problems } = parseRules({
-    allow: ruleTexts(loaded, 'allow'),
-    ask: ruleTexts(loaded, 'ask'),
-    deny: ruleTexts(loaded, 'deny'),
-  });
-  if (problems.length === 0) return rules;
-  throw new UsageError(problems.map(({ message }) => message).join('\n'));
+/** What the user has answered with "always" is allowed like what the user has written down. */
+function withAnswers(rules: RuleSet, answers: ReturnType<SavedAnswers['rules']>): RuleSet {
+  const saved = parseRules({ allow: answers, ask: [], deny: [] });
+  return { ...rules, allow: [...rules.allow, ...saved.rules.allow] };
 }

@@ -3,6 +3,7 @@ import type { AgentDefinition } from '../protocol/agent.ts';
 import type { TaskSource } from '../protocol/task.ts';
 import type { Environment } from '../sys/env.ts';
 import type { FlagValue } from './config/text-layer.ts';
+import type { TrustDecision } from './trust/project-trust.ts';
 
 export interface MusterOptions {
   /** The working directory: the first workspace root. Default: the process's own. */
@@ -13,8 +14,12 @@ export interface MusterOptions {
   readonly dataDir?: string;
   /** False: nothing is kept after `close`. Default true. */
   readonly log?: boolean;
-  /** Whether what the project says (configuration, agents) acts, for this run. Default false. */
-  readonly trustProject?: boolean;
+  /**
+   * Which of the project's files (configuration, permissions, agents) act. Default false: those that
+   * the user has approved with `muster trust add`. True: all, for this run; a function is asked for
+   * each one. Nothing is stored.
+   */
+  readonly trustProject?: TrustDecision;
   /** The last layer of the configuration. */
   readonly flags?: readonly FlagValue[];
   /** Definitions of this session: found before all others. */

@@ -12,6 +12,10 @@ export interface RuleText {
 /** A rule that cannot be read: an error at start. `message` names the place, the rule and the mistake. */
 export interface RuleProblem extends RuleText {
   readonly message: string;
+  /** The mistake alone, as a sentence. */
+  readonly mistake: string;
+  /** Whether the text is no rule at all, its tool is unknown, or its tool takes no such specifier. */
+  readonly kind: 'form' | 'tool' | 'specifier';
 }
 
 export type ParsedRule =
@@ -36,24 +40,29 @@ export function parseRule(
   knownTools: readonly string[] = [],
 ): ParsedRule {
   const trimmed = text.trim();
-  const fail = (mistake: string, tool?: string): ParsedRule => ({
-    ok: false,
-    problem: { text, source, message: `${source.where}: rule ${JSON.stringify(text)}: ${mistake}` },
-    ...(tool === undefined ? {} : { tool }),
-  });
+  const fail = (kind: RuleProblem['kind'], mistake: string, tool?: string): ParsedRule => {
+    const message = `${source.where}: rule ${JSON.stringify(text)}: ${mistake}`;
+    const problem = { text, source, message, mistake, kind };
+    return { ok: false, problem, ...(tool === undefined ? {} : { tool }) };
+  };
   const name = TOOL_NAME.exec(trimmed)?.[0];
-  if (name === undefined) return fail('it must start with a tool name, as in `Bash(npm test)`.');
+  if (name === undefined) {
+    return fail('form', 'it must start with a tool name, as in `Bash(npm test)`.');
+  }
   const tool = ruleTool(name, knownTools);
-  if (tool === undefined) return fail(`there is no tool ${JSON.stringify(name)}.`);
+  if (tool === undefined) return fail('tool', `there is no tool ${JSON.stringify(name)}.`);
   const rest = trimmed.slice(name.length);
   if (rest === '') return { ok: true, rule: { text: trimmed, tool, source } };
-  if (CONTROL.test(rest)) return fail('it holds a line break or a control character.', tool);
+  if (CONTROL.test(rest)) {
+    return fail('form', 'it holds a line break or a control character.', tool);
+  }
   const specifier = readSpecifier(rest);
   if (specifier === undefined) {
-    return fail('after the tool name only `(specifier)` may stand, its brackets balanced.', tool);
+    const mistake = 'after the tool name only `(specifier)` may stand, its brackets balanced.';
+    return fail('form', mistake, tool);
   }
   const mistake = specifierProblem(tool, specifier);
-  if (mistake !== undefined) return fail(mistake, tool);
+  if (mistake !== undefined) return fail('specifier', mistake, tool);
   return { ok: true, rule: { text: trimmed, tool, specifier, source } };
 }
 

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { discoverAgents } from '../../src/agents/discover.ts';
 import type { DiscoveredAgents } from '../../src/agents/discover.ts';
 import { parseSessionAgents } from '../../src/agents/formats/claude.ts';
+import { TRUST_ALL, TRUST_NOTHING } from '../../src/sys/project-file.ts';
 import { agentFile, workTree } from './support.ts';
 
 const BUILTIN = ['Explore', 'Plan', 'Bash', 'Review', 'Summary', 'general-purpose'];
@@ -20,7 +21,7 @@ function discover(
   return discoverAgents({
     cwd: tree.path('repo/sub/deep'),
     environment: { HOME: tree.path('home') },
-    trustedProject: true,
+    trust: TRUST_ALL,
     ...options,
   });
 }
@@ -116,7 +117,7 @@ test('an untrusted project is listed and not read', async () => {
   put('repo/.claude/agents/explore.md', 'explore');
   tree.write('repo/.claude/agents/broken.md', Buffer.from([0xff, 0]));
   put('home/.claude/agents/mine.md', 'mine');
-  const result = await discover({ trustedProject: false });
+  const result = await discover({ trust: TRUST_NOTHING });
   expect(found(result)).toEqual(['home/.claude/agents/mine.md']);
   expect(skipped(result)).toEqual([
     ['repo/.claude/agents/broken.md', 'untrusted'],
@@ -136,7 +137,7 @@ test('outside a repository only the directory itself is the project', async () =
 test('a home directory that is a repository is still the user’s own', async () => {
   tree.write('home/.git/HEAD', '');
   put('home/.claude/agents/mine.md', 'mine');
-  const result = await discover({ cwd: tree.path('home'), trustedProject: false });
+  const result = await discover({ cwd: tree.path('home'), trust: TRUST_NOTHING });
   expect(result.agents[0]?.origin).toEqual({
     scope: 'user',
     vendor: 'claude',

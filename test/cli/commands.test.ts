@@ -32,7 +32,7 @@ function makeContext(place: ReturnType<typeof makePlace>, environment: Environme
     platform: 'linux',
     uid: process.getuid?.(),
     ripgrep: () => Promise.resolve(process.execPath),
-    agents: () => Promise.resolve({ loaded: 6, problems: [] }),
+    agents: () => Promise.resolve({ loaded: 6, problems: [], skipped: [] }),
   };
   return { context, written };
 }
@@ -70,7 +70,9 @@ describe('config show', () => {
     const { context, written } = makeContext(place);
     expect(await runConfigShow({ ...PLAIN, json: true }, context)).toBe(0);
     const shown = JSON.parse(written.out);
-    expect(written.err).toMatch(/^muster: .*config.toml: ignored, because .* not trusted/);
+    expect(written.err).toMatch(
+      /^muster: 1 file of this project was not used, because you have not trusted it: see/,
+    );
     expect(shown.files).toEqual([
       { path: place.userFile, scope: 'user', state: 'read' },
       { path: place.projectFile, scope: 'project', state: 'untrusted' },
@@ -175,6 +177,7 @@ describe('doctor', () => {
           Promise.resolve({
             loaded: 6,
             problems: [{ code: 'yaml', message: 'no front matter', path: '/x/a.md', line: 3 }],
+            skipped: [{ path: '/x/b.md', code: 'changed', reason: '' }],
           }),
       },
     );
@@ -190,6 +193,7 @@ describe('doctor', () => {
       expect.stringMatching(/^fail model .*OPENAI_API_KEY/),
       'ok agents 6 agents loaded',
       'warn agents /x/a.md:3: no front matter',
+      expect.stringMatching(/^warn trust 1 file of this project was not used.*muster trust add/),
       expect.stringMatching(/^warn ripgrep not usable \(no binary\)/),
       expect.stringMatching(/^warn git not found/),
       expect.stringMatching(/^warn sandbox bwrap not found.*apt install bubblewrap/),

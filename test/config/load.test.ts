@@ -3,7 +3,8 @@ import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
-import { loadConfig, readConfig, ruleTexts } from '../../src/api/config/load.ts';
+import { TRUST_ALL } from '../../src/sys/project-file.ts';
+import { loadConfig, readConfig } from '../../src/api/config/load.ts';
 import { makePlace, problemsIn, write } from './place.ts';
 
 describe('layers', () => {
@@ -14,7 +15,7 @@ describe('layers', () => {
     });
     const { config } = await loadConfig(
       place.inputs({
-        trustProject: true,
+        trust: TRUST_ALL,
         environment: { MUSTER_TASK_TOOL_MAX_DEPTH: '4', MUSTER_TASK_TOOL_MAX_TASKS: '3' },
         flags: [{ key: 'task_tool.max_tasks', flag: '--max-tasks', text: '5' }],
       }),
@@ -25,31 +26,32 @@ describe('layers', () => {
 
   it('add up for permission rules, each with its own source', async () => {
     const place = makePlace({
-      user: '[permissions]\ndeny = ["A", "B"]\n',
-      project: '[permissions]\ndeny = ["C"]\nallow = ["Bash(make)"]\n',
+      user: '[permissions]\ndeny = ["Write", "Edit"]\n',
+      project: '[permissions]\ndeny = ["LS"]\nallow = ["Bash(make)"]\n',
     });
     const loaded = await loadConfig(
       place.inputs({
-        trustProject: true,
-        environment: { MUSTER_PERMISSIONS_DENY: 'D(a,b)' },
+        trust: TRUST_ALL,
+        environment: { MUSTER_PERMISSIONS_DENY: 'Bash(a,b)' },
         flags: [
-          { key: 'permissions.deny', flag: '--deny', text: 'E' },
-          { key: 'permissions.deny', flag: '--deny', text: 'F' },
+          { key: 'permissions.deny', flag: '--deny', text: 'Glob' },
+          { key: 'permissions.deny', flag: '--deny', text: 'Grep' },
         ],
       }),
     );
     const user = { kind: 'config', where: `${place.userFile}:2` };
     const flag = { kind: 'flag', where: '--deny' };
-    expect(loaded.config.permissions.deny).toEqual(['A', 'B', 'C', 'D(a,b)', 'E', 'F']);
-    expect(ruleTexts(loaded, 'deny')).toEqual([
-      { text: 'A', source: user },
-      { text: 'B', source: user },
-      { text: 'C', source: { kind: 'config', where: `${place.projectFile}:2` } },
-      { text: 'D(a,b)', source: { kind: 'env', where: 'MUSTER_PERMISSIONS_DENY' } },
-      { text: 'E', source: flag },
-      { text: 'F', source: flag },
+    const deny = ['Write', 'Edit', 'LS', 'Bash(a,b)', 'Glob', 'Grep'];
+    expect(loaded.config.permissions.deny).toEqual(deny);
+    expect(loaded.rules.deny.map(({ text, source: from }) => [text, from])).toEqual([
+      ['Write', user],
+      ['Edit', user],
+      ['LS', { kind: 'config', where: `${place.projectFile}:2` }],
+      ['Bash(a,b)', { kind: 'env', where: 'MUSTER_PERMISSIONS_DENY' }],
+      ['Glob', flag],
+      ['Grep', flag],
     ]);
-    expect(ruleTexts(loaded, 'allow').map((rule) => rule.text)).toEqual(['Bash(make)']);
+    expect(loaded.rules.allow.map(({ text }) => text)).toEqual(['Bash(make)']);
   });
 
   it('take the user file of XDG_CONFIG_HOME', async () => {
@@ -86,14 +88,14 @@ describe('a project', () => {
         { path: place.userFile, scope: 'user', state: 'absent' },
         { path: place.projectFile, scope: 'project', state: 'untrusted' },
       ],
-      notices: [{ where: place.projectFile, message: expect.stringContaining('--trust-project') }],
+      notices: [],
       problems: [],
     });
   });
 
   it('sets neither providers nor state nor sandbox nor a wider mode, and is told so', async () => {
     const place = makePlace({ project: forbidden });
-    const { config, notices } = await loadConfig(place.inputs({ trustProject: true }));
+    const { config, notices } = await loadConfig(place.inputs({ trust: TRUST_ALL }));
     expect(config.permissions.mode).toBe('default');
     expect(config.store).toEqual({ retentionDays: 30, durability: 'safe' });
     expect(config.sandbox).toEqual({ kind: 'auto', network: false, env: [] });
@@ -101,15 +103,15 @@ describe('a project', () => {
     expect(
       notices.map(({ where, message }) => [where.replace(place.projectFile, 'FILE'), message]),
     ).toEqual([
-      [
-        'FILE:2',
-        'a project cannot widen permissions.mode from your "default" to "autonomous"; ignored',
-      ],
       ['FILE:5', expect.stringContaining('store.retention_days')],
       ['FILE:6', expect.stringContaining('store.durability')],
       ['FILE:8', expect.stringContaining('sandbox.kind')],
       ['FILE:9', expect.stringContaining('sandbox.env')],
       ['FILE:12', expect.stringContaining('[models.providers.anthropic]')],
+      [
+        'FILE:2',
+        'a project cannot widen permissions.mode from your "default" to "autonomous"; ignored',
+      ],
     ]);
   });
 
@@ -121,7 +123,7 @@ describe('a project', () => {
     });
     const modes = [];
     for (const place of [narrow, same]) {
-      const { config, notices } = await loadConfig(place.inputs({ trustProject: true }));
+      const { config, notices } = await loadConfig(place.inputs({ trust: TRUST_ALL }));
       modes.push([config.permissions.mode, notices]);
     }
     expect(modes).toEqual([
@@ -135,7 +137,7 @@ describe('a project', () => {
     const deep = join(place.cwd, 'packages', 'a', 'src');
     mkdirSync(deep, { recursive: true });
     const retries = async (cwd: string) =>
-      (await loadConfig(place.inputs({ trustProject: true, cwd }))).config.provider.retries;
+      (await loadConfig(place.inputs({ trust: TRUST_ALL, cwd }))).config.provider.retries;
     expect(await retries(deep)).toBe(1);
     write(join(place.cwd, 'packages', 'a', '.muster', 'config.toml'), '[provider]\nretries = 2\n');
     expect(await retries(deep)).toBe(2);
@@ -143,15 +145,22 @@ describe('a project', () => {
     expect(await retries(place.cwd)).toBe(1);
   });
 
-  it('has no file that is a link', async () => {
+  it('has no file that is a link out of it', async () => {
     const place = makePlace();
     writeFileSync(join(place.root, 'secret'), 'token = 1\n');
     mkdirSync(join(place.cwd, '.muster'));
     symlinkSync(join(place.root, 'secret'), place.projectFile);
-    const { problems } = await readConfig(place.inputs({ trustProject: true }));
-    expect(problems).toEqual([
-      { where: place.projectFile, message: 'a symbolic link, which is not followed here' },
-    ]);
+    const { files, notices, problems } = await readConfig(place.inputs({ trust: TRUST_ALL }));
+    expect({ file: files[1]?.state, notices, problems }).toEqual({
+      file: 'broken',
+      notices: [
+        {
+          where: place.projectFile,
+          message: expect.stringMatching(/^A link out of .* Ignored\.$/),
+        },
+      ],
+      problems: [],
+    });
   });
 });
 

@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
+import { TRUST_NOTHING } from '../../src/sys/project-file.ts';
 import { readConfig, type ConfigInputs } from '../../src/api/config/load.ts';
 
 const made: string[] = [];
@@ -12,7 +13,7 @@ afterAll(() => {
 
 /** A home and a repository of their own, with these files in them. */
 export function makePlace(files: { readonly user?: string; readonly project?: string } = {}) {
-  const root = mkdtempSync(join(tmpdir(), 'muster-config-'));
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'muster-config-')));
   made.push(root);
   const home = join(root, 'home');
   const cwd = join(root, 'repo');
@@ -26,7 +27,7 @@ export function makePlace(files: { readonly user?: string; readonly project?: st
     environment: {},
     home,
     cwd,
-    trustProject: false,
+    trust: TRUST_NOTHING,
     flags: [],
     ...changes,
   });

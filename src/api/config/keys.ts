@@ -76,11 +76,13 @@ export const SECTIONS = {
     tree_tokens: wholeKey(0, {
       min: 0,
       max: 1_000_000_000_000,
+      project: 'narrow',
       meaning: 'paid tokens of the whole tree; 0: no limit',
     }),
     tree_cost_usd: decimalKey(0, {
       min: 0,
       max: 1_000_000,
+      project: 'narrow',
       meaning: 'cost of the whole tree in USD; 0: no limit',
     }),
   },

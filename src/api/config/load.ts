@@ -1,35 +1,31 @@
 import { UsageError } from '../../base/errors.ts';
-import type { RuleSource } from '../../protocol/permission.ts';
+import { parseRules, type RuleText } from '../../policy/rules.ts';
+import type { RuleSet } from '../../protocol/permission.ts';
+import type { ProjectTrust } from '../../sys/project-file.ts';
+import { userClaudeFile } from './claude-places.ts';
 import { toConfig, type Config } from './config.ts';
-import { fileLayer } from './file-layer.ts';
+import { readProject, readUser, type ConfigFile } from './files.ts';
 import { ALL_KEYS, type KeyEntry } from './keys.ts';
-import { EMPTY_LAYER, type Assignment, type Layer } from './layer.ts';
-import { userConfigFile, type UserPlace } from './paths.ts';
-import { findProjectFile } from './project-file.ts';
-import { projectLayer } from './project-layer.ts';
-import { oneLine } from './quote.ts';
+import type { Assignment, Layer } from './layer.ts';
+import type { UserPlace } from './paths.ts';
+import { oneLine, quoted } from './quote.ts';
 import { environmentLayer, flagLayer, type FlagValue } from './text-layer.ts';
 import { describeProblem, type ConfigNotice, type ConfigProblem, type Setting } from './source.ts';
-import { readTomlFile, type TomlReadOptions } from './toml-file.ts';
 
 export interface ConfigInputs extends UserPlace {
   /** Absolute: where the project's file is looked for. */
   readonly cwd: string;
-  /** Without it a project's file is named and not even opened. */
-  readonly trustProject: boolean;
+  /** Which of the project's files act; the others are not parsed. */
+  readonly trust: ProjectTrust;
   readonly flags: readonly FlagValue[];
-}
-
-export interface ConfigFile {
-  readonly path: string;
-  readonly scope: 'user' | 'project';
-  readonly state: 'absent' | 'read' | 'broken' | 'untrusted';
 }
 
 export interface LoadedConfig {
   readonly config: Config;
   /** Every key of the table, in its order. */
   readonly settings: ReadonlyMap<string, Setting>;
+  /** The permission rules of all layers. */
+  readonly rules: RuleSet;
   readonly files: readonly ConfigFile[];
   readonly notices: readonly ConfigNotice[];
 }
@@ -50,68 +46,64 @@ export async function loadConfig(inputs: ConfigInputs): Promise<LoadedConfig> {
 
 /** As `loadConfig`, for those who tell of problems themselves. */
 export async function readConfig(inputs: ConfigInputs): Promise<ConfigReading> {
-  const user = await readFileLayer(userConfigFile(inputs), 'user', { links: 'follow' });
-  const userMode = settle([user.layer]).get('permissions.mode')?.value;
-  const project = await readProject(inputs, userMode);
+  const user = await readUser(inputs);
+  const own = user.map(({ layer }) => layer);
+  const project = await readProject(inputs, settle(own));
   const layers = [
-    user.layer,
-    ...(project === undefined ? [] : [project.layer]),
+    ...own,
+    ...project.map(({ layer }) => layer),
     environmentLayer(inputs.environment),
     flagLayer(inputs.flags),
   ];
   const settings = settle(layers);
+  const { rules, problems } = readRules(settings);
   return {
-    config: toConfig(settings, user.layer.providers),
+    config: toConfig(settings, own.at(-1)?.providers ?? new Map()),
     settings,
-    files: [user.file, ...(project === undefined ? [] : [project.file])],
-    notices: layers.flatMap((layer) => layer.notices),
-    problems: layers.flatMap((layer) => layer.problems),
+    rules,
+    files: [...user, ...project].map(({ file }) => file),
+    notices: [...layers.flatMap((layer) => layer.notices), ...autonomyNotice(settings, inputs)],
+    problems: [...layers.flatMap((layer) => layer.problems), ...problems],
   };
 }
 
-interface FileReading {
-  readonly file: ConfigFile;
-  readonly layer: Layer;
+/** What the user's own files say, without project, environment and flags. */
+export async function userSettings(place: UserPlace): Promise<ReadonlyMap<string, Setting>> {
+  return settle((await readUser(place)).map(({ layer }) => layer));
 }
 
-async function readFileLayer(
-  path: string,
-  scope: ConfigFile['scope'],
-  options: TomlReadOptions,
-): Promise<FileReading> {
-  const reading = await readTomlFile(path, options);
-  switch (reading.kind) {
-    case 'absent':
-      return { file: { path, scope, state: 'absent' }, layer: EMPTY_LAYER };
-    case 'broken':
-      return {
-        file: { path, scope, state: 'broken' },
-        layer: { ...EMPTY_LAYER, problems: [reading.problem] },
-      };
-    case 'read':
-      return { file: { path, scope, state: 'read' }, layer: fileLayer(reading.file) };
-  }
+/** A mistake in a rule is told where it stands, like any other. */
+function readRules(settings: ConfigReading['settings']): {
+  readonly rules: RuleSet;
+  readonly problems: readonly ConfigProblem[];
+} {
+  const { rules, problems } = parseRules({
+    allow: ruleTexts(settings, 'allow'),
+    ask: ruleTexts(settings, 'ask'),
+    deny: ruleTexts(settings, 'deny'),
+  });
+  return {
+    rules,
+    problems: problems.map(({ text, source, mistake }) => ({
+      where: source.where,
+      message: `rule ${quoted(text)}: ${oneLine(mistake)}`,
+    })),
+  };
 }
 
-async function readProject(
-  inputs: ConfigInputs,
-  userMode: unknown,
-): Promise<FileReading | undefined> {
-  const path = findProjectFile(inputs.cwd);
-  if (path === undefined) return undefined;
-  if (!inputs.trustProject) {
-    const notice = {
-      where: oneLine(path),
-      message:
-        'ignored, because this project is not trusted; --trust-project trusts it for one run',
-    };
-    return {
-      file: { path, scope: 'project', state: 'untrusted' },
-      layer: { ...EMPTY_LAYER, notices: [notice] },
-    };
-  }
-  const { file, layer } = await readFileLayer(path, 'project', { links: 'refuse' });
-  return { file, layer: projectLayer(layer, userMode) };
+/** Of all modes this one must not come as a surprise from another product's file. */
+function autonomyNotice(
+  settings: ConfigReading['settings'],
+  { home }: ConfigInputs,
+): readonly ConfigNotice[] {
+  const mode = settings.get('permissions.mode');
+  if (mode === undefined || mode.value !== 'autonomous' || mode.source.kind === 'default')
+    return [];
+  const { where } = mode.source;
+  if (!where.startsWith(`${oneLine(userClaudeFile(home).path)}:`)) return [];
+  const message =
+    'permissions.mode is "autonomous" by this defaultMode; set permissions.mode in your configuration to decide otherwise';
+  return [{ where, message }];
 }
 
 /** Later layers win; a key that nobody sets has its default. */
@@ -136,10 +128,7 @@ function assigned({ entry, value, source }: Assignment, before: Setting): Settin
 }
 
 /** The permission rules of all layers as written, each with where it stood. */
-export function ruleTexts(
-  loaded: LoadedConfig,
-  list: 'allow' | 'ask' | 'deny',
-): readonly { readonly text: string; readonly source: RuleSource }[] {
-  const items = loaded.settings.get(`permissions.${list}`)?.items ?? [];
+function ruleTexts(settings: ConfigReading['settings'], list: keyof RuleSet): readonly RuleText[] {
+  const items = settings.get(`permissions.${list}`)?.items ?? [];
   return items.map(({ value, source }) => ({ text: value, source }));
 }

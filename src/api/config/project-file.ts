@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { projectDirectories } from '../../sys/project-directories.ts';
 
 const RELATIVE = join('.muster', 'config.toml');
 
@@ -8,15 +9,9 @@ const RELATIVE = join('.muster', 'config.toml');
  * to the root of its repository; outside of a repository in `cwd` itself only.
  */
 export function findProjectFile(cwd: string): string | undefined {
-  const start = resolve(cwd);
-  let nearest: string | undefined;
-  for (let directory = start; ; directory = dirname(directory)) {
-    const file = join(directory, RELATIVE);
-    if (nearest === undefined && exists(file)) nearest = file;
-    if (exists(join(directory, '.git'))) return nearest;
-    if (directory === dirname(directory)) break;
-  }
-  return nearest === join(start, RELATIVE) ? nearest : undefined;
+  return projectDirectories(resolve(cwd))
+    .map((directory) => join(directory, RELATIVE))
+    .find(exists);
 }
 
 function exists(path: string): boolean {

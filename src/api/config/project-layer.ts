@@ -1,42 +1,78 @@
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
-import type { ConfigNotice } from './source.ts';
+import { fileLayer } from './file-layer.ts';
+import { KEYS_BY_SECTION } from './keys.ts';
 import type { Assignment, Layer } from './layer.ts';
-import { quoted } from './quote.ts';
+import { oneLine, quoted } from './quote.ts';
+import type { ConfigNotice, Setting } from './source.ts';
+import type { TomlFile } from './toml-file.ts';
+import { isTable } from './toml-statements.ts';
+
+const OWN_CONFIGURATION = 'ignored. Put it into your own configuration';
 
 /**
  * What a trusted project's file may set, by SECURITY "Trust of project files": never providers, state
- * or the sandbox, and no wider mode than the user's. The rest is named and left out.
+ * or the sandbox, no wider mode than the user's and no larger budget. The rest is named and left out,
+ * whatever value it has.
  */
-export function projectLayer(layer: Layer, userMode: unknown): Layer {
+export function projectLayer(file: TomlFile, user: ReadonlyMap<string, Setting>): Layer {
+  const { allowed, notices } = withoutForbidden(file);
+  const layer = fileLayer({ ...file, table: allowed });
   const assignments: Assignment[] = [];
-  const notices: ConfigNotice[] = [];
   for (const assignment of layer.assignments) {
-    const refusal = refusalOf(assignment, userMode);
-    if (refusal === undefined) assignments.push(assignment);
-    else notices.push({ where: assignment.source.where, message: refusal });
+    const { entry, value, source } = assignment;
+    const own = user.get(entry.key)?.value;
+    if (entry.spec.project !== 'narrow' || width(value) <= width(own)) assignments.push(assignment);
+    else {
+      const message = `a project cannot widen ${entry.key} from your ${quoted(own)} to ${quoted(value)}; ignored`;
+      notices.push({ where: source.where, message });
+    }
   }
-  for (const [name, { source }] of layer.providers) {
-    notices.push({
-      where: source.where,
-      message: `a project cannot configure providers; [models.providers.${name}] is ignored. Put it into your own configuration`,
+  return { ...layer, assignments, notices };
+}
+
+/** The file's table without what no project may set. */
+function withoutForbidden(file: TomlFile): {
+  readonly allowed: Readonly<Record<string, unknown>>;
+  readonly notices: ConfigNotice[];
+} {
+  const notices: ConfigNotice[] = [];
+  const sections = Object.entries(file.table).map(([section, table]) => {
+    if (!isTable(table)) return [section, table] as const;
+    const kept = Object.entries(table).filter(([name, value]) => {
+      const refused = refusals(file, { section, name, value });
+      notices.push(...refused);
+      return refused.length === 0;
     });
-  }
-  return { assignments, providers: new Map(), problems: layer.problems, notices };
+    return [section, Object.fromEntries(kept)] as const;
+  });
+  return { allowed: Object.fromEntries(sections), notices };
 }
 
-function refusalOf({ entry, value }: Assignment, userMode: unknown): string | undefined {
-  switch (entry.spec.project) {
-    case 'may':
-      return undefined;
-    case 'never':
-      return `a project cannot set ${entry.key}; ignored. Put it into your own configuration`;
-    case 'narrow':
-      return width(value) <= width(userMode)
-        ? undefined
-        : `a project cannot widen ${entry.key} from your ${quoted(userMode)} to ${quoted(value)}; ignored`;
+function refusals(
+  file: TomlFile,
+  key: { readonly section: string; readonly name: string; readonly value: unknown },
+): readonly ConfigNotice[] {
+  const { section, name, value } = key;
+  const where = file.where([section, name]);
+  if (section === 'models' && name === 'providers') {
+    const names = isTable(value) ? Object.keys(value) : [];
+    if (names.length === 0) return [{ where, message: providerRefusal('') }];
+    return names.map((provider) => ({
+      where: file.where([section, name, provider]),
+      message: providerRefusal(`.${oneLine(provider)}`),
+    }));
   }
+  const entry = KEYS_BY_SECTION.get(section)?.get(name);
+  if (entry?.spec.project !== 'never') return [];
+  return [{ where, message: `a project cannot set ${entry.key}; ${OWN_CONFIGURATION}` }];
 }
 
-function width(mode: unknown): number {
-  return PERMISSION_MODES.findIndex((candidate) => candidate === mode);
+function providerRefusal(name: string): string {
+  return `a project cannot configure providers; [models.providers${name}] is ${OWN_CONFIGURATION}`;
+}
+
+/** How much a value allows: a mode by its place on the ladder, a budget by its size, 0 being none. */
+function width(value: unknown): number {
+  if (typeof value === 'number') return value === 0 ? Number.POSITIVE_INFINITY : value;
+  return PERMISSION_MODES.findIndex((candidate) => candidate === value);
 }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { listAgentsIn } from '../../../api/index.ts';
 import { printable } from '../../../base/printable.ts';
 import type { Command } from '../command.ts';
+import { stderrNotice } from '../stderr.ts';
 
 type AgentsList = Extract<Command, { kind: 'agents-list' }>;
 
@@ -10,6 +11,7 @@ export async function listAgentsCommand(command: AgentsList): Promise<number> {
   const listings = await listAgentsIn({
     cwd: resolve(command.dir ?? command.cwd ?? '.'),
     trustProject: command.trustProject,
+    onNotice: stderrNotice,
   });
   if (command.json) {
     process.stdout.write(`${JSON.stringify(listings, null, 2)}\n`);

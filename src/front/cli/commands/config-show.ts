@@ -1,9 +1,8 @@
-import { describeProblem } from '../../../api/config/source.ts';
 import { loadConfig } from '../../../api/config/load.ts';
 import { configEntries, type ConfigEntry } from '../../../api/config/show.ts';
 import { printable } from '../../../base/printable.ts';
 import type { ConfigFlags } from '../command.ts';
-import { configInputs, type CommandContext } from './context.ts';
+import { configInputs, tellNotices, type CommandContext } from './context.ts';
 import { columns } from './columns.ts';
 
 /** `muster config show`. Throws UsageError when something in the configuration is wrong. */
@@ -12,7 +11,7 @@ export async function runConfigShow(
   context: CommandContext,
 ): Promise<number> {
   const loaded = await loadConfig(configInputs(command, context));
-  for (const notice of loaded.notices) context.err(`muster: ${describeProblem(notice)}\n`);
+  tellNotices(loaded, context);
   const entries = configEntries(loaded);
   context.out(
     command.json

@@ -1,9 +1,14 @@
 import { resolve } from 'node:path';
 import type { ConfigInputs, LoadedConfig } from '../../../api/config/load.ts';
 import type { ModelsReport } from '../../../api/config/models-report.ts';
+import { describeProblem } from '../../../api/config/source.ts';
+import type { StateWish } from '../../../api/state-place.ts';
+import { untrustedNotice } from '../../../api/trust/notice.ts';
+import { projectTrust } from '../../../api/trust/project-trust.ts';
 import { workspaceRoots } from '../../../api/workspace.ts';
+import { printable } from '../../../base/printable.ts';
 import type { Environment } from '../../../sys/env.ts';
-import type { ConfigFlags } from '../command.ts';
+import type { ConfigFlags, DataFlags } from '../command.ts';
 
 /** What a command works with: everything outside of it comes from here. */
 export interface CommandContext {
@@ -23,14 +28,43 @@ export interface ModelContext extends CommandContext {
   readonly models: (loaded: LoadedConfig) => Promise<ModelsReport>;
 }
 
+export interface TrustContext extends CommandContext {
+  /** Asks a person yes or no; null: there is no terminal to ask on. */
+  readonly confirm: ((question: string) => Promise<boolean>) | null;
+}
+
 /** Throws UsageError for a `--cwd` that is no directory. */
-export function configInputs(flags: ConfigFlags, context: CommandContext): ConfigInputs {
-  const [cwd] = workspaceRoots(resolve(context.cwd, flags.cwd ?? '.'), []);
-  return {
-    environment: context.environment,
-    home: context.home,
-    cwd,
-    trustProject: flags.trustProject,
-    flags: flags.flags,
-  };
+export function configInputs(
+  flags: ConfigFlags & Partial<DataFlags>,
+  context: CommandContext,
+): ConfigInputs {
+  const state = statePlace(flags, context);
+  const trust = projectTrust({
+    ...state,
+    decision: flags.trustProject,
+    onProblem: (message) => tell(message, context),
+  });
+  const { environment, home, cwd } = state;
+  return { environment, home, cwd, trust, flags: flags.flags };
+}
+
+/** Where a command works and where its state lies. Throws UsageError for a `--cwd` that is no directory. */
+export function statePlace(
+  { cwd: wish, dataDir = null }: { readonly cwd: string | null } & Partial<DataFlags>,
+  { environment, home, cwd: here }: CommandContext,
+): StateWish {
+  const [cwd] = workspaceRoots(resolve(here, wish ?? '.'), []);
+  const chosen = dataDir === null ? {} : { dataDir: resolve(here, dataDir) };
+  return { environment, home, cwd, ...chosen };
+}
+
+/** What a person should know of the configuration that a command has read. */
+export function tellNotices(loaded: LoadedConfig, context: CommandContext): void {
+  for (const notice of loaded.notices) tell(describeProblem(notice), context);
+  const unused = untrustedNotice(loaded);
+  if (unused !== null) tell(unused, context);
+}
+
+function tell(message: string, context: CommandContext): void {
+  context.err(`muster: ${printable(message)}\n`);
 }

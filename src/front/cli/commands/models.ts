@@ -1,10 +1,9 @@
 import { loadConfig } from '../../../api/config/load.ts';
 import type { ModelsReport } from '../../../api/config/models-report.ts';
-import { describeProblem } from '../../../api/config/source.ts';
 import { printable } from '../../../base/printable.ts';
 import type { ConfigFlags } from '../command.ts';
 import { columns } from './columns.ts';
-import { configInputs, type ModelContext } from './context.ts';
+import { configInputs, tellNotices, type ModelContext } from './context.ts';
 
 /** `muster models`: exit code 1 when the main agent would have no model. */
 export async function runModels(
@@ -12,7 +11,7 @@ export async function runModels(
   context: ModelContext,
 ): Promise<number> {
   const loaded = await loadConfig(configInputs(command, context));
-  for (const notice of loaded.notices) context.err(`muster: ${describeProblem(notice)}\n`);
+  tellNotices(loaded, context);
   const report = await context.models(loaded);
   context.out(command.json ? `${JSON.stringify(report, null, 2)}\n` : asText(report));
   return report.choices.some(({ wish, model }) => wish === 'main' && model === null) ? 1 : 0;

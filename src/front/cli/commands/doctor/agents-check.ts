@@ -8,6 +8,12 @@ export interface AgentsReport {
   readonly loaded: number;
   /** Files that could not be loaded. */
   readonly problems: readonly AgentProblem[];
+  /** Files that gave none. */
+  readonly skipped: readonly {
+    readonly path: string;
+    readonly code: string;
+    readonly reason: string;
+  }[];
 }
 
 export function agentChecks({ loaded, problems }: AgentsReport): readonly Check[] {

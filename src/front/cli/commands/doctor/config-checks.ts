@@ -1,5 +1,6 @@
 import { describeProblem } from '../../../../api/config/source.ts';
-import type { ConfigFile, ConfigReading } from '../../../../api/config/load.ts';
+import type { ConfigFile } from '../../../../api/config/files.ts';
+import type { ConfigReading } from '../../../../api/config/load.ts';
 import { printable } from '../../../../base/printable.ts';
 import { fail, ok, warn, type Check } from './check.ts';
 
@@ -21,7 +22,8 @@ function fileCheck(file: ConfigFile): readonly Check[] {
       return [ok('config', `${file.scope} file ${path}`)];
     case 'broken':
     case 'untrusted':
-      // A problem or a notice says more of it.
+    case 'changed':
+      // A problem, a notice or the check of trust says more of it.
       return [];
   }
 }

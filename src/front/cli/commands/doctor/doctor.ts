@@ -11,6 +11,7 @@ import { fail, warn, type Check } from './check.ts';
 import { configChecks } from './config-checks.ts';
 import { dataDirCheck } from './data-dir-check.ts';
 import { modelChecks } from './model-checks.ts';
+import { trustChecks } from './trust-check.ts';
 import { gitCheck, nodeCheck, ripgrepCheck, sandboxCheck } from './program-checks.ts';
 
 export interface DoctorContext extends ModelContext {
@@ -28,6 +29,8 @@ interface AgentsPlace {
   /** Absolute. */
   readonly cwd: string;
   readonly trustProject: boolean;
+  /** Absolute. */
+  readonly dataDir: string;
 }
 
 /** `muster doctor`: every check, whatever the others say; exit code 1 when one fails. */
@@ -53,12 +56,15 @@ async function allChecks(
     cwd: context.cwd,
     ...(command.dataDir === null ? {} : { dataDir: command.dataDir }),
   });
+  const place = { cwd, trustProject: command.trustProject, dataDir: data };
+  const agents = await loadedAgents(place, context);
   return [
     nodeCheck(context.nodeVersion),
     ...configChecks(reading),
     dataDirCheck(data, context.uid),
     ...(await configuredModels(reading, context)),
-    ...(await loadedAgents({ cwd, trustProject: command.trustProject }, context)),
+    ...agents.checks,
+    ...trustChecks({ files: reading.files, skipped: agents.skipped }),
     await ripgrepCheck(context.ripgrep),
     gitCheck(context.environment),
     sandboxCheck(context.environment, context.platform),
@@ -77,13 +83,20 @@ async function configuredModels(
   }
 }
 
-async function loadedAgents(place: AgentsPlace, context: DoctorContext): Promise<readonly Check[]> {
+interface AgentsLooked {
+  readonly checks: readonly Check[];
+  readonly skipped: AgentsReport['skipped'];
+}
+
+async function loadedAgents(place: AgentsPlace, context: DoctorContext): Promise<AgentsLooked> {
   try {
-    return agentChecks(await context.agents(place));
+    const report = await context.agents(place);
+    return { checks: agentChecks(report), skipped: report.skipped };
   } catch (error) {
     if (!(error instanceof MusterError)) throw error;
     // The configuration decides about agents too; what is wrong in it was told above.
-    return [warn('agents', 'not looked at, because the configuration is wrong', null)];
+    const check = warn('agents', 'not looked at, because the configuration is wrong', null);
+    return { checks: [check], skipped: [] };
   }
 }
 

@@ -4,6 +4,7 @@ import { loadConfig } from '../../../../api/config/load.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { plural } from '../../../../base/text.ts';
 import { readEnvironment } from '../../../../sys/env.ts';
+import { TRUST_NOTHING } from '../../../../sys/project-file.ts';
 import { printJson, printLines } from './print.ts';
 import { taskTitle } from './rows.ts';
 
@@ -32,7 +33,8 @@ async function retentionDays(): Promise<number> {
   const environment = readEnvironment();
   const home = environment['HOME'] || homedir();
   const cwd = process.cwd();
-  const loaded = await loadConfig({ environment, home, cwd, trustProject: false, flags: [] });
+  const trust = TRUST_NOTHING;
+  const loaded = await loadConfig({ environment, home, cwd, trust, flags: [] });
   const { retentionDays: days } = loaded.config.store;
   if (days > 0) return days;
   throw new UsageError(

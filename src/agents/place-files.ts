@@ -1,0 +1,73 @@
+import { realpathSync, statSync } from 'node:fs';
+import { systemErrorCode } from '../base/errors.ts';
+import type { Environment } from '../sys/env.ts';
+import type { AgentFormat } from './formats/format.ts';
+import { agentPlaces, type Place } from './places.ts';
+import { walkFiles, type FoundFile, type SkippedPath } from './walk.ts';
+
+/** Directory entries that one discovery looks at. */
+export const MAX_ENTRIES = 10_000;
+
+interface PlaceFiles {
+  /** Real path that no link may lead out of. */
+  readonly boundary: string;
+  readonly files: readonly FoundFile[];
+  readonly skipped: readonly SkippedPath[];
+}
+
+/** The files in a place whose names are those of agent files; none is opened. Undefined: no such place. */
+export function filesIn(place: Place, budget: { entries: number }): PlaceFiles | undefined {
+  if (!mayExist(place.directory)) return undefined;
+  const boundary = realDirectory(place.boundary);
+  if (boundary === undefined) return undefined;
+  const { accepts } = place.format;
+  return { boundary, ...walkFiles(place.directory, { accepts, boundary, budget }) };
+}
+
+/** A file of a project that may hold agents. */
+export interface ProjectAgentFile {
+  readonly path: string;
+  readonly boundary: string;
+  readonly format: AgentFormat;
+}
+
+/** All agent files of the project that `cwd` lies in, in search order, and what cannot be one. */
+export function projectAgentFiles(
+  cwd: string,
+  environment: Environment,
+): { readonly files: readonly ProjectAgentFile[]; readonly skipped: readonly SkippedPath[] } {
+  const budget = { entries: MAX_ENTRIES };
+  const found = agentPlaces(cwd, environment)
+    .filter(({ scope }) => scope === 'project')
+    .map((place) => ({ format: place.format, in: filesIn(place, budget) }));
+  return {
+    files: found.flatMap(({ format, in: place }) =>
+      (place?.files ?? []).map(({ path }) => ({
+        path,
+        boundary: place?.boundary ?? '',
+        format,
+      })),
+    ),
+    skipped: found.flatMap(({ in: place }) => place?.skipped ?? []),
+  };
+}
+
+/** Most places do not exist: this tells so without the cost of an error. */
+function mayExist(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // It is there and cannot be looked at; the walk says why.
+    return true;
+  }
+}
+
+/** Undefined where it does not exist: then nothing in it does. */
+function realDirectory(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error;
+    return undefined;
+  }
+}

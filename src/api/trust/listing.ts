@@ -1,0 +1,105 @@
+import type { ProjectFileKind, ProjectFileReading } from '../../sys/project-file.ts';
+import { readProjectFile, TRUST_ALL } from '../../sys/project-file.ts';
+import { sha256 } from '../../sys/read-file.ts';
+import type { StateWish } from '../state-place.ts';
+import { findProjectFiles, type ProjectFile, type UnusableFile } from './project-files.ts';
+import { entryKey, type TrustEntry } from './trust-store.ts';
+
+/** Bytes that one listing reads. */
+const MAX_BYTES = 256 * 1024 * 1024;
+
+export interface ListedFile {
+  readonly kind: ProjectFileKind;
+  /** Absolute; without links where the file could be read. */
+  readonly path: string;
+  /** `unusable`: it can never act; `reason` says why. */
+  readonly state: 'trusted' | 'new' | 'changed' | 'missing' | 'unusable';
+  /** Bytes. */
+  readonly size: number | null;
+  /** Hexadecimal, of what it holds now. */
+  readonly sha256: string | null;
+  /** When it was last trusted, ISO 8601. */
+  readonly trustedOn: string | null;
+  readonly reason: string | null;
+}
+
+/** A file as it was read, once. */
+export interface FileRead {
+  readonly file: ProjectFile;
+  readonly reading: ProjectFileReading;
+}
+
+/** Every file that could act, read once, and what is found by name and cannot. */
+export function readProjectFiles(place: StateWish): {
+  readonly found: readonly FileRead[];
+  readonly unusable: readonly ListedFile[];
+} {
+  const { files, unusable } = findProjectFiles(place.cwd, place);
+  let left = MAX_BYTES;
+  const found = files.map((file): FileRead => {
+    if (left <= 0) return { file, reading: tooMany() };
+    const reading = readProjectFile(file, TRUST_ALL);
+    if (reading.kind === 'read') left -= reading.bytes.length;
+    return { file, reading };
+  });
+  return {
+    found: found.filter(({ reading }) => reading.kind !== 'absent'),
+    unusable: unusable.map(unusableFile),
+  };
+}
+
+function tooMany(): ProjectFileReading {
+  const reason = `Not read: the files before it hold ${MAX_BYTES / 1024 / 1024} MB.`;
+  return { kind: 'refused', code: 'too-many-bytes', reason };
+}
+
+const UNKNOWN = { size: null, sha256: null, trustedOn: null, reason: null } as const;
+
+function unusableFile({ kind, path, reason }: UnusableFile): ListedFile {
+  return { ...UNKNOWN, kind, path, reason, state: 'unusable' };
+}
+
+/** What was trusted, by what `entryKey` makes of it. */
+export type Trusted = ReadonlyMap<string, TrustEntry>;
+
+export function byKey(entries: readonly TrustEntry[]): Trusted {
+  return new Map(entries.map((entry) => [entryKey(entry), entry]));
+}
+
+export function listed({ file, reading }: FileRead, trusted: Trusted): ListedFile {
+  const { kind } = file;
+  switch (reading.kind) {
+    case 'absent': {
+      const trustedOn = trusted.get(entryKey(file))?.trustedOn ?? null;
+      return { ...UNKNOWN, kind, path: file.path, trustedOn, state: 'missing' };
+    }
+    case 'untrusted':
+    case 'refused': {
+      const reason = reading.kind === 'refused' ? reading.reason : null;
+      return { ...UNKNOWN, kind, path: file.path, state: 'unusable', reason };
+    }
+    case 'read': {
+      const { path, bytes } = reading;
+      const known = trusted.get(entryKey({ kind, path }));
+      const hash = sha256(bytes);
+      return {
+        kind,
+        path,
+        state: stateOf(known, hash),
+        size: bytes.length,
+        sha256: hash,
+        trustedOn: known?.trustedOn ?? null,
+        reason: null,
+      };
+    }
+  }
+}
+
+/** How a content stands to what was trusted of its file. */
+export function stateOf(
+  known: TrustEntry | undefined,
+  hash: string,
+): 'trusted' | 'new' | 'changed' {
+  if (known === undefined) return 'new';
+  return known.sha256 === hash ? 'trusted' : 'changed';
+}

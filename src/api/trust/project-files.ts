@@ -1,0 +1,61 @@
+import type { AgentFormat } from '../../agents/formats/format.ts';
+import { projectAgentFiles } from '../../agents/place-files.ts';
+import { MAX_AGENT_BYTES } from '../../agents/read-text.ts';
+import { projectRoot } from '../../sys/project-directories.ts';
+import type { ProjectFileKind, ProjectFileRequest } from '../../sys/project-file.ts';
+import { projectClaudeFiles } from '../config/claude-places.ts';
+import { findProjectFile } from '../config/project-file.ts';
+import { MAX_SETTINGS_BYTES } from '../config/settings-file.ts';
+import type { UserPlace } from '../config/paths.ts';
+
+/** A file that acts on what Muster does in a project, once it is trusted. */
+export interface ProjectFile extends ProjectFileRequest {
+  /** Of agent files. */
+  readonly format?: AgentFormat;
+  /** Of permission files: what patterns like `/src/**` count from. */
+  readonly directory?: string;
+}
+
+/** What is found by name and can never act, and why. */
+export interface UnusableFile {
+  readonly kind: ProjectFileKind;
+  readonly path: string;
+  readonly reason: string;
+}
+
+/**
+ * Every file that could act in `cwd` (absolute and real), looked for where a run looks. They need not
+ * exist, and none is opened.
+ */
+export function findProjectFiles(
+  cwd: string,
+  { environment, home }: UserPlace,
+): { readonly files: readonly ProjectFile[]; readonly unusable: readonly UnusableFile[] } {
+  const boundary = projectRoot(cwd);
+  const config = findProjectFile(cwd);
+  const agents = projectAgentFiles(cwd, environment);
+  return {
+    files: [
+      ...(config === undefined ? [] : [settings('config', { path: config, boundary })]),
+      ...projectClaudeFiles(cwd, home).map((place) => settings('permissions', place)),
+      ...agents.files.map((file) => ({
+        kind: 'agent' as const,
+        maxBytes: MAX_AGENT_BYTES,
+        ...file,
+      })),
+    ],
+    unusable: agents.skipped.map(({ path, reason }) => ({ kind: 'agent', path, reason })),
+  };
+}
+
+function settings(
+  kind: 'config' | 'permissions',
+  place: Pick<ProjectFile, 'path' | 'boundary' | 'directory'>,
+): ProjectFile {
+  return { kind, maxBytes: MAX_SETTINGS_BYTES, ...place };
+}
+
+/** The limit for a file of this kind that is known from before, wherever it lies now. */
+export function maxBytesOf(kind: ProjectFileKind): number {
+  return kind === 'agent' ? MAX_AGENT_BYTES : MAX_SETTINGS_BYTES;
+}

@@ -1,0 +1,63 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Approvals } from '../../src/api/trust/approvals.ts';
+import { projectTrust, type TrustDecision } from '../../src/api/trust/project-trust.ts';
+import type { StateWish } from '../../src/api/state-place.ts';
+
+/** A home, a state directory and a repository of their own, gone when it is disposed of. */
+export class Project {
+  readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'muster-trust-')));
+  readonly home = join(this.root, 'home');
+  readonly state = join(this.root, 'state');
+  readonly repo = join(this.root, 'repo');
+  readonly problems: string[] = [];
+
+  constructor(files: Readonly<Record<string, string>> = {}) {
+    mkdirSync(this.home);
+    mkdirSync(join(this.repo, '.git'), { recursive: true });
+    for (const [path, text] of Object.entries(files)) this.write(path, text);
+  }
+
+  write(path: string, content: string | Buffer): string {
+    const full = join(this.repo, path);
+    mkdirSync(dirname(full), { recursive: true });
+    writeFileSync(full, content);
+    return full;
+  }
+
+  place(cwd = this.repo): StateWish {
+    return { environment: {}, home: this.home, cwd, dataDir: this.state };
+  }
+
+  approvals(cwd = this.repo): Approvals {
+    return new Approvals(this.place(cwd));
+  }
+
+  trust(decision: TrustDecision = false) {
+    const onProblem = (message: string): void => void this.problems.push(message);
+    return projectTrust({ ...this.place(), decision, onProblem });
+  }
+
+  /** Approves as `muster trust add --yes` does. */
+  async add(paths: readonly string[] = [], cwd = this.repo): Promise<void> {
+    const approvals = this.approvals(cwd);
+    approvals.approve(await approvals.propose(paths));
+  }
+
+  /** Path within the repository and state of every file that is listed. */
+  states(cwd = this.repo): readonly (readonly [string, string])[] {
+    return this.approvals(cwd)
+      .list()
+      .files.map(({ path, state }) => [path.replace(`${this.repo}/`, ''), state]);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}
+
+/** An agent file. */
+export function agentText(name: string, ...lines: readonly string[]): string {
+  return ['---', `name: ${name}`, 'description: Tests.', ...lines, '---', 'Test.', ''].join('\n');
+}
