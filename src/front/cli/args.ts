@@ -7,6 +7,7 @@ import { FlagReader } from './flag-reader.ts';
 import { configFlags, projectFlags, runSettings } from './run-settings.ts';
 import { scanArguments, type Scan } from './scan.ts';
 import { parseTasks } from './tasks-args.ts';
+import { parseTrust } from './trust-args.ts';
 
 /**
  * What the arguments (without the program's name) ask for. Pure: nothing is read, written or printed.
@@ -45,6 +46,10 @@ function parseCommand(
       return { kind, json, ...configFlags(flags, commandSpec(kind).flags) };
     case 'doctor':
       return { kind, json, ...configFlags(flags, commandSpec(kind).flags), dataDir };
+    case 'trust-list':
+    case 'trust-add':
+    case 'trust-revoke':
+      return parseTrust(kind, operands, flags);
     default:
       return parseTasks(kind, operands, flags);
   }

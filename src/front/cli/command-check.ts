@@ -24,7 +24,7 @@ export function checkOperands(spec: CommandSpec, operands: readonly string[]): v
     );
   }
   const extra = operands[spec.operands.length];
-  if (extra !== undefined && spec.operands.at(-1)?.endsWith('…') !== true) {
+  if (extra !== undefined && !/…\]?$/.test(spec.operands.at(-1) ?? '')) {
     throw new UsageError(`${titleOf(spec)} does not take ${quoted(extra)}; see ${helpOf(spec)}`);
   }
 }

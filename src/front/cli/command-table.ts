@@ -168,6 +168,31 @@ const COMMANDS = {
     flags: ['days', 'json', 'data-dir', 'help'],
     examples: ['muster tasks prune', 'muster tasks prune --days 7'],
   },
+  'trust-list': {
+    words: 'trust list',
+    summary: 'the files of this project that could act, and which of them you have trusted',
+    operands: [],
+    flags: ['json', 'cwd', 'data-dir', 'help'],
+    examples: ['muster trust list', 'muster trust list --json'],
+  },
+  'trust-add': {
+    words: 'trust add',
+    summary: 'show what files of this project would do, and trust just this content of them',
+    operands: ['[PATH…]'],
+    flags: ['yes', 'json', 'cwd', 'data-dir', 'help'],
+    examples: ['muster trust add', 'muster trust add .claude/agents --yes'],
+  },
+  'trust-revoke': {
+    words: 'trust revoke',
+    summary: 'trust files no more, or take an answer "always" back; --all: all of this project',
+    operands: ['[NAME…]'],
+    flags: ['all', 'json', 'cwd', 'data-dir', 'help'],
+    examples: [
+      'muster trust revoke .claude/settings.json',
+      'muster trust revoke "Bash(npm test)"',
+      'muster trust revoke --all',
+    ],
+  },
   models: {
     words: 'models',
     summary: 'the configured providers and the model of each tier',

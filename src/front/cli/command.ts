@@ -10,6 +10,7 @@ export type Command =
   | { readonly kind: 'version' }
   | (JsonCommand & ProjectFlags & { readonly kind: 'agents-list'; readonly dir: string | null })
   | TasksCommand
+  | TrustCommand
   | (JsonCommand & ConfigFlags & { readonly kind: 'models' | 'config-show' })
   | (JsonCommand & ConfigFlags & DataFlags & { readonly kind: 'doctor' });
 
@@ -87,6 +88,19 @@ export type TasksQuery = JsonCommand &
     | { readonly kind: 'tasks-delete'; readonly ids: readonly string[] }
     /** Null: as configured. */
     | { readonly kind: 'tasks-prune'; readonly days: number | null }
+  );
+
+/** What `muster trust …` asks for. */
+export type TrustCommand = JsonCommand &
+  DataFlags & {
+    /** Null: the current directory. */
+    readonly cwd: string | null;
+  } & (
+    | { readonly kind: 'trust-list' }
+    /** No paths: all of the project. */
+    | { readonly kind: 'trust-add'; readonly paths: readonly string[]; readonly yes: boolean }
+    /** Paths and rules; null: all of the project. */
+    | { readonly kind: 'trust-revoke'; readonly names: readonly string[] | null }
   );
 
 /** Something for a task, wherever it lives. */

@@ -28,7 +28,7 @@ type FlagGroup =
 
 /** Every flag there is, by its long name. A name means the same wherever it is taken. */
 const FLAGS = {
-  all: { group: 'Tasks', help: 'all of them, not the newest alone' },
+  all: { group: 'Tasks', help: 'all of them' },
   status: { value: 'STATUS', group: 'Tasks', help: `${TASK_STATUSES.join(', ')}; repeatable` },
   here: { group: 'Tasks', help: 'those that work in this directory alone' },
   from: { value: 'N', group: 'Tasks', help: 'from this event number on' },
@@ -110,6 +110,7 @@ const FLAGS = {
     group: 'Permissions',
     help: "let this project's agents and configuration act, for this run",
   },
+  yes: { short: 'y', group: 'Permissions', help: 'answer yes to what would be asked' },
   'max-turns': { value: 'N', group: 'Limits', help: 'turns of the main agent' },
   'max-tokens': {
     value: 'N',

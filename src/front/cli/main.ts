@@ -48,6 +48,10 @@ async function runCommand(command: Command): Promise<number> {
     case 'tasks-delete':
     case 'tasks-prune':
       return (await import('./commands/tasks/tasks.ts')).tasksCommand(command);
+    case 'trust-list':
+    case 'trust-add':
+    case 'trust-revoke':
+      return (await import('./commands/trust/trust.ts')).trustCommand(command, await context());
     case 'models':
       return (await import('./commands/models.ts')).runModels(command, await context());
     case 'config-show':

@@ -2,10 +2,12 @@ import { homedir } from 'node:os';
 import { configuredModels } from '../../../api/config/models-report.ts';
 import { listAgentsIn } from '../../../api/index.ts';
 import { readEnvironment } from '../../../sys/env.ts';
+import { terminalConfirm } from '../confirm.ts';
 import type { DoctorContext } from './doctor/doctor.ts';
+import type { TrustContext } from './context.ts';
 
 /** What a command works with when it runs as this process. */
-export function processContext(): DoctorContext {
+export function processContext(): DoctorContext & TrustContext {
   const environment = readEnvironment();
   return {
     out: (text) => void process.stdout.write(text),
@@ -17,10 +19,12 @@ export function processContext(): DoctorContext {
     nodeVersion: process.versions.node,
     platform: process.platform,
     uid: process.getuid?.(),
+    confirm: terminalConfirm(),
     ripgrep: async () => (await import('@vscode/ripgrep')).rgPath,
     agents: async (place) => {
-      const { agents, problems } = await listAgentsIn({ ...place, environment });
-      return { loaded: agents.filter(({ shadowedBy }) => shadowedBy === null).length, problems };
+      const { agents, problems, skipped } = await listAgentsIn({ ...place, environment });
+      const loaded = agents.filter(({ shadowedBy }) => shadowedBy === null).length;
+      return { loaded, problems, skipped };
     },
   };
 }

@@ -1,0 +1,46 @@
+import type { Approvals } from '../../../../api/trust/approvals.ts';
+import type { ListedFile } from '../../../../api/trust/listing.ts';
+import { oneLine } from '../../../../api/config/quote.ts';
+import type { SavedAnswer } from '../../../../api/saved-answers.ts';
+import { columns } from '../columns.ts';
+import type { CommandContext } from '../context.ts';
+import { dayOf, pathIn, plainJson } from './shown.ts';
+
+/** `muster trust list`. */
+export function listTrust(
+  approvals: Approvals,
+  { json }: { readonly json: boolean },
+  context: CommandContext,
+): number {
+  const { project, files, answers } = approvals.list();
+  if (json) {
+    context.out(plainJson({ project, files, answers }));
+    return 0;
+  }
+  context.out(`Project ${oneLine(project)}\n`);
+  if (files.length === 0 && answers.length === 0) {
+    context.out('Nothing in it could act on Muster, and no answer was saved.\n');
+  }
+  context.out(columns(files.map((file) => fileRow(project, file))));
+  context.out(columns(answers.map(answerRow)));
+  return 0;
+}
+
+function fileRow(project: string, file: ListedFile): readonly string[] {
+  const size = file.size === null ? '' : `${file.size} bytes`;
+  const hash = file.sha256 === null ? '' : `sha256 ${file.sha256.slice(0, 12)}`;
+  return [file.state, file.kind, pathIn(project, file.path), size, hash, remark(file)];
+}
+
+function remark({ state, trustedOn, reason }: ListedFile): string {
+  if (reason !== null) return oneLine(reason);
+  if (trustedOn === null) return '';
+  const on = dayOf(trustedOn);
+  if (state === 'changed') return `changed since you trusted it on ${on}`;
+  return `trusted on ${on}`;
+}
+
+function answerRow({ rule, project, answeredOn }: SavedAnswer): readonly string[] {
+  const scope = project === null ? 'in every project' : 'in this project';
+  return ['always', scope, oneLine(rule), `answered on ${dayOf(answeredOn)}`];
+}
