@@ -24,7 +24,9 @@ export function approvalDirectory(wish: StateWish): string {
   const directory = stateDirectory(wish);
   const own = stateDirectory({ ...wish, environment: withoutChoice(wish), dataDir: '' });
   const root = projectRoot(wish.cwd);
-  if (directory === own || !isInside(root, directory)) return directory;
+  // Who works in a directory that holds the home itself has brought along all of it.
+  const holdsHome = isInside(root, resolveInRoots(wish.home, []).real);
+  if (directory === own || holdsHome || !isInside(root, directory)) return directory;
   throw new UsageError(
     `the data directory ${directory} lies in the project, which may have brought it along: what is approved is kept only outside of it; choose another with --data-dir`,
   );

@@ -14,6 +14,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { discoverAgents } from '../../src/agents/discover.ts';
 import { readConfig } from '../../src/api/config/load.ts';
+import { approvalDirectory } from '../../src/api/state-place.ts';
+import { UsageError } from '../../src/base/errors.ts';
 import { agentText, Project } from './project.ts';
 
 const CONFIG = '.muster/config.toml';
@@ -366,5 +368,18 @@ describe('who decides', () => {
     });
     expect(await acting(project, trust)).toEqual(NOTHING);
     expect(problems).toEqual([expect.stringContaining('lies in the project')]);
+  });
+
+  it('keeps the state directory where a person works in a directory that holds the home', async () => {
+    using project = new Project();
+    const cwd = project.root;
+    mkdirSync(join(cwd, '.muster'));
+    writeFileSync(join(cwd, CONFIG), FILES[CONFIG] ?? '');
+    await project.add([], cwd);
+    expect((await acting(project, project.trust(), cwd)).rules).toEqual(['Bash(make)']);
+    expect(approvalDirectory(project.place(cwd))).toBe(project.state);
+    expect(() => approvalDirectory({ ...project.place(), dataDir: 'x' })).toThrow(UsageError);
+    const own = { ...project.place(), dataDir: '', home: join(project.repo, 'home') };
+    expect(approvalDirectory(own)).toBe(join(own.home, '.local/share/muster'));
   });
 });
