@@ -17,6 +17,7 @@ import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import type { ControlChannel } from './control-channel.ts';
 import type { EventListener, EventRouter } from './event-router.ts';
+import { grantedStill } from './granted-still.ts';
 import type { ResumeRequest, RunRequest } from './options.ts';
 import type { Retention } from './retention.ts';
 
@@ -179,7 +180,7 @@ export class Session implements Muster {
   }
 
   /**
-   * What was granted stays, cut by what is denied now, by max_depth as it is now and by a mode that is
+   * What was granted stays, cut by what files do not say any more, by what is denied now, by max_depth as it is now and by a mode that is
    * asked for now. What a file from elsewhere says was granted was not: of that only what would be
    * granted now stays.
    */
@@ -187,10 +188,11 @@ export class Session implements Muster {
     const { grant, modeFlag, store } = this.parts;
     if (store.isImported(id)) return rootRights(grant, null);
     const { ask, deny } = grant.rules;
+    const allow = grantedStill(recorded.rules.allow, grant.rules.allow);
     return {
       ...recorded,
       mode: modeFlag ?? recorded.mode,
-      rules: { ...recorded.rules, ask, deny },
+      rules: { allow, ask, deny },
       network: grant.network,
       maxDepth: grant.maxDepth,
     };

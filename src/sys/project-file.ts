@@ -10,7 +10,10 @@ export type ProjectFileKind = 'config' | 'permissions' | 'agent';
 
 export interface ProjectFileName {
   readonly kind: ProjectFileKind;
-  /** Absolute, without links. */
+  /**
+   * Absolute: the project's root without links, and below it the names by which the file was found. They
+   * say what it acts as: a second way to the same file is another one.
+   */
   readonly path: string;
 }
 
@@ -26,10 +29,7 @@ export interface ProjectTrust {
   judge(file: ProjectFileName, hash: () => string): TrustVerdict;
 }
 
-export interface ProjectFileRequest {
-  readonly kind: ProjectFileKind;
-  /** Absolute. */
-  readonly path: string;
+export interface ProjectFileRequest extends ProjectFileName {
   /** Real path of the directory that no link may lead out of. */
   readonly boundary: string;
   readonly maxBytes: number;
@@ -42,7 +42,7 @@ export type ProjectFileReading =
   | { readonly kind: 'untrusted'; readonly verdict: UntrustedVerdict }
   /** It cannot be read, or must not be. `reason` is a sentence. */
   | { readonly kind: 'refused'; readonly code: string; readonly reason: string }
-  | { readonly kind: 'read'; readonly bytes: Buffer; readonly path: string };
+  | { readonly kind: 'read'; readonly bytes: Buffer };
 
 /**
  * A file of a project, when the user has trusted just this content of it. Only a regular file is read,
@@ -53,23 +53,22 @@ export function readProjectFile(
   request: ProjectFileRequest,
   trust: ProjectTrust,
 ): ProjectFileReading {
-  const { kind, boundary } = request;
-  const place = resolveInRoots(request.path, [boundary]);
+  const { kind, path, boundary } = request;
+  const place = resolveInRoots(path, [boundary]);
   if (!place.inside) {
     return refused('link-outside', `A link out of ${boundary}. Copy the file there instead.`);
   }
   if (!place.exists) {
     return place.problem === undefined || place.problem === 'not_a_directory'
       ? { kind: 'absent' }
-      : refused('unreadable', `Cannot be read: ${request.path}: ${place.problem}`);
+      : refused('unreadable', `Cannot be read: ${path}: ${place.problem}`);
   }
-  const path = place.real;
   let content: Buffer | undefined;
-  const read = (): Buffer => (content ??= readRegular(path, request));
+  const read = (): Buffer => (content ??= readRegular(place.real, request));
   try {
     const verdict = trust.judge({ kind, path }, () => sha256(read()));
     return verdict.state === 'trusted'
-      ? { kind: 'read', bytes: read(), path }
+      ? { kind: 'read', bytes: read() }
       : { kind: 'untrusted', verdict };
   } catch (thrown) {
     return refusal(thrown);

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -111,6 +112,30 @@ describe.concurrent('a hostile project', () => {
     expect(existsSync(join(world.sandbox.data, 'trust.json'))).toBe(false);
     await world.run(['-p', 'go']);
     expect(isOffered(world)).toBe(false);
+  });
+
+  it('keeps nothing of --trust-project, or of a revoked answer, when a conversation goes on', async () => {
+    const queue = ['pwned', 'owned', 'other'];
+    await using world = await openWorld({
+      files: HOSTILE,
+      script: () => {
+        const name = queue.shift();
+        return name === undefined ? { text: 'done' } : { toolCalls: [bash(`touch ${name}`)] };
+      },
+    });
+    const { data } = world.sandbox;
+    mkdirSync(data, { mode: 0o700 });
+    const answer = { rule: 'Bash(touch other)', project: null, answeredOn: '2026-01-02T03:04:05Z' };
+    const file = join(data, 'answers.json');
+    writeFileSync(file, JSON.stringify({ version: 1, answers: [answer] }), { mode: 0o600 });
+    await world.run(['-p', 'go', '--trust-project', '--allow', 'Bash(touch granted)']);
+    expect(madeIn(world.sandbox)).toEqual(['pwned', 'owned', 'other']);
+    for (const name of ['pwned', 'owned', 'other']) rmSync(join(world.sandbox.workspace, name));
+    await trust(world, 'revoke', 'Bash(touch other)');
+    queue.push('pwned', 'owned', 'other', 'granted');
+    await world.run(['--continue', '-p', 'again']);
+    expect(madeIn(world.sandbox)).toEqual([]);
+    expect(existsSync(join(world.sandbox.workspace, 'granted'))).toBe(true);
   });
 
   it('gains nothing from the trust in another one', async () => {

@@ -47,9 +47,8 @@ it('reads what is trusted, and judges just these bytes', () => {
       return { state: 'trusted' };
     },
   };
-  const path = join(boundary, 'f');
-  expect(read('f', trust)).toEqual({ kind: 'read', bytes: Buffer.from('hello'), path });
-  expect(judged).toEqual(['agent', path, sha256('hello')]);
+  expect(read('f', trust)).toEqual({ kind: 'read', bytes: Buffer.from('hello') });
+  expect(judged).toEqual(['agent', join(boundary, 'f'), sha256('hello')]);
 });
 
 it('does not open what nobody has trusted', () => {
@@ -105,10 +104,10 @@ it('refuses what is no regular file of the project, or too large', () => {
   ]);
 });
 
-it('follows links that stay inside, to where the file really lies', () => {
+it('follows links that stay inside', () => {
   writeFileSync(join(boundary, 'a/real'), 'hello');
   symlinkSync('../real', join(boundary, 'a/b/link'));
-  expect(read('a/b/link')).toMatchObject({ kind: 'read', path: join(boundary, 'a/real') });
+  expect(read('a/b/link')).toEqual({ kind: 'read', bytes: Buffer.from('hello') });
 });
 
 it('a project goes from the directory up to the root of its repository', () => {

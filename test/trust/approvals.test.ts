@@ -305,20 +305,38 @@ describe('hostile files', () => {
     }
   });
 
-  it('are trusted by where they really lie', async () => {
-    using project = new Project({ 'docs/shared.md': agentText('shared') });
+  it('that are links are trusted with what they lead to', async () => {
+    using project = new Project({
+      'docs/shared.md': agentText('shared'),
+      'docs/other.md': agentText('other'),
+    });
     mkdirSync(join(project.repo, '.claude/agents'), { recursive: true });
     const link = join(project.repo, '.claude/agents/shared.md');
     symlinkSync('../../docs/shared.md', link);
     await project.add();
-    expect(project.states()).toEqual([['docs/shared.md', 'trusted']]);
-    project.write('docs/other.md', agentText('other'));
+    expect(project.states()).toEqual([['.claude/agents/shared.md', 'trusted']]);
     rmSync(link);
     symlinkSync('../../docs/other.md', link);
+    expect(project.states()).toEqual([['.claude/agents/shared.md', 'changed']]);
     expect(await acting(project)).toEqual(NOTHING);
-    rmSync(link);
-    linkSync(join(project.repo, 'docs/shared.md'), link);
-    expect(await acting(project)).toEqual(NOTHING);
+  });
+
+  it('under a second name, or in another vendor’s place, are other files', async () => {
+    const nameless = '---\ndescription: Tests.\npermissionMode: dontAsk\n---\nTest.\n';
+    using project = new Project({ '.claude/agents/harmless.md': nameless });
+    await project.add();
+    mkdirSync(join(project.repo, '.muster/agents'), { recursive: true });
+    const original = join(project.repo, '.claude/agents/harmless.md');
+    symlinkSync(original, join(project.repo, '.claude/agents/explore.md'));
+    symlinkSync(original, join(project.repo, '.muster/agents/harmless.md'));
+    linkSync(original, join(project.repo, '.claude/agents/plan.md'));
+    expect(project.states()).toEqual([
+      ['.muster/agents/harmless.md', 'new'],
+      ['.claude/agents/explore.md', 'new'],
+      ['.claude/agents/harmless.md', 'trusted'],
+      ['.claude/agents/plan.md', 'new'],
+    ]);
+    expect((await acting(project)).agents).toEqual(['harmless']);
   });
 
   it('that became something else since they were trusted are not read', async () => {

@@ -51,14 +51,13 @@ export class Approvals {
     const trusted = byKey(entries);
     const { found, unusable } = readProjectFiles(this.#place);
     const files = found.map((read) => listed(read, trusted));
-    // A file that is reached in two ways is one.
-    const unique = new Map(files.map((file) => [entryKey(file), file]));
+    const known = new Set(files.map(entryKey));
     const others = entries.filter(
-      (entry) => entry.project === this.#project && !unique.has(entryKey(entry)),
+      (entry) => entry.project === this.#project && !known.has(entryKey(entry)),
     );
     return {
       project: this.#project,
-      files: [...unique.values(), ...others.map((entry) => this.#elsewhere(entry)), ...unusable],
+      files: [...files, ...others.map((entry) => this.#elsewhere(entry)), ...unusable],
       answers: this.#answers().of(this.#project),
     };
   }
@@ -71,11 +70,11 @@ export class Approvals {
     const proposals = new Map<string, Proposal>();
     for (const { file, reading } of chosen) {
       if (reading.kind !== 'read') continue;
-      const { path, bytes } = reading;
-      const entry = { kind: file.kind, path, sha256: sha256(bytes), project: this.#project };
+      const { kind, path } = file;
+      const entry = { kind, path, sha256: sha256(reading.bytes), project: this.#project };
       const state = stateOf(trusted.get(entryKey(entry)), entry.sha256);
       if (state === 'trusted') continue;
-      const grants = await this.#grants(file, path, bytes);
+      const grants = await this.#grants(file, reading.bytes);
       proposals.set(entryKey(entry), { entry, state, grants });
     }
     return [...proposals.values()];
@@ -145,9 +144,7 @@ export class Approvals {
   #chosen(paths: readonly string[], found: readonly FileRead[]): readonly FileRead[] {
     return paths.flatMap((path) => {
       const places = this.#places(path);
-      const chosen = found.filter((read) =>
-        places.some((place) => pathsOf(read).some((each) => isInside(place, each))),
-      );
+      const chosen = found.filter(({ file }) => places.some((place) => isInside(place, file.path)));
       if (chosen.length > 0) return chosen;
       throw new UsageError(
         `${oneLine(path)} is nothing that this project could be trusted with; see muster trust list`,
@@ -161,14 +158,10 @@ export class Approvals {
     return [place, resolveInRoots(place, []).real];
   }
 
-  async #grants(file: ProjectFile, path: string, bytes: Buffer): Promise<Grants> {
-    if (file.format !== undefined) return agentGrants({ path, format: file.format }, bytes);
+  async #grants({ format, ...file }: ProjectFile, bytes: Buffer): Promise<Grants> {
+    if (format !== undefined) return agentGrants({ path: file.path, format }, bytes);
     if (!isUtf8(bytes)) return { lines: [], problems: ['It is not UTF-8 text.'] };
     const text = bytes.toString('utf8');
-    return settingsGrants(await previewLayer({ ...file, path }, text, this.#place), text);
+    return settingsGrants(await previewLayer(file, text, this.#place), text);
   }
-}
-
-function pathsOf({ file, reading }: FileRead): readonly string[] {
-  return reading.kind === 'read' ? [file.path, reading.path] : [file.path];
 }

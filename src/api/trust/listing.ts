@@ -1,4 +1,4 @@
-import type { ProjectFileKind, ProjectFileReading } from '../../sys/project-file.ts';
+import type { ProjectFileName, ProjectFileReading } from '../../sys/project-file.ts';
 import { readProjectFile, TRUST_ALL } from '../../sys/project-file.ts';
 import { sha256 } from '../../sys/read-file.ts';
 import type { StateWish } from '../state-place.ts';
@@ -8,10 +8,7 @@ import { entryKey, type TrustEntry } from './trust-store.ts';
 /** Bytes that one listing reads. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
-export interface ListedFile {
-  readonly kind: ProjectFileKind;
-  /** Absolute; without links where the file could be read. */
-  readonly path: string;
+export interface ListedFile extends ProjectFileName {
   /** `unusable`: it can never act; `reason` says why. */
   readonly state: 'trusted' | 'new' | 'changed' | 'missing' | 'unusable';
   /** Bytes. */
@@ -67,30 +64,22 @@ export function byKey(entries: readonly TrustEntry[]): Trusted {
 }
 
 export function listed({ file, reading }: FileRead, trusted: Trusted): ListedFile {
-  const { kind } = file;
+  const { kind, path } = file;
+  const known = trusted.get(entryKey(file));
+  const trustedOn = known?.trustedOn ?? null;
   switch (reading.kind) {
-    case 'absent': {
-      const trustedOn = trusted.get(entryKey(file))?.trustedOn ?? null;
-      return { ...UNKNOWN, kind, path: file.path, trustedOn, state: 'missing' };
-    }
+    case 'absent':
+      return { ...UNKNOWN, kind, path, trustedOn, state: 'missing' };
     case 'untrusted':
     case 'refused': {
       const reason = reading.kind === 'refused' ? reading.reason : null;
-      return { ...UNKNOWN, kind, path: file.path, state: 'unusable', reason };
+      return { ...UNKNOWN, kind, path, state: 'unusable', reason };
     }
     case 'read': {
-      const { path, bytes } = reading;
-      const known = trusted.get(entryKey({ kind, path }));
-      const hash = sha256(bytes);
-      return {
-        kind,
-        path,
-        state: stateOf(known, hash),
-        size: bytes.length,
-        sha256: hash,
-        trustedOn: known?.trustedOn ?? null,
-        reason: null,
-      };
+      const hash = sha256(reading.bytes);
+      const state = stateOf(known, hash);
+      const size = reading.bytes.length;
+      return { kind, path, state, size, sha256: hash, trustedOn, reason: null };
     }
   }
 }

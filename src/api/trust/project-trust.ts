@@ -2,7 +2,6 @@ import { MusterError } from '../../base/errors.ts';
 import {
   TRUST_ALL,
   TRUST_NOTHING,
-  type ProjectFileKind,
   type ProjectFileName,
   type ProjectTrust,
   type TrustVerdict,
@@ -11,10 +10,7 @@ import { approvalDirectory, type StateWish } from '../state-place.ts';
 import { entryKey, TrustStore, type TrustEntry } from './trust-store.ts';
 
 /** A file of a project about which a program decides itself. */
-export interface ProjectFileToTrust {
-  readonly kind: ProjectFileKind;
-  /** Absolute, without links. */
-  readonly path: string;
+export interface ProjectFileToTrust extends ProjectFileName {
   /** Hexadecimal, of what it holds now. */
   readonly sha256: string;
 }
