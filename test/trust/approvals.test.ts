@@ -140,13 +140,25 @@ describe('nested places', () => {
     });
     // What lies beside the way up is told of, too, where it was trusted.
     expect(project.states()).toEqual([
-      [CONFIG, 'new'],
+      [CONFIG, 'trusted'],
       [SETTINGS, 'trusted'],
       [AGENT, 'trusted'],
       ['pkg/.muster/config.toml', 'trusted'],
       ['pkg/.claude/settings.local.json', 'trusted'],
       ['pkg/.muster/agents/own.md', 'trusted'],
     ]);
+  });
+
+  it('take nothing from what is trusted above while they are not trusted themselves', async () => {
+    using project = new Project({ [CONFIG]: '[permissions]\ndeny = ["Bash(rm:*)"]\n' });
+    await project.add();
+    const nearer = project.write('pkg/.muster/config.toml', '[permissions]\nallow = ["Bash"]\n');
+    const pkg = join(project.repo, 'pkg');
+    expect((await acting(project, project.trust(), pkg)).rules).toEqual(['Bash(rm:*)']);
+    expect((await acting(project, project.trust(true), pkg)).rules).toEqual(['Bash']);
+    rmSync(nearer);
+    execFileSync('mkfifo', [nearer]);
+    expect((await acting(project, project.trust(true), pkg)).rules).toEqual(['Bash(rm:*)']);
   });
 
   it('end at the root: what lies above is nobody’s', async () => {

@@ -5,7 +5,7 @@ import { claudeLayer, type ClaudeSettings } from './claude-settings.ts';
 import { fileLayer } from './file-layer.ts';
 import { EMPTY_LAYER, type Layer } from './layer.ts';
 import { userConfigFile, type UserPlace } from './paths.ts';
-import { findProjectFile } from './project-file.ts';
+import { findConfigFiles } from './project-file.ts';
 import { projectLayer } from './project-layer.ts';
 import { oneLine } from './quote.ts';
 import { readProjectSettings, readUserSettings, type SettingsReading } from './settings-file.ts';
@@ -50,14 +50,18 @@ export async function readProject(
     const reading = readProjectSettings({ kind: 'permissions', path, boundary }, trust);
     return claudeReading({ path, directory, scope: 'project' }, reading);
   });
-  const path = findProjectFile(cwd);
-  if (path === undefined) return claude;
-  const boundary = projectRoot(cwd);
-  const reading = readProjectSettings({ kind: 'config', path, boundary }, trust);
-  const own = await tomlReading({ path, scope: 'project' }, reading, (file) =>
-    projectLayer(file, user),
-  );
-  return [...claude, own];
+  const own: FileReading[] = [];
+  for (const path of findConfigFiles(cwd)) {
+    const reading = readProjectSettings(
+      { kind: 'config', path, boundary: projectRoot(cwd) },
+      trust,
+    );
+    const layerOf = (file: TomlFile): Layer => projectLayer(file, user);
+    own.push(await tomlReading({ path, scope: 'project' }, reading, layerOf));
+    // One that nobody has trusted must not take away what a trusted one above it refuses.
+    if (reading.kind === 'read') break;
+  }
+  return [...claude, ...own];
 }
 
 type Named = Pick<ConfigFile, 'path' | 'scope'>;

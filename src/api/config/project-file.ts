@@ -5,13 +5,13 @@ import { projectDirectories } from '../../sys/project-directories.ts';
 const RELATIVE = join('.muster', 'config.toml');
 
 /**
- * The configuration file of the project that `cwd` lies in: in the nearest directory that has one, up
- * to the root of its repository; outside of a repository in `cwd` itself only.
+ * The configuration files of the project that `cwd` lies in, nearest first, up to the root of its
+ * repository; outside of a repository in `cwd` itself only. The nearest that may act is the one that does.
  */
-export function findProjectFile(cwd: string): string | undefined {
+export function findConfigFiles(cwd: string): readonly string[] {
   return projectDirectories(resolve(cwd))
     .map((directory) => join(directory, RELATIVE))
-    .find(exists);
+    .filter(exists);
 }
 
 function exists(path: string): boolean {

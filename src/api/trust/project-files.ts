@@ -4,7 +4,7 @@ import { MAX_AGENT_BYTES } from '../../agents/read-text.ts';
 import { projectRoot } from '../../sys/project-directories.ts';
 import type { ProjectFileKind, ProjectFileRequest } from '../../sys/project-file.ts';
 import { projectClaudeFiles } from '../config/claude-places.ts';
-import { findProjectFile } from '../config/project-file.ts';
+import { findConfigFiles } from '../config/project-file.ts';
 import { MAX_SETTINGS_BYTES } from '../config/settings-file.ts';
 import type { UserPlace } from '../config/paths.ts';
 
@@ -32,11 +32,10 @@ export function findProjectFiles(
   { environment, home }: UserPlace,
 ): { readonly files: readonly ProjectFile[]; readonly unusable: readonly UnusableFile[] } {
   const boundary = projectRoot(cwd);
-  const config = findProjectFile(cwd);
   const agents = projectAgentFiles(cwd, environment);
   return {
     files: [
-      ...(config === undefined ? [] : [settings('config', { path: config, boundary })]),
+      ...findConfigFiles(cwd).map((path) => settings('config', { path, boundary })),
       ...projectClaudeFiles(cwd, home).map((place) => settings('permissions', place)),
       ...agents.files.map((file) => ({
         kind: 'agent' as const,
