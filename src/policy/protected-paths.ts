@@ -1,25 +1,15 @@
 import { relative } from 'node:path';
+import { foldedName, mayBeShortFor } from '../sys/folded-name.ts';
+import { rootOf } from '../sys/paths.ts';
+import { PROTECTED_ENDINGS, PROTECTED_PATHS } from '../sys/protected-names.ts';
 import { isInside } from './call.ts';
 
-/**
- * What a workspace holds that makes programs run or changes what Muster may do (SECURITY "Files"): a
- * write to it is asked of a person in every mode. Names count at any depth, as a file or a directory.
- */
-const PROTECTED_NAMES: ReadonlySet<string> = new Set(
-  [
-    '.git .gitmodules .gitattributes .gitconfig .husky .hg',
-    '.muster .gen .claude .agents .mcp.json',
-    '.vscode .idea .devcontainer .ripgreprc',
-    '.envrc .npmrc .pnpmfile.cjs .yarnrc .yarnrc.yml .yarnrc.yaml',
-    '.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile',
-    '.zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .inputrc',
-  ].flatMap((names) => names.split(' ')),
+const NAMES: ReadonlySet<string> = new Set(PROTECTED_PATHS.filter((path) => !path.includes('/')));
+/** Those of more than one name, by their last one. */
+const LONGER: ReadonlyMap<string, readonly string[]> = Map.groupBy(
+  PROTECTED_PATHS.filter((path) => path.includes('/')),
+  (path) => path.slice(path.lastIndexOf('/') + 1),
 );
-
-/** Code points that some file systems ignore in names. */
-const IGNORED_IN_NAMES = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
-/** Endings that some file systems drop. */
-const DROPPED_AT_THE_END = /[. ]+$/;
 
 /** Where a path is judged; all absolute and real. */
 export interface ProtectionPlace {
@@ -30,22 +20,24 @@ export interface ProtectionPlace {
 
 /**
  * Whether writing to a path (absolute; test it as asked and as it really is) is asked of a person in
- * every mode. Of a path in a root only what is below the root counts: where the user put the workspace
- * is the user's choice.
+ * every mode. Of a path in a root only what is below the innermost one counts: where the user put the
+ * workspace is the user's choice.
  */
 export function isProtectedPath(path: string, place: ProtectionPlace): boolean {
   if (place.stateDirectories.some((directory) => isInside(directory, path))) return true;
-  const root = place.roots.find((each) => isInside(each, path));
+  const root = rootOf(path, place.roots);
   const below = root === undefined ? path : relative(root, path);
-  return below.split('/').some((name) => PROTECTED_NAMES.has(foldName(name)));
+  const names = below.split('/').map(foldedName);
+  return names.some((name, index) => isProtectedName(name) || endsLongerPath(names, index));
 }
 
-/** A name as the most forgiving file system compares it. */
-function foldName(name: string): string {
-  return name
-    .normalize('NFKC')
-    .replace(IGNORED_IN_NAMES, '')
-    .toUpperCase()
-    .toLowerCase()
-    .replace(DROPPED_AT_THE_END, '');
+function isProtectedName(name: string): boolean {
+  if (NAMES.has(name) || PROTECTED_ENDINGS.some((ending) => name.endsWith(ending))) return true;
+  return name.includes('~') && [...NAMES].some((long) => mayBeShortFor(name, long));
+}
+
+function endsLongerPath(names: readonly string[], index: number): boolean {
+  const candidates = LONGER.get(names[index] ?? '') ?? [];
+  const whole = `/${names.slice(0, index + 1).join('/')}`;
+  return candidates.some((path) => whole.endsWith(`/${path}`));
 }

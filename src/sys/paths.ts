@@ -38,6 +38,7 @@ export function absolutePath(path: string, cwd: string): string {
   return resolve(cwd, path);
 }
 
+/** `/dev/null` among them: commands may write to it, and no tool has a use for it as a file. */
 export function isSystemPath(path: string): boolean {
   return SYSTEM_DIRECTORIES.some((directory) => isInside(directory, path));
 }

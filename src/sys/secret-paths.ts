@@ -1,67 +1,152 @@
-/** Directories whose files are all secret, as trailing parts of a directory path. */
-const SECRET_DIRECTORIES = [
-  ['.ssh'],
-  ['.gnupg'],
-  ['.aws'],
-  ['.azure'],
-  ['.config', 'gh'],
-  ['.config', 'gcloud'],
-  ['.password-store'],
+import { foldedName } from './folded-name.ts';
+
+/** Directories whose files are all secret, wherever they lie; mostly below the home directory. */
+const SECRET_DIRECTORIES: readonly string[] = [
+  '.ssh',
+  '.gnupg',
+  '.password-store',
+  '.local/share/keyrings',
+  '.gnome2/keyrings',
+  'library/keychains',
+  // Clouds and clusters.
+  '.aws',
+  '.azure',
+  '.oci',
+  '.aliyun',
+  '.config/gcloud',
+  '.config/doctl',
+  '.config/linode-cli',
+  '.config/netlify',
+  '.config/.wrangler',
+  '.local/share/com.vercel.cli',
+  '.terraform.d',
+  '.step',
+  // Code hosts and password managers.
+  '.config/gh',
+  '.config/hub',
+  '.config/glab-cli',
+  '.config/github-copilot',
+  '.config/op',
+  '.config/sops',
+  '.config/rclone',
+  // Browsers keep sessions.
+  '.mozilla',
+  '.config/google-chrome',
+  '.config/chromium',
+  '.config/bravesoftware',
+  'library/application support/google/chrome',
+  'library/application support/firefox',
+  // Wallets.
+  '.bitcoin',
+  '.ethereum',
+  '.electrum',
+  '.config/solana',
+  // The system's own.
+  'etc/sudoers.d',
+  'etc/ssl/private',
 ];
 
 /** Files that are secret only in that directory. */
-const SECRET_FILES_IN = [
-  ['.docker', 'config.json'],
-  ['.kube', 'config'],
-  ['etc', 'shadow'],
-  ['etc', 'gshadow'],
+const SECRET_FILES_IN: readonly string[] = [
+  '.docker/config.json',
+  '.config/containers/auth.json',
+  '.kube/config',
+  '.gem/credentials',
+  '.cargo/credentials',
+  '.cargo/credentials.toml',
+  '.m2/settings.xml',
+  '.m2/settings-security.xml',
+  '.composer/auth.json',
+  '.config/composer/auth.json',
+  '.config/git/credentials',
+  '.claude/.credentials.json',
+  '.codex/auth.json',
+  '.gemini/oauth_creds.json',
+  '.local/share/opencode/auth.json',
+  '.fly/config.yml',
+  'etc/shadow',
+  'etc/shadow-',
+  'etc/gshadow',
+  'etc/gshadow-',
+  'etc/sudoers',
+  'etc/krb5.keytab',
 ];
 
-const SECRET_NAMES = new Set([
+const SECRET_NAMES: ReadonlySet<string> = new Set([
+  '.authinfo',
+  '.authinfo.gpg',
+  '.bash_history',
+  '.boto',
+  '.dev.vars',
   '.dockercfg',
+  '.envrc',
   '.git-credentials',
   '.htpasswd',
+  '.my.cnf',
+  '.mylogin.cnf',
+  '.mysql_history',
   '.netrc',
+  '.node_repl_history',
   '.pgpass',
+  '.psql_history',
   '.pypirc',
+  '.python_history',
+  '.s3cfg',
+  '.secret',
+  '.secrets',
+  '.terraformrc',
   '.vault-token',
+  '.vault_pass',
+  '.vault_password',
+  '.zsh_history',
   '_netrc',
   'credentials.json',
-  'id_dsa',
-  'id_ecdsa',
-  'id_ed25519',
-  'id_rsa',
+  'htpasswd',
+  'local.settings.json',
+  'terraform.tfstate',
+  'terraform.tfstate.backup',
+  'wallet.dat',
 ]);
 
-const SECRET_PATTERNS = [
-  /^\.envrc$/,
-  /^\.env(\..*)?(?<!\.(example|sample|template|dist|defaults?|schema))$/,
-  /\.(pem|key|p12|pfx|jks|keystore|kdbx|ppk)$/,
+/** `.env` and its kind; what is meant to be looked at and copied is none. */
+const ENVIRONMENT_FILE = /^(?:\.env(?:[._-].*)?|.+\.env)$/;
+const EXAMPLE = /(?:^|[._-])(?:example|sample|template|tmpl|dist|defaults?|schema)(?:[._-]|$)/;
+
+const SECRET_PATTERNS: readonly RegExp[] = [
+  /\.(?:pem|key|p8|p12|pfx|pkcs12|jks|keystore|kdb|kdbx|ppk|keytab|ovpn|keychain|keychain-db|agekey)$/,
+  /^id_(?:rsa|dsa|ecdsa|ed25519|xmss)(?:[._-].*)?(?<!\.pub)$/,
+  /^ssh_host_.*_key$/,
   /^client_secret.*\.json$/,
-  /^service[-_]account.*\.json$/,
+  /^service[-_]?account.*\.json$/,
+  /^(?:secrets?|credentials?)\.(?:ya?ml|toml|ini|properties|txt)$/,
+  /^secrets?\.json$/,
 ];
 
 /**
  * Whether a file by its path (absolute, asked or real: test both) usually holds credentials: even
- * reading it is asked of a person, and searches leave its contents out. Case is ignored, because
- * file systems may.
+ * reading it is asked of a person, and searches leave its contents out. Names are compared as the most
+ * forgiving file system does.
  */
 export function isSecretPath(path: string): boolean {
   const parts = path
-    .toLowerCase()
     .split('/')
-    .filter((part) => part !== '');
+    .filter((part) => part !== '')
+    .map(foldedName);
   const name = parts.at(-1);
   if (name === undefined) return false;
-  if (SECRET_NAMES.has(name) || SECRET_PATTERNS.some((pattern) => pattern.test(name))) return true;
-  if (SECRET_FILES_IN.some((file) => endsWith(parts, file))) return true;
-  return SECRET_DIRECTORIES.some((directory) => holds(parts, directory));
+  if (isEnvironmentFile(name) || SECRET_NAMES.has(name)) return true;
+  if (SECRET_PATTERNS.some((pattern) => pattern.test(name))) return true;
+  const whole = `/${parts.join('/')}`;
+  if (SECRET_FILES_IN.some((file) => whole.endsWith(`/${file}`))) return true;
+  return SECRET_DIRECTORIES.some((directory) => `${whole}/`.includes(`/${directory}/`));
 }
 
-function endsWith(parts: readonly string[], tail: readonly string[]): boolean {
-  return tail.every((part, index) => parts[parts.length - tail.length + index] === part);
+function isEnvironmentFile(name: string): boolean {
+  return ENVIRONMENT_FILE.test(name) && !EXAMPLE.test(name);
 }
 
-function holds(parts: readonly string[], run: readonly string[]): boolean {
-  return parts.some((_, start) => run.every((part, index) => parts[start + index] === part));
+/** Where the secrets of a home directory and of the system lie, for what cannot tell them by name. */
+export function secretPlaces(home: string): readonly string[] {
+  const atHome = [...SECRET_DIRECTORIES, ...SECRET_FILES_IN, ...SECRET_NAMES];
+  return [...atHome.map((path) => `${home}/${path}`), ...SECRET_FILES_IN.map((path) => `/${path}`)];
 }

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
 import { isProtectedPath } from '../../src/policy/protected-paths.ts';
+import { foldedName } from '../../src/sys/folded-name.ts';
+import {
+  PROTECTED_ENDINGS,
+  PROTECTED_IN_GIT_DIRECTORY,
+  PROTECTED_PATHS,
+} from '../../src/sys/protected-names.ts';
 import { HOME, ROOT } from './support.ts';
 
 const place = { roots: [ROOT], stateDirectories: [`${HOME}/.config/muster`] };
@@ -21,16 +27,85 @@ test.each([
   '.envrc',
   '.npmrc',
   '.ba\u017fhrc',
+  '.CLAUDE/Settings.json',
+  '.git /hooks/x',
+  'GIT~1/config',
+  'sub/CLAUDE~1/settings.json',
+  'MCP~1.JSO',
+  'GITMOD~2',
+  'subagents/x/SUBAGENT.md',
+  '.github/agents/x.agent.md',
+  '.github/hooks/x.json',
+  'a/.GitHub/Agents/x.md',
+  '.gemini/settings.json',
+  '.codex/config.toml',
+  '.opencode/agent/x.md',
+  'opencode.json',
+  '.cursor/mcp.json',
+  '.qwen/settings.json',
+  '.kiro/hooks/x',
+  '.roo/mcp.json',
+  '.roomodes',
+  '.clinerules/hooks/x',
+  '.windsurf/hooks.json',
+  '.continue/config.yaml',
+  '.factory/droids/x.md',
+  '.pi/agents/x.md',
+  '.gen/agents/x.md',
+  '.agents/skills/x/SKILL.md',
+  '.pre-commit-config.yaml',
+  'lefthook.yml',
+  '.yarn/releases/yarn.cjs',
+  '.cargo/config.toml',
+  'my.code-workspace',
+  '.config/fish/config.fish',
+  '.dir-locals.el',
+  '.ripgreprc',
 ])('%j is protected', (file) => expect(isProtectedPath(`${ROOT}/${file}`, place)).toBe(true));
 
-test.each(['src/git/config', '.gitignore', '.github/workflows/x.yml', 'claude/x', 'npmrc'])(
-  '%j is not',
-  (file) => expect(isProtectedPath(`${ROOT}/${file}`, place)).toBe(false),
-);
+test.each([
+  'src/git/config',
+  '.gitignore',
+  '.github/workflows/x.yml',
+  '.github/copilot-instructions.md',
+  'claude/x',
+  'npmrc',
+  'package.json',
+  'Makefile',
+  'AGENTS.md',
+  'CLAUDE.md',
+  'GEMINI.md',
+  '.cursorrules',
+  'agents/x.md',
+  'github/agents/x.md',
+  'src/.config/app.ts',
+  'git~x/config',
+  'notes~1',
+  '.cargo/registry/x',
+  '.yarn/cache/x.zip',
+])('%j is not', (file) => expect(isProtectedPath(`${ROOT}/${file}`, place)).toBe(false));
 
 test('state directories are, wherever they lie', () => {
   expect(isProtectedPath(`${HOME}/.config/muster/config.toml`, place)).toBe(true);
   expect(isProtectedPath(`${HOME}/.config/muster2`, place)).toBe(false);
+});
+
+test('a root inside a root counts from itself', () => {
+  const inner = `${ROOT}/.claude/worktrees/one`;
+  const nested = { ...place, roots: [ROOT, inner] };
+  expect(isProtectedPath(`${inner}/src/a.ts`, nested)).toBe(false);
+  expect(isProtectedPath(`${ROOT}/.claude/worktrees/two/a.ts`, nested)).toBe(true);
+});
+
+test('the list is written as it is compared', () => {
+  const all = [...PROTECTED_PATHS, ...PROTECTED_ENDINGS, ...PROTECTED_IN_GIT_DIRECTORY];
+  expect(all.map((path) => path.split('/').map(foldedName).join('/'))).toEqual(all);
+  expect(new Set(all).size).toBe(all.length);
+});
+
+test('a long name of dots and blanks takes no time', () => {
+  const name = `${'. '.repeat(50_000)}x`;
+  expect(isProtectedPath(`${ROOT}/${name}`, place)).toBe(false);
 });
 
 test('a workspace may lie in a directory of such a name', () => {

@@ -163,6 +163,25 @@ test.each([
   '/home/u/.docker/config.json',
   '/w/service-account-prod.json',
   '/w/.git-credentials',
+  '/w/prod.env',
+  '/w/.env-prod',
+  '/w/.e\u200cnv',
+  '/w/.env.',
+  '/w/id_ed25519_work',
+  '/w/AuthKey.p8',
+  '/w/.dev.vars',
+  '/w/config/secrets.yml',
+  '/w/terraform.tfstate',
+  '/home/u/.cargo/credentials.toml',
+  '/home/u/.m2/settings.xml',
+  '/home/u/.codex/auth.json',
+  '/home/u/.claude/.credentials.json',
+  '/home/u/.bash_history',
+  '/home/u/.mozilla/firefox/x/cookies.sqlite',
+  '/home/u/Library/Keychains/login.keychain-db',
+  '/home/u/.local/share/keyrings/login.keyring',
+  '/etc/sudoers.d/x',
+  '/etc/ssh/ssh_host_rsa_key',
 ])('secret: %s', (path) => {
   expect(isSecretPath(path)).toBe(true);
 });
@@ -180,6 +199,16 @@ test.each([
   '/w/.github/workflows/ci.yml',
   '/w/sshd.md',
   '/w/.environment',
+  '/w/example.env',
+  '/w/.env.template',
+  '/w/.env.dist',
+  '/w/.env.defaults',
+  '/w/src/secrets.ts',
+  '/w/src/credentials.py',
+  '/w/id_ed25519_work.pub',
+  '/w/ssh_host_rsa_key.pub',
+  '/w/auth.json',
+  '/w/.npmrc',
 ])('not secret: %s', (path) => {
   expect(isSecretPath(path)).toBe(false);
 });
