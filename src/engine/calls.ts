@@ -6,6 +6,7 @@ import { NO_ACCESS, type Decision } from '../protocol/permission.ts';
 import { schedule, type ScheduledCall } from '../policy/conflicts.ts';
 import type { EngineDeps } from './deps.ts';
 import { execute } from './execute-call.ts';
+import { NO_FILES } from './file-reach.ts';
 import { judge } from './judge.ts';
 import { prepareCall, type PreparedCall } from './prepare-call.ts';
 import { SlotUse } from './slot-use.ts';
@@ -120,16 +121,16 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallAtWor
   }
   if (unknown !== undefined && isDelegation(call)) {
     // It was allowed before, and a child may be at work for it.
-    await execute(deps, run, { ...call, roots: run.rights.roots });
+    await execute(deps, run, { ...call, reach: NO_FILES });
     return;
   }
   const wait = isWait(call)
     ? <T>(ask: () => Promise<T>) => ask()
     : <T>(ask: () => Promise<T>) => slot.waiting(ask);
-  const { allowed, roots, decision, refusal } = await judge(deps, run, call, wait);
+  const { allowed, reach, decision, refusal } = await judge(deps, run, call, wait);
   if (run.signal.aborted) return;
   if (allowed) {
-    await execute(deps, run, { ...call, roots });
+    await execute(deps, run, { ...call, reach });
     return;
   }
   refuse(run, call.call, {

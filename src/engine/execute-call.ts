@@ -2,7 +2,7 @@ import { deferred, onAbort } from '../base/async.ts';
 import type { Deadline } from '../base/deadlines.ts';
 import { errorMessage } from '../base/errors.ts';
 import { byteLength } from '../base/text.ts';
-import type { AnyTool, ToolOutput } from '../protocol/tool.ts';
+import type { AnyTool, FileReach, ToolOutput } from '../protocol/tool.ts';
 import type { EngineDeps } from './deps.ts';
 import type { ReadyCall } from './prepare-call.ts';
 import { orderOf } from './stop.ts';
@@ -17,8 +17,7 @@ const CAP_SLACK = 4_096;
 const BYTES_A_UNIT = 3;
 
 export interface AllowedCall extends ReadyCall {
-  /** Where it may open files. */
-  readonly roots: readonly string[];
+  readonly reach: FileReach;
 }
 
 /** Runs a call that was allowed, its intent written before and its outcome after. */
@@ -61,7 +60,7 @@ const TIMED_OUT = Symbol('tool_seconds');
  * they give up their own tools, and their end is waited for.
  */
 async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Promise<ToolOutput> {
-  const { tool, input, call, roots } = ready;
+  const { tool, input, call, reach } = ready;
   // Told to stop while the intent was being written.
   if (run.signal.aborted) {
     return { text: `Not run: ${orderOf(run.signal).because}.`, error: 'CANCELLED' };
@@ -80,7 +79,7 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
     deadlines.push(deps.deadlines.after(CLEANUP_MS, () => givenUp.resolve(outcome)));
   });
   try {
-    const context = toolContext(deps, run, { callId: call.id, roots, signal: controller.signal });
+    const context = toolContext(deps, run, { callId: call.id, reach, signal: controller.signal });
     const output = await Promise.race([tool.run(input, context), givenUp.promise]);
     return controller.signal.reason === TIMED_OUT ? timedOut(output, toolMs) : output;
   } catch (thrown) {

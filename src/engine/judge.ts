@@ -1,19 +1,19 @@
-import { statSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { NO_ACCESS, type Decision } from '../protocol/permission.ts';
-import { isInside, pathsOf, type JudgedCall, type ResolvedPath } from '../policy/call.ts';
+import { isInside, type JudgedCall, type ResolvedPath } from '../policy/call.ts';
 import { decide, needsShellParser } from '../policy/decide.ts';
 import { refuseUnanswered } from '../policy/refusal.ts';
 import { loadShellParser } from '../policy/shell-parser.ts';
+import type { FileReach } from '../protocol/tool.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
 import type { EngineDeps } from './deps.ts';
+import { fileReach, pathCaution } from './file-reach.ts';
 import type { ReadyCall } from './prepare-call.ts';
 import type { TaskRun } from './task-run.ts';
 
 export interface Judgement {
   readonly allowed: boolean;
-  /** Where the call may open files: the task's roots, and what was allowed beyond them. */
-  readonly roots: readonly string[];
+  /** Where the call may open files: in the task's roots, and what was allowed beyond them. */
+  readonly reach: FileReach;
   readonly decision: Decision;
   /** What the model reads when it is not allowed. */
   readonly refusal: string;
@@ -39,33 +39,16 @@ export async function judge(
     stateDirectories: deps.stateDirectories,
     shellParser: needsShellParser(call, rights) ? await loadShellParser() : null,
   });
-  const roots = openRoots(call, rights.roots);
+  const reach = fileReach(call, { rights, home: deps.home });
   if (decision.verdict !== 'ask' || deps.questions === null) {
     const allowed = decision.verdict === 'allow';
-    return { allowed, roots, decision, refusal: refuseUnanswered(decision) };
+    return { allowed, reach, decision, refusal: refuseUnanswered(decision) };
   }
   const answer = await waiting(() => askPerson(deps, run, { call, decision }));
-  return { allowed: answer === 'allow', roots, decision, refusal: DENIED_BY_PERSON };
+  return { allowed: answer === 'allow', reach, decision, refusal: DENIED_BY_PERSON };
 }
 
 const DENIED_BY_PERSON = 'The user was asked and said no. Go on without it.';
-
-/** A root is a directory: of a file that was allowed beyond the roots, the one it lies in. */
-function openRoots(call: JudgedCall, roots: readonly string[]): readonly string[] {
-  const beyond = pathsOf(call.access)
-    .map((path) => path.real)
-    .filter((path) => !roots.some((root) => isInside(root, path)));
-  return [...roots, ...beyond.map((path) => (isDirectory(path) ? path : dirname(path)))];
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    // Missing, or not to be looked at by this user: whoever opens it says so.
-    return false;
-  }
-}
 
 async function askPerson(
   deps: EngineDeps,
@@ -95,10 +78,15 @@ function judgedCall(deps: EngineDeps, run: TaskRun, { tool, access }: ReadyCall)
     const leadsNowhere = problem === 'link_loop' && roots.some((root) => isInside(root, asked));
     return { asked, real, insideRoots: inside || leadsNowhere };
   };
+  const writable = (asked: string): ResolvedPath => {
+    const path = resolve(asked);
+    return { ...path, ...pathCaution(path.real, 'write', roots) };
+  };
   const readable = (asked: string): ResolvedPath => {
     const path = resolve(asked);
     return {
       ...path,
+      ...pathCaution(path.real, 'read', roots),
       insideRoots: path.insideRoots || deps.store.isOwnFile(run.spec.id, path.real),
     };
   };
@@ -110,7 +98,7 @@ function judgedCall(deps: EngineDeps, run: TaskRun, { tool, access }: ReadyCall)
     access: {
       ...described,
       reads: described.reads.map(readable),
-      writes: described.writes.map(resolve),
+      writes: described.writes.map(writable),
     },
     inToolSet: run.view.has(tool.name),
   };

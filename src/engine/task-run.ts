@@ -11,6 +11,7 @@ import type { AnyTool, FileMemory } from '../protocol/tool.ts';
 import { BackgroundShells } from './background-shells.ts';
 import { Budget } from './budget.ts';
 import type { EngineDeps } from './deps.ts';
+import { fileMemory } from './file-stamps.ts';
 import type { Journal } from './journal.ts';
 import { RightsInForce } from './rights-in-force.ts';
 import type { Slot } from './slots.ts';
@@ -79,7 +80,7 @@ export class TaskRun {
     );
     // What an ended stint has spent was booked above when it ended, and is nothing to the next one.
     if (this.state.end === null) this.budget.recover(this.state.stint.spent);
-    this.files = fileMemory(this.journal.state);
+    this.files = fileMemory(this.journal.state, parts.tree.stamps);
     this.shells = new BackgroundShells(deps, this);
     this.hadSlot = this.journal.state.startedAt !== null;
     parts.parent?.children.add(this);
@@ -244,13 +245,4 @@ export class TaskRun {
     this.journal.close();
     this.finished.resolve();
   }
-}
-
-/** What the fold knows, and on top what calls under way have just seen. */
-function fileMemory(state: TaskState): FileMemory {
-  const fresh = new Map<string, string>();
-  return {
-    seen: (path) => fresh.get(path) ?? state.knownFiles.get(path) ?? undefined,
-    remember: (path, hash) => void fresh.set(path, hash),
-  };
 }

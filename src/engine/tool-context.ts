@@ -1,4 +1,4 @@
-import type { ToolContext } from '../protocol/tool.ts';
+import type { FileReach, ToolContext } from '../protocol/tool.ts';
 import type { EngineDeps } from './deps.ts';
 import type { TaskRun } from './task-run.ts';
 
@@ -6,14 +6,14 @@ import type { TaskRun } from './task-run.ts';
 export function toolContext(
   deps: EngineDeps,
   run: TaskRun,
-  { callId, roots, signal }: Pick<ToolContext, 'callId' | 'roots' | 'signal'>,
+  { callId, reach, signal }: Pick<ToolContext, 'callId' | 'signal'> & { readonly reach: FileReach },
 ): ToolContext {
   const { spec } = run;
   return {
     taskId: spec.id,
     callId,
     cwd: spec.cwd,
-    roots,
+    ...reach,
     signal,
     clock: deps.clock,
     caps: deps.settings.caps,

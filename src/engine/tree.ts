@@ -1,14 +1,16 @@
 import { Budget } from './budget.ts';
 import type { EngineSettings } from './deps.ts';
+import { FileStamps } from './file-stamps.ts';
 import type { LimitHit } from '../protocol/stint.ts';
 import { Slots } from './slots.ts';
 
-/** What the tasks of one tree share in this process: slots, budget and counts. */
+/** What the tasks of one tree share in this process: slots, budget, counts, and who wrote which file. */
 export class Tree {
   /** The id of the task at its top here. */
   readonly id: string;
   readonly slots: Slots;
   readonly budget: Budget;
+  readonly stamps = new FileStamps();
   private readonly maxTasks: number;
   /** Ids of all that were ever made, the top left out: one that is resumed is no new one. */
   private readonly tasks = new Set<string>();

@@ -10,7 +10,12 @@ export interface ResolvedPath {
   readonly real: string;
   /** Whether `real` may be touched without a question: inside a root, or a file of the task's own. */
   readonly insideRoots: boolean;
+  /** What the disk tells of it that only a person may decide about. */
+  readonly caution?: PathCaution;
 }
+
+/** `other_names`: hard links, which may lie outside; `git_directory`: under another name than `.git`. */
+export type PathCaution = 'other_names' | 'git_directory';
 
 /** What a call would touch, with its paths resolved. */
 export interface CallAccess extends Omit<Access, 'reads' | 'writes'> {

@@ -2,7 +2,7 @@ import { truncate } from '../base/text.ts';
 import type { Decision, PermissionRule, Rights } from '../protocol/permission.ts';
 import { isSecretPath } from '../sys/secret-paths.ts';
 import { pathsOf } from './call.ts';
-import type { JudgedCall, ResolvedPath } from './call.ts';
+import type { JudgedCall, PathCaution, ResolvedPath } from './call.ts';
 import { readCommand } from './command-rules.ts';
 import type { ReadCommand } from './command-rules.ts';
 import { hasEffect } from './plan-mode.ts';
@@ -130,8 +130,17 @@ function guardedFloor({ call, rights, facts }: Judged): Decision | undefined {
   const guarded = call.access.writes.find((path) => either(path, isProtected));
   if (guarded !== undefined) return personOnly(`${show(guarded)} is a protected path`);
   const secret = pathsOf(call.access).find((path) => either(path, isSecretPath));
-  return secret === undefined ? undefined : personOnly(`${show(secret)} usually holds secrets`);
+  if (secret !== undefined) return personOnly(`${show(secret)} usually holds secrets`);
+  const [cautious] = pathsOf(call.access).flatMap((path) =>
+    path.caution === undefined ? [] : [`${show(path)} ${CAUTIONS[path.caution]}`],
+  );
+  return cautious === undefined ? undefined : personOnly(cautious);
 }
+
+const CAUTIONS: Readonly<Record<PathCaution, string>> = {
+  other_names: 'has other names (hard links), which may lie outside the workspace',
+  git_directory: 'lies in a git directory, whose config and hooks git obeys',
+};
 
 function personOnly(what: string): Decision {
   const reason = `${what}: only a person can allow it, for one call; no rule or mode does.`;

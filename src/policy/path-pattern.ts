@@ -53,6 +53,31 @@ export function pathCouldMatch(pattern: string, path: ResolvedPath, place: Patte
   );
 }
 
+/**
+ * Whether a pattern could mean a path below a directory (absolute), given relative to it, a directory's
+ * with `/` at its end; as `pathCouldMatch`, for many paths. Compiled for these alone, and forgotten with
+ * them: the matcher keeps each path that it has seen.
+ */
+export function patternMatcher(
+  pattern: string,
+  directory: string,
+  place: PatternPlace,
+): (path: string) => boolean {
+  const probe = join(directory, ANY_CHILD);
+  const matchers = wideAnchors(pattern, probe, place).map(({ base, line }) => ({
+    base,
+    rules: ignore({ ignoreCase: true }).add({ pattern: line.normalize() }),
+  }));
+  return (path) => {
+    const whole = join(directory, path);
+    return matchers.some(({ base, rules }) => {
+      if (!isInside(base, whole)) return false;
+      const rest = relative(base, whole).normalize();
+      return rest !== '' && rules.ignores(path.endsWith('/') ? `${rest}/` : rest);
+    });
+  };
+}
+
 /** A name that no pattern spells out, so that only one for everything in a directory matches it. */
 const ANY_CHILD = '\u0001';
 

@@ -81,13 +81,35 @@ export interface ToolOutput {
   readonly told?: readonly string[];
 }
 
+/** What was decided about a path when the call was judged. */
+export interface JudgedPath {
+  /** Where it led, absolute: one that leads elsewhere since is not opened. */
+  readonly real: string;
+  /** It was a file with other names (hard links), which may lie outside the roots, and a person knew. */
+  readonly mayHaveOtherNames: boolean;
+}
+
+/** Whether a path below a directory, relative with `/` (a directory's with one at its end), is kept back: by which rule. */
+export type Withheld = (path: string) => string | undefined;
+
+/** Where a call may open files, as it was judged. */
+export interface FileReach {
+  /** Absolute real paths that files must lie in. */
+  readonly roots: readonly string[];
+  /** By absolute path as the call asked for it. */
+  readonly judged: ReadonlyMap<string, JudgedPath>;
+  /**
+   * What rules keep from a call that was allowed for the directory as a whole; null: nothing. Both
+   * absolute.
+   */
+  withheldBelow(directory: { readonly asked: string; readonly real: string }): Withheld | null;
+}
+
 /** The ports a tool gets. Nothing in it belongs to the engine, so that a tool is tested alone. */
-export interface ToolContext {
+export interface ToolContext extends FileReach {
   readonly taskId: string;
   readonly callId: string;
   readonly cwd: string;
-  /** Absolute real paths that files must lie in. */
-  readonly roots: readonly string[];
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly caps: ToolCaps;
@@ -147,6 +169,10 @@ export interface FileMemory {
   /** Hash at the task's last read or write of this real path. */
   seen(path: string): string | undefined;
   remember(path: string, hash: string): void;
+  /** Before this task writes that to a real path: others of its tree may see it at once, and whose it is. */
+  willWrite(path: string, hash: string): void;
+  /** Which other task of the tree left the file with this hash, in words: `task ID (AGENT)`. */
+  changedBy(path: string, hash: string): string | undefined;
 }
 
 export interface TodoItem {

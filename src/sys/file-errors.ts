@@ -14,6 +14,7 @@ const SYSTEM_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   ENOSPC: ['LIMIT_EXCEEDED', 'cannot be written: no space left on the device'],
   EDQUOT: ['LIMIT_EXCEEDED', 'cannot be written: the disk quota is used up'],
   EFBIG: ['LIMIT_EXCEEDED', 'cannot be written: larger than the file system allows'],
+  EBUSY: ['PERMISSION_DENIED', 'is in use (a mount point), and cannot be replaced'],
   EMFILE: ['LIMIT_EXCEEDED', 'cannot be opened: too many open files'],
 };
 

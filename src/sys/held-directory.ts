@@ -6,6 +6,7 @@ import {
   mkdirSync,
   openSync,
   realpathSync,
+  type BigIntStats,
 } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { systemErrorCode } from '../base/errors.ts';
@@ -18,9 +19,17 @@ const O_PATH = 0o10000000;
 export interface HeldDirectory {
   /** The path by which an entry of it is reached. */
   at(name: string): string;
-  /** To be called after an entry was opened: throws `ELOOP` when the way to it has changed. */
-  verify(): void;
+  /**
+   * To be called after an entry was opened, with what `fstat` says of it: throws `ELOOP` when the way to
+   * it has changed.
+   */
+  verify(opened?: OpenedEntry): void;
   close(): void;
+}
+
+export interface OpenedEntry {
+  readonly name: string;
+  readonly stats: BigIntStats;
 }
 
 export interface HoldOptions {
@@ -47,22 +56,24 @@ function hasDescriptorPaths(): boolean {
   return descriptorPaths;
 }
 
-/** Linux: open each component below its parent's descriptor; a link on the way is an error. */
+/**
+ * Linux: open each component below its parent's descriptor, from the root of the file system on; a
+ * link on the way is an error, above the root, too, where another root may hold it.
+ */
 export function holdByDescriptor(
   root: string,
   directory: string,
   options: HoldOptions = {},
 ): HeldDirectory {
-  const flags = O_PATH | O_DIRECTORY | O_NOFOLLOW;
-  let fd = openSync(root, flags);
+  let fd = openSync('/', HOLD);
+  const enter = (name: string, how: HoldOptions): void => {
+    const next = openBelow(`/proc/self/fd/${fd}/${name}`, how);
+    closeSync(fd);
+    fd = next;
+  };
   try {
-    for (const name of componentsBelow(root, directory)) {
-      const path = `/proc/self/fd/${fd}/${name}`;
-      if (options.create === true) makeDirectory(path);
-      const next = openSync(path, flags);
-      closeSync(fd);
-      fd = next;
-    }
+    for (const name of componentsBelow('/', root)) enter(name, {});
+    for (const name of componentsBelow(root, directory)) enter(name, options);
   } catch (thrown) {
     closeSync(fd);
     throw thrown;
@@ -72,6 +83,18 @@ export function holdByDescriptor(
     verify: () => undefined,
     close: () => closeSync(fd),
   };
+}
+
+const HOLD = O_PATH | O_DIRECTORY | O_NOFOLLOW;
+
+function openBelow(path: string, { create = false }: HoldOptions): number {
+  try {
+    return openSync(path, HOLD);
+  } catch (thrown) {
+    if (!create || systemErrorCode(thrown) !== 'ENOENT') throw thrown;
+  }
+  makeDirectory(path);
+  return openSync(path, HOLD);
 }
 
 /** Elsewhere: go by name, and afterwards look whether the name still means the same directory. */
@@ -88,8 +111,13 @@ export function holdByIdentity(
   const before = identity(directory);
   return {
     at: (name) => join(directory, name),
-    verify: () => {
+    verify: (opened) => {
       if (identity(directory) !== before) throw linkError(directory);
+      if (opened === undefined) return;
+      // Swapped and swapped back while it was opened: then it is not what the name means now.
+      const now = lstatSync(join(directory, opened.name), { bigint: true });
+      const { dev, ino } = opened.stats;
+      if (now.dev !== dev || now.ino !== ino) throw linkError(directory);
     },
     close: () => undefined,
   };

@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, type BigIntStats 
 import { basename, dirname } from 'node:path';
 import { MusterError, systemErrorCode } from '../base/errors.ts';
 import { fileError, fileKind } from './file-errors.ts';
+import { hasForeignNames } from './hard-links.ts';
 import { holdDirectory, type HeldDirectory } from './held-directory.ts';
 import { isSystemPath, pathProblem, rootOf } from './paths.ts';
 import { resolveInRoots, type ResolvedPath } from './real-path.ts';
@@ -9,6 +10,20 @@ import { resolveInRoots, type ResolvedPath } from './real-path.ts';
 /** How often a way that changes under us is walked again before we give up. */
 const MAX_ATTEMPTS = 40;
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+
+/** Where files may be opened. A tool's context is one. */
+export interface OpenPlace {
+  /** Absolute and real. */
+  readonly roots: readonly string[];
+  /** What was decided about paths, absolute and as asked: one that leads elsewhere since is not opened. */
+  readonly judged?: ReadonlyMap<string, JudgedPath>;
+}
+
+/** The same as in the protocol, which is no neighbour to import from. */
+interface JudgedPath {
+  readonly real: string;
+  readonly mayHaveOtherNames: boolean;
+}
 
 export interface OpenFile {
   readonly fd: number;
@@ -20,16 +35,18 @@ export interface OpenFile {
 /**
  * Open a regular file inside the roots for reading. Links are followed as long as they lead to a
  * place inside; what is opened is reached without any link, so that nothing can be slipped in between
- * the check and the opening. The caller closes `fd`. Throws MusterError: INVALID_PARAM, NOT_FOUND,
- * PERMISSION_DENIED.
+ * the check and the opening. A file with other names (hard links) only where that was judged. The
+ * caller closes `fd`. Throws MusterError: INVALID_PARAM, NOT_FOUND, PERMISSION_DENIED, CONFLICT.
  */
-export function openFileInRoots(path: string, roots: readonly string[]): OpenFile {
+export function openFileInRoots(path: string, place: OpenPlace): OpenFile {
   return untilSteady(path, () => {
-    const { real, root } = placeInRoots(path, roots);
+    const { real, root } = placeInRoots(path, place);
     requireRegular(path, lstatSync(real, { bigint: true }));
     const directory = holdDirectory(root, dirname(real));
     try {
-      return openEntry(path, directory, real);
+      const file = openEntry(path, directory, real);
+      requireOwnName(path, file, place);
+      return file;
     } finally {
       directory.close();
     }
@@ -39,8 +56,8 @@ export function openFileInRoots(path: string, roots: readonly string[]): OpenFil
 function openEntry(path: string, directory: HeldDirectory, real: string): OpenFile {
   const fd = openSync(directory.at(basename(real)), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
-    directory.verify();
     const stats = fstatSync(fd, { bigint: true });
+    directory.verify({ name: basename(real), stats });
     requireRegular(path, stats);
     return { fd, real, stats };
   } catch (thrown) {
@@ -55,11 +72,11 @@ function openEntry(path: string, directory: HeldDirectory, real: string): OpenFi
  */
 export function inDirectory<T>(
   path: string,
-  roots: readonly string[],
+  place: OpenPlace,
   act: (directory: HeldDirectory, real: string) => T,
 ): T {
   return untilSteady(path, () => {
-    const { real, root } = placeInRoots(path, roots);
+    const { real, root } = placeInRoots(path, place);
     requireDirectory(path, lstatSync(real, { bigint: true }));
     const directory = holdDirectory(root, real);
     try {
@@ -88,7 +105,7 @@ function untilSteady<T>(path: string, attempt: () => T): T {
 /** The real path and the root that holds it. Throws what is wrong with it. */
 export function placeInRoots(
   path: string,
-  roots: readonly string[],
+  { roots, judged }: OpenPlace,
   options: { readonly mayBeMissing?: boolean } = {},
 ): { readonly real: string; readonly root: string } {
   const unusable = pathProblem(path);
@@ -97,6 +114,8 @@ export function placeInRoots(
   if (resolved.problem === 'link_loop') {
     throw new MusterError('INVALID_PARAM', `${path} is a link that leads in a circle`);
   }
+  const decided = judged?.get(path)?.real;
+  if (decided !== undefined && decided !== resolved.real) throw ledElsewhere(path, decided);
   const root = rootOf(resolved.real, roots);
   if (root === undefined || isSystemPath(resolved.real)) throw outside(path, resolved, roots);
   const mayBeMissing = options.mayBeMissing === true && resolved.problem === undefined;
@@ -104,6 +123,14 @@ export function placeInRoots(
     throw fileError(path, Object.assign(new Error(path), { code: missingCode(resolved) }));
   }
   return { real: resolved.real, root };
+}
+
+function ledElsewhere(path: string, decided: string): MusterError {
+  return new MusterError(
+    'CONFLICT',
+    `${path} led to ${decided} when it was allowed, and leads elsewhere now: nothing was opened`,
+    { retryable: true },
+  );
 }
 
 function missingCode(resolved: ResolvedPath): string {
@@ -132,6 +159,15 @@ function requireRegular(path: string, stats: BigIntStats): void {
   if (stats.isFile()) return;
   const hint = stats.isDirectory() ? ': use LS to see what is in it' : ', not a regular file';
   throw new MusterError('INVALID_PARAM', `${path} is ${fileKind(stats)}${hint}`);
+}
+
+function requireOwnName(path: string, { fd, real, stats }: OpenFile, { judged }: OpenPlace): void {
+  if (judged?.get(path)?.mayHaveOtherNames === true || !hasForeignNames(real, stats)) return;
+  closeSync(fd);
+  throw new MusterError(
+    'PERMISSION_DENIED',
+    `${path} has other names (hard links), which may lie outside the workspace: only a person can allow it`,
+  );
 }
 
 function requireDirectory(path: string, stats: BigIntStats): void {

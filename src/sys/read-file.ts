@@ -3,7 +3,7 @@ import { closeSync, read, readSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { MusterError } from '../base/errors.ts';
 import { fileError } from './file-errors.ts';
-import { openFileInRoots, type OpenFile } from './open-in-roots.ts';
+import { openFileInRoots, type OpenFile, type OpenPlace } from './open-in-roots.ts';
 
 const readBytes = promisify(read);
 
@@ -14,10 +14,10 @@ const SMALL_CHUNK_BYTES = 4_096;
 /** Run `use` on an open file and close it after, whatever happens. */
 export async function withFile<T>(
   path: string,
-  roots: readonly string[],
+  place: OpenPlace,
   use: (file: OpenFile) => Promise<T>,
 ): Promise<T> {
-  const file = openFileInRoots(path, roots);
+  const file = openFileInRoots(path, place);
   try {
     return await use(file);
   } catch (thrown) {
@@ -56,10 +56,10 @@ export interface WholeFile {
 /** A whole file of at most `maxBytes`; a larger one is LIMIT_EXCEEDED, read no further than that. */
 export async function readWholeFile(
   path: string,
-  roots: readonly string[],
+  place: OpenPlace,
   options: { readonly maxBytes: number; readonly signal: AbortSignal },
 ): Promise<WholeFile> {
-  return withFile(path, roots, async (file) => {
+  return withFile(path, place, async (file) => {
     const chunks: Buffer[] = [];
     let size = 0;
     for await (const chunk of fileChunks(file, options.signal)) {

@@ -3,7 +3,7 @@ import { REDACTED } from '../protocol/redaction.ts';
 import type { FileChange, ToolContext } from '../protocol/tool.ts';
 import { displayPath } from '../sys/paths.ts';
 import { readWholeFile, sha256, type WholeFile } from '../sys/read-file.ts';
-import { writeFileInRoots } from '../sys/write-file.ts';
+import { writeFileInRoots, type LostProperty } from '../sys/write-file.ts';
 import { MAX_EDIT_BYTES } from './read.ts';
 
 /**
@@ -12,20 +12,39 @@ import { MAX_EDIT_BYTES } from './read.ts';
  */
 export async function readForChange(path: string, context: ToolContext): Promise<WholeFile> {
   const options = { maxBytes: MAX_EDIT_BYTES, signal: context.signal };
-  const whole = await readWholeFile(path, context.roots, options);
+  const whole = await readWholeFile(path, context, options);
   const shown = displayPath(path, context.cwd);
-  const seen = context.files.seen(whole.file.real);
-  if (seen === undefined) {
-    throw new MusterError('CONFLICT', `${shown} has not been read in this task: Read it first.`);
-  }
-  if (seen !== whole.hash) {
-    throw new MusterError(
-      'CONFLICT',
-      `${shown} has changed since it was read: Read it again before changing it.`,
-    );
-  }
-  return whole;
+  const { real } = whole.file;
+  const seen = context.files.seen(real);
+  if (seen === whole.hash) return whole;
+  const other = context.files.changedBy(real, whole.hash);
+  throw new MusterError(
+    'CONFLICT',
+    seen === undefined ? unreadProblem(shown, other) : staleProblem(shown, other),
+  );
 }
+
+function unreadProblem(shown: string, other: string | undefined): string {
+  const by = other === undefined ? '' : `, and was written by ${other}`;
+  return `${shown} has not been read in this task${by}: Read it first.`;
+}
+
+function staleProblem(shown: string, other: string | undefined): string {
+  const what = other === undefined ? 'has changed' : `was changed by ${other}`;
+  return `${shown} ${what} since it was read: Read it again before changing it.`;
+}
+
+export interface WrittenChange {
+  readonly change: FileChange;
+  /** What of the file is not as before, in sentences that follow others; mostly empty. */
+  readonly lost: string;
+}
+
+const LOST: Readonly<Record<LostProperty, string>> = {
+  owner: ' It belongs to you now: its owner could not be kept.',
+  special_bits: ' Its setuid and setgid bits were dropped.',
+  other_names: ' It had other names (hard links): they keep the old content.',
+};
 
 /** Write what was decided from `before` (`nothing`: a new file), and say so for the receipt. */
 export async function writeChange(
@@ -33,15 +52,20 @@ export async function writeChange(
   before: WholeFile | 'nothing',
   content: string,
   context: ToolContext,
-): Promise<FileChange> {
+): Promise<WrittenChange> {
   refuseRedacted(path, before, content, context);
   const bytes = Buffer.from(content, 'utf8');
   context.signal.throwIfAborted();
   const expected = before === 'nothing' ? before : before.file.stats;
-  const real = await writeFileInRoots(path, context.roots, bytes, expected);
   const after = sha256(bytes);
+  const led = before === 'nothing' ? context.judged.get(path)?.real : before.file.real;
+  context.files.willWrite(led ?? path, after);
+  const { real, lost } = await writeFileInRoots(path, context, bytes, expected);
   context.files.remember(real, after);
-  return { path: real, before: before === 'nothing' ? null : before.hash, after };
+  return {
+    change: { path: real, before: before === 'nothing' ? null : before.hash, after },
+    lost: lost.map((property) => LOST[property]).join(''),
+  };
 }
 
 /** The mark stands for a secret that the model was not shown: written, it would be the secret's end. */

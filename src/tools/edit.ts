@@ -51,9 +51,9 @@ export async function editFile(
     edited = result.text;
     done.push(`${plural(result.lines.length, 'replacement')} at ${namedLines(result.lines)}`);
   }
-  const change = await writeChange(path, before, mark + edited, context);
+  const { change, lost } = await writeChange(path, before, mark + edited, context);
   return {
-    text: `Edited ${shown}: ${done.join('; ')}.`,
+    text: `Edited ${shown}: ${done.join('; ')}.${lost}`,
     facts: { changed: [change] },
   };
 }

@@ -1,15 +1,17 @@
 import { join } from 'node:path';
-import { plural } from '../base/text.ts';
+import { byteLength, plural } from '../base/text.ts';
 import { MusterError } from '../base/errors.ts';
 import type { ToolContext } from '../protocol/tool.ts';
 import { absolutePath, displayPath } from '../sys/paths.ts';
 import { defineTool } from './define.ts';
 import { DIRECTORY, DIRECTORY_ALIASES } from './fields.ts';
+import { KeptBack } from './kept-back.ts';
 import { fitLines } from './output.ts';
+import { confirmPaths } from './search/confirm.ts';
 import { withSearchEngine } from './search/search-engine.ts';
-import { comparePaths, type ListResult } from './search/search-types.ts';
+import { comparePaths, type ListResult, type SearchScope } from './search/search-types.ts';
 import { splitGlob, type SplitGlob } from './search/split-glob.ts';
-import { findPlace, SEARCH_TIME_MS } from './search-scope.ts';
+import { findPlace, SEARCH_TIME_MS, unreadableNotes } from './search-scope.ts';
 
 const MAX_SHOWN = 1000;
 /** More than this is not even sorted. */
@@ -48,15 +50,24 @@ export const globTool = defineTool({
       );
     }
     const place = findPlace(base, context);
-    const found = await listFiles(place.real, glob, context);
-    const sorted = found.paths.toSorted(comparePaths);
-    const shown = sorted
-      .slice(0, MAX_SHOWN)
-      .map((path) => displayPath(join(base, path), context.cwd));
-    const fitted = fitLines(shown, context.caps.resultBytes - NOTE_BYTES);
-    const notes = describeRest(found, fitted.lines.length);
-    if (found.paths.length === 0 && notes.length === 0) {
-      return { text: `[no file matches ${input.pattern} in ${displayPath(base, context.cwd)}]` };
+    const withheld = context.withheldBelow({ asked: base, real: place.real });
+    const kept = new KeptBack(withheld);
+    const { scope, ...found } = await listFiles(place.real, { glob, kept }, context);
+    const show = (path: string): string => displayPath(join(base, path), context.cwd);
+    const first = found.paths.toSorted(comparePaths).slice(0, MAX_SHOWN);
+    const shown = confirmPaths(first, scope).map(show);
+    const said = fitLines(
+      [...kept.notes(['file', 'files']), ...unreadableNotes(found.unreadable, show, withheld)],
+      Math.floor(context.caps.resultBytes / 4),
+    ).lines;
+    const noteBytes = NOTE_BYTES + byteLength(said.join('\n'));
+    const fitted = fitLines(shown, context.caps.resultBytes - noteBytes);
+    const notes = [
+      ...describeRest(found, fitted.lines.length + first.length - shown.length),
+      ...said,
+    ];
+    if (found.paths.length === 0 && found.stopped === undefined) {
+      notes.unshift(`[no file matches ${input.pattern} in ${displayPath(base, context.cwd)}]`);
     }
     return { text: [...fitted.lines, ...notes].join('\n') };
   },
@@ -68,11 +79,14 @@ function scopeOf({ pattern, path }: GlobInput, cwd: string): SplitGlob {
 
 async function listFiles(
   directory: string,
-  glob: string,
+  { glob, kept }: { readonly glob: string; readonly kept: KeptBack },
   context: ToolContext,
-): Promise<ListResult> {
+): Promise<ListResult & { readonly scope: SearchScope }> {
   const { globFilter } = await import('./search/globs.ts');
-  const scope = { directory, roots: context.roots, accepts: globFilter(glob), nameGlobs: [] };
+  const matches = globFilter(glob);
+  // Kept back first: their number must not depend on what is looked for.
+  const accepts = (path: string): boolean => !kept.holds(path) && matches(path);
+  const scope = { directory, roots: context.roots, accepts, nameGlobs: [] };
   const limits = {
     maxFiles: MAX_LISTED,
     maxMatches: MAX_LISTED,
@@ -80,7 +94,8 @@ async function listFiles(
     timeMs: SEARCH_TIME_MS,
     signal: context.signal,
   };
-  return withSearchEngine((engine) => engine.list(scope, limits));
+  const found = await withSearchEngine((engine) => engine.list(scope, limits));
+  return { ...found, scope };
 }
 
 function describeRest(found: ListResult, shown: number): string[] {

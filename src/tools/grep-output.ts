@@ -1,4 +1,4 @@
-import { plural, truncate } from '../base/text.ts';
+import { byteLength, plural, truncate } from '../base/text.ts';
 import { fitLines } from './output.ts';
 import type { FileHits, FoundLine, SearchLimits, SearchResult } from './search/search-types.ts';
 import { SEARCH_TIME_MS } from './search-scope.ts';
@@ -16,6 +16,8 @@ export interface HitStyle {
   readonly maxBytes: number;
   readonly pattern: string;
   readonly where: string;
+  /** To be said after the hits. */
+  readonly notes: readonly string[];
 }
 
 const MAX_LINE_CHARACTERS = 500;
@@ -26,12 +28,14 @@ const NOTE_BYTES = 300;
  * alone; or `path:count`. Then, in brackets, what was left out and why.
  */
 export function describeHits(found: FoundHits, style: HitStyle): string {
-  const fitted = fitLines(allLines(found, style), style.maxBytes - NOTE_BYTES);
+  const said = fitLines(style.notes, Math.floor(style.maxBytes / 4)).lines;
+  const noteBytes = NOTE_BYTES + byteLength(said.join('\n'));
+  const fitted = fitLines(allLines(found, style), style.maxBytes - noteBytes);
   const notes = describeRest(found, fitted.left, style.mode);
   if (found.files.length === 0) {
     notes.unshift(`[no match for ${truncate(style.pattern, 100)} in ${style.where}]`);
   }
-  return [...fitted.lines, ...notes].join('\n');
+  return [...fitted.lines, ...notes, ...said].join('\n');
 }
 
 function allLines(found: FoundHits, { mode, show }: HitStyle): string[] {

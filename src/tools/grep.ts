@@ -1,9 +1,16 @@
+import { join } from 'node:path';
 import type { ToolContext } from '../protocol/tool.ts';
 import { absolutePath, displayPath } from '../sys/paths.ts';
 import { defineTool } from './define.ts';
 import { DIRECTORY_ALIASES } from './fields.ts';
 import { describeHits, type OutputMode } from './grep-output.ts';
-import { contentScope, findPlace, SEARCH_TIME_MS } from './search-scope.ts';
+import {
+  contentScope,
+  countKeptBack,
+  findPlace,
+  SEARCH_TIME_MS,
+  unreadableNotes,
+} from './search-scope.ts';
 import { withSearchEngine } from './search/search-engine.ts';
 import type { SearchLimits } from './search/search-types.ts';
 
@@ -17,7 +24,7 @@ export const grepTool = defineTool({
   kind: 'read',
   replay: 'pure',
   description:
-    'Search file contents with a regular expression (ripgrep syntax, no look-around). Ignored, binary and secret files are left out. content gives path:line:text.',
+    'Search file contents with a regular expression (ripgrep syntax, no look-around). Ignored, binary, secret and hard-linked files are left out. content gives path:line:text.',
   input: {
     type: 'object',
     properties: {
@@ -63,7 +70,7 @@ export const grepTool = defineTool({
     const place = findPlace(path, context);
     const mode = input.output_mode ?? 'files_with_matches';
     const filters = await fileFilters(input);
-    const scope = contentScope(place, context.roots, filters.accepts, filters.nameGlobs);
+    const scope = contentScope(path, place, filters, context);
     const around = (lines = input.context ?? 0): number =>
       mode === 'content' ? Math.min(lines, MAX_CONTEXT) : 0;
     const query = {
@@ -74,13 +81,22 @@ export const grepTool = defineTool({
       after: around(input.after),
     };
     const limits = limitsOf(mode, input.head_limit ?? MAX_HITS, context);
-    const result = await withSearchEngine((engine) => engine.search(query, scope, limits));
+    const { kept, ...result } = await withSearchEngine(async (engine) => ({
+      kept: await countKeptBack(engine, { ...place, asked: path }, limits, context),
+      ...(await engine.search(query, scope, limits)),
+    }));
     const found = { ...result, limits };
-    const show = (file: string): string =>
-      displayPath(absolutePath(file, scope.directory), context.cwd);
+    const show = (file: string): string => displayPath(join(scope.directory, file), context.cwd);
     const maxBytes = context.caps.resultBytes;
     const where = displayPath(path, context.cwd);
-    return { text: describeHits(found, { mode, show, maxBytes, pattern: input.pattern, where }) };
+    const withheld = context.withheldBelow({ asked: path, real: place.real });
+    const notes = [
+      ...kept.notes(['file', 'files']),
+      ...unreadableNotes(result.unreadable, show, withheld),
+    ];
+    return {
+      text: describeHits(found, { mode, show, maxBytes, pattern: input.pattern, where, notes }),
+    };
   },
 });
 

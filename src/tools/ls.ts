@@ -7,6 +7,7 @@ import { absolutePath, displayName, displayPath } from '../sys/paths.ts';
 import { defineTool } from './define.ts';
 import { DIRECTORY, DIRECTORY_ALIASES } from './fields.ts';
 import { fitLines } from './output.ts';
+import { KeptBack } from './kept-back.ts';
 import { withSuggestion } from './paths.ts';
 
 /** Entries that are looked at, and entries that are shown. */
@@ -32,12 +33,17 @@ export const lsTool = defineTool({
     const path = absolutePath(input.path ?? '.', context.cwd);
     const shown = displayPath(path, context.cwd);
     try {
-      const { lines, total, more } = inDirectory(path, context.roots, list);
-      if (total === 0) return { text: `[${shown} is empty]` };
+      const { lines, total, more, kept } = inDirectory(path, context, (directory, real) =>
+        list(directory, new KeptBack(context.withheldBelow({ asked: path, real }))),
+      );
+      const told = kept.notes(['entry', 'entries']);
+      if (total === 0) {
+        return { text: told.length === 0 ? `[${shown} is empty]` : told.join('\n') };
+      }
       const fitted = fitLines(lines, context.caps.resultBytes - NOTE_BYTES);
       const left = total - fitted.lines.length;
       const note = `[${more ? 'more than ' : ''}${plural(left, 'more entry', 'more entries')}: use Glob to find some by name]`;
-      return { text: [...fitted.lines, ...(left > 0 || more ? [note] : [])].join('\n') };
+      return { text: [...fitted.lines, ...(left > 0 || more ? [note] : []), ...told].join('\n') };
     } catch (thrown) {
       throw withSuggestion(thrown, path, context);
     }
@@ -49,13 +55,19 @@ interface Listing {
   readonly total: number;
   /** There are more than were counted. */
   readonly more: boolean;
+  readonly kept: KeptBack;
 }
 
-function list(directory: HeldDirectory): Listing {
-  const { entries, more } = firstEntries(directory.at('.'));
+function list(directory: HeldDirectory, kept: KeptBack): Listing {
+  const { entries: all, more } = firstEntries(directory.at('.'));
+  const entries = all.filter((entry) => !kept.holds(entryPath(entry)));
   const sorted = entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const lines = sorted.slice(0, MAX_SHOWN).map(({ name }) => describeEntry(directory, name));
-  return { lines, total: entries.length, more };
+  return { lines, total: entries.length, more, kept };
+}
+
+function entryPath(entry: Dirent): string {
+  return entry.isDirectory() ? `${entry.name}/` : entry.name;
 }
 
 function firstEntries(path: string): { readonly entries: Dirent[]; readonly more: boolean } {

@@ -46,7 +46,7 @@ export const readTool = defineTool({
     const path = absolutePath(input.file_path, context.cwd);
     const range = { first: input.offset ?? 1, count: input.limit ?? DEFAULT_LINES };
     try {
-      return await withFile(path, context.roots, (file) => readLines(file, range, context));
+      return await withFile(path, context, (file) => readLines(file, range, context));
     } catch (thrown) {
       throw withSuggestion(thrown, path, context);
     }

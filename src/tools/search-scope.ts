@@ -1,12 +1,19 @@
 import { lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MusterError } from '../base/errors.ts';
-import type { ToolContext } from '../protocol/tool.ts';
+import type { ToolContext, Withheld } from '../protocol/tool.ts';
 import { placeInRoots } from '../sys/open-in-roots.ts';
 import { fileError, fileKind } from '../sys/file-errors.ts';
 import { isSecretPath } from '../sys/secret-paths.ts';
+import { KeptBack } from './kept-back.ts';
 import { withSuggestion } from './paths.ts';
-import { MAX_SEARCHED_BYTES, type PathFilter, type SearchScope } from './search/search-types.ts';
+import {
+  MAX_SEARCHED_BYTES,
+  type PathFilter,
+  type SearchEngine,
+  type SearchLimits,
+  type SearchScope,
+} from './search/search-types.ts';
 
 /** For one search, all of it. */
 export const SEARCH_TIME_MS = 10_000;
@@ -19,7 +26,7 @@ export interface FoundPlace {
 /** A directory, or a regular file, inside the roots. Throws what is wrong with it. */
 export function findPlace(path: string, context: ToolContext): FoundPlace {
   try {
-    const { real } = placeInRoots(path, context.roots);
+    const { real } = placeInRoots(path, context);
     const stats = lstatSync(real);
     if (!stats.isDirectory() && !stats.isFile()) {
       throw new MusterError('INVALID_PARAM', `${path} is ${fileKind(stats)}: it is not searched`);
@@ -37,23 +44,72 @@ export function findPlace(path: string, context: ToolContext): FoundPlace {
   }
 }
 
+export interface ContentFilters {
+  readonly accepts: readonly PathFilter[];
+  readonly nameGlobs: readonly string[];
+}
+
 /**
- * The scope of a content search. What is found by walking and is secret stays out; a secret file that
- * was named itself is searched, because whoever judged the call knew. Nothing is said about what was
- * left out: that a secret file matched would already tell what is in it.
+ * The scope of a content search. What is found by walking and is secret, has other names outside or is
+ * kept back by a rule stays out; a file that was named itself is searched, because whoever judged the
+ * call knew. Nothing is said about which of those had matched: that would already tell what is in them.
  */
 export function contentScope(
+  path: string,
   place: FoundPlace,
-  roots: readonly string[],
-  filters: readonly PathFilter[],
-  nameGlobs: readonly string[],
+  filters: ContentFilters,
+  context: ToolContext,
 ): SearchScope {
+  const { roots } = context;
+  const { real } = place;
   if (place.isFile) {
-    const directory = dirname(place.real);
-    const file = basename(place.real);
-    return { directory, file, roots, accepts: () => true, nameGlobs: [] };
+    const mayHaveOtherNames = context.judged.get(path)?.mayHaveOtherNames === true;
+    const file = { directory: dirname(real), file: basename(real), mayHaveOtherNames };
+    return { ...file, roots, accepts: () => true, nameGlobs: [] };
   }
-  const accepts: PathFilter = (path) =>
-    filters.every((filter) => filter(path)) && !isSecretPath(join(place.real, path));
-  return { directory: place.real, roots, accepts, nameGlobs };
+  const withheld = context.withheldBelow({ asked: path, real });
+  const accepts: PathFilter = (each) =>
+    filters.accepts.every((filter) => filter(each)) &&
+    !isSecretPath(join(real, each)) &&
+    withheld?.(each) === undefined;
+  return { directory: real, roots, accepts, nameGlobs: filters.nameGlobs };
+}
+
+/**
+ * What rules keep back of all the files of a directory, whatever is looked for in them: counted by
+ * their names, so that the number tells nothing of what they hold.
+ */
+export async function countKeptBack(
+  engine: SearchEngine,
+  place: FoundPlace & { readonly asked: string },
+  limits: SearchLimits,
+  context: ToolContext,
+): Promise<KeptBack> {
+  const kept = new KeptBack(
+    place.isFile ? null : context.withheldBelow({ asked: place.asked, real: place.real }),
+  );
+  if (!kept.isNeeded) return kept;
+  const accepts: PathFilter = (path) => {
+    kept.holds(path);
+    return false;
+  };
+  const scope = { directory: place.real, roots: context.roots, accepts, nameGlobs: [] };
+  await engine.list(scope, limits);
+  return kept;
+}
+
+/** At most so many are named. */
+const MOST_UNREADABLE = 5;
+
+/** What could not be looked into, as a note in brackets; what rules keep back is not named. */
+export function unreadableNotes(
+  unreadable: readonly string[] | undefined,
+  show: (path: string) => string,
+  withheld: Withheld | null,
+): readonly string[] {
+  const all = (unreadable ?? []).filter((path) => withheld?.(path) === undefined);
+  if (all.length === 0) return [];
+  const named = all.slice(0, MOST_UNREADABLE).map(show).join(', ');
+  const rest = all.length > MOST_UNREADABLE ? ` and ${all.length - MOST_UNREADABLE} more` : '';
+  return [`[not searched, for want of permission to read: ${named}${rest}]`];
 }

@@ -31,10 +31,10 @@ export const writeTool = defineTool({
     const shown = displayPath(path, context.cwd);
     const before = await readOld(path, context);
     const { content, kept } = likeBefore(shown, before, input.content);
-    const change = await writeChange(path, before, content, context);
+    const { change, lost } = await writeChange(path, before, content, context);
     const verb = before === 'nothing' ? 'Created' : 'Replaced';
     const size = plural(lineCount(content), 'line');
-    return { text: `${verb} ${shown}: ${size}${kept}.`, facts: { changed: [change] } };
+    return { text: `${verb} ${shown}: ${size}${kept}.${lost}`, facts: { changed: [change] } };
   },
 });
 

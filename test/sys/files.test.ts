@@ -77,9 +77,11 @@ test('a file that keeps being swapped for a link to the outside never opens it',
     if (isLink) fs.symlinkSync(join(at, 'evil/b/file'), path);
     else fs.writeFileSync(path, 'inside');
     if (isLink) {
-      expect(() => openFileInRoots(path, [root])).toThrow(/leads to .* outside the workspace/);
+      expect(() => openFileInRoots(path, { roots: [root] })).toThrow(
+        /leads to .* outside the workspace/,
+      );
     } else {
-      fs.closeSync(openFileInRoots(path, [root]).fd);
+      fs.closeSync(openFileInRoots(path, { roots: [root] }).fd);
     }
   }
 });
@@ -91,12 +93,14 @@ test('no descriptor is left behind, whatever goes wrong', async () => {
   const count = (): number => fs.readdirSync('/proc/self/fd').length;
   const before = count();
   for (const name of ['a/b/file', 'a', 'loop', 'gone', 'gone/x', '../evil/b/file', 'a/b/file/x']) {
-    await readWholeFile(join(root, name), [root], { maxBytes: 3, signal }).catch(() => undefined);
-    await writeFileInRoots(join(root, name), [root], Buffer.from('x'), 'nothing').catch(
+    await readWholeFile(join(root, name), { roots: [root] }, { maxBytes: 3, signal }).catch(
+      () => undefined,
+    );
+    await writeFileInRoots(join(root, name), { roots: [root] }, Buffer.from('x'), 'nothing').catch(
       () => undefined,
     );
     try {
-      inDirectory(join(root, name), [root], () => undefined);
+      inDirectory(join(root, name), { roots: [root] }, () => undefined);
     } catch {
       // Most of them are no directories.
     }
@@ -110,7 +114,7 @@ describe('writing', () => {
     name: string,
     content: string,
     expected: fs.BigIntStats | 'nothing',
-  ) => writeFileInRoots(join(root, name), [root], Buffer.from(content), expected);
+  ) => writeFileInRoots(join(root, name), { roots: [root] }, Buffer.from(content), expected);
 
   test('a file that is there is not taken for a new one, nor a changed one for the old', async () => {
     const { root } = plant();
@@ -137,8 +141,15 @@ describe('writing', () => {
   test('gives the real path, and the content is there', async () => {
     const { root } = plant();
     fs.symlinkSync('a', join(root, 'link'));
-    expect(await write(root, 'link/b/new', 'text', 'nothing')).toBe(join(root, 'a/b/new'));
-    const whole = await readWholeFile(join(root, 'link/b/new'), [root], { maxBytes: 10, signal });
+    expect(await write(root, 'link/b/new', 'text', 'nothing')).toEqual({
+      real: join(root, 'a/b/new'),
+      lost: [],
+    });
+    const whole = await readWholeFile(
+      join(root, 'link/b/new'),
+      { roots: [root] },
+      { maxBytes: 10, signal },
+    );
     expect(whole).toMatchObject({ bytes: Buffer.from('text'), hash: sha256('text') });
   });
 });

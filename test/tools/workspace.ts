@@ -55,12 +55,16 @@ function makeContext(root: string, progress: string[]): ToolContext {
     callId: 'call1',
     cwd: root,
     roots: [root],
+    judged: new Map(),
+    withheldBelow: () => null,
     signal: new AbortController().signal,
     clock: systemClock,
     caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 2_000_000, toolMs: 600_000 },
     files: {
       seen: (path) => hashes.get(path),
       remember: (path, hash) => void hashes.set(path, hash),
+      willWrite: () => {},
+      changedBy: () => undefined,
     },
     todos: {
       get: () => todos,

@@ -1,5 +1,5 @@
 import ignore, { type Ignore } from 'ignore';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import { isRepositoryTop, repositoryTop } from './repository.ts';
@@ -75,8 +75,10 @@ export class IgnoreRules {
 
 function readRules(path: string): string | undefined {
   try {
-    const text = readFileSync(path, 'utf8');
-    return text.length > MAX_IGNORE_BYTES ? undefined : text;
+    // A pipe of that name would be waited for without end.
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats?.isFile() !== true || stats.size > MAX_IGNORE_BYTES) return undefined;
+    return readFileSync(path, 'utf8');
   } catch (thrown) {
     // Most directories have none; one that cannot be read cannot hide anything.
     if (systemErrorCode(thrown) !== undefined) return undefined;

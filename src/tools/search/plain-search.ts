@@ -1,11 +1,13 @@
 import { join } from 'node:path';
-import { MusterError } from '../../base/errors.ts';
+import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import { readWholeFile } from '../../sys/read-file.ts';
 import { MatchWorker, type MatchedLines } from './match-worker.ts';
 import { plainPattern } from './plain-pattern.ts';
 import {
   BINARY_SAMPLE_BYTES,
   MAX_SEARCHED_BYTES,
+  placeFound,
+  unreadableOf,
   type FileHits,
   type FoundLine,
   type ListResult,
@@ -26,13 +28,16 @@ export const plainSearch: SearchEngine = { list, search };
 async function list(scope: SearchScope, limits: SearchLimits): Promise<ListResult> {
   const deadline = Date.now() + limits.timeMs;
   const paths: string[] = [];
-  for await (const path of walkFiles(scope)) {
+  const unreadable: string[] = [];
+  for await (const path of walkFiles(scope, (each) => unreadable.push(each))) {
     limits.signal.throwIfAborted();
     paths.push(path);
-    if (paths.length >= limits.maxFiles) return { paths, stopped: 'limit' };
-    if (Date.now() > deadline) return { paths, stopped: 'time' };
+    if (paths.length >= limits.maxFiles) {
+      return { paths, stopped: 'limit', ...unreadableOf(unreadable) };
+    }
+    if (Date.now() > deadline) return { paths, stopped: 'time', ...unreadableOf(unreadable) };
   }
-  return { paths };
+  return { paths, ...unreadableOf(unreadable) };
 }
 
 async function search(
@@ -45,45 +50,53 @@ async function search(
   const worker = new MatchWorker();
   const files: FileHits[] = [];
   let matches = 0;
-  let slow = false;
+  const unreadable: string[] = [];
+  let stopped: SearchResult['stopped'];
   try {
-    for await (const path of walkFiles(scope)) {
+    for await (const path of walkFiles(scope, (each) => unreadable.push(each))) {
       limits.signal.throwIfAborted();
       const left = deadline - Date.now();
-      if (left <= 0) return { files, stopped: 'time' };
-      const text = await searchableText(join(scope.directory, path), scope.roots, limits.signal);
-      if (text === undefined) continue;
+      if (left <= 0) {
+        stopped = 'time';
+        break;
+      }
+      const read = await searchableText(scope, path, limits.signal);
+      if (read === 'unreadable') unreadable.push(path);
+      if (read === 'unreadable' || read === 'skipped') continue;
       const { multiline } = query;
-      const request = { text, ...pattern, multiline, maxMatches: limits.maxMatchesPerFile };
+      const request = { ...read, ...pattern, multiline, maxMatches: limits.maxMatchesPerFile };
       const found = await worker.match(request, Math.min(left, FILE_TIME_MS));
-      if (found === undefined) slow = true;
+      if (found === undefined) stopped = 'time';
       if (found === undefined || found.length === 0) continue;
-      files.push(hitsOf(path, text, found, query));
+      files.push(hitsOf(path, read.text, found, query));
       matches += found.length;
       if (files.length >= limits.maxFiles || matches >= limits.maxMatches) {
-        return { files, stopped: 'limit' };
+        stopped = 'limit';
+        break;
       }
     }
   } finally {
     await worker.close();
   }
-  return slow ? { files, stopped: 'time' } : { files };
+  return { files, ...(stopped === undefined ? {} : { stopped }), ...unreadableOf(unreadable) };
 }
 
-/** Undefined: binary, too large, or not to be read (any more). */
+/** `skipped`: binary, too large, with a name outside, or gone. */
 async function searchableText(
+  scope: SearchScope,
   path: string,
-  roots: readonly string[],
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<{ readonly text: string } | 'skipped' | 'unreadable'> {
+  const whole = join(scope.directory, path);
+  const options = { maxBytes: MAX_SEARCHED_BYTES, signal };
   try {
-    const { bytes } = await readWholeFile(path, roots, { maxBytes: MAX_SEARCHED_BYTES, signal });
+    const { bytes } = await readWholeFile(whole, placeFound(scope, whole), options);
     const nul = bytes.indexOf(0);
-    if (nul !== -1 && nul < BINARY_SAMPLE_BYTES) return undefined;
-    return bytes.subarray(0, nul === -1 ? bytes.length : nul).toString('utf8');
+    if (nul !== -1 && nul < BINARY_SAMPLE_BYTES) return 'skipped';
+    return { text: bytes.subarray(0, nul === -1 ? bytes.length : nul).toString('utf8') };
   } catch (thrown) {
-    if (thrown instanceof MusterError) return undefined;
-    throw thrown;
+    if (!(thrown instanceof MusterError)) throw thrown;
+    return systemErrorCode(thrown.cause) === 'EACCES' ? 'unreadable' : 'skipped';
   }
 }
 

@@ -18,7 +18,7 @@ export interface RipgrepOptions {
   readonly onRecord: (record: string) => boolean;
 }
 
-const MAX_STDERR = 4000;
+const MAX_STDERR = 65_536;
 
 /** The binary could not be started, or died of its own: another engine has to do. */
 export class RipgrepMissing extends MusterError {

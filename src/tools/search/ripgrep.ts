@@ -1,11 +1,13 @@
 import { MusterError } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { confirmHits } from './confirm.ts';
 import { repositoryTop } from './repository.ts';
 import { ripgrepPath, runRipgrep, type RipgrepRun } from './ripgrep-process.ts';
 import {
   BINARY_SAMPLE_BYTES,
   MAX_SEARCHED_BYTES,
   NEVER_SEARCHED,
+  unreadableOf,
   type FileHits,
   type FoundLine,
   type ListResult,
@@ -32,7 +34,11 @@ async function list(scope: SearchScope, limits: SearchLimits): Promise<ListResul
       return paths.length < limits.maxFiles;
     },
   });
-  return { paths, ...whyStopped(run, paths.length >= limits.maxFiles) };
+  return {
+    paths,
+    ...whyStopped(run, paths.length >= limits.maxFiles),
+    ...unreadableOf(unreadableIn(run.stderr)),
+  };
 }
 
 async function search(
@@ -50,8 +56,24 @@ async function search(
     onRecord: (record) => collector.take(record),
   });
   const full = collector.isFull;
-  if (run.exitCode === 2 && run.stderr !== '' && !full) throw patternError(run.stderr);
-  return { files: collector.files, ...whyStopped(run, full) };
+  // With a pattern that it can't use it never begins, and has no summary at its end.
+  if (run.exitCode === 2 && !collector.hasSummary && !full) throw patternError(run.stderr);
+  return {
+    files: await confirmHits(collector.files, scope, limits.signal),
+    ...whyStopped(run, full),
+    ...unreadableOf(unreadableIn(run.stderr)),
+  };
+}
+
+const UNREADABLE =
+  /^rg: (.+?)(?:: IO error for operation on \1)?: Permission denied \(os error \d+\)$/;
+
+/** What it was refused, of all that it complains about. */
+function unreadableIn(stderr: string): readonly string[] {
+  return stderr
+    .split('\n')
+    .flatMap((line) => UNREADABLE.exec(line)?.[1] ?? [])
+    .map((path) => path.replace(/^\.\//, '') || '.');
 }
 
 function whyStopped(run: RipgrepRun, full: boolean): { readonly stopped?: 'limit' | 'time' } {
@@ -63,7 +85,7 @@ function scopeArgs(scope: SearchScope): string[] {
   const types = scope.nameGlobs.flatMap((glob) => ['--type-add', `muster:${glob}`]);
   return [
     '--hidden',
-    '--no-messages',
+    '--no-ignore-messages',
     '--no-ignore-global',
     '--no-ignore-exclude',
     // In a repository ripgrep looks up to its top; elsewhere it would look up to the root of the disk.
@@ -98,6 +120,7 @@ function searchArgs(query: SearchQuery, limits: SearchLimits): string[] {
 /** Folds ripgrep's JSON lines to hits; a file counts when it has ended and turned out to be text. */
 class Collector {
   readonly files: FileHits[] = [];
+  hasSummary = false;
   readonly #scope: SearchScope;
   readonly #limits: SearchLimits;
   #matches = 0;
@@ -136,6 +159,9 @@ class Collector {
       case 'end':
         this.#end(data['binary_offset']);
         return !this.isFull;
+      case 'summary':
+        this.hasSummary = true;
+        return true;
       default:
         return true;
     }

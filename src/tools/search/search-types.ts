@@ -1,3 +1,5 @@
+import type { OpenPlace } from '../../sys/open-in-roots.ts';
+
 /** Whether a path relative to the searched directory, with `/`, is wanted. */
 export type PathFilter = (path: string) => boolean;
 
@@ -8,6 +10,8 @@ export interface SearchScope {
   /** Only this entry of it, whatever ignore files say. */
   readonly file?: string;
   readonly roots: readonly string[];
+  /** Of `file`: it may have other names (hard links). What is found by walking must have none outside. */
+  readonly mayHaveOtherNames?: boolean;
   readonly accepts: PathFilter;
   /** Globs for bare names that hold for everything `accepts`: for an engine that can use them. */
   readonly nameGlobs: readonly string[];
@@ -51,11 +55,23 @@ export interface SearchResult {
   readonly files: readonly FileHits[];
   /** Why there may be more. */
   readonly stopped?: 'limit' | 'time';
+  /** Directories and files that this user may not look into. */
+  readonly unreadable?: readonly string[];
 }
 
-export interface ListResult {
+export interface ListResult extends Omit<SearchResult, 'files'> {
   readonly paths: readonly string[];
-  readonly stopped?: 'limit' | 'time';
+}
+
+/** How a path that a search has found is opened: where it was found, through no link. */
+export function placeFound(scope: SearchScope, path: string): OpenPlace {
+  const mayHaveOtherNames = scope.mayHaveOtherNames === true;
+  return { roots: scope.roots, judged: new Map([[path, { real: path, mayHaveOtherNames }]]) };
+}
+
+/** As a result has it: only where there is something to say. */
+export function unreadableOf(paths: readonly string[]): Pick<SearchResult, 'unreadable'> {
+  return paths.length === 0 ? {} : { unreadable: paths };
 }
 
 /** What both engines leave out: a file that is larger, in bytes. */

@@ -1,0 +1,57 @@
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { isInside, pathsOf, type JudgedCall, type PathCaution } from '../policy/call.ts';
+import { withheldBelow } from '../policy/withheld.ts';
+import type { Rights } from '../protocol/permission.ts';
+import type { FileReach } from '../protocol/tool.ts';
+import { liesInGitDirectory } from '../sys/git-directory.ts';
+import { pathHasForeignNames } from '../sys/hard-links.ts';
+import { rootOf } from '../sys/paths.ts';
+
+/** For a call that opens no files. */
+export const NO_FILES: FileReach = { roots: [], judged: new Map(), withheldBelow: () => null };
+
+/** Where a call may open files once it is allowed: exactly where its paths led when it was judged. */
+export function fileReach(
+  call: JudgedCall,
+  { rights, home }: { readonly rights: Rights; readonly home: string },
+): FileReach {
+  const judged = pathsOf(call.access).map(({ asked, real, caution }) => {
+    return [asked, { real, mayHaveOtherNames: caution === 'other_names' }] as const;
+  });
+  return {
+    roots: openRoots(call, rights.roots),
+    judged: new Map(judged),
+    withheldBelow: (directory) => withheldBelow(call, { rights, home }, directory),
+  };
+}
+
+/** A root is a directory: of a file that was allowed beyond the roots, the one it lies in. */
+function openRoots(call: JudgedCall, roots: readonly string[]): readonly string[] {
+  const beyond = pathsOf(call.access)
+    .map((path) => path.real)
+    .filter((path) => !roots.some((root) => isInside(root, path)));
+  return [...roots, ...beyond.map((path) => (isDirectory(path) ? path : dirname(path)))];
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // Missing, or not to be looked at by this user: whoever opens it says so.
+    return false;
+  }
+}
+
+/** What the disk tells of a path (absolute, real) that is to be read or written. */
+export function pathCaution(
+  real: string,
+  use: 'read' | 'write',
+  roots: readonly string[],
+): { readonly caution?: PathCaution } {
+  const root = rootOf(real, roots);
+  if (use === 'write' && root !== undefined && liesInGitDirectory(real, root)) {
+    return { caution: 'git_directory' };
+  }
+  return pathHasForeignNames(real) ? { caution: 'other_names' } : {};
+}
