@@ -106,7 +106,7 @@ async function waitForChild(
   }
   if (child()?.status === null) return goesOn(deps.store.outputFile(id), id);
   const state = run?.outcome() ?? foldLog(deps.store, id);
-  return endOutput(state, parentText(state, 0));
+  return endOutput(state, parentText(state, 0), caller.state);
 }
 
 function goesOn(outputFile: string | null, id: string): ToolOutput {

@@ -4,6 +4,7 @@ import { NOTHING } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
 import { isBegunBy } from '../protocol/stint.ts';
 import type { EngineDeps } from './deps.ts';
+import { staleReadsNote } from './file-stamps.ts';
 import { noticeItem } from './notice-text.ts';
 import { foldLog } from './fold-log.ts';
 import { elapsedMs, wholeResult } from './result.ts';
@@ -51,7 +52,7 @@ export function recordEnd(parent: Pick<TaskRun, 'journal' | 'state'>, child: Tas
     below: tasksBelow(child),
   };
   const most = Math.max(0, Math.min(RESULT_IN_NOTICE, RESULTS_TOGETHER - untold(parent.state)));
-  recordWithNotice(parent, ended, known.background ? endNotice(child, most) : null);
+  recordWithNotice(parent, ended, known.background ? endNotice(parent.state, child, most) : null);
 }
 
 /** For a child that can't be gone on with: nobody must wait for it. */
@@ -120,7 +121,7 @@ function untold({ conversation: { queued } }: TaskState): number {
 }
 
 /** `most`: code points of its result. */
-function endNotice(child: TaskState, most: number): TaskInput {
+function endNotice(parent: TaskState, child: TaskState, most: number): TaskInput {
   const { spec, end } = child;
   const whole = wholeResult(child).trim();
   const shown = truncate(whole, most);
@@ -130,11 +131,13 @@ function endNotice(child: TaskState, most: number): TaskInput {
     formatDuration(elapsedMs(child)),
   ].join(', ');
   const error = end?.error ?? null;
+  const stale = staleReadsNote(parent, child);
   const parts = [
     `- Task ${spec.id} (${spec.agent.name}: ${spec.description}): ${facts}.`,
     ...(error === null ? [] : [`${error.code}: ${error.message}.`]),
     ...(whole === '' ? ['It gave no text.'] : []),
     ...(shown === '' ? [] : [`Result: ${shown}`]),
+    ...(stale === '' ? [] : [stale]),
     ...(shown.length < whole.length ? [`[Cut. The whole: TaskOutput(task_id: "${spec.id}")]`] : []),
   ];
   return {

@@ -3,6 +3,7 @@ import { NO_USAGE, paidTokens } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { ToolOutput } from '../protocol/tool.ts';
 import { endNoticeId } from './delivery.ts';
+import { staleReadsNote } from './file-stamps.ts';
 import { elapsedMs, parentText } from './result.ts';
 
 /** Lines and code units of what a running task has said that its report shows. */
@@ -30,13 +31,17 @@ export function runningReport(state: TaskState, now: number): string {
 }
 
 /** The outcome of an ended task, for whoever asked; that it ended need not be told any more. */
-export function endedReport(state: TaskState): ToolOutput {
+export function endedReport(state: TaskState, reader: TaskState): ToolOutput {
   const head = [...facts(state, state.status), `Duration: ${formatDuration(elapsedMs(state))}`];
-  return endOutput(state, `${head.join('\n')}\n\nOutput:\n${parentText(state, 0)}`);
+  return endOutput(state, `${head.join('\n')}\n\nOutput:\n${parentText(state, 0)}`, reader);
 }
 
-/** `text` tells how a task ended: its notice is not needed any more. */
-export function endOutput(state: TaskState, text: string): ToolOutput {
+/**
+ * `said` tells how a task ended: its notice is not needed any more. `reader` is who gets it, and is
+ * told what of its reads is stale.
+ */
+export function endOutput(state: TaskState, said: string, reader: TaskState): ToolOutput {
+  const text = [said, staleReadsNote(reader, state)].filter((part) => part !== '').join('\n\n');
   const told = [endNoticeId(state)];
   const failed = state.status !== 'completed' && state.status !== 'partial';
   return failed

@@ -9,7 +9,7 @@ import { scriptedModel, type Script, type ScriptedModel } from '../../src/model/
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import type { TaskEvent } from '../../src/protocol/event.ts';
 import type { ModelFacts, ModelRequest, ResolvedModel } from '../../src/protocol/model.ts';
-import type { PermissionMode, Rights } from '../../src/protocol/permission.ts';
+import type { PermissionMode, PermissionRule, Rights } from '../../src/protocol/permission.ts';
 import { foldEvents, type TaskState } from '../../src/protocol/state.ts';
 import type { AnyTool } from '../../src/protocol/tool.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
@@ -64,6 +64,9 @@ export interface EngineSetup {
   readonly mode?: PermissionMode;
   /** Whole tools that are asked about. */
   readonly ask?: readonly string[];
+  readonly deny?: readonly PermissionRule[];
+  /** Working directory and only root. Default: the whole disk. */
+  readonly root?: string;
   readonly questions?: QuestionPort;
   /** Of the root; default: the main agent. */
   readonly agent?: AgentDefinition;
@@ -120,7 +123,8 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
   const rights = {
     ...whole,
     mode: setup.mode ?? whole.mode,
-    rules: { ...whole.rules, ask },
+    rules: { ...whole.rules, ask, deny: setup.deny ?? [] },
+    roots: [setup.root ?? '/'],
   };
   return {
     engine,
@@ -131,7 +135,7 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
       engine.start({
         prompt,
         rights,
-        cwd: '/',
+        cwd: setup.root ?? '/',
         params: {},
         agent: setup.agent ?? MAIN_AGENT,
         model: MODEL,

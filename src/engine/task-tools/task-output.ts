@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
+import type { TaskState } from '../../protocol/state.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { findReachable } from '../reach.ts';
 import { parentText, wholeResult } from '../result.ts';
@@ -96,18 +97,22 @@ async function readOutput(
   }
   await wait(running.get(found.id)?.ended);
   signal.throwIfAborted();
-  return readTask(workshop, found.id, input.offset ?? 0);
+  return readTask(workshop, found.id, { offset: input.offset ?? 0, reader: caller.state });
 }
 
-function readTask(workshop: Workshop, id: string, offset: number): ToolOutput {
+function readTask(
+  workshop: Workshop,
+  id: string,
+  { offset, reader }: { readonly offset: number; readonly reader: TaskState },
+): ToolOutput {
   const state = taskState(workshop, id);
   if (state instanceof MusterError) {
     return { text: `TaskOutput: ${state.message}`, error: state.code };
   }
   if (state.end === null) return { text: runningReport(state, workshop.deps.clock.now()) };
-  if (offset === 0) return endedReport(state);
+  if (offset === 0) return endedReport(state, reader);
   const { length } = wholeResult(state);
-  if (offset <= length) return endOutput(state, parentText(state, offset));
+  if (offset <= length) return endOutput(state, parentText(state, offset), reader);
   return {
     text: `TaskOutput: offset: ${offset} is beyond the end; the answer has ${length} characters`,
     error: 'INVALID_PARAM',

@@ -55,29 +55,27 @@ async function stop(
     return { text: `TaskStop: ${found.message}`, error: found.code };
   return found.kind === 'shell'
     ? await stopShell(workshop, caller, found)
-    : await stopTask(workshop, found.id, context);
+    : await stopTask(workshop, { caller, id: found.id, signal: context.signal });
 }
 
 async function stopTask(
   workshop: Workshop,
-  id: string,
-  { taskId, signal }: ToolContext,
+  { caller, id, signal }: Pick<ToolContext, 'signal'> & { caller: TaskRun; id: string },
 ): Promise<ToolOutput> {
   const run = workshop.running.get(id);
   if (run !== undefined) {
-    run.stop(stopOrder('parent', `task ${taskId} stopped it`));
+    run.stop(stopOrder('parent', `task ${caller.spec.id} stopped it`));
     await waitForEnd(run, signal);
   }
   const state = run?.outcome() ?? taskState(workshop, id);
   if (state instanceof MusterError) {
     return { text: `TaskStop: ${state.message}`, error: state.code };
   }
-  const { told } = endOutput(state, '');
   const isStopped = run !== undefined && (state.status === 'stopped' || state.status === 'killed');
-  return {
-    text: `Task ${id} ${isStopped ? 'is stopped' : 'had ended before'}.\n\n${parentText(state, 0)}`,
-    ...(told === undefined ? {} : { told }),
-  };
+  const said = `Task ${id} ${isStopped ? 'is stopped' : 'had ended before'}.`;
+  // That it was stopped is what was wanted: no error.
+  const { text, told = [] } = endOutput(state, `${said}\n\n${parentText(state, 0)}`, caller.state);
+  return { text, told };
 }
 
 async function stopShell(
