@@ -16,8 +16,12 @@ export function fileReach(
   call: JudgedCall,
   { rights, home }: { readonly rights: Rights; readonly home: string },
 ): FileReach {
-  const judged = pathsOf(call.access).map(({ asked, real, caution }) => {
-    return [asked, { real, mayHaveOtherNames: caution === 'other_names' }] as const;
+  const paths = pathsOf(call.access);
+  const linked = new Set(
+    paths.filter(({ caution }) => caution === 'other_names').map(({ real }) => real),
+  );
+  const judged = paths.map(({ asked, real }) => {
+    return [asked, { real, mayHaveOtherNames: linked.has(real) }] as const;
   });
   return {
     roots: openRoots(call, rights.roots),

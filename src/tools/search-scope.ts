@@ -4,6 +4,7 @@ import { MusterError } from '../base/errors.ts';
 import type { ToolContext, Withheld } from '../protocol/tool.ts';
 import { placeInRoots } from '../sys/open-in-roots.ts';
 import { fileError, fileKind } from '../sys/file-errors.ts';
+import { pathHasForeignNames } from '../sys/hard-links.ts';
 import { isSecretPath } from '../sys/secret-paths.ts';
 import { KeptBack } from './kept-back.ts';
 import { withSuggestion } from './paths.ts';
@@ -71,6 +72,7 @@ export function contentScope(
   const accepts: PathFilter = (each) =>
     filters.accepts.every((filter) => filter(each)) &&
     !isSecretPath(join(real, each)) &&
+    !pathHasForeignNames(join(real, each)) &&
     withheld?.(each) === undefined;
   return { directory: real, roots, accepts, nameGlobs: filters.nameGlobs };
 }
@@ -111,5 +113,5 @@ export function unreadableNotes(
   if (all.length === 0) return [];
   const named = all.slice(0, MOST_UNREADABLE).map(show).join(', ');
   const rest = all.length > MOST_UNREADABLE ? ` and ${all.length - MOST_UNREADABLE} more` : '';
-  return [`[not searched, for want of permission to read: ${named}${rest}]`];
+  return [`[could not be read: ${named}${rest}]`];
 }

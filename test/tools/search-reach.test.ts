@@ -135,6 +135,35 @@ describe.each(ENGINES)('%s', (_, engine) => {
   });
 });
 
+test('a file with another name outside cannot be guessed at by Grep', async () => {
+  const at = makeWorkspace();
+  fs.writeFileSync(join(at.root, '../outside'), 'KEY\n');
+  fs.linkSync(join(at.root, '../outside'), at.path('hard.txt'));
+  for (const output_mode of ['content', 'count', 'files_with_matches']) {
+    for (const pattern of ['KEY', 'zzz']) {
+      const input = { pattern, output_mode, head_limit: 1 };
+      expect((await at.call('Grep', input)).text).toBe(`[no match for ${pattern} in .]`);
+    }
+  }
+});
+
+test.runIf(process.platform === 'linux')('a name that is not UTF-8 is told', async () => {
+  const at = makeWorkspace();
+  const path = Buffer.concat([
+    Buffer.from(`${at.root}/n`),
+    Buffer.from([0xff]),
+    Buffer.from('.txt'),
+  ]);
+  fs.writeFileSync(path, 'KEY\n');
+  expect((await at.call('Glob', { pattern: '*.txt' })).text).toBe('n\uFFFD.txt');
+  expect((await at.call('Grep', { pattern: 'KEY' })).text).toBe(
+    '[no match for KEY in .]\n[could not be read: n\uFFFD.txt]',
+  );
+  expect((await plainSearch.search(QUERY, scopeOf(at.root), LIMITS)).unreadable).toEqual([
+    'n\uFFFD.txt',
+  ]);
+});
+
 test('an ignore file that is a pipe is not waited for', async () => {
   const at = makeWorkspace();
   at.write('a.txt', 'KEY\n');
@@ -149,7 +178,7 @@ test('the tools say what could not be looked into', async () => {
   at.write('a.txt', 'KEY\n');
   at.write('closed/b.txt', 'KEY\n');
   fs.chmodSync(at.path('closed'), 0);
-  const note = '[not searched, for want of permission to read: closed]';
+  const note = '[could not be read: closed]';
   const call = (tool: string) =>
     asNormalUser(() => at.call(tool, { pattern: tool === 'Grep' ? 'KEY' : '*' }));
   expect((await call('Grep')).text).toBe(`a.txt\n${note}`);

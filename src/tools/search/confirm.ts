@@ -1,9 +1,16 @@
 import { lstatSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
+import { namesIn } from '../../sys/directory-names.ts';
 import { inDirectory } from '../../sys/open-in-roots.ts';
 import { readWholeFile } from '../../sys/read-file.ts';
-import { MAX_SEARCHED_BYTES, placeFound, type FileHits, type SearchScope } from './search-types.ts';
+import {
+  isLossyName,
+  MAX_SEARCHED_BYTES,
+  placeFound,
+  type FileHits,
+  type SearchScope,
+} from './search-types.ts';
 
 /**
  * The hits of an engine that opens files by their names, as far as they stand in files inside the roots:
@@ -60,12 +67,15 @@ function regularIn(
 ): readonly string[] {
   const whole = join(scope.directory, directory);
   try {
-    return inDirectory(whole, placeFound(scope, whole), (held) =>
-      paths.filter((path) => {
-        const stats = lstatSync(held.at(basename(path)), { throwIfNoEntry: false });
-        return stats?.isFile() === true;
-      }),
-    );
+    return inDirectory(whole, placeFound(scope, whole), (held) => {
+      // A name that is not UTF-8 leads nowhere, and is looked for among those that are listed.
+      const listed = paths.some(isLossyName) ? namesIn(held.at('.')) : [];
+      return paths.filter((path) => {
+        const name = basename(path);
+        if (isLossyName(name)) return listed.includes(name);
+        return lstatSync(held.at(name), { throwIfNoEntry: false })?.isFile() === true;
+      });
+    });
   } catch (thrown) {
     if (thrown instanceof MusterError) return [];
     throw thrown;

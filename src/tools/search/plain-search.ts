@@ -5,6 +5,7 @@ import { MatchWorker, type MatchedLines } from './match-worker.ts';
 import { plainPattern } from './plain-pattern.ts';
 import {
   BINARY_SAMPLE_BYTES,
+  isLossyName,
   MAX_SEARCHED_BYTES,
   placeFound,
   unreadableOf,
@@ -96,7 +97,8 @@ async function searchableText(
     return { text: bytes.subarray(0, nul === -1 ? bytes.length : nul).toString('utf8') };
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
-    return systemErrorCode(thrown.cause) === 'EACCES' ? 'unreadable' : 'skipped';
+    const isRefused = systemErrorCode(thrown.cause) === 'EACCES';
+    return isRefused || isLossyName(path) ? 'unreadable' : 'skipped';
   }
 }
 

@@ -5,6 +5,7 @@ import { repositoryTop } from './repository.ts';
 import { ripgrepPath, runRipgrep, type RipgrepRun } from './ripgrep-process.ts';
 import {
   BINARY_SAMPLE_BYTES,
+  isLossyName,
   MAX_SEARCHED_BYTES,
   NEVER_SEARCHED,
   unreadableOf,
@@ -58,10 +59,11 @@ async function search(
   const full = collector.isFull;
   // With a pattern that it can't use it never begins, and has no summary at its end.
   if (run.exitCode === 2 && !collector.hasSummary && !full) throw patternError(run.stderr);
+  const lossy = collector.files.map(({ path }) => path).filter(isLossyName);
   return {
     files: await confirmHits(collector.files, scope, limits.signal),
     ...whyStopped(run, full),
-    ...unreadableOf(unreadableIn(run.stderr)),
+    ...unreadableOf([...unreadableIn(run.stderr), ...lossy]),
   };
 }
 

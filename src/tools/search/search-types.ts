@@ -55,7 +55,7 @@ export interface SearchResult {
   readonly files: readonly FileHits[];
   /** Why there may be more. */
   readonly stopped?: 'limit' | 'time';
-  /** Directories and files that this user may not look into. */
+  /** Directories and files that this user may not look into, or that no name in UTF-8 leads to. */
   readonly unreadable?: readonly string[];
 }
 
@@ -67,6 +67,11 @@ export interface ListResult extends Omit<SearchResult, 'files'> {
 export function placeFound(scope: SearchScope, path: string): OpenPlace {
   const mayHaveOtherNames = scope.mayHaveOtherNames === true;
   return { roots: scope.roots, judged: new Map([[path, { real: path, mayHaveOtherNames }]]) };
+}
+
+/** Whether a name was not UTF-8 on disk: what stands for it opens nothing. */
+export function isLossyName(path: string): boolean {
+  return path.includes('\uFFFD');
 }
 
 /** As a result has it: only where there is something to say. */
