@@ -53,6 +53,20 @@ export function openFileInRoots(path: string, place: OpenPlace): OpenFile {
   });
 }
 
+/**
+ * The same for an entry of a directory that is held (see `inDirectory`): `real` is absolute, without
+ * links and lies in it. For many of one directory.
+ */
+export function openHeldFile(directory: HeldDirectory, real: string, place: OpenPlace): OpenFile {
+  try {
+    const file = openEntry(real, directory, real);
+    requireOwnName(real, file, place);
+    return file;
+  } catch (thrown) {
+    throw fileError(real, thrown);
+  }
+}
+
 function openEntry(path: string, directory: HeldDirectory, real: string): OpenFile {
   const fd = openSync(directory.at(basename(real)), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {

@@ -1,9 +1,10 @@
-import { lstatSync } from 'node:fs';
+import { closeSync, lstatSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { MusterError } from '../../base/errors.ts';
 import { namesIn } from '../../sys/directory-names.ts';
-import { inDirectory } from '../../sys/open-in-roots.ts';
-import { readWholeFile } from '../../sys/read-file.ts';
+import type { HeldDirectory } from '../../sys/held-directory.ts';
+import { inDirectory, openHeldFile } from '../../sys/open-in-roots.ts';
 import {
   isLossyName,
   MAX_SEARCHED_BYTES,
@@ -22,29 +23,38 @@ export async function confirmHits(
   scope: SearchScope,
   signal: AbortSignal,
 ): Promise<readonly FileHits[]> {
-  const confirmed: FileHits[] = [];
-  for (const hits of found) {
-    if (await holdsLines(join(scope.directory, hits.path), hits, { scope, signal })) {
-      confirmed.push(hits);
-    }
+  const confirmed = new Set<FileHits>();
+  for (const [directory, all] of Map.groupBy(found, ({ path }) => dirname(path))) {
+    const held = inHeld(directory, scope, (at) =>
+      all.filter((hits) => holdsLines(at, hits, scope)),
+    );
+    for (const hits of held) confirmed.add(hits);
+    // Others get their turn, and a signal is seen.
+    await setImmediate();
+    signal.throwIfAborted();
   }
-  return confirmed;
+  return found.filter((hits) => confirmed.has(hits));
 }
 
-async function holdsLines(
-  path: string,
-  { lines }: FileHits,
-  { scope, signal }: { readonly scope: SearchScope; readonly signal: AbortSignal },
-): Promise<boolean> {
-  try {
-    const options = { maxBytes: MAX_SEARCHED_BYTES, signal };
-    const { bytes } = await readWholeFile(path, placeFound(scope, path), options);
-    const held = bytes.toString('utf8').split('\n');
-    return lines.every(({ number, text }) => withoutReturn(held[number - 1]) === text);
-  } catch (thrown) {
-    if (thrown instanceof MusterError) return false;
-    throw thrown;
-  }
+function holdsLines(
+  directory: HeldDirectory,
+  { path, lines }: FileHits,
+  scope: SearchScope,
+): boolean {
+  const held = linesOf(directory, join(scope.directory, path), scope);
+  return lines.every(({ number, text }) => withoutReturn(held[number - 1]) === text);
+}
+
+/** None when it is not opened, too. */
+function linesOf(directory: HeldDirectory, path: string, scope: SearchScope): readonly string[] {
+  return orNone(() => {
+    const { fd, stats } = openHeldFile(directory, path, placeFound(scope, path));
+    try {
+      return stats.size > MAX_SEARCHED_BYTES ? [] : readFileSync(fd, 'utf8').split('\n');
+    } finally {
+      closeSync(fd);
+    }
+  });
 }
 
 function withoutReturn(line: string | undefined): string | undefined {
@@ -65,18 +75,32 @@ function regularIn(
   paths: readonly string[],
   scope: SearchScope,
 ): readonly string[] {
-  const whole = join(scope.directory, directory);
-  try {
-    return inDirectory(whole, placeFound(scope, whole), (held) => {
-      // A name that is not UTF-8 leads nowhere, and is looked for among those that are listed.
-      const listed = paths.some(isLossyName) ? namesIn(held.at('.')) : [];
-      return paths.filter((path) => {
-        const name = basename(path);
-        if (isLossyName(name)) return listed.includes(name);
-        return lstatSync(held.at(name), { throwIfNoEntry: false })?.isFile() === true;
-      });
+  return inHeld(directory, scope, (held) => {
+    // A name that is not UTF-8 leads nowhere, and is looked for among those that are listed.
+    const listed = paths.some(isLossyName) ? namesIn(held.at('.')) : [];
+    return paths.filter((path) => {
+      const name = basename(path);
+      if (isLossyName(name)) return listed.includes(name);
+      return lstatSync(held.at(name), { throwIfNoEntry: false })?.isFile() === true;
     });
+  });
+}
+
+/** In a directory of the scope, relative to it, that is held and no link; nothing when it is one. */
+function inHeld<T>(
+  directory: string,
+  scope: SearchScope,
+  act: (held: HeldDirectory) => readonly T[],
+): readonly T[] {
+  const whole = join(scope.directory, directory);
+  return orNone(() => inDirectory(whole, placeFound(scope, whole), act));
+}
+
+function orNone<T>(attempt: () => readonly T[]): readonly T[] {
+  try {
+    return attempt();
   } catch (thrown) {
+    // Not to be opened, or gone: what was found there is not shown.
     if (thrown instanceof MusterError) return [];
     throw thrown;
   }
