@@ -203,7 +203,7 @@ function doing(kind: JudgedCall['kind']): string {
 }
 
 function either(path: ResolvedPath, test: (path: string) => boolean): boolean {
-  return test(path.asked) || test(path.real);
+  return test(path.asked) || (path.real !== path.asked && test(path.real));
 }
 
 /** Quoted, so that a hostile name stays one word of one line. */

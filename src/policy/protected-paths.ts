@@ -1,15 +1,12 @@
 import { relative } from 'node:path';
 import { foldedName, mayBeShortFor } from '../sys/folded-name.ts';
+import { PathParts } from '../sys/path-parts.ts';
 import { rootOf } from '../sys/paths.ts';
 import { PROTECTED_ENDINGS, PROTECTED_PATHS } from '../sys/protected-names.ts';
 import { isInside } from './call.ts';
 
-const NAMES: ReadonlySet<string> = new Set(PROTECTED_PATHS.filter((path) => !path.includes('/')));
-/** Those of more than one name, by their last one. */
-const LONGER: ReadonlyMap<string, readonly string[]> = Map.groupBy(
-  PROTECTED_PATHS.filter((path) => path.includes('/')),
-  (path) => path.slice(path.lastIndexOf('/') + 1),
-);
+const PARTS = new PathParts(PROTECTED_PATHS);
+const SINGLE_NAMES = PROTECTED_PATHS.filter((path) => !path.includes('/'));
 
 /** Where a path is judged; all absolute and real. */
 export interface ProtectionPlace {
@@ -28,16 +25,10 @@ export function isProtectedPath(path: string, place: ProtectionPlace): boolean {
   const root = rootOf(path, place.roots);
   const below = root === undefined ? path : relative(root, path);
   const names = below.split('/').map(foldedName);
-  return names.some((name, index) => isProtectedName(name) || endsLongerPath(names, index));
+  return names.some((name, index) => PARTS.endAt(names, index) || isLikeProtected(name));
 }
 
-function isProtectedName(name: string): boolean {
-  if (NAMES.has(name) || PROTECTED_ENDINGS.some((ending) => name.endsWith(ending))) return true;
-  return name.includes('~') && [...NAMES].some((long) => mayBeShortFor(name, long));
-}
-
-function endsLongerPath(names: readonly string[], index: number): boolean {
-  const candidates = LONGER.get(names[index] ?? '') ?? [];
-  const whole = `/${names.slice(0, index + 1).join('/')}`;
-  return candidates.some((path) => whole.endsWith(`/${path}`));
+function isLikeProtected(name: string): boolean {
+  if (PROTECTED_ENDINGS.some((ending) => name.endsWith(ending))) return true;
+  return name.includes('~') && SINGLE_NAMES.some((long) => mayBeShortFor(name, long));
 }

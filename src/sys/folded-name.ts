@@ -1,5 +1,6 @@
 /** Code points that some file systems ignore in names. */
 const IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
+const PLAIN = /^[\x21-\x7e]*$/;
 /** Characters that some file systems drop at the end of a name. */
 const DROPPED_AT_THE_END = '. ';
 
@@ -8,7 +9,9 @@ const DROPPED_AT_THE_END = '. ';
  * and what is dropped at its end left out (CVE-2025-59944 and its kind).
  */
 export function foldedName(name: string): string {
-  const folded = name.normalize('NFKC').replace(IGNORED, '').toUpperCase().toLowerCase();
+  const folded = PLAIN.test(name)
+    ? name.toLowerCase()
+    : name.normalize('NFKC').replace(IGNORED, '').toUpperCase().toLowerCase();
   let end = folded.length;
   while (end > 0 && DROPPED_AT_THE_END.includes(folded.charAt(end - 1))) end -= 1;
   return folded.slice(0, end);

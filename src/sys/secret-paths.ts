@@ -1,4 +1,5 @@
 import { foldedName } from './folded-name.ts';
+import { PathParts } from './path-parts.ts';
 
 /** Directories whose files are all secret, wherever they lie; mostly below the home directory. */
 const SECRET_DIRECTORIES: readonly string[] = [
@@ -72,7 +73,7 @@ const SECRET_FILES_IN: readonly string[] = [
   'etc/krb5.keytab',
 ];
 
-const SECRET_NAMES: ReadonlySet<string> = new Set([
+const SECRET_NAMES: readonly string[] = [
   '.authinfo',
   '.authinfo.gpg',
   '.bash_history',
@@ -106,7 +107,10 @@ const SECRET_NAMES: ReadonlySet<string> = new Set([
   'terraform.tfstate',
   'terraform.tfstate.backup',
   'wallet.dat',
-]);
+];
+
+const DIRECTORIES = new PathParts(SECRET_DIRECTORIES);
+const FILES = new PathParts([...SECRET_FILES_IN, ...SECRET_NAMES]);
 
 /** `.env` and its kind; what is meant to be looked at and copied is none. */
 const ENVIRONMENT_FILE = /^(?:\.env(?:[._-].*)?|.+\.env)$/;
@@ -134,11 +138,9 @@ export function isSecretPath(path: string): boolean {
     .map(foldedName);
   const name = parts.at(-1);
   if (name === undefined) return false;
-  if (isEnvironmentFile(name) || SECRET_NAMES.has(name)) return true;
-  if (SECRET_PATTERNS.some((pattern) => pattern.test(name))) return true;
-  const whole = `/${parts.join('/')}`;
-  if (SECRET_FILES_IN.some((file) => whole.endsWith(`/${file}`))) return true;
-  return SECRET_DIRECTORIES.some((directory) => `${whole}/`.includes(`/${directory}/`));
+  if (isEnvironmentFile(name) || SECRET_PATTERNS.some((pattern) => pattern.test(name))) return true;
+  if (FILES.endAt(parts, parts.length - 1)) return true;
+  return parts.some((_, index) => DIRECTORIES.endAt(parts, index));
 }
 
 function isEnvironmentFile(name: string): boolean {

@@ -19,18 +19,24 @@ const swept = new Set<string>();
 
 /** Remove what killed writers have left in a directory; once a directory and process. */
 export function sweepTemporaries(directory: HeldDirectory): void {
-  // A new directory may get the number of one that was removed.
-  const { dev, ino, birthtimeNs } = lstatSync(directory.at('.'), { bigint: true });
-  const identity = `${dev}:${ino}:${birthtimeNs}`;
-  if (swept.has(identity)) return;
-  if (swept.size >= MAX_SWEPT) swept.clear();
-  swept.add(identity);
   try {
-    for (const name of temporariesIn(directory)) removeAbandoned(directory.at(name));
+    if (isFirstSweep(directory)) {
+      for (const name of temporariesIn(directory)) removeAbandoned(directory.at(name));
+    }
   } catch (thrown) {
     // What is left behind does no harm; the write that led here is done.
     if (systemErrorCode(thrown) === undefined) throw thrown;
   }
+}
+
+function isFirstSweep(directory: HeldDirectory): boolean {
+  // A new directory may get the number of one that was removed.
+  const { dev, ino, birthtimeNs } = lstatSync(directory.at('.'), { bigint: true });
+  const identity = `${dev}:${ino}:${birthtimeNs}`;
+  if (swept.has(identity)) return false;
+  if (swept.size >= MAX_SWEPT) swept.clear();
+  swept.add(identity);
+  return true;
 }
 
 function temporariesIn(directory: HeldDirectory): readonly string[] {

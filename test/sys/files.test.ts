@@ -68,6 +68,20 @@ describe.each(STRATEGIES)('holding a directory %s', (_, hold) => {
   });
 });
 
+test('by identity: what was opened through a link that is gone again is noticed', () => {
+  const { root, at } = plant();
+  const held = holdByIdentity(root, join(root, 'a/b'));
+  fs.renameSync(join(root, 'a'), join(root, 'was'));
+  fs.symlinkSync(join(at, 'evil'), join(root, 'a'));
+  const stats = fs.statSync(held.at('file'), { bigint: true });
+  fs.rmSync(join(root, 'a'));
+  fs.renameSync(join(root, 'was'), join(root, 'a'));
+  held.verify();
+  expect(() => held.verify({ name: 'file', stats })).toThrow('a link on the way');
+  held.verify({ name: 'file', stats: fs.statSync(join(root, 'a/b/file'), { bigint: true }) });
+  held.close();
+});
+
 test('a file that keeps being swapped for a link to the outside never opens it', () => {
   const { root, at } = plant();
   const path = join(root, 'a/b/file');
