@@ -23,6 +23,8 @@ describe('what a call for a directory may not see of it', () => {
     );
     expect(kept({ ask: ['Grep(*.key)'] }, 'Glob')).toBeNull();
     expect(kept({ deny: ['Read(private/)'] }, 'LS')?.('private/')).toMatch(/^deny rule/);
+    expect(kept({ deny: ['Read(private/)'] }, 'Grep')?.('private/x')).toMatch(/^deny rule/);
+    expect(kept({ deny: ['Read(private)'] }, 'Grep')?.('a/private/x')).toMatch(/^deny rule/);
     expect(kept({ deny: [`Read(/${ROOT}/x)`] }, 'LS')?.('x')).toMatch(/^deny rule/);
     expect(kept({ deny: ['Read(~/x)'] }, 'LS')?.('x')).toBeUndefined();
   });

@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { writeFileInRoots, type WrittenFile } from '../../src/sys/write-file.ts';
 import { asNormalUser } from './normal-user.ts';
@@ -97,4 +100,38 @@ test('what a killed writer has left is swept by a later write, and nothing else 
     'a',
     'x.muster-abcdefgh.tmp',
   ]);
+});
+
+test('a writer that is killed leaves the old file whole', async () => {
+  const root = tempDirectory();
+  const path = join(root, 'a');
+  fs.writeFileSync(path, 'old');
+  const source = join(import.meta.dirname, '../../src/sys/write-file.ts');
+  const script = `
+    import { statSync } from 'node:fs';
+    import { writeFileInRoots } from ${JSON.stringify(source)};
+    const [root, path] = process.argv.slice(1);
+    for (;;) {
+      process.stdout.write('.');
+      const before = statSync(path, { bigint: true });
+      await writeFileInRoots(path, { roots: [root] }, Buffer.alloc(5_000_000, 'n'), before);
+    }`;
+  for (let round = 0; round < 3; round += 1) {
+    fs.writeFileSync(path, 'old');
+    const args = ['--input-type=module', '-e', script, root, path];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const closed = once(child, 'close');
+    await once(child.stdout, 'data');
+    await sleep(round * 3);
+    child.kill('SIGKILL');
+    await closed;
+    const text = fs.readFileSync(path, 'utf8');
+    expect([3, 5_000_000]).toContain(text.length);
+    expect(new Set(text).size).toBe(text === 'old' ? 3 : 1);
+  }
+  const left = fs.readdirSync(root).filter((name) => name !== 'a');
+  for (const name of left) fs.utimesSync(join(root, name), OLD, OLD);
+  expect(left.every((name) => /^\.muster-[a-z0-9]+\.tmp$/.test(name))).toBe(true);
+  await replace(path, root);
+  expect(fs.readdirSync(root)).toEqual(['a']);
 });
