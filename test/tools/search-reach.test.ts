@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ToolContext } from '../../src/protocol/tool.ts';
 import { countKeptBack } from '../../src/tools/search-scope.ts';
-import { confirmHits, confirmPaths } from '../../src/tools/search/confirm.ts';
+import { confirmEntries, confirmHits, confirmPaths } from '../../src/tools/search/confirm.ts';
 import { plainSearch } from '../../src/tools/search/plain-search.ts';
 import { ripgrep } from '../../src/tools/search/ripgrep.ts';
 import type { SearchLimits, SearchScope } from '../../src/tools/search/search-types.ts';
@@ -202,7 +202,9 @@ test('a hit is only one where the file holds it, reached through no link', async
   const right = hit('f.txt', 2, 'KEY');
   const found = [right, hit('f.txt', 2, 'KEY outside'), hit('link/f.txt', 1, 'KEY outside')];
   expect(await confirmHits(found, scope, LIMITS.signal)).toEqual([right]);
-  expect(confirmPaths(['f.txt', 'link/f.txt', 'gone.txt', 'link'], scope)).toEqual(['f.txt']);
+  const names = ['f.txt', 'link/f.txt', 'gone.txt', 'link', '.'];
+  expect(confirmPaths(names, scope)).toEqual(['f.txt']);
+  expect(confirmEntries(names, scope)).toEqual(['f.txt', 'link', '.']);
 });
 
 test('nothing outside is found while another process swaps directories for links', async () => {

@@ -1,4 +1,4 @@
-import { closeSync, lstatSync, readFileSync } from 'node:fs';
+import { closeSync, lstatSync, readFileSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { MusterError } from '../../base/errors.ts';
@@ -63,27 +63,34 @@ function withoutReturn(line: string | undefined): string | undefined {
 
 /** The same for names alone, relative to the directory of the scope: those of regular files. */
 export function confirmPaths(found: readonly string[], scope: SearchScope): readonly string[] {
-  const regular = new Set<string>();
-  for (const [directory, paths] of Map.groupBy(found, dirname)) {
-    for (const path of regularIn(directory, paths, scope)) regular.add(path);
-  }
-  return found.filter((path) => regular.has(path));
+  return confirmNames(found, scope, (stats) => stats.isFile());
 }
 
-function regularIn(
-  directory: string,
-  paths: readonly string[],
+/** The same for names of anything. */
+export function confirmEntries(found: readonly string[], scope: SearchScope): readonly string[] {
+  return confirmNames(found, scope, () => true);
+}
+
+function confirmNames(
+  found: readonly string[],
   scope: SearchScope,
+  isWanted: (stats: Stats) => boolean,
 ): readonly string[] {
-  return inHeld(directory, scope, (held) => {
-    // A name that is not UTF-8 leads nowhere, and is looked for among those that are listed.
-    const listed = paths.some(isLossyName) ? namesIn(held.at('.')) : [];
-    return paths.filter((path) => {
-      const name = basename(path);
-      if (isLossyName(name)) return listed.includes(name);
-      return lstatSync(held.at(name), { throwIfNoEntry: false })?.isFile() === true;
+  const confirmed = new Set<string>();
+  for (const [directory, paths] of Map.groupBy(found, (path) => dirname(path))) {
+    const held = inHeld(directory, scope, (at) => {
+      // A name that is not UTF-8 leads nowhere, and is looked for among those that are listed.
+      const listed = paths.some(isLossyName) ? namesIn(at.at('.')) : [];
+      return paths.filter((path) => {
+        const name = basename(path);
+        if (isLossyName(name)) return listed.includes(name);
+        const stats = lstatSync(at.at(name), { throwIfNoEntry: false });
+        return stats !== undefined && isWanted(stats);
+      });
     });
-  });
+    for (const path of held) confirmed.add(path);
+  }
+  return found.filter((path) => confirmed.has(path));
 }
 
 /** In a directory of the scope, relative to it, that is held and no link; nothing when it is one. */

@@ -1,6 +1,6 @@
 import { MusterError } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import { confirmHits } from './confirm.ts';
+import { confirmEntries, confirmHits } from './confirm.ts';
 import { repositoryTop } from './repository.ts';
 import { ripgrepPath, runRipgrep, type RipgrepRun } from './ripgrep-process.ts';
 import {
@@ -38,7 +38,7 @@ async function list(scope: SearchScope, limits: SearchLimits): Promise<ListResul
   return {
     paths,
     ...whyStopped(run, paths.length >= limits.maxFiles),
-    ...unreadableOf(unreadableIn(run.stderr)),
+    ...unreadableOf(confirmEntries(unreadableIn(run.stderr), scope)),
   };
 }
 
@@ -63,7 +63,7 @@ async function search(
   return {
     files: await confirmHits(collector.files, scope, limits.signal),
     ...whyStopped(run, full),
-    ...unreadableOf([...unreadableIn(run.stderr), ...lossy]),
+    ...unreadableOf(confirmEntries([...unreadableIn(run.stderr), ...lossy], scope)),
   };
 }
 
