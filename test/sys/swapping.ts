@@ -3,8 +3,18 @@ import { onTestFinished } from 'vitest';
 
 /** What the other process does without a pause: the names change places, back and forth. */
 const SWAP = `
-  const { lstatSync, renameSync, rmSync } = require('node:fs');
+  const { existsSync, lstatSync, renameSync, rmSync } = require('node:fs');
   const [directory, link, spare] = process.argv.slice(1);
+  // Somebody may make the directory anew while it is away, as often as it takes.
+  const restore = () => {
+    while (existsSync(spare)) {
+      try {
+        if (lstatSync(directory, { throwIfNoEntry: false })?.isSymbolicLink()) renameSync(directory, link);
+        rmSync(directory, { recursive: true, force: true });
+        renameSync(spare, directory);
+      } catch {}
+    }
+  };
   process.stdout.write('on');
   for (;;) {
     try {
@@ -13,10 +23,7 @@ const SWAP = `
       renameSync(directory, link);
       renameSync(spare, directory);
     } catch {
-      // Somebody has made the directory anew while it was away.
-      if (lstatSync(directory).isSymbolicLink()) renameSync(directory, link);
-      rmSync(directory, { recursive: true, force: true });
-      renameSync(spare, directory);
+      restore();
     }
   }`;
 
@@ -26,8 +33,9 @@ export async function keepSwapping(directory: string, link: string): Promise<voi
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const closed = new Promise<void>((resolve) => void child.once('close', () => resolve()));
   onTestFinished(async () => {
-    child.kill('SIGKILL');
+    const isAlive = child.kill('SIGKILL');
     await closed;
+    if (!isAlive) throw new Error('the process that swaps had ended: nothing was tested');
   });
   await new Promise<void>((resolve) => void child.stdout.once('data', () => resolve()));
 }
