@@ -104,6 +104,7 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
     platform: process.platform,
     home: realPath(place.home),
     stateDirectories: [directory, realPath(userConfigDir(place))],
+    sandboxed: () => Promise.resolve(true),
     questions: options.questions ?? null,
     onEvent: (event, of) => router.route(event, of),
     onSignal: () => {},

@@ -85,6 +85,8 @@ export interface EngineDeps {
   readonly home: string;
   /** Muster's own configuration and data directories: no task writes there. */
   readonly stateDirectories: readonly string[];
+  /** Whether the operating system holds commands to what they may touch; tried out at the first call. */
+  sandboxed(): Promise<boolean>;
   /** Null where nobody can answer: what would ask is refused. */
   readonly questions: QuestionPort | null;
   /** Each event once it is written; `tree`: the id of the task at the top here, `state`: the fold with it. */

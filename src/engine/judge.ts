@@ -1,10 +1,14 @@
 import { NO_ACCESS, type Decision } from '../protocol/permission.ts';
-import { isInside, type JudgedCall, type ResolvedPath } from '../policy/call.ts';
+import { isInside } from '../policy/call.ts';
+import type { CommandProof, JudgedCall, ResolvedPath } from '../policy/call.ts';
 import { decide, needsShellParser } from '../policy/decide.ts';
 import { refuseUnanswered } from '../policy/refusal.ts';
-import { loadShellParser } from '../policy/shell-parser.ts';
+import { loadShellParser, type ShellParser } from '../policy/shell-parser.ts';
 import type { FileReach } from '../protocol/tool.ts';
+import { commandEnvironment } from '../sys/command-environment.ts';
+import { readEnvironment } from '../sys/env.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
+import { proveCommands } from './command-proof.ts';
 import type { EngineDeps } from './deps.ts';
 import { fileReach, pathCaution } from './file-reach.ts';
 import type { ReadyCall } from './prepare-call.ts';
@@ -33,13 +37,17 @@ export async function judge(
   waiting: Waiting,
 ): Promise<Judgement> {
   const { rights } = run;
-  const call = judgedCall(deps, run, ready);
-  const decision = decide(call, rights, {
-    home: deps.home,
-    stateDirectories: deps.stateDirectories,
-    shellParser: needsShellParser(call, rights) ? await loadShellParser() : null,
-  });
-  const reach = fileReach(call, { rights, home: deps.home });
+  const described = judgedCall(deps, run, ready);
+  const sandboxed = described.kind === 'execute' && (await deps.sandboxed());
+  const needsParser = needsShellParser(described, rights, { sandboxed });
+  const shellParser = needsParser ? await loadShellParser() : null;
+  const call =
+    shellParser === null
+      ? described
+      : { ...described, proof: await proofOf(deps, run, ready, { shellParser, sandboxed }) };
+  const { home, stateDirectories } = deps;
+  const decision = decide(call, rights, { home, stateDirectories, shellParser, sandboxed });
+  const reach = fileReach(call, { rights, home });
   if (decision.verdict !== 'ask' || deps.questions === null) {
     const allowed = decision.verdict === 'allow';
     return { allowed, reach, decision, refusal: refuseUnanswered(decision) };
@@ -68,6 +76,23 @@ async function askPerson(
     run.signal,
   );
   return answer ?? 'deny';
+}
+
+async function proofOf(
+  deps: EngineDeps,
+  run: TaskRun,
+  { access }: ReadyCall,
+  { shellParser, sandboxed }: { readonly shellParser: ShellParser; readonly sandboxed: boolean },
+): Promise<CommandProof> {
+  const { rights, spec } = run;
+  return await proveCommands(access ?? NO_ACCESS, shellParser, {
+    cwd: spec.cwd,
+    home: deps.home,
+    rights,
+    searchPath: commandEnvironment(readEnvironment(), spec.id)['PATH'] ?? '',
+    clock: deps.clock,
+    sandboxed,
+  });
 }
 
 function judgedCall(deps: EngineDeps, run: TaskRun, { tool, access }: ReadyCall): JudgedCall {

@@ -23,6 +23,13 @@ export interface CallAccess extends Omit<Access, 'reads' | 'writes'> {
   readonly writes: readonly ResolvedPath[];
 }
 
+/** Whether the commands of a call were proved to change nothing, looked at in the place where they would run. */
+export type CommandProof =
+  /** Every path that they are known to read. */
+  | { readonly proven: true; readonly reads: readonly ResolvedPath[] }
+  /** Why not, in words that follow "not proved to change nothing:". */
+  | { readonly proven: false; readonly because: string; readonly overLimit?: true };
+
 /** All that policy needs to know of a tool call. */
 export interface JudgedCall {
   /** Canonical. */
@@ -31,6 +38,8 @@ export interface JudgedCall {
   readonly access: CallAccess;
   /** Whether the tool exists and stands in the task's frozen view. */
   readonly inToolSet: boolean;
+  /** For a call with commands. Absent: nobody looked, which proves nothing. */
+  readonly proof?: CommandProof;
 }
 
 /** Whether a path is a root or below it. Both absolute and real. */

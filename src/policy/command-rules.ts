@@ -1,5 +1,6 @@
 import type { PermissionRule } from '../protocol/permission.ts';
 import { isWholeTool } from './tool-cover.ts';
+import { doubtOf } from './shell-parser.ts';
 import type { ShellParser, ShellReading, ShellWord, SimpleCommand } from './shell-parser.ts';
 import { innerCommands, programName } from './shell-wrappers.ts';
 import { wildcardMatches } from './wildcard.ts';
@@ -47,7 +48,7 @@ export function allowingRule(
   const { parser, reading } = shell;
   const literal = rules.find((rule) => isLiterally(rule, line));
   if (literal !== undefined) return literal;
-  if (reading.doubts.length > 0) return undefined;
+  if (doubtOf(reading) !== undefined) return undefined;
   const found = reading.commands.map((command) =>
     rules.find((rule) => surelyMatches(rule.specifier ?? '*', command, parser)),
   );
@@ -89,9 +90,9 @@ function isSameCommand(rule: SimpleCommand | undefined, command: SimpleCommand):
 
 /** A specifier's text as the one plain command that it is; undefined when it is more than that. */
 function onlyCommand(text: string, parser: ShellParser): SimpleCommand | undefined {
-  const { commands, errors, doubts } = parser(text);
-  const isPlain = errors.length === 0 && doubts.length === 0 && commands.length === 1;
-  return isPlain ? commands[0] : undefined;
+  const reading = parser(text);
+  const isPlain = doubtOf(reading) === undefined && reading.commands.length === 1;
+  return isPlain ? reading.commands[0] : undefined;
 }
 
 /**

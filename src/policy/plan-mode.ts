@@ -1,10 +1,14 @@
 import type { ToolKind } from '../protocol/tool.ts';
 
 /**
- * Whether a shell command can be proved to change nothing. While none can, plan mode does not even
- * offer the tools that execute, since `hasEffect` has every call of theirs refused.
+ * Tools whose calls are command lines and nothing else: in plan mode those run that are proved to change
+ * nothing.
  */
-export const PROVES_READ_ONLY: boolean = false;
+const COMMAND_TOOLS: ReadonlySet<string> = new Set(['Bash']);
+
+export function runsProvedCommands(tool: string): boolean {
+  return COMMAND_TOOLS.has(tool);
+}
 
 /** Network tools that only fetch: what they may leak is asked about, but they change nothing. */
 const FETCHING_TOOLS: ReadonlySet<string> = new Set(['WebFetch', 'WebSearch']);

@@ -11,9 +11,11 @@ export function refuseUnanswered(decision: Decision): string {
   if (decision.wouldAllow !== undefined) {
     parts.push(`A user can allow it with ${asFlag(decision.wouldAllow)}.`);
   }
-  parts.push('Do not try the same another way; go on without it, and say so in your answer.');
+  parts.push(decision.instead ?? GO_ON);
   return parts.join(' ');
 }
+
+const GO_ON = 'Do not try the same another way; go on without it, and say so in your answer.';
 
 function asFlag(way: string): string {
   return way.startsWith('--') ? way : `--allow ${quoteForShell(way)}`;

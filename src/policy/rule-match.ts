@@ -1,4 +1,4 @@
-import type { PermissionRule } from '../protocol/permission.ts';
+import type { PermissionRule, RuleSet } from '../protocol/permission.ts';
 import { pathsOf } from './call.ts';
 import type { JudgedCall, ResolvedPath } from './call.ts';
 import { allowingRule, commandCouldMatch } from './command-rules.ts';
@@ -29,6 +29,22 @@ export function narrowingRule(
       ruleCovers(rule, matching.call.tool, 'narrow') &&
       (isWholeTool(rule) || couldMatch(rule, matching)),
   );
+}
+
+/** The rules of a set that keep single paths from being read, or have it asked about. */
+export function readNarrowingRules({ ask, deny }: RuleSet): readonly PermissionRule[] {
+  return [...deny, ...ask].filter(
+    (rule) => ruleCovers(rule, 'Read', 'narrow') && !isWholeTool(rule),
+  );
+}
+
+/** Whether one of these rules could mean that this path is read. */
+export function couldMeanRead(
+  rules: readonly PermissionRule[],
+  path: ResolvedPath,
+  place: PatternPlace,
+): boolean {
+  return rules.some((rule) => pathCouldMatch(specifierOf(rule), path, place));
 }
 
 function couldMatch(rule: PermissionRule, matching: Matching): boolean {

@@ -1,10 +1,16 @@
 import { forEachChild, parse } from 'unbash';
-import type { Command, ParameterExpansionPart, Redirect, SyntaxNode, Word, WordPart } from 'unbash';
+import type { Command, ParameterExpansionPart, Script, SyntaxNode } from 'unbash';
 import { errorMessage } from '../base/errors.ts';
-import type { ShellReading, ShellWord, SimpleCommand } from './shell-parser.ts';
+import type { ShellReading, ShellRedirect, ShellTest } from './shell-parser.ts';
+import type { ShellWord, SimpleCommand } from './shell-parser.ts';
+import { shellRedirect } from './shell-redirects.ts';
+import { hidesSyntax, shellWord, unknownWord } from './shell-words.ts';
 
 const MAX_LINE = 16_384;
 const MAX_COMMANDS = 200;
+
+/** Bash takes it out before it looks what `$` and the like stand for, and unbash does so after. */
+const LINE_GOES_ON_IN_WORD = /\S\\\n/;
 
 /** Characters that a person doesn't see, or sees as something else. */
 const DECEPTIVE =
@@ -13,6 +19,8 @@ const DECEPTIVE =
 
 interface MutableReading {
   readonly commands: SimpleCommand[];
+  readonly redirects: ShellRedirect[];
+  readonly tests: ShellTest[];
   readonly errors: string[];
   readonly doubts: Set<string>;
 }
@@ -21,12 +29,22 @@ interface MutableReading {
 export function readShell(line: string): ShellReading {
   if (line.length > MAX_LINE) return unreadable(`it is longer than ${MAX_LINE} characters`);
   if (line.includes('\0')) return unreadable('it holds a NUL character');
-  const reading: MutableReading = { commands: [], errors: [], doubts: new Set() };
+  if (LINE_GOES_ON_IN_WORD.test(line)) return unreadable('a line of it goes on inside of a word');
+  const reading: MutableReading = {
+    commands: [],
+    redirects: [],
+    tests: [],
+    errors: [],
+    doubts: new Set(),
+  };
   if (DECEPTIVE.test(line) || !line.isWellFormed()) {
     reading.doubts.add('it holds invisible or deceptive characters');
   }
+  let directory: ShellWord | null = null;
   try {
-    visit(parse(line), reading);
+    const script = parse(line);
+    directory = directoryOf(script);
+    visit(script, reading);
   } catch (thrown) {
     // Nesting deeper than the stack: what a parser can't read is an error like any other.
     reading.errors.push(errorMessage(thrown));
@@ -34,50 +52,76 @@ export function readShell(line: string): ShellReading {
   if (reading.commands.length > MAX_COMMANDS) {
     reading.errors.push(`it has more than ${MAX_COMMANDS} commands`);
   }
-  return { ...reading, doubts: [...reading.doubts] };
+  return { ...reading, directory, doubts: [...reading.doubts] };
 }
 
 function unreadable(error: string): ShellReading {
-  return { commands: [], errors: [error], doubts: [] };
+  return { commands: [], redirects: [], tests: [], directory: null, errors: [error], doubts: [] };
 }
 
 function visit(node: SyntaxNode, reading: MutableReading): void {
-  if (node.type === 'Script') {
-    for (const error of node.errors ?? []) reading.errors.push(error.message);
-  }
-  if (node.type === 'Command') reading.commands.push(simpleCommand(node));
+  collect(node, reading);
   const doubt = doubtAbout(node);
   if (doubt !== undefined) reading.doubts.add(doubt);
   forEachChild(node, (child) => visit(child, reading));
 }
 
+function collect(node: SyntaxNode, reading: MutableReading): void {
+  switch (node.type) {
+    case 'Script':
+      for (const error of node.errors ?? []) reading.errors.push(error.message);
+      return;
+    case 'Word':
+      if (hidesSyntax(node)) reading.errors.push('it has syntax inside of a word');
+      return;
+    case 'Command':
+      if (hasTouchingWords(node)) reading.errors.push('it has words without a blank between them');
+      reading.commands.push(simpleCommand(node));
+      return;
+    case 'Redirect':
+    case 'HereString':
+    case 'HereDoc':
+      reading.redirects.push(shellRedirect(node));
+      return;
+    case 'TestUnary':
+      reading.tests.push({ operator: node.operator, operands: [shellWord(node.operand)] });
+      return;
+    case 'TestBinary': {
+      const operands = [shellWord(node.left), shellWord(node.right)];
+      reading.tests.push({ operator: node.operator, operands });
+      return;
+    }
+    default:
+  }
+}
+
 function simpleCommand(command: Command): SimpleCommand {
   const words: ShellWord[] = command.name === undefined ? [] : [shellWord(command.name)];
   for (const argument of command.args) {
-    words.push(
-      argument.type === 'Word' ? shellWord(argument) : { text: argument.text, value: null },
-    );
+    words.push(argument.type === 'Word' ? shellWord(argument) : unknownWord(argument.text));
   }
   const assigns = command.prefix.some((each) => each.type === 'Assignment');
   return { words, assigns, openEnded: false };
 }
 
-function shellWord(word: Word): ShellWord {
-  const isLiteral = !word.text.startsWith('~') && (word.parts ?? []).every(isLiteralPart);
-  return { text: word.text, value: isLiteral ? word.value : null };
+/** `a<(b)` is one word to bash, and two to unbash. */
+function hasTouchingWords({ name, args }: Command): boolean {
+  const words = name === undefined ? args : [name, ...args];
+  return words.some((word, index) => word.pos === words[index - 1]?.end);
 }
 
-function isLiteralPart(part: WordPart): boolean {
-  switch (part.type) {
-    case 'Literal':
-    case 'SingleQuoted':
-    case 'AnsiCQuoted':
-      return true;
-    case 'DoubleQuoted':
-      return part.parts.every(isLiteralPart);
-    default:
-      return false;
-  }
+/** See `ShellReading.directory`: every later command runs only after the cd has worked. */
+function directoryOf(script: Script): ShellWord | null {
+  const [only, ...others] = script.commands;
+  if (only?.command.type !== 'AndOr' || others.length > 0 || only.background === true) return null;
+  const { commands, operators } = only.command;
+  const first = commands[0];
+  if (first?.type !== 'Command' || first.name === undefined) return null;
+  if (operators.some((operator) => operator !== '&&')) return null;
+  const isPlain = first.prefix.length === 0 && first.suffix.length === 1;
+  const operand = first.args[0];
+  if (!isPlain || operand?.type !== 'Word' || shellWord(first.name).value !== 'cd') return null;
+  return shellWord(operand);
 }
 
 /** Nodes that only put commands together, or are judged with the command they belong to. */
@@ -86,32 +130,25 @@ const PLAIN: ReadonlySet<string> = new Set(
     'Script Statement CompoundList Pipeline Time Negation AndOr Subshell BraceGroup If Elif While',
     'Command Word Literal SingleQuoted DoubleQuoted AnsiCQuoted Glob ExtendedGlob BraceExpansion',
     'SimpleExpansion CommandExpansion ProcessSubstitution Default Remove Replace CaseModification',
-    'HereString HereDoc HereDocDelimiter HereDocBody FileDescriptor',
+    'Redirect HereString HereDoc HereDocDelimiter HereDocBody FileDescriptor Redirected',
+    'TestCommand TestUnary TestBinary TestLogical TestNot TestGroup',
   ].flatMap((types) => types.split(' ')),
 );
 
 function doubtAbout(node: SyntaxNode): string | undefined {
   if (PLAIN.has(node.type)) return undefined;
   switch (node.type) {
-    case 'Redirect':
-      return redirectsToFile(node) ? 'it redirects to or from a file' : undefined;
     case 'ParameterExpansion':
       return isPlainExpansion(node) ? undefined : 'it uses an expansion that can run or set things';
     case 'Assignment':
       return 'it sets a variable';
+    case 'FileDescriptorVariable':
+      return 'it keeps a descriptor in a variable';
     case 'Function':
       return 'it defines a function';
     default:
       return `it uses shell syntax that no rule can vouch for (${node.type})`;
   }
-}
-
-function redirectsToFile({ operator, descriptor, target }: Redirect): boolean {
-  if (descriptor?.type === 'FileDescriptorVariable' || target === undefined) return true;
-  const { value } = shellWord(target);
-  if (value === '/dev/null') return false;
-  const duplicates = operator === '>&' || operator === '<&';
-  return !(duplicates && value !== null && /^(?:\d+-?|-)$/.test(value));
 }
 
 /** Subscripts and slices are arithmetic, which can run commands; `=`, `@` and `!` set or evaluate. */

@@ -1,4 +1,4 @@
-import type { PermissionRule } from '../protocol/permission.ts';
+import type { PermissionRule, Rights } from '../protocol/permission.ts';
 
 const MCP = 'mcp__';
 
@@ -39,4 +39,9 @@ export function ruleCovers(
 /** Whether a rule is about every call of its tools. */
 export function isWholeTool(rule: PermissionRule): boolean {
   return rule.specifier === undefined || rule.specifier === '*';
+}
+
+/** Whether a task with these rights is kept from a tool by name, its own rules aside. */
+export function isDisallowed(rights: Rights, tool: string): boolean {
+  return rights.disallowedTools.some((name) => nameCovers(name, tool));
 }

@@ -2,10 +2,9 @@ import type { AgentDefinition } from '../protocol/agent.ts';
 import type { Rights } from '../protocol/permission.ts';
 import type { ToolKind } from '../protocol/tool.ts';
 import { CORE_TOOLS, TOOL_NAMES } from '../protocol/tool-names.ts';
-import { isDisallowed } from './decide.ts';
-import { hasEffect, PROVES_READ_ONLY } from './plan-mode.ts';
+import { hasEffect, runsProvedCommands } from './plan-mode.ts';
 import { citeRule } from './rules.ts';
-import { isWholeTool, nameCovers, ruleCovers } from './tool-cover.ts';
+import { isDisallowed, isWholeTool, nameCovers, ruleCovers } from './tool-cover.ts';
 
 export interface AvailableTool {
   /** Canonical. */
@@ -118,19 +117,8 @@ function placeReason(name: string, { rights, root }: ToolViewRequest): string | 
   return undefined;
 }
 
-function planReason(tool: AvailableTool, request: ToolViewRequest): string | undefined {
-  if (request.rights.mode !== 'plan' || !hasEffect(tool.name, tool.kind)) return undefined;
-  if (tool.kind !== 'execute') return 'Plan mode changes nothing.';
-  if (!lists(request.definition, tool.name))
-    return 'In plan mode only a definition that lists it gets it.';
-  return PROVES_READ_ONLY
-    ? undefined
-    : 'In plan mode it runs only what is proved to change nothing, which cannot be proved yet.';
-}
-
-function lists(definition: AgentDefinition | null, name: string): boolean {
-  return (
-    definition?.tools.mode === 'allow' &&
-    definition.tools.names.some((listed) => nameCovers(listed, name))
-  );
+/** What plan mode refuses in every case is not even offered. */
+function planReason(tool: AvailableTool, { rights }: ToolViewRequest): string | undefined {
+  if (rights.mode !== 'plan' || runsProvedCommands(tool.name)) return undefined;
+  return hasEffect(tool.name, tool.kind) ? 'Plan mode changes nothing.' : undefined;
 }

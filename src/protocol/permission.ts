@@ -47,6 +47,8 @@ export interface Access {
   readonly writes: readonly string[];
   /** Shell command lines, verbatim. */
   readonly commands: readonly string[];
+  /** Whether the commands go on after the call. Default false. */
+  readonly background?: boolean;
   /** Host names that would be contacted. */
   readonly hosts: readonly string[];
   /** For Task: the agent type. */
@@ -75,4 +77,11 @@ export interface Decision {
   readonly rule?: PermissionRule;
   /** A rule that would allow the call, where one could. */
   readonly wouldAllow?: string;
+  /** What the model may do in place of the call, where there is something. */
+  readonly instead?: string;
+  /**
+   * For commands that run, or may be asked about: whether they can change anything at all, or what lies in
+   * the workspace.
+   */
+  readonly confinement?: 'read-only' | 'workspace';
 }

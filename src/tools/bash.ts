@@ -42,7 +42,13 @@ export const bashTool = defineTool({
     is_background: 'run_in_background',
     background: 'run_in_background',
   },
-  describe: (input) => ({ reads: [], writes: [], commands: [input.command], hosts: [] }),
+  describe: ({ command, run_in_background: background = false }) => ({
+    reads: [],
+    writes: [],
+    commands: [command],
+    background,
+    hosts: [],
+  }),
   run: async (input, context) => {
     const { command, timeout = DEFAULT_TIMEOUT_MS, run_in_background: background = false } = input;
     const refusal = unusable(command);

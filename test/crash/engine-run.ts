@@ -106,6 +106,7 @@ export function engineOver(
     platform: 'linux',
     home: '/home/me',
     stateDirectories: ['/home/me/.local/share/muster'],
+    sandboxed: () => Promise.resolve(true),
     questions: null,
     onEvent: (event) => witness.printed(copyOf(event)),
     onFault: (_task, thrown) => void faults.push(thrown),

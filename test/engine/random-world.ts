@@ -176,6 +176,7 @@ class Life {
       platform: 'linux',
       home: '/home/me',
       stateDirectories: [],
+      sandboxed: () => Promise.resolve(true),
       questions: null,
       onEvent: (event, { state }) => this.seeEvent(event, state),
       onSignal: () => {},

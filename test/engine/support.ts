@@ -110,6 +110,7 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
     platform: 'linux',
     home: '/home/me',
     stateDirectories: [],
+    sandboxed: () => Promise.resolve(true),
     questions: setup.questions ?? null,
     onEvent: (event) => void events.push(event),
     onSignal: () => {},

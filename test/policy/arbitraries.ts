@@ -10,6 +10,7 @@ import {
   edit,
   fetchFrom,
   path,
+  proved,
   read,
   ROOT,
   rules,
@@ -43,6 +44,12 @@ export const anyCall: fc.Arbitrary<JudgedCall> = fc.oneof(
   fc.constantFrom(...FILES).map((link) => call('Edit', 'edit', { writes: [path('src/x', link)] })),
   fc.constantFrom(...FILES).map((file) => call('Grep', 'read', { reads: [path(file)] })),
   fc.constantFrom(...LINES).map(bash),
+  fc
+    .record({
+      line: fc.constantFrom('cat x', 'npm test'),
+      files: fc.subarray(FILES, { maxLength: 2 }),
+    })
+    .map(({ line, files }) => proved(line, ...files)),
   fc.constantFrom('example.com', 'a.example.com', 'other.org').map(fetchFrom),
   fc.constantFrom('Explore', 'Bash').map(spawn),
   fc.constantFrom('mcp__gh__x', 'mcp__gh__y').map((tool) => call(tool, 'execute')),

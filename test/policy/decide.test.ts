@@ -14,11 +14,13 @@ import {
   fetchFrom,
   HOME,
   path,
+  proved,
   read,
   rights,
   ROOT,
   rules,
   spawn,
+  unproved,
   write,
 } from './support.ts';
 import type { RuleTexts } from './support.ts';
@@ -68,6 +70,21 @@ describe('each tool in each mode', () => {
       ...(['deny floor', 'ask tool_default', 'ask tool_default', 'allow mode'] as const),
     ],
     [bash('ls'), 'deny floor', 'ask tool_default', 'ask tool_default', 'allow mode'],
+    [proved('ls', '.'), ...harmless],
+    [proved('echo x'), ...harmless],
+    [
+      unproved('ls; x', 'x'),
+      ...(['deny floor', 'ask tool_default', 'ask tool_default', 'allow mode'] as const),
+    ],
+    // What it reads would be asked about: no question less than for Read, no more than for Bash.
+    [
+      proved('cat .env', '.env'),
+      ...(['ask floor', 'ask tool_default', 'ask tool_default', 'allow mode'] as const),
+    ],
+    [
+      proved('cat /etc/hosts', '/etc/hosts'),
+      ...(['ask floor', 'ask tool_default', 'ask tool_default', 'allow mode'] as const),
+    ],
     [
       call('mcp__x__y', 'execute'),
       ...(['deny floor', 'ask tool_default', 'ask tool_default', 'allow mode'] as const),
@@ -172,6 +189,14 @@ describe('rules', () => {
     // Commands.
     ['allow allow_rule', bash('npm test'), { allow: ['Bash(npm test)'] }],
     ['deny deny_rule', bash('npm test; sudo rm x'), { allow: ['Bash'], deny: ['Bash(rm:*)'] }],
+    ['deny deny_rule', proved('cat a', 'a'), { deny: ['Bash(cat:*)'] }],
+    ['ask ask_rule', proved('cat a', 'a'), { ask: ['Bash'] }],
+    // What a command is known to read is judged as a Read, too.
+    ['deny deny_rule', proved('cat src/a', 'src/a'), { allow: ['Bash'], deny: ['Read(src/**)'] }],
+    ['deny deny_rule', proved('cat a', 'a'), { deny: ['Read'] }],
+    ['allow tool_default', proved('echo a'), { deny: ['Read'] }],
+    ['ask ask_rule', proved('cat src/a', 'src/a'), { allow: ['Bash'], ask: ['Read(src/**)'] }],
+    ['allow tool_default', proved('cat b', 'b'), { deny: ['Read(src/**)'] }],
     ['ask ask_rule', bash('git push'), { allow: ['Bash(git:*)'], ask: ['Bash(git push:*)'] }],
   ])('%s: $tool, %j', (expected, made, texts) => expect(short(judge(made, texts))).toBe(expected));
 
@@ -194,15 +219,89 @@ describe('rules', () => {
     expect(short(verdict({ allow: ['Bash'] }))).toBe('allow allow_rule');
   });
 
-  test('the grammar is asked for by a command that a rule is about, or that one has to be named for', () => {
-    const needs = (made: JudgedCall, texts: RuleTexts) =>
-      needsShellParser(made, rights('default', texts));
+  test('a command is read where it has to be proved, and where a rule is about it or what it reads', () => {
+    const needs = (made: JudgedCall, mode: PermissionMode, texts: RuleTexts, sandboxed = true) =>
+      needsShellParser(made, rights(mode, texts), { sandboxed });
     expect([
-      needs(bash('ls'), {}),
-      needs(bash('ls'), { allow: ['Bash', 'Edit(src/**)'] }),
-      needs(bash('ls'), { deny: ['Bash(rm:*)'] }),
-      needs(read('a'), { deny: ['Bash(rm:*)'] }),
-    ]).toEqual([true, false, true, false]);
+      needs(read('a'), 'default', { deny: ['Bash(rm:*)'] }),
+      needs(bash('ls'), 'plan', {}),
+      needs(bash('ls'), 'default', { allow: ['Bash'] }),
+      needs(bash('ls'), 'autonomous', { deny: ['Bash', 'Edit(src/**)'] }),
+      needs(bash('ls'), 'autonomous', { deny: ['Bash(rm:*)'] }),
+      needs(bash('ls'), 'autonomous', { deny: ['Read(src/**)'] }),
+      needs(bash('ls'), 'autonomous', {}, false),
+    ]).toEqual([false, true, true, false, true, true, true]);
+  });
+});
+
+describe('a command', () => {
+  const confinement = (made: JudgedCall, mode: PermissionMode, texts: RuleTexts = {}) =>
+    judge(made, texts, mode).confinement;
+
+  test('runs where nothing can be changed if it was proved, or in plan mode; else in the workspace', () => {
+    expect([
+      confinement(proved('ls'), 'plan'),
+      confinement(proved('ls'), 'default'),
+      confinement(proved('cat .env', '.env'), 'plan'),
+      confinement(bash('npm test'), 'plan'),
+      confinement(bash('npm test'), 'default'),
+      confinement(proved('ls'), 'default', { allow: ['Bash'] }),
+      confinement(bash('npm test'), 'autonomous'),
+      confinement(read('a.ts'), 'default'),
+    ]).toEqual([
+      ...['read-only', 'read-only', 'read-only', undefined],
+      ...['workspace', 'workspace', 'workspace', undefined],
+    ]);
+  });
+
+  test('without a sandbox is granted by no mode, but by its proof and by rules', () => {
+    const facts = { ...FACTS, sandboxed: false };
+    const verdict = (made: JudgedCall, texts: RuleTexts = {}) =>
+      short(decide(made, rights('autonomous', texts), facts));
+    expect([
+      verdict(bash('npm test')),
+      verdict(call('mcp__gh__x', 'execute')),
+      verdict(proved('ls', '.')),
+      verdict(bash('npm test'), { allow: ['Bash(npm test)'] }),
+      verdict(edit('a.ts')),
+    ]).toEqual([
+      ...['ask tool_default', 'ask tool_default', 'allow tool_default', 'allow allow_rule'],
+      'allow mode',
+    ]);
+    expect(decide(bash('npm test'), rights('autonomous'), facts).reason).toBe(
+      'Bash runs commands or code, and without a sandbox only a rule lets it run unasked.',
+    );
+  });
+
+  test('that takes too long to judge is refused in every mode, after the deny rules', () => {
+    const slow: JudgedCall = {
+      ...bash('ls'),
+      proof: { proven: false, because: 'it took too long', overLimit: true },
+    };
+    expect(PERMISSION_MODES.map((mode) => short(judge(slow, { allow: ['Bash'] }, mode)))).toEqual(
+      same('deny floor'),
+    );
+    expect(short(judge(slow, { deny: ['Bash(rm:*)', 'Bash(ls)'] }))).toBe('deny deny_rule');
+  });
+
+  test('that reads does not run unasked for an agent without Read', () => {
+    const without = (mode: PermissionMode) => ({ ...rights(mode), disallowedTools: ['Read'] });
+    const verdict = (made: JudgedCall, mode: PermissionMode) =>
+      short(decide(made, without(mode), FACTS));
+    expect([
+      verdict(proved('cat a', 'a'), 'plan'),
+      verdict(proved('cat a', 'a'), 'default'),
+      verdict(proved('echo a'), 'plan'),
+    ]).toEqual(['deny floor', 'ask tool_default', 'allow tool_default']);
+  });
+
+  test('proves nothing of a call that does more than run it', () => {
+    const more = { ...proved('ls'), tool: 'mcp__x__y' };
+    const writes = { ...proved('ls'), access: { ...proved('ls').access, writes: [path('a')] } };
+    expect([more, writes].map((made) => short(judge(made, {}, 'plan')))).toEqual([
+      'deny floor',
+      'deny floor',
+    ]);
   });
 });
 
@@ -248,6 +347,9 @@ describe('reasons', () => {
   test('a refusal says why, and what would allow it', () => {
     expect(refuseUnanswered(judge(bash("echo 'x'")))).toBe(
       "Refused, nothing was done. Bash runs commands or code, and neither a rule nor default mode lets it run unasked. Nobody is here to be asked. A user can allow it with --allow 'Bash(echo '\\''x'\\'')'. Do not try the same another way; go on without it, and say so in your answer.",
+    );
+    expect(refuseUnanswered(judge(unproved('rm x', '`rm` writes'), {}, 'plan'))).toBe(
+      'Refused, nothing was done. Plan mode runs only commands that are proved to change nothing, and this one is not: `rm` writes. A user can allow it with --permission-mode default. To look at files use Read, Glob and Grep, or a plain command that only reads. For all else go on without it, and say so in your answer.',
     );
     expect(refuseUnanswered(judge(edit('a.ts'), {}, 'plan'))).toBe(
       'Refused, nothing was done. Plan mode changes nothing, and Edit could. A user can allow it with --permission-mode acceptEdits. Do not try the same another way; go on without it, and say so in your answer.',

@@ -3,7 +3,7 @@ import type { PermissionMode, Rights, RuleSet } from '../../src/protocol/permiss
 import type { ToolKind } from '../../src/protocol/tool.ts';
 import type { JudgedCall, ResolvedPath } from '../../src/policy/call.ts';
 import { isInside } from '../../src/policy/call.ts';
-import type { DecisionFacts } from '../../src/policy/decide.ts';
+import type { DecisionFacts } from '../../src/policy/judged.ts';
 import { parseRules } from '../../src/policy/rules.ts';
 import { readShell } from '../../src/policy/shell-grammar.ts';
 
@@ -14,6 +14,7 @@ export const FACTS: DecisionFacts = {
   home: HOME,
   stateDirectories: [`${HOME}/.config/muster`],
   shellParser: readShell,
+  sandboxed: true,
 };
 
 export interface RuleTexts {
@@ -71,6 +72,16 @@ export function call(tool: string, kind: ToolKind, parts: CallParts = {}): Judge
 }
 
 export const bash = (line: string): JudgedCall => call('Bash', 'execute', { commands: [line] });
+/** A command that was proved to change nothing, and to read these paths. */
+export const proved = (line: string, ...reads: readonly string[]): JudgedCall => ({
+  ...bash(line),
+  proof: { proven: true, reads: reads.map((each) => path(each)) },
+});
+/** One that was not, and why. */
+export const unproved = (line: string, because: string): JudgedCall => ({
+  ...bash(line),
+  proof: { proven: false, because },
+});
 export const read = (file: string): JudgedCall => call('Read', 'read', { reads: [path(file)] });
 export const edit = (file: string): JudgedCall =>
   call('Edit', 'edit', { reads: [path(file)], writes: [path(file)] });

@@ -45,16 +45,14 @@ test('the main agent has the core set, Task, TaskList and the MCP tools, in requ
 
 test('the main agent in plan mode changes nothing, and may present its plan', () => {
   const changes = 'Plan mode changes nothing.';
-  const unlisted = 'In plan mode only a definition that lists it gets it.';
   expect(view({ ...main, rights: rights('plan') })).toEqual({
-    names: [...without('Write', 'Edit', 'MultiEdit', 'Bash'), 'Task', 'TaskList', 'ExitPlanMode'],
+    names: [...without('Write', 'Edit', 'MultiEdit'), 'Task', 'TaskList', 'ExitPlanMode'],
     dropped: [
       { name: 'Write', reason: changes },
       { name: 'Edit', reason: changes },
       { name: 'MultiEdit', reason: changes },
-      { name: 'Bash', reason: unlisted },
-      { name: 'mcp__gh__a', reason: unlisted },
-      { name: 'mcp__gh__b', reason: unlisted },
+      { name: 'mcp__gh__a', reason: changes },
+      { name: 'mcp__gh__b', reason: changes },
     ],
   });
 });
@@ -121,17 +119,12 @@ describe('a child', () => {
     expect(names.filter((name) => EDITS.has(name))).toEqual([]);
   });
 
-  test('in plan mode is offered nothing with an effect, even what it lists', () => {
+  test('in plan mode is offered nothing with an effect, even what it lists, but Bash for what only reads', () => {
     const definition = only('Read', 'Bash', 'Edit', 'WebFetch', 'HttpRequest', 'MemoryWrite');
     expect(view({ definition, rights: { ...rights('plan'), depth: 1 } })).toEqual({
-      names: ['Read', 'WebFetch', 'MemoryWrite'],
+      names: ['Read', 'Bash', 'WebFetch', 'MemoryWrite'],
       dropped: [
         { name: 'Edit', reason: 'Plan mode changes nothing.' },
-        {
-          name: 'Bash',
-          reason:
-            'In plan mode it runs only what is proved to change nothing, which cannot be proved yet.',
-        },
         { name: 'HttpRequest', reason: 'Plan mode changes nothing.' },
       ],
     });

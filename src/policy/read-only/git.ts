@@ -1,0 +1,181 @@
+import type { ShellWord } from '../shell-parser.ts';
+import { has, optionTable, readArguments } from './arguments.ts';
+import type { Arguments, OptionTable } from './arguments.ts';
+import { GIT_COMMANDS } from './git-commands.ts';
+import type { GitRule } from './git-commands.ts';
+import { quoted, readIn, unknownValue, unproved } from './proof.ts';
+import type { CommandRead, CommandVerdict } from './proof.ts';
+
+/** Before the subcommand. All others there change which repository, configuration or program is used. */
+const GLOBAL_OPTIONS: ReadonlySet<string> = new Set([
+  '--no-pager',
+  '-P',
+  '--no-optional-locks',
+  '--literal-pathspecs',
+]);
+const TABLES = new Map<string, OptionTable>();
+
+/**
+ * A git command, in an environment that keeps it from running what the repository's own configuration
+ * names (SECURITY "Git in a hostile repository").
+ */
+export function judgeGit(words: readonly ShellWord[]): CommandVerdict {
+  const start = subcommandAt(words);
+  if (typeof start === 'string') return unproved(start);
+  const { at, directory } = start;
+  const name = words[at]?.value;
+  if (name === '--version') return judgeSubcommand('version', [], directory);
+  if (name === undefined || name === null) return unproved('git lacks its subcommand');
+  return judgeSubcommand(name, words.slice(at + 1), directory);
+}
+
+interface Subcommand {
+  readonly at: number;
+  /** Where `-C` leads. */
+  readonly directory: string | null;
+}
+
+function subcommandAt(words: readonly ShellWord[]): Subcommand | string {
+  let directory: string | null = null;
+  for (let at = 0; at < words.length; at += 1) {
+    const value = words[at]?.value;
+    if (value === '-C' && directory === null) {
+      at += 1;
+      const operand = words[at];
+      if (operand?.path === undefined || operand.path === null) return '-C needs a plain path';
+      directory = operand.path;
+    } else if (typeof value !== 'string' || !GLOBAL_OPTIONS.has(value)) {
+      if (value?.startsWith('-') === true && value !== '--version') {
+        return `${quoted(value)} of git is not among the options that surely only read`;
+      }
+      return { at, directory };
+    }
+  }
+  return 'git lacks its subcommand';
+}
+
+function judgeSubcommand(
+  name: string,
+  words: readonly ShellWord[],
+  directory: string | null,
+): CommandVerdict {
+  const rule = GIT_COMMANDS.get(name);
+  if (rule === undefined) {
+    return unproved(`${quoted(`git ${name}`)} is not among the commands that surely only read`);
+  }
+  const rest = behindVerb(rule, words);
+  if (rest === undefined)
+    return unproved(`only ${quoted(`git ${name} ${rule.verbs?.[0] ?? ''}`)} surely reads`);
+  const table = TABLES.get(name) ?? optionTable(rule.options);
+  TABLES.set(name, table);
+  const read = readArguments(rest, table);
+  if (!read.ok) return unproved(read.because);
+  const problem = oddFormat(read.given) ?? oddOperand(rule, read.given);
+  if (problem !== undefined) return unproved(problem);
+  const where = directory ?? '.';
+  return {
+    ok: true,
+    reads: readsOf(rule, read.given).map((each) => readIn(where, each)),
+    repository: where,
+  };
+}
+
+function behindVerb(
+  { verbs }: GitRule,
+  words: readonly ShellWord[],
+): readonly ShellWord[] | undefined {
+  if (verbs === undefined) return words;
+  const first = words[0]?.value;
+  if (typeof first === 'string' && verbs.includes(first)) return words.slice(1);
+  // A bare `git reflog` shows; a bare `git stash` does not list.
+  const isBare = typeof first !== 'string' || first.startsWith('-');
+  return isBare && verbs.includes('show') ? words : undefined;
+}
+
+/** Formats that check signatures run a program that the configuration names. */
+function oddFormat({ options }: Arguments): string | undefined {
+  const odd = options.find(
+    ({ name, value }) =>
+      (name === '--format' || name === '--pretty' || name === '--sort') &&
+      /%G|signature/i.test(value?.value ?? ''),
+  );
+  return odd === undefined ? undefined : 'a format that checks signatures runs another program';
+}
+
+function oddOperand({ operands }: GitRule, given: Arguments): string | undefined {
+  const first = given.operands[0];
+  if (first === undefined) return undefined;
+  const pipe = given.operands.find((word) => word.path === null);
+  if (pipe !== undefined) return unknownValue(pipe);
+  if (operands === 'none') return `it is not known what git does with ${quoted(first.text)}`;
+  if (operands === 'listed' && !has(given, '-l', '--list')) {
+    return `without --list git would create ${quoted(first.text)}`;
+  }
+  const magic = given.operands.find(
+    ({ value }) => value !== null && /^:(?![!^]|\(exclude\))/.test(value),
+  );
+  return magic === undefined || operands === 'text'
+    ? undefined
+    : `it is not known which paths ${quoted(magic.text)} stands for`;
+}
+
+/** Everything that git keeps and the user's paths do not narrow. */
+const WHOLE: CommandRead = { path: '.', below: 'tracked', topOf: '.' };
+
+function readsOf(rule: GitRule, given: Arguments): readonly CommandRead[] {
+  const showsContents = doesShow(rule, given);
+  const operands =
+    rule.pattern === true && !has(given, '-e') ? given.operands.slice(1) : given.operands;
+  const ranges = given.options.flatMap(({ name, value }) =>
+    name === '-L' ? rangePath(value) : [],
+  );
+  if (rule.operands !== 'revisions' && rule.operands !== 'paths') {
+    return showsContents ? [WHOLE] : [{ path: '.', below: 'itself' }];
+  }
+  const below = showsContents ? 'tracked' : 'itself';
+  const isNarrowed = given.afterDashes?.some((word) => !isExclusion(word)) === true;
+  const named = operands.flatMap((word) => pathsNamed(word, below));
+  const isWhole = showsContents && !isNarrowed && !namesContents(operands);
+  return [isWhole ? WHOLE : { path: '.', below: 'itself' }, ...ranges, ...named];
+}
+
+/** `HEAD:src/a.ts` shows that file and nothing else. */
+function namesContents(operands: readonly ShellWord[]): boolean {
+  return operands.length > 0 && operands.every(({ value }) => /^[^:]+:./.test(value ?? ''));
+}
+
+function doesShow({ shows }: GitRule, given: Arguments): boolean {
+  if (shows === 'names') return false;
+  const asked = has(given, ...CONTENT_OPTIONS);
+  return shows.contents === 'if'
+    ? has(given, ...shows.options)
+    : asked || !has(given, ...shows.options);
+}
+
+const CONTENT_OPTIONS = ['-p', '-u', '--patch', '--patch-with-stat', '--patch-with-raw', '-U'];
+
+function isExclusion({ value }: ShellWord): boolean {
+  return value?.startsWith(':') === true;
+}
+
+/** A word may be a revision or a path, so it is judged as a path, too; a pattern may mean any path. */
+function pathsNamed(word: ShellWord, below: 'tracked' | 'itself'): readonly CommandRead[] {
+  const { value, path } = word;
+  if (path === null || isExclusion(word)) return [];
+  const colon = value?.indexOf(':') ?? -1;
+  if (value !== null && colon > 0) {
+    const inTree = value.slice(colon + 1);
+    const isRelative = inTree.startsWith('./') || inTree.startsWith('../');
+    const file = { path: isRelative ? inTree : `./${inTree}`, below };
+    return [isRelative ? file : { ...file, topOf: '.' }, { path, below: 'itself' }];
+  }
+  if (/[*?[\\]/.test(path)) return [{ path: '.', below, topOf: '.' }];
+  return [{ path, below }];
+}
+
+/** `-L 1,20:src/a.ts`. */
+function rangePath(value: ShellWord | null): readonly CommandRead[] {
+  const text = value?.value ?? '';
+  const path = text.slice(text.lastIndexOf(':') + 1);
+  return text.includes(':') && path !== '' ? [{ path: `./${path}`, below: 'itself' }] : [];
+}

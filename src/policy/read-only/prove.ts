@@ -1,0 +1,139 @@
+import type {
+  ShellParser,
+  ShellReading,
+  ShellRedirect,
+  ShellWord,
+  SimpleCommand,
+} from '../shell-parser.ts';
+import { judgeCommand, judgeEcho, judgePrintf, judgePs, judgeType } from './builtins.ts';
+import { judgeFind } from './find.ts';
+import { judgeGit } from './git.ts';
+import { judgeProgram } from './programs.ts';
+import { pathIn, quoted, readIn, reading, READS_NOTHING, unknownValue, unproved } from './proof.ts';
+import type { CommandRead, CommandVerdict, Proof } from './proof.ts';
+import { judgeTest, judgeTestCommand } from './test-expression.ts';
+
+type Judge = (words: readonly ShellWord[]) => CommandVerdict;
+
+/** Programs with a language of their own; the rest stand in the table of `programs.ts`. */
+const JUDGES: ReadonlyMap<string, Judge> = new Map<string, Judge>([
+  ['[', judgeBracket],
+  ['command', judgeCommand],
+  ['echo', judgeEcho],
+  ['find', judgeFind],
+  ['git', judgeGit],
+  ['printf', judgePrintf],
+  ['ps', judgePs],
+  ['test', judgeTestCommand],
+  ['type', judgeType],
+]);
+
+/** What bash does itself, whatever lies on PATH. */
+const BUILTINS: ReadonlySet<string> = new Set(
+  ': [ command echo false printf pwd test true type'.split(' '),
+);
+const SHELL_ONLY: ReadonlySet<string> = new Set([':', 'command', 'type']);
+
+/**
+ * Whether a command line changes nothing, proved from its grammar and a table of programs, options and
+ * operands (SECURITY "Judging a shell command"). Pure: whether the paths it reads may be read is for the
+ * caller to judge. What is not understood is not proved; that errs towards a question, never past one.
+ */
+export function proveReadOnly(line: string, parser: ShellParser): Proof {
+  const shell = parser(line);
+  const doubt = shell.errors[0] ?? shell.doubts[0];
+  if (doubt !== undefined) return { proven: false, because: doubt };
+  const commands = shell.directory === null ? shell.commands : shell.commands.slice(1);
+  if (shell.commands.length === 0 && shell.tests.length === 0) {
+    return { proven: false, because: 'it runs no command' };
+  }
+  const verdicts = [
+    ...commands.map(judgeSimple),
+    ...shell.redirects.map(judgeRedirect),
+    ...shell.tests.map(judgeTest),
+  ];
+  const failed = verdicts.find((verdict) => !verdict.ok);
+  if (failed?.ok === false) return { proven: false, because: failed.because };
+  const directory = workingDirectory(shell);
+  if (directory === null) return { proven: false, because: 'it is not known where its cd leads' };
+  const reads = verdicts.flatMap((verdict) => (verdict.ok ? verdict.reads : []));
+  return {
+    proven: true,
+    reads: [...entered(directory), ...reads.map((read) => readIn(directory, read))],
+    programs: programsOf(commands),
+    repositories: verdicts.flatMap((verdict) =>
+      verdict.ok && verdict.repository !== undefined ? [pathIn(directory, verdict.repository)] : [],
+    ),
+  };
+}
+
+/** Where the commands run, relative to the working directory; null: that is not known. */
+function workingDirectory({ directory }: ShellReading): string | null {
+  if (directory === null) return '.';
+  const { path, value } = directory;
+  const isClear = path !== null && path !== '' && value?.startsWith('-') !== true;
+  return isClear && !goesBack(path) ? path : null;
+}
+
+/** Whether `..` stands behind a name: cd takes it back by name, the kernel by where a link has led. */
+function goesBack(path: string): boolean {
+  const parts = path.split('/');
+  const firstName = parts.findIndex((part) => part !== '' && part !== '.' && part !== '..');
+  return firstName >= 0 && parts.includes('..', firstName);
+}
+
+function entered(directory: string): readonly CommandRead[] {
+  return directory === '.' ? [] : [{ path: directory, below: 'itself' }];
+}
+
+function judgeSimple({ words, assigns }: SimpleCommand): CommandVerdict {
+  const [program, ...rest] = words;
+  if (program === undefined) return assigns ? unproved('it sets a variable') : READS_NOTHING;
+  if (program.value === null) return unproved(unknownValue(program));
+  const name = programOf(program.value);
+  const judge = JUDGES.get(name);
+  return (
+    judge?.(rest) ??
+    judgeProgram(name, rest) ??
+    unproved(`${quoted(program.value)} is not among the programs that surely only read`)
+  );
+}
+
+/** A program of the system keeps its name; any other path names another program. */
+function programOf(value: string): string {
+  const name = /^\/(?:usr\/)?bin\/([\w[-]+)$/.exec(value)?.[1];
+  return name === undefined || SHELL_ONLY.has(name) ? value : name;
+}
+
+function programsOf(commands: readonly SimpleCommand[]): readonly string[] {
+  const names = commands.flatMap(({ words }) => words[0]?.value ?? []);
+  return [...new Set(names.filter((name) => !name.includes('/') && !BUILTINS.has(name)))];
+}
+
+/** `[` with its last word taken off. */
+function judgeBracket(words: readonly ShellWord[]): CommandVerdict {
+  if (words.at(-1)?.value !== ']') return unproved('`[` lacks its `]`');
+  return judgeTestCommand(words.slice(0, -1));
+}
+
+const DEVICES = /^\/(?:dev|proc|sys)(?:\/|$)/;
+
+function judgeRedirect({ operator, target, opensFile }: ShellRedirect): CommandVerdict {
+  if (operator === '<<' || operator === '<<-') {
+    const isPlain = target !== null && target.value !== null;
+    return isPlain ? READS_NOTHING : unproved('its here-document is not plain text');
+  }
+  if (operator === '<<<') {
+    const isOne = target !== null && target.form !== 'open' && target.form !== 'glob';
+    return isOne ? READS_NOTHING : unproved('its here-string is only known when it runs');
+  }
+  if (!opensFile) return READS_NOTHING;
+  if (operator !== '<') return unproved(`it writes to ${quoted(target?.text ?? 'a file')}`);
+  if (target?.form === 'pipe') return READS_NOTHING;
+  if (target === null || target.path === null) {
+    return unproved('it reads from a file that is only known when it runs');
+  }
+  // Some names below /dev are no files to bash, but connections.
+  if (DEVICES.test(target.path)) return unproved(`it opens ${quoted(target.text)}`);
+  return reading([{ path: target.path, below: 'itself' }]);
+}

@@ -1,0 +1,86 @@
+import type { ShellTest, ShellWord } from '../shell-parser.ts';
+import { quoted, reading, READS_NOTHING, unknownValue, unproved } from './proof.ts';
+import type { CommandVerdict } from './proof.ts';
+
+const ABOUT_FILES: ReadonlySet<string> = new Set(
+  '-a -b -c -d -e -f -g -h -k -p -r -s -u -w -x -G -L -N -O -S'.split(' '),
+);
+const ABOUT_TEXT: ReadonlySet<string> = new Set(['-n', '-z']);
+const OF_TWO_FILES: ReadonlySet<string> = new Set(['-nt', '-ot', '-ef']);
+const OF_TWO_TEXTS: ReadonlySet<string> = new Set(['=', '==', '!=', '<', '>', '=~']);
+/** Their operands are arithmetic in `[[ ]]`, and that can run commands. */
+const OF_TWO_NUMBERS: ReadonlySet<string> = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);
+
+/** A comparison of `[[ ]]`. */
+export function judgeTest({ operator, operands }: ShellTest): CommandVerdict {
+  const [first, second] = operands;
+  if (first === undefined) return unproved('a test lacks its operand');
+  return second === undefined ? unary(operator, first) : binary(first, operator, second);
+}
+
+function unary(operator: string, operand: ShellWord): CommandVerdict {
+  if (ABOUT_TEXT.has(operator)) return READS_NOTHING;
+  if (ABOUT_FILES.has(operator)) return files([operand]);
+  return unproved(`the test ${quoted(operator)} is not among those that surely only read`);
+}
+
+function binary(left: ShellWord, operator: string, right: ShellWord): CommandVerdict {
+  if (OF_TWO_TEXTS.has(operator)) return READS_NOTHING;
+  if (OF_TWO_FILES.has(operator)) return files([left, right]);
+  if (!OF_TWO_NUMBERS.has(operator)) {
+    return unproved(`the test ${quoted(operator)} is not among those that surely only read`);
+  }
+  const odd = [left, right].find((word) => !isNumber(word));
+  return odd === undefined ? READS_NOTHING : unproved(`${quoted(odd.text)} is no plain number`);
+}
+
+function isNumber({ text, value }: ShellWord): boolean {
+  return /^-?\d+$/.test(value ?? '') || /^"?\$[?#]"?$/.test(text);
+}
+
+function files(words: readonly ShellWord[]): CommandVerdict {
+  const unknown = words.find((word) => word.path === null);
+  if (unknown !== undefined) return unproved(unknownValue(unknown));
+  return reading(
+    words.flatMap(({ path }) => (path === null ? [] : [{ path, below: 'itself' as const }])),
+  );
+}
+
+/**
+ * `test …` and `[ … ]`. What is an operator depends on the number of words and on what they are, so each
+ * must be one word, and stand where only one reading is left: `OP WORD`, `WORD OP WORD`, and those behind
+ * `!` or joined by `-a` and `-o` where every word is known.
+ */
+export function judgeTestCommand(words: readonly ShellWord[]): CommandVerdict {
+  const open = words.find((word) => word.form === 'open' || word.form === 'glob');
+  if (open !== undefined) return unproved(unknownValue(open));
+  const [first, second, third, ...others] = words;
+  if (first === undefined) return READS_NOTHING;
+  if (first.value === '!' && words.length > 1) return judgeTestCommand(words.slice(1));
+  if (second === undefined) return READS_NOTHING;
+  if (third === undefined) {
+    return first.value === null ? unproved(unknownValue(first)) : unary(first.value, second);
+  }
+  if (second.value === null) return unproved(unknownValue(second));
+  if (others.length === 0) return binary(first, second.value, third);
+  return joined(words);
+}
+
+/** Comparisons joined by `-a` and `-o`, without brackets. */
+function joined(words: readonly ShellWord[]): CommandVerdict {
+  const unknown = words.find((word) => word.value === null);
+  if (unknown !== undefined) return unproved(unknownValue(unknown));
+  const parts: ShellWord[][] = [[]];
+  for (const word of words) {
+    if (word.value === '-a' || word.value === '-o') parts.push([]);
+    else parts.at(-1)?.push(word);
+  }
+  const verdicts = parts.map((part) =>
+    part.length === 0 || part.length > 3
+      ? unproved('it is not known how it reads so many words')
+      : judgeTestCommand(part),
+  );
+  const failed = verdicts.find((verdict) => !verdict.ok);
+  if (failed !== undefined) return failed;
+  return reading(verdicts.flatMap((verdict) => (verdict.ok ? verdict.reads : [])));
+}

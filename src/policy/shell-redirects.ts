@@ -1,0 +1,31 @@
+import type { HereDoc, HereString, Redirect } from 'unbash';
+import type { ShellRedirect } from './shell-parser.ts';
+import { expandedText, shellWord } from './shell-words.ts';
+
+export function shellRedirect(node: Redirect | HereString | HereDoc): ShellRedirect {
+  const { operator } = node;
+  switch (node.type) {
+    case 'HereDoc': {
+      const { text, parts = [] } = node.body;
+      // Without its last line it ends where the line does, or where bash thinks it does.
+      if (node.closing === undefined) return { operator, target: null, opensFile: false };
+      const isQuoted = node.delimiter?.quoted === true;
+      return { operator, target: expandedText(text, isQuoted ? [] : parts), opensFile: false };
+    }
+    case 'HereString': {
+      const target = node.target === undefined ? null : shellWord(node.target);
+      return { operator, target, opensFile: false };
+    }
+    case 'Redirect': {
+      const isUnclear = node.descriptor?.type === 'FileDescriptorVariable';
+      const target = node.target === undefined || isUnclear ? null : shellWord(node.target);
+      return { operator, target, opensFile: opensFile(operator, target?.value ?? null) };
+    }
+  }
+}
+
+function opensFile(operator: string, value: string | null): boolean {
+  if (value === '/dev/null') return false;
+  const duplicates = operator === '>&' || operator === '<&';
+  return !(duplicates && value !== null && /^(?:\d+-?|-)$/.test(value));
+}

@@ -1,0 +1,19 @@
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** The directory in which a program is found by its name, links resolved; undefined: in none. */
+export function programDirectory(name: string, path: string): string | undefined {
+  return path.split(delimiter).flatMap((directory) => {
+    return isProgram(join(directory, name)) ? [realpathSync(directory)] : [];
+  })[0];
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    // Missing, or not to be run by this user: the shell looks on in the next directory, too.
+    return false;
+  }
+}
