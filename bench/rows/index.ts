@@ -1,4 +1,5 @@
 import type { Row } from '../harness/row.ts';
+import { decision } from './decision.ts';
 import { delegation } from './delegation.ts';
 import { eventLog } from './event-log.ts';
 import { fanOut } from './fan-out.ts';
@@ -20,6 +21,7 @@ export const ROWS: readonly Row[] = [
   prefix,
   eventLog,
   listing,
+  decision,
   stop,
   memory,
 ];

@@ -25,7 +25,7 @@ const CHILD_IDENTITY =
   'You are a subagent of Muster, a coding agent in a terminal. Another agent gave you one task and will read nothing but your final answer. Nobody can answer questions.';
 
 const MODES: Readonly<Record<PermissionMode, string>> = {
-  plan: 'Mode: plan, read-only. Nothing may be changed: no edits, no commands with effects. Such calls are refused.',
+  plan: 'Mode: plan, read-only. Nothing may be changed: no edits, no commands with effects. Such calls are refused. Bash runs plain commands that only look (ls, cat, rg, find, git log, diff, show): no scripts, unquoted globs, variables, or output to files.',
   default:
     "Mode: default. A call with effects may be refused. Then don't repeat it or work around it: go on without, and say what was refused.",
   acceptEdits:

@@ -8,6 +8,9 @@ import { hidesSyntax, shellWord, unknownWord } from './shell-words.ts';
 
 const MAX_LINE = 16_384;
 const MAX_COMMANDS = 200;
+/** With thousands of them inside of each other, reading a line takes longer than a decision may. */
+const MAX_SUBSTITUTIONS = 400;
+const SUBSTITUTION = /[$<>]\(|\$[{[]|`|\(\(|<</g;
 
 /** Bash takes it out before it looks what `$` and the like stand for, and unbash does so after. */
 const LINE_GOES_ON_IN_WORD = /\S\\\n/;
@@ -29,6 +32,9 @@ interface MutableReading {
 export function readShell(line: string): ShellReading {
   if (line.length > MAX_LINE) return unreadable(`it is longer than ${MAX_LINE} characters`);
   if (line.includes('\0')) return unreadable('it holds a NUL character');
+  if ((line.match(SUBSTITUTION)?.length ?? 0) > MAX_SUBSTITUTIONS) {
+    return unreadable(`it has more than ${MAX_SUBSTITUTIONS} substitutions`);
+  }
   if (LINE_GOES_ON_IN_WORD.test(line)) return unreadable('a line of it goes on inside of a word');
   const reading: MutableReading = {
     commands: [],
