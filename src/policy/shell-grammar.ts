@@ -9,7 +9,7 @@ import { hidesSyntax, shellWord, unknownWord } from './shell-words.ts';
 const MAX_LINE = 16_384;
 const MAX_COMMANDS = 200;
 /** With thousands of them inside of each other, reading a line takes longer than a decision may. */
-const MAX_SUBSTITUTIONS = 400;
+const MAX_SUBSTITUTIONS = 200;
 const SUBSTITUTION = /[$<>]\(|\$[{[]|`|\(\(|<</g;
 
 /** Bash takes it out before it looks what `$` and the like stand for, and unbash does so after. */

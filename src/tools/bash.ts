@@ -46,7 +46,7 @@ export const bashTool = defineTool({
     reads: [],
     writes: [],
     commands: [command],
-    background,
+    ...(background ? { background } : {}),
     hosts: [],
   }),
   run: async (input, context) => {

@@ -153,7 +153,7 @@ export const waitTool: AnyTool = {
   description: 'wait',
   inputSchema: { type: 'object' },
   parse: (input) => ({ ok: true, input }),
-  describe: () => ({ reads: [], writes: [], commands: ['true'], hosts: [] }),
+  describe: () => ({ reads: [], writes: [], commands: ['sleep 1'], hosts: [] }),
   run: async (input: { readonly ms?: number }, context) => {
     try {
       await sleep(input.ms ?? 0, undefined, { signal: context.signal });

@@ -185,9 +185,10 @@ test.each([
   });
 });
 
-test('policy judges the same command, in the background or not', () => {
+test('policy judges the same command, and is told that it goes on in the background', () => {
   const describe = (input: object) => tool('Bash').describe?.(input, { cwd: '/w' });
-  expect(describe({ command: 'rm x', run_in_background: true })).toEqual(
-    describe({ command: 'rm x' }),
-  );
+  expect(describe({ command: 'rm x', run_in_background: true })).toEqual({
+    ...describe({ command: 'rm x' }),
+    background: true,
+  });
 });
