@@ -249,8 +249,14 @@ describe('a command', () => {
       confinement(bash('npm test'), 'autonomous'),
       confinement(read('a.ts'), 'default'),
     ]).toEqual([
-      ...['read-only', 'read-only', 'read-only', undefined],
-      ...['workspace', 'workspace', 'workspace', undefined],
+      'read-only',
+      'read-only',
+      'read-only',
+      undefined,
+      'workspace',
+      'workspace',
+      'workspace',
+      undefined,
     ]);
   });
 
@@ -265,7 +271,10 @@ describe('a command', () => {
       verdict(bash('npm test'), { allow: ['Bash(npm test)'] }),
       verdict(edit('a.ts')),
     ]).toEqual([
-      ...['ask tool_default', 'ask tool_default', 'allow tool_default', 'allow allow_rule'],
+      'ask tool_default',
+      'ask tool_default',
+      'allow tool_default',
+      'allow allow_rule',
       'allow mode',
     ]);
     expect(decide(bash('npm test'), rights('autonomous'), facts).reason).toBe(

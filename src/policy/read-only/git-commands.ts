@@ -32,8 +32,21 @@ const NO_CONTENTS = [
   '-s',
 ];
 const CONTENTS = [
-  ...['-p', '-u', '--patch', '--patch-with-stat', '--patch-with-raw', '-U', '--unified'],
-  ...['-W', '--function-context', '-L', '-c', '--cc', '-m', '--word-diff', '--color-words'],
+  '-p',
+  '-u',
+  '--patch',
+  '--patch-with-stat',
+  '--patch-with-raw',
+  '-U',
+  '--unified',
+  '-W',
+  '--function-context',
+  '-L',
+  '-c',
+  '--cc',
+  '-m',
+  '--word-diff',
+  '--color-words',
 ];
 
 const DIFF_OPTIONS =

@@ -36,7 +36,9 @@ export function makeTree(directory: string, home: string): void {
   const git = (...args: string[]): void => {
     const env = {
       ...gitVariables(home),
-      ...{ GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'a' },
+      GIT_AUTHOR_NAME: 'a',
+      GIT_AUTHOR_EMAIL: 'a@b',
+      GIT_COMMITTER_NAME: 'a',
       GIT_COMMITTER_EMAIL: 'a@b',
     };
     execFileSync('git', args, { cwd: directory, env, stdio: 'ignore' });
