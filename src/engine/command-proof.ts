@@ -7,6 +7,7 @@ import type { Access, Rights } from '../protocol/permission.ts';
 import { programDirectory } from '../sys/find-program.ts';
 import { findRepository } from '../sys/git/repository.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
+import { pathCaution } from './file-reach.ts';
 import { hiddenBelow, readRules } from './hidden-reads.ts';
 import { repositoryProblem } from './repository-proof.ts';
 
@@ -82,8 +83,9 @@ function isPlanted(name: string, { searchPath, rights }: CommandPlace): boolean 
 
 function resolved(read: CommandRead, place: CommandPlace): ResolvedPath {
   const asked = absolute(read, place);
-  const { real, inside } = resolveInRoots(asked, place.rights.roots);
-  return { asked, real, insideRoots: inside };
+  const { roots } = place.rights;
+  const { real, inside } = resolveInRoots(asked, roots);
+  return { asked, real, insideRoots: inside, ...pathCaution(real, 'read', roots) };
 }
 
 function absolute({ path, topOf }: CommandRead, place: CommandPlace): string {

@@ -410,6 +410,9 @@ describe('whatever the rules, the mode and the call', () => {
             judge(made, { ...texts, ask: [...texts.ask, ...more.ask] }, mode),
             judge(made, { ...texts, allow: texts.allow.slice(1) }, mode),
             judge({ ...made, inToolSet: false }, texts, mode),
+            decide(made, { ...rights(mode, texts), disallowedTools: ['Read', 'Edit'] }, FACTS),
+            decide(made, rights(mode, texts), { ...FACTS, sandboxed: false }),
+            decide(made, rights(mode, texts), { ...FACTS, shellParser: null }),
           ];
           for (const decision of narrower)
             expect(rank[decision.verdict]).toBeLessThanOrEqual(before);

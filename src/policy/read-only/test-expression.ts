@@ -70,6 +70,8 @@ export function judgeTestCommand(words: readonly ShellWord[]): CommandVerdict {
 function joined(words: readonly ShellWord[]): CommandVerdict {
   const unknown = words.find((word) => word.value === null);
   if (unknown !== undefined) return unproved(unknownValue(unknown));
+  const setting = words.find(({ value }) => value === '-v' || value === '-R');
+  if (setting !== undefined) return unary(setting.value ?? '', setting);
   const parts: ShellWord[][] = [[]];
   for (const word of words) {
     if (word.value === '-a' || word.value === '-o') parts.push([]);

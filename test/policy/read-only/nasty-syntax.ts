@@ -99,6 +99,8 @@ export const NASTY_SYNTAX: readonly string[] = [
   '[ "$y" -eq 1 ]',
   '[ $y = 1 ]',
   '[ -R y ]',
+  "[ a -a -v -a 'a[$(touch x)]' ]",
+  "[ -n a -o -v 'a[$(touch x)]' ]",
   'for f in a b; do touch "$f"; done',
   'for PATH in .; do ls; done',
   'for f in *; do cat "$f"; done',
