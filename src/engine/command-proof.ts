@@ -6,6 +6,7 @@ import type { ShellParser } from '../policy/shell-parser.ts';
 import type { Access, Rights } from '../protocol/permission.ts';
 import { programDirectory } from '../sys/find-program.ts';
 import { findRepository } from '../sys/git/repository.ts';
+import { isSystemPath } from '../sys/paths.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
 import { pathCaution } from './file-reach.ts';
 import { hiddenBelow, readRules } from './hidden-reads.ts';
@@ -67,6 +68,7 @@ async function placeProblem(proof: Proven, place: CommandPlace): Promise<string 
   const rules = readRules(place.rights, place.home);
   for (const read of proof.reads) {
     const { real, insideRoots } = resolved(read, place);
+    if (isSystemPath(real)) return `${JSON.stringify(real)} is no file of a workspace`;
     // Beyond the roots nothing is read without a question anyway.
     const problem = insideRoots ? await hiddenBelow(real, read.below, rules) : undefined;
     if (problem !== undefined) return problem;

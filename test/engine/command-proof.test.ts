@@ -85,6 +85,18 @@ test('paths are read where they really lie, as the kernel follows them', async (
   ]);
 });
 
+test.each(['cat /proc/self/environ', 'ls /dev', 'head -c 4 /dev/zero', 'cat link'])(
+  'what the system shows as files is not read: %s',
+  async (line) => {
+    const { root, told } = workspace();
+    symlinkSync('/proc/self/environ', join(root, 'link'));
+    const everywhere = { rights: { ...rights('plan'), roots: ['/'] } };
+    expect(await told(line, everywhere)).toMatch(
+      /^"\/(?:proc|dev)\b.*" is no file of a workspace$/,
+    );
+  },
+);
+
 describe('what reads all that lies below', () => {
   const grepInstead = 'name a smaller directory, or use Grep, which leaves such files out';
 
