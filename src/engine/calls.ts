@@ -1,4 +1,5 @@
 import { AtOnce } from '../base/at-once.ts';
+import { escapeTags } from '../base/control-tags.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import { unansweredCalls } from '../protocol/conversation.ts';
 import type { ToolCallPart } from '../protocol/message.ts';
@@ -163,7 +164,9 @@ function leaveUnknown(
     type: 'call.ended',
     callId: call.id,
     tool,
-    text: `Its outcome is unknown: ${because} while it ran. Look before you do it again.`,
+    text: escapeTags(
+      `Its outcome is unknown: ${because} while it ran. Look before you do it again.`,
+    ),
     error: 'CANCELLED',
     facts: {},
     ms: 0,
@@ -198,7 +201,8 @@ function refuse(run: Pick<TaskRun, 'journal'>, call: ToolCallPart, refusal: Refu
     type: 'call.refused',
     callId: call.id,
     tool: refusal.tool,
-    text: refusal.text,
+    // Ours, but it may quote a path, a rule or what the model sent.
+    text: escapeTags(refusal.text),
     error: refusal.error,
     decision: refusal.decision ?? null,
   });

@@ -1,6 +1,7 @@
 import { formatDuration, plural, truncate } from '../base/text.ts';
 import type { EventBody, TaskInput } from '../protocol/event.ts';
 import { NOTHING } from '../protocol/model.ts';
+import { drawNonce } from '../protocol/outside-text.ts';
 import type { TaskState } from '../protocol/state.ts';
 import { isBegunBy } from '../protocol/stint.ts';
 import type { EngineDeps } from './deps.ts';
@@ -65,7 +66,8 @@ export function recordLoss(
   if (known === undefined || known.status !== null) return;
   const { below, background } = known;
   const text = noticeItem(`- Task ${id} is lost: ${because}.`);
-  const input = { id: `${id}-lost`, kind: 'result', from: id, text } as const;
+  const nonce = drawNonce(text);
+  const input = { id: `${id}-lost`, kind: 'result', from: id, text, nonce } as const;
   const ended = { type: 'child.ended', child: id, status: 'failed', changed: [] } as const;
   recordWithNotice(parent, { ...ended, spent: NOTHING, below }, background ? input : null);
 }
@@ -140,10 +142,6 @@ function endNotice(parent: TaskState, child: TaskState, most: number): TaskInput
     ...(stale === '' ? [] : [stale]),
     ...(shown.length < whole.length ? [`[Cut. The whole: TaskOutput(task_id: "${spec.id}")]`] : []),
   ];
-  return {
-    id: endNoticeId(child),
-    kind: 'result',
-    from: spec.id,
-    text: noticeItem(parts.join(' ')),
-  };
+  const text = noticeItem(parts.join(' '));
+  return { id: endNoticeId(child), kind: 'result', from: spec.id, text, nonce: drawNonce(text) };
 }

@@ -1,7 +1,9 @@
 import { deferred, onAbort } from '../base/async.ts';
 import type { Deadline } from '../base/deadlines.ts';
+import { escapeTags } from '../base/control-tags.ts';
 import { errorMessage } from '../base/errors.ts';
 import { byteLength } from '../base/text.ts';
+import { drawNonce } from '../protocol/outside-text.ts';
 import type { AnyTool, FileReach, ToolOutput } from '../protocol/tool.ts';
 import type { EngineDeps } from './deps.ts';
 import type { ReadyCall } from './prepare-call.ts';
@@ -36,6 +38,7 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
   const output = await runTool(deps, run, ready);
   if (output.forced === true) run.noteForce();
   const told = output.told ?? [];
+  const text = capped(output.text, tool, deps);
   // What it told first: a crash in the middle of the batch then makes the call be run again, and it tells.
   run.journal.record(
     ...(told.length === 0 ? [] : [{ type: 'input.withdrawn', ids: told } as const]),
@@ -43,7 +46,7 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
       type: 'call.ended',
       callId: call.id,
       tool: tool.name,
-      text: capped(output.text, tool, deps),
+      ...(tool.ownWords === true ? { text: escapeTags(text) } : { text, nonce: drawNonce(text) }),
       error: output.error ?? null,
       facts: output.facts ?? {},
       ms: Math.round(deps.clock.monotonic() - startedAt),

@@ -1,3 +1,4 @@
+import { escapeTags } from '../base/control-tags.ts';
 import { errorInfo } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { closeOpenCalls, runCalls } from './calls.ts';
@@ -161,7 +162,7 @@ function notice(id: string, message: string) {
     id,
     kind: 'notice',
     from: 'muster',
-    text: `<notice>${message}</notice>`,
+    text: `<notice>${escapeTags(message)}</notice>`,
   } as const;
   return { type: 'input.queued', input } as const;
 }

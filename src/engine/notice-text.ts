@@ -1,4 +1,4 @@
-/** What others have written must neither end the notice that it stands in nor begin another item of it. */
+/** What others have written must not begin another item of the notice that it stands in. */
 export function noticeItem(text: string): string {
-  return text.replaceAll(/<(?=\s*\/\s*notice)/gi, '<\\').replaceAll(/\r\n?|\n/g, '\n  ');
+  return text.replaceAll(/\r\n?|[\n\u0085\u2028\u2029]/g, '\n  ');
 }

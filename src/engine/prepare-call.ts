@@ -3,6 +3,7 @@ import type { ToolCallPart } from '../protocol/message.ts';
 import { NO_ACCESS, type Access, type Decision } from '../protocol/permission.ts';
 import { canonicalToolName } from '../protocol/tool-aliases.ts';
 import type { AnyTool } from '../protocol/tool.ts';
+import { asMeant } from './as-meant.ts';
 import type { TaskRun } from './task-run.ts';
 
 /** A call that may be judged and run. */
@@ -30,20 +31,21 @@ export interface BrokenCall {
 export type PreparedCall = ReadyCall | BrokenCall;
 
 /** Names, arguments and access of a call: everything that can be known before it is judged. */
-export function prepareCall(run: TaskRun, call: ToolCallPart): PreparedCall {
-  const name = canonicalToolName(call.name) ?? call.name;
+export function prepareCall(run: TaskRun, asked: ToolCallPart): PreparedCall {
+  const name = canonicalToolName(asked.name) ?? asked.name;
   const tool = run.view.get(name);
   if (tool === undefined) {
-    const reason = `${call.name} is not among your tools: ${[...run.view.keys()].join(', ')}.`;
+    const reason = `${asked.name} is not among your tools: ${[...run.view.keys()].join(', ')}.`;
     return {
       ready: false,
-      call,
+      call: asked,
       tool: name,
       text: reason,
       error: 'PERMISSION_DENIED',
       decision: { verdict: 'deny', step: 'tool_set', reason },
     };
   }
+  const call = asMeant(asked, tool);
   if (call.malformed !== undefined) {
     return broken(call, tool, 'the arguments are not valid JSON. Send them again, whole.');
   }

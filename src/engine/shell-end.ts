@@ -1,6 +1,7 @@
 import { truncate } from '../base/text.ts';
 import type { EventBody } from '../protocol/event.ts';
 import type { ShellEnd } from '../protocol/result.ts';
+import { drawNonce } from '../protocol/outside-text.ts';
 import type { TaskState } from '../protocol/state.ts';
 import { noticeItem } from './notice-text.ts';
 
@@ -26,8 +27,9 @@ export function shellEnded(
   const text = noticeItem(
     `- Shell ${id} (${command}): ${describeEnd(outcome)}. Its output: TaskOutput(task_id: "${id}")`,
   );
+  const input = { id: shellNoticeId(id), kind: 'result', from: id, text } as const;
   return [
-    { type: 'input.queued', input: { id: shellNoticeId(id), kind: 'result', from: id, text } },
+    { type: 'input.queued', input: { ...input, nonce: drawNonce(text) } },
     { type: 'shell.ended', shell: id, end: outcome.how, exitCode: outcome.exitCode },
   ];
 }

@@ -6,6 +6,7 @@ import {
   type ToolCallPart,
   type ToolResultPart,
 } from './message.ts';
+import { markOutside } from './outside-text.ts';
 
 /**
  * What a task's model has been told and has said: the fold of its log that requests are built from.
@@ -76,9 +77,13 @@ export function applyToConversation(conversation: Conversation, event: TaskEvent
       conversation.openCalls = toolCalls(event.message);
       return;
     case 'call.ended':
-    case 'call.refused':
-      addResult(conversation, event.callId, event.text, event.error !== null);
+    case 'call.refused': {
+      const { callId, text, error } = event;
+      const nonce = event.type === 'call.ended' ? event.nonce : undefined;
+      const isError = error !== null;
+      addResult(conversation, { callId, text, isError, ...(nonce === undefined ? {} : { nonce }) });
       return;
+    }
     default:
   }
 }
@@ -89,16 +94,13 @@ function queue(conversation: Conversation, input: TaskInput): void {
   conversation.queued = [...conversation.queued, input];
 }
 
-function addResult(conversation: Conversation, callId: string, text: string, isError: boolean) {
-  const call = conversation.openCalls.find((open) => open.id === callId);
+function addResult(
+  conversation: Conversation,
+  result: Omit<ToolResultPart, 'type' | 'name'>,
+): void {
+  const call = conversation.openCalls.find(({ id }) => id === result.callId);
   if (call === undefined) return;
-  conversation.results.set(callId, {
-    type: 'tool_result',
-    callId,
-    name: call.name,
-    text,
-    isError,
-  });
+  conversation.results.set(call.id, { type: 'tool_result', name: call.name, ...result });
 }
 
 /** The results of an answer's calls enter the history together, in call order. */
@@ -124,15 +126,22 @@ function takeInputs(conversation: Conversation, ids: readonly string[]): void {
 /** In order of arrival, but what has ended in the background is told together, in one notice. */
 function inputParts(inputs: readonly TaskInput[]): readonly TextPart[] {
   const parts: TextPart[] = [];
-  const ended = inputs.filter(({ kind }) => kind === 'result').map(({ text }) => text);
+  const ended = inputs.filter(({ kind }) => kind === 'result');
   if (ended.length > 0) {
-    parts.push({
-      type: 'text',
-      text: `<notice>Ended in the background:\n${ended.join('\n')}\n</notice>`,
-    });
+    const text = `<notice>Ended in the background:\n${endsText(ended)}\n</notice>`;
+    parts.push({ type: 'text', text });
   }
   for (const { kind, text } of inputs) {
     if (kind !== 'result') parts.push({ type: 'text', text });
   }
   return parts;
+}
+
+/** In one boundary, of a nonce that none of the texts holds. */
+function endsText(ended: readonly TaskInput[]): string {
+  const text = ended.map((input) => input.text).join('\n');
+  const nonces = ended.flatMap(({ nonce }) => nonce ?? []);
+  // Of logs from before there were any.
+  if (nonces.length === 0) return text;
+  return markOutside(text, nonces.find((nonce) => !text.includes(nonce)) ?? nonces.join(''));
 }

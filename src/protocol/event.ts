@@ -37,6 +37,8 @@ export interface TaskInput {
   readonly text: string;
   /** Tasks of the sender that the text names, and that the receiver may now see and reach. */
   readonly handed?: readonly string[];
+  /** Of a `result`: it quotes outside text, and is sent as `markOutside` has it. */
+  readonly nonce?: string;
 }
 
 /** Who ended a task that did not end by itself. */
@@ -133,6 +135,11 @@ export type EventBody =
       readonly callId: string;
       readonly tool: string;
       readonly text: string;
+      /**
+       * Set: the text came from outside (files, commands, other agents). It stands here as it came; a
+       * request holds it as `markOutside` has it, byte for byte the same each time.
+       */
+      readonly nonce?: string;
       readonly error: ErrorInfo['code'] | null;
       readonly facts: CallFacts;
       readonly ms: number;

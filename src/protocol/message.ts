@@ -36,6 +36,8 @@ export interface ToolResultPart {
   readonly name: string;
   readonly text: string;
   readonly isError: boolean;
+  /** Set: the text came from outside, and is sent as `markOutside` has it. */
+  readonly nonce?: string;
 }
 
 export type AssistantPart = TextPart | ReasoningPart | ToolCallPart;

@@ -30,6 +30,11 @@ export interface Tool<I = never> {
   readonly replay: ReplayClass;
   /** Its calls wait for others: they hold no slot, and `tool_seconds` does not count. Default false. */
   readonly waits?: boolean;
+  /**
+   * Its results are Muster's own words, and what they quote is escaped. Default false: they hold
+   * outside text, and are marked as such wherever they stand in a request.
+   */
+  readonly ownWords?: boolean;
   /** For the model: short. */
   readonly description: string;
   /** JSON Schema of the input, an object schema. */

@@ -1,9 +1,15 @@
 import { hash } from 'node:crypto';
 import { deferred, type Deferred } from '../base/async.ts';
 import type { JsonObject } from '../base/json.ts';
+import { bareOutside } from '../protocol/outside-text.ts';
 import { preciseNow, type Exchange } from './exchange.ts';
 import { CODECS } from './wire/codecs.ts';
-import { firstUserText, type RecordedRequest, type WireProtocol } from './wire-request.ts';
+import {
+  firstUserText,
+  type RecordedRequest,
+  type WireMessage,
+  type WireProtocol,
+} from './wire-request.ts';
 
 export interface Arrival {
   readonly protocol: WireProtocol;
@@ -47,6 +53,7 @@ export class RequestRecorder {
     const parsed = CODECS[arrival.protocol].parse(arrival.body, arrival.path);
     const request: RecordedRequest = {
       ...parsed,
+      messages: parsed.messages.map(withBareResults),
       ...arrival,
       id: this.count,
       receivedAt: preciseNow(),
@@ -84,4 +91,13 @@ export class RequestRecorder {
     this.attempts.set(key, attempt);
     return attempt;
   }
+}
+
+function withBareResults(message: WireMessage): WireMessage {
+  if (message.toolResults.length === 0) return message;
+  const toolResults = message.toolResults.map((result) => ({
+    ...result,
+    text: bareOutside(result.text),
+  }));
+  return { ...message, toolResults };
 }

@@ -22,6 +22,7 @@ export interface WireToolCall {
 
 export interface WireToolResult {
   readonly callId: string;
+  /** As the tool gave it: of outside text without the boundary and the marks, which `body` holds. */
   readonly text: string;
   /** As the wire says it. OpenAI's protocols have no such field: there always false. */
   readonly isError: boolean;

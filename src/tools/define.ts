@@ -18,6 +18,7 @@ export interface ToolDefinition<S extends ObjectSchema> {
   readonly name: string;
   readonly kind: ToolKind;
   readonly replay: ReplayClass;
+  readonly ownWords?: boolean;
   readonly description: string;
   readonly input: S;
   /** Other names that models give the arguments: the canonical name of each. */
@@ -30,11 +31,12 @@ export interface ToolDefinition<S extends ObjectSchema> {
 export function defineTool<const S extends ObjectSchema>(
   definition: ToolDefinition<S>,
 ): Tool<ValueOf<S>> {
-  const { name, kind, replay, description, aliases = {} } = definition;
+  const { name, kind, replay, ownWords = false, description, aliases = {} } = definition;
   return {
     name,
     kind,
     replay,
+    ownWords,
     description,
     inputSchema: schemaJson(definition.input),
     parse(input: JsonValue): ValidationResult<ValueOf<S>> {

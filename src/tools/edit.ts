@@ -13,6 +13,7 @@ export const editTool = defineTool({
   name: 'Edit',
   kind: 'edit',
   replay: 'checkable',
+  ownWords: true,
   description:
     'Replace an exact text in a file that you have read. old_string must match white space and all, without line numbers, and stand once in the file (or set replace_all).',
   input: {

@@ -6,6 +6,7 @@ export const multiEditTool = defineTool({
   name: 'MultiEdit',
   kind: 'edit',
   replay: 'checkable',
+  ownWords: true,
   description:
     'Several Edits of one file in one step: each applies to what the one before left; all or none are made.',
   input: {

@@ -6,6 +6,7 @@ export const todoWriteTool = defineTool({
   name: 'TodoWrite',
   kind: 'meta',
   replay: 'pure',
+  ownWords: true,
   description:
     'Keep the task list of a job with three or more steps. Send the whole list each time; it replaces the old one. One item in_progress at a time; mark an item completed as soon as it is done.',
   input: {

@@ -12,6 +12,7 @@ export const writeTool = defineTool({
   name: 'Write',
   kind: 'edit',
   replay: 'checkable',
+  ownWords: true,
   description:
     'Make a file, or replace the whole of one that you have read. Missing directories are made. To change a part use Edit.',
   input: {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { foldEvents } from '../../src/protocol/events.ts';
+import { withoutNonce } from '../nonce.ts';
 import { lastUserText, toolResultRounds } from '../../src/testing/index.ts';
 import { reach } from './ending.ts';
 import { envelopeOf, eventsOf } from './muster.ts';
@@ -138,8 +139,8 @@ describe.concurrent('stdin', () => {
     await using world = await openWorld();
     const run = await world.run(['-p', 'review this'], { stdin: '+ a line\n' });
     expect(run.code).toBe(0);
-    expect(world.model.requests.map(lastUserText)).toEqual([
-      'review this\n\n<stdin>\n+ a line\n\n</stdin>',
+    expect(world.model.requests.map(lastUserText).map(withoutNonce)).toEqual([
+      'review this\n\n<stdin>\n<outside N>\n+ a line\n\n</outside N>\n</stdin>',
     ]);
   });
 
@@ -152,8 +153,8 @@ describe.concurrent('stdin', () => {
     await sleep(200);
     stdin?.end('last line\n');
     expect(await running.finished).toMatchObject({ code: 0, stderr: '' });
-    expect(world.model.requests.map(lastUserText)).toEqual([
-      'explain\n\n<stdin>\nfirst line\nlast line\n\n</stdin>',
+    expect(world.model.requests.map(lastUserText).map(withoutNonce)).toEqual([
+      'explain\n\n<stdin>\n<outside N>\nfirst line\nlast line\n\n</outside N>\n</stdin>',
     ]);
   });
 

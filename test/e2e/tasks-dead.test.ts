@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { withoutNonce } from '../nonce.ts';
 import { lastUserText, toolResultRounds } from '../../src/testing/index.ts';
 import { expectNothingLeft } from './ending.ts';
 import { envelopeOf, eventsOf, startMuster } from './muster.ts';
@@ -127,7 +128,9 @@ describe.concurrent('a task that its process left', () => {
     const piped = await world.run(['tasks', 'send', root], { stdin: 'from the pipe' });
     expect(clean(piped)).toBe('heard: from the pipe\n');
     const both = await world.run(['tasks', 'send', root, 'look', '--verbose'], { stdin: 'a diff' });
-    expect(both.stdout).toContain('heard: look\n\n<stdin>\na diff\n</stdin>');
+    expect(withoutNonce(both.stdout)).toContain(
+      'heard: look\n\n<stdin>\n<outside N>\na diff\n</outside N>\n</stdin>',
+    );
     expect(both.stderr).toContain(`task ${root}`);
     expect(complaint(await world.run(['tasks', 'send', 'zzzz', 'x']))).toMatch(/^NOT_FOUND: /);
   });

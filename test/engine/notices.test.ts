@@ -13,6 +13,7 @@ import {
   type Play,
 } from './play.ts';
 import { testEngine, type EngineSetup, type TestEngine } from './support.ts';
+import { withoutNonce } from '../nonce.ts';
 
 const LIMITS = { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 };
 
@@ -40,8 +41,8 @@ describe('the notice of a task that ended', () => {
       { text: 'thinking aloud', calls: [call('Bash', {})] },
       { text: 'the answer' },
     ]);
-    expect(notice.replace(/[\d.]+ m?s\b/, 'T')).toBe(
-      `<notice>Ended in the background:\n- Task ${id} (general-purpose: part): completed, 2 turns, T. Result: the answer\n</notice>`,
+    expect(withoutNonce(notice).replace(/[\d.]+ m?s\b/, 'T')).toBe(
+      `<notice>Ended in the background:\n<outside N>\n- Task ${id} (general-purpose: part): completed, 2 turns, T. Result: the answer\n</outside N>\n</notice>`,
     );
     expect(JSON.stringify(requestsOf(test, 'main'))).not.toMatch(/thinking aloud|waited/);
   });

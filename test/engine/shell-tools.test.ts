@@ -16,6 +16,7 @@ import {
   until,
 } from './shells-support.ts';
 import { promptOf } from './support.ts';
+import { withoutNonce } from '../nonce.ts';
 
 const HAS_SETSID = process.platform === 'linux' && needs('setsid', 'util-linux');
 
@@ -235,8 +236,8 @@ describe('TaskStop of a shell', () => {
     await run.ended;
     expect(endsOf(events)).toEqual([['sleep 300', 'stopped', null]]);
     const last = model.requests.findLast((request) => promptOf(request) === 'part');
-    expect(notices(last)).toEqual([
-      `<notice>Ended in the background:\n- Shell ${id} (sleep 300): stopped. Its output: TaskOutput(task_id: "${id}")\n</notice>`,
+    expect(notices(last).map(withoutNonce)).toEqual([
+      `<notice>Ended in the background:\n<outside N>\n- Shell ${id} (sleep 300): stopped. Its output: TaskOutput(task_id: "${id}")\n</outside N>\n</notice>`,
     ]);
   });
 });

@@ -19,6 +19,7 @@ export function notifyTool(workshop: Workshop): Tool<NotifyInput> {
     name: 'Notify',
     kind: 'meta',
     replay: 'pure',
+    ownWords: true,
     description: 'Tell the user of progress, in a line. You go on with your turn.',
     inputSchema: {
       type: 'object',

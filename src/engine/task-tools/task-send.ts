@@ -33,6 +33,7 @@ export function taskSendTool(workshop: Workshop): Tool<TaskSendInput> {
     kind: 'meta',
     // Run again after a crash, it sends under the same id, and what came before is not taken twice.
     replay: 'keyed',
+    ownWords: true,
     // For the end of one in its last turn, which may need the slot.
     waits: true,
     description:

@@ -1,6 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { printable } from '../../base/printable.ts';
 import { UsageError } from '../../base/errors.ts';
+import { drawNonce, markOutside } from '../../protocol/outside-text.ts';
 
 /**
  * A pipe that nobody writes to and nobody closes must not hold up a prompt that stands alone; but a
@@ -21,9 +22,9 @@ export async function readMessage(typed: string | null): Promise<string | null> 
 export async function readPrompt(typed: string | null): Promise<string> {
   if (typed === null) return await requiredPrompt();
   const context = mayHoldContext() ? await readStdin({ firstByteMs: FIRST_BYTE_MS }) : '';
-  return context.trim() === ''
-    ? typed
-    : `${typed}\n\n<stdin>\n${context.replaceAll('</stdin', '<\\/stdin')}\n</stdin>`;
+  if (context.trim() === '') return typed;
+  // It may be anybody's words: a diff, a log.
+  return `${typed}\n\n<stdin>\n${markOutside(context, drawNonce(context))}\n</stdin>`;
 }
 
 async function requiredPrompt(): Promise<string> {

@@ -14,9 +14,12 @@ import type {
   Message,
   ToolCallPart,
   ToolMessage,
+  ToolResultPart,
   UserMessage,
 } from '../../protocol/message.ts';
 import type { ModelRequest, ToolSpec } from '../../protocol/model.ts';
+import { escapeTags } from '../../base/control-tags.ts';
+import { withBoundary } from '../../protocol/outside-text.ts';
 import type { PromptRules } from './dialect.ts';
 
 /**
@@ -167,8 +170,19 @@ function toolContent(message: ToolMessage, rules: PromptRules): LanguageModelV4T
     type: 'tool-result',
     toolCallId: wireId(part.callId, rules),
     toolName: part.name,
-    output: { type: part.isError ? 'error-text' : 'text', value: part.text },
+    output: { type: part.isError ? 'error-text' : 'text', value: resultText(part) },
   }));
+}
+
+/** Escaped texts of what is sent again each turn; the same string where nothing had to be. */
+const escapedTexts = new WeakMap<ToolResultPart, string>();
+
+function resultText(part: ToolResultPart): string {
+  const { text, nonce } = part;
+  if (nonce === undefined) return text;
+  const escaped = escapedTexts.get(part) ?? escapeTags(text);
+  escapedTexts.set(part, escaped);
+  return withBoundary(escaped, nonce);
 }
 
 /** Marks the last part of the last message, the end of what the next turn will send again. */

@@ -1,0 +1,192 @@
+import { decodedAt, isIgnorable, isLineEnd, isSpace } from './disguised-text.ts';
+
+/**
+ * Put into look-alikes of control tags and role markers, where a model would take outside text for
+ * the words of its system: `<¦system-reminder>`, `¦Human:`. Rare, so that it can be taken out again
+ * without harm; a look-alike that holds it already gets one more.
+ */
+export const TAG_MARK = '¦';
+
+/** Letters alone, lower case: `-`, `_` and white space within a name do not count. */
+const TAG_NAMES: ReadonlySet<string> = new Set(
+  (
+    'system systemreminder systemmessage systemprompt systeminstruction systeminstructions sys ' +
+    'functioncall functioncalls functionresult functionresults invoke antml ' +
+    'toolcall toolcalls tooluse toolresult toolresults toolresponse tooloutput ' +
+    'human assistant startofturn endofturn outside notice stdin'
+  ).split(' '),
+);
+const ROLE_NAMES: ReadonlySet<string> = new Set(['human', 'assistant']);
+/** Common words: role markers only with a capital, after a blank line. */
+const LATE_ROLE_NAMES: ReadonlySet<string> = new Set(['system', 'user']);
+
+const TAG_STARTS = startsOf(TAG_NAMES);
+const ROLE_STARTS = startsOf(new Set([...ROLE_NAMES, ...LATE_ROLE_NAMES]));
+
+/** `<` as an entity (of an entity), or as an escape in JSON. */
+const OPENER = /&(?:amp;)*(?:lt|#0*60|#x0*3c);?|\\u\{?0*3c\}?|\\x3c/iy;
+/** `<|im_start|>` and its like: read behind the `<`. */
+const SPECIAL_TOKEN = /[|｜]\p{DI}{0,9}[\p{L}\p{N}_▁]{1,40}[|｜]/uy;
+const BLANK = 0x20;
+
+/** What an ASCII character can be where a name is looked for: nearly always none of it. */
+const LEAD = 1;
+const OTHER = 2;
+const LOOKS = Uint8Array.from({ length: 0x80 }, (_, code) => {
+  const letter = String.fromCharCode(code).toLowerCase();
+  if (letter === '/' || letter === ' ') return LEAD;
+  const isOpen = code < BLANK || '!?|&\\\u007f'.includes(letter);
+  return isOpen || TAG_STARTS.has(letter) || ROLE_STARTS.has(letter) ? 0 : OTHER;
+});
+
+const TAG_END = /^[>/:&\\＞]/;
+
+/** Marks every look-alike in a text that is not ours. `unescapeTags` undoes it, exactly. Linear. */
+export function escapeTags(text: string): string {
+  const places = lookAlikes(text);
+  if (places.length === 0) return text;
+  let escaped = '';
+  let done = 0;
+  for (const at of places) {
+    escaped += text.slice(done, at) + TAG_MARK;
+    done = at;
+  }
+  return escaped + text.slice(done);
+}
+
+/** Takes one mark from each look-alike that has any. */
+export function unescapeTags(text: string): string {
+  if (!text.includes(TAG_MARK)) return text;
+  let bare = '';
+  let done = 0;
+  for (const at of lookAlikes(text)) {
+    if (text[at] !== TAG_MARK) continue;
+    bare += text.slice(done, at);
+    done = at + TAG_MARK.length;
+  }
+  return bare + text.slice(done);
+}
+
+/** Rising places where a mark goes: behind the `<` of a tag, at the start of a role marker's line. */
+function lookAlikes(text: string): readonly number[] {
+  const places: number[] = [];
+  if (isRole(text, 0, 0)) places.push(0);
+  let lineStart = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    // Letters, digits and most of what stands in code.
+    if (code > 0x3c ? code < 0x80 && code !== 0x5c : code > 0x0d && code < 0x3c && code !== 0x26) {
+      continue;
+    }
+    if (isLineEnd(code)) {
+      if (isRole(text, at + 1, lineStart)) places.push(at + 1);
+      lineStart = at + 1;
+      continue;
+    }
+    const opened = openerLength(text, at, code);
+    if (opened === 0) continue;
+    if (isTag(text, at + opened)) places.push(at + opened);
+    at += opened - 1;
+  }
+  return places;
+}
+
+/** UTF-16 units of the `<` that stands here; 0: none does. */
+function openerLength(text: string, at: number, code: number): number {
+  // Itself, full-width and small.
+  if (code === 0x3c || code === 0xff1c || code === 0xfe64) return 1;
+  if (code !== 0x26 && code !== 0x5c) return 0;
+  const next = text.charCodeAt(at + 1) | 0x20;
+  // `#`, `a`, `l`, `u` and `x` go on; what else `&` and `\` begin is most of what there is.
+  if (next !== 0x23 && next !== 0x61 && next !== 0x6c && next !== 0x75 && next !== 0x78) return 0;
+  OPENER.lastIndex = at;
+  return OPENER.exec(text)?.[0].length ?? 0;
+}
+
+function isTag(text: string, start: number): boolean {
+  let at = start;
+  while (LOOKS[text.charCodeAt(at)] === LEAD) at += 1;
+  if (LOOKS[text.charCodeAt(at)] === OTHER) return false;
+  at = start;
+  let afterSpace = false;
+  while (at < text.length) {
+    const { letter, length } = decodedAt(text, at);
+    const isBlank = isSpace(letter);
+    const isLead = letter === TAG_MARK || letter === '/' || letter === '!' || letter === '?';
+    if (!isLead && !isBlank && !isIgnorable(letter)) break;
+    afterSpace ||= isBlank;
+    at += length;
+  }
+  SPECIAL_TOKEN.lastIndex = at;
+  if (SPECIAL_TOKEN.test(text)) return true;
+  const name = readName(text, at, { starts: TAG_STARTS, oneLine: false });
+  if (name === null || !TAG_NAMES.has(name.word)) return false;
+  // `a < system` compares; `< system >` does not.
+  return afterSpace ? TAG_END.test(name.next) : name.next !== '.';
+}
+
+/** `lineBefore`: where the line before this one begins. */
+function isRole(text: string, start: number, lineBefore: number): boolean {
+  let at = start;
+  while (text.charCodeAt(at) === BLANK) at += 1;
+  if (LOOKS[text.charCodeAt(at)] === OTHER) return false;
+  let letter = '';
+  while (at < text.length) {
+    const decoded = decodedAt(text, at);
+    ({ letter } = decoded);
+    if (isLineEnd(letter.charCodeAt(0))) return false;
+    if (letter !== TAG_MARK && !isSpace(letter) && !isIgnorable(letter)) break;
+    at += decoded.length;
+  }
+  const name = readName(text, at, { starts: ROLE_STARTS, oneLine: true });
+  if (name === null || (name.next !== ':' && name.next !== '：')) return false;
+  if (ROLE_NAMES.has(name.word)) return true;
+  if (!LATE_ROLE_NAMES.has(name.word) || letter !== letter.toUpperCase()) return false;
+  return text.slice(lineBefore, start).trim() === '';
+}
+
+interface Name {
+  readonly word: string;
+  /** What follows it, white space behind it left out; empty at the end of the text. */
+  readonly next: string;
+}
+
+interface NameForm {
+  /** All beginnings of the known names. */
+  readonly starts: ReadonlySet<string>;
+  readonly oneLine: boolean;
+}
+
+/**
+ * The known name, or the beginning of one, that stands here, however its letters are parted and
+ * disguised; null where none does.
+ */
+function readName(text: string, start: number, { starts, oneLine }: NameForm): Name | null {
+  let word = '';
+  /** What stood before white space: a name may end there, and may go on behind it. */
+  let beforeSpace: string | null = null;
+  for (let at = start; at < text.length;) {
+    const { letter, length } = decodedAt(text, at);
+    at += length;
+    if (/^[a-z0-9]$/i.test(letter)) {
+      const longer = word + letter.toLowerCase();
+      if (!starts.has(longer))
+        return beforeSpace === null ? null : { word: beforeSpace, next: letter };
+      word = longer;
+    } else if (isSpace(letter)) {
+      if (word === '' || (oneLine && isLineEnd(letter.charCodeAt(0)))) return null;
+      beforeSpace = word;
+    } else if ((letter !== '-' && letter !== '_') || word === '') {
+      if (!isIgnorable(letter)) return word === '' ? null : { word, next: letter };
+    }
+  }
+  return word === '' ? null : { word, next: '' };
+}
+
+function startsOf(names: ReadonlySet<string>): ReadonlySet<string> {
+  const starts = new Set<string>();
+  for (const name of names) {
+    for (let length = 1; length <= name.length; length += 1) starts.add(name.slice(0, length));
+  }
+  return starts;
+}
