@@ -1,5 +1,5 @@
 import type { ErrorInfo } from '../base/errors.ts';
-import { printable } from '../base/printable.ts';
+import { terminalText } from '../base/terminal-text.ts';
 import { truncate } from '../base/text.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import { nearNames } from '../base/near-names.ts';
@@ -32,7 +32,7 @@ function unknownAgent(
   written: string,
   agents: readonly AgentDefinition[],
 ): ErrorInfo {
-  const shown = printable(truncate(written.trim(), MAX_SHOWN));
+  const shown = terminalText(truncate(written.trim(), MAX_SHOWN), 'exact');
   const words = agents.flatMap((agent) => [agent.name, ...agent.aliases]);
   const [nearest] = nearNames(truncate(wanted, MAX_SHOWN), words);
   const guess = nearest === undefined ? '' : ` Did you mean \`${nearest}\`?`;

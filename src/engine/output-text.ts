@@ -1,3 +1,4 @@
+import { terminalText } from '../base/terminal-text.ts';
 import type { TaskEvent } from '../protocol/event.ts';
 import { messageText } from '../protocol/message.ts';
 
@@ -5,6 +6,11 @@ const SHOWN_INPUT = 200;
 
 /** What an event adds to a task's output file, for a person with `tail -f`; null for nothing. */
 export function outputText(event: TaskEvent): string | null {
+  const text = textOf(event);
+  return text === null ? null : terminalText(text, 'prose');
+}
+
+function textOf(event: TaskEvent): string | null {
   switch (event.type) {
     case 'task.created':
       return `# ${event.spec.agent.name}: ${event.spec.description}\n\n`;

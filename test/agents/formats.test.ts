@@ -293,7 +293,7 @@ describe('other fields', () => {
       musterFormat,
       agentFile('name: "My\\n \\e[2JTester"', 'description: T'),
     );
-    expect(agent.name).toBe('My [2JTester');
+    expect(agent.name).toBe('My Tester');
   });
 
   test('a literal \\n in a description is a line end, and a missing one is told', async () => {

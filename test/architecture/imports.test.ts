@@ -143,3 +143,12 @@ describe('the environment', () => {
     expect(readers).toEqual(['sys/env.ts']);
   });
 });
+
+it('what is printed goes through one writer, which makes it safe for a terminal', () => {
+  // `bin.ts` runs on any Node, where nothing else loads; the fake model is a tool for tests.
+  const writers = new Set(['sys/print.ts', 'front/cli/bin.ts', 'testing/fake-model-main.ts']);
+  const raw = files.filter((file) =>
+    /\bstd(?:out|err)\.write\(|\bconsole\.\w+\(/.test(readFileSync(join(src, file), 'utf8')),
+  );
+  expect(raw.filter((file) => !writers.has(file))).toEqual([]);
+});

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { isId, newId } from '../../src/base/ids.ts';
-import { printable } from '../../src/base/printable.ts';
 import { formatDuration, plural, truncate } from '../../src/base/text.ts';
 
 describe('truncate', () => {
@@ -33,20 +32,6 @@ describe('plural', () => {
     [2, '2 files'],
   ])('%d', (count, expected) => {
     expect(plural(count, 'file')).toBe(expected);
-  });
-});
-
-describe('printable', () => {
-  it.each([
-    ['plain\ttext\nof two lines', 'plain\ttext\nof two lines'],
-    ['\u001b[31mred', '⟨U+001B⟩[31mred'],
-    ['over\rwritten', 'over⟨U+000D⟩written'],
-    ['a\u202eb', 'a⟨U+202E⟩b'],
-    ['c1\u009b2J', 'c1⟨U+009B⟩2J'],
-    ['tag\u{e0041}', 'tag⟨U+E0041⟩'],
-    ['ünïcödé 日本', 'ünïcödé 日本'],
-  ])('%j is shown as %j', (text, expected) => {
-    expect(printable(text)).toBe(expected);
   });
 });
 

@@ -42,7 +42,7 @@ it.each([
   [
     'done\n✓ general-purpose 123456: 1 turn\r\u001b[2K',
     'info',
-    '· general-purpose ID: done ✓ general-purpose 123456: 1 turn⟨U+000D⟩⟨U+001B⟩[2K',
+    '· general-purpose ID: done ✓ general-purpose 123456: 1 turn␍',
   ],
 ])('what a subagent notifies of is one line: %j', async (message, level, line) => {
   expect(await linesOf(message, level, 'tasks')).toEqual(AROUND(line));

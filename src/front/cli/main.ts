@@ -5,10 +5,10 @@ import {
   unreachable,
   UsageError,
 } from '../../base/errors.ts';
-import { printable } from '../../base/printable.ts';
 import { VERSION } from '../../base/version.ts';
 import { parseArgs } from './args.ts';
 import type { Command } from './command.ts';
+import { printError, printText } from '../../sys/print.ts';
 import { runPrompt } from './commands/run.ts';
 import { watchOutput } from './output-errors.ts';
 
@@ -27,10 +27,10 @@ async function runCommand(command: Command): Promise<number> {
     case 'run':
       return runPrompt(command);
     case 'help':
-      process.stdout.write((await import('./help.ts')).helpText(command.topic));
+      printText((await import('./help.ts')).helpText(command.topic));
       return 0;
     case 'version':
-      process.stdout.write(`${VERSION}\n`);
+      printText(`${VERSION}\n`);
       return 0;
     case 'agents-list':
       return (await import('./commands/agents.ts')).listAgentsCommand(command);
@@ -70,14 +70,12 @@ async function context() {
 /** One clear line; a stack trace only for what is a bug of ours. */
 function tellError(thrown: unknown): number {
   if (isLostDirectory(thrown)) {
-    process.stderr.write(
-      'muster: the current directory is not there any more; go to another one\n',
-    );
+    printError('muster: the current directory is not there any more; go to another one\n');
     return 2;
   }
   const known = thrown instanceof MusterError;
   const lines = known ? toldError(thrown) : stackOf(thrown);
-  process.stderr.write(`muster: ${lines.split('\n').map(printable).join('\nmuster: ')}\n`);
+  printError(`muster: ${lines.replaceAll('\n', '\nmuster: ')}\n`);
   return thrown instanceof UsageError ? 2 : 1;
 }
 

@@ -1,5 +1,5 @@
 import { errorMessage, systemErrorCode } from '../../base/errors.ts';
-import { printable } from '../../base/printable.ts';
+import { printError } from '../../sys/print.ts';
 
 /**
  * From now on output that can't be written ends in no stack trace. A reader that went away
@@ -10,9 +10,7 @@ export function watchOutput(): void {
   process.stdout.on('error', (error) => {
     if (told || systemErrorCode(error) === 'EPIPE') return;
     told = true;
-    process.stderr.write(
-      `muster: the output can't be written: ${printable(errorMessage(error))}\n`,
-    );
+    printError(`muster: the output can't be written: ${errorMessage(error)}\n`);
     process.once('exit', () => {
       process.exitCode = 1;
     });

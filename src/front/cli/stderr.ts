@@ -1,6 +1,6 @@
-import { printable } from '../../base/printable.ts';
+import { printError } from '../../sys/print.ts';
 
 /** One line for a person, safe to print whatever it quotes. */
 export function stderrNotice(line: string): void {
-  process.stderr.write(`muster: ${printable(line)}\n`);
+  printError(`muster: ${line}\n`);
 }

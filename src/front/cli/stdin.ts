@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs';
-import { printable } from '../../base/printable.ts';
 import { UsageError } from '../../base/errors.ts';
+import { printError } from '../../sys/print.ts';
 import { drawNonce, markOutside } from '../../protocol/outside-text.ts';
 
 /**
@@ -70,9 +70,7 @@ async function readStdin({
   } catch (thrown) {
     if (thrown instanceof UsageError) throw thrown;
     // Destroyed while it waited: nobody writes to it.
-    process.stderr.write(
-      printable(`muster: nothing came from stdin in ${firstByteMs} ms; going on without it\n`),
-    );
+    printError(`muster: nothing came from stdin in ${firstByteMs} ms; going on without it\n`);
   } finally {
     clearTimeout(waiting ?? undefined);
   }

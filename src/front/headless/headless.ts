@@ -1,7 +1,7 @@
 import type { EventListener, Muster, ResultEnvelope, Run } from '../../api/index.ts';
-import { printable } from '../../base/printable.ts';
 import { formatDuration } from '../../base/text.ts';
 import { killAllProcesses } from '../../sys/processes.ts';
+import { printError } from '../../sys/print.ts';
 import { exitCode, SIGNAL_EXIT_CODES, type EndingSignal } from './exit-code.ts';
 import { LiveLines } from './live-lines.ts';
 import { createOutput } from './output.ts';
@@ -29,14 +29,11 @@ export async function runHeadless(
   begin: (onEvent: EventListener) => Promise<Run>,
   { format, verbose, onStarted }: HeadlessOptions,
 ): Promise<number> {
-  const { stdout, stderr } = process;
-  const output = createOutput(format, {
-    write: (text) => void stdout.write(text),
-    isTerminal: stdout.isTTY === true,
-  });
+  const { stderr } = process;
+  const output = createOutput(format);
   const watched = stderr.isTTY === true || verbose;
   const detail = verbose ? 'calls' : watched ? 'tasks' : 'waits';
-  const live = new LiveLines((line) => void stderr.write(`${line}\n`), {
+  const live = new LiveLines((line) => printError(`${line}\n`, 'prose'), {
     detail,
     roots: 'hidden',
   });
@@ -51,9 +48,9 @@ export async function runHeadless(
     output.result(envelope);
     if (envelope.error !== null && format === 'text') {
       const { code, message } = envelope.error;
-      stderr.write(printable(`muster: ${envelope.data.status}: ${code}: ${message}\n`));
+      printError(`muster: ${envelope.data.status}: ${code}: ${message}\n`);
     }
-    if (watched && format === 'text') stderr.write(`${lastLine(envelope)}\n`);
+    if (watched && format === 'text') printError(`${lastLine(envelope)}\n`);
     return signals.code() ?? exitCode(envelope);
   } finally {
     signals.forget();

@@ -1,5 +1,5 @@
 import { formatDuration, plural } from '../../base/text.ts';
-import { printable } from '../../base/printable.ts';
+import { terminalText } from '../../base/terminal-text.ts';
 import type { NoticeLevel, TaskEvent } from '../../protocol/event.ts';
 import type { TaskState } from '../../protocol/state.ts';
 
@@ -31,26 +31,30 @@ export class LiveLines {
   /** `state`: the fold of the task's log with the event. */
   show(event: TaskEvent, state: TaskState): void {
     const line = lineFor(event, state, this.options);
-    if (line !== null) this.write(printable(oneLine(line)));
+    if (line !== null) this.write(terminalText(oneLine(line), 'prose'));
   }
 
   /** A task that was at work before. */
   showAtWork(state: TaskState, doing: string | null): void {
     const { indent, name } = place(state, this.options);
     const what = doing === null ? state.status : `${state.status} (${doing})`;
-    this.write(printable(oneLine(`${indent}▸ ${name}: ${what}: ${state.spec.description}`)));
+    this.write(
+      terminalText(oneLine(`${indent}▸ ${name}: ${what}: ${state.spec.description}`), 'prose'),
+    );
   }
 
   /** A task whose process has gone before its end. */
   showLeft(state: TaskState): void {
     const { indent, name } = place(state, this.options);
-    this.write(printable(oneLine(`${indent}✗ ${name}: ${state.status}: its process has gone`)));
+    this.write(
+      terminalText(oneLine(`${indent}✗ ${name}: ${state.status}: its process has gone`), 'prose'),
+    );
   }
 }
 
 /** What a model wrote must not pass for a line of its own. */
 function oneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, ' ');
+  return text.replaceAll(/\s*[\n\u0085\u2028\u2029]\s*/g, ' ');
 }
 
 /** How far to the right, and by which name, a task is told of. */

@@ -1,7 +1,7 @@
-import { printable } from '../../base/printable.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
 import type { OutputFormat } from '../../protocol/output-format.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
+import { printAnswer, printJson } from '../../sys/print.ts';
 
 /** What one format writes to stdout. */
 export interface Output {
@@ -9,36 +9,20 @@ export interface Output {
   result(envelope: ResultEnvelope): void;
 }
 
-export interface OutputSink {
-  write(text: string): void;
-  /** A person reads it on a screen, so nothing may reach it that steers a terminal. */
-  readonly isTerminal: boolean;
-}
-
-export function createOutput(format: OutputFormat, sink: OutputSink): Output {
+export function createOutput(format: OutputFormat): Output {
   switch (format) {
     case 'text':
-      return {
-        event: () => {},
-        result: ({ data }) => sink.write(ended(forSink(data.result, sink))),
-      };
+      return { event: () => {}, result: ({ data }) => printAnswer(ended(data.result)) };
     case 'json':
-      return {
-        event: () => {},
-        result: (envelope) => sink.write(`${JSON.stringify(envelope)}\n`),
-      };
+      return { event: () => {}, result: (envelope) => printJson(envelope) };
     case 'stream-json':
       return {
-        event: (event) => sink.write(`${JSON.stringify(event)}\n`),
-        result: (envelope) => sink.write(`${JSON.stringify({ type: 'result', ...envelope })}\n`),
+        event: (event) => printJson(event),
+        result: (envelope) => printJson({ type: 'result', ...envelope }),
       };
     default:
       return format satisfies never;
   }
-}
-
-function forSink(text: string, { isTerminal }: OutputSink): string {
-  return isTerminal ? printable(text) : text;
 }
 
 function ended(text: string): string {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { listAgentsIn } from '../../../api/index.ts';
-import { printable } from '../../../base/printable.ts';
+import { printJson, printText } from '../../../sys/print.ts';
 import type { Command } from '../command.ts';
 import { stderrNotice } from '../stderr.ts';
 
@@ -14,7 +14,7 @@ export async function listAgentsCommand(command: AgentsList): Promise<number> {
     onNotice: stderrNotice,
   });
   if (command.json) {
-    process.stdout.write(`${JSON.stringify(listings, null, 2)}\n`);
+    printJson(listings, 2);
     return 0;
   }
   for (const agent of listings.agents) {
@@ -30,10 +30,10 @@ export async function listAgentsCommand(command: AgentsList): Promise<number> {
       ...agent.shadows.map((path) => `  in the place of ${path}`),
       ...agent.warnings.map((warning) => `  ! ${warning.message}`),
     ];
-    process.stdout.write(`${lines.map(printable).join('\n')}\n`);
+    printText(`${lines.join('\n')}\n`);
   }
   for (const { path, reason } of listings.skipped) {
-    process.stdout.write(printable(`skipped ${path}: ${reason}\n`));
+    printText(`skipped ${path}: ${reason}\n`);
   }
   return 0;
 }

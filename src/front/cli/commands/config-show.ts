@@ -1,6 +1,7 @@
 import { loadConfig } from '../../../api/config/load.ts';
 import { configEntries, type ConfigEntry } from '../../../api/config/show.ts';
-import { printable } from '../../../base/printable.ts';
+import { jsonText } from '../../../base/json-text.ts';
+import { terminalText } from '../../../base/terminal-text.ts';
 import type { ConfigFlags } from '../command.ts';
 import { configInputs, tellNotices, type CommandContext } from './context.ts';
 import { columns } from './columns.ts';
@@ -14,9 +15,7 @@ export async function runConfigShow(
   tellNotices(loaded, context);
   const entries = configEntries(loaded);
   context.out(
-    command.json
-      ? `${JSON.stringify({ files: loaded.files, settings: entries }, null, 2)}\n`
-      : asText(entries),
+    command.json ? `${jsonText({ files: loaded.files, settings: entries }, 2)}\n` : asText(entries),
   );
   return 0;
 }
@@ -25,8 +24,11 @@ function asText(entries: readonly ConfigEntry[]): string {
   return columns(
     entries.map((entry) => [
       entry.key,
-      printable(entry.value === null ? `(${entry.default})` : JSON.stringify(entry.value)),
-      printable(entry.source),
+      terminalText(
+        entry.value === null ? `(${entry.default})` : JSON.stringify(entry.value),
+        'exact',
+      ),
+      terminalText(entry.source, 'exact'),
       entry.acts ? '' : 'accepted, does not act yet',
     ]),
   );

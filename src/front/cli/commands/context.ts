@@ -6,13 +6,12 @@ import type { StateWish } from '../../../api/state-place.ts';
 import { untrustedNotice } from '../../../api/trust/notice.ts';
 import { projectTrust } from '../../../api/trust/project-trust.ts';
 import { workspaceRoots } from '../../../api/workspace.ts';
-import { printable } from '../../../base/printable.ts';
 import type { Environment } from '../../../sys/env.ts';
 import type { ConfigFlags, DataFlags } from '../command.ts';
 
 /** What a command works with: everything outside of it comes from here. */
 export interface CommandContext {
-  /** Writes to stdout; the text brings its own line ends. */
+  /** Writes to stdout, made safe for a terminal; the text brings its own line ends. */
   readonly out: (text: string) => void;
   /** Writes to stderr, likewise. */
   readonly err: (text: string) => void;
@@ -66,5 +65,5 @@ export function tellNotices(loaded: LoadedConfig, context: CommandContext): void
 }
 
 function tell(message: string, context: CommandContext): void {
-  context.err(`muster: ${printable(message)}\n`);
+  context.err(`muster: ${message}\n`);
 }

@@ -1,6 +1,7 @@
 import { loadConfig } from '../../../api/config/load.ts';
 import type { ModelsReport } from '../../../api/config/models-report.ts';
-import { printable } from '../../../base/printable.ts';
+import { jsonText } from '../../../base/json-text.ts';
+import { terminalText } from '../../../base/terminal-text.ts';
 import type { ConfigFlags } from '../command.ts';
 import { columns } from './columns.ts';
 import { configInputs, tellNotices, type ModelContext } from './context.ts';
@@ -13,7 +14,7 @@ export async function runModels(
   const loaded = await loadConfig(configInputs(command, context));
   tellNotices(loaded, context);
   const report = await context.models(loaded);
-  context.out(command.json ? `${JSON.stringify(report, null, 2)}\n` : asText(report));
+  context.out(command.json ? `${jsonText(report, 2)}\n` : asText(report));
   return report.choices.some(({ wish, model }) => wish === 'main' && model === null) ? 1 : 0;
 }
 
@@ -36,5 +37,5 @@ function asText({ providers, choices }: ModelsReport): string {
       problem ?? chain.join(' → '),
     ]),
   );
-  return printable(`${found}\n${chosen}`);
+  return terminalText(`${found}\n${chosen}`, 'exact');
 }

@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { configuredModels } from '../../../api/config/models-report.ts';
 import { listAgentsIn } from '../../../api/index.ts';
 import { readEnvironment } from '../../../sys/env.ts';
+import { printError, printText } from '../../../sys/print.ts';
 import { terminalConfirm } from '../confirm.ts';
 import type { DoctorContext } from './doctor/doctor.ts';
 import type { TrustContext } from './context.ts';
@@ -10,8 +11,8 @@ import type { TrustContext } from './context.ts';
 export function processContext(): DoctorContext & TrustContext {
   const environment = readEnvironment();
   return {
-    out: (text) => void process.stdout.write(text),
-    err: (text) => void process.stderr.write(text),
+    out: (text) => printText(text),
+    err: (text) => printError(text),
     environment,
     home: environment['HOME'] || homedir(),
     cwd: process.cwd(),

@@ -1,5 +1,5 @@
 import { plural } from '../../../../base/text.ts';
-import { printable } from '../../../../base/printable.ts';
+import { terminalText } from '../../../../base/terminal-text.ts';
 import type { AgentProblem } from '../../../../protocol/agent.ts';
 import { fail, ok, warn, type Check } from './check.ts';
 
@@ -27,7 +27,7 @@ export function agentChecks({ loaded, problems }: AgentsReport): readonly Check[
       : ok('agents', `${plural(loaded, 'agent')} loaded`),
     ...problems.map(({ path, line, message }) => {
       const where = line === undefined ? path : `${path}:${line}`;
-      return warn('agents', printable(`${where}: ${message}`), null);
+      return warn('agents', terminalText(`${where}: ${message}`, 'exact'), null);
     }),
   ];
 }

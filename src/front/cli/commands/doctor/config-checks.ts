@@ -1,7 +1,7 @@
 import { describeProblem } from '../../../../api/config/source.ts';
 import type { ConfigFile } from '../../../../api/config/files.ts';
 import type { ConfigReading } from '../../../../api/config/load.ts';
-import { printable } from '../../../../base/printable.ts';
+import { terminalText } from '../../../../base/terminal-text.ts';
 import { fail, ok, warn, type Check } from './check.ts';
 
 /** The configuration files that were found, and everything wrong in them or in variables and flags. */
@@ -14,7 +14,7 @@ export function configChecks(reading: ConfigReading): readonly Check[] {
 }
 
 function fileCheck(file: ConfigFile): readonly Check[] {
-  const path = printable(file.path);
+  const path = terminalText(file.path, 'exact');
   switch (file.state) {
     case 'absent':
       return [ok('config', `no ${file.scope} file (${path}); the defaults hold`)];

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errorMessage, systemErrorCode } from '../../../../base/errors.ts';
-import { printable } from '../../../../base/printable.ts';
+import { terminalText } from '../../../../base/terminal-text.ts';
 import { fail, ok, warn, type Check } from './check.ts';
 
 const NAME = 'data directory';
@@ -10,7 +10,7 @@ const OPEN_TO_OTHERS = 0o077;
 
 /** Whether logs can be written there, and by nobody else. Makes and changes nothing. */
 export function dataDirCheck(path: string, uid: number | undefined): Check {
-  const shown = printable(path);
+  const shown = terminalText(path, 'exact');
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return absentCheck(path);
@@ -50,5 +50,5 @@ function absentCheck(path: string): Check {
     parent = dirname(parent);
   }
   accessSync(parent, constants.W_OK | constants.X_OK);
-  return ok(NAME, `${printable(path)}, made on the first run`);
+  return ok(NAME, `${terminalText(path, 'exact')}, made on the first run`);
 }

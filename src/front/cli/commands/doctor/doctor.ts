@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import { readConfig, type ConfigReading } from '../../../../api/config/load.ts';
 import { dataDir } from '../../../../api/config/paths.ts';
 import { MusterError } from '../../../../base/errors.ts';
-import { printable } from '../../../../base/printable.ts';
+import { jsonText } from '../../../../base/json-text.ts';
+import { terminalText } from '../../../../base/terminal-text.ts';
 import type { ConfigFlags, DataFlags } from '../../command.ts';
 import { columns } from '../columns.ts';
 import { configInputs, type ModelContext } from '../context.ts';
@@ -40,9 +41,7 @@ export async function runDoctor(
 ): Promise<number> {
   const checks = await allChecks(command, context);
   const healthy = checks.every((check) => check.status !== 'fail');
-  context.out(
-    command.json ? `${JSON.stringify({ ok: healthy, checks }, null, 2)}\n` : asText(checks),
-  );
+  context.out(command.json ? `${jsonText({ ok: healthy, checks }, 2)}\n` : asText(checks));
   return healthy ? 0 : 1;
 }
 
@@ -79,7 +78,7 @@ async function configuredModels(
     return modelChecks(await context.models(reading));
   } catch (error) {
     if (!(error instanceof MusterError)) throw error;
-    return [fail('model', printable(error.message), null)];
+    return [fail('model', terminalText(error.message, 'exact'), null)];
   }
 }
 

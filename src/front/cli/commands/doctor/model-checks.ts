@@ -1,5 +1,5 @@
 import type { ModelsReport } from '../../../../api/config/models-report.ts';
-import { printable } from '../../../../base/printable.ts';
+import { terminalText } from '../../../../base/terminal-text.ts';
 import { fail, ok, warn, type Check } from './check.ts';
 
 const CONFIGURE = 'set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see "muster models"';
@@ -10,8 +10,12 @@ export function modelChecks({ providers, choices }: ModelsReport): readonly Chec
   return [
     ...providers.map(({ name, baseUrl, source, missingKey }) =>
       missingKey === null
-        ? ok('provider', printable(`${name} at ${baseUrl}, from ${source}`))
-        : warn('provider', printable(`${name} has no key`), printable(`set ${missingKey}`)),
+        ? ok('provider', terminalText(`${name} at ${baseUrl}, from ${source}`, 'exact'))
+        : warn(
+            'provider',
+            terminalText(`${name} has no key`, 'exact'),
+            terminalText(`set ${missingKey}`, 'exact'),
+          ),
     ),
     mainCheck(main),
   ];
@@ -19,12 +23,12 @@ export function modelChecks({ providers, choices }: ModelsReport): readonly Chec
 
 function mainCheck(main: ModelsReport['choices'][number] | undefined): Check {
   if (main === undefined || main.model === null) {
-    return fail('model', printable(main?.problem ?? 'none can be chosen'), CONFIGURE);
+    return fail('model', terminalText(main?.problem ?? 'none can be chosen', 'exact'), CONFIGURE);
   }
   if (main.offline) {
     return warn('model', `${main.model}: it searches the workspace and writes no code`, CONFIGURE);
   }
   if (main.problem !== null)
-    return warn('model', printable(`${main.model}: ${main.problem}`), null);
-  return ok('model', printable(main.model));
+    return warn('model', terminalText(`${main.model}: ${main.problem}`, 'exact'), null);
+  return ok('model', terminalText(main.model, 'exact'));
 }

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { errorMessage } from '../../../../base/errors.ts';
-import { printable } from '../../../../base/printable.ts';
+import { terminalText } from '../../../../base/terminal-text.ts';
 import type { Environment } from '../../../../sys/env.ts';
 import { fail, ok, warn, type Check } from './check.ts';
 
@@ -21,7 +21,7 @@ export function gitCheck(environment: Environment): Check {
   const path = findProgram('git', environment);
   return path === undefined
     ? warn('git', 'not found: prompts will hold no git status', 'install git')
-    : ok('git', printable(path));
+    : ok('git', terminalText(path, 'exact'));
 }
 
 export function sandboxCheck(environment: Environment, platform: NodeJS.Platform): Check {
@@ -39,7 +39,7 @@ export function sandboxCheck(environment: Environment, platform: NodeJS.Platform
         `${program} not found: nothing confines shell commands but the permission rules`,
         how,
       )
-    : ok('sandbox', printable(path));
+    : ok('sandbox', terminalText(path, 'exact'));
 }
 
 /** `locate` gives the path of the ripgrep that is used, or rejects. */
@@ -47,11 +47,11 @@ export async function ripgrepCheck(locate: () => Promise<string>): Promise<Check
   try {
     const path = await locate();
     accessSync(path, constants.X_OK);
-    return ok('ripgrep', printable(path));
+    return ok('ripgrep', terminalText(path, 'exact'));
   } catch (error) {
     return warn(
       'ripgrep',
-      `not usable (${printable(errorMessage(error))}): searches take the slower plain engine`,
+      `not usable (${terminalText(errorMessage(error), 'exact')}): searches take the slower plain engine`,
       'install the package again, with its optional dependencies',
     );
   }

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import type { Tasks, TaskSummary } from '../../../../api/index.ts';
 import { plural } from '../../../../base/text.ts';
 import type { TasksQuery } from '../../command.ts';
-import { printJsonRows, printLines } from './print.ts';
+import { printJsonRows, printLines, printProse } from './print.ts';
 import { listedRows, taskTitle } from './rows.ts';
 import { localMinute } from './time.ts';
 
@@ -27,7 +27,7 @@ export function listTasks(tasks: Tasks, { json, all, status, here }: TasksList):
     return 0;
   }
   const { rows, left } = listedRows(found, all ? null : MOST);
-  printLines(...rows.map(({ task, level }) => listLine(task, level)));
+  printProse(...rows.map(({ task, level }) => listLine(task, level)));
   if (left.tasks > 0) {
     const trees = plural(left.trees, 'older conversation');
     printLines(`… and ${trees} of ${plural(left.tasks, 'task')}: --all lists them`);

@@ -1,5 +1,6 @@
 import type { TaskEvent, Tasks } from '../../../../api/index.ts';
-import { printable } from '../../../../base/printable.ts';
+import { jsonText } from '../../../../base/json-text.ts';
+import { terminalText } from '../../../../base/terminal-text.ts';
 import { truncate } from '../../../../base/text.ts';
 import { stderrNotice } from '../../stderr.ts';
 import { printPieces } from './print.ts';
@@ -28,7 +29,7 @@ async function* lines(
 }
 
 function jsonLine(event: TaskEvent): string {
-  return JSON.stringify(event);
+  return jsonText(event);
 }
 
 function textLine(event: TaskEvent): string {
@@ -36,5 +37,8 @@ function textLine(event: TaskEvent): string {
   const detail = JSON.stringify(rest);
   const shown = truncate(detail, SHOWN_DETAIL);
   const cut = shown.length < detail.length ? '…' : '';
-  return printable(`${String(seq).padStart(4)} ${localTime(ts)} ${type.padEnd(14)} ${shown}${cut}`);
+  return terminalText(
+    `${String(seq).padStart(4)} ${localTime(ts)} ${type.padEnd(14)} ${shown}${cut}`,
+    'exact',
+  );
 }

@@ -1,21 +1,27 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { systemErrorCode } from '../../../../base/errors.ts';
-import { printable } from '../../../../base/printable.ts';
+import { jsonText } from '../../../../base/json-text.ts';
+import { printJson as printJsonLine, printText } from '../../../../sys/print.ts';
 
 /** Lines for a person, safe to print whatever they quote. */
 export function printLines(...lines: readonly string[]): void {
-  process.stdout.write(lines.map((line) => `${printable(line)}\n`).join(''));
+  printText(lines.map((line) => `${line}\n`).join(''));
+}
+
+/** The same for lines that hold a model's words and no paths: scripts and emoji stay as they are. */
+export function printProse(...lines: readonly string[]): void {
+  printText(lines.map((line) => `${line}\n`).join(''), 'prose');
 }
 
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  printJsonLine(value, 2);
 }
 
 /** A list, one row a line: of thousands, indenting alone would take its time. */
 export function printJsonRows(rows: readonly unknown[]): void {
-  const lines = rows.map((row) => JSON.stringify(row)).join(',\n');
-  process.stdout.write(lines === '' ? '[]\n' : `[\n${lines}\n]\n`);
+  const lines = rows.map((row) => jsonText(row)).join(',\n');
+  printText(lines === '' ? '[]\n' : `[\n${lines}\n]\n`);
 }
 
 /** As fast as stdout takes them, and no faster. That nobody reads on ends it and is no error. */

@@ -3,6 +3,7 @@ import { formatDuration, truncate } from '../../../../base/text.ts';
 import type { ResultEnvelope } from '../../../../protocol/result.ts';
 import type { TaskState } from '../../../../protocol/state.ts';
 import { stderrNotice } from '../../stderr.ts';
+import { printAnswer, printText } from '../../../../sys/print.ts';
 import { printJson, printLines } from './print.ts';
 
 /** Code points of a command that stand in one line. */
@@ -25,7 +26,8 @@ export function showTask(tasks: Tasks, { id, json }: TaskShow): number {
   }
   const facts = factsOf(envelope, state);
   printLines(...facts.map(([name, value]) => `${name.padEnd(9)}${value}`));
-  printLines('', envelope.data.result);
+  printText('\n');
+  printAnswer(`${envelope.data.result}\n`);
   return 0;
 }
 

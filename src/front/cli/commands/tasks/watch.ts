@@ -2,7 +2,8 @@ import { activityText, type TaskEvent, type Tasks } from '../../../../api/index.
 import { systemErrorCode } from '../../../../base/errors.ts';
 import type { TaskState } from '../../../../protocol/state.ts';
 import { stderrNotice } from '../../stderr.ts';
-import { printLines } from './print.ts';
+import { printJson } from '../../../../sys/print.ts';
+import { printLines, printProse } from './print.ts';
 
 interface TaskWatch {
   /** Null: all tasks. */
@@ -37,14 +38,14 @@ export async function watchTasks(tasks: Tasks, { id, json }: TaskWatch): Promise
 function jsonListener(tasks: Tasks) {
   return {
     atWork: () => {},
-    event: (event: TaskEvent) => void process.stdout.write(`${JSON.stringify(event)}\n`),
-    left: ({ spec }: TaskState) => void process.stdout.write(resultLine(tasks, spec.id)),
+    event: (event: TaskEvent) => printJson(event),
+    left: ({ spec }: TaskState) => printResult(tasks, spec.id),
   };
 }
 
 async function textListener() {
   const { LiveLines } = await import('../../../headless/live-lines.ts');
-  const live = new LiveLines((line) => printLines(line), { detail: 'calls', roots: 'told' });
+  const live = new LiveLines((line) => printProse(line), { detail: 'calls', roots: 'told' });
   return {
     atWork: (state: TaskState) => live.showAtWork(state, activityText(state)),
     event: (event: TaskEvent, state: TaskState) => live.show(event, state),
@@ -58,7 +59,7 @@ function showEnd(
   { json, isLeft }: { readonly json: boolean; readonly isLeft: boolean },
 ): void {
   if (json) {
-    process.stdout.write(resultLine(tasks, id));
+    printResult(tasks, id);
     return;
   }
   const { status, end } = tasks.state(id);
@@ -70,8 +71,8 @@ function showEnd(
 }
 
 /** As the last line of `--output-format stream-json`. */
-function resultLine(tasks: Tasks, id: string): string {
-  return `${JSON.stringify({ type: 'result', ...tasks.envelope(tasks.state(id)) })}\n`;
+function printResult(tasks: Tasks, id: string): void {
+  printJson({ type: 'result', ...tasks.envelope(tasks.state(id)) });
 }
 
 /** Aborts on a signal, and when nobody reads the output any more. */

@@ -1,0 +1,237 @@
+/**
+ * How outside text is made harmless for a terminal:
+ * - `prose`: answers and messages. Escape sequences and control characters are dropped; what hides or
+ *   turns text around is shown as `⟨U+202E⟩`, but joiners that scripts and emoji need stay.
+ * - `exact`: commands, paths, errors that quote them. Nothing is dropped: all of it is shown.
+ * - `plain`: for programs and models. As prose, but only sequences and controls go; carriage returns stay.
+ */
+export type TerminalContext = 'prose' | 'exact' | 'plain';
+
+/** A sequence that is longer is none: what follows is text again. */
+const LONGEST_CSI = 64;
+const LONGEST_STRING = 4_096;
+
+const TAB = 0x09;
+const NEWLINE = 0x0a;
+const BACKSPACE = 0x08;
+const RETURN = 0x0d;
+const ESCAPE = 0x1b;
+const BELL = 0x07;
+const CANCEL = 0x18;
+const SUBSTITUTE = 0x1a;
+const STRING_END = 0x9c;
+
+/** Directions, tags and line separators: they lie about what is read. */
+const TURNING = /^[\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufff9-\ufffb\u{e0000}-\u{e007f}]$/u;
+/** Joiners and variants: invisible, and part of how scripts and emoji are written. */
+const JOINING = /^(?:\u200c|\u200d|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}])$/u;
+const INVISIBLE = /^[\p{DI}\u2800]$/u;
+const KEY_CAP = /^[0-9#*]$/;
+
+type State =
+  /** Text. */
+  | 'ground'
+  /** Behind ESC, and behind its intermediates. */
+  | 'escape'
+  | 'intermediate'
+  /** Behind CSI. */
+  | 'csi'
+  /** In OSC, DCS, SOS, PM or APC, and behind an ESC in one. */
+  | 'string'
+  | 'string-escape';
+
+/**
+ * The one sanitiser of terminal output: a state machine over a stream, so that a sequence may be split
+ * between chunks. Its output holds no C0 (but tab and newline; `plain`: carriage return), DEL, C1 or
+ * lone surrogate. A sequence that does not end swallows no more than its line, and no more than a bound.
+ */
+export class TerminalText {
+  private readonly context: TerminalContext;
+  private state: State = 'ground';
+  /** Characters of the sequence so far. */
+  private length = 0;
+  /** The first half of a character at the end of a chunk. */
+  private half = '';
+  /** A carriage return that a newline may follow. */
+  private returned = false;
+  /** Whether a joiner may stand here: behind a letter of a script, or an emoji. */
+  private mayJoin = false;
+  /** Behind a digit, `#` or `*`, of which a variant makes a key cap. */
+  private mayBeKeyCap = false;
+
+  constructor(context: TerminalContext) {
+    this.context = context;
+  }
+
+  write(chunk: string): string {
+    const whole = this.half + chunk;
+    const isSplit = /[\ud800-\udbff]$/.test(whole);
+    this.half = isSplit ? whole.slice(-1) : '';
+    const text = isSplit ? whole.slice(0, -1) : whole;
+    let clean = '';
+    for (const character of text) clean += this.take(character);
+    return clean;
+  }
+
+  /** What was held back at the end of the last chunk. */
+  end(): string {
+    const isSplit = this.half !== '';
+    this.half = '';
+    const rest = isSplit ? this.take('\ufffd') : '';
+    const last = this.flushReturn();
+    this.state = 'ground';
+    return rest + last;
+  }
+
+  private take(character: string): string {
+    const code = character.codePointAt(0) ?? 0;
+    if (this.context === 'exact') return this.text(character, code);
+    switch (this.state) {
+      case 'ground':
+        return this.text(character, code);
+      case 'escape':
+      case 'intermediate':
+        return this.afterEscape(character, code);
+      case 'csi':
+        return this.inCsi(character, code);
+      case 'string':
+      case 'string-escape':
+        return this.inString(character, code);
+      default:
+        return this.state satisfies never;
+    }
+  }
+
+  private text(character: string, code: number): string {
+    if (code === NEWLINE && this.returned) {
+      this.returned = false;
+      return this.context === 'exact' ? '␍\n' : '\n';
+    }
+    const before = this.flushReturn();
+    return before + (isControl(code) ? this.control(code) : this.visible(character, code));
+  }
+
+  private control(code: number): string {
+    this.mayJoin = false;
+    this.mayBeKeyCap = false;
+    if (code === TAB || code === NEWLINE) return String.fromCharCode(code);
+    if (code === RETURN) {
+      if (this.context === 'plain') return '\r';
+      this.returned = true;
+      return '';
+    }
+    if (this.context === 'exact') return code === BACKSPACE ? '␈' : spelt(code);
+    if (code === BACKSPACE) return this.context === 'prose' ? '␈' : '';
+    this.begin(code);
+    return '';
+  }
+
+  /** C0 and C1 that begin a sequence; the others are dropped alone. */
+  private begin(code: number): void {
+    this.length = 0;
+    if (code === ESCAPE) this.state = 'escape';
+    else if (code === 0x9b) this.state = 'csi';
+    else if (isStringStart(code)) this.state = 'string';
+  }
+
+  private visible(character: string, code: number): string {
+    const wasKeyCap = this.mayBeKeyCap;
+    this.mayBeKeyCap = KEY_CAP.test(character);
+    if (code < 0x80) {
+      this.mayJoin = false;
+      return character;
+    }
+    if (code >= 0xd800 && code <= 0xdfff) {
+      this.mayJoin = false;
+      return '\ufffd';
+    }
+    if (this.context === 'plain') return character;
+    if (JOINING.test(character)) {
+      const fits = this.mayJoin || (wasKeyCap && code === 0xfe0f);
+      const stays = this.context === 'prose' && fits;
+      // After a variant a joiner may follow; two of a kind carry nothing that is seen.
+      this.mayJoin &&= code >= 0xfe00 && code <= 0xfe0f;
+      return stays ? character : spelt(code);
+    }
+    this.mayJoin = !INVISIBLE.test(character);
+    return TURNING.test(character) || !this.mayJoin ? spelt(code) : character;
+  }
+
+  private flushReturn(): string {
+    if (!this.returned) return '';
+    this.returned = false;
+    return '␍';
+  }
+
+  private afterEscape(character: string, code: number): string {
+    if (code >= 0x20 && code <= 0x2f) {
+      this.length += 1;
+      this.state = this.length < LONGEST_CSI ? 'intermediate' : 'ground';
+      return '';
+    }
+    const { state } = this;
+    this.state = 'ground';
+    if (code < 0x30 || code > 0x7e) return this.take(character);
+    // ESC and a letter stand for the C1 control 0x40 above it.
+    if (state === 'escape') this.begin(code + 0x40);
+    return '';
+  }
+
+  private inCsi(character: string, code: number): string {
+    this.length += 1;
+    if (code >= 0x20 && code <= 0x3f && this.length < LONGEST_CSI) return '';
+    this.state = 'ground';
+    return code >= 0x40 && code <= 0x7e ? '' : this.take(character);
+  }
+
+  private inString(character: string, code: number): string {
+    this.length += 1;
+    if (this.state === 'string-escape') {
+      this.state = 'ground';
+      // ESC \ ends it; anything else begins a new sequence.
+      return character === '\\' ? '' : this.resume(character);
+    }
+    if (code === ESCAPE) {
+      this.state = 'string-escape';
+      return '';
+    }
+    const ends = code === BELL || code === STRING_END || code === CANCEL || code === SUBSTITUTE;
+    if (ends) this.state = 'ground';
+    if (ends || (code !== NEWLINE && this.length < LONGEST_STRING)) return '';
+    this.state = 'ground';
+    return this.take(character);
+  }
+
+  private resume(character: string): string {
+    this.begin(ESCAPE);
+    return this.take(character);
+  }
+}
+
+/** A whole text. */
+export function terminalText(text: string, context: TerminalContext): string {
+  if (HARMLESS[context].test(text)) return text;
+  const machine = new TerminalText(context);
+  return machine.write(text) + machine.end();
+}
+
+/** Most of what there is. */
+const PLAIN_LETTERS = /^[\t\n\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff]*$/;
+const HARMLESS: Readonly<Record<TerminalContext, RegExp>> = {
+  prose: PLAIN_LETTERS,
+  exact: PLAIN_LETTERS,
+  plain: /^[\t\n\r\u0020-\u007e\u00a0-\ud7ff\ue000-\uffff]*$/,
+};
+
+function isControl(code: number): boolean {
+  return code < 0x20 || (code >= 0x7f && code <= 0x9f);
+}
+
+/** DCS, SOS, OSC, PM, APC. */
+function isStringStart(code: number): boolean {
+  return code === 0x90 || code === 0x98 || (code >= 0x9d && code <= 0x9f);
+}
+
+function spelt(code: number): string {
+  return `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
+}

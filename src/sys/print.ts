@@ -1,0 +1,27 @@
+import { jsonText } from '../base/json-text.ts';
+import { terminalText, type TerminalContext } from '../base/terminal-text.ts';
+
+/** The one place where stdout and stderr are written to: nothing from outside gets there as it came. */
+
+/** Text for a person. `exact` shows all there is in it, as paths and commands need. */
+export function printText(text: string, context: TerminalContext = 'exact'): void {
+  process.stdout.write(terminalText(text, context));
+}
+
+/**
+ * A model's answer. In a pipe it keeps every character but escape sequences and controls, which no
+ * answer needs and the next program would pass on to a screen.
+ */
+export function printAnswer(text: string): void {
+  printText(text, process.stdout.isTTY === true ? 'prose' : 'plain');
+}
+
+/** A line of JSON, or a document with an indent. */
+export function printJson(value: unknown, indent = 0): void {
+  process.stdout.write(`${jsonText(value, indent)}\n`);
+}
+
+/** What is no answer: notices, errors, live lines. */
+export function printError(text: string, context: TerminalContext = 'exact'): void {
+  process.stderr.write(terminalText(text, context));
+}
