@@ -13,7 +13,7 @@ import { discoverModels } from '../model/setup.ts';
 import { parseRules } from '../policy/rules.ts';
 import type { RuleSet } from '../protocol/permission.ts';
 import { openMemoryStore } from '../store/memory-store.ts';
-import { createRedactor } from '../store/redact.ts';
+import { createRedactor, createStreamRedactor } from '../store/redact.ts';
 import { readEnvironment } from '../sys/env.ts';
 import { openFileLimit } from '../sys/open-file-limit.ts';
 import { createHttpFetch } from '../sys/http.ts';
@@ -43,7 +43,9 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
   const place = { environment, home: environment['HOME'] || homedir() };
   const roots = workspaceRoots(options.cwd ?? process.cwd(), options.addDirs ?? []);
   const [cwd] = roots;
-  const onNotice = options.onNotice ?? (() => {});
+  const secrets = secretsOf(environment);
+  const redact = createRedactor({ secrets });
+  const onNotice = (line: string) => options.onNotice?.(redact(line));
   const { dataDir } = options;
   const state = { ...place, cwd, ...(dataDir === undefined ? {} : { dataDir }) };
   const decision = options.trustProject ?? false;
@@ -77,7 +79,6 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
   const unused = untrustedNotice({ files: loaded.files, skipped: agents.skipped });
   if (unused !== null) onNotice(unused);
   const directory = stateDirectory(state);
-  const redact = createRedactor({ secrets: secretsOf(environment) });
   const { durability } = config.store;
   const store =
     options.log === false
@@ -91,6 +92,7 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
   if (admitted.notice !== null) onNotice(admitted.notice);
   const engine = new Engine({
     store,
+    redactBytes: createStreamRedactor({ secrets }),
     model: withConcurrency(models, admitted.maxConcurrent),
     models: createChooser(setup, { allowOverride: config.taskTool.allowModelOverride }),
     tools: builtinTools(),

@@ -1,3 +1,4 @@
+import { createRedactor } from '../store/redact.ts';
 import type { Environment } from '../sys/env.ts';
 
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i;
@@ -17,4 +18,9 @@ export function secretsOf(environment: Environment): readonly string[] {
 function isSecret(name: string, value: string): boolean {
   if (value.length < SHORTEST || PATH.test(value)) return false;
   return SECRET_NAME.test(name) && !NO_SECRET_NAME.test(name);
+}
+
+/** For what is told where nothing else has redacted it: errors of a start. */
+export function redactFor(environment: Environment): (text: string) => string {
+  return createRedactor({ secrets: secretsOf(environment) });
 }

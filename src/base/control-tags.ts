@@ -5,7 +5,7 @@ import { decodedAt, isIgnorable, isLineEnd, isSpace } from './disguised-text.ts'
  * the words of its system: `<¦system-reminder>`, `¦Human:`. Rare, so that it can be taken out again
  * without harm; a look-alike that holds it already gets one more.
  */
-export const TAG_MARK = '¦';
+const TAG_MARK = '¦';
 
 /** Letters alone, lower case: `-`, `_` and white space within a name do not count. */
 const TAG_NAMES: ReadonlySet<string> = new Set(

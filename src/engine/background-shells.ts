@@ -5,6 +5,7 @@ import { newId } from '../base/ids.ts';
 import type { EventBody } from '../protocol/event.ts';
 import type {
   BegunShell,
+  ByteFilter,
   ShellExit,
   ShellPort,
   ShellWork,
@@ -24,6 +25,7 @@ const NEEDED_TOOLS = ['TaskOutput', 'TaskStop'];
 export interface ShellDeps {
   readonly store: Pick<TaskStore, 'spillFile'>;
   readonly settings: { readonly caps: Pick<ToolCaps, 'spillBytes'> };
+  redactBytes?(): ByteFilter;
   onFault(taskId: string, thrown: unknown): void;
 }
 
@@ -120,8 +122,11 @@ export class BackgroundShells {
     const { deps, owner } = this;
     const path = deps.store.spillFile(owner.journal.state.spec.id, id);
     const controller = new AbortController();
-    const output = new ShellOutput(path, deps.settings.caps.spillBytes, () =>
-      this.abort(id, 'output_limit'),
+    const output = new ShellOutput(
+      path,
+      deps.settings.caps.spillBytes,
+      () => this.abort(id, 'output_limit'),
+      deps.redactBytes?.(),
     );
     const started = deferred<void>();
     const ended = this.live({ id, callId, controller, output, work }, started);

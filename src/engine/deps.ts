@@ -7,7 +7,7 @@ import type { ModelFacts, ModelPort, ResolvedModel } from '../protocol/model.ts'
 import type { Decision } from '../protocol/permission.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { TaskLimits } from '../protocol/task.ts';
-import type { AnyTool, ToolCaps } from '../protocol/tool.ts';
+import type { AnyTool, ByteFilter, ToolCaps } from '../protocol/tool.ts';
 import type { TaskStore } from '../store/task-store.ts';
 
 /** What configuration says to the engine, in its own units. */
@@ -73,6 +73,8 @@ export interface AgentSource {
 /** Everything the engine needs from outside. */
 export interface EngineDeps {
   readonly store: TaskStore;
+  /** For output that goes beside the logs. Absent: it is kept as it comes. */
+  readonly redactBytes?: () => ByteFilter;
   readonly model: ModelPort;
   readonly models: ModelChooser;
   readonly tools: readonly AnyTool[];

@@ -1,5 +1,6 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { errorMessage, MusterError } from '../base/errors.ts';
+import { KEEP_BYTES, type ByteFilter } from '../protocol/tool.ts';
 
 const { O_APPEND, O_NOFOLLOW, O_WRONLY } = constants;
 
@@ -12,11 +13,13 @@ export class ShellOutput {
   private readonly fd: number;
   private readonly most: number;
   private readonly onTooMuch: () => void;
+  private readonly filter: ByteFilter;
   private bytes = 0;
   private lost: string | null = null;
 
   /** Throws MusterError. */
-  constructor(path: string, most: number, onTooMuch: () => void) {
+  constructor(path: string, most: number, onTooMuch: () => void, filter: ByteFilter = KEEP_BYTES) {
+    this.filter = filter;
     this.path = path;
     this.fd = openForAppend(path);
     this.most = most;
@@ -32,19 +35,26 @@ export class ShellOutput {
     if (this.lost !== null) return;
     const kept = chunk.subarray(0, this.most - this.bytes);
     this.bytes += chunk.length;
-    try {
-      for (let done = 0; done < kept.length;) done += writeSync(this.fd, kept, done);
-    } catch (thrown) {
-      this.lost = errorMessage(thrown);
-      return;
-    }
+    if (!this.append(this.filter.write(kept))) return;
     if (this.bytes <= this.most) return;
     this.lost = `it is more than the limit output.spill_bytes = ${this.most}`;
     this.onTooMuch();
   }
 
   close(): void {
+    this.append(this.filter.end());
     closeSync(this.fd);
+  }
+
+  /** False: the disk takes no more. */
+  private append(bytes: Buffer): boolean {
+    try {
+      for (let done = 0; done < bytes.length;) done += writeSync(this.fd, bytes, done);
+      return true;
+    } catch (thrown) {
+      this.lost = errorMessage(thrown);
+      return false;
+    }
   }
 }
 

@@ -24,6 +24,7 @@ export function toolContext(
     },
     shells: run.shells.forCall(callId),
     spillPath: () => deps.store.spillFile(spec.id, callId),
+    ...(deps.redactBytes === undefined ? {} : { redactBytes: deps.redactBytes }),
     progress: (line) => deps.onSignal({ type: 'progress', task: spec.id, callId, line }),
   };
 }

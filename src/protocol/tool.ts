@@ -123,9 +123,20 @@ export interface ToolContext extends FileReach {
   readonly shells: ShellPort;
   /** A file beside the log for output too large to keep; created on first use, 0600. */
   spillPath(): string;
+  /** What goes into that file passes through one of these. Absent: it is kept as it comes. */
+  redactBytes?(): ByteFilter;
   /** A line for whoever watches; may be dropped. */
   progress(line: string): void;
 }
+
+/** Bytes as they are to be kept. What it holds back comes with `end`. */
+export interface ByteFilter {
+  write(chunk: Buffer): Buffer;
+  end(): Buffer;
+}
+
+/** Keeps bytes as they come. */
+export const KEEP_BYTES: ByteFilter = { write: (chunk) => chunk, end: () => Buffer.alloc(0) };
 
 /** Commands that go on after their call: shells of the task, with ids as tasks have them. */
 export interface ShellPort {

@@ -1,4 +1,6 @@
 import { REDACTED } from '../protocol/redaction.ts';
+import { secretForms } from './secret-forms.ts';
+import { StreamRedactor } from './stream-redactor.ts';
 
 /** Replaces secrets in a text. */
 export interface Redact {
@@ -23,12 +25,23 @@ const MIN_SECRET_LENGTH = 8;
  * is no key.
  */
 const KEY_SHAPES: readonly string[] = [
-  'sk-[A-Za-z0-9_-]{20,}',
-  'AKIA[A-Z0-9]{16}(?![A-Z0-9_-])',
-  'ghp_[A-Za-z0-9]{36,}',
+  // Anthropic, OpenAI, OpenRouter and their like. Without a known prefix only what has a long random
+  // part: `sk-` also begins names of styles and of libraries.
+  'sk-(?:ant|proj|svcacct|admin|or|lf)-[A-Za-z0-9_-]{20,}',
+  'sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]*?[A-Za-z0-9]{20}[A-Za-z0-9_-]*',
+  '(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9_-])',
+  'gh[pousr]_[A-Za-z0-9]{36,}',
   'github_pat_[A-Za-z0-9_]{22,}',
+  'glpat-[A-Za-z0-9_-]{20,}',
   'xox[a-z]-[A-Za-z0-9-]{10,}',
+  'xapp-[0-9]-[A-Za-z0-9-]{20,}',
   'AIza[A-Za-z0-9_-]{35}',
+  'npm_[A-Za-z0-9]{36}(?![A-Za-z0-9_-])',
+  'hf_[A-Za-z0-9]{34,}',
+  // Stripe: secret and restricted keys, not the publishable ones.
+  '[sr]k_(?:live|test)_[A-Za-z0-9]{16,}',
+  // A JWT only where it is sent: as an example it stands in many tests and documents.
+  '[Bb]earer eyJ[A-Za-z0-9_-]{10,}\\.eyJ[A-Za-z0-9_-]{10,}\\.[A-Za-z0-9_-]{10,}',
 ];
 const WORD_START = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))`;
 
@@ -40,29 +53,46 @@ const PEM_KEY = `${PEM_MARK('BEGIN')}(?:${PEM_BODY}${PEM_MARK('END')}|${PEM_OPEN
 
 /**
  * What every key shape contains: looking for these alone is far cheaper than looking for the shapes.
- * Of `sk-` a little more, as words like `task-` end with it.
+ * Of some a little more, as words like `task-` end with them.
  */
-const HINT = /sk-[A-Za-z0-9_-]{20}|AKIA|ghp_|github_pat_|xox[a-z]-|AIza|PRIVATE KEY/;
+const HINT =
+  /sk-[A-Za-z0-9_-]{20}|A[KS]IA|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|xapp-|AIza|npm_[A-Za-z0-9]{36}|hf_[A-Za-z0-9]{34}|[sr]k_(?:live|test)_|earer eyJ|PRIVATE KEY/;
 
-/** Longest first, so that a secret which is part of another one leaves no rest of it. */
+/** With all their forms, the longest first: a secret that is part of another one leaves no rest of it. */
 function knownSecrets(secrets: readonly string[]): readonly string[] {
-  return [...new Set(secrets)]
-    .filter((secret) => secret.length >= MIN_SECRET_LENGTH)
-    .toSorted((a, b) => b.length - a.length);
+  const known = secrets.filter((secret) => secret.length >= MIN_SECRET_LENGTH);
+  return [...new Set(known.flatMap(secretForms))].toSorted((a, b) => b.length - a.length);
 }
 
 /** A function that replaces known secrets and well-known key shapes by the mark `REDACTED`. */
 export function createRedactor(options: RedactorOptions): Redact {
   const known = knownSecrets(options.secrets);
-  const shapes = new RegExp(`${WORD_START}(?:${KEY_SHAPES.join('|')})|${PEM_KEY}`, 'gu');
-  const redact = (text: string): string => {
+  return Object.assign(replacer(known), { mayChange: createSuspicion(known) });
+}
+
+/** For a stream of bytes: a secret may be split between chunks. */
+export function createStreamRedactor(options: RedactorOptions): () => StreamRedactor {
+  // A character a byte, so that what is no text stays as it is.
+  const known = knownSecrets(options.secrets).map((secret) =>
+    Buffer.from(secret, 'utf8').toString('latin1'),
+  );
+  const secrets = { known, replace: replacer(known), shapes: keyShapes() };
+  return () => new StreamRedactor(secrets);
+}
+
+function keyShapes(): RegExp {
+  return new RegExp(`${WORD_START}(?:${KEY_SHAPES.join('|')})|${PEM_KEY}`, 'gu');
+}
+
+function replacer(known: readonly string[]): (text: string) => string {
+  const shapes = keyShapes();
+  return (text) => {
     let clean = text;
     for (const secret of known) {
       if (clean.includes(secret)) clean = clean.replaceAll(secret, REDACTED);
     }
     return HINT.test(clean) ? clean.replace(shapes, REDACTED) : clean;
   };
-  return Object.assign(redact, { mayChange: createSuspicion(known) });
 }
 
 /** JSON escapes each character alone, so a string that holds a secret is JSON that holds its JSON. */

@@ -14,7 +14,11 @@ export async function runInForeground(
   context: ToolContext,
 ): Promise<ToolOutput> {
   const timeoutMs = Math.min(timeout, context.caps.toolMs);
-  const output = new CommandOutput(context.caps, () => context.spillPath());
+  const output = new CommandOutput(
+    context.caps,
+    () => context.spillPath(),
+    context.redactBytes?.(),
+  );
   const showProgress = progressShower(context);
   try {
     const outcome = await supervise(spawnCommand(command, context), {

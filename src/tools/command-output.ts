@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { errorMessage } from '../base/errors.ts';
-import type { ToolCaps } from '../protocol/tool.ts';
+import { KEEP_BYTES, type ByteFilter, type ToolCaps } from '../protocol/tool.ts';
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
 /** For the lines that describe the run. */
@@ -19,6 +19,7 @@ export class CommandOutput {
 
   readonly #caps: ToolCaps;
   readonly #spillPath: () => string;
+  readonly #filter: ByteFilter;
   readonly #half: number;
   #head: Buffer[] = [];
   #headBytes = 0;
@@ -26,9 +27,11 @@ export class CommandOutput {
   #tailBytes = 0;
   #spill: number | undefined;
 
-  constructor(caps: ToolCaps, spillPath: () => string) {
+  /** What is spilled passes through the filter. */
+  constructor(caps: ToolCaps, spillPath: () => string, filter: ByteFilter = KEEP_BYTES) {
     this.#caps = caps;
     this.#spillPath = spillPath;
+    this.#filter = filter;
     this.#half = Math.max(0, Math.floor((caps.resultBytes - NOTE_BYTES) / 2));
   }
 
@@ -58,6 +61,11 @@ export class CommandOutput {
   }
 
   close(): void {
+    this.#append(this.#filter.end());
+    this.#closeSpill();
+  }
+
+  #closeSpill(): void {
     if (this.#spill !== undefined) closeSync(this.#spill);
     this.#spill = undefined;
   }
@@ -86,12 +94,16 @@ export class CommandOutput {
   }
 
   #writeSpill(chunk: Buffer): void {
-    if (this.#spill === undefined || this.isOverSpill) return;
+    if (this.#spill !== undefined && !this.isOverSpill) this.#append(this.#filter.write(chunk));
+  }
+
+  #append(bytes: Buffer): void {
+    if (this.#spill === undefined) return;
     try {
-      for (let done = 0; done < chunk.length;) done += writeSync(this.#spill, chunk, done);
+      for (let done = 0; done < bytes.length;) done += writeSync(this.#spill, bytes, done);
     } catch (thrown) {
       this.spillProblem = errorMessage(thrown);
-      this.close();
+      this.#closeSpill();
     }
   }
 }

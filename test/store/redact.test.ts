@@ -64,6 +64,37 @@ describe('createRedactor', () => {
       '-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----',
       '-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----',
     ],
+    ['GitHub, of an app', `gho_${letters(36)}`, '[redacted by Muster]'],
+    ['GitLab', `x=glpat-${letters(20)};`, 'x=[redacted by Muster];'],
+    ['npm', `//r/:_authToken=npm_${letters(36)}`, '//r/:_authToken=[redacted by Muster]'],
+    ['Hugging Face', `hf_${letters(34)}`, '[redacted by Muster]'],
+    ['Slack, of an app', `xapp-1-${letters(30)}`, '[redacted by Muster]'],
+    ['Stripe', `sk_${'live'}_${letters(24)}`, '[redacted by Muster]'],
+    ['AWS, for a session', `ASIA${'ABCD'.repeat(4)}`, '[redacted by Muster]'],
+    ['lower case and digits', `sk-${'0123456789abcdef'.repeat(2)}`, '[redacted by Muster]'],
+    [
+      'a token that is sent',
+      `Authorization: Bearer eyJ${letters(20)}.eyJ${letters(20)}.${letters(20)}`,
+      'Authorization: [redacted by Muster]',
+    ],
+    ['base64', Buffer.from('s3cret-value').toString('base64'), '[redacted by Muster]'],
+    [
+      'base64 of more',
+      Buffer.from('user:s3cret-value!').toString('base64'),
+      'dXNlcjp[redacted by Muster]Uh',
+    ],
+    ['code that names styles', 'sk-loading-indicator-wrapper-2', 'sk-loading-indicator-wrapper-2'],
+    ['a publishable key', `pk_live_${letters(24)}`, `pk_live_${letters(24)}`],
+    [
+      'settings and names in code',
+      'npm_config_registry npm_package_name hf_hub_download ghp_token glpat- AKIA sk_test_mode',
+      'npm_config_registry npm_package_name hf_hub_download ghp_token glpat- AKIA sk_test_mode',
+    ],
+    [
+      'an example of a token',
+      `const jwt = "eyJ${letters(20)}.eyJ${letters(20)}.${letters(20)}"`,
+      `const jwt = "eyJ${letters(20)}.eyJ${letters(20)}.${letters(20)}"`,
+    ],
     ['nothing', '', ''],
   ])('%s', (_name, text, expected) => {
     expect(redact(text)).toBe(expected);

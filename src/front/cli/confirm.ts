@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { terminalText } from '../../base/terminal-text.ts';
 
 /** Asks a person at the terminal; null where there is none. Anything but yes is no. */
 export function terminalConfirm(): ((question: string) => Promise<boolean>) | null {
@@ -9,7 +10,7 @@ export function terminalConfirm(): ((question: string) => Promise<boolean>) | nu
     try {
       // The end of the input is an answer, too: no.
       const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
-      const answer = await Promise.race([lines.question(question), closed]);
+      const answer = await Promise.race([lines.question(terminalText(question, 'exact')), closed]);
       return /^y(es)?$/i.test(answer.trim());
     } finally {
       lines.close();

@@ -5,9 +5,11 @@ import {
   unreachable,
   UsageError,
 } from '../../base/errors.ts';
+import { redactFor } from '../../api/secrets.ts';
 import { VERSION } from '../../base/version.ts';
 import { parseArgs } from './args.ts';
 import type { Command } from './command.ts';
+import { readEnvironment } from '../../sys/env.ts';
 import { printError, printText } from '../../sys/print.ts';
 import { runPrompt } from './commands/run.ts';
 import { watchOutput } from './output-errors.ts';
@@ -75,7 +77,8 @@ function tellError(thrown: unknown): number {
   }
   const known = thrown instanceof MusterError;
   const lines = known ? toldError(thrown) : stackOf(thrown);
-  printError(`muster: ${lines.replaceAll('\n', '\nmuster: ')}\n`);
+  const told = redactFor(readEnvironment())(lines);
+  printError(`muster: ${told.replaceAll('\n', '\nmuster: ')}\n`);
   return thrown instanceof UsageError ? 2 : 1;
 }
 
