@@ -66,7 +66,7 @@ export const nodeFiles: FilePort = {
   datasync,
   datasyncNow: (fd) => fs.fdatasyncSync(fd),
   close: (fd) => fs.closeSync(fd),
-  readWhole: (path) => fs.readFileSync(path),
+  readWhole: (path) => fs.readFileSync(path, { flag: O_RDONLY | O_NOFOLLOW }),
   stat,
   touch,
   rename: (from, to) => fs.renameSync(from, to),

@@ -1,6 +1,7 @@
 import type { TaskEvent } from '../../src/protocol/event.ts';
-import type { Message } from '../../src/protocol/message.ts';
+import type { Message, ToolResultPart } from '../../src/protocol/message.ts';
 import type { RequestPrefix } from '../../src/protocol/model.ts';
+import { markOutside } from '../../src/protocol/outside-text.ts';
 import type { WireMessage } from '../../src/testing/index.ts';
 
 /** A change outside, found to have been made, and the call that means to make it. */
@@ -42,8 +43,13 @@ function wireMessage({ role, content }: Message): WireMessage {
     ),
     toolResults: content.flatMap((part) =>
       part.type === 'tool_result'
-        ? [{ callId: part.callId, text: part.text, isError: part.isError }]
+        ? [{ callId: part.callId, text: sentText(part), isError: part.isError }]
         : [],
     ),
   };
+}
+
+/** The log tells it, nonce and all, to the byte. */
+function sentText({ text, nonce }: ToolResultPart): string {
+  return nonce === undefined ? text : markOutside(text, nonce);
 }

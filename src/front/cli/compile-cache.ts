@@ -1,8 +1,10 @@
 import { readEnvironment } from '../../sys/env.ts';
 
+const WRITABLE_BY_OTHERS = 0o022;
+
 /**
- * Makes the directory where V8 keeps the compiled bundle between starts; null where it can't be made
- * or `NODE_DISABLE_COMPILE_CACHE` is set (then nothing is kept). It is the user's own cache, never the shared temporary directory, where
+ * Makes the directory where V8 keeps the compiled bundle between starts; null where it can't be made,
+ * others can write to it, or `NODE_DISABLE_COMPILE_CACHE` is set (then nothing is kept). It is the user's own cache, never the shared temporary directory, where
  * another user could lay code for us to run. Made here, step by step: Node would make it with all its
  * parents, and in a place like /proc never come to an end. Nothing is imported for it, since it stands
  * before all that is cached.
@@ -13,7 +15,16 @@ export function compileCacheDirectory(): string | null {
   const home = process.getBuiltinModule('node:os').homedir();
   const base = cache !== undefined && cache !== '' ? cache : `${home}/.cache`;
   const compiled = `${base}/muster/compiled`;
-  return [base, `${base}/muster`, compiled].every(isThere) ? compiled : null;
+  const isMade = [base, `${base}/muster`, compiled].every(isThere);
+  return isMade && [`${base}/muster`, compiled].every(isOurs) ? compiled : null;
+}
+
+/** Code out of a directory that somebody else can write to would be theirs. */
+function isOurs(path: string): boolean {
+  const stat = process.getBuiltinModule('node:fs').lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return false;
+  const isOwn = process.getuid === undefined || stat.uid === process.getuid();
+  return stat.isDirectory() && isOwn && (stat.mode & WRITABLE_BY_OTHERS) === 0;
 }
 
 function isThere(path: string): boolean {
