@@ -112,7 +112,7 @@ describe('muster trust add', () => {
 });
 
 /** Anything that a terminal acts on, or that hides. */
-const RAW = /[^\n\u0020-\u007e\u00a1-\u024f\u2026\u27e8\u27e9]/u;
+const RAW = /[^\n\u0020-\u007e\u00a1-\u024f\u2026\u27e8\u27e9␍␈]/u;
 
 describe('what is printed', () => {
   const EVIL = '\u001b]0;x\u0007\u001b[2J\r\u0008\u202e\u200b\u{e0041}\u009b31m';
