@@ -1,7 +1,7 @@
 import type { TaskEvent } from '../../src/protocol/event.ts';
 import type { Message, ToolResultPart } from '../../src/protocol/message.ts';
 import type { RequestPrefix } from '../../src/protocol/model.ts';
-import { markOutside } from '../../src/protocol/outside-text.ts';
+import { bareOutside, markOutside } from '../../src/protocol/outside-text.ts';
 import type { WireMessage } from '../../src/testing/index.ts';
 
 /** A change outside, found to have been made, and the call that means to make it. */
@@ -52,4 +52,16 @@ function wireMessage({ role, content }: Message): WireMessage {
 /** The log tells it, nonce and all, to the byte. */
 function sentText({ text, nonce }: ToolResultPart): string {
   return nonce === undefined ? text : markOutside(text, nonce);
+}
+
+/** As a script sees it: results as their tools gave them. */
+export function withBareResults(told: Told): Told {
+  const messages = told.messages.map((message) => ({
+    ...message,
+    toolResults: message.toolResults.map((result) => ({
+      ...result,
+      text: bareOutside(result.text),
+    })),
+  }));
+  return { ...told, messages };
 }

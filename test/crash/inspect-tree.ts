@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { errorMessage } from '../../src/base/errors.ts';
 import { openStore } from '../../src/store/file-store.ts';
 import type { RecordedRequest } from '../../src/testing/index.ts';
+import { CODECS } from '../../src/testing/wire/codecs.ts';
 import { envelopeOf } from '../e2e/muster.ts';
 import type { Told } from './acknowledged.ts';
 import { readLogs } from './check-logs.ts';
@@ -37,7 +38,9 @@ export async function inspectTree(run: TreeRun): Promise<readonly string[]> {
   }
 }
 
-function toldIn({ systemParts, tools, messages }: RecordedRequest): Told {
+/** To the byte: what a script sees of results is without what marks them as outside text. */
+function toldIn({ protocol, path, body, systemParts, tools }: RecordedRequest): Told {
+  const { messages } = CODECS[protocol].parse(body, path);
   return { system: systemParts, tools: tools.map(({ name }) => name), messages };
 }
 

@@ -2,7 +2,7 @@ import type { EngineSettings } from '../../src/engine/deps.ts';
 import type { TaskEvent } from '../../src/protocol/event.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
 import type { ScriptedAnswer } from '../../src/model/scripted.ts';
-import { tell, type Effect, type Told } from './acknowledged.ts';
+import { tell, withBareResults, type Effect, type Told } from './acknowledged.ts';
 import { readLogs } from './check-logs.ts';
 import { wrongTree } from './check-tree.ts';
 import { engineOver, startMain } from './engine-run.ts';
@@ -88,7 +88,7 @@ const THINKING_MS = 30;
 
 /** A call's id is the same when its request is sent again, as a provider's script has it. */
 function answer({ prefix, messages }: ModelRequest): ScriptedAnswer {
-  const seen = tell(prefix, messages);
+  const seen = withBareResults(tell(prefix, messages));
   const { text, toolCalls = [] } = treeAnswer(seen);
   const place = `${taskOf(seen)}_${messages.length}`;
   const calls = toolCalls.map(({ name, input }, index) => ({
