@@ -1,4 +1,5 @@
 import type { FileReach, ToolContext } from '../protocol/tool.ts';
+import { commandSandbox } from './command-sandbox.ts';
 import type { EngineDeps } from './deps.ts';
 import type { TaskRun } from './task-run.ts';
 
@@ -23,6 +24,12 @@ export function toolContext(
       set: (items) => run.journal.record({ type: 'todos.set', items }),
     },
     shells: run.shells.forCall(callId),
+    sandbox: commandSandbox({
+      sandbox: deps.sandbox,
+      variables: deps.settings.commandVariables,
+      taskId: spec.id,
+      rights: run.rights,
+    }),
     spillPath: () => deps.store.spillFile(spec.id, callId),
     progress: (line) => deps.onSignal({ type: 'progress', task: spec.id, callId, line }),
   };

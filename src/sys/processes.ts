@@ -22,6 +22,11 @@ export interface SpawnGroupOptions {
   readonly cwd: string;
   /** The whole environment; the mark is added. */
   readonly env: Environment;
+  /**
+   * The leader stands outside of what it started, waits for its end, and takes all of it along when it
+   * ends itself (a sandbox's monitor): asked to end are those inside. Default false.
+   */
+  readonly monitored?: boolean;
 }
 
 interface ProcessExit {
@@ -45,6 +50,12 @@ export interface ProcessGroup {
    * took KILL. May be called at any time and more than once.
    */
   end(options?: { readonly graceMs?: number }): Promise<boolean>;
+}
+
+/** Whom to end. */
+interface EndQuery extends ProcessQuery {
+  /** Ends by itself once the others have, and is only ever killed. */
+  readonly monitor?: number;
 }
 
 type End = (graceMs: number) => Promise<unknown>;
@@ -74,9 +85,10 @@ export function spawnGroup(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exited = exitOf(child);
-  const query: ProcessQuery = {
+  const query: EndQuery = {
     marks: new Set([`${MARK_VARIABLE}=${mark}`]),
     ...(child.pid === undefined ? {} : { group: child.pid }),
+    ...(child.pid !== undefined && options.monitored === true ? { monitor: child.pid } : {}),
   };
   const group: ProcessGroup = {
     // Out of descriptors there is a failed child without pipes.
@@ -117,8 +129,8 @@ export async function endMarkedProcesses(name: string, values: Iterable<string>)
   return marks.size > 0 && isAlive(query) && (await endProcesses(query, LEFTOVER_GRACE_MS));
 }
 
-async function endProcesses(query: ProcessQuery, graceMs: number): Promise<boolean> {
-  signalAll(query, 'SIGTERM');
+async function endProcesses(query: EndQuery, graceMs: number): Promise<boolean> {
+  askToEnd(query);
   // By the clock and not by the number of polls: looking takes time of its own on a busy machine.
   const giveUpAt = performance.now() + graceMs;
   while (performance.now() < giveUpAt) {
@@ -136,6 +148,18 @@ function isAlive(query: ProcessQuery): boolean {
   const found = findProcesses(query);
   if (found !== undefined) return found.length > 0;
   return query.group !== undefined && sendSignal(-query.group, 0);
+}
+
+/** One that has not yet started anything is asked itself. */
+function askToEnd(query: EndQuery): void {
+  const { monitor } = query;
+  const inside = monitor === undefined ? [] : othersThan(monitor, query);
+  if (inside.length === 0) signalAll(query, 'SIGTERM');
+  for (const pid of inside) sendSignal(pid, 'SIGTERM');
+}
+
+function othersThan(monitor: number, query: ProcessQuery): readonly number[] {
+  return (findProcesses(query) ?? []).filter((pid) => pid !== monitor);
 }
 
 function signalAll(query: ProcessQuery, signal: NodeJS.Signals): void {

@@ -1,0 +1,37 @@
+import type { CommandToStart, SandboxPort } from '../protocol/tool.ts';
+import type { Rights } from '../protocol/permission.ts';
+import type { Confinement, Sandbox } from '../sys/sandbox/sandbox.ts';
+import { commandEnvironment } from '../sys/command-environment.ts';
+import { readEnvironment } from '../sys/env.ts';
+
+export interface CommandSetup {
+  readonly sandbox: Sandbox;
+  /** Names of further environment variables that commands see. */
+  readonly variables: readonly string[];
+  readonly taskId: string;
+  readonly rights: Pick<Rights, 'mode' | 'roots' | 'network'>;
+}
+
+/** The sandbox of one call: what its commands may do follows from the rights of its task. */
+export function commandSandbox({ sandbox, variables, taskId, rights }: CommandSetup): SandboxPort {
+  const confinement: Confinement = {
+    access: rights.mode === 'plan' ? 'read-only' : 'workspace',
+    roots: rights.roots,
+    network: rights.network,
+  };
+  return {
+    confine: async ([file, ...args], cwd): Promise<CommandToStart> => {
+      const { on } = await sandbox.state();
+      const env = commandEnvironment(readEnvironment(), {
+        taskId,
+        further: variables,
+        git: { access: confinement.access, confined: on },
+      });
+      if (!on) return { file, args, env, held: null, release: () => {} };
+      const command = { argv: [file, ...args], cwd, env, confinement, stderr: 'monitor' } as const;
+      const confined = sandbox.confine(command);
+      const { access, network } = confinement;
+      return { ...confined, held: { access, network, monitored: confined.monitored } };
+    },
+  };
+}
