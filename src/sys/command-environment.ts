@@ -8,7 +8,8 @@ export const TASK_VARIABLE = 'MUSTER_TASK';
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 export interface CommandVariables {
-  readonly taskId: string;
+  /** Absent: it belongs to none. */
+  readonly taskId?: string;
   /** Names of further variables that are passed on (`sandbox.env`). */
   readonly further?: readonly string[];
   readonly git: GitLimits;
@@ -30,10 +31,10 @@ export function commandEnvironment(
   );
   return {
     ...gitEnvironment(git),
+    TERM: 'dumb',
     ...Object.fromEntries(passed),
     PATH: absoluteEntries(own['PATH'] ?? ''),
-    TERM: 'dumb',
-    [TASK_VARIABLE]: taskId,
+    ...(taskId === undefined ? {} : { [TASK_VARIABLE]: taskId }),
   };
 }
 

@@ -130,11 +130,14 @@ export async function endMarkedProcesses(name: string, values: Iterable<string>)
 }
 
 async function endProcesses(query: EndQuery, graceMs: number): Promise<boolean> {
-  askToEnd(query);
+  const { monitor } = query;
+  const told = new Set<number>();
+  if (monitor === undefined) signalAll(query, 'SIGTERM');
   // By the clock and not by the number of polls: looking takes time of its own on a busy machine.
   const giveUpAt = performance.now() + graceMs;
   while (performance.now() < giveUpAt) {
     if (!isAlive(query)) return false;
+    if (monitor !== undefined) askInside(monitor, query, told);
     await sleep(POLL_MS);
   }
   for (let round = 0; round < KILL_ROUNDS && isAlive(query); round += 1) {
@@ -150,12 +153,16 @@ function isAlive(query: ProcessQuery): boolean {
   return query.group !== undefined && sendSignal(-query.group, 0);
 }
 
-/** One that has not yet started anything is asked itself. */
-function askToEnd(query: EndQuery): void {
-  const { monitor } = query;
-  const inside = monitor === undefined ? [] : othersThan(monitor, query);
-  if (inside.length === 0) signalAll(query, 'SIGTERM');
-  for (const pid of inside) sendSignal(pid, 'SIGTERM');
+/**
+ * TERM to those inside that were not told yet: more of them come while a sandbox is being set up, and
+ * its first process is deaf. One that has not yet started anything is told itself.
+ */
+function askInside(monitor: number, query: EndQuery, told: Set<number>): void {
+  const inside = othersThan(monitor, query);
+  for (const pid of inside.length === 0 ? [monitor] : inside) {
+    if (!told.has(pid)) sendSignal(pid, 'SIGTERM');
+    told.add(pid);
+  }
 }
 
 function othersThan(monitor: number, query: ProcessQuery): readonly number[] {

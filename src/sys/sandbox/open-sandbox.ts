@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { errorMessage } from '../../base/errors.ts';
 import { bubblewrapArguments } from './bubblewrap.ts';
 import { bubblewrapFailed, notInstalled } from './diagnosis.ts';
-import { findProgram } from './find-program.ts';
+import { findTrustedProgram } from './trusted-program.ts';
 import { readMachineFacts } from './machine-facts.ts';
 import { limited, monitored } from './monitor-script.ts';
 import { Placeholders } from './placeholders.ts';
@@ -94,7 +94,7 @@ class Bubblewrap implements Sandbox {
   private async tryOut(): Promise<SandboxState> {
     const { path, roots, surroundings } = this.settings;
     this.placeholders.sweep();
-    this.program = findProgram('bwrap', path, roots);
+    this.program = findTrustedProgram('bwrap', path, roots);
     if (this.program === undefined) return { on: false, ...notInstalled(readMachineFacts()) };
     const [home = '/'] = surroundings.homes;
     const result = await tested((command) => this.confine(command), home);

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { configuredModels } from '../../../api/config/models-report.ts';
 import { listAgentsIn } from '../../../api/index.ts';
+import { sandboxOf } from '../../../api/sandbox.ts';
 import { readEnvironment } from '../../../sys/env.ts';
 import { terminalConfirm } from '../confirm.ts';
 import type { DoctorContext } from './doctor/doctor.ts';
@@ -17,10 +18,10 @@ export function processContext(): DoctorContext & TrustContext {
     cwd: process.cwd(),
     models: (loaded) => configuredModels(loaded, environment),
     nodeVersion: process.versions.node,
-    platform: process.platform,
     uid: process.getuid?.(),
     confirm: terminalConfirm(),
     ripgrep: async () => (await import('@vscode/ripgrep')).rgPath,
+    sandbox: (place) => sandboxOf({ ...place, keepsRecords: false }),
     agents: async (place) => {
       const { agents, problems, skipped } = await listAgentsIn({ ...place, environment });
       const loaded = agents.filter(({ shadowedBy }) => shadowedBy === null).length;

@@ -6,7 +6,7 @@ import { isInside } from '../paths.ts';
 const SYSTEM_DIRECTORIES = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin'];
 
 /** A program's path; never one that lies in `untrusted`, where the commands themselves can write. */
-export function findProgram(
+export function findTrustedProgram(
   name: string,
   path: string,
   untrusted: readonly string[],
