@@ -36,14 +36,12 @@ export interface SandboxSettings {
 export function openSandbox(settings: SandboxSettings): Sandbox {
   const { kind, platform } = settings;
   if (kind === 'off') return noSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
-  const fits = { linux: 'bwrap', darwin: 'seatbelt' } as const;
-  const own = platform === 'linux' || platform === 'darwin' ? fits[platform] : undefined;
-  if (own === undefined || (kind !== 'auto' && kind !== own)) {
-    const wanted = kind === 'auto' ? 'a sandbox' : `sandbox.kind = "${kind}"`;
-    return noSandbox(
-      `there is no ${wanted.replace(/^a /, '')} on ${platform}`,
-      own === undefined ? 'run Muster on Linux or macOS' : 'set sandbox.kind = "auto"',
-    );
+  const own = platform === 'linux' ? 'bwrap' : platform === 'darwin' ? 'seatbelt' : undefined;
+  if (own === undefined) {
+    return noSandbox(`none is known for ${platform}`, 'run Muster on Linux or macOS');
+  }
+  if (kind !== 'auto' && kind !== own) {
+    return noSandbox(`sandbox.kind is "${kind}", which ${platform} does not have`, 'set "auto"');
   }
   return own === 'bwrap' ? new Bubblewrap(settings) : new Seatbelt(settings);
 }

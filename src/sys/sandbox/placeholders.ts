@@ -115,13 +115,16 @@ export class Placeholders {
   }
 }
 
-const dropping = new WeakSet<Placeholders>();
+const holders = new Set<Placeholders>();
 
 /** An exit does not wait for the end of commands; they are being killed by then, or are with it. */
 function dropAtExit(placeholders: Placeholders): void {
-  if (dropping.has(placeholders)) return;
-  dropping.add(placeholders);
-  process.once('exit', () => placeholders.dropAll());
+  if (holders.size === 0) {
+    process.once('exit', () => {
+      for (const holder of holders) holder.dropAll();
+    });
+  }
+  holders.add(placeholders);
 }
 
 interface HoldRecord {
