@@ -20,7 +20,7 @@ export function seatbeltArguments(plan: SandboxPlan, argv: readonly string[]): r
 }
 
 /** `PATH_0` is the plan's scratch directory, `PATH_1` the path of its first rule, and so on. */
-export function seatbeltProfile({ rules, network }: SandboxPlan): string {
+function seatbeltProfile({ rules, network }: SandboxPlan): string {
   const devices = WRITABLE_DEVICES.map((path) => `(literal "${path}")`).join(' ');
   return [
     '(version 1)',
