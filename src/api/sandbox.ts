@@ -35,6 +35,7 @@ export function sandboxOf(place: SandboxPlace): Sandbox {
       if (opened === undefined) throw new Error('its state was not asked for');
       return opened.confine(command);
     },
+    useLoopback: async (key) => (await opened?.useLoopback(key)) ?? (() => {}),
   };
 }
 
@@ -56,6 +57,7 @@ export function announced(
       return state;
     },
     confine: (command) => sandbox.confine(command),
+    useLoopback: (key) => sandbox.useLoopback(key),
   };
 }
 

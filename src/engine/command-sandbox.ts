@@ -20,18 +20,31 @@ export function commandSandbox({ sandbox, variables, taskId, rights }: CommandSe
     network: rights.network,
   };
   return {
-    confine: async ([file, ...args], cwd): Promise<CommandToStart> => {
+    confine: async ([file, ...args], { cwd, serves }): Promise<CommandToStart> => {
       const { on } = await sandbox.state();
+      const { access, network } = confinement;
       const env = commandEnvironment(readEnvironment(), {
         taskId,
         further: variables,
-        git: { access: confinement.access, confined: on },
+        git: { access, confined: on },
       });
       if (!on) return { file, args, env, held: null, release: () => {} };
-      const command = { argv: [file, ...args], cwd, env, confinement, stderr: 'monitor' } as const;
-      const confined = sandbox.confine(command);
-      const { access, network } = confinement;
-      return { ...confined, held: { access, network, monitored: confined.monitored } };
+      // What may only read must not have it done by a server of the same task that may write.
+      const loopback = access === 'workspace' ? { loopback: taskId } : {};
+      const leave = serves && access === 'workspace' ? await sandbox.useLoopback(taskId) : null;
+      const argv = [file, ...args] as const;
+      try {
+        const command = { argv, cwd, env, confinement, stderr: 'monitor', ...loopback } as const;
+        const confined = sandbox.confine(command);
+        const release = (): void => {
+          confined.release();
+          leave?.();
+        };
+        return { ...confined, held: { access, network, monitored: confined.monitored }, release };
+      } catch (thrown) {
+        leave?.();
+        throw thrown;
+      }
     },
   };
 }

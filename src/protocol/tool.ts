@@ -127,9 +127,13 @@ export interface ToolContext extends FileReach {
 export interface SandboxPort {
   /**
    * How a command is to be started in `cwd` (absolute, real), held as this call is to be held; bare
-   * where this machine has no sandbox.
+   * where this machine has no sandbox. What `serves` is reached, as long as it runs, by the commands of
+   * its task that are started after it.
    */
-  confine(argv: readonly [string, ...string[]], cwd: string): Promise<CommandToStart>;
+  confine(
+    argv: readonly [string, ...string[]],
+    options: { readonly cwd: string; readonly serves: boolean },
+  ): Promise<CommandToStart>;
 }
 
 export interface CommandToStart {

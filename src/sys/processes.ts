@@ -37,6 +37,8 @@ interface ProcessExit {
 
 /** A process, leader of its own group and session, with what it started. stdin is closed. */
 export interface ProcessGroup {
+  /** Of its leader; undefined when it could not start. */
+  readonly pid: number | undefined;
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Once it runs. Rejects when it could not start. */
@@ -91,6 +93,7 @@ export function spawnGroup(
     ...(child.pid !== undefined && options.monitored === true ? { monitor: child.pid } : {}),
   };
   const group: ProcessGroup = {
+    pid: child.pid,
     // Out of descriptors there is a failed child without pipes.
     stdout: child.stdout ?? Readable.from([]),
     stderr: child.stderr ?? Readable.from([]),

@@ -37,7 +37,7 @@ async function begin(
 ): Promise<BegunShell> {
   wires.signal.throwIfAborted();
   try {
-    const running = await startCommand(command, context);
+    const running = await startCommand(command, context, { serves: true });
     const ended = runToEnd(running, wires);
     // Of one that did not start, `started` tells.
     ended.catch(() => {});

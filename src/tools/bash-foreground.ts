@@ -17,7 +17,7 @@ export async function runInForeground(
   const output = new CommandOutput(context.caps, () => context.spillPath());
   const showProgress = progressShower(context);
   try {
-    const outcome = await supervise(await startCommand(command, context), {
+    const outcome = await supervise(await startCommand(command, context, { serves: false }), {
       timeoutMs,
       signal: context.signal,
       take: (chunk) => {

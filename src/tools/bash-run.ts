@@ -27,11 +27,15 @@ export interface RunningCommand {
 }
 
 /** Starts a command in the task's directory. Throws MusterError when that is not there. */
-export async function startCommand(command: string, context: ToolContext): Promise<RunningCommand> {
+export async function startCommand(
+  command: string,
+  context: ToolContext,
+  { serves }: { readonly serves: boolean },
+): Promise<RunningCommand> {
   const cwd = findPlace(context.cwd, context).real;
   // One pipe for both, so that the lines come in the order in which they were written.
   const argv = [SHELL, '--noprofile', '--norc', '-c', `exec 2>&1; ${command}`] as const;
-  const { file, args, env, held, release } = await context.sandbox.confine([...argv], cwd);
+  const { file, args, env, held, release } = await context.sandbox.confine(argv, { cwd, serves });
   try {
     const group = spawnGroup(file, args, { cwd, env, monitored: held?.monitored === true });
     const monitor = held?.monitored === true ? new Monitor(group.stderr) : null;

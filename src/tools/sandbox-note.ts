@@ -19,7 +19,7 @@ export function sandboxNote(
       : '[the sandbox allows writing only inside the workspace and $TMPDIR, and neither .git/hooks, .git/config nor other protected files there]';
   }
   if (!held.network && NO_NETWORK.test(output)) {
-    return '[the sandbox has no network, and each command a loopback of its own; the user can allow it with sandbox.network]';
+    return '[the sandbox has no network: only what this task runs in the background can be reached; the user can allow it with sandbox.network]';
   }
   return null;
 }

@@ -94,7 +94,7 @@ describe.runIf(HAS_BUBBLEWRAP).concurrent('a command of the model', () => {
     using server = await listen();
     const ask = `exec 3<>/dev/tcp/127.0.0.1/${server.port} && cat <&3`;
     await using world = await openWorld({ script: callsInTurn([bash(ask)]) });
-    expect(await told(world)).toMatch(/Connection refused[^]*\[the sandbox has no network, /);
+    expect(await told(world)).toMatch(/Connection refused[^]*\[the sandbox has no network: /);
     await using open = await openWorld({ script: callsInTurn([bash(ask)]) });
     await open.run(AUTONOMOUS, { env: { MUSTER_SANDBOX_NETWORK: 'true' } });
     expect(lastResults(open.model)[0]?.text).toBe('hello\n[exit code 0]');

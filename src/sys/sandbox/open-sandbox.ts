@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errorMessage } from '../../base/errors.ts';
 import { bubblewrapArguments } from './bubblewrap.ts';
+import { Loopbacks } from './loopbacks.ts';
 import { bubblewrapFailed, notInstalled } from './diagnosis.ts';
 import { findTrustedProgram } from './trusted-program.ts';
 import { readMachineFacts } from './machine-facts.ts';
@@ -49,7 +50,9 @@ export function openSandbox(settings: SandboxSettings): Sandbox {
 class Bubblewrap implements Sandbox {
   private readonly settings: SandboxSettings;
   private readonly placeholders: Placeholders;
+  private readonly loopbacks = new Loopbacks();
   private program: string | undefined;
+  private nsenter: string | undefined;
   private tried: Promise<SandboxState> | undefined;
 
   constructor(settings: SandboxSettings) {
@@ -61,25 +64,38 @@ class Bubblewrap implements Sandbox {
     return (this.tried ??= this.tryOut());
   }
 
-  confine({ argv, cwd, env, confinement, stderr }: CommandToConfine): ConfinedCommand {
+  async useLoopback(key: string): Promise<() => void> {
+    const { program, nsenter } = this;
+    return program === undefined || nsenter === undefined
+      ? () => {}
+      : await this.loopbacks.use(key, program);
+  }
+
+  confine(command: CommandToConfine): ConfinedCommand {
+    const { argv, cwd, env, confinement, stderr, loopback } = command;
     const { surroundings } = this.settings;
     const isPlaceholder = (path: string): boolean => this.placeholders.isOne(path);
     const rules = surveyRules(confinement, surroundings, isPlaceholder);
     const absent = rules.flatMap(({ kind, path }) => (kind === 'absent' ? [path] : []));
     const held = new Set(this.placeholders.hold(absent));
+    const isMonitored = stderr === 'monitor';
+    const entry =
+      loopback === undefined || confinement.network ? null : this.loopbacks.entry(loopback);
     const plan: SandboxPlan = {
       rules: rules.filter(({ kind, path }) => kind !== 'absent' || held.has(path)),
       scratch: rules.some(({ kind, path }) => kind === 'private' && path === '/tmp')
         ? '/tmp'
         : '/dev/shm',
-      network: confinement.network,
+      network: confinement.network || entry !== null,
       cwd,
     };
-    const isMonitored = stderr === 'monitor';
+    const args = bubblewrapArguments(plan, isMonitored ? monitored(argv) : limited(argv));
+    const program = this.program ?? 'bwrap';
     let isHeld = true;
     return {
-      file: this.program ?? 'bwrap',
-      args: bubblewrapArguments(plan, isMonitored ? monitored(argv) : limited(argv)),
+      ...(entry === null
+        ? { file: program, args }
+        : { file: this.nsenter ?? 'nsenter', args: [...entry, program, ...args] }),
       env: withScratch(env, plan.scratch),
       monitored: isMonitored,
       release: () => {
@@ -93,6 +109,7 @@ class Bubblewrap implements Sandbox {
     const { path, roots, surroundings } = this.settings;
     this.placeholders.sweep();
     this.program = findTrustedProgram('bwrap', path, roots);
+    this.nsenter = findTrustedProgram('nsenter', path, roots);
     if (this.program === undefined) return { on: false, ...notInstalled(readMachineFacts()) };
     const [home = '/'] = surroundings.homes;
     const result = await tested((command) => this.confine(command), home);
@@ -115,6 +132,11 @@ class Seatbelt implements Sandbox {
 
   state(): Promise<SandboxState> {
     return (this.tried ??= this.tryOut());
+  }
+
+  /** There the network is all or nothing. */
+  useLoopback(): Promise<() => void> {
+    return Promise.resolve(() => {});
   }
 
   confine({ argv, cwd, env, confinement }: CommandToConfine): ConfinedCommand {

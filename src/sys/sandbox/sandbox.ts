@@ -17,6 +17,8 @@ export interface CommandToConfine {
   /** The whole environment. */
   readonly env: Environment;
   readonly confinement: Confinement;
+  /** The key of a loopback that it shares, where that is in use and it has no network; see `useLoopback`. */
+  readonly loopback?: string;
   /** `monitor`: stderr is for reports about it; `command`: for the command itself, and nobody reports. */
   readonly stderr: 'monitor' | 'command';
 }
@@ -49,6 +51,11 @@ export interface Sandbox {
    * `release` takes away. Throws where the disk does not let it.
    */
   confine(command: CommandToConfine): ConfinedCommand;
+  /**
+   * From when this resolves until what it gives is called, the commands of this key share a loopback, so
+   * that they reach one another's servers. Where that can't be had, each has its own.
+   */
+  useLoopback(key: string): Promise<() => void>;
 }
 
 /** Where there is none. */
@@ -58,5 +65,6 @@ export function noSandbox(because: string, hint: string): Sandbox {
     confine: () => {
       throw new Error(`no command can be confined: ${because}`);
     },
+    useLoopback: () => Promise.resolve(() => {}),
   };
 }

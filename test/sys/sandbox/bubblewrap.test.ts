@@ -13,7 +13,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { PROTECTED_NAMES } from '../../../src/policy/protected-paths.ts';
+import { needs } from '../../needs.ts';
 import { HAS_BUBBLEWRAP, Place, runIn } from './support.ts';
+
+const OPEN_SANDBOX = join(import.meta.dirname, '../../../src/sys/sandbox/open-sandbox.ts');
 
 async function listen(where: { readonly port: number } | { readonly path: string }) {
   const server = createServer((socket) => socket.end('hello'));
@@ -279,7 +282,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     at.write('home/.ssh/id', 'SECRET');
     execFileSync('chown', ['-R', '65534:65534', at.base]);
     const script = `
-      import { openSandbox } from ${JSON.stringify(join(import.meta.dirname, '../../../src/sys/sandbox/open-sandbox.ts'))};
+      import { openSandbox } from ${JSON.stringify(OPEN_SANDBOX)};
       import { spawnSync } from 'node:child_process';
       const [home, root] = process.argv.slice(1);
       const surroundings = { homes: [home], stateDirectories: [], protectedNames: ['.git', '.npmrc'], runtimeDirectories: [], sockets: [] };
@@ -299,6 +302,52 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
       },
     );
     expect(out).toBe('{"on":true,"kind":"bwrap"}\n65534\na\n');
+  });
+});
+
+/** Starts a server in the sandbox, asks it from there, and prints who reaches it. */
+const ASK_FROM_BESIDE = `
+  import { openSandbox } from ${JSON.stringify(OPEN_SANDBOX)};
+  import { spawn, spawnSync } from 'node:child_process';
+  import { once } from 'node:events';
+  const [root] = process.argv.slice(1);
+  const surroundings = { homes: [root], stateDirectories: [], protectedNames: [], runtimeDirectories: [], sockets: [] };
+  const sandbox = openSandbox({ kind: 'auto', platform: 'linux', path: '', roots: [], surroundings, records: null });
+  await sandbox.state();
+  const confine = (access, loopback, ...argv) => sandbox.confine({ argv, cwd: root, env: { PATH: '/usr/bin:/bin' }, confinement: { access, roots: [root], network: false }, stderr: 'command', ...loopback });
+  const leave = await sandbox.useLoopback('one');
+  const serve = "require('net').createServer((s) => s.end('hello')).listen(8080, '127.0.0.1', () => console.log('up'))";
+  const started = confine('workspace', { loopback: 'one' }, process.execPath, '-e', serve);
+  const server = spawn(started.file, started.args, { env: started.env });
+  await once(server.stdout, 'data');
+  const ask = (access, loopback) => {
+    const { file, args, env } = confine(access, loopback, '/bin/bash', '-c', 'id -u; exec 3<>/dev/tcp/127.0.0.1/8080 && cat <&3');
+    return spawnSync(file, args, { env, encoding: 'utf8' }).stdout;
+  };
+  const reached = [ask('workspace', { loopback: 'one' }), ask('workspace', { loopback: 'two' }), ask('read-only', {})];
+  server.kill('SIGKILL');
+  await once(server, 'close');
+  leave();
+  reached.push(ask('workspace', { loopback: 'one' }));
+  console.log(JSON.stringify(reached));`;
+
+describe.runIf(HAS_BUBBLEWRAP && needs('nsenter', 'util-linux'))('a shared loopback', () => {
+  const users = process.getuid?.() === 0 ? [0, 65534] : [process.getuid?.() ?? 0];
+  test.each(users)('is reached by those of its key alone, as user %d', (uid) => {
+    const at = new Place();
+    if (process.getuid?.() === 0) execFileSync('chown', ['-R', `${uid}:${uid}`, at.base]);
+    const become =
+      process.getuid?.() === uid
+        ? []
+        : ['setpriv', '--reuid', `${uid}`, '--regid', `${uid}`, '--clear-groups'];
+    const [file = '', ...args] = [...become, process.execPath, '--input-type=module', '-e'];
+    const out = execFileSync(file, [...args, ASK_FROM_BESIDE, at.root], {
+      encoding: 'utf8',
+      env: { PATH: '/usr/bin:/bin' },
+      cwd: at.root,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    expect(JSON.parse(out)).toEqual([`${uid}\nhello`, `${uid}\n`, `${uid}\n`, `${uid}\n`]);
   });
 });
 

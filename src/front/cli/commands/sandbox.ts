@@ -10,7 +10,7 @@ import { printable } from '../../../base/printable.ts';
 import { commandEnvironment } from '../../../sys/command-environment.ts';
 import type { ConfinedCommand } from '../../../sys/sandbox/sandbox.ts';
 import type { SandboxCommand } from '../command.ts';
-import type { CommandContext } from './context.ts';
+import { configInputs, type CommandContext } from './context.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** What of the terminal a command of the user's own may know. */
@@ -27,7 +27,9 @@ export async function sandboxCommand(
 ): Promise<number> {
   const roots = workspaceRoots(resolve(context.cwd, command.cwd ?? '.'), command.addDirs);
   const [cwd] = roots;
-  const { config } = await loadConfig({ ...context, cwd, trustProject: false, flags: [] });
+  // A project has no say in these settings, trusted or not.
+  const inputs = configInputs({ ...command, trustProject: false, flags: [] }, context);
+  const { config } = await loadConfig(inputs);
   const { kind, network, env: variables } = config.sandbox;
   const place = { environment: context.environment, home: context.home };
   const chosen = command.dataDir === null ? {} : { dataDir: command.dataDir };
