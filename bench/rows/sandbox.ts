@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { PROTECTED_NAMES } from '../../src/policy/protected-paths.ts';
+
 import { spawnGroup } from '../../src/sys/processes.ts';
 import { openSandbox } from '../../src/sys/sandbox/open-sandbox.ts';
 import { interleave } from '../harness/interleave.ts';
@@ -25,7 +25,6 @@ export const sandbox: Row = {
       surroundings: {
         homes: [home],
         stateDirectories: [],
-        protectedNames: [...PROTECTED_NAMES],
         runtimeDirectories: [],
         sockets: [],
       },

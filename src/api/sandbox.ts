@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { systemErrorCode } from '../base/errors.ts';
-import { PROTECTED_NAMES } from '../policy/protected-paths.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
 import type { SandboxSettings } from '../sys/sandbox/open-sandbox.ts';
 import { noSandbox, type Sandbox } from '../sys/sandbox/sandbox.ts';
@@ -72,7 +71,6 @@ function sandboxSettings(place: SandboxPlace): SandboxSettings {
     surroundings: {
       homes: [...new Set([home, ownHome(home)].map(realPath))],
       stateDirectories: [dataDir, userConfigDir(place)].map(realPath),
-      protectedNames: [...PROTECTED_NAMES],
       runtimeDirectories: runtime === undefined || !isAbsolute(runtime) ? [] : [realPath(runtime)],
       sockets: [environment['SSH_AUTH_SOCK'], environment['DOCKER_HOST']?.replace('unix://', '')]
         .filter((path) => path !== undefined)

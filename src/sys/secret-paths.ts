@@ -152,11 +152,3 @@ export function secretPlaces(home: string): readonly string[] {
   const atHome = [...SECRET_DIRECTORIES, ...SECRET_FILES_IN, ...SECRET_NAMES];
   return [...atHome.map((path) => `${home}/${path}`), ...SECRET_FILES_IN.map((path) => `/${path}`)];
 }
-
-/** Where a home directory usually keeps credentials, files and directories apart, relative to it. */
-export const SECRETS_IN_HOME = {
-  directories: [...SECRET_DIRECTORIES, ['.local', 'share', 'keyrings']].map((parts) =>
-    parts.join('/'),
-  ),
-  files: SECRET_FILES_IN.filter(([first]) => first !== 'etc').map((parts) => parts.join('/')),
-} as const;

@@ -4,8 +4,11 @@ import type { PathRule } from './plan.ts';
 
 /** What of a repository says which programs git runs. */
 const PROTECTED = ['hooks', 'config', 'config.worktree'];
-/** The repositories of submodules and worktrees, each with a configuration of its own. */
-const PROTECTED_WHERE_THERE = ['modules', 'worktrees'];
+/**
+ * The repositories of submodules and worktrees, each with a configuration of its own, and files that an
+ * empty directory can't stand for: git does not work with one.
+ */
+const PROTECTED_WHERE_THERE = ['modules', 'worktrees', 'info/attributes', 'commondir'];
 
 /**
  * The rules for a repository by its `.git`: a directory, or the file that leads to one. Commits can be

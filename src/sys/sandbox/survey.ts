@@ -1,6 +1,8 @@
 import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { isSecretPath, SECRETS_IN_HOME } from '../secret-paths.ts';
+import { PROTECTED_ENDINGS, PROTECTED_PATHS } from '../protected-names.ts';
+import { isSecretPath, secretPlaces } from '../secret-paths.ts';
+import { ABSENT_NAMES } from './absent-names.ts';
 import { gitRules } from './git-rules.ts';
 import { hostSockets } from './host-sockets.ts';
 import { isWritable, layRules, type PathRule } from './plan.ts';
@@ -12,8 +14,6 @@ export interface Surroundings {
   readonly homes: readonly string[];
   /** Muster's own. */
   readonly stateDirectories: readonly string[];
-  /** Names that are read-only at the top of each root, whether they are there or not, in lower case. */
-  readonly protectedNames: readonly string[];
   /** Where sockets of the user's programs lie. */
   readonly runtimeDirectories: readonly string[];
   /** Sockets that the environment names. */
@@ -24,6 +24,8 @@ export interface Surroundings {
 const PRIVATE = ['/tmp', '/run', '/var/run'];
 /** Programs, drivers and the name servers of some systems lie below /run. */
 const KEPT = ['/run/current-system', '/run/opengl-driver', '/etc/resolv.conf'];
+/** Who can write here can log in as the user, or act in their name. */
+const NEVER_MADE = ['.ssh', '.gnupg', '.aws', '.azure', '.config/gh'];
 const SYSTEM_SECRETS = ['/etc/shadow', '/etc/gshadow', '/etc/shadow-', '/etc/gshadow-'];
 
 /**
@@ -40,11 +42,11 @@ export function surveyRules(
     ...[...PRIVATE, ...surroundings.runtimeDirectories].flatMap(privateRule),
     ...KEPT.flatMap(shownRule),
     ...roots.map((path) => rule(isWorkspace ? 'writable' : 'shown', path)),
-    ...secretRules(roots, surroundings),
+    ...secretRules(roots, surroundings).filter(({ path }) => !isPlaceholder(path)),
     ...hostSockets(surroundings.sockets).map((path) => rule('masked', path)),
   ]);
   if (!isWorkspace) return seen;
-  const protection = roots.flatMap((root) => protectedRules(root, surroundings, isPlaceholder));
+  const protection = roots.flatMap((root) => protectedRules(root, isPlaceholder));
   return layRules([...seen, ...protection, ...missingRules(surroundings, seen)]);
 }
 
@@ -62,15 +64,16 @@ function shownRule(path: string): readonly PathRule[] {
   return real === undefined ? [] : [rule('shown', real)];
 }
 
+const PROTECTED = new Set(PROTECTED_PATHS);
+const DEEPER = PROTECTED_PATHS.filter((path) => path.includes('/'));
+
 function protectedRules(
   root: string,
-  { protectedNames }: Surroundings,
   isPlaceholder: (path: string) => boolean,
 ): readonly PathRule[] {
   const names = namesOf(root);
-  const isProtected = new Set(protectedNames);
-  const present = names.filter((name) => isProtected.has(name.toLowerCase()));
-  const absent = protectedNames.filter((name) => !present.includes(name));
+  const present = [...names.filter(isProtectedName), ...DEEPER];
+  const absent = ABSENT_NAMES.filter((name) => !names.includes(name));
   return [
     ...present.flatMap((name) => {
       const path = join(root, name);
@@ -84,6 +87,11 @@ function protectedRules(
   ];
 }
 
+function isProtectedName(name: string): boolean {
+  const folded = name.toLowerCase();
+  return PROTECTED.has(folded) || PROTECTED_ENDINGS.some((ending) => folded.endsWith(ending));
+}
+
 function protectedRule(path: string): readonly PathRule[] {
   const real = realPath(path);
   return real === undefined ? [] : [rule('protected', real)];
@@ -93,19 +101,13 @@ function secretRules(
   roots: readonly string[],
   { homes, stateDirectories }: Surroundings,
 ): readonly PathRule[] {
-  const directories = [
-    ...homes.flatMap((home) => SECRETS_IN_HOME.directories.map((name) => join(home, name))),
+  const paths = new Set([
+    ...homes.flatMap(secretPlaces),
+    ...[...homes, ...roots].flatMap(secretsAtTheTop),
     ...stateDirectories,
-  ];
-  const files = [
-    ...homes.flatMap((home) => SECRETS_IN_HOME.files.map((name) => join(home, name))),
-    ...[...new Set([...homes, ...roots])].flatMap(secretsAtTheTop),
     ...SYSTEM_SECRETS,
-  ];
-  return [
-    ...directories.flatMap((path) => concealed('hidden', path)),
-    ...files.flatMap((path) => concealed('masked', path)),
-  ];
+  ]);
+  return [...paths].flatMap(concealed);
 }
 
 function secretsAtTheTop(directory: string): readonly string[] {
@@ -114,12 +116,11 @@ function secretsAtTheTop(directory: string): readonly string[] {
     .filter((path) => isSecretPath(path));
 }
 
-function concealed(kind: 'hidden' | 'masked', path: string): readonly PathRule[] {
+function concealed(path: string): readonly PathRule[] {
   const real = realPath(path);
   const found = real === undefined ? undefined : look(real);
   if (real === undefined || found === undefined) return [];
-  if (found.isDirectory()) return kind === 'hidden' ? [rule('hidden', real)] : [];
-  return [rule('masked', real)];
+  return [rule(found.isDirectory() ? 'hidden' : 'masked', real)];
 }
 
 /** Secret and state directories that are missing, and that a command could make: the first part of each. */
@@ -128,7 +129,7 @@ function missingRules(
   rules: readonly PathRule[],
 ): readonly PathRule[] {
   const wanted = [
-    ...homes.flatMap((home) => SECRETS_IN_HOME.directories.map((name) => join(home, name))),
+    ...homes.flatMap((home) => NEVER_MADE.map((name) => join(home, name))),
     ...stateDirectories,
   ];
   return wanted.flatMap((path) => {

@@ -12,7 +12,7 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { PROTECTED_NAMES } from '../../../src/policy/protected-paths.ts';
+import { ABSENT_NAMES } from '../../../src/sys/sandbox/absent-names.ts';
 import { needs } from '../../needs.ts';
 import { HAS_BUBBLEWRAP, Place, runIn } from './support.ts';
 
@@ -82,7 +82,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     at.write('work/.mcp.json', '{}');
     at.write('work/.claude/settings.json', '{}');
     const before = at.tree();
-    const names = [...PROTECTED_NAMES].filter((name) => name !== '.git');
+    const names = [...ABSENT_NAMES].filter((name) => name !== '.git');
     const command = `
       for name in ${names.join(' ')} .git/hooks .git/config .git/config.worktree; do
         { echo x > $name; } 2>/dev/null && echo "wrote $name"
@@ -285,7 +285,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
       import { openSandbox } from ${JSON.stringify(OPEN_SANDBOX)};
       import { spawnSync } from 'node:child_process';
       const [home, root] = process.argv.slice(1);
-      const surroundings = { homes: [home], stateDirectories: [], protectedNames: ['.git', '.npmrc'], runtimeDirectories: [], sockets: [] };
+      const surroundings = { homes: [home], stateDirectories: [], runtimeDirectories: [], sockets: [] };
       const sandbox = openSandbox({ kind: 'auto', platform: 'linux', path: '', roots: [root], surroundings, records: null });
       console.log(JSON.stringify(await sandbox.state()));
       const { file, args, env } = sandbox.confine({ argv: ['/bin/bash', '-c', 'id -u; echo a > a && cat a; echo x > .npmrc; cat ' + home + '/.ssh/id; touch /var/tmp/x && echo wrote'], cwd: root, env: { PATH: '/usr/bin:/bin' }, confinement: { access: 'workspace', roots: [root], network: false }, stderr: 'command' });
@@ -311,7 +311,7 @@ const ASK_FROM_BESIDE = `
   import { spawn, spawnSync } from 'node:child_process';
   import { once } from 'node:events';
   const [root] = process.argv.slice(1);
-  const surroundings = { homes: [root], stateDirectories: [], protectedNames: [], runtimeDirectories: [], sockets: [] };
+  const surroundings = { homes: [root], stateDirectories: [], runtimeDirectories: [], sockets: [] };
   const sandbox = openSandbox({ kind: 'auto', platform: 'linux', path: '', roots: [], surroundings, records: null });
   await sandbox.state();
   const confine = (access, loopback, ...argv) => sandbox.confine({ argv, cwd: root, env: { PATH: '/usr/bin:/bin' }, confinement: { access, roots: [root], network: false }, stderr: 'command', ...loopback });
@@ -369,7 +369,7 @@ describe.runIf(HAS_BUBBLEWRAP)('placeholders', () => {
     expect(readdirSync(at.root)).toContain('.npmrc');
     first.release();
     first.release();
-    expect(readdirSync(at.root).toSorted()).toEqual([...PROTECTED_NAMES].toSorted());
+    expect(readdirSync(at.root).toSorted()).toEqual([...ABSENT_NAMES].toSorted());
     writeFileSync(join(at.root, '.npmrc', 'kept'), '');
     second.release();
     expect(readdirSync(at.root)).toEqual(['.npmrc']);

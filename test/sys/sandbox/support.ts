@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { PROTECTED_NAMES } from '../../../src/policy/protected-paths.ts';
+
 import { openSandbox } from '../../../src/sys/sandbox/open-sandbox.ts';
 import type { Confinement, Sandbox } from '../../../src/sys/sandbox/sandbox.ts';
 import { needs } from '../../needs.ts';
@@ -49,7 +49,6 @@ export class Place {
       surroundings: {
         homes: [overrides.home ?? this.home],
         stateDirectories: overrides.state === undefined ? [] : [overrides.state],
-        protectedNames: [...PROTECTED_NAMES],
         runtimeDirectories: [],
         sockets: [],
       },
