@@ -10,12 +10,15 @@ export interface CommandSetup {
   readonly variables: readonly string[];
   readonly taskId: string;
   readonly rights: Pick<Rights, 'mode' | 'roots' | 'network'>;
+  /** As decided for the call; a plan mode that has come since narrows it. Default: `workspace`. */
+  readonly confinement?: Confinement['access'] | undefined;
 }
 
 /** The sandbox of one call: what its commands may do follows from the rights of its task. */
-export function commandSandbox({ sandbox, variables, taskId, rights }: CommandSetup): SandboxPort {
+export function commandSandbox(setup: CommandSetup): SandboxPort {
+  const { sandbox, variables, taskId, rights } = setup;
   const confinement: Confinement = {
-    access: rights.mode === 'plan' ? 'read-only' : 'workspace',
+    access: rights.mode === 'plan' ? 'read-only' : (setup.confinement ?? 'workspace'),
     roots: rights.roots,
     network: rights.network,
   };

@@ -33,12 +33,13 @@ export function commandEnvironment(
     ...gitEnvironment(git),
     TERM: 'dumb',
     ...Object.fromEntries(passed),
-    PATH: absoluteEntries(own['PATH'] ?? ''),
+    PATH: commandPath(own),
     ...(taskId === undefined ? {} : { [TASK_VARIABLE]: taskId }),
   };
 }
 
-function absoluteEntries(path: string): string {
-  const entries = path.split(delimiter).filter((entry) => isAbsolute(entry));
+/** Where a command's programs are looked for. */
+export function commandPath(own: Environment): string {
+  const entries = (own['PATH'] ?? '').split(delimiter).filter((entry) => isAbsolute(entry));
   return entries.length === 0 ? DEFAULT_PATH : entries.join(delimiter);
 }

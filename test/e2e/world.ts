@@ -35,7 +35,11 @@ export class World implements AsyncDisposable {
       ...(this.options.bare === true ? { MUSTER_SANDBOX_KIND: 'off' } : {}),
       ...options.env,
     };
-    return startMuster(this.sandbox, [...args, ...modelFlags(this.protocol)], { ...options, env });
+    const bare = this.options.bare === true ? BARE_FLAGS : [];
+    return startMuster(this.sandbox, [...args, ...bare, ...modelFlags(this.protocol)], {
+      ...options,
+      env,
+    });
   }
 
   run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
@@ -54,6 +58,9 @@ export class World implements AsyncDisposable {
     return `HOME=${this.sandbox.home}`;
   }
 }
+
+/** Without a sandbox no mode lets a command run. */
+const BARE_FLAGS = ['--allow', 'Bash'];
 
 export interface WorldOptions {
   readonly files?: Readonly<Record<string, string>>;
