@@ -7,6 +7,7 @@ import { listing } from './listing.ts';
 import { memory } from './memory.ts';
 import { prefix } from './prefix.ts';
 import { requestSize } from './request-size.ts';
+import { sandbox } from './sandbox.ts';
 import { start } from './start.ts';
 import { stop } from './stop.ts';
 import { thousand } from './thousand.ts';
@@ -23,5 +24,6 @@ export const ROWS: readonly Row[] = [
   listing,
   decision,
   stop,
+  sandbox,
   memory,
 ];

@@ -29,6 +29,7 @@ import { EventRouter } from './event-router.ts';
 import type { MusterOptions } from './options.ts';
 import { Retention } from './retention.ts';
 import { openSavedAnswers, type SavedAnswers } from './saved-answers.ts';
+import { announced, sandboxOf } from './sandbox.ts';
 import { secretsOf } from './secrets.ts';
 import { Session, type Muster } from './session.ts';
 import { connectLimits, engineSettings, modelSettings } from './settings.ts';
@@ -90,6 +91,9 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
     openFileLimit(),
   );
   if (admitted.notice !== null) onNotice(admitted.notice);
+  const { kind } = config.sandbox;
+  const keepsRecords = options.log !== false;
+  const sandbox = sandboxOf({ ...place, kind, roots, dataDir: directory, keepsRecords });
   const engine = new Engine({
     store,
     redactBytes: createStreamRedactor({ secrets }),
@@ -106,7 +110,8 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
     platform: process.platform,
     home: realPath(place.home),
     stateDirectories: [directory, realPath(userConfigDir(place))],
-    sandboxed: () => Promise.resolve(true),
+    sandboxed: async () => (await sandbox.state()).on,
+    sandbox: announced(sandbox, { kind, onNotice }),
     questions: options.questions ?? null,
     onEvent: (event, of) => router.route(event, of),
     onSignal: () => {},

@@ -10,7 +10,7 @@ const FIRST_TOKEN_SECONDS = 120;
 
 /** The configuration in the engine's units. `maxTurns` is of the main agent. */
 export function engineSettings(config: Config, maxTurns: number | null): EngineSettings {
-  const { taskTool, budget, output, liveness, provider } = config;
+  const { taskTool, budget, output, liveness, provider, sandbox } = config;
   return {
     taskTools: taskTool.enabled,
     maxDepth: taskTool.maxDepth,
@@ -40,6 +40,7 @@ export function engineSettings(config: Config, maxTurns: number | null): EngineS
       spillBytes: output.spillBytes,
       toolMs: liveness.toolSeconds * 1000,
     },
+    commandVariables: sandbox.env,
   };
 }
 

@@ -9,6 +9,7 @@ import type { TaskState } from '../protocol/state.ts';
 import type { TaskLimits } from '../protocol/task.ts';
 import type { AnyTool, ByteFilter, ToolCaps } from '../protocol/tool.ts';
 import type { TaskStore } from '../store/task-store.ts';
+import type { Sandbox } from '../sys/sandbox/sandbox.ts';
 
 /** What configuration says to the engine, in its own units. */
 export interface EngineSettings {
@@ -32,6 +33,8 @@ export interface EngineSettings {
   /** Calls that repeat each other before a task is ended. */
   readonly noProgressCalls: number;
   readonly caps: ToolCaps;
+  /** Names of further environment variables that commands see. */
+  readonly commandVariables: readonly string[];
 }
 
 /** Chooses models; a wish that can't be met is an error value or a warning, never a silent change. */
@@ -89,6 +92,8 @@ export interface EngineDeps {
   readonly stateDirectories: readonly string[];
   /** Whether the operating system holds commands to what they may touch; tried out at the first call. */
   sandboxed(): Promise<boolean>;
+  /** Holds the commands of tasks. */
+  readonly sandbox: Sandbox;
   /** Null where nobody can answer: what would ask is refused. */
   readonly questions: QuestionPort | null;
   /** Each event once it is written; `tree`: the id of the task at the top here, `state`: the fold with it. */

@@ -4,6 +4,7 @@ import { escapeTags } from '../base/control-tags.ts';
 import { errorMessage } from '../base/errors.ts';
 import { byteLength } from '../base/text.ts';
 import { drawNonce } from '../protocol/outside-text.ts';
+import type { Decision } from '../protocol/permission.ts';
 import type { AnyTool, FileReach, ToolOutput } from '../protocol/tool.ts';
 import type { EngineDeps } from './deps.ts';
 import type { ReadyCall } from './prepare-call.ts';
@@ -20,6 +21,8 @@ const BYTES_A_UNIT = 3;
 
 export interface AllowedCall extends ReadyCall {
   readonly reach: FileReach;
+  /** Of the decision that allowed it. Absent: it runs no command. */
+  readonly confinement?: Decision['confinement'] | undefined;
 }
 
 /** Runs a call that was allowed, its intent written before and its outcome after. */
@@ -82,7 +85,12 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
     deadlines.push(deps.deadlines.after(CLEANUP_MS, () => givenUp.resolve(outcome)));
   });
   try {
-    const context = toolContext(deps, run, { callId: call.id, reach, signal: controller.signal });
+    const context = toolContext(deps, run, {
+      callId: call.id,
+      reach,
+      confinement: ready.confinement,
+      signal: controller.signal,
+    });
     const output = await Promise.race([tool.run(input, context), givenUp.promise]);
     return controller.signal.reason === TIMED_OUT ? timedOut(output, toolMs) : output;
   } catch (thrown) {

@@ -5,7 +5,7 @@ import { decide, needsShellParser } from '../policy/decide.ts';
 import { refuseUnanswered } from '../policy/refusal.ts';
 import { loadShellParser, type ShellParser } from '../policy/shell-parser.ts';
 import type { FileReach } from '../protocol/tool.ts';
-import { commandEnvironment } from '../sys/command-environment.ts';
+import { commandPath } from '../sys/command-environment.ts';
 import { readEnvironment } from '../sys/env.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
 import { proveCommands } from './command-proof.ts';
@@ -89,7 +89,7 @@ async function proofOf(
     cwd: spec.cwd,
     home: deps.home,
     rights,
-    searchPath: commandEnvironment(readEnvironment(), spec.id)['PATH'] ?? '',
+    searchPath: commandPath(readEnvironment()),
     clock: deps.clock,
     sandboxed,
   });

@@ -1,12 +1,19 @@
+import type { Decision } from '../protocol/permission.ts';
 import type { FileReach, ToolContext } from '../protocol/tool.ts';
+import { commandSandbox } from './command-sandbox.ts';
 import type { EngineDeps } from './deps.ts';
 import type { TaskRun } from './task-run.ts';
+
+type CallSetup = Pick<ToolContext, 'callId' | 'signal'> & {
+  readonly reach: FileReach;
+  readonly confinement: Decision['confinement'];
+};
 
 /** The ports that one call of a task gets. */
 export function toolContext(
   deps: EngineDeps,
   run: TaskRun,
-  { callId, reach, signal }: Pick<ToolContext, 'callId' | 'signal'> & { readonly reach: FileReach },
+  { callId, signal, reach, confinement }: CallSetup,
 ): ToolContext {
   const { spec } = run;
   return {
@@ -23,6 +30,13 @@ export function toolContext(
       set: (items) => run.journal.record({ type: 'todos.set', items }),
     },
     shells: run.shells.forCall(callId),
+    sandbox: commandSandbox({
+      sandbox: deps.sandbox,
+      variables: deps.settings.commandVariables,
+      taskId: spec.id,
+      rights: run.rights,
+      confinement,
+    }),
     spillPath: () => deps.store.spillFile(spec.id, callId),
     ...(deps.redactBytes === undefined ? {} : { redactBytes: deps.redactBytes }),
     progress: (line) => deps.onSignal({ type: 'progress', task: spec.id, callId, line }),

@@ -121,6 +121,7 @@ export interface ToolContext extends FileReach {
   readonly files: FileMemory;
   readonly todos: TodoStore;
   readonly shells: ShellPort;
+  readonly sandbox: SandboxPort;
   /** A file beside the log for output too large to keep; created on first use, 0600. */
   spillPath(): string;
   /** What goes into that file passes through one of these. Absent: it is kept as it comes. */
@@ -137,6 +138,38 @@ export interface ByteFilter {
 
 /** Keeps bytes as they come. */
 export const KEEP_BYTES: ByteFilter = { write: (chunk) => chunk, end: () => Buffer.alloc(0) };
+
+/** Where the commands of a call run. */
+export interface SandboxPort {
+  /**
+   * How a command is to be started in `cwd` (absolute, real), held as this call is to be held; bare
+   * where this machine has no sandbox. What `serves` is reached, as long as it runs, by the commands of
+   * its task that are started after it.
+   */
+  confine(
+    argv: readonly [string, ...string[]],
+    options: { readonly cwd: string; readonly serves: boolean },
+  ): Promise<CommandToStart>;
+}
+
+export interface CommandToStart {
+  readonly file: string;
+  readonly args: readonly string[];
+  /** The whole environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** What holds it; null: nothing does. */
+  readonly held: CommandLimits | null;
+  /** Call when nothing of it is left, once or more. */
+  release(): void;
+}
+
+export interface CommandLimits {
+  /** Whether it can write in the roots. */
+  readonly access: 'read-only' | 'workspace';
+  readonly network: boolean;
+  /** The process that is started stands outside, and reports about the command on stderr. */
+  readonly monitored: boolean;
+}
 
 /** Commands that go on after their call: shells of the task, with ids as tasks have them. */
 export interface ShellPort {

@@ -22,6 +22,11 @@ export interface SpawnGroupOptions {
   readonly cwd: string;
   /** The whole environment; the mark is added. */
   readonly env: Environment;
+  /**
+   * The leader stands outside of what it started, waits for its end, and takes all of it along when it
+   * ends itself (a sandbox's monitor): asked to end are those inside. Default false.
+   */
+  readonly monitored?: boolean;
 }
 
 interface ProcessExit {
@@ -32,6 +37,8 @@ interface ProcessExit {
 
 /** A process, leader of its own group and session, with what it started. stdin is closed. */
 export interface ProcessGroup {
+  /** Of its leader; undefined when it could not start. */
+  readonly pid: number | undefined;
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Once it runs. Rejects when it could not start. */
@@ -45,6 +52,12 @@ export interface ProcessGroup {
    * took KILL. May be called at any time and more than once.
    */
   end(options?: { readonly graceMs?: number }): Promise<boolean>;
+}
+
+/** Whom to end. */
+interface EndQuery extends ProcessQuery {
+  /** Ends by itself once the others have, and is only ever killed. */
+  readonly monitor?: number;
 }
 
 type End = (graceMs: number) => Promise<unknown>;
@@ -74,11 +87,13 @@ export function spawnGroup(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exited = exitOf(child);
-  const query: ProcessQuery = {
+  const query: EndQuery = {
     marks: new Set([`${MARK_VARIABLE}=${mark}`]),
     ...(child.pid === undefined ? {} : { group: child.pid }),
+    ...(child.pid !== undefined && options.monitored === true ? { monitor: child.pid } : {}),
   };
   const group: ProcessGroup = {
+    pid: child.pid,
     // Out of descriptors there is a failed child without pipes.
     stdout: child.stdout ?? Readable.from([]),
     stderr: child.stderr ?? Readable.from([]),
@@ -117,12 +132,15 @@ export async function endMarkedProcesses(name: string, values: Iterable<string>)
   return marks.size > 0 && isAlive(query) && (await endProcesses(query, LEFTOVER_GRACE_MS));
 }
 
-async function endProcesses(query: ProcessQuery, graceMs: number): Promise<boolean> {
-  signalAll(query, 'SIGTERM');
+async function endProcesses(query: EndQuery, graceMs: number): Promise<boolean> {
+  const { monitor } = query;
+  const told = new Set<number>();
+  if (monitor === undefined) signalAll(query, 'SIGTERM');
   // By the clock and not by the number of polls: looking takes time of its own on a busy machine.
   const giveUpAt = performance.now() + graceMs;
   while (performance.now() < giveUpAt) {
     if (!isAlive(query)) return false;
+    if (monitor !== undefined) askInside(monitor, query, told);
     await sleep(POLL_MS);
   }
   for (let round = 0; round < KILL_ROUNDS && isAlive(query); round += 1) {
@@ -136,6 +154,22 @@ function isAlive(query: ProcessQuery): boolean {
   const found = findProcesses(query);
   if (found !== undefined) return found.length > 0;
   return query.group !== undefined && sendSignal(-query.group, 0);
+}
+
+/**
+ * TERM to those inside that were not told yet: more of them come while a sandbox is being set up, and
+ * its first process is deaf. One that has not yet started anything is told itself.
+ */
+function askInside(monitor: number, query: EndQuery, told: Set<number>): void {
+  const inside = othersThan(monitor, query);
+  for (const pid of inside.length === 0 ? [monitor] : inside) {
+    if (!told.has(pid)) sendSignal(pid, 'SIGTERM');
+    told.add(pid);
+  }
+}
+
+function othersThan(monitor: number, query: ProcessQuery): readonly number[] {
+  return (findProcesses(query) ?? []).filter((pid) => pid !== monitor);
 }
 
 function signalAll(query: ProcessQuery, signal: NodeJS.Signals): void {

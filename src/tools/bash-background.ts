@@ -1,7 +1,12 @@
 import { errorMessage, MusterError } from '../base/errors.ts';
 import type { BegunShell, ShellExit, ToolContext, ToolOutput } from '../protocol/tool.ts';
-import type { ProcessGroup } from '../sys/processes.ts';
-import { leftRunningNote, spawnCommand, supervise, type RunOutcome } from './bash-run.ts';
+import {
+  leftRunningNote,
+  startCommand,
+  supervise,
+  type RunningCommand,
+  type RunOutcome,
+} from './bash-run.ts';
 
 /** Starts a command that goes on after this call, until it ends, is stopped, or its task ends. */
 export async function startInBackground(
@@ -32,11 +37,11 @@ async function begin(
 ): Promise<BegunShell> {
   wires.signal.throwIfAborted();
   try {
-    const group = spawnCommand(command, context);
-    const ended = runToEnd(group, wires);
+    const running = await startCommand(command, context, { serves: true });
+    const ended = runToEnd(running, wires);
     // Of one that did not start, `started` tells.
     ended.catch(() => {});
-    await group.started;
+    await running.started;
     return { ended };
   } catch (thrown) {
     if (thrown instanceof MusterError) throw thrown;
@@ -46,12 +51,15 @@ async function begin(
 }
 
 /** A time-out is for calls that are waited for: a server runs as long as it is needed. */
-async function runToEnd(group: ProcessGroup, { write, signal }: ShellWires): Promise<ShellExit> {
+async function runToEnd(
+  running: RunningCommand,
+  { write, signal }: ShellWires,
+): Promise<ShellExit> {
   const take = (chunk: Buffer): boolean => {
     write(chunk);
     return true;
   };
-  const outcome = await supervise(group, { timeoutMs: null, signal, take });
+  const outcome = await supervise(running, { timeoutMs: null, signal, take });
   if (outcome.startError !== undefined) throw new Error(outcome.startError);
   const note = leftRunningNote(outcome);
   if (note !== null) write(Buffer.from(`${note}\n`));

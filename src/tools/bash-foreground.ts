@@ -1,7 +1,7 @@
 import type { ToolContext, ToolOutput } from '../protocol/tool.ts';
 import { plainText } from '../sys/plain-text.ts';
 import { describeRun, type RunLimits } from './bash-output.ts';
-import { spawnCommand, supervise, type RunOutcome } from './bash-run.ts';
+import { startCommand, supervise, type RunOutcome } from './bash-run.ts';
 import { CommandOutput } from './command-output.ts';
 import { failure } from './output.ts';
 
@@ -21,7 +21,7 @@ export async function runInForeground(
   );
   const showProgress = progressShower(context);
   try {
-    const outcome = await supervise(spawnCommand(command, context), {
+    const outcome = await supervise(await startCommand(command, context, { serves: false }), {
       timeoutMs,
       signal: context.signal,
       take: (chunk) => {

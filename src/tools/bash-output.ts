@@ -1,6 +1,7 @@
 import { byteLength, formatDuration, plural } from '../base/text.ts';
 import { plainText } from '../sys/plain-text.ts';
 import { leftRunningNote, type RunOutcome } from './bash-run.ts';
+import { sandboxNote } from './sandbox-note.ts';
 import type { CommandOutput } from './command-output.ts';
 
 export interface RunLimits {
@@ -16,10 +17,9 @@ export function describeRun(outcome: RunOutcome, output: CommandOutput, limits: 
   if (outcome.startError !== undefined) {
     return `The shell could not be started: ${outcome.startError}`;
   }
-  const parts = [
-    ...outputParts(output, limits.maxBytes - NOTE_BYTES),
-    ...endNotes(outcome, limits),
-  ];
+  const shown = outputParts(output, limits.maxBytes - NOTE_BYTES);
+  const note = sandboxNote(outcome, shown.join('\n'));
+  const parts = [...shown, ...endNotes(outcome, limits), ...(note === null ? [] : [note])];
   return parts.filter((part) => part !== '').join('\n');
 }
 

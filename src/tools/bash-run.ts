@@ -2,24 +2,51 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import { errorMessage } from '../base/errors.ts';
 import { plural } from '../base/text.ts';
-import type { ToolContext } from '../protocol/tool.ts';
-import { commandEnvironment } from '../sys/command-environment.ts';
-import { readEnvironment } from '../sys/env.ts';
+import type { CommandLimits, ToolContext } from '../protocol/tool.ts';
 import { spawnGroup, type ProcessGroup } from '../sys/processes.ts';
+import { Monitor } from './command-monitor.ts';
 import { findPlace } from './search-scope.ts';
 
 const SHELL = '/bin/bash';
 
 /** How long the pipes may stay open after the shell has ended, before we look who holds them. */
 const PIPE_GRACE_MS = 100;
+/** An exit code above it stands for a signal, as shells have it. */
+const SIGNAL_CODES = 128;
+
+/** A command at work. */
+export interface RunningCommand {
+  readonly group: ProcessGroup;
+  /** What holds it; null: nothing does. */
+  readonly held: CommandLimits | null;
+  /** Null where it is not monitored. */
+  readonly monitor: Monitor | null;
+  /** Once the command itself runs. Rejects when it could not start. */
+  readonly started: Promise<void>;
+  release(): void;
+}
 
 /** Starts a command in the task's directory. Throws MusterError when that is not there. */
-export function spawnCommand(command: string, context: ToolContext): ProcessGroup {
+export async function startCommand(
+  command: string,
+  context: ToolContext,
+  { serves }: { readonly serves: boolean },
+): Promise<RunningCommand> {
   const cwd = findPlace(context.cwd, context).real;
-  const env = commandEnvironment(readEnvironment(), context.taskId);
   // One pipe for both, so that the lines come in the order in which they were written.
-  const args = ['--noprofile', '--norc', '-c', `exec 2>&1; ${command}`];
-  return spawnGroup(SHELL, args, { cwd, env });
+  const argv = [SHELL, '--noprofile', '--norc', '-c', `exec 2>&1; ${command}`] as const;
+  const { file, args, env, held, release } = await context.sandbox.confine(argv, { cwd, serves });
+  try {
+    const group = spawnGroup(file, args, { cwd, env, monitored: held?.monitored === true });
+    const monitor = held?.monitored === true ? new Monitor(group.stderr) : null;
+    const started = group.started.then(() => monitor?.begun);
+    // Who waits for its end hears of it, too.
+    started.catch(() => {});
+    return { group, held, monitor, started, release };
+  } catch (thrown) {
+    release();
+    throw thrown;
+  }
 }
 
 export interface RunOutcome {
@@ -32,6 +59,8 @@ export interface RunOutcome {
   /** It took KILL to end it. */
   readonly forced: boolean;
   readonly startError?: string;
+  /** What held it; null: nothing did. */
+  readonly held: CommandLimits | null;
 }
 
 type EndedBy = RunOutcome['endedBy'];
@@ -49,9 +78,10 @@ export interface Supervision {
  * on time-out, cancellation, too much output, and also when the shell ended by itself.
  */
 export async function supervise(
-  group: ProcessGroup,
+  running: RunningCommand,
   { timeoutMs, signal, take }: Supervision,
 ): Promise<RunOutcome> {
+  const { group, held, monitor } = running;
   let endedBy: EndedBy = 'itself';
   let hasExited = false;
   let ending: Promise<boolean> | undefined;
@@ -61,7 +91,7 @@ export async function supervise(
     if (!hasExited) endedBy = why;
     ending = group.end();
   };
-  const closed = collect(group, (chunk) => {
+  const closed = collect(running, (chunk) => {
     if (!take(chunk)) end('output_limit');
   });
   const timer = timeoutMs === null ? undefined : setTimeout(() => end('timeout'), timeoutMs);
@@ -72,20 +102,30 @@ export async function supervise(
     const exit = await group.exited;
     hasExited = true;
     await Promise.race([closed, sleep(PIPE_GRACE_MS, undefined, { ref: false })]);
-    const leftRunning = ending === undefined ? (group.members()?.length ?? 0) : 0;
+    const report = monitor?.report() ?? null;
+    const leftRunning = ending === undefined ? (report?.left ?? group.members()?.length ?? 0) : 0;
     ending ??= group.end();
     const forced = await ending;
     await Promise.race([closed, sleep(PIPE_GRACE_MS)]);
-    return { endedBy, exitCode: exit.code, signal: exit.signal, leftRunning, forced };
+    if (report?.begun === false && endedBy === 'itself') return notStarted(report.problem, held);
+    // A monitor tells of a signal by a number, and of one that was sent by us it is known.
+    const byNumber = report !== null && endedBy !== 'itself' && (exit.code ?? 0) > SIGNAL_CODES;
+    const exitCode = byNumber ? null : exit.code;
+    return { endedBy, exitCode, signal: exit.signal, leftRunning, forced, held };
   } catch (thrown) {
-    const startError = errorMessage(thrown);
-    return { endedBy, exitCode: null, signal: null, leftRunning: 0, forced: false, startError };
+    return notStarted(errorMessage(thrown), held);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', cancel);
     group.stdout.destroy();
     group.stderr.destroy();
+    running.release();
   }
+}
+
+function notStarted(startError: string, held: CommandLimits | null): RunOutcome {
+  const nothing = { exitCode: null, signal: null, leftRunning: 0, forced: false };
+  return { ...nothing, endedBy: 'itself', startError, held };
 }
 
 /** What of a command was still there when its shell had ended; null for nothing. */
@@ -96,8 +136,12 @@ export function leftRunningNote({ leftRunning }: RunOutcome): string | null {
 }
 
 /** Resolves when nobody holds the pipes any more. */
-async function collect(group: ProcessGroup, take: (chunk: Buffer) => void): Promise<void> {
-  await Promise.all([group.stdout, group.stderr].map((stream) => drain(stream, take)));
+function collect(
+  { group, monitor }: RunningCommand,
+  take: (chunk: Buffer) => void,
+): Promise<unknown> {
+  const errors = monitor === null ? drain(group.stderr, take) : monitor.closed;
+  return Promise.all([drain(group.stdout, take), errors]);
 }
 
 function drain(stream: Readable, take: (chunk: Buffer) => void): Promise<void> {

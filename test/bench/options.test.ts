@@ -19,6 +19,7 @@ const ALL = [
   'listing',
   'decision',
   'stop',
+  'sandbox',
   'memory',
 ];
 

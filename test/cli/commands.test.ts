@@ -7,13 +7,10 @@ import { runConfigShow } from '../../src/front/cli/commands/config-show.ts';
 import type { ModelContext } from '../../src/front/cli/commands/context.ts';
 import { dataDirCheck } from '../../src/front/cli/commands/doctor/data-dir-check.ts';
 import { runDoctor, type DoctorContext } from '../../src/front/cli/commands/doctor/doctor.ts';
-import {
-  findProgram,
-  nodeCheck,
-  sandboxCheck,
-} from '../../src/front/cli/commands/doctor/program-checks.ts';
+import { findProgram, nodeCheck } from '../../src/front/cli/commands/doctor/program-checks.ts';
 import { runModels } from '../../src/front/cli/commands/models.ts';
 import type { Environment } from '../../src/sys/env.ts';
+import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { makePlace } from '../config/place.ts';
 
 const PLAIN = { cwd: null, trustProject: false, flags: [], dataDir: null, json: false };
@@ -29,10 +26,10 @@ function makeContext(place: ReturnType<typeof makePlace>, environment: Environme
     cwd: place.cwd,
     models: (loaded) => configuredModels(loaded, environment),
     nodeVersion: '24.1.0',
-    platform: 'linux',
     uid: process.getuid?.(),
     ripgrep: () => Promise.resolve(process.execPath),
     agents: () => Promise.resolve({ loaded: 6, problems: [], skipped: [] }),
+    sandbox: () => ({ state: () => Promise.resolve({ on: true, kind: 'bwrap' }) }),
   };
   return { context, written };
 }
@@ -173,6 +170,7 @@ describe('doctor', () => {
         ...context,
         nodeVersion: '20.0.0',
         ripgrep: () => Promise.reject(new Error('no binary')),
+        sandbox: () => noSandbox('bwrap is not installed', 'apt install bubblewrap'),
         agents: () =>
           Promise.resolve({
             loaded: 6,
@@ -196,7 +194,9 @@ describe('doctor', () => {
       expect.stringMatching(/^warn trust 1 file of this project was not used.*muster trust add/),
       expect.stringMatching(/^warn ripgrep not usable \(no binary\)/),
       expect.stringMatching(/^warn git not found/),
-      expect.stringMatching(/^warn sandbox bwrap not found.*apt install bubblewrap/),
+      expect.stringMatching(
+        /^warn sandbox none, .*: bwrap is not installed → apt install bubblewrap$/,
+      ),
       '',
     ]);
   });
@@ -249,5 +249,4 @@ it('looks for programs in absolute entries of PATH only', () => {
   mkdirSync(join(root, 'first', 'tool'), { recursive: true });
   expect(findProgram('tool', { PATH: `.:${root}/first:${root}/bin` })).toBe(path);
   expect(findProgram('tool', {})).toBeUndefined();
-  expect(sandboxCheck({}, 'darwin').detail).toMatch(/^sandbox-exec not found/);
 });

@@ -128,9 +128,6 @@ it('accepts, and says so, what does not act yet', async () => {
     'models.fallback',
     'provider.requests_per_minute',
     'permissions.on_ask',
-    'sandbox.kind',
-    'sandbox.network',
-    'sandbox.env',
   ]);
 });
 

@@ -22,6 +22,7 @@ import {
   type Scenario,
   type ScenarioAnswer,
 } from './scenario.ts';
+import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 
 /** Told of everything that leaves the engine, at the moment when it does. */
 export interface Witness {
@@ -56,6 +57,7 @@ const SETTINGS: EngineSettings = {
   retries: 0,
   noProgressCalls: 8,
   caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 1_000_000, toolMs: 600_000 },
+  commandVariables: [],
 };
 
 /**
@@ -107,6 +109,7 @@ export function engineOver(
     home: '/home/me',
     stateDirectories: ['/home/me/.local/share/muster'],
     sandboxed: () => Promise.resolve(true),
+    sandbox: noSandbox('a test', 'none is needed'),
     questions: null,
     onEvent: (event) => witness.printed(copyOf(event)),
     onFault: (_task, thrown) => void faults.push(thrown),

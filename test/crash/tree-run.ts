@@ -51,7 +51,7 @@ const EVENTS = ['--output-format', 'stream-json'];
 export async function runTree({ kills, bin = BIN }: TreeRunOptions): Promise<TreeRun> {
   const received = new Signal();
   const model = await startFakeModel({ script: answerTree, onReceived: received.come });
-  const world = new World(newSandbox(), model, 'anthropic');
+  const world = new World(newSandbox(), model, {});
   const { sandbox } = world;
   const stretches: Stretch[] = [];
   try {

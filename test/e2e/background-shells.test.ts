@@ -185,6 +185,7 @@ describe.concurrent('after kill -9 and --continue', () => {
   it('a shell is dead and told of as lost; its call stands as it was', async () => {
     let hang = true;
     await using world = await openWorld({
+      bare: true,
       script: (request) => {
         if (toolResultRounds(request) === 0) {
           return { toolCalls: [inBackground('echo before; sleep 300 & setsid sleep 301 & wait')] };
@@ -219,6 +220,7 @@ describe.concurrent('after kill -9 and --continue', () => {
   it('a call that had started one and has no outcome is unknown, and does not start it again', async () => {
     let hang = true;
     await using world = await openWorld({
+      bare: true,
       script: (request) => {
         if (toolResultRounds(request) === 0) {
           return { toolCalls: [inBackground('echo ran >> count; sleep 300; true')] };
@@ -264,6 +266,7 @@ describe.concurrent('a signal', () => {
     ['does not obey', "trap '' TERM INT HUP; while :; do sleep 1; done", 'killed'],
   ])('ends a background shell that %s with the run', async (_, command, status) => {
     await using world = await openWorld({
+      bare: true,
       script: (request) =>
         toolResultRounds(request) === 0
           ? { toolCalls: [inBackground(command)] }
@@ -288,6 +291,7 @@ function never(): never {
 
 it('with --no-log leaves no output behind, also when a second signal ends the run at once', async () => {
   await using world = await openWorld({
+    bare: true,
     script: callsInTurn([inBackground("trap '' TERM; echo secret; sleep 60")], [bash('sleep 60')]),
   });
   const run = world.start(['-p', 'go', '--no-log', ...AUTONOMOUS], {

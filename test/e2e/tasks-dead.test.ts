@@ -43,7 +43,7 @@ async function killed(world: World): Promise<void> {
 
 describe.concurrent('a task that its process left', () => {
   it('stop ends what still runs of it, and each log, as stopped by the user', async () => {
-    await using world = await openWorld({ script: nested() });
+    await using world = await openWorld({ bare: true, script: nested() });
     await killed(world);
     expect(await statuses(world)).toEqual(['interrupted', 'interrupted', 'interrupted']);
     const { root } = await family(world);
@@ -80,7 +80,7 @@ describe.concurrent('a task that its process left', () => {
   it('stop is a kill where what it had started does not obey', async () => {
     const stubborn = bash("trap '' TERM; while :; do sleep 0.2; done");
     const script = delegating([stubborn], () => ({ text: 'never' }));
-    await using world = await openWorld({ script });
+    await using world = await openWorld({ bare: true, script });
     await kill(await startAtWork(world, { commands: 1 }));
     const { root } = await family(world);
     expect(clean(await tasks(world, 'stop', root))).toBe(
@@ -90,7 +90,7 @@ describe.concurrent('a task that its process left', () => {
   });
 
   it('stop of a child ends that alone; its parent goes on with what it found', async () => {
-    await using world = await openWorld({ script: nested() });
+    await using world = await openWorld({ bare: true, script: nested() });
     await killed(world);
     const { root, children } = await family(world);
     const [child = ''] = children;
@@ -106,7 +106,7 @@ describe.concurrent('a task that its process left', () => {
     const script = delegating([delegate('part 1')], () =>
       hangs ? { fault: { kind: 'hang' } } : { text: 'the child is done' },
     );
-    await using world = await openWorld({ script });
+    await using world = await openWorld({ bare: true, script });
     const running = world.start(['-p', 'go']);
     await world.model.received(2);
     await kill(running);
@@ -121,6 +121,7 @@ describe.concurrent('a task that its process left', () => {
 
   it('send takes its text from stdin, too, and wakes one that has ended', async () => {
     await using world = await openWorld({
+      bare: true,
       script: (request) => ({ text: `heard: ${lastUserText(request)}` }),
     });
     clean(await world.run(['-p', 'go']));
@@ -136,7 +137,7 @@ describe.concurrent('a task that its process left', () => {
   });
 
   it('is told of as interrupted by watch, and background says what to do', async () => {
-    await using world = await openWorld({ script: nested() });
+    await using world = await openWorld({ bare: true, script: nested() });
     await killed(world);
     const { root, children } = await family(world);
     expect(clean(await tasks(world, 'watch', root))).toBe(
@@ -151,7 +152,7 @@ describe.concurrent('a task that its process left', () => {
   });
 
   it('a watch ends when the process is killed', async () => {
-    await using world = await openWorld({ script: nested() });
+    await using world = await openWorld({ bare: true, script: nested() });
     const running = await startAtWork(world, { commands: 2, options: { env: NESTED } });
     const { root } = await family(world);
     const watch = startMuster(world.sandbox, ['tasks', 'watch', root]);
@@ -161,7 +162,10 @@ describe.concurrent('a task that its process left', () => {
   });
 
   it('goes on with one of two who want it', async () => {
-    await using world = await openWorld({ script: () => ({ fault: { kind: 'hang' } }) });
+    await using world = await openWorld({
+      bare: true,
+      script: () => ({ fault: { kind: 'hang' } }),
+    });
     const running = world.start(['-p', 'go']);
     await world.model.received(1);
     await kill(running);

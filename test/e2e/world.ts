@@ -17,17 +17,29 @@ import { endMarked } from './processes.ts';
 export class World implements AsyncDisposable {
   readonly sandbox: Sandbox;
   readonly model: FakeModel;
-  private readonly protocol: WireProtocol;
+  private readonly options: WorldOptions;
 
-  constructor(sandbox: Sandbox, model: FakeModel, protocol: WireProtocol) {
+  constructor(sandbox: Sandbox, model: FakeModel, options: WorldOptions) {
     this.sandbox = sandbox;
     this.model = model;
-    this.protocol = protocol;
+    this.options = options;
+  }
+
+  private get protocol(): WireProtocol {
+    return this.options.protocol ?? 'anthropic';
   }
 
   start(args: readonly string[], options: RunOptions = {}): Running {
-    const env = { ...this.model.env(this.protocol), ...options.env };
-    return startMuster(this.sandbox, [...args, ...modelFlags(this.protocol)], { ...options, env });
+    const env = {
+      ...this.model.env(this.protocol),
+      ...(this.options.bare === true ? { MUSTER_SANDBOX_KIND: 'off' } : {}),
+      ...options.env,
+    };
+    const bare = this.options.bare === true ? BARE_FLAGS : [];
+    return startMuster(this.sandbox, [...args, ...bare, ...modelFlags(this.protocol)], {
+      ...options,
+      env,
+    });
   }
 
   run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
@@ -47,16 +59,22 @@ export class World implements AsyncDisposable {
   }
 }
 
+/** Without a sandbox no mode lets a command run. */
+const BARE_FLAGS = ['--allow', 'Bash'];
+
 export interface WorldOptions {
   readonly files?: Readonly<Record<string, string>>;
   readonly script?: FakeModelOptions['script'];
+  /** Default: `anthropic`. */
   readonly protocol?: WireProtocol;
+  /** Commands run outside of any sandbox of the system: what then is left of them, and counted. */
+  readonly bare?: boolean;
 }
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
-  const { files = {}, script, protocol = 'anthropic' } = options;
+  const { files = {}, script } = options;
   const model = await startFakeModel(script === undefined ? {} : { script });
-  return new World(new Sandbox(files), model, protocol);
+  return new World(new Sandbox(files), model, options);
 }
 
 /** OpenAI's own default would be asked for by a name that the fake does not list. */

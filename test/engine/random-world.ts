@@ -24,6 +24,7 @@ import {
 } from './random-work.ts';
 import { MODEL, rootRights, SETTINGS, WORKER } from './support.ts';
 import { VirtualDeadlines, VirtualTime } from './virtual-time.ts';
+import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 
 /** What a person does while tasks are at work. `of`: which of the tasks made so far. */
 export interface PersonAct {
@@ -177,6 +178,7 @@ class Life {
       home: '/home/me',
       stateDirectories: [],
       sandboxed: () => Promise.resolve(true),
+      sandbox: noSandbox('a test', 'none is needed'),
       questions: null,
       onEvent: (event, { state }) => this.seeEvent(event, state),
       onSignal: () => {},

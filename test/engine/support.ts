@@ -14,6 +14,7 @@ import { foldEvents, type TaskState } from '../../src/protocol/state.ts';
 import type { AnyTool } from '../../src/protocol/tool.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
+import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 
 export const MODEL: ResolvedModel = { provider: 'scripted', id: 'one', chain: ['test'] };
 const FACTS: ModelFacts = { contextWindow: null, maxOutput: 100, price: null };
@@ -33,6 +34,7 @@ export const SETTINGS: EngineSettings = {
   retries: 2,
   noProgressCalls: 8,
   caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 1_000_000, toolMs: 600_000 },
+  commandVariables: [],
 };
 
 const RULE_SOURCE = { kind: 'flag', where: '--ask' } as const;
@@ -111,6 +113,7 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
     home: '/home/me',
     stateDirectories: [],
     sandboxed: () => Promise.resolve(true),
+    sandbox: noSandbox('a test', 'none is needed'),
     questions: setup.questions ?? null,
     onEvent: (event) => void events.push(event),
     onSignal: () => {},

@@ -6,6 +6,8 @@ import type { AnyTool, ToolContext } from '../../src/protocol/tool.ts';
 import { globTool } from '../../src/tools/glob.ts';
 import { grepTool } from '../../src/tools/grep.ts';
 import { readTool } from '../../src/tools/read.ts';
+import { commandSandbox } from '../../src/engine/command-sandbox.ts';
+import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 
 const TOOLS: readonly AnyTool[] = [readTool, globTool, grepTool];
 
@@ -62,6 +64,12 @@ function contextIn(root: string): ToolContext {
     },
     todos: { get: () => [], set: () => {} },
     shells: { start: () => Promise.reject(new Error('no shells here')) },
+    sandbox: commandSandbox({
+      sandbox: noSandbox('a test', 'none is needed'),
+      variables: [],
+      taskId: 'task00000001',
+      rights: { mode: 'default', roots: [root], network: false },
+    }),
     spillPath: () => `${root}/spill`,
     progress: () => {},
   };

@@ -17,6 +17,7 @@ import { plainText } from '../../src/sys/plain-text.ts';
 import { resolveInRoots } from '../../src/sys/real-path.ts';
 import { isSecretPath } from '../../src/sys/secret-paths.ts';
 import { commandEnvironment } from '../../src/sys/command-environment.ts';
+import { gitEnvironment } from '../../src/sys/git-environment.ts';
 import { tempDirectory } from './temp.ts';
 
 test.each([
@@ -270,7 +271,9 @@ test('the environment of a command is an allow-list', () => {
     LD_PRELOAD: 'x',
     TERM: 'xterm',
   };
-  expect(commandEnvironment(own, 't1')).toEqual({
+  const git = { access: 'workspace', confined: true } as const;
+  expect(commandEnvironment(own, { taskId: 't1', git })).toEqual({
+    ...gitEnvironment(git),
     HOME: '/h',
     LANG: 'C',
     LC_ALL: 'C',
@@ -279,5 +282,10 @@ test('the environment of a command is an allow-list', () => {
     TERM: 'dumb',
     MUSTER_TASK: 't1',
   });
-  expect(commandEnvironment({}, 't1')['PATH']).toBe('/usr/local/bin:/usr/bin:/bin');
+  expect(
+    commandEnvironment(own, { taskId: 't1', git, further: ['API_KEY', 'MISSING'] }),
+  ).toMatchObject({ API_KEY: 'k' });
+  expect(commandEnvironment({}, { taskId: 't1', git })['PATH']).toBe(
+    '/usr/local/bin:/usr/bin:/bin',
+  );
 });

@@ -56,7 +56,7 @@ test('the environment has no secrets and no relative PATH entries', async () => 
   const { text } = await at.call('Bash', { command: 'env' });
   const names = text.split('\n').flatMap((line) => /^(\w+)=/.exec(line)?.[1] ?? []);
   const allowed =
-    /^(PATH|HOME|LANG|LC_\w+|TERM|TMPDIR|USER|LOGNAME|TZ|MUSTER_TASK|MUSTER_PROCESS|PWD|SHLVL|OLDPWD|_)$/;
+    /^(PATH|HOME|LANG|LC_\w+|TERM|TMPDIR|USER|LOGNAME|TZ|MUSTER_TASK|MUSTER_PROCESS|PAGER|GIT_\w+|PWD|SHLVL|OLDPWD|_)$/;
   expect(names.filter((name) => !allowed.test(name))).toEqual([]);
   expect(text).toContain('MUSTER_TASK=task00000001\n');
   expect(text).toMatch(/^PATH=\//m);

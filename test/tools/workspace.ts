@@ -3,6 +3,8 @@ import { dirname, join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { AnyTool, TodoItem, ToolContext, ToolOutput } from '../../src/protocol/tool.ts';
+import { commandSandbox } from '../../src/engine/command-sandbox.ts';
+import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { builtinTools } from '../../src/tools/index.ts';
 import { tempDirectory } from '../sys/temp.ts';
 
@@ -73,6 +75,12 @@ function makeContext(root: string, progress: string[]): ToolContext {
       },
     },
     shells: { start: () => Promise.reject(new Error('no shells here')) },
+    sandbox: commandSandbox({
+      sandbox: noSandbox('a test', 'none is needed'),
+      variables: [],
+      taskId: 'task00000001',
+      rights: { mode: 'default', roots: [root], network: false },
+    }),
     spillPath: () => join(dirname(root), 'spill.txt'),
     progress: (line) => void progress.push(line),
   };

@@ -161,17 +161,14 @@ export const SECTIONS = {
   },
   sandbox: {
     kind: choiceKey('auto', ['auto', 'bwrap', 'seatbelt', 'off'], {
-      acts: false,
       project: 'never',
-      meaning: 'what confines shell commands',
+      meaning: 'what confines shell commands; "auto": what this system has',
     }),
     network: booleanKey(false, {
-      acts: false,
       project: 'never',
-      meaning: 'network for shell commands',
+      meaning: 'network for shell commands in the sandbox',
     }),
     env: listKey({
-      acts: false,
       project: 'never',
       combine: 'replace',
       expects: 'a list of variable names',

@@ -44,6 +44,8 @@ function parseCommand(
     case 'models':
     case 'config-show':
       return { kind, json, ...configFlags(flags, commandSpec(kind).flags) };
+    case 'sandbox':
+      return parseSandbox(operands, flags);
     case 'doctor':
       return { kind, json, ...configFlags(flags, commandSpec(kind).flags), dataDir };
     case 'trust-list':
@@ -53,6 +55,18 @@ function parseCommand(
     default:
       return parseTasks(kind, operands, flags);
   }
+}
+
+function parseSandbox([program = '', ...rest]: readonly string[], flags: FlagReader): Command {
+  return {
+    kind: 'sandbox',
+    argv: [program, ...rest],
+    cwd: flags.text('cwd'),
+    addDirs: flags.texts('add-dir'),
+    dataDir: flags.text('data-dir'),
+    readOnly: flags.given('read-only'),
+    network: flags.given('network'),
+  };
 }
 
 function parseRun(scan: Scan, flags: FlagReader): Command {

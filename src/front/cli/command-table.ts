@@ -207,6 +207,17 @@ const COMMANDS = {
     flags: ['json', ...CONFIG_FLAGS, ...PROJECT_FLAGS, 'help'],
     examples: ['muster config show', 'muster config show --json --trust-project'],
   },
+  sandbox: {
+    words: 'sandbox',
+    summary: 'run a command as those of an agent are run: in the sandbox',
+    operands: ['COMMAND…'],
+    flags: ['read-only', 'network', 'cwd', 'add-dir', 'data-dir', 'help'],
+    examples: [
+      'muster sandbox -- npm test',
+      'muster sandbox --read-only -- git log --oneline -5',
+      'muster sandbox --add-dir ../shared -- make all',
+    ],
+  },
   doctor: {
     words: 'doctor',
     summary: 'check that everything a run needs is there',

@@ -12,7 +12,8 @@ export type Command =
   | TasksCommand
   | TrustCommand
   | (JsonCommand & ConfigFlags & { readonly kind: 'models' | 'config-show' })
-  | (JsonCommand & ConfigFlags & DataFlags & { readonly kind: 'doctor' });
+  | (JsonCommand & ConfigFlags & DataFlags & { readonly kind: 'doctor' })
+  | SandboxCommand;
 
 /** The whole program, or the commands whose help is wanted. */
 export type HelpTopic = 'program' | readonly CommandKind[];
@@ -57,6 +58,18 @@ export interface RunCommand extends ConfigFlags, DataFlags {
   /** Turns of the main agent; null: no limit. */
   readonly maxTurns: number | null;
   readonly addDirs: readonly string[];
+}
+
+/** A command of the user's own, to be run in the sandbox. */
+export interface SandboxCommand extends DataFlags {
+  readonly kind: 'sandbox';
+  readonly argv: readonly [string, ...string[]];
+  /** Null: the current directory. */
+  readonly cwd: string | null;
+  readonly addDirs: readonly string[];
+  readonly readOnly: boolean;
+  /** False: as configured. */
+  readonly network: boolean;
 }
 
 /** What `muster tasks …` asks for; an `id` is one or the beginning of one. */

@@ -106,6 +106,8 @@ const FLAGS = {
     configKey: 'permissions.on_ask',
     help: 'what happens to a question that nobody can answer: deny',
   },
+  'read-only': { group: 'Permissions', help: 'nothing can be written but temporary files' },
+  network: { group: 'Permissions', help: 'let it reach the network' },
   'trust-project': {
     group: 'Permissions',
     help: "let this project's agents and configuration act, for this run",

@@ -58,6 +58,8 @@ async function runCommand(command: Command): Promise<number> {
       return (await import('./commands/models.ts')).runModels(command, await context());
     case 'config-show':
       return (await import('./commands/config-show.ts')).runConfigShow(command, await context());
+    case 'sandbox':
+      return (await import('./commands/sandbox.ts')).sandboxCommand(command, await context());
     case 'doctor':
       return (await import('./commands/doctor/doctor.ts')).runDoctor(command, await context());
     default:

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { configuredModels } from '../../../api/config/models-report.ts';
 import { listAgentsIn } from '../../../api/index.ts';
+import { sandboxOf } from '../../../api/sandbox.ts';
 import { readEnvironment } from '../../../sys/env.ts';
 import { printError, printText } from '../../../sys/print.ts';
 import { terminalConfirm } from '../confirm.ts';
@@ -18,10 +19,10 @@ export function processContext(): DoctorContext & TrustContext {
     cwd: process.cwd(),
     models: (loaded) => configuredModels(loaded, environment),
     nodeVersion: process.versions.node,
-    platform: process.platform,
     uid: process.getuid?.(),
     confirm: terminalConfirm(),
     ripgrep: async () => (await import('@vscode/ripgrep')).rgPath,
+    sandbox: (place) => sandboxOf({ ...place, keepsRecords: false }),
     agents: async (place) => {
       const { agents, problems, skipped } = await listAgentsIn({ ...place, environment });
       const loaded = agents.filter(({ shadowedBy }) => shadowedBy === null).length;

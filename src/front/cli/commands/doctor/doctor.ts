@@ -1,9 +1,11 @@
 import { resolve } from 'node:path';
 import { readConfig, type ConfigReading } from '../../../../api/config/load.ts';
 import { dataDir } from '../../../../api/config/paths.ts';
+import type { SandboxPlace } from '../../../../api/sandbox.ts';
 import { MusterError } from '../../../../base/errors.ts';
 import { jsonText } from '../../../../base/json-text.ts';
 import { terminalText } from '../../../../base/terminal-text.ts';
+import type { Sandbox } from '../../../../sys/sandbox/sandbox.ts';
 import type { ConfigFlags, DataFlags } from '../../command.ts';
 import { columns } from '../columns.ts';
 import { configInputs, type ModelContext } from '../context.ts';
@@ -18,12 +20,13 @@ import { gitCheck, nodeCheck, ripgrepCheck, sandboxCheck } from './program-check
 export interface DoctorContext extends ModelContext {
   /** `process.versions.node`. */
   readonly nodeVersion: string;
-  readonly platform: NodeJS.Platform;
   /** Of this process; undefined where there is none. */
   readonly uid: number | undefined;
   /** The path of the ripgrep that Grep runs; rejects where there is none. */
   readonly ripgrep: () => Promise<string>;
   readonly agents: (place: AgentsPlace) => Promise<AgentsReport>;
+  /** It may leave nothing behind. */
+  readonly sandbox: (place: Omit<SandboxPlace, 'keepsRecords'>) => Pick<Sandbox, 'state'>;
 }
 
 interface AgentsPlace {
@@ -57,6 +60,8 @@ async function allChecks(
   });
   const place = { cwd, trustProject: command.trustProject, dataDir: data };
   const agents = await loadedAgents(place, context);
+  const { kind } = reading.config.sandbox;
+  const sandbox = context.sandbox({ ...context, kind, roots: [cwd], dataDir: data });
   return [
     nodeCheck(context.nodeVersion),
     ...configChecks(reading),
@@ -66,7 +71,7 @@ async function allChecks(
     ...trustChecks({ files: reading.files, skipped: agents.skipped }),
     await ripgrepCheck(context.ripgrep),
     gitCheck(context.environment),
-    sandboxCheck(context.environment, context.platform),
+    sandboxCheck(await sandbox.state()),
   ];
 }
 

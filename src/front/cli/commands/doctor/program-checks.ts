@@ -3,6 +3,7 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import { errorMessage } from '../../../../base/errors.ts';
 import { terminalText } from '../../../../base/terminal-text.ts';
 import type { Environment } from '../../../../sys/env.ts';
+import type { SandboxState } from '../../../../sys/sandbox/sandbox.ts';
 import { fail, ok, warn, type Check } from './check.ts';
 
 const NEEDED_NODE = { major: 22, minor: 19 };
@@ -24,22 +25,20 @@ export function gitCheck(environment: Environment): Check {
     : ok('git', terminalText(path, 'exact'));
 }
 
-export function sandboxCheck(environment: Environment, platform: NodeJS.Platform): Check {
-  const [program, how] =
-    platform === 'darwin'
-      ? ['sandbox-exec', 'it comes with macOS in /usr/bin']
-      : [
-          'bwrap',
-          'install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap)',
-        ];
-  const path = findProgram(program, environment);
-  return path === undefined
-    ? warn(
+const SANDBOX_NAMES = { bwrap: 'bubblewrap', seatbelt: 'seatbelt' } as const;
+
+/** What was seen when it was tried out. */
+export function sandboxCheck(state: SandboxState): Check {
+  return state.on
+    ? ok('sandbox', `${SANDBOX_NAMES[state.kind]}: tried out, and it holds`)
+    : warn(
         'sandbox',
-        `${program} not found: nothing confines shell commands but the permission rules`,
-        how,
-      )
-    : ok('sandbox', terminalText(path, 'exact'));
+        terminalText(
+          `none, nothing confines shell commands but the permission rules: ${state.because}`,
+          'exact',
+        ),
+        terminalText(state.hint, 'exact'),
+      );
 }
 
 /** `locate` gives the path of the ripgrep that is used, or rejects. */

@@ -1,0 +1,103 @@
+import { existsSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { systemErrorCode } from '../base/errors.ts';
+import { resolveInRoots } from '../sys/real-path.ts';
+import type { SandboxSettings } from '../sys/sandbox/open-sandbox.ts';
+import { noSandbox, type Sandbox } from '../sys/sandbox/sandbox.ts';
+import type { Config } from './config/config.ts';
+import { userConfigDir, type UserPlace } from './config/paths.ts';
+
+export interface SandboxPlace extends UserPlace {
+  readonly kind: Config['sandbox']['kind'];
+  /** Absolute real paths. */
+  readonly roots: readonly string[];
+  /** Absolute; it need not be there. */
+  readonly dataDir: string;
+  /** Whether anything may be written to the data directory. */
+  readonly keepsRecords: boolean;
+}
+
+/** The sandbox of this machine as configured. It is loaded when its state is first asked for. */
+export function sandboxOf(place: SandboxPlace): Sandbox {
+  const settings = sandboxSettings(place);
+  if (place.kind === 'off') return noSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
+  const { records } = settings;
+  if (records !== null && existsSync(records)) void sweep(records);
+  let opened: Sandbox | undefined;
+  return {
+    state: async () => {
+      opened ??= (await import('../sys/sandbox/open-sandbox.ts')).openSandbox(settings);
+      return opened.state();
+    },
+    confine: (command) => {
+      if (opened === undefined) throw new Error('its state was not asked for');
+      return opened.confine(command);
+    },
+    useLoopback: async (key) => (await opened?.useLoopback(key)) ?? (() => {}),
+  };
+}
+
+/** Tells once, when a command would have been held, that nothing holds it; not where that was chosen. */
+export function announced(
+  sandbox: Sandbox,
+  { kind, onNotice }: Pick<SandboxPlace, 'kind'> & { readonly onNotice: (line: string) => void },
+): Sandbox {
+  let told = kind === 'off';
+  return {
+    state: async () => {
+      const state = await sandbox.state();
+      if (!state.on && !told) {
+        told = true;
+        onNotice(
+          `no sandbox: ${state.because}. Shell commands run with all your rights, held back by the permission rules alone. To get one: ${state.hint}`,
+        );
+      }
+      return state;
+    },
+    confine: (command) => sandbox.confine(command),
+    useLoopback: (key) => sandbox.useLoopback(key),
+  };
+}
+
+function sandboxSettings(place: SandboxPlace): SandboxSettings {
+  const { environment, home, kind, roots, dataDir, keepsRecords } = place;
+  const runtime = environment['XDG_RUNTIME_DIR'];
+  return {
+    kind,
+    platform: process.platform,
+    path: environment['PATH'] ?? '',
+    roots,
+    surroundings: {
+      homes: [...new Set([home, ownHome(home)].map(realPath))],
+      stateDirectories: [dataDir, userConfigDir(place)].map(realPath),
+      runtimeDirectories: runtime === undefined || !isAbsolute(runtime) ? [] : [realPath(runtime)],
+      sockets: [environment['SSH_AUTH_SOCK'], environment['DOCKER_HOST']?.replace('unix://', '')]
+        .filter((path) => path !== undefined)
+        .filter((path) => isAbsolute(path))
+        .map(realPath),
+    },
+    records: keepsRecords ? join(dataDir, 'sandbox') : null,
+  };
+}
+
+/** The one of the user database, where programs look that do not go by HOME. */
+function ownHome(home: string): string {
+  try {
+    return userInfo().homedir;
+  } catch (thrown) {
+    // A user without an entry.
+    if (systemErrorCode(thrown) === undefined) throw thrown;
+    return home;
+  }
+}
+
+async function sweep(records: string): Promise<void> {
+  const { Placeholders } = await import('../sys/sandbox/placeholders.ts');
+  new Placeholders(records).sweep();
+}
+
+/** Links resolved, also of what does not exist yet. */
+function realPath(path: string): string {
+  return resolveInRoots(path, []).real;
+}

@@ -1,0 +1,53 @@
+import type { CommandToStart, SandboxPort } from '../protocol/tool.ts';
+import type { Rights } from '../protocol/permission.ts';
+import type { Confinement, Sandbox } from '../sys/sandbox/sandbox.ts';
+import { commandEnvironment } from '../sys/command-environment.ts';
+import { readEnvironment } from '../sys/env.ts';
+
+export interface CommandSetup {
+  readonly sandbox: Sandbox;
+  /** Names of further environment variables that commands see. */
+  readonly variables: readonly string[];
+  readonly taskId: string;
+  readonly rights: Pick<Rights, 'mode' | 'roots' | 'network'>;
+  /** As decided for the call; a plan mode that has come since narrows it. Default: `workspace`. */
+  readonly confinement?: Confinement['access'] | undefined;
+}
+
+/** The sandbox of one call: what its commands may do follows from the rights of its task. */
+export function commandSandbox(setup: CommandSetup): SandboxPort {
+  const { sandbox, variables, taskId, rights } = setup;
+  const confinement: Confinement = {
+    access: rights.mode === 'plan' ? 'read-only' : (setup.confinement ?? 'workspace'),
+    roots: rights.roots,
+    network: rights.network,
+  };
+  return {
+    confine: async ([file, ...args], { cwd, serves }): Promise<CommandToStart> => {
+      const { on } = await sandbox.state();
+      const { access, network } = confinement;
+      const env = commandEnvironment(readEnvironment(), {
+        taskId,
+        further: variables,
+        git: { access, confined: on },
+      });
+      if (!on) return { file, args, env, held: null, release: () => {} };
+      // What may only read must not have it done by a server of the same task that may write.
+      const loopback = access === 'workspace' ? { loopback: taskId } : {};
+      const leave = serves && access === 'workspace' ? await sandbox.useLoopback(taskId) : null;
+      const argv = [file, ...args] as const;
+      try {
+        const command = { argv, cwd, env, confinement, stderr: 'monitor', ...loopback } as const;
+        const confined = sandbox.confine(command);
+        const release = (): void => {
+          confined.release();
+          leave?.();
+        };
+        return { ...confined, held: { access, network, monitored: confined.monitored }, release };
+      } catch (thrown) {
+        leave?.();
+        throw thrown;
+      }
+    },
+  };
+}

@@ -1,0 +1,13 @@
+/**
+ * Names that a command can't make at the top of a root where they are missing (SECURITY "Files"): what
+ * some program obeys without being asked. Each costs a command a directory and a mount, so that it is not
+ * the whole list of `protected-names.ts`: of that the rest is held where it is there.
+ */
+export const ABSENT_NAMES: readonly string[] = [
+  '.git .gitmodules .gitattributes .gitconfig .husky .hg',
+  '.muster .gen .claude .agents .mcp.json',
+  '.vscode .idea .devcontainer .ripgreprc',
+  '.envrc .npmrc .pnpmfile.cjs .yarnrc .yarnrc.yml .yarnrc.yaml',
+  '.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile',
+  '.zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .inputrc',
+].flatMap((names) => names.split(' '));

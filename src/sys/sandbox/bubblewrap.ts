@@ -1,0 +1,54 @@
+import type { PathRule, SandboxPlan } from './plan.ts';
+
+/** Bytes of each private directory: they are memory. */
+const PRIVATE_BYTES = 2 * 1024 ** 3;
+
+/**
+ * The arguments of bwrap(1) that hold `argv` as the plan says. Namespaces of its own for everything,
+ * no capabilities (as root a user namespace alone leaves them all), no terminal, and an end with the
+ * process that started it. Pure.
+ */
+export function bubblewrapArguments(plan: SandboxPlan, argv: readonly string[]): readonly string[] {
+  // A root `/` would lie over devices and processes.
+  const whole = plan.rules.filter(({ path }) => path === '/');
+  const parts = plan.rules.filter(({ path }) => path !== '/');
+  return [
+    '--unshare-all',
+    ...(plan.network ? ['--share-net'] : []),
+    '--die-with-parent',
+    '--new-session',
+    '--cap-drop',
+    'ALL',
+    '--ro-bind',
+    '/',
+    '/',
+    ...whole.flatMap(ruleArguments),
+    '--dev',
+    '/dev',
+    '--proc',
+    '/proc',
+    ...parts.flatMap(ruleArguments),
+    '--chdir',
+    plan.cwd,
+    '--',
+    ...argv,
+  ];
+}
+
+function ruleArguments({ kind, path }: PathRule): readonly string[] {
+  switch (kind) {
+    case 'private':
+      return ['--size', String(PRIVATE_BYTES), '--tmpfs', path];
+    case 'writable':
+    case 'held':
+      return ['--bind', path, path];
+    case 'shown':
+    case 'protected':
+      return ['--ro-bind', path, path];
+    case 'absent':
+    case 'hidden':
+      return ['--perms', '0555', '--tmpfs', path];
+    case 'masked':
+      return ['--ro-bind', '/dev/null', path];
+  }
+}

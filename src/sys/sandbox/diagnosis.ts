@@ -1,0 +1,74 @@
+/** What of this machine tells why bubblewrap does not work; the text of each file, undefined without it. */
+export interface MachineFacts {
+  /** /proc/sys/kernel/apparmor_restrict_unprivileged_userns */
+  readonly apparmorRestricts: string | undefined;
+  /** /proc/sys/kernel/unprivileged_userns_clone */
+  readonly userNamespacesAllowed: string | undefined;
+  /** /proc/sys/user/max_user_namespaces */
+  readonly mostUserNamespaces: string | undefined;
+  /** /etc/os-release */
+  readonly osRelease: string | undefined;
+  readonly inContainer: boolean;
+}
+
+export interface Diagnosis {
+  readonly because: string;
+  readonly hint: string;
+}
+
+const INSTALL: readonly (readonly [RegExp, string])[] = [
+  [/debian|ubuntu/, 'apt install bubblewrap'],
+  [/fedora|rhel|centos/, 'dnf install bubblewrap'],
+  [/arch/, 'pacman -S bubblewrap'],
+  [/suse/, 'zypper install bubblewrap'],
+  [/alpine/, 'apk add bubblewrap'],
+  [/nixos/, 'add pkgs.bubblewrap to environment.systemPackages'],
+];
+
+export function notInstalled({ osRelease = '' }: MachineFacts): Diagnosis {
+  const ids = (osRelease.match(/^ID(?:_LIKE)?=.*$/gm) ?? []).join(' ').toLowerCase();
+  const known = INSTALL.find(([name]) => name.test(ids))?.[1];
+  const how = known ?? 'install the package bubblewrap (apt, dnf, pacman, zypper and apk have it)';
+  return { because: 'bubblewrap (bwrap) is not installed', hint: how };
+}
+
+/** Why bwrap ended with this on stderr. */
+export function bubblewrapFailed(stderr: string, facts: MachineFacts): Diagnosis {
+  const [line = ''] = stderr.trim().split('\n');
+  const said = line === '' ? 'bwrap ended without a word' : line.slice(0, 200);
+  if (/mount proc/i.test(said)) {
+    return {
+      because: `this container hides parts of /proc (${said})`,
+      hint: 'start the container with --security-opt systempaths=unconfined',
+    };
+  }
+  if (
+    !/namespace|uid map|gid map|setgroups|loopback|Operation not permitted|Permission denied/i.test(
+      said,
+    )
+  ) {
+    return {
+      because: `bubblewrap does not work here (${said})`,
+      hint: 'run `bwrap --unshare-all --ro-bind / / true` to see what it says',
+    };
+  }
+  return {
+    because: `user namespaces are not allowed here (${said})`,
+    hint: allowNamespaces(facts),
+  };
+}
+
+function allowNamespaces(facts: MachineFacts): string {
+  if (Number(facts.apparmorRestricts ?? 0) > 0) {
+    return 'give bwrap an AppArmor profile that allows userns, or: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0';
+  }
+  if (facts.userNamespacesAllowed?.trim() === '0') {
+    return 'sudo sysctl -w kernel.unprivileged_userns_clone=1';
+  }
+  if (facts.mostUserNamespaces?.trim() === '0') {
+    return 'sudo sysctl -w user.max_user_namespaces=15000';
+  }
+  return facts.inContainer
+    ? 'the container has to allow user namespaces: start it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined'
+    : 'inside another sandbox this one has no rights left: start Muster outside of it';
+}

@@ -1,0 +1,37 @@
+import { lstatSync, readFileSync } from 'node:fs';
+
+/** More are not hidden one by one: each costs a mount. */
+const MOST_SOCKETS = 200;
+
+/**
+ * The Unix sockets of this machine that have a path, without links: those that the kernel lists for
+ * this network namespace (proc(5), /proc/net/unix), and `further` ones. A read-only file system keeps
+ * nobody from connecting to one, so each is hidden by itself.
+ */
+export function hostSockets(further: readonly string[]): readonly string[] {
+  const listed = socketPaths(readTable());
+  return [...new Set([...further, ...listed])].filter(isSocket).slice(0, MOST_SOCKETS);
+}
+
+/** The last column, where it is a path. */
+export function socketPaths(table: string): readonly string[] {
+  return table.split('\n').flatMap((line) => /^(?:\S+\s+){7}(\/.*)$/.exec(line)?.[1] ?? []);
+}
+
+function readTable(): string {
+  try {
+    return readFileSync('/proc/net/unix', 'utf8');
+  } catch {
+    // Not Linux, or a kernel without them.
+    return '';
+  }
+}
+
+function isSocket(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
+  } catch {
+    // Not ours to reach, nor the command's.
+    return false;
+  }
+}

@@ -1,0 +1,205 @@
+import { accessSync, constants, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { errorMessage } from '../../base/errors.ts';
+import { bubblewrapArguments } from './bubblewrap.ts';
+import { Loopbacks } from './loopbacks.ts';
+import { bubblewrapFailed, notInstalled } from './diagnosis.ts';
+import { findTrustedProgram } from './trusted-program.ts';
+import { readMachineFacts } from './machine-facts.ts';
+import { limited, monitored } from './monitor-script.ts';
+import { Placeholders } from './placeholders.ts';
+import type { SandboxPlan } from './plan.ts';
+import {
+  noSandbox,
+  type CommandToConfine,
+  type ConfinedCommand,
+  type Sandbox,
+  type SandboxState,
+} from './sandbox.ts';
+import { seatbeltArguments } from './seatbelt.ts';
+import { testSandbox } from './self-test.ts';
+import { surveyRules, type Surroundings } from './survey.ts';
+
+export interface SandboxSettings {
+  readonly kind: 'auto' | 'bwrap' | 'seatbelt' | 'off';
+  readonly platform: NodeJS.Platform;
+  /** The user's PATH. */
+  readonly path: string;
+  /** Where commands can write: no program from there is used to hold them. */
+  readonly roots: readonly string[];
+  readonly surroundings: Surroundings;
+  /** A private directory for notes about placeholders; null: none are kept. Made when needed. */
+  readonly records: string | null;
+}
+
+/** Nothing is looked at before the first call of `state`. */
+export function openSandbox(settings: SandboxSettings): Sandbox {
+  const { kind, platform } = settings;
+  if (kind === 'off') return noSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
+  const own = platform === 'linux' ? 'bwrap' : platform === 'darwin' ? 'seatbelt' : undefined;
+  if (own === undefined) {
+    return noSandbox(`none is known for ${platform}`, 'run Muster on Linux or macOS');
+  }
+  if (kind !== 'auto' && kind !== own) {
+    return noSandbox(`sandbox.kind is "${kind}", which ${platform} does not have`, 'set "auto"');
+  }
+  return own === 'bwrap' ? new Bubblewrap(settings) : new Seatbelt(settings);
+}
+
+class Bubblewrap implements Sandbox {
+  private readonly settings: SandboxSettings;
+  private readonly placeholders: Placeholders;
+  private readonly loopbacks = new Loopbacks();
+  private program: string | undefined;
+  private nsenter: string | undefined;
+  private tried: Promise<SandboxState> | undefined;
+
+  constructor(settings: SandboxSettings) {
+    this.settings = settings;
+    this.placeholders = new Placeholders(settings.records);
+  }
+
+  state(): Promise<SandboxState> {
+    return (this.tried ??= this.tryOut());
+  }
+
+  async useLoopback(key: string): Promise<() => void> {
+    const { program, nsenter } = this;
+    return program === undefined || nsenter === undefined
+      ? () => {}
+      : await this.loopbacks.use(key, program);
+  }
+
+  confine(command: CommandToConfine): ConfinedCommand {
+    const { argv, cwd, env, confinement, stderr, loopback } = command;
+    const { surroundings } = this.settings;
+    const isPlaceholder = (path: string): boolean => this.placeholders.isOne(path);
+    const rules = surveyRules(confinement, surroundings, isPlaceholder);
+    const absent = rules.flatMap(({ kind, path }) => (kind === 'absent' ? [path] : []));
+    const held = new Set(this.placeholders.hold(absent));
+    const isMonitored = stderr === 'monitor';
+    const entry =
+      loopback === undefined || confinement.network ? null : this.loopbacks.entry(loopback);
+    const plan: SandboxPlan = {
+      rules: rules.filter(({ kind, path }) => kind !== 'absent' || held.has(path)),
+      scratch: rules.some(({ kind, path }) => kind === 'private' && path === '/tmp')
+        ? '/tmp'
+        : '/dev/shm',
+      network: confinement.network || entry !== null,
+      cwd,
+    };
+    const args = bubblewrapArguments(plan, isMonitored ? monitored(argv) : limited(argv));
+    const program = this.program ?? 'bwrap';
+    let isHeld = true;
+    return {
+      ...(entry === null
+        ? { file: program, args }
+        : { file: this.nsenter ?? 'nsenter', args: [...entry, program, ...args] }),
+      env: withScratch(env, plan.scratch),
+      monitored: isMonitored,
+      release: () => {
+        if (isHeld) this.placeholders.drop([...held]);
+        isHeld = false;
+      },
+    };
+  }
+
+  private async tryOut(): Promise<SandboxState> {
+    const { path, roots, surroundings } = this.settings;
+    this.placeholders.sweep();
+    this.program = findTrustedProgram('bwrap', path, roots);
+    this.nsenter = findTrustedProgram('nsenter', path, roots);
+    if (this.program === undefined) return { on: false, ...notInstalled(readMachineFacts()) };
+    const [home = '/'] = surroundings.homes;
+    const result = await tested((command) => this.confine(command), home);
+    if (result.ok) return { on: true, kind: 'bwrap' };
+    if (!result.started) return { on: false, ...bubblewrapFailed(result.said, readMachineFacts()) };
+    return { on: false, ...leaky(result.said) };
+  }
+}
+
+const SANDBOX_EXEC = '/usr/bin/sandbox-exec';
+
+/** macOS. There a path that is not there needs no placeholder, and a private directory is a real one. */
+class Seatbelt implements Sandbox {
+  private readonly settings: SandboxSettings;
+  private tried: Promise<SandboxState> | undefined;
+
+  constructor(settings: SandboxSettings) {
+    this.settings = settings;
+  }
+
+  state(): Promise<SandboxState> {
+    return (this.tried ??= this.tryOut());
+  }
+
+  /** There the network is all or nothing. */
+  useLoopback(): Promise<() => void> {
+    return Promise.resolve(() => {});
+  }
+
+  confine({ argv, cwd, env, confinement }: CommandToConfine): ConfinedCommand {
+    const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'muster-command-')));
+    const rules = surveyRules(confinement, this.settings.surroundings, () => false);
+    const plan: SandboxPlan = {
+      // Nothing private can be laid over these: they are read-only there, as everything is.
+      rules: rules.filter(({ kind }) => kind !== 'private'),
+      scratch,
+      network: confinement.network,
+      cwd,
+    };
+    return {
+      file: SANDBOX_EXEC,
+      args: seatbeltArguments(plan, limited(argv)),
+      env: withScratch(env, scratch),
+      monitored: false,
+      release: () => rmSync(scratch, { recursive: true, force: true }),
+    };
+  }
+
+  private async tryOut(): Promise<SandboxState> {
+    const hint = 'it comes with macOS; look at /usr/bin';
+    try {
+      accessSync(SANDBOX_EXEC, constants.X_OK);
+    } catch (thrown) {
+      return { on: false, because: `sandbox-exec can't be run: ${errorMessage(thrown)}`, hint };
+    }
+    const [home = '/'] = this.settings.surroundings.homes;
+    const result = await tested((command) => this.confine(command), home);
+    if (result.ok) return { on: true, kind: 'seatbelt' };
+    if (result.started) return { on: false, ...leaky(result.said) };
+    return {
+      on: false,
+      because: `sandbox-exec does not work here (${oneLine(result.said)})`,
+      hint,
+    };
+  }
+}
+
+type Confine = (command: CommandToConfine) => ConfinedCommand;
+
+async function tested(confine: Confine, home: string): ReturnType<typeof testSandbox> {
+  try {
+    return await testSandbox(confine, home);
+  } catch (thrown) {
+    // No place for the test, no process to be had: whatever it is, nothing was shown to hold.
+    return { ok: false, started: false, said: errorMessage(thrown) };
+  }
+}
+
+function leaky(said: string): { readonly because: string; readonly hint: string } {
+  return {
+    because: `the sandbox did not hold when it was tried out: ${oneLine(said)}`,
+    hint: 'look at what `muster doctor` says, and report it',
+  };
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, '; ').slice(0, 200);
+}
+
+/** Caches of builds go there, too: the home directory can't be written to. */
+function withScratch(env: CommandToConfine['env'], scratch: string): CommandToConfine['env'] {
+  return { ...env, TMPDIR: scratch, XDG_CACHE_HOME: join(scratch, '.cache') };
+}

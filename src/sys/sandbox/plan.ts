@@ -1,0 +1,107 @@
+import { isInside } from '../paths.ts';
+
+/** What a path is to a command in the sandbox; where none says anything, it is read-only. */
+export interface PathRule {
+  readonly kind:
+    | 'private' // an empty directory of its own, gone with it
+    | 'shown' // as it is, read-only, also below something private
+    | 'writable' // as it is
+    | 'held' // writable, and can't be moved away
+    | 'protected' // as it is, read-only, below something writable
+    | 'absent' // not there, and can't be made
+    | 'hidden' // a directory without its contents
+    | 'masked'; // a file or socket that can't be opened
+  /** Absolute and real. */
+  readonly path: string;
+}
+
+/** How a command is held, for any kind of sandbox. */
+export interface SandboxPlan {
+  /** What is above comes first; of one path there is one rule. */
+  readonly rules: readonly PathRule[];
+  /** A directory that it may always write to: its TMPDIR. */
+  readonly scratch: string;
+  readonly network: boolean;
+  readonly cwd: string;
+}
+
+/** Of several rules for one path the last in this order holds. */
+const STRENGTH: readonly PathRule['kind'][] = [
+  'private',
+  'shown',
+  'writable',
+  'held',
+  'protected',
+  'absent',
+  'hidden',
+  'masked',
+];
+
+/** Below these nothing of the host is there. */
+const EMPTY: ReadonlySet<PathRule['kind']> = new Set(['private', 'absent', 'hidden', 'masked']);
+const WRITABLE: ReadonlySet<PathRule['kind']> = new Set(['writable', 'held']);
+
+/**
+ * The rules in the order in which they are laid over one another, without those that change nothing
+ * where they are: only what is writable is protected, only what is there is hidden.
+ */
+export function layRules(rules: readonly PathRule[]): readonly PathRule[] {
+  const byPath = new Map<string, PathRule>();
+  for (const rule of rules) {
+    const other = byPath.get(rule.path);
+    if (other === undefined || strength(other) < strength(rule)) byPath.set(rule.path, rule);
+  }
+  const laid = new Map<string, PathRule>();
+  const fromTheTop = [...byPath.values()].toSorted(
+    (a, b) => depth(a.path) - depth(b.path) || (a.path < b.path ? -1 : 1),
+  );
+  for (const rule of fromTheTop) {
+    if (changes(rule, ruleAbove(rule.path, laid))) laid.set(rule.path, rule);
+  }
+  return [...laid.values()];
+}
+
+function changes({ kind }: PathRule, above: PathRule | undefined): boolean {
+  const isEmpty = above !== undefined && EMPTY.has(above.kind);
+  switch (kind) {
+    case 'writable':
+      return true;
+    case 'shown':
+      return isEmpty;
+    case 'held':
+    case 'protected':
+    case 'absent':
+      return above !== undefined && WRITABLE.has(above.kind);
+    case 'private':
+    case 'hidden':
+    case 'masked':
+      return !isEmpty;
+  }
+}
+
+function ruleAbove(path: string, rules: ReadonlyMap<string, PathRule>): PathRule | undefined {
+  for (let at = parentOf(path); at !== undefined; at = parentOf(at)) {
+    const rule = rules.get(at);
+    if (rule !== undefined) return rule;
+  }
+  return undefined;
+}
+
+function parentOf(path: string): string | undefined {
+  if (path === '/') return undefined;
+  return path.slice(0, path.lastIndexOf('/')) || '/';
+}
+
+function depth(path: string): number {
+  return path === '/' ? 0 : path.split('/').length;
+}
+
+function strength({ kind }: PathRule): number {
+  return STRENGTH.indexOf(kind);
+}
+
+/** Whether a command can make or change what is at this path. `rules` are laid. */
+export function isWritable(path: string, rules: readonly PathRule[]): boolean {
+  const holding = rules.findLast((rule) => isInside(rule.path, path));
+  return holding !== undefined && WRITABLE.has(holding.kind);
+}

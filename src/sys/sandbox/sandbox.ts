@@ -1,0 +1,70 @@
+import type { Environment } from '../env.ts';
+
+/** What a command may touch while it runs. */
+export interface Confinement {
+  /** `read-only`: nothing on disk can be changed; `workspace`: the roots can, but what is protected in them. */
+  readonly access: 'read-only' | 'workspace';
+  /** Absolute real paths. */
+  readonly roots: readonly string[];
+  /** Whether it shares the machine's network; otherwise it has a loopback of its own and nothing else. */
+  readonly network: boolean;
+}
+
+export interface CommandToConfine {
+  readonly argv: readonly [string, ...string[]];
+  /** Absolute, real. */
+  readonly cwd: string;
+  /** The whole environment. */
+  readonly env: Environment;
+  readonly confinement: Confinement;
+  /** The key of a loopback that it shares, where that is in use and it has no network; see `useLoopback`. */
+  readonly loopback?: string;
+  /** `monitor`: stderr is for reports about it; `command`: for the command itself, and nobody reports. */
+  readonly stderr: 'monitor' | 'command';
+}
+
+/** A command as it has to be started. */
+export interface ConfinedCommand {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env: Environment;
+  /**
+   * The process that is started stands outside, ends with all that it holds, and reports on stderr (see
+   * monitor-script.ts). False: nobody reports.
+   */
+  readonly monitored: boolean;
+  /** Takes away what was made for it. Call when nothing of it is left, once or more. */
+  release(): void;
+}
+
+export type SandboxState =
+  | { readonly on: true; readonly kind: 'bwrap' | 'seatbelt' }
+  /** `because` and `hint` are one line each: why there is none, and how to get one. */
+  | { readonly on: false; readonly because: string; readonly hint: string };
+
+/** Holds commands by means of the operating system. */
+export interface Sandbox {
+  /** Whether there is one, tried out at the first call; never rejects. */
+  state(): Promise<SandboxState>;
+  /**
+   * For a sandbox whose state is `on`: how the command is started. Looks at the disk, and makes what
+   * `release` takes away. Throws where the disk does not let it.
+   */
+  confine(command: CommandToConfine): ConfinedCommand;
+  /**
+   * From when this resolves until what it gives is called, the commands of this key share a loopback, so
+   * that they reach one another's servers. Where that can't be had, each has its own.
+   */
+  useLoopback(key: string): Promise<() => void>;
+}
+
+/** Where there is none. */
+export function noSandbox(because: string, hint: string): Sandbox {
+  return {
+    state: () => Promise.resolve({ on: false, because, hint }),
+    confine: () => {
+      throw new Error(`no command can be confined: ${because}`);
+    },
+    useLoopback: () => Promise.resolve(() => {}),
+  };
+}

@@ -1,0 +1,63 @@
+import type { PathRule, SandboxPlan } from './plan.ts';
+
+/** What every program writes to, whatever it is for. */
+const WRITABLE_DEVICES = ['/dev/null', '/dev/zero', '/dev/tty', '/dev/stdout', '/dev/stderr'];
+
+/**
+ * The arguments of sandbox-exec(1) of macOS that hold `argv` as the plan says. Paths go in as
+ * parameters and never as text of the profile, so no name of a directory can end a string there. Later
+ * rules go before earlier ones. Pure.
+ */
+export function seatbeltArguments(plan: SandboxPlan, argv: readonly string[]): readonly string[] {
+  const paths = [plan.scratch, ...plan.rules.map(({ path }) => path)];
+  return [
+    '-p',
+    seatbeltProfile(plan),
+    ...paths.flatMap((path, index) => ['-D', `PATH_${index}=${path}`]),
+    '--',
+    ...argv,
+  ];
+}
+
+/** `PATH_0` is the plan's scratch directory, `PATH_1` the path of its first rule, and so on. */
+function seatbeltProfile({ rules, network }: SandboxPlan): string {
+  const devices = WRITABLE_DEVICES.map((path) => `(literal "${path}")`).join(' ');
+  return [
+    '(version 1)',
+    '(allow default)',
+    '(deny file-write*)',
+    `(allow file-write* ${devices} (subpath (param "PATH_0")))`,
+    ...(network ? [] : ['(deny network*)']),
+    // Of other programs it can neither look into one nor end it.
+    '(deny process-info* (target others))',
+    '(allow process-info* (target same-sandbox))',
+    '(deny signal)',
+    '(allow signal (target same-sandbox))',
+    '(deny mach-priv-task-port)',
+    ...rules.flatMap((rule, index) => ruleLines(rule, `(param "PATH_${index + 1}")`)),
+  ].join('\n');
+}
+
+function ruleLines({ kind }: PathRule, path: string): readonly string[] {
+  switch (kind) {
+    case 'writable':
+    case 'held':
+      return [
+        `(allow file-read* file-write* (subpath ${path}))`,
+        // Moved away, it would take along what is protected in it.
+        `(deny file-write-unlink (literal ${path}))`,
+      ];
+    case 'shown':
+      return [`(allow file-read* (subpath ${path}))`, `(deny file-write* (subpath ${path}))`];
+    case 'protected':
+    case 'absent':
+      return [`(deny file-write* (subpath ${path}))`];
+    case 'private':
+    case 'hidden':
+    case 'masked':
+      return [
+        `(deny file-read* file-write* (subpath ${path}))`,
+        `(deny network-outbound (subpath ${path}))`,
+      ];
+  }
+}

@@ -1,0 +1,175 @@
+import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+import { PROTECTED_ENDINGS, PROTECTED_PATHS } from '../protected-names.ts';
+import { isSecretPath, secretPlaces } from '../secret-paths.ts';
+import { ABSENT_NAMES } from './absent-names.ts';
+import { gitRules } from './git-rules.ts';
+import { hostSockets } from './host-sockets.ts';
+import { isWritable, layRules, type PathRule } from './plan.ts';
+import type { Confinement } from './sandbox.ts';
+
+/** The places of this machine and user, and what is to be kept from commands there. */
+export interface Surroundings {
+  /** Absolute: what `~` means to programs; there may be several. */
+  readonly homes: readonly string[];
+  /** Muster's own. */
+  readonly stateDirectories: readonly string[];
+  /** Where sockets of the user's programs lie. */
+  readonly runtimeDirectories: readonly string[];
+  /** Sockets that the environment names. */
+  readonly sockets: readonly string[];
+}
+
+/** Of a socket or program's state: nothing that a command needs is there but what KEPT names. */
+const PRIVATE = ['/tmp', '/run', '/var/run'];
+/** Programs, drivers and the name servers of some systems lie below /run. */
+const KEPT = ['/run/current-system', '/run/opengl-driver', '/etc/resolv.conf'];
+/** Who can write here can log in as the user, or act in their name. */
+const NEVER_MADE = ['.ssh', '.gnupg', '.aws', '.azure', '.config/gh'];
+const SYSTEM_SECRETS = ['/etc/shadow', '/etc/gshadow', '/etc/shadow-', '/etc/gshadow-'];
+
+/**
+ * What a command may see and change, from what is on the disk now. `isPlaceholder` knows the empty
+ * directories that stand for what is not there.
+ */
+export function surveyRules(
+  { access, roots }: Confinement,
+  surroundings: Surroundings,
+  isPlaceholder: (path: string) => boolean,
+): readonly PathRule[] {
+  const isWorkspace = access === 'workspace';
+  const seen = layRules([
+    ...[...PRIVATE, ...surroundings.runtimeDirectories].flatMap(privateRule),
+    ...KEPT.flatMap(shownRule),
+    ...roots.map((path) => rule(isWorkspace ? 'writable' : 'shown', path)),
+    ...secretRules(roots, surroundings).filter(({ path }) => !isPlaceholder(path)),
+    ...hostSockets(surroundings.sockets).map((path) => rule('masked', path)),
+  ]);
+  if (!isWorkspace) return seen;
+  const protection = roots.flatMap((root) => protectedRules(root, isPlaceholder));
+  return layRules([...seen, ...protection, ...missingRules(surroundings, seen)]);
+}
+
+function rule(kind: PathRule['kind'], path: string): PathRule {
+  return { kind, path };
+}
+
+/** None where it is missing or a link: what a link leads to has a rule of its own. */
+function privateRule(path: string): readonly PathRule[] {
+  return look(path)?.isDirectory() === true ? [rule('private', path)] : [];
+}
+
+function shownRule(path: string): readonly PathRule[] {
+  const real = realPath(path);
+  return real === undefined ? [] : [rule('shown', real)];
+}
+
+const PROTECTED = new Set(PROTECTED_PATHS);
+const DEEPER = PROTECTED_PATHS.filter((path) => path.includes('/'));
+
+function protectedRules(
+  root: string,
+  isPlaceholder: (path: string) => boolean,
+): readonly PathRule[] {
+  const names = namesOf(root);
+  const present = [...names.filter(isProtectedName), ...DEEPER];
+  const absent = ABSENT_NAMES.filter((name) => !names.includes(name));
+  return [
+    ...present.flatMap((name) => {
+      const path = join(root, name);
+      if (isPlaceholder(path)) return [rule('absent', path)];
+      return name === '.git' ? gitRules(path, isPlaceholder) : protectedRule(path);
+    }),
+    ...absent.map((name) => rule('absent', join(root, name))),
+    ...(['HEAD', 'objects', 'refs'].every((name) => names.includes(name))
+      ? gitRules(root, isPlaceholder)
+      : []),
+  ];
+}
+
+function isProtectedName(name: string): boolean {
+  const folded = name.toLowerCase();
+  return PROTECTED.has(folded) || PROTECTED_ENDINGS.some((ending) => folded.endsWith(ending));
+}
+
+function protectedRule(path: string): readonly PathRule[] {
+  const real = realPath(path);
+  return real === undefined ? [] : [rule('protected', real)];
+}
+
+function secretRules(
+  roots: readonly string[],
+  { homes, stateDirectories }: Surroundings,
+): readonly PathRule[] {
+  const paths = new Set([
+    ...homes.flatMap(secretPlaces),
+    ...[...homes, ...roots].flatMap(secretsAtTheTop),
+    ...stateDirectories,
+    ...SYSTEM_SECRETS,
+  ]);
+  return [...paths].flatMap(concealed);
+}
+
+function secretsAtTheTop(directory: string): readonly string[] {
+  return namesOf(directory)
+    .map((name) => join(directory, name))
+    .filter((path) => isSecretPath(path));
+}
+
+function concealed(path: string): readonly PathRule[] {
+  const real = realPath(path);
+  const found = real === undefined ? undefined : look(real);
+  if (real === undefined || found === undefined) return [];
+  return [rule(found.isDirectory() ? 'hidden' : 'masked', real)];
+}
+
+/** Secret and state directories that are missing, and that a command could make: the first part of each. */
+function missingRules(
+  { homes, stateDirectories }: Surroundings,
+  rules: readonly PathRule[],
+): readonly PathRule[] {
+  const wanted = [
+    ...homes.flatMap((home) => NEVER_MADE.map((name) => join(home, name))),
+    ...stateDirectories,
+  ];
+  return wanted.flatMap((path) => {
+    const missing = firstMissing(path);
+    return missing !== undefined && isWritable(missing, rules) ? [rule('absent', missing)] : [];
+  });
+}
+
+function firstMissing(path: string): string | undefined {
+  let at = '/';
+  for (const name of path.split('/').filter((part) => part !== '')) {
+    at = join(at, name);
+    if (look(at) === undefined) return at;
+  }
+  return undefined;
+}
+
+function namesOf(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    // Missing, or not ours to list: then the command, which is the same user, can't either.
+    return [];
+  }
+}
+
+function look(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    // Not ours to look at, nor the command's.
+    return undefined;
+  }
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    // Missing, or a link that leads nowhere: nothing is there to be hidden or shown.
+    return undefined;
+  }
+}

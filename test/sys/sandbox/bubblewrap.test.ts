@@ -1,0 +1,395 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ABSENT_NAMES } from '../../../src/sys/sandbox/absent-names.ts';
+import { needs } from '../../needs.ts';
+import { HAS_BUBBLEWRAP, Place, runIn } from './support.ts';
+
+const OPEN_SANDBOX = join(import.meta.dirname, '../../../src/sys/sandbox/open-sandbox.ts');
+
+async function listen(where: { readonly port: number } | { readonly path: string }) {
+  const server = createServer((socket) => socket.end('hello'));
+  if ('port' in where) server.listen(0, '127.0.0.1');
+  else server.listen(where.path);
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+function git(cwd: string, ...args: readonly string[]): string {
+  const identity = [
+    '-c',
+    'user.name=a',
+    '-c',
+    'user.email=a@b',
+    '-c',
+    'protocol.file.allow=always',
+  ];
+  return execFileSync('git', [...identity, ...args], { cwd, encoding: 'utf8', stdio: 'pipe' });
+}
+
+describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
+  test('writes in the roots and its temporary directory, and nowhere else', async () => {
+    const at = new Place();
+    const other = at.directory('other');
+    const command = `echo a > made && mkdir -p b/c && echo t > "$TMPDIR/t" && cat "$TMPDIR/t"
+      for path in ${at.home}/x ${at.base}/x /etc/muster-x /var/tmp/muster-x /usr/x /x; do
+        { echo x > "$path"; } 2>/dev/null && echo "$path"; done; true`;
+    const roots = [at.root, other];
+    const ran = await runIn(at.sandbox(), `${command}; echo o > ${other}/o`, { roots });
+    expect(ran).toEqual({ code: 0, out: 't\n', report: 'begun\nleft 0\n' });
+    expect(at.tree()).toEqual([
+      'home',
+      'other',
+      'other/o',
+      'records',
+      'work',
+      'work/b',
+      'work/b/c',
+      'work/made',
+    ]);
+  });
+
+  test('changes nothing at all where it may only read', async () => {
+    const at = new Place();
+    at.write('work/file', 'as it was');
+    const before = at.tree();
+    const command =
+      'cat file; for f in file new .git d/x; do { echo x > $f; } 2>/dev/null && echo wrote $f; done; mkdir d; rm -f file; chmod 777 file; touch file; mv file g; ln file h; true';
+    const ran = await runIn(at.sandbox(), command, { access: 'read-only', roots: [at.root] });
+    expect(ran.code).toBe(0);
+    expect(ran.out).toMatch(/^as it was/);
+    expect(ran.out).not.toContain('wrote');
+    expect(at.tree().filter((name) => name !== 'records')).toEqual(before);
+    expect(readFileSync(join(at.root, 'file'), 'utf8')).toBe('as it was');
+  });
+
+  test('can make, change and move nothing that is protected, and leaves nothing behind', async () => {
+    const at = new Place();
+    git(at.root, 'init', '-q');
+    at.write('work/.mcp.json', '{}');
+    at.write('work/.claude/settings.json', '{}');
+    const before = at.tree();
+    const names = [...ABSENT_NAMES].filter((name) => name !== '.git');
+    const command = `
+      for name in ${names.join(' ')} .git/hooks .git/config .git/config.worktree; do
+        { echo x > $name; } 2>/dev/null && echo "wrote $name"
+        { mkdir -p $name && echo x > $name/in; } 2>/dev/null && echo "wrote in $name"
+        rm -rf $name 2>/dev/null && echo "removed $name"
+        mv -n $name moved 2>/dev/null && echo "moved $name"
+      done
+      mv .git git 2>/dev/null && echo 'moved .git'
+      git config user.name me 2>/dev/null && echo configured
+      cat .mcp.json`;
+    const ran = await runIn(at.sandbox(), command, { roots: [at.root] });
+    expect(ran).toEqual({ code: 0, out: '{}', report: 'begun\nleft 0\n' });
+    // To move what is mounted is to copy it, and to fail at removing it.
+    rmSync(join(at.root, 'moved'), { recursive: true, force: true });
+    expect(at.tree().filter((name) => name !== 'records')).toEqual(before);
+    expect(readdirSync(at.records)).toEqual([]);
+  });
+
+  test('works with git, and sees nothing of what stands for what is not there', async () => {
+    const at = new Place();
+    git(at.root, 'init', '-q', '-b', 'main');
+    git(at.root, 'config', 'user.email', 'a@b');
+    git(at.root, 'config', 'user.name', 'a');
+    const hook = at.write('work/.git/hooks/pre-commit', '#!/bin/sh\necho hook ran\n');
+    execFileSync('chmod', ['755', hook]);
+    const command =
+      'echo a > a && git status --short && git add -A && git commit -qm one && git checkout -qb side && git status --short && git log --format=%s && git diff HEAD';
+    const ran = await runIn(at.sandbox(), command, { roots: [at.root] });
+    expect([ran.code, ran.out]).toEqual([0, '?? a\nhook ran\none\n']);
+    expect(git(at.root, 'ls-files')).toBe('a\n');
+  });
+
+  test('a worktree and a submodule are protected where they really are', async () => {
+    const at = new Place();
+    git(at.directory('lib'), 'init', '-q');
+    at.write('lib/f');
+    git(join(at.base, 'lib'), 'add', '-A');
+    git(join(at.base, 'lib'), 'commit', '-qm', 'lib');
+    git(at.root, 'init', '-q');
+    git(at.root, 'submodule', '--quiet', 'add', '../lib', 'sub');
+    git(at.root, 'commit', '-qm', 'main');
+    git(at.root, 'worktree', 'add', '-q', '../tree');
+    const tree = join(at.base, 'tree');
+    const sub = join(at.root, 'sub');
+    const command = `for path in ${at.root}/.git/config ${at.root}/.git/hooks/x ${tree}/.git ${at.root}/.git/modules/sub/config ${at.root}/.git/worktrees/tree/commondir; do
+      { echo x >> $path; } 2>/dev/null && echo wrote $path; done; true`;
+    const all = await runIn(at.sandbox(), command, { roots: [at.root, tree] });
+    expect([all.code, all.out]).toEqual([0, '']);
+    const alone = await runIn(at.sandbox(), `${command}; git status --short`, { roots: [sub] });
+    expect([alone.code, alone.out]).toEqual([0, '']);
+  });
+
+  test('a .git file that a hostile workspace brings shows nothing that is hidden', async () => {
+    const at = new Place();
+    const secret = at.write('home/.ssh/id', 'SECRET');
+    at.write('work/.git', `gitdir: ${join(at.home, '.ssh')}\n`);
+    symlinkSync(join(at.home, '.ssh'), join(at.root, '.claude'));
+    symlinkSync(secret, join(at.root, '.env'));
+    const ran = await runIn(at.sandbox(), `cat ${secret} .claude/id .env`, { roots: [at.root] });
+    expect(ran.code).toBe(1);
+    expect(ran.out).not.toContain('SECRET');
+  });
+
+  test('finds no secrets, and none of Muster’s own', async () => {
+    const at = new Place();
+    const secrets = [
+      'home/.ssh/id_rsa',
+      'home/.aws/credentials',
+      'home/.netrc',
+      'home/.docker/config.json',
+      'home/.config/gh/hosts.yml',
+      'work/.env',
+      'work/key.pem',
+      'state/tasks/log.jsonl',
+    ].map((name) => at.write(name, 'SECRET'));
+    at.write('work/.env.example', 'public');
+    const sandbox = at.sandbox({ state: join(at.base, 'state') });
+    const command = `cat ${secrets.join(' ')} .env.example /etc/shadow; ls -A ${at.home}/.ssh ${at.base}/state`;
+    for (const access of ['workspace', 'read-only'] as const) {
+      const ran = await runIn(sandbox, command, { access, roots: [at.root] });
+      expect(ran.out).toContain('public');
+      expect(ran.out).not.toContain('SECRET');
+      expect(ran.out).not.toMatch(/root:|id_rsa$|tasks$/m);
+    }
+  });
+
+  test('reaches neither a server of this machine nor its sockets, but where the network is allowed', async () => {
+    const at = new Place();
+    const port = await listen({ port: 0 });
+    await listen({ path: join(at.root, 'in.sock') });
+    await listen({ path: join(at.base, 'out.sock') });
+    const ask = `exec 3<>/dev/tcp/127.0.0.1/${port} && cat <&3`;
+    const apart = await runIn(at.sandbox(), ask, { roots: [at.root] });
+    expect(apart.out).toMatch(/Connection refused/);
+    const connect = `for path in in.sock ../out.sock; do ${process.execPath} -e 'require("net").connect(process.argv[1]).on("connect", () => console.log("connected")).on("error", (error) => console.log(error.code))' $path; done`;
+    const sockets = await runIn(at.sandbox(), connect, { roots: [at.root] });
+    expect(sockets.out).toMatch(/^E\w+\nE\w+\n$/);
+    const sandbox = at.sandbox();
+    await sandbox.state();
+    const confined = sandbox.confine({
+      argv: ['/bin/bash', '-c', ask],
+      cwd: at.root,
+      env: { PATH: '/usr/bin:/bin' },
+      confinement: { access: 'workspace', roots: [at.root], network: true },
+      stderr: 'command',
+    });
+    const child = spawn(confined.file, confined.args, { env: { ...confined.env } });
+    let out = '';
+    child.stdout.on('data', (chunk: Buffer) => void (out += chunk.toString()));
+    await once(child, 'close');
+    confined.release();
+    expect(out).toBe('hello');
+  });
+
+  test('sees no process of this machine, has no rights, and none are to be had', async () => {
+    const at = new Place();
+    const command = `ls -d /proc/[0-9]* | wc -l; grep -E 'Cap(Eff|Prm|Bnd|Amb)' /proc/self/status | grep -v 0000000000000000; cat /proc/${process.pid}/environ 2>&1 | head -c 20 | wc -c; kill -9 ${process.pid}; mount -t tmpfs x /mnt; mount -o remount,rw /; true`;
+    const { out } = await runIn(at.sandbox(), command, { roots: [at.root] });
+    expect(Number(out.split('\n')[0])).toBeLessThan(8);
+    expect(out).not.toMatch(/^Cap/m);
+    expect(existsSync('/mnt/x')).toBe(false);
+    expect(process.pid).toBeGreaterThan(0);
+  });
+
+  test('leaves no process behind, whatever it does to escape', async () => {
+    const at = new Place();
+    const seconds = `${200_000 + process.pid}.7`;
+    const command = `( env -i setsid setsid /bin/sh -c "trap '' TERM HUP; sleep ${seconds} & sleep ${seconds}" & ) ; sleep 0.1; echo gone`;
+    const { code, out, report } = await runIn(at.sandbox(), command, { roots: [at.root] });
+    expect([code, out]).toEqual([0, 'gone\n']);
+    expect(report).toMatch(/^begun\nleft [23]\n$/);
+    const lines = execFileSync('ps', ['-A', '-o', 'stat=,args='], { encoding: 'utf8' }).split('\n');
+    expect(lines.filter((line) => line.includes(seconds) && !line.startsWith('Z'))).toEqual([]);
+  });
+
+  test.each([
+    ['blanks and quotes', `it's "a" \\ $(b) \`c\``],
+    ['a line end and a tab', 'a\nb\tc'],
+    ['a colon and an equals sign', 'a:b=c,d'],
+    ['Unicode', 'größe-日本-👍'],
+    ['a leading dash', '--bind'],
+  ])('in a workspace whose name has %s', async (_, name) => {
+    const at = new Place({ name });
+    git(at.root, 'init', '-q');
+    const ran = await runIn(at.sandbox(), 'pwd > here; echo x > .git/hooks/p; echo y > .npmrc', {
+      roots: [at.root],
+    });
+    expect(ran.code).toBe(1);
+    expect(readFileSync(join(at.root, 'here'), 'utf8')).toBe(`${at.root}\n`);
+    expect(readdirSync(at.root).toSorted()).toEqual(['.git', 'here']);
+    expect(existsSync(join(at.root, '.git/hooks/p'))).toBe(false);
+  });
+
+  test('a root inside /tmp is there, and nothing else of it', async () => {
+    const at = new Place({ below: '/tmp' });
+    at.write('beside', 'SECRET');
+    const ran = await runIn(at.sandbox(), `echo a > a; ls /tmp; cat ../beside`, {
+      roots: [at.root],
+    });
+    expect(ran.out.split('\n')[0]).toBe(at.base.split('/')[2]);
+    expect(ran.out).not.toContain('SECRET');
+    expect(readFileSync(join(at.root, 'a'), 'utf8')).toBe('a\n');
+  });
+
+  test('a root that is the home directory has its secrets hidden, and none can be planted', async () => {
+    const at = new Place();
+    at.write('home/.aws/credentials', 'SECRET');
+    at.write('home/.bashrc', 'as it was\n');
+    const before = at.tree();
+    const state = join(at.home, '.config/muster');
+    const command = `cat .aws/credentials; for f in .bashrc .profile .aws/x .ssh/authorized_keys .config/muster/config.toml; do
+      mkdir -p $(dirname $f) 2>/dev/null; { echo x >> $f; } 2>/dev/null && echo wrote $f; done; echo made > made`;
+    const ran = await runIn(at.sandbox({ state }), command, { roots: [at.home] });
+    expect(ran.out).not.toMatch(/SECRET|wrote/);
+    expect(at.tree().filter((name) => name !== 'records')).toEqual(
+      [...before, 'home/made'].toSorted(),
+    );
+    expect(readFileSync(join(at.home, '.bashrc'), 'utf8')).toBe('as it was\n');
+  });
+
+  test('with a large environment, and from a directory that is gone', async () => {
+    const at = new Place();
+    const large = Object.fromEntries(
+      Array.from({ length: 200 }, (_, index) => [`VARIABLE_${index}`, 'x'.repeat(4000)]),
+    );
+    const options = { roots: [at.root], env: large };
+    const ran = await runIn(at.sandbox(), 'echo ${#VARIABLE_199}', options);
+    expect([ran.code, ran.out]).toEqual([0, '4000\n']);
+    const gone = await runIn(at.sandbox(), 'pwd', { ...options, cwd: join(at.root, 'gone') });
+    expect([gone.code, gone.out]).toEqual([1, '']);
+    expect(gone.report).toMatch(/^bwrap: Can't chdir/);
+    expect(readdirSync(at.root)).toEqual([]);
+  });
+
+  test.runIf(process.getuid?.() === 0)('as a normal user, too', () => {
+    const at = new Place();
+    at.write('home/.ssh/id', 'SECRET');
+    execFileSync('chown', ['-R', '65534:65534', at.base]);
+    const script = `
+      import { openSandbox } from ${JSON.stringify(OPEN_SANDBOX)};
+      import { spawnSync } from 'node:child_process';
+      const [home, root] = process.argv.slice(1);
+      const surroundings = { homes: [home], stateDirectories: [], runtimeDirectories: [], sockets: [] };
+      const sandbox = openSandbox({ kind: 'auto', platform: 'linux', path: '', roots: [root], surroundings, records: null });
+      console.log(JSON.stringify(await sandbox.state()));
+      const { file, args, env } = sandbox.confine({ argv: ['/bin/bash', '-c', 'id -u; echo a > a && cat a; echo x > .npmrc; cat ' + home + '/.ssh/id; touch /var/tmp/x && echo wrote'], cwd: root, env: { PATH: '/usr/bin:/bin' }, confinement: { access: 'workspace', roots: [root], network: false }, stderr: 'command' });
+      process.stdout.write(spawnSync(file, args, { env, encoding: 'utf8' }).stdout);`;
+    const user = ['--reuid', '65534', '--regid', '65534', '--clear-groups', process.execPath];
+    const out = execFileSync(
+      'setpriv',
+      [...user, '--input-type=module', '-e', script, at.home, at.root],
+      {
+        encoding: 'utf8',
+        env: { PATH: '/usr/bin:/bin' },
+        cwd: at.root,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    );
+    expect(out).toBe('{"on":true,"kind":"bwrap"}\n65534\na\n');
+  });
+});
+
+/** Starts a server in the sandbox, asks it from there, and prints who reaches it. */
+const ASK_FROM_BESIDE = `
+  import { openSandbox } from ${JSON.stringify(OPEN_SANDBOX)};
+  import { spawn, spawnSync } from 'node:child_process';
+  import { once } from 'node:events';
+  const [root] = process.argv.slice(1);
+  const surroundings = { homes: [root], stateDirectories: [], runtimeDirectories: [], sockets: [] };
+  const sandbox = openSandbox({ kind: 'auto', platform: 'linux', path: '', roots: [], surroundings, records: null });
+  await sandbox.state();
+  const confine = (access, loopback, ...argv) => sandbox.confine({ argv, cwd: root, env: { PATH: '/usr/bin:/bin' }, confinement: { access, roots: [root], network: false }, stderr: 'command', ...loopback });
+  const leave = await sandbox.useLoopback('one');
+  const serve = "require('net').createServer((s) => s.end('hello')).listen(8080, '127.0.0.1', () => console.log('up'))";
+  const started = confine('workspace', { loopback: 'one' }, process.execPath, '-e', serve);
+  const server = spawn(started.file, started.args, { env: started.env });
+  await once(server.stdout, 'data');
+  const ask = (access, loopback) => {
+    const { file, args, env } = confine(access, loopback, '/bin/bash', '-c', 'id -u; exec 3<>/dev/tcp/127.0.0.1/8080 && cat <&3');
+    return spawnSync(file, args, { env, encoding: 'utf8' }).stdout;
+  };
+  const reached = [ask('workspace', { loopback: 'one' }), ask('workspace', { loopback: 'two' }), ask('read-only', {})];
+  server.kill('SIGKILL');
+  await once(server, 'close');
+  leave();
+  reached.push(ask('workspace', { loopback: 'one' }));
+  console.log(JSON.stringify(reached));`;
+
+describe.runIf(HAS_BUBBLEWRAP && needs('nsenter', 'util-linux'))('a shared loopback', () => {
+  const users = process.getuid?.() === 0 ? [0, 65534] : [process.getuid?.() ?? 0];
+  test.each(users)('is reached by those of its key alone, as user %d', (uid) => {
+    const at = new Place();
+    if (process.getuid?.() === 0) execFileSync('chown', ['-R', `${uid}:${uid}`, at.base]);
+    const become =
+      process.getuid?.() === uid
+        ? []
+        : ['setpriv', '--reuid', `${uid}`, '--regid', `${uid}`, '--clear-groups'];
+    const [file = '', ...args] = [...become, process.execPath, '--input-type=module', '-e'];
+    const out = execFileSync(file, [...args, ASK_FROM_BESIDE, at.root], {
+      encoding: 'utf8',
+      env: { PATH: '/usr/bin:/bin' },
+      cwd: at.root,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    expect(JSON.parse(out)).toEqual([`${uid}\nhello`, `${uid}\n`, `${uid}\n`, `${uid}\n`]);
+  });
+});
+
+describe.runIf(HAS_BUBBLEWRAP)('placeholders', () => {
+  test('of commands that run side by side stay until the last has ended', async () => {
+    const at = new Place();
+    const sandbox = at.sandbox();
+    await sandbox.state();
+    const confine = () =>
+      sandbox.confine({
+        argv: ['true'],
+        cwd: at.root,
+        env: {},
+        confinement: { access: 'workspace', roots: [at.root], network: false },
+        stderr: 'command',
+      });
+    const [first, second] = [confine(), confine()];
+    expect(second.args).toEqual(first.args);
+    expect(readdirSync(at.root)).toContain('.npmrc');
+    first.release();
+    first.release();
+    expect(readdirSync(at.root).toSorted()).toEqual([...ABSENT_NAMES].toSorted());
+    writeFileSync(join(at.root, '.npmrc', 'kept'), '');
+    second.release();
+    expect(readdirSync(at.root)).toEqual(['.npmrc']);
+  });
+
+  test('of a process that was killed are removed by the next, and those of a living one are not', async () => {
+    const at = new Place();
+    mkdirSync(at.records);
+    const left = ['.npmrc', '.vscode', '.idea'].map((name) => at.directory(`work/${name}`));
+    at.write('work/.idea/theirs');
+    const theirs = at.directory('work/.envrc');
+    writeFileSync(join(at.records, '4194304-1'), JSON.stringify(left));
+    const living = spawn('sleep', ['60']);
+    onTestFinished(() => void living.kill());
+    const stat = readFileSync(`/proc/${living.pid}/stat`, 'utf8');
+    const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    writeFileSync(join(at.records, `${living.pid}-${started}`), JSON.stringify([theirs]));
+    await runIn(at.sandbox(), 'true', { roots: [at.root] });
+    expect(readdirSync(at.root).toSorted()).toEqual(['.envrc', '.idea']);
+    expect(readdirSync(at.records)).toEqual([`${living.pid}-${started}`]);
+    rmSync(at.records, { recursive: true });
+  });
+});

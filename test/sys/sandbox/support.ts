@@ -1,0 +1,101 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+import { openSandbox } from '../../../src/sys/sandbox/open-sandbox.ts';
+import type { Confinement, Sandbox } from '../../../src/sys/sandbox/sandbox.ts';
+import { needs } from '../../needs.ts';
+
+/** What the tests of commands in bubblewrap need. */
+export const HAS_BUBBLEWRAP = process.platform === 'linux' && needs('bwrap', 'bubblewrap');
+
+/** A workspace, a home and a directory for records, outside of what is private in every sandbox. */
+export class Place {
+  readonly base: string;
+  readonly root: string;
+  readonly home: string;
+  readonly records: string;
+
+  constructor({ below = '/var/tmp', name = 'work' } = {}) {
+    this.base = realpathSync(mkdtempSync(join(below, 'muster-sandbox-')));
+    onTestFinished(() => rmSync(this.base, { recursive: true, force: true }));
+    this.root = this.directory(name);
+    this.home = this.directory('home');
+    this.records = join(this.base, 'records');
+  }
+
+  directory(name: string): string {
+    const path = join(this.base, name);
+    mkdirSync(path, { recursive: true });
+    return path;
+  }
+
+  /** Below the base. */
+  write(name: string, text = 'text\n'): string {
+    const path = join(this.base, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    return path;
+  }
+
+  sandbox(overrides: { readonly home?: string; readonly state?: string } = {}): Sandbox {
+    return openSandbox({
+      kind: 'bwrap',
+      platform: process.platform,
+      path: '/usr/bin:/bin',
+      roots: [this.root],
+      records: this.records,
+      surroundings: {
+        homes: [overrides.home ?? this.home],
+        stateDirectories: overrides.state === undefined ? [] : [overrides.state],
+        runtimeDirectories: [],
+        sockets: [],
+      },
+    });
+  }
+
+  /** Everything below the base, as paths relative to it. */
+  tree(): readonly string[] {
+    return readdirSync(this.base, { recursive: true, encoding: 'utf8' }).toSorted();
+  }
+}
+
+export interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly report: string;
+}
+
+export interface RunOptions extends Partial<Confinement> {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Runs a line of bash in a sandbox that is there. */
+export async function runIn(
+  sandbox: Sandbox,
+  command: string,
+  { access = 'workspace', roots = [], network = false, cwd, env = {} }: RunOptions,
+): Promise<Ran> {
+  const state = await sandbox.state();
+  if (!state.on) throw new Error(`no sandbox: ${state.because}`);
+  const [first = '/'] = roots;
+  const confined = sandbox.confine({
+    argv: ['/bin/bash', '--noprofile', '--norc', '-c', command],
+    cwd: cwd ?? first,
+    env: { PATH: '/usr/bin:/bin', ...env },
+    confinement: { access, roots, network },
+    stderr: 'monitor',
+  });
+  try {
+    const { status, stdout, stderr } = spawnSync(confined.file, confined.args, {
+      cwd: '/',
+      env: { ...confined.env },
+      encoding: 'utf8',
+    });
+    return { code: status, out: stdout, report: stderr };
+  } finally {
+    confined.release();
+  }
+}
