@@ -34,6 +34,8 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
   if (mayHaveEffects && tool.kind !== 'delegate') await run.journal.sync();
   const startedAt = deps.clock.monotonic();
   const output = await runTool(deps, run, ready);
+  // It has no outcome: whoever goes on with the task runs it again.
+  if (run.isParked) throw run.signal.reason;
   if (output.forced === true) run.noteForce();
   const told = output.told ?? [];
   // What it told first: a crash in the middle of the batch then makes the call be run again, and it tells.
