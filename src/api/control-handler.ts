@@ -47,6 +47,16 @@ async function carryOut(engine: Engine, request: ControlRequest): Promise<string
     case 'background':
       engine.detach(task);
       return `task ${task} goes on in the background`;
+    case 'answer': {
+      const { question, answer: text, scope, reason } = request;
+      engine.answer({
+        question,
+        text,
+        ...(scope === undefined ? {} : { scope }),
+        ...(reason === undefined ? {} : { reason }),
+      });
+      return `question ${question} is answered: task ${task} goes on`;
+    }
     default:
       return unreachable(request);
   }

@@ -15,8 +15,9 @@ export class EventRouter {
   }
 
   /**
-   * From the first event on, until the task at the top has ended. Returns what undoes it, for a tree
-   * that could not be set to work: it may be at work already, with a listener of its own.
+   * From the first event on, until the task at the top has ended. Returns what undoes it: for a tree that
+   * is left without an end, and for one that could not be set to work and may be at work already, with a
+   * listener of its own.
    */
   listen(tree: string, listener: EventListener): () => void {
     const before = this.listeners.get(tree);

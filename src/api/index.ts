@@ -1,10 +1,25 @@
 /** `muster-agent`: what a program that runs Muster uses. */
 export { MusterError, UsageError, type ErrorCode, type ErrorInfo } from '../base/errors.ts';
 export { VERSION } from '../base/version.ts';
-export type { Question, QuestionPort } from '../engine/deps.ts';
+export type { QuestionAnswer } from '../engine/engine.ts';
+export type { OnAsk, WaitingQuestion } from '../engine/inbox.ts';
+export type {
+  Answer,
+  GrantScope,
+  InputQuestion,
+  PermissionQuestion,
+  ProposedEdit,
+  Question,
+} from '../protocol/question.ts';
 export type { AgentDefinition } from '../protocol/agent.ts';
 export type { TaskEvent } from '../protocol/event.ts';
-export type { Receipt, ResultEnvelope, ShellRun, TaskStatus } from '../protocol/result.ts';
+export type {
+  QuestionJson,
+  Receipt,
+  ResultEnvelope,
+  ShellRun,
+  TaskStatus,
+} from '../protocol/result.ts';
 export { createMuster } from './muster.ts';
 export type { EventListener } from './event-router.ts';
 export type { ProjectFileToTrust, TrustDecision } from './trust/project-trust.ts';
@@ -13,6 +28,7 @@ export type { Muster, Run, StopRequest } from './session.ts';
 export { listAgentsIn, type ListAgentsOptions } from './listings.ts';
 export { openTasks, type Tasks, type TasksOptions } from './tasks.ts';
 export type { Deleted } from './tasks-family.ts';
+export type { Answered, AskedQuestion } from './tasks-questions.ts';
 export type { WatchListener } from './tasks-watch.ts';
 export { activityText } from '../engine/task-report.ts';
 export type { TaskSummary } from '../store/task-store.ts';

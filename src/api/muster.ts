@@ -2,16 +2,15 @@ import { homedir } from 'node:os';
 import { discoverAgents } from '../agents/discover.ts';
 import { systemClock } from '../base/clock.ts';
 import { Deadlines } from '../base/deadlines.ts';
-import { errorMessage } from '../base/errors.ts';
+import { errorMessage, UsageError } from '../base/errors.ts';
 import { VERSION } from '../base/version.ts';
 import { Engine } from '../engine/engine.ts';
+import { Inbox } from '../engine/inbox.ts';
 import { createChooser } from '../model/chooser.ts';
 import { withConcurrency } from '../model/concurrency.ts';
 import { createModelPort } from '../model/connect.ts';
 import { OFFLINE, resolveMain } from '../model/resolve.ts';
 import { discoverModels } from '../model/setup.ts';
-import { parseRules } from '../policy/rules.ts';
-import type { RuleSet } from '../protocol/permission.ts';
 import { openMemoryStore } from '../store/memory-store.ts';
 import { createRedactor, createStreamRedactor } from '../store/redact.ts';
 import { readEnvironment } from '../sys/env.ts';
@@ -28,7 +27,7 @@ import { openDataDir } from './data-dir.ts';
 import { EventRouter } from './event-router.ts';
 import type { MusterOptions } from './options.ts';
 import { Retention } from './retention.ts';
-import { openSavedAnswers, type SavedAnswers } from './saved-answers.ts';
+import { openSavedAnswers } from './saved-answers.ts';
 import { announced, sandboxOf } from './sandbox.ts';
 import { secretsOf } from './secrets.ts';
 import { Session, type Muster } from './session.ts';
@@ -36,6 +35,7 @@ import { connectLimits, engineSettings, modelSettings } from './settings.ts';
 import { stateDirectory } from './state-place.ts';
 import { untrustedNotice } from './trust/notice.ts';
 import { projectTrust } from './trust/project-trust.ts';
+import { standingRules } from './standing-rules.ts';
 import { workspaceRoots } from './workspace.ts';
 
 /** Puts all parts together. Throws UsageError for a wrong option or configuration. */
@@ -54,8 +54,6 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
   const loaded = await loadConfig({ ...place, cwd, trust, flags: options.flags ?? [] });
   for (const { where, message } of loaded.notices) onNotice(`${where}: ${message}`);
   const { config } = loaded;
-  const answers = openSavedAnswers({ ...state, onProblem: onNotice });
-  const rules = withAnswers(loaded.rules, answers.rules(projectRoot(cwd)));
   const fetch = createHttpFetch(environment);
   const deadlines = new Deadlines(systemClock);
   const setup = await discoverModels(modelSettings(loaded), environment, fetch);
@@ -94,6 +92,16 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
   const { kind } = config.sandbox;
   const keepsRecords = options.log !== false;
   const sandbox = sandboxOf({ ...place, kind, roots, dataDir: directory, keepsRecords });
+  const onAskSetting = loaded.settings.get('permissions.on_ask');
+  const onAsk = options.questions ?? config.permissions.onAsk;
+  if (onAsk === 'park' && options.log === false) {
+    throw new UsageError(
+      "questions can't be parked in a run that keeps no log: leave out --no-log, or --on-ask park",
+    );
+  }
+  const saved = openSavedAnswers({ ...state, onProblem: onNotice });
+  const standing = standingRules({ saved, projectRoot: projectRoot(cwd), onNotice });
+  const inbox = new Inbox({ onAsk, standing });
   const engine = new Engine({
     store,
     redactBytes: createStreamRedactor({ secrets }),
@@ -112,14 +120,14 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
     stateDirectories: [directory, realPath(userConfigDir(place))],
     sandboxed: async () => (await sandbox.state()).on,
     sandbox: announced(sandbox, { kind, onNotice }),
-    questions: options.questions ?? null,
+    inbox,
     onEvent: (event, of) => router.route(event, of),
     onSignal: () => {},
     onFault: (task, thrown) => onNotice(`task ${task}: ${errorMessage(thrown)}`),
   });
   const grant = {
     mode: config.permissions.mode,
-    rules,
+    rules: loaded.rules,
     roots,
     network: config.sandbox.network,
     maxDepth: config.taskTool.maxDepth,
@@ -130,6 +138,8 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
   const modeFlag = isModeFlag ? config.permissions.mode : null;
   return new Session({
     engine,
+    inbox,
+    isOnAskChosen: options.questions !== undefined || onAskSetting?.source.kind !== 'default',
     store,
     router,
     setup,
@@ -159,10 +169,4 @@ function realPath(path: string): string {
 async function loadOffline() {
   const { createOfflineModel } = await import('../model/offline/engine.ts');
   return createOfflineModel();
-}
-
-/** What the user has answered with "always" is allowed like what the user has written down. */
-function withAnswers(rules: RuleSet, answers: ReturnType<SavedAnswers['rules']>): RuleSet {
-  const saved = parseRules({ allow: answers, ask: [], deny: [] });
-  return { ...rules, allow: [...rules.allow, ...saved.rules.allow] };
 }

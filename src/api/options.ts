@@ -1,4 +1,5 @@
-import type { QuestionPort } from '../engine/deps.ts';
+import type { QuestionAnswer } from '../engine/engine.ts';
+import type { OnAsk } from '../engine/inbox.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { TaskSource } from '../protocol/task.ts';
 import type { Environment } from '../sys/env.ts';
@@ -26,8 +27,12 @@ export interface MusterOptions {
   readonly agents?: readonly AgentDefinition[];
   /** Turns of the main agent. Default: no limit. */
   readonly maxTurns?: number;
-  /** Answers questions. Default: nobody does, and what would ask is refused. */
-  readonly questions?: QuestionPort;
+  /**
+   * What happens to a question: `deny`, refused at once; `park`, its task is parked, and the run is
+   * left when nothing else goes on; `wait`, it waits for `Muster.answer`, or for another terminal.
+   * Default: `permissions.on_ask`.
+   */
+  readonly questions?: OnAsk;
   /** Default: the process's own. */
   readonly environment?: Environment;
   /** Told what went wrong and stops nothing, a line at a time. Default: nobody hears it. */
@@ -48,4 +53,6 @@ export interface ResumeRequest {
   readonly id: string;
   /** The next message. Default: none; what has ended, and not completed, is told to go on. */
   readonly prompt?: string;
+  /** Answers a question of it, or of a task below it that had not ended, before it goes on. */
+  readonly answer?: QuestionAnswer;
 }

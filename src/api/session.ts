@@ -2,8 +2,9 @@ import type { DiscoveredAgents } from '../agents/discover.ts';
 import { findAgent } from '../agents/find.ts';
 import { UsageError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import type { Engine } from '../engine/engine.ts';
+import type { Engine, QuestionAnswer } from '../engine/engine.ts';
 import { foldLog } from '../engine/fold-log.ts';
+import type { Inbox, WaitingQuestion } from '../engine/inbox.ts';
 import { MAIN_AGENT } from '../engine/main-agent.ts';
 import { resultEnvelope } from '../engine/result.ts';
 import { stopOrder, type StopOrder } from '../engine/stop.ts';
@@ -27,8 +28,10 @@ export interface Run {
   readonly id: string;
   /** `provider/id` of its main task. */
   readonly model: ResolvedModel;
-  /** Resolves when the task has ended, however it ended; never rejects. */
+  /** Resolves when the task has ended, however it ended, or is parked; never rejects. */
   readonly result: Promise<ResultEnvelope>;
+  /** The questions that it was left for, once its result says `parked`. */
+  parkedOn(): readonly WaitingQuestion[];
   /** Stops it and all below it. */
   stop(because: string): void;
 }
@@ -59,6 +62,15 @@ export interface Muster {
   resume(request: ResumeRequest, onEvent?: EventListener): Promise<Run>;
   /** The id of the newest conversation that worked in this directory; null where there is none. */
   newestConversation(): string | null;
+  /** What waits for an answer in this process, the oldest first. */
+  questions(): readonly WaitingQuestion[];
+  /**
+   * Answers a question, by its id or a unique beginning. Throws MusterError: `NOT_FOUND` when it does
+   * not wait here, `CONFLICT` when it is answered already, `INVALID_PARAM` for no answer to it.
+   */
+  answer(answer: QuestionAnswer): void;
+  /** Calls it whenever `questions()` changes, until the returned function is called. */
+  watchQuestions(listener: () => void): () => void;
   /** Stops every run; resolves when all have ended. */
   stop(request: StopRequest): Promise<void>;
   /** Stops what runs, and gives back locks and files. */
@@ -67,6 +79,9 @@ export interface Muster {
 
 interface SessionParts {
   readonly engine: Engine;
+  readonly inbox: Inbox;
+  /** Whether somebody has said what happens to questions. */
+  readonly isOnAskChosen: boolean;
   readonly store: TaskStore;
   readonly router: EventRouter;
   readonly setup: ModelSetup;
@@ -129,7 +144,7 @@ export class Session implements Muster {
         source: request.source ?? 'sdk',
         params: { prompt: request.prompt, ...(agent === null ? {} : { agent: agent.name }) },
       });
-      return this.runOf(task);
+      return this.runOf(task, forget);
     } catch (thrown) {
       forget();
       throw thrown;
@@ -137,7 +152,7 @@ export class Session implements Muster {
   }
 
   async resume(request: ResumeRequest, onEvent: EventListener = () => {}): Promise<Run> {
-    const { engine, router, setup, store, maxTurns } = this.parts;
+    const { engine, router, setup, store, maxTurns, isOnAskChosen } = this.parts;
     const id = store.resolveId(request.id);
     const prompt = request.prompt ?? null;
     if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
@@ -150,8 +165,11 @@ export class Session implements Muster {
         ceiling: (recorded) => this.ceiling(id, recorded),
         ...(setup.settings.flag === undefined ? {} : { model: this.mainModel(prompt ?? '') }),
         ...(maxTurns === null ? {} : { maxTurns }),
+        ...(request.answer === undefined ? {} : { answer: request.answer }),
+        // What was parked once is not refused because nobody says so again.
+        keepsParked: !isOnAskChosen,
       });
-      return this.runOf(task);
+      return this.runOf(task, forget);
     } catch (thrown) {
       forget();
       throw thrown;
@@ -168,6 +186,7 @@ export class Session implements Muster {
       id,
       model: state.spec.model,
       result: Promise.resolve(resultEnvelope(state, paths)),
+      parkedOn: () => [],
       stop: () => {},
     };
   }
@@ -177,6 +196,18 @@ export class Session implements Muster {
     const [cwd] = grant.roots;
     const newest = store.list().find((task) => task.parent === null && task.cwd === cwd);
     return newest?.id ?? null;
+  }
+
+  questions(): readonly WaitingQuestion[] {
+    return this.parts.inbox.open();
+  }
+
+  answer(answer: QuestionAnswer): void {
+    this.parts.engine.answer(answer);
+  }
+
+  watchQuestions(listener: () => void): () => void {
+    return this.parts.inbox.listen(listener);
   }
 
   /**
@@ -198,13 +229,18 @@ export class Session implements Muster {
     };
   }
 
-  private runOf(task: TaskRun): Run {
+  /** `forget`: ends the listening to a tree that is left without an end. */
+  private runOf(task: TaskRun, forget: () => void): Run {
     this.parts.channel?.open();
     this.parts.retention.begin();
     return {
       id: task.spec.id,
       model: task.spec.model,
-      result: task.ended.then(() => this.parts.engine.result(task)),
+      result: task.ended.then(() => {
+        if (task.isParked) forget();
+        return this.parts.engine.result(task);
+      }),
+      parkedOn: () => task.tree.parkedOn,
       stop: (because) => task.stop(stopOrder('client', because)),
     };
   }

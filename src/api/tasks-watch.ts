@@ -178,7 +178,11 @@ class Watch {
       for (const { id, fold } of free) {
         // One that is about to be made has no owner yet.
         if (fold.state === null || !this.followed.delete(id)) continue;
-        this.listener.left({ ...fold.state, status: 'interrupted' });
+        const { status } = fold.state;
+        this.listener.left({
+          ...fold.state,
+          status: status === 'parked' ? status : 'interrupted',
+        });
       }
     }
   }

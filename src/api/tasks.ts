@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { systemErrorCode, UsageError } from '../base/errors.ts';
 import { foldLog } from '../engine/fold-log.ts';
 import { resultEnvelope } from '../engine/result.ts';
+import type { AnswerWish } from '../engine/read-answer.ts';
 import type { TaskEvent } from '../protocol/event.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskState } from '../protocol/state.ts';
@@ -13,6 +14,7 @@ import { dataDir } from './config/paths.ts';
 import { openDataDir } from './data-dir.ts';
 import type { Deleted } from './tasks-family.ts';
 import type { TaskPlace } from './tasks-process.ts';
+import type { Answered, AskedQuestion } from './tasks-questions.ts';
 import type { StopOutcome } from './tasks-stop.ts';
 import type { Message, Told } from './tasks-tell.ts';
 import type { WatchEnd, WatchListener } from './tasks-watch.ts';
@@ -35,7 +37,7 @@ export interface TasksOptions {
 export interface Tasks {
   /** Newest first. */
   list(): readonly TaskSummary[];
-  /** A task as its log tells it by now; `interrupted` when it has no end and nobody works on it. */
+  /** A task as its log tells it by now; `interrupted` when it has no end, nobody works on it and it is not parked. */
   state(id: string): TaskState;
   /** The result of a task, for programs. */
   envelope(state: TaskState): ResultEnvelope;
@@ -51,6 +53,12 @@ export interface Tasks {
     id: string | null,
     options: { readonly listener: WatchListener; readonly signal: AbortSignal },
   ): Promise<WatchEnd>;
+  /** What waits for an answer, of all trees, the oldest first. */
+  questions(): Promise<readonly AskedQuestion[]>;
+  /** An open question, by its id or a unique beginning. `CONFLICT`: it is settled. */
+  question(id: string): Promise<AskedQuestion>;
+  /** Answers one where its task lives; where that is nowhere, says which task is to go on with it. */
+  answer(id: string, wish: AnswerWish): Promise<Answered>;
   /** Stops a task and all below it, wherever it lives; resolves when it has ended. */
   stop(id: string, because: string): Promise<StopOutcome>;
   /** The living process that a message for a task goes to; null: there is none. */
@@ -125,7 +133,7 @@ class StoredTasks implements Tasks {
     const isOwned = this.store.owner(id) !== null;
     // Read after the owner was looked for: an end is written before the log is given up.
     const state = foldLog(this.store, id);
-    if (state.end === null && !isOwned) state.status = 'interrupted';
+    if (state.end === null && !isOwned && state.status !== 'parked') state.status = 'interrupted';
     return state;
   }
 
@@ -161,6 +169,21 @@ class StoredTasks implements Tasks {
     const { stopTask } = await import('./tasks-stop.ts');
     const { onNotice } = this;
     return stopTask(this.place, { id: this.store.resolveId(prefix), because, onNotice });
+  }
+
+  async questions(): Promise<readonly AskedQuestion[]> {
+    const { allQuestions } = await import('./tasks-questions.ts');
+    return allQuestions(this.place, this.onNotice);
+  }
+
+  async question(prefix: string): Promise<AskedQuestion> {
+    const { findQuestion } = await import('./tasks-questions.ts');
+    return findQuestion(this.place, prefix, this.onNotice);
+  }
+
+  async answer(prefix: string, wish: AnswerWish): Promise<Answered> {
+    const { answerQuestion } = await import('./tasks-questions.ts');
+    return answerQuestion(this.place, prefix, wish, this.onNotice);
   }
 
   async processFor(prefix: string): Promise<TaskOwner | null> {

@@ -39,6 +39,7 @@ export async function runCalls(
   const slot = new SlotUse(run, { own: prepared.length - waits, waits });
   const waitsFor = schedule(prepared.map(scheduledCall));
   const atOnce = new AtOnce(MOST_AT_ONCE);
+  const working = (work: () => Promise<void>) => run.tree.standstill.working(work);
   const done: Promise<void>[] = [];
   for (const [index, call] of prepared.entries()) {
     const earlier = (waitsFor[index] ?? []).map((before) => done[before]);
@@ -46,13 +47,13 @@ export async function runCalls(
       Promise.all(earlier)
         .then(() =>
           isWait(call)
-            ? runCall(deps, run, { call, slot })
-            : atOnce.run(() => runCall(deps, run, { call, slot })),
+            ? working(() => runCall(deps, run, { call, slot }))
+            : atOnce.run(() => working(() => runCall(deps, run, { call, slot }))),
         )
         .finally(() => (isWait(call) ? slot.waitEnded() : slot.ownCallEnded())),
     );
   }
-  await allDone(run, done);
+  await run.tree.standstill.waiting(() => allDone(run, done));
 }
 
 /** The calls that may run; what is over the cap is refused. */
@@ -80,7 +81,7 @@ async function allDone(run: TaskRun, calls: readonly Promise<void>[]): Promise<v
   try {
     await Promise.all(calls);
   } catch (thrown) {
-    if (!isStopOrder(thrown)) {
+    if (!isStopOrder(thrown) && !run.isParked) {
       run.stop(stopOrder('parent', `the log of task ${run.spec.id} can't be written`));
     }
     await Promise.allSettled(calls);
@@ -125,9 +126,10 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallAtWor
     await execute(deps, run, { ...call, reach: NO_FILES });
     return;
   }
+  const { standstill } = run.tree;
   const wait = isWait(call)
-    ? <T>(ask: () => Promise<T>) => ask()
-    : <T>(ask: () => Promise<T>) => slot.waiting(ask);
+    ? <T>(ask: () => Promise<T>) => standstill.waiting(ask)
+    : <T>(ask: () => Promise<T>) => slot.waiting(() => standstill.waiting(ask));
   const { allowed, reach, decision, refusal } = await judge(deps, run, call, wait);
   if (run.signal.aborted) return;
   if (allowed) {

@@ -101,7 +101,7 @@ async function waitForChild(
         deps.onFault(caller.spec.id, thrown);
       }
     });
-    await Promise.race([run.ended, run.detached]);
+    await caller.tree.standstill.waiting(() => Promise.race([run.ended, run.detached]));
     patience.cancel();
   }
   if (child()?.status === null) return goesOn(deps.store.outputFile(id), id);

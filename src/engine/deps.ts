@@ -4,12 +4,12 @@ import type { MusterError } from '../base/errors.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { TaskEvent, TaskSignal } from '../protocol/event.ts';
 import type { ModelFacts, ModelPort, ResolvedModel } from '../protocol/model.ts';
-import type { Decision } from '../protocol/permission.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { TaskLimits } from '../protocol/task.ts';
 import type { AnyTool, ByteFilter, ToolCaps } from '../protocol/tool.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import type { Sandbox } from '../sys/sandbox/sandbox.ts';
+import type { Inbox } from './inbox.ts';
 
 /** What configuration says to the engine, in its own units. */
 export interface EngineSettings {
@@ -53,21 +53,6 @@ export interface ModelChooser {
   facts(model: ResolvedModel): Promise<ModelFacts>;
 }
 
-/** A question to a person. Rejects only when `signal` aborts. */
-export interface Question {
-  readonly taskId: string;
-  /** Agent names from the main agent down to the one that asks. */
-  readonly chain: readonly string[];
-  readonly tool: string;
-  /** The exact command, path or host. */
-  readonly subject: string;
-  readonly decision: Decision;
-}
-
-export interface QuestionPort {
-  ask(question: Question, signal: AbortSignal): Promise<'allow' | 'deny'>;
-}
-
 export interface AgentSource {
   /** All that may be chosen by name, shadowed ones left out. Called at each use: files may change. */
   agents(): readonly AgentDefinition[];
@@ -94,8 +79,8 @@ export interface EngineDeps {
   sandboxed(): Promise<boolean>;
   /** Holds the commands of tasks. */
   readonly sandbox: Sandbox;
-  /** Null where nobody can answer: what would ask is refused. */
-  readonly questions: QuestionPort | null;
+  /** What tasks ask people. */
+  readonly inbox: Inbox;
   /** Each event once it is written; `tree`: the id of the task at the top here, `state`: the fold with it. */
   onEvent(event: TaskEvent, of: { readonly tree: string; readonly state: TaskState }): void;
   /** Something that could not be written where it belongs; for the log file and stderr. */

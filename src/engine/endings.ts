@@ -3,6 +3,7 @@ import type { EndReason, StoppedBy } from '../protocol/event.ts';
 import type { ModelFailure } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { LimitHit } from '../protocol/stint.ts';
+import { haltedMessage } from './denials.ts';
 import { limitMessage } from './limits.ts';
 import type { StopOrder } from './stop.ts';
 
@@ -55,6 +56,11 @@ export function gaveNothing(state: TaskState, answers: number): Ending {
 export function filtered(state: TaskState): Ending {
   const message = "the provider's content filter ended the answer";
   return failed(state, { code: 'PROVIDER_ERROR', message, retryable: false });
+}
+
+export function haltedByUser(state: TaskState): Ending {
+  const message = haltedMessage(state);
+  return failed(state, { code: 'PERMISSION_DENIED', message, retryable: false });
 }
 
 /** An error of Muster's own: its log can't be written, or a bug. */

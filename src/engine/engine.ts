@@ -2,7 +2,9 @@ import { findAgent } from '../agents/find.ts';
 import { MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
+import { openQuestions } from '../protocol/inbox-state.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
+import type { Question } from '../protocol/question.ts';
 import type { Rights } from '../protocol/permission.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskSource } from '../protocol/task.ts';
@@ -17,6 +19,8 @@ import { openTasks } from './open-task.ts';
 import { Pace } from './pace.ts';
 import { PrefixCache } from './prefix.ts';
 import { describePrompt } from './prompt.ts';
+import { answerLeft } from './record-answer.ts';
+import type { AnswerWish } from './read-answer.ts';
 import { resultEnvelope } from './result.ts';
 import { resumeChild } from './resume-child.ts';
 import { GO_ON, recordCeiling, recordResume, setToWork, userMessage } from './resume.ts';
@@ -49,6 +53,16 @@ export interface ResumeRequest {
   /** Absent: as recorded. */
   readonly model?: ResolvedModel;
   readonly maxTurns?: number;
+  /** Questions that wait in its logs go on to wait, whatever happens to others. Default false. */
+  readonly keepsParked?: boolean;
+  /** The answer to a question of it, or of a task below it that had not ended. */
+  readonly answer?: QuestionAnswer;
+}
+
+/** What a person says to a question. */
+export interface QuestionAnswer extends AnswerWish {
+  /** Its whole id. */
+  readonly question: string;
 }
 
 /** How a person makes a task go on whose tree is at work. */
@@ -82,7 +96,7 @@ export class Engine {
   start(request: RootRequest): TaskRun {
     const { settings } = this.deps;
     const id = request.id ?? newId();
-    const run = createTask(this.workshop, new Tree(id, settings), {
+    const run = createTask(this.workshop, new Tree(id, this.deps), {
       ...request,
       id,
       limits: combineLimits({
@@ -102,13 +116,16 @@ export class Engine {
   /**
    * Makes a task that nobody owns go on, from its log alone, with all below it that had not ended. It
    * has begun to work when this resolves. Throws MusterError: `NOT_FOUND`, `CONFLICT` while a process
-   * owns it.
+   * owns it, or the question is answered; `INVALID_PARAM` for no answer to it.
    */
   async resume(id: string, request: ResumeRequest): Promise<TaskRun> {
     const opened = openTasks(this.workshop, id, { tree: null, parent: null });
     const [top, ...below] = opened;
-    const { prompt, ...terms } = request;
+    const { prompt, keepsParked = false, answer, ...terms } = request;
     try {
+      const isAsking = opened.some(({ state }) => openQuestions(state).length > 0);
+      if (keepsParked && isAsking && top.tree.onAsk === 'deny') top.tree.onAsk = 'park';
+      if (answer !== undefined) answerLeft(opened, answer, this.deps.inbox.standing);
       recordResume(this.deps, top, {
         ...terms,
         by: 'user',
@@ -167,6 +184,11 @@ export class Engine {
     caller.wake();
   }
 
+  /** Answers a question that waits in this process. Throws MusterError as `Inbox.answer` does. */
+  answer({ question, ...wish }: QuestionAnswer): Question {
+    return this.deps.inbox.answer(question, wish);
+  }
+
   private atWork(id: string): TaskRun {
     const run = this.running.get(id);
     if (run !== undefined) return run;
@@ -187,10 +209,9 @@ export class Engine {
 
   result(run: TaskRun): ResultEnvelope {
     const { store } = this.deps;
-    return resultEnvelope(run.outcome(), {
-      transcript: store.log(run.spec.id),
-      outputFile: store.outputFile(run.spec.id),
-    });
+    const paths = { transcript: store.log(run.spec.id), outputFile: store.outputFile(run.spec.id) };
+    const asked = run.tree.parkedOn.map(({ question }) => question);
+    return resultEnvelope(run.outcome(), paths, asked);
   }
 
   /** Stops every tree; resolves when all of their tasks have ended. */

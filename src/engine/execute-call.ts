@@ -39,6 +39,8 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
   if (mayHaveEffects && tool.kind !== 'delegate') await run.journal.sync();
   const startedAt = deps.clock.monotonic();
   const output = await runTool(deps, run, ready);
+  // It has no outcome: whoever goes on with the task runs it again.
+  if (run.isParked) throw run.signal.reason;
   if (output.forced === true) run.noteForce();
   const told = output.told ?? [];
   const text = capped(output.text, tool, deps);

@@ -1,4 +1,4 @@
-import { NO_ACCESS, type Decision } from '../protocol/permission.ts';
+import { NO_ACCESS, type Decision, type Rights } from '../protocol/permission.ts';
 import { isInside } from '../policy/call.ts';
 import type { CommandProof, JudgedCall, ResolvedPath } from '../policy/call.ts';
 import { decide, needsShellParser } from '../policy/decide.ts';
@@ -8,6 +8,7 @@ import type { FileReach } from '../protocol/tool.ts';
 import { commandPath } from '../sys/command-environment.ts';
 import { readEnvironment } from '../sys/env.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
+import { askPerson, closeQuestion, type Waiting } from './ask-person.ts';
 import { proveCommands } from './command-proof.ts';
 import type { EngineDeps } from './deps.ts';
 import { fileReach, pathCaution } from './file-reach.ts';
@@ -23,12 +24,10 @@ export interface Judgement {
   readonly refusal: string;
 }
 
-/** Runs a wait in which the call is not at work. */
-export type Waiting = <T>(wait: () => Promise<T>) => Promise<T>;
-
 /**
  * Whether a call may run, decided the moment before it would: paths are resolved now, and a person
- * is asked where there is one.
+ * is asked where there is one. What comes of asking is judged like everything else: with the paths, rules
+ * and rights as they are by then.
  */
 export async function judge(
   deps: EngineDeps,
@@ -36,7 +35,22 @@ export async function judge(
   ready: ReadyCall,
   waiting: Waiting,
 ): Promise<Judgement> {
-  const { rights } = run;
+  for (;;) {
+    const { call, decision, reach } = await decideNow(deps, run, ready);
+    if (decision.verdict !== 'ask') {
+      const allowed = decision.verdict === 'allow';
+      if (allowed) closeQuestion(run, ready);
+      return { allowed, reach, decision, refusal: refuseUnanswered(decision) };
+    }
+    const verdict = await askPerson(deps, run, { ready, call, decision }, waiting);
+    if (verdict.kind === 'allowed') return { allowed: true, reach, decision, refusal: '' };
+    if (verdict.kind === 'refused') return { ...verdict, allowed: false, reach };
+  }
+}
+
+/** What is decided about a call as everything is at this moment. */
+async function decideNow(deps: EngineDeps, run: TaskRun, ready: ReadyCall) {
+  const rights = withGrants(deps, run);
   const described = judgedCall(deps, run, ready);
   const sandboxed = described.kind === 'execute' && (await deps.sandboxed());
   const needsParser = needsShellParser(described, rights, { sandboxed });
@@ -47,35 +61,16 @@ export async function judge(
       : { ...described, proof: await proofOf(deps, run, ready, { shellParser, sandboxed }) };
   const { home, stateDirectories } = deps;
   const decision = decide(call, rights, { home, stateDirectories, shellParser, sandboxed });
-  const reach = fileReach(call, { rights, home });
-  if (decision.verdict !== 'ask' || deps.questions === null) {
-    const allowed = decision.verdict === 'allow';
-    return { allowed, reach, decision, refusal: refuseUnanswered(decision) };
-  }
-  const answer = await waiting(() => askPerson(deps, run, { call, decision }));
-  return { allowed: answer === 'allow', reach, decision, refusal: DENIED_BY_PERSON };
+  return { call, decision, reach: fileReach(call, { rights, home }) };
 }
 
-const DENIED_BY_PERSON = 'The user was asked and said no. Go on without it.';
-
-async function askPerson(
-  deps: EngineDeps,
-  run: TaskRun,
-  { call, decision }: { readonly call: JudgedCall; readonly decision: Decision },
-): Promise<'allow' | 'deny'> {
-  const { commands, writes, reads, hosts } = call.access;
-  const paths = [...writes, ...reads].map((path) => path.real);
-  const answer = await deps.questions?.ask(
-    {
-      taskId: run.spec.id,
-      chain: run.chain(),
-      tool: call.tool,
-      subject: [...commands, ...paths, ...hosts].join('\n'),
-      decision,
-    },
-    run.signal,
-  );
-  return answer ?? 'deny';
+/** Its rights with what the user has allowed since: to it, to a task above it, or once and for all. */
+function withGrants({ inbox }: EngineDeps, run: TaskRun): Rights {
+  const { rights } = run;
+  const granted = [...run.granted(), ...(inbox.standing?.rules ?? [])];
+  if (granted.length === 0) return rights;
+  const { rules } = rights;
+  return { ...rights, rules: { ...rules, allow: [...rules.allow, ...granted] } };
 }
 
 async function proofOf(

@@ -1,6 +1,7 @@
 import { escapeTags } from '../base/control-tags.ts';
 import { errorInfo } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
+import { runningShells } from '../protocol/belongings.ts';
 import { closeOpenCalls, runCalls } from './calls.ts';
 import { closeOpenChildren, deliverEnd } from './delivery.ts';
 import type { EngineDeps } from './deps.ts';
@@ -22,11 +23,16 @@ const MOST_GATHER_MS = 1_000;
  * The one loop of every agent: request, calls, request, until the model ends its answer, a limit or
  * a stop. Never rejects: whatever happens, the end is written and all that was held is given back.
  */
-export async function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
+export function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
+  return run.tree.standstill.working(() => runToEnd(deps, run));
+}
+
+async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
   let ending: Ending;
   try {
     ending = await drive(deps, run);
   } catch (thrown) {
+    if (run.isParked) return leave(deps, run);
     ending = isStopOrder(thrown) ? cutShort(run) : endings.broken(run.state, thrown);
   }
   run.decideEnd();
@@ -44,6 +50,19 @@ export async function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
     deps.onFault(run.spec.id, thrown);
   } finally {
     deliverEnd(deps, run);
+    run.close();
+  }
+}
+
+/** Its log stays without an end, for whoever goes on with it; what ran beside it is told there. */
+async function leave(deps: EngineDeps, run: TaskRun): Promise<void> {
+  try {
+    await run.shells.stop(runningShells(run.state), { isTold: true });
+    await run.childrenEnded();
+    await run.journal.sync();
+  } catch (thrown) {
+    deps.onFault(run.spec.id, thrown);
+  } finally {
     run.close();
   }
 }
@@ -124,7 +143,7 @@ async function turn(
 
 async function waitForNews(run: TaskRun): Promise<void> {
   run.giveSlot();
-  await run.news();
+  await run.tree.standstill.waiting(() => run.news());
 }
 
 /**

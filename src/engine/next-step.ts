@@ -4,6 +4,7 @@ import type { TaskInput } from '../protocol/event.ts';
 import type { ToolCallPart } from '../protocol/message.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { LimitHit } from '../protocol/stint.ts';
+import { isHalted } from './denials.ts';
 import * as endings from './endings.ts';
 import type { Ending } from './endings.ts';
 import { repeatedCalls } from './progress.ts';
@@ -41,6 +42,7 @@ export function nextStep(state: TaskState, limits: StepLimits): Step {
     return { kind: 'end', ending: endings.endedByLimit(state, stint.limit) };
   }
   if (answer?.reason === 'content_filter') return { kind: 'end', ending: endings.filtered(state) };
+  if (isHalted(state)) return { kind: 'end', ending: endings.haltedByUser(state) };
   const calls = unansweredCalls(conversation);
   if (calls.length > 0) return { kind: 'calls', calls };
   if (stint.limit !== null) return { kind: 'turn', toolChoice: 'none' };

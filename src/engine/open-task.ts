@@ -50,7 +50,7 @@ function openTask(workshop: Workshop, id: string, place: Place): TaskRun {
   const before = new LogFold();
   const log = deps.store.claim(id, before.add);
   try {
-    const tree = place.tree ?? new Tree(id, deps.settings);
+    const tree = place.tree ?? new Tree(id, deps);
     const journal = openJournal(deps, tree, log, before.state);
     const { spec } = journal.state;
     tree.addTasks(tasksBelow(journal.state));
@@ -66,6 +66,7 @@ function openTask(workshop: Workshop, id: string, place: Place): TaskRun {
       view: new Map(tools.map((tool) => [tool.name, tool])),
       tree,
       parent: place.parent,
+      foreignUpTo: deps.store.importedUpTo(id) ?? -1,
     });
     running.add(run);
     return run;

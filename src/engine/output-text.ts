@@ -1,6 +1,8 @@
 import { terminalText } from '../base/terminal-text.ts';
 import type { TaskEvent } from '../protocol/event.ts';
+import { answerText } from '../protocol/inbox-state.ts';
 import { messageText } from '../protocol/message.ts';
+import { questionSubject } from '../protocol/question.ts';
 
 const SHOWN_INPUT = 200;
 
@@ -24,6 +26,10 @@ function textOf(event: TaskEvent): string | null {
       return event.error === null ? null : `✗ ${event.tool}: ${firstLine(event.text)}\n`;
     case 'call.refused':
       return `✗ ${event.tool}: ${firstLine(event.text)}\n`;
+    case 'question.asked':
+      return `? ${event.question.tool}: ${questionSubject(event.question)} [question ${event.question.id}]\n`;
+    case 'question.answered':
+      return `» ${answerText(event.answer, event.by)}\n`;
     case 'turn.retried':
     case 'turn.failed':
       return `… ${event.failure.message}\n`;

@@ -1,5 +1,5 @@
 import type { ErrorInfo } from '../base/errors.ts';
-import { formatDuration, plural } from '../base/text.ts';
+import { formatDuration, plural, truncate } from '../base/text.ts';
 import type { ShellState } from '../protocol/belongings.ts';
 import { paidTokens, NO_USAGE } from '../protocol/model.ts';
 import type {
@@ -10,12 +10,19 @@ import type {
   TaskStatus,
 } from '../protocol/result.ts';
 import type { TaskState } from '../protocol/state.ts';
+import { openQuestions } from '../protocol/inbox-state.ts';
+import type { Question } from '../protocol/question.ts';
 import { cutAtParagraph } from './cut.ts';
+import { questionJson } from './question-json.ts';
 
 export interface ResultPaths {
   readonly transcript: string | null;
   readonly outputFile: string | null;
 }
+
+/** Denials that a parent is told of, and code points of each. */
+const SHOWN_DENIALS = 5;
+const DENIAL_LENGTH = 200;
 
 /** What stands for the error of a task that nobody works on any more. */
 export const INTERRUPTED: ErrorInfo = {
@@ -28,8 +35,14 @@ export const INTERRUPTED: ErrorInfo = {
  * The result of a task for programs, from its log alone. A log without an end says `running`;
  * whether somebody still works on it is for the caller to know, who passes the state on as
  * `interrupted` otherwise.
+ *
+ * @param asked questions that wait for an answer, where others than its own do, too
  */
-export function resultEnvelope(state: TaskState, paths: ResultPaths): ResultEnvelope {
+export function resultEnvelope(
+  state: TaskState,
+  paths: ResultPaths,
+  asked: readonly Question[] = openQuestions(state),
+): ResultEnvelope {
   const { spec } = state;
   const model = state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`;
   const result = wholeResult(state);
@@ -55,11 +68,12 @@ export function resultEnvelope(state: TaskState, paths: ResultPaths): ResultEnve
       receipt: receiptOf(state),
       transcript: paths.transcript,
       output_file: paths.outputFile,
+      ...(asked.length === 0 ? {} : { questions: asked.map(questionJson) }),
     },
     text: parentText(state, 0),
     stats: { time_ms: elapsedMs(state), tool_calls: toolCallCount(state), model },
     context: { cwd: spec.cwd, params_input: spec.params },
-    error: state.end?.error ?? (state.status === 'interrupted' ? INTERRUPTED : null),
+    error: state.end?.error ?? unended(state),
   };
 }
 
@@ -84,9 +98,19 @@ export function parentText(state: TaskState, offset: number): string {
   } else if (whole === '') {
     parts.unshift('The task ended without a text.');
   }
+  if (state.denials.length > 0) parts.push(denialsLine(state.denials));
   for (const warning of state.warnings) parts.push(`[Note: ${warning}]`);
   parts.push(factsLine(state));
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+/** Why it has no result; null while it is at work. */
+function unended({ status, parkedOn, questions }: TaskState): ErrorInfo | null {
+  if (status === 'interrupted') return INTERRUPTED;
+  if (status !== 'parked') return null;
+  const count = Math.max(parkedOn.length, questions.size);
+  const message = `it waits for ${plural(count, 'answer')} of the user: \`muster tasks answer\` lists the questions`;
+  return { code: 'PERMISSION_DENIED', message, retryable: true };
 }
 
 function receiptOf(state: TaskState): Receipt {
@@ -116,6 +140,13 @@ function envelopeStatus(status: TaskStatus): EnvelopeStatus {
 /** The final answer; of a task that has none, the last it said. */
 export function wholeResult(state: TaskState): string {
   return state.result === '' ? state.lastText : state.result;
+}
+
+/** So that whoever delegated knows that it was the user who did not want it. */
+function denialsLine(denials: readonly string[]): string {
+  const shown = denials.slice(-SHOWN_DENIALS).map((each) => truncate(each, DENIAL_LENGTH));
+  const more = denials.length - shown.length;
+  return `[The user said no to: ${shown.join('; ')}${more > 0 ? `; and ${more} before` : ''}]`;
 }
 
 function factsLine(state: TaskState): string {

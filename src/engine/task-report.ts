@@ -68,7 +68,9 @@ function facts(state: TaskState, status: string): readonly string[] {
 export function activityText({
   activity,
   openChildren,
-}: Pick<TaskState, 'activity' | 'openChildren'>): string | null {
+  parkedOn,
+}: Pick<TaskState, 'activity' | 'openChildren' | 'parkedOn'>): string | null {
+  if (parkedOn.length > 0) return `waiting for ${plural(parkedOn.length, 'answer')} of the user`;
   switch (activity.kind) {
     case 'idle':
       return null;
@@ -79,10 +81,18 @@ export function activityText({
     case 'waiting_to_retry':
       return `waiting to try again: ${oneLine(activity.because)}`;
     case 'tools':
-      return [...new Set(activity.running)].join(', ');
+      return [...new Set(activity.running), ...asking(activity.asking)].join(', ');
     case 'waiting_for_children':
       return `waiting for ${plural(openChildren.size, 'child', 'children')}`;
     default:
       return activity satisfies never;
   }
+}
+
+function asking(tools: readonly string[]): readonly string[] {
+  const calls = [...new Set(tools)].filter((tool) => tool !== 'AskUser');
+  return [
+    ...(calls.length === 0 ? [] : [`waiting for permission: ${calls.join(', ')}`]),
+    ...(tools.includes('AskUser') ? ["waiting for the user's answer"] : []),
+  ];
 }

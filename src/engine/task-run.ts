@@ -4,7 +4,7 @@ import { errorInfo, type ErrorInfo } from '../base/errors.ts';
 import type { EndReason, TaskInput } from '../protocol/event.ts';
 import { toolCalls, type AssistantMessage, type ToolCallPart } from '../protocol/message.ts';
 import type { RequestPrefix } from '../protocol/model.ts';
-import type { Rights } from '../protocol/permission.ts';
+import type { PermissionRule, Rights } from '../protocol/permission.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import type { AnyTool, FileMemory } from '../protocol/tool.ts';
@@ -28,7 +28,15 @@ export interface TaskRunParts {
   readonly tree: Tree;
   /** Who gets its result: the task that made or resumed it; null where that is a person. */
   readonly parent: TaskRun | null;
+  /**
+   * Number of the last event that people here have not made: what the log grants and answers up to
+   * there, nobody here has said. -1 where all of it is from here.
+   */
+  readonly foreignUpTo?: number;
 }
+
+/** Aborts what waits in a task that is left as it is, to be gone on with later. */
+const PARKED = Symbol('parked');
 
 /** One task at work in this process. Its truth is its journal; the rest here dies with the process. */
 export class TaskRun {
@@ -59,6 +67,7 @@ export class TaskRun {
   private isAtEnd = false;
   private lostEnd: EndReason | null = null;
   private force = false;
+  private readonly foreignUpTo: number;
 
   constructor(deps: EngineDeps, parts: TaskRunParts) {
     this.deps = deps;
@@ -83,7 +92,9 @@ export class TaskRun {
     this.files = fileMemory(this.journal.state, parts.tree.stamps);
     this.shells = new BackgroundShells(deps, this);
     this.hadSlot = this.journal.state.startedAt !== null;
+    this.foreignUpTo = parts.foreignUpTo ?? -1;
     parts.parent?.children.add(this);
+    parts.tree.join(this);
   }
 
   /** As given while the log says the same but for redacted secrets: until its terms change. */
@@ -101,9 +112,40 @@ export class TaskRun {
     return this.rightsInForce.of(this.spec.rights, this.parent?.rights ?? null);
   }
 
+  /** Whether what an event of its log says of a person's will was said here. */
+  honours(seq: number): boolean {
+    return seq > this.foreignUpTo;
+  }
+
+  /** What the user has allowed to it, and to those above it, since it was made. */
+  granted(): readonly PermissionRule[] {
+    const own = this.state.granted.flatMap(({ rule, seq }) => (this.honours(seq) ? [rule] : []));
+    const above = this.parent?.granted() ?? [];
+    return own.length === 0 ? above : [...own, ...above];
+  }
+
+  /**
+   * Leaves it as a crash would, but that its log says so and nothing of it is cut off: it can be gone
+   * on with. Nothing of it is at work.
+   */
+  park(questions: readonly string[]): void {
+    try {
+      this.journal.record({ type: 'task.parked', questions });
+    } catch (thrown) {
+      // A full disk: it reads as interrupted then, which it is.
+      this.deps.onFault(this.spec.id, thrown);
+    }
+    this.controller.abort(PARKED);
+  }
+
+  get isParked(): boolean {
+    return this.signal.reason === PARKED;
+  }
+
   /** What to tell of it once it has ended: the state, and where the log has no end, why it has none. */
   outcome(): TaskState {
     const { state, lostEnd } = this;
+    if (this.isParked) return { ...state, status: 'parked' };
     if (state.end !== null || lostEnd === null) return state;
     return { ...state, status: 'interrupted', end: lostEnd };
   }
@@ -153,11 +195,15 @@ export class TaskRun {
 
   /** Nothing that it has started may go on, and be paid for, without it. */
   async stopBelongings(because: string): Promise<void> {
-    const children = [...this.children];
-    for (const child of children) child.stop(stopOrder('parent', because));
+    for (const child of this.children) child.stop(stopOrder('parent', because));
     this.shells.abortAll();
-    await Promise.all(children.map((child) => child.ended));
+    await this.childrenEnded();
     await this.shells.stopAll();
+  }
+
+  /** Resolves when nothing below it is at work here. */
+  async childrenEnded(): Promise<void> {
+    await Promise.all([...this.children].map((child) => child.ended));
   }
 
   /** Its caller waits for it no longer: it goes on in the background. */
@@ -242,6 +288,7 @@ export class TaskRun {
     this.wall?.cancel();
     this.giveSlot();
     this.parent?.children.delete(this);
+    this.tree.quit(this);
     this.journal.close();
     this.finished.resolve();
   }

@@ -66,7 +66,7 @@ function taskNode(
   const summary = summaries.get(id);
   if (state !== undefined) {
     const { spec, status, turns } = state;
-    const doing = status === 'running' ? activityText(state) : null;
+    const doing = status === 'running' || status === 'parked' ? activityText(state) : null;
     return {
       id,
       parent: spec.parent,

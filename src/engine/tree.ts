@@ -1,24 +1,50 @@
 import { Budget } from './budget.ts';
 import type { EngineSettings } from './deps.ts';
 import { FileStamps } from './file-stamps.ts';
+import type { Inbox, OnAsk, WaitingQuestion } from './inbox.ts';
 import type { LimitHit } from '../protocol/stint.ts';
 import { Slots } from './slots.ts';
+import { Standstill } from './standstill.ts';
 
-/** What the tasks of one tree share in this process: slots, budget, counts, and who wrote which file. */
+export interface TreeParts {
+  readonly settings: EngineSettings;
+  readonly inbox: Inbox;
+}
+
+/** A task of a tree, as far as that is concerned. */
+interface Member {
+  park(questions: readonly string[]): void;
+}
+
+/**
+ * What the tasks of one tree share in this process: slots, budget, counts, who wrote
+ * which file, and whether they are parked.
+ */
 export class Tree {
   /** The id of the task at its top here. */
   readonly id: string;
   readonly slots: Slots;
   readonly budget: Budget;
   readonly stamps = new FileStamps();
+  /** What happens to its questions. */
+  onAsk: OnAsk;
+  readonly standstill: Standstill;
+  /** The questions that it was left for; empty while it is at work. */
+  parkedOn: readonly WaitingQuestion[] = [];
+  private readonly members = new Set<Member>();
   private readonly maxTasks: number;
   /** Ids of all that were ever made, the top left out: one that is resumed is no new one. */
   private readonly tasks = new Set<string>();
   private requests = 0;
   private retries = 0;
 
-  constructor(id: string, settings: EngineSettings) {
+  constructor(id: string, { settings, inbox }: TreeParts) {
     this.id = id;
+    this.onAsk = inbox.onAsk;
+    this.standstill = new Standstill({
+      isWaitedFor: () => this.onAsk === 'park' && inbox.open(id).length > 0,
+      onStandstill: () => this.park(inbox.open(id)),
+    });
     this.slots = new Slots(settings.maxParallel);
     this.maxTasks = settings.maxTasks;
     const { treeTokens, treeCostUsd } = settings;
@@ -29,6 +55,22 @@ export class Tree {
       },
       null,
     );
+  }
+
+  /** From when a task is at work here. */
+  join(member: Member): void {
+    this.members.add(member);
+  }
+
+  quit(member: Member): void {
+    this.members.delete(member);
+  }
+
+  /** Leaves all that is at work, as it is. */
+  private park(questions: readonly WaitingQuestion[]): void {
+    this.parkedOn = questions;
+    const ids = questions.map(({ question }) => question.id);
+    for (const member of this.members) member.park(ids);
   }
 
   addTasks(ids: Iterable<string>): void {

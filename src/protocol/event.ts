@@ -2,7 +2,8 @@ import type { ErrorInfo } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { AssistantMessage } from './message.ts';
 import type { Amount, FinishReason, ModelFailure, ResolvedModel, Usage } from './model.ts';
-import type { Decision, Rights } from './permission.ts';
+import type { Decision, PermissionRule, Rights } from './permission.ts';
+import type { Answer, AnsweredBy, GrantScope, Question } from './question.ts';
 import type { EndStatus, ShellEnd } from './result.ts';
 import type { TaskLimits, TaskSpec } from './task.ts';
 import type { CallFacts, FileChange, TodoItem } from './tool.ts';
@@ -10,7 +11,7 @@ import type { CallFacts, FileChange, TodoItem } from './tool.ts';
 /**
  * The version of the log format that this code writes. Older ones replay; newer ones are refused.
  * 2: tasks that live on (resumes, background children, shells). 3: rights say whether commands reach
- * the network.
+ * the network; questions to people, their answers, and what those grant.
  */
 export const LOG_VERSION = 3;
 
@@ -153,6 +154,37 @@ export type EventBody =
       readonly error: ErrorInfo['code'];
       readonly decision: Decision | null;
     }
+  /** A call waits for a person. A later one for the same call stands in its place. */
+  | {
+      readonly type: 'question.asked';
+      readonly question: Question;
+      /** sha256 of all that the call would do: an answer is for that alone. */
+      readonly digest: string;
+      /** Where nobody is there to answer: its task is parked. */
+      readonly parks: boolean;
+    }
+  | {
+      readonly type: 'question.answered';
+      /** Its id. */
+      readonly question: string;
+      readonly callId: string;
+      readonly answer: Answer;
+      readonly by: AnsweredBy;
+    }
+  /** An "always". That of scope `task` acts by standing here, the others are kept elsewhere, too. */
+  | {
+      readonly type: 'rights.granted';
+      readonly rule: PermissionRule;
+      readonly scope: GrantScope;
+      readonly by: 'user';
+      /** The question that it answers. */
+      readonly question: string;
+    }
+  /**
+   * Its process leaves it in order, since nothing of its tree can go on without an answer: ids of the
+   * questions of this task and all below it.
+   */
+  | { readonly type: 'task.parked'; readonly questions: readonly string[] }
   /** Written before the child's log is made. */
   | {
       readonly type: 'child.created';

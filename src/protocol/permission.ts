@@ -67,7 +67,9 @@ export type DecisionStep =
   | 'ask_rule'
   | 'allow_rule'
   | 'mode'
-  | 'tool_default';
+  | 'tool_default'
+  /** A person was asked. */
+  | 'answer';
 
 export interface Decision {
   readonly verdict: Verdict;

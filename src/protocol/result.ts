@@ -1,5 +1,6 @@
 import type { ErrorInfo } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
+import type { GrantScope, ProposedEdit } from './question.ts';
 import type { CommandRun, FileChange, FileSeen } from './tool.ts';
 
 /** SPEC "Managing tasks": the statuses a task can have. `interrupted` is derived, never written. */
@@ -48,6 +49,28 @@ export interface Receipt {
   readonly endedBecause: string;
 }
 
+/** A question for programs: what `muster tasks answer --json` lists, too. */
+export interface QuestionJson {
+  readonly id: string;
+  readonly kind: 'permission' | 'input';
+  readonly task_id: string;
+  readonly chain: readonly string[];
+  readonly tool: string;
+  /** Of `input`: what is asked, and answers to choose from by number. */
+  readonly text: string | null;
+  readonly options: readonly string[];
+  readonly commands: readonly string[];
+  readonly paths: readonly string[];
+  readonly hosts: readonly string[];
+  readonly edits: readonly ProposedEdit[];
+  /** The call's arguments as JSON, where it names no command, path or host. */
+  readonly input: string | null;
+  readonly reason: string | null;
+  /** The rule that `always` would give; null: it is not offered. */
+  readonly rule: string | null;
+  readonly scopes: readonly GrantScope[];
+}
+
 /** The result of a task for programs; field names are the contract's (seed S2). */
 export interface ResultEnvelope {
   readonly status: EnvelopeStatus;
@@ -74,6 +97,8 @@ export interface ResultEnvelope {
     /** Path of the event log; null with --no-log. */
     readonly transcript: string | null;
     readonly output_file: string | null;
+    /** What waits for an answer; absent: nothing. */
+    readonly questions?: readonly QuestionJson[];
   };
   /** What the parent's model gets: capped, with the line of facts. */
   readonly text: string;

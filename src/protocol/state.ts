@@ -1,7 +1,9 @@
+import { callActivity, type Activity } from './activity.ts';
 import { unreachable } from '../base/errors.ts';
 import { applyToBelongings, noBelongings, type Belongings } from './belongings.ts';
 import { applyToConversation, emptyConversation, type Conversation } from './conversation.ts';
 import type { EndReason, TaskEvent } from './event.ts';
+import { applyToInbox, emptyInbox, isParked, type InboxState } from './inbox-state.ts';
 import { messageText, toolCalls } from './message.ts';
 import { addUsage, NO_USAGE, type FinishReason, type Usage } from './model.ts';
 import type { TaskStatus } from './result.ts';
@@ -9,18 +11,8 @@ import { applyToStint, startStint, type Stint } from './stint.ts';
 import type { TaskSpec } from './task.ts';
 import type { CallFacts, CommandRun, FileChange, FileSeen, TodoItem } from './tool.ts';
 
-/** What a running task is doing, for every view. */
-export type Activity =
-  | { readonly kind: 'idle' }
-  | { readonly kind: 'connecting' }
-  | { readonly kind: 'streaming' }
-  | { readonly kind: 'waiting_to_retry'; readonly because: string }
-  | { readonly kind: 'tools'; readonly running: readonly string[] }
-  /** Its answer has ended; children are at work in the background. */
-  | { readonly kind: 'waiting_for_children' };
-
 /** A task as its log tells it: the one state that the engine and every view share. */
-export interface TaskState extends Belongings {
+export interface TaskState extends Belongings, InboxState {
   /** As it was made, with the terms that hold now. */
   spec: TaskSpec;
   status: TaskStatus;
@@ -92,6 +84,7 @@ export function initialState(first: TaskEvent): TaskState {
     runningCalls: new Map(),
     unknownCalls: new Map(),
     ...noBelongings(),
+    ...emptyInbox(),
     filesRead: new Map(),
     filesChanged: new Map(),
     knownFiles: new Map(),
@@ -130,6 +123,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
   applyToStint(state.stint, event, state.updatedAt);
   applyToConversation(state.conversation, event);
   applyToBelongings(state, event);
+  applyToInbox(state, event);
   state.lastSeq = event.seq;
   state.updatedAt = event.ts;
   state.epoch = event.epoch;
@@ -143,6 +137,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'shell.started':
     case 'shell.ended':
     case 'notified':
+    case 'rights.granted':
       return;
     case 'input.queued':
       for (const id of event.input.handed ?? []) state.handed.add(id);
@@ -159,7 +154,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       return;
     }
     case 'task.started':
-      state.status = 'running';
+      state.status = isParked(state) ? 'parked' : 'running';
       state.startedAt ??= event.ts;
       return;
     case 'turn.started':
@@ -188,17 +183,25 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       if (!state.unknownCalls.delete(event.callId)) {
         state.toolCounts.set(event.tool, (state.toolCounts.get(event.tool) ?? 0) + 1);
       }
-      showRunningCalls(state);
+      showCalls(state);
       return;
     case 'call.ended':
       state.runningCalls.delete(event.callId);
       state.unknownCalls.delete(event.callId);
       addFacts(state, event.facts);
-      showRunningCalls(state);
+      showCalls(state);
       return;
     case 'call.refused':
       state.unknownCalls.delete(event.callId);
       if (event.decision !== null) state.refusals.push(`${event.tool}: ${event.decision.reason}`);
+      showCalls(state);
+      return;
+    case 'question.asked':
+    case 'question.answered':
+      showCalls(state);
+      return;
+    case 'task.parked':
+      state.status = 'parked';
       return;
     case 'child.ended':
       addChanges(state, event.changed);
@@ -227,8 +230,8 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
 function takeOver(state: TaskState): void {
   for (const [callId, tool] of state.runningCalls) state.unknownCalls.set(callId, tool);
   state.runningCalls.clear();
-  state.activity = { kind: 'idle' };
-  if (state.end === null) state.status = 'queued';
+  showCalls(state);
+  if (state.end === null) state.status = isParked(state) ? 'parked' : 'queued';
 }
 
 function resume(state: TaskState, event: Extract<TaskEvent, { type: 'task.resumed' }>): void {
@@ -261,9 +264,11 @@ function showWaiting(state: TaskState): void {
   state.activity = { kind: isOpen ? 'waiting_for_children' : 'idle' };
 }
 
-function showRunningCalls(state: TaskState): void {
-  const running = [...state.runningCalls.values()];
-  state.activity = running.length === 0 ? { kind: 'idle' } : { kind: 'tools', running };
+function showCalls(state: TaskState): void {
+  state.activity = callActivity(state, state.runningCalls);
+  if (state.status === 'running' || state.status === 'parked') {
+    state.status = isParked(state) ? 'parked' : 'running';
+  }
 }
 
 function addFacts(state: TaskState, facts: CallFacts): void {

@@ -33,6 +33,8 @@ export interface Stint {
   lastTurn: boolean;
   /** Answers in a row without text or call. */
   emptyAnswers: number;
+  /** Questions in a row that the user has answered with no. */
+  denials: number;
   /** Milliseconds at work under owners that are gone. */
   workedMs: number;
   /** When the present owner set to work. */
@@ -52,6 +54,7 @@ export function startStint(
     limit: null,
     lastTurn: false,
     emptyAnswers: 0,
+    denials: 0,
     workedMs: 0,
     since: at.ts,
   };
@@ -86,6 +89,11 @@ export function applyToStint(stint: Stint, event: TaskEvent, before: number): vo
     }
     case 'child.ended':
       stint.spent = addAmounts(stint.spent, event.spent);
+      return;
+    case 'question.answered':
+      if (event.by === 'user' && event.answer.kind !== 'text') {
+        stint.denials = event.answer.kind === 'no' ? stint.denials + 1 : 0;
+      }
       return;
     case 'limit.reached': {
       const { limit, value, used, needed } = event;

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import type { Access } from './permission.ts';
+import type { ProposedEdit } from './question.ts';
 
 /** What a tool does to the world; policy and scheduling judge by it. */
 export type ToolKind = 'read' | 'edit' | 'execute' | 'network' | 'delegate' | 'meta';
@@ -42,6 +43,8 @@ export interface Tool<I = never> {
   parse(input: JsonValue): ValidationResult<I>;
   /** Absent: unknown access, judged as `execute`. */
   describe?(input: I, at: { readonly cwd: string }): Access;
+  /** The changes of text that a call would make, for a person who is asked about it. Pure, too. */
+  proposes?(input: I, at: { readonly cwd: string }): readonly ProposedEdit[];
   run(input: I, context: ToolContext): Promise<ToolOutput>;
 }
 

@@ -19,6 +19,10 @@ const EVENT_TYPES: Readonly<Record<EventType, true>> = {
   'call.started': true,
   'call.ended': true,
   'call.refused': true,
+  'question.asked': true,
+  'question.answered': true,
+  'rights.granted': true,
+  'task.parked': true,
   'child.created': true,
   'child.resumed': true,
   'child.detached': true,
@@ -151,6 +155,30 @@ const EARLIEST_RIGHTS: JsonObject = {
   maxDepth: 0,
 };
 
+const QUESTION_NUMBER = /^q\d{1,9}$/;
+const QUESTION_TEXTS = ['callId', 'tool'];
+const PERMISSION_LISTS = ['commands', 'paths', 'hosts', 'edits', 'scopes'];
+
+/** Its id is shown to be typed by a person, so it is looked at closely. */
+function isQuestion(value: unknown, task: string): boolean {
+  if (!isJsonObject(value)) return false;
+  const { id, kind, chain } = value;
+  if (typeof id !== 'string' || !id.startsWith(task) || value['task'] !== task) return false;
+  if (!QUESTION_NUMBER.test(id.slice(task.length)) || !Array.isArray(chain)) return false;
+  if (!QUESTION_TEXTS.every((name) => typeof value[name] === 'string')) return false;
+  if (kind === 'input') return typeof value['text'] === 'string' && Array.isArray(value['options']);
+  return kind === 'permission' && PERMISSION_LISTS.every((name) => Array.isArray(value[name]));
+}
+
+function isRule(value: unknown): boolean {
+  return (
+    isJsonObject(value) &&
+    typeof value['text'] === 'string' &&
+    typeof value['tool'] === 'string' &&
+    isJsonObject(value['source'])
+  );
+}
+
 /**
  * Whether a parsed line is an event of this task's log. Its stamp and what listings need are looked
  * at; the rest was written by the type, and a whole line of JSON is taken as it was written.
@@ -162,5 +190,7 @@ export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   if (type === 'task.created') return isSpec(value['spec'], task);
   if (type === 'turn.ended') return isJsonObject(value['usage']) && isJsonObject(value['message']);
   if (type === 'task.ended') return isJsonObject(value['end']);
+  if (type === 'question.asked') return isQuestion(value['question'], task);
+  if (type === 'rights.granted') return isRule(value['rule']);
   return true;
 }

@@ -3,6 +3,7 @@ import type { TaskEvent } from '../protocol/event.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import type { FilePort } from './file-port.ts';
 import { LockedTasks } from './locked-tasks.ts';
+import { readImportMark } from './import-mark.ts';
 import { LogKeeper } from './log-keeper.ts';
 import { createdEvent, scanLog, streamLog, type VisitEvent } from './log-reader.ts';
 import type { ScanOptions } from './log-scanner.ts';
@@ -108,7 +109,11 @@ class FileStore implements TaskStore {
   }
 
   isImported(id: string): boolean {
-    return this.#parts.files.stat(this.#parts.tasks.imported(id)) !== undefined;
+    return this.importedUpTo(id) !== null;
+  }
+
+  importedUpTo(id: string): number | null {
+    return readImportMark(this.#parts.files, this.#parts.tasks.imported(id));
   }
 
   owner(id: string): TaskOwner | null {

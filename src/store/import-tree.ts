@@ -1,6 +1,7 @@
 import { errorMessage, MusterError } from '../base/errors.ts';
 import { parseRecord } from './export-format.ts';
 import { ImportDrafts } from './import-drafts.ts';
+import { writeImportMark } from './import-mark.ts';
 import { ImportReader, type ImportedTask } from './import-reader.ts';
 import { filePieces, MAX_LINE_BYTES } from './line-reader.ts';
 import { createdEvent } from './log-reader.ts';
@@ -124,14 +125,12 @@ function place(
   const placed: string[] = [];
   try {
     for (const hash of blobs) drafts.place(parts.blobs.path(hash));
-    for (const { id, spills } of fresh.toReversed()) {
+    for (const { id, spills, scanner } of fresh.toReversed()) {
       placed.push(id);
       for (const spill of spills) drafts.place(spill);
       const output = tasks.output(id);
       if (drafts.has(output)) drafts.place(output);
-      if (files.stat(tasks.imported(id)) === undefined) {
-        files.close(files.openNew(tasks.imported(id)));
-      }
+      writeImportMark(files, tasks.imported(id), scanner.nextSeq - 1);
       drafts.place(tasks.log(id));
     }
   } catch (thrown) {

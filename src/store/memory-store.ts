@@ -103,6 +103,10 @@ class MemoryStore implements TaskStore {
     return this.#tasks.has(id);
   }
 
+  importedUpTo(): null {
+    return null;
+  }
+
   isImported(): boolean {
     return false;
   }

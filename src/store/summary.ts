@@ -2,7 +2,7 @@ import { truncate } from '../base/text.ts';
 import type { TaskEvent } from '../protocol/event.ts';
 import { modelName, paidTokens } from '../protocol/model.ts';
 import type { TaskStatus } from '../protocol/result.ts';
-import type { TaskSummary } from './task-store.ts';
+import type { OpenQuestionNote, TaskSummary } from './task-store.ts';
 
 /** Code points: keeps a line of the index short. */
 const DESCRIPTION_LENGTH = 120;
@@ -40,11 +40,26 @@ export function addToSummary(
   switch (event.type) {
     case 'task.claimed':
       // To go on with one that has ended takes more than an owner.
-      return summary.ended === null ? { ...summary, status: 'queued' } : summary;
+      return summary.ended === null ? atWork(summary, 'queued') : summary;
     case 'task.resumed':
       return { ...summary, status: 'queued', ended: null };
     case 'task.started':
-      return { ...summary, status: 'running' };
+      return atWork(summary, 'running');
+    case 'task.parked':
+      return { ...summary, status: 'parked' };
+    case 'question.asked': {
+      const { id, callId } = event.question;
+      const others = (summary.questions ?? []).filter((each) => each.callId !== callId);
+      return withQuestions(summary, [...others, { id, callId, parks: event.parks }]);
+    }
+    case 'question.answered':
+    case 'call.ended':
+    case 'call.refused':
+      if (summary.questions === undefined) return summary;
+      return withQuestions(
+        summary,
+        summary.questions.filter(({ callId }) => callId !== event.callId),
+      );
     case 'turn.ended':
       return {
         ...summary,
@@ -57,23 +72,41 @@ export function addToSummary(
             : summary.costUsd + event.costUsd,
       };
     case 'task.ended':
-      return { ...summary, status: event.end.status, ended: event.ts };
+      return { ...withoutQuestions(summary), status: event.end.status, ended: event.ts };
     default:
       // All others change nothing that a listing shows.
       return summary;
   }
 }
 
+/** As the fold has it: parked as long as a question that parks it is open. */
+function atWork(summary: TaskSummary, status: 'queued' | 'running'): TaskSummary {
+  const isParked = summary.questions?.some(({ parks }) => parks) === true;
+  return { ...summary, status: isParked ? 'parked' : status };
+}
+
+function withQuestions(summary: TaskSummary, questions: readonly OpenQuestionNote[]): TaskSummary {
+  const rest = withoutQuestions(summary);
+  const changed = questions.length === 0 ? rest : { ...rest, questions };
+  return summary.status === 'queued' ? changed : atWork(changed, 'running');
+}
+
+function withoutQuestions(summary: TaskSummary): TaskSummary {
+  const { questions: _, ...rest } = summary;
+  return rest;
+}
+
 export function summarize(events: readonly TaskEvent[]): TaskSummary | undefined {
   return events.reduce(addToSummary, undefined);
 }
 
-/** The status to show: a log without an end and without a living owner was interrupted. */
+/** The status to show: a log without an end and without a living owner was interrupted, or parked. */
 export function shownStatus(
   summary: TaskSummary,
   options: { readonly owned: boolean },
 ): TaskStatus {
-  return summary.ended === null && !options.owned ? 'interrupted' : summary.status;
+  const isLeft = summary.ended === null && !options.owned && summary.status !== 'parked';
+  return isLeft ? 'interrupted' : summary.status;
 }
 
 /** Newest first; equal times by id, so that the order is always the same. */

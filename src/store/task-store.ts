@@ -27,6 +27,16 @@ export interface TaskSummary {
   readonly paidTokens: number;
   /** USD; null once a turn had no known price. */
   readonly costUsd: number | null;
+  /** Absent: none waits for an answer. */
+  readonly questions?: readonly OpenQuestionNote[];
+}
+
+/** That a question of a task is open; its log says what it asks. */
+export interface OpenQuestionNote {
+  readonly id: string;
+  readonly callId: string;
+  /** Whether the task is parked until it is answered. */
+  readonly parks: boolean;
 }
 
 /** Something in a log that could not be used. The rest of the log still loads. */
@@ -120,6 +130,10 @@ export interface TaskStore {
   owner(id: string): TaskOwner | null;
   /** Whether a task came from a file, by `importTree`: nobody here granted what its log grants. */
   isImported(id: string): boolean;
+  /**
+   * Number of the last event that came with such a file: what follows was written here. Null: none did.
+   */
+  importedUpTo(id: string): number | null;
   /** All tasks, newest first. */
   list(): readonly TaskSummary[];
   /** The id that a prefix means; `INVALID_PARAM` naming at most 5 candidates when several begin so. */

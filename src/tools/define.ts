@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonValue } from '../base/json.ts';
 import { MusterError } from '../base/errors.ts';
 import type { Access } from '../protocol/permission.ts';
+import type { ProposedEdit } from '../protocol/question.ts';
 import type {
   ReplayClass,
   Tool,
@@ -24,6 +25,7 @@ export interface ToolDefinition<S extends ObjectSchema> {
   /** Other names that models give the arguments: the canonical name of each. */
   readonly aliases?: ArgumentAliases;
   describe(input: ValueOf<S>, at: { readonly cwd: string }): Access;
+  proposes?(input: ValueOf<S>, at: { readonly cwd: string }): readonly ProposedEdit[];
   /** What it throws as MusterError becomes an output with that code. */
   run(input: ValueOf<S>, context: ToolContext): Promise<ToolOutput>;
 }
@@ -49,6 +51,7 @@ export function defineTool<const S extends ObjectSchema>(
       return { ok: false, issues };
     },
     describe: (input, at) => definition.describe(input, at),
+    proposes: (input, at) => definition.proposes?.(input, at) ?? [],
     run: (input, context) => runSafely(definition, input, context),
   };
 }

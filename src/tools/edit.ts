@@ -1,5 +1,6 @@
 import { absolutePath, displayPath } from '../sys/paths.ts';
 import { plural } from '../base/text.ts';
+import type { ProposedEdit } from '../protocol/question.ts';
 import type { ToolContext, ToolOutput } from '../protocol/tool.ts';
 import { readForChange, writeChange } from './change-file.ts';
 import { defineTool } from './define.ts';
@@ -23,12 +24,22 @@ export const editTool = defineTool({
   },
   aliases: { ...FILE_PATH_ALIASES, ...EDIT_ALIASES },
   describe: (input, { cwd }) => accessOfEdit(input.file_path, cwd),
+  proposes: ({ file_path, ...edit }, { cwd }) => proposedEdits(file_path, [edit], cwd),
   run: ({ file_path, ...edit }, context) => editFile(file_path, [edit], context),
 });
 
 export function accessOfEdit(filePath: string, cwd: string) {
   const path = absolutePath(filePath, cwd);
   return { reads: [path], writes: [path], commands: [], hosts: [] };
+}
+
+export function proposedEdits(
+  filePath: string,
+  edits: readonly TextEdit[],
+  cwd: string,
+): readonly ProposedEdit[] {
+  const path = absolutePath(filePath, cwd);
+  return edits.map(({ old_string: before, new_string: after }) => ({ path, before, after }));
 }
 
 /** Apply edits one after the other, each to what the one before left; all or none are written. */

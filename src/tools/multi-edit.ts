@@ -1,5 +1,5 @@
 import { defineTool } from './define.ts';
-import { accessOfEdit, editFile } from './edit.ts';
+import { accessOfEdit, editFile, proposedEdits } from './edit.ts';
 import { EDIT, EDIT_ALIASES, FILE_PATH, FILE_PATH_ALIASES } from './fields.ts';
 
 export const multiEditTool = defineTool({
@@ -23,5 +23,6 @@ export const multiEditTool = defineTool({
   },
   aliases: { ...FILE_PATH_ALIASES, ...EDIT_ALIASES, changes: 'edits' },
   describe: (input, { cwd }) => accessOfEdit(input.file_path, cwd),
+  proposes: ({ file_path, edits }, { cwd }) => proposedEdits(file_path, edits, cwd),
   run: ({ file_path, edits }, context) => editFile(file_path, edits, context),
 });

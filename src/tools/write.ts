@@ -27,6 +27,9 @@ export const writeTool = defineTool({
     commands: [],
     hosts: [],
   }),
+  proposes: (input, { cwd }) => [
+    { path: absolutePath(input.file_path, cwd), before: null, after: input.content },
+  ],
   async run(input, context) {
     const path = absolutePath(input.file_path, context.cwd);
     const shown = displayPath(path, context.cwd);

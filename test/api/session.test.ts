@@ -72,3 +72,41 @@ describe('a resume', () => {
     expect(depths.at(-1)).toBe(1);
   });
 });
+
+describe('questions', () => {
+  const calls = { name: 'Bash', input: { command: 'touch made' } };
+  const script = (request: Parameters<typeof toolResultRounds>[0]) =>
+    toolResultRounds(request) === 0 ? { toolCalls: [calls] } : { text: 'done' };
+
+  it('are listed, watched and answered by the program that runs it', async () => {
+    const session = await muster(await fakeModel({ script }), home(), {}, { questions: 'wait' });
+    const seen: (readonly string[])[] = [];
+    const forget = session.watchQuestions(() => {
+      const open = session.questions().map(({ question }) => question.id);
+      seen.push(open);
+      const [id] = open;
+      if (id !== undefined) setTimeout(() => session.answer({ question: id, text: 'yes' }), 1);
+    });
+    const run = session.start({ prompt: 'go' });
+    expect((await run.result).data.status).toBe('completed');
+    forget();
+    expect(seen).toEqual([[`${run.id}q1`], []]);
+    expect([session.questions(), run.parkedOn()]).toEqual([[], []]);
+    const late = { question: `${run.id}q1`, text: 'yes' };
+    expect(() => session.answer(late)).toThrow(/no question/);
+  });
+
+  it('park a run, whose events and listener are then over, and it goes on with an answer', async () => {
+    const session = await muster(await fakeModel({ script }), home(), {}, { questions: 'park' });
+    const types: string[] = [];
+    const run = session.start({ prompt: 'go' }, ({ type }) => void types.push(type));
+    expect((await run.result).data).toMatchObject({ status: 'parked', questions: [{}] });
+    expect(types.slice(-2)).toEqual(['question.asked', 'task.parked']);
+    const [asked] = run.parkedOn();
+    const before = types.length;
+    const answer = { question: asked?.question.id ?? '', text: 'no', reason: 'not now' };
+    const on = await session.resume({ id: run.id, answer });
+    expect((await on.result).data.status).toBe('completed');
+    expect(types).toHaveLength(before);
+  });
+});

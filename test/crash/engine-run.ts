@@ -5,6 +5,7 @@ import { Deadlines } from '../../src/base/deadlines.ts';
 import { isJsonObject, type JsonValue } from '../../src/base/json.ts';
 import type { EngineSettings } from '../../src/engine/deps.ts';
 import { Engine } from '../../src/engine/engine.ts';
+import { Inbox } from '../../src/engine/inbox.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import type { TaskRun } from '../../src/engine/task-run.ts';
 import { scriptedModel, type ScriptedAnswer } from '../../src/model/scripted.ts';
@@ -110,7 +111,7 @@ export function engineOver(
     stateDirectories: ['/home/me/.local/share/muster'],
     sandboxed: () => Promise.resolve(true),
     sandbox: noSandbox('a test', 'none is needed'),
-    questions: null,
+    inbox: new Inbox({ onAsk: 'deny', standing: null }),
     onEvent: (event) => witness.printed(copyOf(event)),
     onFault: (_task, thrown) => void faults.push(thrown),
     onSignal: () => {},

@@ -61,7 +61,11 @@ describe.concurrent('a command line that is wrong', () => {
       ['-p', 'x', '--permission-mode', 'dontAsk'],
       /"default".*"autonomous"/,
     ],
-    ['parking', ['-p', 'x', '--on-ask', 'park'], /^--on-ask park has no effect in this version/],
+    [
+      'parking what is not kept',
+      ['-p', 'x', '--on-ask', 'park', '--no-log'],
+      /^questions can't be parked/,
+    ],
     [
       'a rule that is none',
       ['-p', 'x', '--allow', 'Bash('],

@@ -208,7 +208,7 @@ describe('the two layers', () => {
     expect(run.code).toBe(0);
     const [request] = server.requests;
     expect(request?.tools.map(({ name }) => name).join(' ')).toBe(
-      'Read Write Edit MultiEdit LS Glob Grep Bash TodoWrite Notify',
+      'Read Write Edit MultiEdit LS Glob Grep Bash TodoWrite AskUser Notify',
     );
     expect(request?.system).not.toContain('# Delegation');
   });

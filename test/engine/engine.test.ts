@@ -6,8 +6,7 @@ import type { ScriptedAnswer } from '../../src/model/scripted.ts';
 import type { ModelFailure } from '../../src/protocol/model.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
 import { foldEvents } from '../../src/protocol/state.ts';
-import type { QuestionPort } from '../../src/engine/deps.ts';
-import { answeredRounds, promptOf, statesOf, testEngine, waitTool } from './support.ts';
+import { answerAll, answeredRounds, promptOf, statesOf, testEngine, waitTool } from './support.ts';
 import { readLog } from '../store/read-log.ts';
 
 /** A tree of tasks: what each does in its one turn with calls. */
@@ -340,13 +339,6 @@ describe('a tool', () => {
 });
 
 describe('questions to a person', () => {
-  const slowly: QuestionPort = {
-    ask: async () => {
-      await sleep(5);
-      return 'allow';
-    },
-  };
-
   it('hold no slot: asked Task calls and their children come through a single one', async () => {
     const test = testEngine(
       (request) => {
@@ -354,8 +346,9 @@ describe('questions to a person', () => {
         const call = { name: 'Task', input: { prompt: 'part' } };
         return { calls: [call, call, { name: 'Bash', input: { ms: 1 } }] };
       },
-      { settings: { maxParallel: 1 }, ask: ['Task'], questions: slowly },
+      { settings: { maxParallel: 1 }, ask: ['Task'], onAsk: 'wait' },
     );
+    answerAll(test.inbox, 'yes', 5);
     const run = test.start('root');
     await run.ended;
     expect(run.state.status).toBe('completed');
@@ -373,8 +366,9 @@ describe('questions to a person', () => {
         const part = { name: 'Task', input: { prompt: 'part' } };
         return { calls: [part, part] };
       },
-      { settings: { maxParallel: 2 }, ask: ['Bash'], questions: slowly, tools: [tool] },
+      { settings: { maxParallel: 2 }, ask: ['Bash'], onAsk: 'wait', tools: [tool] },
     );
+    answerAll(test.inbox, 'yes', 5);
     const run = test.start('root');
     await run.ended;
     expect(run.state.status).toBe('completed');
@@ -393,12 +387,6 @@ describe('a stop in the middle of calls', () => {
         return { text: 'did it', facts: { commands: [{ command: 'x', exitCode: 0 }] } };
       },
     };
-    const never: QuestionPort = {
-      ask: (_, signal) =>
-        new Promise((_resolve, reject) => {
-          signal.addEventListener('abort', () => reject(signal.reason));
-        }),
-    };
     const test = testEngine(
       () => ({
         calls: [
@@ -406,7 +394,7 @@ describe('a stop in the middle of calls', () => {
           { name: 'Task', input: { prompt: 'x' } },
         ],
       }),
-      { tools: [stubborn], ask: ['Task'], questions: never },
+      { tools: [stubborn], ask: ['Task'], onAsk: 'wait' },
     );
     const run = test.start('root');
     await sleep(5);

@@ -1,11 +1,21 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Question } from '../../src/engine/deps.ts';
 import type { PermissionRule } from '../../src/protocol/permission.ts';
+import type { Question } from '../../src/protocol/question.ts';
 import { builtinTools } from '../../src/tools/index.ts';
 import { tempDirectory } from '../sys/temp.ts';
-import { background, call, calls, eventsOfType, play, toldTo, until, type Play } from './play.ts';
+import {
+  background,
+  call,
+  calls,
+  eventsOfType,
+  hookLogs,
+  play,
+  toldTo,
+  until,
+  type Play,
+} from './play.ts';
 import { testEngine, type EngineSetup, type TestEngine } from './support.ts';
 
 function rule(text: string, tool: string, specifier: string): PermissionRule {
@@ -132,46 +142,53 @@ describe('what rules keep back', () => {
 });
 
 describe('what a person is asked about', () => {
-  function asking(answer: 'allow' | 'deny', before: () => void = () => {}) {
+  /** Says this to all that is asked, and keeps what that was. */
+  function answering(engine: TestEngine, text: string) {
     const asked: Question[] = [];
-    const questions = {
-      ask: async (question: Question) => {
+    engine.inbox.listen(() => {
+      for (const { question } of engine.inbox.open()) {
+        if (asked.includes(question)) continue;
         asked.push(question);
-        before();
-        return answer;
-      },
-    };
-    return { asked, questions };
+        engine.inbox.answer(question.id, { text });
+      }
+    });
+    return asked;
   }
 
-  test.each(['allow', 'deny'] as const)(
-    'a hard link, for reading and writing: %s',
-    async (answer) => {
-      const at = tempDirectory();
-      const root = join(at, 'root');
-      fs.mkdirSync(root);
-      fs.writeFileSync(join(at, 'outside'), 'outside\n');
-      const path = join(root, 'linked');
-      fs.linkSync(join(at, 'outside'), path);
-      const { asked, questions } = asking(answer);
-      const engine = over(
-        root,
-        { main: [calls(read(path)), calls(edit(path, 'outside', 'mine'))] },
-        { questions },
-      );
-      await run(engine, 'main');
-      expect(asked.map(({ tool, decision }) => [tool, decision.step])).toEqual([
-        ['Read', 'floor'],
-        ['Edit', 'floor'],
-      ]);
-      expect(asked[0]?.decision.reason).toMatch(/has other names \(hard links\)/);
-      const told = toldTo(engine, 'main').join('\n');
-      expect(fs.readFileSync(join(at, 'outside'), 'utf8')).toBe('outside\n');
-      expect(fs.readFileSync(path, 'utf8')).toBe(answer === 'allow' ? 'mine\n' : 'outside\n');
-      if (answer === 'allow') expect(told).toContain('they keep the old content');
-      else expect(told).not.toContain('outside\n');
-    },
-  );
+  test.each(['yes', 'no'] as const)('a hard link, for reading and writing: %s', async (answer) => {
+    const at = tempDirectory();
+    const root = join(at, 'root');
+    fs.mkdirSync(root);
+    fs.writeFileSync(join(at, 'outside'), 'outside\n');
+    const path = join(root, 'linked');
+    fs.linkSync(join(at, 'outside'), path);
+    const engine = over(
+      root,
+      { main: [calls(read(path)), calls(edit(path, 'outside', 'mine'))] },
+      { onAsk: 'wait' },
+    );
+    const asked = answering(engine, answer);
+    await run(engine, 'main');
+    expect(asked).toMatchObject([
+      {
+        tool: 'Read',
+        step: 'floor',
+        scopes: [],
+        reason: expect.stringMatching(/has other names \(hard links\)/),
+      },
+      {
+        tool: 'Edit',
+        step: 'floor',
+        scopes: [],
+        edits: [{ path, before: 'outside', after: 'mine' }],
+      },
+    ]);
+    const told = toldTo(engine, 'main').join('\n');
+    expect(fs.readFileSync(join(at, 'outside'), 'utf8')).toBe('outside\n');
+    expect(fs.readFileSync(path, 'utf8')).toBe(answer === 'yes' ? 'mine\n' : 'outside\n');
+    if (answer === 'yes') expect(told).toContain('they keep the old content');
+    else expect(told).not.toContain('outside\n');
+  });
 
   test('a git directory under another name', async () => {
     const root = tempDirectory();
@@ -184,16 +201,48 @@ describe('what a person is asked about', () => {
     expect(fs.existsSync(join(root, 'meta/config'))).toBe(false);
   });
 
+  test('is for what was asked: a path that leads elsewhere since is asked about anew', async () => {
+    const root = tempDirectory();
+    const path = join(root, 'note.txt');
+    fs.writeFileSync(path, 'harmless');
+    fs.writeFileSync(join(root, '.env'), 'KEY=hidden');
+    const engine = over(root, { main: [calls(read(path))] }, { onAsk: 'wait', ask: ['Read'] });
+    const asked: Question[] = [];
+    engine.inbox.listen(() => {
+      const [open] = engine.inbox.open();
+      if (open === undefined || asked.includes(open.question)) return;
+      asked.push(open.question);
+      fs.rmSync(path);
+      fs.symlinkSync('.env', path);
+      engine.inbox.answer(open.question.id, { text: asked.length === 1 ? 'yes' : 'no' });
+    });
+    await run(engine, 'main');
+    expect(asked).toMatchObject([
+      { step: 'ask_rule', paths: [path] },
+      { step: 'floor', paths: [join(root, '.env')] },
+    ]);
+    expect(JSON.stringify(engine.events)).not.toContain('hidden');
+  });
+
   test('is what is opened: a path that leads elsewhere since is not', async () => {
     const root = tempDirectory();
     const path = join(root, 'note.txt');
     fs.writeFileSync(path, 'harmless');
     fs.writeFileSync(join(root, '.env'), 'KEY=hidden');
-    const { questions } = asking('allow', () => {
+    const swap = () => {
       fs.rmSync(path);
       fs.symlinkSync('.env', path);
-    });
-    const engine = over(root, { main: [calls(read(path))] }, { questions, ask: ['Read'] });
+    };
+    const engine = over(
+      root,
+      { main: [calls(read(path))] },
+      {
+        prepareStore: (store) =>
+          hookLogs(store, {
+            append: (_, bodies) => bodies.some(({ type }) => type === 'call.started') && swap(),
+          }),
+      },
+    );
     await run(engine, 'main');
     expect(toldTo(engine, 'main').join('\n')).toMatch(/leads elsewhere now: nothing was opened/);
     expect(JSON.stringify(engine.events)).not.toContain('hidden');

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { MusterError } from '../../src/base/errors.ts';
 import type { EngineSettings } from '../../src/engine/deps.ts';
 import { Engine } from '../../src/engine/engine.ts';
+import { Inbox } from '../../src/engine/inbox.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import { stopOrder } from '../../src/engine/stop.ts';
 import type { TaskRun } from '../../src/engine/task-run.ts';
@@ -179,7 +180,7 @@ class Life {
       stateDirectories: [],
       sandboxed: () => Promise.resolve(true),
       sandbox: noSandbox('a test', 'none is needed'),
-      questions: null,
+      inbox: new Inbox({ onAsk: 'deny', standing: null }),
       onEvent: (event, { state }) => this.seeEvent(event, state),
       onSignal: () => {},
       onFault: (task, thrown) => {

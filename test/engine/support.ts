@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
 import { Deadlines } from '../../src/base/deadlines.ts';
-import type { EngineSettings, QuestionPort } from '../../src/engine/deps.ts';
+import type { EngineSettings } from '../../src/engine/deps.ts';
 import { Engine } from '../../src/engine/engine.ts';
+import { Inbox, type OnAsk } from '../../src/engine/inbox.ts';
+import type { StandingRules } from '../../src/engine/standing-rules.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import type { TaskRun } from '../../src/engine/task-run.ts';
 import { scriptedModel, type Script, type ScriptedModel } from '../../src/model/scripted.ts';
@@ -69,7 +71,9 @@ export interface EngineSetup {
   readonly deny?: readonly PermissionRule[];
   /** Working directory and only root. Default: the whole disk. */
   readonly root?: string;
-  readonly questions?: QuestionPort;
+  /** Default: `deny`. */
+  readonly onAsk?: OnAsk;
+  readonly standing?: StandingRules;
   /** Of the root; default: the main agent. */
   readonly agent?: AgentDefinition;
   /** Of every model; default: no price, 100 tokens of output at most. */
@@ -86,6 +90,7 @@ export interface TestEngine {
   readonly engine: Engine;
   readonly model: ScriptedModel;
   readonly store: TaskStore;
+  readonly inbox: Inbox;
   /** In the order in which they were shown. */
   readonly events: TaskEvent[];
   start(prompt: string): TaskRun;
@@ -97,6 +102,7 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
   const store = setup.store ?? openMemoryStore();
   setup.prepareStore?.(store);
   const events: TaskEvent[] = [];
+  const inbox = new Inbox({ onAsk: setup.onAsk ?? 'deny', standing: setup.standing ?? null });
   const engine = new Engine({
     store,
     model,
@@ -114,7 +120,7 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
     stateDirectories: [],
     sandboxed: () => Promise.resolve(true),
     sandbox: noSandbox('a test', 'none is needed'),
-    questions: setup.questions ?? null,
+    inbox,
     onEvent: (event) => void events.push(event),
     onSignal: () => {},
     onFault: (_, thrown) => {
@@ -134,6 +140,7 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
     engine,
     model,
     store,
+    inbox,
     events,
     start: (prompt) =>
       engine.start({
@@ -182,4 +189,17 @@ export function answeredRounds(request: ModelRequest): number {
 export function statesOf(events: readonly TaskEvent[]): ReadonlyMap<string, TaskState> {
   const byTask = Map.groupBy(events, ({ task }) => task);
   return new Map([...byTask].map(([task, its]) => [task, foldEvents(its)]));
+}
+
+/** Says this to all that is asked, a moment after it is. */
+export function answerAll(inbox: Inbox, text: string, ms = 1): void {
+  inbox.listen(() => {
+    for (const { question } of inbox.open()) {
+      setTimeout(() => {
+        if (inbox.open().some((open) => open.question.id === question.id)) {
+          inbox.answer(question.id, { text });
+        }
+      }, ms);
+    }
+  });
 }

@@ -288,6 +288,11 @@ it('tells what came from a file from what was made here', async () => {
   expect(ids.map((id) => [store.isImported(id), source.store.isImported(id)])).toEqual(
     ids.map(() => [true, false]),
   );
+  for (const id of ids) {
+    let last = -1;
+    store.scan(id, ({ seq }) => void (last = seq));
+    expect(store.importedUpTo(id)).toBe(last);
+  }
   await store.delete(ids);
   expect(ids.map((id) => store.isImported(id))).toEqual(ids.map(() => false));
 });

@@ -12,8 +12,6 @@ export interface KeySpec<T> {
   readonly choices?: readonly string[];
   /** False: accepted, and without effect in this version. */
   readonly acts: boolean;
-  /** Values of an acting key that have no effect in this version. */
-  readonly inactiveValues: readonly string[];
   /** `append`: each layer adds to those before it, so that no layer can take another's away. */
   readonly combine: 'replace' | 'append';
   readonly project: ProjectRule;
@@ -37,7 +35,6 @@ function common(options: Common) {
     ...(options.defaultText === undefined ? {} : { defaultText: options.defaultText }),
     acts: options.acts ?? true,
     project: options.project ?? 'may',
-    inactiveValues: [],
     combine: 'replace',
     wrongValueHints: {},
   } as const;
@@ -115,7 +112,6 @@ export function textKey(options: Common & { readonly expects: string }): KeySpec
 }
 
 interface ChoiceOptions extends Common {
-  readonly inactiveValues?: readonly string[];
   readonly wrongValueHints?: Readonly<Record<string, string>>;
 }
 
@@ -128,7 +124,6 @@ export function choiceKey<const C extends string>(
     ...common(options),
     default: initial,
     choices,
-    inactiveValues: options.inactiveValues ?? [],
     wrongValueHints: options.wrongValueHints ?? {},
     expects: choices.join(', '),
     accepts: (value): value is C => choices.some((choice) => choice === value),

@@ -155,7 +155,6 @@ export const SECTIONS = {
     ask: listKey({ combine: 'append', expects: RULES, meaning: 'calls that are asked for' }),
     deny: listKey({ combine: 'append', expects: RULES, meaning: 'calls that never run' }),
     on_ask: choiceKey('deny', ['deny', 'park'], {
-      inactiveValues: ['park'],
       meaning: 'what a headless run does with a question',
     }),
   },

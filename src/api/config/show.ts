@@ -34,7 +34,7 @@ function keyEntryOf(entry: KeyEntry, setting: Setting): ConfigEntry {
     value: setting.value,
     default: spec.defaultText ?? JSON.stringify(spec.default),
     source: sourceText(setting),
-    acts: spec.acts && !spec.inactiveValues.some((value) => value === setting.value),
+    acts: spec.acts,
     meaning: spec.meaning,
   };
 }

@@ -53,15 +53,11 @@ export function flagLayer(flags: readonly FlagValue[]): Layer {
 
 /**
  * What is wrong with a flag's text as the value of a key, to follow the flag's name; undefined when
- * nothing is. A value without effect is wrong here: who types it wants it now.
+ * nothing is.
  */
 export function flagProblem(key: ConfigKey, text: string): string | undefined {
   const entry = keyEntry(key);
-  const { spec } = entry;
-  if (!valid(entry, spec.fromText(text))) return wrongValue(entry, text);
-  if (!spec.inactiveValues.includes(text)) return undefined;
-  const acting = (spec.choices ?? []).filter((choice) => !spec.inactiveValues.includes(choice));
-  return `${text} has no effect in this version; valid: ${acting.join(', ')}`;
+  return valid(entry, entry.spec.fromText(text)) ? undefined : wrongValue(entry, text);
 }
 
 interface TextValue {

@@ -14,6 +14,7 @@ const FIELDS: Readonly<Record<Operation, readonly string[]>> = {
   send: ['message'],
   resume: ['prompt', 'model', 'max_turns'],
   background: [],
+  answer: ['question', 'answer', 'scope', 'reason'],
 };
 
 const COMMON_FIELDS = ['v', 'op', 'task'];
@@ -48,6 +49,8 @@ export function decodeRequest(line: Buffer): ControlRequest {
       return { op, task, ...resumeFields(value) };
     case 'background':
       return { op, task };
+    case 'answer':
+      return { op, task, ...answerFields(value) };
   }
 }
 
@@ -59,6 +62,17 @@ function resumeFields(value: JsonObject): { prompt?: string; model?: string; max
     ...(prompt === undefined ? {} : { prompt }),
     ...(model === undefined ? {} : { model }),
     ...(maxTurns === undefined ? {} : { max_turns: maxTurns }),
+  };
+}
+
+function answerFields(value: JsonObject) {
+  const scope = optionalText(value, 'scope');
+  const reason = optionalText(value, 'reason');
+  return {
+    question: requiredText(value, 'question'),
+    answer: requiredText(value, 'answer'),
+    ...(scope === undefined ? {} : { scope }),
+    ...(reason === undefined ? {} : { reason }),
   };
 }
 

@@ -3,7 +3,8 @@ export type ControlRequest =
   | StopTaskRequest
   | SendMessageRequest
   | ResumeTaskRequest
-  | BackgroundTaskRequest;
+  | BackgroundTaskRequest
+  | AnswerQuestionRequest;
 
 /** Stop a task and what is below it. */
 export interface StopTaskRequest {
@@ -35,4 +36,18 @@ export interface ResumeTaskRequest {
 export interface BackgroundTaskRequest {
   readonly op: 'background';
   readonly task: string;
+}
+
+/** Answer a question of a task. */
+export interface AnswerQuestionRequest {
+  readonly op: 'answer';
+  readonly task: string;
+  /** Its id. */
+  readonly question: string;
+  /** `yes`, `no` or `always`, or the text that was asked for. */
+  readonly answer: string;
+  /** How far an `always` reaches. */
+  readonly scope?: string;
+  /** Why not. */
+  readonly reason?: string;
 }

@@ -48,6 +48,19 @@ export class Arguments {
     return '';
   }
 
+  /** Texts that are not blank; where there are none, an empty list. */
+  texts(name: string, { most }: { readonly most: number }): readonly string[] {
+    const value = this.given.get(name) ?? [];
+    if (Array.isArray(value) && value.length <= most) {
+      const texts = value.flatMap((each) =>
+        typeof each === 'string' && each.trim() !== '' ? [each] : [],
+      );
+      if (texts.length === value.length) return texts;
+    }
+    this.wrong(name, `a list of at most ${most} texts`, value);
+    return [];
+  }
+
   flag(name: string, usual: boolean): boolean {
     const value = this.given.get(name) ?? usual;
     if (typeof value === 'boolean') return value;

@@ -1,6 +1,7 @@
 import type { AnyTool } from '../../protocol/tool.ts';
 import type { Delegation } from '../delegation.ts';
 import type { Workshop } from '../workshop.ts';
+import { askUserTool } from './ask-user.ts';
 import { notifyTool } from './notify.ts';
 import { taskListTool } from './task-list.ts';
 import { taskOutputTool } from './task-output.ts';
@@ -15,12 +16,13 @@ export interface TaskToolParts {
   typeName(word: string): string;
 }
 
-/** The tools by which a task handles other tasks, in request order. */
+/** The tools that need the engine: to ask the user, and to handle other tasks, in request order. */
 export function taskTools(
   workshop: Workshop,
   { delegate, typeName }: TaskToolParts,
 ): readonly AnyTool[] {
   return [
+    askUserTool(workshop),
     taskOutputTool(workshop),
     taskStopTool(workshop),
     taskSendTool(workshop),

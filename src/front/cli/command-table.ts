@@ -130,6 +130,19 @@ const COMMANDS = {
       'git diff | muster tasks send 4f2k9x',
     ],
   },
+  'tasks-answer': {
+    words: 'tasks answer',
+    summary: 'answer what a task asks; without ID list the open questions',
+    operands: ['[ID]', '[ANSWER]'],
+    flags: ['scope', 'reason', ...MESSAGE_FLAGS],
+    examples: [
+      'muster tasks answer',
+      'muster tasks answer 4f2k9xq1 yes',
+      'muster tasks answer 4f2k9xq1 always --scope project',
+      'muster tasks answer 4f2k9xq1 no --reason "use the test database"',
+      'muster tasks answer 4f2k9xq2 "the second one, but without tests"',
+    ],
+  },
   'tasks-background': {
     words: 'tasks background',
     summary: 'let the parent of a task at work go on without it',

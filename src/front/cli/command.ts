@@ -1,4 +1,5 @@
 import type { CommandKind } from './command-table.ts';
+import type { QuestionAnswer } from '../../api/index.ts';
 import type { FlagValue } from '../../api/config/text-layer.ts';
 import type { OutputFormat } from '../../protocol/output-format.ts';
 import type { TaskStatus } from '../../protocol/result.ts';
@@ -44,7 +45,7 @@ export interface RunCommand extends ConfigFlags, DataFlags {
   /** Null: stdin is the prompt. Otherwise stdin, where something comes from it, is context. */
   readonly prompt: string | null;
   /** The task to go on with: an id or its beginning, or the newest conversation; null: a new one. */
-  readonly resume: { readonly id: string } | 'newest' | null;
+  readonly resume: ResumedTask | 'newest' | null;
   /** Whether stdin may hold (a part of) the prompt. */
   readonly readsStdin: boolean;
   readonly outputFormat: OutputFormat;
@@ -72,8 +73,14 @@ export interface SandboxCommand extends DataFlags {
   readonly network: boolean;
 }
 
+export interface ResumedTask {
+  readonly id: string;
+  /** To a question of it or of a task below it. */
+  readonly answer?: QuestionAnswer;
+}
+
 /** What `muster tasks …` asks for; an `id` is one or the beginning of one. */
-export type TasksCommand = DataFlags & (TasksQuery | TaskMessage);
+export type TasksCommand = DataFlags & (TasksQuery | TaskMessage | QuestionAnswered);
 
 export type TasksQuery = JsonCommand &
   (
@@ -121,6 +128,19 @@ export interface TaskMessage {
   readonly kind: 'tasks-send' | 'tasks-resume';
   readonly id: string;
   /** How it goes on where no process has it; `prompt` is the message. */
+  readonly run: RunCommand;
+  /** Flags of the run that mean nothing to a process that has it, as typed. */
+  readonly flagsOfRun: readonly string[];
+}
+
+/** What is asked, and what a person says to it. */
+export interface QuestionAnswered extends JsonCommand {
+  readonly kind: 'tasks-answer';
+  /** Of a question, or its beginning; null: all are listed. */
+  readonly id: string | null;
+  /** Null: the question is shown. */
+  readonly answer: Omit<QuestionAnswer, 'question'> | null;
+  /** How its tree goes on where no process has it. */
   readonly run: RunCommand;
   /** Flags of the run that mean nothing to a process that has it, as typed. */
   readonly flagsOfRun: readonly string[];

@@ -1,4 +1,5 @@
 import type { ConfigKey } from '../../api/config/keys.ts';
+import { GRANT_SCOPES } from '../../protocol/question.ts';
 import { TASK_STATUSES } from '../../protocol/result.ts';
 
 /** A flag of the command line. */
@@ -33,6 +34,12 @@ const FLAGS = {
   here: { group: 'Tasks', help: 'those that work in this directory alone' },
   from: { value: 'N', group: 'Tasks', help: 'from this event number on' },
   because: { value: 'TEXT', group: 'Tasks', help: 'why, for the log and its parent' },
+  scope: {
+    value: 'SCOPE',
+    group: 'Tasks',
+    help: `how far always reaches: ${GRANT_SCOPES.join(', ')} (default: task, with all below it)`,
+  },
+  reason: { value: 'TEXT', group: 'Tasks', help: 'why not: the task that asked is told' },
   days: {
     value: 'N',
     group: 'Tasks',
@@ -104,7 +111,7 @@ const FLAGS = {
     value: 'ACTION',
     group: 'Permissions',
     configKey: 'permissions.on_ask',
-    help: 'what happens to a question that nobody can answer: deny',
+    help: 'what happens to a question: deny (refused at once) or park (its task waits; muster tasks answer)',
   },
   'read-only': { group: 'Permissions', help: 'nothing can be written but temporary files' },
   network: { group: 'Permissions', help: 'let it reach the network' },

@@ -39,6 +39,8 @@ async function runCommand(command: Command): Promise<number> {
     case 'tasks-send':
     case 'tasks-resume':
       return (await import('./commands/tasks/message.ts')).messageCommand(command);
+    case 'tasks-answer':
+      return (await import('./commands/tasks/answer.ts')).answerCommand(command);
     case 'tasks-list':
     case 'tasks-show':
     case 'tasks-log':

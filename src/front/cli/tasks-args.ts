@@ -1,7 +1,8 @@
 import { UsageError } from '../../base/errors.ts';
+import { GRANT_SCOPES } from '../../protocol/question.ts';
 import { TASK_STATUSES } from '../../protocol/result.ts';
 import { quoted } from '../../api/config/quote.ts';
-import type { RunCommand, TasksCommand } from './command.ts';
+import type { QuestionAnswered, RunCommand, TasksCommand } from './command.ts';
 import type { CommandKind } from './command-table.ts';
 import type { FlagReader } from './flag-reader.ts';
 import type { FlagName } from './flags.ts';
@@ -42,14 +43,43 @@ export function parseTasks(
     case 'tasks-send':
     case 'tasks-resume': {
       const run = runGoingOn(id, second, flags);
-      const flagsOfRun = FLAGS_OF_RUN.filter((name) => flags.given(name)).map(
-        (flag) => `--${flag}`,
-      );
-      return { kind, dataDir: common.dataDir, id, run, flagsOfRun };
+      return { kind, dataDir: common.dataDir, id, run, flagsOfRun: flagsOfRun(flags) };
+    }
+    case 'tasks-answer': {
+      const run = runGoingOn(id, null, flags);
+      const answer = answerOf(second, flags);
+      const meaningless = [...flagsOfRun(flags), ...termsIn(flags)];
+      return { kind, ...common, id: operands[0] ?? null, answer, run, flagsOfRun: meaningless };
     }
     default:
       return kind satisfies never;
   }
+}
+
+function answerOf(text: string | null, flags: FlagReader): QuestionAnswered['answer'] {
+  const scope = flags.given('scope') ? flags.choice('scope', GRANT_SCOPES, 'task') : null;
+  const reason = flags.text('reason');
+  if (text === null) {
+    if (scope === null && reason === null) return null;
+    throw new UsageError('--scope and --reason go with an answer: muster tasks answer ID ANSWER');
+  }
+  if (text.trim() === '') throw new UsageError('the answer is empty');
+  return {
+    text,
+    ...(scope === null ? {} : { scope }),
+    ...(reason === null ? {} : { reason }),
+  };
+}
+
+/** What a message to an ended task may change, and an answer to one at work can't. */
+function termsIn(flags: FlagReader): readonly string[] {
+  return (['model', 'max-turns'] as const).flatMap((name) =>
+    flags.given(name) ? [`--${name}`] : [],
+  );
+}
+
+function flagsOfRun(flags: FlagReader): readonly string[] {
+  return FLAGS_OF_RUN.filter((name) => flags.given(name)).map((flag) => `--${flag}`);
 }
 
 /** What a run that goes on here would heed, and a process at work can't. */

@@ -5,11 +5,14 @@ import { printError } from '../../sys/print.ts';
 import { exitCode, SIGNAL_EXIT_CODES, type EndingSignal } from './exit-code.ts';
 import { LiveLines } from './live-lines.ts';
 import { createOutput } from './output.ts';
+import { questionLines } from './question-lines.ts';
 import type { OutputFormat } from '../../protocol/output-format.ts';
 
 export interface HeadlessOptions {
   readonly format: OutputFormat;
   readonly verbose: boolean;
+  /** Where logs are kept, if that was said on the command line: for the commands that it tells of. */
+  readonly dataDir: string | null;
   /** Called when the run has begun: what can't begin is told in one line of its own. */
   readonly onStarted?: () => void;
 }
@@ -27,7 +30,7 @@ const STOP_MS = 2_700;
 export async function runHeadless(
   muster: Muster,
   begin: (onEvent: EventListener) => Promise<Run>,
-  { format, verbose, onStarted }: HeadlessOptions,
+  { format, verbose, dataDir, onStarted }: HeadlessOptions,
 ): Promise<number> {
   const { stderr } = process;
   const output = createOutput(format);
@@ -50,11 +53,18 @@ export async function runHeadless(
       const { code, message } = envelope.error;
       printError(`muster: ${envelope.data.status}: ${code}: ${message}\n`);
     }
+    if (envelope.data.status === 'parked') tellQuestions(run, dataDir);
     if (watched && format === 'text') printError(`${lastLine(envelope)}\n`);
     return signals.code() ?? exitCode(envelope);
   } finally {
     signals.forget();
   }
+}
+
+/** What it was left for, and how to make it go on: nobody who runs it by a script sees it elsewhere. */
+function tellQuestions(run: Run, dataDir: string | null): void {
+  const lines = run.parkedOn().flatMap(({ question }) => questionLines(question, dataDir));
+  for (const line of lines) printError(`${line}\n`);
 }
 
 function lastLine({ data, stats }: ResultEnvelope): string {

@@ -1,6 +1,8 @@
 import { formatDuration, plural } from '../../base/text.ts';
 import { terminalText } from '../../base/terminal-text.ts';
 import type { NoticeLevel, TaskEvent } from '../../protocol/event.ts';
+import { answerText } from '../../protocol/inbox-state.ts';
+import { questionSubject, type Question } from '../../protocol/question.ts';
 import type { TaskState } from '../../protocol/state.ts';
 
 /** What is told: long waits and warnings alone, also the tasks, also each of their calls. */
@@ -46,9 +48,8 @@ export class LiveLines {
   /** A task whose process has gone before its end. */
   showLeft(state: TaskState): void {
     const { indent, name } = place(state, this.options);
-    this.write(
-      terminalText(oneLine(`${indent}✗ ${name}: ${state.status}: its process has gone`), 'prose'),
-    );
+    const why = state.status === 'parked' ? 'it waits for an answer' : 'its process has gone';
+    this.write(terminalText(oneLine(`${indent}✗ ${name}: ${state.status}: ${why}`), 'prose'));
   }
 }
 
@@ -74,7 +75,9 @@ const NOTICE_MARKS: Readonly<Record<NoticeLevel, string>> = {
 /** Also to a person who watches nothing: a long wait, and what is not as it was asked for. */
 function isAlwaysTold(event: TaskEvent): boolean {
   return (
-    event.type === 'warning' || (event.type === 'turn.retried' && event.waitMs >= LONG_WAIT_MS)
+    event.type === 'warning' ||
+    event.type === 'question.asked' ||
+    (event.type === 'turn.retried' && event.waitMs >= LONG_WAIT_MS)
   );
 }
 
@@ -103,6 +106,12 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
       return detail === 'calls' && event.input.from === 'user' && event.input.kind === 'message'
         ? `${indent}» ${name}: ${event.input.text.slice(0, BRIEF_LENGTH)}`
         : null;
+    case 'question.asked':
+      return `${indent}? ${name}: ${asked(event.question)}: muster tasks answer ${event.question.id}`;
+    case 'question.answered':
+      return `${indent}» ${name}: ${answerText(event.answer, event.by)}`;
+    case 'rights.granted':
+      return `${indent}» ${name}: from now on allowed: ${event.rule.text}`;
     case 'child.detached':
       return detail === 'calls'
         ? `${indent}  ${name}: ${event.child.slice(0, 6)} goes on in the background`
@@ -112,6 +121,11 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
     default:
       return null;
   }
+}
+
+function asked(question: Question): string {
+  const subject = questionSubject(question);
+  return question.kind === 'input' ? `asks: ${subject}` : `asks for ${question.tool}: ${subject}`;
 }
 
 function endMark(state: TaskState): string {

@@ -35,6 +35,17 @@ const requests: fc.Arbitrary<ControlRequest> = fc.oneof(
     { requiredKeys: ['op', 'task'] },
   ),
   fc.record({ op: fc.constant('background' as const), task }),
+  fc.record(
+    {
+      op: fc.constant('answer' as const),
+      task,
+      question: words,
+      answer: words,
+      scope: words,
+      reason: words,
+    },
+    { requiredKeys: ['op', 'task', 'question', 'answer'] },
+  ),
 );
 
 describe('a request line', () => {

@@ -40,6 +40,7 @@ export async function runPrompt(
     return await runHeadless(muster, (onEvent) => begin(muster, command, { prompt, onEvent }), {
       format: command.outputFormat,
       verbose: command.verbose || muster.verbose,
+      dataDir: command.dataDir === null ? null : resolve(command.dataDir),
       onStarted: () => {
         if (command.resume === null && muster.offlineByDefault) stderrNotice(OFFLINE_NOTICE);
       },
@@ -69,9 +70,10 @@ async function begin(
     const named = agent === null ? {} : { agent };
     return muster.start({ prompt: prompt ?? '', source: 'cli', ...named }, onEvent);
   }
-  const id = resume === 'newest' ? muster.newestConversation() : resume.id;
+  const task = resume === 'newest' ? { id: muster.newestConversation() } : resume;
+  const { id } = task;
   if (id === null) throw new UsageError('no conversation of this directory is in the logs');
-  return muster.resume({ id, ...(prompt === null ? {} : { prompt }) }, onEvent);
+  return muster.resume({ ...task, id, ...(prompt === null ? {} : { prompt }) }, onEvent);
 }
 
 function sessionAgents(argument: AgentsArgument) {

@@ -38,5 +38,10 @@ export function listTasks(tasks: Tasks, { json, all, status, here }: TasksList):
 function listLine(task: TaskSummary, level: number): string {
   const when = localMinute(task.created);
   const indent = '  '.repeat(level);
-  return `${task.id}  ${when}  ${task.status.padEnd(11)}  ${indent}${taskTitle(task)}`;
+  const asks = task.questions === undefined ? '' : `  [asks: ${questionIds(task.questions)}]`;
+  return `${task.id}  ${when}  ${task.status.padEnd(11)}  ${indent}${taskTitle(task)}${asks}`;
+}
+
+function questionIds(questions: NonNullable<TaskSummary['questions']>): string {
+  return questions.map(({ id }) => id).join(', ');
 }

@@ -1,5 +1,6 @@
 import { activityText, type ShellRun, type Tasks } from '../../../../api/index.ts';
 import { formatDuration, truncate } from '../../../../base/text.ts';
+import { openQuestions } from '../../../../protocol/inbox-state.ts';
 import type { ResultEnvelope } from '../../../../protocol/result.ts';
 import type { TaskState } from '../../../../protocol/state.ts';
 import { stderrNotice } from '../../stderr.ts';
@@ -32,7 +33,7 @@ export function showTask(tasks: Tasks, { id, json }: TaskShow): number {
 }
 
 function isAtWork({ status }: TaskState): boolean {
-  return status === 'running' || status === 'queued';
+  return status === 'running' || status === 'queued' || status === 'parked';
 }
 
 type Fact = readonly [string, string];
@@ -64,7 +65,13 @@ function progress(state: TaskState): readonly Fact[] {
   const { status, end } = state;
   if (end === null) {
     const doing = isAtWork(state) ? activityText(state) : null;
-    return [['status', status], ...(doing === null ? [] : [['doing', doing] as const])];
+    const asks = openQuestions(state).map(({ id }) => id);
+    const waits = [...new Set([...asks, ...state.parkedOn])];
+    return [
+      ['status', status],
+      ...(doing === null ? [] : [['doing', doing] as const]),
+      ...(waits.length === 0 ? [] : [['asks', waits.join(', ')] as const]),
+    ];
   }
   const by: readonly Fact[] = end.by === null ? [] : [['ended by', end.by]];
   return [['status', `${status}: ${end.because}`], ...by];

@@ -63,6 +63,10 @@ function showEnd(
     return;
   }
   const { status, end } = tasks.state(id);
+  if (status === 'parked') {
+    printLines(`task ${id}: parked: muster tasks answer lists what it waits for`);
+    return;
+  }
   printLines(
     isLeft
       ? `task ${id}: ${status}: no process works on it any more; muster tasks resume ${id} makes it go on`

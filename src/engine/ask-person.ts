@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { pathsOf, type JudgedCall } from '../policy/call.ts';
+import { refuseUnanswered } from '../policy/refusal.ts';
+import { ruleToOffer } from '../policy/rule-to-offer.ts';
+import type { Decision } from '../protocol/permission.ts';
+import type { PermissionQuestion, ProposedEdit } from '../protocol/question.ts';
+import type { EngineDeps } from './deps.ts';
+import { haltedMessage, isHalted } from './denials.ts';
+import type { ReadyCall } from './prepare-call.ts';
+import { openQuestion } from './question-state.ts';
+import type { TaskRun } from './task-run.ts';
+
+/** A call that a person is to decide about. */
+export interface AskedCall {
+  readonly ready: ReadyCall;
+  readonly call: JudgedCall;
+  readonly decision: Decision;
+}
+
+/** What came of asking; `again`: something has changed, and the call is to be judged anew. */
+export type Verdict =
+  | { readonly kind: 'allowed' }
+  | { readonly kind: 'refused'; readonly decision: Decision; readonly refusal: string }
+  | { readonly kind: 'again' };
+
+/** Runs a wait in which the call is not at work. */
+export type Waiting = <T>(wait: () => Promise<T>) => Promise<T>;
+
+/**
+ * What a person says of a call: the answer that its log holds for exactly this, or else it is asked for
+ * and waited for. An answer is not returned but written down and the call judged anew, so that it
+ * acts after a crash as it does now, and not on what the call has become meanwhile. Rejects when the
+ * task is stopped while it waits.
+ */
+export async function askPerson(
+  deps: EngineDeps,
+  run: TaskRun,
+  asked: AskedCall,
+  waiting: Waiting,
+): Promise<Verdict> {
+  const { call } = asked.ready;
+  const digest = digestOf(asked);
+  const known = run.state.questions.get(call.id);
+  const isSame = known?.digest === digest && run.honours(known.seq);
+  if (isSame && known.answer !== null && run.honours(known.answer.seq)) {
+    const { answer } = known.answer;
+    return answer.kind === 'no' ? denied(answer.reason) : { kind: 'allowed' };
+  }
+  if (isHalted(run.state)) return refused(`Not asked: ${haltedMessage(run.state)}.`);
+  if (run.tree.onAsk === 'deny') {
+    const { decision } = asked;
+    return { kind: 'refused', decision, refusal: refuseUnanswered(decision) };
+  }
+  const question = openQuestion(run, { callId: call.id, digest }, (id) =>
+    questionOf(deps, run, asked, id),
+  );
+  await waiting(() => deps.inbox.wait(run, question));
+  return { kind: 'again' };
+}
+
+/** A rule that was given meanwhile lets it run: whoever was to answer need not. */
+export function closeQuestion(run: TaskRun, { call }: ReadyCall): void {
+  const known = run.state.questions.get(call.id);
+  if (known?.question.kind !== 'permission' || known.answer !== null) return;
+  run.journal.record({
+    type: 'question.answered',
+    question: known.question.id,
+    callId: call.id,
+    answer: { kind: 'once' },
+    by: 'rule',
+  });
+}
+
+function denied(reason: string | null): Verdict {
+  const why = reason === null ? '' : `, and why: ${reason}`;
+  return refused(`The user was asked and said no${why}`);
+}
+
+function refused(reason: string): Verdict {
+  const text = /[.!?]$/.test(reason) ? reason : `${reason}.`;
+  return {
+    kind: 'refused',
+    decision: { verdict: 'deny', step: 'answer', reason: text },
+    refusal: `Refused, nothing was done. ${text} Do not try the same another way; go on without it, and say so in your answer.`,
+  };
+}
+
+function questionOf(
+  deps: EngineDeps,
+  run: TaskRun,
+  { ready, call, decision }: AskedCall,
+  id: string,
+): PermissionQuestion {
+  const { access, tool } = call;
+  const rule = ruleToOffer(decision, { tool, rights: run.rights });
+  const paths = [...new Set(pathsOf(access).map((path) => path.real))];
+  const says = access.commands.length + paths.length + access.hosts.length > 0;
+  return {
+    kind: 'permission',
+    id,
+    task: run.spec.id,
+    callId: ready.call.id,
+    chain: run.chain(),
+    tool,
+    commands: access.commands,
+    paths,
+    hosts: access.hosts,
+    edits: editsOf(ready, run),
+    input: says ? null : JSON.stringify(ready.call.input),
+    step: decision.step,
+    reason: decision.reason,
+    askedBy: decision.rule ?? null,
+    rule,
+    scopes: rule === null ? [] : deps.inbox.scopes,
+  };
+}
+
+function editsOf({ tool, input }: ReadyCall, run: TaskRun): readonly ProposedEdit[] {
+  return tool.proposes?.(input, { cwd: run.spec.cwd }) ?? [];
+}
+
+/** Of all that a person is shown, and of what of it is too long to show. */
+function digestOf({ ready, call, decision }: AskedCall): string {
+  const { commands, reads, writes, hosts } = call.access;
+  const touched = [reads, writes].map((paths) => paths.map(({ real }) => real));
+  const said = [call.tool, ready.call.input, commands, touched, hosts, decision.step];
+  return createHash('sha256').update(JSON.stringify(said)).digest('hex');
+}

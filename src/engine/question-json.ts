@@ -1,0 +1,27 @@
+import type { Question } from '../protocol/question.ts';
+import type { QuestionJson } from '../protocol/result.ts';
+
+export function questionJson(question: Question): QuestionJson {
+  const { id, kind, task, chain, tool } = question;
+  const common = { id, kind, task_id: task, chain, tool };
+  if (question.kind === 'input') {
+    const { text, options } = question;
+    return { ...common, text, options, ...NOTHING_TOUCHED, reason: null, rule: null, scopes: [] };
+  }
+  const { commands, paths, hosts, edits, input, reason, rule, scopes } = question;
+  return {
+    ...common,
+    text: null,
+    options: [],
+    commands,
+    paths,
+    hosts,
+    edits,
+    input,
+    reason,
+    rule,
+    scopes,
+  };
+}
+
+const NOTHING_TOUCHED = { commands: [], paths: [], hosts: [], edits: [], input: null } as const;

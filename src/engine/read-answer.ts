@@ -1,0 +1,84 @@
+import { MusterError } from '../base/errors.ts';
+import { truncate } from '../base/text.ts';
+import {
+  GRANT_SCOPES,
+  type Answer,
+  type GrantScope,
+  type InputQuestion,
+  type PermissionQuestion,
+  type Question,
+} from '../protocol/question.ts';
+
+/** An answer as a person gives it. */
+export interface AnswerWish {
+  /** `yes`, `no` or `always`; for a question of AskUser its text, or the number of an option. */
+  readonly text: string;
+  /** How far an `always` reaches. Default `task`. */
+  readonly scope?: string;
+  /** Why not. */
+  readonly reason?: string;
+}
+
+const SHOWN_WORD = 60;
+const NUMBER = /^[1-9]$/;
+
+/** What an answer says to this question. Throws MusterError (`INVALID_PARAM`) with what is valid. */
+export function readAnswer(question: Question, wish: AnswerWish): Answer {
+  return question.kind === 'input' ? readText(question, wish) : readVerdict(question, wish);
+}
+
+function readText({ id, options }: InputQuestion, { text, scope, reason }: AnswerWish): Answer {
+  if (scope !== undefined || reason !== undefined) {
+    throw invalid(`question ${id} wants a text: neither a scope nor a reason goes with it`);
+  }
+  const answer = text.trim();
+  if (answer === '') throw invalid(`question ${id}: the answer is empty`);
+  const chosen = NUMBER.test(answer) ? options[Number(answer) - 1] : undefined;
+  return { kind: 'text', text: chosen ?? answer };
+}
+
+function readVerdict(question: PermissionQuestion, { text, scope, reason }: AnswerWish): Answer {
+  const { id } = question;
+  const word = text.trim().toLowerCase();
+  if (word !== 'always' && scope !== undefined) {
+    throw invalid(`question ${id}: a scope goes with always alone`);
+  }
+  if (word !== 'no' && reason !== undefined) {
+    throw invalid(`question ${id}: a reason goes with no alone`);
+  }
+  switch (word) {
+    case 'yes':
+      return { kind: 'once' };
+    case 'no':
+      return { kind: 'no', reason: reason === undefined || reason.trim() === '' ? null : reason };
+    case 'always':
+      return { kind: 'always', scope: offeredScope(question, scope ?? 'task') };
+    default:
+      throw invalid(
+        `question ${id}: ${JSON.stringify(truncate(text, SHOWN_WORD))} is no answer to it; valid: ${validAnswers(question)}`,
+      );
+  }
+}
+
+function offeredScope({ id, scopes, reason }: PermissionQuestion, wanted: string): GrantScope {
+  if (scopes.length === 0) {
+    throw invalid(
+      `question ${id}: always is not offered, only yes (this once) and no, since no rule would let this run: ${reason}`,
+    );
+  }
+  const scope = scopes.find((each) => each === wanted);
+  if (scope !== undefined) return scope;
+  const isKnown = GRANT_SCOPES.some((each) => each === wanted);
+  throw invalid(
+    `question ${id}: scope ${JSON.stringify(truncate(wanted, SHOWN_WORD))} is ${isKnown ? 'not offered here' : 'none'}; valid: ${scopes.join(', ')}`,
+  );
+}
+
+/** For people. */
+function validAnswers({ scopes }: PermissionQuestion): string {
+  return scopes.length === 0 ? 'yes, no' : 'yes, always, no';
+}
+
+function invalid(message: string): MusterError {
+  return new MusterError('INVALID_PARAM', message);
+}

@@ -1,0 +1,105 @@
+import { MusterError } from '../base/errors.ts';
+import { parseRule } from '../policy/rules.ts';
+import type { EventBody } from '../protocol/event.ts';
+import { answerText, type InboxState } from '../protocol/inbox-state.ts';
+import type { PermissionRule } from '../protocol/permission.ts';
+import type { Answer, GrantScope, Question } from '../protocol/question.ts';
+import { readAnswer, type AnswerWish } from './read-answer.ts';
+import type { StandingRules } from './standing-rules.ts';
+
+/** Whose log an answer is written into. */
+export interface AnswerWriter {
+  readonly journal: { record(...bodies: readonly EventBody[]): void };
+}
+
+interface GivenAnswer {
+  readonly question: Question;
+  readonly answer: Answer;
+  readonly standing: StandingRules | null;
+}
+
+/**
+ * Writes a person's answer down, with the rule that an "always" gives. The rule first: a crash in
+ * between leaves an open question that the rule settles, never an answer without its rule.
+ */
+export function recordAnswer(
+  { journal }: AnswerWriter,
+  { question, answer, standing }: GivenAnswer,
+): void {
+  const grant = answer.kind === 'always' ? grantOf(question, answer.scope) : null;
+  if (grant !== null && grant.scope !== 'task') {
+    if (standing === null) {
+      throw new MusterError('INVALID_PARAM', `scope ${grant.scope}: nothing is kept here`);
+    }
+    standing.add(grant.rule, grant.scope);
+  }
+  const events: readonly EventBody[] = [
+    ...(grant === null
+      ? []
+      : [{ type: 'rights.granted', ...grant, by: 'user', question: question.id } as const]),
+    {
+      type: 'question.answered',
+      question: question.id,
+      callId: question.callId,
+      answer,
+      by: 'user',
+    },
+  ];
+  journal.record(...events);
+}
+
+function grantOf(
+  question: Question,
+  scope: GrantScope,
+): { readonly rule: PermissionRule; readonly scope: GrantScope } {
+  const text = question.kind === 'permission' ? question.rule : null;
+  if (text === null) {
+    throw new MusterError('INVALID_PARAM', `question ${question.id}: always is not offered`);
+  }
+  const where = `the user's answer to question ${question.id}`;
+  const parsed = parseRule({ text, source: { kind: 'answer', where } }, [question.tool]);
+  if (parsed.ok) return { rule: parsed.rule, scope };
+  throw new MusterError('INTERNAL_ERROR', parsed.problem.message);
+}
+
+/** A task that was opened from its log, and asks there. */
+interface LeftAsker extends AnswerWriter {
+  readonly state: InboxState;
+  /** Whether an event of this number was written here. */
+  honours(seq: number): boolean;
+}
+
+/**
+ * Answers a question of tasks that were left, before they go on. Throws MusterError: `NOT_FOUND` when
+ * none of them asks it, `CONFLICT` when it is settled already.
+ */
+export function answerLeft(
+  tasks: readonly LeftAsker[],
+  { question: id, ...wish }: AnswerWish & { readonly question: string },
+  standing: StandingRules | null,
+): void {
+  for (const task of tasks) {
+    const settled = task.state.settledQuestions.get(id);
+    if (settled !== undefined) throw new MusterError('CONFLICT', `question ${id} is ${settled}`);
+    for (const { question, answer, seq } of task.state.questions.values()) {
+      if (question.id !== id) continue;
+      if (!task.honours(seq)) throw askedElsewhere(question);
+      if (answer === null) {
+        recordAnswer(task, { question, answer: readAnswer(question, wish), standing });
+        return;
+      }
+      throw new MusterError(
+        'CONFLICT',
+        `question ${id} is ${answerText(answer.answer, answer.by)}`,
+      );
+    }
+  }
+  throw new MusterError('NOT_FOUND', `no task of this tree asks question ${id}`);
+}
+
+function askedElsewhere({ id, task }: Question): MusterError {
+  return new MusterError(
+    'CONFLICT',
+    `question ${id} came with a file, which may show anything: \`muster tasks resume ${task} --on-ask park\` asks it here`,
+  );
+}

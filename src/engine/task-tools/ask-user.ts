@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import type { JsonValue } from '../../base/json.ts';
+import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
+import { openQuestion } from '../question-state.ts';
+import type { TaskRun } from '../task-run.ts';
+import type { Workshop } from '../workshop.ts';
+import { Arguments } from './arguments.ts';
+import { callerOf } from './caller.ts';
+
+export interface AskUserInput {
+  readonly question: string;
+  readonly options: readonly string[];
+}
+
+const MOST_OPTIONS = 4;
+/** In UTF-16 units: what a person is to read before they answer. */
+const MOST_LENGTH = 4_000;
+
+/** Asks the user, and waits for what they say. The question stands in the inbox beside all others. */
+export function askUserTool(workshop: Workshop): Tool<AskUserInput> {
+  return {
+    name: 'AskUser',
+    kind: 'meta',
+    // Run again after a crash, it finds its question, and the answer where there is one.
+    replay: 'keyed',
+    waits: true,
+    description:
+      'Ask the user what only they can decide, and wait for the answer. Not for permission: tools ask for that themselves.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        question: { type: 'string', maxLength: MOST_LENGTH },
+        options: {
+          type: 'array',
+          items: { type: 'string' },
+          maxItems: MOST_OPTIONS,
+          description: 'Answers to choose from; another text may come all the same',
+        },
+      },
+      required: ['question'],
+    },
+    parse,
+    run: (input, context) => ask(workshop, input, context),
+  };
+}
+
+function parse(value: JsonValue): ValidationResult<AskUserInput> {
+  const args = new Arguments(value, ['question', 'options'], {
+    text: 'question',
+    choices: 'options',
+  });
+  const question = args.text('question', 'a text');
+  const options = args.texts('options', { most: MOST_OPTIONS });
+  const length = [question, ...options].join('').length;
+  if (length > MOST_LENGTH) {
+    args.issues.push(
+      `question: has ${length} characters, options counted; at most ${MOST_LENGTH} are taken, so ask it shorter`,
+    );
+  }
+  return args.result({ question, options });
+}
+
+const NOBODY_THERE =
+  'Nobody is here to answer: this run has no user to ask (--on-ask deny). Decide yourself, and say in your answer what you assumed.';
+
+async function ask(
+  workshop: Workshop,
+  input: AskUserInput,
+  context: ToolContext,
+): Promise<ToolOutput> {
+  const { inbox } = workshop.deps;
+  const caller = callerOf(workshop, context);
+  const digest = createHash('sha256').update(JSON.stringify(input)).digest('hex');
+  const { tree, state } = caller;
+  for (;;) {
+    const answer = answerTo(caller, { callId: context.callId, digest });
+    if (answer !== null) return { text: answer };
+    if (tree.onAsk === 'deny') return { text: NOBODY_THERE, error: 'PERMISSION_DENIED' };
+    const question = openQuestion(caller, { callId: context.callId, digest }, (id) => ({
+      kind: 'input',
+      id,
+      task: state.spec.id,
+      callId: context.callId,
+      chain: caller.chain(),
+      tool: 'AskUser',
+      text: input.question,
+      options: input.options,
+    }));
+    await tree.standstill.waiting(() => inbox.wait(caller, question));
+  }
+}
+
+/** Null: none yet. */
+function answerTo(
+  run: TaskRun,
+  { callId, digest }: { readonly callId: string; readonly digest: string },
+): string | null {
+  const asked = run.state.questions.get(callId);
+  if (asked?.digest !== digest || asked.answer === null) return null;
+  const { answer, seq } = asked.answer;
+  const isHonoured = run.honours(asked.seq) && run.honours(seq);
+  return answer.kind === 'text' && isHonoured ? answer.text : null;
+}

@@ -1,0 +1,63 @@
+import { oneLine } from '../../base/text.ts';
+import type { ProposedEdit, Question } from '../../protocol/question.ts';
+
+/**
+ * A question for a person, whole, with the commands that answer it. To be made printable line by line.
+ *
+ * @param dataDir where its log lies, if that was said on the command line
+ */
+export function questionLines(question: Question, dataDir: string | null): readonly string[] {
+  const { id, chain, tool } = question;
+  const lines = question.kind === 'input' ? [question.text] : callLines(question);
+  const who = oneLine(chain.join(' > '));
+  return [
+    `${id}  ${who} asks${question.kind === 'input' ? '' : ` to run ${tool}`}:`,
+    ...lines.flatMap((text) => text.split('\n')).map((line) => `  | ${line}`),
+    ...ways(question, dataDir).map((way) => `  ${way}`),
+  ];
+}
+
+type PermissionQuestion = Extract<Question, { kind: 'permission' }>;
+
+function callLines(question: PermissionQuestion): readonly string[] {
+  const { commands, paths, hosts, edits, input } = question;
+  return [
+    ...commands,
+    ...paths,
+    ...hosts,
+    ...(input === null ? [] : [input]),
+    ...edits.flatMap(editLines),
+  ];
+}
+
+function editLines({ before, after }: ProposedEdit): readonly string[] {
+  const added = marked('+', after);
+  return before === null ? added : marked('-', before).concat(added);
+}
+
+function marked(mark: string, text: string): string[] {
+  return text.split('\n').map((line) => `${mark} ${line}`);
+}
+
+function ways(question: Question, dataDir: string | null): readonly string[] {
+  const place = dataDir === null ? '' : `--data-dir ${quoteForShell(dataDir)} `;
+  const command = `muster tasks answer ${place}${question.id}`;
+  if (question.kind === 'input') {
+    const { options } = question;
+    return [
+      ...options.map((option, index) => `${index + 1}: ${oneLine(option)}`),
+      `${command} ${options.length === 0 ? '"TEXT"' : `"TEXT"|1..${options.length}`}`,
+    ];
+  }
+  const { reason, rule, scopes } = question;
+  const always = `${command} always${scopes.length > 1 ? ` --scope ${scopes.join('|')}` : ''}`;
+  return [
+    oneLine(reason),
+    `${command} yes|no`,
+    ...(rule === null ? [] : [`${always}   gives the rule ${rule}`]),
+  ];
+}
+
+function quoteForShell(text: string): string {
+  return /^[\w/.-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,29 @@
+import { openQuestions, type InboxState } from './inbox-state.ts';
+
+/** What a running task is doing, for every view. */
+export type Activity =
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'streaming' }
+  | { readonly kind: 'waiting_to_retry'; readonly because: string }
+  /** `asking`: tools that wait for a person. */
+  | {
+      readonly kind: 'tools';
+      readonly running: readonly string[];
+      readonly asking: readonly string[];
+    }
+  /** Its answer has ended; children are at work in the background. */
+  | { readonly kind: 'waiting_for_children' };
+
+/** What its calls do: those that run, by id, and those that ask a person. */
+export function callActivity(
+  inbox: InboxState,
+  runningCalls: ReadonlyMap<string, string>,
+): Activity {
+  const open = openQuestions(inbox);
+  const asking = open.map(({ tool }) => tool);
+  const asked = new Set(open.map(({ callId }) => callId));
+  const running = [...runningCalls].flatMap(([id, tool]) => (asked.has(id) ? [] : [tool]));
+  const isIdle = running.length === 0 && asking.length === 0;
+  return isIdle ? { kind: 'idle' } : { kind: 'tools', running, asking };
+}

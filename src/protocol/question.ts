@@ -1,0 +1,75 @@
+import type { Decision, DecisionStep } from './permission.ts';
+
+/** How far an "always" reaches: the task with all below it, this project, everything of this user. */
+export const GRANT_SCOPES = ['task', 'project', 'user'] as const;
+export type GrantScope = (typeof GRANT_SCOPES)[number];
+
+/** A change of text as the call's own arguments give it. */
+export interface ProposedEdit {
+  /** Absolute. */
+  readonly path: string;
+  /** Null: the whole file is written. */
+  readonly before: string | null;
+  readonly after: string;
+}
+
+interface QuestionBase {
+  /** The task's id, `q` and a number: the same when it is asked again after a crash. */
+  readonly id: string;
+  readonly task: string;
+  readonly callId: string;
+  /** Agent names from the main agent down to the one that asks. */
+  readonly chain: readonly string[];
+  /** Canonical. */
+  readonly tool: string;
+}
+
+/** Whether a call may run. Nothing of what it would do is cut. */
+export interface PermissionQuestion extends QuestionBase {
+  readonly kind: 'permission';
+  readonly commands: readonly string[];
+  /** Absolute, links resolved. */
+  readonly paths: readonly string[];
+  readonly hosts: readonly string[];
+  readonly edits: readonly ProposedEdit[];
+  /** For what has none of these: the arguments as JSON. */
+  readonly input: string | null;
+  /** Which step of the order asks, and why. */
+  readonly step: DecisionStep;
+  readonly reason: string;
+  /** The rule that asks, where one does. */
+  readonly askedBy: Decision['rule'] | null;
+  /** The rule that an "always" would give; null: none is offered. */
+  readonly rule: string | null;
+  /** What an "always" may reach; empty: it is not offered. */
+  readonly scopes: readonly GrantScope[];
+}
+
+/** Something that the main agent wants to know. */
+export interface InputQuestion extends QuestionBase {
+  readonly kind: 'input';
+  readonly text: string;
+  /** At most 4, to choose from by number; any other text is an answer, too. */
+  readonly options: readonly string[];
+}
+
+/** What a person is asked, on behalf of one call of one task. */
+export type Question = PermissionQuestion | InputQuestion;
+
+export type Answer =
+  | { readonly kind: 'once' }
+  | { readonly kind: 'always'; readonly scope: GrantScope }
+  | { readonly kind: 'no'; readonly reason: string | null }
+  /** To a question of AskUser. */
+  | { readonly kind: 'text'; readonly text: string };
+
+/** `rule`: a rule that was given meanwhile lets the call run, and nobody need answer. */
+export type AnsweredBy = 'user' | 'rule';
+
+/** What is asked for, on one line: the command, the paths, the hosts, or the question. */
+export function questionSubject(question: Question): string {
+  if (question.kind === 'input') return question.text;
+  const { commands, paths, hosts, input } = question;
+  const touched = commands.length > 0 ? commands : [...new Set([...paths, ...hosts])];
+  return touched.length > 0 ? touched.join(' ') : (input ?? '');
+}
