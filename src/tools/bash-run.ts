@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
+import { deferred, onAbort } from '../base/async.ts';
 import { errorMessage } from '../base/errors.ts';
 import { plural } from '../base/text.ts';
 import type { CommandLimits, ToolContext } from '../protocol/tool.ts';
@@ -26,8 +27,36 @@ export interface RunningCommand {
   release(): void;
 }
 
+/** What is on the disk may go while a sandbox is laid over it: then another one is laid. */
+const MOST_TRIES = 4;
+
 /** Starts a command in the task's directory. Throws MusterError when that is not there. */
 export async function startCommand(
+  command: string,
+  context: ToolContext,
+  options: { readonly serves: boolean },
+): Promise<RunningCommand> {
+  for (let tries = 1; ; tries += 1) {
+    const running = await tryToStart(command, context, options);
+    if (tries === MOST_TRIES || (await hasBegun(running, context.signal))) return running;
+    await running.group.end();
+    running.release();
+  }
+}
+
+/** False: its sandbox could not be made, and nothing of it has run. Whoever gets it sees all else. */
+async function hasBegun({ monitor }: RunningCommand, signal: AbortSignal): Promise<boolean> {
+  if (monitor === null) return true;
+  const told = deferred<boolean>();
+  const forget = onAbort(signal, () => told.resolve(true));
+  monitor.begun.then(
+    () => told.resolve(true),
+    () => told.resolve(false),
+  );
+  return await told.promise.finally(forget);
+}
+
+async function tryToStart(
   command: string,
   context: ToolContext,
   { serves }: { readonly serves: boolean },
