@@ -253,13 +253,19 @@ function finishReason(
 }
 
 function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
-  const cacheRead = inputTokens.cacheRead ?? 0;
-  const cacheWrite = inputTokens.cacheWrite ?? 0;
+  const cacheRead = count(inputTokens.cacheRead);
+  const cacheWrite = count(inputTokens.cacheWrite);
+  const uncached = inputTokens.noCache ?? count(inputTokens.total) - cacheRead - cacheWrite;
   return {
-    input: inputTokens.noCache ?? Math.max((inputTokens.total ?? 0) - cacheRead - cacheWrite, 0),
-    output: outputTokens.total ?? 0,
+    input: count(uncached),
+    output: count(outputTokens.total),
     cacheRead,
     cacheWrite,
-    reasoning: outputTokens.reasoning ?? 0,
+    reasoning: count(outputTokens.reasoning),
   };
+}
+
+/** A server says what it likes, and what is less than nothing would lift a budget. */
+function count(tokens: number | undefined): number {
+  return tokens !== undefined && Number.isFinite(tokens) ? Math.max(tokens, 0) : 0;
 }
