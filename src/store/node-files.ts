@@ -4,7 +4,7 @@ import type { FilePort, FileStat } from './file-port.ts';
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 const PERMISSION_BITS = 0o777;
-const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = fs.constants;
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
 
 function toFileStat(stats: fs.Stats): FileStat {
   return {
@@ -54,11 +54,14 @@ function makeDirectory(path: string): void {
   fs.chmodSync(path, DIRECTORY_MODE);
 }
 
+/** A link is not followed, and a pipe that lies where a file should is not waited for. */
+const AS_IT_LIES = O_NOFOLLOW | O_NONBLOCK;
+
 /** The real file system. */
 export const nodeFiles: FilePort = {
   openNew,
-  openAppend: (path) => fs.openSync(path, O_WRONLY | O_APPEND | O_NOFOLLOW),
-  openRead: (path) => fs.openSync(path, O_RDONLY | O_NOFOLLOW),
+  openAppend: (path) => fs.openSync(path, O_WRONLY | O_APPEND | AS_IT_LIES),
+  openRead: (path) => fs.openSync(path, O_RDONLY | AS_IT_LIES),
   write: (fd, bytes) => fs.writeSync(fd, bytes),
   readAt: (fd, into, position) => fs.readSync(fd, into, 0, into.length, position),
   statOpen: (fd) => toFileStat(fs.fstatSync(fd)),
