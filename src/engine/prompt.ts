@@ -1,3 +1,4 @@
+import { escapeTags } from '../base/control-tags.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 import { oneLine, truncate } from '../base/text.ts';
@@ -96,7 +97,12 @@ function typeLine(agent: AgentDefinition): string {
 }
 
 function environmentText({ cwd, platform, date }: PromptEnvironment): string {
-  return `Directory: ${cwd}\nPlatform: ${platform}\nDate: ${date}`;
+  return `Directory: ${escapeTags(quotedIfUnsafe(cwd))}\nPlatform: ${platform}\nDate: ${date}`;
+}
+
+/** Whoever named a directory could put lines of their own into the prompt. */
+function quotedIfUnsafe(path: string): string {
+  return /\p{Cc}|\u2028|\u2029/u.test(path) ? JSON.stringify(path) : path;
 }
 
 function bullets(lines: readonly string[]): string {
