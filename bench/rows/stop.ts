@@ -1,11 +1,12 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Rule } from '../../src/testing/rules.ts';
 import type { Figure } from '../harness/figure.ts';
 import { startModelServer } from '../harness/model-server.ts';
 import { Place } from '../harness/place.ts';
-import { endProcess, isAlive } from '../harness/processes.ts';
+import { endProcess, isAlive, processesNaming } from '../harness/processes.ts';
 import { now, startProgram, type ProgramOptions } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';
 
@@ -19,28 +20,28 @@ const POLL_MS = 2;
 interface Case {
   readonly what: string;
   readonly rounds: number;
-  /** One for each child; each writes the ids of its processes to files named `pid-*`. */
-  readonly commands: readonly string[];
-  readonly pidFiles: readonly string[];
+  /** One for each child, its processes named by `word`; each makes its files when it runs. */
+  commands(word: string): readonly string[];
+  readonly files: readonly string[];
   readonly mostMs: number;
 }
 
 const OBEYING: Case = {
   what: 'SIGINT → all dead, commands that obey',
   rounds: 7,
-  commands: [1, 2, 3, 4].map((child) => `echo $$ > pid-${child}; exec sleep 300`),
-  pidFiles: ['pid-1', 'pid-2', 'pid-3', 'pid-4'],
+  commands: (word) => [1, 2, 3, 4].map((child) => `touch runs-${child}; exec -a ${word} sleep 300`),
+  files: ['runs-1', 'runs-2', 'runs-3', 'runs-4'],
   mostMs: 300,
 };
 
 const DEFYING: Case = {
   what: 'the same, TERM trapped and a new session',
   rounds: 3,
-  commands: [
-    `trap '' TERM; echo $$ > pid-trap; while :; do sleep 1; done`,
-    `setsid sh -c 'trap "" TERM; echo $$ > pid-setsid; while :; do sleep 1; done' & echo $$ > pid-shell; wait`,
+  commands: (word) => [
+    `: ${word}; trap '' TERM; touch runs-trap; while :; do sleep 1; done`,
+    `setsid sh -c ': ${word}; trap "" TERM; touch runs-setsid; while :; do sleep 1; done' & wait`,
   ],
-  pidFiles: ['pid-trap', 'pid-setsid', 'pid-shell'],
+  files: ['runs-trap', 'runs-setsid'],
   mostMs: 2300,
 };
 
@@ -54,27 +55,27 @@ export const stop: Row = {
 
 async function measureCase(tested: Case, bin: string): Promise<Figure> {
   using place = new Place();
-  await using server = await startModelServer(place, script(tested.commands));
+  const word = `stopped-${randomUUID()}`;
+  const commands = tested.commands(word);
+  await using server = await startModelServer(place, script(commands));
   const options: ProgramOptions = {
     cwd: place.workspace,
     env: place.environment(place.newHome(), server.env('anthropic')),
   };
   const ends: StopEnd[] = [];
   for (let round = 0; round < tested.rounds; round += 1) {
-    ends.push(await stopOnce(tested, bin, options));
+    ends.push(await stopOnce(tested, { bin, word, options }));
   }
 
-  const survivors = ends.flatMap((end) => end.survivors);
+  const survivors = ends.reduce((sum, end) => sum + end.survivors, 0);
   return {
     what: tested.what,
     unit: 'ms',
     samples: ends.map((end) => end.ms),
     bound: { kind: 'most', most: tested.mostMs, goal: tested.mostMs },
     notes: [
-      `${tested.commands.length} children, each in a Bash call`,
-      ...(survivors.length === 0
-        ? []
-        : [`still alive after ${GIVE_UP_MS} ms: ${[...new Set(survivors)].join(', ')}`]),
+      `${commands.length} children, each in a Bash call`,
+      ...(survivors === 0 ? [] : [`${survivors} processes alive after ${GIVE_UP_MS} ms`]),
     ],
   };
 }
@@ -99,36 +100,38 @@ function script(commands: readonly string[]): readonly Rule[] {
 
 interface StopEnd {
   readonly ms: number;
-  /** Names of the pid files whose processes had to be killed here. */
-  readonly survivors: readonly string[];
+  /** Processes that had to be killed here. */
+  readonly survivors: number;
 }
 
-async function stopOnce(tested: Case, bin: string, options: ProgramOptions): Promise<StopEnd> {
-  const files = tested.pidFiles.map((name) => join(options.cwd, name));
+interface StopRun {
+  readonly bin: string;
+  readonly word: string;
+  readonly options: ProgramOptions;
+}
+
+async function stopOnce(tested: Case, { bin, word, options }: StopRun): Promise<StopEnd> {
+  const files = tested.files.map((name) => join(options.cwd, name));
   for (const file of files) rmSync(file, { force: true });
   const program = startProgram([bin, '-p', PROMPT, '--allow', 'Bash'], options);
-  const pids = await startedPids(files, program);
+  await allRun(files, program);
   const stoppedAt = now();
   process.kill(program.pid, 'SIGINT');
-  const living = () => [program.pid, ...pids].filter(isAlive);
+  const living = () => [...[program.pid].filter(isAlive), ...processesNaming(word)];
   while (living().length > 0 && now() - stoppedAt < GIVE_UP_MS) await sleep(POLL_MS);
   const ms = now() - stoppedAt;
   const survivors = living();
   for (const pid of survivors) endProcess(pid);
   await program.finished;
-  return {
-    ms,
-    survivors: survivors.map((pid) => tested.pidFiles[pids.indexOf(pid)] ?? 'muster itself'),
-  };
+  return { ms, survivors: survivors.length };
 }
 
-/** The processes that wrote their ids, once all have. */
-async function startedPids(
+async function allRun(
   files: readonly string[],
   program: ReturnType<typeof startProgram>,
-): Promise<readonly number[]> {
+): Promise<void> {
   const startedAt = now();
-  while (!files.every((file) => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n'))) {
+  while (!files.every((file) => existsSync(file))) {
     if (now() - startedAt > START_MS || !isAlive(program.pid)) {
       endProcess(program.pid);
       const { stdout, stderr } = await program.finished;
@@ -136,5 +139,4 @@ async function startedPids(
     }
     await sleep(10);
   }
-  return files.map((file) => Number(readFileSync(file, 'utf8')));
 }
