@@ -105,6 +105,7 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
   const engine = new Engine({
     store,
     redactBytes: createStreamRedactor({ secrets }),
+    redact,
     model: withConcurrency(models, admitted.maxConcurrent),
     models: createChooser(setup, { allowOverride: config.taskTool.allowModelOverride }),
     tools: builtinTools(),

@@ -3,9 +3,14 @@ import { pathsOf, type JudgedCall } from '../policy/call.ts';
 import { refuseUnanswered } from '../policy/refusal.ts';
 import { ruleToOffer } from '../policy/rule-to-offer.ts';
 import type { Decision } from '../protocol/permission.ts';
-import type { PermissionQuestion, ProposedEdit } from '../protocol/question.ts';
+import {
+  questionSubject,
+  type PermissionQuestion,
+  type ProposedEdit,
+} from '../protocol/question.ts';
 import type { EngineDeps } from './deps.ts';
 import { haltedMessage, isHalted } from './denials.ts';
+import { hidesWords } from './hidden-words.ts';
 import type { ReadyCall } from './prepare-call.ts';
 import { openQuestion } from './question-state.ts';
 import type { TaskRun } from './task-run.ts';
@@ -51,6 +56,7 @@ export async function askPerson(
     const { decision } = asked;
     return { kind: 'refused', decision, refusal: refuseUnanswered(decision) };
   }
+  if (isPartlyHidden(deps, run, asked)) return refused(HIDDEN);
   const question = openQuestion(run, { callId: call.id, digest }, (id) =>
     questionOf(deps, run, asked, id),
   );
@@ -117,6 +123,16 @@ function questionOf(
 
 function editsOf({ tool, input }: ReadyCall, run: TaskRun): readonly ProposedEdit[] {
   return tool.proposes?.(input, { cwd: run.spec.cwd }) ?? [];
+}
+
+const HIDDEN =
+  'Not asked: what it would run holds a private key, or a secret of several words, and neither is ever shown, so nobody could see what they allow. Put the secret into a file or a variable, and name that';
+
+/** Whether a person would not see all that runs, since secrets are redacted before they see it. */
+function isPartlyHidden(deps: EngineDeps, run: TaskRun, asked: AskedCall): boolean {
+  const { redact } = deps;
+  const subject = questionSubject(questionOf(deps, run, asked, ''));
+  return redact !== undefined && hidesWords(subject, redact);
 }
 
 /** Of all that a person is shown, and of what of it is too long to show. */

@@ -63,6 +63,8 @@ export interface EngineDeps {
   readonly store: TaskStore;
   /** For output that goes beside the logs. Absent: it is kept as it comes. */
   readonly redactBytes?: () => ByteFilter;
+  /** What the store does to all that is logged. Absent: nothing. */
+  readonly redact?: (text: string) => string;
   readonly model: ModelPort;
   readonly models: ModelChooser;
   readonly tools: readonly AnyTool[];

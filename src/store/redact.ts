@@ -47,7 +47,8 @@ const WORD_START = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))`;
 
 /** A private key in PEM; of one without an end, what looks like key material. */
 const PEM_MARK = (word: string): string => `-----${word} [A-Z0-9 ]{0,40}PRIVATE KEY-----`;
-const PEM_BODY = String.raw`[A-Za-z0-9+/=\s\\:,.-]{0,20000}?`;
+/** It ends where another one begins: else each of many beginnings would be read on from to the end. */
+const PEM_BODY = String.raw`(?:(?!-----BEGIN )[A-Za-z0-9+/=\s\\:,.-]){0,20000}?`;
 const PEM_OPEN_BODY = String.raw`(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{32,})*`;
 const PEM_KEY = `${PEM_MARK('BEGIN')}(?:${PEM_BODY}${PEM_MARK('END')}|${PEM_OPEN_BODY})`;
 

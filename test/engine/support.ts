@@ -80,6 +80,8 @@ export interface EngineSetup {
   readonly facts?: () => Promise<ModelFacts>;
   /** Of another engine, whose tasks this one can resume. Default: a new one. */
   readonly store?: TaskStore;
+  /** As the store's. Default: nothing is redacted. */
+  readonly redact?: (text: string) => string;
   /** Does something to the store before the engine gets it. */
   readonly prepareStore?: (store: TaskStore) => void;
   /** Default: a fault fails the test. */
@@ -99,12 +101,15 @@ export interface TestEngine {
 /** The real engine over a store in memory, with a scripted model. */
 export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine {
   const model = scriptedModel(script);
-  const store = setup.store ?? openMemoryStore();
+  const { redact } = setup;
+  const redaction = redact === undefined ? {} : { redact };
+  const store = setup.store ?? openMemoryStore(redaction);
   setup.prepareStore?.(store);
   const events: TaskEvent[] = [];
   const inbox = new Inbox({ onAsk: setup.onAsk ?? 'deny', standing: setup.standing ?? null });
   const engine = new Engine({
     store,
+    ...redaction,
     model,
     models: {
       forTask: ({ call }) => (call === undefined ? MODEL : { ...MODEL, id: call }),

@@ -132,6 +132,7 @@ describe('createRedactor', () => {
     const begin = '-----BEGIN PRIVATE KEY-----';
     for (const text of [
       begin.repeat(2000),
+      `${begin}\n,`.repeat(20_000),
       `${begin}${'a'.repeat(500_000)}`,
       'sk-'.repeat(200_000),
     ]) {
