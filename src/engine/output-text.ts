@@ -27,7 +27,7 @@ function textOf(event: TaskEvent): string | null {
     case 'call.refused':
       return `✗ ${event.tool}: ${firstLine(event.text)}\n`;
     case 'question.asked':
-      return `? ${event.question.tool}: ${questionSubject(event.question)} [question ${event.question.id}]\n`;
+      return `? ${event.question.tool}: ${terminalText(questionSubject(event.question), 'exact')} [question ${event.question.id}]\n`;
     case 'question.answered':
       return `» ${answerText(event.answer, event.by)}\n`;
     case 'turn.retried':
@@ -45,7 +45,8 @@ function textOf(event: TaskEvent): string | null {
 }
 
 function brief(input: unknown): string {
-  const text = JSON.stringify(input);
+  // Nothing of what runs is dropped.
+  const text = terminalText(JSON.stringify(input), 'exact');
   return text.length <= SHOWN_INPUT ? text : `${text.slice(0, SHOWN_INPUT)}…`;
 }
 

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
+import { outputText } from '../../src/engine/output-text.ts';
 import { LiveLines, type LiveOptions } from '../../src/front/headless/live-lines.ts';
 import { call, calls, play } from '../engine/play.ts';
-import { statesOf, testEngine } from '../engine/support.ts';
+import { statesOf, testEngine, waitTool } from '../engine/support.ts';
 
 /** What a person sees of a child that says this, its id and times left out. */
 async function linesOf(
@@ -80,4 +81,32 @@ it('what is at work already, and what its process has left, is a line each', asy
     `▸ ${name}: running: ${state.spec.description}`,
     `✗ ${name}: interrupted: its process has gone`,
   ]);
+});
+
+it('a question shows all of what is to run, sequences of a terminal among it', async () => {
+  const command = 'ls \u001b]0; rm -rf ~ \u0007 \u009d; touch x\n';
+  const test = testEngine(play({ main: [calls(call('Bash', { command }))] }), {
+    mode: 'default',
+    onAsk: 'park',
+    tools: [
+      {
+        ...waitTool,
+        parse: (input) => ({ ok: true, input }),
+        describe: () => ({ reads: [], writes: [], commands: [command], hosts: [] }),
+      },
+    ],
+  });
+  await test.start('main').ended;
+  const lines: string[] = [];
+  const live = new LiveLines((line) => lines.push(line), { detail: 'waits', roots: 'hidden' });
+  const states = statesOf(test.events);
+  const shown: (string | null)[] = [];
+  for (const event of test.events) {
+    const state = states.get(event.task);
+    if (state !== undefined) live.show(event, state);
+    if (event.type === 'question.asked') shown.push(outputText(event));
+  }
+  const whole = 'Bash: ls ⟨U+001B⟩]0; rm -rf ~ ⟨U+0007⟩ ⟨U+009D⟩; touch x';
+  expect(lines).toEqual([expect.stringContaining(whole)]);
+  expect(shown).toEqual([expect.stringContaining(whole)]);
 });
