@@ -16,7 +16,6 @@ import { createRedactor, createStreamRedactor } from '../store/redact.ts';
 import { readEnvironment } from '../sys/env.ts';
 import { openFileLimit } from '../sys/open-file-limit.ts';
 import { createHttpFetch } from '../sys/http.ts';
-import { projectRoot } from '../sys/project-directories.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
 import { builtinTools } from '../tools/index.ts';
 import { ControlChannel } from './control-channel.ts';
@@ -100,7 +99,7 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
     );
   }
   const saved = openSavedAnswers({ ...state, onProblem: onNotice });
-  const standing = standingRules({ saved, projectRoot: projectRoot(cwd), onNotice });
+  const standing = standingRules({ saved, onNotice });
   const inbox = new Inbox({ onAsk, standing });
   const engine = new Engine({
     store,

@@ -13,6 +13,7 @@ import { proveCommands } from './command-proof.ts';
 import type { EngineDeps } from './deps.ts';
 import { fileReach, pathCaution } from './file-reach.ts';
 import type { ReadyCall } from './prepare-call.ts';
+import { workingDirectory } from './standing-rules.ts';
 import type { TaskRun } from './task-run.ts';
 
 export interface Judgement {
@@ -67,7 +68,8 @@ async function decideNow(deps: EngineDeps, run: TaskRun, ready: ReadyCall) {
 /** Its rights with what the user has allowed since: to it, to a task above it, or once and for all. */
 function withGrants({ inbox }: EngineDeps, run: TaskRun): Rights {
   const { rights } = run;
-  const granted = [...run.granted(), ...(inbox.standing?.rules ?? [])];
+  const standing = inbox.standing?.rules(workingDirectory(rights)) ?? [];
+  const granted = [...run.granted(), ...standing];
   if (granted.length === 0) return rights;
   const { rules } = rights;
   return { ...rights, rules: { ...rules, allow: [...rules.allow, ...granted] } };

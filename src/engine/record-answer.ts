@@ -2,13 +2,14 @@ import { MusterError } from '../base/errors.ts';
 import { parseRule } from '../policy/rules.ts';
 import type { EventBody } from '../protocol/event.ts';
 import { answerText, type InboxState } from '../protocol/inbox-state.ts';
-import type { PermissionRule } from '../protocol/permission.ts';
+import type { PermissionRule, Rights } from '../protocol/permission.ts';
 import type { Answer, GrantScope, Question } from '../protocol/question.ts';
 import { readAnswer, type AnswerWish } from './read-answer.ts';
-import type { StandingRules } from './standing-rules.ts';
+import { workingDirectory, type StandingRules } from './standing-rules.ts';
 
 /** Whose log an answer is written into. */
 export interface AnswerWriter {
+  readonly rights: Pick<Rights, 'roots'>;
   readonly journal: { record(...bodies: readonly EventBody[]): void };
 }
 
@@ -23,7 +24,7 @@ interface GivenAnswer {
  * between leaves an open question that the rule settles, never an answer without its rule.
  */
 export function recordAnswer(
-  { journal }: AnswerWriter,
+  { journal, rights }: AnswerWriter,
   { question, answer, standing }: GivenAnswer,
 ): void {
   const grant = answer.kind === 'always' ? grantOf(question, answer.scope) : null;
@@ -31,7 +32,8 @@ export function recordAnswer(
     if (standing === null) {
       throw new MusterError('INVALID_PARAM', `scope ${grant.scope}: nothing is kept here`);
     }
-    standing.add(grant.rule, grant.scope);
+    const directory = workingDirectory(rights);
+    standing.add(grant.rule, { scope: grant.scope, directory });
   }
   const events: readonly EventBody[] = [
     ...(grant === null

@@ -250,10 +250,9 @@ describe('an always', () => {
 function standing(kept: string[]): StandingRules {
   let rules: readonly PermissionRule[] = [];
   return {
-    get rules() {
-      return rules;
-    },
-    add: (rule, scope) => {
+    rules: () => rules,
+    add: (rule, { scope, directory }) => {
+      expect(directory).toBe('/');
       kept.push(`${scope} ${rule.text}`);
       rules = [...rules, rule];
     },
