@@ -5,7 +5,7 @@ import { foldLog } from '../engine/fold-log.ts';
 import { questionJson } from '../engine/question-json.ts';
 import { readAnswer, type AnswerWish } from '../engine/read-answer.ts';
 import { answerText } from '../protocol/inbox-state.ts';
-import type { Question } from '../protocol/question.ts';
+import { isMeantBy, type Question } from '../protocol/question.ts';
 import type { QuestionJson } from '../protocol/result.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { TaskStore } from '../store/task-store.ts';
@@ -63,9 +63,10 @@ export function findQuestion(
   prefix: string,
   onNotice: (line: string) => void,
 ): AskedQuestion {
+  if (prefix === '') throw new MusterError('INVALID_PARAM', 'a question id is empty');
   const all = allQuestions(place, onNotice);
   const whole = all.find(({ question }) => question.id === prefix);
-  const found = all.filter(({ question }) => question.id.startsWith(prefix));
+  const found = all.filter(({ question }) => isMeantBy(question, prefix));
   const one = whole ?? (found.length === 1 ? found[0] : undefined);
   if (one !== undefined) return one;
   if (found.length > 1) {

@@ -1,6 +1,6 @@
 import { deferred, onAbort, type Deferred } from '../base/async.ts';
 import { MusterError } from '../base/errors.ts';
-import type { GrantScope, Question } from '../protocol/question.ts';
+import { isMeantBy, type GrantScope, type Question } from '../protocol/question.ts';
 import type { TaskState } from '../protocol/state.ts';
 import { readAnswer, type AnswerWish } from './read-answer.ts';
 import { recordAnswer, type AnswerWriter } from './record-answer.ts';
@@ -113,7 +113,7 @@ export class Inbox {
   private find(prefix: string): Waiting {
     const whole = this.waiting.get(prefix);
     if (whole !== undefined) return whole;
-    const found = [...this.waiting].filter(([id]) => id.startsWith(prefix));
+    const found = [...this.waiting].filter(([, { question }]) => isMeantBy(question, prefix));
     const [first, second] = found;
     if (first === undefined) {
       throw new MusterError('NOT_FOUND', `no question ${prefix} waits in this process`);

@@ -66,6 +66,14 @@ export type Answer =
 /** `rule`: a rule that was given meanwhile lets the call run, and nobody need answer. */
 export type AnsweredBy = 'user' | 'rule';
 
+/**
+ * Whether a person who types this may mean the question: its whole id, or a beginning that lies in the
+ * task's. Not one that cuts its number: `…q1`, once settled, is not `…q10`.
+ */
+export function isMeantBy({ id, task }: Pick<Question, 'id' | 'task'>, word: string): boolean {
+  return id === word || (word !== '' && task.startsWith(word));
+}
+
 /** What is asked for, on one line: the command, the paths, the hosts, or the question. */
 export function questionSubject(question: Question): string {
   if (question.kind === 'input') return question.text;
