@@ -11,6 +11,8 @@ export interface ProposedEdit {
   /** Null: the whole file is written. */
   readonly before: string | null;
   readonly after: string;
+  /** Whether it changes every place that holds `before`, and not the only one. */
+  readonly everywhere: boolean;
 }
 
 interface QuestionBase {

@@ -39,7 +39,14 @@ export function proposedEdits(
   cwd: string,
 ): readonly ProposedEdit[] {
   const path = absolutePath(filePath, cwd);
-  return edits.map(({ old_string: before, new_string: after }) => ({ path, before, after }));
+  return edits.map(
+    ({ old_string: before, new_string: after, replace_all: everywhere = false }) => ({
+      path,
+      before,
+      after,
+      everywhere,
+    }),
+  );
 }
 
 /** Apply edits one after the other, each to what the one before left; all or none are written. */

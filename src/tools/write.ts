@@ -28,7 +28,12 @@ export const writeTool = defineTool({
     hosts: [],
   }),
   proposes: (input, { cwd }) => [
-    { path: absolutePath(input.file_path, cwd), before: null, after: input.content },
+    {
+      path: absolutePath(input.file_path, cwd),
+      before: null,
+      after: input.content,
+      everywhere: false,
+    },
   ],
   async run(input, context) {
     const path = absolutePath(input.file_path, context.cwd);

@@ -180,7 +180,7 @@ describe('what a person is asked about', () => {
         tool: 'Edit',
         step: 'floor',
         scopes: [],
-        edits: [{ path, before: 'outside', after: 'mine' }],
+        edits: [{ path, before: 'outside', after: 'mine', everywhere: false }],
       },
     ]);
     const told = toldTo(engine, 'main').join('\n');

@@ -15,7 +15,11 @@ it.each([
   ['a token too short to be one', 'curl -H "Authorization: Bearer eyJ"', false],
   ['the mark itself', `echo ${REDACTED}`, false],
   ['a secret of several words', 'echo two words', true],
-  ['commands between the lines of a key', `echo ${key('\nmake\ncurl -o x https://example.org\n')}`, true],
+  [
+    'commands between the lines of a key',
+    `echo ${key('\nmake\ncurl -o x https://example.org\n')}`,
+    true,
+  ],
   ['arguments between them', `rm -rf ${key(' /srv /home ')}`, true],
   ['the same with keys beside it', `echo known-secret known-secret ${key('\nmake\n')}`, true],
   ['a key in JSON', JSON.stringify({ key: key('\nabc\n') }), true],

@@ -30,9 +30,11 @@ function callLines(question: PermissionQuestion): readonly string[] {
   ];
 }
 
-function editLines({ before, after }: ProposedEdit): readonly string[] {
+function editLines({ before, after, everywhere }: ProposedEdit): readonly string[] {
   const added = marked('+', after);
-  return before === null ? added : marked('-', before).concat(added);
+  if (before === null) return added;
+  const head = everywhere ? ['at every place:'] : [];
+  return [...head, ...marked('-', before), ...added];
 }
 
 function marked(mark: string, text: string): string[] {
