@@ -69,11 +69,11 @@ export type Answer =
 export type AnsweredBy = 'user' | 'rule';
 
 /**
- * Whether a person who types this may mean the question: its whole id, or a beginning that lies in the
- * task's. Not one that cuts its number: `…q1`, once settled, is not `…q10`.
+ * Whether a person who types this may mean the question: its whole id, or a beginning of it before
+ * its number. Not one that cuts that: `…q1`, once settled, is not `…q10`.
  */
 export function isMeantBy({ id, task }: Pick<Question, 'id' | 'task'>, word: string): boolean {
-  return id === word || (word !== '' && task.startsWith(word));
+  return id === word || (word !== '' && `${task}q`.startsWith(word));
 }
 
 /** What is asked for, on one line: the command, the paths, the hosts, or the question. */

@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -356,5 +356,18 @@ describe.concurrent('muster tasks answer', () => {
     expect(shown).toContain('.envrc\n  | + x\n');
     expect((await answer(world, open?.id ?? '', 'yes')).code).toBe(0);
     expect(existsSync(join(world.sandbox.workspace, '.envrc'))).toBe(true);
+  });
+
+  it('is for no agent, and an "always" is for the project of the task wherever it is given', async () => {
+    await using world = await openWorld({ script: callsInTurn([bash('touch made')]) });
+    await world.run(['-p', 'go', ...PARK]);
+    const { id = '' } = (await questions(world))[0] ?? {};
+    const given = ['tasks', 'answer', id, 'always', '--scope', 'project'];
+    expect(complaint(await world.run(given, { env: { MUSTER_TASK: 'abcdefgh1234' } }), 2)).toBe(
+      'an agent cannot answer questions; run this in a shell of your own',
+    );
+    expect((await world.run(given, { cwd: world.sandbox.home })).code).toBe(0);
+    const { answers } = JSON.parse(readFileSync(join(world.sandbox.data, 'answers.json'), 'utf8'));
+    expect(answers).toMatchObject([{ rule: 'Bash(touch made)', project: world.sandbox.workspace }]);
   });
 });

@@ -2,7 +2,9 @@ import { resolve } from 'node:path';
 import type { AskedQuestion, Tasks } from '../../../../api/index.ts';
 import { openTasks } from '../../../../api/tasks.ts';
 import { UsageError } from '../../../../base/errors.ts';
+import { readEnvironment } from '../../../../sys/env.ts';
 import type { DataFlags, QuestionAnswered } from '../../command.ts';
+import { refuseAgents } from '../../refuse-agents.ts';
 import { stderrNotice } from '../../stderr.ts';
 import { runPrompt } from '../run.ts';
 import { printJson, printLines } from './print.ts';
@@ -14,6 +16,7 @@ import { localMinute } from './time.ts';
  */
 export async function answerCommand(command: DataFlags & QuestionAnswered): Promise<number> {
   const { dataDir, id, answer, json, run } = command;
+  if (answer !== null) refuseAgents(readEnvironment(), 'answer questions');
   const tasks = openTasks({
     ...(dataDir === null ? {} : { dataDir: resolve(dataDir) }),
     onNotice: stderrNotice,

@@ -2,7 +2,7 @@ import type { Approvals, Proposal } from '../../../../api/trust/approvals.ts';
 import { oneLine } from '../../../../api/config/quote.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { plural } from '../../../../base/text.ts';
-import { TASK_VARIABLE } from '../../../../sys/command-environment.ts';
+import { refuseAgents } from '../../refuse-agents.ts';
 import { pathIn, plainJson } from './shown.ts';
 import type { TrustContext } from '../context.ts';
 
@@ -18,9 +18,7 @@ export async function addTrust(
   { paths, yes, json }: AddRequest,
   context: TrustContext,
 ): Promise<number> {
-  if (context.environment[TASK_VARIABLE] !== undefined) {
-    throw new UsageError('an agent cannot trust a project; run this in a shell of your own');
-  }
+  refuseAgents(context.environment, 'trust a project');
   if (json && !yes) throw new UsageError('--json asks nothing; look at it first, then add --yes');
   const proposals = await approvals.propose(paths);
   const usable = proposals.filter(({ grants }) => grants.problems.length === 0);
