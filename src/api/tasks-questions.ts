@@ -13,8 +13,8 @@ import { askProcess, replyText, tasksAbove, type TaskPlace } from './tasks-proce
 import type { Told } from './tasks-tell.ts';
 
 const ANSWER_MS = 10_000;
-/** How often a task may be left, or taken, between the look and the answer. */
-const TRIES = 10;
+/** How often is looked whether a process that has taken a task, or leaves it, asks by now: 5 s. */
+const TRIES = 100;
 const LOOK_MS = 50;
 
 /** A question without an answer, wherever its task lives. */
@@ -114,8 +114,10 @@ export async function answerQuestion(
   wish: AnswerWish,
   onNotice: (line: string) => void,
 ): Promise<Answered> {
+  // A beginning could mean another question the next time, and the answer is for this one.
+  const { id } = findQuestion(place, prefix, onNotice).question;
   for (let tries = 1; ; tries += 1) {
-    const { question } = findQuestion(place, prefix, onNotice);
+    const { question } = findQuestion(place, id, onNotice);
     readAnswer(question, wish);
     const { task } = question;
     const owner = place.store.owner(task);

@@ -370,4 +370,21 @@ describe.concurrent('muster tasks answer', () => {
     const { answers } = JSON.parse(readFileSync(join(world.sandbox.data, 'answers.json'), 'utf8'));
     expect(answers).toMatchObject([{ rule: 'Bash(touch made)', project: world.sandbox.workspace }]);
   });
+
+  it('from two terminals at once is told to the one that goes on', async () => {
+    await using world = await openWorld({
+      script: delegating([delegate('part 1'), delegate('part 2')], (request) =>
+        child(countIn(request, 'part 1') > 0 ? 'touch first' : 'touch second')(request),
+      ),
+    });
+    await world.run(['-p', 'go', ...PARK]);
+    const open = await questions(world);
+    const runs = await Promise.all(open.map(({ id }) => answer(world, id, 'yes')));
+    expect(runs.map(({ stderr }) => stderr).join('')).not.toContain('CONFLICT');
+    for (const name of ['first', 'second']) {
+      expect(existsSync(join(world.sandbox.workspace, name))).toBe(true);
+    }
+    expect(await questions(world)).toEqual([]);
+    expect(new Set(await statuses(world))).toEqual(new Set(['completed']));
+  });
 });

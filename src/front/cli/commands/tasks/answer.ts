@@ -1,54 +1,75 @@
 import { resolve } from 'node:path';
 import type { AskedQuestion, Tasks } from '../../../../api/index.ts';
 import { openTasks } from '../../../../api/tasks.ts';
-import { UsageError } from '../../../../base/errors.ts';
+import { MusterError, UsageError } from '../../../../base/errors.ts';
 import { readEnvironment } from '../../../../sys/env.ts';
-import type { DataFlags, QuestionAnswered } from '../../command.ts';
+import type { DataFlags, QuestionAnswered, ResumedTask } from '../../command.ts';
 import { refuseAgents } from '../../refuse-agents.ts';
 import { stderrNotice } from '../../stderr.ts';
 import { runPrompt } from '../run.ts';
 import { printJson, printLines } from './print.ts';
 import { localMinute } from './time.ts';
 
+type AnswerCommand = DataFlags & QuestionAnswered;
+
+const MOST_TRIES = 3;
+
 /**
  * `muster tasks answer`: lists what is asked, shows one question, or answers it: in the process that
  * waits for it, or else here, where its tree goes on as `muster tasks resume` has it.
  */
-export async function answerCommand(command: DataFlags & QuestionAnswered): Promise<number> {
-  const { dataDir, id, answer, json, run } = command;
+export async function answerCommand(command: AnswerCommand): Promise<number> {
+  const { answer, run } = command;
   if (answer !== null) refuseAgents(readEnvironment(), 'answer questions');
+  let { id } = command;
+  for (let tries = 1; ; tries += 1) {
+    const resume = await showOrTell({ ...command, id });
+    if (resume === null) return 0;
+    // A beginning of an id could mean another question the next time.
+    id = resume.answer?.question ?? id;
+    try {
+      return await runPrompt({ ...run, resume }, Promise.resolve(null));
+    } catch (thrown) {
+      // Another terminal was faster: its process has the tree now, and is told, or has answered it.
+      const isTaken = thrown instanceof MusterError && thrown.code === 'CONFLICT';
+      if (!isTaken || tries === MOST_TRIES) throw thrown;
+    }
+  }
+}
+
+/** Null: all is done. Else the question is left, and this is to go on, with the answer. */
+async function showOrTell(command: AnswerCommand): Promise<ResumedTask | null> {
+  const { dataDir, id, answer, json } = command;
   const tasks = openTasks({
     ...(dataDir === null ? {} : { dataDir: resolve(dataDir) }),
     onNotice: stderrNotice,
   });
-  let goOn: { readonly task: string; readonly question: string };
   try {
-    if (id === null) return await show(await tasks.questions(), command);
-    if (answer === null) return await show([await tasks.question(id)], command);
+    if (id === null || answer === null) {
+      await show(id === null ? await tasks.questions() : [await tasks.question(id)], command);
+      return null;
+    }
     await refuseFlags(tasks, command, id);
     const answered = await tasks.answer(id, answer);
-    if (answered.kind === 'told') {
-      const { told } = answered;
-      if (json) printJson({ task_id: told.id, pid: told.pid, text: told.text });
-      else printLines(told.text);
-      return 0;
+    if (answered.kind === 'left') {
+      return { id: answered.top, answer: { question: answered.question.id, ...answer } };
     }
-    goOn = { task: answered.top, question: answered.question.id };
+    const { told } = answered;
+    if (json) printJson({ task_id: told.id, pid: told.pid, text: told.text });
+    else printLines(told.text);
+    return null;
   } finally {
     await tasks.close();
   }
-  const { task, question } = goOn;
-  const resume = { id: task, answer: { question, ...answer } };
-  return runPrompt({ ...run, resume }, Promise.resolve(null));
 }
 
 async function show(
   asked: readonly AskedQuestion[],
-  { json, dataDir }: Pick<DataFlags & QuestionAnswered, 'json' | 'dataDir'>,
-): Promise<number> {
+  { json, dataDir }: Pick<AnswerCommand, 'json' | 'dataDir'>,
+): Promise<void> {
   if (json) {
     printJson(asked.map((each) => ({ ...each.json, asked_at: each.askedAt, pid: each.pid })));
-    return 0;
+    return;
   }
   const { questionLines } = await import('../../../headless/question-lines.ts');
   if (asked.length === 0) printLines('No question is open.');
@@ -60,7 +81,6 @@ async function show(
       `  asked ${localMinute(askedAt)}; ${where}`,
     );
   }
-  return 0;
 }
 
 /** A process at work has its rules and limits; silence would let a `--deny` seem to act. */
