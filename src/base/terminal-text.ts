@@ -215,6 +215,11 @@ export function terminalText(text: string, context: TerminalContext): string {
   return machine.write(text) + machine.end();
 }
 
+/** All of a command or path on one line: what would stand on a line of its own is not taken for words of this one. */
+export function exactLine(text: string): string {
+  return terminalText(text, 'exact').replaceAll('\n', '␊');
+}
+
 /** Most of what there is. */
 const PLAIN_LETTERS = /^[\t\n\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff]*$/;
 const HARMLESS: Readonly<Record<TerminalContext, RegExp>> = {

@@ -1,4 +1,4 @@
-import { terminalText } from '../base/terminal-text.ts';
+import { exactLine, terminalText } from '../base/terminal-text.ts';
 import type { TaskEvent } from '../protocol/event.ts';
 import { answerText } from '../protocol/inbox-state.ts';
 import { messageText } from '../protocol/message.ts';
@@ -27,7 +27,7 @@ function textOf(event: TaskEvent): string | null {
     case 'call.refused':
       return `✗ ${event.tool}: ${firstLine(event.text)}\n`;
     case 'question.asked':
-      return `? ${event.question.tool}: ${terminalText(questionSubject(event.question), 'exact')} [question ${event.question.id}]\n`;
+      return `? ${event.question.tool}: ${exactLine(questionSubject(event.question))} [question ${event.question.id}]\n`;
     case 'question.answered':
       return `» ${answerText(event.answer, event.by)}\n`;
     case 'turn.retried':
@@ -46,7 +46,7 @@ function textOf(event: TaskEvent): string | null {
 
 function brief(input: unknown): string {
   // Nothing of what runs is dropped.
-  const text = terminalText(JSON.stringify(input), 'exact');
+  const text = exactLine(JSON.stringify(input));
   return text.length <= SHOWN_INPUT ? text : `${text.slice(0, SHOWN_INPUT)}…`;
 }
 

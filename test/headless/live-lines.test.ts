@@ -84,7 +84,7 @@ it('what is at work already, and what its process has left, is a line each', asy
 });
 
 it('a question shows all of what is to run, sequences of a terminal among it', async () => {
-  const command = 'ls \u001b]0; rm -rf ~ \u0007 \u009d; touch x\n';
+  const command = 'ls \u001b]0; rm -rf ~ \u0007 \u009d; touch x\necho';
   const test = testEngine(play({ main: [calls(call('Bash', { command }))] }), {
     mode: 'default',
     onAsk: 'park',
@@ -106,7 +106,7 @@ it('a question shows all of what is to run, sequences of a terminal among it', a
     if (state !== undefined) live.show(event, state);
     if (event.type === 'question.asked') shown.push(outputText(event));
   }
-  const whole = 'Bash: ls ⟨U+001B⟩]0; rm -rf ~ ⟨U+0007⟩ ⟨U+009D⟩; touch x';
+  const whole = 'Bash: ls ⟨U+001B⟩]0; rm -rf ~ ⟨U+0007⟩ ⟨U+009D⟩; touch x␊echo';
   expect(lines).toEqual([expect.stringContaining(whole)]);
   expect(shown).toEqual([expect.stringContaining(whole)]);
 });

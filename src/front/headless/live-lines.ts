@@ -1,5 +1,5 @@
 import { formatDuration, plural } from '../../base/text.ts';
-import { terminalText } from '../../base/terminal-text.ts';
+import { exactLine, terminalText } from '../../base/terminal-text.ts';
 import type { NoticeLevel, TaskEvent } from '../../protocol/event.ts';
 import { answerText } from '../../protocol/inbox-state.ts';
 import { questionSubject, type Question } from '../../protocol/question.ts';
@@ -111,7 +111,7 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
     case 'question.answered':
       return `${indent}» ${name}: ${answerText(event.answer, event.by)}`;
     case 'rights.granted':
-      return `${indent}» ${name}: from now on allowed: ${exact(event.rule.text)}`;
+      return `${indent}» ${name}: from now on allowed: ${exactLine(event.rule.text)}`;
     case 'child.detached':
       return detail === 'calls'
         ? `${indent}  ${name}: ${event.child.slice(0, 6)} goes on in the background`
@@ -127,12 +127,7 @@ function asked(question: Question): string {
   const subject = questionSubject(question);
   return question.kind === 'input'
     ? `asks: ${subject}`
-    : `asks for ${question.tool}: ${exact(subject)}`;
-}
-
-/** What runs, or will: of it nothing may be dropped, as sequences of prose are. */
-function exact(text: string): string {
-  return terminalText(text, 'exact');
+    : `asks for ${question.tool}: ${exactLine(subject)}`;
 }
 
 function endMark(state: TaskState): string {
@@ -154,6 +149,6 @@ function endFacts(state: TaskState): string {
 const BRIEF_LENGTH = 100;
 
 function brief(input: unknown): string {
-  const text = exact(JSON.stringify(input));
+  const text = exactLine(JSON.stringify(input));
   return text.length <= BRIEF_LENGTH ? text : `${text.slice(0, BRIEF_LENGTH)}…`;
 }
