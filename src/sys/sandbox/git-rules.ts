@@ -5,10 +5,12 @@ import type { PathRule } from './plan.ts';
 /** What of a repository says which programs git runs. */
 const PROTECTED = ['hooks', 'config', 'config.worktree'];
 /**
- * The repositories of submodules and worktrees, each with a configuration of its own, and files that an
+ * The repositories of submodules and worktrees, each with a configuration of its own, and a file that an
  * empty directory can't stand for: git does not work with one.
  */
-const PROTECTED_WHERE_THERE = ['modules', 'worktrees', 'info/attributes', 'commondir'];
+const PROTECTED_WHERE_THERE = ['modules', 'worktrees', 'info/attributes'];
+/** Leads to another configuration and other hooks (gitrepository-layout(5)), with a file of one line. */
+const LEADS_AWAY = 'commondir';
 
 /**
  * The rules for a repository by its `.git`: a directory, or the file that leads to one. Commits can be
@@ -36,13 +38,15 @@ function repositoryRules(
   directory: string,
   isPlaceholder: (path: string) => boolean,
 ): readonly PathRule[] {
+  const protectedOr = (kind: 'absent' | 'settled', name: string): PathRule => {
+    const path = join(directory, name);
+    const real = isPlaceholder(path) ? undefined : realPath(path);
+    return real === undefined ? { kind, path } : { kind: 'protected', path: real };
+  };
   return [
     { kind: 'held', path: directory },
-    ...PROTECTED.map((name): PathRule => {
-      const path = join(directory, name);
-      const real = isPlaceholder(path) ? undefined : realPath(path);
-      return real === undefined ? { kind: 'absent', path } : { kind: 'protected', path: real };
-    }),
+    ...PROTECTED.map((name) => protectedOr('absent', name)),
+    protectedOr('settled', LEADS_AWAY),
     ...PROTECTED_WHERE_THERE.flatMap((name): readonly PathRule[] => {
       const real = realPath(join(directory, name));
       return real === undefined ? [] : [{ kind: 'protected', path: real }];

@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { PROTECTED_ENDINGS, PROTECTED_PATHS } from '../protected-names.ts';
 import { isSecretPath, secretPlaces } from '../secret-paths.ts';
 import { ABSENT_NAMES } from './absent-names.ts';
@@ -133,7 +133,7 @@ function missingRules(
     ...stateDirectories,
   ];
   return wanted.flatMap((path) => {
-    const missing = firstMissing(path);
+    const missing = realParent(firstMissing(path));
     return missing !== undefined && isWritable(missing, rules) ? [rule('absent', missing)] : [];
   });
 }
@@ -145,6 +145,14 @@ function firstMissing(path: string): string | undefined {
     if (look(at) === undefined) return at;
   }
   return undefined;
+}
+
+/** The path by the real one of the directory that it is missing in. */
+function realParent(missing: string | undefined): string | undefined {
+  const parent = missing === undefined ? undefined : realPath(dirname(missing));
+  return missing === undefined || parent === undefined
+    ? undefined
+    : join(parent, basename(missing));
 }
 
 function namesOf(directory: string): readonly string[] {
