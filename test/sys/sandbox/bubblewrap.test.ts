@@ -138,6 +138,24 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     expect(git(at.root, 'log', '--format=%s')).toBe('two\none\n');
   });
 
+  test('commits in a linked working tree, whose configuration it cannot change', async () => {
+    const at = new Place();
+    git(at.root, 'init', '-q', '-b', 'main');
+    git(at.root, 'commit', '-q', '--allow-empty', '-m', 'one');
+    const tree = join(at.root, 'tree');
+    git(at.root, 'worktree', 'add', '-q', tree);
+    const kept = '.git/worktrees/tree';
+    const command = `
+      git -c user.name=a -c user.email=a@b -C tree commit -q --allow-empty -m two && git gc -q
+      for name in gitdir commondir config.worktree; do
+        { echo ../evil > ${kept}/$name; } 2>/dev/null && echo "wrote $name"
+      done
+      git -C tree log --format=%s`;
+    const ran = await runIn(at.sandbox(), command, { roots: [at.root] });
+    expect(ran).toEqual({ code: 0, out: 'two\none\n', report: 'begun\nleft 0\n' });
+    expect(git(tree, 'log', '--format=%s')).toBe('two\none\n');
+  });
+
   test('works with git, and sees nothing of what stands for what is not there', async () => {
     const at = new Place();
     git(at.root, 'init', '-q', '-b', 'main');
