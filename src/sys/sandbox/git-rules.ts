@@ -42,14 +42,17 @@ function repositoryRules(
     const real = isPlaceholder(path) ? undefined : realPath(path);
     return real === undefined ? { kind, path } : { kind: 'protected', path: real };
   };
+  const worktrees = worktreesOf(directory);
   return [
     { kind: 'held', path: directory },
     ...PROTECTED.map((name) => protectedOr('absent', name)),
     protectedOr('settled', LEADS_AWAY),
-    ...worktreesOf(directory).flatMap((worktree) => [
-      protectedOr('absent', join(worktree, 'config.worktree')),
-      ...whereThere(PROTECTED_OF_WORKTREE.map((name) => join(directory, worktree, name))),
-    ]),
+    ...worktrees.map((worktree) => protectedOr('absent', join(worktree, 'config.worktree'))),
+    ...whereThere(
+      worktrees.flatMap((worktree) =>
+        PROTECTED_OF_WORKTREE.map((name) => join(directory, worktree, name)),
+      ),
+    ),
     ...whereThere(PROTECTED_WHERE_THERE.map((name) => join(directory, name))),
   ];
 }

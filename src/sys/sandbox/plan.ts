@@ -32,8 +32,9 @@ export interface SandboxPlan {
 const STRENGTH: readonly PathRule['kind'][] = [
   'private',
   'shown',
-  'writable',
+  // A root can't be moved away as it is.
   'held',
+  'writable',
   'protected',
   'absent',
   'settled',

@@ -80,6 +80,11 @@ describe('rules are laid from the top down', () => {
       ['private /tmp', 'masked /tmpfile'],
     ],
     [
+      'a root that is a repository is a root',
+      ['held /w', 'writable /w', 'protected /w/hooks'],
+      ['writable /w', 'protected /w/hooks'],
+    ],
+    [
       'directories on the way to what is protected or secret stay where they are',
       ['writable /w', 'protected /w/.github/agents', 'hidden /w/a/b/.ssh', 'masked /o/p/.env'],
       [
