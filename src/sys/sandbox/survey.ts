@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { PROTECTED_ENDINGS, PROTECTED_PATHS } from '../protected-names.ts';
 import { isSecretPath, secretPlaces } from '../secret-paths.ts';
-import { ABSENT_NAMES } from './absent-names.ts';
+import { ABSENT_NAMES, NAMES_IN_USE } from './absent-names.ts';
 import { gitRules } from './git-rules.ts';
 import { hostSockets } from './host-sockets.ts';
 import { isWritable, layRules, type PathRule } from './plan.ts';
@@ -73,7 +73,8 @@ function protectedRules(
 ): readonly PathRule[] {
   const names = namesOf(root);
   const present = [...names.filter(isProtectedName), ...DEEPER];
-  const absent = ABSENT_NAMES.filter((name) => !names.includes(name));
+  const taken = new Set([...names, ...names.flatMap((name) => NAMES_IN_USE.get(name) ?? [])]);
+  const absent = ABSENT_NAMES.filter((name) => !taken.has(name));
   return [
     ...present.flatMap((name) => {
       const path = join(root, name);

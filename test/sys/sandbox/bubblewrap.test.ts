@@ -138,6 +138,17 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     expect(git(at.root, 'log', '--format=%s')).toBe('two\none\n');
   });
 
+  test('finds no directory where a package manager of the project expects a file or nothing', async () => {
+    const at = new Place();
+    const command = 'ls -d .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs 2>/dev/null; true';
+    const list = async () => (await runIn(at.sandbox(), command, { roots: [at.root] })).out;
+    expect(await list()).toBe('.npmrc\n.pnpmfile.cjs\n.yarnrc\n.yarnrc.yml\n');
+    at.write('work/yarn.lock');
+    expect(await list()).toBe('.pnpmfile.cjs\n');
+    at.write('work/pnpm-lock.yaml');
+    expect(await list()).toBe('');
+  });
+
   test('commits in a linked working tree, whose configuration it cannot change', async () => {
     const at = new Place();
     git(at.root, 'init', '-q', '-b', 'main');
