@@ -141,6 +141,19 @@ describe('what reads all that lies below', () => {
     expect(await told('git diff a other')).toContain('below it lies "/work/other/.env"');
   });
 
+  test('is not proved of a repository elsewhere, but in a working tree that it knows', async () => {
+    const { root, outside, told } = workspace();
+    git(outside, 'init', '-q');
+    git(outside, 'commit', '-q', '--allow-empty', '-m', 'first');
+    writeFileSync(join(root, '.git'), `gitdir: ${outside}/.git\n`);
+    expect(await told('git log -p')).toMatch(/^its `.git` leads to a repository elsewhere/);
+    git(outside, 'worktree', 'add', '-q', join(root, 'tree'));
+    expect(await told('cd tree && git log -p')).toEqual([
+      ['/work/tree', true],
+      ['/work/tree', true],
+    ]);
+  });
+
   test('is not proved of a tree by its number, which may be that of a secret directory', async () => {
     const { told } = repository(['a', '.aws/credentials']);
     expect(await told('git show 4b825dc6:credentials')).toContain('/work/.aws/credentials');
