@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isInside } from '../policy/call.ts';
 import { couldMeanRead, readNarrowingRules } from '../policy/rule-match.ts';
@@ -53,8 +54,14 @@ export async function hiddenBelow(
         : undefined;
     case 'contents':
       return await walk(path, (entry) => isHidden(entry, rules), SEARCH_INSTEAD);
+    case 'followed':
+      return await walk(
+        path,
+        (entry) => isHidden(entry, rules) || (entry.isLink && leadsToDirectory(entry.path)),
+        SEARCH_INSTEAD,
+      );
     case 'tracked':
-      return hiddenInRepository(path, rules);
+      return await hiddenInRepository(path, rules);
   }
 }
 
@@ -63,6 +70,16 @@ const LIST_INSTEAD = 'name a smaller directory, or use Glob';
 
 function isHidden({ path, isLink }: BelowEntry, rules: ReadRules): boolean {
   return isSecretPath(path) || (rules.any && rules.refuses(path)) || (isLink && !rules.opens(path));
+}
+
+/** Whether a walk that follows it finds more than one file there. */
+function leadsToDirectory(link: string): boolean {
+  try {
+    return statSync(link).isDirectory();
+  } catch {
+    // It leads nowhere, or where this user can't go.
+    return false;
+  }
 }
 
 async function walk(
@@ -82,9 +99,10 @@ async function walk(
 }
 
 /** Git shows what it keeps: of files that are secret by their names, too. */
-function hiddenInRepository(path: string, rules: ReadRules): string | undefined {
+async function hiddenInRepository(path: string, rules: ReadRules): Promise<string | undefined> {
   const repository = findRepository(path);
-  if (repository === undefined) return undefined;
+  // Outside of any, git compares whatever files and directories it is given.
+  if (repository === undefined) return await hiddenBelow(path, 'contents', rules);
   const tracked = trackedFiles(repository);
   if (tracked === null) return 'it is not known which files the repository keeps; name files';
   const found = tracked.names

@@ -7,6 +7,18 @@ const PASSED_ON = new Set(['HOME', 'LANG', 'TMPDIR', 'USER', 'LOGNAME', 'TZ']);
 export const TASK_VARIABLE = 'MUSTER_TASK';
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 
+/**
+ * Variables by which shells, loaders, git and rg run programs or read settings that no word of a command
+ * names. What proves a command harmless relies on their absence. Who a commit is by is harmless.
+ */
+const STEERING =
+  /^(?:BASH_.*|ENV|SHELLOPTS|BASHOPTS|PS4|IFS|CDPATH|GLOBIGNORE|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|GIT_(?!(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)$).*|RIPGREP_CONFIG_PATH|LESSOPEN|LESSCLOSE|PAGER|MUSTER_.*)$/;
+
+/** Whether a user may have this variable passed on (`sandbox.env`). */
+export function mayBePassedOn(name: string): boolean {
+  return /^[A-Za-z_]\w*$/.test(name) && !STEERING.test(name);
+}
+
 export interface CommandVariables {
   /** Absent: it belongs to none. */
   readonly taskId?: string;

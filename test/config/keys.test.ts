@@ -96,7 +96,14 @@ const ROWS: Readonly<Record<ConfigKey, Row>> = {
   'permissions.on_ask': word('deny', 'park'),
   'sandbox.kind': word('auto', 'off'),
   'sandbox.network': flag(false),
-  'sandbox.env': list,
+  'sandbox.env': {
+    initial: [],
+    other: ['CI', 'GIT_AUTHOR_NAME'],
+    toml: '["CI", "GIT_AUTHOR_NAME"]',
+    text: '["CI", "GIT_AUTHOR_NAME"]',
+    wrongToml: '["CI", "GIT_SSH_COMMAND"]',
+    wrongText: 'BASH_ENV',
+  },
   'store.retention_days': whole(30),
   'store.durability': word('safe', 'fast'),
 };

@@ -129,6 +129,41 @@ describe('what reads all that lies below', () => {
     expect(await told('ls', {}, deny)).toEqual([['/work', true]]);
   });
 
+  test('is not proved where links are followed to what is not looked at', async () => {
+    const { root, told } = workspace(['a/b', 'd/e', 'other/.env']);
+    symlinkSync('../other', join(root, 'a', 'link'));
+    expect(await told('diff -rN a d')).toContain('below it lies "/work/a/link"');
+    expect(await told('grep -r x a')).toEqual([['/work/a', true]]);
+  });
+
+  test('is not proved of git either, where there is no repository', async () => {
+    const { told } = workspace(['a/b', 'other/.env']);
+    expect(await told('git diff a other')).toContain('below it lies "/work/other/.env"');
+  });
+
+  test('is not proved of a repository elsewhere, but in a working tree that it knows', async () => {
+    const { root, outside, told } = workspace();
+    git(outside, 'init', '-q');
+    git(outside, 'commit', '-q', '--allow-empty', '-m', 'first');
+    writeFileSync(join(root, '.git'), `gitdir: ${outside}/.git\n`);
+    expect(await told('git log -p')).toMatch(/^its `.git` leads to a repository elsewhere/);
+    git(outside, 'worktree', 'add', '-q', join(root, 'tree'));
+    expect(await told('cd tree && git log -p')).toEqual([
+      ['/work/tree', true],
+      ['/work/tree', true],
+    ]);
+  });
+
+  test('is not proved of a tree by its number, which may be that of a secret directory', async () => {
+    const { told } = repository(['a', '.aws/credentials']);
+    expect(await told('git show 4b825dc6:credentials')).toContain('/work/.aws/credentials');
+    expect(await told('git show HEAD:a')).toEqual([
+      ['/work', true],
+      ['/work/a', true],
+      ['/work/HEAD:a', true],
+    ]);
+  });
+
   test('is not proved where a link leads out', async () => {
     const { root, outside, told } = workspace(['a/b', 'd/e']);
     symlinkSync(outside, join(root, 'a', 'link'));

@@ -134,16 +134,19 @@ export function choiceKey<const C extends string>(
 interface ListOptions extends Common {
   readonly combine: 'replace' | 'append';
   readonly expects: string;
+  /** Default: any text that is not blank. */
+  readonly takes?: (item: string) => boolean;
 }
 
 export function listKey(options: ListOptions): KeySpec<readonly string[]> {
+  const { takes = (item) => item.trim() !== '' } = options;
   return {
     ...common(options),
     default: [],
     combine: options.combine,
     expects: options.expects,
     accepts: (value): value is readonly string[] =>
-      Array.isArray(value) && value.every((item) => typeof item === 'string' && item.trim() !== ''),
+      Array.isArray(value) && value.every((item) => typeof item === 'string' && takes(item)),
     fromText: listFromText,
   };
 }

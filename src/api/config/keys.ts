@@ -1,3 +1,4 @@
+import { mayBePassedOn } from '../../sys/command-environment.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import {
   booleanKey,
@@ -170,7 +171,9 @@ export const SECTIONS = {
     env: listKey({
       project: 'never',
       combine: 'replace',
-      expects: 'a list of variable names',
+      expects:
+        'a list of variable names, none of which tells programs what to run (BASH_ENV, GIT_*, LD_PRELOAD, RIPGREP_CONFIG_PATH, …)',
+      takes: mayBePassedOn,
       meaning: 'further environment variables that shell commands see',
     }),
   },

@@ -139,9 +139,16 @@ function readsOf(rule: GitRule, given: Arguments): readonly CommandRead[] {
   return [isWhole ? WHOLE : { path: '.', below: 'itself' }, ...ranges, ...named];
 }
 
+/** An object by its number, which may be the tree of any directory: then it is not told what `:name` is. */
+const NUMBER = /^[0-9a-f]{4,64}$/i;
+
 /** `HEAD:src/a.ts` shows that file and nothing else. */
 function namesContents(operands: readonly ShellWord[]): boolean {
-  return operands.length > 0 && operands.every(({ value }) => /^[^:]+:./.test(value ?? ''));
+  const revisions = operands.map(({ value }) => /^([^:]+):./.exec(value ?? '')?.[1]);
+  return (
+    operands.length > 0 &&
+    revisions.every((revision) => revision !== undefined && !NUMBER.test(revision))
+  );
 }
 
 function doesShow({ shows }: GitRule, given: Arguments): boolean {

@@ -155,8 +155,8 @@ const PROGRAMS: ReadonlyMap<string, ProgramRule> = new Map<string, ProgramRule>(
     {
       options:
         '-abBcdeEinNpqrstTuwyZ -C# -U# -F= -I= -W# -x= --brief --report-identical-files --context[=] --unified[=] --ed --rcs --side-by-side --width# --left-column --suppress-common-lines --show-c-function --show-function-line= --label= --expand-tabs --initial-tab --recursive --new-file --unidirectional-new-file --ignore-file-name-case --exclude= --ignore-case --ignore-tab-expansion --ignore-trailing-space --ignore-space-change --ignore-all-space --ignore-blank-lines --ignore-matching-lines= --text --strip-trailing-cr --minimal --color[=]',
-      // Of directories it compares the files in them, with or without -r.
-      operands: 'contents',
+      // Of directories it compares the files in them, with or without -r, and it follows links.
+      operands: 'followed',
     },
   ],
   [

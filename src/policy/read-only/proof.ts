@@ -1,10 +1,10 @@
 import type { ShellWord } from '../shell-parser.ts';
 
 /**
- * How far below a path a command reads: not at all, the names there, the contents there, or the contents
- * that git keeps of it.
+ * How far below a path a command reads: not at all, the names there, the contents there, the contents there
+ * and where links lead, or the contents that git keeps of it.
  */
-export type ReadDepth = 'itself' | 'names' | 'contents' | 'tracked';
+export type ReadDepth = 'itself' | 'names' | 'contents' | 'followed' | 'tracked';
 
 /** A path that a command reads. */
 export interface CommandRead {

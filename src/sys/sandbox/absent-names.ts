@@ -11,3 +11,12 @@ export const ABSENT_NAMES: readonly string[] = [
   '.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile',
   '.zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .inputrc',
 ].flatMap((names) => names.split(' '));
+
+/**
+ * By the lock file of a package manager: the names of which it expects a file, and ends where it finds a
+ * directory. In its projects they are left free; they act only where it runs, as `package.json` does.
+ */
+export const NAMES_IN_USE: ReadonlyMap<string, readonly string[]> = new Map([
+  ['pnpm-lock.yaml', ['.pnpmfile.cjs']],
+  ['yarn.lock', ['.npmrc', '.yarnrc', '.yarnrc.yml']],
+]);

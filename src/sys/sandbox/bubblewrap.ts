@@ -4,6 +4,15 @@ import type { PathRule, SandboxPlan } from './plan.ts';
 const PRIVATE_BYTES = 2 * 1024 ** 3;
 
 /**
+ * What of /proc the kernel lets its owner write, or show more than its processes. bwrap covers only what
+ * it finds writable for itself, which the directory `sys` is not; the files in it are.
+ */
+const KERNEL_FILES =
+  'acpi asound bus driver dynamic_debug fs irq kcore latency_stats mtrr pressure scsi slabinfo sys sysrq-trigger'
+    .split(' ')
+    .map((name) => `/proc/${name}`);
+
+/**
  * The arguments of bwrap(1) that hold `argv` as the plan says. Namespaces of its own for everything,
  * no capabilities (as root a user namespace alone leaves them all), no terminal, and an end with the
  * process that started it. Pure.
@@ -27,6 +36,8 @@ export function bubblewrapArguments(plan: SandboxPlan, argv: readonly string[]):
     '/dev',
     '--proc',
     '/proc',
+    // To others they are closed anyway, and over a /proc that is covered in part none can be nested.
+    ...(plan.asRoot ? KERNEL_FILES.flatMap((path) => ['--ro-bind-try', path, path]) : []),
     ...parts.flatMap(ruleArguments),
     '--chdir',
     plan.cwd,
@@ -44,6 +55,7 @@ function ruleArguments({ kind, path }: PathRule): readonly string[] {
       return ['--bind', path, path];
     case 'shown':
     case 'protected':
+    case 'settled':
       return ['--ro-bind', path, path];
     case 'absent':
     case 'hidden':

@@ -1,14 +1,15 @@
-import { lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { PathRule } from './plan.ts';
 
+/** A file of one line, which leads to another configuration and other hooks (gitrepository-layout(5)). */
+const LEADS_AWAY = 'commondir';
 /** What of a repository says which programs git runs. */
 const PROTECTED = ['hooks', 'config', 'config.worktree'];
-/**
- * The repositories of submodules and worktrees, each with a configuration of its own, and files that an
- * empty directory can't stand for: git does not work with one.
- */
-const PROTECTED_WHERE_THERE = ['modules', 'worktrees', 'info/attributes', 'commondir'];
+/** The repositories of submodules, each with a configuration of its own, and what names filters. */
+const PROTECTED_WHERE_THERE = ['modules', 'info/attributes'];
+/** Of a linked working tree, by its directory below `worktrees`: what of it git obeys. */
+const PROTECTED_OF_WORKTREE = ['gitdir', LEADS_AWAY];
 
 /**
  * The rules for a repository by its `.git`: a directory, or the file that leads to one. Commits can be
@@ -36,18 +37,43 @@ function repositoryRules(
   directory: string,
   isPlaceholder: (path: string) => boolean,
 ): readonly PathRule[] {
+  const protectedOr = (kind: 'absent' | 'settled', name: string): PathRule => {
+    const path = join(directory, name);
+    const real = isPlaceholder(path) ? undefined : realPath(path);
+    return real === undefined ? { kind, path } : { kind: 'protected', path: real };
+  };
+  const worktrees = worktreesOf(directory);
   return [
     { kind: 'held', path: directory },
-    ...PROTECTED.map((name): PathRule => {
-      const path = join(directory, name);
-      const real = isPlaceholder(path) ? undefined : realPath(path);
-      return real === undefined ? { kind: 'absent', path } : { kind: 'protected', path: real };
-    }),
-    ...PROTECTED_WHERE_THERE.flatMap((name): readonly PathRule[] => {
-      const real = realPath(join(directory, name));
-      return real === undefined ? [] : [{ kind: 'protected', path: real }];
-    }),
+    ...PROTECTED.map((name) => protectedOr('absent', name)),
+    protectedOr('settled', LEADS_AWAY),
+    ...worktrees.map((worktree) => protectedOr('absent', join(worktree, 'config.worktree'))),
+    ...whereThere(
+      worktrees.flatMap((worktree) =>
+        PROTECTED_OF_WORKTREE.map((name) => join(directory, worktree, name)),
+      ),
+    ),
+    ...whereThere(PROTECTED_WHERE_THERE.map((name) => join(directory, name))),
   ];
+}
+
+function whereThere(paths: readonly string[]): readonly PathRule[] {
+  return paths.flatMap((path) => {
+    const real = realPath(path);
+    return real === undefined ? [] : [{ kind: 'protected', path: real }];
+  });
+}
+
+/** The directories that git keeps for linked working trees, relative. */
+function worktreesOf(directory: string): readonly string[] {
+  try {
+    return readdirSync(join(directory, 'worktrees'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => join('worktrees', name));
+  } catch {
+    // It has none.
+    return [];
+  }
 }
 
 /** Where a `.git` file leads (gitrepository-layout(5)). */

@@ -1,7 +1,7 @@
-import { lstatSync, readFileSync } from 'node:fs';
+import { lstatSync, readFileSync, realpathSync } from 'node:fs';
 
-/** More are not hidden one by one: each costs a mount. */
-const MOST_SOCKETS = 200;
+/** More are not hidden one by one: each may cost a mount. Most lie where nothing of the host is there. */
+const MOST_SOCKETS = 1000;
 
 /**
  * The Unix sockets of this machine that have a path, without links: those that the kernel lists for
@@ -10,7 +10,7 @@ const MOST_SOCKETS = 200;
  */
 export function hostSockets(further: readonly string[]): readonly string[] {
   const listed = socketPaths(readTable());
-  return [...new Set([...further, ...listed])].filter(isSocket).slice(0, MOST_SOCKETS);
+  return [...new Set([...further, ...listed].flatMap(realSocket))].slice(0, MOST_SOCKETS);
 }
 
 /** The last column, where it is a path. */
@@ -27,11 +27,13 @@ function readTable(): string {
   }
 }
 
-function isSocket(path: string): boolean {
+function realSocket(path: string): readonly string[] {
   try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
+    return lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true
+      ? [realpathSync.native(path)]
+      : [];
   } catch {
     // Not ours to reach, nor the command's.
-    return false;
+    return [];
   }
 }

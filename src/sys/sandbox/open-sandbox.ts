@@ -9,7 +9,7 @@ import { findTrustedProgram } from './trusted-program.ts';
 import { readMachineFacts } from './machine-facts.ts';
 import { limited, monitored } from './monitor-script.ts';
 import { Placeholders } from './placeholders.ts';
-import type { SandboxPlan } from './plan.ts';
+import type { PathRule, SandboxPlan } from './plan.ts';
 import {
   noSandbox,
   type CommandToConfine,
@@ -47,6 +47,8 @@ export function openSandbox(settings: SandboxSettings): Sandbox {
   return own === 'bwrap' ? new Bubblewrap(settings) : new Seatbelt(settings);
 }
 
+const NEEDS_PLACEHOLDER: ReadonlySet<PathRule['kind']> = new Set(['absent', 'settled']);
+
 class Bubblewrap implements Sandbox {
   private readonly settings: SandboxSettings;
   private readonly placeholders: Placeholders;
@@ -76,18 +78,19 @@ class Bubblewrap implements Sandbox {
     const { surroundings } = this.settings;
     const isPlaceholder = (path: string): boolean => this.placeholders.isOne(path);
     const rules = surveyRules(confinement, surroundings, isPlaceholder);
-    const absent = rules.flatMap(({ kind, path }) => (kind === 'absent' ? [path] : []));
-    const held = new Set(this.placeholders.hold(absent));
+    const needed = rules.flatMap(({ kind, path }) => (NEEDS_PLACEHOLDER.has(kind) ? [path] : []));
+    const held = new Set(this.placeholders.hold(needed));
     const isMonitored = stderr === 'monitor';
     const entry =
       loopback === undefined || confinement.network ? null : this.loopbacks.entry(loopback);
     const plan: SandboxPlan = {
-      rules: rules.filter(({ kind, path }) => kind !== 'absent' || held.has(path)),
+      rules: rules.filter(({ kind, path }) => !NEEDS_PLACEHOLDER.has(kind) || held.has(path)),
       scratch: rules.some(({ kind, path }) => kind === 'private' && path === '/tmp')
         ? '/tmp'
         : '/dev/shm',
       network: confinement.network || entry !== null,
       cwd,
+      asRoot: process.getuid?.() === 0,
     };
     const args = bubblewrapArguments(plan, isMonitored ? monitored(argv) : limited(argv));
     const program = this.program ?? 'bwrap';
@@ -148,6 +151,7 @@ class Seatbelt implements Sandbox {
       scratch,
       network: confinement.network,
       cwd,
+      asRoot: process.getuid?.() === 0,
     };
     return {
       file: SANDBOX_EXEC,

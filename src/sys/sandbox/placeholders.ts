@@ -1,4 +1,6 @@
 import {
+  linkSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -7,12 +9,16 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
+import { newId } from '../../base/ids.ts';
 
 /** `PID-STARTTIME`: a later process of the same number is another one. */
 const RECORD = /^(\d+)-(\d+)$/;
 const START_TIME_FIELD = 22;
+
+/** Files in place of a directory that would be in the way: each says what its absence says. */
+const TEXTS: ReadonlyMap<string, string> = new Map([['commondir', '.\n']]);
 
 /** How many commands of this process need each placeholder. */
 const holds = new Map<string, number>();
@@ -20,7 +26,8 @@ const holds = new Map<string, number>();
 /**
  * Empty directories that stand for what is not there, so that a sandbox has something to lay its own
  * over: nothing can be made at a path that is taken. They are directories, whatever the name is of,
- * since git takes no notice of an empty one, and only an empty one can be removed by `rmdir`.
+ * since git takes no notice of an empty one, and only an empty one can be removed by `rmdir`; but for
+ * a few files (TEXTS).
  *
  * In `records` (a directory; null: none are kept) each process writes down which it needs, before it
  * makes them. Removing one takes the cover off it in every sandbox (rmdir(2) detaches mounts of other
@@ -59,7 +66,7 @@ export class Placeholders {
     });
     if (unneeded.length === 0) return;
     const others = this.others();
-    for (const path of unneeded) if (!others.has(path)) removeEmpty(path);
+    for (const path of unneeded) if (!others.has(path)) remove(path);
     this.write();
   }
 
@@ -74,7 +81,7 @@ export class Placeholders {
   sweep(): void {
     for (const { name, isAlive, paths } of this.readRecords()) {
       if (isAlive || this.records === null) continue;
-      for (const path of paths) if (!this.isOne(path)) removeEmpty(path);
+      for (const path of paths) if (!this.isOne(path)) remove(path);
       rmSync(join(this.records, name), { force: true });
     }
   }
@@ -134,8 +141,10 @@ interface HoldRecord {
 }
 
 function make(path: string): boolean {
+  const text = TEXTS.get(basename(path));
   try {
-    mkdirSync(path, { mode: 0o700 });
+    if (text === undefined) mkdirSync(path, { mode: 0o700 });
+    else makeFile(path, text);
     return true;
   } catch (thrown) {
     const code = systemErrorCode(thrown);
@@ -145,9 +154,22 @@ function make(path: string): boolean {
   }
 }
 
-function removeEmpty(path: string): void {
+/** Whole from the first moment on: git of the user reads it, too. Throws where something is there. */
+function makeFile(path: string, text: string): void {
+  const draft = `${path}.${newId()}`;
+  writeFileSync(draft, text, { flag: 'wx', mode: 0o644 });
   try {
-    rmdirSync(path);
+    linkSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function remove(path: string): void {
+  const text = TEXTS.get(basename(path));
+  try {
+    if (text === undefined) rmdirSync(path);
+    else if (lstatSync(path).isFile() && readFileSync(path, 'utf8') === text) rmSync(path);
   } catch (thrown) {
     // Gone, or something has been put there meanwhile: neither is ours.
     if (systemErrorCode(thrown) === undefined) throw thrown;

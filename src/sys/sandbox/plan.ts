@@ -9,6 +9,7 @@ export interface PathRule {
     | 'held' // writable, and can't be moved away
     | 'protected' // as it is, read-only, below something writable
     | 'absent' // not there, and can't be made
+    | 'settled' // not there either: a read-only file in its place says what its absence says
     | 'hidden' // a directory without its contents
     | 'masked'; // a file or socket that can't be opened
   /** Absolute and real. */
@@ -23,29 +24,56 @@ export interface SandboxPlan {
   readonly scratch: string;
   readonly network: boolean;
   readonly cwd: string;
+  /** Whether it runs as root: to root belong the files by which the kernel is set up, capabilities or not. */
+  readonly asRoot: boolean;
 }
 
 /** Of several rules for one path the last in this order holds. */
 const STRENGTH: readonly PathRule['kind'][] = [
   'private',
   'shown',
-  'writable',
+  // A root can't be moved away as it is.
   'held',
+  'writable',
   'protected',
   'absent',
+  'settled',
   'hidden',
   'masked',
 ];
 
 /** Below these nothing of the host is there. */
-const EMPTY: ReadonlySet<PathRule['kind']> = new Set(['private', 'absent', 'hidden', 'masked']);
+const EMPTY: ReadonlySet<PathRule['kind']> = new Set([
+  'private',
+  'absent',
+  'settled',
+  'hidden',
+  'masked',
+]);
 const WRITABLE: ReadonlySet<PathRule['kind']> = new Set(['writable', 'held']);
 
 /**
  * The rules in the order in which they are laid over one another, without those that change nothing
- * where they are: only what is writable is protected, only what is there is hidden.
+ * where they are: only what is writable is protected, only what is there is hidden. The directories on
+ * the way to such a path are held, since moved away they would take it along and leave its name free.
  */
 export function layRules(rules: readonly PathRule[]): readonly PathRule[] {
+  const laid = layOver(rules);
+  return layOver([...laid, ...laid.flatMap((rule) => wayTo(rule, laid))]);
+}
+
+function wayTo({ kind, path }: PathRule, laid: readonly PathRule[]): readonly PathRule[] {
+  if (WRITABLE.has(kind)) return [];
+  const above = holding(parentOf(path) ?? '/', laid);
+  if (above === undefined || !WRITABLE.has(above.kind)) return [];
+  const way: PathRule[] = [];
+  for (let at = parentOf(path); at !== undefined && at !== above.path; at = parentOf(at)) {
+    way.push({ kind: 'held', path: at });
+  }
+  return way;
+}
+
+function layOver(rules: readonly PathRule[]): readonly PathRule[] {
   const byPath = new Map<string, PathRule>();
   for (const rule of rules) {
     const other = byPath.get(rule.path);
@@ -71,6 +99,7 @@ function changes({ kind }: PathRule, above: PathRule | undefined): boolean {
     case 'held':
     case 'protected':
     case 'absent':
+    case 'settled':
       return above !== undefined && WRITABLE.has(above.kind);
     case 'private':
     case 'hidden':
@@ -102,6 +131,10 @@ function strength({ kind }: PathRule): number {
 
 /** Whether a command can make or change what is at this path. `rules` are laid. */
 export function isWritable(path: string, rules: readonly PathRule[]): boolean {
-  const holding = rules.findLast((rule) => isInside(rule.path, path));
-  return holding !== undefined && WRITABLE.has(holding.kind);
+  const rule = holding(path, rules);
+  return rule !== undefined && WRITABLE.has(rule.kind);
+}
+
+function holding(path: string, laid: readonly PathRule[]): PathRule | undefined {
+  return laid.findLast((rule) => isInside(rule.path, path));
 }

@@ -21,6 +21,7 @@ if [ -r /proc/self/status ]; then
   while read -r name value; do
     case $name in CapEff:|CapPrm:|CapBnd:) [ $((16#$value)) -eq 0 ] || echo 'it has capabilities' ;; esac
   done < /proc/self/status
+  [ -w /proc/sys/kernel/core_pattern ] && echo 'the kernel can be set up'
   set -- /proc/[0-9]*
   [ $# -le 4 ] || echo 'the processes of this machine can be seen'
 fi
@@ -36,7 +37,7 @@ export type SelfTestResult =
 
 /**
  * Tries a sandbox out with one command in it: it must write in its workspace, and neither elsewhere nor
- * see or signal processes of this machine, nor reach a server on its loopback, nor have a capability.
+ * see or signal processes of this machine, set up its kernel, nor reach a server on its loopback, nor have a capability.
  */
 export async function testSandbox(
   confine: (command: CommandToConfine) => ConfinedCommand,

@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { PROTECTED_ENDINGS, PROTECTED_PATHS } from '../protected-names.ts';
 import { isSecretPath, secretPlaces } from '../secret-paths.ts';
-import { ABSENT_NAMES } from './absent-names.ts';
+import { ABSENT_NAMES, NAMES_IN_USE } from './absent-names.ts';
 import { gitRules } from './git-rules.ts';
 import { hostSockets } from './host-sockets.ts';
 import { isWritable, layRules, type PathRule } from './plan.ts';
@@ -73,7 +73,8 @@ function protectedRules(
 ): readonly PathRule[] {
   const names = namesOf(root);
   const present = [...names.filter(isProtectedName), ...DEEPER];
-  const absent = ABSENT_NAMES.filter((name) => !names.includes(name));
+  const taken = new Set([...names, ...names.flatMap((name) => NAMES_IN_USE.get(name) ?? [])]);
+  const absent = ABSENT_NAMES.filter((name) => !taken.has(name));
   return [
     ...present.flatMap((name) => {
       const path = join(root, name);
@@ -133,7 +134,7 @@ function missingRules(
     ...stateDirectories,
   ];
   return wanted.flatMap((path) => {
-    const missing = firstMissing(path);
+    const missing = realParent(firstMissing(path));
     return missing !== undefined && isWritable(missing, rules) ? [rule('absent', missing)] : [];
   });
 }
@@ -145,6 +146,14 @@ function firstMissing(path: string): string | undefined {
     if (look(at) === undefined) return at;
   }
   return undefined;
+}
+
+/** The path by the real one of the directory that it is missing in. */
+function realParent(missing: string | undefined): string | undefined {
+  const parent = missing === undefined ? undefined : realPath(dirname(missing));
+  return missing === undefined || parent === undefined
+    ? undefined
+    : join(parent, basename(missing));
 }
 
 function namesOf(directory: string): readonly string[] {

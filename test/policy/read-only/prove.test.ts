@@ -39,6 +39,7 @@ describe('what is read', () => {
   const itself = (...paths: string[]): CommandRead[] =>
     paths.map((path) => ({ path, below: 'itself' }));
   const contents = (path: string): CommandRead => ({ path, below: 'contents' });
+  const followed = (path: string): CommandRead => ({ path, below: 'followed' });
   const names = (path: string): CommandRead => ({ path, below: 'names' });
   const tracked = (path: string): CommandRead => ({ path, below: 'tracked' });
   const whole: CommandRead = { path: '.', below: 'tracked', topOf: '.' };
@@ -61,8 +62,8 @@ describe('what is read', () => {
     ['rg --files a', [names('a')]],
     ['find a b -name x', [names('a'), names('b')]],
     ['find -newer a', [names('.'), ...itself('a')]],
-    ['diff a b', [contents('a'), contents('b')]],
-    ['diff <(cat a) b', [contents('b'), ...itself('a')]],
+    ['diff a b', [followed('a'), followed('b')]],
+    ['diff <(cat a) b', [followed('b'), ...itself('a')]],
     ['date -r a', itself('a')],
     ['realpath --relative-to=a b', itself('b', 'a')],
     ['[ -f a ] && [[ b -nt c ]]', itself('a', 'b', 'c')],

@@ -101,6 +101,72 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     expect(readdirSync(at.records)).toEqual([]);
   });
 
+  test('cannot set up the kernel', async () => {
+    const at = new Place();
+    // What any user may write anywhere, root may here.
+    const command = `find /proc -path '/proc/[0-9]*' -prune -o -path /proc/self -prune -o -path /proc/thread-self -prune -o -type f -writable ! -perm -o+w -print
+      v=$(cat /proc/sys/vm/swappiness) && { echo $v > /proc/sys/vm/swappiness; } 2>/dev/null && echo wrote; true`;
+    const ran = await runIn(at.sandbox(), command, { roots: [at.root] });
+    expect(ran).toEqual({ code: 0, out: '', report: 'begun\nleft 0\n' });
+  });
+
+  test('moves no directory away that something protected or secret lies in', async () => {
+    const at = new Place();
+    at.write('work/.github/agents/a.md', 'as it was');
+    at.write('work/home/.config/gh/hosts.yml', 'SECRET');
+    const home = join(at.root, 'home');
+    const command = `mv .github moved; mkdir -p .github/agents; echo evil > .github/agents/a.md
+      mv home/.config moved; mv home other; cp -r home/.config copied; cat moved/gh/* home/.config/gh/*`;
+    await runIn(at.sandbox({ home }), `{ ${command}; } 2>/dev/null`, { roots: [at.root] });
+    expect(readFileSync(join(at.root, '.github/agents/a.md'), 'utf8')).toBe('as it was');
+    expect(readFileSync(join(home, '.config/gh/hosts.yml'), 'utf8')).toBe('SECRET');
+  });
+
+  test('leads no repository to another configuration', async () => {
+    const at = new Place();
+    git(at.root, 'init', '-q', '-b', 'main');
+    git(at.root, 'commit', '-q', '--allow-empty', '-m', 'one');
+    const command = `
+      { echo ../evil > .git/commondir; } 2>/dev/null && echo wrote
+      rm -f .git/commondir 2>/dev/null && echo removed
+      echo ../evil > .git/x; mv .git/x .git/commondir 2>/dev/null && echo moved
+      git -c user.name=a -c user.email=a@b commit -q --allow-empty -m two && git status -s && git gc -q
+      git log --format=%s`;
+    const ran = await runIn(at.sandbox(), command, { roots: [at.root] });
+    expect(ran).toEqual({ code: 0, out: 'two\none\n', report: 'begun\nleft 0\n' });
+    expect(existsSync(join(at.root, '.git/commondir'))).toBe(false);
+    expect(git(at.root, 'log', '--format=%s')).toBe('two\none\n');
+  });
+
+  test('finds no directory where a package manager of the project expects a file or nothing', async () => {
+    const at = new Place();
+    const command = 'ls -d .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs 2>/dev/null; true';
+    const list = async () => (await runIn(at.sandbox(), command, { roots: [at.root] })).out;
+    expect(await list()).toBe('.npmrc\n.pnpmfile.cjs\n.yarnrc\n.yarnrc.yml\n');
+    at.write('work/yarn.lock');
+    expect(await list()).toBe('.pnpmfile.cjs\n');
+    at.write('work/pnpm-lock.yaml');
+    expect(await list()).toBe('');
+  });
+
+  test('commits in a linked working tree, whose configuration it cannot change', async () => {
+    const at = new Place();
+    git(at.root, 'init', '-q', '-b', 'main');
+    git(at.root, 'commit', '-q', '--allow-empty', '-m', 'one');
+    const tree = join(at.root, 'tree');
+    git(at.root, 'worktree', 'add', '-q', tree);
+    const kept = '.git/worktrees/tree';
+    const command = `
+      git -c user.name=a -c user.email=a@b -C tree commit -q --allow-empty -m two && git gc -q
+      for name in gitdir commondir config.worktree; do
+        { echo ../evil > ${kept}/$name; } 2>/dev/null && echo "wrote $name"
+      done
+      git -C tree log --format=%s`;
+    const ran = await runIn(at.sandbox(), command, { roots: [at.root] });
+    expect(ran).toEqual({ code: 0, out: 'two\none\n', report: 'begun\nleft 0\n' });
+    expect(git(tree, 'log', '--format=%s')).toBe('two\none\n');
+  });
+
   test('works with git, and sees nothing of what stands for what is not there', async () => {
     const at = new Place();
     git(at.root, 'init', '-q', '-b', 'main');

@@ -80,6 +80,24 @@ describe('rules are laid from the top down', () => {
       ['private /tmp', 'masked /tmpfile'],
     ],
     [
+      'a root that is a repository is a root',
+      ['held /w', 'writable /w', 'protected /w/hooks'],
+      ['writable /w', 'protected /w/hooks'],
+    ],
+    [
+      'directories on the way to what is protected or secret stay where they are',
+      ['writable /w', 'protected /w/.github/agents', 'hidden /w/a/b/.ssh', 'masked /o/p/.env'],
+      [
+        'writable /w',
+        'held /w/.github',
+        'held /w/a',
+        'masked /o/p/.env',
+        'protected /w/.github/agents',
+        'held /w/a/b',
+        'hidden /w/a/b/.ssh',
+      ],
+    ],
+    [
       'the whole disk is above all',
       ['writable /', 'private /tmp', 'protected /.git'],
       ['writable /', 'protected /.git', 'private /tmp'],
@@ -97,7 +115,7 @@ describe('rules are laid from the top down', () => {
   });
 });
 
-const PLAN = { rules: [], scratch: '/tmp', network: false, cwd: '/w' };
+const PLAN = { rules: [], scratch: '/tmp', network: false, cwd: '/w', asRoot: false };
 const ALWAYS = '--unshare-all --die-with-parent --new-session --cap-drop ALL --ro-bind / /';
 
 describe('bubblewrap', () => {
@@ -122,6 +140,12 @@ describe('bubblewrap', () => {
   ])('%j, network %s', (given, network, expected) => {
     const args = bubblewrapArguments({ ...PLAN, rules: given, network }, ['/bin/echo', '--help']);
     expect(args.join(' ')).toBe(`${expected} --chdir /w -- /bin/echo --help`);
+  });
+
+  test('what sets up the kernel is closed to root', () => {
+    const args = bubblewrapArguments({ ...PLAN, asRoot: true }, ['true']).join(' ');
+    expect(args).toContain('--proc /proc --ro-bind-try /proc/acpi /proc/acpi ');
+    expect(args).toContain('--ro-bind-try /proc/sys /proc/sys ');
   });
 
   test('no name of a directory becomes an option or two', () => {
