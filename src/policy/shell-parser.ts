@@ -68,9 +68,3 @@ export function doubtOf({ errors, doubts, redirects, tests }: ShellReading): str
   if (redirects.some((each) => each.opensFile)) return 'it redirects to or from a file';
   return tests.length > 0 ? 'it has a `[[ ]]` test' : undefined;
 }
-
-/** Loads the grammar. Only rules about commands need it, so it is no part of a start. */
-export async function loadShellParser(): Promise<ShellParser> {
-  const { readShell } = await import('./shell-grammar.ts');
-  return readShell;
-}

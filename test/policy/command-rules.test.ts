@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { allowingRule, commandCouldMatch, readCommand } from '../../src/policy/command-rules.ts';
-import { loadShellParser } from '../../src/policy/shell-parser.ts';
+import { loadShellParser } from '../../src/policy/load-shell-parser.ts';
 import { rules } from './support.ts';
 
 const parser = await loadShellParser();
