@@ -5,6 +5,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readlinkSync,
   realpathSync,
   type BigIntStats,
 } from 'node:fs';
@@ -57,14 +58,43 @@ function hasDescriptorPaths(): boolean {
 }
 
 /**
- * Linux: open each component below its parent's descriptor, from the root of the file system on; a
- * link on the way is an error, above the root, too, where another root may hold it.
+ * Linux: hold its descriptor. A link on the way is an error, above the root, too, where another root may
+ * hold it.
  */
 export function holdByDescriptor(
   root: string,
   directory: string,
   options: HoldOptions = {},
 ): HeldDirectory {
+  const fd = openAsNamed(directory) ?? openStepByStep(root, directory, options);
+  return {
+    at: (name) => `/proc/self/fd/${fd}/${name}`,
+    verify: () => undefined,
+    close: () => closeSync(fd),
+  };
+}
+
+const HOLD = O_PATH | O_DIRECTORY | O_NOFOLLOW;
+
+/**
+ * By its whole path at once: what was opened is the directory of that name, and no link was followed,
+ * when the kernel calls it so (proc(5), /proc/pid/fd). Undefined where that does not show.
+ */
+function openAsNamed(directory: string): number | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openSync(directory, HOLD);
+    if (readlinkSync(`/proc/self/fd/${fd}`) === directory) return fd;
+  } catch (thrown) {
+    // Step by step it shows which component is missing, closed or a link.
+    if (systemErrorCode(thrown) === undefined) throw thrown;
+  }
+  if (fd !== undefined) closeSync(fd);
+  return undefined;
+}
+
+/** Each component below its parent's descriptor, from the root of the file system on. */
+function openStepByStep(root: string, directory: string, options: HoldOptions): number {
   let fd = openSync('/', HOLD);
   const enter = (name: string, how: HoldOptions): void => {
     const next = openBelow(`/proc/self/fd/${fd}/${name}`, how);
@@ -78,14 +108,8 @@ export function holdByDescriptor(
     closeSync(fd);
     throw thrown;
   }
-  return {
-    at: (name) => `/proc/self/fd/${fd}/${name}`,
-    verify: () => undefined,
-    close: () => closeSync(fd),
-  };
+  return fd;
 }
-
-const HOLD = O_PATH | O_DIRECTORY | O_NOFOLLOW;
 
 function openBelow(path: string, { create = false }: HoldOptions): number {
   try {
