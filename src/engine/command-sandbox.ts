@@ -1,5 +1,6 @@
 import type { CommandToStart, SandboxPort } from '../protocol/tool.ts';
 import type { Rights } from '../protocol/permission.ts';
+import { deniedPlaces } from '../policy/denied-places.ts';
 import type { Confinement, Sandbox } from '../sys/sandbox/sandbox.ts';
 import { commandEnvironment } from '../sys/command-environment.ts';
 import { readEnvironment } from '../sys/env.ts';
@@ -9,18 +10,21 @@ export interface CommandSetup {
   /** Names of further environment variables that commands see. */
   readonly variables: readonly string[];
   readonly taskId: string;
-  readonly rights: Pick<Rights, 'mode' | 'roots' | 'network'>;
+  readonly rights: Pick<Rights, 'mode' | 'rules' | 'roots' | 'network'>;
+  /** What `~/` of a rule means. Absolute, real. */
+  readonly home: string;
   /** As decided for the call; a plan mode that has come since narrows it. Default: `workspace`. */
   readonly confinement?: Confinement['access'] | undefined;
 }
 
 /** The sandbox of one call: what its commands may do follows from the rights of its task. */
 export function commandSandbox(setup: CommandSetup): SandboxPort {
-  const { sandbox, variables, taskId, rights } = setup;
+  const { sandbox, variables, taskId, rights, home } = setup;
   const confinement: Confinement = {
     access: rights.mode === 'plan' ? 'read-only' : (setup.confinement ?? 'workspace'),
     roots: rights.roots,
     network: rights.network,
+    denied: deniedPlaces(rights, { home }),
   };
   return {
     confine: async ([file, ...args], { cwd, serves }): Promise<CommandToStart> => {

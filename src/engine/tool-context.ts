@@ -35,6 +35,7 @@ export function toolContext(
       variables: deps.settings.commandVariables,
       taskId: spec.id,
       rights: run.rights,
+      home: deps.home,
       confinement,
     }),
     spillPath: () => deps.store.spillFile(spec.id, callId),

@@ -125,6 +125,25 @@ function compiled(line: string, ignoreCase: boolean): Ignore {
   return made;
 }
 
+/**
+ * The places that a pattern names without a wildcard, absolute; a file or all that lies in a directory
+ * (`x`, `x/`, `x/*`, `x/**`). With every reading of `pathCouldMatch`, but that of a bare name only the
+ * one at the top of each root is a place. None for any other pattern with a wildcard.
+ */
+export function namedPlaces(pattern: string, place: PatternPlace): readonly string[] {
+  return wideAnchors(pattern, place.roots[0] ?? '/', place).flatMap(({ base, line }) => {
+    const names = line.replace(/(?<!\\) +$/, '').split('/');
+    while (/^\**$/.test(names.at(-1) ?? '-')) names.pop();
+    // In front of the rest it means at any depth, as a bare name does.
+    const named = names.filter((name) => name !== '' && name !== '**');
+    if (named.some((name) => WILDCARD.test(name))) return [];
+    return [join(base, ...named.map((name) => name.replace(/\\(.)/g, '$1')))];
+  });
+}
+
+/** A character that stands for others, not escaped. */
+const WILDCARD = /^(?:[^\\]|\\.)*?[*?[]/;
+
 /** A path as a pattern that means it alone: characters that say something in a gitignore line escaped. */
 export function escapePattern(path: string): string {
   return path

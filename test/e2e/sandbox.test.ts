@@ -12,6 +12,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { lastUserText, toolResultRounds } from '../../src/testing/index.ts';
 import { needs } from '../needs.ts';
 import { expectNothingLeft, finishedSoon } from './ending.ts';
 import { envelopeOf, runMuster, Sandbox } from './muster.ts';
@@ -54,6 +55,59 @@ describe.runIf(HAS_BUBBLEWRAP).concurrent('a command of the model', () => {
       '/bin/bash: line 1: /var/tmp/muster-outside: Read-only file system\n[exit code 1]\n[the sandbox allows writing only inside the workspace and $TMPDIR, and neither .git/hooks, .git/config nor other protected files there]',
     );
     expect(readdirSync(world.sandbox.workspace)).toEqual(['inside']);
+  });
+
+  it('is held to the rules about paths, whatever it is and in a child, too', async () => {
+    const calls = [
+      bash(`python3 -c "print(open('hidden/x').read())" || cat hidden/x`),
+      bash('echo evil > "$(echo a.txt)"'),
+      bash('cat a.txt b.txt; echo changed > b.txt'),
+    ];
+    const files = { 'hidden/x': 'SECRET', 'a.txt': 'as it was\n', 'b.txt': 'as it was\n' };
+    const rules = ['--deny', 'Read(hidden/**)', '--deny', 'Edit(a.txt)'];
+    const ways = [
+      [...AUTONOMOUS, ...rules],
+      [
+        '-p',
+        'go',
+        '--allow',
+        'Bash',
+        '--allow',
+        'Task',
+        '--ask',
+        rules[1] ?? '',
+        ...rules.slice(2),
+      ],
+    ];
+    for (const args of ways) {
+      for (const inChild of [false, true]) {
+        const turn = callsInTurn(calls);
+        await using world = await openWorld({
+          files,
+          script: (request) => {
+            if (!inChild || lastUserText(request) === 'try') return turn(request);
+            return toolResultRounds(request) > 0
+              ? { text: 'done' }
+              : { toolCalls: [{ name: 'Task', input: { prompt: 'try', description: 'try' } }] };
+          },
+        });
+        const run = await world.run(args);
+        const results = world.model.requests
+          .flatMap(({ messages }) => messages.at(-1)?.toolResults ?? [])
+          .map(({ text }) => text);
+        expect(results.slice(0, 3), run.stderr).toEqual([
+          expect.stringMatching(/No such file[^]*hidden\/x: No such file[^]*exit code 1/),
+          expect.stringMatching(/a\.txt: Read-only file system[^]*exit code 1/),
+          'as it was\nas it was\n[exit code 0]',
+        ]);
+        const textOf = (name: string) => readFileSync(join(world.sandbox.workspace, name), 'utf8');
+        expect(['hidden/x', 'a.txt', 'b.txt'].map(textOf)).toEqual([
+          'SECRET',
+          'as it was\n',
+          'changed\n',
+        ]);
+      }
+    }
   });
 
   it('finds neither keys of the home directory nor secrets in its environment', async () => {

@@ -8,6 +8,16 @@ export interface Confinement {
   readonly roots: readonly string[];
   /** Whether it shares the machine's network; otherwise it has a loopback of its own and nothing else. */
   readonly network: boolean;
+  /** Default: none. */
+  readonly denied?: DeniedPlaces;
+}
+
+/** Files, and directories with all that lies in them, that rules keep from commands. Absolute paths. */
+export interface DeniedPlaces {
+  /** Not to be seen, and so not to be changed either; what lies above a root leaves the root as it is. */
+  readonly hidden: readonly string[];
+  /** Not to be changed; a root in one can't be either. */
+  readonly readOnly: readonly string[];
 }
 
 export interface CommandToConfine {

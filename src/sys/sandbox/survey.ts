@@ -1,10 +1,11 @@
-import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { PROTECTED_ENDINGS, PROTECTED_PATHS } from '../protected-names.ts';
 import { isSecretPath, secretPlaces } from '../secret-paths.ts';
 import { ABSENT_NAMES, NAMES_IN_USE } from './absent-names.ts';
+import { concealed, readOnlyRules, rootKind } from './denied-rules.ts';
 import { gitRules } from './git-rules.ts';
 import { hostSockets } from './host-sockets.ts';
+import { look, namesOf, realParent, realPath } from './looks.ts';
 import { isWritable, layRules, type PathRule } from './plan.ts';
 import type { Confinement } from './sandbox.ts';
 
@@ -33,21 +34,31 @@ const SYSTEM_SECRETS = ['/etc/shadow', '/etc/gshadow', '/etc/shadow-', '/etc/gsh
  * directories that stand for what is not there.
  */
 export function surveyRules(
-  { access, roots }: Confinement,
+  { access, roots, denied }: Confinement,
   surroundings: Surroundings,
   isPlaceholder: (path: string) => boolean,
 ): readonly PathRule[] {
   const isWorkspace = access === 'workspace';
+  const { hidden, readOnly } = denied ?? { hidden: [], readOnly: [] };
   const seen = layRules([
     ...[...PRIVATE, ...surroundings.runtimeDirectories].flatMap(privateRule),
     ...KEPT.flatMap(shownRule),
-    ...roots.map((path) => rule(isWorkspace ? 'writable' : 'shown', path)),
-    ...secretRules(roots, surroundings).filter(({ path }) => !isPlaceholder(path)),
+    ...roots.map((path) => rule(isWorkspace ? rootKind(path, readOnly) : 'shown', path)),
+    ...[
+      ...secretRules(roots, surroundings),
+      // A link may lead to one.
+      ...hidden.flatMap(concealed).filter(({ path }) => !roots.includes(path)),
+    ].filter(({ path }) => !isPlaceholder(path)),
     ...hostSockets(surroundings.sockets).map((path) => rule('masked', path)),
   ]);
   if (!isWorkspace) return seen;
   const protection = roots.flatMap((root) => protectedRules(root, isPlaceholder));
-  return layRules([...seen, ...protection, ...missingRules(surroundings, seen)]);
+  return layRules([
+    ...seen,
+    ...protection,
+    ...missingRules(surroundings, seen),
+    ...readOnlyRules(readOnly, seen, isPlaceholder),
+  ]);
 }
 
 function rule(kind: PathRule['kind'], path: string): PathRule {
@@ -117,13 +128,6 @@ function secretsAtTheTop(directory: string): readonly string[] {
     .filter((path) => isSecretPath(path));
 }
 
-function concealed(path: string): readonly PathRule[] {
-  const real = realPath(path);
-  const found = real === undefined ? undefined : look(real);
-  if (real === undefined || found === undefined) return [];
-  return [rule(found.isDirectory() ? 'hidden' : 'masked', real)];
-}
-
 /** Secret and state directories that are missing, and that a command could make: the first part of each. */
 function missingRules(
   { homes, stateDirectories }: Surroundings,
@@ -146,39 +150,4 @@ function firstMissing(path: string): string | undefined {
     if (look(at) === undefined) return at;
   }
   return undefined;
-}
-
-/** The path by the real one of the directory that it is missing in. */
-function realParent(missing: string | undefined): string | undefined {
-  const parent = missing === undefined ? undefined : realPath(dirname(missing));
-  return missing === undefined || parent === undefined
-    ? undefined
-    : join(parent, basename(missing));
-}
-
-function namesOf(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    // Missing, or not ours to list: then the command, which is the same user, can't either.
-    return [];
-  }
-}
-
-function look(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    // Not ours to look at, nor the command's.
-    return undefined;
-  }
-}
-
-function realPath(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    // Missing, or a link that leads nowhere: nothing is there to be hidden or shown.
-    return undefined;
-  }
 }

@@ -76,7 +76,7 @@ export interface RunOptions extends Partial<Confinement> {
 export async function runIn(
   sandbox: Sandbox,
   command: string,
-  { access = 'workspace', roots = [], network = false, cwd, env = {} }: RunOptions,
+  { access = 'workspace', roots = [], network = false, denied, cwd, env = {} }: RunOptions,
 ): Promise<Ran> {
   const state = await sandbox.state();
   if (!state.on) throw new Error(`no sandbox: ${state.because}`);
@@ -85,7 +85,7 @@ export async function runIn(
     argv: ['/bin/bash', '--noprofile', '--norc', '-c', command],
     cwd: cwd ?? first,
     env: { PATH: '/usr/bin:/bin', ...env },
-    confinement: { access, roots, network },
+    confinement: { access, roots, network, ...(denied === undefined ? {} : { denied }) },
     stderr: 'monitor',
   });
   try {

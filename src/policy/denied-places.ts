@@ -1,0 +1,46 @@
+import { join } from 'node:path/posix';
+import type { PermissionRule, Rights } from '../protocol/permission.ts';
+import type { DeniedPlaces } from '../sys/sandbox/sandbox.ts';
+import { namedPlaces } from './path-pattern.ts';
+import { isWholeTool } from './tool-cover.ts';
+
+/** Whose path rules keep a file from being seen, and from being changed. */
+const SEEING: ReadonlySet<string> = new Set(['Read', 'LS', 'Glob', 'Grep', 'FileInfo']);
+const CHANGING: ReadonlySet<string> = new Set([
+  'Edit',
+  'Write',
+  'MultiEdit',
+  'MoveFile',
+  'DeleteFile',
+]);
+/** Denied as a whole, the task is to change no file. */
+const ALL_CHANGES: ReadonlySet<string> = new Set(['Edit', 'Write']);
+
+/**
+ * What the rules say of places on the disk, for commands, of which nobody knows what they will open.
+ * Ask rules count as deny rules do: whoever let the command run was not asked about these paths. A
+ * pattern with a wildcard names no place, but for one at its end that means all that lies in a
+ * directory. Read denied as a whole hides nothing, since then no program could run.
+ */
+export function deniedPlaces(
+  { rules, roots }: Pick<Rights, 'rules' | 'roots'>,
+  { home }: { readonly home: string },
+): DeniedPlaces {
+  const narrowing = [...rules.deny, ...rules.ask].filter((rule) => !isWholeTool(rule));
+  const placesOf = (tools: ReadonlySet<string>): readonly string[] =>
+    narrowing
+      .filter(({ tool }) => tools.has(tool))
+      .flatMap(({ specifier = '' }) => namedPlaces(specifier, { roots, home }));
+  const readOnly = [...(rules.deny.some(deniesAllChanges) ? roots : []), ...placesOf(CHANGING)];
+  // Without the whole disk, or a whole root, no command could do anything.
+  const hidden = placesOf(SEEING).filter((place) => place !== '/' && !roots.includes(place));
+  return { hidden: sortedSet(hidden), readOnly: sortedSet(readOnly) };
+}
+
+function deniesAllChanges(rule: PermissionRule): boolean {
+  return isWholeTool(rule) && ALL_CHANGES.has(rule.tool);
+}
+
+function sortedSet(paths: readonly string[]): readonly string[] {
+  return [...new Set(paths.map((path) => join(path)))].toSorted();
+}
