@@ -133,7 +133,7 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallAtWor
   const { allowed, reach, decision, refusal } = await judge(deps, run, call, wait);
   if (run.signal.aborted) return;
   if (allowed) {
-    await execute(deps, run, { ...call, reach, confinement: decision.confinement });
+    await execute(deps, run, { ...call, reach, decision });
     return;
   }
   refuse(run, call.call, {

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { isInside, type CommandProof, type ResolvedPath } from '../policy/call.ts';
 import { proveReadOnly } from '../policy/read-only/prove.ts';
 import { pathIn, type CommandRead, type Proof } from '../policy/read-only/proof.ts';
+import { redirectWrites } from '../policy/redirect-writes.ts';
 import type { ShellParser } from '../policy/shell-parser.ts';
 import type { Access, Rights } from '../protocol/permission.ts';
 import { programDirectory } from '../sys/find-program.ts';
@@ -54,6 +55,21 @@ export async function proveCommands(
   return { proven: true, reads };
 }
 
+/** The files that the commands of a call are known to write to by redirection. */
+export function redirectedWrites(
+  { commands }: Access,
+  parser: ShellParser,
+  place: Pick<CommandPlace, 'cwd' | 'home' | 'rights'>,
+): readonly ResolvedPath[] {
+  return commands
+    .flatMap((line) => redirectWrites(parser(line)))
+    .map((path) => {
+      const asked = absolutePath(path, place);
+      const { real, inside } = resolveInRoots(asked, place.rights.roots);
+      return { asked, real, insideRoots: inside };
+    });
+}
+
 type Proven = Extract<Proof, { proven: true }>;
 
 /** What of the place makes a command do more than its words say; undefined: nothing. */
@@ -97,7 +113,7 @@ function absolute({ path, topOf }: CommandRead, place: CommandPlace): string {
 }
 
 /** `..` is left in: the kernel follows links before it takes one back. */
-function absolutePath(path: string, { cwd, home }: CommandPlace): string {
+function absolutePath(path: string, { cwd, home }: Pick<CommandPlace, 'cwd' | 'home'>): string {
   if (path === '~') return home;
   if (path.startsWith('~/')) return `${home}/${path.slice(2)}`;
   return path.startsWith('/') ? path : `${cwd}/${path}`;

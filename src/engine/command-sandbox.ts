@@ -1,5 +1,5 @@
 import type { CommandToStart, SandboxPort } from '../protocol/tool.ts';
-import type { Rights } from '../protocol/permission.ts';
+import type { Decision, Rights } from '../protocol/permission.ts';
 import { deniedPlaces } from '../policy/denied-places.ts';
 import type { Confinement, Sandbox } from '../sys/sandbox/sandbox.ts';
 import { commandEnvironment } from '../sys/command-environment.ts';
@@ -13,18 +13,18 @@ export interface CommandSetup {
   readonly rights: Pick<Rights, 'mode' | 'rules' | 'roots' | 'network'>;
   /** What `~/` of a rule means. Absolute, real. */
   readonly home: string;
-  /** As decided for the call; a plan mode that has come since narrows it. Default: `workspace`. */
-  readonly confinement?: Confinement['access'] | undefined;
+  /** By which the call runs. Its confinement, default `workspace`, is narrowed by a plan mode that has come since. */
+  readonly decision?: Decision | undefined;
 }
 
 /** The sandbox of one call: what its commands may do follows from the rights of its task. */
 export function commandSandbox(setup: CommandSetup): SandboxPort {
-  const { sandbox, variables, taskId, rights, home } = setup;
+  const { sandbox, variables, taskId, rights, home, decision } = setup;
   const confinement: Confinement = {
-    access: rights.mode === 'plan' ? 'read-only' : (setup.confinement ?? 'workspace'),
+    access: rights.mode === 'plan' ? 'read-only' : (decision?.confinement ?? 'workspace'),
     roots: rights.roots,
     network: rights.network,
-    denied: deniedPlaces(rights, { home }),
+    denied: deniedPlaces(rights, { home, answered: answeredRule(decision) }),
   };
   return {
     confine: async ([file, ...args], { cwd, serves }): Promise<CommandToStart> => {
@@ -54,4 +54,9 @@ export function commandSandbox(setup: CommandSetup): SandboxPort {
       }
     },
   };
+}
+
+/** The ask rule by which a person was asked, and has allowed the call. */
+function answeredRule(decision: Decision | undefined): Decision['rule'] {
+  return decision?.step === 'ask_rule' ? decision.rule : undefined;
 }

@@ -21,8 +21,8 @@ const BYTES_A_UNIT = 3;
 
 export interface AllowedCall extends ReadyCall {
   readonly reach: FileReach;
-  /** Of the decision that allowed it. Absent: it runs no command. */
-  readonly confinement?: Decision['confinement'] | undefined;
+  /** By which it runs. Absent: it runs no command. */
+  readonly decision?: Decision;
 }
 
 /** Runs a call that was allowed, its intent written before and its outcome after. */
@@ -90,7 +90,7 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
     const context = toolContext(deps, run, {
       callId: call.id,
       reach,
-      confinement: ready.confinement,
+      decision: ready.decision,
       signal: controller.signal,
     });
     const output = await Promise.race([tool.run(input, context), givenUp.promise]);

@@ -1,6 +1,6 @@
 import { NO_ACCESS, type Decision, type Rights } from '../protocol/permission.ts';
 import { isInside } from '../policy/call.ts';
-import type { CommandProof, JudgedCall, ResolvedPath } from '../policy/call.ts';
+import type { JudgedCall, ResolvedPath } from '../policy/call.ts';
 import { decide, needsShellParser } from '../policy/decide.ts';
 import { refuseUnanswered } from '../policy/refusal.ts';
 import { loadShellParser } from '../policy/load-shell-parser.ts';
@@ -10,7 +10,7 @@ import { commandPath } from '../sys/command-environment.ts';
 import { readEnvironment } from '../sys/env.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
 import { askPerson, closeQuestion, type Waiting } from './ask-person.ts';
-import { proveCommands } from './command-proof.ts';
+import { proveCommands, redirectedWrites } from './command-proof.ts';
 import type { EngineDeps } from './deps.ts';
 import { fileReach, pathCaution } from './file-reach.ts';
 import type { ReadyCall } from './prepare-call.ts';
@@ -60,7 +60,7 @@ async function decideNow(deps: EngineDeps, run: TaskRun, ready: ReadyCall) {
   const call =
     shellParser === null
       ? described
-      : { ...described, proof: await proofOf(deps, run, ready, { shellParser, sandboxed }) };
+      : { ...described, ...(await readCommands(deps, run, ready, { shellParser, sandboxed })) };
   const { home, stateDirectories } = deps;
   const decision = decide(call, rights, { home, stateDirectories, shellParser, sandboxed });
   return { call, decision, reach: fileReach(call, { rights, home }) };
@@ -76,21 +76,23 @@ function withGrants({ inbox }: EngineDeps, run: TaskRun): Rights {
   return { ...rights, rules: { ...rules, allow: [...rules.allow, ...granted] } };
 }
 
-async function proofOf(
+/** What the commands of a call are known to do. */
+async function readCommands(
   deps: EngineDeps,
   run: TaskRun,
   { access }: ReadyCall,
   { shellParser, sandboxed }: { readonly shellParser: ShellParser; readonly sandboxed: boolean },
-): Promise<CommandProof> {
+): Promise<Pick<JudgedCall, 'proof' | 'redirected'>> {
   const { rights, spec } = run;
-  return await proveCommands(access ?? NO_ACCESS, shellParser, {
-    cwd: spec.cwd,
-    home: deps.home,
-    rights,
+  const described = access ?? NO_ACCESS;
+  const place = { cwd: spec.cwd, home: deps.home, rights };
+  const proof = await proveCommands(described, shellParser, {
+    ...place,
     searchPath: commandPath(readEnvironment()),
     clock: deps.clock,
     sandboxed,
   });
+  return { proof, redirected: redirectedWrites(described, shellParser, place) };
 }
 
 function judgedCall(deps: EngineDeps, run: TaskRun, { tool, access }: ReadyCall): JudgedCall {

@@ -6,14 +6,14 @@ import type { TaskRun } from './task-run.ts';
 
 type CallSetup = Pick<ToolContext, 'callId' | 'signal'> & {
   readonly reach: FileReach;
-  readonly confinement: Decision['confinement'];
+  readonly decision: Decision | undefined;
 };
 
 /** The ports that one call of a task gets. */
 export function toolContext(
   deps: EngineDeps,
   run: TaskRun,
-  { callId, signal, reach, confinement }: CallSetup,
+  { callId, signal, reach, decision }: CallSetup,
 ): ToolContext {
   const { spec } = run;
   return {
@@ -36,7 +36,7 @@ export function toolContext(
       taskId: spec.id,
       rights: run.rights,
       home: deps.home,
-      confinement,
+      decision,
     }),
     spillPath: () => deps.store.spillFile(spec.id, callId),
     ...(deps.redactBytes === undefined ? {} : { redactBytes: deps.redactBytes }),

@@ -40,6 +40,8 @@ export interface JudgedCall {
   readonly inToolSet: boolean;
   /** For a call with commands. Absent: nobody looked, which proves nothing. */
   readonly proof?: CommandProof;
+  /** Files that its commands are known to write to by redirection. Default: none. */
+  readonly redirected?: readonly ResolvedPath[];
 }
 
 /** Whether a path is a root or below it. Both absolute and real. */

@@ -34,7 +34,7 @@ function withConfinement(decision: Decision, { call, rights }: Judged): Decision
 
 /**
  * Whether `decide` needs the commands of this call read: where it has to be proved what they do, where a rule is
- * about them or about what they may read, and where a rule will have to be named that would allow them.
+ * about them or about what they may read or write, and where a rule will have to be named that would allow them.
  */
 export function needsShellParser(
   call: JudgedCall,
@@ -44,9 +44,11 @@ export function needsShellParser(
   if (call.access.commands.length === 0) return false;
   if (rights.mode !== 'autonomous' || !sandboxed) return true;
   const { allow, ask, deny } = rights.rules;
-  const isRead = [...ask, ...deny].some((rule) => ruleCovers(rule, 'Read', 'narrow'));
+  const isAboutFiles = [...ask, ...deny].some((rule) =>
+    ['Read', 'Write'].some((tool) => ruleCovers(rule, tool, 'narrow')),
+  );
   const all = [...allow, ...ask, ...deny];
-  return isRead || all.some((rule) => rule.tool === 'Bash' && !isWholeTool(rule));
+  return isAboutFiles || all.some((rule) => rule.tool === 'Bash' && !isWholeTool(rule));
 }
 
 function toolSet({ call }: Judged): Decision | undefined {
@@ -58,9 +60,9 @@ function toolSet({ call }: Judged): Decision | undefined {
   };
 }
 
-function denyRules({ call, rights, matching, asRead }: Judged): Decision | undefined {
-  const { deny } = rights.rules;
-  const rule = narrowingRule(deny, matching) ?? (asRead && narrowingRule(deny, asRead));
+function denyRules(judged: Judged): Decision | undefined {
+  const { call, rights } = judged;
+  const rule = ruleAgainst(rights.rules.deny, judged);
   if (rule !== undefined) {
     const reason = `The deny rule ${citeRule(rule)} forbids this ${call.tool} call.`;
     return { verdict: 'deny', step: 'deny_rule', rule, reason };
@@ -70,9 +72,22 @@ function denyRules({ call, rights, matching, asRead }: Judged): Decision | undef
   return { verdict: 'deny', step: 'deny_rule', reason };
 }
 
-function askRules({ call, rights, matching, asRead }: Judged): Decision | undefined {
-  const { ask } = rights.rules;
-  const rule = narrowingRule(ask, matching) ?? (asRead && narrowingRule(ask, asRead));
+/** The first rule that could mean the call itself, what it is known to read, or what it is known to write. */
+function ruleAgainst(
+  rules: readonly PermissionRule[],
+  { matching, asRead, asWritten }: Judged,
+): PermissionRule | undefined {
+  const rule = narrowingRule(rules, matching) ?? (asRead && narrowingRule(rules, asRead));
+  if (rule !== undefined || asWritten === undefined) return rule;
+  // A rule about every file is about those of the workspace, and not about the temporary ones of a command.
+  const isInRoots = asWritten.call.access.writes.some(({ insideRoots }) => insideRoots);
+  const about = isInRoots ? rules : rules.filter((each) => !isWholeTool(each));
+  return narrowingRule(about, asWritten);
+}
+
+function askRules(judged: Judged): Decision | undefined {
+  const { call, rights } = judged;
+  const rule = ruleAgainst(rights.rules.ask, judged);
   if (rule === undefined) return undefined;
   const reason = `The ask rule ${citeRule(rule)} wants this ${call.tool} call to be asked about.`;
   return { verdict: 'ask', step: 'ask_rule', rule, reason };

@@ -2,6 +2,7 @@ import { join } from 'node:path/posix';
 import type { PermissionRule, Rights } from '../protocol/permission.ts';
 import type { DeniedPlaces } from '../sys/sandbox/sandbox.ts';
 import { namedPlaces } from './path-pattern.ts';
+import { printRule } from './rules.ts';
 import { isWholeTool } from './tool-cover.ts';
 
 /** Whose path rules keep a file from being seen, and from being changed. */
@@ -21,12 +22,16 @@ const ALL_CHANGES: ReadonlySet<string> = new Set(['Edit', 'Write']);
  * Ask rules count as deny rules do: whoever let the command run was not asked about these paths. A
  * pattern with a wildcard names no place, but for one at its end that means all that lies in a
  * directory. Read denied as a whole hides nothing, since then no program could run.
+ *
+ * @param answered the ask rule that a person was asked by, and let the command run all the same
  */
 export function deniedPlaces(
   { rules, roots }: Pick<Rights, 'rules' | 'roots'>,
-  { home }: { readonly home: string },
+  { home, answered }: { readonly home: string; readonly answered?: PermissionRule | undefined },
 ): DeniedPlaces {
-  const narrowing = [...rules.deny, ...rules.ask].filter((rule) => !isWholeTool(rule));
+  const settled = answered === undefined ? undefined : printRule(answered);
+  const unanswered = rules.ask.filter((rule) => printRule(rule) !== settled);
+  const narrowing = [...rules.deny, ...unanswered].filter((rule) => !isWholeTool(rule));
   const placesOf = (tools: ReadonlySet<string>): readonly string[] =>
     narrowing
       .filter(({ tool }) => tools.has(tool))

@@ -29,11 +29,14 @@ export interface Judged {
   readonly matching: Matching;
   /** The reads that its commands are known to do, as a Read call would. Undefined for none. */
   readonly asRead: Matching | undefined;
+  /** The writes that its commands are known to do by redirection, as a Write call would. Undefined for none. */
+  readonly asWritten: Matching | undefined;
 }
 
 export function judgedOf(call: JudgedCall, rights: Rights, facts: DecisionFacts): Judged {
   const matching = matchingOf(call, rights, facts);
-  return { call, rights, facts, matching, asRead: readMatching(call, matching) };
+  const asRead = readMatching(call, matching);
+  return { call, rights, facts, matching, asRead, asWritten: writtenMatching(call, matching) };
 }
 
 function matchingOf(call: JudgedCall, rights: Rights, facts: DecisionFacts): Matching {
@@ -52,6 +55,15 @@ function readMatching(call: JudgedCall, matching: Matching): Matching | undefine
   return {
     ...matching,
     call: { ...call, tool: 'Read', access: { ...access, reads: proof.reads } },
+  };
+}
+
+function writtenMatching(call: JudgedCall, matching: Matching): Matching | undefined {
+  const { redirected: writes = [], access } = call;
+  if (writes.length === 0) return undefined;
+  return {
+    ...matching,
+    call: { ...call, tool: 'Write', access: { ...access, reads: [], writes } },
   };
 }
 

@@ -62,6 +62,7 @@ describe.runIf(HAS_BUBBLEWRAP).concurrent('a command of the model', () => {
       bash(`python3 -c "print(open('hidden/x').read())" || cat hidden/x`),
       bash('echo evil > "$(echo a.txt)"'),
       bash('cat a.txt b.txt; echo changed > b.txt'),
+      bash('echo evil > a.txt'),
     ];
     const files = { 'hidden/x': 'SECRET', 'a.txt': 'as it was\n', 'b.txt': 'as it was\n' };
     const rules = ['--deny', 'Read(hidden/**)', '--deny', 'Edit(a.txt)'];
@@ -95,10 +96,11 @@ describe.runIf(HAS_BUBBLEWRAP).concurrent('a command of the model', () => {
         const results = world.model.requests
           .flatMap(({ messages }) => messages.at(-1)?.toolResults ?? [])
           .map(({ text }) => text);
-        expect(results.slice(0, 3), run.stderr).toEqual([
+        expect(results.slice(0, 4), run.stderr).toEqual([
           expect.stringMatching(/No such file[^]*hidden\/x: No such file[^]*exit code 1/),
           expect.stringMatching(/a\.txt: Read-only file system[^]*exit code 1/),
           'as it was\nas it was\n[exit code 0]',
+          expect.stringContaining('The deny rule `Edit(a.txt)` (--deny) forbids this Bash call.'),
         ]);
         const textOf = (name: string) => readFileSync(join(world.sandbox.workspace, name), 'utf8');
         expect(['hidden/x', 'a.txt', 'b.txt'].map(textOf)).toEqual([

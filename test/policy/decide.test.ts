@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Decision, PermissionMode } from '../../src/protocol/permission.ts';
 import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
-import type { JudgedCall } from '../../src/policy/call.ts';
+import type { JudgedCall, ResolvedPath } from '../../src/policy/call.ts';
 import { decide, needsShellParser } from '../../src/policy/decide.ts';
 import { refuseUnanswered } from '../../src/policy/refusal.ts';
 import { anyCall, anyRules } from './arbitraries.ts';
@@ -230,7 +230,34 @@ describe('rules', () => {
       needs(bash('ls'), 'autonomous', { deny: ['Bash(rm:*)'] }),
       needs(bash('ls'), 'autonomous', { deny: ['Read(src/**)'] }),
       needs(bash('ls'), 'autonomous', {}, false),
-    ]).toEqual([false, true, true, false, true, true, true]);
+    ]).toEqual([false, true, true, true, true, true, true]);
+  });
+});
+
+describe('a command that redirects into a file', () => {
+  const redirecting = (...files: readonly ResolvedPath[]): JudgedCall => ({
+    ...unproved('echo x > …', 'it writes'),
+    redirected: files,
+  });
+
+  test.each<[string, JudgedCall, RuleTexts]>([
+    ['deny deny_rule', redirecting(path('a.txt')), { deny: ['Edit(a.txt)'] }],
+    ['deny deny_rule', redirecting(path('b'), path('a.txt')), { deny: ['Write(*.txt)'] }],
+    ['deny deny_rule', redirecting(path('link', 'src/x')), { deny: ['Edit(src/**)'] }],
+    ['deny deny_rule', redirecting(path('/etc/x')), { deny: ['Edit(//etc/**)'] }],
+    ['deny deny_rule', redirecting(path('a.txt')), { deny: ['Edit'] }],
+    ['ask ask_rule', redirecting(path('a.txt')), { ask: ['Edit(a.txt)'] }],
+    ['allow allow_rule', redirecting(path('/tmp/x')), { deny: ['Edit'] }],
+    ['allow allow_rule', redirecting(path('a.txt')), { deny: ['Edit(b.txt)', 'Read(a.txt)'] }],
+    ['allow allow_rule', redirecting(), { deny: ['Edit(a.txt)'] }],
+  ])('%s', (expected, made, texts) => {
+    const { verdict, step } = judge(made, { allow: ['Bash'], ...texts });
+    expect(`${verdict} ${step}`).toBe(expected);
+  });
+
+  test('is told the rule', () => {
+    const { reason } = judge(redirecting(path('a.txt')), { deny: ['Edit(a.txt)'] });
+    expect(reason).toBe('The deny rule `Edit(a.txt)` (--deny) forbids this Bash call.');
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { PermissionRule } from '../../src/protocol/permission.ts';
 import { deniedPlaces } from '../../src/policy/denied-places.ts';
 import { pinNarrowing } from '../../src/policy/pin-rules.ts';
 import { HOME, ROOT, rules, type RuleTexts } from './support.ts';
@@ -55,6 +56,17 @@ describe('the places that a pattern names', () => {
     expect(of.hidden).toEqual(expect.arrayContaining([`${ROOT}/hidden`, `${ROOT}/name`]));
     expect(of.readOnly).toEqual([]);
   });
+});
+
+test('an ask rule that was answered leaves its place, a deny rule of the same words does not', () => {
+  const given = rules({ deny: ['Read(b)'], ask: ['Read(a)', 'Read(b)', 'Edit(a)'] });
+  const hiddenAfter = (answered: PermissionRule | undefined) =>
+    deniedPlaces({ rules: given, roots: [ROOT] }, { home: HOME, answered });
+  expect(given.ask.map(hiddenAfter)).toEqual([
+    { hidden: [`${ROOT}/b`], readOnly: [`${ROOT}/a`] },
+    { hidden: [`${ROOT}/a`, `${ROOT}/b`], readOnly: [`${ROOT}/a`] },
+    { hidden: [`${ROOT}/a`, `${ROOT}/b`], readOnly: [] },
+  ]);
 });
 
 describe('which rules deny a place', () => {

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { redirectWrites } from '../../src/policy/redirect-writes.ts';
+import { readShell } from '../../src/policy/shell-grammar.ts';
+
+test.each<[string, readonly string[]]>([
+  ['echo a > a.txt', ['a.txt']],
+  ['echo a >> "b c" 2>&1 2> err &> all >| forced', ['b c', 'err', 'all', 'forced']],
+  ['(echo a; { echo b > in; }) > out | tee x', ['out', 'in']],
+  ['echo $(date > now)', ['now']],
+  ['> ~/x; > /abs/y; > ../z', ['~/x', '/abs/y', '../z']],
+  ['cat < in <<< text 2> /dev/null', []],
+  ['echo > "$FILE" > $(echo a) > *.txt > >(cat)', []],
+  ['cd sub && echo a > a.txt > /abs', ['sub/a.txt', '/abs']],
+  ['cd sub; echo a > a.txt > /abs', ['/abs']],
+  ['cd "$X" && echo a > a.txt > ~/b', ['~/b']],
+  ['cd a && cd b && echo > c', []],
+  ['pushd a && echo > c', []],
+])('%s', (line, expected) => {
+  expect(redirectWrites(readShell(line)).toSorted()).toEqual(expected.toSorted());
+});
