@@ -1,5 +1,7 @@
 import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { obeyedPaths } from '../git/obeyed-paths.ts';
+import { findRepository } from '../git/repository.ts';
 import { PROTECTED_ENDINGS, PROTECTED_PATHS } from '../protected-names.ts';
 import { isSecretPath, secretPlaces } from '../secret-paths.ts';
 import { ABSENT_NAMES, NAMES_IN_USE } from './absent-names.ts';
@@ -47,7 +49,9 @@ export function surveyRules(
   ]);
   if (!isWorkspace) return seen;
   const protection = roots.flatMap((root) => protectedRules(root, isPlaceholder));
-  return layRules([...seen, ...protection, ...missingRules(surroundings, seen)]);
+  const obeyed = obeyedRules(roots, surroundings.homes, isPlaceholder);
+  const missing = missingRules(surroundings, seen, isPlaceholder);
+  return layRules([...seen, ...protection, ...obeyed, ...missing]);
 }
 
 function rule(kind: PathRule['kind'], path: string): PathRule {
@@ -86,6 +90,27 @@ function protectedRules(
       ? gitRules(root, isPlaceholder)
       : []),
   ];
+}
+
+/** What lies in the roots, and the configuration of their repositories makes git obey. */
+function obeyedRules(
+  roots: readonly string[],
+  homes: readonly string[],
+  isPlaceholder: (path: string) => boolean,
+): readonly PathRule[] {
+  return roots.flatMap((root) => {
+    const repository = findRepository(root);
+    if (repository === undefined) return [];
+    const { hookDirectories, files } = obeyedPaths(repository, { homes, roots });
+    return [
+      ...hookDirectories.flatMap((path) => {
+        const missing = firstMissing(path, isPlaceholder);
+        return missing === undefined ? protectedRule(path) : [rule('absent', missing)];
+      }),
+      // In the place of one that is missing git would stumble over a directory.
+      ...files.flatMap(protectedRule),
+    ];
+  });
 }
 
 function isProtectedName(name: string): boolean {
@@ -128,22 +153,24 @@ function concealed(path: string): readonly PathRule[] {
 function missingRules(
   { homes, stateDirectories }: Surroundings,
   rules: readonly PathRule[],
+  isPlaceholder: (path: string) => boolean,
 ): readonly PathRule[] {
   const wanted = [
     ...homes.flatMap((home) => NEVER_MADE.map((name) => join(home, name))),
     ...stateDirectories,
   ];
   return wanted.flatMap((path) => {
-    const missing = realParent(firstMissing(path));
+    const missing = realParent(firstMissing(path, isPlaceholder));
     return missing !== undefined && isWritable(missing, rules) ? [rule('absent', missing)] : [];
   });
 }
 
-function firstMissing(path: string): string | undefined {
+/** What stands there for another command does not count: that one takes it away. */
+function firstMissing(path: string, isPlaceholder: (path: string) => boolean): string | undefined {
   let at = '/';
   for (const name of path.split('/').filter((part) => part !== '')) {
     at = join(at, name);
-    if (look(at) === undefined) return at;
+    if (look(at) === undefined || isPlaceholder(at)) return at;
   }
   return undefined;
 }

@@ -138,6 +138,65 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     expect(git(at.root, 'log', '--format=%s')).toBe('two\none\n');
   });
 
+  test('changes no hooks where the configuration says they lie, nor what that includes', async () => {
+    const at = new Place();
+    git(at.root, 'init', '-q');
+    at.write('work/scripts/git-hooks/pre-commit', 'as it was');
+    at.write('work/shared.ini', '[core]\n\thooksPath = later/hooks\n');
+    const other = at.directory('other');
+    at.write('other/hooks/pre-push', 'as it was');
+    git(at.root, 'config', 'core.hooksPath', 'scripts/git-hooks');
+    git(at.root, 'config', '--add', 'core.hooksPath', join(other, 'hooks'));
+    git(at.root, 'config', 'include.path', '../shared.ini');
+    const before = at.tree();
+    const command = `
+      { echo x > scripts/git-hooks/pre-commit; } 2>/dev/null && echo changed
+      { echo x > scripts/git-hooks/pre-push; } 2>/dev/null && echo planted
+      mv scripts moved 2>/dev/null && echo moved
+      rm -rf scripts 2>/dev/null && echo removed
+      { mkdir -p later/hooks && echo x > later/hooks/pre-push; } 2>/dev/null && echo made
+      { echo x > shared.ini; } 2>/dev/null && echo included
+      { echo x > ${other}/hooks/pre-push; } 2>/dev/null && echo other
+      echo y > scripts/other; git status -s; cat scripts/git-hooks/pre-commit`;
+    const roots = [at.root, other];
+    const ran = await runIn(at.sandbox(), command, { roots });
+    expect(ran.out).toBe('?? scripts/\n?? shared.ini\nas it was');
+    expect(at.tree().filter((name) => name !== 'records')).toEqual([
+      ...before.slice(0, before.indexOf('work/scripts/git-hooks/pre-commit') + 1),
+      'work/scripts/other',
+      ...before.slice(before.indexOf('work/scripts/git-hooks/pre-commit') + 1),
+    ]);
+  });
+
+  test('works in a repository whose hooks lie at its top, and changes none of those', async () => {
+    const at = new Place();
+    git(at.root, 'init', '-q');
+    at.write('work/pre-commit', 'as it was');
+    git(at.root, 'config', 'core.hooksPath', '.');
+    const command = 'echo a > a; { echo x > pre-commit; } 2>/dev/null; cat a pre-commit';
+    const ran = await runIn(at.sandbox(), command, { roots: [at.root] });
+    expect(ran.out).toBe('a\nas it was');
+  });
+
+  test('makes nothing that is missing while another command holds its place', async () => {
+    const at = new Place();
+    const home = at.root;
+    const sandbox = at.sandbox({ home });
+    await sandbox.state();
+    const confinement = { access: 'workspace', roots: [home], network: false } as const;
+    const first = sandbox.confine({
+      argv: ['true'],
+      cwd: home,
+      env: {},
+      confinement,
+      stderr: 'command',
+    });
+    const command = '{ mkdir -p .ssh && echo x > .ssh/authorized_keys; } 2>/dev/null; ls .ssh';
+    expect((await runIn(sandbox, command, { roots: [home] })).out).toBe('');
+    first.release();
+    expect(readdirSync(home)).toEqual([]);
+  });
+
   test('finds no directory where a package manager of the project expects a file or nothing', async () => {
     const at = new Place();
     const command = 'ls -d .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs 2>/dev/null; true';
