@@ -101,9 +101,10 @@ function isPlanted(name: string, { searchPath, rights }: CommandPlace): boolean 
 
 function resolved(read: CommandRead, place: CommandPlace): ResolvedPath {
   const asked = absolute(read, place);
-  const { roots } = place.rights;
+  const { home, rights } = place;
+  const { roots } = rights;
   const { real, inside } = resolveInRoots(asked, roots);
-  return { asked, real, insideRoots: inside, ...pathCaution(real, 'read', roots) };
+  return { asked, real, insideRoots: inside, ...pathCaution(real, 'read', { roots, home }) };
 }
 
 function absolute({ path, topOf }: CommandRead, place: CommandPlace): string {

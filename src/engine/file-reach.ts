@@ -4,6 +4,8 @@ import { isInside, pathsOf, type JudgedCall, type PathCaution } from '../policy/
 import { withheldBelow } from '../policy/withheld.ts';
 import type { Rights } from '../protocol/permission.ts';
 import type { FileReach } from '../protocol/tool.ts';
+import { obeyedPaths } from '../sys/git/obeyed-paths.ts';
+import { findRepository, type Repository } from '../sys/git/repository.ts';
 import { liesInGitDirectory } from '../sys/git-directory.ts';
 import { pathHasForeignNames } from '../sys/hard-links.ts';
 import { rootOf } from '../sys/paths.ts';
@@ -47,15 +49,37 @@ function isDirectory(path: string): boolean {
   }
 }
 
+/** Where a path is judged; all absolute and real. */
+interface FilePlace {
+  readonly roots: readonly string[];
+  readonly home: string;
+}
+
 /** What the disk tells of a path (absolute, real) that is to be read or written. */
 export function pathCaution(
   real: string,
   use: 'read' | 'write',
-  roots: readonly string[],
+  place: FilePlace,
 ): { readonly caution?: PathCaution } {
-  const root = rootOf(real, roots);
-  if (use === 'write' && root !== undefined && liesInGitDirectory(real, root)) {
-    return { caution: 'git_directory' };
+  const root = rootOf(real, place.roots);
+  if (use === 'write' && root !== undefined) {
+    if (liesInGitDirectory(real, root)) return { caution: 'git_directory' };
+    if (isObeyedByGit(real, place)) return { caution: 'obeyed_by_git' };
   }
   return pathHasForeignNames(real) ? { caution: 'other_names' } : {};
+}
+
+function isObeyedByGit(real: string, { roots, home }: FilePlace): boolean {
+  return [dirname(real), ...roots].flatMap(repositoriesAbove).some((repository) => {
+    const { hookDirectories, files } = obeyedPaths(repository, { homes: [home], roots });
+    return [...hookDirectories, ...files].some((path) => isInside(path, real));
+  });
+}
+
+/** Of the directory and of all above it: who starts git further up is in another one. */
+function repositoriesAbove(directory: string): readonly Repository[] {
+  const repository = findRepository(directory);
+  if (repository === undefined) return [];
+  const above = dirname(repository.top);
+  return [repository, ...(above === repository.top ? [] : repositoriesAbove(above))];
 }

@@ -97,6 +97,7 @@ async function readCommands(
 
 function judgedCall(deps: EngineDeps, run: TaskRun, { tool, access }: ReadyCall): JudgedCall {
   const { roots } = run.rights;
+  const place = { roots, home: deps.home };
   const resolve = (asked: string): ResolvedPath => {
     const { real, inside, problem } = resolveInRoots(asked, roots);
     // A loop leads nowhere, so it leads out of no root: the tool, which can't open it, says what it is.
@@ -105,13 +106,13 @@ function judgedCall(deps: EngineDeps, run: TaskRun, { tool, access }: ReadyCall)
   };
   const writable = (asked: string): ResolvedPath => {
     const path = resolve(asked);
-    return { ...path, ...pathCaution(path.real, 'write', roots) };
+    return { ...path, ...pathCaution(path.real, 'write', place) };
   };
   const readable = (asked: string): ResolvedPath => {
     const path = resolve(asked);
     return {
       ...path,
-      ...pathCaution(path.real, 'read', roots),
+      ...pathCaution(path.real, 'read', place),
       insideRoots: path.insideRoots || deps.store.isOwnFile(run.spec.id, path.real),
     };
   };

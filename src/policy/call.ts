@@ -14,8 +14,11 @@ export interface ResolvedPath {
   readonly caution?: PathCaution;
 }
 
-/** `other_names`: hard links, which may lie outside; `git_directory`: under another name than `.git`. */
-export type PathCaution = 'other_names' | 'git_directory';
+/**
+ * `other_names`: hard links, which may lie outside; `git_directory`: under another name than `.git`;
+ * `obeyed_by_git`: beside one, by the repository's configuration.
+ */
+export type PathCaution = 'other_names' | 'git_directory' | 'obeyed_by_git';
 
 /** What a call would touch, with its paths resolved. */
 export interface CallAccess extends Omit<Access, 'reads' | 'writes'> {

@@ -88,6 +88,7 @@ function guardedFloor({ rights, facts }: Judged, access: CallAccess): Decision |
 const CAUTIONS: Readonly<Record<PathCaution, string>> = {
   other_names: 'has other names (hard links), which may lie outside the workspace',
   git_directory: 'lies in a git directory, whose config and hooks git obeys',
+  obeyed_by_git: 'is obeyed by git, whose configuration names it for hooks or includes it',
 };
 
 function personOnly(what: string): Decision {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { Environment } from './env.ts';
+import { withoutInherited } from './inherited-descriptors.ts';
 import { findProcesses, type ProcessQuery } from './process-table.ts';
 
 /** From asking (TERM) to forcing (KILL). */
@@ -35,7 +36,10 @@ interface ProcessExit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A process, leader of its own group and session, with what it started. stdin is closed. */
+/**
+ * A process, leader of its own group and session, with what it started. stdin is closed, and of the other
+ * descriptors of this process it has none.
+ */
 export interface ProcessGroup {
   /** Of its leader; undefined when it could not start. */
   readonly pid: number | undefined;
@@ -84,7 +88,7 @@ export function spawnGroup(
     cwd: options.cwd,
     env: { ...options.env, [MARK_VARIABLE]: mark },
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...withoutInherited()],
   });
   const exited = exitOf(child);
   const query: EndQuery = {

@@ -15,7 +15,11 @@ export const PROTECTED_PATHS: readonly string[] = [
   '.gitattributes',
   '.gitconfig',
   '.config/git',
+  // For `core.hooksPath`, mostly set by hand after cloning. Names without a dot are also those of ordinary
+  // sources: they are protected where a repository's configuration names them (obeyed-paths.ts).
   '.githooks',
+  '.git-hooks',
+  '.hooks',
   '.husky',
   '.hg',
   '.hgrc',

@@ -24,7 +24,21 @@ export function describe(pids: readonly number[]): string {
 }
 
 export function endMarked(mark: string): void {
-  for (const pid of findMarked(mark)) {
+  killAll(findMarked(mark));
+}
+
+/** The pids of living processes with just these words, for what has no environment. Linux only. */
+export function pidsOf(words: string): readonly number[] {
+  const line = `${words.replaceAll(' ', '\0')}\0`;
+  return processIds().filter((pid) => isAlive(pid) && read(pid, 'cmdline') === line);
+}
+
+export function endAllOf(words: string): void {
+  killAll(pidsOf(words));
+}
+
+function killAll(pids: readonly number[]): void {
+  for (const pid of pids) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {

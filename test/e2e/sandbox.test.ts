@@ -16,7 +16,7 @@ import { lastUserText, toolResultRounds } from '../../src/testing/index.ts';
 import { needs } from '../needs.ts';
 import { expectNothingLeft, finishedSoon } from './ending.ts';
 import { envelopeOf, runMuster, Sandbox } from './muster.ts';
-import { waitForMarked } from './processes.ts';
+import { endAllOf, pidsOf, waitForMarked } from './processes.ts';
 import { bash, callsInTurn, lastResults, openWorld, type World } from './world.ts';
 
 const HAS_BUBBLEWRAP = process.platform === 'linux' && needs('bwrap', 'bubblewrap');
@@ -156,16 +156,20 @@ describe.runIf(HAS_BUBBLEWRAP).concurrent('a command of the model', () => {
     expect(lastResults(open.model)[0]?.text).toBe('hello\n[exit code 0]');
   });
 
-  it('sees no process of this machine, and leaves none that forked twice with nothing on it', async () => {
+  it('sees no process of this machine, and leaves none that forked twice with nothing on it', async ({
+    onTestFinished,
+  }) => {
     const seconds = `${300_000 + process.pid}.5`;
     const escape = `(env -i setsid setsid sleep ${seconds} &) ; sleep 0.2; ls -d /proc/[0-9]* | wc -l; ls /proc/${process.pid} 2>/dev/null; true`;
     await using world = await openWorld({ script: callsInTurn([bash(escape)]) });
+    // By its words: it has no environment to be known by where the sandbox does not hold.
+    const args = `sleep ${seconds}`;
+    onTestFinished(() => endAllOf(args));
     const text = await told(world);
     expect(text).toMatch(
       /^\d\n\[1 process was still running in the background and stopped with the command\]\n\[exit code 0\]$/,
     );
-    const all = execFileSync('ps', ['-A', '-o', 'args='], { encoding: 'utf8' });
-    expect(all.split('\n').filter((line) => line === `sleep ${seconds}`)).toEqual([]);
+    expect(pidsOf(args)).toEqual([]);
     expectNothingLeft(world);
   });
 

@@ -218,7 +218,6 @@ describe('git', () => {
     '[include]\n\tpath = ../evil',
     '[includeIf "gitdir:/"]\n\tpath = ../evil',
     '[gpg]\n\tprogram = ./evil',
-    '[core]\n\tworktree = /',
     '[extensions]\n\tpartialClone = x',
     '[remote "x"]\n\tpromisor = true',
     '[submodule "x"]\n\tactive = true',
@@ -227,6 +226,87 @@ describe('git', () => {
     const { root, told } = repository(['a']);
     writeFileSync(join(root, '.git', 'config'), text);
     expect(await told('git status', { sandboxed: false })).toContain('there is no sandbox');
+  });
+
+  const elsewhere = 'may set `core.worktree`';
+
+  test.each([
+    '[core]\n\tworktree = /',
+    '[core]\n\tworktree = ../../outside',
+    '[core]\n\tworktree = "../..\\\n/outside" ; there',
+    '[CORE]WorkTree=../deep',
+    '[core]\n\tworktree = ~/x',
+    '[core]\n\tworktree = ~root/x',
+    '[core]\n\tworktree',
+    '[core]\n\tworktree = ..\n\tworktree = ../..',
+    '[core]\n\tworktree = ../link/..',
+    '[include]\n\tpath = ../deep/more',
+    '[includeIf "gitdir:/nowhere"]\n\tpath = ../deep/more',
+    '[include]\n\tpath = ../deep/pipe',
+    '[include]\n\tpath = ~root/x',
+    '[core]\n\tworktree = "/',
+  ])('is not proved where its working tree may be elsewhere: %j', async (text) => {
+    const { root, outside, told } = repository(['a', 'deep/b']);
+    mkdirSync(join(outside, 'directory'));
+    symlinkSync(join(outside, 'directory'), join(root, 'link'));
+    writeFileSync(join(root, 'deep', 'more'), '[core]\n\tworktree = /\n');
+    execFileSync('mkfifo', [join(root, 'deep', 'pipe')]);
+    writeFileSync(join(root, '.git', 'config'), text);
+    for (const line of ['git status', 'git diff -- a', 'cd deep && git show HEAD:a']) {
+      expect(await told(line)).toContain(elsewhere);
+    }
+  });
+
+  test('is not proved where only the configuration of this working tree leads elsewhere', async () => {
+    const { root, told } = repository(['a']);
+    git(root, 'config', 'extensions.worktreeConfig', 'true');
+    git(root, 'config', '--worktree', 'core.worktree', '/');
+    expect(await told('git status')).toContain(elsewhere);
+  });
+
+  test.each(['', '..', '../../work', '../deep/..', '"../."', '../link'])(
+    'is proved with its own directory as working tree: %j',
+    async (value) => {
+      const { root, told } = repository(['a', 'deep/b']);
+      symlinkSync('.', join(root, 'link'));
+      const worktree = value === '' ? '' : `\tworktree = ${value} # its own\n`;
+      const text = `[core]\n${worktree}\tbare = false\n[include]\n\tpath = missing\n`;
+      writeFileSync(join(root, '.git', 'config'), text);
+      expect(await told('git status')).toEqual([['/work', true]]);
+    },
+  );
+
+  test('is proved in submodules and linked working trees as git makes them', async () => {
+    const { root, outside, told } = repository(['a']);
+    git(outside, 'init', '-q');
+    git(outside, 'commit', '-q', '--allow-empty', '-m', 'first');
+    git(root, '-c', 'protocol.file.allow=always', 'submodule', 'add', '-q', outside, 'sub');
+    expect(await told('git -C sub status')).toEqual([['/work/sub', true]]);
+    git(join(root, 'sub'), 'worktree', 'add', '-q', '../tree');
+    expect(await told('git -C tree status')).toEqual([['/work/tree', true]]);
+    git(root, 'config', '-f', '.git/modules/sub/config', 'core.worktree', '/');
+    expect(await told('git -C sub status')).toContain(elsewhere);
+    expect(await told('git -C .git/modules/sub status')).toMatch(/^inside a git directory/);
+  });
+
+  test('is not proved where git goes on to the repository above', async () => {
+    const { root, told } = repository(['a', 'sub/.env']);
+    mkdirSync(join(root, 'sub', '.git'));
+    expect(await told('git -C sub diff')).toMatch(/^its `.git` is not whole/);
+    git(join(root, 'sub'), 'init', '-q');
+    expect(await told('git -C sub diff')).toContainEqual(['/work/sub', true]);
+    writeFileSync(join(root, 'sub', '.git', 'HEAD'), 'nonsense');
+    expect(await told('git -C sub diff')).toMatch(/^its `.git` is not whole/);
+  });
+
+  test('is not proved of a repository elsewhere that a link hides', async () => {
+    const { root, outside, told } = workspace(['a/.git/HEAD']);
+    mkdirSync(join(outside, 'x'));
+    mkdirSync(join(outside, 'a'));
+    git(join(outside, 'a'), 'init', '-q');
+    symlinkSync(join(outside, 'x'), join(root, 'link'));
+    writeFileSync(join(root, '.git'), 'gitdir: link/../a/.git\n');
+    expect(await told('git log')).toMatch(/^its `.git` leads to a repository elsewhere/);
   });
 
   test('is not proved without a sandbox where there are submodules', async () => {

@@ -201,6 +201,30 @@ describe('what a person is asked about', () => {
     expect(fs.existsSync(join(root, 'meta/config'))).toBe(false);
   });
 
+  test.each(['scripts/hooks', '.', '../work/scripts/hooks'])(
+    'hooks where the configuration says they lie, and what that includes: %s',
+    async (hooksPath) => {
+      const top = fs.realpathSync(tempDirectory());
+      const root = join(top, 'work');
+      fs.mkdirSync(join(root, '.git'), { recursive: true });
+      fs.writeFileSync(join(root, '.git/config'), '[include]\n\tpath = ../shared.ini\n');
+      fs.writeFileSync(join(root, 'shared.ini'), `[core]\n\thooksPath = ${hooksPath}\n`);
+      const hook = join(root, hooksPath, 'pre-push');
+      const paths = [hook, join(root, 'shared.ini'), join(root, 'scripts/other')];
+      const engine = over(
+        root,
+        { main: [calls(...paths.map((path) => write(path, 'x')))] },
+        { mode: 'acceptEdits' },
+      );
+      await run(engine, 'main');
+      const told = toldTo(engine, 'main').join('\n');
+      expect(told.match(/is obeyed by git/g)).toHaveLength(2);
+      expect(fs.existsSync(hook)).toBe(false);
+      expect(fs.readFileSync(join(root, 'shared.ini'), 'utf8')).toContain('hooksPath');
+      expect(fs.readFileSync(join(root, 'scripts/other'), 'utf8')).toBe('x');
+    },
+  );
+
   test('is for what was asked: a path that leads elsewhere since is asked about anew', async () => {
     const root = tempDirectory();
     const path = join(root, 'note.txt');

@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { readEnvironment } from '../../src/sys/env.ts';
@@ -87,5 +88,24 @@ test.runIf(process.platform === 'linux')(
     await vi.waitFor(() => expect(findProcesses({ marks: new Set([mark]) })).toEqual([orphan.pid]));
     await endMarkedProcesses('MUSTER_TASK', [task]);
     expect(findProcesses({ marks: new Set([mark]) })).toEqual([]);
+  },
+);
+
+test.runIf(process.platform === 'linux')(
+  'has no descriptor that this process was started with',
+  () => {
+    const path = join(import.meta.dirname, '../../src/sys/processes.ts');
+    const script = `
+    import { spawnGroup } from ${JSON.stringify(path)};
+    const group = spawnGroup('/bin/bash', ['-c', 'cat <&251; readlink /proc/self/fd/* | grep -c passwd; echo hi'], { cwd: '/', env: { PATH: '/usr/bin:/bin' } });
+    group.stdout.pipe(process.stdout);
+    await group.exited;`;
+    const start =
+      'exec 251</etc/passwd 40</etc/passwd 3</etc/passwd; exec "$0" --input-type=module -e "$1"';
+    const out = execFileSync('/bin/bash', ['-c', start, process.execPath, script], {
+      encoding: 'utf8',
+      env: { PATH: '/usr/bin:/bin' },
+    });
+    expect(out).toBe('0\nhi\n');
   },
 );

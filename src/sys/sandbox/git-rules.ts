@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import type { PathRule } from './plan.ts';
 
 /** A file of one line, which leads to another configuration and other hooks (gitrepository-layout(5)). */
@@ -79,13 +79,18 @@ function worktreesOf(directory: string): readonly string[] {
 /** Where a `.git` file leads (gitrepository-layout(5)). */
 function targetOf(file: string): string | undefined {
   const [, target] = /^gitdir: (.+)$/m.exec(readText(file)) ?? [];
-  return target === undefined ? undefined : realPath(resolve(dirname(file), target));
+  return target === undefined ? undefined : realPathFrom(dirname(file), target);
 }
 
 /** The repository that a worktree is of. */
 function commonOf(directory: string): string | undefined {
   const common = readText(join(directory, 'commondir')).trim();
-  return common === '' ? undefined : realPath(resolve(directory, common));
+  return common === '' ? undefined : realPathFrom(directory, common);
+}
+
+/** As the kernel goes: it follows links before `..` takes one back. */
+function realPathFrom(base: string, path: string): string | undefined {
+  return realPath(isAbsolute(path) ? path : `${base}/${path}`);
 }
 
 function readText(path: string): string {

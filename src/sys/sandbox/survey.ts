@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { obeyedPaths } from '../git/obeyed-paths.ts';
+import { findRepository } from '../git/repository.ts';
 import { PROTECTED_ENDINGS, PROTECTED_PATHS } from '../protected-names.ts';
 import { isSecretPath, secretPlaces } from '../secret-paths.ts';
 import { ABSENT_NAMES, NAMES_IN_USE } from './absent-names.ts';
@@ -53,10 +55,12 @@ export function surveyRules(
   ]);
   if (!isWorkspace) return seen;
   const protection = roots.flatMap((root) => protectedRules(root, isPlaceholder));
+  const obeyed = obeyedRules(roots, surroundings.homes, isPlaceholder);
   return layRules([
     ...seen,
     ...protection,
-    ...missingRules(surroundings, seen),
+    ...obeyed,
+    ...missingRules(surroundings, seen, isPlaceholder),
     ...readOnlyRules(readOnly, seen, isPlaceholder),
   ]);
 }
@@ -99,6 +103,27 @@ function protectedRules(
   ];
 }
 
+/** What lies in the roots, and the configuration of their repositories makes git obey. */
+function obeyedRules(
+  roots: readonly string[],
+  homes: readonly string[],
+  isPlaceholder: (path: string) => boolean,
+): readonly PathRule[] {
+  return roots.flatMap((root) => {
+    const repository = findRepository(root);
+    if (repository === undefined) return [];
+    const { hookDirectories, files } = obeyedPaths(repository, { homes, roots });
+    return [
+      ...hookDirectories.flatMap((path) => {
+        const missing = firstMissing(path, isPlaceholder);
+        return missing === undefined ? protectedRule(path) : [rule('absent', missing)];
+      }),
+      // In the place of one that is missing git would stumble over a directory.
+      ...files.flatMap(protectedRule),
+    ];
+  });
+}
+
 function isProtectedName(name: string): boolean {
   const folded = name.toLowerCase();
   return PROTECTED.has(folded) || PROTECTED_ENDINGS.some((ending) => folded.endsWith(ending));
@@ -132,22 +157,24 @@ function secretsAtTheTop(directory: string): readonly string[] {
 function missingRules(
   { homes, stateDirectories }: Surroundings,
   rules: readonly PathRule[],
+  isPlaceholder: (path: string) => boolean,
 ): readonly PathRule[] {
   const wanted = [
     ...homes.flatMap((home) => NEVER_MADE.map((name) => join(home, name))),
     ...stateDirectories,
   ];
   return wanted.flatMap((path) => {
-    const missing = realParent(firstMissing(path));
+    const missing = realParent(firstMissing(path, isPlaceholder));
     return missing !== undefined && isWritable(missing, rules) ? [rule('absent', missing)] : [];
   });
 }
 
-function firstMissing(path: string): string | undefined {
+/** What stands there for another command does not count: that one takes it away. */
+function firstMissing(path: string, isPlaceholder: (path: string) => boolean): string | undefined {
   let at = '/';
   for (const name of path.split('/').filter((part) => part !== '')) {
     at = join(at, name);
-    if (look(at) === undefined) return at;
+    if (look(at) === undefined || isPlaceholder(at)) return at;
   }
   return undefined;
 }

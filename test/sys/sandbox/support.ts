@@ -72,14 +72,25 @@ export interface RunOptions extends Partial<Confinement> {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** As often as a tool of an agent tries it. */
+export const MOST_TRIES = 4;
+
 /** Runs a line of bash in a sandbox that is there. */
-export async function runIn(
+export async function runIn(sandbox: Sandbox, command: string, options: RunOptions): Promise<Ran> {
+  const state = await sandbox.state();
+  if (!state.on) throw new Error(`no sandbox: ${state.because}`);
+  for (let tries = 1; ; tries += 1) {
+    const ran = runOnce(sandbox, command, options);
+    // A socket of this machine, which is to be hidden, may go meanwhile.
+    if (tries === MOST_TRIES || !ran.report.startsWith("bwrap: Can't create file")) return ran;
+  }
+}
+
+function runOnce(
   sandbox: Sandbox,
   command: string,
   { access = 'workspace', roots = [], network = false, denied, cwd, env = {} }: RunOptions,
-): Promise<Ran> {
-  const state = await sandbox.state();
-  if (!state.on) throw new Error(`no sandbox: ${state.because}`);
+): Ran {
   const [first = '/'] = roots;
   const confined = sandbox.confine({
     argv: ['/bin/bash', '--noprofile', '--norc', '-c', command],

@@ -1,0 +1,84 @@
+/** One line of a configuration of git. */
+export interface Setting {
+  /** `section.key` or `section.subsection.key`; the section and the key in lower case. */
+  readonly name: string;
+  /** Null where the key stands alone, which for git means true. */
+  readonly value: string | null;
+}
+
+/** Git's white space, and comments up to their line's end. */
+const BLANK = /(?:[ \t\r\n]|[#;][^\n]*)*/y;
+const SECTION = /\[([A-Za-z0-9.-]+)(?:[ \t\r]+"((?:[^"\\\n]|\\[^\n])*)")?\]/y;
+const KEY = /([A-Za-z][A-Za-z0-9-]*)[ \t\r]*/y;
+const VALUE = /=((?:"(?:[^"\\\n]|\\[^])*"|\\[^]|[^"\\\n#;])*)/y;
+const COMMENT = /[#;][^\n]*/y;
+const LINE_END = /\n|$/y;
+
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['\\n', '\n'],
+  ['\\t', '\t'],
+  ['\\b', '\b'],
+  ['\\"', '"'],
+  ['\\\\', '\\'],
+  ['\\\n', ''],
+]);
+
+/** What a configuration file says, as git reads it (git-config(1), "Syntax"). Null: git takes it for bad. */
+export function parseConfig(source: string): readonly Setting[] | null {
+  const text = `${source.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')}\n`;
+  const settings: Setting[] = [];
+  let at = 0;
+  let section = '';
+  const take = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(text);
+    if (found !== null) at += found[0].length;
+    return found;
+  };
+  for (take(BLANK); at < text.length; take(BLANK)) {
+    const header = take(SECTION);
+    if (header !== null) {
+      section = sectionName(header[1] ?? '', header[2]);
+      continue;
+    }
+    const key = take(KEY)?.[1]?.toLowerCase();
+    if (key === undefined) return null;
+    const raw = take(VALUE)?.[1];
+    const value = raw === undefined ? null : decoded(raw);
+    if (raw !== undefined) take(COMMENT);
+    if (value === undefined || take(LINE_END) === null) return null;
+    settings.push({ name: section === '' ? key : `${section}.${key}`, value });
+  }
+  return settings;
+}
+
+function sectionName(name: string, subsection: string | undefined): string {
+  const section = name.toLowerCase();
+  return subsection === undefined
+    ? section
+    : `${section}.${subsection.replaceAll(/\\([^])/g, '$1')}`;
+}
+
+/** Undefined: it has an escape that git does not know. */
+function decoded(raw: string): string | undefined {
+  let value = '';
+  // White space counts inside quotes, and between what is not white space.
+  let kept = 0;
+  let isQuoted = false;
+  for (const piece of raw.match(/\\[^]|[^]/g) ?? []) {
+    if (piece === '"') {
+      isQuoted = !isQuoted;
+    } else if (piece.length > 1) {
+      const character = ESCAPES.get(piece);
+      if (character === undefined) return undefined;
+      value += character;
+      if (character !== '') kept = value.length;
+    } else if (isQuoted || !/[ \t\r]/.test(piece)) {
+      value += piece;
+      kept = value.length;
+    } else if (value !== '') {
+      value += piece;
+    }
+  }
+  return value.slice(0, kept);
+}

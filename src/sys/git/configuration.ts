@@ -1,0 +1,91 @@
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { dirname, isAbsolute } from 'node:path';
+import { systemErrorCode } from '../../base/errors.ts';
+import { readAtMost } from '../read-at-most.ts';
+import { resolveInRoots } from '../real-path.ts';
+import { parseConfig, type Setting } from './config-file.ts';
+
+const MAX_BYTES = 256 * 1024;
+/** As many as git follows. */
+const MAX_DEPTH = 10;
+const MAX_FILES = 100;
+
+/** What configuration files say, with all that they include. */
+export interface Configuration {
+  readonly settings: readonly Setting[];
+  /** The files that they include, absolute and real as far as they exist. */
+  readonly included: readonly string[];
+  /** False: a part could not be read, and what it sets is not known. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Reads the files (absolute) that are there. What is included under a condition counts as included,
+ * since what the condition is about changes.
+ */
+export function readConfiguration(
+  files: readonly string[],
+  homes: readonly string[],
+): Configuration {
+  const settings: Setting[] = [];
+  const seen = new Set<string>();
+  let isWhole = true;
+  const read = (file: string, depth: number): void => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    const found = depth > MAX_DEPTH || seen.size > MAX_FILES ? null : settingsIn(file);
+    if (found === null) {
+      isWhole = false;
+      return;
+    }
+    settings.push(...found);
+    for (const { name, value } of found) {
+      if (!isInclude(name)) continue;
+      const targets = configuredPaths(value ?? '', dirname(file), homes);
+      if (targets === null) isWhole = false;
+      for (const target of targets ?? []) read(target, depth + 1);
+    }
+  };
+  const first = files.map((file) => resolveInRoots(file, []).real);
+  for (const file of first) read(file, 0);
+  return { settings, included: [...seen].filter((file) => !first.includes(file)), isWhole };
+}
+
+function isInclude(name: string): boolean {
+  return name === 'include.path' || (name.startsWith('includeif.') && name.endsWith('.path'));
+}
+
+/**
+ * Where a path of a configuration leads, as the kernel follows it from `base` (absolute): to several
+ * places where it is not known what `~` means. Null: that can't be told.
+ */
+export function configuredPaths(
+  value: string,
+  base: string,
+  homes: readonly string[],
+): readonly string[] | null {
+  if (value === '~' || value.startsWith('~/')) {
+    return homes.map((home) => resolveInRoots(`${home}/${value.slice(1)}`, []).real);
+  }
+  // Such white space is a blank to some versions of git.
+  if (/^(?:~|%\()|[\t\r]/.test(value)) return null;
+  return [resolveInRoots(isAbsolute(value) ? value : `${base}/${value}`, []).real];
+}
+
+/** Null: it is there, and is not what git could read, or too much of it. */
+function settingsIn(file: string): readonly Setting[] | null {
+  try {
+    // What is no file, a pipe say, must not be waited for.
+    const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      if (!fstatSync(descriptor).isFile()) return null;
+      const text = readAtMost(descriptor, MAX_BYTES)?.toString('utf8');
+      return text === undefined ? null : parseConfig(text);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (thrown) {
+    const code = systemErrorCode(thrown);
+    return code === 'ENOENT' || code === 'ENOTDIR' ? [] : null;
+  }
+}
