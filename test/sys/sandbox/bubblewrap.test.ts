@@ -303,7 +303,7 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     const ask = `exec 3<>/dev/tcp/127.0.0.1/${port} && cat <&3`;
     const apart = await runIn(at.sandbox(), ask, { roots: [at.root] });
     expect(apart.out).toMatch(/Connection refused/);
-    const connect = `for path in in.sock ../out.sock; do ${process.execPath} -e 'require("net").connect(process.argv[1]).on("connect", () => console.log("connected")).on("error", (error) => console.log(error.code))' $path; done`;
+    const connect = `for path in in.sock ../out.sock; do ${at.node()} -e 'require("net").connect(process.argv[1]).on("connect", () => console.log("connected")).on("error", (error) => console.log(error.code))' $path; done`;
     const sockets = await runIn(at.sandbox(), connect, { roots: [at.root] });
     expect(sockets.out).toMatch(/^E\w+\nE\w+\n$/);
     const sandbox = at.sandbox();
@@ -439,7 +439,7 @@ const ASK_FROM_BESIDE = `
   import { openSandbox } from ${JSON.stringify(OPEN_SANDBOX)};
   import { spawn, spawnSync } from 'node:child_process';
   import { once } from 'node:events';
-  const [root] = process.argv.slice(1);
+  const [root, node] = process.argv.slice(1);
   const surroundings = { homes: [root], stateDirectories: [], runtimeDirectories: [], sockets: [] };
   const sandbox = openSandbox({ kind: 'auto', platform: 'linux', path: '', roots: [], surroundings, records: null });
   await sandbox.state();
@@ -448,7 +448,7 @@ const ASK_FROM_BESIDE = `
   const serve = "require('net').createServer((s) => s.end('hello')).listen(8080, '127.0.0.1', () => console.log('up'))";
   const isLaid = (said) => !said.startsWith("bwrap: Can't create file");
   const start = async (tries) => {
-    const { file, args, env } = confine('workspace', { loopback: 'one' }, process.execPath, '-e', serve);
+    const { file, args, env } = confine('workspace', { loopback: 'one' }, node, '-e', serve);
     const server = spawn(file, args, { env });
     let said = '';
     server.stderr.on('data', (chunk) => (said += chunk));
@@ -480,7 +480,7 @@ describe.runIf(HAS_BUBBLEWRAP && needs('nsenter', 'util-linux'))('a shared loopb
         ? []
         : ['setpriv', '--reuid', `${uid}`, '--regid', `${uid}`, '--clear-groups'];
     const [file = '', ...args] = [...become, process.execPath, '--input-type=module', '-e'];
-    const out = execFileSync(file, [...args, ASK_FROM_BESIDE, at.root], {
+    const out = execFileSync(file, [...args, ASK_FROM_BESIDE, at.root, at.node()], {
       encoding: 'utf8',
       env: { PATH: '/usr/bin:/bin' },
       cwd: at.root,

@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
@@ -36,6 +44,13 @@ export class Place {
     const path = join(this.base, name);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
+    return path;
+  }
+
+  /** A Node in the workspace: the one that runs this may lie where a sandbox shows nothing. */
+  node(): string {
+    const path = join(this.root, 'node');
+    copyFileSync(process.execPath, path);
     return path;
   }
 
