@@ -1,9 +1,7 @@
-import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { dirname, isAbsolute } from 'node:path';
-import { systemErrorCode } from '../../base/errors.ts';
-import { readAtMost } from '../read-at-most.ts';
 import { resolveInRoots } from '../real-path.ts';
 import { parseConfig, type Setting } from './config-file.ts';
+import { readGitFile } from './read-git-file.ts';
 
 const MAX_BYTES = 256 * 1024;
 /** As many as git follows. */
@@ -74,18 +72,7 @@ export function configuredPaths(
 
 /** Null: it is there, and is not what git could read, or too much of it. */
 function settingsIn(file: string): readonly Setting[] | null {
-  try {
-    // What is no file, a pipe say, must not be waited for.
-    const descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      if (!fstatSync(descriptor).isFile()) return null;
-      const text = readAtMost(descriptor, MAX_BYTES)?.toString('utf8');
-      return text === undefined ? null : parseConfig(text);
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch (thrown) {
-    const code = systemErrorCode(thrown);
-    return code === 'ENOENT' || code === 'ENOTDIR' ? [] : null;
-  }
+  const content = readGitFile(file, MAX_BYTES);
+  if (content === 'missing') return [];
+  return content === null ? null : parseConfig(content.toString('utf8'));
 }

@@ -1,5 +1,5 @@
-import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { readGitFile } from './read-git-file.ts';
 import type { Repository } from './repository.ts';
 
 const MAX_INDEX_BYTES = 32 * 1024 * 1024;
@@ -19,13 +19,12 @@ export interface TrackedFiles {
  */
 export function trackedFiles({ gitDirectory }: Repository): TrackedFiles | null {
   const path = join(gitDirectory, 'index');
-  const size = statSync(path, { throwIfNoEntry: false })?.size;
-  if (size === undefined) return { names: [], hasSubmodules: false };
-  if (size > MAX_INDEX_BYTES) return null;
+  const content = readGitFile(path, MAX_INDEX_BYTES);
+  if (content === 'missing') return { names: [], hasSubmodules: false };
   try {
-    return parseIndex(readFileSync(path));
+    return content === null ? null : parseIndex(content);
   } catch {
-    // Gone meanwhile, closed to this user, or cut off in the middle of an entry.
+    // Cut off in the middle of an entry.
     return null;
   }
 }

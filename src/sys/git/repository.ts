@@ -1,6 +1,11 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
+import { systemErrorCode } from '../../base/errors.ts';
 import { resolveInRoots } from '../real-path.ts';
+import { readGitFile } from './read-git-file.ts';
+
+/** Of a file that points to a directory: a path. */
+const MAX_POINTER_BYTES = 8192;
 
 /** A repository as git finds it from a directory. All absolute. */
 export interface Repository {
@@ -29,11 +34,21 @@ export function findRepository(directory: string): Repository | undefined {
 /** `.git`, or the directory that a file of this name points to. */
 function gitDirectoryOf(top: string): string | undefined {
   const path = join(top, '.git');
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = look(path);
   if (stats === undefined) return undefined;
   if (stats.isDirectory()) return realPathFrom(top, '.git');
   const target = /^gitdir: (.+)\s*$/.exec(textOf(path) ?? '')?.[1];
   return target === undefined ? undefined : realPathFrom(top, target);
+}
+
+/** Undefined where nothing can be: missing, below a file, or on a way that leads in a circle. */
+function look(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === undefined) throw thrown;
+    return undefined;
+  }
 }
 
 /** As the kernel goes: it follows links before `..` takes one back. */
@@ -41,12 +56,8 @@ function realPathFrom(base: string, path: string): string {
   return resolveInRoots(isAbsolute(path) ? path : `${base}/${path}`, []).real;
 }
 
-/** Undefined when there is no such file. */
+/** Undefined when there is no such file, or none that git could read: then it says nothing. */
 export function textOf(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    // Missing, a directory, or closed to this user: for git, too, it then says nothing.
-    return undefined;
-  }
+  const content = readGitFile(path, MAX_POINTER_BYTES);
+  return content === 'missing' ? undefined : content?.toString('utf8');
 }
