@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { TASK_VARIABLE } from '../command-environment.ts';
 import { spawnGroup, type ProcessGroup } from '../processes.ts';
 
 /** Holds nothing back: it only owns a network namespace, and waits. */
@@ -28,7 +29,7 @@ interface Loopback {
 }
 
 /**
- * Networks without a way out that several commands share, by key: a server in the background is reached
+ * Networks without a way out that several commands share, by key (the id of their task): a server in the background is reached
  * by the commands that come after it. Each is there as long as somebody uses it, and is held by a process
  * that ends with this one. Others enter it with nsenter(1), since bwrap can't.
  */
@@ -60,7 +61,9 @@ export class Loopbacks {
   }
 
   private make(key: string, bwrap: string): Loopback {
-    const group = spawnGroup(bwrap, HOLDER, { cwd: '/', env: { PATH: '/usr/bin:/bin' } });
+    // A kill -9 in its first moment can leave it behind: then a resume of its task finds it.
+    const env = { PATH: '/usr/bin:/bin', [TASK_VARIABLE]: key };
+    const group = spawnGroup(bwrap, HOLDER, { cwd: '/', env });
     const loopback: Loopback = { group, owner: ownerOf(group), pid: undefined, uses: 0 };
     this.open.set(key, loopback);
     return loopback;
