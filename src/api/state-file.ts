@@ -7,6 +7,7 @@ import { writeWhole } from '../store/file-port.ts';
 import { nodeFiles } from '../store/node-files.ts';
 import { OwnerLocks } from '../store/owner-lock.ts';
 import { createProcessPort } from '../store/process-identity.ts';
+import { storageError } from '../store/storage-error.ts';
 import { readAtMost } from '../sys/read-at-most.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -63,6 +64,17 @@ export class StateFile {
 
   /** Replaces what is there by what `change` makes of it; a second process waits meanwhile. */
   update(change: (before: string | undefined) => string): void {
+    try {
+      this.#updateLocked(change);
+    } catch (thrown) {
+      // A full or read-only disk, in whatever step it shows.
+      throw systemErrorCode(thrown) === undefined
+        ? thrown
+        : storageError('change', this.path, thrown);
+    }
+  }
+
+  #updateLocked(change: (before: string | undefined) => string): void {
     const paths = dataPaths(this.#directory);
     prepareDataDir(nodeFiles, paths, process.getuid?.());
     const locks = new OwnerLocks({
@@ -113,7 +125,7 @@ export class StateFile {
       nodeFiles.rename(draft, this.path);
     } catch (thrown) {
       nodeFiles.unlink(draft);
-      throw this.#unusable(errorMessage(thrown));
+      throw storageError('change', this.path, thrown);
     } finally {
       nodeFiles.close(fd);
     }

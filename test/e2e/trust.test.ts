@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -276,6 +276,20 @@ describe.concurrent('what is trusted', () => {
       const told = await trust(world, ...args);
       expect([told.code, told.stderr]).toEqual([1, expect.stringContaining('is damaged')]);
     }
+  });
+
+  it('says so in one line where the disk takes nothing, and trusts nothing', async () => {
+    await using world = await openHostile();
+    const { sandbox } = world;
+    const muster = join(import.meta.dirname, '../../dist/muster.js');
+    const command = `ulimit -f 0; exec "${process.execPath}" "${muster}" trust add --yes`;
+    const { status, stderr } = spawnSync('bash', ['-c', command], {
+      cwd: sandbox.workspace,
+      env: sandbox.environment(),
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^muster: .*cannot change .*\n$/)]);
+    expect((await trust(world, 'list')).stdout).not.toMatch(/^trusted/m);
   });
 
   it.runIf(needs('script', 'bsdutils'))('is asked for on a terminal', async () => {
