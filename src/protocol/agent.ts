@@ -25,6 +25,10 @@ export interface AgentProblem {
   readonly line?: number;
 }
 
+/** How much a model thinks before it answers, least first. */
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export type Effort = (typeof EFFORTS)[number];
+
 /** Caps that a definition may ask for; the smallest of config, definition and call wins. */
 export interface AgentLimits {
   readonly maxTurns?: number;
@@ -52,7 +56,19 @@ export interface AgentDefinition {
   /** What that means here, never wider than the vendor meant; null: no wish, its parent's holds. */
   readonly mode: PermissionMode | null;
   readonly limits: AgentLimits;
-  readonly effort?: 'low' | 'medium' | 'high';
+  readonly effort?: Effort;
+  /** Names of the agents that it may delegate to; absent: any. */
+  readonly delegatesTo?: readonly string[];
+  /** Whether a Task call that does not say runs it in the background; absent: no. */
+  readonly background?: boolean;
+  /** Names of skills whose instructions stand in its first message. */
+  readonly skills?: readonly string[];
+  /** The first message of a conversation that runs as this agent and was given none. */
+  readonly initialPrompt?: string;
+  /** Whether what would be asked of a person is refused instead, for it and all below it. */
+  readonly refusesQuestions?: boolean;
+  /** Why it cannot be started, in one sentence; absent: it can. */
+  readonly unusable?: string;
   readonly color?: string;
   readonly origin: AgentOrigin;
   /** Fields that are not understood, kept as they stood. */

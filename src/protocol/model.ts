@@ -1,4 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
+import type { Effort } from './agent.ts';
 import type { AssistantMessage, Message } from './message.ts';
 
 /** The tiers of SPEC "Models"; each has the aliases of `TIER_ALIASES`. */
@@ -58,7 +59,7 @@ export interface ModelRequest {
   readonly toolChoice: 'auto' | 'none';
   /** Tokens; absent: the model's own limit from the catalogue. */
   readonly maxOutputTokens?: number;
-  readonly effort?: 'low' | 'medium' | 'high';
+  readonly effort?: Effort;
   /** Groups requests that share a prefix, for providers that route by it (OpenAI). */
   readonly cacheKey?: string;
 }

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../base/json.ts';
 import { truncate } from '../../base/text.ts';
-import type { AgentDefinition, AgentLimits } from '../../protocol/agent.ts';
+import { EFFORTS, type AgentDefinition, type AgentLimits } from '../../protocol/agent.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import { withoutControls } from './clean-text.ts';
 import type { FieldReader } from './field-reader.ts';
@@ -111,8 +111,6 @@ function readPositiveInteger(reader: FieldReader, name: string): number | undefi
   reader.warn('invalid-limit', message, field.line);
   return undefined;
 }
-
-const EFFORTS = ['low', 'medium', 'high'] as const;
 
 export function readEffort(reader: FieldReader): Pick<AgentDefinition, 'effort'> {
   const field = reader.take('effort');
