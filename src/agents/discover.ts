@@ -1,4 +1,4 @@
-import type { AgentDefinition, AgentProblem } from '../protocol/agent.ts';
+import type { AgentDefinition } from '../protocol/agent.ts';
 import type { Environment } from '../sys/env.ts';
 import { readProjectFile, untrustedReason, type ProjectTrust } from '../sys/project-file.ts';
 import { builtinSources } from './builtin.ts';
@@ -8,7 +8,7 @@ import { filesIn, MAX_ENTRIES } from './place-files.ts';
 import { agentPlaces } from './places.ts';
 import type { Place } from './places.ts';
 import { agentText, MAX_AGENT_BYTES, readText } from './read-text.ts';
-import type { SkippedPath } from './walk.ts';
+import { collect, shadow, type DiscoveredAgents, type Found } from './found.ts';
 
 /** Bytes that one discovery reads. */
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -23,30 +23,7 @@ export interface DiscoverOptions {
   readonly session?: readonly AgentDefinition[];
 }
 
-/** An agent whose name another one has that was found before it. */
-interface ShadowedAgent {
-  readonly agent: AgentDefinition;
-  /** The path of the one that counts. */
-  readonly by: string;
-}
-
-export interface DiscoveredAgents {
-  /** In search order; no two of the same name, case ignored. */
-  readonly agents: readonly AgentDefinition[];
-  readonly shadowed: readonly ShadowedAgent[];
-  /**
-   * Files that gave no agent, and why: documents, links out of the tree. The code of a project's file
-   * that nobody has trusted is `untrusted`, and `changed` where its former content was.
-   */
-  readonly skipped: readonly SkippedPath[];
-  /** Files that were meant as agents and could not be loaded. They are in `skipped`, too. */
-  readonly problems: readonly AgentProblem[];
-}
-
-interface Search {
-  readonly found: AgentDefinition[];
-  readonly skipped: SkippedPath[];
-  readonly problems: AgentProblem[];
+interface Search extends Found {
   readonly budget: { entries: number; bytes: number };
   readonly trust: ProjectTrust;
 }
@@ -57,7 +34,7 @@ interface Search {
  */
 export async function discoverAgents(options: DiscoverOptions): Promise<DiscoveredAgents> {
   const search: Search = {
-    found: [...(options.session ?? [])],
+    agents: [...(options.session ?? [])],
     skipped: [],
     problems: [],
     budget: { entries: MAX_ENTRIES, bytes: MAX_BYTES },
@@ -66,9 +43,8 @@ export async function discoverAgents(options: DiscoverOptions): Promise<Discover
   for (const place of agentPlaces(options.cwd, options.environment)) {
     await searchPlace(place, search);
   }
-  search.found.push(...(await loadBuiltinAgents()));
-  const { skipped, problems } = search;
-  return { ...shadow(search.found), skipped, problems };
+  search.agents.push(...(await loadBuiltinAgents()));
+  return shadow(search);
 }
 
 /** The six built-in agents, read from their files as a user's would be. */
@@ -136,26 +112,4 @@ async function parse(
   return text.ok
     ? format.read({ path, scope, text: text.text })
     : { items: [], problems: [{ code: text.code, message: text.reason, path }] };
-}
-
-function collect(path: string, { items, problems }: LoadedAgents, search: Search): void {
-  search.found.push(...items);
-  const [first] = problems;
-  if (items.length === 0 && first !== undefined) {
-    search.skipped.push({ path, code: first.code, reason: first.message });
-  }
-  search.problems.push(...problems.filter(({ code }) => code !== 'not-an-agent'));
-}
-
-/** First wins by name, case ignored. */
-function shadow(found: readonly AgentDefinition[]): Pick<DiscoveredAgents, 'agents' | 'shadowed'> {
-  const agents = new Map<string, AgentDefinition>();
-  const shadowed: ShadowedAgent[] = [];
-  for (const agent of found) {
-    const key = agent.name.toLowerCase();
-    const winner = agents.get(key);
-    if (winner === undefined) agents.set(key, agent);
-    else shadowed.push({ agent, by: winner.origin.path });
-  }
-  return { agents: [...agents.values()], shadowed };
 }

@@ -6,7 +6,7 @@ import type {
   ToolSelection,
 } from '../protocol/agent.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
-import type { DiscoveredAgents } from './discover.ts';
+import type { DiscoveredAgents } from './found.ts';
 import { withLineFeeds } from './front-matter/split.ts';
 import type { SkippedPath } from './walk.ts';
 

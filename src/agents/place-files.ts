@@ -17,11 +17,11 @@ interface PlaceFiles {
 
 /** The files in a place whose names are those of agent files; none is opened. Undefined: no such place. */
 export function filesIn(place: Place, budget: { entries: number }): PlaceFiles | undefined {
-  if (!mayExist(place.directory)) return undefined;
+  if (!mayExist(place.path)) return undefined;
   const boundary = realDirectory(place.boundary);
   if (boundary === undefined) return undefined;
   const { accepts } = place.format;
-  return { boundary, ...walkFiles(place.directory, { accepts, boundary, budget }) };
+  return { boundary, ...walkFiles(place.path, { accepts, boundary, budget }) };
 }
 
 /** A file of a project that may hold agents. */

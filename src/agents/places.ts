@@ -2,67 +2,57 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import type { Environment } from '../sys/env.ts';
 import { projectDirectories } from '../sys/project-directories.ts';
+import { FORMATS, VENDOR_FORMATS } from './formats/all.ts';
 import { claudeFormat } from './formats/claude.ts';
-import type { AgentFormat } from './formats/format.ts';
+import type { AgentFormat, UserDirectories } from './formats/format.ts';
 import { genFormat, musterFormat, subagentFormat } from './formats/muster.ts';
 
-/** One row of the search order: where a vendor's agents lie. */
-interface PlaceRow {
-  readonly format: AgentFormat;
-  /** Below each directory from the working directory up to the repository's root. */
-  readonly project: string;
-  /** The user's own directory. */
-  readonly user?: (user: UserDirectories) => string;
-}
-
-interface UserDirectories {
-  readonly home: string;
-  /** `$XDG_CONFIG_HOME`, or `.config` in the home directory. */
-  readonly config: string;
-}
-
-/** SPEC "Agent definitions", search order: a row's project places, nearest first, then its user's. */
-const ROWS: readonly PlaceRow[] = [
-  {
-    format: musterFormat,
-    project: '.muster/agents',
-    user: ({ config }) => join(config, 'muster', 'agents'),
-  },
-  { format: genFormat, project: '.gen/agents', user: ({ home }) => join(home, '.gen', 'agents') },
-  {
-    format: claudeFormat,
-    project: '.claude/agents',
-    user: ({ home }) => join(home, '.claude', 'agents'),
-  },
-  { format: subagentFormat, project: 'data/subagents' },
-  { format: subagentFormat, project: 'subagents' },
-];
-
-/** A directory to look in. It need not exist. */
+/** Where to look. It need not exist. */
 export interface Place {
   readonly format: AgentFormat;
   readonly scope: 'project' | 'user';
-  readonly directory: string;
+  /** A directory, searched with all below it, or a single file. */
+  readonly path: string;
   /** No file outside this directory is read, wherever a link leads. */
   readonly boundary: string;
 }
 
-/** Every place to look in, first wins. `cwd` is absolute. Looks for `.git`, and nothing else. */
+/**
+ * Every place to look in, first wins: SPEC "Agent definitions", search order. `cwd` is absolute. Looks
+ * for `.git`, and nothing else.
+ */
 export function agentPlaces(cwd: string, environment: Environment): readonly Place[] {
   const user = userDirectories(environment);
   const chain = projectDirectories(cwd);
-  const root = chain.at(-1) ?? cwd;
-  const userPlaces = new Set(ROWS.map((row) => row.user?.(user)));
-  return ROWS.flatMap(({ format, project, user: userPlace }) => {
-    const places = chain
-      .map((directory) => join(directory, project))
-      // A home directory that is a repository is still the user's own.
-      .filter((directory) => !userPlaces.has(directory))
-      .map((directory): Place => ({ format, scope: 'project', directory, boundary: root }));
-    const directory = userPlace?.(user);
-    if (directory === undefined) return places;
-    const boundary = directory.startsWith(join(user.home, '/')) ? user.home : user.config;
-    return places.concat({ format, scope: 'user', directory, boundary });
+  const own = [musterFormat, genFormat, claudeFormat];
+  const userPaths = new Set(FORMATS.flatMap(({ places }) => places.user(user)));
+  const ofProject = (format: AgentFormat): readonly Place[] =>
+    projectPlaces(format, chain).filter(({ path }) => !userPaths.has(path));
+  return [
+    ...own.flatMap((format) => ofProject(format).concat(userPlaces(format, user))),
+    ...VENDOR_FORMATS.flatMap(ofProject),
+    ...VENDOR_FORMATS.flatMap((format) => userPlaces(format, user)),
+    ...ofProject(subagentFormat),
+  ];
+}
+
+/** A kind of place at every level before the next kind: `data/subagents` goes before `subagents`. */
+function projectPlaces(format: AgentFormat, chain: readonly string[]): readonly Place[] {
+  const boundary = chain.at(-1) ?? '/';
+  return format.places.project.flatMap((place) =>
+    chain.map((directory): Place => ({
+      format,
+      scope: 'project',
+      path: join(directory, place),
+      boundary,
+    })),
+  );
+}
+
+function userPlaces(format: AgentFormat, user: UserDirectories): readonly Place[] {
+  return format.places.user(user).map((path): Place => {
+    const boundary = path.startsWith(join(user.home, '/')) ? user.home : user.config;
+    return { format, scope: 'user', path, boundary };
   });
 }
 

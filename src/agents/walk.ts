@@ -1,10 +1,10 @@
 import { opendirSync, realpathSync, statSync } from 'node:fs';
 import type { Dirent } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { errorMessage, systemErrorCode } from '../base/errors.ts';
 import { isInside } from '../sys/paths.ts';
 
-/** Levels below a place that are looked into. */
+/** Levels below a place that are looked into, where nothing else is said. */
 const MAX_DEPTH = 8;
 /** Directories that never hold agents and can hold very many files. */
 const IGNORED = new Set(['.git', 'node_modules']);
@@ -15,6 +15,8 @@ interface WalkOptions {
   readonly boundary: string;
   /** How many directory entries may still be looked at; counted down, shared between walks. */
   readonly budget: { entries: number };
+  /** Default: 8. */
+  readonly maxDepth?: number;
 }
 
 export interface FoundFile {
@@ -43,19 +45,34 @@ interface WalkState extends WalkOptions {
   readonly entered: Set<string>;
 }
 
-/** The files below a directory whose names are accepted. A directory that is not there has none. */
-export function walkFiles(directory: string, options: WalkOptions): Walk {
+/**
+ * The files below a directory whose names are accepted, or the file itself. What is not there has
+ * none.
+ */
+export function walkFiles(path: string, options: WalkOptions): Walk {
   const state: WalkState = { ...options, files: [], skipped: [], entered: new Set() };
-  enter(directory, 0, state);
+  if (isDirectory(path)) enter(path, 0, state);
+  else follow(path, basename(path), 0, state);
   return {
     files: state.files.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
     skipped: state.skipped,
   };
 }
 
+/** What cannot be looked at is taken for one: entering it then says why. */
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? true;
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error;
+    return true;
+  }
+}
+
 function enter(directory: string, depth: number, state: WalkState): void {
-  if (depth > MAX_DEPTH) {
-    skip(state, directory, 'too-deep', `More than ${MAX_DEPTH} levels deep.`);
+  const { maxDepth = MAX_DEPTH } = state;
+  if (depth > maxDepth) {
+    skip(state, directory, 'too-deep', `More than ${maxDepth} levels deep.`);
     return;
   }
   try {

@@ -25,7 +25,7 @@ export type { EventListener } from './event-router.ts';
 export type { ProjectFileToTrust, TrustDecision } from './trust/project-trust.ts';
 export type { MusterOptions, ResumeRequest, RunRequest } from './options.ts';
 export type { Muster, Run, StopRequest } from './session.ts';
-export { listAgentsIn, type ListAgentsOptions } from './listings.ts';
+export { listAgentsBelow, listAgentsIn, type ListAgentsOptions } from './listings.ts';
 export { openTasks, type Tasks, type TasksOptions } from './tasks.ts';
 export type { Deleted } from './tasks-family.ts';
 export type { Answered, AskedQuestion } from './tasks-questions.ts';

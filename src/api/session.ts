@@ -1,4 +1,4 @@
-import type { DiscoveredAgents } from '../agents/discover.ts';
+import type { DiscoveredAgents } from '../agents/found.ts';
 import { findAgent } from '../agents/find.ts';
 import { UsageError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';

@@ -14,7 +14,8 @@ export function workspaceRoots(
   return [first, ...addDirs.map((path) => realDirectory(resolve(first, path), '--add-dir'))];
 }
 
-function realDirectory(path: string, flag: string): string {
+/** The real path of a directory; throws UsageError as `workspaceRoots` does, naming `flag`. */
+export function realDirectory(path: string, flag: string): string {
   try {
     const real = realpathSync.native(path);
     if (statSync(real).isDirectory()) {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { discoverAgents } from '../../src/agents/discover.ts';
-import type { DiscoveredAgents } from '../../src/agents/discover.ts';
+import type { DiscoveredAgents } from '../../src/agents/found.ts';
 import { parseSessionAgents } from '../../src/agents/formats/claude.ts';
 import { TRUST_ALL, TRUST_NOTHING } from '../../src/sys/project-file.ts';
 import { agentFile, workTree } from './support.ts';

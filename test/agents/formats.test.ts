@@ -125,6 +125,7 @@ test('a Claude file keeps what does not act, and says so once', async () => {
     model: 'sonnet',
     permissionMode: 'dontAsk',
     mode: 'default',
+    refusesQuestions: true,
     limits: { maxTurns: 9 },
     origin: { ...PLAIN.origin, vendor: 'claude' },
     extra: { isolation: 'worktree', hooks: { Stop: [] }, version: 2 },
@@ -245,11 +246,11 @@ describe('permission modes', () => {
     ]);
   });
 
-  test('two words in one value are none', async () => {
+  test('two words in one value are none; it gets the narrower at most', async () => {
     const agent = await readOne(claudeFormat, agentFile(...HEAD, 'permission-mode: dontAsk, plan'));
     expect([agent.permissionMode, agent.mode, codes(agent)]).toEqual([
       null,
-      'default',
+      'plan',
       ['invalid-permission-mode'],
     ]);
   });
@@ -348,6 +349,7 @@ describe('--agents', () => {
           model: 'haiku',
           permissionMode: 'dontAsk',
           mode: 'default',
+          refusesQuestions: true,
           limits: { maxTurns: 3 },
           origin: { scope: 'session', vendor: 'claude', path: 'session:one' },
           problems: [

@@ -24,9 +24,12 @@ test('the budget of entries is shared, and its end is told', () => {
   });
 });
 
-test('a place that is a file, or is not there, has none', () => {
+test('a place that is a file is that file; one that is not there has none', () => {
   const options = { accepts: () => true, boundary: tree.root, budget: { entries: 9 } };
   expect(walkFiles(tree.path('a/1.md/x'), options)).toEqual({ files: [], skipped: [] });
   expect(walkFiles(tree.path('none'), options)).toEqual({ files: [], skipped: [] });
-  expect(walkFiles(tree.path('a/1.md'), options)).toEqual({ files: [], skipped: [] });
+  const path = tree.path('a/1.md');
+  expect(walkFiles(path, options)).toEqual({ files: [{ path, realPath: path }], skipped: [] });
+  const refusing = { ...options, accepts: () => false };
+  expect(walkFiles(path, refusing)).toEqual({ files: [], skipped: [] });
 });

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { isJsonObject } from '../../base/json.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { errorMessage } from '../../base/errors.ts';
@@ -13,13 +14,15 @@ import { readAgent, readMarkdownAgent } from './shared.ts';
 const CLAUDE: Dialect = {
   vendor: 'claude',
   modes: CLAUDE_MODES,
-  limits: ['max-turns'],
-  inactive: ['hooks', 'mcpServers', 'isolation', 'skills', 'memory', 'background', 'initialPrompt'],
+  limits: [],
+  inactive: ['hooks', 'mcpServers', 'isolation', 'memory'],
+  loadsBareText: false,
 };
 
 /** Claude Code's `*.md` agents. */
 export const claudeFormat: AgentFormat = {
   vendor: CLAUDE.vendor,
+  places: { project: ['.claude/agents'], user: ({ home }) => [join(home, '.claude', 'agents')] },
   accepts: isMarkdown,
   read: (file) => readMarkdownAgent(file, CLAUDE),
 };

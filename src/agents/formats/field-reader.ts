@@ -14,6 +14,8 @@ export interface FieldReader {
   readonly vendor: string;
   /** By any spelling of the name: `max-turns`, `maxTurns` and `max_turns` are one field. */
   take(name: string): Field | undefined;
+  /** The same, and it stays untaken: for what holds several things, of which some may be left. */
+  peek(name: string): Field | undefined;
   /** What was never taken, as written. */
   untaken(): Fields;
   warn(code: string, message: string, line?: number): void;
@@ -58,6 +60,10 @@ export function fieldReader(options: FieldReaderOptions): FieldReader {
       const field = key === undefined ? undefined : left.get(key);
       if (key !== undefined) left.delete(key);
       return field;
+    },
+    peek: (name) => {
+      const key = keys.get(foldFieldName(name));
+      return key === undefined ? undefined : left.get(key);
     },
     untaken: () => left,
     warn: (code, message, line) => tell({ code, message, ...(line === undefined ? {} : { line }) }),

@@ -1,16 +1,15 @@
 import type { JsonValue } from '../../base/json.ts';
 import { truncate } from '../../base/text.ts';
-import { EFFORTS, type AgentDefinition, type AgentLimits } from '../../protocol/agent.ts';
-import type { PermissionMode } from '../../protocol/permission.ts';
+import { EFFORTS, type AgentDefinition, type Effort } from '../../protocol/agent.ts';
 import { withoutControls } from './clean-text.ts';
+import type { Field } from '../front-matter/fields.ts';
 import type { FieldReader } from './field-reader.ts';
-import type { ModeWords } from './modes.ts';
 
 /** Characters of a name; a longer one is cut. */
 const MAX_NAME = 200;
 
 /** A string, or a number written where a name stands; null and empty count as absent. */
-function text(value: JsonValue | undefined): string | undefined {
+export function text(value: JsonValue | undefined): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const clean = withoutControls(String(value)).trim();
   return clean === '' ? undefined : clean;
@@ -20,8 +19,17 @@ function text(value: JsonValue | undefined): string | undefined {
  * A value that is one word: the first line, for in broken YAML the lines after it belong to fields
  * that are not known. A narrow mode must not be lost to them.
  */
-function word(value: JsonValue | undefined): string | undefined {
+export function word(value: JsonValue | undefined): string | undefined {
   return text(value)?.split('\n', 1)[0]?.trim();
+}
+
+/** The first of several names of one field that the file has. */
+export function takeFirst(reader: FieldReader, names: readonly string[]): Field | undefined {
+  for (const name of names) {
+    const field = reader.take(name);
+    if (field !== undefined) return field;
+  }
+  return undefined;
 }
 
 /** The declared name, or the one that the file's place gives. Shown on one line. */
@@ -43,15 +51,14 @@ export function readDescription(reader: FieldReader): string {
 }
 
 export function readAliases(reader: FieldReader): readonly string[] {
-  const field = reader.take('aliases');
-  if (field === undefined) return [];
-  const { value } = field;
-  const words: readonly JsonValue[] = typeof value === 'string' ? value.split(',') : asList(value);
-  return words.map((item) => text(item)).filter((item) => item !== undefined);
+  return textList(reader.take('aliases')?.value ?? null);
 }
 
-function asList(value: JsonValue): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
+/** A comma-separated string or a list as words; what is no text is left out. */
+function textList(value: JsonValue): readonly string[] {
+  const words: readonly JsonValue[] =
+    typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : [];
+  return words.map((item) => text(item)).filter((item) => item !== undefined);
 }
 
 /** A string, or the first string of a list. */
@@ -66,60 +73,57 @@ export function readModel(reader: FieldReader): Pick<AgentDefinition, 'model'> {
   return {};
 }
 
-interface ModeFields {
-  readonly permissionMode: string | null;
-  readonly mode: PermissionMode | null;
-}
+/** Words of vendors for a step that has another name here. */
+const EFFORT_WORDS: ReadonlyMap<string, Effort> = new Map<string, Effort>([
+  ...EFFORTS.map((each): [string, Effort] => [each, each]),
+  ['off', 'none'],
+  ['ultra', 'max'],
+]);
 
-/** What is not understood may have been meant as a narrow mode, so it is capped at `default`. */
-export function readMode(reader: FieldReader, words: ModeWords): ModeFields {
-  const field = reader.take('permission-mode');
-  if (field === undefined || field.value === null) return { permissionMode: null, mode: null };
-  const wish = word(field.value);
-  const mode = wish === undefined ? undefined : words.get(wish);
-  if (wish !== undefined && mode !== undefined) return { permissionMode: wish, mode };
-  const valid = [...words.keys()].join(', ');
-  const message = `\`${wish ?? 'this'}\` is no permission mode; it gets \`default\` at most. Valid: ${valid}.`;
-  reader.warn('invalid-permission-mode', message, field.line);
-  return { permissionMode: null, mode: 'default' };
-}
-
-/** The limits that a file can set, by the names of their fields. */
-export const LIMIT_FIELDS = {
-  'max-turns': 'maxTurns',
-  'max-tokens': 'maxTokens',
-  'wall-seconds': 'wallSeconds',
-  'result-max-tokens': 'resultMaxTokens',
-} as const satisfies Record<string, keyof AgentLimits>;
-type LimitField = keyof typeof LIMIT_FIELDS;
-
-export function readLimits(reader: FieldReader, names: readonly LimitField[]): AgentLimits {
-  const limits: Partial<Record<keyof AgentLimits, number>> = {};
-  for (const name of names) {
-    const value = readPositiveInteger(reader, name);
-    if (value !== undefined) limits[LIMIT_FIELDS[name]] = value;
-  }
-  return limits;
-}
-
-function readPositiveInteger(reader: FieldReader, name: string): number | undefined {
-  const field = reader.take(name);
-  if (field === undefined || field.value === null) return undefined;
-  const value = Number(word(field.value));
-  if (Number.isSafeInteger(value) && value > 0) return value;
-  const message = `\`${name}\` must be a whole number above 0; it is ignored.`;
-  reader.warn('invalid-limit', message, field.line);
-  return undefined;
-}
+export const EFFORT_FIELDS = ['effort', 'reasoning-effort', 'model-reasoning-effort', 'thinking'];
 
 export function readEffort(reader: FieldReader): Pick<AgentDefinition, 'effort'> {
-  const field = reader.take('effort');
+  const field = takeFirst(reader, EFFORT_FIELDS);
   if (field === undefined || field.value === null) return {};
-  const effort = EFFORTS.find((each) => each === word(field.value));
+  const effort = EFFORT_WORDS.get(word(field.value)?.toLowerCase() ?? '');
   if (effort !== undefined) return { effort };
   const message = `\`effort\` must be ${EFFORTS.join(', ')}; it is ignored.`;
   reader.warn('invalid-effort', message, field.line);
   return {};
+}
+
+/** Whether it runs in the background where a call does not say. */
+export function readBackground(reader: FieldReader): Pick<AgentDefinition, 'background'> {
+  const field = takeFirst(reader, ['background', 'is-background']);
+  if (field === undefined || field.value === null) return {};
+  const background = readBoolean(field.value);
+  if (background !== undefined) return background ? { background } : {};
+  reader.warn(
+    'invalid-background',
+    '`background` must be true or false; it is ignored.',
+    field.line,
+  );
+  return {};
+}
+
+/** The broken YAML that is read line by line gives text. */
+export function readBoolean(value: JsonValue): boolean | undefined {
+  if (typeof value === 'boolean') return value;
+  const said = word(value)?.toLowerCase();
+  return said === 'true' ? true : said === 'false' ? false : undefined;
+}
+
+/** Names of skills: a comma-separated string or a list. */
+export function readSkills(reader: FieldReader): Pick<AgentDefinition, 'skills'> {
+  const field = reader.take('skills');
+  if (field === undefined) return {};
+  const names = textList(field.value);
+  return names.length === 0 ? {} : { skills: names };
+}
+
+export function readInitialPrompt(reader: FieldReader): Pick<AgentDefinition, 'initialPrompt'> {
+  const initialPrompt = text(reader.take('initial-prompt')?.value);
+  return initialPrompt === undefined ? {} : { initialPrompt };
 }
 
 /** A word or a hexadecimal colour; which words there are is up to whoever draws. */

@@ -17,11 +17,32 @@ export interface LoadedAgents {
   readonly problems: readonly AgentProblem[];
 }
 
+/** The user's own directories. */
+export interface UserDirectories {
+  readonly home: string;
+  /** `$XDG_CONFIG_HOME`, or `.config` in the home directory. */
+  readonly config: string;
+}
+
+/** Where a vendor's files lie: directories, searched with all below them, or single files. */
+export interface FormatPlaces {
+  /** Below each directory from the working directory up to the repository's root; the first goes first. */
+  readonly project: readonly string[];
+  /** The user's own, absolute. */
+  readonly user: (user: UserDirectories) => readonly string[];
+}
+
 /** One vendor's way of writing agents. */
 export interface AgentFormat {
   readonly vendor: string;
+  readonly places: FormatPlaces;
   /** Whether a file of this name may hold agents of this format. */
   accepts(fileName: string): boolean;
+  /**
+   * Whether a text that `accepts` its name for looks like an agent of this format: for files that lie in
+   * no vendor's directory and whose endings many things share (`.json`, `.yaml`, `.toml`).
+   */
+  recognises?(text: string): boolean;
   /** Never throws for what the file holds. */
   read(file: AgentFile): Promise<LoadedAgents>;
 }

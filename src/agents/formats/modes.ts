@@ -1,27 +1,59 @@
 import type { PermissionMode } from '../../protocol/permission.ts';
 
-/** A vendor's words for permission modes, and what each means here: never wider than there. */
-export type ModeWords = ReadonlyMap<string, PermissionMode | null>;
+/** What a word for a permission mode asks for. */
+export interface ModeWish {
+  /** In Claude Code's words: what listings show. */
+  readonly permissionMode: string;
+  /** What it means here, never wider than there; null: no wish, what holds for the session holds. */
+  readonly mode: PermissionMode | null;
+  /** Whether what would be asked of a person is refused. */
+  readonly refusesQuestions?: true;
+}
 
-/** `default` is everywhere the word for no wish: what holds for the session holds for the agent. */
-const COMMON: readonly (readonly [string, PermissionMode | null])[] = [
-  ['plan', 'plan'],
-  ['default', null],
-  ['acceptEdits', 'acceptEdits'],
-  ['manual', 'default'],
-  ['auto', 'default'],
-  ['bypassPermissions', 'autonomous'],
+/** A vendor's words for permission modes. */
+export type ModeWords = ReadonlyMap<string, ModeWish>;
+
+/** `default` is everywhere the word for no wish (docs/decisions/0002). */
+const COMMON: readonly (readonly [string, ModeWish])[] = [
+  ['plan', { permissionMode: 'plan', mode: 'plan' }],
+  ['default', { permissionMode: 'default', mode: null }],
+  ['acceptEdits', { permissionMode: 'acceptEdits', mode: 'acceptEdits' }],
+  ['manual', { permissionMode: 'manual', mode: 'default' }],
+  ['auto', { permissionMode: 'auto', mode: 'default' }],
+  ['bypassPermissions', { permissionMode: 'bypassPermissions', mode: 'autonomous' }],
 ];
 
+const PLAN = { permissionMode: 'plan', mode: 'plan' } as const;
+const EDITS = { permissionMode: 'acceptEdits', mode: 'acceptEdits' } as const;
+const BYPASS = { permissionMode: 'bypassPermissions', mode: 'autonomous' } as const;
+
 /** Claude Code's `dontAsk` refuses whatever would ask: what runs is what runs in `default`. */
-export const CLAUDE_MODES: ModeWords = new Map<string, PermissionMode | null>([
+export const CLAUDE_MODES: ModeWords = new Map<string, ModeWish>([
   ...COMMON,
-  ['dontAsk', 'default'],
+  ['dontAsk', { permissionMode: 'dontAsk', mode: 'default', refusesQuestions: true }],
 ]);
 
 /** Muster's own words; `dontAsk` is seed S3's for `autonomous`. */
-export const MUSTER_MODES: ModeWords = new Map<string, PermissionMode | null>([
+export const MUSTER_MODES: ModeWords = new Map<string, ModeWish>([
   ...COMMON,
-  ['autonomous', 'autonomous'],
-  ['dontAsk', 'autonomous'],
+  ['autonomous', { permissionMode: 'autonomous', mode: 'autonomous' }],
+  ['dontAsk', { permissionMode: 'dontAsk', mode: 'autonomous' }],
 ]);
+
+/** Qwen Code's `approvalMode`. */
+export const APPROVAL_MODES: ModeWords = new Map<string, ModeWish>([
+  ...COMMON,
+  ['auto-edit', EDITS],
+  ['auto_edit', EDITS],
+  ['yolo', BYPASS],
+]);
+
+/** Codex `sandbox_mode`. */
+export const SANDBOX_MODES: ModeWords = new Map<string, ModeWish>([
+  ['read-only', PLAN],
+  ['workspace-write', EDITS],
+  ['danger-full-access', BYPASS],
+]);
+
+/** Cursor's `readonly: true`. */
+export const READ_ONLY: ModeWish = PLAN;

@@ -1,6 +1,7 @@
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { AgentFile, AgentFormat, LoadedAgents } from './format.ts';
+import { OWN_LIMITS } from './limits.ts';
 import { MUSTER_MODES } from './modes.ts';
 import type { Dialect } from './shared.ts';
 import { nameFromPath, readMarkdownAgent } from './shared.ts';
@@ -8,13 +9,18 @@ import { nameFromPath, readMarkdownAgent } from './shared.ts';
 const MUSTER: Dialect = {
   vendor: 'muster',
   modes: MUSTER_MODES,
-  limits: ['max-turns', 'max-tokens', 'wall-seconds', 'result-max-tokens'],
-  inactive: ['isolation', 'memory', 'skills', 'hooks', 'background', 'output-schema'],
+  limits: OWN_LIMITS,
+  inactive: ['isolation', 'memory', 'hooks', 'mcp-servers', 'context-files', 'output-schema'],
+  loadsBareText: false,
 };
 
 /** Muster's own `*.md`, the built-in agents' too. */
 export const musterFormat: AgentFormat = {
   vendor: MUSTER.vendor,
+  places: {
+    project: ['.muster/agents'],
+    user: ({ config }) => [join(config, 'muster', 'agents')],
+  },
   accepts: isMarkdown,
   read: (file) => readMarkdownAgent(file, MUSTER),
 };
@@ -22,6 +28,7 @@ export const musterFormat: AgentFormat = {
 /** Seed S3's `.gen/agents/*.md`: the same fields under the same words. */
 export const genFormat: AgentFormat = {
   vendor: 'gen',
+  places: { project: ['.gen/agents'], user: ({ home }) => [join(home, '.gen', 'agents')] },
   accepts: isMarkdown,
   read: (file) => readMarkdownAgent(file, { ...MUSTER, vendor: 'gen' }),
 };
@@ -29,6 +36,7 @@ export const genFormat: AgentFormat = {
 /** Seed S0's `NAME/SUBAGENT.md`. */
 export const subagentFormat: AgentFormat = {
   vendor: 'subagent',
+  places: { project: ['data/subagents', 'subagents'], user: () => [] },
   accepts: (fileName) => fileName === 'SUBAGENT.md',
   read: readSubagent,
 };

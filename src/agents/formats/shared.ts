@@ -3,44 +3,55 @@ import type { JsonObject } from '../../base/json.ts';
 import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
 import { parseFrontMatter } from '../front-matter.ts';
 import type { FieldProblem, Fields } from '../front-matter/fields.ts';
+import { withLineFeeds } from '../front-matter/split.ts';
 import { shownMessage } from './clean-text.ts';
 import { fieldReader, foldFieldName } from './field-reader.ts';
 import type { FieldReader } from './field-reader.ts';
 import {
-  LIMIT_FIELDS,
+  EFFORT_FIELDS,
   readAliases,
+  readBackground,
   readColor,
   readDescription,
   readEffort,
-  readLimits,
-  readMode,
+  readInitialPrompt,
   readModel,
   readName,
+  readSkills,
 } from './fields.ts';
 import type { AgentFile, LoadedAgents } from './format.ts';
+import { limitFieldNames, type OWN_LIMITS, readLimits } from './limits.ts';
+import { MODE_FIELDS, readMode } from './mode-fields.ts';
 import type { ModeWords } from './modes.ts';
-import { readToolFields } from './tools.ts';
+import { readToolFields, TOOL_FIELDS } from './tools.ts';
 
-/** What sets one markdown format with front matter apart from the next. */
+/** What sets one vendor's files apart from the next one's. */
 export interface Dialect {
   readonly vendor: string;
   readonly modes: ModeWords;
-  readonly limits: readonly (keyof typeof LIMIT_FIELDS)[];
+  /** Limits beside that of turns. */
+  readonly limits: typeof OWN_LIMITS;
   /** Fields that the vendor documents and that do nothing here yet. */
   readonly inactive: readonly string[];
+  /** Whether a markdown file without front matter is an agent: its text is the prompt. */
+  readonly loadsBareText: boolean;
+  /** The vendor's own fields in the words that all share, where they differ; it adds and removes entries. */
+  readonly translate?: (fields: Fields) => Fields;
 }
 
-/** The fields that act, in every dialect; limits are the dialect's own. */
+/** The fields that act, in every dialect: files are converted from one vendor's format to another's. */
 const ACTING = [
   'name',
   'aliases',
   'description',
-  'tools',
-  'allowed-tools',
-  'disallowed-tools',
+  ...TOOL_FIELDS,
   'model',
-  'permission-mode',
-  'effort',
+  ...MODE_FIELDS,
+  ...EFFORT_FIELDS,
+  'background',
+  'is-background',
+  'skills',
+  'initial-prompt',
   'color',
 ];
 
@@ -50,7 +61,7 @@ const DOCUMENT = /^(?:readme|changelog|contributing|license|agents|claude|index)
 /** Reads a markdown file with front matter as one agent. */
 export async function readMarkdownAgent(file: AgentFile, dialect: Dialect): Promise<LoadedAgents> {
   const front = await parseFrontMatter(file.text, { fieldTest: () => knownFieldTest(dialect) });
-  if (front.kind === 'none') return failed(withoutFrontMatter(file.path));
+  if (front.kind === 'none') return readBareText(file, dialect);
   if (front.kind === 'unreadable') {
     const { code, message, line } = front;
     return failed({ code, message: shownMessage(message), path: file.path, line });
@@ -60,12 +71,12 @@ export async function readMarkdownAgent(file: AgentFile, dialect: Dialect): Prom
 }
 
 function knownFieldTest(dialect: Dialect): (key: string) => boolean {
-  const names = [...ACTING, ...dialect.limits, ...dialect.inactive];
+  const names = [...ACTING, ...limitFieldNames(dialect.limits), ...dialect.inactive];
   const known = new Set(names.map((name) => foldFieldName(name)));
   return (key) => known.has(foldFieldName(key));
 }
 
-interface AgentContent {
+export interface AgentContent {
   readonly fields: Fields;
   /** The name where no field gives one. */
   readonly name: string;
@@ -82,7 +93,7 @@ export function readAgent(
   const reader = fieldReader({
     path: file.path,
     vendor: dialect.vendor,
-    fields: content.fields,
+    fields: dialect.translate?.(content.fields) ?? content.fields,
     problems: content.problems,
   });
   const acting = {
@@ -95,6 +106,9 @@ export function readAgent(
     ...readMode(reader, dialect.modes),
     limits: readLimits(reader, dialect.limits),
     ...readEffort(reader),
+    ...readBackground(reader),
+    ...readSkills(reader),
+    ...readInitialPrompt(reader),
     ...readColor(reader),
   };
   return {
@@ -127,6 +141,18 @@ export function nameFromPath(path: string): string {
   const file = basename(path);
   if (file === 'SUBAGENT.md') return basename(dirname(path));
   return file.replace(/^builtin:/, '').replace(/(?:\.agent)?\.[^.]+$/, '');
+}
+
+/** A file without front matter. */
+function readBareText(file: AgentFile, dialect: Dialect): LoadedAgents {
+  const prompt = withLineFeeds(file.text).trim();
+  if (!dialect.loadsBareText || prompt === '' || DOCUMENT.test(basename(file.path))) {
+    return failed(withoutFrontMatter(file.path));
+  }
+  const message = 'No front matter: the whole text is the prompt.';
+  const problems = [{ code: 'frontmatter-missing', message }];
+  const content = { fields: new Map(), name: nameFromPath(file.path), prompt, problems };
+  return { items: [readAgent(content, file, dialect)], problems: [] };
 }
 
 function withoutFrontMatter(path: string): AgentProblem {

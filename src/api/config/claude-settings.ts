@@ -118,7 +118,7 @@ function readMode(permissions: JsonObject, reading: Reading): void {
     notice('a project cannot set defaultMode; ignored. Put it into your own configuration');
     return;
   }
-  const mode = typeof word === 'string' ? CLAUDE_MODES.get(word) : undefined;
+  const mode = typeof word === 'string' ? CLAUDE_MODES.get(word)?.mode : undefined;
   if (mode === undefined) notice(`defaultMode ${quoted(word)} is not known here; ignored`);
   if (mode === undefined || mode === null) return;
   if (mode === 'autonomous' && permissions['disableBypassPermissionsMode'] === 'disable') {

@@ -1,4 +1,5 @@
-import { UNTRUSTED, type DiscoveredAgents } from '../../agents/discover.ts';
+import { UNTRUSTED } from '../../agents/discover.ts';
+import type { DiscoveredAgents } from '../../agents/found.ts';
 import { plural } from '../../base/text.ts';
 import type { ConfigFile } from '../config/files.ts';
 

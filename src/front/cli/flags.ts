@@ -142,7 +142,11 @@ const FLAGS = {
     help: 'a further directory that tools may reach; repeatable',
   },
   'data-dir': { value: 'DIR', group: 'Places', help: 'where logs are kept' },
-  dir: { value: 'DIR', group: 'Places', help: 'look for agent files here instead' },
+  dir: {
+    value: 'DIR',
+    group: 'Places',
+    help: 'list every agent file below this directory instead, of whatever vendor',
+  },
   json: { group: 'General', help: 'print JSON' },
   version: { short: 'v', group: 'General', help: 'print the version' },
   help: { short: 'h', group: 'General', help: 'print help' },

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { listAgentsIn } from '../../../api/index.ts';
+import { listAgentsBelow, listAgentsIn } from '../../../api/index.ts';
 import { printJson, printText } from '../../../sys/print.ts';
 import type { Command } from '../command.ts';
 import { stderrNotice } from '../stderr.ts';
@@ -8,11 +8,14 @@ type AgentsList = Extract<Command, { kind: 'agents-list' }>;
 
 /** `muster agents list`: what can be chosen, where it came from, and what it gets. */
 export async function listAgentsCommand(command: AgentsList): Promise<number> {
-  const listings = await listAgentsIn({
-    cwd: resolve(command.dir ?? command.cwd ?? '.'),
-    trustProject: command.trustProject,
-    onNotice: stderrNotice,
-  });
+  const listings =
+    command.dir === null
+      ? await listAgentsIn({
+          cwd: resolve(command.cwd ?? '.'),
+          trustProject: command.trustProject,
+          onNotice: stderrNotice,
+        })
+      : await listAgentsBelow(resolve(command.dir));
   if (command.json) {
     printJson(listings, 2);
     return 0;

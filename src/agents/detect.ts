@@ -1,0 +1,88 @@
+import { FORMATS } from './formats/all.ts';
+import type { AgentFormat } from './formats/format.ts';
+
+/** Directories that belong to one vendor. The last one on a path decides. */
+const VENDOR_DIRECTORIES: ReadonlyMap<string, string> = new Map([
+  ['.muster', 'muster'],
+  ['.gen', 'gen'],
+  ['.claude', 'claude'],
+  ['.claude-plugin', 'claude'],
+  ['.opencode', 'opencode'],
+  ['.gemini', 'gemini'],
+  ['.qwen', 'qwen'],
+  ['.copilot', 'copilot'],
+  ['.github', 'copilot'],
+  ['.cursor', 'cursor'],
+  ['.factory', 'factory'],
+  ['droids', 'factory'],
+  ['.kiro', 'kiro'],
+  ['.codex', 'codex'],
+  ['.goose', 'goose'],
+  ['.pi', 'pi'],
+]);
+
+/** Front matter keys that one vendor alone documents. */
+const VENDOR_KEYS: readonly (readonly [vendor: string, keys: RegExp])[] = [
+  [
+    'opencode',
+    /^(?:mode:\s*(?:primary|subagent|all)\b|permissions?:\s*$|top_p:|steps:|maxSteps:)/m,
+  ],
+  [
+    'gemini',
+    /^(?:kind:\s*(?:local|remote)\b|agent_card_url:|agent_card_json:|max_turns:|timeout_mins:|mcp_servers:)/m,
+  ],
+  ['qwen', /^(?:approvalMode|modelConfig|runConfig|executor):/m],
+  ['cursor', /^(?:readonly|is_background):/m],
+  ['factory', /^(?:reasoningEffort):/m],
+  ['pi', /^(?:thinking|systemPromptMode|inheritProjectContext|inheritSkills):/m],
+  ['copilot', /^(?:handoffs|argument-hint|user-invocable|infer|target):/m],
+  ['muster', /^(?:result-max-tokens|wall-seconds):/m],
+];
+
+/** A word on a path that names a vendor: `examples/opencode/agents`. */
+const VENDOR_WORDS: ReadonlySet<string> = new Set(FORMATS.map(({ vendor }) => vendor));
+
+/** Characters of a file in which its front matter is looked for. */
+const HEAD = 8192;
+
+/**
+ * The format of a file that lies anywhere, by its directories, its name, and what it holds; Claude
+ * Code's, which most share, for any other markdown file. Undefined: of no format. `path` is relative to
+ * what is searched.
+ */
+export function detectFormat(path: string, text: string): AgentFormat | undefined {
+  const parts = path.split('/');
+  const fileName = parts.at(-1) ?? '';
+  const directories = parts.slice(0, -1).toReversed();
+  const fits = (vendor: string | undefined): AgentFormat | undefined =>
+    FORMATS.find((format) => format.vendor === vendor && format.accepts(fileName));
+  const owner = directories.find((each) => VENDOR_DIRECTORIES.has(each)) ?? '';
+  return (
+    byFileName(fileName) ??
+    fits(VENDOR_DIRECTORIES.get(owner)) ??
+    fits(byKeys(text)) ??
+    fits(directories.map((each) => each.toLowerCase()).find((each) => VENDOR_WORDS.has(each))) ??
+    FORMATS.find((format) => format.vendor === 'claude' && format.accepts(fileName)) ??
+    FORMATS.find((format) => format.accepts(fileName) && format.recognises?.(text) === true)
+  );
+}
+
+/** Names that belong to one vendor wherever they lie. */
+function byFileName(fileName: string): AgentFormat | undefined {
+  const vendor =
+    fileName === 'SUBAGENT.md'
+      ? 'subagent'
+      : /\.agent\.md$/i.test(fileName)
+        ? 'copilot'
+        : /^opencode\.jsonc?$/.test(fileName)
+          ? 'opencode'
+          : undefined;
+  return FORMATS.find((format) => format.vendor === vendor);
+}
+
+function byKeys(text: string): string | undefined {
+  const head = text.slice(0, HEAD);
+  const end = head.search(/\n---[ \t]*\r?\n/);
+  const front = end === -1 ? head : head.slice(0, end);
+  return VENDOR_KEYS.find(([, keys]) => keys.test(front))?.[0];
+}

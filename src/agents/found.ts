@@ -1,0 +1,53 @@
+import type { AgentDefinition, AgentProblem } from '../protocol/agent.ts';
+import type { LoadedAgents } from './formats/format.ts';
+import type { SkippedPath } from './walk.ts';
+
+/** An agent whose name another one has that was found before it. */
+interface ShadowedAgent {
+  readonly agent: AgentDefinition;
+  /** The path of the one that counts. */
+  readonly by: string;
+}
+
+export interface DiscoveredAgents {
+  /** In search order; no two of the same name, case ignored. */
+  readonly agents: readonly AgentDefinition[];
+  readonly shadowed: readonly ShadowedAgent[];
+  /**
+   * Files that gave no agent, and why: documents, links out of the tree. The code of a project's file
+   * that nobody has trusted is `untrusted`, and `changed` where its former content was.
+   */
+  readonly skipped: readonly SkippedPath[];
+  /** Files that were meant as agents and could not be loaded. They are in `skipped`, too. */
+  readonly problems: readonly AgentProblem[];
+}
+
+/** What a search has found so far. */
+export interface Found {
+  readonly agents: AgentDefinition[];
+  readonly skipped: SkippedPath[];
+  readonly problems: AgentProblem[];
+}
+
+/** Takes what a file gave. */
+export function collect(path: string, { items, problems }: LoadedAgents, into: Found): void {
+  into.agents.push(...items);
+  const [first] = problems;
+  if (items.length === 0 && first !== undefined) {
+    into.skipped.push({ path, code: first.code, reason: first.message });
+  }
+  into.problems.push(...problems.filter(({ code }) => code !== 'not-an-agent'));
+}
+
+/** First wins by name, case ignored. */
+export function shadow({ agents: found, skipped, problems }: Found): DiscoveredAgents {
+  const agents = new Map<string, AgentDefinition>();
+  const shadowed: ShadowedAgent[] = [];
+  for (const agent of found) {
+    const key = agent.name.toLowerCase();
+    const winner = agents.get(key);
+    if (winner === undefined) agents.set(key, agent);
+    else shadowed.push({ agent, by: winner.origin.path });
+  }
+  return { agents: [...agents.values()], shadowed, skipped, problems };
+}
