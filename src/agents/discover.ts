@@ -6,7 +6,7 @@ import { musterFormat } from './formats/muster.ts';
 import type { LoadedAgents } from './formats/format.ts';
 import { filesIn, MAX_ENTRIES } from './place-files.ts';
 import { agentPlaces } from './places.ts';
-import type { Place } from './places.ts';
+import type { Place } from './place.ts';
 import { agentText, MAX_AGENT_BYTES, readText } from './read-text.ts';
 import { collect, shadow, type DiscoveredAgents, type Found } from './found.ts';
 

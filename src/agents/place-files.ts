@@ -2,7 +2,8 @@ import { realpathSync, statSync } from 'node:fs';
 import { systemErrorCode } from '../base/errors.ts';
 import type { Environment } from '../sys/env.ts';
 import type { AgentFormat } from './formats/format.ts';
-import { agentPlaces, type Place } from './places.ts';
+import type { Place } from './place.ts';
+import { agentPlaces } from './places.ts';
 import { walkFiles, type FoundFile, type SkippedPath } from './walk.ts';
 
 /** Directory entries that one discovery looks at. */

@@ -5,21 +5,16 @@ import { projectDirectories } from '../sys/project-directories.ts';
 import { FORMATS, VENDOR_FORMATS } from './formats/all.ts';
 import { claudeFormat } from './formats/claude.ts';
 import type { AgentFormat, UserDirectories } from './formats/format.ts';
+import type { Place } from './place.ts';
+import { pluginPlaces, type ExtensibleFormat } from './plugins/places.ts';
 import { genFormat, musterFormat, subagentFormat } from './formats/muster.ts';
 
-/** Where to look. It need not exist. */
-export interface Place {
-  readonly format: AgentFormat;
-  readonly scope: 'project' | 'user';
-  /** A directory, searched with all below it, or a single file. */
-  readonly path: string;
-  /** No file outside this directory is read, wherever a link leads. */
-  readonly boundary: string;
-}
+/** Formats of products with extensions, in the order in which they are searched. */
+const EXTENSIBLE: readonly ExtensibleFormat[] = [];
 
 /**
  * Every place to look in, first wins: SPEC "Agent definitions", search order. `cwd` is absolute. Looks
- * for `.git`, and nothing else.
+ * for `.git`, and at what is installed.
  */
 export function agentPlaces(cwd: string, environment: Environment): readonly Place[] {
   const user = userDirectories(environment);
@@ -33,6 +28,7 @@ export function agentPlaces(cwd: string, environment: Environment): readonly Pla
     ...VENDOR_FORMATS.flatMap(ofProject),
     ...VENDOR_FORMATS.flatMap((format) => userPlaces(format, user)),
     ...ofProject(subagentFormat),
+    ...pluginPlaces(cwd, user, EXTENSIBLE),
   ];
 }
 
