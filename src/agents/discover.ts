@@ -7,6 +7,7 @@ import type { LoadedAgents } from './formats/format.ts';
 import { filesIn, MAX_ENTRIES } from './place-files.ts';
 import { agentPlaces } from './places.ts';
 import type { Place } from './place.ts';
+import { newStamp, type Stamp } from './stamp.ts';
 import { agentText, MAX_AGENT_BYTES, readText } from './read-text.ts';
 import { collect, shadow, type DiscoveredAgents, type Found } from './found.ts';
 
@@ -21,30 +22,39 @@ export interface DiscoverOptions {
   readonly trust: ProjectTrust;
   /** Agents of `--agents` or of the library's caller: they go before all others. */
   readonly session?: readonly AgentDefinition[];
+  /** Paths on which it depends beside the agent files: for the stamp. */
+  readonly dependsOn?: readonly string[];
+}
+
+/** With a stamp (`agentFilesStamp`) of the files as they were then. */
+export interface StampedAgents extends DiscoveredAgents {
+  readonly stamp: string;
 }
 
 interface Search extends Found {
   readonly budget: { entries: number; bytes: number };
   readonly trust: ProjectTrust;
+  readonly stamp: Stamp;
 }
 
 /**
  * All agents that can be used in a directory, in the search order of SPEC "Agent definitions". Never
  * throws for what a file holds; a file that cannot be loaded keeps no other from loading.
  */
-export async function discoverAgents(options: DiscoverOptions): Promise<DiscoveredAgents> {
+export async function discoverAgents(options: DiscoverOptions): Promise<StampedAgents> {
   const search: Search = {
     agents: [...(options.session ?? [])],
     skipped: [],
     problems: [],
     budget: { entries: MAX_ENTRIES, bytes: MAX_BYTES },
     trust: options.trust,
+    stamp: newStamp(options.dependsOn ?? []),
   };
   for (const place of agentPlaces(options.cwd, options.environment)) {
     await searchPlace(place, search);
   }
   search.agents.push(...(await loadBuiltinAgents()));
-  return shadow(search);
+  return { ...shadow(search), stamp: search.stamp.text() };
 }
 
 /** The six built-in agents, read from their files as a user's would be. */
@@ -58,6 +68,7 @@ export async function loadBuiltinAgents(): Promise<readonly AgentDefinition[]> {
 async function searchPlace(place: Place, search: Search): Promise<void> {
   const found = filesIn(place, search.budget);
   if (found === undefined) return;
+  search.stamp.add(found);
   search.skipped.push(...found.skipped);
   for (const file of found.files) {
     const { path } = file;

@@ -9,7 +9,7 @@ import { walkFiles, type FoundFile, type SkippedPath } from './walk.ts';
 /** Directory entries that one discovery looks at. */
 export const MAX_ENTRIES = 10_000;
 
-interface PlaceFiles {
+export interface PlaceFiles {
   /** Real path that no link may lead out of. */
   readonly boundary: string;
   readonly files: readonly FoundFile[];

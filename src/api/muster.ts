@@ -1,5 +1,4 @@
 import { homedir } from 'node:os';
-import { discoverAgents } from '../agents/discover.ts';
 import { systemClock } from '../base/clock.ts';
 import { Deadlines } from '../base/deadlines.ts';
 import { errorMessage, UsageError } from '../base/errors.ts';
@@ -20,6 +19,7 @@ import { resolveInRoots } from '../sys/real-path.ts';
 import { builtinTools } from '../tools/index.ts';
 import { ControlChannel } from './control-channel.ts';
 import { admit } from './admission.ts';
+import { openAgents } from './live-agents.ts';
 import { loadConfig } from './config/load.ts';
 import { userConfigDir } from './config/paths.ts';
 import { openDataDir } from './data-dir.ts';
@@ -33,6 +33,7 @@ import { Session, type Muster } from './session.ts';
 import { connectLimits, engineSettings, modelSettings } from './settings.ts';
 import { stateDirectory } from './state-place.ts';
 import { untrustedNotice } from './trust/notice.ts';
+import { trustFile } from './trust/trust-store.ts';
 import { projectTrust } from './trust/project-trust.ts';
 import { standingRules } from './standing-rules.ts';
 import { workspaceRoots } from './workspace.ts';
@@ -68,15 +69,20 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
   });
   // What the first request needs loads while the agents are read.
   models.preload(main.provider);
-  const agents = await discoverAgents({
+  const directory = stateDirectory(state);
+  const agents = await openAgents({
     cwd,
     environment,
-    trust,
     session: options.agents ?? [],
+    trust,
+    // What has been trusted since counts, too.
+    trustAgain: () => projectTrust({ ...state, decision, onProblem: onNotice }),
+    dependsOn: [trustFile(directory)],
+    clock: systemClock,
+    onNotice,
   });
-  const unused = untrustedNotice({ files: loaded.files, skipped: agents.skipped });
+  const unused = untrustedNotice({ files: loaded.files, skipped: agents.discovered.skipped });
   if (unused !== null) onNotice(unused);
-  const directory = stateDirectory(state);
   const { durability } = config.store;
   const store =
     options.log === false
@@ -108,7 +114,7 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
     model: withConcurrency(models, admitted.maxConcurrent),
     models: createChooser(setup, { allowOverride: config.taskTool.allowModelOverride }),
     tools: builtinTools(),
-    agents: { agents: () => agents.agents },
+    agents,
     clock: systemClock,
     deadlines,
     settings: {

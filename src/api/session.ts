@@ -85,7 +85,7 @@ interface SessionParts {
   readonly store: TaskStore;
   readonly router: EventRouter;
   readonly setup: ModelSetup;
-  readonly agents: DiscoveredAgents;
+  readonly agents: { readonly discovered: DiscoveredAgents };
   readonly grant: RootGrant;
   /** Null: nothing of its tasks is on disk, so nobody else knows of them. */
   readonly channel: ControlChannel | null;
@@ -105,7 +105,7 @@ export class Session implements Muster {
   }
 
   get agents(): DiscoveredAgents {
-    return this.parts.agents;
+    return this.parts.agents.discovered;
   }
 
   get models(): ModelSetup {
@@ -258,7 +258,7 @@ export class Session implements Muster {
 
   private agentNamed(name: string | undefined): AgentDefinition | null {
     if (name === undefined) return null;
-    const found = findAgent(name, this.parts.agents.agents);
+    const found = findAgent(name, this.agents.agents);
     if (!found.ok) throw new UsageError(found.error.message);
     return found.agent;
   }

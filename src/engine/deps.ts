@@ -54,6 +54,8 @@ export interface ModelChooser {
 }
 
 export interface AgentSource {
+  /** Looks whether files have changed, now and then; called before agents are chosen by name. Never rejects. */
+  refresh(): Promise<void>;
   /** All that may be chosen by name, shadowed ones left out. Called at each use: files may change. */
   agents(): readonly AgentDefinition[];
 }

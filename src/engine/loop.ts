@@ -85,6 +85,7 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
 async function take(deps: EngineDeps, run: TaskRun, step: Step): Promise<Ending | null> {
   switch (step.kind) {
     case 'calls':
+      if (run.spec.tools.includes('Task')) await deps.agents.refresh();
       await runCalls(deps, run, run.asGiven(step.calls));
       return null;
     case 'turn':

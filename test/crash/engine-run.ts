@@ -102,7 +102,7 @@ export function engineOver(
       facts: async () => ({ contextWindow: null, maxOutput: null, price: null }),
     },
     tools: witnessedTools(witness),
-    agents: { agents: () => parseSessionAgents(SESSION_AGENTS).items },
+    agents: { refresh: async () => {}, agents: () => parseSessionAgents(SESSION_AGENTS).items },
     clock: STILL_CLOCK,
     deadlines: new Deadlines(systemClock),
     settings: { ...SETTINGS, ...settings },

@@ -171,7 +171,7 @@ class Life {
         facts: async () => ({ contextWindow: null, maxOutput: 10, price: null }),
       },
       tools: [this.tool('Bash'), this.tool('Read')],
-      agents: { agents: () => [WORKER] },
+      agents: { refresh: async () => {}, agents: () => [WORKER] },
       clock: this.time,
       deadlines: this.deadlines,
       settings,

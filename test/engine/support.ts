@@ -116,7 +116,7 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
       facts: setup.facts ?? (async () => FACTS),
     },
     tools: setup.tools ?? [waitTool],
-    agents: { agents: () => [WORKER] },
+    agents: { refresh: async () => {}, agents: () => [WORKER] },
     clock: systemClock,
     deadlines: new Deadlines(systemClock),
     settings: { ...SETTINGS, ...setup.settings },

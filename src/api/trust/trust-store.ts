@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { parseJsonLine } from '../../base/jsonl.ts';
 import type { ProjectFileKind, ProjectFileName } from '../../sys/project-file.ts';
@@ -15,6 +16,12 @@ export interface TrustEntry extends ProjectFileName {
 
 const FILE_NAME = 'trust.json';
 const VERSION = 1;
+
+/** Where it is kept in a state directory. */
+export function trustFile(directory: string): string {
+  return join(directory, FILE_NAME);
+}
+
 const KINDS: ReadonlySet<string> = new Set<ProjectFileKind>(['config', 'permissions', 'agent']);
 
 /** What the user has approved of all projects, in one file of the state directory. */

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { errorMessage } from '../base/errors.ts';
+import type { Environment } from '../sys/env.ts';
+import { MAX_ENTRIES, filesIn, type PlaceFiles } from './place-files.ts';
+import { agentPlaces } from './places.ts';
+
+/** What tells whether agent files have changed, without opening any. */
+export interface Stamp {
+  add(found: PlaceFiles): void;
+  text(): string;
+}
+
+/** `others` are looked at beside what is added. */
+export function newStamp(others: readonly string[]): Stamp {
+  const hash = createHash('sha256');
+  return {
+    add({ files, skipped }) {
+      for (const { path, realPath } of files) hash.update(`${path}\0${stateOf(realPath)}\n`);
+      for (const { path, code } of skipped) hash.update(`${path}\0${code}\n`);
+    },
+    text() {
+      for (const path of others) hash.update(`${path}\0${stateOf(path)}\n`);
+      return hash.digest('hex');
+    },
+  };
+}
+
+/**
+ * The stamp of the agent files that could be used in `cwd` now: another one than before when one of
+ * them has come, gone or been written.
+ */
+export function agentFilesStamp(
+  cwd: string,
+  environment: Environment,
+  others: readonly string[],
+): string {
+  const stamp = newStamp(others);
+  const budget = { entries: MAX_ENTRIES };
+  for (const place of agentPlaces(cwd, environment)) {
+    const found = filesIn(place, budget);
+    if (found !== undefined) stamp.add(found);
+  }
+  return stamp.text();
+}
+
+function stateOf(path: string): string {
+  try {
+    const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return stat === undefined
+      ? 'absent'
+      : [stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(' ');
+  } catch (error) {
+    // What cannot be looked at stays the same until it can.
+    return errorMessage(error);
+  }
+}
