@@ -1,4 +1,5 @@
 import type { Row } from '../harness/row.ts';
+import { agents } from './agents.ts';
 import { decision } from './decision.ts';
 import { delegation } from './delegation.ts';
 import { eventLog } from './event-log.ts';
@@ -22,6 +23,7 @@ export const ROWS: readonly Row[] = [
   prefix,
   eventLog,
   listing,
+  agents,
   decision,
   stop,
   sandbox,

@@ -5,6 +5,9 @@ import { readAtMost } from '../sys/read-at-most.ts';
 /** Bytes of one agent file. */
 export const MAX_AGENT_BYTES = 4 * 1024 * 1024;
 
+/** Without state between two texts; a byte order mark is not part of the text. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 type ReadText =
   | { readonly ok: true; readonly text: string; readonly bytes: number }
   | { readonly ok: false; readonly code: string; readonly reason: string };
@@ -36,8 +39,7 @@ export function readText(path: string): ReadText {
 export function agentText(bytes: Buffer): ReadText {
   if (bytes.includes(0)) return refused('binary', 'A binary file (it holds NUL bytes).');
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return { ok: true, text, bytes: bytes.length };
+    return { ok: true, text: UTF8.decode(bytes), bytes: bytes.length };
   } catch {
     // The decoder throws for nothing else.
     return refused('not-utf8', 'Not UTF-8 text. Save it as UTF-8.');

@@ -1,6 +1,8 @@
 import { closeSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { errorMessage, MusterError, systemErrorCode } from '../base/errors.ts';
-import { openFileInRoots } from './open-in-roots.ts';
+import { holdDirectory } from './held-directory.ts';
+import { openHeldFile, type OpenFile, type OpenPlace } from './open-in-roots.ts';
 import { readAtMost } from './read-at-most.ts';
 import { sha256 } from './read-file.ts';
 import { resolveInRoots } from './real-path.ts';
@@ -87,13 +89,23 @@ class Refusal extends Error {
 function readRegular(path: string, { boundary, maxBytes }: ProjectFileRequest): Buffer {
   // What it holds is what is trusted: other names of it (hard links) do no harm.
   const judged = new Map([[path, { real: path, mayHaveOtherNames: true }]]);
-  const { fd } = openFileInRoots(path, { roots: [boundary], judged });
+  const { fd } = openResolved(path, { roots: [boundary], judged });
   try {
     const bytes = readAtMost(fd, maxBytes);
     if (bytes !== undefined) return bytes;
     throw new Refusal('too-large', `Larger than the limit of ${maxBytes} bytes.`);
   } finally {
     closeSync(fd);
+  }
+}
+
+/** `path` has just been resolved: one that has become a link since is refused. */
+function openResolved(path: string, place: OpenPlace): OpenFile {
+  const directory = holdDirectory('/', dirname(path));
+  try {
+    return openHeldFile(directory, path, place);
+  } finally {
+    directory.close();
   }
 }
 

@@ -1,5 +1,8 @@
 import { fstatSync, readSync } from 'node:fs';
 
+/** Bytes. */
+const SMALL = 4096;
+
 /**
  * The content of an open file; undefined when it has more than `maxBytes`, whatever size it claims to
  * have. Reads at most one byte over the limit.
@@ -10,12 +13,15 @@ export function readAtMost(descriptor: number, maxBytes: number): Buffer | undef
   // A file that grows, or that claims to be empty and is not (as in /proc), is read to its end.
   const chunks: Buffer[] = [];
   let length = 0;
-  for (let wanted = claimed + 1; length <= maxBytes; wanted = maxBytes + 1 - length) {
+  let wanted = claimed + 1;
+  while (length <= maxBytes) {
     const chunk = Buffer.allocUnsafe(wanted);
     const read = readSync(descriptor, chunk, 0, wanted, null);
     if (read === 0) return Buffer.concat(chunks, length);
     chunks.push(chunk.subarray(0, read));
     length += read;
+    // Mostly to be told that nothing more is there: no large buffer for that.
+    wanted = Math.min(Math.max(SMALL, length), maxBytes + 1 - length);
   }
   return undefined;
 }

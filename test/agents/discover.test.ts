@@ -48,6 +48,7 @@ test('with no directories there are the built-in agents', async () => {
     shadowed: [],
     skipped: [],
     problems: [],
+    stamp: expect.stringMatching(/^[0-9a-f]{64}$/),
   });
 });
 

@@ -28,6 +28,17 @@ export function foldFieldName(name: string): string {
   return name.toLowerCase().replaceAll(/[-_]/g, '');
 }
 
+/** The names that formats ask for, which are few, and asked for in every file. */
+const asked = new Map<string, string>();
+
+function foldAsked(name: string): string {
+  const known = asked.get(name);
+  if (known !== undefined) return known;
+  const folded = foldFieldName(name);
+  asked.set(name, folded);
+  return folded;
+}
+
 interface FieldReaderOptions {
   readonly path: string;
   readonly vendor: string;
@@ -56,13 +67,13 @@ export function fieldReader(options: FieldReaderOptions): FieldReader {
   return {
     vendor,
     take(name) {
-      const key = keys.get(foldFieldName(name));
+      const key = keys.get(foldAsked(name));
       const field = key === undefined ? undefined : left.get(key);
       if (key !== undefined) left.delete(key);
       return field;
     },
     peek: (name) => {
-      const key = keys.get(foldFieldName(name));
+      const key = keys.get(foldAsked(name));
       return key === undefined ? undefined : left.get(key);
     },
     untaken: () => left,
