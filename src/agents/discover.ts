@@ -1,6 +1,11 @@
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { Environment } from '../sys/env.ts';
-import { readProjectFile, untrustedReason, type ProjectTrust } from '../sys/project-file.ts';
+import {
+  openProjectFiles,
+  untrustedReason,
+  type ProjectFiles,
+  type ProjectTrust,
+} from '../sys/project-file.ts';
 import { builtinSources } from './builtin.ts';
 import { musterFormat } from './formats/muster.ts';
 import type { LoadedAgents } from './formats/format.ts';
@@ -33,7 +38,7 @@ export interface StampedAgents extends DiscoveredAgents {
 
 interface Search extends Found {
   readonly budget: { entries: number; bytes: number };
-  readonly trust: ProjectTrust;
+  readonly files: ProjectFiles;
   readonly stamp: Stamp;
 }
 
@@ -42,12 +47,13 @@ interface Search extends Found {
  * throws for what a file holds; a file that cannot be loaded keeps no other from loading.
  */
 export async function discoverAgents(options: DiscoverOptions): Promise<StampedAgents> {
+  using files = openProjectFiles(options.trust);
   const search: Search = {
     agents: [...(options.session ?? [])],
     skipped: [],
     problems: [],
     budget: { entries: MAX_ENTRIES, bytes: MAX_BYTES },
-    trust: options.trust,
+    files,
     stamp: newStamp(options.dependsOn ?? []),
   };
   for (const place of agentPlaces(options.cwd, options.environment)) {
@@ -93,7 +99,7 @@ export const UNTRUSTED: ReadonlySet<string> = new Set(['untrusted', 'changed']);
 function projectText(path: string, boundary: string, search: Search): FileText {
   return readWithin(search.budget, () => {
     const request = { kind: 'agent', path, boundary, maxBytes: MAX_AGENT_BYTES } as const;
-    const reading = readProjectFile(request, search.trust);
+    const reading = search.files.read(request);
     switch (reading.kind) {
       case 'read':
         return agentText(reading.bytes);

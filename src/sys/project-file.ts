@@ -1,8 +1,8 @@
-import { closeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, lstatSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { errorMessage, MusterError, systemErrorCode } from '../base/errors.ts';
-import { holdDirectory } from './held-directory.ts';
-import { openHeldFile, type OpenFile, type OpenPlace } from './open-in-roots.ts';
+import { holdDirectory, type HeldDirectory } from './held-directory.ts';
+import { openHeldFile } from './open-in-roots.ts';
 import { readAtMost } from './read-at-most.ts';
 import { sha256 } from './read-file.ts';
 import { resolveInRoots } from './real-path.ts';
@@ -55,26 +55,92 @@ export function readProjectFile(
   request: ProjectFileRequest,
   trust: ProjectTrust,
 ): ProjectFileReading {
-  const { kind, path, boundary } = request;
+  using files = openProjectFiles(trust);
+  return files.read(request);
+}
+
+/** Reads as `readProjectFile` does. */
+export interface ProjectFiles extends Disposable {
+  read(request: ProjectFileRequest): ProjectFileReading;
+}
+
+/** For many files: the directory of the last one is held, so that the next one in it is found at once. */
+export function openProjectFiles(trust: ProjectTrust): ProjectFiles {
+  let held: HeldPlace | undefined;
+  const release = (): void => {
+    held?.directory.close();
+    held = undefined;
+  };
+  return {
+    read(request) {
+      try {
+        const known = held === undefined ? undefined : entryOf(held, request);
+        if (held !== undefined && known !== undefined) return judge(request, trust, known);
+        const resolved = resolve(request);
+        if (resolved.kind !== 'resolved') return resolved;
+        release();
+        held = hold(request, resolved.real);
+        return judge(request, trust, { real: resolved.real, directory: held.directory });
+      } catch (thrown) {
+        return refusal(thrown);
+      }
+    },
+    [Symbol.dispose]: release,
+  };
+}
+
+interface HeldPlace {
+  readonly boundary: string;
+  /** As it is asked for; null when only a file in it was, by a link. */
+  readonly path: string | null;
+  readonly real: string;
+  readonly directory: HeldDirectory;
+}
+
+interface Entry {
+  /** Absolute, without links. */
+  readonly real: string;
+  /** That of `real`. */
+  readonly directory: HeldDirectory;
+}
+
+/** A file in the directory that is held; undefined for a link, which may lead anywhere. */
+function entryOf(held: HeldPlace, { path, boundary }: ProjectFileRequest): Entry | undefined {
+  if (dirname(path) !== held.path || boundary !== held.boundary) return undefined;
+  const name = basename(path);
+  const stats = lstatSync(held.directory.at(name), { throwIfNoEntry: false });
+  if (stats?.isFile() !== true) return undefined;
+  return { real: join(held.real, name), directory: held.directory };
+}
+
+function hold({ path, boundary }: ProjectFileRequest, real: string): HeldPlace {
+  const parent = dirname(real);
+  const isLink = lstatSync(path).isSymbolicLink();
+  const directory = holdDirectory('/', parent);
+  return { boundary, path: isLink ? null : dirname(path), real: parent, directory };
+}
+
+type Resolution = { readonly kind: 'resolved'; readonly real: string } | ProjectFileReading;
+
+function resolve({ path, boundary }: ProjectFileRequest): Resolution {
   const place = resolveInRoots(path, [boundary]);
   if (!place.inside) {
     return refused('link-outside', `A link out of ${boundary}. Copy the file there instead.`);
   }
-  if (!place.exists) {
-    return place.problem === undefined || place.problem === 'not_a_directory'
-      ? { kind: 'absent' }
-      : refused('unreadable', `Cannot be read: ${path}: ${place.problem}`);
-  }
+  if (place.exists) return { kind: 'resolved', real: place.real };
+  return place.problem === undefined || place.problem === 'not_a_directory'
+    ? { kind: 'absent' }
+    : refused('unreadable', `Cannot be read: ${path}: ${place.problem}`);
+}
+
+function judge(request: ProjectFileRequest, trust: ProjectTrust, entry: Entry): ProjectFileReading {
+  const { kind, path } = request;
   let content: Buffer | undefined;
-  const read = (): Buffer => (content ??= readRegular(place.real, request));
-  try {
-    const verdict = trust.judge({ kind, path }, () => sha256(read()));
-    return verdict.state === 'trusted'
-      ? { kind: 'read', bytes: read() }
-      : { kind: 'untrusted', verdict };
-  } catch (thrown) {
-    return refusal(thrown);
-  }
+  const read = (): Buffer => (content ??= readRegular(entry, request));
+  const verdict = trust.judge({ kind, path }, () => sha256(read()));
+  return verdict.state === 'trusted'
+    ? { kind: 'read', bytes: read() }
+    : { kind: 'untrusted', verdict };
 }
 
 class Refusal extends Error {
@@ -86,26 +152,19 @@ class Refusal extends Error {
   }
 }
 
-function readRegular(path: string, { boundary, maxBytes }: ProjectFileRequest): Buffer {
+function readRegular(
+  { real, directory }: Entry,
+  { boundary, maxBytes }: ProjectFileRequest,
+): Buffer {
   // What it holds is what is trusted: other names of it (hard links) do no harm.
-  const judged = new Map([[path, { real: path, mayHaveOtherNames: true }]]);
-  const { fd } = openResolved(path, { roots: [boundary], judged });
+  const judged = new Map([[real, { real, mayHaveOtherNames: true }]]);
+  const { fd } = openHeldFile(directory, real, { roots: [boundary], judged });
   try {
     const bytes = readAtMost(fd, maxBytes);
     if (bytes !== undefined) return bytes;
     throw new Refusal('too-large', `Larger than the limit of ${maxBytes} bytes.`);
   } finally {
     closeSync(fd);
-  }
-}
-
-/** `path` has just been resolved: one that has become a link since is refused. */
-function openResolved(path: string, place: OpenPlace): OpenFile {
-  const directory = holdDirectory('/', dirname(path));
-  try {
-    return openHeldFile(directory, path, place);
-  } finally {
-    directory.close();
   }
 }
 

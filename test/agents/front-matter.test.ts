@@ -57,6 +57,16 @@ describe('the fast path', () => {
     );
   });
 
+  test('reads lists of plain values', () => {
+    expect(parseSimple('tools:\n  - Read\n  - Web Fetch\nskills:\n- a\n- 3\nx: y\n', 2)).toEqual(
+      new Map([
+        ['tools', { value: ['Read', 'Web Fetch'], line: 2 }],
+        ['skills', { value: ['a', 3], line: 5 }],
+        ['x', { value: 'y', line: 8 }],
+      ]),
+    );
+  });
+
   test.each([
     ['', 'nothing'],
     ['a: b: c', 'a mapping inside'],
@@ -64,7 +74,13 @@ describe('the fast path', () => {
     ['a: b:', 'a colon at the end'],
     ['a: "b"', 'quotes'],
     ['a: [b]', 'a list'],
-    ['a:\n  - b', 'a block'],
+    ['a:', 'nothing after the key'],
+    ['a:\n  b', 'a block'],
+    ['a:\n  - b\n   - c', 'another indent'],
+    ['a:\n  - b\n    c', 'a second line of an item'],
+    ['a:\n  - b\n\n  - c', 'a list with a blank line'],
+    ['a:\n  - b: c', 'a list of mappings'],
+    ['a:\n  - - b', 'a list of lists'],
     ['a: b\n  c', 'a second line'],
     ['a: b\na: c', 'a key that stands twice'],
     ['a: null', 'null'],
@@ -133,10 +149,22 @@ describe('the fast path', () => {
     fc.constantFrom(': ', ':  ', ':'),
     text.map((parts) => parts.join('')),
   );
-  const lines = fc.array(
-    line.map((parts) => parts.join('')),
-    { minLength: 1, maxLength: 4 },
+  const item = fc.tuple(
+    fc.constantFrom('- ', '  - ', '  - ', '    -  ', ' '),
+    text.map((parts) => parts.join('')),
   );
+  const head = fc.constantFrom('tools:', 'skills:', 'tools: ');
+  const lines = fc
+    .array(
+      fc.oneof(
+        line.map((parts) => [parts.join('')]),
+        fc.tuple(head, fc.array(item, { maxLength: 3 })).map(([first, items]) => {
+          return [first, ...items.map((parts) => parts.join(''))];
+        }),
+      ),
+      { minLength: 1, maxLength: 4 },
+    )
+    .map((parts) => parts.flat());
 
   test('gives what the library gives, or nothing', async () => {
     let read = 0;
@@ -151,7 +179,7 @@ describe('the fast path', () => {
         const plain: unknown = parse(yaml, { stringKeys: true });
         expect(Object.fromEntries([...simple].map(([k, { value }]) => [k, value]))).toEqual(plain);
       }),
-      { numRuns: 2000 },
+      { numRuns: 4000 },
     );
     expect(read).toBeGreaterThan(0);
   });

@@ -13,22 +13,46 @@ const CONSTANT = new Map<string, JsonValue>([
 const CONSTANT_LIKE = /^(?:true|false|null)$/i;
 const INTEGER = /^(?:0|[1-9]\d{0,14})$/;
 
+/** `key:`, before a list. */
+const LIST_KEY = /^([A-Za-z][\w-]*):$/;
+/** `- value` with any indent. */
+const ITEM = /^( *)- +([A-Za-z0-9][ -~]*)$/;
+
 /**
- * Reads front matter that consists of flat `key: plain value` lines, and nothing else, without the
- * YAML library: it takes longer to load than Muster may take to start. Undefined for anything that
- * could mean more; what it does return equals what the library gives.
+ * Reads front matter that consists of flat `key: plain value` lines and lists of plain values, and
+ * nothing else, without the YAML library: it takes longer to load than Muster may take to start.
+ * Undefined for anything that could mean more; what it does return equals what the library gives.
  */
 export function parseSimple(yaml: string, firstLine: number): Fields | undefined {
   const fields = new Map<string, Field>();
-  for (const [index, line] of yaml.split('\n').entries()) {
-    if (line === '') continue;
-    const [, key, raw] = ENTRY.exec(line) ?? [];
-    if (key === undefined || raw === undefined || fields.has(key)) return undefined;
-    const value = plainValue(raw.trimEnd());
+  const lines = yaml.split('\n');
+  for (let index = 0; index < lines.length; index += 1) {
+    const text = lines[index] ?? '';
+    if (text === '') continue;
+    const line = firstLine + index;
+    const [, key, raw] = ENTRY.exec(text) ?? LIST_KEY.exec(text) ?? [];
+    if (key === undefined || fields.has(key)) return undefined;
+    const list = raw === undefined ? plainList(lines, index + 1) : undefined;
+    const value = list ?? (raw === undefined ? undefined : plainValue(raw.trimEnd()));
     if (value === undefined) return undefined;
-    fields.set(key, { value, line: firstLine + index });
+    fields.set(key, { value, line });
+    index += list?.length ?? 0;
   }
   return fields.size === 0 ? undefined : fields;
+}
+
+/** The items from this line on, all with one indent; undefined when there is none, or one is not plain. */
+function plainList(lines: readonly string[], from: number): readonly JsonValue[] | undefined {
+  const items: JsonValue[] = [];
+  const indent = ITEM.exec(lines[from] ?? '')?.[1];
+  for (const text of lines.slice(from)) {
+    const [, own, raw] = ITEM.exec(text) ?? [];
+    if (own === undefined || raw === undefined) break;
+    const value = own === indent ? plainValue(raw.trimEnd()) : undefined;
+    if (value === undefined) return undefined;
+    items.push(value);
+  }
+  return items.length === 0 ? undefined : items;
 }
 
 function plainValue(text: string): JsonValue | undefined {

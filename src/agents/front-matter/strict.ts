@@ -8,6 +8,8 @@ type StrictResult =
   /** `line` is a line of the file. */
   | { readonly ok: false; readonly message: string; readonly line: number };
 
+let yamlLibrary: typeof import('yaml') | undefined;
+
 /** More uses of aliases than any agent file needs; a bomb needs more. */
 const MAX_ALIAS_COUNT = 10;
 
@@ -29,7 +31,9 @@ export async function parseStrict(
     const message = `more than ${maxIndicators} lines, commas, brackets and the like`;
     return { ok: false, message, line: firstLine };
   }
-  const { isMap, isScalar, LineCounter, parseDocument } = await import('yaml');
+  // Asked for again, the import of a module that is there costs as much as parsing a small file.
+  yamlLibrary ??= await import('yaml');
+  const { isMap, isScalar, LineCounter, parseDocument } = yamlLibrary;
   const counter = new LineCounter();
   try {
     const document = parseDocument(yaml, {
