@@ -153,13 +153,13 @@ describe('the fast path', () => {
     fc.constantFrom('- ', '  - ', '  - ', '    -  ', ' '),
     text.map((parts) => parts.join('')),
   );
-  const head = fc.constantFrom('tools:', 'skills:', 'tools: ');
+  const head = fc.constantFrom<string>('tools:', 'skills:', 'tools: ');
   const lines = fc
     .array(
       fc.oneof(
         line.map((parts) => [parts.join('')]),
         fc.tuple(head, fc.array(item, { maxLength: 3 })).map(([first, items]) => {
-          return [first, ...items.map((parts) => parts.join(''))];
+          return [[first], items.map((parts) => parts.join(''))].flat();
         }),
       ),
       { minLength: 1, maxLength: 4 },

@@ -61,12 +61,27 @@ function agentLines(
           `asks for mode ${permissionMode}${mode === null ? '' : ` (${mode}), and gets no more than yours`}`,
         ]),
     ...(model === undefined ? [] : [`model: ${model}`]),
+    ...furtherLines(agent),
     ...Object.entries(limits).map(([name, value]) => `${name}: ${value}`),
     ...Object.entries(extra).map(
       ([name, value]) => `does nothing: ${name}: ${JSON.stringify(value)}`,
     ),
     ...agent.problems.map(({ message }) => `! ${message}`),
     `prompt: ${plural(agent.prompt.split('\n').length, 'line')}; read them in the file`,
+  ];
+}
+
+/** Fields that most agents do not have. */
+function furtherLines(agent: AgentDefinition): readonly string[] {
+  const { delegatesTo, skills, background, initialPrompt, effort, unusable } = agent;
+  return [
+    ...(delegatesTo === undefined ? [] : [`delegates to: ${delegatesTo.join(', ')}`]),
+    ...(skills === undefined ? [] : [`skills it begins with: ${skills.join(', ')}`]),
+    ...(background === true ? ['runs in the background'] : []),
+    ...(initialPrompt === undefined ? [] : [`first message: ${cut(initialPrompt)}`]),
+    ...(effort === undefined ? [] : [`effort: ${effort}`]),
+    ...(agent.refusesQuestions === true ? ['what would be asked of you is refused instead'] : []),
+    ...(unusable === undefined ? [] : [`cannot be started: ${unusable}`]),
   ];
 }
 
