@@ -6,6 +6,7 @@ import type {
 import { deferred } from '../../base/async.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Deadlines } from '../../base/deadlines.ts';
+import type { Effort } from '../../protocol/agent.ts';
 import {
   modelName,
   type ModelPart,
@@ -15,6 +16,7 @@ import {
 import type { HttpFetch, TrafficObserver } from '../../sys/http-types.ts';
 import { Answer, BROKE_OFF } from './answer.ts';
 import type { Dialect, Endpoint } from './dialect.ts';
+import { Efforts, mayBeOfEffort } from './effort.ts';
 import { BrokenOff, cancelled, toFailure, type FailureScope } from './failure.ts';
 import { toCallOptions } from './prompt.ts';
 import { endpointFetch, type ResponseWatch } from './endpoint-fetch.ts';
@@ -46,6 +48,7 @@ export function createAdapter(
   endpoint: Endpoint,
   deps: AdapterDeps,
 ): WireModelPort {
+  const efforts = new Efforts();
   return {
     async *stream(request, signal, observer) {
       const progress = { accepted: false };
@@ -59,11 +62,20 @@ export function createAdapter(
         yield { type: 'failed', failure: cancelled(scope()) };
         return;
       }
-      try {
-        yield* read(request, signal, observer, { dialect, endpoint, deps, progress });
-      } catch (thrown) {
-        const failure = signal.aborted ? cancelled(scope()) : toFailure(thrown, scope());
-        yield { type: 'failed', failure };
+      const left = [...efforts.tries(request)];
+      for (;;) {
+        const effort = left.shift() ?? null;
+        try {
+          const wiring = { dialect, endpoint, deps, progress, effort };
+          yield* read(request, signal, observer, wiring);
+          efforts.learn(request, effort);
+          return;
+        } catch (thrown) {
+          const failure = signal.aborted ? cancelled(scope()) : toFailure(thrown, scope());
+          if (left.length > 0 && !progress.accepted && mayBeOfEffort(failure)) continue;
+          yield { type: 'failed', failure };
+          return;
+        }
       }
     },
   };
@@ -75,6 +87,8 @@ interface Wiring {
   readonly deps: AdapterDeps;
   /** Whether the answer has begun; for both who reads it and who judges its failure. */
   readonly progress: { accepted: boolean };
+  /** Null: none is sent. */
+  readonly effort: Effort | null;
 }
 
 /** Ends with `finished` or throws what it failed with. */
@@ -90,7 +104,7 @@ async function* read(
     watching(observer, () => firstByte.resolve('byte')),
     wiring,
   );
-  const opening = Promise.resolve(open(model, request, signal, wiring.dialect));
+  const opening = Promise.resolve(open(model, request, signal, wiring));
   let source: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | null = null;
   const { progress } = wiring;
   let ended = false;
@@ -149,13 +163,13 @@ function open(
   model: LanguageModelV4,
   request: ModelRequest,
   signal: AbortSignal,
-  dialect: Dialect,
+  { dialect, effort }: Wiring,
 ): PromiseLike<LanguageModelV4StreamResult> {
   const maxOutputTokens = request.maxOutputTokens ?? dialect.maxOutputTokens?.(request.model.id);
   return model.doStream({
     ...toCallOptions(request, dialect.rules),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(request.effort === undefined ? {} : { reasoning: request.effort }),
+    ...(effort === null ? {} : { reasoning: effort }),
     providerOptions: dialect.providerOptions(request),
     abortSignal: signal,
   });
