@@ -44,6 +44,7 @@ export async function askPerson(
   waiting: Waiting,
 ): Promise<Verdict> {
   const { call } = asked.ready;
+  if (run.rights.refusesQuestions === true) return unasked(asked, refusesToAsk(run));
   const digest = digestOf(asked);
   const known = run.state.questions.get(call.id);
   const isSame = known?.digest === digest && run.honours(known.seq);
@@ -52,10 +53,7 @@ export async function askPerson(
     return answer.kind === 'no' ? denied(answer.reason) : { kind: 'allowed' };
   }
   if (isHalted(run.state)) return refused(`Not asked: ${haltedMessage(run.state)}.`);
-  if (run.tree.onAsk === 'deny') {
-    const { decision } = asked;
-    return { kind: 'refused', decision, refusal: refuseUnanswered(decision) };
-  }
+  if (run.tree.onAsk === 'deny') return unasked(asked);
   if (isPartlyHidden(deps, run, asked)) return refused(HIDDEN);
   const question = openQuestion(run, { callId: call.id, digest }, (id) =>
     questionOf(deps, run, asked, id),
@@ -75,6 +73,21 @@ export function closeQuestion(run: TaskRun, { call }: ReadyCall): void {
     answer: { kind: 'once' },
     by: 'rule',
   });
+}
+
+function unasked({ decision }: AskedCall, why?: string): Verdict {
+  return { kind: 'refused', decision, refusal: refuseUnanswered(decision, why) };
+}
+
+/** Why a task asks nobody anything, though somebody may be there: as a sentence. */
+export function refusesToAsk(run: TaskRun): string {
+  for (let at: TaskRun | null = run; at !== null; at = at.parent) {
+    const { agent } = at.spec;
+    if (agent.refusesQuestions === true) {
+      return `It is not asked: the definition of \`${agent.name}\` wants what would be asked to be refused.`;
+    }
+  }
+  return 'It is not asked: a task above wants what would be asked to be refused.';
 }
 
 function denied(reason: string | null): Verdict {

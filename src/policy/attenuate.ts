@@ -24,6 +24,7 @@ export function rootRights(grant: RootGrant, definition: AgentDefinition | null)
     ...root,
     mode: effectiveMode(definition, grant.mode),
     disallowedTools: denialsOf(definition),
+    ...refusal(definition),
   };
 }
 
@@ -44,6 +45,7 @@ export function attenuate(
     ...ceiling,
     mode: effectiveMode(definition, ceiling.mode),
     disallowedTools: sortedUnion(ceiling.disallowedTools, denialsOf(definition)),
+    ...refusal(ceiling, definition),
     depth: ceiling.depth + 1,
   };
 }
@@ -57,6 +59,7 @@ export function intersectRights(recorded: Rights, ceiling: Rights): Rights {
     disallowedTools: sortedUnion(recorded.disallowedTools, ceiling.disallowedTools),
     roots,
     network: recorded.network && ceiling.network,
+    ...refusal(recorded, ceiling),
     depth: Math.max(recorded.depth, ceiling.depth),
     maxDepth: Math.min(recorded.maxDepth, ceiling.maxDepth),
   };
@@ -81,6 +84,13 @@ function intersectRules(recorded: Rights, ceiling: Rights, roots: readonly strin
     ask: narrowing('ask'),
     deny: narrowing('deny'),
   };
+}
+
+/** Whoever refuses to be asked refuses it for all below: nothing that narrows takes it back. */
+function refusal(
+  ...sources: readonly { readonly refusesQuestions?: boolean }[]
+): Pick<Rights, 'refusesQuestions'> {
+  return sources.some((each) => each.refusesQuestions === true) ? { refusesQuestions: true } : {};
 }
 
 function denialsOf(definition: AgentDefinition): readonly string[] {

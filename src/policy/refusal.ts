@@ -4,10 +4,15 @@ import type { Decision } from '../protocol/permission.ts';
  * What the model reads when a call may not run: because it is denied, or because it would have to be
  * asked about and nobody is there to answer. Names the rule or mode that would let it run, for whoever
  * reads the answer.
+ *
+ * @param unasked why nobody is asked, as a sentence
  */
-export function refuseUnanswered(decision: Decision): string {
+export function refuseUnanswered(
+  decision: Decision,
+  unasked = 'Nobody is here to be asked.',
+): string {
   const parts = [`Refused, nothing was done. ${decision.reason}`];
-  if (decision.verdict === 'ask') parts.push('Nobody is here to be asked.');
+  if (decision.verdict === 'ask') parts.push(unasked);
   if (decision.wouldAllow !== undefined) {
     parts.push(`A user can allow it with ${asFlag(decision.wouldAllow)}.`);
   }

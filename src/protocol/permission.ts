@@ -36,6 +36,8 @@ export interface Rights {
   readonly roots: readonly string[];
   /** Whether commands in the sandbox reach the network. */
   readonly network: boolean;
+  /** Set: what would be asked of a person is refused. Absent: it is asked. */
+  readonly refusesQuestions?: true;
   readonly depth: number;
   readonly maxDepth: number;
 }

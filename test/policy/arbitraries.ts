@@ -91,7 +91,13 @@ const toolNames = fc.subarray(['Edit', 'Write', 'Bash', 'Task', 'WebFetch', 'mcp
   maxLength: 2,
 });
 
-export const anyRights: fc.Arbitrary<Rights> = fc.record({
+/** Absent, like all that is absent in a definition, or set. */
+const refusal = fc.constantFrom<{ readonly refusesQuestions?: true }>(
+  {},
+  { refusesQuestions: true },
+);
+
+const rightsButRefusal = fc.record({
   mode: fc.constantFrom(...PERMISSION_MODES),
   rules: anyRules.map(rules),
   disallowedTools: toolNames.map((names) => names.toSorted()),
@@ -101,10 +107,16 @@ export const anyRights: fc.Arbitrary<Rights> = fc.record({
   maxDepth: fc.nat(3),
 });
 
+export const anyRights: fc.Arbitrary<Rights> = fc
+  .tuple(rightsButRefusal, refusal)
+  .map(([rights, refuses]) => Object.assign(rights, refuses));
+
+const agentButRefusal = fc.record({
+  mode: fc.constantFrom(null, ...PERMISSION_MODES),
+  disallowedTools: toolNames,
+  tools: fc.record({ mode: fc.constantFrom('all', 'allow', 'deny'), names: toolNames }),
+});
+
 export const anyAgent: fc.Arbitrary<AgentDefinition> = fc
-  .record({
-    mode: fc.constantFrom(null, ...PERMISSION_MODES),
-    disallowedTools: toolNames,
-    tools: fc.record({ mode: fc.constantFrom('all', 'allow', 'deny'), names: toolNames }),
-  })
-  .map(agent);
+  .tuple(agentButRefusal, refusal)
+  .map(([parts, refuses]) => agent({ ...parts, ...refuses }));

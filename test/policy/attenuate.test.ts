@@ -35,6 +35,7 @@ function isBelow(low: Rights, high: Rights): boolean {
     holds(low.disallowedTools, high.disallowedTools) &&
     low.roots.every((root) => high.roots.some((each) => isInside(each, root))) &&
     (high.network || !low.network) &&
+    (low.refusesQuestions === true || high.refusesQuestions === undefined) &&
     low.depth >= high.depth &&
     low.maxDepth <= high.maxDepth
   );
@@ -89,6 +90,15 @@ describe('attenuate', () => {
     expect(decide(edit('a.ts'), worker, FACTS).verdict).toBe('allow');
   });
 
+  test('who wants nothing asked wants it of all below, whatever those say', () => {
+    const silent = attenuate(rights(), agent({ refusesQuestions: true }));
+    expect(silent).toEqual({ ...rights(), refusesQuestions: true, depth: 1 });
+    expect(attenuate(silent, agent({ refusesQuestions: false })).refusesQuestions).toBe(true);
+    expect(intersectRights(rights(), silent).refusesQuestions).toBe(true);
+    expect(intersectRights(silent, rights()).refusesQuestions).toBe(true);
+    expect(attenuate(rights(), agent(), silent).refusesQuestions).toBe(true);
+  });
+
   test('is below the parent, and no call that the parent refuses runs in the child', () => {
     fc.assert(
       fc.property(anyRights, fc.array(anyAgent, { maxLength: 4 }), anyCall, (root, chain, made) => {
@@ -141,6 +151,21 @@ describe('attenuate', () => {
 });
 
 describe('intersectRights', () => {
+  test('of three does not depend on which two come first', () => {
+    fc.assert(
+      fc.property(anyRights, anyRights, anyRights, (one, two, three) => {
+        const left = intersectRights(intersectRights(one, two), three);
+        const right = intersectRights(one, intersectRights(two, three));
+        expect([left.refusesQuestions, left.mode, left.disallowedTools, left.network]).toEqual([
+          right.refusesQuestions,
+          right.mode,
+          right.disallowedTools,
+          right.network,
+        ]);
+      }),
+    );
+  });
+
   test('is below both, and cutting again changes nothing', () => {
     fc.assert(
       fc.property(anyRights, anyRights, (recorded, ceiling) => {
@@ -199,5 +224,6 @@ describe('rootRights', () => {
     expect(rootRights(grant, asked)).toEqual({ ...grant, disallowedTools: ['Write'], depth: 0 });
     expect(rootRights(grant, agent({ mode: 'plan' })).mode).toBe('plan');
     expect(rootRights(grant, agent()).mode).toBe('acceptEdits');
+    expect(rootRights(grant, agent({ refusesQuestions: true })).refusesQuestions).toBe(true);
   });
 });

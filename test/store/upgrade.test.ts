@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { upgradeEvent } from '../../src/store/event-guard.ts';
+import { isTaskEvent, upgradeEvent } from '../../src/store/event-guard.ts';
 import { taskSpec } from './fixture-data.ts';
 
 const stamp = (v: number) => ({ v, seq: 3, ts: 7, task: 'task00000001', epoch: 1 });
@@ -35,4 +35,14 @@ describe('events of older versions', () => {
   ])('%s', (_name, old, added) => {
     expect(upgradeEvent(old)).toEqual({ ...old, ...added });
   });
+});
+
+it('a task that was logged before tasks could refuse questions asks as it did', () => {
+  const made = { ...stamp(2), type: 'task.created', spec: taskSpec('task00000001') };
+  const upgraded = upgradeEvent(made);
+  expect(isTaskEvent(upgraded, 'task00000001')).toBe(true);
+  expect(upgraded).not.toHaveProperty('spec.rights.refusesQuestions');
+  const silent = { ...made.spec.rights, refusesQuestions: true };
+  const changed = { ...stamp(2), type: 'terms.changed', rights: silent, limits: {}, model: {} };
+  expect(upgradeEvent(changed)).toEqual(changed);
 });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonValue } from '../../base/json.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
+import { refusesToAsk } from '../ask-person.ts';
 import { openQuestion } from '../question-state.ts';
 import type { TaskRun } from '../task-run.ts';
 import type { Workshop } from '../workshop.ts';
@@ -60,8 +61,8 @@ function parse(value: JsonValue): ValidationResult<AskUserInput> {
   return args.result({ question, options });
 }
 
-const NOBODY_THERE =
-  'Nobody is here to answer: this run has no user to ask (--on-ask deny). Decide yourself, and say in your answer what you assumed.';
+const DECIDE = 'Decide yourself, and say in your answer what you assumed.';
+const NOBODY_THERE = `Nobody is here to answer: this run has no user to ask (--on-ask deny). ${DECIDE}`;
 
 async function ask(
   workshop: Workshop,
@@ -75,6 +76,9 @@ async function ask(
   for (;;) {
     const answer = answerTo(caller, { callId: context.callId, digest });
     if (answer !== null) return { text: answer };
+    if (caller.rights.refusesQuestions === true) {
+      return { text: `${refusesToAsk(caller)} ${DECIDE}`, error: 'PERMISSION_DENIED' };
+    }
     if (tree.onAsk === 'deny') return { text: NOBODY_THERE, error: 'PERMISSION_DENIED' };
     const question = openQuestion(caller, { callId: context.callId, digest }, (id) => ({
       kind: 'input',
