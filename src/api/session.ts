@@ -11,7 +11,7 @@ import { stopOrder, type StopOrder } from '../engine/stop.ts';
 import type { TaskRun } from '../engine/task-run.ts';
 import { OFFLINE, resolveForTask, resolveMain, type ModelSetup } from '../model/resolve.ts';
 import { rootRights, type RootGrant } from '../policy/attenuate.ts';
-import type { AgentDefinition } from '../protocol/agent.ts';
+import { modelWishes, type AgentDefinition } from '../protocol/agent.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
 import type { PermissionMode, Rights } from '../protocol/permission.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
@@ -271,10 +271,11 @@ export class Session implements Muster {
   private modelFor(agent: AgentDefinition | null, prompt: string): ResolvedModel {
     const { setup } = this.parts;
     const main = this.mainModel(prompt);
-    if (agent?.model === undefined || setup.settings.flag !== undefined) return main;
+    if (agent === null || modelWishes(agent).length === 0 || setup.settings.flag !== undefined)
+      return main;
     const model = resolveForTask(setup, {
       call: undefined,
-      definition: agent.model,
+      definition: modelWishes(agent),
       agent: agent.name,
       prompt,
       parent: main,

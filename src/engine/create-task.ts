@@ -3,12 +3,8 @@ import type { AgentDefinition } from '../protocol/agent.ts';
 import type { RequestPrefix, ResolvedModel } from '../protocol/model.ts';
 import type { Rights } from '../protocol/permission.ts';
 import type { TaskLimits, TaskSource, TaskSpec } from '../protocol/task.ts';
-import type { AnyTool } from '../protocol/tool.ts';
-import { toolView } from '../policy/tool-view.ts';
-import type { EngineDeps } from './deps.ts';
+import type { Equipment } from './equipment.ts';
 import { openJournal } from './journal.ts';
-import { isMainAgent } from './main-agent.ts';
-import type { SharedPrefix } from './prefix.ts';
 import { taskLine } from './prompt.ts';
 import { TaskRun } from './task-run.ts';
 import type { Tree } from './tree.ts';
@@ -21,6 +17,7 @@ export interface TaskPlan {
   readonly rights: Rights;
   readonly model: ResolvedModel;
   readonly limits: TaskLimits;
+  readonly equipment: Equipment;
   readonly description: string;
   readonly prompt: string;
   /** Tasks that the prompt names and that its parent can reach. */
@@ -35,10 +32,10 @@ export interface TaskPlan {
 
 /** Freezes the specification, writes it, and returns the task ready to run. */
 export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): TaskRun {
-  const { deps, running } = workshop;
+  const { deps, prefixes, running } = workshop;
   const { id, parent, background } = plan;
-  const tools = toolsOf(deps, plan);
-  const shared = sharedPrefix(workshop, plan, tools);
+  const { tools, prompt } = plan.equipment;
+  const shared = prefixes.get(prompt, tools);
   const spec: TaskSpec = {
     id,
     root: parent?.run.spec.root ?? id,
@@ -87,56 +84,6 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
   running.add(run);
   return run;
 }
-
-type PrefixPlan = Pick<TaskPlan, 'agent' | 'rights' | 'cwd'> & { readonly parent: unknown };
-
-/** What all tasks of this kind begin their requests with. */
-export function sharedPrefix(
-  { deps, prefixes }: Workshop,
-  plan: PrefixPlan,
-  tools: readonly AnyTool[],
-): SharedPrefix {
-  return prefixes.get(
-    {
-      agent: plan.agent,
-      mode: plan.rights.mode,
-      isRoot: plan.parent === null,
-      types: tools.some((tool) => tool.name === 'Task') ? deps.agents.agents() : [],
-      environment: {
-        cwd: plan.cwd,
-        platform: deps.platform,
-        date: new Date(deps.clock.now()).toISOString().slice(0, 10),
-      },
-    },
-    tools,
-  );
-}
-
-/** The frozen view: what policy leaves of the definition's wish, among the tools that exist. */
-export function toolsOf(deps: EngineDeps, plan: PrefixPlan): readonly AnyTool[] {
-  const { settings } = deps;
-  const view = toolView({
-    definition: isMainAgent(plan.agent) ? null : plan.agent,
-    rights: plan.rights,
-    available: deps.tools,
-    nested: settings.nested,
-    root: plan.parent === null,
-  });
-  return toolsNamed(deps, view.names);
-}
-
-/** The tools of these names, as far as they exist and are switched on. */
-export function toolsNamed(
-  { settings, tools }: EngineDeps,
-  wanted: readonly string[],
-): readonly AnyTool[] {
-  const names = new Set(wanted);
-  if (!settings.taskTools) for (const name of TASK_TOOLS) names.delete(name);
-  return tools.filter((tool) => names.has(tool.name));
-}
-
-/** What `task_tool.enabled = false` takes out of every request. */
-const TASK_TOOLS = ['Task', 'TaskOutput', 'TaskStop', 'TaskSend', 'TaskList', 'TaskReplay'];
 
 /** Siblings share every byte up to the last system line, which is particular to the task. */
 export function requestPrefix(shared: RequestPrefix, spec: TaskSpec): RequestPrefix {

@@ -1,9 +1,12 @@
 import { MusterError } from '../base/errors.ts';
+import { modelWishes } from '../protocol/agent.ts';
 import type { TaskState } from '../protocol/state.ts';
 import { isBegunBy } from '../protocol/stint.ts';
 import type { ToolContext, ToolOutput } from '../protocol/tool.ts';
+import { findDelegable } from './delegable.ts';
 import { foldLog } from './fold-log.ts';
 import { runTask } from './loop.ts';
+import { DEFAULT_AGENT } from './plan-child.ts';
 import { handedIn } from './reach.ts';
 import { parentText } from './result.ts';
 import { resumeChild } from './resume-child.ts';
@@ -59,10 +62,21 @@ async function startChild(workshop: Workshop, call: TaskCall): Promise<string | 
     });
     return child instanceof MusterError ? child : child.spec.id;
   }
+  await prepareModels(workshop, call);
   const child = spawnChild(workshop, { ...call, announced });
   if (child instanceof MusterError) return child;
   void runTask(workshop.deps, child);
   return child.spec.id;
+}
+
+/** Before anything is decided: from there on nothing may come between. */
+async function prepareModels({ deps }: Workshop, { caller, input }: TaskCall): Promise<void> {
+  if (deps.models.prepare === undefined) return;
+  const word = input.subagentType ?? DEFAULT_AGENT;
+  const found = findDelegable(word, caller.spec.agent, deps.agents.agents());
+  if (!found.ok) return;
+  await deps.models.prepare(modelWishes(found.agent));
+  caller.signal.throwIfAborted();
 }
 
 function childOfCall({ children }: TaskState, callId: string): string | null {

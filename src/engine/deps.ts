@@ -40,16 +40,18 @@ export interface EngineSettings {
 /** Chooses models; a wish that can't be met is an error value or a warning, never a silent change. */
 export interface ModelChooser {
   /**
-   * `call` is what the Task call named, `definition` what the agent file says; `parent` serves
-   * `inherit`. Fails only for a wish of the call, also where the definition's model is binding.
+   * `call` is what the Task call named, `definition` what the agent file says, the first that can be
+   * had; `parent` serves `inherit`. Fails only for a wish of the call, also where the definition's model is binding.
    */
   forTask(wish: {
     readonly call: string | undefined;
-    readonly definition: string | undefined;
+    readonly definition: readonly string[];
     readonly agent: string;
     readonly prompt: string;
     readonly parent: ResolvedModel;
   }): ResolvedModel | MusterError;
+  /** Loads what it takes to understand these wishes. Absent: nothing. Never rejects. */
+  prepare?(definition: readonly string[]): Promise<void>;
   facts(model: ResolvedModel): Promise<ModelFacts>;
 }
 

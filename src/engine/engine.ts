@@ -1,5 +1,5 @@
 import { findAgent } from '../agents/find.ts';
-import { MusterError } from '../base/errors.ts';
+import { MusterError, UsageError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import { openQuestions } from '../protocol/inbox-state.ts';
@@ -12,6 +12,7 @@ import type { JsonObject } from '../base/json.ts';
 import { createTask } from './create-task.ts';
 import { createDelegation } from './delegation.ts';
 import type { EngineDeps } from './deps.ts';
+import { equip, whyUnusable } from './equipment.ts';
 import { foldLog } from './fold-log.ts';
 import { combineLimits } from './limits.ts';
 import { runTask } from './loop.ts';
@@ -36,6 +37,8 @@ export interface RootRequest {
   /** Default: a new one. */
   readonly id?: string;
   readonly prompt: string;
+  /** What lists show of it. Default: the first words of the prompt. */
+  readonly description?: string;
   readonly agent: AgentDefinition;
   readonly model: ResolvedModel;
   readonly rights: Rights;
@@ -92,19 +95,27 @@ export class Engine {
     tools.push(...taskTools(this.workshop, { delegate, typeName: (word) => this.typeName(word) }));
   }
 
-  /** Makes the main agent's task and sets it to work; its `ended` says when it is done. */
+  /**
+   * Makes the main agent's task and sets it to work; its `ended` says when it is done. Throws UsageError
+   * for an agent that can't be started.
+   */
   start(request: RootRequest): TaskRun {
     const { settings } = this.deps;
+    const { agent, rights, cwd } = request;
+    const equipment = equip(this.deps, { agent, rights, cwd, isRoot: true });
+    const unusable = whyUnusable(agent, equipment);
+    if (unusable !== null) throw new UsageError(unusable);
     const id = request.id ?? newId();
     const run = createTask(this.workshop, new Tree(id, this.deps), {
       ...request,
       id,
+      equipment,
       limits: combineLimits({
         config: settings.rootLimits,
-        definition: request.agent.limits,
+        definition: agent.limits,
         call: {},
       }),
-      description: describePrompt(request.prompt),
+      description: request.description ?? describePrompt(request.prompt),
       handed: [],
       background: false,
       parent: null,

@@ -1,12 +1,15 @@
 import { MusterError } from '../base/errors.ts';
 import { runningShells } from '../protocol/belongings.ts';
 import { unansweredCalls } from '../protocol/conversation.ts';
+import type { RequestPrefix } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
 import { isBegunBy } from '../protocol/stint.ts';
+import type { TaskSpec } from '../protocol/task.ts';
 import type { AnyTool } from '../protocol/tool.ts';
-import { requestPrefix, sharedPrefix, toolsNamed, toolsOf } from './create-task.ts';
+import { requestPrefix } from './create-task.ts';
 import { recordEnd, recordLoss, tasksBelow } from './delivery.ts';
 import type { EngineDeps } from './deps.ts';
+import { equip, promptInput, toolsNamed, type Post } from './equipment.ts';
 import { foldLog, LogFold } from './fold-log.ts';
 import { openJournal } from './journal.ts';
 import { shellEnded } from './shell-end.ts';
@@ -62,7 +65,7 @@ function openTask(workshop: Workshop, id: string, place: Place): TaskRun {
     }
     const run = new TaskRun(deps, {
       journal,
-      prefix: requestPrefix(known ?? sharedPrefix(workshop, spec, tools).prefix, spec),
+      prefix: requestPrefix(known ?? madeAnew(workshop, spec, tools), spec),
       view: new Map(tools.map((tool) => [tool.name, tool])),
       tree,
       parent: place.parent,
@@ -76,9 +79,23 @@ function openTask(workshop: Workshop, id: string, place: Place): TaskRun {
   }
 }
 
+function madeAnew(
+  { deps, prefixes }: Workshop,
+  spec: TaskSpec,
+  tools: readonly AnyTool[],
+): RequestPrefix {
+  return prefixes.get(promptInput(deps, postOf(spec), tools), tools).prefix;
+}
+
+function postOf({ agent, rights, cwd, parent }: TaskSpec): Post {
+  return { agent, rights, cwd, isRoot: parent === null };
+}
+
 /** The frozen view, as far as its tools may still run; a log from before views gets one by its rights. */
 function recordedTools(deps: EngineDeps, { spec }: TaskState): readonly AnyTool[] {
-  if (spec.tools.length === 0 && spec.prefix === '') return toolsOf(deps, spec);
+  if (spec.tools.length === 0 && spec.prefix === '') {
+    return equip(deps, postOf(spec)).tools;
+  }
   return toolsNamed(deps, spec.tools);
 }
 

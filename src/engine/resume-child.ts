@@ -1,5 +1,6 @@
 import { errorMessage, MusterError } from '../base/errors.ts';
 import { findAgent } from '../agents/find.ts';
+import { modelWishes } from '../protocol/agent.ts';
 import type { TaskInput } from '../protocol/event.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
@@ -25,7 +26,8 @@ export interface ResumeCall {
   readonly field: string;
   readonly word: string;
   readonly message: TaskInput;
-  readonly background: boolean;
+  /** Absent: as its definition says. */
+  readonly background?: boolean;
   /** What the call says of its type: an error unless it is the recorded one. */
   readonly subagentType?: string;
   readonly model?: string;
@@ -46,7 +48,9 @@ export async function resumeChild(
   const model = chosenModel(workshop, call, target);
   if (model instanceof MusterError) return model;
   try {
-    return await goOn(workshop, call, { id: target.spec.id, model });
+    const { id, agent } = target.spec;
+    const background = call.background ?? agent.background ?? false;
+    return await goOn(workshop, call, { id, model, background });
   } catch (thrown) {
     if (thrown instanceof MusterError) return thrown;
     throw thrown;
@@ -63,10 +67,17 @@ async function waitWhileEnding(
   if (run?.isEnding === true) await waitForEnd(run, caller.signal);
 }
 
+interface GoOnTerms {
+  readonly id: string;
+  /** Null: as recorded. */
+  readonly model: ResolvedModel | null;
+  readonly background: boolean;
+}
+
 async function goOn(
   workshop: Workshop,
   call: ResumeCall,
-  { id, model }: { readonly id: string; readonly model: ResolvedModel | null },
+  { id, model, background }: GoOnTerms,
 ): Promise<TaskRun> {
   const { deps } = workshop;
   const { caller, callId } = call;
@@ -77,7 +88,6 @@ async function goOn(
   const [child, ...below] = opened;
   try {
     if (caller.state.children.get(id)?.callId !== callId) {
-      const { background } = call;
       caller.journal.record({ type: 'child.resumed', child: id, callId, background });
     }
     if (!isBegunBy(child.state.stint, call.by, callId)) {
@@ -141,7 +151,7 @@ function chosenModel(
   if (model === undefined) return null;
   return deps.models.forTask({
     call: model,
-    definition: spec.agent.model,
+    definition: modelWishes(spec.agent),
     agent: spec.agent.name,
     prompt: message.text,
     parent: caller.spec.model,

@@ -1,4 +1,6 @@
+import type { MatchLogic } from '@pydantic/genai-prices';
 import type { ModelFacts, ModelPrice } from '../protocol/model.ts';
+import type { KnownId } from './display-name.ts';
 import type { ConfiguredProvider } from './providers.ts';
 
 /** The package whose data this is, and the day that its version was made. */
@@ -32,6 +34,25 @@ export async function modelFacts(
     price: toPrice(found.model_price),
     ...override,
   };
+}
+
+/** Which ids the bundled catalogue knows. Loads it, as `modelFacts` does. */
+export async function loadKnownIds(): Promise<KnownId> {
+  const { calcPrice } = await import('@pydantic/genai-prices');
+  return (vendor, name) => {
+    const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, name, { providerId: vendor });
+    if (found === null) return null;
+    const { id, match } = found.model;
+    // `claude-sonnet-4` is a name of `claude-sonnet-4-0`; `gpt-5-codex` one of a family, and an id.
+    if (id.startsWith(name)) return id;
+    return isNamed(match, name) || !isOtherVersion(name, id) ? name : null;
+  };
+}
+
+/** Whether the name stands in the catalogue as a whole, and is not taken for one by its beginning. */
+function isNamed(match: MatchLogic, name: string): boolean {
+  if ('or' in match) return match.or.some((each) => isNamed(each, name));
+  return 'equals' in match && match.equals === name;
 }
 
 /**

@@ -1,12 +1,15 @@
 import type { MusterError } from '../base/errors.ts';
 import { modelName, type ModelFacts, type ResolvedModel } from '../protocol/model.ts';
-import { modelFacts, NO_FACTS } from './catalogue.ts';
+import { loadKnownIds, modelFacts, NO_FACTS } from './catalogue.ts';
+import { isDisplayName, splitModelWish, type KnownId } from './display-name.ts';
 import { resolveForTask, type ModelSetup, type TaskWish } from './resolve.ts';
 
 /** The choice of models for delegated tasks, with one setup behind it. */
 export interface Chooser {
   /** Fails only for a wish of the call, as INVALID_PARAM. */
-  forTask(wish: Omit<TaskWish, 'allowOverride'>): ResolvedModel | MusterError;
+  forTask(wish: Omit<TaskWish, 'allowOverride' | 'knownId'>): ResolvedModel | MusterError;
+  /** Loads the catalogue where one of these is a display name. Never rejects. */
+  prepare(definition: readonly string[]): Promise<void>;
   /** Never rejects; what is not known is null. */
   facts(model: ResolvedModel): Promise<ModelFacts>;
 }
@@ -16,8 +19,18 @@ export function createChooser(
   { allowOverride }: { readonly allowOverride: boolean },
 ): Chooser {
   const known = new Map<string, Promise<ModelFacts>>();
+  let knownId: KnownId | null = null;
   return {
-    forTask: (wish) => resolveForTask(setup, { ...wish, allowOverride }),
+    forTask: (wish) =>
+      resolveForTask(setup, {
+        ...wish,
+        allowOverride,
+        ...(knownId === null ? {} : { knownId }),
+      }),
+    async prepare(definition) {
+      if (knownId !== null || !definition.flatMap(splitModelWish).some(isDisplayName)) return;
+      knownId = await loadKnownIds();
+    },
     facts(model) {
       const name = modelName(model);
       const found = known.get(name) ?? lookUp(setup, model);

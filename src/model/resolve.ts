@@ -2,6 +2,7 @@ import { MusterError, UsageError } from '../base/errors.ts';
 import { TIER_ALIASES, TIERS, type ResolvedModel, type Tier } from '../protocol/model.ts';
 import { autoTier } from './auto.ts';
 import { VENDORS } from './defaults.ts';
+import { idFromDisplayName, isDisplayName, splitModelWish, type KnownId } from './display-name.ts';
 import { isVendor, vendorOfId, type ConfiguredProvider, type ModelSettings } from './providers.ts';
 
 /** What models can be chosen from: found once, then everything here is pure. */
@@ -47,11 +48,13 @@ function mainWish(settings: ModelSettings): { wish: string; where: string } {
 export interface TaskWish extends ModelUser {
   /** From the Task call. */
   readonly call: string | undefined;
-  /** From the agent's definition. */
-  readonly definition: string | undefined;
+  /** From the agent's definition: the first that can be had. */
+  readonly definition: readonly string[];
   readonly parent: ResolvedModel;
   /** False: a definition's model is binding. */
   readonly allowOverride: boolean;
+  /** Absent: a display name of a vendor's model is believed. */
+  readonly knownId?: KnownId;
 }
 
 /** The model of a delegated task. An error is INVALID_PARAM and about the call alone. */
@@ -63,17 +66,48 @@ export function resolveForTask(setup: ModelSetup, wish: TaskWish): ResolvedModel
     const model = resolved(choice, `call: ${call}`);
     return wish.allowOverride ? model : binding(model, fromDefinition(setup, wish));
   }
-  if (definition === undefined) return inherit(parent, 'inherit');
+  if (definition.length === 0) return inherit(parent, 'inherit');
   return fromDefinition(setup, wish);
 }
 
+/** The first that can be had of all that it names; else its parent's, and a warning says why. */
 function fromDefinition(setup: ModelSetup, wish: TaskWish): ResolvedModel {
   const { agent, definition, parent } = wish;
-  const named = definition ?? 'inherit';
-  const choice = choose(named, setup, wish, parent);
-  if (!(choice instanceof MusterError)) return resolved(choice, `${agent}: ${named}`);
-  const warning = `${agent} asks for the model "${named}", which is not usable (${choice.message}); its parent's is used`;
-  return { ...inherit(parent, `${agent}: ${named}: not usable`), warning };
+  const wishes = definition.flatMap(splitModelWish);
+  const passed: string[] = [];
+  let because: string | null = null;
+  for (const named of wishes) {
+    const choice = chooseWished(named, setup, wish);
+    if (!(choice instanceof MusterError)) {
+      const { chain, ...model } = resolved(choice, `${agent}: ${named}`);
+      return { ...model, chain: [...passed, ...chain] };
+    }
+    because ??= choice.message;
+    passed.push(`${agent}: ${named}: not usable`);
+  }
+  const asked = (wishes.length === 0 ? definition : wishes).map((named) => `"${named}"`).join(', ');
+  const warning = `${agent} asks for the model ${asked}, which is not usable (${because ?? 'it names none'}); its parent's is used`;
+  const { chain, ...model } = inherit(parent, 'inherit');
+  return { ...model, chain: [...passed, ...chain.slice(1)], warning };
+}
+
+/** What a file says may be the name that an editor shows for a model. */
+function chooseWished(named: string, setup: ModelSetup, wish: TaskWish): Choice | MusterError {
+  const word = named.trim();
+  const isListed = setup.providers.some(
+    ({ models, tiers }) => models?.includes(word) === true || Object.values(tiers).includes(word),
+  );
+  if (isListed || !isDisplayName(word)) return choose(word, setup, wish, wish.parent);
+  const id = idFromDisplayName(word);
+  const vendor = vendorOfId(id);
+  if (vendor === null) {
+    // A server's own id may have capitals, but hardly blanks.
+    if (!/\s/.test(word)) return choose(word, setup, wish, wish.parent);
+    return invalid(`"${word}" is no id of a model, and no name of a known one`);
+  }
+  const known = wish.knownId === undefined ? id : wish.knownId(vendor, id);
+  if (known === null) return invalid(`no model of ${vendor} is known by this name`);
+  return withStep(`"${word}" is ${known}`, chooseNamed(known, setup));
 }
 
 function binding(model: ResolvedModel, bound: ResolvedModel): ResolvedModel | MusterError {

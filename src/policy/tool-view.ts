@@ -23,6 +23,8 @@ export interface ToolViewRequest {
   readonly nested: boolean;
   /** Whether the task is a main agent, which talks to the user. */
   readonly root: boolean;
+  /** Whether there is an agent that it may delegate to. */
+  readonly delegable: boolean;
 }
 
 /** A tool that was meant for the task and that it doesn't get. */
@@ -64,14 +66,17 @@ function wantedTools(request: ToolViewRequest): ReadonlySet<string> {
     const forPlans = rights.mode === 'plan' ? ['ExitPlanMode'] : [];
     return new Set([...MAIN_TOOLS, ...forPlans, ...servers]);
   }
+  // To name agents that it may delegate to is to ask for Task.
+  const namesAgents = (definition.delegatesTo ?? []).length > 0;
   if (definition.tools.mode !== 'allow') {
-    return new Set([...CORE_TOOLS, ...(nested ? ['Task'] : []), ...servers]);
+    return new Set([...CORE_TOOLS, ...(nested || namesAgents ? ['Task'] : []), ...servers]);
   }
   const listed = definition.tools.names.flatMap((name) => {
     const covered = servers.filter((tool) => nameCovers(name, tool));
     return covered.length > 0 ? covered : [name];
   });
-  return new Set([...listed, ...(nested && listed.length > 0 ? ['Task'] : [])]);
+  const delegates = namesAgents || (nested && listed.length > 0);
+  return new Set([...listed, ...(delegates ? ['Task'] : [])]);
 }
 
 /** Muster's own tools in their fixed order, then the others by name: the same bytes for every run. */
@@ -105,12 +110,27 @@ function deniedReason(name: string, { definition, rights }: ToolViewRequest): st
   return rule === undefined ? undefined : `The deny rule ${citeRule(rule)} forbids it.`;
 }
 
+/** A definition can name any number of agents. */
+const SHOWN_NAMES = 8;
+
 /** What depends on where in the tree of tasks it stands. */
-function placeReason(name: string, { rights, root }: ToolViewRequest): string | undefined {
+function placeReason(
+  name: string,
+  { definition, delegable, rights, root }: ToolViewRequest,
+): string | undefined {
   if (name === 'Task' && rights.depth >= rights.maxDepth) {
     return `At depth ${rights.depth} of at most ${rights.maxDepth} (max_depth) nothing more is delegated.`;
   }
+  if (name === 'Task' && !delegable) {
+    const named = definition?.delegatesTo ?? [];
+    return named.length === 0
+      ? 'Its definition names no agent that it may delegate to.'
+      : `None of the agents that it may delegate to is here: ${named.slice(0, SHOWN_NAMES).join(', ')}.`;
+  }
   if (name === 'AskUser' && !root) return 'Only the main agent asks the user.';
+  if (name === 'AskUser' && rights.refusesQuestions === true) {
+    return 'Its definition wants nothing asked of anybody.';
+  }
   if (name === 'ExitPlanMode' && !(root && rights.mode === 'plan')) {
     return 'Only a main agent in plan mode has a plan to present.';
   }

@@ -51,6 +51,8 @@ export interface AgentDefinition {
   readonly disallowedTools: readonly string[];
   /** A wish as written (`inherit`, a tier, an id, `provider/id`), absent for none. */
   readonly model?: string;
+  /** Where the file lists several, `model` the first: the first that can be had is taken. */
+  readonly models?: readonly string[];
   /** The mode as the file's vendor words it, verbatim; null when absent or not understood. */
   readonly permissionMode: string | null;
   /** What that means here, never wider than the vendor meant; null: no wish, its parent's holds. */
@@ -74,4 +76,12 @@ export interface AgentDefinition {
   /** Fields that are not understood, kept as they stood. */
   readonly extra: JsonObject;
   readonly problems: readonly AgentProblem[];
+}
+
+/** The models that a definition asks for, the most wanted first. */
+export function modelWishes({
+  model,
+  models,
+}: Pick<AgentDefinition, 'model' | 'models'>): readonly string[] {
+  return models ?? (model === undefined ? [] : [model]);
 }

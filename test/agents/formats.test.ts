@@ -273,7 +273,9 @@ describe('other fields', () => {
   });
 
   test.each([
-    ['model: [gpt-x, gpt-y]', { model: 'gpt-x' }, []],
+    ['model: [gpt-x, gpt-y]', { model: 'gpt-x', models: ['gpt-x', 'gpt-y'] }, []],
+    ['model: [3, {}, "", gpt-y]', { model: '3', models: ['3', 'gpt-y'] }, []],
+    ['model: [{}, gpt-y]', { model: 'gpt-y' }, []],
     ['model: {a: b}', {}, ['invalid-model']],
     ['model:', {}, []],
     ['effort: extreme', {}, ['invalid-effort']],

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
 import { Deadlines } from '../../src/base/deadlines.ts';
-import type { EngineSettings } from '../../src/engine/deps.ts';
+import type { EngineSettings, ModelChooser } from '../../src/engine/deps.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { Inbox, type OnAsk } from '../../src/engine/inbox.ts';
 import type { StandingRules } from '../../src/engine/standing-rules.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import type { TaskRun } from '../../src/engine/task-run.ts';
+import { rootRights as narrowedRights } from '../../src/policy/attenuate.ts';
 import { scriptedModel, type Script, type ScriptedModel } from '../../src/model/scripted.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import type { TaskEvent } from '../../src/protocol/event.ts';
@@ -76,6 +77,10 @@ export interface EngineSetup {
   readonly standing?: StandingRules;
   /** Of the root; default: the main agent. */
   readonly agent?: AgentDefinition;
+  /** That can be delegated to, beside the worker. */
+  readonly agents?: readonly AgentDefinition[];
+  /** Default: all are one. */
+  readonly forTask?: ModelChooser['forTask'];
   /** Of every model; default: no price, 100 tokens of output at most. */
   readonly facts?: () => Promise<ModelFacts>;
   /** Of another engine, whose tasks this one can resume. Default: a new one. */
@@ -112,11 +117,12 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
     ...redaction,
     model,
     models: {
-      forTask: ({ call }) => (call === undefined ? MODEL : { ...MODEL, id: call }),
+      forTask:
+        setup.forTask ?? (({ call }) => (call === undefined ? MODEL : { ...MODEL, id: call })),
       facts: setup.facts ?? (async () => FACTS),
     },
     tools: setup.tools ?? [waitTool],
-    agents: { refresh: async () => {}, agents: () => [WORKER] },
+    agents: { refresh: async () => {}, agents: () => [WORKER, ...(setup.agents ?? [])] },
     clock: systemClock,
     deadlines: new Deadlines(systemClock),
     settings: { ...SETTINGS, ...setup.settings },
@@ -135,12 +141,13 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
   });
   const ask = (setup.ask ?? []).map((tool) => ({ text: tool, tool, source: RULE_SOURCE }));
   const whole = rootRights(setup.settings?.maxDepth ?? SETTINGS.maxDepth);
-  const rights = {
+  const grant = {
     ...whole,
     mode: setup.mode ?? whole.mode,
     rules: { ...whole.rules, ask, deny: setup.deny ?? [] },
     roots: [setup.root ?? '/'],
   };
+  const rights = narrowedRights(grant, setup.agent ?? null);
   return {
     engine,
     model,

@@ -34,13 +34,13 @@ describe('the arguments of Task', () => {
     [
       'what is done anyway',
       { prompt: 'find it', run_in_background: false, context: 'fresh', isolation: 'none' },
-      { prompt: 'find it' },
+      { prompt: 'find it', background: false },
     ],
     ['null for absent', { prompt: 'find it', model: null }, { prompt: 'find it' }],
   ])('take %s', (_, params, input) => {
     expect(parseTaskInput(params)).toEqual({
       ok: true,
-      input: { background: false, ...input, params },
+      input: { ...input, params },
     });
   });
 

@@ -148,7 +148,7 @@ const PARENT: ResolvedModel = { provider: 'anthropic', id: 'claude-opus-5-5', ch
 function wish(overrides: Partial<TaskWish>): TaskWish {
   return {
     call: undefined,
-    definition: undefined,
+    definition: [],
     agent: 'Explore',
     prompt: 'Look',
     parent: PARENT,
@@ -170,59 +170,59 @@ function forTask(
 describe('a task', () => {
   test.each<[string, Environment, Partial<TaskWish>, Partial<ModelSettings>, string]>([
     ['nothing said', BOTH, {}, {}, 'anthropic/claude-opus-5-5'],
-    ['inherit', BOTH, { definition: 'inherit' }, {}, 'anthropic/claude-opus-5-5'],
-    ['a tier', BOTH, { definition: 'fast' }, {}, 'anthropic/claude-haiku-4-5'],
+    ['inherit', BOTH, { definition: ['inherit'] }, {}, 'anthropic/claude-opus-5-5'],
+    ['a tier', BOTH, { definition: ['fast'] }, {}, 'anthropic/claude-haiku-4-5'],
     [
       'the call before the definition',
       BOTH,
-      { definition: 'fast', call: 'sonnet' },
+      { definition: ['fast'], call: 'sonnet' },
       {},
       'anthropic/claude-sonnet-5',
     ],
-    ['a light model', { ...LLM, ...LIGHT }, { definition: 'fast' }, {}, 'light_llm/small'],
+    ['a light model', { ...LLM, ...LIGHT }, { definition: ['fast'] }, {}, 'light_llm/small'],
     [
       'a light model beside a key',
       { ...CLAUDE, ...LIGHT },
-      { definition: 'fast' },
+      { definition: ['fast'] },
       {},
       'light_llm/small',
     ],
-    ['no light model', { ...LLM, ...CLAUDE }, { definition: 'fast' }, {}, 'llm/big'],
+    ['no light model', { ...LLM, ...CLAUDE }, { definition: ['fast'] }, {}, 'llm/big'],
     [
       'the tiers follow a named main model',
       { ...LLM, ...LIGHT, ...CLAUDE },
-      { definition: 'fast' },
+      { definition: ['fast'] },
       { flag: 'anthropic/claude-opus-5' },
       'anthropic/claude-haiku-4-5',
     ],
     [
       'the tiers of a main model with none',
       { ...CLAUDE, ...LOCAL },
-      { definition: 'fast' },
+      { definition: ['fast'] },
       { flag: 'ollama/qwen3' },
       'ollama/qwen3',
     ],
     [
       'nothing leaves an offline session',
       BOTH,
-      { definition: 'fast' },
+      { definition: ['fast'] },
       { flag: 'offline' },
       'offline/offline',
     ],
     [
       'a configured tier',
       BOTH,
-      { definition: 'fast' },
+      { definition: ['fast'] },
       { fast: 'openai/gpt-6-luna' },
       'openai/gpt-6-luna',
     ],
-    ['auto', BOTH, { definition: 'auto' }, {}, 'anthropic/claude-haiku-4-5'],
+    ['auto', BOTH, { definition: ['auto'] }, {}, 'anthropic/claude-haiku-4-5'],
   ])('%s', (_what, env, overrides, settings, expected) => {
     expect(named(forTask(env, overrides, settings))).toBe(expected);
   });
 
   test('the chain of a fallback and of auto', () => {
-    expect(forTask(LLM, { definition: 'fast' }).chain).toEqual([
+    expect(forTask(LLM, { definition: ['fast'] }).chain).toEqual([
       'Explore: fast',
       'fast: not set',
       'balanced: llm (LLM_MODEL_ID)',
@@ -235,7 +235,7 @@ describe('a task', () => {
   });
 
   test("a definition's model that nobody has: the parent's, with a warning", () => {
-    expect(forTask(CLAUDE, { definition: 'openai/gpt-6-sol' })).toEqual({
+    expect(forTask(CLAUDE, { definition: ['openai/gpt-6-sol'] })).toEqual({
       provider: 'anthropic',
       id: 'claude-opus-5-5',
       chain: ['Explore: openai/gpt-6-sol: not usable', 'parent: anthropic/claude-opus-5-5'],
@@ -256,12 +256,12 @@ describe('a task', () => {
 
   test('where overriding is off, the definition binds', () => {
     const chooser = createChooser(setup(CLAUDE), { allowOverride: false });
-    expect(chooser.forTask(wish({ call: 'opus', definition: 'fast' }))).toMatchObject({
+    expect(chooser.forTask(wish({ call: 'opus', definition: ['fast'] }))).toMatchObject({
       code: 'INVALID_PARAM',
       message:
         "model: this agent's model is fixed to anthropic/claude-haiku-4-5 (task_tool.allow_model_override is false)",
     });
-    expect(chooser.forTask(wish({ call: 'haiku', definition: 'fast' }))).toMatchObject({
+    expect(chooser.forTask(wish({ call: 'haiku', definition: ['fast'] }))).toMatchObject({
       id: 'claude-haiku-4-5',
     });
   });

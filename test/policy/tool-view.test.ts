@@ -30,6 +30,7 @@ function view(parts: Partial<ToolViewRequest>) {
     available: ALL,
     nested: false,
     root: false,
+    delegable: true,
     ...parts,
   });
 }
@@ -137,4 +138,48 @@ describe('a child', () => {
       dropped: [{ name: 'Grep', reason: 'No such tool is available here.' }],
     });
   });
+});
+
+describe('an agent that names those that it may delegate to', () => {
+  const names = (parts: Partial<ToolViewRequest>) => view(parts).names;
+
+  test('gets Task, whatever list it has', () => {
+    const delegatesTo = ['Explore'];
+    expect(names({ definition: { ...only('Read'), delegatesTo } })).toEqual(['Read', 'Task']);
+    expect(names({ definition: { ...only(), delegatesTo } })).toEqual(['Task']);
+    expect(names({ definition: agent({ delegatesTo }) })).toContain('Task');
+  });
+
+  test('gets none where it denies it, at the last depth, or where none of them is', () => {
+    const definition = agent({ delegatesTo: ['Explore'], disallowedTools: ['Task'] });
+    const denied = { ...rights(), depth: 1, disallowedTools: ['Task'] };
+    expect(names({ definition, rights: denied })).not.toContain('Task');
+    const named = { ...only('Task'), delegatesTo: ['nobody', 'none'] };
+    expect(view({ definition: named, rights: { ...rights(), depth: 2, maxDepth: 2 } })).toEqual({
+      names: [],
+      dropped: [
+        {
+          name: 'Task',
+          reason: 'At depth 2 of at most 2 (max_depth) nothing more is delegated.',
+        },
+      ],
+    });
+    expect(view({ definition: named, delegable: false }).dropped).toEqual([
+      { name: 'Task', reason: 'None of the agents that it may delegate to is here: nobody, none.' },
+    ]);
+    expect(view({ definition: { ...named, delegatesTo: [] }, delegable: false }).dropped).toEqual([
+      { name: 'Task', reason: 'Its definition names no agent that it may delegate to.' },
+    ]);
+  });
+});
+
+test('who wants nothing asked gets no tool to ask with', () => {
+  const silent: Partial<ToolViewRequest> = {
+    definition: agent({ refusesQuestions: true }),
+    rights: { ...rights(), refusesQuestions: true },
+    root: true,
+  };
+  expect(view(silent).dropped).toEqual([
+    { name: 'AskUser', reason: 'Its definition wants nothing asked of anybody.' },
+  ]);
 });

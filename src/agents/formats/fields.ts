@@ -61,14 +61,14 @@ function textList(value: JsonValue): readonly string[] {
   return words.map((item) => text(item)).filter((item) => item !== undefined);
 }
 
-/** A string, or the first string of a list. */
-export function readModel(reader: FieldReader): Pick<AgentDefinition, 'model'> {
+/** A string, or a list of strings: the first that can be had is taken when it is started. */
+export function readModel(reader: FieldReader): Pick<AgentDefinition, 'model' | 'models'> {
   const field = reader.take('model');
   if (field === undefined || field.value === null) return {};
-  const model = Array.isArray(field.value)
-    ? field.value.map((item) => word(item)).find((item) => item !== undefined)
-    : word(field.value);
-  if (model !== undefined) return { model };
+  const listed = Array.isArray(field.value) ? field.value : [field.value];
+  const models = listed.map((item) => word(item)).filter((item) => item !== undefined);
+  const [model] = models;
+  if (model !== undefined) return models.length === 1 ? { model } : { model, models };
   reader.warn('invalid-model', '`model` is no name; the model is inherited.', field.line);
   return {};
 }

@@ -10,8 +10,8 @@ export interface TaskInput {
   readonly maxTurns?: number;
   /** The id of an ended task, or its beginning, that goes on with `prompt`. */
   readonly resume?: string;
-  /** Default false. */
-  readonly background: boolean;
+  /** Absent: as the agent's definition says. */
+  readonly background?: boolean;
   /** The arguments as the model gave them. */
   readonly params: JsonObject;
 }
@@ -72,8 +72,8 @@ export function parseTaskInput(value: JsonValue): ValidationResult<TaskInput> {
     ok: true,
     input: {
       prompt,
-      background,
       params: value,
+      ...(background === undefined ? {} : { background }),
       ...(description === undefined ? {} : { description }),
       ...(subagentType === undefined ? {} : { subagentType }),
       ...(model === undefined ? {} : { model }),
@@ -109,10 +109,10 @@ function textReader(args: ReadonlyMap<string, JsonValue>, issues: string[]) {
   };
 }
 
-function flag(value: JsonValue | undefined, issues: string[]): boolean {
-  if (value === undefined || typeof value === 'boolean') return value ?? false;
+function flag(value: JsonValue | undefined, issues: string[]): boolean | undefined {
+  if (value === undefined || typeof value === 'boolean') return value;
   issues.push(`run_in_background: must be true or false, not ${JSON.stringify(value)}`);
-  return false;
+  return undefined;
 }
 
 function turnCount(value: JsonValue | undefined, issues: string[]): number | undefined {

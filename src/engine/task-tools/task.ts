@@ -1,7 +1,7 @@
 import type { Tool } from '../../protocol/tool.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { Delegation } from '../delegation.ts';
-import { DEFAULT_AGENT } from '../spawn.ts';
+import { DEFAULT_AGENT } from '../plan-child.ts';
 import { parseTaskInput, type TaskInput } from './task-input.ts';
 
 /**

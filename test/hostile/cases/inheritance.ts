@@ -342,6 +342,44 @@ export const INHERITANCE_CASES = ofClass('agent inheritance', [
     expect: { tasks: { child: ['ran'] }, changes: { 'ws/b.txt': 'made\n' } },
   },
   {
+    name: 'what an agent wants refused is asked nowhere below it, though a person would allow all of it for good',
+    settings: {
+      person: 'always',
+      agents: {
+        silent: { description: 'd', prompt: 'p', permissionMode: 'dontAsk', tools: 'Write, Task' },
+        loud: WISHER,
+      },
+    },
+    model: {
+      main: [{ calls: [task('child', 'silent')] }],
+      tasks: {
+        child: [{ calls: [write('b.txt'), task('deep', 'loud')] }],
+        deep: [{ calls: [write('c.txt'), bash('touch d.txt')] }],
+      },
+    },
+    expect: {
+      tasks: {
+        child: [{ end: 'refused', says: /definition of `silent`/ }, 'ran'],
+        deep: [{ end: 'refused', says: /definition of `silent`/ }, 'refused'],
+      },
+      asked: [],
+    },
+  },
+  {
+    name: 'no other word for an agent gets around the list of those that may be delegated to',
+    settings: {
+      agent: 'lead',
+      agents: { lead: { description: 'd', prompt: 'p', tools: 'Task(Summary)' } },
+    },
+    model: once(
+      task('a', 'Bash'),
+      task('b', ' bash '),
+      task('c', 'code-reviewer'),
+      task('d', 'lead'),
+    ),
+    expect: { calls: ['failed', 'failed', 'failed', 'failed'], mostRequests: 2 },
+  },
+  {
     name: 'work goes down and comes back: three children, results in order (control)',
     control: true,
     settings: { mode: 'acceptEdits' },

@@ -1,0 +1,45 @@
+import { findAgent, type FoundAgent } from '../agents/find.ts';
+import type { AgentDefinition } from '../protocol/agent.ts';
+
+/**
+ * The agents that a task of this one may delegate to: those that its definition names, else all. A
+ * choice of that agent, like its list of tools, and no right: what it delegates to chooses by its own
+ * definition again. Who wants an agent kept out below too writes a deny rule, `Task(NAME)`.
+ */
+export function delegableAgents(
+  agent: Pick<AgentDefinition, 'delegatesTo'>,
+  agents: readonly AgentDefinition[],
+): readonly AgentDefinition[] {
+  if (agent.delegatesTo === undefined) return agents;
+  const named = new Set(
+    agent.delegatesTo.flatMap((word) => {
+      const found = findAgent(word, agents);
+      return found.ok ? [found.agent] : [];
+    }),
+  );
+  return agents.filter((each) => named.has(each));
+}
+
+/** The agent that a task of this one means by a word; INVALID_PARAM names those that it may mean. */
+export function findDelegable(
+  word: string,
+  by: Pick<AgentDefinition, 'name' | 'delegatesTo'>,
+  agents: readonly AgentDefinition[],
+): FoundAgent {
+  const delegable = delegableAgents(by, agents);
+  const found = findAgent(word, delegable);
+  if (found.ok || delegable.length === agents.length) return found;
+  const anywhere = findAgent(word, agents);
+  if (!anywhere.ok) return found;
+  const names = namesOf(delegable.map(({ name }) => name));
+  const message = `\`${by.name}\` may not delegate to \`${anywhere.agent.name}\`: its definition names those that it may. Valid: ${names}.`;
+  return { ok: false, error: { code: 'INVALID_PARAM', message, retryable: false } };
+}
+
+/** More names than this would bury the message. */
+const MAX_NAMES = 40;
+
+function namesOf(names: readonly string[]): string {
+  const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : '';
+  return `${names.slice(0, MAX_NAMES).join(', ')}${more}`;
+}

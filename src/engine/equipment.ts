@@ -1,0 +1,116 @@
+import type { AgentDefinition } from '../protocol/agent.ts';
+import type { Rights } from '../protocol/permission.ts';
+import type { AnyTool } from '../protocol/tool.ts';
+import { toolView, type DroppedTool } from '../policy/tool-view.ts';
+import { delegableAgents } from './delegable.ts';
+import type { AgentSource, EngineDeps } from './deps.ts';
+import { isMainAgent } from './main-agent.ts';
+import type { PromptInput } from './prompt.ts';
+
+/** What of the engine's ports it takes to say what a task would be. */
+export interface PlanDeps extends Pick<
+  EngineDeps,
+  'clock' | 'models' | 'platform' | 'settings' | 'tools'
+> {
+  readonly agents: Pick<AgentSource, 'agents'>;
+}
+
+/** Where a task stands and who works on it. */
+export interface Post {
+  readonly agent: AgentDefinition;
+  readonly rights: Rights;
+  readonly cwd: string;
+  readonly isRoot: boolean;
+}
+
+/** What a task begins its requests with, before anything of its own. */
+export interface Equipment {
+  /** The frozen view: what policy leaves of the definition's wish, among the tools that exist. */
+  readonly tools: readonly AnyTool[];
+  readonly dropped: readonly DroppedTool[];
+  /** What its system prompt is written from. */
+  readonly prompt: PromptInput;
+}
+
+/** Pure, but for the day that the clock says. */
+export function equip(deps: PlanDeps, post: Post): Equipment {
+  const { agent, rights, isRoot } = post;
+  const view = toolView({
+    definition: isMainAgent(agent) ? null : agent,
+    rights,
+    available: deps.tools,
+    nested: deps.settings.nested,
+    root: isRoot,
+    delegable: delegableAgents(agent, deps.agents.agents()).length > 0,
+  });
+  const tools = toolsNamed(deps, view.names);
+  const switchedOff = view.names
+    .filter((name) => !tools.some((tool) => tool.name === name))
+    .map((name) => ({ name, reason: 'task_tool.enabled is false.' }));
+  return {
+    tools,
+    dropped: [...view.dropped, ...switchedOff],
+    prompt: promptInput(deps, post, tools),
+  };
+}
+
+export function promptInput(
+  deps: PlanDeps,
+  { agent, rights, cwd, isRoot }: Post,
+  tools: readonly AnyTool[],
+): PromptInput {
+  const delegates = tools.some((tool) => tool.name === 'Task');
+  return {
+    agent,
+    mode: rights.mode,
+    isRoot,
+    types: delegates ? delegableAgents(agent, deps.agents.agents()) : [],
+    environment: {
+      cwd,
+      platform: deps.platform,
+      date: new Date(deps.clock.now()).toISOString().slice(0, 10),
+    },
+  };
+}
+
+/** The tools of these names, as far as they exist and are switched on. */
+export function toolsNamed(
+  { settings, tools }: Pick<PlanDeps, 'settings' | 'tools'>,
+  wanted: readonly string[],
+): readonly AnyTool[] {
+  const names = new Set(wanted);
+  if (!settings.taskTools) for (const name of TASK_TOOLS) names.delete(name);
+  return tools.filter((tool) => names.has(tool.name));
+}
+
+/** What `task_tool.enabled = false` takes out of every request. */
+const TASK_TOOLS = ['Task', 'TaskOutput', 'TaskStop', 'TaskSend', 'TaskList', 'TaskReplay'];
+
+/** Tools whose reasons a refusal repeats. */
+const SHOWN_TOOLS = 8;
+
+/**
+ * Why an agent can't be started here, and what to do; null: it can. One that asks for tools by name and
+ * gets none could only make things up; one that asks for none works without.
+ */
+export function whyUnusable(agent: AgentDefinition, { tools, dropped }: Equipment): string | null {
+  const { name, origin, unusable } = agent;
+  if (unusable !== undefined) {
+    return `\`${name}\` can't be started: ${sentence(unusable)} Mend ${origin.path}, or name another agent.`;
+  }
+  const { mode, names } = agent.tools;
+  const asksForSome = mode === 'allow' && names.length > 0;
+  if (!asksForSome || tools.some((tool) => asksFor(agent, tool.name))) return null;
+  const reasons = dropped.slice(0, SHOWN_TOOLS).map((each) => `${each.name}: ${each.reason}`);
+  const more = dropped.length > SHOWN_TOOLS ? ` And ${dropped.length - SHOWN_TOOLS} more.` : '';
+  return `\`${name}\` can't be started: none of the tools that it asks for can be had here. ${reasons.join(' ')}${more} Name another agent, or do the work yourself.`;
+}
+
+/** `Task` is also given to who does not ask for it. */
+function asksFor({ tools, delegatesTo = [] }: AgentDefinition, name: string): boolean {
+  return name !== 'Task' || tools.names.includes('Task') || delegatesTo.length > 0;
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

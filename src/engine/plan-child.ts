@@ -1,0 +1,83 @@
+import { MusterError } from '../base/errors.ts';
+import { attenuate } from '../policy/attenuate.ts';
+import { modelWishes, type AgentDefinition } from '../protocol/agent.ts';
+import type { ResolvedModel } from '../protocol/model.ts';
+import type { Rights } from '../protocol/permission.ts';
+import type { TaskLimits } from '../protocol/task.ts';
+import { findDelegable } from './delegable.ts';
+import { equip, whyUnusable, type Equipment, type PlanDeps } from './equipment.ts';
+import { combineLimits } from './limits.ts';
+
+/** The type of a Task call that names none. */
+export const DEFAULT_AGENT = 'general-purpose';
+
+/** Who delegates. */
+export interface Delegator {
+  readonly agent: AgentDefinition;
+  /** As they are now. */
+  readonly rights: Rights;
+  readonly model: ResolvedModel;
+  readonly cwd: string;
+}
+
+/** What the call of Task says of the child. */
+export interface ChildWish {
+  readonly prompt: string;
+  /** Default: `DEFAULT_AGENT`. */
+  readonly subagentType?: string;
+  readonly model?: string;
+  readonly maxTurns?: number;
+  readonly background?: boolean;
+}
+
+/** All that is decided about a child before it is made. */
+export interface ChildPlan {
+  readonly agent: AgentDefinition;
+  readonly rights: Rights;
+  readonly model: ResolvedModel;
+  readonly limits: TaskLimits;
+  readonly background: boolean;
+  readonly equipment: Equipment;
+}
+
+/**
+ * What a Task call would make, without making it: a spawn makes exactly this. What is wrong with the
+ * call is the error returned. Pure, but for the day that the clock says; `models.prepare` goes before it.
+ */
+export function planChild(deps: PlanDeps, by: Delegator, wish: ChildWish): ChildPlan | MusterError {
+  const { depth, maxDepth } = by.rights;
+  if (depth >= maxDepth) {
+    return new MusterError(
+      'LIMIT_EXCEEDED',
+      `the limit max_depth = ${maxDepth} is reached: this task is at depth ${depth} and can't delegate. Do the work yourself.`,
+    );
+  }
+  const word = wish.subagentType ?? DEFAULT_AGENT;
+  const found = findDelegable(word, by.agent, deps.agents.agents());
+  if (!found.ok) return new MusterError(found.error.code, `subagent_type: ${found.error.message}`);
+  const { agent } = found;
+  const rights = attenuate(by.rights, agent);
+  const equipment = equip(deps, { agent, rights, cwd: by.cwd, isRoot: false });
+  const unusable = whyUnusable(agent, equipment);
+  if (unusable !== null) return new MusterError('INVALID_PARAM', `subagent_type: ${unusable}`);
+  const model = deps.models.forTask({
+    call: wish.model,
+    definition: modelWishes(agent),
+    agent: agent.name,
+    prompt: wish.prompt,
+    parent: by.model,
+  });
+  if (model instanceof MusterError) return model;
+  return {
+    agent,
+    rights,
+    model,
+    limits: combineLimits({
+      config: deps.settings.taskLimits,
+      definition: agent.limits,
+      call: wish.maxTurns === undefined ? {} : { maxTurns: wish.maxTurns },
+    }),
+    background: wish.background ?? agent.background ?? false,
+    equipment,
+  };
+}
