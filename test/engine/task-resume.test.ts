@@ -277,7 +277,13 @@ describe('resume is refused, and asks no model,', () => {
             return { text: 'done' };
           },
         ],
-        part: [{ text: 'one' }, { text: 'two' }, { text: 'three' }],
+        part: [
+          { text: 'one' },
+          async () => {
+            await until(() => eventsOfType(test, 'call.ended').length === 2);
+            return { text: 'two' };
+          },
+        ],
       }),
     );
     await test.start('main').ended;
