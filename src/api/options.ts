@@ -40,7 +40,8 @@ export interface MusterOptions {
 }
 
 export interface RunRequest {
-  readonly prompt: string;
+  /** Default: none, which an agent will do with that begins by itself (`initialPrompt`). */
+  readonly prompt?: string;
   /** The agent that the main task runs as, by name. Default: the main agent. */
   readonly agent?: string;
   /** Default `sdk`. */

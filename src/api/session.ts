@@ -6,6 +6,7 @@ import type { Engine, QuestionAnswer } from '../engine/engine.ts';
 import { foldLog } from '../engine/fold-log.ts';
 import type { Inbox, WaitingQuestion } from '../engine/inbox.ts';
 import { MAIN_AGENT } from '../engine/main-agent.ts';
+import { describePrompt } from '../engine/prompt.ts';
 import { resultEnvelope } from '../engine/result.ts';
 import { stopOrder, type StopOrder } from '../engine/stop.ts';
 import type { TaskRun } from '../engine/task-run.ts';
@@ -18,6 +19,7 @@ import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import type { ControlChannel } from './control-channel.ts';
 import type { EventListener, EventRouter } from './event-router.ts';
+import { firstMessage } from './first-message.ts';
 import { grantedStill } from './granted-still.ts';
 import type { ResumeRequest, RunRequest } from './options.ts';
 import type { Retention } from './retention.ts';
@@ -55,6 +57,8 @@ export interface Muster {
    * they are written, each after it is written. Throws MusterError when it can't start.
    */
   start(request: RunRequest, onEvent?: EventListener): Run;
+  /** Whether a conversation that runs as this agent needs no prompt. Throws UsageError: there is none. */
+  beginsByItself(agent: string): boolean;
   /**
    * Makes a task go on, from its log alone, with all below it that had not ended. Resolves when it is
    * at work; one that has completed is not, without a prompt: its result is given again. Rejects with a MusterError: `NOT_FOUND`, `CONFLICT` while a process owns it.
@@ -128,21 +132,25 @@ export class Session implements Muster {
 
   start(request: RunRequest, onEvent: EventListener = () => {}): Run {
     const { engine, grant, router } = this.parts;
-    if (request.prompt.trim() === '') throw new UsageError('the prompt is empty');
     const agent = this.agentNamed(request.agent);
+    const prompt = firstMessage(agent, request.prompt);
     const [cwd = ''] = grant.roots;
     const id = newId();
     const forget = router.listen(id, onEvent);
     try {
       const task = engine.start({
         id,
-        prompt: request.prompt,
+        prompt,
+        ...(request.prompt === undefined ? {} : { description: describePrompt(request.prompt) }),
         agent: agent ?? MAIN_AGENT,
-        model: this.modelFor(agent, request.prompt),
+        model: this.modelFor(agent, prompt),
         rights: rootRights(grant, agent),
         cwd,
         source: request.source ?? 'sdk',
-        params: { prompt: request.prompt, ...(agent === null ? {} : { agent: agent.name }) },
+        params: {
+          ...(request.prompt === undefined ? {} : { prompt: request.prompt }),
+          ...(agent === null ? {} : { agent: agent.name }),
+        },
       });
       return this.runOf(task, forget);
     } catch (thrown) {
@@ -254,6 +262,10 @@ export class Session implements Muster {
     await this.parts.channel?.close();
     await this.parts.retention.finish();
     await this.parts.store.close();
+  }
+
+  beginsByItself(name: string): boolean {
+    return this.agentNamed(name)?.initialPrompt !== undefined;
   }
 
   private agentNamed(name: string | undefined): AgentDefinition | null {

@@ -50,10 +50,19 @@ export async function runPrompt(
   }
 }
 
-/** Null: the conversation that goes on gets no message. */
-async function promptFor({ resume, prompt, readsStdin }: RunCommand): Promise<string | null> {
+/**
+ * Null: the conversation that goes on gets no message. That of an agent which may begin by itself is
+ * read once that is known.
+ */
+async function promptFor(command: RunCommand): Promise<string | null> {
+  const { resume, prompt, readsStdin } = command;
+  if (mayBeginByItself(command)) return null;
   if (resume === null) return readPrompt(prompt);
   return readsStdin ? readMessage(prompt) : prompt;
+}
+
+function mayBeginByItself({ agent, prompt, resume }: RunCommand): boolean {
+  return resume === null && agent !== null && prompt === null;
 }
 
 interface Beginning {
@@ -63,17 +72,25 @@ interface Beginning {
 
 async function begin(
   muster: Muster,
-  { resume, agent }: RunCommand,
+  command: RunCommand,
   { prompt, onEvent }: Beginning,
 ): Promise<Run> {
+  const { resume, agent } = command;
   if (resume === null) {
     const named = agent === null ? {} : { agent };
-    return muster.start({ prompt: prompt ?? '', source: 'cli', ...named }, onEvent);
+    const said = mayBeginByItself(command) ? await promptBeside(muster, agent ?? '') : prompt;
+    const given = said === null ? {} : { prompt: said };
+    return muster.start({ ...given, source: 'cli', ...named }, onEvent);
   }
   const task = resume === 'newest' ? { id: muster.newestConversation() } : resume;
   const { id } = task;
   if (id === null) throw new UsageError('no conversation of this directory is in the logs');
   return muster.resume({ ...task, id, ...(prompt === null ? {} : { prompt }) }, onEvent);
+}
+
+/** For an agent that begins by itself nobody need say anything; what stdin holds goes with it. */
+async function promptBeside(muster: Muster, agent: string): Promise<string | null> {
+  return muster.beginsByItself(agent) ? readMessage(null) : readPrompt(null);
 }
 
 function sessionAgents(argument: AgentsArgument) {
