@@ -50,7 +50,7 @@ export interface ModelChooser {
     readonly prompt: string;
     readonly parent: ResolvedModel;
   }): ResolvedModel | MusterError;
-  /** Loads what it takes to understand these wishes. Absent: nothing. Never rejects. */
+  /** Loads what it takes to understand these wishes, once. Absent: nothing. */
   prepare?(definition: readonly string[]): Promise<void>;
   facts(model: ResolvedModel): Promise<ModelFacts>;
 }

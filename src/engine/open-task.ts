@@ -93,9 +93,7 @@ function postOf({ agent, rights, cwd, parent }: TaskSpec): Post {
 
 /** The frozen view, as far as its tools may still run; a log from before views gets one by its rights. */
 function recordedTools(deps: EngineDeps, { spec }: TaskState): readonly AnyTool[] {
-  if (spec.tools.length === 0 && spec.prefix === '') {
-    return equip(deps, postOf(spec)).tools;
-  }
+  if (spec.tools.length === 0 && spec.prefix === '') return equip(deps, postOf(spec)).tools;
   return toolsNamed(deps, spec.tools);
 }
 

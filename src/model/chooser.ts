@@ -8,7 +8,7 @@ import { resolveForTask, type ModelSetup, type TaskWish } from './resolve.ts';
 export interface Chooser {
   /** Fails only for a wish of the call, as INVALID_PARAM. */
   forTask(wish: Omit<TaskWish, 'allowOverride' | 'knownId'>): ResolvedModel | MusterError;
-  /** Loads the catalogue where one of these is a display name. Never rejects. */
+  /** Loads the catalogue where one of these is a display name, once. */
   prepare(definition: readonly string[]): Promise<void>;
   /** Never rejects; what is not known is null. */
   facts(model: ResolvedModel): Promise<ModelFacts>;
