@@ -1,9 +1,7 @@
 import { createRedactor } from '../store/redact.ts';
 import type { Environment } from '../sys/env.ts';
+import { isSecretVariable } from '../sys/secret-variables.ts';
 
-const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i;
-/** Names and places of secrets, which are none themselves. */
-const NO_SECRET_NAME = /_(FILE|PATH|DIR|ID|NAME|URL)$/i;
 const PATH = /^[.~]?\//;
 /** Shorter ones would be found in everything. */
 const SHORTEST = 8;
@@ -17,7 +15,7 @@ export function secretsOf(environment: Environment): readonly string[] {
 
 function isSecret(name: string, value: string): boolean {
   if (value.length < SHORTEST || PATH.test(value)) return false;
-  return SECRET_NAME.test(name) && !NO_SECRET_NAME.test(name);
+  return isSecretVariable(name);
 }
 
 /** For what is told where nothing else has redacted it: errors of a start. */

@@ -25,6 +25,8 @@ export interface CommandPlace {
   readonly rights: Rights;
   /** PATH of the commands. */
   readonly searchPath: string;
+  /** Names of variables that the task has set for its commands: what is proved runs without them. */
+  readonly variables: readonly string[];
   readonly clock: Clock;
   readonly sandboxed: boolean;
 }
@@ -48,6 +50,9 @@ export async function proveCommands(
       return { proven: false, because, overLimit: true };
     }
     if (!proof.proven) return { proven: false, because: proof.because };
+    const named = place.variables.find((name) => line.includes(name));
+    if (named !== undefined)
+      return { proven: false, because: `it may use ${named}, which was set` };
     const problem = await placeProblem(proof, place);
     if (problem !== undefined) return { proven: false, because: problem };
     reads.push(...proof.reads.map((read) => resolved(read, place)));

@@ -9,6 +9,8 @@ export interface CommandSetup {
   readonly sandbox: Sandbox;
   /** Names of further environment variables that commands see. */
   readonly variables: readonly string[];
+  /** What the task has set for its commands. What was proved without it runs without it. Default: nothing. */
+  readonly set?: Readonly<Record<string, string>>;
   readonly taskId: string;
   readonly rights: Pick<Rights, 'mode' | 'rules' | 'roots' | 'network'>;
   /** What `~/` of a rule means. Absolute, real. */
@@ -19,7 +21,7 @@ export interface CommandSetup {
 
 /** The sandbox of one call: what its commands may do follows from the rights of its task. */
 export function commandSandbox(setup: CommandSetup): SandboxPort {
-  const { sandbox, variables, taskId, rights, home, decision } = setup;
+  const { sandbox, variables, set = {}, taskId, rights, home, decision } = setup;
   const confinement: Confinement = {
     access: rights.mode === 'plan' ? 'read-only' : (decision?.confinement ?? 'workspace'),
     roots: rights.roots,
@@ -33,6 +35,7 @@ export function commandSandbox(setup: CommandSetup): SandboxPort {
       const env = commandEnvironment(readEnvironment(), {
         taskId,
         further: variables,
+        ...(access === 'workspace' ? { set } : {}),
         git: { access, confined: on },
       });
       if (!on) return { file, args, env, held: null, release: () => {} };

@@ -73,14 +73,14 @@ export function promptInput(
   };
 }
 
-/** The tools of these names, as far as they exist and are switched on. */
+/** The tools of these names, in this order, as far as they exist and are switched on. */
 export function toolsNamed(
   { settings, tools }: Pick<PlanDeps, 'settings' | 'tools'>,
   wanted: readonly string[],
 ): readonly AnyTool[] {
-  const names = new Set(wanted);
-  if (!settings.taskTools) for (const name of TASK_TOOLS) names.delete(name);
-  return tools.filter((tool) => names.has(tool.name));
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  if (!settings.taskTools) for (const name of TASK_TOOLS) byName.delete(name);
+  return wanted.flatMap((name) => byName.get(name) ?? []);
 }
 
 /** What `task_tool.enabled = false` takes out of every request. */

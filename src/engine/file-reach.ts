@@ -1,9 +1,11 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { join } from 'node:path/posix';
 import { isInside, pathsOf, type JudgedCall, type PathCaution } from '../policy/call.ts';
-import { withheldBelow } from '../policy/withheld.ts';
+import { CAUTIONS } from '../policy/floor.ts';
+import { guardedBelow, withheldBelow, type SearchedDirectory } from '../policy/withheld.ts';
 import type { Rights } from '../protocol/permission.ts';
-import type { FileReach } from '../protocol/tool.ts';
+import type { FileReach, Withheld } from '../protocol/tool.ts';
 import { obeyedPaths } from '../sys/git/obeyed-paths.ts';
 import { findRepository, type Repository } from '../sys/git/repository.ts';
 import { liesInGitDirectory } from '../sys/git-directory.ts';
@@ -13,10 +15,16 @@ import { rootOf } from '../sys/paths.ts';
 /** For a call that opens no files. */
 export const NO_FILES: FileReach = { roots: [], judged: new Map(), withheldBelow: () => null };
 
+interface ReachFacts {
+  readonly rights: Rights;
+  readonly home: string;
+  readonly stateDirectories: readonly string[];
+}
+
 /** Where a call may open files once it is allowed: exactly where its paths led when it was judged. */
 export function fileReach(
   call: JudgedCall,
-  { rights, home }: { readonly rights: Rights; readonly home: string },
+  { rights, home, stateDirectories }: ReachFacts,
 ): FileReach {
   const paths = pathsOf(call.access);
   const linked = new Set(
@@ -28,7 +36,21 @@ export function fileReach(
   return {
     roots: openRoots(call, rights.roots),
     judged: new Map(judged),
-    withheldBelow: (directory) => withheldBelow(call, { rights, home }, directory),
+    withheldBelow: (directory) => {
+      const ruled = withheldBelow(call, { rights, home }, directory);
+      if (call.kind !== 'edit') return ruled;
+      const guarded = guardedBelow(directory, { roots: rights.roots, stateDirectories });
+      const cautious = cautionBelow(directory, { roots: rights.roots, home });
+      return (path) => ruled?.(path) ?? guarded(path) ?? cautious(path);
+    },
+  };
+}
+
+/** What of a directory that is changed as a whole a person would be asked about if it were named. */
+function cautionBelow({ real }: SearchedDirectory, place: FilePlace): Withheld {
+  return (path) => {
+    const { caution } = pathCaution(join(real, path), 'write', place);
+    return caution === undefined ? undefined : `it ${CAUTIONS[caution]}`;
   };
 }
 

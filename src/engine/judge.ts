@@ -16,6 +16,7 @@ import { fileReach, pathCaution } from './file-reach.ts';
 import type { ReadyCall } from './prepare-call.ts';
 import { workingDirectory } from './standing-rules.ts';
 import type { TaskRun } from './task-run.ts';
+import { variablesSet } from './task-variables.ts';
 
 export interface Judgement {
   readonly allowed: boolean;
@@ -63,7 +64,7 @@ async function decideNow(deps: EngineDeps, run: TaskRun, ready: ReadyCall) {
       : { ...described, ...(await readCommands(deps, run, ready, { shellParser, sandboxed })) };
   const { home, stateDirectories } = deps;
   const decision = decide(call, rights, { home, stateDirectories, shellParser, sandboxed });
-  return { call, decision, reach: fileReach(call, { rights, home }) };
+  return { call, decision, reach: fileReach(call, { rights, home, stateDirectories }) };
 }
 
 /** Its rights with what the user has allowed since: to it, to a task above it, or once and for all. */
@@ -89,6 +90,7 @@ async function readCommands(
   const proof = await proveCommands(described, shellParser, {
     ...place,
     searchPath: commandPath(readEnvironment()),
+    variables: Object.keys(variablesSet(run)),
     clock: deps.clock,
     sandboxed,
   });

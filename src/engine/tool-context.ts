@@ -2,7 +2,9 @@ import type { Decision } from '../protocol/permission.ts';
 import type { FileReach, ToolContext } from '../protocol/tool.ts';
 import { commandSandbox } from './command-sandbox.ts';
 import type { EngineDeps } from './deps.ts';
+import { sleep } from './sleep.ts';
 import type { TaskRun } from './task-run.ts';
+import { variablePort, variablesSet } from './task-variables.ts';
 
 type CallSetup = Pick<ToolContext, 'callId' | 'signal'> & {
   readonly reach: FileReach;
@@ -33,11 +35,14 @@ export function toolContext(
     sandbox: commandSandbox({
       sandbox: deps.sandbox,
       variables: deps.settings.commandVariables,
+      set: variablesSet(run),
       taskId: spec.id,
       rights: run.rights,
       home: deps.home,
       decision,
     }),
+    variables: variablePort(deps, run),
+    sleep: (ms) => sleep(deps.deadlines, ms, signal),
     spillPath: () => deps.store.spillFile(spec.id, callId),
     ...(deps.redactBytes === undefined ? {} : { redactBytes: deps.redactBytes }),
     progress: (line) => deps.onSignal({ type: 'progress', task: spec.id, callId, line }),

@@ -85,7 +85,8 @@ function guardedFloor({ rights, facts }: Judged, access: CallAccess): Decision |
   return cautious === undefined ? undefined : personOnly(cautious);
 }
 
-const CAUTIONS: Readonly<Record<PathCaution, string>> = {
+/** In words that follow the path. */
+export const CAUTIONS: Readonly<Record<PathCaution, string>> = {
   other_names: 'has other names (hard links), which may lie outside the workspace',
   git_directory: 'lies in a git directory, whose config and hooks git obeys',
   obeyed_by_git: 'is obeyed by git, whose configuration names it for hooks or includes it',

@@ -7,8 +7,15 @@ const FAMILIES: ReadonlyMap<string, readonly string[]> = new Map([
   ['Edit', ['MultiEdit', 'Write']],
   ['Read', ['LS', 'Glob', 'Grep', 'FileInfo']],
 ]);
-/** Beyond that family, an `Edit` rule that refuses or asks also stands for these. */
-const NARROWING_EDIT: ReadonlySet<string> = new Set(['MoveFile', 'DeleteFile']);
+/**
+ * For what tools a rule stands beyond that where it refuses or asks: a file that is moved or deleted is
+ * changed, and one that is moved can be seen by another name.
+ */
+const NARROWING: ReadonlyMap<string, readonly string[]> = new Map([
+  ['Edit', ['MoveFile', 'DeleteFile']],
+  ['Write', ['MoveFile', 'DeleteFile']],
+  ['Read', ['MoveFile']],
+]);
 
 /**
  * Whether a name in a list of tools stands for a tool: the same; `Edit` for MultiEdit, which is several
@@ -33,7 +40,7 @@ export function ruleCovers(
 ): boolean {
   if (nameCovers(rule.tool, tool)) return true;
   if (FAMILIES.get(rule.tool)?.includes(tool) === true) return true;
-  return purpose === 'narrow' && rule.tool === 'Edit' && NARROWING_EDIT.has(tool);
+  return purpose === 'narrow' && NARROWING.get(rule.tool)?.includes(tool) === true;
 }
 
 /** Whether a rule is about every call of its tools. */

@@ -1,7 +1,7 @@
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { Rights } from '../protocol/permission.ts';
 import type { ToolKind } from '../protocol/tool.ts';
-import { CORE_TOOLS, TOOL_NAMES } from '../protocol/tool-names.ts';
+import { CORE_TOOLS, TOOL_NAMES, UNBUILT_TOOLS } from '../protocol/tool-names.ts';
 import { hasEffect, runsProvedCommands } from './plan-mode.ts';
 import { citeRule } from './rules.ts';
 import { isDisallowed, isWholeTool, nameCovers, ruleCovers } from './tool-cover.ts';
@@ -85,12 +85,16 @@ function inRequestOrder(names: ReadonlySet<string>): readonly string[] {
   return [...TOOL_NAMES.filter((name) => names.has(name)), ...others.toSorted()];
 }
 
+const UNBUILT = 'Muster does not have this tool yet.';
+
 function dropReason(
   name: string,
   tool: AvailableTool | undefined,
   request: ToolViewRequest,
 ): string | undefined {
-  if (tool === undefined) return 'No such tool is available here.';
+  if (tool === undefined) {
+    return UNBUILT_TOOLS.has(name) ? UNBUILT : 'No such tool is available here.';
+  }
   return deniedReason(name, request) ?? placeReason(name, request) ?? planReason(tool, request);
 }
 

@@ -1,6 +1,9 @@
+import { join } from 'node:path/posix';
 import type { PermissionRule, Rights } from '../protocol/permission.ts';
+import { isSecretPath } from '../sys/secret-paths.ts';
 import type { JudgedCall } from './call.ts';
 import { patternMatcher, type PatternPlace } from './path-pattern.ts';
+import { isProtectedPath, type ProtectionPlace } from './protected-paths.ts';
 import { narrowingRule } from './rule-match.ts';
 import { citeRule } from './rules.ts';
 import { specifierKind } from './specifiers.ts';
@@ -37,6 +40,22 @@ export function withheldBelow(
     })),
   );
   return (path) => matchers.find(({ matches }) => matches(path))?.name;
+}
+
+/**
+ * What the floor keeps back below a directory that is moved or deleted as a whole: what a person would be
+ * asked about if it were named. A path as above; undefined: nothing.
+ */
+export function guardedBelow(
+  { asked, real }: SearchedDirectory,
+  place: ProtectionPlace,
+): (path: string) => string | undefined {
+  const bases = [...new Set([asked, real])];
+  return (path) => {
+    const paths = bases.map((base) => join(base, path));
+    if (paths.some((each) => isProtectedPath(each, place))) return 'it is a protected path';
+    return paths.some(isSecretPath) ? 'it usually holds secrets' : undefined;
+  };
 }
 
 interface KindOfRule {

@@ -9,7 +9,7 @@ import { addUsage, NO_USAGE, type FinishReason, type Usage } from './model.ts';
 import type { TaskStatus } from './result.ts';
 import { applyToStint, startStint, type Stint } from './stint.ts';
 import type { TaskSpec } from './task.ts';
-import type { CallFacts, CommandRun, FileChange, FileSeen, TodoItem } from './tool.ts';
+import type { CommandRun, FileChange, FileSeen, TodoItem } from './tool.ts';
 
 /** A task as its log tells it: the one state that the engine and every view share. */
 export interface TaskState extends Belongings, InboxState {
@@ -37,9 +37,14 @@ export interface TaskState extends Belongings, InboxState {
   readonly filesRead: Map<string, FileSeen>;
   /** By the task and by all below it. */
   readonly filesChanged: Map<string, FileChange>;
-  /** The hash of each file as this task last read or wrote it; null: it deleted the file. */
+  /**
+   * The hash of each file as this task last read or wrote it; null: it deleted the file, or moved one
+   * there that it had not read.
+   */
   readonly knownFiles: Map<string, string | null>;
   readonly commands: CommandRun[];
+  /** Variables that it has set for its commands, by name, each with the event that says so. */
+  readonly variables: Map<string, { readonly value: string; readonly seq: number }>;
   readonly refusals: string[];
   readonly models: string[];
   readonly warnings: string[];
@@ -89,6 +94,7 @@ export function initialState(first: TaskEvent): TaskState {
     filesChanged: new Map(),
     knownFiles: new Map(),
     commands: [],
+    variables: new Map(),
     refusals: [],
     models: [],
     warnings: [],
@@ -188,7 +194,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'call.ended':
       state.runningCalls.delete(event.callId);
       state.unknownCalls.delete(event.callId);
-      addFacts(state, event.facts);
+      addFacts(state, event);
       showCalls(state);
       return;
     case 'call.refused':
@@ -271,14 +277,27 @@ function showCalls(state: TaskState): void {
   }
 }
 
-function addFacts(state: TaskState, facts: CallFacts): void {
+function addFacts(
+  state: TaskState,
+  { facts, seq }: Extract<TaskEvent, { type: 'call.ended' }>,
+): void {
   for (const seen of facts.read ?? []) {
     state.filesRead.set(seen.path, seen);
     state.knownFiles.set(seen.path, seen.hash);
   }
-  for (const { path, after } of facts.changed ?? []) state.knownFiles.set(path, after);
+  for (const change of facts.changed ?? []) {
+    state.knownFiles.set(change.path, isKnown(state, change) ? change.after : null);
+  }
   addChanges(state, facts.changed ?? []);
   state.commands.push(...(facts.commands ?? []));
+  for (const [name, value] of Object.entries(facts.variables ?? {})) {
+    if (value === null) state.variables.delete(name);
+    else state.variables.set(name, { value, seq });
+  }
+}
+
+function isKnown({ knownFiles }: TaskState, { movedFrom, after }: FileChange): boolean {
+  return movedFrom === undefined || knownFiles.get(movedFrom) === after;
 }
 
 /** A file changed twice is one change: from its first `before` to its last `after`. */

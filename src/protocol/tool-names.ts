@@ -46,4 +46,19 @@ const ON_REQUEST_TOOLS = [
   'ExitPlanMode',
 ] as const;
 
+/** Names that definitions may list, of tools that are not built: a task is told so, and goes without. */
+export const UNBUILT_TOOLS: ReadonlySet<string> = new Set([
+  'WebFetch',
+  'WebSearch',
+  'HttpRequest',
+  'MemoryList',
+  'MemoryRead',
+  'MemoryWrite',
+  'MemoryPatch',
+  'MemoryAppend',
+  'MemoryDelete',
+  'Board',
+  'ExitPlanMode',
+]);
+
 export const TOOL_NAMES: readonly string[] = [...CORE_TOOLS, ...ON_REQUEST_TOOLS];

@@ -57,6 +57,8 @@ export interface FileChange {
   readonly path: string;
   readonly before: string | null;
   readonly after: string | null;
+  /** It was not written but moved from there: the task knows its content only if it knew that file's. */
+  readonly movedFrom?: string;
 }
 
 export interface FileSeen {
@@ -75,6 +77,8 @@ export interface CallFacts {
   readonly read?: readonly FileSeen[];
   readonly changed?: readonly FileChange[];
   readonly commands?: readonly CommandRun[];
+  /** Variables that were set for the later commands of the task, by name; null: taken back. */
+  readonly variables?: Readonly<Record<string, string | null>>;
 }
 
 export interface ToolOutput {
@@ -125,6 +129,9 @@ export interface ToolContext extends FileReach {
   readonly todos: TodoStore;
   readonly shells: ShellPort;
   readonly sandbox: SandboxPort;
+  readonly variables: VariablePort;
+  /** Resolves after so many milliseconds; rejects with the signal's reason as soon as it aborts. */
+  sleep(ms: number): Promise<void>;
   /** A file beside the log for output too large to keep; created on first use, 0600. */
   spillPath(): string;
   /** What goes into that file passes through one of these. Absent: it is kept as it comes. */
@@ -172,6 +179,16 @@ export interface CommandLimits {
   readonly network: boolean;
   /** The process that is started stands outside, and reports about the command on stderr. */
   readonly monitored: boolean;
+}
+
+/** The environment variables of the commands of a task. */
+export interface VariablePort {
+  /** What its next command sees; without what Muster sets there for git, pagers and itself. */
+  seen(): Readonly<Record<string, string>>;
+  /** Which of these the task has set itself, by name. */
+  own(): ReadonlySet<string>;
+  /** Whether its log keeps a value as it is: false for one that holds what is redacted as a secret. */
+  keeps(value: string): boolean;
 }
 
 /** Commands that go on after their call: shells of the task, with ids as tasks have them. */

@@ -14,9 +14,42 @@ const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 const STEERING =
   /^(?:BASH_.*|ENV|SHELLOPTS|BASHOPTS|PS4|IFS|CDPATH|GLOBIGNORE|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|GIT_(?!(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)$).*|RIPGREP_CONFIG_PATH|LESSOPEN|LESSCLOSE|PAGER|MUSTER_.*)$/;
 
+const NAME = /^[A-Za-z_]\w*$/;
+
+/**
+ * What a task may not set for its commands: where shells, loaders, runtimes, package managers and
+ * clients look for programs, code and settings that they run, and what Muster itself sets. It can't be
+ * whole, so setting any other is an effect all the same, and what was proved without one runs without it.
+ */
+const OF_THE_USER: readonly RegExp[] = [
+  // The shell, and where it and all others look.
+  /^(?:_.*|PATH|HOME|SHELL|USER|LOGNAME|TERM|TERMCAP|TERMINFO.*|TMP|TEMP|TMPDIR|PWD|OLDPWD|SHLVL|PS[0-9]|PROMPT_.*|HIST.*|INPUTRC|FIGNORE|FPATH|EXECIGNORE|POSIXLY_CORRECT|TIMEFORMAT|XDG_.*|ZDOTDIR)$/,
+  // Loaders and the C library.
+  /^(?:LD|LD_.*|DYLD_.*|GCONV_PATH|LOCPATH|NLSPATH|GLIBC_.*|MALLOC_.*|TZDIR|RES_OPTIONS|HOSTALIASES|LOCALDOMAIN)$/,
+  // Runtimes and compilers.
+  /^(?:NODE_(?!ENV$).*|DENO_.*|BUN_.*|PYTHON(?!UNBUFFERED$|HASHSEED$|DONTWRITEBYTECODE$).*|PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|JAVA_.*|JDK_.*|CLASSPATH|PHP.*|LUA_.*|R_.*|DOTNET_.*|CORECLR_.*|COMPLUS_.*|GO(?:BIN|ENV|PATH|PROXY|ROOT|TOOLCHAIN|.*FLAGS)|CGO_.*|CC|CXX|CPP|AR|AS|MAKEFILES|CMAKE_.*|CARGO_.*|RUST(?!_LOG$|_BACKTRACE$).*)$/,
+  // Package managers.
+  /^(?:NPM_.*|YARN_.*|PNPM_.*|COREPACK_.*|PIP_.*|UV_.*|POETRY_.*|CONDA_.*|VIRTUAL_ENV|MAVEN_.*|MVN_.*|GRADLE_.*)$/,
+  // Clients that run helpers, and whom they trust.
+  /^(?:EDITOR|VISUAL|BROWSER|.*PAGER|LESS.*|SSH_.*|SUDO_.*|GPG_.*|GNUPGHOME|AWS_.*|AZURE_.*|KUBE.*|DOCKER_.*|BUILDKIT_.*|HELM_.*|TF_.*|ANSIBLE_.*|PG.*|PSQL.*|MYSQL_.*|CURL_.*|WGETRC|NETRC|SSL_.*|OPENSSL_.*|SSLKEYLOGFILE|REQUESTS_CA_BUNDLE)$/,
+  // Of whatever program.
+  /(?:_PROXY|_OPTIONS|_OPTS|FLAGS|_PATH|_HOME|_PRELOAD|_WRAPPER|_COMMAND|_CONFIG|_CONFIG_FILE|_EDITOR|_SHELL|_ASKPASS)$/,
+];
+
+/** Whether a name is one that a shell takes for a variable. */
+export function isVariableName(name: string): boolean {
+  return NAME.test(name);
+}
+
+/** Whether a task may set this variable for its own commands. Names count whatever their case. */
+export function mayBeSet(name: string): boolean {
+  const upper = name.toUpperCase();
+  return mayBePassedOn(upper) && !OF_THE_USER.some((names) => names.test(upper));
+}
+
 /** Whether a user may have this variable passed on (`sandbox.env`). */
 export function mayBePassedOn(name: string): boolean {
-  return /^[A-Za-z_]\w*$/.test(name) && !STEERING.test(name);
+  return isVariableName(name) && !STEERING.test(name);
 }
 
 export interface CommandVariables {
@@ -24,6 +57,8 @@ export interface CommandVariables {
   readonly taskId?: string;
   /** Names of further variables that are passed on (`sandbox.env`). */
   readonly further?: readonly string[];
+  /** What the task has set for its commands (`mayBeSet`). */
+  readonly set?: Readonly<Record<string, string>>;
   readonly git: GitLimits;
 }
 
@@ -34,20 +69,30 @@ export interface CommandVariables {
  */
 export function commandEnvironment(
   own: Environment,
-  { taskId, further = [], git }: CommandVariables,
+  { taskId, further = [], set = {}, git }: CommandVariables,
 ): Environment {
-  const listed = new Set(further);
-  const passed = Object.entries(own).filter(
-    ([name, value]) =>
-      value !== undefined && (PASSED_ON.has(name) || name.startsWith('LC_') || listed.has(name)),
-  );
   return {
     ...gitEnvironment(git),
     TERM: 'dumb',
-    ...Object.fromEntries(passed),
+    ...passedOn(own, further),
+    ...set,
     PATH: commandPath(own),
     ...(taskId === undefined ? {} : { [TASK_VARIABLE]: taskId }),
   };
+}
+
+/** What of the user's own environment a command sees. */
+export function passedOn(
+  own: Environment,
+  further: readonly string[],
+): Readonly<Record<string, string>> {
+  const listed = new Set(further);
+  const passed = Object.entries(own).flatMap(([name, value]) =>
+    value !== undefined && (PASSED_ON.has(name) || name.startsWith('LC_') || listed.has(name))
+      ? [[name, value] as const]
+      : [],
+  );
+  return Object.fromEntries(passed);
 }
 
 /** Where a command's programs are looked for. */

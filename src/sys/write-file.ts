@@ -128,16 +128,14 @@ function giveTo(fd: number, uid: number, gid: number): boolean {
   }
 }
 
-function requireExpected(path: string, target: string, expected: Expected): void {
+/** Throws CONFLICT when what is there is not what was `expected`, and what it is that may not be written. */
+export function requireExpected(path: string, target: string, expected: Expected): void {
   const found = fs.lstatSync(target, { bigint: true, throwIfNoEntry: false });
   if (found !== undefined) requireWritable(path, target, found);
   const same =
     found === undefined || expected === 'nothing'
       ? found === undefined && expected === 'nothing'
-      : found.ino === expected.ino &&
-        found.dev === expected.dev &&
-        found.size === expected.size &&
-        found.mtimeNs === expected.mtimeNs;
+      : isSameFile(found, expected);
   if (!same) throw changedMeanwhile(path);
 }
 
@@ -157,7 +155,12 @@ function requireWritable(path: string, target: string, found: fs.BigIntStats): v
   }
 }
 
-function changedMeanwhile(path: string): MusterError {
+/** Whether it is the same file with the same content, as far as the file system tells. */
+export function isSameFile(a: fs.BigIntStats, b: fs.BigIntStats): boolean {
+  return a.ino === b.ino && a.dev === b.dev && a.size === b.size && a.mtimeNs === b.mtimeNs;
+}
+
+export function changedMeanwhile(path: string): MusterError {
   return new MusterError(
     'CONFLICT',
     `${path} was changed by somebody else just now; nothing was written. Read it again.`,
@@ -165,8 +168,8 @@ function changedMeanwhile(path: string): MusterError {
   );
 }
 
-/** So that the new name survives a power cut; a directory that may not be opened is left alone. */
-async function syncDirectory(path: string): Promise<void> {
+/** So that what became of its names survives a power cut; one that may not be opened is left alone. */
+export async function syncDirectory(path: string): Promise<void> {
   let fd: number;
   try {
     fd = fs.openSync(path, O_RDONLY | O_DIRECTORY);

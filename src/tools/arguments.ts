@@ -41,6 +41,8 @@ function fromString(text: string, type: ValueSchema['type']): JsonValue {
   switch (type) {
     case 'integer':
       return /^-?\d+$/.test(text) ? Number(text) : text;
+    case 'number':
+      return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
     case 'boolean':
       return text === 'true' || (text === 'false' ? false : text);
     case 'array':

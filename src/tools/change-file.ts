@@ -4,7 +4,7 @@ import type { FileChange, ToolContext } from '../protocol/tool.ts';
 import { displayPath } from '../sys/paths.ts';
 import { readWholeFile, sha256, type WholeFile } from '../sys/read-file.ts';
 import { writeFileInRoots, type LostProperty } from '../sys/write-file.ts';
-import { MAX_EDIT_BYTES } from './read.ts';
+import { MAX_EDIT_BYTES } from './fingerprint.ts';
 
 /**
  * A file that is about to be changed: whole, and as this task knows it. Throws CONFLICT when the task
@@ -13,15 +13,37 @@ import { MAX_EDIT_BYTES } from './read.ts';
 export async function readForChange(path: string, context: ToolContext): Promise<WholeFile> {
   const options = { maxBytes: MAX_EDIT_BYTES, signal: context.signal };
   const whole = await readWholeFile(path, context, options);
-  const shown = displayPath(path, context.cwd);
-  const { real } = whole.file;
+  requireSeen(path, { real: whole.file.real, hash: whole.hash }, context);
+  return whole;
+}
+
+/** Throws CONFLICT when this task has not read a file, or when it changed since. */
+export function requireSeen(path: string, { real, hash }: KnownFile, context: ToolContext): void {
   const seen = context.files.seen(real);
-  if (seen === whole.hash) return whole;
-  const other = context.files.changedBy(real, whole.hash);
+  if (seen === hash) return;
+  const shown = displayPath(path, context.cwd);
+  const other = context.files.changedBy(real, hash);
   throw new MusterError(
     'CONFLICT',
     seen === undefined ? unreadProblem(shown, other) : staleProblem(shown, other),
   );
+}
+
+/**
+ * For what needs not be read to be moved or deleted: throws CONFLICT when it changed since this task has
+ * read it, or when another task has written it and this one has not read that.
+ */
+export function requireNotStale(path: string, file: KnownFile, context: ToolContext): void {
+  const { real, hash } = file;
+  const isUnknown = context.files.seen(real) === undefined;
+  if (isUnknown && context.files.changedBy(real, hash) === undefined) return;
+  requireSeen(path, file, context);
+}
+
+/** A file as it is now; `real` is absolute, `hash` as `fileFingerprint` gives it. */
+export interface KnownFile {
+  readonly real: string;
+  readonly hash: string;
 }
 
 function unreadProblem(shown: string, other: string | undefined): string {

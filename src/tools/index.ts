@@ -7,6 +7,7 @@ import { lsTool } from './ls.ts';
 import { multiEditTool } from './multi-edit.ts';
 import { readTool } from './read.ts';
 import { todoWriteTool } from './todo-write.ts';
+import { UTILITY_TOOLS } from './utility/index.ts';
 import { writeTool } from './write.ts';
 
 const BUILTIN_TOOLS: readonly AnyTool[] = [
@@ -19,6 +20,7 @@ const BUILTIN_TOOLS: readonly AnyTool[] = [
   grepTool,
   bashTool,
   todoWriteTool,
+  ...UTILITY_TOOLS,
 ];
 
 /** The tools that work on this machine alone, in the order of a request. */

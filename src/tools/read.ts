@@ -7,16 +7,12 @@ import { fileChunks, withFile } from '../sys/read-file.ts';
 import { defineTool } from './define.ts';
 import { FILE_PATH, FILE_PATH_ALIASES } from './fields.ts';
 import { binaryKind, SAMPLE_BYTES } from './file-text.ts';
+import { MAX_EDIT_BYTES, statFingerprint } from './fingerprint.ts';
 import { LineWindow } from './line-window.ts';
 import { failure } from './output.ts';
 import { withSuggestion } from './paths.ts';
 
 const DEFAULT_LINES = 2000;
-/**
- * Files up to this size are read to the end, for their hash and number of lines; of larger ones only
- * what is asked for. It is also what Edit and Write can replace.
- */
-export const MAX_EDIT_BYTES = 32 * 1024 * 1024;
 /** For the notes after the lines. */
 const NOTE_BYTES = 600;
 
@@ -84,11 +80,6 @@ async function readLines(file: OpenFile, range: Range, context: ToolContext): Pr
 
 function digest(hash: Hash): string {
   return hash.digest('hex');
-}
-
-/** For a file too large to be hashed at each Read: what changes when its contents do. */
-function statFingerprint({ stats }: OpenFile): string {
-  return `stat:${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeNs}`;
 }
 
 function binaryFile(file: OpenFile, kind: string, context: ToolContext): ToolOutput {

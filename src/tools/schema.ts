@@ -6,7 +6,13 @@ import { truncate } from '../base/text.ts';
  * checked here: a schema library costs 12–15 ms of every start (import, building, conversion), which
  * is a third of what a start may cost, and words its errors for programmers.
  */
-export type ValueSchema = StringSchema | IntegerSchema | BooleanSchema | ListSchema | ObjectSchema;
+export type ValueSchema =
+  | StringSchema
+  | IntegerSchema
+  | NumberSchema
+  | BooleanSchema
+  | ListSchema
+  | ObjectSchema;
 
 interface Described {
   readonly description?: string;
@@ -20,6 +26,11 @@ interface IntegerSchema extends Described {
   readonly type: 'integer';
   readonly minimum: number;
   readonly maximum?: number;
+}
+interface NumberSchema extends Described {
+  readonly type: 'number';
+  readonly minimum: number;
+  readonly maximum: number;
 }
 interface BooleanSchema extends Described {
   readonly type: 'boolean';
@@ -40,7 +51,7 @@ export type ValueOf<S> = S extends { readonly enum: readonly (infer E)[] }
   ? E
   : S extends { readonly type: 'string' }
     ? string
-    : S extends { readonly type: 'integer' }
+    : S extends { readonly type: 'integer' | 'number' }
       ? number
       : S extends { readonly type: 'boolean' }
         ? boolean
@@ -96,6 +107,7 @@ function whatIsWrong(schema: ValueSchema, value: unknown): string | undefined {
         ? undefined
         : `is not known: ${shown(value)}`;
     case 'integer':
+    case 'number':
       if (Number(value) < schema.minimum) return `is too small: ${shown(value)}`;
       return Number(value) > (schema.maximum ?? Infinity)
         ? `is too large: ${shown(value)}`
@@ -117,6 +129,8 @@ function isOfType(schema: ValueSchema, value: unknown): boolean {
       return typeof value === schema.type;
     case 'integer':
       return Number.isSafeInteger(value);
+    case 'number':
+      return Number.isFinite(value);
     case 'array':
       return Array.isArray(value);
     case 'object':
@@ -135,9 +149,10 @@ function describeValid(schema: ValueSchema): string {
     case 'string':
       if (schema.enum !== undefined) return schema.enum.join(', ');
       return schema.minLength === undefined ? 'string' : 'string, not empty';
-    case 'integer': {
+    case 'integer':
+    case 'number': {
       const most = schema.maximum === undefined ? '' : ` and at most ${schema.maximum}`;
-      return `integer of at least ${schema.minimum}${most}`;
+      return `${schema.type} of at least ${schema.minimum}${most}`;
     }
     case 'array':
       return schema.minItems === undefined ? 'list' : 'list, not empty';

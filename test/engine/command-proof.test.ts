@@ -33,6 +33,7 @@ function workspace(files: readonly string[] = []): Workspace {
       home: join(top, 'home'),
       rights: { ...rights('plan', rules), roots: [root] },
       searchPath: '/usr/bin:/bin',
+      variables: [],
       clock: systemClock,
       sandboxed: true,
       ...more,
@@ -342,6 +343,7 @@ test('what goes on in the background, or takes too long to judge, is not proved'
     home: '/',
     cwd: '/',
     searchPath: '/bin',
+    variables: [],
     sandboxed: true,
   };
   const access = { ...NO_ACCESS, commands: ['ls'], background: true };

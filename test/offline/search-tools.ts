@@ -76,6 +76,8 @@ function contextIn(root: string): ToolContext {
       },
       home: root,
     }),
+    variables: { seen: () => ({}), own: () => new Set(), keeps: () => true },
+    sleep: () => Promise.resolve(),
     spillPath: () => `${root}/spill`,
     progress: () => {},
   };

@@ -111,6 +111,14 @@ describe('each tool in each mode', () => {
   });
 });
 
+function remove(name: string): JudgedCall {
+  return call('DeleteFile', 'edit', { writes: [path(name)] });
+}
+
+function move(from: string, to: string): JudgedCall {
+  return call('MoveFile', 'edit', { writes: [path(from), path(to)] });
+}
+
 function same(expected: string): [string, string, string, string] {
   return [expected, expected, expected, expected];
 }
@@ -164,6 +172,25 @@ describe('rules', () => {
       call('MoveFile', 'edit', { writes: [path('src/a'), path('b')] }),
       { deny: ['Edit(src/**)'] },
     ],
+    // What is moved or deleted is bound as what is written is, and what is moved as what is read.
+    ['deny deny_rule', remove('src/a'), { deny: ['Write(src/**)'] }],
+    ['deny deny_rule', remove('src/a'), { deny: ['Write'] }],
+    ['ask ask_rule', remove('src/a'), { ask: ['Edit(src/**)'], allow: ['DeleteFile'] }],
+    ['ask tool_default', remove('src/a'), { allow: ['Write', 'Edit(src/**)'] }],
+    ['allow allow_rule', remove('src/a'), { allow: ['DeleteFile(src/**)'], deny: ['Read(src/a)'] }],
+    ['deny deny_rule', move('src/a', 'b'), { deny: ['Write(b)'], allow: ['MoveFile'] }],
+    ['deny deny_rule', move('secret/a', 'b'), { deny: ['Read(secret/**)'], allow: ['MoveFile'] }],
+    ['ask ask_rule', move('a', 'b'), { ask: ['Read(a)'], allow: ['MoveFile'] }],
+    ['allow allow_rule', move('src/a', 'src/b'), { allow: ['MoveFile(src/**)'] }],
+    ['ask tool_default', move('src/a', 'src/b'), { allow: ['Read', 'Edit'] }],
+    ['ask floor', move('.env', 'b'), { allow: ['MoveFile'] }],
+    ['ask floor', move('a', '.git/hooks/pre-commit'), { allow: ['MoveFile'] }],
+    ['ask floor', move('a', '/etc/b'), { allow: ['MoveFile'] }],
+    ['ask floor', remove('.git/config'), { allow: ['DeleteFile'] }],
+    // Variables of commands.
+    ['ask tool_default', call('SetEnv', 'execute'), { allow: ['Bash'] }],
+    ['allow allow_rule', call('SetEnv', 'execute'), { allow: ['SetEnv'] }],
+    ['allow tool_default', call('GetEnv', 'read'), {}],
     // What a call doesn't say.
     ['deny deny_rule', call('Edit', 'edit'), { deny: ['Edit(src/**)'] }],
     ['ask tool_default', call('Edit', 'edit'), { allow: ['Edit(**)'] }],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { CORE_TOOLS, TOOL_NAMES } from '../../src/protocol/tool-names.ts';
+import { CORE_TOOLS, TOOL_NAMES, UNBUILT_TOOLS } from '../../src/protocol/tool-names.ts';
 import type { ToolKind } from '../../src/protocol/tool.ts';
 import { attenuate } from '../../src/policy/attenuate.ts';
 import { toolView } from '../../src/policy/tool-view.ts';
@@ -79,6 +79,19 @@ describe('a child', () => {
       names: ['Read', 'Grep', 'Task', ...MCP],
       dropped: [
         { name: 'ExitPlanMode', reason: 'Only a main agent in plan mode has a plan to present.' },
+        { name: 'Unknown', reason: 'No such tool is available here.' },
+      ],
+    });
+  });
+
+  test('is told plainly which of the tools that it lists are not built', () => {
+    const definition = only('WebSearch', 'MemoryRead', 'Read', 'Unknown');
+    const available = ALL.filter(({ name }) => !UNBUILT_TOOLS.has(name));
+    expect(view({ definition, available })).toEqual({
+      names: ['Read'],
+      dropped: [
+        { name: 'WebSearch', reason: 'Muster does not have this tool yet.' },
+        { name: 'MemoryRead', reason: 'Muster does not have this tool yet.' },
         { name: 'Unknown', reason: 'No such tool is available here.' },
       ],
     });

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { pathCouldMatch } from '../../src/policy/path-pattern.ts';
-import { withheldBelow } from '../../src/policy/withheld.ts';
+import { guardedBelow, withheldBelow } from '../../src/policy/withheld.ts';
 import { HOME, ROOT, call, path, rights, type RuleTexts } from './support.ts';
 
 function kept(texts: RuleTexts, tool: string, below = '', asked = below) {
@@ -46,6 +46,21 @@ describe('what a call for a directory may not see of it', () => {
       kept({ deny: ['Bash(cat:*)', 'Write(x)'], allow: ['Read(secret/**)'] }, 'Grep'),
     ).toBeNull();
   });
+});
+
+test.each([
+  ['d', '.env', 'it usually holds secrets'],
+  ['d', 'a/.git/config', 'it is a protected path'],
+  ['d', '.ssh/', 'it usually holds secrets'],
+  ['d', 'src/a.ts', undefined],
+  ['.cargo', 'config.toml', 'it is a protected path'],
+  ['.docker', 'config.json', 'it usually holds secrets'],
+  ['cargo', 'config.toml', undefined],
+])('of %s as a whole %s is kept back: %s', (directory, name, why) => {
+  const at = `${ROOT}/${directory}`;
+  const place = { roots: [ROOT], stateDirectories: [`${HOME}/data`] };
+  expect(guardedBelow({ asked: at, real: at }, place)(name)).toBe(why);
+  expect(guardedBelow({ asked: `${ROOT}/alias`, real: at }, place)(name)).toBe(why);
 });
 
 test('a file is kept back exactly when a rule could mean it, were it asked for itself', () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { canonicalToolName, expandToolWord } from '../../src/protocol/tool-aliases.ts';
-import { CORE_TOOLS, TOOL_NAMES } from '../../src/protocol/tool-names.ts';
+import { CORE_TOOLS, TOOL_NAMES, UNBUILT_TOOLS } from '../../src/protocol/tool-names.ts';
+import { builtinTools } from '../../src/tools/index.ts';
 
 test("Muster's own names are their own, in any case", () => {
   for (const name of TOOL_NAMES) {
@@ -47,4 +48,46 @@ test.each<[string, string, readonly string[] | undefined]>([
   ['problems', 'copilot', undefined],
 ])('%s of %s stands for %j', (word, vendor, names) => {
   expect(expandToolWord(word, vendor)).toEqual(names);
+});
+
+/** The catalogue of S0: every name works in a definition. `not built`: the task goes without, and is told. */
+test.each([
+  ['current_time', 'CurrentTime'],
+  ['sleep', 'Sleep'],
+  ['get_env', 'GetEnv'],
+  ['set_env', 'SetEnv'],
+  ['read_file', 'Read'],
+  ['write_file', 'Write'],
+  ['list_files', 'LS'],
+  ['delete_file', 'DeleteFile'],
+  ['move_file', 'MoveFile'],
+  ['get_file_info', 'FileInfo'],
+  ['edit_file', 'Edit'],
+  ['grep_files', 'Grep'],
+  ['http_get', 'WebFetch', 'not built'],
+  ['http_post', 'HttpRequest', 'not built'],
+  ['http_request', 'HttpRequest', 'not built'],
+  ['web_search', 'WebSearch', 'not built'],
+  ['json_parse', 'JsonParse'],
+  ['json_stringify', 'JsonStringify'],
+  ['base64_encode', 'Base64Encode'],
+  ['base64_decode', 'Base64Decode'],
+  ['memory_list', 'MemoryList', 'not built'],
+  ['memory_read', 'MemoryRead', 'not built'],
+  ['memory_write', 'MemoryWrite', 'not built'],
+  ['memory_patch', 'MemoryPatch', 'not built'],
+  ['memory_append', 'MemoryAppend', 'not built'],
+  ['task_list', 'TaskList'],
+  ['task_replay', 'TaskReplay'],
+  ['notify', 'Notify'],
+  ['spawn_subagent', 'Task'],
+])('%s is %s', (word, name, state = 'built') => {
+  expect(expandToolWord(word, 'gen')).toEqual([name]);
+  expect(UNBUILT_TOOLS.has(name)).toBe(state === 'not built');
+});
+
+test('what is called not built is in no registry', () => {
+  const built = builtinTools().map(({ name }) => name);
+  expect(built.filter((name) => UNBUILT_TOOLS.has(name))).toEqual([]);
+  expect([...UNBUILT_TOOLS].filter((name) => !TOOL_NAMES.includes(name))).toEqual([]);
 });

@@ -1,10 +1,25 @@
 import { expect, test } from 'vitest';
-import { CORE_TOOLS } from '../../src/protocol/tool-names.ts';
+import { CORE_TOOLS, TOOL_NAMES } from '../../src/protocol/tool-names.ts';
 import { NO_ACCESS } from '../../src/protocol/permission.ts';
 import { builtinTools } from '../../src/tools/index.ts';
 import { tool } from './workspace.ts';
 
 const NAMES = ['Read', 'Write', 'Edit', 'MultiEdit', 'LS', 'Glob', 'Grep', 'Bash', 'TodoWrite'];
+
+/** Asked for by name: in no agent's own set. */
+const UTILITY = [
+  'CurrentTime',
+  'Sleep',
+  'GetEnv',
+  'SetEnv',
+  'JsonParse',
+  'JsonStringify',
+  'Base64Encode',
+  'Base64Decode',
+  'FileInfo',
+  'MoveFile',
+  'DeleteFile',
+];
 
 function requestBytes(names: readonly string[]): number {
   const chosen = builtinTools().filter(({ name }) => names.includes(name));
@@ -14,14 +29,19 @@ function requestBytes(names: readonly string[]): number {
 }
 
 test('the tools stand in the order of a request', () => {
-  expect(builtinTools().map(({ name }) => name)).toEqual(NAMES);
-  expect(CORE_TOOLS.filter((name) => NAMES.includes(name))).toEqual(NAMES);
+  expect(builtinTools().map(({ name }) => name)).toEqual([...NAMES, ...UTILITY]);
+  expect(TOOL_NAMES.filter((name) => [...NAMES, ...UTILITY].includes(name))).toEqual([
+    ...NAMES,
+    ...UTILITY,
+  ]);
+  expect(CORE_TOOLS.filter((name) => [...NAMES, ...UTILITY].includes(name))).toEqual(NAMES);
 });
 
 test('what goes to the model stays small', () => {
   expect(requestBytes(NAMES)).toBeLessThanOrEqual(7000);
   expect(requestBytes(['Read', 'LS', 'Glob', 'Grep'])).toBeLessThanOrEqual(2600);
   expect(requestBytes(['Bash'])).toBeLessThanOrEqual(800);
+  expect(requestBytes(UTILITY)).toBeLessThanOrEqual(2900);
 });
 
 test('a schema is plain JSON Schema of an object', () => {

@@ -87,6 +87,12 @@ function makeContext(root: string, progress: string[]): ToolContext {
       },
       home: root,
     }),
+    variables: {
+      seen: () => ({ LANG: 'C.UTF-8', PATH: '/usr/bin' }),
+      own: () => new Set(),
+      keeps: () => true,
+    },
+    sleep: () => Promise.resolve(),
     spillPath: () => join(dirname(root), 'spill.txt'),
     progress: (line) => void progress.push(line),
   };

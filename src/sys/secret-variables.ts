@@ -1,0 +1,15 @@
+const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i;
+/** Names and places of secrets, which are none themselves. */
+const NO_SECRET_NAME = /_(FILE|PATH|DIR|ID|NAME|URL)$/i;
+/** `scheme://user:password@host`. */
+const CREDENTIALS_IN_URL = /:\/\/[^\s/@:]*:[^\s/@]+@/;
+
+/** Whether an environment variable of this name usually holds a secret. */
+export function isSecretVariable(name: string): boolean {
+  return SECRET_NAME.test(name) && !NO_SECRET_NAME.test(name);
+}
+
+/** Whether a text holds a URL with a password in it. */
+export function holdsCredentials(text: string): boolean {
+  return CREDENTIALS_IN_URL.test(text);
+}

@@ -1,0 +1,66 @@
+import { MusterError } from '../../base/errors.ts';
+import { nearNames } from '../../base/near-names.ts';
+import { NO_ACCESS } from '../../protocol/permission.ts';
+import { defineTool } from '../define.ts';
+
+export const currentTimeTool = defineTool({
+  name: 'CurrentTime',
+  kind: 'meta',
+  replay: 'pure',
+  ownWords: true,
+  description: 'The date, time and weekday now.',
+  input: {
+    type: 'object',
+    properties: {
+      timezone: { type: 'string', minLength: 1, description: 'IANA name; default: local' },
+    },
+    required: [],
+  },
+  aliases: { time_zone: 'timezone', timeZone: 'timezone', tz: 'timezone', zone: 'timezone' },
+  describe: () => NO_ACCESS,
+  async run({ timezone }, { clock }) {
+    return { text: timeIn(clock.now(), timezone) };
+  },
+});
+
+/** `2026-11-22T12:26:45+02:00, Sunday, Europe/Kyiv, Unix time 1795343205`. Throws INVALID_PARAM. */
+function timeIn(now: number, timezone: string | undefined): string {
+  const format = formatIn(timezone);
+  const parts = new Map(format.formatToParts(now).map(({ type, value }) => [type, value]));
+  const part = (type: Intl.DateTimeFormatPartTypes): string => parts.get(type) ?? '';
+  const date = `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`;
+  const time = `${part('hour')}:${part('minute')}:${part('second')}`;
+  // `GMT+02:00`, and `GMT` alone for no offset.
+  const offset = part('timeZoneName').replace('GMT', '') || '+00:00';
+  const { timeZone } = format.resolvedOptions();
+  const unix = Math.floor(now / 1000);
+  return `${date}T${time}${offset}, ${part('weekday')}, ${timeZone}, Unix time ${unix}`;
+}
+
+function formatIn(timeZone: string | undefined): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat('en-US', {
+      ...(timeZone === undefined ? {} : { timeZone }),
+      calendar: 'gregory',
+      numberingSystem: 'latn',
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      weekday: 'long',
+      timeZoneName: 'longOffset',
+    });
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) throw thrown;
+    throw new MusterError('INVALID_PARAM', unknownZone(timeZone ?? ''), { cause: thrown });
+  }
+}
+
+function unknownZone(timezone: string): string {
+  const near = nearNames(timezone, Intl.supportedValuesOf('timeZone'));
+  const hint = near.length === 0 ? '' : `. Near it: ${near.join(', ')}`;
+  return `timezone: ${JSON.stringify(timezone)} is not known; valid: an IANA name such as Europe/Berlin or UTC, or an offset such as +02:00${hint}`;
+}
