@@ -95,8 +95,8 @@ test('it is judged as a command is: asked about, refused in plan mode', async ()
   expect(eventsOfType(plan, 'call.refused')).toMatchObject([{ tool: 'SetEnv' }]);
   expect(plan.model.requests[0]?.prefix.tools.map(({ name }) => name)).toEqual([
     'Bash',
-    'GetEnv',
     'Task',
+    'GetEnv',
   ]);
 });
 

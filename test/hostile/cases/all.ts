@@ -2,6 +2,7 @@ import { CRASH_CASES } from './crashes.ts';
 import { INBOX_CASES } from './inbox.ts';
 import { INHERITANCE_CASES } from './inheritance.ts';
 import { LINK_CASES } from './links.ts';
+import { MOVE_CASES } from './moves.ts';
 import { PATH_CASES } from './paths.ts';
 import { PROVIDER_CASES } from './providers.ts';
 import { RESOURCE_CASES } from './resources.ts';
@@ -17,6 +18,7 @@ import type { HostileCase } from '../case.ts';
 export const CASES: readonly HostileCase[] = [
   ...PATH_CASES,
   ...LINK_CASES,
+  ...MOVE_CASES,
   ...INHERITANCE_CASES,
   ...INBOX_CASES,
   ...TRUST_CASES,
