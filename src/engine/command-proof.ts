@@ -50,7 +50,7 @@ export async function proveCommands(
       return { proven: false, because, overLimit: true };
     }
     if (!proof.proven) return { proven: false, because: proof.because };
-    const named = place.variables.find((name) => line.includes(name));
+    const named = place.variables.find((name) => new RegExp(`\\b${name}\\b`).test(line));
     if (named !== undefined)
       return { proven: false, because: `it may use ${named}, which was set` };
     const problem = await placeProblem(proof, place);

@@ -46,11 +46,12 @@ export function fileReach(
   };
 }
 
-/** What of a directory that is changed as a whole a person would be asked about if it were named. */
+/** What of a directory that is changed as a whole a person would be asked about, and was not yet. */
 function cautionBelow({ real }: SearchedDirectory, place: FilePlace): Withheld {
+  const answered = pathCaution(real, 'write', place).caution;
   return (path) => {
     const { caution } = pathCaution(join(real, path), 'write', place);
-    return caution === undefined ? undefined : `it ${CAUTIONS[caution]}`;
+    return caution === undefined || caution === answered ? undefined : `it ${CAUTIONS[caution]}`;
   };
 }
 

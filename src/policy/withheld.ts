@@ -44,17 +44,22 @@ export function withheldBelow(
 
 /**
  * What the floor keeps back below a directory that is moved or deleted as a whole: what a person would be
- * asked about if it were named. A path as above; undefined: nothing.
+ * asked about if it were named, but for what they were asked about the directory itself. A path as above;
+ * undefined: nothing.
  */
 export function guardedBelow(
   { asked, real }: SearchedDirectory,
   place: ProtectionPlace,
 ): (path: string) => string | undefined {
+  const isProtected = (path: string): boolean => isProtectedPath(path, place);
   const bases = [...new Set([asked, real])];
+  const guards = [
+    { guards: isProtected, why: 'it is a protected path' },
+    { guards: isSecretPath, why: 'it usually holds secrets' },
+  ].filter(({ guards }) => !bases.some(guards));
   return (path) => {
     const paths = bases.map((base) => join(base, path));
-    if (paths.some((each) => isProtectedPath(each, place))) return 'it is a protected path';
-    return paths.some(isSecretPath) ? 'it usually holds secrets' : undefined;
+    return guards.find(({ guards }) => paths.some(guards))?.why;
   };
 }
 

@@ -160,7 +160,7 @@ export function isSameFile(a: fs.BigIntStats, b: fs.BigIntStats): boolean {
   return a.ino === b.ino && a.dev === b.dev && a.size === b.size && a.mtimeNs === b.mtimeNs;
 }
 
-export function changedMeanwhile(path: string): MusterError {
+function changedMeanwhile(path: string): MusterError {
   return new MusterError(
     'CONFLICT',
     `${path} was changed by somebody else just now; nothing was written. Read it again.`,

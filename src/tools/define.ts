@@ -19,6 +19,7 @@ export interface ToolDefinition<S extends ObjectSchema> {
   readonly name: string;
   readonly kind: ToolKind;
   readonly replay: ReplayClass;
+  readonly waits?: boolean;
   readonly ownWords?: boolean;
   readonly description: string;
   readonly input: S;
@@ -33,11 +34,13 @@ export interface ToolDefinition<S extends ObjectSchema> {
 export function defineTool<const S extends ObjectSchema>(
   definition: ToolDefinition<S>,
 ): Tool<ValueOf<S>> {
-  const { name, kind, replay, ownWords = false, description, aliases = {} } = definition;
+  const { name, kind, replay, description, aliases = {} } = definition;
+  const { waits = false, ownWords = false } = definition;
   return {
     name,
     kind,
     replay,
+    waits,
     ownWords,
     description,
     inputSchema: schemaJson(definition.input),

@@ -56,6 +56,10 @@ test.each([
   ['.cargo', 'config.toml', 'it is a protected path'],
   ['.docker', 'config.json', 'it usually holds secrets'],
   ['cargo', 'config.toml', undefined],
+  // A person was asked about the directory itself, for this reason.
+  ['.git', 'config', undefined],
+  ['.git', '.env', 'it usually holds secrets'],
+  ['.ssh', 'id_rsa', undefined],
 ])('of %s as a whole %s is kept back: %s', (directory, name, why) => {
   const at = `${ROOT}/${directory}`;
   const place = { roots: [ROOT], stateDirectories: [`${HOME}/data`] };
