@@ -66,8 +66,8 @@ describe.concurrent('the built program', () => {
     });
     const run = await world.run([...ARGS, '--output-format', 'stream-json']);
     expect([run.code, run.stderr]).toEqual([0, '']);
-    const child = world.model.requests.filter(isChild);
-    expect(child[0]?.tools.map(({ name }) => name)).toEqual([
+    const child = world.model.requests.find(isChild);
+    expect(child?.tools.map(({ name }) => name)).toEqual([
       'CurrentTime',
       'Sleep',
       'JsonParse',

@@ -201,6 +201,26 @@ const PATH_CASES = ofClass('paths', [
     },
   },
   {
+    name: 'a person who is asked about a directory has decided about what is in it for the same reason',
+    files: {
+      'ws/.git/config': '[core]\n',
+      'ws/.git/hooks/a': '#!/bin/sh\n',
+      'ws/.husky/.env': '@canary@\n',
+    },
+    settings: mover({ person: 'allow' }),
+    model: once(remove('.git', ALL), remove('.husky', ALL), remove('.husky/.env')),
+    expect: {
+      calls: ['ran', 'failed', 'ran'],
+      changes: {
+        'ws/.git': null,
+        'ws/.git/config': null,
+        'ws/.git/hooks': null,
+        'ws/.git/hooks/a': null,
+        'ws/.husky/.env': null,
+      },
+    },
+  },
+  {
     name: 'files are moved and deleted where they may be (control)',
     control: true,
     files: { 'ws/d/x.txt': 'x', 'ws/d/e/y.txt': 'y', 'ws/old/z.txt': 'z' },
