@@ -52,7 +52,7 @@ export async function proveCommands(
     if (!proof.proven) return { proven: false, because: proof.because };
     const named = place.variables.find((name) => new RegExp(`\\b${name}\\b`).test(line));
     if (named !== undefined)
-      return { proven: false, because: `it may use ${named}, which was set` };
+      return { proven: false, because: `it may use ${named}, which SetEnv has set` };
     const problem = await placeProblem(proof, place);
     if (problem !== undefined) return { proven: false, because: problem };
     reads.push(...proof.reads.map((read) => resolved(read, place)));

@@ -48,9 +48,16 @@ export function fileReach(
 
 /** What of a directory that is changed as a whole a person would be asked about, and was not yet. */
 function cautionBelow({ real }: SearchedDirectory, place: FilePlace): Withheld {
+  // The same for all that lies in one directory, and the dearest part of the look.
+  const known = new Map<string, readonly string[]>();
+  const obeyed = (directory: string): readonly string[] => {
+    const paths = known.get(directory) ?? obeyedFrom(directory, place);
+    known.set(directory, paths);
+    return paths;
+  };
   const answered = pathCaution(real, 'write', place).caution;
   return (path) => {
-    const { caution } = pathCaution(join(real, path), 'write', place);
+    const { caution } = pathCaution(join(real, path), 'write', { ...place, obeyed });
     return caution === undefined || caution === answered ? undefined : `it ${CAUTIONS[caution]}`;
   };
 }
@@ -76,6 +83,8 @@ function isDirectory(path: string): boolean {
 interface FilePlace {
   readonly roots: readonly string[];
   readonly home: string;
+  /** What git obeys by the repositories of a directory, for who asks often. Default: looked up. */
+  readonly obeyed?: (directory: string) => readonly string[];
 }
 
 /** What the disk tells of a path (absolute, real) that is to be read or written. */
@@ -92,10 +101,18 @@ export function pathCaution(
   return pathHasForeignNames(real) ? { caution: 'other_names' } : {};
 }
 
-function isObeyedByGit(real: string, { roots, home }: FilePlace): boolean {
-  return [dirname(real), ...roots].flatMap(repositoriesAbove).some((repository) => {
+function isObeyedByGit(real: string, place: FilePlace): boolean {
+  const obeyed = place.obeyed ?? ((directory) => obeyedFrom(directory, place));
+  return [dirname(real), ...place.roots].some((directory) =>
+    obeyed(directory).some((path) => isInside(path, real)),
+  );
+}
+
+/** What the repositories that a directory lies in name for git to obey. */
+function obeyedFrom(directory: string, { roots, home }: FilePlace): readonly string[] {
+  return repositoriesAbove(directory).flatMap((repository) => {
     const { hookDirectories, files } = obeyedPaths(repository, { homes: [home], roots });
-    return [...hookDirectories, ...files].some((path) => isInside(path, real));
+    return [...hookDirectories, ...files];
   });
 }
 

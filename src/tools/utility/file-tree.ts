@@ -83,7 +83,8 @@ class TreeReader {
         this.context.signal.throwIfAborted();
         if (!this.limits.recursive) throw this.notEmpty();
         const stats = entryStats(directory, name);
-        if (stats !== undefined) await this.add(join(path, name), directory, stats);
+        if (stats === undefined) throw this.unreadable(join(path, name));
+        await this.add(join(path, name), directory, stats);
       }
       directory.verify();
     } finally {
@@ -126,6 +127,12 @@ class TreeReader {
       'LIMIT_EXCEEDED',
       `${this.shown('')} holds more than ${limit}, the limit of one call: name smaller directories, or use Bash`,
     );
+  }
+
+  /** It may be anything, and would go unseen. */
+  private unreadable(path: string): MusterError {
+    const message = `${this.shown(path)} went just now, or has a name that is no UTF-8: use Bash`;
+    return new MusterError('CONFLICT', message, { retryable: true });
   }
 
   private notEmpty(): MusterError {
