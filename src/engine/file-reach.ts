@@ -112,7 +112,7 @@ function isObeyedByGit(real: string, place: FilePlace): boolean {
 function obeyedFrom(directory: string, { roots, home }: FilePlace): readonly string[] {
   return repositoriesAbove(directory).flatMap((repository) => {
     const { hookDirectories, files } = obeyedPaths(repository, { homes: [home], roots });
-    return [...hookDirectories, ...files];
+    return hookDirectories.concat(files);
   });
 }
 
