@@ -43,14 +43,16 @@ export function filesBeside(
   return format.filesBeside(file.path, read).filter((path) => isInside(boundary, path));
 }
 
+/** The code of what `promptTextFormat` tells. */
+export const PROMPT_TEXT = 'prompt-text';
+
 /** What another file's prompt is read from: no agent, and trusted like one. */
 export const promptTextFormat: AgentFormat = {
   vendor: 'prompt',
   places: { project: [], user: () => [] },
   accepts: () => false,
   async read({ path }) {
-    const message =
-      'alone it is no agent, but the prompt of one that another file defines; read it in the file';
-    return { items: [], problems: [{ code: 'not-an-agent', message, path }] };
+    const message = 'the prompt of an agent that another file defines; read it in the file';
+    return { items: [], problems: [{ code: PROMPT_TEXT, message, path }] };
   },
 };

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { agentsBelow } from '../../../src/agents/below.ts';
 import { discoverAgents } from '../../../src/agents/discover.ts';
 import { opencodeFormat } from '../../../src/agents/formats/opencode.ts';
+import { agentFilesStamp } from '../../../src/agents/stamp.ts';
 import { projectAgentFiles } from '../../../src/agents/place-files.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { TRUST_ALL, type ProjectTrust } from '../../../src/sys/project-file.ts';
@@ -246,6 +247,15 @@ describe('prompts in files', () => {
     ]);
     const below = await agentsBelow(tree.root);
     expect(below.agents.map(({ prompt }) => prompt)).toEqual([tester?.prompt]);
+  });
+
+  test('are looked at again with the agent files', async () => {
+    config('{file:./prompts/a.txt}');
+    const { stamp, beside } = await discover();
+    const now = (): string => agentFilesStamp(tree.root, environment(), beside);
+    expect(now()).toBe(stamp);
+    tree.write('prompts/a.txt', 'From a file, changed.');
+    expect(now()).not.toBe(stamp);
   });
 
   test('are not read before they are trusted, each by itself', async () => {
