@@ -35,6 +35,11 @@ export function withPermissionsAsTools(fields: Fields, vendor: string): Fields {
   const line = (tools ?? field)?.line;
   const only = onlyTools(outcomes);
   const denied = deniedTools(outcomes);
+  setDenied(
+    shared,
+    outcomes.flatMap(({ deniedServers }) => deniedServers),
+    line,
+  );
   if (tools !== undefined && switchEntries(tools.value) === undefined) {
     const others = only === undefined ? [] : TOOL_NAMES.filter((name) => !only.includes(name));
     const servers = only === undefined || only.some((name) => name.startsWith('mcp__'));

@@ -10,6 +10,8 @@ export interface PermissionOutcome {
   readonly onlyTools?: readonly string[];
   /** Denied as a whole, in one word. */
   readonly denied: readonly string[];
+  /** Names for tools of servers that are denied. */
+  readonly deniedServers: readonly string[];
   /** Texts of rules. */
   readonly rules: { readonly ask: readonly string[]; readonly deny: readonly string[] };
   /** The agents that may be delegated to, where only some may. */
@@ -145,7 +147,7 @@ function serverOutcome(name: string, entries: readonly PermissionEntry[]): Part 
   const servers = mcpNamesOf(name);
   if (servers === undefined) return { unknown: [name] };
   return denied
-    ? { denied: servers.names }
+    ? { deniedServers: servers.names }
     : { rules: { ask: servers.rules, deny: [] }, narrowed: servers.isExact ? [] : [name] };
 }
 
@@ -176,14 +178,16 @@ function joined(
     ...new Set(parts.flatMap((part) => of(part) ?? [])),
   ];
   const denied = all((part) => part.denied);
-  const stays = [...new Set([...offered, ...servers])].filter(
-    (name) =>
-      !denied.some((each) => each === name || (name.startsWith('mcp__') && overlap(each, name))),
+  const deniedServers = all((part) => part.deniedServers);
+  const stays = [...new Set(offered)].filter((name) => !denied.includes(name));
+  const serversLeft = [...new Set(servers)].filter(
+    (name) => !deniedServers.some((each) => overlap(each, name)),
   );
   const delegatesTo = parts.find((part) => part.delegatesTo !== undefined)?.delegatesTo;
   return {
-    ...(everything === 'deny' ? { onlyTools: stays } : {}),
+    ...(everything === 'deny' ? { onlyTools: [...stays, ...serversLeft] } : {}),
     denied: everything === 'deny' ? [] : denied,
+    deniedServers,
     rules: {
       ask: [...all((part) => part.rules?.ask), ...(everything === 'ask' ? ['mcp__*'] : [])],
       deny: all((part) => part.rules?.deny),
