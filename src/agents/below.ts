@@ -1,7 +1,9 @@
 import { relative } from 'node:path';
 import { realpathSync } from 'node:fs';
 import { detectFormat } from './detect.ts';
+import { readBeside } from './beside.ts';
 import { FORMATS } from './formats/all.ts';
+import type { TextBeside } from './formats/format.ts';
 import { collect, shadow, type DiscoveredAgents, type Found } from './found.ts';
 import { MAX_AGENT_BYTES, readText } from './read-text.ts';
 import { walkFiles } from './walk.ts';
@@ -37,7 +39,9 @@ export async function agentsBelow(directory: string): Promise<DiscoveredAgents> 
     if (format === undefined) {
       found.skipped.push({ path, code: 'not-an-agent', reason: 'It holds no agent.' });
     } else {
-      collect(path, await format.read({ path, scope: 'project', text: text.text }), found);
+      const beside = (named: string): TextBeside => readBeside(named, boundary);
+      const file = { path, scope: 'project', text: text.text, beside } as const;
+      collect(path, await format.read(file), found);
     }
   }
   return shadow(found);

@@ -6,9 +6,10 @@ import {
   type ProjectFiles,
   type ProjectTrust,
 } from '../sys/project-file.ts';
+import { readBeside } from './beside.ts';
 import { builtinSources } from './builtin.ts';
 import { musterFormat } from './formats/muster.ts';
-import type { LoadedAgents } from './formats/format.ts';
+import type { LoadedAgents, TextBeside } from './formats/format.ts';
 import { filesIn, MAX_ENTRIES } from './place-files.ts';
 import { agentPlaces } from './places.ts';
 import type { Place } from './place.ts';
@@ -34,12 +35,15 @@ export interface DiscoverOptions {
 /** With a stamp (`agentFilesStamp`) of the files as they were then. */
 export interface StampedAgents extends DiscoveredAgents {
   readonly stamp: string;
+  /** Files that prompts were read from, on which the stamp depends, too. */
+  readonly beside: readonly string[];
 }
 
 interface Search extends Found {
   readonly budget: { entries: number; bytes: number };
   readonly files: ProjectFiles;
   readonly stamp: Stamp;
+  readonly beside: Set<string>;
 }
 
 /**
@@ -54,13 +58,16 @@ export async function discoverAgents(options: DiscoverOptions): Promise<StampedA
     problems: [],
     budget: { entries: MAX_ENTRIES, bytes: MAX_BYTES },
     files,
-    stamp: newStamp(options.dependsOn ?? []),
+    stamp: newStamp(),
+    beside: new Set(),
   };
   for (const place of agentPlaces(options.cwd, options.environment)) {
     await searchPlace(place, search);
   }
   search.agents.push(...(await loadBuiltinAgents()));
-  return { ...shadow(search), stamp: search.stamp.text() };
+  const beside = [...search.beside];
+  const stamp = search.stamp.text([...(options.dependsOn ?? []), ...beside]);
+  return { ...shadow(search), stamp, beside };
 }
 
 /** The six built-in agents, read from their files as a user's would be. */
@@ -86,7 +93,9 @@ async function searchPlace(place: Place, search: Search): Promise<void> {
     if (!text.ok && UNTRUSTED.has(text.code)) {
       search.skipped.push({ path, code: text.code, reason: text.reason });
     } else {
-      collect(path, await parse(path, place, text), search);
+      const beside = (named: string): TextBeside =>
+        textBeside(named, place, search, found.boundary);
+      collect(path, await parse(path, place, text, beside), search);
     }
   }
 }
@@ -115,6 +124,23 @@ function projectText(path: string, boundary: string, search: Search): FileText {
   });
 }
 
+/** What an agent file names is read under the same trust. */
+function textBeside(path: string, place: Place, search: Search, boundary: string): TextBeside {
+  search.beside.add(path);
+  const text = readWithin(search.budget, () =>
+    readBeside(
+      path,
+      boundary,
+      place.scope === 'project' ? () => projectText(path, boundary, search) : undefined,
+    ),
+  );
+  if (text.ok) search.budget.bytes -= text.bytes;
+  else if (UNTRUSTED.has(text.code)) {
+    search.skipped.push({ path, code: text.code, reason: text.reason });
+  }
+  return text;
+}
+
 function readWithin(budget: { readonly bytes: number }, read: () => FileText): FileText {
   if (budget.bytes > 0) return read();
   const reason = `Not read: the agent files before it hold ${MAX_BYTES / 1024 / 1024} MB.`;
@@ -125,8 +151,9 @@ async function parse(
   path: string,
   { format, scope }: Place,
   text: FileText,
+  beside: (path: string) => TextBeside,
 ): Promise<LoadedAgents> {
   return text.ok
-    ? format.read({ path, scope, text: text.text })
+    ? format.read({ path, scope, text: text.text, beside })
     : { items: [], problems: [{ code: text.code, message: text.reason, path }] };
 }

@@ -29,14 +29,18 @@ export interface Found {
   readonly problems: AgentProblem[];
 }
 
+/** Codes of what was never meant to be used: it is told as skipped alone. */
+const MEANT_AS_NONE: ReadonlySet<string> = new Set(['not-an-agent', 'disabled']);
+
 /** Takes what a file gave. */
 export function collect(path: string, { items, problems }: LoadedAgents, into: Found): void {
   into.agents.push(...items);
   const [first] = problems;
-  if (items.length === 0 && first !== undefined) {
-    into.skipped.push({ path, code: first.code, reason: first.message });
-  }
-  into.problems.push(...problems.filter(({ code }) => code !== 'not-an-agent'));
+  const skipped = problems.filter(
+    (problem) => problem.code === 'disabled' || (items.length === 0 && problem === first),
+  );
+  into.skipped.push(...skipped.map(({ code, message }) => ({ path, code, reason: message })));
+  into.problems.push(...problems.filter(({ code }) => !MEANT_AS_NONE.has(code)));
 }
 
 /** First wins by name, case ignored. */

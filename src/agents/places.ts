@@ -1,16 +1,22 @@
 import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import type { Environment } from '../sys/env.ts';
+import { isInside } from '../sys/paths.ts';
 import { projectDirectories } from '../sys/project-directories.ts';
 import { FORMATS, VENDOR_FORMATS } from './formats/all.ts';
 import { claudeFormat } from './formats/claude.ts';
 import type { AgentFormat, UserDirectories } from './formats/format.ts';
+import { geminiFormat } from './formats/gemini.ts';
+import { qwenFormat } from './formats/qwen.ts';
 import type { Place } from './place.ts';
 import { pluginPlaces, type ExtensibleFormat } from './plugins/places.ts';
 import { genFormat, musterFormat, subagentFormat } from './formats/muster.ts';
 
 /** Formats of products with extensions, in the order in which they are searched. */
-const EXTENSIBLE: readonly ExtensibleFormat[] = [];
+const EXTENSIBLE: readonly ExtensibleFormat[] = [
+  { format: geminiFormat, extensions: '.gemini/extensions' },
+  { format: qwenFormat, extensions: '.qwen/extensions' },
+];
 
 /**
  * Every place to look in, first wins: SPEC "Agent definitions", search order. `cwd` is absolute. Looks
@@ -47,15 +53,17 @@ function projectPlaces(format: AgentFormat, chain: readonly string[]): readonly 
 
 function userPlaces(format: AgentFormat, user: UserDirectories): readonly Place[] {
   return format.places.user(user).map((path): Place => {
-    const boundary = path.startsWith(join(user.home, '/')) ? user.home : user.config;
+    const boundary = [user.home, user.config].find((each) => isInside(each, path)) ?? dirname(path);
     return { format, scope: 'user', path, boundary };
   });
 }
 
 function userDirectories(environment: Environment): UserDirectories {
   const home = environment['HOME'] || homedir();
-  const config = environment['XDG_CONFIG_HOME'];
-  // A relative path there is to be ignored, says the XDG specification.
-  const usable = config !== undefined && isAbsolute(config);
-  return { home, config: usable ? config : join(home, '.config') };
+  // A relative path in XDG_CONFIG_HOME is to be ignored, says the XDG specification.
+  const named = (variable: string): string | undefined => {
+    const path = environment[variable];
+    return path !== undefined && isAbsolute(path) ? path : undefined;
+  };
+  return { home, config: named('XDG_CONFIG_HOME') ?? join(home, '.config'), named };
 }

@@ -8,18 +8,18 @@ import { agentPlaces } from './places.ts';
 /** What tells whether agent files have changed, without opening any. */
 export interface Stamp {
   add(found: PlaceFiles): void;
-  text(): string;
+  /** `others` are looked at beside what was added. */
+  text(others: readonly string[]): string;
 }
 
-/** `others` are looked at beside what is added. */
-export function newStamp(others: readonly string[]): Stamp {
+export function newStamp(): Stamp {
   const hash = createHash('sha256');
   return {
     add({ files, skipped }) {
       for (const { path, realPath } of files) hash.update(`${path}\0${stateOf(realPath)}\n`);
       for (const { path, code } of skipped) hash.update(`${path}\0${code}\n`);
     },
-    text() {
+    text(others) {
       for (const path of others) hash.update(`${path}\0${stateOf(path)}\n`);
       return hash.digest('hex');
     },
@@ -35,13 +35,13 @@ export function agentFilesStamp(
   environment: Environment,
   others: readonly string[],
 ): string {
-  const stamp = newStamp(others);
+  const stamp = newStamp();
   const budget = { entries: MAX_ENTRIES };
   for (const place of agentPlaces(cwd, environment)) {
     const found = filesIn(place, budget);
     if (found !== undefined) stamp.add(found);
   }
-  return stamp.text();
+  return stamp.text(others);
 }
 
 function stateOf(path: string): string {

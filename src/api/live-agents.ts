@@ -22,7 +22,7 @@ export async function openAgents(options: OpenAgentsOptions): Promise<LiveAgents
   const { cwd, environment, trustAgain, dependsOn = [], clock, onNotice } = options;
   return new LiveAgents({
     first: await discoverAgents(options),
-    stamp: () => agentFilesStamp(cwd, environment, dependsOn),
+    stamp: ({ beside }) => agentFilesStamp(cwd, environment, [...dependsOn, ...beside]),
     load: () => discoverAgents({ ...options, trust: trustAgain() }),
     clock,
     onReload: ({ skipped }) => {
@@ -36,8 +36,8 @@ export async function openAgents(options: OpenAgentsOptions): Promise<LiveAgents
 
 interface LiveAgentsParts {
   readonly first: StampedAgents;
-  /** Changes when a file does; cheap. */
-  readonly stamp: () => string;
+  /** Of the files of these agents as they are now; changes when one does; cheap. */
+  readonly stamp: (agents: StampedAgents) => string;
   readonly load: () => Promise<StampedAgents>;
   readonly clock: Clock;
   /** Told when other agents count than before, once. */
@@ -81,7 +81,7 @@ export class LiveAgents implements AgentSource {
     if (now - this.#lookedAt < LOOK_AGAIN_MS) return;
     this.#lookedAt = now;
     try {
-      if (stamp() === this.#current.stamp) return;
+      if (stamp(this.#current) === this.#current.stamp) return;
       this.#current = await load();
       onReload(this.#current);
     } catch (thrown) {

@@ -20,6 +20,17 @@ export function delegableAgents(
   return agents.filter((each) => named.has(each));
 }
 
+/** Of these, whom its model is told of: one that only a person chooses where its definition names it. */
+export function offeredAgents(
+  agent: Pick<AgentDefinition, 'delegatesTo'>,
+  agents: readonly AgentDefinition[],
+): readonly AgentDefinition[] {
+  const delegable = delegableAgents(agent, agents);
+  return agent.delegatesTo === undefined
+    ? delegable.filter(({ unlisted }) => unlisted !== true)
+    : delegable;
+}
+
 /** The agent that a task of this one means by a word; INVALID_PARAM names those that it may mean. */
 export function findDelegable(
   word: string,

@@ -2,7 +2,7 @@ import type { AgentDefinition } from '../protocol/agent.ts';
 import type { Rights } from '../protocol/permission.ts';
 import type { AnyTool } from '../protocol/tool.ts';
 import { toolView, type DroppedTool } from '../policy/tool-view.ts';
-import { delegableAgents } from './delegable.ts';
+import { delegableAgents, offeredAgents } from './delegable.ts';
 import type { AgentSource, EngineDeps } from './deps.ts';
 import { isMainAgent } from './main-agent.ts';
 import type { PromptInput } from './prompt.ts';
@@ -64,7 +64,7 @@ export function promptInput(
     agent,
     mode: rights.mode,
     isRoot,
-    types: delegates ? delegableAgents(agent, deps.agents.agents()) : [],
+    types: delegates ? offeredAgents(agent, deps.agents.agents()) : [],
     environment: {
       cwd,
       platform: deps.platform,

@@ -1,6 +1,7 @@
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { PermissionMode, PermissionRule, Rights, RuleSet } from '../protocol/permission.ts';
 import { isInside } from './call.ts';
+import { uniqueRules, withDefinitionRules } from './definition-rules.ts';
 import { effectiveMode, narrowerMode } from './modes.ts';
 import { pinNarrowing, pinWidening } from './pin-rules.ts';
 import { printRule } from './rules.ts';
@@ -23,6 +24,7 @@ export function rootRights(grant: RootGrant, definition: AgentDefinition | null)
   return {
     ...root,
     mode: effectiveMode(definition, grant.mode),
+    rules: withDefinitionRules(grant.rules, definition),
     disallowedTools: denialsOf(definition),
     ...refusal(definition),
   };
@@ -44,6 +46,7 @@ export function attenuate(
   return {
     ...ceiling,
     mode: effectiveMode(definition, ceiling.mode),
+    rules: withDefinitionRules(ceiling.rules, definition),
     disallowedTools: sortedUnion(ceiling.disallowedTools, denialsOf(definition)),
     ...refusal(ceiling, definition),
     depth: ceiling.depth + 1,
@@ -100,10 +103,6 @@ function denialsOf(definition: AgentDefinition): readonly string[] {
 
 function sortedUnion(a: readonly string[], b: readonly string[]): readonly string[] {
   return [...new Set([...a, ...b])].toSorted();
-}
-
-function uniqueRules(rules: readonly PermissionRule[]): readonly PermissionRule[] {
-  return [...new Map(rules.map((rule) => [printRule(rule), rule])).values()];
 }
 
 function isSameList(a: readonly string[], b: readonly string[]): boolean {

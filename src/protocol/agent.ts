@@ -49,6 +49,8 @@ export interface AgentDefinition {
   readonly tools: ToolSelection;
   /** Canonical names taken from what `tools` gives, and denied to all below it. */
   readonly disallowedTools: readonly string[];
+  /** Texts of permission rules that narrow its rights; their paths begin with `//` or `~/`. */
+  readonly rules?: { readonly ask: readonly string[]; readonly deny: readonly string[] };
   /** A wish as written (`inherit`, a tier, an id, `provider/id`), absent for none. */
   readonly model?: string;
   /** Where the file lists several, `model` the first: the first that can be had is taken. */
@@ -69,6 +71,8 @@ export interface AgentDefinition {
   readonly initialPrompt?: string;
   /** Whether what would be asked of a person is refused instead, for it and all below it. */
   readonly refusesQuestions?: boolean;
+  /** Whether only a person chooses it: no model is told of it. Absent: the model may choose it. */
+  readonly unlisted?: boolean;
   /** Why it cannot be started, in one sentence; absent: it can. */
   readonly unusable?: string;
   readonly color?: string;

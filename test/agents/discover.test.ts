@@ -49,6 +49,7 @@ test('with no directories there are the built-in agents', async () => {
     skipped: [],
     problems: [],
     stamp: expect.stringMatching(/^[0-9a-f]{64}$/),
+    beside: [],
   });
 });
 

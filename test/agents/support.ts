@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
+import { opencodeFormat } from '../../src/agents/formats/opencode.ts';
 import type { AgentFormat, LoadedAgents } from '../../src/agents/formats/format.ts';
 
 /** A directory of its own with the given files; `remove` takes it away again. */
@@ -44,4 +45,13 @@ export function codes(agent: AgentDefinition): readonly string[] {
 /** A file with this front matter and the body `Test.` */
 export function agentFile(...lines: readonly string[]): string {
   return ['---', ...lines, '---', '', 'Test.', ''].join('\n');
+}
+
+/** The agent that this entry of an `opencode.json` gives. */
+export async function opencodeAgent(entry: object): Promise<AgentDefinition> {
+  const worker = { description: 'Works.', prompt: 'x', ...entry };
+  const text = JSON.stringify({ agent: { worker } });
+  const { items } = await opencodeFormat.read({ path: '/p/opencode.json', scope: 'user', text });
+  if (items[0] === undefined) throw new Error('no agent');
+  return items[0];
 }

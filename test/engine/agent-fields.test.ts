@@ -97,6 +97,28 @@ describe('an agent that names those that it may delegate to', () => {
   });
 });
 
+describe('an agent that only a person chooses', () => {
+  const own = agent('own', { unlisted: true });
+
+  const listed = async (setup: EngineSetup): Promise<boolean | undefined> => {
+    const test = testEngine(play({}), setup);
+    await test.start('root').ended;
+    return test.model.requests[0]?.prefix.system.join('\n').includes('- own');
+  };
+
+  it('is told to no model, but where a definition names it', async () => {
+    const lead = agent('lead', { delegatesTo: ['own'] });
+    expect(await listed({ agents: [own, scout] })).toBe(false);
+    expect(await listed({ agents: [{ ...own, unlisted: false }, scout] })).toBe(true);
+    expect(await listed({ agent: lead, agents: [lead, own] })).toBe(true);
+  });
+
+  it('can be started by whoever was told of it', async () => {
+    const { error } = await answerTo({ prompt: 'x', subagent_type: 'own' }, { agents: [own] });
+    expect(error).toBe(null);
+  });
+});
+
 describe('an agent for the background', () => {
   const guard = agent('guard', { background: true });
   const setup = { agents: [guard] };

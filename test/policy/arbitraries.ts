@@ -111,12 +111,24 @@ export const anyRights: fc.Arbitrary<Rights> = fc
   .tuple(rightsButRefusal, refusal)
   .map(([rights, refuses]) => Object.assign(rights, refuses));
 
-const agentButRefusal = fc.record({
+/** What a format writes: no pattern that hangs on the roots. */
+const definitionRules = fc.subarray(
+  RULES.filter((rule) => !/^(?:Edit|Read|Write)\((?!\/\/)/.test(rule)),
+  { maxLength: 3 },
+);
+
+const definitionRuleSets = fc.option(
+  fc.record({ ask: definitionRules, deny: definitionRules }).map((ruleSet) => ({ rules: ruleSet })),
+  { nil: {} },
+);
+
+const agentParts = fc.record({
   mode: fc.constantFrom(null, ...PERMISSION_MODES),
   disallowedTools: toolNames,
   tools: fc.record({ mode: fc.constantFrom('all', 'allow', 'deny'), names: toolNames }),
+  name: fc.constantFrom('one', 'other'),
 });
 
 export const anyAgent: fc.Arbitrary<AgentDefinition> = fc
-  .tuple(agentButRefusal, refusal)
-  .map(([parts, refuses]) => agent({ ...parts, ...refuses }));
+  .tuple(agentParts, refusal, definitionRuleSets)
+  .map(([parts, refuses, ruleSets]) => agent({ ...parts, ...refuses, ...ruleSets }));

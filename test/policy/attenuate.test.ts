@@ -70,6 +70,28 @@ describe('attenuate', () => {
     });
   });
 
+  test('adds the rules of the definition, which ask and deny, and name it as their source', () => {
+    const parent = rights('autonomous', { allow: ['Bash'], ask: ['Bash(rm:*)'] });
+    const definition = agent({
+      name: 'careful',
+      rules: { ask: ['Bash(git push:*)', 'Bash(rm:*)'], deny: ['Edit(//**/*.env)', 'Read(a)('] },
+    });
+    const source = { kind: 'definition', where: 'agent careful' };
+    expect(attenuate(parent, definition).rules).toEqual({
+      allow: parent.rules.allow,
+      ask: [
+        ...parent.rules.ask,
+        { text: 'Bash(git push:*)', tool: 'Bash', specifier: 'git push:*', source },
+      ],
+      deny: [
+        { text: 'Edit(//**/*.env)', tool: 'Edit', specifier: '//**/*.env', source },
+        { text: 'Read(a)(', tool: 'Read', source },
+      ],
+    });
+    const main = rootRights({ ...parent, maxDepth: 2 }, definition);
+    expect(main.rules).toEqual(attenuate(parent, definition).rules);
+  });
+
   test.each([
     ['plan', 'autonomous', 'plan'],
     ['default', 'autonomous', 'default'],

@@ -1,9 +1,20 @@
 import { claudeFormat } from './claude.ts';
+import { cursorFormat } from './cursor.ts';
 import type { AgentFormat } from './format.ts';
+import { geminiFormat } from './gemini.ts';
 import { genFormat, musterFormat, subagentFormat } from './muster.ts';
+import { opencodeFormat } from './opencode.ts';
+import { piFormat } from './pi.ts';
+import { qwenFormat } from './qwen.ts';
 
 /** The other vendors' formats, in the order in which their places are searched. */
-export const VENDOR_FORMATS: readonly AgentFormat[] = [];
+export const VENDOR_FORMATS: readonly AgentFormat[] = [
+  opencodeFormat,
+  geminiFormat,
+  qwenFormat,
+  cursorFormat,
+  piFormat,
+];
 
 /** Every format that Muster loads. */
 export const FORMATS: readonly AgentFormat[] = [

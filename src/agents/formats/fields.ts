@@ -77,6 +77,7 @@ export function readModel(reader: FieldReader): Pick<AgentDefinition, 'model' | 
 const EFFORT_WORDS: ReadonlyMap<string, Effort> = new Map<string, Effort>([
   ...EFFORTS.map((each): [string, Effort] => [each, each]),
   ['off', 'none'],
+  ['med', 'medium'],
   ['ultra', 'max'],
 ]);
 

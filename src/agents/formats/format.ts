@@ -6,7 +6,17 @@ export interface AgentFile {
   readonly path: string;
   readonly scope: AgentScope;
   readonly text: string;
+  /**
+   * The text of another file that this one names, by its absolute path: only what is trusted as this
+   * file is. Absent: none can be had.
+   */
+  readonly beside?: (path: string) => TextBeside;
 }
+
+export type TextBeside =
+  | { readonly ok: true; readonly text: string }
+  /** `reason`: sentences. */
+  | { readonly ok: false; readonly reason: string };
 
 /**
  * What a file gave. `problems` are about what could not be loaded; what is worth telling about an
@@ -22,6 +32,8 @@ export interface UserDirectories {
   readonly home: string;
   /** `$XDG_CONFIG_HOME`, or `.config` in the home directory. */
   readonly config: string;
+  /** The directory that a variable of the environment names; undefined: not set, or not absolute. */
+  readonly named: (variable: string) => string | undefined;
 }
 
 /** Where a vendor's files lie: directories, searched with all below them, or single files. */
@@ -43,6 +55,11 @@ export interface AgentFormat {
    * no vendor's directory and whose endings many things share (`.json`, `.yaml`, `.toml`).
    */
   recognises?(text: string): boolean;
+  /**
+   * Absolute paths of the files whose text a file takes for its agents, each to be trusted like itself.
+   * `read` gives the file's own text.
+   */
+  filesBeside?(path: string, read: () => string): readonly string[];
   /** Never throws for what the file holds. */
   read(file: AgentFile): Promise<LoadedAgents>;
 }

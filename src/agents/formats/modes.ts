@@ -40,12 +40,13 @@ export const MUSTER_MODES: ModeWords = new Map<string, ModeWish>([
   ['dontAsk', { permissionMode: 'dontAsk', mode: 'autonomous' }],
 ]);
 
-/** Qwen Code's `approvalMode`. */
+/** Qwen Code's `approvalMode`; `bubble` asks, whatever its parent may do unasked. */
 export const APPROVAL_MODES: ModeWords = new Map<string, ModeWish>([
   ...COMMON,
   ['auto-edit', EDITS],
   ['auto_edit', EDITS],
   ['yolo', BYPASS],
+  ['bubble', { permissionMode: 'default', mode: 'default' }],
 ]);
 
 /** Codex `sandbox_mode`. */

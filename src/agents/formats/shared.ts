@@ -35,8 +35,12 @@ export interface Dialect {
   readonly inactive: readonly string[];
   /** Whether a markdown file without front matter is an agent: its text is the prompt. */
   readonly loadsBareText: boolean;
+  /** The name that a file's path gives, where that is not the file's own or its folder's. */
+  readonly nameFromPath?: (path: string) => string;
   /** The vendor's own fields in the words that all share, where they differ; it adds and removes entries. */
   readonly translate?: (fields: Fields) => Fields;
+  /** What the vendor's own fields, as they stood, add to what all share. */
+  readonly complete?: (agent: AgentDefinition, fields: Fields) => AgentDefinition;
 }
 
 /** The fields that act, in every dialect: files are converted from one vendor's format to another's. */
@@ -66,8 +70,13 @@ export async function readMarkdownAgent(file: AgentFile, dialect: Dialect): Prom
     const { code, message, line } = front;
     return failed({ code, message: shownMessage(message), path: file.path, line });
   }
-  const content: AgentContent = { ...front, name: nameFromPath(file.path), prompt: front.body };
+  const name = nameOf(file.path, dialect);
+  const content: AgentContent = { ...front, name, prompt: front.body };
   return { items: [readAgent(content, file, dialect)], problems: [] };
+}
+
+function nameOf(path: string, dialect: Dialect): string {
+  return dialect.nameFromPath?.(path) ?? nameFromPath(path);
 }
 
 function knownFieldTest(dialect: Dialect): (key: string) => boolean {
@@ -111,12 +120,13 @@ export function readAgent(
     ...readInitialPrompt(reader),
     ...readColor(reader),
   };
-  return {
+  const agent: AgentDefinition = {
     ...acting,
     origin: { scope: file.scope, vendor: dialect.vendor, path: file.path },
     extra: readExtra(reader, dialect),
     problems: reader.problems(),
   };
+  return dialect.complete?.(agent, content.fields) ?? agent;
 }
 
 /** What is left: kept as it stood, and told once, those first that change what the agent does. */
@@ -151,7 +161,7 @@ function readBareText(file: AgentFile, dialect: Dialect): LoadedAgents {
   }
   const message = 'No front matter: the whole text is the prompt.';
   const problems = [{ code: 'frontmatter-missing', message }];
-  const content = { fields: new Map(), name: nameFromPath(file.path), prompt, problems };
+  const content = { fields: new Map(), name: nameOf(file.path, dialect), prompt, problems };
   return { items: [readAgent(content, file, dialect)], problems: [] };
 }
 

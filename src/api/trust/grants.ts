@@ -1,5 +1,6 @@
+import { PROMPT_TEXT } from '../../agents/beside.ts';
 import { loadBuiltinAgents } from '../../agents/discover.ts';
-import type { AgentFormat } from '../../agents/formats/format.ts';
+import type { AgentFormat, TextBeside } from '../../agents/formats/format.ts';
 import { agentText } from '../../agents/read-text.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { parseJsonLine } from '../../base/jsonl.ts';
@@ -26,9 +27,18 @@ export async function agentGrants(
 ): Promise<Grants> {
   const text = agentText(bytes);
   if (!text.ok) return nothing(text.reason);
-  const { items, problems } = await format.read({ path, scope: 'project', text: text.text });
+  // A prompt in another file is approved with that file.
+  const beside = (named: string): TextBeside => ({ ok: true, text: named });
+  const { items, problems } = await format.read({
+    path,
+    scope: 'project',
+    text: text.text,
+    beside,
+  });
   const builtins = await loadBuiltinAgents();
-  const told = problems.map(({ message }) => `nothing: ${message}`);
+  const told = problems.map(({ code, message }) =>
+    code === PROMPT_TEXT ? message : `nothing: ${message}`,
+  );
   return {
     lines: [...items.flatMap((agent) => agentLines(agent, builtins)), ...told],
     problems: [],
@@ -73,8 +83,12 @@ function agentLines(
 
 /** Fields that most agents do not have. */
 function furtherLines(agent: AgentDefinition): readonly string[] {
-  const { delegatesTo, skills, background, initialPrompt, effort, unusable } = agent;
+  const { rules, unlisted, delegatesTo, skills, background, initialPrompt, effort, unusable } =
+    agent;
   return [
+    ...(rules?.ask ?? []).map((rule) => `it asks about: ${rule}`),
+    ...(rules?.deny ?? []).map((rule) => `denied to it: ${rule}`),
+    ...(unlisted === true ? ['only you choose it: no model is told of it'] : []),
     ...(delegatesTo === undefined ? [] : [`delegates to: ${delegatesTo.join(', ')}`]),
     ...(skills === undefined ? [] : [`skills it begins with: ${skills.join(', ')}`]),
     ...(background === true ? ['runs in the background'] : []),

@@ -1,0 +1,120 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
+import { withLineFeeds } from '../front-matter/split.ts';
+import { shownMessage } from './clean-text.ts';
+import type { AgentFile, LoadedAgents } from './format.ts';
+import { parseJsonc } from './jsonc.ts';
+import { disabledProblem, opencodeDialect } from './opencode-dialect.ts';
+import { commonEntries } from './permission-fields.ts';
+import { promptFiles, withPromptFiles } from './prompt-files.ts';
+import { readAgent } from './shared.ts';
+
+/** Agents of one file that are read. */
+const MAX_AGENTS = 1_000;
+
+/** Where agents stand in `opencode.json`; those of the last are a person's to choose. */
+const SECTIONS = ['agent', 'agents', 'mode'] as const;
+
+const ENVIRONMENT_KEPT = {
+  code: 'environment-reference',
+  message: '`{env:…}` in a prompt stays as it stands: no prompt holds what the environment does.',
+};
+
+interface Entry {
+  readonly name: string;
+  readonly section: (typeof SECTIONS)[number];
+  readonly value: JsonValue;
+}
+
+/** The agents of an `opencode.json` or `opencode.jsonc`, each with the file's path. */
+export async function readOpencodeConfig(file: AgentFile): Promise<LoadedAgents> {
+  const { path } = file;
+  const parsed = parseJsonc(file.text);
+  if (!parsed.ok || !isJsonObject(parsed.value)) {
+    const cause = parsed.ok ? 'it is no object' : parsed.message;
+    const message = shownMessage(`No valid JSON with comments: ${cause}.`);
+    return { items: [], problems: [{ code: 'invalid-json', message, path }] };
+  }
+  const config = parsed.value;
+  const entries = entriesOf(config);
+  if (entries.length === 0) {
+    const message = 'It defines no agents.';
+    return { items: [], problems: [{ code: 'not-an-agent', message, path }] };
+  }
+  const read = entries.slice(0, MAX_AGENTS).map((entry) => readEntry(entry, config, file));
+  const message = `More than ${MAX_AGENTS} agents; the rest is left out.`;
+  return {
+    items: read.filter((each) => 'origin' in each),
+    problems: [
+      ...read.filter((each) => 'code' in each),
+      ...(entries.length > MAX_AGENTS ? [{ code: 'too-many-agents', message, path }] : []),
+    ],
+  };
+}
+
+/** Paths of the files that the prompts of its agents are in. */
+export function opencodeConfigPrompts(path: string, text: string): readonly string[] {
+  const parsed = parseJsonc(text);
+  if (!parsed.ok || !isJsonObject(parsed.value)) return [];
+  const prompts = entriesOf(parsed.value)
+    .slice(0, MAX_AGENTS)
+    .map(({ value }) => promptOf(value));
+  return [...new Set(prompts.flatMap((prompt) => promptFiles(prompt, path)))];
+}
+
+function entriesOf(config: JsonObject): readonly Entry[] {
+  return SECTIONS.flatMap((section) => {
+    const agents = config[section];
+    return isJsonObject(agents)
+      ? Object.entries(agents).map(([name, value]) => ({ name, section, value: value ?? null }))
+      : [];
+  });
+}
+
+function promptOf(value: JsonValue): string {
+  const prompt = isJsonObject(value) ? PROMPTS.map((key) => value[key]).find(isText) : undefined;
+  return prompt ?? '';
+}
+
+const PROMPTS = ['prompt', 'system'];
+
+function isText(value: JsonValue | undefined): value is string {
+  return typeof value === 'string';
+}
+
+function readEntry(
+  { name, section, value }: Entry,
+  config: JsonObject,
+  file: AgentFile,
+): AgentDefinition | AgentProblem {
+  const { path } = file;
+  if (!isJsonObject(value)) {
+    const message = shownMessage(`\`${section}.${name}\` is no agent: write \`{"prompt": …}\`.`);
+    return { code: 'invalid-agent', message, path };
+  }
+  const common = commonEntries(
+    config['permission'] ?? config['permissions'] ?? null,
+    config['tools'] ?? null,
+  );
+  const dialect = opencodeDialect({ name, primary: section === 'mode', common });
+  const written = promptOf(value);
+  const prompt = withPromptFiles(written, file);
+  const fields = new Map(
+    Object.entries(value)
+      .filter(([key, each]) => !(PROMPTS.includes(key) && isText(each)))
+      .map(([key, each]) => [key, { value: each ?? null, line: undefined }]),
+  );
+  const content = {
+    fields,
+    name,
+    prompt: withLineFeeds(prompt.ok ? prompt.prompt : written).trim(),
+    problems: [
+      ...(prompt.ok ? [] : [{ code: 'prompt-unreadable', message: prompt.reason }]),
+      ...(written.includes('{env:') ? [ENVIRONMENT_KEPT] : []),
+    ],
+  };
+  const agent = readAgent(content, file, dialect);
+  const disabled = disabledProblem(agent);
+  if (disabled !== undefined) return disabled;
+  return prompt.ok ? agent : { ...agent, unusable: shownMessage(prompt.reason) };
+}

@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import type { AgentFile, AgentFormat, LoadedAgents } from './format.ts';
+import { isMarkdown } from './muster.ts';
+import { opencodeConfigPrompts, readOpencodeConfig } from './opencode-config.ts';
+import { disabledProblem, opencodeDialect } from './opencode-dialect.ts';
+import { readMarkdownAgent } from './shared.ts';
+
+/** Directories of a configuration that hold agents; the last two are older, and a person's to choose from. */
+const DIRECTORIES = ['agents', 'agent', 'modes', 'mode'];
+const FILES = ['opencode.jsonc', 'opencode.json'];
+
+/** What may lie in a directory of opencode's. A markdown file goes before an entry of the same name. */
+const IN_DIRECTORY = [...DIRECTORIES, ...FILES];
+
+/** opencode's agents: `*.md` and the entries of `opencode.json`. */
+export const opencodeFormat: AgentFormat = {
+  vendor: 'opencode',
+  places: {
+    project: [...IN_DIRECTORY.map((name) => join('.opencode', name)), ...FILES],
+    user: ({ home, config, named }) =>
+      [named('OPENCODE_CONFIG_DIR'), join(config, 'opencode'), join(home, '.opencode')]
+        .filter((directory) => directory !== undefined)
+        .flatMap((directory) => IN_DIRECTORY.map((name) => join(directory, name))),
+  },
+  accepts: (fileName) => isMarkdown(fileName) || FILES.includes(fileName),
+  filesBeside: (path, read) => (isMarkdown(path) ? [] : opencodeConfigPrompts(path, read())),
+  read: (file) => (isMarkdown(file.path) ? readOpencodeMarkdown(file) : readOpencodeConfig(file)),
+};
+
+async function readOpencodeMarkdown(file: AgentFile): Promise<LoadedAgents> {
+  const { name, directory } = placeOf(file.path);
+  const primary = directory === 'mode' || directory === 'modes';
+  const { items, problems } = await readMarkdownAgent(file, opencodeDialect({ name, primary }));
+  const disabled = items.map(disabledProblem).filter((problem) => problem !== undefined);
+  return disabled.length > 0 ? { items: [], problems: disabled } : { items, problems };
+}
+
+/** The name of an agent is its path below the directory of agents: `agents/web/css.md` is `web/css`. */
+function placeOf(path: string): { readonly name: string; readonly directory: string } {
+  const parts = path.replace(/\.md$/i, '').split('/');
+  const own = parts.findLastIndex((part, at) => at < parts.length - 1 && OWNERS.has(part));
+  const below = parts.findIndex(
+    (part, at) => at > own && at < parts.length - 1 && DIRECTORIES.includes(part),
+  );
+  return below < 0
+    ? { name: parts.at(-1) ?? '', directory: '' }
+    : { name: parts.slice(below + 1).join('/'), directory: parts[below] ?? '' };
+}
+
+const OWNERS: ReadonlySet<string> = new Set(['.opencode', 'opencode']);

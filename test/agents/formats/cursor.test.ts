@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import { discoverAgents } from '../../../src/agents/discover.ts';
+import { cursorFormat } from '../../../src/agents/formats/cursor.ts';
+import { TRUST_ALL } from '../../../src/sys/project-file.ts';
+import { agentFile, codes, read, readOne, workTree } from '../support.ts';
+
+const PLAIN = {
+  name: 'tester',
+  aliases: [],
+  description: 'Tests.',
+  prompt: 'Test.',
+  tools: { mode: 'all', names: [] },
+  disallowedTools: [],
+  permissionMode: null,
+  mode: null,
+  limits: {},
+  origin: { scope: 'user', vendor: 'cursor', path: '/agents/tester.md' },
+  extra: {},
+  problems: [],
+};
+
+test('every field', async () => {
+  const file = agentFile(
+    'name: verifier',
+    'description: Tests.',
+    'model: fast',
+    'readonly: true',
+    'is_background: true',
+  );
+  expect(await readOne(cursorFormat, file)).toEqual({
+    ...PLAIN,
+    name: 'verifier',
+    model: 'fast',
+    permissionMode: 'plan',
+    mode: 'plan',
+    background: true,
+  });
+});
+
+test('both switches off, and no fields at all', async () => {
+  const off = agentFile('description: Tests.', 'readonly: false', 'is_background: false');
+  expect(await readOne(cursorFormat, off)).toEqual({
+    ...PLAIN,
+    problems: [expect.objectContaining({ code: 'name-from-filename' })],
+  });
+  const bare = await readOne(cursorFormat, 'Test.\r\n');
+  expect(bare).toEqual({ ...PLAIN, description: '', problems: bare.problems });
+  expect(codes(bare)).toEqual(['frontmatter-missing', 'name-from-filename', 'missing-description']);
+});
+
+test.each([
+  ['readonly: perhaps', { mode: 'plan' }, ['invalid-permission-mode']],
+  ['is_background: perhaps', { mode: null }, ['invalid-background']],
+  ['sandbox: on', { mode: null, extra: { sandbox: 'on' } }, ['unknown-field']],
+])('%s', async (line, expected, told) => {
+  const agent = await readOne(cursorFormat, agentFile('name: tester', 'description: Tests.', line));
+  expect(agent).toMatchObject(expected);
+  expect([agent.background, codes(agent)]).toEqual([undefined, told]);
+});
+
+test('a document beside agents is none', async () => {
+  const { items, problems } = await read(cursorFormat, '# Agents\n', '/x/.cursor/agents/README.md');
+  expect([items, problems.map(({ code }) => code)]).toEqual([[], ['not-an-agent']]);
+});
+
+test('places: its own, and the markdown where Codex keeps its agents', async () => {
+  const tree = workTree({
+    '.git/HEAD': '',
+    '.cursor/agents/a.md': agentFile('description: A.'),
+    '.codex/agents/b.md': 'B.',
+    'home/.cursor/agents/c.md': agentFile('description: C.'),
+    'home/.codex/agents/d.md': agentFile('description: D.'),
+  });
+  try {
+    const environment = { HOME: tree.path('home') };
+    const found = await discoverAgents({ cwd: tree.root, environment, trust: TRUST_ALL });
+    const own = found.agents.filter(({ origin }) => origin.vendor === 'cursor');
+    expect(own.map(({ name, origin }) => [name, origin.scope])).toEqual([
+      ['a', 'project'],
+      ['b', 'project'],
+      ['c', 'user'],
+      ['d', 'user'],
+    ]);
+  } finally {
+    tree.remove();
+  }
+});

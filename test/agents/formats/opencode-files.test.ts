@@ -1,0 +1,107 @@
+import { symlinkSync } from 'node:fs';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { agentsBelow } from '../../../src/agents/below.ts';
+import { discoverAgents } from '../../../src/agents/discover.ts';
+import { projectAgentFiles } from '../../../src/agents/place-files.ts';
+import { agentFilesStamp } from '../../../src/agents/stamp.ts';
+import { TRUST_ALL, type ProjectTrust } from '../../../src/sys/project-file.ts';
+import { agentFile, workTree } from '../support.ts';
+
+let tree: ReturnType<typeof workTree>;
+beforeEach(() => {
+  tree = workTree({ '.git/HEAD': '', 'prompts/a.txt': 'From a file.\n', '.env': 'KEY=1' });
+});
+afterEach(() => tree.remove());
+
+const config = (prompt: string): void =>
+  tree.write('opencode.json', JSON.stringify({ agent: { tester: { description: 'd', prompt } } }));
+const environment = (): Record<string, string> => ({ HOME: tree.path('home') });
+const discover = async (trust: ProjectTrust = TRUST_ALL) => {
+  const found = await discoverAgents({ cwd: tree.root, environment: environment(), trust });
+  return { ...found, tester: found.agents.find(({ name }) => name === 'tester') };
+};
+
+test('prompts in files are read, and stand in the list of what is to be trusted', async () => {
+  config('Begin. {file:./prompts/a.txt} {file:prompts/a.txt} End. {env:KEY}');
+  const { tester, beside } = await discover();
+  expect(tester).toMatchObject({ prompt: 'Begin. From a file. From a file. End. {env:KEY}' });
+  expect([tester?.unusable, beside]).toEqual([undefined, [tree.path('prompts/a.txt')]]);
+  expect(tester?.problems.map(({ code }) => code)).toEqual(['environment-reference']);
+  const { files } = projectAgentFiles(tree.root, environment());
+  expect(files.map((file) => file.path)).toEqual([
+    tree.path('opencode.json'),
+    tree.path('prompts/a.txt'),
+  ]);
+  const below = await agentsBelow(tree.root);
+  expect(below.agents.map(({ prompt }) => prompt)).toEqual([tester?.prompt]);
+});
+
+test('prompts in files are looked at again with the agent files', async () => {
+  config('{file:./prompts/a.txt}');
+  const { stamp, beside } = await discover();
+  const now = (): string => agentFilesStamp(tree.root, environment(), beside);
+  expect(now()).toBe(stamp);
+  tree.write('prompts/a.txt', 'From a file, changed.');
+  expect(now()).not.toBe(stamp);
+});
+
+test('prompts in files are not read before they are trusted, each by itself', async () => {
+  config('{file:./prompts/a.txt}');
+  const trust: ProjectTrust = {
+    judge: ({ path }) =>
+      path === tree.path('opencode.json') ? { state: 'trusted' } : { state: 'new' },
+  };
+  const { tester, skipped } = await discover(trust);
+  const reason = 'Not trusted yet. Look at it, then run `muster trust add`.';
+  expect(tester).toMatchObject({
+    prompt: '{file:./prompts/a.txt}',
+    unusable: `Its prompt lies in ./prompts/a.txt. ${reason}`,
+  });
+  expect(skipped).toEqual([{ path: tree.path('prompts/a.txt'), code: 'untrusted', reason }]);
+});
+
+test.each([
+  ['/etc/hostname', 'It lies outside of '],
+  ['../x.txt', 'It cannot be read: '],
+  ['./prompts/none.txt', 'It cannot be read: '],
+  ['./.env', 'It is a file that usually holds secrets.'],
+  ['./prompts', 'Not a regular file'],
+])('%s is none', async (name, reason) => {
+  config(`{file:${name}}`);
+  const { tester } = await discover();
+  expect(tester?.unusable).toContain(`Its prompt lies in ${name}. ${reason}`);
+});
+
+test('a link out of the project is not followed', async () => {
+  const other = workTree({ 'x.txt': 'secret' });
+  try {
+    symlinkSync(other.path('x.txt'), tree.path('prompts/link.txt'));
+    config('{file:./prompts/link.txt}');
+    const { tester } = await discover();
+    expect(tester?.unusable).toContain('It lies outside of ');
+  } finally {
+    other.remove();
+  }
+});
+
+test('places of the user, and of a variable', async () => {
+  const home = (path: string): string => `home/${path}`;
+  tree.write(home('.config/opencode/agents/a.md'), agentFile('description: A.'));
+  tree.write(home('.config/opencode/mode/b.md'), agentFile('description: B.'));
+  tree.write(home('.opencode/agent/c.md'), agentFile('description: C.'));
+  tree.write(home('.config/opencode/opencode.jsonc'), '{"agent": {"d": {"description": "D."}}}');
+  tree.write('own/agents/e.md', agentFile('description: E.'));
+  const found = await discoverAgents({
+    cwd: tree.path('prompts'),
+    environment: { ...environment(), OPENCODE_CONFIG_DIR: tree.path('own') },
+    trust: TRUST_ALL,
+  });
+  const named = found.agents.filter(({ origin }) => origin.vendor === 'opencode');
+  expect(named.map(({ name, origin }) => [name, origin.scope])).toEqual([
+    ['e', 'user'],
+    ['a', 'user'],
+    ['b', 'user'],
+    ['d', 'user'],
+    ['c', 'user'],
+  ]);
+});
