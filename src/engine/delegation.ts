@@ -79,7 +79,12 @@ async function prepareModels({ deps }: Workshop, { caller, input }: TaskCall): P
   caller.signal.throwIfAborted();
 }
 
-function childOfCall({ children }: TaskState, callId: string): string | null {
+/** That of the process that made a task; each one that takes its log over begins another. */
+const FIRST_EPOCH = 1;
+
+/** Only under an earlier owner of the caller can its call have begun before. */
+function childOfCall({ children, epoch }: TaskState, callId: string): string | null {
+  if (epoch === FIRST_EPOCH) return null;
   for (const [id, child] of children) if (child.callId === callId) return id;
   return null;
 }

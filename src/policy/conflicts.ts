@@ -17,9 +17,16 @@ export function conflicts(a: ScheduledCall, b: ScheduledCall): boolean {
 
 /** For each call the indices of the earlier ones that it waits for. */
 export function schedule(calls: readonly ScheduledCall[]): readonly (readonly number[])[] {
-  return calls.map((call, index) =>
-    calls.slice(0, index).flatMap((earlier, at) => (conflicts(earlier, call) ? [at] : [])),
-  );
+  const touching: number[] = [];
+  return calls.map((call, index) => {
+    if (!touchesFiles(call)) return [];
+    const waitsFor = touching.filter((at) => {
+      const earlier = calls[at];
+      return earlier !== undefined && conflicts(earlier, call);
+    });
+    touching.push(index);
+    return waitsFor;
+  });
 }
 
 function touchesFiles({ kind }: ScheduledCall): boolean {

@@ -1,4 +1,5 @@
 import { openQuestions, type InboxState } from './inbox-state.ts';
+import type { Question } from './question.ts';
 
 /** What a running task is doing, for every view. */
 export type Activity =
@@ -22,8 +23,15 @@ export function callActivity(
 ): Activity {
   const open = openQuestions(inbox);
   const asking = open.map(({ tool }) => tool);
-  const asked = new Set(open.map(({ callId }) => callId));
-  const running = [...runningCalls].flatMap(([id, tool]) => (asked.has(id) ? [] : [tool]));
+  const running = open.length === 0 ? [...runningCalls.values()] : unasked(open, runningCalls);
   const isIdle = running.length === 0 && asking.length === 0;
   return isIdle ? { kind: 'idle' } : { kind: 'tools', running, asking };
+}
+
+function unasked(
+  open: readonly Question[],
+  runningCalls: ReadonlyMap<string, string>,
+): readonly string[] {
+  const asked = new Set(open.map(({ callId }) => callId));
+  return [...runningCalls].flatMap(([id, tool]) => (asked.has(id) ? [] : [tool]));
 }
