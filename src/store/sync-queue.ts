@@ -1,3 +1,4 @@
+import { setImmediate as eventsHandled } from 'node:timers/promises';
 import { deferred, type Deferred } from '../base/async.ts';
 import type { Descriptors } from './descriptors.ts';
 import type { FilePort } from './file-port.ts';
@@ -69,6 +70,8 @@ export class SyncQueue {
     const before = this.#running;
     const run = async (): Promise<void> => {
       await before;
+      // For all that asks while what has come in is worked off: a round of many costs little more.
+      await eventsHandled();
       this.#next = undefined;
       await this.#runRound(logs);
     };
