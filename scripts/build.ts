@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { rolldown, type OutputChunk } from 'rolldown';
 import { builtinModulePlugin } from './builtin-modules.ts';
 import { plainHeadersPlugin } from './plain-headers.ts';
+import { plainChecksPlugin } from './plain-checks.ts';
 import { plainStreamsPlugin } from './plain-streams.ts';
 
 const root = dirname(import.meta.dirname);
@@ -49,7 +50,12 @@ async function bundle(): Promise<readonly OutputChunk[]> {
     input: ENTRIES,
     platform: 'node',
     external: EXTERNAL,
-    plugins: [builtinModulePlugin(), plainHeadersPlugin(), plainStreamsPlugin()],
+    plugins: [
+      builtinModulePlugin(),
+      plainHeadersPlugin(),
+      plainChecksPlugin(),
+      plainStreamsPlugin(),
+    ],
     tsconfig: false,
     logLevel: 'warn',
   });
