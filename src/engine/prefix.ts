@@ -11,6 +11,10 @@ export interface SharedPrefix {
   readonly prefix: RequestPrefix;
 }
 
+type PrefixesOfAgents = WeakMap<AgentDefinition, Map<string, SharedPrefix>>;
+
+const NO_TYPES: readonly AgentDefinition[] = [];
+
 /**
  * Keeps each shared prefix once: siblings then share the very strings, and the log of each holds
  * only the hash of the blob.
@@ -18,7 +22,8 @@ export interface SharedPrefix {
 export class PrefixCache {
   /** By text and tool names. */
   private readonly known = new Map<string, SharedPrefix>();
-  private readonly ofAgents = new WeakMap<AgentDefinition, Map<string, SharedPrefix>>();
+  /** By the very list of types: while it is the same, the prompt need not be written once more. */
+  private readonly ofTypes = new WeakMap<readonly AgentDefinition[], PrefixesOfAgents>();
   private readonly byHash = new Map<string, RequestPrefix>();
   private readonly specs = new WeakMap<AnyTool, ToolSpec>();
   private readonly store: TaskStore;
@@ -28,13 +33,14 @@ export class PrefixCache {
   }
 
   get(input: PromptInput, tools: readonly AnyTool[]): SharedPrefix {
-    // Of a type that lists no others, all is known without writing the prompt once more.
-    if (input.types.length > 0) return this.made(input, tools);
-    const { mode, isRoot, environment } = input;
+    const { agent, mode, isRoot, environment } = input;
     const { cwd, platform, date } = environment;
     const key = [mode, isRoot, cwd, platform, date, ...tools.map((tool) => tool.name)].join('\0');
-    const ofAgent = this.ofAgents.get(input.agent) ?? new Map<string, SharedPrefix>();
-    this.ofAgents.set(input.agent, ofAgent);
+    const types = input.types.length === 0 ? NO_TYPES : input.types;
+    const ofAgents: PrefixesOfAgents = this.ofTypes.get(types) ?? new WeakMap();
+    this.ofTypes.set(types, ofAgents);
+    const ofAgent = ofAgents.get(agent) ?? new Map<string, SharedPrefix>();
+    ofAgents.set(agent, ofAgent);
     const shared = ofAgent.get(key) ?? this.made(input, tools);
     ofAgent.set(key, shared);
     return shared;
