@@ -1,5 +1,5 @@
 import { errorMessage, unreachable } from '../base/errors.ts';
-import type { ModelPart, ModelPort } from '../protocol/model.ts';
+import type { ModelPart, ModelPort, ModelRequest } from '../protocol/model.ts';
 import type { AdapterDeps } from './adapters/adapter.ts';
 import type { Dialect } from './adapters/dialect.ts';
 import type { Protocol } from './endpoints.ts';
@@ -27,24 +27,35 @@ export interface ConnectedModels extends ModelPort {
 /** The port to all configured models: each request goes to the provider that its model names. */
 export function createModelPort(deps: ConnectDeps): ConnectedModels {
   const ports = new Map<string, Promise<ModelPort>>();
+  const loaded = new Map<string, ModelPort>();
   const load = (name: string): Promise<ModelPort> => {
     const known = ports.get(name);
     if (known !== undefined) return known;
-    const loading = open(name, deps);
+    const loading = open(name, deps).then((port) => {
+      loaded.set(name, port);
+      return port;
+    });
     ports.set(name, loading);
     return loading;
   };
+  async function* streamOnceLoaded(
+    request: ModelRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<ModelPart, void, undefined> {
+    let port: ModelPort;
+    try {
+      port = await load(request.model.provider);
+    } catch (thrown) {
+      yield unavailable(request.model.provider, thrown);
+      return;
+    }
+    yield* port.stream(request, signal);
+  }
   return {
-    async *stream(request, signal) {
-      let port: ModelPort;
-      try {
-        port = await load(request.model.provider);
-      } catch (thrown) {
-        yield unavailable(request.model.provider, thrown);
-        return;
-      }
-      yield* port.stream(request, signal);
-    },
+    // Each generator that parts pass through costs with each of them.
+    stream: (request, signal) =>
+      loaded.get(request.model.provider)?.stream(request, signal) ??
+      streamOnceLoaded(request, signal),
     preload(name) {
       // The request that comes after finds the same failure, and tells it.
       load(name).catch(() => {});
