@@ -74,15 +74,16 @@ export class PlainTransformStream<I, O> implements Stage<I, O> {
   }
 
   private run(step: Step<I>): void {
-    this.steps.push(step);
-    if (!this.isBusy) this.work();
+    // Most find nothing before them: to queue those, too, was an array's memory for each value.
+    if (this.isBusy) this.steps.push(step);
+    else this.work(step);
   }
 
   /** One step after the other: at once, but behind those that take their time. */
-  private work(): void {
+  private work(first: Step<I> | undefined): void {
     this.isBusy = true;
     try {
-      for (let step = this.steps.shift(); step !== undefined; step = this.steps.shift()) {
+      for (let step = first; step !== undefined; step = this.steps.shift()) {
         const result = this.take(step);
         if (!(result instanceof Promise)) continue;
         void this.goOnAfter(result);
@@ -100,7 +101,7 @@ export class PlainTransformStream<I, O> implements Stage<I, O> {
     } catch (reason) {
       this.breakOff(reason);
     }
-    this.work();
+    this.work(this.steps.shift());
     this.upstream?.ask();
   }
 
