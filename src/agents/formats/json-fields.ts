@@ -24,7 +24,7 @@ export async function parseJsonFields(text: string): Promise<FileFields> {
 
 async function readAsYaml(json: string): Promise<FileFields> {
   const read = await parseStrict(json, 1);
-  if (!read.ok) return unreadableFile('invalid-json', broken(read.message), read.line);
+  if (!read.ok) return broken(read);
   if (read.fields.size === 0) return unreadableFile('invalid-json', 'It holds no JSON object.');
   const message = 'It is no valid JSON; it was read as YAML. Mend it: other programs refuse it.';
   return {
@@ -34,8 +34,18 @@ async function readAsYaml(json: string): Promise<FileFields> {
   };
 }
 
-function broken(cause: string): string {
-  return `It is no valid JSON (${cause}). Mend it there.`;
+function broken({
+  message,
+  line,
+}: {
+  readonly message: string;
+  readonly line: number;
+}): FileFields {
+  return unreadableFile(
+    'invalid-json',
+    `It is no valid JSON at line ${line}: ${message}. Mend it.`,
+    line,
+  );
 }
 
 interface KeyLine {

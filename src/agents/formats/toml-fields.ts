@@ -26,6 +26,7 @@ export async function parseTomlFields(text: string): Promise<FileFields> {
   } catch (error) {
     const line = error instanceof TomlError ? error.line : undefined;
     const cause = errorMessage(error).split('\n', 1)[0]?.replace('Invalid TOML document: ', '');
-    return unreadableFile('invalid-toml', `It is no valid TOML (${cause}). Mend it there.`, line);
+    const where = line === undefined ? '' : ` at line ${line}`;
+    return unreadableFile('invalid-toml', `It is no valid TOML${where}: ${cause}. Mend it.`, line);
   }
 }

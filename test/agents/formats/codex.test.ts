@@ -121,7 +121,7 @@ test('broken TOML says where and why; another TOML file is no agent', async () =
     problems: [
       {
         code: 'invalid-toml',
-        message: expect.stringMatching(/^It is no valid TOML \(.+\)\. Mend it there\.$/),
+        message: expect.stringMatching(/^It is no valid TOML at line 4: .+\. Mend it\.$/),
         path: PATH,
         line: 4,
       },
@@ -193,7 +193,7 @@ describe('config.toml', () => {
     ['none.toml', 'Its `config_file` /home/.codex/none.toml cannot be used: Not there.'],
     [
       'roles/broken.toml',
-      'Its `config_file` /home/.codex/roles/broken.toml cannot be used: It is no valid TOML (invalid value). Mend it there.',
+      'Its `config_file` /home/.codex/roles/broken.toml cannot be used: It is no valid TOML at line 1: invalid value. Mend it.',
     ],
   ])('%s cannot be had: the agent cannot be started', async (file, unusable) => {
     const { items } = await readConfig(
