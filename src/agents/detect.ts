@@ -34,6 +34,10 @@ const VENDOR_KEYS: readonly (readonly [vendor: string, keys: RegExp])[] = [
   ['qwen', /^(?:approvalMode|modelConfig|runConfig|executor):/m],
   ['cursor', /^(?:readonly|is_background):/m],
   ['factory', /^(?:reasoningEffort):/m],
+  [
+    'kiro',
+    /^(?:toolsSettings|toolAliases|includeMcpJson|useLegacyMcpJson|keyboardShortcut|welcomeMessage):/m,
+  ],
   ['pi', /^(?:thinking|systemPromptMode|inheritProjectContext|inheritSkills):/m],
   ['copilot', /^(?:handoffs|argument-hint|user-invocable|infer|target):/m],
   ['muster', /^(?:result-max-tokens|wall-seconds):/m],
@@ -72,7 +76,7 @@ function byFileName(fileName: string): AgentFormat | undefined {
   const vendor =
     fileName === 'SUBAGENT.md'
       ? 'subagent'
-      : /\.agent\.md$/i.test(fileName)
+      : /\.(?:agent|chatmode)\.md$/i.test(fileName)
         ? 'copilot'
         : /^opencode\.jsonc?$/.test(fileName)
           ? 'opencode'

@@ -1,11 +1,6 @@
 import type { FieldProblem, Fields } from './front-matter/fields.ts';
-import { parseSimple } from './front-matter/simple.ts';
 import { splitFrontMatter } from './front-matter/split.ts';
-import { parseStrict } from './front-matter/strict.ts';
-import { parseTolerant } from './front-matter/tolerant.ts';
-
-/** Characters (UTF-16 units); far above any real file, and below what would hold up a start. */
-const MAX_FRONT_MATTER = 2 * 1024 * 1024;
+import { readYaml } from './front-matter/yaml.ts';
 
 export type FrontMatter =
   /** The file has none. */
@@ -41,22 +36,12 @@ export async function parseFrontMatter(
     const message = 'The front matter is not closed. End it with a line `---`.';
     return { kind: 'unreadable', code: 'front-matter-unclosed', message, line: split.line };
   }
-  const { yaml, yamlLine } = split;
-  if (yaml.length > MAX_FRONT_MATTER) {
-    const message = `The front matter is larger than ${MAX_FRONT_MATTER} characters.`;
-    return { kind: 'unreadable', code: 'front-matter-too-large', message, line: yamlLine };
+  const what = 'The front matter';
+  const read = await readYaml({ yaml: split.yaml, line: split.yamlLine, what, ...options });
+  if (!read.ok) {
+    const { code, message, line } = read;
+    return { kind: 'unreadable', code, message, line };
   }
-  const body = split.body.trim();
-  const simple = parseSimple(yaml, yamlLine);
-  if (simple !== undefined) return { kind: 'fields', fields: simple, body, problems: [] };
-  const strict = await parseStrict(yaml, yamlLine);
-  if (strict.ok) return { kind: 'fields', fields: strict.fields, body, problems: strict.problems };
-  const fields = await parseTolerant(yaml, yamlLine, options.fieldTest());
-  if (fields.size === 0) {
-    const message = `The front matter is no valid YAML (${strict.message}), and no line of it starts with a known field.`;
-    return { kind: 'unreadable', code: 'invalid-yaml', message, line: strict.line };
-  }
-  const message = `The front matter is no valid YAML (${strict.message}); it was read line by line.`;
-  const problem: FieldProblem = { code: 'invalid-yaml', message, line: strict.line };
-  return { kind: 'fields', fields, body, problems: [problem] };
+  const { fields, problems } = read;
+  return { kind: 'fields', fields, body: split.body.trim(), problems };
 }

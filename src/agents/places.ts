@@ -30,9 +30,9 @@ export function agentPlaces(cwd: string, environment: Environment): readonly Pla
   const ofProject = (format: AgentFormat): readonly Place[] =>
     projectPlaces(format, chain).filter(({ path }) => !userPaths.has(path));
   return [
-    ...own.flatMap((format) => ofProject(format).concat(userPlaces(format, user))),
+    ...own.flatMap((format) => ofProject(format).concat(userPlaces(format, user, chain))),
     ...VENDOR_FORMATS.flatMap(ofProject),
-    ...VENDOR_FORMATS.flatMap((format) => userPlaces(format, user)),
+    ...VENDOR_FORMATS.flatMap((format) => userPlaces(format, user, chain)),
     ...ofProject(subagentFormat),
     ...pluginPlaces(cwd, user, EXTENSIBLE),
   ];
@@ -51,8 +51,17 @@ function projectPlaces(format: AgentFormat, chain: readonly string[]): readonly 
   );
 }
 
-function userPlaces(format: AgentFormat, user: UserDirectories): readonly Place[] {
+/** A variable may name any directory; in the project it is the project's, which must be trusted. */
+function userPlaces(
+  format: AgentFormat,
+  user: UserDirectories,
+  chain: readonly string[],
+): readonly Place[] {
+  const root = chain.at(-1) ?? '/';
   return format.places.user(user).map((path): Place => {
+    if (isInside(root, path) && !isInside(root, user.home)) {
+      return { format, scope: 'project', path, boundary: root };
+    }
     const boundary = [user.home, user.config].find((each) => isInside(each, path)) ?? dirname(path);
     return { format, scope: 'user', path, boundary };
   });

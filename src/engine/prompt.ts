@@ -2,6 +2,7 @@ import { escapeTags } from '../base/control-tags.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 import { oneLine, truncate } from '../base/text.ts';
+import { ownPrompt } from './own-prompt.ts';
 
 export interface PromptEnvironment {
   readonly cwd: string;
@@ -68,7 +69,7 @@ const SHOWN_DESCRIPTION = 240;
 export function systemPrompt(input: PromptInput): readonly string[] {
   const { agent, mode, isRoot, types, environment } = input;
   const guidelines = [...GUIDELINES, ...(isRoot ? MAIN_GUIDELINES : CHILD_GUIDELINES)];
-  const own = agent.prompt.trim();
+  const own = ownPrompt(agent);
   const parts = [
     isRoot ? MAIN_IDENTITY : CHILD_IDENTITY,
     MODES[mode],

@@ -37,6 +37,14 @@ export interface AgentLimits {
   readonly resultMaxTokens?: number;
 }
 
+/** What a prompt leaves open: `{{ name }}` in it, which the task is to say. */
+export interface AgentParameter {
+  readonly name: string;
+  readonly description: string;
+  /** What it is where the task does not say; absent: the task must. */
+  readonly default?: string;
+}
+
 /** An agent file of any vendor, normalised. */
 export interface AgentDefinition {
   /** As declared; unique after shadowing. Compared without case. */
@@ -46,6 +54,8 @@ export interface AgentDefinition {
   readonly description: string;
   /** The body: its own part of the system prompt. */
   readonly prompt: string;
+  /** What its prompt leaves open; absent: nothing. */
+  readonly parameters?: readonly AgentParameter[];
   readonly tools: ToolSelection;
   /** Canonical names taken from what `tools` gives, and denied to all below it. */
   readonly disallowedTools: readonly string[];

@@ -24,7 +24,7 @@ const ALIASES: readonly (readonly [name: string, aliases: string])[] = [
   ['MultiEdit', 'multi_edit'],
   [
     'Bash',
-    'shell shell_exec local_shell powershell execute Execute execute_command run_command ' +
+    'shell shell_exec execute_bash local_shell powershell execute Execute execute_command run_command ' +
       'run_shell_command run_in_terminal runCommands execute/runInTerminal',
   ],
   [
@@ -37,12 +37,12 @@ const ALIASES: readonly (readonly [name: string, aliases: string])[] = [
   ['WebFetch', 'fetch web/fetch web_fetch fetch_content FetchUrl http_get'],
   ['WebSearch', 'web_search google_web_search google_search'],
   ['HttpRequest', 'http_request http_post'],
-  ['TodoWrite', 'todo todos TodoRead write_todos todo_write'],
+  ['TodoWrite', 'todo todos todo_list TodoRead write_todos todo_write'],
   ['Skill', 'activate_skill'],
   ['AskUser', 'AskUserQuestion vscode/askQuestions ask_user question'],
   [
     'Task',
-    'Agent runSubagent agent/runSubagent subagent spawn_subagent invoke_agent ' +
+    'Agent runSubagent agent/runSubagent subagent use_subagent spawn_subagent invoke_agent ' +
       'custom-agent delegate',
   ],
   ['TaskOutput', 'BashOutput task_output execute/getTerminalOutput execute/awaitTerminal'],
@@ -84,6 +84,8 @@ const VENDOR_GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
   ['factory edit', ['Edit', 'MultiEdit', 'Write']],
   ['factory mcp', ['mcp__*']],
   ['kiro fs_write', ['Write', 'Edit']],
+  ['kiro write', ['Write', 'Edit']],
+  ['kiro @mcp', ['mcp__*']],
 ]);
 
 const EXACT: ReadonlyMap<string, string> = new Map([

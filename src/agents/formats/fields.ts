@@ -3,6 +3,7 @@ import { truncate } from '../../base/text.ts';
 import { EFFORTS, type AgentDefinition, type Effort } from '../../protocol/agent.ts';
 import { withoutControls } from './clean-text.ts';
 import type { Field } from '../front-matter/fields.ts';
+import { withLineFeeds } from '../front-matter/split.ts';
 import type { FieldReader } from './field-reader.ts';
 
 /** Characters of a name; a longer one is cut. */
@@ -13,6 +14,13 @@ export function text(value: JsonValue | undefined): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const clean = withoutControls(String(value)).trim();
   return clean === '' ? undefined : clean;
+}
+
+/** A prompt as it was written; undefined for none. */
+export function promptText(value: JsonValue | undefined): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const prompt = withLineFeeds(value).replaceAll('\0', '').trim();
+  return prompt === '' ? undefined : prompt;
 }
 
 /**
@@ -55,7 +63,7 @@ export function readAliases(reader: FieldReader): readonly string[] {
 }
 
 /** A comma-separated string or a list as words; what is no text is left out. */
-function textList(value: JsonValue): readonly string[] {
+export function textList(value: JsonValue): readonly string[] {
   const words: readonly JsonValue[] =
     typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : [];
   return words.map((item) => text(item)).filter((item) => item !== undefined);
@@ -91,6 +99,17 @@ export function readEffort(reader: FieldReader): Pick<AgentDefinition, 'effort'>
   const message = `\`effort\` must be ${EFFORTS.join(', ')}; it is ignored.`;
   reader.warn('invalid-effort', message, field.line);
   return {};
+}
+
+/** A field that is true or false; undefined where it is absent or neither, which is told. */
+export function takeFlag(reader: FieldReader, name: string): boolean | undefined {
+  const field = reader.take(name);
+  if (field === undefined || field.value === null) return undefined;
+  const flag = readBoolean(field.value);
+  if (flag === undefined) {
+    reader.warn('invalid-flag', `\`${name}\` must be true or false; it is ignored.`, field.line);
+  }
+  return flag;
 }
 
 /** Whether it runs in the background where a call does not say. */

@@ -32,3 +32,9 @@ export function mcpToolName(word: string): string | undefined {
   if (server.includes('.') && tool !== '*') return undefined;
   return `mcp__${server}__${tool}`;
 }
+
+/** All tools of a server, or one, by the server's name as a file writes it: blanks and the like become `_`. */
+export function serverTools(server: string, tool = '*'): string {
+  const word = (name: string): string => name.trim().replaceAll(/[^\w.-]+/g, '_');
+  return `mcp__${word(server)}__${tool === '*' ? tool : word(tool)}`;
+}

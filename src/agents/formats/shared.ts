@@ -41,7 +41,18 @@ export interface Dialect {
   readonly translate?: (fields: Fields) => Fields;
   /** What the vendor's own fields, as they stood, add to what all share. */
   readonly complete?: (agent: AgentDefinition, fields: Fields) => AgentDefinition;
+  /** Fields that act for this vendor alone. */
+  readonly own?: OwnFields;
 }
+
+interface OwnFields {
+  readonly names: readonly string[];
+  /** What they add to the definition, or put in the place of what the shared fields say. */
+  read(reader: FieldReader, shared: SharedFields): Partial<AgentDefinition>;
+}
+
+/** What the fields that all vendors share say. */
+export type SharedFields = Omit<AgentDefinition, 'origin' | 'extra' | 'problems'>;
 
 /** The fields that act, in every dialect: files are converted from one vendor's format to another's. */
 const ACTING = [
@@ -79,8 +90,9 @@ function nameOf(path: string, dialect: Dialect): string {
   return dialect.nameFromPath?.(path) ?? nameFromPath(path);
 }
 
-function knownFieldTest(dialect: Dialect): (key: string) => boolean {
-  const names = [...ACTING, ...limitFieldNames(dialect.limits), ...dialect.inactive];
+export function knownFieldTest(dialect: Dialect): (key: string) => boolean {
+  const own = dialect.own?.names ?? [];
+  const names = [...ACTING, ...limitFieldNames(dialect.limits), ...own, ...dialect.inactive];
   const known = new Set(names.map((name) => foldFieldName(name)));
   return (key) => known.has(foldFieldName(key));
 }
@@ -105,7 +117,7 @@ export function readAgent(
     fields: dialect.translate?.(content.fields) ?? content.fields,
     problems: content.problems,
   });
-  const acting = {
+  const acting: SharedFields = {
     name: readName(reader, content.name),
     aliases: readAliases(reader),
     description: readDescription(reader),
@@ -122,6 +134,7 @@ export function readAgent(
   };
   const agent: AgentDefinition = {
     ...acting,
+    ...dialect.own?.read(reader, acting),
     origin: { scope: file.scope, vendor: dialect.vendor, path: file.path },
     extra: readExtra(reader, dialect),
     problems: reader.problems(),
@@ -135,8 +148,11 @@ function readExtra(reader: FieldReader, dialect: Dialect): JsonObject {
   if (left.length === 0) return {};
   const inactive = new Set(dialect.inactive.map((name) => foldFieldName(name)));
   const names = left.map(([key]) => key);
-  const documented = names.filter((key) => inactive.has(foldFieldName(key)));
-  const unknown = names.filter((key) => !inactive.has(foldFieldName(key)));
+  // Of `settings.theme` it is `settings` that the vendor documents.
+  const isDocumented = (key: string): boolean =>
+    inactive.has(foldFieldName(key)) || inactive.has(foldFieldName(key.split('.', 1)[0] ?? ''));
+  const documented = names.filter(isDocumented);
+  const unknown = names.filter((key) => !isDocumented(key));
   const parts = [
     ...(documented.length === 0 ? [] : [`These fields do nothing yet: ${documented.join(', ')}.`]),
     ...(unknown.length === 0 ? [] : [`Unknown fields: ${unknown.join(', ')}.`]),
@@ -150,7 +166,7 @@ function readExtra(reader: FieldReader, dialect: Dialect): JsonObject {
 export function nameFromPath(path: string): string {
   const file = basename(path);
   if (file === 'SUBAGENT.md') return basename(dirname(path));
-  return file.replace(/^builtin:/, '').replace(/(?:\.agent)?\.[^.]+$/, '');
+  return file.replace(/^builtin:/, '').replace(/(?:\.agent|\.chatmode)?\.[^.]+$/, '');
 }
 
 /** A file without front matter. */

@@ -1,12 +1,13 @@
+import { isJsonObject } from '../../base/json.ts';
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 
 const MAX_DEPTH = 64;
 const MAX_NODES = 100_000;
 
 /**
- * A parsed YAML value (maps as Map) as JSON. Infinities and the like become strings. A `__proto__`
- * key is left out: whoever copies the object key by key must not be hit by it. Throws when the value
- * refers to itself, is nested more than 64 deep or has more than 100,000 parts.
+ * A parsed value of YAML (maps as Map), TOML or JSON as JSON. Infinities, dates and the like become
+ * strings. A `__proto__` key is left out: whoever copies the object key by key must not be hit by it.
+ * Throws when the value refers to itself, is nested more than 64 deep or has more than 100,000 parts.
  */
 export function toJson(value: unknown): JsonValue {
   const budget = { nodes: MAX_NODES };
@@ -15,24 +16,26 @@ export function toJson(value: unknown): JsonValue {
 
 function convert(value: unknown, depth: number, budget: { nodes: number }): JsonValue {
   budget.nodes -= 1;
-  if (budget.nodes < 0) throw new Error(`more than ${MAX_NODES} values in the front matter`);
+  if (budget.nodes < 0) throw new Error(`more than ${MAX_NODES} values in one file`);
   // A value that holds itself ends here, too.
   if (depth > MAX_DEPTH) throw new Error(`values nested more than ${MAX_DEPTH} deep`);
   if (value === null || value === undefined) return null;
   if (typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
   if (Array.isArray(value)) return value.map((item) => convert(item, depth + 1, budget));
-  if (value instanceof Map) return convertMap(value, depth, budget);
-  throw new Error(`a value of type ${typeof value} has no place in front matter`);
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Map) return convertEntries(value, depth, budget);
+  if (isJsonObject(value)) return convertEntries(Object.entries(value), depth, budget);
+  throw new Error(`a value of type ${typeof value} has no place in an agent file`);
 }
 
-function convertMap(
-  map: ReadonlyMap<unknown, unknown>,
+function convertEntries(
+  all: Iterable<readonly [unknown, unknown]>,
   depth: number,
   budget: { nodes: number },
 ): JsonObject {
   const entries: [string, JsonValue][] = [];
-  for (const [key, item] of map) {
+  for (const [key, item] of all) {
     if (key !== '__proto__') entries.push([String(key), convert(item, depth + 1, budget)]);
   }
   return Object.fromEntries(entries);

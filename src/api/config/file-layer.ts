@@ -5,7 +5,7 @@ import { nearestFirst } from '../../base/near-names.ts';
 import { readProviders, type ProvidersReading } from './providers.ts';
 import { oneLine } from './quote.ts';
 import type { TomlFile } from './toml-file.ts';
-import { isTable } from './toml-statements.ts';
+import { isTable } from '../../base/toml-statements.ts';
 
 const NO_PROVIDERS: ProvidersReading = { providers: new Map(), problems: [] };
 

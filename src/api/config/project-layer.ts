@@ -5,7 +5,7 @@ import type { Assignment, Layer } from './layer.ts';
 import { oneLine, quoted } from './quote.ts';
 import type { ConfigNotice, Setting } from './source.ts';
 import type { TomlFile } from './toml-file.ts';
-import { isTable } from './toml-statements.ts';
+import { isTable } from '../../base/toml-statements.ts';
 
 const OWN_CONFIGURATION = 'ignored. Put it into your own configuration';
 

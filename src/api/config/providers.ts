@@ -3,7 +3,7 @@ import type { ConfigProblem, ValueSource } from './source.ts';
 import { nearestFirst } from '../../base/near-names.ts';
 import { oneLine, quoted } from './quote.ts';
 import type { TomlFile } from './toml-file.ts';
-import { isTable } from './toml-statements.ts';
+import { isTable } from '../../base/toml-statements.ts';
 
 /** `[models.providers.NAME]` of a file. What is absent follows from the name, where it is a known one. */
 export interface ProviderConfig extends ProviderSettings {

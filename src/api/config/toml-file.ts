@@ -1,6 +1,6 @@
 import type { ConfigProblem } from './source.ts';
 import { oneLine } from './quote.ts';
-import { statements } from './toml-statements.ts';
+import { statements } from '../../base/toml-statements.ts';
 
 const MAX_NESTING = 16;
 

@@ -1,7 +1,7 @@
 import { array, assert, boolean, dictionary, integer, oneof, property, string } from 'fast-check';
 import { parse, stringify } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import { statements } from '../../src/api/config/toml-statements.ts';
+import { statements } from '../../src/base/toml-statements.ts';
 
 function linesOf(document: string) {
   return [...statements(document, parse)].map(({ path, line }) => `${path.join('.')}@${line}`);

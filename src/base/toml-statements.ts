@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject } from './json.ts';
 
 /** A key or table of a TOML document and the line on which its statement begins, counted from 1. */
 export interface KeyLine {

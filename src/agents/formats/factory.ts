@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import type { AgentDefinition, ToolSelection } from '../../protocol/agent.ts';
+import { CORE_TOOLS } from '../../protocol/tool-names.ts';
+import type { FieldReader } from './field-reader.ts';
+import { textList } from './fields.ts';
+import type { AgentFormat } from './format.ts';
+import { serverTools } from './mcp-names.ts';
+import { CLAUDE_MODES } from './modes.ts';
+import { isMarkdown } from './muster.ts';
+import type { Dialect, SharedFields } from './shared.ts';
+import { readMarkdownAgent } from './shared.ts';
+
+const FACTORY: Dialect = {
+  vendor: 'factory',
+  modes: CLAUDE_MODES,
+  limits: [],
+  inactive: ['mcp-servers'],
+  loadsBareText: false,
+  own: { names: ['mcp-servers'], read: readServers },
+};
+
+/** Factory's droids. */
+export const factoryFormat: AgentFormat = {
+  vendor: FACTORY.vendor,
+  places: { project: ['.factory/droids'], user: ({ home }) => [join(home, '.factory', 'droids')] },
+  accepts: isMarkdown,
+  read: (file) => readMarkdownAgent(file, FACTORY),
+};
+
+/**
+ * `mcpServers: [linear]`: of the servers that the user has, their tools and no others. A map, as other
+ * vendors write servers of an agent's own, stays untaken.
+ */
+function readServers(
+  reader: FieldReader,
+  { tools, disallowedTools, unusable }: SharedFields,
+): Partial<AgentDefinition> {
+  const field = reader.peek('mcp-servers');
+  if (field === undefined || !Array.isArray(field.value) || unusable !== undefined) return {};
+  reader.take('mcp-servers');
+  const servers = textList(field.value).map((name) => serverTools(name));
+  if (servers.length > 0) return { tools: withServers(tools, servers) };
+  return { disallowedTools: [...disallowedTools, 'mcp__*'] };
+}
+
+function withServers({ mode, names }: ToolSelection, servers: readonly string[]): ToolSelection {
+  const others =
+    mode === 'allow' ? names : CORE_TOOLS.filter((name) => mode === 'all' || !names.includes(name));
+  return { mode: 'allow', names: [...new Set([...others, ...servers])] };
+}

@@ -1,0 +1,148 @@
+import { isAbsolute, join } from 'node:path';
+import { isJsonObject } from '../../base/json.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import type { Field, Fields } from '../front-matter/fields.ts';
+import { readYaml } from '../front-matter/yaml.ts';
+import type { FieldReader } from './field-reader.ts';
+import { promptText } from './fields.ts';
+import { notLoaded, plainText, spread, unreadableFile, type FileFields } from './file-fields.ts';
+import type { AgentFile, AgentFormat, LoadedAgents, UserDirectories } from './format.ts';
+import { withExtensions } from './goose-extensions.ts';
+import { readParameters } from './goose-parameters.ts';
+import { parseJsonFields } from './json-fields.ts';
+import { isJson } from './kiro.ts';
+import { CLAUDE_MODES } from './modes.ts';
+import type { Dialect } from './shared.ts';
+import { knownFieldTest, nameFromPath, readAgent } from './shared.ts';
+
+const INACTIVE = [
+  'activities',
+  'author',
+  'context',
+  'extensions',
+  'response',
+  'retry',
+  'settings',
+  'sub_recipes',
+  'version',
+  // Of the desktop's form, around the recipe.
+  'id',
+  'isArchived',
+  'isGlobal',
+  'lastModified',
+  'profile',
+  'scheduledJobId',
+];
+
+/** goose's recipes: `*.yaml` and `*.json`. */
+export const gooseFormat: AgentFormat = {
+  vendor: 'goose',
+  places: { project: ['.goose/recipes'], user: userPlaces },
+  accepts: (fileName) => isYaml(fileName) || isJson(fileName),
+  recognises: (content) => isRecipe(content),
+  read: readRecipe,
+};
+
+function userPlaces({ config, named }: UserDirectories): readonly string[] {
+  const directories = (named('GOOSE_RECIPE_PATH') ?? '').split(':').filter(isAbsolute);
+  return [...directories, join(config, 'goose', 'recipes')];
+}
+
+function isYaml(path: string): boolean {
+  return /\.ya?ml$/i.test(path);
+}
+
+/** A title, and what it is to do, at the outermost level of YAML or the next, or anywhere in JSON. */
+function isRecipe(content: string): boolean {
+  const before = /^\s*\{/.test(content.slice(0, 100)) ? '' : '^[ \\t]{0,8}';
+  const has = (key: string): boolean =>
+    new RegExp(`${before}"?\\b(?:${key})"?[ \\t]*:`, 'm').test(content);
+  return has('title') && has('instructions|prompt');
+}
+
+async function readRecipe(file: AgentFile): Promise<LoadedAgents> {
+  const dialect = dialectFor(file);
+  const read = isJson(file.path)
+    ? await parseJsonFields(file.text)
+    : await parseYamlFields(file.text, () => knownFieldTest(dialect));
+  if (!read.ok) return notLoaded(file, read.problem);
+  const fields = unwrapped(read.fields);
+  if (!['title', 'instructions', 'prompt'].some((name) => fields.has(name))) {
+    return notLoaded(file, { code: 'not-an-agent', message: 'It holds no recipe.' });
+  }
+  const content = { fields, problems: read.problems, name: nameFromPath(file.path), prompt: '' };
+  return { items: [readAgent(content, file, dialect)], problems: [] };
+}
+
+async function parseYamlFields(
+  text: string,
+  fieldTest: () => (key: string) => boolean,
+): Promise<FileFields> {
+  const read = await readYaml({ yaml: plainText(text), line: 1, what: 'The recipe', fieldTest });
+  return read.ok ? read : unreadableFile(read.code, read.message, read.line);
+}
+
+/** The desktop's form: the recipe's own fields before those around it, such as a second `name`. */
+function unwrapped(fields: Fields): Fields {
+  const recipe = fields.get('recipe');
+  if (recipe === undefined || !isJsonObject(recipe.value)) return fields;
+  const inner = Object.entries(recipe.value).map(([key, value]): [string, Field] => [
+    key,
+    { value: value ?? null, line: recipe.line },
+  ]);
+  const outer = [...fields].filter(([key]) => key !== 'recipe' && key !== 'name');
+  return new Map([...outer, ...inner]);
+}
+
+function dialectFor(file: AgentFile): Dialect {
+  return {
+    vendor: 'goose',
+    modes: CLAUDE_MODES,
+    limits: [],
+    inactive: INACTIVE,
+    loadsBareText: false,
+    translate: (fields) => withExtensions(inSharedWords(fields)),
+    own: {
+      names: ['title', 'instructions', 'prompt', 'parameters', 'recipe'],
+      read: (reader) => readTexts(reader, file),
+    },
+  };
+}
+
+/** Names that differ. A field under the shared name is of no recipe, and goes. */
+const SHARED_NAMES: ReadonlyMap<string, string> = new Map([
+  ['title', 'name'],
+  ['settings.goose_model', 'model'],
+  ['settings.max_turns', 'max_turns'],
+]);
+
+function inSharedWords(fields: Fields): Fields {
+  const renamed = new Map<string, Field>();
+  for (const [key, field] of spread(fields, 'settings')) {
+    const name = SHARED_NAMES.get(key);
+    if (name !== undefined) renamed.set(name, field);
+    else if (!renamed.has(key)) renamed.set(key, field);
+  }
+  return renamed;
+}
+
+/**
+ * `instructions` are its own part of the system prompt, and `prompt` is the first message of a
+ * conversation with it; alone it is both.
+ */
+function readTexts(reader: FieldReader, file: AgentFile): Partial<AgentDefinition> {
+  const instructions = promptText(reader.take('instructions')?.value);
+  const message = promptText(reader.take('prompt')?.value);
+  const prompt = instructions ?? message;
+  if (prompt === undefined) {
+    reader.warn(
+      'missing-prompt',
+      'Neither `instructions` nor `prompt`: nothing tells it what it is.',
+    );
+  }
+  return {
+    prompt: prompt ?? '',
+    ...(message === undefined || instructions === undefined ? {} : { initialPrompt: message }),
+    ...readParameters(reader, { texts: [prompt ?? '', message ?? ''], path: file.path }),
+  };
+}

@@ -1,0 +1,11 @@
+import { dirname, resolve } from 'node:path';
+import type { AgentFile, TextBeside } from './format.ts';
+
+/**
+ * The text of another file that an agent file names: an absolute path, or one relative to the directory
+ * that the agent file lies in.
+ */
+export function otherText(file: AgentFile, path: string): TextBeside {
+  if (file.beside !== undefined) return file.beside(resolve(dirname(file.path), path));
+  return { ok: false, reason: 'Nothing but the agent file itself can be read here.' };
+}

@@ -1,0 +1,278 @@
+import { describe, expect, test } from 'vitest';
+import { codexFormat } from '../../../src/agents/formats/codex.ts';
+import type { AgentFile, LoadedAgents } from '../../../src/agents/formats/format.ts';
+import { codes, read } from '../support.ts';
+
+const PATH = '/home/.codex/agents/tracer.toml';
+const HEAD = ['name = "tracer"', 'description = "Traces."', 'developer_instructions = "Trace."'];
+
+const PLAIN = {
+  name: 'tracer',
+  aliases: [],
+  description: 'Traces.',
+  prompt: 'Trace.',
+  tools: { mode: 'all', names: [] },
+  disallowedTools: [],
+  permissionMode: null,
+  mode: null,
+  limits: {},
+  origin: { scope: 'user', vendor: 'codex', path: PATH },
+  extra: {},
+  problems: [],
+};
+
+async function readToml(...lines: readonly string[]) {
+  const { items, problems } = await read(codexFormat, lines.join('\n'), PATH);
+  if (items[0] === undefined) throw new Error(JSON.stringify(problems));
+  return items[0];
+}
+
+test('an agent file with every field', async () => {
+  const agent = await readToml(
+    'name = "tracer"',
+    'description = "Traces."',
+    'model = "some-model"',
+    'model_reasoning_effort = "xhigh"',
+    'sandbox_mode = "read-only"',
+    'developer_instructions = """',
+    'Trace.',
+    '',
+    'model = "in the text"',
+    '"""',
+    'nickname_candidates = ["Ada", "Bo"]',
+    'web_search = "disabled"',
+    'made = 2026-01-02',
+    'mood = "calm"',
+    '[tools]',
+    'view_image = false',
+    '[mcp_servers.wiki]',
+    'url = "http://localhost:1"',
+    '[[skills.config]]',
+    'path = "x"',
+  );
+  expect(agent).toEqual({
+    ...PLAIN,
+    prompt: 'Trace.\n\nmodel = "in the text"',
+    disallowedTools: ['WebSearch'],
+    model: 'some-model',
+    effort: 'xhigh',
+    permissionMode: 'plan',
+    mode: 'plan',
+    extra: {
+      nickname_candidates: ['Ada', 'Bo'],
+      made: '2026-01-02',
+      mood: 'calm',
+      mcp_servers: { wiki: { url: 'http://localhost:1' } },
+      'tools.view_image': false,
+      'skills.config': [{ path: 'x' }],
+    },
+    problems: [
+      {
+        code: 'inactive-field',
+        message:
+          'These fields do nothing yet: nickname_candidates, mcp_servers, tools.view_image, skills.config. Unknown fields: made, mood.',
+        path: PATH,
+        line: 11,
+      },
+    ],
+  });
+});
+
+describe('what it may do', () => {
+  test.each([
+    ['sandbox_mode = "workspace-write"', { permissionMode: 'acceptEdits', mode: 'acceptEdits' }],
+    [
+      'sandbox_mode = "danger-full-access"',
+      { permissionMode: 'bypassPermissions', mode: 'autonomous' },
+    ],
+    ['sandbox_mode = "some"', { permissionMode: null, mode: 'default' }],
+    ['approval_policy = "untrusted"', { mode: 'default' }],
+    [
+      'sandbox_mode = "workspace-write"\napproval_policy = "untrusted"',
+      { permissionMode: 'acceptEdits', mode: 'default' },
+    ],
+    [
+      'sandbox_mode = "read-only"\napproval_policy = "untrusted"',
+      { permissionMode: 'plan', mode: 'plan', extra: { approval_policy: 'untrusted' } },
+    ],
+    ['web_search = false', { disallowedTools: ['WebSearch'] }],
+    ['tools = {web_search = false}', { disallowedTools: ['WebSearch'] }],
+    ['web_search = "live"', { extra: { web_search: 'live' } }],
+  ])('%s', async (lines, fields) => {
+    const agent = await readToml(...HEAD, lines);
+    expect(agent).toEqual({ ...PLAIN, ...fields, problems: expect.any(Array) });
+  });
+});
+
+test('what is missing is told, and keeps nothing from loading', async () => {
+  const bare = await readToml('developer_instructions = "Trace."');
+  expect([bare.name, codes(bare)]).toEqual([
+    'tracer',
+    ['name-from-filename', 'missing-description'],
+  ]);
+  const empty = await readToml('name = "tracer"', 'developer_instructions = " "');
+  expect([empty.prompt, codes(empty)]).toEqual(['', ['missing-description', 'missing-prompt']]);
+});
+
+test('broken TOML says where and why; another TOML file is no agent', async () => {
+  const broken = await read(codexFormat, [...HEAD, 'model = gpt'].join('\n'), PATH);
+  expect(broken).toEqual({
+    items: [],
+    problems: [
+      {
+        code: 'invalid-toml',
+        message: expect.stringMatching(/^It is no valid TOML at line 4: .+\. Mend it\.$/),
+        path: PATH,
+        line: 4,
+      },
+    ],
+  });
+  const other = await read(codexFormat, '[package]\nname = "x"\n', PATH);
+  expect([other.items, other.problems.map(({ code }) => code)]).toEqual([[], ['not-an-agent']]);
+  expect([
+    codexFormat.recognises?.('[package]\nname = "x"\n'),
+    codexFormat.recognises?.(HEAD.join('\n')),
+    codexFormat.recognises?.('[agents.tracer]\n'),
+  ]).toEqual([false, true, true]);
+});
+
+describe('config.toml', () => {
+  const CONFIG = '/home/.codex/config.toml';
+  const files = new Map([
+    ['/home/.codex/roles/tracer.toml', 'developer_instructions = "Trace."\nmodel = "some-model"\n'],
+    ['/home/.codex/roles/named.toml', HEAD.join('\n')],
+    ['/home/.codex/roles/broken.toml', 'a = '],
+    ['/home/.codex/agents/found.toml', 'developer_instructions = "Find."'],
+  ]);
+  const beside: AgentFile['beside'] = (path) => {
+    const text = files.get(path);
+    return text === undefined ? { ok: false, reason: 'Not there.' } : { ok: true, text };
+  };
+  const readConfig = (...lines: readonly string[]): Promise<LoadedAgents> =>
+    codexFormat.read({ path: CONFIG, scope: 'user', text: lines.join('\n'), beside });
+  const origin = { ...PLAIN.origin, path: CONFIG };
+
+  test('a declared agent has the fields of its file, whose own go first', async () => {
+    const { items, problems } = await readConfig(
+      'model = "main-model"',
+      '[agents.tracer]',
+      'description = "Traces."',
+      'config_file = "roles/tracer.toml"',
+      '[agents.other]',
+      'description = "Declared."',
+      'config_file = "./roles/named.toml"',
+      '[agents.bare]',
+      'description = "Has no file."',
+    );
+    expect([items, problems]).toEqual([
+      [
+        {
+          ...PLAIN,
+          model: 'some-model',
+          origin,
+          problems: [expect.objectContaining({ code: 'name-from-filename' })],
+        },
+        { ...PLAIN, origin },
+        {
+          ...PLAIN,
+          name: 'bare',
+          description: 'Has no file.',
+          prompt: '',
+          origin,
+          problems: [
+            expect.objectContaining({ code: 'name-from-filename' }),
+            expect.objectContaining({ code: 'missing-prompt' }),
+          ],
+        },
+      ],
+      [],
+    ]);
+  });
+
+  test.each([
+    ['none.toml', 'Its `config_file` /home/.codex/none.toml cannot be used: Not there.'],
+    [
+      'roles/broken.toml',
+      'Its `config_file` /home/.codex/roles/broken.toml cannot be used: It is no valid TOML at line 1: invalid value. Mend it.',
+    ],
+  ])('%s cannot be had: the agent cannot be started', async (file, unusable) => {
+    const { items } = await readConfig(
+      '[agents.tracer]',
+      'description = "x"',
+      `config_file = "${file}"`,
+    );
+    expect(items.map((agent) => [agent.name, agent.unusable, codes(agent)[0]])).toEqual([
+      ['tracer', unusable, 'config-file'],
+    ]);
+  });
+
+  test('limits are named; agents with a file in agents/ speak for themselves', async () => {
+    const declared = ['[agents.tracer]', 'config_file = "agents/found.toml"'];
+    expect(await readConfig('[agents]', 'max_threads = 4', 'max_depth = 2', ...declared)).toEqual({
+      items: [],
+      problems: [
+        {
+          code: 'inactive-field',
+          message:
+            'Of `[agents]` these do nothing: max_threads, max_depth. The limits of Muster stand in `[task_tool]` of its own configuration.',
+          path: CONFIG,
+          line: 1,
+        },
+      ],
+    });
+    const other = await readConfig(...declared);
+    expect([other.items, other.problems.map(({ code }) => code)]).toEqual([[], ['not-an-agent']]);
+    const twice = await readConfig(
+      ...declared,
+      '[agents.second]',
+      'config_file = "agents/found.toml"',
+    );
+    expect(twice.items.map((agent) => [agent.name, agent.prompt])).toEqual([['second', 'Find.']]);
+    const none = await readConfig('model = "x"');
+    expect([none.items, none.problems.map(({ code }) => code)]).toEqual([[], ['not-an-agent']]);
+  });
+
+  test('a file in agents/ has its gaps filled by what config.toml declares of it', async () => {
+    const config = [
+      '[agents.finder]',
+      'description = "Finds."',
+      'config_file = "agents/deep/found.toml"',
+      'nickname_candidates = ["Ada"]',
+    ].join('\n');
+    const file = (port: AgentFile['beside']): AgentFile => ({
+      path: '/home/.codex/agents/deep/found.toml',
+      scope: 'user',
+      text: 'developer_instructions = "Find."',
+      ...(port === undefined ? {} : { beside: port }),
+    });
+    const reads = await Promise.all(
+      [
+        (path: string) =>
+          path === CONFIG
+            ? { ok: true as const, text: config }
+            : { ok: false as const, reason: 'No.' },
+        () => ({ ok: true as const, text: 'agents = 3' }),
+        () => ({ ok: true as const, text: 'a = ' }),
+        undefined,
+      ].map((port) => codexFormat.read(file(port))),
+    );
+    expect(
+      reads
+        .flatMap(({ items }) => items)
+        .map(({ name, description, extra }) => [name, description, extra]),
+    ).toEqual([
+      ['finder', 'Finds.', { nickname_candidates: ['Ada'] }],
+      ['found', '', {}],
+      ['found', '', {}],
+      ['found', '', {}],
+    ]);
+  });
+
+  test('the format names the files beforehand', () => {
+    const text = '[agents.a]\nconfig_file = "a.toml"\n[agents.b]\n  config_file=\'/b.toml\'\n';
+    expect(codexFormat.filesBeside?.(CONFIG, () => text)).toEqual([
+      '/home/.codex/a.toml',
+      '/b.toml',
+    ]);
+  });
+});

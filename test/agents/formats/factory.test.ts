@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { factoryFormat } from '../../../src/agents/formats/factory.ts';
+import { CORE_TOOLS } from '../../../src/protocol/tool-names.ts';
+import { agentFile, codes, readOne } from '../support.ts';
+
+const HEAD = ['name: sweeper', 'description: Sweeps.'] as const;
+
+test('a droid with every field', async () => {
+  const file = agentFile(
+    ...HEAD,
+    'model: custom:some-model',
+    'reasoningEffort: high',
+    'tools: ["Read", "Execute", "FetchUrl", "ApplyPatch"]',
+    'mcpServers: [linear, "my wiki"]',
+    'color: blue',
+    'location: project',
+  );
+  expect(await readOne(factoryFormat, file)).toEqual({
+    name: 'sweeper',
+    aliases: [],
+    description: 'Sweeps.',
+    prompt: 'Test.',
+    tools: {
+      mode: 'allow',
+      names: ['Read', 'Bash', 'WebFetch', 'Edit', 'mcp__linear__*', 'mcp__my_wiki__*'],
+    },
+    disallowedTools: [],
+    model: 'custom:some-model',
+    permissionMode: null,
+    mode: null,
+    limits: {},
+    effort: 'high',
+    color: 'blue',
+    origin: { scope: 'user', vendor: 'factory', path: '/agents/tester.md' },
+    extra: { location: 'project' },
+    problems: [
+      {
+        code: 'unknown-field',
+        message: 'Unknown fields: location.',
+        path: '/agents/tester.md',
+        line: 9,
+      },
+    ],
+  });
+});
+
+describe('categories', () => {
+  test.each([
+    ['read-only', ['Read', 'LS', 'Grep', 'Glob']],
+    ['edit', ['Edit', 'MultiEdit', 'Write']],
+    ['execute', ['Bash']],
+    ['web', ['WebFetch', 'WebSearch']],
+    ['mcp', ['mcp__*']],
+    ['[read-only, execute]', ['Read', 'LS', 'Grep', 'Glob', 'Bash']],
+  ])('%s', async (category, names) => {
+    const agent = await readOne(factoryFormat, agentFile(...HEAD, `tools: ${category}`));
+    expect([agent.tools, codes(agent)]).toEqual([{ mode: 'allow', names }, []]);
+  });
+});
+
+describe('mcpServers names the servers whose tools it gets, and no others', () => {
+  const core = [...CORE_TOOLS];
+  test.each([
+    [['mcpServers: [a]'], { mode: 'allow', names: [...core, 'mcp__a__*'] }, []],
+    [
+      ['tools: {Bash: false}', 'mcpServers: [a]'],
+      { mode: 'allow', names: [...core.filter((name) => name !== 'Bash'), 'mcp__a__*'] },
+      [],
+    ],
+    [['mcpServers: []'], { mode: 'all', names: [] }, ['mcp__*']],
+    [['mcpServers: {a: {command: x}}'], { mode: 'all', names: [] }, []],
+    [['tools: Fly', 'mcpServers: [a]'], { mode: 'allow', names: [] }, []],
+  ])('%j', async (lines, tools, disallowedTools) => {
+    const agent = await readOne(factoryFormat, agentFile(...HEAD, ...lines));
+    expect([agent.tools, agent.disallowedTools]).toEqual([tools, disallowedTools]);
+  });
+});
