@@ -63,7 +63,7 @@ function unknownAgent(written: string, agents: readonly AgentDefinition[]): Erro
   return { code: 'INVALID_PARAM', message, retryable: false };
 }
 
-/** Those spelt nearly so, then those that have the words in what they are for. */
+/** Those spelt nearly so; where there is none, those that have the words in what they are for. */
 function guessesFor(
   wanted: string,
   agents: readonly AgentDefinition[],
@@ -75,12 +75,13 @@ function guessesFor(
     }
   }
   const near = nearNames(wanted, [...spelt.keys()]).flatMap((word) => spelt.get(word) ?? []);
+  if (near.length > 0) return [...new Set(near)].slice(0, MAX_GUESSES);
   const scores = relevance(wanted, agents);
   const fitting = agents
     .map((agent, index) => ({ agent, score: scores[index] ?? 0 }))
     .filter(({ score }) => score > 0)
     .toSorted((a, b) => b.score - a.score);
-  return [...new Set([...near, ...fitting.map(({ agent }) => agent)])].slice(0, MAX_GUESSES);
+  return fitting.slice(0, MAX_GUESSES).map(({ agent }) => agent);
 }
 
 /** Those that ship with Muster first: they are there for anybody who knows none of the others. */

@@ -8,7 +8,7 @@ const B = 0.75;
 const NAME_WEIGHT = 3;
 /** UTF-16 units that are looked at: what an agent is for is said first, and so is what is wanted. */
 const MOST_QUERY = 20_000;
-const MOST_DESCRIPTION = 4_000;
+const MOST_DESCRIPTION = 1_000;
 
 /** Words in one of these are not set apart by blanks: pairs of neighbours stand for them. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
@@ -20,8 +20,9 @@ const RUN = /[\p{L}\p{N}\p{M}]{1,64}/gu;
  * counting more; 0: none. In the order of `agents`. Pure, and the same for the same arguments.
  */
 export function relevance(query: string, agents: readonly AgentDefinition[]): readonly number[] {
-  const wanted = new Set(wordsOf(query.slice(0, MOST_QUERY)));
-  const documents = agents.map(wordCounts);
+  const words = new Words();
+  const wanted = new Set(words.of(query.slice(0, MOST_QUERY)));
+  const documents = agents.map((agent) => wordCounts(agent, words));
   const holders = new Map<string, number>();
   for (const { counts } of documents) {
     for (const word of counts.keys()) holders.set(word, (holders.get(word) ?? 0) + 1);
@@ -46,22 +47,35 @@ interface WordCounts {
   readonly length: number;
 }
 
-function wordCounts({ name, description }: AgentDefinition): WordCounts {
+function wordCounts({ name, description }: AgentDefinition, words: Words): WordCounts {
   const counts = new Map<string, number>();
   const add = (word: string, count: number) => counts.set(word, (counts.get(word) ?? 0) + count);
-  for (const word of wordsOf(name)) add(word, NAME_WEIGHT);
-  const described = wordsOf(description.slice(0, MOST_DESCRIPTION));
+  for (const word of words.of(name)) add(word, NAME_WEIGHT);
+  const described = words.of(description.slice(0, MOST_DESCRIPTION));
   for (const word of described) add(word, 1);
   return { counts, length: described.length };
 }
 
-function wordsOf(text: string): readonly string[] {
-  const words: string[] = [];
-  for (const [run] of text.normalize('NFC').matchAll(RUN)) {
-    if (UNSPACED.test(run)) words.push(...pairs(run));
-    else for (const word of splitIdentifier(run)) if (word.length > 1) words.push(stem(word));
+/** Takes texts apart; what occurs again and again only once. */
+class Words {
+  private readonly known = new Map<string, readonly string[]>();
+
+  of(text: string): readonly string[] {
+    const words: string[] = [];
+    for (const run of text.normalize('NFC').match(RUN) ?? []) {
+      let parts = this.known.get(run);
+      if (parts === undefined) {
+        parts = UNSPACED.test(run) ? pairs(run) : stems(run);
+        this.known.set(run, parts);
+      }
+      for (const part of parts) words.push(part);
+    }
+    return words;
   }
-  return words;
+}
+
+function stems(run: string): readonly string[] {
+  return splitIdentifier(run).flatMap((word) => (word.length > 1 ? [stem(word)] : []));
 }
 
 function pairs(run: string): readonly string[] {

@@ -102,7 +102,8 @@ export class Engine {
   start(request: RootRequest): TaskRun {
     const { settings } = this.deps;
     const { agent, rights, cwd } = request;
-    const equipment = equip(this.deps, { agent, rights, cwd, isRoot: true });
+    const post = { agent, rights, cwd, isRoot: true, firstPrompt: request.prompt };
+    const equipment = equip(this.deps, post);
     const unusable = whyUnusable(agent, equipment);
     if (unusable !== null) throw new UsageError(unusable);
     const id = request.id ?? newId();

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { agentId, agentWords, idClashes } from '../../src/agents/agent-id.ts';
 import { findAgent } from '../../src/agents/find.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { relevance } from '../../src/agents/relevance.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
