@@ -141,6 +141,7 @@ export class Session implements Muster {
       const task = engine.start({
         id,
         prompt,
+        words: request.prompt ?? '',
         ...(request.prompt === undefined ? {} : { description: describePrompt(request.prompt) }),
         agent: agent ?? MAIN_AGENT,
         model: this.modelFor(agent, prompt),
