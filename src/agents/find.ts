@@ -41,6 +41,22 @@ export function lookUpAgent(
   return index.get(name.trim().toLowerCase());
 }
 
+/**
+ * All that the agent is called by which a word means, its name first. An unknown word stays as it is:
+ * what it is used for then fails by itself.
+ */
+export function agentNames(
+  word: string,
+  agents: readonly AgentDefinition[],
+): readonly [string, ...string[]] {
+  const agent = lookUpAgent(word, agents);
+  if (agent === undefined) return [word];
+  const others = [agentId(agent), ...agent.aliases].filter(
+    (other) => other !== agent.name && lookUpAgent(other, agents) === agent,
+  );
+  return [agent.name, ...others];
+}
+
 function indexOf(agents: readonly AgentDefinition[]): ReadonlyMap<string, AgentDefinition> {
   const index = new Map<string, AgentDefinition>();
   const add = (word: string, agent: AgentDefinition) => {

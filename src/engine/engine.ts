@@ -1,4 +1,4 @@
-import { findAgent } from '../agents/find.ts';
+import { agentNames } from '../agents/find.ts';
 import { MusterError, UsageError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
@@ -96,7 +96,8 @@ export class Engine {
       pace: new Pace(deps.clock),
     };
     const delegate = createDelegation(this.workshop);
-    tools.push(...taskTools(this.workshop, { delegate, typeName: (word) => this.typeName(word) }));
+    const typeNames = (word: string) => agentNames(word, deps.agents.agents());
+    tools.push(...taskTools(this.workshop, { delegate, typeNames }));
   }
 
   /**
@@ -250,12 +251,6 @@ export class Engine {
     const runs = this.running.all();
     for (const run of runs) run.stop(order);
     await Promise.all(runs.map((run) => run.ended));
-  }
-
-  /** An unknown word stays as it is; the call then fails by itself. */
-  private typeName(word: string): string {
-    const found = findAgent(word, this.deps.agents.agents());
-    return found.ok ? found.agent.name : word;
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { loadBuiltinAgents } from '../../src/agents/discover.ts';
-import { findAgent } from '../../src/agents/find.ts';
+import { agentNames, findAgent } from '../../src/agents/find.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 
 async function agents(): Promise<readonly AgentDefinition[]> {
@@ -98,6 +98,18 @@ test('a display name also answers to its file, after all that others are called'
   expect(messageFor('HLBPA', [display])).toBe('found High-Level Big Picture Architect');
   expect(messageFor('hlbpa', [display, agentOf('x', { aliases: ['hlbpa'] })])).toBe('found x');
   expect(messageFor('hlbpa', [agentOf('word', { origin })])).toMatch(/^There is no agent/);
+});
+
+test('what an agent is called by, its name first, less what means another one', async () => {
+  const builtin = await loadBuiltinAgents();
+  expect(agentNames('REVIEW', builtin)).toEqual(['Review', 'review', 'code-reviewer']);
+  const own = agentOf('code-reviewer');
+  expect(agentNames('Review', [own, ...builtin])).toEqual(['Review', 'review']);
+  expect(agentNames('rust-expert', [agentOf('Rust Expert')])).toEqual([
+    'Rust Expert',
+    'rust-expert',
+  ]);
+  expect(agentNames('nobody', builtin)).toEqual(['nobody']);
 });
 
 test('without any agent the message says so', () => {
