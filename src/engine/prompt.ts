@@ -69,13 +69,12 @@ export function systemPrompt(input: PromptInput): readonly string[] {
   const { agent, mode, isRoot, types, firstPrompt, environment } = input;
   const guidelines = [...GUIDELINES, ...(isRoot ? MAIN_GUIDELINES : CHILD_GUIDELINES)];
   const own = agent.prompt.trim();
+  const list = typeList({ types, prompt: firstPrompt });
   const parts = [
     isRoot ? MAIN_IDENTITY : CHILD_IDENTITY,
     MODES[mode],
     `# Guidelines\n${bullets(guidelines)}`,
-    ...(types.length === 0
-      ? []
-      : [`${DELEGATION}\n${typeList({ types, prompt: firstPrompt }).join('\n')}`]),
+    ...(list.length === 0 ? [] : [`${DELEGATION}\n${list.join('\n')}`]),
     ...(own === '' ? [] : [`# Agent type: ${agent.name}\n${own}`]),
     `# Environment\n${environmentText(environment)}`,
   ];

@@ -6,6 +6,8 @@ import { LIST_TOKENS, typeList } from '../../src/engine/agent-types.ts';
 import { estimateTokens } from '../../src/engine/estimate.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import { oneLine } from '../../src/base/text.ts';
+import { call, calls, play } from './play.ts';
+import { testEngine, WORKER } from './support.ts';
 import type { AgentDefinition, AgentScope } from '../../src/protocol/agent.ts';
 
 const BUILTIN = await loadBuiltinAgents();
@@ -134,4 +136,19 @@ test('each agent stands in a line, by name, or in the number of those left', () 
     }),
     { numRuns: 30 },
   );
+});
+
+test('siblings of a type that delegates share their whole prompt but for the last part', async () => {
+  const agents = [...collection(200), WORKER];
+  const spawn = (prompt: string) => call('Task', { prompt, description: prompt });
+  const main = [calls(spawn('one about Kafka7'), spawn('two about Swift13'))];
+  const engine = testEngine(play({ main }), { agents });
+  await engine.start('main about Redis3').ended;
+  const [root = [], one = [], two = []] = engine.model.requests
+    .slice(0, 3)
+    .map(({ prefix }) => prefix.system);
+  expect(root.join('\n')).toContain('- redis3-expert: ');
+  expect([one[0], one.length]).toEqual([two[0], 2]);
+  expect(one[0]).toContain('- rust0-expert: ');
+  expect(one[1]).not.toBe(two[1]);
 });

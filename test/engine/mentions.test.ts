@@ -3,7 +3,10 @@ import { loadBuiltinAgents } from '../../src/agents/discover.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import { toolCalls } from '../../src/protocol/message.ts';
-import { call, calls, eventsOfType, play, requestsOf, textsOf, type Play } from './play.ts';
+import type { TaskState } from '../../src/protocol/state.ts';
+import { openMemoryStore } from '../../src/store/memory-store.ts';
+import { MortalStore } from './mortal-store.ts';
+import { call, calls, eventsOfType, play, requestsOf, textsOf, until, type Play } from './play.ts';
 import { statesOf, testEngine, WORKER, type EngineSetup, type TestEngine } from './support.ts';
 
 const AGENTS: readonly AgentDefinition[] = [...(await loadBuiltinAgents()), WORKER];
@@ -192,4 +195,34 @@ it('keeps the history whole when a request is sent again after a failure', async
     message.role === 'assistant' ? [toolCalls(message).length] : [],
   );
   expect(answers).toEqual([1, 0]);
+});
+
+/** Runs until its process dies at that batch of events, then goes on from the log: the main task's state. */
+async function survived(batch: number): Promise<TaskState | null> {
+  const script = { main: [{ text: 'I know that.' }, { text: 'done' }] };
+  const disk = openMemoryStore({});
+  const mortal = new MortalStore(disk, { batch, several: false, kept: 0 }, async () => {});
+  const first = engine(script, { store: mortal.store, onFault: () => {} });
+  const run = first.start('main @explore where?');
+  await Promise.race([run.ended, until(() => mortal.isDead)]);
+  if (!mortal.isDead) return null;
+  const second = engine(script, { store: disk });
+  const resumed = await second.engine.resume(run.spec.id, {
+    prompt: null,
+    ceiling: (rights) => rights,
+  });
+  await resumed.ended;
+  return resumed.state;
+}
+
+it('calls it once, wherever the process died', async () => {
+  let deaths = 0;
+  for (let batch = 2; ; batch += 1) {
+    const state = await survived(batch);
+    if (state === null) break;
+    deaths += 1;
+    expect([batch, state.status, state.children.size]).toEqual([batch, 'completed', 1]);
+    expect([batch, state.toolCounts]).toEqual([batch, new Map([['Task', 1]])]);
+  }
+  expect(deaths).toBeGreaterThan(10);
 });
