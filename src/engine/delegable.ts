@@ -1,4 +1,4 @@
-import { findAgent, type FoundAgent } from '../agents/find.ts';
+import { findAgent, lookUpAgent, type FoundAgent } from '../agents/find.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 
 /**
@@ -11,12 +11,7 @@ export function delegableAgents(
   agents: readonly AgentDefinition[],
 ): readonly AgentDefinition[] {
   if (agent.delegatesTo === undefined) return agents;
-  const named = new Set(
-    agent.delegatesTo.flatMap((word) => {
-      const found = findAgent(word, agents);
-      return found.ok ? [found.agent] : [];
-    }),
-  );
+  const named = new Set(agent.delegatesTo.map((word) => lookUpAgent(word, agents)));
   return agents.filter((each) => named.has(each));
 }
 

@@ -7,7 +7,7 @@ import { estimateTokens } from '../../src/engine/estimate.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import { oneLine } from '../../src/base/text.ts';
 import { call, calls, play } from './play.ts';
-import { testEngine, WORKER } from './support.ts';
+import { testEngine } from './support.ts';
 import type { AgentDefinition, AgentScope } from '../../src/protocol/agent.ts';
 
 const BUILTIN = await loadBuiltinAgents();
@@ -139,7 +139,7 @@ test('each agent stands in a line, by name, or in the number of those left', () 
 });
 
 test('siblings of a type that delegates share their whole prompt but for the last part', async () => {
-  const agents = [...collection(200), WORKER];
+  const agents = collection(200);
   const spawn = (prompt: string) => call('Task', { prompt, description: prompt });
   const main = [calls(spawn('one about Kafka7'), spawn('two about Swift13'))];
   const engine = testEngine(play({ main }), { agents });

@@ -9,7 +9,8 @@ import { MortalStore } from './mortal-store.ts';
 import { call, calls, eventsOfType, play, requestsOf, textsOf, until, type Play } from './play.ts';
 import { statesOf, testEngine, WORKER, type EngineSetup, type TestEngine } from './support.ts';
 
-const AGENTS: readonly AgentDefinition[] = [...(await loadBuiltinAgents()), WORKER];
+/** The worker goes before the one of its name. */
+const AGENTS: readonly AgentDefinition[] = await loadBuiltinAgents();
 
 /** The main agent's prompts begin with `main`. */
 function engine(parts: Play, setup: EngineSetup = {}): TestEngine {
