@@ -18,7 +18,10 @@ test('there are two', () => {
 });
 
 test.each([
-  ['deepresearch.md', { name: 'deepresearch', permissionMode: 'plan', model: 'powerful' }],
+  [
+    'deepresearch.md',
+    { name: 'deepresearch', permissionMode: 'plan', model: 'powerful', delegatesTo: ['Explore'] },
+  ],
   ['code.md', { name: 'code', permissionMode: 'default', model: 'inherit' }],
 ])('%s loads without a problem', async (file, expected) => {
   const { items, problems } = await load(file);
