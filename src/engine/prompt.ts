@@ -59,7 +59,7 @@ Task hands work to a subagent with a context of its own; only its final answer c
 Independent tasks go out as several Task calls in one message and run at the same time. A subagent sees nothing of this conversation: its prompt must hold the goal, the paths, the constraints and the form of the answer. Don't redo its work; tell the user what matters of it.
 With \`run_in_background\` you go on at once and are told when it ends: don't ask again and again, and end your answer when nothing else is left to do. \`resume\` lets an ended one go on with all it knows, for follow-ups and corrections.
 Model: leave it out for the type's own. \`fast\` suits search, summaries and commands, \`balanced\` most work, \`powerful\` hard design and debugging.
-Types, each with its use; take the one that fits, \`general-purpose\` where none does:`;
+Types, each with its use; take the one that fits:`;
 
 /**
  * The system prompt that all tasks of one type share, in the order that keeps the longest common
