@@ -16,9 +16,8 @@ export const LIST_TOKENS = 2_000;
 const TOKENS_OF_LINES = 1_400;
 
 /** Code points of a description; the first at which all agents fit is taken. */
-const LENGTHS = [240, 160, 110, 80] as const;
-const [LONGEST] = LENGTHS;
 const SHORTEST = 80;
+const LENGTHS: readonly number[] = [240, 160, 110, SHORTEST];
 /** Those that ship with Muster say what they are for in as much. */
 const BUILTIN_LENGTH = 160;
 
@@ -64,7 +63,7 @@ interface Entry {
   readonly word: string;
 }
 
-function line({ agent, word }: Entry, length: number = LONGEST): string {
+function line({ agent, word }: Entry, length: number): string {
   const isBuiltin = agent.origin.scope === 'builtin';
   const use = shortened(toldUse(agent), isBuiltin ? Math.max(length, BUILTIN_LENGTH) : length);
   return escapeTags(use === '' ? `- ${word}` : `- ${word}: ${use}`);
@@ -101,16 +100,17 @@ function partOf(entries: readonly Entry[]): readonly string[] {
   return [...lines, restLine(left, named)];
 }
 
+const HINT = ' An unknown name, or a word for what you need, is answered with the nearest types.';
+
 /** The rest, so many of them by name. */
 function restLine(words: readonly string[], named: number): string {
   const unnamed = words.length - named;
   const others = unnamed === 0 ? '' : `${named === 0 ? '' : ', and '}${unnamed} not named here`;
-  const hint = ' An unknown name, or a word for what you need, is answered with the nearest types.';
   const list = escapeTags(words.slice(0, named).join(', '));
-  return `- ${words.length} more, any of which may be used: ${list}${others}.${unnamed === 0 ? '' : hint}`;
+  return `- ${words.length} more, any of which may be used: ${list}${others}.${HINT}`;
 }
 
-/** The most, from 0 to `count`, for which `fits` holds; once it does not, no more do. */
+/** The most, from 0 to `count`, for which `fits` holds, found by halves. */
 function mostThatFit(count: number, fits: (count: number) => boolean): number {
   let [low, high] = [0, count];
   while (low < high) {
