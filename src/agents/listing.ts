@@ -6,6 +6,7 @@ import type {
   ToolSelection,
 } from '../protocol/agent.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
+import { agentId, idClashes } from './agent-id.ts';
 import type { DiscoveredAgents } from './found.ts';
 import { withLineFeeds } from './front-matter/split.ts';
 import type { SkippedPath } from './walk.ts';
@@ -14,6 +15,8 @@ import type { SkippedPath } from './walk.ts';
 interface AgentListing {
   readonly path: string;
   readonly name: string;
+  /** The word that people and models type for it, unless a warning says that it means another one. */
+  readonly id: string;
   readonly aliases: readonly string[];
   readonly description: string;
   readonly tools: ToolSelection;
@@ -51,8 +54,9 @@ export function listAgents(found: DiscoveredAgents, options: ListingOptions): Ag
   const shadowedBy = Map.groupBy(found.shadowed, ({ by }) => by);
   const shadowsOf = (path: string): readonly string[] =>
     (shadowedBy.get(path) ?? []).map(({ agent }) => agent.origin.path);
+  const clashes = idClashes(found.agents);
   const used = found.agents.map((agent) => ({
-    ...describe(agent, options),
+    ...describe(withProblem(agent, clashes.get(agent)), options),
     shadows: shadowsOf(agent.origin.path),
     shadowedBy: null,
   }));
@@ -64,6 +68,10 @@ export function listAgents(found: DiscoveredAgents, options: ListingOptions): Ag
   return { agents: [...used, ...shadowed], skipped: found.skipped, problems: found.problems };
 }
 
+function withProblem(agent: AgentDefinition, problem: AgentProblem | undefined): AgentDefinition {
+  return problem === undefined ? agent : { ...agent, problems: [...agent.problems, problem] };
+}
+
 function describe(
   agent: AgentDefinition,
   options: ListingOptions,
@@ -71,6 +79,7 @@ function describe(
   return {
     path: agent.origin.path,
     name: agent.name,
+    id: agentId(agent),
     aliases: agent.aliases,
     description: agent.description,
     tools: { mode: agent.tools.mode, names: listedNames(agent.tools.names) },

@@ -5,6 +5,7 @@ import { errorMessage, UsageError } from '../base/errors.ts';
 import { VERSION } from '../base/version.ts';
 import { Engine } from '../engine/engine.ts';
 import { Inbox } from '../engine/inbox.ts';
+import { MAIN_AGENT } from '../engine/main-agent.ts';
 import { createChooser } from '../model/chooser.ts';
 import { withConcurrency } from '../model/concurrency.ts';
 import { createModelPort } from '../model/connect.ts';
@@ -57,7 +58,7 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
   const fetch = createHttpFetch(environment);
   const deadlines = new Deadlines(systemClock);
   const setup = await discoverModels(modelSettings(loaded), environment, fetch);
-  const main = resolveMain(setup, { agent: 'main', prompt: '' });
+  const main = resolveMain(setup, { agent: MAIN_AGENT, prompt: '' });
   const models = createModelPort({
     fetch,
     clock: systemClock,

@@ -141,6 +141,7 @@ export class Session implements Muster {
       const task = engine.start({
         id,
         prompt,
+        words: request.prompt ?? '',
         ...(request.prompt === undefined ? {} : { description: describePrompt(request.prompt) }),
         agent: agent ?? MAIN_AGENT,
         model: this.modelFor(agent, prompt),
@@ -275,20 +276,20 @@ export class Session implements Muster {
     return found.agent;
   }
 
-  private mainModel(prompt: string): ResolvedModel {
-    return resolveMain(this.parts.setup, { agent: MAIN_AGENT.name, prompt });
+  private mainModel(prompt: string, agent: AgentDefinition = MAIN_AGENT): ResolvedModel {
+    return resolveMain(this.parts.setup, { agent, prompt });
   }
 
   /** With `--agent`, its definition's wish stands where the user named no model. */
   private modelFor(agent: AgentDefinition | null, prompt: string): ResolvedModel {
     const { setup } = this.parts;
-    const main = this.mainModel(prompt);
+    const main = this.mainModel(prompt, agent ?? MAIN_AGENT);
     if (agent === null || modelWishes(agent).length === 0 || setup.settings.flag !== undefined)
       return main;
     const model = resolveForTask(setup, {
       call: undefined,
       definition: modelWishes(agent),
-      agent: agent.name,
+      agent,
       prompt,
       parent: main,
       allowOverride: true,

@@ -5,6 +5,7 @@ import type { Rights } from '../protocol/permission.ts';
 import type { TaskLimits, TaskSource, TaskSpec } from '../protocol/task.ts';
 import type { Equipment } from './equipment.ts';
 import { openJournal } from './journal.ts';
+import { mentionsIn } from './mentions.ts';
 import { taskLine } from './prompt.ts';
 import { TaskRun } from './task-run.ts';
 import type { Tree } from './tree.ts';
@@ -20,6 +21,8 @@ export interface TaskPlan {
   readonly equipment: Equipment;
   readonly description: string;
   readonly prompt: string;
+  /** What of it a person said, and may name agents by. Absent: nothing, it is of a model or a file. */
+  readonly words?: string;
   /** Tasks that the prompt names and that its parent can reach. */
   readonly handed: readonly string[];
   readonly cwd: string;
@@ -36,6 +39,8 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
   const { id, parent, background } = plan;
   const { tools, prompt } = plan.equipment;
   const shared = prefixes.get(prompt, tools);
+  const names = tools.map((tool) => tool.name);
+  const { mentions, warning } = mentionsIn(plan.words ?? '', { agents: deps.agents, tools: names });
   const spec: TaskSpec = {
     id,
     root: parent?.run.spec.root ?? id,
@@ -48,10 +53,11 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     model: plan.model,
     cwd: plan.cwd,
     rights: plan.rights,
-    tools: tools.map((tool) => tool.name),
+    tools: names,
     limits: plan.limits,
     prefix: shared.hash,
     handed: plan.handed,
+    ...(mentions === undefined ? {} : { mentions }),
     background,
     source: plan.source,
     params: plan.params,
@@ -73,9 +79,10 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     tree,
     parent: parent?.run ?? null,
   });
-  const { warning } = plan.model;
   try {
-    if (warning !== undefined) journal.record({ type: 'warning', message: warning });
+    for (const message of [plan.model.warning, warning]) {
+      if (message !== undefined) journal.record({ type: 'warning', message });
+    }
   } catch (thrown) {
     // Made and never at work, it would be waited for without end.
     run.close();

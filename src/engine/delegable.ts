@@ -1,4 +1,4 @@
-import { findAgent, type FoundAgent } from '../agents/find.ts';
+import { findAgent, lookUpAgent, type FoundAgent } from '../agents/find.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 
 /**
@@ -11,24 +11,24 @@ export function delegableAgents(
   agents: readonly AgentDefinition[],
 ): readonly AgentDefinition[] {
   if (agent.delegatesTo === undefined) return agents;
-  const named = new Set(
-    agent.delegatesTo.flatMap((word) => {
-      const found = findAgent(word, agents);
-      return found.ok ? [found.agent] : [];
-    }),
-  );
+  const named = new Set(agent.delegatesTo.map((word) => lookUpAgent(word, agents)));
   return agents.filter((each) => named.has(each));
 }
 
-/** Of these, whom its model is told of: one that only a person chooses where its definition names it. */
+const listed = new WeakMap<readonly AgentDefinition[], readonly AgentDefinition[]>();
+
+/**
+ * Of these, whom its model is told of: one that only a person chooses where its definition names it. The
+ * same array for the same agents, by which the list that is made of it is known again.
+ */
 export function offeredAgents(
   agent: Pick<AgentDefinition, 'delegatesTo'>,
   agents: readonly AgentDefinition[],
 ): readonly AgentDefinition[] {
-  const delegable = delegableAgents(agent, agents);
-  return agent.delegatesTo === undefined
-    ? delegable.filter(({ unlisted }) => unlisted !== true)
-    : delegable;
+  if (agent.delegatesTo !== undefined) return delegableAgents(agent, agents);
+  const offered = listed.get(agents) ?? agents.filter(({ unlisted }) => unlisted !== true);
+  listed.set(agents, offered);
+  return offered;
 }
 
 /** The agent that a task of this one means by a word; INVALID_PARAM names those that it may mean. */

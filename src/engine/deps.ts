@@ -46,7 +46,7 @@ export interface ModelChooser {
   forTask(wish: {
     readonly call: string | undefined;
     readonly definition: readonly string[];
-    readonly agent: string;
+    readonly agent: AgentDefinition;
     readonly prompt: string;
     readonly parent: ResolvedModel;
   }): ResolvedModel | MusterError;

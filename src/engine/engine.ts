@@ -1,13 +1,14 @@
-import { findAgent } from '../agents/find.ts';
+import { agentNames } from '../agents/find.ts';
 import { MusterError, UsageError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
+import type { TaskInput } from '../protocol/event.ts';
 import { openQuestions } from '../protocol/inbox-state.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
 import type { Question } from '../protocol/question.ts';
 import type { Rights } from '../protocol/permission.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
-import type { TaskSource } from '../protocol/task.ts';
+import type { TaskSource, TaskSpec } from '../protocol/task.ts';
 import type { JsonObject } from '../base/json.ts';
 import { createTask } from './create-task.ts';
 import { createDelegation } from './delegation.ts';
@@ -17,6 +18,7 @@ import { foldLog } from './fold-log.ts';
 import { combineLimits } from './limits.ts';
 import { runTask } from './loop.ts';
 import { openTasks } from './open-task.ts';
+import { mentionsIn, personMessage } from './mentions.ts';
 import { Pace } from './pace.ts';
 import { PrefixCache } from './prefix.ts';
 import { describePrompt } from './prompt.ts';
@@ -24,7 +26,7 @@ import { answerLeft } from './record-answer.ts';
 import type { AnswerWish } from './read-answer.ts';
 import { resultEnvelope } from './result.ts';
 import { resumeChild } from './resume-child.ts';
-import { GO_ON, recordCeiling, recordResume, setToWork, userMessage } from './resume.ts';
+import { goOnMessage, recordCeiling, recordResume, setToWork } from './resume.ts';
 import { RunningTasks } from './running-tasks.ts';
 import type { StopOrder } from './stop.ts';
 import type { TaskRun } from './task-run.ts';
@@ -37,6 +39,8 @@ export interface RootRequest {
   /** Default: a new one. */
   readonly id?: string;
   readonly prompt: string;
+  /** What of it the person said. Default: all. */
+  readonly words?: string;
   /** What lists show of it. Default: the first words of the prompt. */
   readonly description?: string;
   readonly agent: AgentDefinition;
@@ -92,7 +96,8 @@ export class Engine {
       pace: new Pace(deps.clock),
     };
     const delegate = createDelegation(this.workshop);
-    tools.push(...taskTools(this.workshop, { delegate, typeName: (word) => this.typeName(word) }));
+    const typeNames = (word: string) => agentNames(word, deps.agents.agents());
+    tools.push(...taskTools(this.workshop, { delegate, typeNames }));
   }
 
   /**
@@ -102,13 +107,15 @@ export class Engine {
   start(request: RootRequest): TaskRun {
     const { settings } = this.deps;
     const { agent, rights, cwd } = request;
-    const equipment = equip(this.deps, { agent, rights, cwd, isRoot: true });
+    const post = { agent, rights, cwd, isRoot: true, firstPrompt: request.prompt };
+    const equipment = equip(this.deps, post);
     const unusable = whyUnusable(agent, equipment);
     if (unusable !== null) throw new UsageError(unusable);
     const id = request.id ?? newId();
     const run = createTask(this.workshop, new Tree(id, this.deps), {
       ...request,
       id,
+      words: request.words ?? request.prompt,
       equipment,
       limits: combineLimits({
         config: settings.rootLimits,
@@ -137,11 +144,12 @@ export class Engine {
       const isAsking = opened.some(({ state }) => openQuestions(state).length > 0);
       if (keepsParked && isAsking && top.tree.onAsk === 'deny') top.tree.onAsk = 'park';
       if (answer !== undefined) answerLeft(opened, answer, this.deps.inbox.standing);
+      const message = prompt === null ? null : this.said(prompt, { to: top.spec, teller: top });
       recordResume(this.deps, top, {
         ...terms,
         by: 'user',
         callId: null,
-        message: prompt === null ? null : userMessage(prompt),
+        message,
         ceiling: request.ceiling(top.spec.rights),
       });
       for (const run of below) recordCeiling(run, run.parent?.rights ?? top.rights);
@@ -163,7 +171,7 @@ export class Engine {
   send(id: string, message: string): void {
     const run = this.atWork(id);
     if (run.isEnding) throw notAtWork(id);
-    run.tell(userMessage(message));
+    run.tell(this.said(message, { to: run.spec, teller: run }));
   }
 
   /** Sends a task in the foreground to the background. Throws MusterError where it can't. */
@@ -181,14 +189,16 @@ export class Engine {
    */
   async resumeBelow(id: string, request: ResumeBelowRequest): Promise<void> {
     const caller = await this.nearestAbove(id);
+    const { prompt, ...terms } = request;
+    const to = foldLog(this.deps.store, id).spec;
     const resumed = await resumeChild(this.workshop, {
-      ...request,
+      ...terms,
       caller,
       callId: newId(),
       by: 'user',
       field: 'task',
       word: id,
-      message: userMessage(request.prompt ?? GO_ON),
+      message: prompt === undefined ? goOnMessage() : this.said(prompt, { to, teller: caller }),
       background: true,
     });
     if (resumed instanceof MusterError) throw resumed;
@@ -198,6 +208,17 @@ export class Engine {
   /** Answers a question that waits in this process. Throws MusterError as `Inbox.answer` does. */
   answer({ question, ...wish }: QuestionAnswer): Question {
     return this.deps.inbox.answer(question, wish);
+  }
+
+  /** A person's words to a task; `teller`'s log says so where types that they name can't be called. */
+  private said(
+    words: string,
+    { to, teller }: { readonly to: Pick<TaskSpec, 'tools'>; readonly teller: TaskRun },
+  ): TaskInput {
+    const mentions = mentionsIn(words, { agents: this.deps.agents, tools: to.tools });
+    const { warning } = mentions;
+    if (warning !== undefined) teller.journal.record({ type: 'warning', message: warning });
+    return personMessage(words, mentions);
   }
 
   private atWork(id: string): TaskRun {
@@ -230,12 +251,6 @@ export class Engine {
     const runs = this.running.all();
     for (const run of runs) run.stop(order);
     await Promise.all(runs.map((run) => run.ended));
-  }
-
-  /** An unknown word stays as it is; the call then fails by itself. */
-  private typeName(word: string): string {
-    const found = findAgent(word, this.deps.agents.agents());
-    return found.ok ? found.agent.name : word;
   }
 }
 

@@ -21,6 +21,8 @@ export interface Post {
   readonly rights: Rights;
   readonly cwd: string;
   readonly isRoot: boolean;
+  /** What the conversation of a root begins with. */
+  readonly firstPrompt?: string;
 }
 
 /** What a task begins its requests with, before anything of its own. */
@@ -56,7 +58,7 @@ export function equip(deps: PlanDeps, post: Post): Equipment {
 
 export function promptInput(
   deps: PlanDeps,
-  { agent, rights, cwd, isRoot }: Post,
+  { agent, rights, cwd, isRoot, firstPrompt }: Post,
   tools: readonly AnyTool[],
 ): PromptInput {
   const delegates = tools.some((tool) => tool.name === 'Task');
@@ -65,6 +67,7 @@ export function promptInput(
     mode: rights.mode,
     isRoot,
     types: delegates ? offeredAgents(agent, deps.agents.agents()) : [],
+    firstPrompt: isRoot ? (firstPrompt ?? '') : null,
     environment: {
       cwd,
       platform: deps.platform,

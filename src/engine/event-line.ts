@@ -18,7 +18,7 @@ export function eventLine(event: TaskEvent, start: number): string {
 
 /** The rest of a specification is for programs. */
 function createdFields({ spec }: Extract<TaskEvent, { type: 'task.created' }>) {
-  const { parent, depth, agent, model, description, prompt, tools } = spec;
+  const { parent, depth, agent, model, description, prompt, mentions, tools } = spec;
   return {
     parent,
     depth,
@@ -26,6 +26,7 @@ function createdFields({ spec }: Extract<TaskEvent, { type: 'task.created' }>) {
     model: `${model.provider}/${model.id}`,
     description,
     prompt,
+    ...(mentions === undefined ? {} : { mentions }),
     tools,
   };
 }

@@ -87,8 +87,8 @@ function madeAnew(
   return prefixes.get(promptInput(deps, postOf(spec), tools), tools).prefix;
 }
 
-function postOf({ agent, rights, cwd, parent }: TaskSpec): Post {
-  return { agent, rights, cwd, isRoot: parent === null };
+function postOf({ agent, rights, cwd, parent, prompt }: TaskSpec): Post {
+  return { agent, rights, cwd, isRoot: parent === null, firstPrompt: prompt };
 }
 
 /** The frozen view, as far as its tools may still run; a log from before views gets one by its rights. */

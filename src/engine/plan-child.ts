@@ -63,7 +63,7 @@ export function planChild(deps: PlanDeps, by: Delegator, wish: ChildWish): Child
   const model = deps.models.forTask({
     call: wish.model,
     definition: modelWishes(agent),
-    agent: agent.name,
+    agent,
     prompt: wish.prompt,
     parent: by.model,
   });

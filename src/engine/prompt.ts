@@ -2,6 +2,7 @@ import { escapeTags } from '../base/control-tags.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 import { oneLine, truncate } from '../base/text.ts';
+import { typeList } from './agent-types.ts';
 import { ownPrompt } from './own-prompt.ts';
 
 export interface PromptEnvironment {
@@ -17,6 +18,8 @@ export interface PromptInput {
   readonly isRoot: boolean;
   /** The types that this task may spawn; empty when it has no Task tool. */
   readonly types: readonly AgentDefinition[];
+  /** What the conversation of a root begins with; null for a child, so that siblings share the prompt. */
+  readonly firstPrompt: string | null;
   readonly environment: PromptEnvironment;
 }
 
@@ -57,24 +60,22 @@ Task hands work to a subagent with a context of its own; only its final answer c
 Independent tasks go out as several Task calls in one message and run at the same time. A subagent sees nothing of this conversation: its prompt must hold the goal, the paths, the constraints and the form of the answer. Don't redo its work; tell the user what matters of it.
 With \`run_in_background\` you go on at once and are told when it ends: don't ask again and again, and end your answer when nothing else is left to do. \`resume\` lets an ended one go on with all it knows, for follow-ups and corrections.
 Model: leave it out for the type's own. \`fast\` suits search, summaries and commands, \`balanced\` most work, \`powerful\` hard design and debugging.
-Types:`;
-
-/** Characters of a type's description that the main agent's prompt shows. */
-const SHOWN_DESCRIPTION = 240;
+Types, each with its use; take the one that fits:`;
 
 /**
  * The system prompt that all tasks of one type share, in the order that keeps the longest common
  * prefix: identity, mode, guidelines, the type's own prompt, environment.
  */
 export function systemPrompt(input: PromptInput): readonly string[] {
-  const { agent, mode, isRoot, types, environment } = input;
+  const { agent, mode, isRoot, types, firstPrompt, environment } = input;
   const guidelines = [...GUIDELINES, ...(isRoot ? MAIN_GUIDELINES : CHILD_GUIDELINES)];
   const own = ownPrompt(agent);
+  const list = typeList({ types, prompt: firstPrompt });
   const parts = [
     isRoot ? MAIN_IDENTITY : CHILD_IDENTITY,
     MODES[mode],
     `# Guidelines\n${bullets(guidelines)}`,
-    ...(types.length === 0 ? [] : [`${DELEGATION}\n${bullets(types.map(typeLine))}`]),
+    ...(list.length === 0 ? [] : [`${DELEGATION}\n${list.join('\n')}`]),
     ...(own === '' ? [] : [`# Agent type: ${agent.name}\n${own}`]),
     `# Environment\n${environmentText(environment)}`,
   ];
@@ -89,12 +90,6 @@ export function taskLine(description: string): string {
 /** A description for a task whose caller gave none: the first words of its prompt. */
 export function describePrompt(prompt: string): string {
   return truncate(oneLine(prompt).split(' ').slice(0, 6).join(' '), 60);
-}
-
-function typeLine(agent: AgentDefinition): string {
-  const description = oneLine(agent.description);
-  const shown = truncate(description, SHOWN_DESCRIPTION);
-  return `${agent.name}: ${shown}${shown.length < description.length ? '…' : ''}`;
 }
 
 function environmentText({ cwd, platform, date }: PromptEnvironment): string {

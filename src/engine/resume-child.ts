@@ -152,7 +152,7 @@ function chosenModel(
   return deps.models.forTask({
     call: model,
     definition: modelWishes(spec.agent),
-    agent: spec.agent.name,
+    agent: spec.agent,
     prompt: message.text,
     parent: caller.spec.model,
   });

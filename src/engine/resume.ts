@@ -30,7 +30,7 @@ export interface ResumeOrder {
 export function recordResume(deps: EngineDeps, run: TaskRun, order: ResumeOrder): void {
   const { by, callId } = order;
   const hasEnded = run.state.end !== null;
-  const message = order.message ?? (hasEnded ? userMessage(GO_ON) : null);
+  const message = order.message ?? (hasEnded ? goOnMessage() : null);
   // That it goes on comes last: a crash in the middle of the batch leaves it ended, to be resumed again.
   const events: readonly EventBody[] = [
     ...(hasEnded ? withdrawNotices(run) : []),
@@ -48,13 +48,10 @@ function withdrawNotices({ state }: TaskRun): readonly EventBody[] {
   return ids.length === 0 ? [] : [{ type: 'input.withdrawn', ids }];
 }
 
-/** What a person says to a task, in its next request. */
-export function userMessage(text: string): TaskInput {
-  return { id: newId(), kind: 'message', from: 'user', text };
-}
-
 /** For one that has ended and gets no other message. */
-export const GO_ON = 'Go on with the task.';
+export function goOnMessage(): TaskInput {
+  return { id: newId(), kind: 'message', from: 'user', text: 'Go on with the task.' };
+}
 
 /** A task below one that goes on never has more than that has now. */
 export function recordCeiling(run: TaskRun, ceiling: Rights): void {

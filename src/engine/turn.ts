@@ -15,6 +15,7 @@ import {
 import type { EngineDeps } from './deps.ts';
 import { expectedUse } from './estimate.ts';
 import type { LimitHit } from '../protocol/stint.ts';
+import { withMentioned } from './mentioned-calls.ts';
 import { decideRetry, NO_FAILURES } from './retry.ts';
 import { sleep } from './sleep.ts';
 import type { TaskRun } from './task-run.ts';
@@ -127,18 +128,22 @@ async function askUntilAnswered(
     spending.add(answer.usage, price);
     if (answer.type === 'finished') {
       const { provider } = request.model;
+      const mayCall = request.toolChoice === 'auto' && answer.reason !== 'content_filter';
+      const message = mayCall
+        ? withMentioned(deps, run, { message: answer.message, turn })
+        : answer.message;
       const servedBy = answer.servedBy ?? request.model.id;
       journal.record({
         type: 'turn.ended',
         turn,
-        message: answer.message,
+        message,
         usage: answer.usage,
         costUsd: costUsd(answer.usage, price),
         reason: answer.reason,
         model: modelName({ provider, id: servedBy }),
         ms: Math.round(deps.clock.monotonic() - startedAt),
       });
-      run.keepAsGiven(answer.message);
+      run.keepAsGiven(message);
       return { kind: 'answered' };
     }
     const { failure, usage = NO_USAGE } = answer;

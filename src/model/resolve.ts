@@ -1,6 +1,6 @@
 import { MusterError, UsageError } from '../base/errors.ts';
 import { TIER_ALIASES, TIERS, type ResolvedModel, type Tier } from '../protocol/model.ts';
-import { autoTier } from './auto.ts';
+import { autoTier, type AutoAgent } from './auto.ts';
 import { VENDORS } from './defaults.ts';
 import { idFromDisplayName, isDisplayName, splitModelWish, type KnownId } from './display-name.ts';
 import { isVendor, vendorOfId, type ConfiguredProvider, type ModelSettings } from './providers.ts';
@@ -14,7 +14,7 @@ export interface ModelSetup {
 
 /** Who is to be served: `auto` looks at both. */
 export interface ModelUser {
-  readonly agent: string;
+  readonly agent: AutoAgent;
   readonly prompt: string;
 }
 
@@ -79,14 +79,14 @@ function fromDefinition(setup: ModelSetup, wish: TaskWish): ResolvedModel {
   for (const named of wishes) {
     const choice = chooseWished(named, setup, wish);
     if (!(choice instanceof MusterError)) {
-      const { chain, ...model } = resolved(choice, `${agent}: ${named}`);
+      const { chain, ...model } = resolved(choice, `${agent.name}: ${named}`);
       return { ...model, chain: [...passed, ...chain] };
     }
     because ??= choice.message;
-    passed.push(`${agent}: ${named}: not usable`);
+    passed.push(`${agent.name}: ${named}: not usable`);
   }
   const asked = (wishes.length === 0 ? definition : wishes).map((named) => `"${named}"`).join(', ');
-  const warning = `${agent} asks for the model ${asked}, which is not usable (${because ?? 'it names none'}); its parent's is used`;
+  const warning = `${agent.name} asks for the model ${asked}, which is not usable (${because ?? 'it names none'}); its parent's is used`;
   const { chain, ...model } = inherit(parent, 'inherit');
   return { ...model, chain: [...passed, ...chain.slice(1)], warning };
 }

@@ -1,4 +1,4 @@
-import type { PermissionRule, RuleSet } from '../protocol/permission.ts';
+import type { Access, PermissionRule, RuleSet } from '../protocol/permission.ts';
 import { pathsOf } from './call.ts';
 import type { JudgedCall, ResolvedPath } from './call.ts';
 import { allowingRule, commandCouldMatch } from './command-rules.ts';
@@ -60,7 +60,7 @@ function couldMatch(rule: PermissionRule, matching: Matching): boolean {
     case 'domain':
       return someOrUnknown(access.hosts, (host) => domainMatches(specifier, host));
     case 'agent':
-      return access.agent === undefined || agentMatches(specifier, access.agent);
+      return someOrUnknown(agentNames(access), (name) => agentMatches(specifier, name));
     case undefined:
       return true;
   }
@@ -120,6 +120,13 @@ function everyMatched<T>(
 ): PermissionRule | undefined {
   const found = items.map(ruleFor);
   return found.includes(undefined) ? undefined : found[0];
+}
+
+function agentNames({
+  agent,
+  agentWords = [],
+}: Pick<Access, 'agent' | 'agentWords'>): readonly string[] {
+  return agent === undefined ? [] : [agent, ...agentWords];
 }
 
 function agentMatches(specifier: string, agent: string): boolean {

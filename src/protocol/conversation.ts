@@ -1,3 +1,4 @@
+import { escapeTags } from '../base/control-tags.ts';
 import type { TaskEvent, TaskInput } from './event.ts';
 import {
   toolCalls,
@@ -23,8 +24,15 @@ export interface Conversation {
   queued: readonly TaskInput[];
   /** Inputs that stand in a request which has not been accepted yet. */
   undelivered: readonly string[];
+  /** Agent types that people named in what stands in the newest request, with what they said. */
+  mentioned: readonly Mention[];
   /** Ids of all inputs that ever came or need not come any more. */
   readonly inputIds: Set<string>;
+}
+
+export interface Mention {
+  readonly agent: string;
+  readonly text: string;
 }
 
 export function emptyConversation(): Conversation {
@@ -34,6 +42,7 @@ export function emptyConversation(): Conversation {
     results: new Map(),
     queued: [],
     undelivered: [],
+    mentioned: [],
     inputIds: new Set(),
   };
 }
@@ -48,12 +57,13 @@ export function unansweredCalls(conversation: Conversation): readonly ToolCallPa
 export function applyToConversation(conversation: Conversation, event: TaskEvent): void {
   switch (event.type) {
     case 'task.created': {
-      const { parent, prompt } = event.spec;
+      const { parent, prompt, mentions } = event.spec;
       queue(conversation, {
         id: PROMPT_INPUT,
         kind: 'prompt',
         from: parent ?? 'user',
         text: prompt,
+        ...(mentions === undefined ? {} : { mentions }),
       });
       return;
     }
@@ -74,6 +84,7 @@ export function applyToConversation(conversation: Conversation, event: TaskEvent
       return;
     case 'turn.ended':
       conversation.messages.push(event.message);
+      conversation.mentioned = [];
       conversation.openCalls = toolCalls(event.message);
       return;
     case 'call.ended':
@@ -120,6 +131,10 @@ function takeInputs(conversation: Conversation, ids: readonly string[]): void {
   const taken = ids.flatMap((id) => conversation.queued.find((input) => input.id === id) ?? []);
   conversation.queued = conversation.queued.filter((input) => !ids.includes(input.id));
   conversation.undelivered = [...conversation.undelivered, ...ids];
+  const mentioned = taken.flatMap(({ text, mentions = [] }) =>
+    mentions.map((agent) => ({ agent, text })),
+  );
+  conversation.mentioned = [...conversation.mentioned, ...mentioned];
   conversation.messages.push({ role: 'user', content: inputParts(taken) });
 }
 
@@ -131,10 +146,16 @@ function inputParts(inputs: readonly TaskInput[]): readonly TextPart[] {
     const text = `<notice>Ended in the background:\n${endsText(ended)}\n</notice>`;
     parts.push({ type: 'text', text });
   }
-  for (const { kind, text } of inputs) {
+  for (const { kind, text, mentions = [] } of inputs) {
     if (kind !== 'result') parts.push({ type: 'text', text });
+    if (mentions.length > 0) parts.push({ type: 'text', text: mentionNotice(mentions) });
   }
   return parts;
+}
+
+function mentionNotice(agents: readonly string[]): string {
+  const types = agents.map((agent) => JSON.stringify(escapeTags(agent))).join(', ');
+  return `<notice>The user chose who does this: your next message calls Task with subagent_type ${types}${agents.length === 1 ? '' : ', one call each'}. Say in the prompt all that is needed for it.</notice>`;
 }
 
 /** In one boundary, of a nonce that none of the texts holds. */

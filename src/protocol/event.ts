@@ -40,6 +40,8 @@ export interface TaskInput {
   readonly handed?: readonly string[];
   /** Of a `result`: it quotes outside text, and is sent as `markOutside` has it. */
   readonly nonce?: string;
+  /** Agent types that a person named in it with `@`: the next answer calls each of them. */
+  readonly mentions?: readonly string[];
 }
 
 /** Who ended a task that did not end by itself. */

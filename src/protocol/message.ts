@@ -27,6 +27,8 @@ export interface ToolCallPart {
   /** The parsed arguments; the raw text where it was not valid JSON (then `malformed` is set). */
   readonly input: JsonValue;
   readonly malformed?: string;
+  /** Set: not the model made it, but a person, who named an agent type that its answer left out. */
+  readonly by?: 'user';
   readonly meta?: ProviderMeta;
 }
 

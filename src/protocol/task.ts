@@ -43,6 +43,8 @@ export interface TaskSpec {
   readonly prefix: string;
   /** Tasks of its parent that the prompt names: it may see and reach them. */
   readonly handed: readonly string[];
+  /** Agent types that the person's prompt names with `@`: the first answer calls each of them. */
+  readonly mentions?: readonly string[];
   /** Whether it began in the background. */
   readonly background: boolean;
   readonly source: TaskSource;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { loadBuiltinAgents } from '../../src/agents/discover.ts';
-import { findAgent } from '../../src/agents/find.ts';
+import { agentNames, findAgent } from '../../src/agents/find.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 
 async function agents(): Promise<readonly AgentDefinition[]> {
@@ -35,11 +35,83 @@ test('an unknown name is an error with the valid ones and the nearest', async ()
   });
 });
 
+const DEFAULTS = (await agents())[0]!;
+
+function agentOf(name: string, parts: Partial<AgentDefinition> = {}): AgentDefinition {
+  const origin = { scope: 'user', vendor: 'claude', path: `/agents/${name}.md` } as const;
+  return { ...DEFAULTS, name, aliases: [], description: '', origin, ...parts };
+}
+
+/** 200, as a collection of agents has them. */
+function collection(): readonly AgentDefinition[] {
+  return Array.from({ length: 200 }, (_, index) => {
+    const description = index === 120 ? 'Rolls out Kubernetes clusters' : 'Does other things';
+    return agentOf(`Specialist Number ${index}`, { description });
+  });
+}
+
+function messageFor(name: string, among: readonly AgentDefinition[]): string {
+  const found = findAgent(name, among);
+  return found.ok ? `found ${found.agent.name}` : found.error.message;
+}
+
 test('a long name and many agents do not make a long message', async () => {
-  const [first] = await agents();
-  const many = Array.from({ length: 500 }, (_, index) => ({ ...first!, name: `agent-${index}` }));
-  const found = findAgent('q'.repeat(1_000_000), many);
-  const message = found.ok ? '' : found.error.message;
-  expect(message).toContain('agent-39, and 460 more.');
+  const many = Array.from({ length: 500 }, (_, index) => agentOf(`agent-${index}`));
+  const message = messageFor('q'.repeat(1_000_000), many);
+  expect(message).toContain('agent-39, and 460 more (500 in all).');
   expect(message.length).toBeLessThan(1000);
+  const long = Array.from({ length: 500 }, (_, index) => agentOf(`${'x'.repeat(190)}${index}`));
+  expect(messageFor('zzz', long).length).toBeLessThan(1200);
+});
+
+test('an unknown word for a need is answered with who is for it, built-in names first', async () => {
+  const among = [...collection(), ...(await loadBuiltinAgents())];
+  const message = messageFor('kubernetes', among);
+  expect(message).toMatch(
+    /^There is no agent `kubernetes`\. Did you mean `specialist-number-120`\? Valid: Explore, Plan, Bash, Review, Summary, general-purpose, specialist-number-0, /,
+  );
+  expect(message).toMatch(/, and \d+ more \(206 in all\)\.$/);
+  expect(message.length).toBeLessThan(1000);
+});
+
+test('at most three are guessed, those spelt alike first', () => {
+  const among = ['rust-pro', 'rust-pr', 'rust-prx', 'rest-pro'].map((name) => agentOf(name));
+  expect(messageFor('rust-pra', among)).toBe(
+    'There is no agent `rust-pra`. Did you mean `rust-pr`, `rust-pro` or `rust-prx`? Valid: rust-pro, rust-pr, rust-prx, rest-pro.',
+  );
+});
+
+test('a name goes before an id, and an id before an alias', () => {
+  const display = agentOf('Rust Expert', { aliases: ['rusty'] });
+  const named = agentOf('rust-expert');
+  const alias = agentOf('other', { aliases: ['rust-expert', 'Ferris'] });
+  expect(messageFor('RUST-EXPERT', [alias, display, named])).toBe('found rust-expert');
+  expect(messageFor('rust expert', [alias, display, named])).toBe('found Rust Expert');
+  expect(messageFor('rust-expert', [alias, display])).toBe('found Rust Expert');
+  expect(messageFor('rusty', [alias, display])).toBe('found Rust Expert');
+  expect(messageFor('ferris', [alias, display])).toBe('found other');
+});
+
+test('a display name also answers to its file, after all that others are called', () => {
+  const origin = { scope: 'user', vendor: 'copilot', path: '/agents/hlbpa.agent.md' } as const;
+  const display = agentOf('High-Level Big Picture Architect', { origin });
+  expect(messageFor('HLBPA', [display])).toBe('found High-Level Big Picture Architect');
+  expect(messageFor('hlbpa', [display, agentOf('x', { aliases: ['hlbpa'] })])).toBe('found x');
+  expect(messageFor('hlbpa', [agentOf('word', { origin })])).toMatch(/^There is no agent/);
+});
+
+test('what an agent is called by, its name first, less what means another one', async () => {
+  const builtin = await loadBuiltinAgents();
+  expect(agentNames('REVIEW', builtin)).toEqual(['Review', 'review', 'code-reviewer']);
+  const own = agentOf('code-reviewer');
+  expect(agentNames('Review', [own, ...builtin])).toEqual(['Review', 'review']);
+  expect(agentNames('rust-expert', [agentOf('Rust Expert')])).toEqual([
+    'Rust Expert',
+    'rust-expert',
+  ]);
+  expect(agentNames('nobody', builtin)).toEqual(['nobody']);
+});
+
+test('without any agent the message says so', () => {
+  expect(messageFor('x', [])).toBe('There is no agent `x`. Valid: none, there are no agents.');
 });

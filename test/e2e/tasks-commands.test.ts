@@ -64,13 +64,15 @@ describe.concurrent('muster tasks', () => {
     const { task_id: id } = envelope.data;
     const show = (...args: readonly string[]) =>
       runMuster(world.sandbox, ['tasks', 'show', ...args]);
-    const shown = { ...envelope, activity: null, ended_by: null };
+    const chain = ['no model named: balanced', 'balanced: anthropic (ANTHROPIC_API_KEY)'];
+    const shown = { ...envelope, activity: null, ended_by: null, model_chain: chain };
     expect(JSON.parse(clean(await show(id, '--json')))).toEqual(shown);
     expect(JSON.parse(clean(await show(id.slice(0, 10), '--json')))).toEqual(shown);
     const text = clean(await show(id));
     expect(text).toMatch(new RegExp(`^task +${id}$`, 'm'));
     expect(text).toMatch(/^status +completed: the model ended its answer$/m);
     expect(text).toMatch(/^tools +Task × 1$/m);
+    expect(text).toContain(`\nchosen   ${chain.join(' → ')}\n`);
     expect(text).toMatch(new RegExp(`^children +${envelope.data.receipt.children[0]}$`, 'm'));
     expect(text).toMatch(/\n\nwhat was found\n$/);
   });

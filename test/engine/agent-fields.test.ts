@@ -183,9 +183,9 @@ describe('an agent that cannot be started', () => {
     expect(test.model.requests).toEqual([]);
   });
 
-  it('stays listed', async () => {
+  it('is not offered', async () => {
     const { test } = await answerTo({ prompt: 'x' }, { agents: [lost] });
-    expect(test.model.requests[0]?.prefix.system.join('\n')).toContain('- lost: ');
+    expect(test.model.requests[0]?.prefix.system.join('\n')).not.toContain('- lost');
   });
 
   it('is also one whose tools are all taken from it here: each with its reason', async () => {

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { createModelPort, type ConnectedModels } from '../../src/model/connect.ts';
 import { discoverLocal, withModels } from '../../src/model/local.ts';
 import { discoverProviders } from '../../src/model/providers.ts';
+import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import { resolveMain } from '../../src/model/resolve.ts';
 import { scriptedModel } from '../../src/model/scripted.ts';
 import { discoverModels } from '../../src/model/setup.ts';
@@ -165,7 +166,7 @@ test('local servers, with the first model that can talk', async () => {
   ]);
   const main = resolveMain(
     { settings: { providers: {} }, providers: found },
-    { agent: 'main', prompt: '' },
+    { agent: MAIN_AGENT, prompt: '' },
   );
   expect(main).toMatchObject({ provider: 'ollama', id: 'qwen3:8b' });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MusterError, UsageError } from '../../src/base/errors.ts';
-import { autoTier } from '../../src/model/auto.ts';
+import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import { createChooser } from '../../src/model/chooser.ts';
 import { discoverProviders, type ModelSettings } from '../../src/model/providers.ts';
 import {
@@ -17,7 +17,7 @@ function setup(env: Environment, settings: Partial<ModelSettings> = {}): ModelSe
   return { settings: whole, providers: discoverProviders(whole, env) };
 }
 
-const USER = { agent: 'main', prompt: 'Where is the parser?' };
+const USER = { agent: MAIN_AGENT, prompt: 'Where is the parser?' };
 const CLAUDE = { ANTHROPIC_API_KEY: 'a' };
 const BOTH = { ...CLAUDE, OPENAI_API_KEY: 'o' };
 const LLM = { LLM_MODEL_ID: 'big', LLM_API_KEY: 'l', LLM_BASE_URL: 'https://llm.example/v1' };
@@ -149,7 +149,7 @@ function wish(overrides: Partial<TaskWish>): TaskWish {
   return {
     call: undefined,
     definition: [],
-    agent: 'Explore',
+    agent: { ...MAIN_AGENT, name: 'Explore' },
     prompt: 'Look',
     parent: PARENT,
     allowOverride: true,
@@ -265,15 +265,4 @@ describe('a task', () => {
       id: 'claude-haiku-4-5',
     });
   });
-});
-
-test.each([
-  ['Explore', 'Refactor', 'fast'],
-  ['bash', '', 'fast'],
-  ['Plan', '', 'powerful'],
-  ['general-purpose', 'Fix the race condition in the pool', 'powerful'],
-  ['general-purpose', 'x'.repeat(4000), 'powerful'],
-  ['general-purpose', 'Rename this variable', 'balanced'],
-])('auto for %s: %s', (agent, prompt, tier) => {
-  expect(autoTier(agent, prompt).tier).toBe(tier);
 });

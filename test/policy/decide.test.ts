@@ -205,6 +205,13 @@ describe('rules', () => {
     // Agents.
     ['deny deny_rule', spawn('bash'), { deny: ['Task(Bash)'] }],
     ['allow tool_default', spawn('Explore'), { deny: ['Task(Bash)'] }],
+    ['deny deny_rule', spawn('Rust Expert', 'rust-expert'), { deny: ['Task(rust-expert)'] }],
+    ['ask ask_rule', spawn('Review', 'code-reviewer'), { ask: ['Task(code-*)'] }],
+    [
+      'ask ask_rule',
+      spawn('Rust Expert', 'rust-expert'),
+      { ask: ['Task'], allow: ['Task(rust-expert)'] },
+    ],
     ['ask ask_rule', spawn('Explore'), { ask: ['Task'] }],
     ['deny deny_rule', call('Task', 'delegate'), { deny: ['Task(Bash)'] }],
     // MCP.

@@ -64,6 +64,7 @@ interface CallParts {
   readonly commands?: readonly string[];
   readonly hosts?: readonly string[];
   readonly agent?: string;
+  readonly agentWords?: readonly string[];
 }
 
 export function call(tool: string, kind: ToolKind, parts: CallParts = {}): JudgedCall {
@@ -88,7 +89,8 @@ export const edit = (file: string): JudgedCall =>
 export const write = (file: string): JudgedCall => call('Write', 'edit', { writes: [path(file)] });
 export const fetchFrom = (host: string): JudgedCall =>
   call('WebFetch', 'network', { hosts: [host] });
-export const spawn = (agent: string): JudgedCall => call('Task', 'delegate', { agent });
+export const spawn = (agent: string, ...agentWords: readonly string[]): JudgedCall =>
+  call('Task', 'delegate', { agent, agentWords });
 
 export function agent(parts: Partial<AgentDefinition> = {}): AgentDefinition {
   return {

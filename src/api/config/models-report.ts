@@ -1,4 +1,5 @@
 import { errorInfo, MusterError } from '../../base/errors.ts';
+import { MAIN_AGENT } from '../../engine/main-agent.ts';
 import type { ConfiguredProvider } from '../../model/providers.ts';
 import { OFFLINE, resolveMain, type ModelSetup } from '../../model/resolve.ts';
 import { discoverModels } from '../../model/setup.ts';
@@ -72,7 +73,7 @@ function providerReport(provider: ConfiguredProvider): ProviderReport {
 
 function choice(wish: string, setup: ModelSetup): ChoiceReport {
   try {
-    const model = resolveMain(setup, { agent: 'main', prompt: '' });
+    const model = resolveMain(setup, { agent: MAIN_AGENT, prompt: '' });
     return {
       wish,
       model: modelName(model),

@@ -12,14 +12,14 @@ import { taskTool } from './task.ts';
 
 export interface TaskToolParts {
   readonly delegate: Delegation;
-  /** The name of the definition that a word of a call means, for the rules to match. */
-  typeName(word: string): string;
+  /** What the definition is called that a word of a call means, its name first, for the rules to match. */
+  typeNames(word: string): readonly [string, ...string[]];
 }
 
 /** The tools that need the engine: to ask the user, and to handle other tasks, in request order. */
 export function taskTools(
   workshop: Workshop,
-  { delegate, typeName }: TaskToolParts,
+  { delegate, typeNames }: TaskToolParts,
 ): readonly AnyTool[] {
   return [
     askUserTool(workshop),
@@ -27,7 +27,7 @@ export function taskTools(
     taskStopTool(workshop),
     taskSendTool(workshop),
     notifyTool(workshop),
-    taskTool(delegate, typeName),
+    taskTool(delegate, typeNames),
     taskListTool(workshop),
     taskReplayTool(workshop),
   ];

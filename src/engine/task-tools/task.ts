@@ -6,11 +6,12 @@ import { parseTaskInput, type TaskInput } from './task-input.ts';
 
 /**
  * The tool that delegates. Its output is the subagent's answer; the rest of its work stays behind.
- * `typeName` gives the name of the definition that a word of the call means, for the rules to match.
+ * `typeNames` gives what the definition is called that a word of the call means, its name first, for the
+ * rules to match.
  */
 export function taskTool(
   delegate: Delegation,
-  typeName: (word: string) => string,
+  typeNames: (word: string) => readonly [string, ...string[]],
 ): Tool<TaskInput> {
   return {
     name: 'Task',
@@ -40,7 +41,10 @@ export function taskTool(
       required: ['prompt'],
     },
     parse: parseTaskInput,
-    describe: (input) => ({ ...NO_ACCESS, agent: typeName(input.subagentType ?? DEFAULT_AGENT) }),
+    describe: (input) => {
+      const [agent, ...agentWords] = typeNames(input.subagentType ?? DEFAULT_AGENT);
+      return { ...NO_ACCESS, agent, agentWords };
+    },
     run: (input, context) => delegate(input, context),
   };
 }

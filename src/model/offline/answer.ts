@@ -1,4 +1,6 @@
+import { isJsonObject } from '../../base/json.ts';
 import { truncate } from '../../base/text.ts';
+import type { ToolCallPart } from '../../protocol/message.ts';
 import { definedName, indentOf } from './definition.ts';
 import type { Evidence } from './evidence.ts';
 import { fileKind } from './file-kind.ts';
@@ -52,11 +54,12 @@ export function answerFromSearch(intent: Intent, evidence: Evidence): string {
 export function answerFromChildren(topics: readonly string[], situation: Situation): string | null {
   const outcomes = situation.rounds.flat().filter(({ call }) => call.name === 'Task');
   if (outcomes.every(({ result }) => result === null || result.isError)) return null;
-  const parts = outcomes.map(({ result }, index) => {
+  const parts = outcomes.map(({ call, result }, index) => {
     const text = result === null ? 'No result came back.' : withoutFacts(result.text);
     const answer = result?.isError === true ? `Not answered: ${text}` : text;
     if (outcomes.length === 1) return answer;
-    return `## ${oneLine(topics[index] ?? `Topic ${index + 1}`)}\n\n${answer}`;
+    const title = topics.length === outcomes.length ? topics[index] : typeOf(call);
+    return `## ${oneLine(title ?? `Topic ${index + 1}`)}\n\n${answer}`;
   });
   const left = topics.slice(MAX_TOPICS);
   if (left.length > 0) {
@@ -65,6 +68,11 @@ export function answerFromChildren(topics: readonly string[], situation: Situati
     );
   }
   return parts.join('\n\n');
+}
+
+function typeOf({ input }: ToolCallPart): string | undefined {
+  const type = isJsonObject(input) ? input['subagent_type'] : undefined;
+  return typeof type === 'string' ? type : undefined;
 }
 
 /** The named files' definitions, in order. */

@@ -3,7 +3,7 @@ import type { Situation } from './situation.ts';
 import { isTelling, readQuery, withEarlier, withoutPaths, type Query } from './terms.ts';
 import { splitTopics, withoutInstructions } from './topics.ts';
 import { ASKS_FOR_DOCS, ASKS_FOR_TESTS } from './vocabulary.ts';
-import { splitIdentifier } from './words.ts';
+import { splitIdentifier } from '../../base/words.ts';
 
 /** What the newest message wants, as far as a search engine can tell. */
 export interface Intent {

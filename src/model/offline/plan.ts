@@ -53,16 +53,28 @@ const CHILD_FORM =
 export function nextStep(situation: Situation): Step {
   const intent = readIntent(situation);
   const { query, topics } = intent;
+  const chosen = intent.question === '' ? [] : situation.chosen;
+  if (chosen.length > 0 && situation.rounds.length === 0 && mayDelegate(situation)) {
+    return calls(
+      chosen.map((type) => delegation(intent.question, type)),
+      situation,
+    );
+  }
+  const merged = answerFromChildren(topics, situation);
+  if (merged !== null) return answer(merged);
   if (query.terms.length === 0 && query.paths.length === 0) return answer(HELP);
   if (!SEARCH_TOOLS.some((name) => situation.tools.has(name))) return answer(NO_TOOLS);
   const evidence = gatherEvidence(situation);
   const finish = () => answer(answerFromSearch(intent, evidence));
-  const merged = answerFromChildren(topics, situation);
-  if (merged !== null) return answer(merged);
   if (!situation.mayCall || situation.rounds.length >= MAX_ROUNDS) return finish();
-  if (situation.tools.has('Task') && situation.rounds.length === 0) {
+  if (mayDelegate(situation) && situation.rounds.length === 0) {
     const parts = delegatedParts(intent, situation);
-    if (parts.length > 0) return calls(parts.map(delegation), situation);
+    if (parts.length > 0) {
+      return calls(
+        parts.map((part) => delegation(part, 'Explore')),
+        situation,
+      );
+    }
   }
   const left = MAX_CALLS - evidence.callCount;
   const next = intent.outline
@@ -202,7 +214,11 @@ function windowStart(lines: ReadonlyMap<number, string>): number {
   return best.start;
 }
 
-function delegation(topic: string): PlannedCall {
+function mayDelegate({ mayCall, tools }: Situation): boolean {
+  return mayCall && tools.has('Task');
+}
+
+function delegation(topic: string, type: string): PlannedCall {
   const words = topic
     .replace(/[^\p{L}\p{N}\s_.-]+/gu, ' ')
     .trim()
@@ -212,7 +228,7 @@ function delegation(topic: string): PlannedCall {
     input: {
       description: words.slice(0, 5).join(' '),
       prompt: `${topic}\n\n${CHILD_FORM}`,
-      subagent_type: 'Explore',
+      subagent_type: type,
     },
   };
 }

@@ -2,7 +2,7 @@ import { definedName } from './definition.ts';
 import type { Evidence } from './evidence.ts';
 import { fileKind, KIND_FACTOR, type FileKind } from './file-kind.ts';
 import type { Query, Term } from './terms.ts';
-import { splitIdentifier, stem } from './words.ts';
+import { splitIdentifier, stem } from '../../base/words.ts';
 
 export interface RankedFile {
   readonly path: string;

@@ -19,6 +19,8 @@ export interface Situation {
   readonly question: string;
   /** The question before this one in the same conversation; empty for the first. */
   readonly earlier: string;
+  /** Agent types that the user chose for this question, by `@name`. */
+  readonly chosen: readonly string[];
   /** The answers since the question that made calls. */
   readonly rounds: readonly (readonly CallOutcome[])[];
   /** Offered tools with the names of their arguments. */
@@ -37,6 +39,7 @@ export function readSituation(request: ModelRequest): Situation {
   return {
     question: newest?.text ?? '',
     earlier: asked.at(-2)?.text ?? '',
+    chosen: newest?.chosen ?? [],
     rounds: rounds(request.messages.slice((newest?.index ?? -1) + 1)),
     tools: new Map(
       request.prefix.tools.map((tool) => [tool.name, argumentNames(tool.inputSchema)]),
@@ -50,6 +53,7 @@ export function readSituation(request: ModelRequest): Situation {
 interface Asked {
   readonly index: number;
   readonly text: string;
+  readonly chosen: readonly string[];
 }
 
 /**
@@ -61,8 +65,10 @@ function questions({ messages, toolChoice }: ModelRequest): readonly Asked[] {
     if (message.role !== 'user') return [];
     const isLast = index === messages.length - 1;
     if (isLast && toolChoice === 'none' && messages[index - 1]?.role === 'tool') return [];
-    const text = askedText(message);
-    return text === '' ? [] : [{ index, text }];
+    const chosen = chosenTypes(message);
+    const asked = askedText(message);
+    const text = chosen.length === 0 ? asked : asked.replaceAll(MENTION, ' ').trim();
+    return text === '' && chosen.length === 0 ? [] : [{ index, text, chosen }];
   });
 }
 
@@ -73,6 +79,19 @@ function askedText(message: UserMessage): string {
     .filter((text) => !/^\[[^\]]*\]$/.test(text) && !/^<([\w-]+)[^>]*>[\s\S]*<\/\1>$/.test(text))
     .join('\n')
     .trim();
+}
+
+/** A word that names a type, and is none to search for. */
+const MENTION =
+  /(?<![\p{L}\p{N}_/@])@(?:"[^"\n]*"|[\p{L}\p{N}_][\p{L}\p{N}_.:-]*(?![.:-]*[\p{L}\p{N}_/]))/gu;
+const CHOSEN =
+  /^<notice>The user chose who does this:.* subagent_type (.+?)(?:, one call each)?\. Say /;
+
+/** As the engine tells of them beside the user's words. */
+function chosenTypes({ content }: UserMessage): readonly string[] {
+  return content.flatMap(({ text }) =>
+    [...(CHOSEN.exec(text)?.[1] ?? '').matchAll(/"([^"]+)"/g)].map(([, type = '']) => type),
+  );
 }
 
 function rounds(messages: readonly Message[]): readonly (readonly CallOutcome[])[] {

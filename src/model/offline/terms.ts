@@ -1,6 +1,6 @@
 import { anyOf, compoundPattern, escapePattern, phrasePattern, stemPattern } from './pattern.ts';
 import { spellingsOf, STOP_WORDS, synonymsOf, WEAK_WORDS } from './vocabulary.ts';
-import { splitIdentifier, stem } from './words.ts';
+import { splitIdentifier, stem } from '../../base/words.ts';
 
 type TermKind = 'identifier' | 'phrase' | 'path' | 'compound' | 'word' | 'related';
 

@@ -27,7 +27,7 @@ export async function listAgentsCommand(command: AgentsList): Promise<number> {
         : `${agent.effectiveMode} (asks for ${agent.permissionMode})`;
     const state = agent.shadowedBy === null ? '' : `  [shadowed by ${agent.shadowedBy}]`;
     const lines = [
-      `${agent.name}${state}`,
+      `${agent.name}${agent.id === agent.name ? '' : ` (${agent.id})`}${state}`,
       `  ${agent.description.split('\n')[0] ?? ''}`,
       `  ${agent.path} · ${mode} · ${agent.model ?? 'inherit'}`,
       ...agent.shadows.map((path) => `  in the place of ${path}`),

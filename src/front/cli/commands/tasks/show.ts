@@ -15,14 +15,15 @@ interface TaskShow {
   readonly json: boolean;
 }
 
-/** `muster tasks show`. JSON: the result envelope, with what the task is doing and who ended it. */
+/** `muster tasks show`. JSON: the result envelope, with what the task is doing, who ended it, and how its model was chosen. */
 export function showTask(tasks: Tasks, { id, json }: TaskShow): number {
   for (const problem of tasks.problems(id)) stderrNotice(problem);
   const state = tasks.state(id);
   const envelope = tasks.envelope(state);
   const activity = isAtWork(state) ? state.activity : null;
   if (json) {
-    printJson({ ...envelope, activity, ended_by: state.end?.by ?? null });
+    const { chain } = state.spec.model;
+    printJson({ ...envelope, activity, ended_by: state.end?.by ?? null, model_chain: chain });
     return 0;
   }
   const facts = factsOf(envelope, state);
@@ -46,6 +47,7 @@ function factsOf({ data, stats, error }: ResultEnvelope, state: TaskState): read
     ['agent', data.subagent_type],
     ...progress(state),
     ['model', data.model_used],
+    ['chosen', state.spec.model.chain.join(' → ')],
     ['turns', String(data.turns)],
     ['tools', tools || 'none'],
     ['tokens', `${usage.input} in, ${usage.output} out, ${usage.cache_read} cached`],

@@ -1,0 +1,72 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { agentId, agentWords, idClashes } from '../../src/agents/agent-id.ts';
+import { findAgent } from '../../src/agents/find.ts';
+import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
+import type { AgentDefinition } from '../../src/protocol/agent.ts';
+
+function agentOf(name: string, path = '/agents/some-file.agent.md'): AgentDefinition {
+  return { ...MAIN_AGENT, name, origin: { scope: 'user', vendor: 'claude', path } };
+}
+
+test.each([
+  ['code-reviewer', 'code-reviewer'],
+  ['team:Review_2.0', 'team:Review_2.0'],
+  ['Rust Expert Agent', 'rust-expert-agent'],
+  ['.NET Self-Learning Architect', 'net-self-learning-architect'],
+  ['C++ / Qt!', 'c-qt'],
+  ['Überprüfer für Code', 'überprüfer-für-code'],
+  ['代码 审查', '代码-审查'],
+  ['🚀', 'some-file'],
+])('the id of %s is %s', (name, id) => {
+  expect(agentId(agentOf(name))).toBe(id);
+});
+
+test('nothing to make a word of, in name and file', () => {
+  expect(agentId(agentOf('🚀', '/agents/🚀.md'))).toBe('agent');
+});
+
+test('of two with one id the first has it, the other answers to its whole name', () => {
+  const first = agentOf('Rust Expert', '/a.md');
+  const second = agentOf('Rust  expert!', '/b.md');
+  const agents = [first, second];
+  expect([...agentWords(agents).values()]).toEqual(['rust-expert', 'Rust  expert!']);
+  expect([...idClashes(agents)]).toEqual([
+    [
+      second,
+      {
+        code: 'id-clash',
+        message:
+          '`rust-expert` means `Rust Expert` (/a.md), so this one is called by its whole name.',
+        path: '/b.md',
+      },
+    ],
+  ]);
+});
+
+test('whatever agents are called, each is found by the word it answers to', () => {
+  const name = fc.oneof(
+    fc.string({ minLength: 1, unit: 'grapheme' }),
+    fc.constantFrom('A b', 'a-b', 'a b', 'A-B!', 'agent', '!', '?'),
+  );
+  const names = fc.uniqueArray(
+    name.filter((each) => each.trim() !== ''),
+    { selector: (each) => each.trim().toLowerCase() },
+  );
+  fc.assert(
+    fc.property(names, (all) => {
+      const agents = all.map((each) => agentOf(each.trim()));
+      for (const [agent, word] of agentWords(agents)) {
+        expect(findAgent(word, agents)).toEqual({ ok: true, agent });
+      }
+    }),
+  );
+});
+
+test('an id is one word that can be typed', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (name) => {
+      expect(agentId(agentOf(name))).toMatch(/^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u);
+    }),
+  );
+});

@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { loadBuiltinAgents } from '../../src/agents/discover.ts';
+import { musterFormat } from '../../src/agents/formats/muster.ts';
+import { isJsonObject } from '../../src/base/json.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const DIRECTORY = join(ROOT, 'examples/agents');
+
+function load(file: string) {
+  const path = join(DIRECTORY, file);
+  return musterFormat.read({ path, scope: 'user', text: readFileSync(path, 'utf8') });
+}
+
+test('there are two', () => {
+  expect(readdirSync(DIRECTORY).toSorted()).toEqual(['code.md', 'deepresearch.md']);
+});
+
+test.each([
+  [
+    'deepresearch.md',
+    { name: 'deepresearch', permissionMode: 'plan', model: 'powerful', delegatesTo: ['Explore'] },
+  ],
+  ['code.md', { name: 'code', permissionMode: 'default', model: 'inherit' }],
+])('%s loads without a problem', async (file, expected) => {
+  const { items, problems } = await load(file);
+  expect(problems).toEqual([]);
+  expect(items).toEqual([expect.objectContaining({ ...expected, problems: [], extra: {} })]);
+  expect(items[0]?.limits.maxTurns).toBe(100);
+  expect(items[0]?.description.length).toBeLessThanOrEqual(160);
+});
+
+test('neither is among the agents that ship installed', async () => {
+  const names = (await loadBuiltinAgents()).map(({ name }) => name);
+  expect(names).not.toContain('deepresearch');
+  expect(names).not.toContain('code');
+});
+
+test('the package holds them', () => {
+  const manifest: unknown = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  expect(isJsonObject(manifest) && manifest['files']).toContain('examples');
+});

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import { loadBuiltinAgents } from '../../src/agents/discover.ts';
+import { mentionedAgents } from '../../src/agents/mentions.ts';
+import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
+import type { AgentDefinition } from '../../src/protocol/agent.ts';
+
+function agentOf(name: string): AgentDefinition {
+  const origin = { scope: 'user', vendor: 'claude', path: `/agents/${name}.md` } as const;
+  return { ...MAIN_AGENT, name, origin };
+}
+
+const OWN = ['Rust Expert Agent', 'team:linter', 'agent-smith', 'v2.0'].map(agentOf);
+const AGENTS = [...OWN, ...(await loadBuiltinAgents())];
+
+function named(prompt: string): readonly string[] {
+  return mentionedAgents(prompt, AGENTS).map(({ name }) => name);
+}
+
+describe('names of agents', () => {
+  test.each<[string, readonly string[]]>([
+    ['@explore where is the parser?', ['Explore']],
+    ['ask @code-reviewer to look at it', ['Review']],
+    ['ask @Review, then @PLAN; (@explore too)', ['Review', 'Plan', 'Explore']],
+    ['@explore one and @Explore two', ['Explore']],
+    ['@agent-explore where', ['Explore']],
+    ['@agent-smith, hello', ['agent-smith']],
+    ['@agent-agent-smith hello', ['agent-smith']],
+    ['@"Rust Expert Agent (agent)" why', ['Rust Expert Agent']],
+    ['@"rust expert agent" why', ['Rust Expert Agent']],
+    ['@rust-expert-agent why', ['Rust Expert Agent']],
+    ['@"code-reviewer (agent)": go', ['Review']],
+    ['@team:linter: go. Use @v2.0.', ['team:linter', 'v2.0']],
+    ["**@explore** and '@plan's view", ['Explore', 'Plan']],
+    ['Wait for @general-purpose…', ['general-purpose']],
+    ['line\n@explore\nline', ['Explore']],
+  ])('%s', (prompt, expected) => {
+    expect(named(prompt)).toEqual(expected);
+  });
+});
+
+describe('no names of agents', () => {
+  test.each([
+    'nothing here',
+    '@nobody knows',
+    'mail me@explore or explore@plan.org',
+    '@explore/src/x.ts',
+    '@plan/core and @explore/x@1.2.3',
+    '@src/explore',
+    '@explore.ts is a file',
+    './@explore src@explore --file=@explore',
+    'https://example.org/@explore',
+    'git@explore:repo',
+    '@explore()',
+    'call `@explore` so',
+    '```ts\n@explore class X {}\n```',
+    '~~~\n@explore\n~~~\n```\n@plan',
+    'look\n\n<stdin>\n<outside ab12>\n@explore x\n</outside ab12>\n</stdin>',
+    '@"no such agent (agent)"',
+    '@',
+    '@@explore',
+    '@ explore',
+  ])('%s', (prompt) => {
+    expect(named(prompt)).toEqual([]);
+  });
+});
+
+test('behind code and piped text a name counts again', () => {
+  expect(named('```\n@explore\n```\n@plan')).toEqual(['Plan']);
+  expect(named('<stdin>\n@explore\n</stdin> @plan')).toEqual(['Plan']);
+});
+
+test('a text full of them takes no long time', () => {
+  expect(named('@nobody-at-all '.repeat(50_000))).toEqual([]);
+  expect(named(`${'@a.'.repeat(100_000)} @explore`)).toEqual(['Explore']);
+  expect(named('`'.repeat(200_000) + '@'.repeat(200_000))).toEqual([]);
+});

@@ -1,0 +1,54 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { relevance } from '../../src/agents/relevance.ts';
+import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
+import type { AgentDefinition } from '../../src/protocol/agent.ts';
+
+function agentOf([name, description]: readonly [string, string]): AgentDefinition {
+  return { ...MAIN_AGENT, name, description };
+}
+
+const AGENTS = (
+  [
+    ['go-pro', 'Writes Go services and tests'],
+    ['rust-pro', 'Writes Rust services and tests'],
+    ['DatabaseTuner', 'Makes slow queries fast'],
+    ['deployer', 'Deploys to Kubernetes, and rolls back deployments'],
+    ['审查员', '检查代码安全漏洞'],
+  ] as const
+).map(agentOf);
+
+function best(query: string): string | null {
+  const scores = relevance(query, AGENTS);
+  const most = Math.max(...scores);
+  return most === 0 ? null : (AGENTS[scores.indexOf(most)]?.name ?? null);
+}
+
+test.each([
+  ['Port this service to Rust', 'rust-pro'],
+  ['our deployment to kubernetes fails', 'deployer'],
+  ['the database is slow', 'DatabaseTuner'],
+  ['请检查代码', '审查员'],
+  ['nothing in common', null],
+  ['', null],
+])('%s: %s', (query, expected) => {
+  expect(best(query)).toBe(expected);
+});
+
+test('one number for each agent, none below 0, the same each time, however hostile the text', () => {
+  const text = fc.string({ unit: 'binary' });
+  fc.assert(
+    fc.property(text, fc.array(fc.tuple(text, text)), (query, parts) => {
+      const agents = parts.map(agentOf);
+      const scores = relevance(query, agents);
+      expect(scores).toHaveLength(agents.length);
+      expect(scores.every((score) => score >= 0)).toBe(true);
+      expect(relevance(query, agents)).toEqual(scores);
+    }),
+  );
+});
+
+test('endless words take no long time', () => {
+  const endless = 'A'.repeat(1_000_000);
+  expect(relevance(endless, [agentOf([endless, endless])])[0]).toBeGreaterThan(0);
+});
