@@ -53,8 +53,10 @@ export interface Access {
   readonly background?: boolean;
   /** Host names that would be contacted. */
   readonly hosts: readonly string[];
-  /** For Task: the agent type. */
+  /** For Task, and a skill that runs as a task: the agent type. */
   readonly agent?: string;
+  /** For Skill: its name. */
+  readonly skill?: string;
 }
 
 export const NO_ACCESS: Access = { reads: [], writes: [], commands: [], hosts: [] };

@@ -64,6 +64,7 @@ interface CallParts {
   readonly commands?: readonly string[];
   readonly hosts?: readonly string[];
   readonly agent?: string;
+  readonly skill?: string;
 }
 
 export function call(tool: string, kind: ToolKind, parts: CallParts = {}): JudgedCall {
