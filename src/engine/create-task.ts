@@ -25,6 +25,8 @@ export interface TaskPlan {
   readonly cwd: string;
   readonly background: boolean;
   readonly source: TaskSource;
+  /** Names of the skills whose instructions its prompt is. Default: none. */
+  readonly skills?: readonly string[];
   readonly params: JsonObject;
   /** The caller and its Task call; null for a root. */
   readonly parent: { readonly run: TaskRun; readonly callId: string } | null;
@@ -34,7 +36,8 @@ export interface TaskPlan {
 export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): TaskRun {
   const { deps, prefixes, running } = workshop;
   const { id, parent, background } = plan;
-  const { tools, prompt } = plan.equipment;
+  const { tools, prompt, preloaded } = plan.equipment;
+  const skills = [...(plan.skills ?? []), ...preloaded.names];
   const shared = prefixes.get(prompt, tools);
   const spec: TaskSpec = {
     id,
@@ -52,6 +55,7 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     limits: plan.limits,
     prefix: shared.hash,
     handed: plan.handed,
+    ...(skills.length === 0 ? {} : { skills }),
     background,
     source: plan.source,
     params: plan.params,
@@ -74,8 +78,9 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     parent: parent?.run ?? null,
   });
   const { warning } = plan.model;
+  const warnings = [...(warning === undefined ? [] : [warning]), ...preloaded.warnings];
   try {
-    if (warning !== undefined) journal.record({ type: 'warning', message: warning });
+    for (const message of warnings) journal.record({ type: 'warning', message });
   } catch (thrown) {
     // Made and never at work, it would be waited for without end.
     run.close();

@@ -30,9 +30,11 @@ export class PrefixCache {
   get(input: PromptInput, tools: readonly AnyTool[]): SharedPrefix {
     // Of a type that lists no others, all is known without writing the prompt once more.
     if (input.types.length > 0) return this.made(input, tools);
-    const { mode, isRoot, environment } = input;
+    const { mode, isRoot, environment, skills, preloaded } = input;
     const { cwd, platform, date } = environment;
-    const key = [mode, isRoot, cwd, platform, date, ...tools.map((tool) => tool.name)].join('\0');
+    const names = tools.map((tool) => tool.name);
+    const texts = [...skills, ...preloaded];
+    const key = [mode, isRoot, cwd, platform, date, ...names, '', ...texts].join('\0');
     const ofAgent = this.ofAgents.get(input.agent) ?? new Map<string, SharedPrefix>();
     this.ofAgents.set(input.agent, ofAgent);
     const shared = ofAgent.get(key) ?? this.made(input, tools);

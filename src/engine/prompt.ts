@@ -16,6 +16,10 @@ export interface PromptInput {
   readonly isRoot: boolean;
   /** The types that this task may spawn; empty when it has no Task tool. */
   readonly types: readonly AgentDefinition[];
+  /** The skills that this task may call, a line each; empty when it has no Skill tool. */
+  readonly skills: readonly string[];
+  /** The instructions of the skills that its type preloads. */
+  readonly preloaded: readonly string[];
   readonly environment: PromptEnvironment;
 }
 
@@ -58,6 +62,9 @@ With \`run_in_background\` you go on at once and are told when it ends: don't as
 Model: leave it out for the type's own. \`fast\` suits search, summaries and commands, \`balanced\` most work, \`powerful\` hard design and debugging.
 Types:`;
 
+const SKILLS = `# Skills
+Instructions for work of some kind, by people who know how it is done here. Where one fits what is asked, load it with Skill before you begin, and follow it.`;
+
 /** Characters of a type's description that the main agent's prompt shows. */
 const SHOWN_DESCRIPTION = 240;
 
@@ -66,7 +73,7 @@ const SHOWN_DESCRIPTION = 240;
  * prefix: identity, mode, guidelines, the type's own prompt, environment.
  */
 export function systemPrompt(input: PromptInput): readonly string[] {
-  const { agent, mode, isRoot, types, environment } = input;
+  const { agent, mode, isRoot, types, skills, preloaded, environment } = input;
   const guidelines = [...GUIDELINES, ...(isRoot ? MAIN_GUIDELINES : CHILD_GUIDELINES)];
   const own = agent.prompt.trim();
   const parts = [
@@ -74,7 +81,9 @@ export function systemPrompt(input: PromptInput): readonly string[] {
     MODES[mode],
     `# Guidelines\n${bullets(guidelines)}`,
     ...(types.length === 0 ? [] : [`${DELEGATION}\n${bullets(types.map(typeLine))}`]),
+    ...(skills.length === 0 ? [] : [`${SKILLS}\n${bullets(skills)}`]),
     ...(own === '' ? [] : [`# Agent type: ${agent.name}\n${own}`]),
+    ...preloaded.map((text) => `# ${text}`),
     `# Environment\n${environmentText(environment)}`,
   ];
   return [parts.join('\n\n')];

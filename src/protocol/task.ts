@@ -43,6 +43,8 @@ export interface TaskSpec {
   readonly prefix: string;
   /** Tasks of its parent that the prompt names: it may see and reach them. */
   readonly handed: readonly string[];
+  /** Names of the skills whose instructions it began with. Absent: none. */
+  readonly skills?: readonly string[];
   /** Whether it began in the background. */
   readonly background: boolean;
   readonly source: TaskSource;
