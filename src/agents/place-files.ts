@@ -5,7 +5,7 @@ import { filesBeside, promptTextFormat } from './beside.ts';
 import type { AgentFormat } from './formats/format.ts';
 import type { Place } from './place.ts';
 import { agentPlaces } from './places.ts';
-import { walkFiles, type FoundFile, type SkippedPath } from './walk.ts';
+import { walkFiles, type FoundFile, type SkippedPath, type WalkOptions } from './walk.ts';
 
 /** Directory entries that one discovery looks at. */
 export const MAX_ENTRIES = 10_000;
@@ -17,13 +17,18 @@ export interface PlaceFiles {
   readonly skipped: readonly SkippedPath[];
 }
 
-/** The files in a place whose names are those of agent files; none is opened. Undefined: no such place. */
-export function filesIn(place: Place, budget: { entries: number }): PlaceFiles | undefined {
+/** Where to look, and which of the files there count. */
+export interface FilePlace extends Pick<Place, 'path' | 'boundary'> {
+  readonly format: Pick<AgentFormat, 'accepts'> & Pick<WalkOptions, 'ownsDirectory'>;
+}
+
+/** The files in a place whose names are those that count; none is opened. Undefined: no such place. */
+export function filesIn(place: FilePlace, budget: { entries: number }): PlaceFiles | undefined {
   if (!mayExist(place.path)) return undefined;
   const boundary = realDirectory(place.boundary);
   if (boundary === undefined) return undefined;
-  const { accepts } = place.format;
-  return { boundary, ...walkFiles(place.path, { accepts, boundary, budget }) };
+  const { accepts, ownsDirectory = false } = place.format;
+  return { boundary, ...walkFiles(place.path, { accepts, ownsDirectory, boundary, budget }) };
 }
 
 /** A file of a project that may hold agents. */

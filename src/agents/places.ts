@@ -67,7 +67,8 @@ function userPlaces(
   });
 }
 
-function userDirectories(environment: Environment): UserDirectories {
+/** Where the files of the user's own lie. */
+export function userDirectories(environment: Environment): UserDirectories {
   const home = environment['HOME'] || homedir();
   // A relative path in XDG_CONFIG_HOME is to be ignored, says the XDG specification.
   const named = (variable: string): string | undefined => {

@@ -9,7 +9,7 @@ const MAX_DEPTH = 8;
 /** Directories that never hold agents and can hold very many files. */
 const IGNORED = new Set(['.git', 'node_modules']);
 
-interface WalkOptions {
+export interface WalkOptions {
   readonly accepts: (fileName: string) => boolean;
   /** Real path that no link may lead out of. */
   readonly boundary: string;
@@ -17,6 +17,11 @@ interface WalkOptions {
   readonly budget: { entries: number };
   /** Default: 8. */
   readonly maxDepth?: number;
+  /**
+   * Whether a directory below the first that holds such a file is looked into no further: all else in
+   * it belongs to that file. Default false.
+   */
+  readonly ownsDirectory?: boolean;
 }
 
 export interface FoundFile {
@@ -80,12 +85,18 @@ function enter(directory: string, depth: number, state: WalkState): void {
     if (!isInside(state.boundary, real)) return skipOutside(state, directory);
     if (state.entered.has(real)) return;
     state.entered.add(real);
-    for (const entry of readEntries(directory, state)) look(directory, entry, depth, state);
+    const entries = readEntries(directory, state);
+    const own = depth > 0 && state.ownsDirectory === true ? entries.filter(isFileOf(state)) : [];
+    for (const entry of own.length > 0 ? own : entries) look(directory, entry, depth, state);
   } catch (error) {
     const code = systemErrorCode(error);
     if (depth === 0 && (code === 'ENOENT' || code === 'ENOTDIR')) return;
     skip(state, directory, 'unreadable', `Cannot be read: ${errorMessage(error)}`);
   }
+}
+
+function isFileOf({ accepts }: WalkState): (entry: Dirent) => boolean {
+  return (entry) => !entry.isDirectory() && accepts(entry.name);
 }
 
 /** Sorted, so that the budget cuts off the same entries at every run where it can. */

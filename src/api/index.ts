@@ -12,6 +12,7 @@ export type {
   Question,
 } from '../protocol/question.ts';
 export type { AgentDefinition } from '../protocol/agent.ts';
+export type { SkillDefinition } from '../protocol/skill.ts';
 export type { TaskEvent } from '../protocol/event.ts';
 export type {
   QuestionJson,
@@ -26,6 +27,7 @@ export type { ProjectFileToTrust, TrustDecision } from './trust/project-trust.ts
 export type { MusterOptions, ResumeRequest, RunRequest } from './options.ts';
 export type { Muster, Run, StopRequest } from './session.ts';
 export { listAgentsBelow, listAgentsIn, type ListAgentsOptions } from './listings.ts';
+export { checkSkillsIn, listSkillsIn, type ListSkillsOptions, type SkillChecks } from './skills.ts';
 export { openTasks, type Tasks, type TasksOptions } from './tasks.ts';
 export type { Deleted } from './tasks-family.ts';
 export type { Answered, AskedQuestion } from './tasks-questions.ts';

@@ -1,4 +1,5 @@
 import { homedir } from 'node:os';
+import { discoverSkills } from '../agents/skills/discover.ts';
 import { systemClock } from '../base/clock.ts';
 import { Deadlines } from '../base/deadlines.ts';
 import { errorMessage, UsageError } from '../base/errors.ts';
@@ -82,7 +83,9 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
     clock: systemClock,
     onNotice,
   });
-  const unused = untrustedNotice({ files: loaded.files, skipped: agents.discovered.skipped });
+  const skills = await discoverSkills({ cwd, environment, trust });
+  const skipped = [...agents.discovered.skipped, ...skills.skipped];
+  const unused = untrustedNotice({ files: loaded.files, skipped });
   if (unused !== null) onNotice(unused);
   const { durability } = config.store;
   const store =
@@ -116,6 +119,7 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
     models: createChooser(setup, { allowOverride: config.taskTool.allowModelOverride }),
     tools: builtinTools(),
     agents,
+    skills: { skills: () => skills.skills },
     clock: systemClock,
     deadlines,
     settings: {
@@ -151,6 +155,7 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
     router,
     setup,
     agents,
+    skills,
     grant,
     channel:
       options.log === false

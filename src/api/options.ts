@@ -16,7 +16,7 @@ export interface MusterOptions {
   /** False: nothing is kept after `close`. Default true. */
   readonly log?: boolean;
   /**
-   * Which of the project's files (configuration, permissions, agents) act. Default false: those that
+   * Which of the project's files (configuration, permissions, agents, skills) act. Default false: those that
    * the user has approved with `muster trust add`. True: all, for this run; a function is asked for
    * each one. Nothing is stored.
    */

@@ -1,4 +1,5 @@
 import type { DiscoveredAgents } from '../agents/found.ts';
+import type { DiscoveredSkills } from '../agents/skills/discover.ts';
 import { findAgent } from '../agents/find.ts';
 import { UsageError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
@@ -46,6 +47,7 @@ export interface StopRequest {
 
 export interface Muster {
   readonly agents: DiscoveredAgents;
+  readonly skills: DiscoveredSkills;
   readonly models: ModelSetup;
   readonly store: TaskStore;
   /** No model is named and none configured: the offline engine answers. */
@@ -90,6 +92,7 @@ interface SessionParts {
   readonly router: EventRouter;
   readonly setup: ModelSetup;
   readonly agents: { readonly discovered: DiscoveredAgents };
+  readonly skills: DiscoveredSkills;
   readonly grant: RootGrant;
   /** Null: nothing of its tasks is on disk, so nobody else knows of them. */
   readonly channel: ControlChannel | null;
@@ -110,6 +113,10 @@ export class Session implements Muster {
 
   get agents(): DiscoveredAgents {
     return this.parts.agents.discovered;
+  }
+
+  get skills(): DiscoveredSkills {
+    return this.parts.skills;
   }
 
   get models(): ModelSetup {

@@ -9,7 +9,7 @@ import type { EngineDeps } from './deps.ts';
 import { execute } from './execute-call.ts';
 import { NO_FILES } from './file-reach.ts';
 import { judge } from './judge.ts';
-import { prepareCall, type PreparedCall } from './prepare-call.ts';
+import { prepareCall, waitsForOthers, type PreparedCall } from './prepare-call.ts';
 import { SlotUse } from './slot-use.ts';
 import { isStopOrder, stopOrder } from './stop.ts';
 import type { TaskRun } from './task-run.ts';
@@ -102,7 +102,7 @@ function changesNothing(call: PreparedCall): boolean {
 
 /** A call that waits for others needs no slot of its own. */
 function isWait(call: PreparedCall): boolean {
-  return call.ready && call.tool.waits === true;
+  return call.ready && waitsForOthers(call);
 }
 
 interface CallAtWork {

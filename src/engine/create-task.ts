@@ -28,6 +28,8 @@ export interface TaskPlan {
   readonly cwd: string;
   readonly background: boolean;
   readonly source: TaskSource;
+  /** Names of the skills whose instructions its prompt is. Default: none. */
+  readonly skills?: readonly string[];
   readonly params: JsonObject;
   /** The caller and its Task call; null for a root. */
   readonly parent: { readonly run: TaskRun; readonly callId: string } | null;
@@ -37,7 +39,8 @@ export interface TaskPlan {
 export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): TaskRun {
   const { deps, prefixes, running } = workshop;
   const { id, parent, background } = plan;
-  const { tools, prompt } = plan.equipment;
+  const { tools, prompt, preloaded } = plan.equipment;
+  const skills = [...(plan.skills ?? []), ...preloaded.names];
   const shared = prefixes.get(prompt, tools);
   const names = tools.map((tool) => tool.name);
   const { mentions, warning } = mentionsIn(plan.words ?? '', { agents: deps.agents, tools: names });
@@ -58,6 +61,7 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     prefix: shared.hash,
     handed: plan.handed,
     ...(mentions === undefined ? {} : { mentions }),
+    ...(skills.length === 0 ? {} : { skills }),
     background,
     source: plan.source,
     params: plan.params,
@@ -80,7 +84,7 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     parent: parent?.run ?? null,
   });
   try {
-    for (const message of [plan.model.warning, warning]) {
+    for (const message of [plan.model.warning, warning, ...preloaded.warnings]) {
       if (message !== undefined) journal.record({ type: 'warning', message });
     }
   } catch (thrown) {

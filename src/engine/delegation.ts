@@ -26,7 +26,10 @@ export function createDelegation(workshop: Workshop): Delegation {
       return { text: `Task: task ${taskId} does not run here`, error: 'INTERNAL_ERROR' };
     }
     const id = await startChild(workshop, { caller, callId, input });
-    if (id instanceof MusterError) return { text: `Task: ${id.message}`, error: id.code };
+    if (id instanceof MusterError) {
+      const what = input.ofSkill === undefined ? 'Task' : `Skill ${input.ofSkill.name}`;
+      return { text: `${what}: ${id.message}`, error: id.code };
+    }
     return waitForChild(workshop, caller, id);
   };
 }
@@ -75,7 +78,8 @@ async function prepareModels({ deps }: Workshop, { caller, input }: TaskCall): P
   const word = input.subagentType ?? DEFAULT_AGENT;
   const found = findDelegable(word, caller.spec.agent, deps.agents.agents());
   if (!found.ok) return;
-  await deps.models.prepare(modelWishes(found.agent));
+  const { model } = input.ofSkill ?? {};
+  await deps.models.prepare(model === undefined ? modelWishes(found.agent) : [model]);
   caller.signal.throwIfAborted();
 }
 

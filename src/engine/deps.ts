@@ -4,6 +4,7 @@ import type { MusterError } from '../base/errors.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { TaskEvent, TaskSignal } from '../protocol/event.ts';
 import type { ModelFacts, ModelPort, ResolvedModel } from '../protocol/model.ts';
+import type { SkillDefinition } from '../protocol/skill.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { TaskLimits } from '../protocol/task.ts';
 import type { AnyTool, ByteFilter, ToolCaps } from '../protocol/tool.ts';
@@ -62,6 +63,11 @@ export interface AgentSource {
   agents(): readonly AgentDefinition[];
 }
 
+export interface SkillSource {
+  /** All that can be used, shadowed ones left out. Called at each use: files may change. */
+  skills(): readonly SkillDefinition[];
+}
+
 /** Everything the engine needs from outside. */
 export interface EngineDeps {
   readonly store: TaskStore;
@@ -73,6 +79,7 @@ export interface EngineDeps {
   readonly models: ModelChooser;
   readonly tools: readonly AnyTool[];
   readonly agents: AgentSource;
+  readonly skills: SkillSource;
   readonly clock: Clock;
   readonly deadlines: Deadlines;
   readonly settings: EngineSettings;

@@ -6,11 +6,12 @@ import { delegableAgents, offeredAgents } from './delegable.ts';
 import type { AgentSource, EngineDeps } from './deps.ts';
 import { isMainAgent } from './main-agent.ts';
 import type { PromptInput } from './prompt.ts';
+import { callableSkills, preloadedSkills, type Preloaded } from './skill-use.ts';
 
 /** What of the engine's ports it takes to say what a task would be. */
 export interface PlanDeps extends Pick<
   EngineDeps,
-  'clock' | 'models' | 'platform' | 'settings' | 'tools'
+  'clock' | 'models' | 'platform' | 'settings' | 'skills' | 'tools'
 > {
   readonly agents: Pick<AgentSource, 'agents'>;
 }
@@ -32,6 +33,8 @@ export interface Equipment {
   readonly dropped: readonly DroppedTool[];
   /** What its system prompt is written from. */
   readonly prompt: PromptInput;
+  /** The skills whose instructions stand in it. */
+  readonly preloaded: Preloaded;
 }
 
 /** Pure, but for the day that the clock says. */
@@ -40,7 +43,7 @@ export function equip(deps: PlanDeps, post: Post): Equipment {
   const view = toolView({
     definition: isMainAgent(agent) ? null : agent,
     rights,
-    available: deps.tools,
+    available: availableTools(deps, rights),
     nested: deps.settings.nested,
     root: isRoot,
     delegable: delegableAgents(agent, deps.agents.agents()).length > 0,
@@ -53,7 +56,14 @@ export function equip(deps: PlanDeps, post: Post): Equipment {
     tools,
     dropped: [...view.dropped, ...switchedOff],
     prompt: promptInput(deps, post, tools),
+    preloaded: preloadedSkills(deps, agent),
   };
+}
+
+/** Skill only where there is one to call. */
+function availableTools(deps: PlanDeps, rights: Rights): readonly AnyTool[] {
+  if (callableSkills(deps, rights).skills.length > 0) return deps.tools;
+  return deps.tools.filter(({ name }) => name !== 'Skill');
 }
 
 export function promptInput(
@@ -68,6 +78,8 @@ export function promptInput(
     isRoot,
     types: delegates ? offeredAgents(agent, deps.agents.agents()) : [],
     firstPrompt: isRoot ? (firstPrompt ?? '') : null,
+    skills: tools.some((tool) => tool.name === 'Skill') ? callableSkills(deps, rights).lines : [],
+    preloaded: preloadedSkills(deps, agent).texts,
     environment: {
       cwd,
       platform: deps.platform,

@@ -7,7 +7,7 @@ import { drawNonce } from '../protocol/outside-text.ts';
 import type { Decision } from '../protocol/permission.ts';
 import type { AnyTool, FileReach, ToolOutput } from '../protocol/tool.ts';
 import type { EngineDeps } from './deps.ts';
-import type { ReadyCall } from './prepare-call.ts';
+import { waitsForOthers, type ReadyCall } from './prepare-call.ts';
 import { orderOf } from './stop.ts';
 import type { TaskRun } from './task-run.ts';
 import { toolContext } from './tool-context.ts';
@@ -51,7 +51,9 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
       type: 'call.ended',
       callId: call.id,
       tool: tool.name,
-      ...(tool.ownWords === true ? { text: escapeTags(text) } : { text, nonce: drawNonce(text) }),
+      ...(tool.ownWords === true || output.isInstruction === true
+        ? { text: escapeTags(text) }
+        : { text, nonce: drawNonce(text) }),
       error: output.error ?? null,
       facts: output.facts ?? {},
       ms: Math.round(deps.clock.monotonic() - startedAt),
@@ -77,12 +79,13 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
   const forget = onAbort(run.signal, () => controller.abort(run.signal.reason));
   const { toolMs } = deps.settings.caps;
   const deadlines: Deadline[] = [];
-  if (tool.waits !== true) {
+  const waits = waitsForOthers(ready);
+  if (!waits) {
     deadlines.push(deps.deadlines.after(toolMs, () => controller.abort(TIMED_OUT)));
   }
   const givenUp = deferred<ToolOutput>();
   const giveUp = onAbort(controller.signal, () => {
-    if (tool.waits === true) return;
+    if (waits) return;
     const outcome = interrupted(controller.signal, toolMs);
     deadlines.push(deps.deadlines.after(CLEANUP_MS, () => givenUp.resolve(outcome)));
   });

@@ -14,6 +14,7 @@ import { proveCommands, redirectedWrites } from './command-proof.ts';
 import type { EngineDeps } from './deps.ts';
 import { fileReach, pathCaution } from './file-reach.ts';
 import type { ReadyCall } from './prepare-call.ts';
+import { isSkillFile } from './skill-use.ts';
 import { workingDirectory } from './standing-rules.ts';
 import type { TaskRun } from './task-run.ts';
 import { variablesSet } from './task-variables.ts';
@@ -115,7 +116,10 @@ function judgedCall(deps: EngineDeps, run: TaskRun, { tool, access }: ReadyCall)
     return {
       ...path,
       ...pathCaution(path.real, 'read', place),
-      insideRoots: path.insideRoots || deps.store.isOwnFile(run.spec.id, path.real),
+      insideRoots:
+        path.insideRoots ||
+        deps.store.isOwnFile(run.spec.id, path.real) ||
+        isSkillFile(deps, run.state, path.real),
     };
   };
   const described = access ?? NO_ACCESS;

@@ -1,10 +1,12 @@
 import { MusterError } from '../base/errors.ts';
 import { attenuate } from '../policy/attenuate.ts';
 import { modelWishes, type AgentDefinition } from '../protocol/agent.ts';
+import type { SkillDefinition } from '../protocol/skill.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
 import type { Rights } from '../protocol/permission.ts';
 import type { TaskLimits } from '../protocol/task.ts';
 import { findDelegable } from './delegable.ts';
+import { forkedAgent } from './forked-agent.ts';
 import { equip, whyUnusable, type Equipment, type PlanDeps } from './equipment.ts';
 import { combineLimits } from './limits.ts';
 
@@ -28,6 +30,8 @@ export interface ChildWish {
   readonly model?: string;
   readonly maxTurns?: number;
   readonly background?: boolean;
+  /** The skill that it is to follow, which narrows its agent. */
+  readonly ofSkill?: SkillDefinition;
 }
 
 /** All that is decided about a child before it is made. */
@@ -54,12 +58,15 @@ export function planChild(deps: PlanDeps, by: Delegator, wish: ChildWish): Child
   }
   const word = wish.subagentType ?? DEFAULT_AGENT;
   const found = findDelegable(word, by.agent, deps.agents.agents());
-  if (!found.ok) return new MusterError(found.error.code, `subagent_type: ${found.error.message}`);
-  const { agent } = found;
+  const { ofSkill } = wish;
+  const field = ofSkill === undefined ? 'subagent_type' : `agent in ${ofSkill.path}`;
+  if (!found.ok) return new MusterError(found.error.code, `${field}: ${found.error.message}`);
+  const agent = ofSkill === undefined ? found.agent : forkedAgent(found.agent, ofSkill);
+  if (agent instanceof MusterError) return agent;
   const rights = attenuate(by.rights, agent);
   const equipment = equip(deps, { agent, rights, cwd: by.cwd, isRoot: false });
   const unusable = whyUnusable(agent, equipment);
-  if (unusable !== null) return new MusterError('INVALID_PARAM', `subagent_type: ${unusable}`);
+  if (unusable !== null) return new MusterError('INVALID_PARAM', `${field}: ${unusable}`);
   const model = deps.models.forTask({
     call: wish.model,
     definition: modelWishes(agent),

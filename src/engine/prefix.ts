@@ -33,9 +33,11 @@ export class PrefixCache {
   }
 
   get(input: PromptInput, tools: readonly AnyTool[]): SharedPrefix {
-    const { agent, mode, isRoot, environment } = input;
+    const { agent, mode, isRoot, firstPrompt, skills, preloaded, environment } = input;
     const { cwd, platform, date } = environment;
-    const key = [mode, isRoot, cwd, platform, date, ...tools.map((tool) => tool.name)].join('\0');
+    const names = tools.map((tool) => tool.name);
+    const texts = [firstPrompt ?? '', ...skills, ...preloaded];
+    const key = [mode, isRoot, cwd, platform, date, ...names, '', ...texts].join('\0');
     const types = input.types.length === 0 ? NO_TYPES : input.types;
     const ofAgents: PrefixesOfAgents = this.ofTypes.get(types) ?? new WeakMap();
     this.ofTypes.set(types, ofAgents);

@@ -61,6 +61,11 @@ export function prepareCall(run: TaskRun, asked: ToolCallPart): PreparedCall {
   };
 }
 
+/** Such a call needs no slot, and is not ended for having taken long. */
+export function waitsForOthers({ tool, input }: ReadyCall): boolean {
+  return tool.waits?.(input) ?? false;
+}
+
 function broken(call: ToolCallPart, tool: AnyTool, problem: string): BrokenCall {
   return {
     ready: false,

@@ -20,6 +20,10 @@ export interface PromptInput {
   readonly types: readonly AgentDefinition[];
   /** What the conversation of a root begins with; null for a child, so that siblings share the prompt. */
   readonly firstPrompt: string | null;
+  /** The skills that this task may call, a line each; empty when it has no Skill tool. */
+  readonly skills: readonly string[];
+  /** The instructions of the skills that its type preloads. */
+  readonly preloaded: readonly string[];
   readonly environment: PromptEnvironment;
 }
 
@@ -62,12 +66,15 @@ With \`run_in_background\` you go on at once and are told when it ends: don't as
 Model: leave it out for the type's own. \`fast\` suits search, summaries and commands, \`balanced\` most work, \`powerful\` hard design and debugging.
 Types, each with its use; take the one that fits:`;
 
+const SKILLS = `# Skills
+Instructions for work of some kind, by people who know how it is done here. Where one fits what is asked, load it with Skill before you begin, and follow it.`;
+
 /**
  * The system prompt that all tasks of one type share, in the order that keeps the longest common
  * prefix: identity, mode, guidelines, the type's own prompt, environment.
  */
 export function systemPrompt(input: PromptInput): readonly string[] {
-  const { agent, mode, isRoot, types, firstPrompt, environment } = input;
+  const { agent, mode, isRoot, types, firstPrompt, skills, preloaded, environment } = input;
   const guidelines = [...GUIDELINES, ...(isRoot ? MAIN_GUIDELINES : CHILD_GUIDELINES)];
   const own = ownPrompt(agent);
   const list = typeList({ types, prompt: firstPrompt });
@@ -76,7 +83,9 @@ export function systemPrompt(input: PromptInput): readonly string[] {
     MODES[mode],
     `# Guidelines\n${bullets(guidelines)}`,
     ...(list.length === 0 ? [] : [`${DELEGATION}\n${list.join('\n')}`]),
+    ...(skills.length === 0 ? [] : [`${SKILLS}\n${bullets(skills)}`]),
     ...(own === '' ? [] : [`# Agent type: ${agent.name}\n${own}`]),
+    ...preloaded.map((text) => `# ${text}`),
     `# Environment\n${environmentText(environment)}`,
   ];
   return [parts.join('\n\n')];

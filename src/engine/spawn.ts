@@ -34,7 +34,8 @@ export function spawnChild(workshop: Workshop, request: SpawnRequest): TaskRun |
       prompt: input.prompt,
       handed: handedIn(input.prompt, caller.state, running),
       cwd: caller.spec.cwd,
-      source: 'model',
+      source: input.ofSkill === undefined ? 'model' : 'skill',
+      skills: input.ofSkill === undefined ? [] : [input.ofSkill.name],
       params: input.params,
       parent: { run: caller, callId },
     });

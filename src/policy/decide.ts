@@ -67,17 +67,21 @@ function denyRules(judged: Judged): Decision | undefined {
     const reason = `The deny rule ${citeRule(rule)} forbids this ${call.tool} call.`;
     return { verdict: 'deny', step: 'deny_rule', rule, reason };
   }
-  if (!isDisallowed(rights, call.tool)) return undefined;
-  const reason = `${call.tool} is disallowed for this agent, by its definition or by a task above it.`;
+  const tools = judged.asTask === undefined ? [call.tool] : [call.tool, 'Task'];
+  const disallowed = tools.find((tool) => isDisallowed(rights, tool));
+  if (disallowed === undefined) return undefined;
+  const reason = `${disallowed} is disallowed for this agent, by its definition or by a task above it.`;
   return { verdict: 'deny', step: 'deny_rule', reason };
 }
 
-/** The first rule that could mean the call itself, what it is known to read, or what it is known to write. */
+/** The first rule that could mean the call itself, or what it is known to read, to write or to delegate. */
 function ruleAgainst(
   rules: readonly PermissionRule[],
-  { matching, asRead, asWritten }: Judged,
+  { matching, asRead, asWritten, asTask }: Judged,
 ): PermissionRule | undefined {
-  const rule = narrowingRule(rules, matching) ?? (asRead && narrowingRule(rules, asRead));
+  const rule = [matching, asRead, asTask]
+    .map((each) => each && narrowingRule(rules, each))
+    .find((each) => each !== undefined);
   if (rule !== undefined || asWritten === undefined) return rule;
   // A rule about every file is about those of the workspace, and not about the temporary ones of a command.
   const isInRoots = asWritten.call.access.writes.some(({ insideRoots }) => insideRoots);

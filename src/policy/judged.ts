@@ -31,12 +31,15 @@ export interface Judged {
   readonly asRead: Matching | undefined;
   /** The writes that its commands are known to do by redirection, as a Write call would. Undefined for none. */
   readonly asWritten: Matching | undefined;
+  /** What it delegates without being a Task call, as one would: a skill that runs as a task. */
+  readonly asTask: Matching | undefined;
 }
 
 export function judgedOf(call: JudgedCall, rights: Rights, facts: DecisionFacts): Judged {
   const matching = matchingOf(call, rights, facts);
   const asRead = readMatching(call, matching);
-  return { call, rights, facts, matching, asRead, asWritten: writtenMatching(call, matching) };
+  const asWritten = writtenMatching(call, matching);
+  return { call, rights, facts, matching, asRead, asWritten, asTask: taskMatching(call, matching) };
 }
 
 function matchingOf(call: JudgedCall, rights: Rights, facts: DecisionFacts): Matching {
@@ -65,6 +68,11 @@ function writtenMatching(call: JudgedCall, matching: Matching): Matching | undef
     ...matching,
     call: { ...call, tool: 'Write', access: { ...access, reads: [], writes } },
   };
+}
+
+function taskMatching(call: JudgedCall, matching: Matching): Matching | undefined {
+  if (call.tool === 'Task' || call.access.agent === undefined) return undefined;
+  return { ...matching, call: { ...call, tool: 'Task' } };
 }
 
 /** Whether a call has an effect: by the kind of its tool, or because it says that it writes. */

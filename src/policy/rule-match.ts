@@ -61,6 +61,8 @@ function couldMatch(rule: PermissionRule, matching: Matching): boolean {
       return someOrUnknown(access.hosts, (host) => domainMatches(specifier, host));
     case 'agent':
       return someOrUnknown(agentNames(access), (name) => agentMatches(specifier, name));
+    case 'skill':
+      return access.skill === undefined || skillMatches(specifier, access.skill);
     case undefined:
       return true;
   }
@@ -95,6 +97,10 @@ export function wideningRule(
       return everyMatched(access.agent === undefined ? [] : [access.agent], (agent) =>
         about.find((rule) => agentMatches(specifierOf(rule), agent)),
       );
+    case 'skill':
+      return everyMatched(access.skill === undefined ? [] : [access.skill], (skill) =>
+        about.find((rule) => skillMatches(specifierOf(rule), skill)),
+      );
     case undefined:
       return undefined;
   }
@@ -127,6 +133,12 @@ function agentNames({
   agentWords = [],
 }: Pick<Access, 'agent' | 'agentWords'>): readonly string[] {
   return agent === undefined ? [] : [agent, ...agentWords];
+}
+
+/** Its arguments count for nothing: `deploy *` and `deploy:*`, as others write it, mean `deploy`. */
+function skillMatches(specifier: string, skill: string): boolean {
+  const name = specifier.replace(/(?:\s+|:)\*$/, '').replace(/^\//, '');
+  return wildcardMatches(name.toLowerCase(), skill.toLowerCase());
 }
 
 function agentMatches(specifier: string, agent: string): boolean {

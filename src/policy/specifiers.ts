@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { pathPatternProblem } from './path-pattern.ts';
 
-export type SpecifierKind = 'command' | 'path' | 'domain' | 'agent';
+export type SpecifierKind = 'command' | 'path' | 'domain' | 'agent' | 'skill';
 
 const KINDS: ReadonlyMap<string, SpecifierKind> = new Map<string, SpecifierKind>([
   ['Bash', 'command'],
@@ -18,6 +18,7 @@ const KINDS: ReadonlyMap<string, SpecifierKind> = new Map<string, SpecifierKind>
   ['WebFetch', 'domain'],
   ['HttpRequest', 'domain'],
   ['Task', 'agent'],
+  ['Skill', 'skill'],
 ]);
 
 /** What the brackets of a tool's rules hold; undefined: its rules take none. */
@@ -41,6 +42,7 @@ export function specifierProblem(tool: string, specifier: string): string | unde
     case 'domain':
       return DOMAIN.test(specifier) ? undefined : `write \`${tool}(domain:example.com)\`.`;
     case 'agent':
+    case 'skill':
       return undefined;
     case undefined:
       return `${tool} takes no specifier; write \`${tool}\` alone.`;

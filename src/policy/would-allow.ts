@@ -58,6 +58,8 @@ function narrowRule(call: JudgedCall, rights: Rights): string | undefined {
       return printRule({ tool, specifier: `domain:${access.hosts[0] ?? ''}` });
     case 'agent':
       return printRule({ tool, specifier: access.agent ?? '' });
+    case 'skill':
+      return printRule({ tool, specifier: access.skill ?? '' });
     case undefined:
       return undefined;
   }

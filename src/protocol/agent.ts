@@ -75,7 +75,7 @@ export interface AgentDefinition {
   readonly delegatesTo?: readonly string[];
   /** Whether a Task call that does not say runs it in the background; absent: no. */
   readonly background?: boolean;
-  /** Names of skills whose instructions stand in its first message. */
+  /** Names of skills whose instructions stand in its prompt. */
   readonly skills?: readonly string[];
   /** The first message of a conversation that runs as this agent and was given none. */
   readonly initialPrompt?: string;

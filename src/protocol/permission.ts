@@ -53,10 +53,12 @@ export interface Access {
   readonly background?: boolean;
   /** Host names that would be contacted. */
   readonly hosts: readonly string[];
-  /** For Task: the agent type, by its name. */
+  /** For Task, and a skill that runs as a task: the agent type, by its name. */
   readonly agent?: string;
   /** What else it is called by: a rule that forbids it or asks by one of these holds, too. */
   readonly agentWords?: readonly string[];
+  /** For Skill: its name. */
+  readonly skill?: string;
 }
 
 export const NO_ACCESS: Access = { reads: [], writes: [], commands: [], hosts: [] };

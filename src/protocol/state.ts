@@ -50,6 +50,8 @@ export interface TaskState extends Belongings, InboxState {
   readonly warnings: string[];
   /** Tasks outside its own tree below it that it may see and reach. */
   readonly handed: Set<string>;
+  /** Names of the skills whose instructions it has got. */
+  readonly skills: Set<string>;
   todos: readonly TodoItem[];
   /** The text of the newest answer that had any. */
   lastText: string;
@@ -99,6 +101,7 @@ export function initialState(first: TaskEvent): TaskState {
     models: [],
     warnings: [],
     handed: new Set(first.spec.handed),
+    skills: new Set(first.spec.skills),
     todos: [],
     lastText: '',
     end: null,
@@ -290,6 +293,7 @@ function addFacts(
   }
   addChanges(state, facts.changed ?? []);
   state.commands.push(...(facts.commands ?? []));
+  if (facts.skill !== undefined) state.skills.add(facts.skill);
   for (const [name, value] of Object.entries(facts.variables ?? {})) {
     if (value === null) state.variables.delete(name);
     else state.variables.set(name, { value, seq });

@@ -45,6 +45,8 @@ export interface TaskSpec {
   readonly handed: readonly string[];
   /** Agent types that the person's prompt names with `@`: the first answer calls each of them. */
   readonly mentions?: readonly string[];
+  /** Names of the skills whose instructions it began with. Absent: none. */
+  readonly skills?: readonly string[];
   /** Whether it began in the background. */
   readonly background: boolean;
   readonly source: TaskSource;

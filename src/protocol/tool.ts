@@ -29,8 +29,11 @@ export interface Tool<I = never> {
   readonly name: string;
   readonly kind: ToolKind;
   readonly replay: ReplayClass;
-  /** Its calls wait for others: they hold no slot, and `tool_seconds` does not count. Default false. */
-  readonly waits?: boolean;
+  /**
+   * Whether a call waits for others: then it holds no slot, and `tool_seconds` does not count. Default:
+   * none does.
+   */
+  waits?(input: I): boolean;
   /**
    * Its results are Muster's own words, and what they quote is escaped. Default false: they hold
    * outside text, and are marked as such wherever they stand in a request.
@@ -79,6 +82,8 @@ export interface CallFacts {
   readonly commands?: readonly CommandRun[];
   /** Variables that were set for the later commands of the task, by name; null: taken back. */
   readonly variables?: Readonly<Record<string, string | null>>;
+  /** Name of the skill whose instructions it gave. */
+  readonly skill?: string;
 }
 
 export interface ToolOutput {
@@ -87,6 +92,11 @@ export interface ToolOutput {
   /** Set: the call failed, and `text` says what happened and what to do. */
   readonly error?: ErrorCode;
   readonly facts?: CallFacts;
+  /**
+   * Set: `text` is what the user has told the model to do, in a file that the user trusts. It stands in a
+   * request as words of Muster's own do.
+   */
+  readonly isInstruction?: boolean;
   /** What it ran did not stop when told, and was killed. */
   readonly forced?: boolean;
   /** Ids of inputs that need not be said any more: their content stands in `text`. */

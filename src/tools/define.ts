@@ -19,6 +19,7 @@ export interface ToolDefinition<S extends ObjectSchema> {
   readonly name: string;
   readonly kind: ToolKind;
   readonly replay: ReplayClass;
+  /** Whether its calls wait for others. Default false. */
   readonly waits?: boolean;
   readonly ownWords?: boolean;
   readonly description: string;
@@ -40,7 +41,7 @@ export function defineTool<const S extends ObjectSchema>(
     name,
     kind,
     replay,
-    waits,
+    waits: () => waits,
     ownWords,
     description,
     inputSchema: schemaJson(definition.input),

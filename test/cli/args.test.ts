@@ -161,6 +161,11 @@ it('takes a file of agents', () => {
 describe('a command', () => {
   const place = { cwd: null, trustProject: false };
   it.each([
+    [['skills', 'list'], { kind: 'skills-list', json: false, ...place, dir: null }],
+    [
+      ['skills', 'check', '--json', '--dir', 'd'],
+      { kind: 'skills-check', json: true, ...place, dir: 'd' },
+    ],
     [['agents', 'list'], { kind: 'agents-list', json: false, ...place, dir: null }],
     [
       ['--json', 'agents', '--dir', 'd', 'list', '--trust-project', '--cwd', 'c'],

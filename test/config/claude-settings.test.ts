@@ -22,6 +22,7 @@ describe('a rule of Claude Code', () => {
     ['allow', 'WebFetch(domain:example.com)', ['WebFetch(domain:example.com)'], null],
     ['deny', 'Task(Explore)', ['Task(Explore)'], null],
     ['deny', 'Agent(Explore)', ['Agent(Explore)'], null],
+    ['deny', 'Skill(deploy *)', ['Skill(deploy *)'], null],
     ['allow', 'mcp__github', ['mcp__github'], null],
     ['allow', 'mcp__github__*', ['mcp__github__*'], null],
     ['allow', 'mcp__github__get_issue', ['mcp__github__get_issue'], null],
@@ -31,12 +32,12 @@ describe('a rule of Claude Code', () => {
     // What Muster cannot judge narrows as much as it could have meant, and never widens.
     ['allow', 'Frob(1)', [], 'there is no tool "Frob"'],
     ['deny', 'Frob(1)', [], 'there is no tool "Frob"'],
-    ['allow', 'Skill(x)', [], 'Skill takes no specifier; write `Skill` alone'],
+    ['allow', 'TodoWrite(x)', [], 'TodoWrite takes no specifier; write `TodoWrite` alone'],
     [
       'deny',
-      'Skill(x)',
-      ['Skill'],
-      'Skill takes no specifier; write `Skill` alone, so it counts for all of Skill',
+      'TodoWrite(x)',
+      ['TodoWrite'],
+      'TodoWrite takes no specifier; write `TodoWrite` alone, so it counts for all of TodoWrite',
     ],
     [
       'ask',

@@ -328,6 +328,7 @@ describe('the limits of a definition', () => {
       {
         settings: { ...SETTINGS, taskLimits: { ...NONE, ...config } },
         agents: { agents: () => [limited] },
+        skills: { skills: () => [] },
         models: { forTask: () => MODEL, facts: () => Promise.reject(new Error('not asked')) },
         tools: [],
         clock: systemClock,

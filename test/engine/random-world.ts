@@ -172,6 +172,7 @@ class Life {
       },
       tools: [this.tool('Bash'), this.tool('Read')],
       agents: { refresh: async () => {}, agents: () => [WORKER] },
+      skills: { skills: () => [] },
       clock: this.time,
       deadlines: this.deadlines,
       settings,

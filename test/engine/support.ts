@@ -13,6 +13,7 @@ import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import type { TaskEvent } from '../../src/protocol/event.ts';
 import type { ModelFacts, ModelRequest, ResolvedModel } from '../../src/protocol/model.ts';
 import type { PermissionMode, PermissionRule, Rights } from '../../src/protocol/permission.ts';
+import type { SkillDefinition } from '../../src/protocol/skill.ts';
 import { foldEvents, type TaskState } from '../../src/protocol/state.ts';
 import type { AnyTool } from '../../src/protocol/tool.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
@@ -66,6 +67,8 @@ export function rootRights(maxDepth: number): Rights {
 export interface EngineSetup {
   readonly settings?: Partial<EngineSettings>;
   readonly tools?: readonly AnyTool[];
+  /** Default: none. */
+  readonly skills?: readonly SkillDefinition[];
   readonly mode?: PermissionMode;
   /** Whole tools that are asked about. */
   readonly ask?: readonly string[];
@@ -123,6 +126,7 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
     },
     tools: setup.tools ?? [waitTool],
     agents: { refresh: async () => {}, agents: () => [WORKER, ...(setup.agents ?? [])] },
+    skills: { skills: () => setup.skills ?? [] },
     clock: systemClock,
     deadlines: new Deadlines(systemClock),
     settings: { ...SETTINGS, ...setup.settings },

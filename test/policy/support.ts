@@ -65,6 +65,7 @@ interface CallParts {
   readonly hosts?: readonly string[];
   readonly agent?: string;
   readonly agentWords?: readonly string[];
+  readonly skill?: string;
 }
 
 export function call(tool: string, kind: ToolKind, parts: CallParts = {}): JudgedCall {

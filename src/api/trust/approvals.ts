@@ -14,6 +14,7 @@ import { agentGrants, settingsGrants, type Grants } from './grants.ts';
 import { byKey, listed, readProjectFiles, stateOf } from './listing.ts';
 import type { FileRead, ListedFile } from './listing.ts';
 import { maxBytesOf, type ProjectFile } from './project-files.ts';
+import { skillGrants } from './skill-grants.ts';
 import { entryKey, TrustStore, type TrustEntry } from './trust-store.ts';
 
 export interface TrustListing {
@@ -159,6 +160,7 @@ export class Approvals {
   }
 
   async #grants({ format, ...file }: ProjectFile, bytes: Buffer): Promise<Grants> {
+    if (file.kind === 'skill') return skillGrants(file.path, bytes);
     if (format !== undefined) return agentGrants({ path: file.path, format }, bytes);
     if (!isUtf8(bytes)) return { lines: [], problems: ['It is not UTF-8 text.'] };
     const text = bytes.toString('utf8');

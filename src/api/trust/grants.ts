@@ -45,7 +45,8 @@ export async function agentGrants(
   };
 }
 
-function nothing(reason: string): Grants {
+/** Of a file that cannot do anything. */
+export function nothing(reason: string): Grants {
   return { lines: [`nothing: ${reason}`], problems: [] };
 }
 
@@ -115,7 +116,8 @@ function takenNames(
   });
 }
 
-function cut(text: string): string {
+/** A long text, saying how much of it is left out. */
+export function cut(text: string): string {
   const short = truncate(text, LONGEST);
   return short.length < text.length ? `${short}… (${text.length - short.length} more)` : short;
 }

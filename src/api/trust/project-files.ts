@@ -1,6 +1,7 @@
 import type { AgentFormat } from '../../agents/formats/format.ts';
 import { projectAgentFiles } from '../../agents/place-files.ts';
 import { MAX_AGENT_BYTES } from '../../agents/read-text.ts';
+import { MAX_SKILL_BYTES, projectSkillFiles } from '../../agents/skills/files.ts';
 import { projectRoot } from '../../sys/project-directories.ts';
 import type { ProjectFileKind, ProjectFileRequest } from '../../sys/project-file.ts';
 import { projectClaudeFiles } from '../config/claude-places.ts';
@@ -33,6 +34,7 @@ export function findProjectFiles(
 ): { readonly files: readonly ProjectFile[]; readonly unusable: readonly UnusableFile[] } {
   const boundary = projectRoot(cwd);
   const agents = projectAgentFiles(cwd, environment);
+  const skills = projectSkillFiles(cwd, environment);
   return {
     files: [
       ...findConfigFiles(cwd).map((path) => settings('config', { path, boundary })),
@@ -42,8 +44,16 @@ export function findProjectFiles(
         maxBytes: MAX_AGENT_BYTES,
         ...file,
       })),
+      ...skills.files.map((file) => ({
+        kind: 'skill' as const,
+        maxBytes: MAX_SKILL_BYTES,
+        ...file,
+      })),
     ],
-    unusable: agents.skipped.map(({ path, reason }) => ({ kind: 'agent', path, reason })),
+    unusable: [
+      ...agents.skipped.map(({ path, reason }) => ({ kind: 'agent' as const, path, reason })),
+      ...skills.skipped.map(({ path, reason }) => ({ kind: 'skill' as const, path, reason })),
+    ],
   };
 }
 
@@ -56,5 +66,13 @@ function settings(
 
 /** The limit for a file of this kind that is known from before, wherever it lies now. */
 export function maxBytesOf(kind: ProjectFileKind): number {
-  return kind === 'agent' ? MAX_AGENT_BYTES : MAX_SETTINGS_BYTES;
+  switch (kind) {
+    case 'agent':
+      return MAX_AGENT_BYTES;
+    case 'skill':
+      return MAX_SKILL_BYTES;
+    case 'config':
+    case 'permissions':
+      return MAX_SETTINGS_BYTES;
+  }
 }

@@ -22,7 +22,12 @@ export function trustFile(directory: string): string {
   return join(directory, FILE_NAME);
 }
 
-const KINDS: ReadonlySet<string> = new Set<ProjectFileKind>(['config', 'permissions', 'agent']);
+const KINDS: ReadonlySet<string> = new Set<ProjectFileKind>([
+  'config',
+  'permissions',
+  'agent',
+  'skill',
+]);
 
 /** What the user has approved of all projects, in one file of the state directory. */
 export class TrustStore {

@@ -48,6 +48,21 @@ export class Arguments {
     return '';
   }
 
+  /** A text that may be absent or empty; a list of words is one text, each word in quotes that needs them. */
+  words(name: string): string {
+    const value = this.given.get(name) ?? '';
+    if (typeof value === 'string') return value;
+    if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+    if (Array.isArray(value)) {
+      const words = value.flatMap((each: JsonValue) =>
+        typeof each === 'string' || typeof each === 'number' ? [quoted(String(each))] : [],
+      );
+      if (words.length === value.length) return words.join(' ');
+    }
+    this.wrong(name, 'a text', value);
+    return '';
+  }
+
   /** Texts that are not blank; where there are none, an empty list. */
   texts(name: string, { most }: { readonly most: number }): readonly string[] {
     const value = this.given.get(name) ?? [];
@@ -115,4 +130,9 @@ export class Arguments {
       `${name}: must be ${valid}, not ${shown}${shown.length < json.length ? '…' : ''}`,
     );
   }
+}
+
+/** As a shell would need it to be one word. */
+function quoted(word: string): string {
+  return word !== '' && !/[\s"'\\]/.test(word) ? word : `"${word.replaceAll(/["\\]/g, '\\$&')}"`;
 }

@@ -24,7 +24,7 @@ export function askUserTool(workshop: Workshop): Tool<AskUserInput> {
     kind: 'meta',
     // Run again after a crash, it finds its question, and the answer where there is one.
     replay: 'keyed',
-    waits: true,
+    waits: () => true,
     description:
       'Ask the user what only they can decide, and wait for the answer. Not for permission: tools ask for that themselves.',
     inputSchema: {

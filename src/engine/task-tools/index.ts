@@ -3,6 +3,7 @@ import type { Delegation } from '../delegation.ts';
 import type { Workshop } from '../workshop.ts';
 import { askUserTool } from './ask-user.ts';
 import { notifyTool } from './notify.ts';
+import { skillTool } from './skill.ts';
 import { taskListTool } from './task-list.ts';
 import { taskOutputTool } from './task-output.ts';
 import { taskReplayTool } from './task-replay.ts';
@@ -22,6 +23,7 @@ export function taskTools(
   { delegate, typeNames }: TaskToolParts,
 ): readonly AnyTool[] {
   return [
+    skillTool(workshop, delegate),
     askUserTool(workshop),
     taskOutputTool(workshop),
     taskStopTool(workshop),

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { ValidationResult } from '../../protocol/tool.ts';
 
 /** A Task call, exact: aliases resolved, nothing unknown left. */
@@ -14,6 +15,8 @@ export interface TaskInput {
   readonly background?: boolean;
   /** The arguments as the model gave them. */
   readonly params: JsonObject;
+  /** The skill that runs as this task. No argument gives it. */
+  readonly ofSkill?: SkillDefinition;
 }
 
 /** Arguments that earlier prompts and other clients write, and the one that each means. */

@@ -31,7 +31,7 @@ export function taskOutputTool(workshop: Workshop): Tool<TaskOutputInput> {
     name: 'TaskOutput',
     kind: 'meta',
     replay: 'pure',
-    waits: true,
+    waits: () => true,
     description:
       'Result or state of a subagent or background shell of yours. Waits for its end, at most `timeout` ms; with block false it answers at once. `offset` reads on in a long answer or output.',
     inputSchema: {

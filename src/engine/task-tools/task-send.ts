@@ -35,7 +35,7 @@ export function taskSendTool(workshop: Workshop): Tool<TaskSendInput> {
     replay: 'keyed',
     ownWords: true,
     // For the end of one in its last turn, which may need the slot.
-    waits: true,
+    waits: () => true,
     description:
       'Send a message to a subagent of yours: a running one reads it before its next step, an ended one goes on with it in the background.',
     inputSchema: {

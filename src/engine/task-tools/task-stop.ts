@@ -24,7 +24,7 @@ export function taskStopTool(workshop: Workshop): Tool<TaskStopInput> {
     kind: 'meta',
     // Run again after a crash, it stops the same task or finds it stopped.
     replay: 'keyed',
-    waits: true,
+    waits: () => true,
     description:
       'Stop a subagent of yours and all below it, or a background shell. What it had found is kept.',
     inputSchema: {

@@ -18,7 +18,7 @@ export function taskTool(
     kind: 'delegate',
     // Run again after a crash, it finds the child that it made.
     replay: 'keyed',
-    waits: true,
+    waits: () => true,
     description:
       'Give a task to a subagent and get its final answer. It starts with nothing but `prompt`. Several Task calls in one message run in parallel.',
     inputSchema: {

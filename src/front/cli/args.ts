@@ -40,6 +40,8 @@ function parseCommand(
   const dataDir = flags.text('data-dir');
   switch (kind) {
     case 'agents-list':
+    case 'skills-list':
+    case 'skills-check':
       return { kind, json, ...projectFlags(flags), dir: flags.text('dir') };
     case 'models':
     case 'config-show':

@@ -10,6 +10,7 @@ export type Command =
   | { readonly kind: 'help'; readonly topic: HelpTopic }
   | { readonly kind: 'version' }
   | (JsonCommand & ProjectFlags & { readonly kind: 'agents-list'; readonly dir: string | null })
+  | SkillsCommand
   | TasksCommand
   | TrustCommand
   | (JsonCommand & ConfigFlags & { readonly kind: 'models' | 'config-show' })
@@ -38,6 +39,13 @@ export interface ConfigFlags extends ProjectFlags {
 export interface DataFlags {
   /** Null: the user's own. */
   readonly dataDir: string | null;
+}
+
+/** What `muster skills …` asks for. */
+export interface SkillsCommand extends JsonCommand, ProjectFlags {
+  readonly kind: 'skills-list' | 'skills-check';
+  /** Look at every skill below this directory; null: at those that can be used in `cwd`. */
+  readonly dir: string | null;
 }
 
 export interface RunCommand extends ConfigFlags, DataFlags {

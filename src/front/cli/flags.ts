@@ -145,7 +145,7 @@ const FLAGS = {
   dir: {
     value: 'DIR',
     group: 'Places',
-    help: 'list every agent file below this directory instead, of whatever vendor',
+    help: 'look at every such file below this directory instead, of whatever vendor',
   },
   json: { group: 'General', help: 'print JSON' },
   version: { short: 'v', group: 'General', help: 'print the version' },

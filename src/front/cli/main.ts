@@ -36,6 +36,9 @@ async function runCommand(command: Command): Promise<number> {
       return 0;
     case 'agents-list':
       return (await import('./commands/agents.ts')).listAgentsCommand(command);
+    case 'skills-list':
+    case 'skills-check':
+      return (await import('./commands/skills.ts')).skillsCommand(command);
     case 'tasks-send':
     case 'tasks-resume':
       return (await import('./commands/tasks/message.ts')).messageCommand(command);

@@ -1,0 +1,135 @@
+import type { AgentProblem } from '../../protocol/agent.ts';
+import type { SkillDefinition } from '../../protocol/skill.ts';
+import type { Environment } from '../../sys/env.ts';
+import { readProjectFile, untrustedReason, type ProjectTrust } from '../../sys/project-file.ts';
+import { MAX_ENTRIES } from '../place-files.ts';
+import { agentText, readText } from '../read-text.ts';
+import type { SkippedPath } from '../walk.ts';
+import { MAX_SKILL_BYTES, skillFilesIn, type FoundSkillFile } from './files.ts';
+import { skillPlaces, type SkillPlace } from './places.ts';
+import { readSkill } from './read.ts';
+
+/** Bytes that one discovery reads. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+export interface DiscoverSkillsOptions {
+  /** Absolute. */
+  readonly cwd: string;
+  readonly environment: Environment;
+  /** Which files of the project may act. The others are listed as skipped, and not parsed. */
+  readonly trust: ProjectTrust;
+}
+
+/** A skill whose name another one has that was found before it. */
+export interface ShadowedSkill {
+  readonly skill: SkillDefinition;
+  /** The path of the one that counts. */
+  readonly by: string;
+}
+
+export interface DiscoveredSkills {
+  /** In search order; no two of the same name, case ignored. */
+  readonly skills: readonly SkillDefinition[];
+  readonly shadowed: readonly ShadowedSkill[];
+  /**
+   * Files that gave no skill, and why. The code of a project's file that nobody has trusted is
+   * `untrusted`, and `changed` where its former content was.
+   */
+  readonly skipped: readonly SkippedPath[];
+  /** Files that were meant as skills and could not be loaded. They are in `skipped`, too. */
+  readonly problems: readonly AgentProblem[];
+}
+
+interface Search {
+  readonly found: SkillDefinition[];
+  readonly skipped: SkippedPath[];
+  readonly problems: AgentProblem[];
+  readonly budget: { entries: number; bytes: number };
+  readonly trust: ProjectTrust;
+}
+
+/**
+ * All skills that can be used in a directory, in the order of `skillPlaces`. Never throws for what a
+ * file holds; a file that cannot be loaded keeps no other from loading.
+ */
+export async function discoverSkills(options: DiscoverSkillsOptions): Promise<DiscoveredSkills> {
+  const search: Search = {
+    found: [],
+    skipped: [],
+    problems: [],
+    budget: { entries: MAX_ENTRIES, bytes: MAX_BYTES },
+    trust: options.trust,
+  };
+  for (const place of skillPlaces(options.cwd, options.environment)) {
+    await searchPlace(place, search);
+  }
+  const { found, skipped, problems } = search;
+  return { ...shadow(found), skipped, problems };
+}
+
+async function searchPlace(place: SkillPlace, search: Search): Promise<void> {
+  const found = skillFilesIn(place, search.budget);
+  if (found === undefined) return;
+  const { scope } = place;
+  search.skipped.push(...found.skipped);
+  for (const file of found.files) {
+    const { path, directory } = file;
+    const text = textOf(file, { scope, boundary: found.boundary }, search);
+    if (!text.ok) {
+      refuse({ path, code: text.code, message: text.reason }, search);
+      continue;
+    }
+    search.budget.bytes -= text.bytes;
+    const read = await readSkill({ path, directory, scope, text: text.text });
+    if (read.ok) search.found.push(read.skill);
+    else refuse(read.problem, search);
+  }
+}
+
+function refuse(problem: AgentProblem, search: Search): void {
+  const { path, code, message } = problem;
+  search.skipped.push({ path, code, reason: message });
+  // What nobody has trusted is no fault of the file.
+  if (code !== 'untrusted' && code !== 'changed') search.problems.push(problem);
+}
+
+type FileText = ReturnType<typeof readText>;
+
+function textOf(
+  { path, realPath }: FoundSkillFile,
+  { scope, boundary }: Pick<SkillPlace, 'scope' | 'boundary'>,
+  { budget, trust }: Search,
+): FileText {
+  if (budget.bytes <= 0) {
+    const reason = `Not read: the skills before it hold ${MAX_BYTES / 1024 / 1024} MB.`;
+    return { ok: false, code: 'too-many-bytes', reason };
+  }
+  if (scope === 'user') return readText(realPath);
+  const request = { kind: 'skill', path, boundary, maxBytes: MAX_SKILL_BYTES } as const;
+  const reading = readProjectFile(request, trust);
+  switch (reading.kind) {
+    case 'read':
+      return agentText(reading.bytes);
+    case 'untrusted': {
+      const code = reading.verdict.state === 'new' ? 'untrusted' : 'changed';
+      return { ok: false, code, reason: untrustedReason(reading.verdict) };
+    }
+    case 'refused':
+      return { ok: false, code: reading.code, reason: reading.reason };
+    case 'absent':
+      return { ok: false, code: 'unreadable', reason: 'It was there just now, and is gone.' };
+  }
+}
+
+/** First wins by name, case ignored. */
+function shadow(found: readonly SkillDefinition[]): Pick<DiscoveredSkills, 'skills' | 'shadowed'> {
+  const skills = new Map<string, SkillDefinition>();
+  const shadowed: ShadowedSkill[] = [];
+  for (const skill of found) {
+    const key = skill.name.toLowerCase();
+    const winner = skills.get(key);
+    if (winner === undefined) skills.set(key, skill);
+    else shadowed.push({ skill, by: winner.path });
+  }
+  return { skills: [...skills.values()], shadowed };
+}

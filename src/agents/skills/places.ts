@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import type { Environment } from '../../sys/env.ts';
+import { projectDirectories } from '../../sys/project-directories.ts';
+import type { UserDirectories } from '../formats/format.ts';
+import { userDirectories } from '../places.ts';
+
+/** Where one product's skills lie. */
+interface PlaceRow {
+  /** Below each directory from the working directory up to the repository's root. */
+  readonly project: readonly string[];
+  readonly user: (user: UserDirectories) => readonly string[];
+}
+
+const MUSTER: PlaceRow = {
+  project: ['.muster/skills'],
+  user: ({ config }) => [join(config, 'muster', 'skills')],
+};
+
+/** The one that products share goes first, then each product's own. */
+const OTHERS: readonly PlaceRow[] = [
+  sameIn('.agents/skills'),
+  sameIn('.claude/skills'),
+  {
+    project: ['.opencode/skills', '.opencode/skill'],
+    user: ({ config }) => [join(config, 'opencode', 'skills'), join(config, 'opencode', 'skill')],
+  },
+  { project: ['.github/skills'], user: ({ home }) => [join(home, '.copilot', 'skills')] },
+  sameIn('.gemini/skills'),
+  sameIn('.codex/skills'),
+  sameIn('.cursor/skills'),
+  sameIn('.qwen/skills'),
+  sameIn('.factory/skills'),
+  sameIn('.kiro/skills'),
+  { project: ['.goose/skills'], user: ({ config }) => [join(config, 'goose', 'skills')] },
+  { project: ['.pi/skills'], user: ({ home }) => [join(home, '.pi', 'agent', 'skills')] },
+];
+
+/** A product whose directory has one name in a project and in the home directory. */
+function sameIn(directory: string): PlaceRow {
+  return { project: [directory], user: ({ home }) => [join(home, directory)] };
+}
+
+/** A directory to look in. It need not exist. */
+export interface SkillPlace {
+  readonly scope: 'project' | 'user';
+  readonly path: string;
+  /** No file outside this directory is read, wherever a link leads. */
+  readonly boundary: string;
+}
+
+/**
+ * Every place to look in, first wins: Muster's own in the project and of the user, then those of other
+ * products in the project, then those of the user. In a project the nearest directory goes first.
+ * `cwd` is absolute. Looks for `.git`, and nothing else.
+ */
+export function skillPlaces(cwd: string, environment: Environment): readonly SkillPlace[] {
+  const user = userDirectories(environment);
+  const chain = projectDirectories(cwd);
+  const boundary = chain.at(-1) ?? cwd;
+  const ofUser = new Set([MUSTER, ...OTHERS].flatMap((row) => row.user(user)));
+  const inProject = (rows: readonly PlaceRow[]): readonly SkillPlace[] =>
+    chain
+      .flatMap((at) => rows.flatMap(({ project }) => project.map((name) => join(at, name))))
+      // A home directory that is a repository is still the user's own.
+      .filter((path) => !ofUser.has(path))
+      .map((path) => ({ scope: 'project', path, boundary }));
+  const ofTheUser = (rows: readonly PlaceRow[]): readonly SkillPlace[] =>
+    rows
+      .flatMap((row) => row.user(user))
+      .map((path) => ({
+        scope: 'user',
+        path,
+        boundary: path.startsWith(join(user.home, '/')) ? user.home : user.config,
+      }));
+  return [
+    ...inProject([MUSTER]),
+    ...ofTheUser([MUSTER]),
+    ...inProject(OTHERS),
+    ...ofTheUser(OTHERS),
+  ];
+}

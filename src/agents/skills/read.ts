@@ -1,0 +1,170 @@
+import { basename, dirname } from 'node:path';
+import type { JsonObject } from '../../base/json.ts';
+import type { AgentProblem } from '../../protocol/agent.ts';
+import type { SkillDefinition } from '../../protocol/skill.ts';
+import { shownMessage } from '../formats/clean-text.ts';
+import { fieldReader, foldFieldName, type FieldReader } from '../formats/field-reader.ts';
+import { readEffort, readModel } from '../formats/fields.ts';
+import { parseFrontMatter } from '../front-matter.ts';
+import type { FieldProblem, Fields } from '../front-matter/fields.ts';
+import { withLineFeeds } from '../front-matter/split.ts';
+import {
+  compareNames,
+  readArgumentNames,
+  readContext,
+  readDescription,
+  readFlag,
+  readHint,
+} from './fields.ts';
+import { readToolList } from './tool-list.ts';
+
+/** A `SKILL.md` as it was read, known to be text. */
+export interface SkillFile {
+  /** As it was found, absolute. */
+  readonly path: string;
+  /** Its folder, links resolved. */
+  readonly directory: string;
+  readonly scope: SkillDefinition['scope'];
+  readonly text: string;
+}
+
+export type ReadSkill =
+  | { readonly ok: true; readonly skill: SkillDefinition }
+  | { readonly ok: false; readonly problem: AgentProblem };
+
+/** The fields that act. */
+const ACTING = [
+  'name',
+  'description',
+  'when_to_use',
+  'allowed-tools',
+  'disallowed-tools',
+  'context',
+  'agent',
+  'model',
+  'effort',
+  'disable-model-invocation',
+  'argument-hint',
+  'arguments',
+];
+/** Documented, and for people alone: nothing has to come of them. */
+const FOR_PEOPLE = ['license', 'compatibility', 'metadata', 'version', 'author', 'user-invocable'];
+/** Documented by some product, and without effect here. */
+const INACTIVE = ['hooks', 'paths', 'shell', 'background'];
+
+/** What would end a line of a list, steer what shows it, or mean more in a rule about the skill. */
+const UNSAFE_NAME = /[\p{C}\p{Zl}\p{Zp}*()\\]/u;
+
+/** Reads a file as one skill, named by its folder. Never throws for what the file holds. */
+export async function readSkill(file: SkillFile): Promise<ReadSkill> {
+  const { path, text } = file;
+  const name = basename(dirname(path));
+  if (UNSAFE_NAME.test(name)) {
+    const message =
+      'The name of its folder holds unprintable characters, brackets, `*` or `\\`. Rename it.';
+    return failed(path, 'invalid-name', message);
+  }
+  const front = await parseFrontMatter(text, { fieldTest: () => knownFieldTest() });
+  switch (front.kind) {
+    case 'unreadable':
+      return failed(path, front.code, shownMessage(front.message), front.line);
+    case 'none':
+      return { ok: true, skill: makeSkill(file, name, withoutFrontMatter(text)) };
+    case 'fields':
+      return { ok: true, skill: makeSkill(file, name, front) };
+  }
+}
+
+function failed(path: string, code: string, message: string, line?: number): ReadSkill {
+  return {
+    ok: false,
+    problem: { code, message, path, ...(line === undefined ? {} : { line }) },
+  };
+}
+
+function knownFieldTest(): (key: string) => boolean {
+  const known = new Set([...ACTING, ...FOR_PEOPLE, ...INACTIVE].map(foldFieldName));
+  return (key) => known.has(foldFieldName(key));
+}
+
+interface Content {
+  readonly fields: Fields;
+  readonly body: string;
+  readonly problems: readonly FieldProblem[];
+}
+
+function withoutFrontMatter(text: string): Content {
+  const message =
+    'No front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.';
+  const body = withLineFeeds(text.replace(/^\uFEFF/, '')).trim();
+  return { fields: new Map(), body, problems: [{ code: 'frontmatter-missing', message }] };
+}
+
+function makeSkill(file: SkillFile, name: string, content: Content): SkillDefinition {
+  const { path, directory, scope } = file;
+  const { fields, body, problems } = content;
+  const reader = fieldReader({ path, vendor: 'claude', fields, problems });
+  compareNames(reader, name);
+  const allowedTools = readToolList(reader, 'allowed-tools');
+  const argumentHint = readHint(reader);
+  const acting = {
+    name,
+    description: readDescription(reader, body),
+    body,
+    directory,
+    path,
+    scope,
+    ...(allowedTools === undefined ? {} : { allowedTools }),
+    disallowedTools: readToolList(reader, 'disallowed-tools') ?? [],
+    ...readContext(reader),
+    ...readModel(reader),
+    ...readEffort(reader),
+    modelInvocable: !readFlag(reader, 'disable-model-invocation', { unclear: true }),
+    ...(argumentHint === undefined ? {} : { argumentHint }),
+    argumentNames: readArgumentNames(reader),
+  };
+  warnAboutBody(reader, body);
+  return { ...acting, extra: readExtra(reader), problems: reader.problems() };
+}
+
+/** What some products do with a text before the model gets it. */
+const COMMAND = /(?:^|\s)!`[^`\n]+`|^```!/m;
+const UNKNOWN_VARIABLE = /\$\{CLAUDE_(?!SKILL_DIR\})[A-Z_]+\}/;
+
+function warnAboutBody(reader: FieldReader, body: string): void {
+  if (body === '') reader.warn('no-instructions', 'No instructions after the front matter.');
+  if (holdsCommands(body)) {
+    const message =
+      'Commands written as !`…` are not run when a skill is loaded; the model gets them as they stand. Say instead what is to be run.';
+    reader.warn('command-in-text', message);
+  }
+  const [variable] = UNKNOWN_VARIABLE.exec(body) ?? [];
+  if (variable !== undefined) {
+    reader.warn('unknown-variable', `\`${variable}\` is not known here and stays as it stands.`);
+  }
+}
+
+/** Whether a text holds commands that another product would run before the model gets it. */
+export function holdsCommands(body: string): boolean {
+  return (body.includes('!`') || body.includes('```!')) && COMMAND.test(body);
+}
+
+/** What is left: kept as it stood, and told once where it would have done something. */
+function readExtra(reader: FieldReader): JsonObject {
+  const left = [...reader.untaken()].filter(([key]) => key !== '__proto__');
+  const folded = (names: readonly string[]): ReadonlySet<string> =>
+    new Set(names.map(foldFieldName));
+  const [people, inactive] = [folded(FOR_PEOPLE), folded(INACTIVE)];
+  const names = left.map(([key]) => key).filter((key) => !people.has(foldFieldName(key)));
+  const documented = names.filter((key) => inactive.has(foldFieldName(key)));
+  const unknown = names.filter((key) => !inactive.has(foldFieldName(key)));
+  if (documented.length > 0) {
+    const message = `These fields do nothing here: ${documented.join(', ')}.`;
+    reader.warn('inactive-field', message, reader.untaken().get(documented[0] ?? '')?.line);
+  }
+  if (unknown.length > 0) {
+    const message = `Unknown fields: ${unknown.join(', ')}.`;
+    reader.warn('unknown-field', message, reader.untaken().get(unknown[0] ?? '')?.line);
+  }
+  return Object.fromEntries(left.map(([key, field]) => [key, field.value]));
+}

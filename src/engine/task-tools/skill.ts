@@ -1,0 +1,118 @@
+import { agentNames } from '../../agents/find.ts';
+import { findSkill } from '../../agents/skills/find.ts';
+import { skillText, skillTextWithin } from '../../agents/skills/text.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { truncate } from '../../base/text.ts';
+import { NO_ACCESS, type Access } from '../../protocol/permission.ts';
+import type { SkillDefinition } from '../../protocol/skill.ts';
+import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
+import { failure } from '../../tools/output.ts';
+import type { Delegation } from '../delegation.ts';
+import { callableSkills } from '../skill-use.ts';
+import { DEFAULT_AGENT } from '../plan-child.ts';
+import type { Workshop } from '../workshop.ts';
+import { Arguments } from './arguments.ts';
+import { callerOf } from './caller.ts';
+import type { TaskInput } from './task-input.ts';
+
+interface SkillInput {
+  readonly skill: string;
+  /** Empty: none. */
+  readonly args: string;
+  /** The arguments as the model gave them. */
+  readonly params: JsonObject;
+}
+
+const ALIASES = { name: 'skill', skill_name: 'skill', command: 'skill', arguments: 'args' };
+
+/**
+ * The tool that loads the instructions of a skill; one with `context: fork` runs as a task instead, as a
+ * Task call would make it, and its answer is the output.
+ */
+export function skillTool(workshop: Workshop, delegate: Delegation): Tool<SkillInput> {
+  return {
+    name: 'Skill',
+    kind: 'delegate',
+    // Run again after a crash, it finds the child that it made.
+    replay: 'keyed',
+    waits: ({ skill }) => accessOf(workshop, skill).agent !== undefined,
+    description:
+      'Load the instructions of a skill, and follow them; a skill that is a task of its own gives its result.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        skill: { type: 'string', description: 'Its name' },
+        args: { type: 'string', description: 'Arguments, as on a command line' },
+      },
+      required: ['skill'],
+    },
+    parse,
+    describe: ({ skill }) => accessOf(workshop, skill),
+    run: (input, context) => useSkill(workshop, delegate, input, context),
+  };
+}
+
+function parse(value: JsonValue): ValidationResult<SkillInput> {
+  const args = new Arguments(value, ['skill', 'args'], ALIASES);
+  const input = { skill: args.text('skill', 'the name of a skill'), args: args.words('args') };
+  return args.result({ ...input, params: isJsonObject(value) ? value : {} });
+}
+
+/** An unknown skill keeps its word; the call then fails by itself. */
+function accessOf({ deps }: Workshop, word: string): Access {
+  const found = findSkill(word, deps.skills.skills());
+  if (!found.ok) return { ...NO_ACCESS, skill: word };
+  const { name, context } = found.skill;
+  if (context !== 'fork') return { ...NO_ACCESS, skill: name };
+  const type = typeOf(found.skill);
+  const [agent, ...agentWords] = agentNames(type, deps.agents.agents());
+  return { ...NO_ACCESS, skill: name, agent, agentWords };
+}
+
+async function useSkill(
+  workshop: Workshop,
+  delegate: Delegation,
+  input: SkillInput,
+  context: ToolContext,
+): Promise<ToolOutput> {
+  const { deps } = workshop;
+  const { skills } = callableSkills(deps, callerOf(workshop, context).rights);
+  const found = findSkill(input.skill, skills);
+  if (!found.ok) return failure('NOT_FOUND', `skill: ${whyNot(workshop, input) ?? found.message}`);
+  const { skill } = found;
+  if (skill.context === 'fork') return delegate(taskOf(skill, input), context);
+  return {
+    text: skillTextWithin(skill, input.args, context.caps.resultBytes),
+    isInstruction: true,
+    facts: { skill: skill.name },
+  };
+}
+
+/** Of a skill that is there and cannot be called here. */
+function whyNot({ deps }: Workshop, { skill: word }: SkillInput): string | undefined {
+  const found = findSkill(word, deps.skills.skills());
+  if (!found.ok) return undefined;
+  const { name, modelInvocable } = found.skill;
+  return modelInvocable
+    ? `${name} runs as a task, and this task can't delegate. Do the work yourself.`
+    : `${name} is for people to call, and not for you (disable-model-invocation).`;
+}
+
+function taskOf(skill: SkillDefinition, { args, params }: SkillInput): TaskInput {
+  return {
+    description: truncate(`skill ${skill.name} ${args}`.trim(), SHOWN_DESCRIPTION),
+    prompt: skillText(skill, args),
+    subagentType: typeOf(skill),
+    background: false,
+    params,
+    ofSkill: skill,
+  };
+}
+
+/** Code points of the line by which the task is known. */
+const SHOWN_DESCRIPTION = 60;
+
+function typeOf({ agent = DEFAULT_AGENT }: SkillDefinition): string {
+  return agent;
+}

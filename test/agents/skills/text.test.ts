@@ -1,0 +1,94 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { splitArguments, substitute } from '../../../src/agents/skills/substitute.ts';
+import { skillText, skillTextWithin } from '../../../src/agents/skills/text.ts';
+import { byteLength } from '../../../src/base/text.ts';
+import { skillNamed } from './support.ts';
+
+describe('substitution', () => {
+  const cases: readonly (readonly [body: string, args: string, text: string])[] = [
+    ['Fix $ARGUMENTS now', '42 soon', 'Fix 42 soon now'],
+    ['Fix $ARGUMENTS.', '', 'Fix .'],
+    ['From $0 to $1', 'a "b c"', 'From a to b c'],
+    ['From $ARGUMENTS[1] to $ARGUMENTS[0]', 'a b', 'From b to a'],
+    ['Only $2 stays', 'a', 'Only $2 stays'],
+    ['$issue on $issue-branch, $none', '7 fix', '7 on fix, $none'],
+    ['$issue and $issue-branch', '', ' and '],
+    [String.raw`Costs \$1.00 or \\$0`, 'x', String.raw`Costs $1.00 or \\x`],
+    ['$ARGUMENTS_X $0x $HOME', 'a', '$ARGUMENTS_X $0x $HOME'],
+    ['Run ${CLAUDE_SKILL_DIR}/go.sh', '', 'Run /skills/fix/go.sh'],
+    ['$0 $ARGUMENTS', '$1 ${CLAUDE_SKILL_DIR}', '$1 $1 ${CLAUDE_SKILL_DIR}'],
+    ['$0', "$& $' $$", '$&'],
+  ];
+  it.each(cases)('%s ← %s', (body, args, text) => {
+    const skill = skillNamed('fix', { body, argumentNames: ['issue', 'issue-branch'] });
+    expect(substitute(skill, args).text).toBe(text);
+  });
+
+  it('needs no names of arguments', () => {
+    const skill = skillNamed('fix', { body: 'Fix $ARGUMENTS, $0' });
+    expect(substitute(skill, '42 soon')).toEqual({ text: 'Fix 42 soon, 42', usedArguments: true });
+  });
+
+  it('parts arguments as a shell does, whatever they are', () => {
+    expect(splitArguments(String.raw`a "b \"c\"" 'd e' f\ g ""`)).toEqual([
+      'a',
+      'b "c"',
+      'd e',
+      'f g',
+      '',
+    ]);
+    fc.assert(
+      fc.property(fc.string(), (args) => {
+        expect(Array.isArray(splitArguments(args))).toBe(true);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.stringMatching(/^[\w.-]+$/), { maxLength: 8 }), (words) => {
+        expect(splitArguments(words.join(' '))).toEqual(words);
+      }),
+    );
+  });
+
+  it('takes no longer than the text is long', () => {
+    for (const piece of ['\\', '$', '$ARGUMENTS[', '"', "'", '"\\', '!`', '${CLAUDE_']) {
+      const long = piece.repeat(100_000);
+      expect(skillText(skillNamed('fix', { body: long }), 'a')).toContain(long.slice(0, 1_000));
+      expect(splitArguments(long).length).toBeGreaterThan(0);
+    }
+  });
+
+  it('a text without placeholders stays as it is', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (body, args) => {
+        const skill = skillNamed('fix', { body: body.replaceAll('$', '') });
+        expect(substitute(skill, args)).toEqual({ text: skill.body, usedArguments: false });
+      }),
+    );
+  });
+});
+
+describe('the text of a skill', () => {
+  it('says where its files lie, and ends with arguments that have no place in it', () => {
+    expect(skillText(skillNamed('fix'), 'it all')).toBe(
+      'Skill fix. Its files lie in "/skills/fix": paths in it count from there, and Read opens them.\n\nDo it.\n\nARGUMENTS: it all',
+    );
+    expect(skillText(skillNamed('fix', { body: 'Do $0.' }), 'it')).toMatch(/Do it\.$/);
+  });
+
+  it('says that commands in it have not been run', () => {
+    const text = skillText(skillNamed('fix', { body: 'Look: !`git diff`' }));
+    expect(text).toContain('have not been run');
+    expect(text).toContain('!`git diff`');
+  });
+
+  it('is cut at a line where it is too long, and says where the rest is', () => {
+    const skill = skillNamed('fix', { body: 'äöü line\n'.repeat(5_000) });
+    const text = skillTextWithin(skill, '', 30_000);
+    expect(byteLength(text)).toBeLessThanOrEqual(30_000);
+    expect(text).toMatch(
+      /line\n\n\[Cut at \d+ of \d+ bytes\. Read the rest in "\/skills\/fix\/SKILL\.md"\.\]$/,
+    );
+    expect(skillTextWithin(skillNamed('fix'), '', 30_000)).toBe(skillText(skillNamed('fix')));
+  });
+});

@@ -1,0 +1,73 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { CATALOGUE_BYTES } from '../../src/agents/skills/catalogue.ts';
+import { skillPlaces } from '../../src/agents/skills/places.ts';
+import { skillText } from '../../src/agents/skills/text.ts';
+import { openWorld, callsInTurn } from '../e2e/world.ts';
+import { runMuster } from '../e2e/muster.ts';
+import { readOne } from '../agents/skills/support.ts';
+
+const page = readFileSync(resolve(import.meta.dirname, '../../docs/skills.md'), 'utf8');
+const HOME = '/home/me';
+const PATH = `${HOME}/.claude/skills/release-notes/SKILL.md`;
+
+/** The first block of code of the page after this text. */
+function blockAfter(text: string): string {
+  const rest = page.slice(page.indexOf(text));
+  return /^```\w*\n([\s\S]*?)^```$/m.exec(rest)?.[1] ?? '';
+}
+
+describe('docs/skills.md', () => {
+  it('shows what the text of its example becomes', async () => {
+    const skill = await readOne(blockAfter('# Skills'), PATH);
+    expect(skill.problems).toEqual([]);
+    expect(`${skillText(skill, '2.1')}\n`).toBe(blockAfter('What the first of these calls'));
+  });
+
+  it('names every place, in its order', () => {
+    const places = skillPlaces('/work', { HOME });
+    const named = (scope: string): string =>
+      places
+        .filter((place) => place.scope === scope && !place.path.includes('muster/skills'))
+        .map(({ path }) => `\`${path.replace('/work/', '').replace(HOME, '~')}\``)
+        .join(', ');
+    expect(page).toContain(`of the project, in this order: ${named('project')}\n`);
+    expect(page).toContain(`of the user, in this order: ${named('user')}\n`);
+    expect(page).toContain(`at most ${CATALOGUE_BYTES.toLocaleString('en')} bytes`);
+  });
+
+  it('shows what its commands print', async () => {
+    await using world = await openWorld({
+      script: callsInTurn(
+        [{ name: 'Skill', input: { skill: 'release-notes', args: '2.1' } }],
+        [
+          {
+            name: 'Read',
+            input: { file_path: `~/.claude/skills/release-notes/references/format.md` },
+          },
+        ],
+      ),
+    });
+    const { sandbox } = world;
+    const files = {
+      [PATH]: blockAfter('# Skills'),
+      [join(dirname(PATH), 'references/format.md')]: '',
+    };
+    for (const [path, text] of Object.entries(files)) {
+      const file = path.replace(HOME, sandbox.home);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    }
+    const transcript = blockAfter('that is:');
+    const printed = async (...args: readonly string[]): Promise<string> => {
+      const { stdout } = await runMuster(sandbox, args);
+      return `$ muster ${args.join(' ')}\n${stdout.replaceAll(sandbox.home, HOME)}`;
+    };
+    expect(transcript).toContain(await printed('skills', 'list'));
+    expect(transcript).toContain(await printed('skills', 'check'));
+    const { stderr } = await world.run(['-p', 'Write the notes for 2.1', '--verbose']);
+    const shown = transcript.split('\n').find((line) => line.includes('Skill {'));
+    expect(stderr).toContain(shown);
+  });
+});
