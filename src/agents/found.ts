@@ -43,11 +43,15 @@ export function collect(path: string, { items, problems }: LoadedAgents, into: F
   into.problems.push(...problems.filter(({ code }) => !MEANT_AS_NONE.has(code)));
 }
 
-/** First wins by name, case ignored. */
+/** First wins by name, case ignored; what only changes another product's agent gives way. */
 export function shadow({ agents: found, skipped, problems }: Found): DiscoveredAgents {
   const agents = new Map<string, AgentDefinition>();
   const shadowed: ShadowedAgent[] = [];
-  for (const agent of found) {
+  const inOrder = [
+    ...found.filter(({ changesOnly }) => changesOnly !== true),
+    ...found.filter(({ changesOnly }) => changesOnly === true),
+  ];
+  for (const agent of inOrder) {
     const key = agent.name.toLowerCase();
     const winner = agents.get(key);
     if (winner === undefined) agents.set(key, agent);

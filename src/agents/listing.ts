@@ -95,10 +95,12 @@ function describe(
   };
 }
 
-/** The listing's own words for two tools, those of the file format that most agents are written in. */
+/** The listing's own words for some tools, those of the file format that most agents are written in. */
 const LISTED_NAMES: ReadonlyMap<string, string> = new Map([
   ['MultiEdit', 'Edit'],
   ['AskUser', 'AskUserQuestion'],
+  ['TaskOutput', 'BashOutput'],
+  ['TaskStop', 'KillShell'],
 ]);
 
 function listedNames(names: readonly string[]): readonly string[] {

@@ -83,6 +83,8 @@ export interface AgentDefinition {
   readonly refusesQuestions?: boolean;
   /** Whether only a person chooses it: no model is told of it. Absent: the model may choose it. */
   readonly unlisted?: boolean;
+  /** Whether it only changes an agent of its own product: any other of its name goes before it. */
+  readonly changesOnly?: boolean;
   /** Why it cannot be started, in one sentence; absent: it can. */
   readonly unusable?: string;
   readonly color?: string;

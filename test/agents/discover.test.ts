@@ -227,3 +227,12 @@ describe('hostile trees', () => {
     ]);
   });
 });
+
+test('what only changes an agent of another product takes no name from anybody', async () => {
+  tree.write('repo/opencode.json', '{"agent": {"plan": {"model": "some/model"}}}');
+  const { agents, shadowed } = await discover({ trust: TRUST_ALL });
+  expect(agents.find(({ name }) => name === 'Plan')?.origin.scope).toBe('builtin');
+  expect(shadowed.map(({ agent, by }) => [agent.origin.path, by])).toEqual([
+    [tree.path('repo/opencode.json'), 'builtin:plan'],
+  ]);
+});

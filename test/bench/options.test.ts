@@ -17,6 +17,7 @@ const ALL = [
   'prefix',
   'event-log',
   'listing',
+  'agents',
   'decision',
   'stop',
   'sandbox',

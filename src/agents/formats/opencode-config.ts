@@ -4,7 +4,7 @@ import { withLineFeeds } from '../front-matter/split.ts';
 import { shownMessage } from './clean-text.ts';
 import type { AgentFile, LoadedAgents } from './format.ts';
 import { parseJsonc } from './jsonc.ts';
-import { disabledProblem, opencodeDialect } from './opencode-dialect.ts';
+import { disabledProblem, isOpencodeOwn, opencodeDialect } from './opencode-dialect.ts';
 import { commonEntries } from './permission-fields.ts';
 import { promptFiles, withPromptFiles } from './prompt-files.ts';
 import { readAgent } from './shared.ts';
@@ -116,5 +116,11 @@ function readEntry(
   const agent = readAgent(content, file, dialect);
   const disabled = disabledProblem(agent);
   if (disabled !== undefined) return disabled;
-  return prompt.ok ? agent : { ...agent, unusable: shownMessage(prompt.reason) };
+  if (!prompt.ok) return { ...agent, unusable: shownMessage(prompt.reason) };
+  return written === '' && isOpencodeOwn(name) ? changeOfOwn(agent) : agent;
+}
+
+function changeOfOwn(agent: AgentDefinition): AgentDefinition {
+  const unusable = `It only changes opencode's own agent \`${agent.name}\`, which is not here: it has no prompt.`;
+  return { ...agent, changesOnly: true, unusable };
 }

@@ -96,6 +96,11 @@ function modeOf(fields: Fields): string | undefined {
   return MODES.find((mode) => mode === said);
 }
 
+/** Whether opencode has an agent of this name built in. */
+export function isOpencodeOwn(name: string): boolean {
+  return BUILT_IN.has(name) || BUILT_IN_PRIMARY.has(name);
+}
+
 function complete(agent: AgentDefinition, fields: Fields, about: OpencodeAgent): AgentDefinition {
   const own = BUILT_IN.get(agent.name) ?? [];
   const before = [...own, ...(about.common ?? [])];

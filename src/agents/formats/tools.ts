@@ -85,7 +85,7 @@ function readSwitches(
 }
 
 /** In opencode's words `write`, `edit` and `patch` are one switch. */
-export function withEditSwitch(names: readonly string[]): readonly string[] {
+function withEditSwitch(names: readonly string[]): readonly string[] {
   const changes = ['Write', 'Edit'];
   return names.some((name) => changes.includes(name) || name === 'MultiEdit')
     ? [...new Set([...names, ...changes])]
@@ -177,7 +177,7 @@ function unreadable(reader: FieldReader, what: string, line: number | undefined)
 }
 
 /** Canonical names; each word that nobody knows is told once. */
-export function knownTools(
+function knownTools(
   reader: FieldReader,
   words: readonly string[],
   line: number | undefined,

@@ -152,6 +152,9 @@ describe('opencode.json', () => {
           prompt: '',
           model: 'some/model',
           unlisted: true,
+          changesOnly: true,
+          unusable:
+            "It only changes opencode's own agent `build`, which is not here: it has no prompt.",
           origin,
           problems: [expect.objectContaining({ code: 'missing-description' })],
         },
