@@ -3,6 +3,7 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { AgentFile, AgentFormat, LoadedAgents } from './format.ts';
 import { OWN_LIMITS } from './limits.ts';
 import { MUSTER_MODES } from './modes.ts';
+import { OWN_FIELDS, readOwnFields } from './own-fields.ts';
 import type { Dialect } from './shared.ts';
 import { nameFromPath, readMarkdownAgent } from './shared.ts';
 
@@ -12,6 +13,7 @@ const MUSTER: Dialect = {
   limits: OWN_LIMITS,
   inactive: ['isolation', 'memory', 'hooks', 'mcp-servers', 'context-files', 'output-schema'],
   loadsBareText: false,
+  own: { names: OWN_FIELDS, read: readOwnFields },
 };
 
 /** Muster's own `*.md`, the built-in agents' too. */

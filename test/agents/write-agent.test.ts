@@ -1,0 +1,164 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { claudeFormat } from '../../src/agents/formats/claude.ts';
+import { musterFormat } from '../../src/agents/formats/muster.ts';
+import { writeAgent } from '../../src/agents/write-agent.ts';
+import type { AgentDefinition } from '../../src/protocol/agent.ts';
+import { TOOL_NAMES } from '../../src/protocol/tool-names.ts';
+import { agentFile, readOne } from './support.ts';
+
+/** All that a file of Muster's own can say. */
+function said(agent: AgentDefinition): object {
+  return { ...agent, origin: null, problems: null, extra: null };
+}
+
+async function rewritten(agent: AgentDefinition): Promise<AgentDefinition> {
+  return readOne(musterFormat, (await writeAgent(agent)).text);
+}
+
+const words = fc.oneof(
+  fc.constantFrom(
+    'true',
+    'null',
+    '~',
+    '12',
+    '0x1f',
+    '1e3',
+    '- a',
+    'a: b',
+    'a #b',
+    '---',
+    '[a]',
+    '{',
+  ),
+  fc.constantFrom(
+    '"a"',
+    "it's",
+    '> a',
+    '| a',
+    '&a',
+    '*a',
+    '!a',
+    '%a',
+    '@a',
+    '`a`',
+    'no',
+    'a,b',
+    '...',
+  ),
+  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }),
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 8 }),
+);
+const texts = fc
+  .array(fc.oneof(words, fc.constantFrom('\n', '\n\n', '\n---\n', '  \n\t', '\n  x: y')), {
+    minLength: 1,
+    maxLength: 6,
+  })
+  .map((parts) => parts.join(''));
+const toolNames = fc.uniqueArray(
+  fc.constantFrom(...TOOL_NAMES, 'mcp__github__search', 'mcp__a-b', 'mcp__c__*', 'mcp__*'),
+  { minLength: 1, maxLength: 5 },
+);
+const fields = fc.record(
+  {
+    name: words,
+    description: texts,
+    aliases: fc.array(words, { maxLength: 3 }),
+    tools: fc.oneof(
+      toolNames,
+      toolNames.map((names) => [...names, 'Task(a, b c)']),
+      toolNames.map((deny) => ({ mode: 'denylist', deny })),
+      fc.constantFrom('*', []),
+    ),
+    disallowedTools: toolNames,
+    'delegates-to': fc.array(words, { maxLength: 3 }),
+    model: words,
+    effort: fc.constantFrom('none', 'low', 'max'),
+    permissionMode: fc.constantFrom('plan', 'default', 'manual', 'auto', 'dontAsk', 'acceptEdits'),
+    'refuses-questions': fc.boolean(),
+    maxTurns: fc.integer({ min: 1 }),
+    'max-tokens': fc.integer({ min: 1 }),
+    'wall-seconds': fc.integer({ min: 1 }),
+    'result-max-tokens': fc.integer({ min: 1 }),
+    'ask-rules': fc.array(words, { maxLength: 2 }),
+    'deny-rules': fc.array(words, { maxLength: 2 }),
+    unlisted: fc.boolean(),
+    background: fc.boolean(),
+    skills: fc.array(words, { maxLength: 3 }),
+    'initial-prompt': texts,
+    color: fc.constantFrom('red', '#00ff00'),
+    parameters: fc.array(
+      fc.record(
+        { name: words, description: texts, default: texts },
+        { requiredKeys: ['name', 'description'] },
+      ),
+      { maxLength: 2 },
+    ),
+    license: words,
+  },
+  { requiredKeys: [] },
+);
+
+describe('a definition that is written as a file', () => {
+  it.each([
+    ['muster', musterFormat],
+    ['claude', claudeFormat],
+  ])('is read again as it was, whatever %s fields and prompt it came from', async (_, format) => {
+    await fc.assert(
+      fc.asyncProperty(fields, texts, async (front, prompt) => {
+        const file = `---\n${JSON.stringify(front)}\n---\n${prompt.replaceAll('\0', '')}\n`;
+        const agent = await readOne(format, file);
+        fc.pre(agent.unusable === undefined);
+        const back = await rewritten(agent);
+        expect({ ...said(back), permissionMode: null }).toEqual({
+          ...said(agent),
+          permissionMode: null,
+        });
+        // Once it is in Muster's words, they stay.
+        expect(said(await rewritten(back))).toEqual(said(back));
+        if (format === musterFormat) expect(back.permissionMode).toBe(agent.permissionMode);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('looks as a person would write it', async () => {
+    const agent = await readOne(
+      claudeFormat,
+      agentFile(
+        'name: Rust Expert',
+        'description: |',
+        '  Writes Rust: traits, lifetimes.',
+        '  Use for *.rs.',
+        'tools: Read, Task(Explore, Plan)',
+        'disallowedTools: [Bash]',
+        'permissionMode: dontAsk',
+        'maxTurns: 4',
+        'license: MIT',
+        'hooks: {a: 1}',
+      ),
+    );
+    const { text, leftOut } = await writeAgent(agent);
+    expect(leftOut).toEqual(['hooks']);
+    expect(text).toBe(
+      [
+        '---',
+        'name: Rust Expert',
+        'description: |-',
+        '  Writes Rust: traits, lifetimes.',
+        '  Use for *.rs.',
+        'tools: Read, Task',
+        'disallowed-tools: Bash',
+        'delegates-to: [Explore, Plan]',
+        'permission-mode: manual',
+        'refuses-questions: true',
+        'max-turns: 4',
+        'license: MIT',
+        '---',
+        '',
+        'Test.',
+        '',
+      ].join('\n'),
+    );
+  });
+});
