@@ -51,21 +51,21 @@ export interface ListingOptions {
 }
 
 export function listAgents(found: DiscoveredAgents, options: ListingOptions): AgentListings {
-  const shadowedBy = Map.groupBy(found.shadowed, ({ by }) => by);
-  const shadowsOf = (path: string): readonly string[] =>
-    (shadowedBy.get(path) ?? []).map(({ agent }) => agent.origin.path);
+  const shadowed = Map.groupBy(found.shadowed, ({ agent }) => agent.name.toLowerCase());
+  const shadowsOf = (name: string): readonly string[] =>
+    (shadowed.get(name.toLowerCase()) ?? []).map(({ agent }) => agent.origin.path);
   const clashes = idClashes(found.agents);
   const used = found.agents.map((agent) => ({
     ...describe(withProblem(agent, clashes.get(agent)), options),
-    shadows: shadowsOf(agent.origin.path),
+    shadows: shadowsOf(agent.name),
     shadowedBy: null,
   }));
-  const shadowed = found.shadowed.map(({ agent, by }) => ({
+  const unused = found.shadowed.map(({ agent, by }) => ({
     ...describe(agent, options),
     shadows: [],
     shadowedBy: by,
   }));
-  return { agents: [...used, ...shadowed], skipped: found.skipped, problems: found.problems };
+  return { agents: [...used, ...unused], skipped: found.skipped, problems: found.problems };
 }
 
 function withProblem(agent: AgentDefinition, problem: AgentProblem | undefined): AgentDefinition {

@@ -13,7 +13,8 @@ export function secretsOf(environment: Environment): readonly string[] {
   );
 }
 
-function isSecret(name: string, value: string): boolean {
+/** Whether a variable or field of this name holds a secret. */
+export function isSecret(name: string, value: string): boolean {
   if (value.length < SHORTEST || PATH.test(value)) return false;
   return isSecretVariable(name);
 }

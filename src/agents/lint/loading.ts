@@ -1,0 +1,68 @@
+import type { AgentProblem } from '../../protocol/agent.ts';
+import type { Finding, Lint, Severity } from './finding.ts';
+
+interface Advice {
+  readonly severity: Severity;
+  /** Null: the message says it. */
+  readonly fix: string | null;
+}
+
+/** What loading told, by its code. What is not here is a warning that says itself what to do. */
+const ADVICE: ReadonlyMap<string, Advice> = new Map<string, Advice>([
+  [
+    'invalid-yaml',
+    {
+      severity: 'warning',
+      fix: 'Put quotes around a value that holds `: ` or ` #`, or write it as a block after `|`.',
+    },
+  ],
+  ['duplicate-key', { severity: 'warning', fix: 'Delete one of the two.' }],
+  [
+    'name-from-filename',
+    { severity: 'note', fix: 'Write `name:` if the file may be called otherwise one day.' },
+  ],
+  ['name-differs-from-folder', { severity: 'note', fix: 'Give both the same name.' }],
+  ['frontmatter-missing', { severity: 'warning', fix: null }],
+  [
+    'unknown-tool',
+    { severity: 'warning', fix: "Write Muster's name of the tool, or take the word out." },
+  ],
+  [
+    'no-known-tools',
+    { severity: 'error', fix: 'List tools that there are, or leave `tools` out.' },
+  ],
+  ['no-tools', { severity: 'note', fix: 'Leave `tools` out if it is to have the core set.' }],
+  ['invalid-tools', { severity: 'error', fix: null }],
+  [
+    'tool-pattern',
+    {
+      severity: 'warning',
+      fix: 'Name the whole tool, and write what it may not do as `deny-rules` or `ask-rules`.',
+    },
+  ],
+  ['tools-beside-star', { severity: 'warning', fix: 'List all of the tools without `*`.' }],
+]);
+
+/** Told by rules of their own, more exactly. */
+const TOLD_ELSEWHERE: ReadonlySet<string> = new Set([
+  'missing-description',
+  'inactive-field',
+  'unknown-field',
+]);
+
+/** What loading told of an agent that did load. */
+export function lintProblems(problems: readonly AgentProblem[]): readonly Lint[] {
+  return problems
+    .filter(({ code }) => !TOLD_ELSEWHERE.has(code))
+    .map(({ code, message, line }) => {
+      const { severity, fix } = ADVICE.get(code) ?? { severity: 'warning', fix: null };
+      return { code, message, line, severity, fix };
+    });
+}
+
+/** What loading told of a file that gave no agent, or fewer than it holds. */
+export function loadingFinding({ code, message, path, line }: AgentProblem): Finding {
+  const severity = code === 'disabled' ? 'note' : 'error';
+  const fix = ADVICE.get(code)?.fix ?? null;
+  return { code, severity, path, line: line ?? null, agent: null, message, fix };
+}

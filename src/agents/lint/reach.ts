@@ -1,0 +1,70 @@
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import { PERMISSION_MODES } from '../../protocol/permission.ts';
+import { fieldLine } from './field-line.ts';
+import type { Lint, LintContext } from './finding.ts';
+
+/** Dialogues that show when to choose an agent: others speak in them, too. */
+const EXAMPLES = /<(examples?|commentary)\b[\s\S]*?(?:<\/\1\s*>|$)/gi;
+/** It says that it changes nothing at all. */
+const CHANGES_NOTHING =
+  /\bread[- ]?only\b|\bonly reads?\b|\b(?:never|not|without) (?:ever )?(?:edit(?:s|ing)?|modif(?:y|ies|ying)|writ(?:e|es|ing)|chang(?:e|es|ing)|touch(?:es|ing)?|alter(?:s|ing)?)\b|\bno (?:edits|changes|modifications|side effects)\b|\bchang(?:es|ing) nothing\b/i;
+/** It says that it looks at things, which takes no writing. */
+const LOOKS =
+  /^\W*(?:\w+ ){0,3}?(?:reviews?|reads?|reports?|audits?|inspects?|explores?|searches|summari[sz]es)\b/i;
+/** And then that it changes them, too. */
+const ALSO_CHANGES =
+  /\b(?:fix|edit|writ|chang|updat|implement|creat|generat|refactor|appl|modif|add|remov|improv|deploy)\w*/i;
+
+const WRITERS = ['Write', 'Edit', 'MultiEdit', 'MoveFile', 'DeleteFile'];
+
+/** Tools and mode beside what it says of itself, and beside what it will get. */
+export function lintReach(agent: AgentDefinition, context: LintContext): readonly Lint[] {
+  return [...lintWidth(agent, context), ...lintMode(agent, context)];
+}
+
+function lintWidth(agent: AgentDefinition, context: LintContext): readonly Lint[] {
+  // Plan mode refuses whatever changes something, so nothing is too wide.
+  if (agent.mode === 'plan' || agent.unusable !== undefined) return [];
+  const description = agent.description.replaceAll(EXAMPLES, ' ');
+  const changesNothing = CHANGES_NOTHING.test(description);
+  if (!changesNothing && (!LOOKS.test(description) || ALSO_CHANGES.test(description))) return [];
+  const wide = [...WRITERS, ...(changesNothing ? ['Bash'] : [])].filter((name) => has(agent, name));
+  if (wide.length === 0) return [];
+  const said = changesNothing ? 'that it changes nothing' : 'that it only looks';
+  const which =
+    agent.tools.mode === 'allow' ? wide.join(', ') : `the whole core set, ${wide.join(', ')} too`;
+  return [
+    {
+      code: 'too-wide-tools',
+      severity: 'warning',
+      message: `Its description says ${said}, but it has ${which}.`,
+      fix: 'List what it needs, as in `tools: Read, Grep, Glob`, or write `permission-mode: plan`.',
+      line:
+        fieldLine(context.text, ['tools', 'allowed-tools']) ??
+        fieldLine(context.text, ['description']),
+    },
+  ];
+}
+
+function has({ tools, disallowedTools }: AgentDefinition, name: string): boolean {
+  if (disallowedTools.includes(name)) return false;
+  if (tools.mode === 'allow') return tools.names.includes(name);
+  const onRequest = name === 'MoveFile' || name === 'DeleteFile';
+  return !onRequest && !(tools.mode === 'deny' && tools.names.includes(name));
+}
+
+function lintMode(agent: AgentDefinition, context: LintContext): readonly Lint[] {
+  const { effectiveMode, parentMode, text } = context;
+  if (agent.mode === null) return [];
+  if (PERMISSION_MODES.indexOf(agent.mode) <= PERMISSION_MODES.indexOf(effectiveMode)) return [];
+  const asked = agent.permissionMode ?? agent.mode;
+  return [
+    {
+      code: 'mode-not-granted',
+      severity: 'note',
+      message: `It asks for the mode ${asked} and gets ${effectiveMode}: no agent gets more than the main agent has (${parentMode}).`,
+      fix: `To grant it, start with \`--permission-mode ${agent.mode}\`, or set permissions.mode.`,
+      line: fieldLine(text, ['permission-mode', 'approval-mode', 'sandbox-mode']),
+    },
+  ];
+}

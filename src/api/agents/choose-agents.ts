@@ -1,0 +1,58 @@
+import { realpathSync } from 'node:fs';
+import { agentsInFile } from '../../agents/agent-file.ts';
+import type { DiscoveredAgents } from '../../agents/found.ts';
+import { systemErrorCode } from '../../base/errors.ts';
+import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
+import { agentNamed } from './find-agents.ts';
+
+export interface ChosenAgents {
+  readonly agents: readonly AgentDefinition[];
+  /** Of files that gave none. */
+  readonly problems: readonly AgentProblem[];
+}
+
+/** Whether a word of a command line names a file, and not an agent: it has a `/` or ends like one. */
+export function isAgentFile(word: string): boolean {
+  return word.includes('/') || /\.(?:md|toml|jsonc?|ya?ml)$/i.test(word);
+}
+
+/**
+ * The agents that words name: names of those found, and absolute paths of files; without words all that
+ * were found, shadowed ones last. Throws UsageError for a name that nobody has.
+ */
+export async function chooseAgents(
+  words: readonly string[],
+  found: DiscoveredAgents,
+): Promise<ChosenAgents> {
+  const all = [...found.agents, ...found.shadowed.map(({ agent }) => agent)];
+  if (words.length === 0) return { agents: all, problems: found.problems };
+  const chosen = await Promise.all(words.map((word) => chosenBy(word, all, found)));
+  return {
+    agents: [...new Set(chosen.flatMap(({ agents }) => agents))],
+    problems: chosen.flatMap(({ problems }) => problems),
+  };
+}
+
+/** A file that was found already is that agent, with what is known of it. */
+async function chosenBy(
+  word: string,
+  all: readonly AgentDefinition[],
+  found: DiscoveredAgents,
+): Promise<ChosenAgents> {
+  if (!isAgentFile(word)) return { agents: [agentNamed(word, found)], problems: [] };
+  const real = realPath(word);
+  const known = all.filter(({ origin }) => realPath(origin.path) === real);
+  if (known.length > 0) return { agents: known, problems: [] };
+  const { items, problems } = await agentsInFile(word);
+  return { agents: items, problems };
+}
+
+/** The path itself where nothing is there. */
+function realPath(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error;
+    return path;
+  }
+}

@@ -1,0 +1,78 @@
+import { homedir } from 'node:os';
+import { discoverAgents } from '../../agents/discover.ts';
+import { findAgent } from '../../agents/find.ts';
+import type { DiscoveredAgents } from '../../agents/found.ts';
+import { UsageError } from '../../base/errors.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import { readEnvironment, type Environment } from '../../sys/env.ts';
+import type { ProjectTrust, UntrustedVerdict } from '../../sys/project-file.ts';
+import { loadConfig, type LoadedConfig } from '../config/load.ts';
+import type { FlagValue } from '../config/text-layer.ts';
+import { projectTrust } from '../trust/project-trust.ts';
+import { untrustedSummary } from '../trust/notice.ts';
+import { workspaceRoots } from '../workspace.ts';
+
+export interface AgentsPlace {
+  readonly cwd: string;
+  readonly trustProject: boolean;
+  /** As `--data-dir`: where it is kept what is trusted. */
+  readonly dataDir?: string;
+  readonly environment?: Environment;
+  /** The last layer of the configuration. */
+  readonly flags?: readonly FlagValue[];
+  /** Told why nothing that was trusted counts, in one line. Default: nobody hears it. */
+  readonly onNotice?: (line: string) => void;
+}
+
+export interface AgentsHere {
+  /** Absolute and real. */
+  readonly cwd: string;
+  readonly environment: Environment;
+  readonly home: string;
+  readonly loaded: LoadedConfig;
+  readonly found: DiscoveredAgents;
+  /** Files that were read although nobody has trusted them, by path. */
+  readonly untrusted: ReadonlyMap<string, UntrustedVerdict>;
+}
+
+/**
+ * The agents of a directory, with the configuration that holds there. `reads`: what a project's files
+ * need for being read, to look at them; to act, they need be trusted. Throws UsageError for a wrong
+ * configuration or directory.
+ */
+export async function agentsHere(
+  place: AgentsPlace,
+  { reads }: { readonly reads: 'trusted' | 'all' } = { reads: 'trusted' },
+): Promise<AgentsHere> {
+  const environment = place.environment ?? readEnvironment();
+  const [cwd] = workspaceRoots(place.cwd, []);
+  const { dataDir, trustProject: decision, flags = [] } = place;
+  const home = environment['HOME'] || homedir();
+  const state = { environment, home, cwd, ...(dataDir === undefined ? {} : { dataDir }) };
+  const onProblem = place.onNotice ?? (() => {});
+  const trust = projectTrust({ ...state, decision, onProblem });
+  const loaded = await loadConfig({ environment, home, cwd, trust, flags });
+  const untrusted = new Map<string, UntrustedVerdict>();
+  const reader = reads === 'all' ? readingAll(trust, untrusted) : trust;
+  const found = await discoverAgents({ cwd, environment, trust: reader });
+  return { cwd, environment, home, loaded, found, untrusted };
+}
+
+/** Lets all be read, and notes what may not act. */
+function readingAll(trust: ProjectTrust, untrusted: Map<string, UntrustedVerdict>): ProjectTrust {
+  return {
+    judge(file, hash) {
+      const verdict = trust.judge(file, hash);
+      if (verdict.state !== 'trusted') untrusted.set(file.path, verdict);
+      return { state: 'trusted' };
+    },
+  };
+}
+
+/** The agent of this name. Throws UsageError that names the nearest ones. */
+export function agentNamed(name: string, { agents, skipped }: DiscoveredAgents): AgentDefinition {
+  const found = findAgent(name, agents);
+  if (found.ok) return found.agent;
+  const unused = untrustedSummary({ files: [], skipped });
+  throw new UsageError(unused === null ? found.error.message : `${found.error.message}\n${unused}`);
+}

@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest';
+import { loadBuiltinAgents } from '../../../src/agents/discover.ts';
+import { claudeFormat } from '../../../src/agents/formats/claude.ts';
+import { musterFormat } from '../../../src/agents/formats/muster.ts';
+import type { LintContext } from '../../../src/agents/lint/finding.ts';
+import { lintAgent } from '../../../src/agents/lint/lint-agent.ts';
+import type { AgentDefinition } from '../../../src/protocol/agent.ts';
+import { agentFile, readOne } from '../support.ts';
+
+const PLAIN: LintContext = {
+  text: null,
+  effectiveMode: 'default',
+  parentMode: 'default',
+  model: { warning: null, isConfigured: true },
+  secrets: [],
+  shadowedBy: null,
+  clash: null,
+  shadows: [],
+};
+const USE = 'description: Reviews migrations. Use after a change to the schema.';
+
+/** `severity line code` of all findings, in order. */
+async function lint(
+  lines: readonly string[],
+  context: Partial<LintContext> = {},
+  format = musterFormat,
+): Promise<readonly string[]> {
+  const text = agentFile(...lines);
+  const agent = await readOne(format, text);
+  return lintAgent(agent, { ...PLAIN, text, ...context }).map(
+    ({ severity, line, code }) => `${severity} ${line ?? '-'} ${code}`,
+  );
+}
+
+async function agentNamed(name: string, path: string): Promise<AgentDefinition> {
+  const agent = await readOne(musterFormat, agentFile(`name: ${name}`));
+  const scope = path.startsWith('builtin:') ? 'builtin' : 'user';
+  return { ...agent, origin: { scope, vendor: 'muster', path } };
+}
+
+describe('lintAgent', () => {
+  it('has nothing against the built-in agents', async () => {
+    const agents = await loadBuiltinAgents();
+    expect(
+      agents.flatMap((agent) =>
+        lintAgent(agent, { ...PLAIN, effectiveMode: agent.mode ?? 'default' }),
+      ),
+    ).toEqual([]);
+  });
+
+  it('says where, what and what to do', async () => {
+    const text = agentFile('name: a', USE, 'tools: Read, Gerp');
+    const agent = await readOne(musterFormat, text);
+    expect(lintAgent(agent, { ...PLAIN, text })).toEqual([
+      {
+        code: 'unknown-tool',
+        severity: 'warning',
+        path: '/agents/tester.md',
+        line: 4,
+        agent: 'a',
+        message: 'Unknown tool `Gerp`; it is left out.',
+        fix: "Write Muster's name of the tool, or take the word out.",
+      },
+    ]);
+  });
+
+  it.each<[string, readonly string[], readonly string[]]>([
+    ['nothing is wrong', ['name: a', USE, 'tools: Read'], []],
+    ['no description', ['name: a'], ['warning - missing-description']],
+    ['an empty one', ['name: a', 'description: ""'], ['warning 3 missing-description']],
+    [
+      'the name again',
+      ['name: Rust Expert', 'description: rust-expert'],
+      ['warning 3 vague-description'],
+    ],
+    ['very short', ['name: a', 'description: Knows Rust'], ['warning 3 vague-description']],
+    [
+      'no verb',
+      ['name: a', 'description: Senior Rust backend expert'],
+      ['warning 3 vague-description'],
+    ],
+    ['a verb', ['name: a', 'description: Optimizes slow SQL queries'], []],
+    ['when to use it', ['name: a', 'description: The expert for slow queries'], []],
+    ['another language', ['name: a', 'description: Prüft alle Änderungen am Schema'], []],
+    ['another script', ['name: a', 'description: 审查数据库迁移和模式更改'], []],
+    ['a short one in it', ['name: a', 'description: 审查'], ['warning 3 vague-description']],
+    ['a very long one', ['name: a', `${USE} ${'x'.repeat(2100)}`], ['note 3 long-description']],
+    [
+      'broken YAML',
+      ['name: a', 'description: Use: for: this and that'],
+      ['warning 3 invalid-yaml'],
+    ],
+    ['a key twice', ['name: a', USE, 'color: red', 'color: blue'], ['warning 5 duplicate-key']],
+    ['no name', [USE], ['note - name-from-filename']],
+    [
+      'no tools that are known',
+      ['name: a', USE, 'tools: Foo'],
+      ['warning 4 unknown-tool', 'error 4 no-known-tools'],
+    ],
+    ['no tools', ['name: a', USE, 'tools: []'], ['note 4 no-tools']],
+    ['unreadable tools', ['name: a', USE, 'tools: 7'], ['error 4 invalid-tools']],
+    [
+      'fields that change what it does, and others',
+      ['name: a', USE, 'hooks: {}', 'x: 1', 'mcpServers: {}', 'y: 2'],
+      ['warning 4 inactive-field', 'note 5 unknown-field', 'warning 6 inactive-field'],
+    ],
+  ])('%s', async (_, lines, expected) => {
+    expect(await lint(lines)).toEqual(expected);
+  });
+
+  it.each<[string, readonly string[], boolean]>([
+    ['only reads, and has all', ['description: Only reads code for questions'], true],
+    [
+      'only reads, in plan mode',
+      ['description: Only reads code for questions', 'mode: plan'],
+      false,
+    ],
+    ['never edits, and has Bash', ['description: Never edits files', 'tools: Read, Bash'], true],
+    [
+      'never edits, all but writing',
+      ['description: Never edits files', 'disallowedTools: Write, Edit, MultiEdit, Bash'],
+      false,
+    ],
+    ['reviews, with Bash', ['description: Reviews a diff for bugs', 'tools: Read, Bash'], false],
+    ['reviews, with Write', ['description: Reviews a diff for bugs', 'tools: Read, Write'], true],
+    [
+      'reviews and fixes',
+      ['description: Reviews a diff and fixes bugs', 'tools: Read, Write'],
+      false,
+    ],
+    [
+      'reads alone in an example',
+      ['description: Implements plans <example>without changing it</example>', 'tools: Write'],
+      false,
+    ],
+    ['is not changed itself', ['description: Tests what is not changed', 'tools: Write'], false],
+    ['writes', ['description: Implements what a plan says', 'tools: Read, Write'], false],
+  ])('too wide tools: %s', async (_, lines, expected) => {
+    const front = ['name: a', ...lines].map((line) => line.replace(/^mode:/, 'permissionMode:'));
+    const codes = (await lint(front)).filter((each) => each.endsWith('too-wide-tools'));
+    expect(codes.length > 0).toBe(expected);
+  });
+
+  it('an empty prompt', async () => {
+    const agent = await readOne(musterFormat, `---\nname: a\n${USE}\n---\n`);
+    expect(lintAgent(agent, PLAIN).map(({ code }) => code)).toEqual(['empty-prompt']);
+  });
+
+  it('a mode that it will not get', async () => {
+    const lines = ['name: a', USE, 'permissionMode: bypassPermissions'];
+    expect(await lint(lines, {}, claudeFormat)).toEqual(['note 4 mode-not-granted']);
+    expect(await lint(lines, { effectiveMode: 'autonomous' }, claudeFormat)).toEqual([]);
+  });
+
+  it('a model that there is not: a note where there is none at all', async () => {
+    const lines = ['name: a', USE, 'model: big-1'];
+    const warning = 'a asks for the model "big-1", which is not usable';
+    const told = (isConfigured: boolean) => lint(lines, { model: { warning, isConfigured } });
+    expect(await told(true)).toEqual(['warning 4 unknown-model']);
+    expect(await told(false)).toEqual(['note 4 unknown-model']);
+  });
+
+  it('a secret, never its text', async () => {
+    const secrets = [{ line: 7, what: 'a key' }];
+    expect(await lint(['name: a', USE], { secrets })).toEqual(['error 7 secret']);
+  });
+
+  it('an agent that cannot be started', async () => {
+    const agent = await readOne(musterFormat, agentFile('name: a', USE));
+    const findings = lintAgent({ ...agent, unusable: 'It is remote.' }, PLAIN);
+    expect(findings).toMatchObject([
+      { code: 'unusable', severity: 'error', message: 'It cannot be started: It is remote.' },
+    ]);
+  });
+
+  it('agents of the same name', async () => {
+    const lines = ['name: a', USE];
+    const beside = await agentNamed('A', '/agents/b.md');
+    const elsewhere = await agentNamed('A', '/other/b.md');
+    const builtin = await agentNamed('A', 'builtin:a');
+    expect(await lint(lines, { shadowedBy: beside })).toEqual(['warning 2 same-name']);
+    expect(await lint(lines, { shadowedBy: elsewhere })).toEqual(['note 2 shadowed']);
+    expect(await lint(lines, { shadows: [builtin, elsewhere] })).toEqual([
+      'note 2 replaces-built-in',
+    ]);
+    expect(await lint(lines, { clash: '`a` means `A`.' })).toEqual(['warning 2 id-clash']);
+    expect(lintAgent(builtin, { ...PLAIN, shadowedBy: elsewhere })).toMatchObject([
+      { code: 'missing-description' },
+    ]);
+  });
+});
