@@ -31,7 +31,7 @@ import { Retention } from './retention.ts';
 import { openSavedAnswers } from './saved-answers.ts';
 import { announced, sandboxOf } from './sandbox.ts';
 import { secretsOf } from './secrets.ts';
-import { Session, type Muster } from './session.ts';
+import { Session, type Muster, type SessionParts } from './session.ts';
 import { connectLimits, engineSettings, modelSettings } from './settings.ts';
 import { stateDirectory } from './state-place.ts';
 import { untrustedNotice } from './trust/notice.ts';
@@ -42,6 +42,11 @@ import { workspaceRoots } from './workspace.ts';
 
 /** Puts all parts together. Throws UsageError for a wrong option or configuration. */
 export async function createMuster(options: MusterOptions = {}): Promise<Muster> {
+  return new Session(await sessionParts(options));
+}
+
+/** What `createMuster` puts together. */
+export async function sessionParts(options: MusterOptions): Promise<SessionParts> {
   const environment = options.environment ?? readEnvironment();
   const place = { environment, home: environment['HOME'] || homedir() };
   const roots = workspaceRoots(options.cwd ?? process.cwd(), options.addDirs ?? []);
@@ -147,7 +152,7 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
   const maxTurns = options.maxTurns ?? null;
   const isModeFlag = loaded.settings.get('permissions.mode')?.source.kind === 'flag';
   const modeFlag = isModeFlag ? config.permissions.mode : null;
-  return new Session({
+  return {
     engine,
     inbox,
     isOnAskChosen: options.questions !== undefined || onAskSetting?.source.kind !== 'default',
@@ -170,7 +175,7 @@ export async function createMuster(options: MusterOptions = {}): Promise<Muster>
     maxTurns,
     modeFlag,
     verbose,
-  });
+  };
 }
 
 /** Links resolved, also of what does not exist yet: paths of calls are compared with it. */

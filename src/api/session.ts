@@ -83,7 +83,7 @@ export interface Muster {
   close(): Promise<void>;
 }
 
-interface SessionParts {
+export interface SessionParts {
   readonly engine: Engine;
   readonly inbox: Inbox;
   /** Whether somebody has said what happens to questions. */

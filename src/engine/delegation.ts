@@ -1,12 +1,13 @@
 import { MusterError } from '../base/errors.ts';
-import { modelWishes } from '../protocol/agent.ts';
+import { modelWishes, type AgentDefinition } from '../protocol/agent.ts';
 import type { TaskState } from '../protocol/state.ts';
 import { isBegunBy } from '../protocol/stint.ts';
 import type { ToolContext, ToolOutput } from '../protocol/tool.ts';
 import { findDelegable } from './delegable.ts';
+import type { EngineDeps } from './deps.ts';
 import { foldLog } from './fold-log.ts';
 import { runTask } from './loop.ts';
-import { DEFAULT_AGENT } from './plan-child.ts';
+import { DEFAULT_AGENT, type ChildWish } from './plan-child.ts';
 import { handedIn } from './reach.ts';
 import { parentText } from './result.ts';
 import { resumeChild } from './resume-child.ts';
@@ -65,7 +66,8 @@ async function startChild(workshop: Workshop, call: TaskCall): Promise<string | 
     });
     return child instanceof MusterError ? child : child.spec.id;
   }
-  await prepareModels(workshop, call);
+  await prepareModels(workshop.deps, caller.spec.agent, input);
+  caller.signal.throwIfAborted();
   const child = spawnChild(workshop, { ...call, announced });
   if (child instanceof MusterError) return child;
   void runTask(workshop.deps, child);
@@ -73,14 +75,16 @@ async function startChild(workshop: Workshop, call: TaskCall): Promise<string | 
 }
 
 /** Before anything is decided: from there on nothing may come between. */
-async function prepareModels({ deps }: Workshop, { caller, input }: TaskCall): Promise<void> {
-  if (deps.models.prepare === undefined) return;
-  const word = input.subagentType ?? DEFAULT_AGENT;
-  const found = findDelegable(word, caller.spec.agent, deps.agents.agents());
+export async function prepareModels(
+  { agents, models }: Pick<EngineDeps, 'agents' | 'models'>,
+  by: AgentDefinition,
+  { subagentType = DEFAULT_AGENT, ofSkill }: ChildWish,
+): Promise<void> {
+  if (models.prepare === undefined) return;
+  const found = findDelegable(subagentType, by, agents.agents());
   if (!found.ok) return;
-  const { model } = input.ofSkill ?? {};
-  await deps.models.prepare(model === undefined ? modelWishes(found.agent) : [model]);
-  caller.signal.throwIfAborted();
+  const model = ofSkill?.model;
+  await models.prepare(model === undefined ? modelWishes(found.agent) : [model]);
 }
 
 /** That of the process that made a task; each one that takes its log over begins another. */

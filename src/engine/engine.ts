@@ -4,14 +4,14 @@ import { newId } from '../base/ids.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { TaskInput } from '../protocol/event.ts';
 import { openQuestions } from '../protocol/inbox-state.ts';
-import type { ResolvedModel } from '../protocol/model.ts';
+import type { RequestPrefix, ResolvedModel } from '../protocol/model.ts';
 import type { Question } from '../protocol/question.ts';
 import type { Rights } from '../protocol/permission.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskSource, TaskSpec } from '../protocol/task.ts';
 import type { JsonObject } from '../base/json.ts';
 import { createTask } from './create-task.ts';
-import { createDelegation } from './delegation.ts';
+import { createDelegation, prepareModels } from './delegation.ts';
 import type { EngineDeps } from './deps.ts';
 import { equip, whyUnusable } from './equipment.ts';
 import { foldLog } from './fold-log.ts';
@@ -20,6 +20,7 @@ import { runTask } from './loop.ts';
 import { openTasks } from './open-task.ts';
 import { mentionsIn, personMessage } from './mentions.ts';
 import { Pace } from './pace.ts';
+import { planChild, type ChildPlan, type ChildWish, type Delegator } from './plan-child.ts';
 import { PrefixCache } from './prefix.ts';
 import { describePrompt } from './prompt.ts';
 import { answerLeft } from './record-answer.ts';
@@ -80,6 +81,12 @@ export interface ResumeBelowRequest {
   readonly maxTurns?: number;
 }
 
+/** A child as it would be made. */
+export interface PlannedChild extends ChildPlan {
+  /** What its requests begin with, but for the line that is particular to one task. */
+  readonly prefix: RequestPrefix;
+}
+
 /** Runs the tasks of this process. One engine serves any number of trees. */
 export class Engine {
   private readonly deps: EngineDeps;
@@ -129,6 +136,16 @@ export class Engine {
     });
     void runTask(this.deps, run);
     return run;
+  }
+
+  /** What a Task call would make, and how its requests would begin. Nothing is made. */
+  async plan(by: Delegator, wish: ChildWish): Promise<PlannedChild | MusterError> {
+    const { deps, prefixes } = this.workshop;
+    await prepareModels(deps, by.agent, wish);
+    const plan = planChild(deps, by, wish);
+    if (plan instanceof MusterError) return plan;
+    const { prompt, tools } = plan.equipment;
+    return { ...plan, prefix: prefixes.get(prompt, tools).prefix };
   }
 
   /**

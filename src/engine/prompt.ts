@@ -69,26 +69,38 @@ Types, each with its use; take the one that fits:`;
 const SKILLS = `# Skills
 Instructions for work of some kind, by people who know how it is done here. Where one fits what is asked, load it with Skill before you begin, and follow it.`;
 
+/** A part of a system prompt. */
+export interface PromptPart {
+  /** For whoever looks at what a prompt is made of. */
+  readonly name: string;
+  readonly text: string;
+}
+
 /**
  * The system prompt that all tasks of one type share, in the order that keeps the longest common
  * prefix: identity, mode, guidelines, the type's own prompt, environment.
  */
 export function systemPrompt(input: PromptInput): readonly string[] {
+  const parts = promptParts(input);
+  return [parts.map(({ text }) => text).join('\n\n')];
+}
+
+/** What `systemPrompt` is joined from. */
+export function promptParts(input: PromptInput): readonly PromptPart[] {
   const { agent, mode, isRoot, types, firstPrompt, skills, preloaded, environment } = input;
   const guidelines = [...GUIDELINES, ...(isRoot ? MAIN_GUIDELINES : CHILD_GUIDELINES)];
   const own = ownPrompt(agent);
   const list = typeList({ types, prompt: firstPrompt });
-  const parts = [
-    isRoot ? MAIN_IDENTITY : CHILD_IDENTITY,
-    MODES[mode],
-    `# Guidelines\n${bullets(guidelines)}`,
-    ...(list.length === 0 ? [] : [`${DELEGATION}\n${list.join('\n')}`]),
-    ...(skills.length === 0 ? [] : [`${SKILLS}\n${bullets(skills)}`]),
-    ...(own === '' ? [] : [`# Agent type: ${agent.name}\n${own}`]),
-    ...preloaded.map((text) => `# ${text}`),
-    `# Environment\n${environmentText(environment)}`,
+  return [
+    { name: 'identity', text: isRoot ? MAIN_IDENTITY : CHILD_IDENTITY },
+    { name: 'mode', text: MODES[mode] },
+    { name: 'guidelines', text: `# Guidelines\n${bullets(guidelines)}` },
+    ...(list.length === 0 ? [] : [{ name: 'agents', text: `${DELEGATION}\n${list.join('\n')}` }]),
+    ...(skills.length === 0 ? [] : [{ name: 'skills', text: `${SKILLS}\n${bullets(skills)}` }]),
+    ...(own === '' ? [] : [{ name: 'its prompt', text: `# Agent type: ${agent.name}\n${own}` }]),
+    ...preloaded.map((text) => ({ name: 'preloaded skill', text: `# ${text}` })),
+    { name: 'environment', text: `# Environment\n${environmentText(environment)}` },
   ];
-  return [parts.join('\n\n')];
 }
 
 /** The last system line: what is particular to one task. */

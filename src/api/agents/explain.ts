@@ -1,0 +1,228 @@
+import { createHash } from 'node:crypto';
+import { inactiveFields, type InactiveField } from '../../agents/lint/inactive.ts';
+import { MusterError } from '../../base/errors.ts';
+import { byteLength } from '../../base/text.ts';
+import type { PlannedChild } from '../../engine/engine.ts';
+import { estimateTokens } from '../../engine/estimate.ts';
+import { MAIN_AGENT } from '../../engine/main-agent.ts';
+import { promptParts } from '../../engine/prompt.ts';
+import { resolveMain } from '../../model/resolve.ts';
+import { rootRights } from '../../policy/attenuate.ts';
+import type { DroppedTool } from '../../policy/tool-view.ts';
+import type { AgentOrigin, AgentProblem, Effort } from '../../protocol/agent.ts';
+import { modelName, type ResolvedModel } from '../../protocol/model.ts';
+import type { PermissionMode, PermissionRule, Rights } from '../../protocol/permission.ts';
+import type { TaskLimits } from '../../protocol/task.ts';
+import { sessionParts } from '../muster.ts';
+import type { MusterOptions } from '../options.ts';
+import { Session } from '../session.ts';
+import { agentNamed } from './find-agents.ts';
+
+export interface ExplainRequest extends Pick<
+  MusterOptions,
+  'cwd' | 'addDirs' | 'dataDir' | 'trustProject' | 'flags' | 'environment' | 'onNotice'
+> {
+  /** An agent's name or alias. */
+  readonly name: string;
+}
+
+/** A text that stands in every request. Tokens are estimated. */
+export interface ContextSource {
+  readonly name: string;
+  readonly bytes: number;
+  readonly tokens: number;
+}
+
+export interface ExplainedLimit {
+  /** Null: none. */
+  readonly value: number | null;
+  /** Whose wish it is; of equal ones the definition's. */
+  readonly from: 'configuration' | 'definition' | null;
+}
+
+/** What an agent becomes when the main agent delegates to it. */
+export interface AgentExplanation {
+  readonly name: string;
+  readonly origin: AgentOrigin;
+  readonly tools: {
+    /** In request order. */
+    readonly names: readonly string[];
+    /** What it was meant to have and does not get, and why. */
+    readonly dropped: readonly DroppedTool[];
+    /** What the file asks for and nobody knows. */
+    readonly unknown: readonly string[];
+  };
+  /** Names of the agents that it may delegate to; empty: it has no Task tool. */
+  readonly delegatesTo: readonly string[];
+  readonly rights: {
+    readonly mode: PermissionMode;
+    /** What the file asks for, in its vendor's word. */
+    readonly asked: string | null;
+    readonly parentMode: PermissionMode;
+    readonly refusesQuestions: boolean;
+    readonly disallowedTools: readonly string[];
+    readonly rules: Readonly<Record<keyof Rights['rules'], readonly ExplainedRule[]>>;
+    readonly roots: readonly string[];
+    readonly network: boolean;
+    readonly depth: number;
+    readonly maxDepth: number;
+  };
+  readonly model: {
+    /** `provider/id`. */
+    readonly name: string;
+    readonly tier: string | null;
+    /** How it was chosen, first the wish. */
+    readonly chain: readonly string[];
+    readonly warning: string | null;
+    /** Null: the model's own. */
+    readonly effort: Effort | null;
+  };
+  readonly limits: Readonly<Record<keyof TaskLimits, ExplainedLimit>>;
+  /** Whether a call that does not say runs it in the background. */
+  readonly background: boolean;
+  /** Whether only a person chooses it, and no model is told of it. */
+  readonly unlisted: boolean;
+  readonly context: {
+    /** Of the system prompt without its last line, which is particular to one task. */
+    readonly systemSha256: string;
+    readonly bytes: number;
+    readonly tokens: number;
+    readonly sources: readonly ContextSource[];
+  };
+  /** Fields that are kept and do nothing. */
+  readonly inactive: readonly InactiveField[];
+  /** The system prompt without its last line. */
+  readonly system: readonly string[];
+}
+
+export interface ExplainedRule {
+  /** As written. */
+  readonly rule: string;
+  readonly where: string;
+}
+
+/**
+ * What a Task call for an agent would make, by the very code that a run makes it with; nothing is made,
+ * and no model is asked. Throws UsageError for an unknown name or a wrong configuration, MusterError for
+ * an agent that cannot be started.
+ */
+export async function explainAgent({
+  name,
+  ...options
+}: ExplainRequest): Promise<AgentExplanation> {
+  const parts = await sessionParts({ ...options, log: false, questions: 'deny' });
+  const session = new Session(parts);
+  try {
+    const { agents, engine, grant, setup } = parts;
+    // That files were not used was told when they were not.
+    const agent = agentNamed(name, { ...agents.discovered, skipped: [] });
+    const [cwd = ''] = grant.roots;
+    const rights = rootRights(grant, null);
+    const model = resolveMain(setup, { agent: MAIN_AGENT, prompt: '' });
+    const plan = await engine.plan(
+      { agent: MAIN_AGENT, rights, model, cwd },
+      { prompt: '', subagentType: agent.name },
+    );
+    if (plan instanceof MusterError) {
+      throw new MusterError(plan.code, plan.message.replace(/^subagent_type: /, ''));
+    }
+    return explanation(plan, rights.mode);
+  } finally {
+    await session.close();
+  }
+}
+
+function explanation(plan: PlannedChild, parentMode: PermissionMode): AgentExplanation {
+  const { agent, background, equipment, prefix } = plan;
+  const { names, sources } = contextOf(plan);
+  return {
+    name: agent.name,
+    origin: agent.origin,
+    tools: { names, dropped: equipment.dropped, unknown: unknownTools(agent.problems) },
+    delegatesTo: equipment.prompt.types.map((type) => type.name),
+    rights: rightsOf(plan, parentMode),
+    model: modelOf(plan),
+    limits: limitsOf(plan),
+    background,
+    unlisted: agent.unlisted === true,
+    context: {
+      systemSha256: createHash('sha256').update(prefix.system.join('\n\n')).digest('hex'),
+      bytes: total(sources, 'bytes'),
+      tokens: total(sources, 'tokens'),
+      sources,
+    },
+    inactive: inactiveFields(agent),
+    system: prefix.system,
+  };
+}
+
+function unknownTools(problems: readonly AgentProblem[]): readonly string[] {
+  return problems.filter(({ code }) => code === 'unknown-tool').map(({ message }) => message);
+}
+
+function contextOf({ equipment, prefix }: PlannedChild) {
+  const parts = promptParts(equipment.prompt).map(({ name, text }) => sourceOf(name, text));
+  const tools = prefix.tools.map((tool) => sourceOf(`tool ${tool.name}`, JSON.stringify(tool)));
+  return { names: prefix.tools.map(({ name }) => name), sources: [...parts, ...tools] };
+}
+
+function sourceOf(name: string, text: string): ContextSource {
+  return { name, bytes: byteLength(text), tokens: estimateTokens(text) };
+}
+
+function total(sources: readonly ContextSource[], of: 'bytes' | 'tokens'): number {
+  return sources.reduce((sum, each) => sum + each[of], 0);
+}
+
+function rightsOf(
+  { agent, rights }: PlannedChild,
+  parentMode: PermissionMode,
+): AgentExplanation['rights'] {
+  const { mode, rules, disallowedTools, roots, network, depth, maxDepth } = rights;
+  const told = (list: readonly PermissionRule[]): readonly ExplainedRule[] =>
+    list.map(({ text, source }) => ({ rule: text, where: source.where }));
+  return {
+    mode,
+    asked: agent.permissionMode,
+    parentMode,
+    refusesQuestions: rights.refusesQuestions === true,
+    disallowedTools,
+    rules: { allow: told(rules.allow), ask: told(rules.ask), deny: told(rules.deny) },
+    roots,
+    network,
+    depth,
+    maxDepth,
+  };
+}
+
+function modelOf({ agent, model }: PlannedChild): AgentExplanation['model'] {
+  const { chain, tier, warning }: ResolvedModel = model;
+  return {
+    name: modelName(model),
+    tier: tier ?? null,
+    chain,
+    warning: warning ?? null,
+    effort: agent.effort ?? null,
+  };
+}
+
+function limitsOf({ agent, limits }: PlannedChild): AgentExplanation['limits'] {
+  const { maxTurns, maxTokens, wallSeconds, resultMaxTokens } = agent.limits;
+  const wished = {
+    maxTurns,
+    maxTokens,
+    wallMs: wallSeconds === undefined ? undefined : wallSeconds * 1000,
+    resultMaxTokens,
+  };
+  const limit = (key: keyof TaskLimits): ExplainedLimit => {
+    const value = limits[key];
+    if (value === null) return { value, from: null };
+    return { value, from: wished[key] === value ? 'definition' : 'configuration' };
+  };
+  return {
+    maxTurns: limit('maxTurns'),
+    maxTokens: limit('maxTokens'),
+    wallMs: limit('wallMs'),
+    resultMaxTokens: limit('resultMaxTokens'),
+  };
+}
