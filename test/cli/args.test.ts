@@ -160,16 +160,93 @@ it('takes a file of agents', () => {
 
 describe('a command', () => {
   const place = { cwd: null, trustProject: false };
+  const agents = { ...place, json: false, dataDir: null };
   it.each([
     [['skills', 'list'], { kind: 'skills-list', json: false, ...place, dir: null }],
     [
       ['skills', 'check', '--json', '--dir', 'd'],
       { kind: 'skills-check', json: true, ...place, dir: 'd' },
     ],
-    [['agents', 'list'], { kind: 'agents-list', json: false, ...place, dir: null }],
+    [['agents', 'list'], { kind: 'agents-list', ...agents, verbose: false, dir: null }],
     [
-      ['--json', 'agents', '--dir', 'd', 'list', '--trust-project', '--cwd', 'c'],
-      { kind: 'agents-list', json: true, cwd: 'c', trustProject: true, dir: 'd' },
+      ['--json', 'agents', '--dir', 'd', 'list', '--trust-project', '--cwd', 'c', '--verbose'],
+      {
+        kind: 'agents-list',
+        json: true,
+        cwd: 'c',
+        trustProject: true,
+        dataDir: null,
+        verbose: true,
+        dir: 'd',
+      },
+    ],
+    [
+      ['agents', 'show', 'A', '--data-dir', 'd'],
+      { kind: 'agents-show', ...agents, dataDir: 'd', name: 'A' },
+    ],
+    [['agents', 'check'], { kind: 'agents-check', ...agents, names: [], strict: false, dir: null }],
+    [
+      ['agents', 'check', 'A', 'b.md', '--strict', '--dir', 'd'],
+      { kind: 'agents-check', ...agents, names: ['A', 'b.md'], strict: true, dir: 'd' },
+    ],
+    [
+      ['agents', 'explain', 'A', '--parent-mode', 'plan', '--deny', 'B', '--add-dir', 'd'],
+      {
+        kind: 'agents-explain',
+        ...agents,
+        name: 'A',
+        flags: [
+          flag('parent-mode', 'permissions.mode', 'plan'),
+          flag('deny', 'permissions.deny', 'B'),
+        ],
+        addDirs: ['d'],
+      },
+    ],
+    [
+      ['agents', 'new'],
+      {
+        kind: 'agents-new',
+        ...agents,
+        name: null,
+        description: null,
+        tools: null,
+        model: null,
+        mode: null,
+        prompt: null,
+        promptFile: null,
+        from: null,
+        to: 'project',
+        force: false,
+      },
+    ],
+    [
+      ['agents', 'new', 'A', '--from', 'B', '--prompt-file', 'p', '--to', 'user', '--force'],
+      {
+        kind: 'agents-new',
+        ...agents,
+        name: 'A',
+        description: null,
+        tools: null,
+        model: null,
+        mode: null,
+        prompt: null,
+        promptFile: 'p',
+        from: 'B',
+        to: 'user',
+        force: true,
+      },
+    ],
+    [
+      ['agents', 'import', 'a.md', 'B', '--name', 'C'],
+      {
+        kind: 'agents-import',
+        ...agents,
+        names: ['a.md', 'B'],
+        dir: null,
+        to: 'project',
+        name: 'C',
+        force: false,
+      },
     ],
     [
       ['tasks', 'list', '--json'],
@@ -241,7 +318,13 @@ describe('a command', () => {
     ],
     [
       ['models', '--model', 'm'],
-      { kind: 'models', json: false, ...place, flags: [flag('model', 'models.default', 'm')] },
+      {
+        kind: 'models',
+        json: false,
+        ...place,
+        flags: [flag('model', 'models.default', 'm')],
+        dataDir: null,
+      },
     ],
     [
       ['config', 'show', '--deny', 'A'],
@@ -250,6 +333,7 @@ describe('a command', () => {
         json: false,
         ...place,
         flags: [flag('deny', 'permissions.deny', 'A')],
+        dataDir: null,
       },
     ],
     [['doctor'], { kind: 'doctor', json: false, ...place, flags: [], dataDir: null }],
@@ -321,7 +405,19 @@ describe('a mistake is named with what is valid', () => {
     [['-p', 'x', '--agents', '{'], /^--agents is not JSON \([^\n]*\); a file is named as @FILE$/],
     [['-p', 'x', '--agents', '7'], '--agents must be a JSON object or array, not 7'],
     [['-p', 'x', '--agents', '@'], '--agents @ needs a file: --agents @FILE'],
-    [['agents'], '"agents" is not a command by itself; valid: agents list'],
+    [
+      ['agents'],
+      '"agents" is not a command by itself; valid: agents new, agents list, agents show, agents check, agents import, agents explain',
+    ],
+    [['agents', 'show'], 'muster agents show needs NAME: muster agents show NAME'],
+    [
+      ['agents', 'new', 'a', '--prompt', 'x', '--prompt-file', 'y'],
+      '--prompt and --prompt-file are two prompts; give one of them',
+    ],
+    [
+      ['agents', 'explain', 'a', '--permission-mode', 'plan'],
+      /^--permission-mode does not go with muster agents explain; valid, nearest first: /,
+    ],
     [
       ['tasks', 'lst'],
       '"tasks lst" is not a command; valid: tasks list, tasks log, tasks stop, tasks show, tasks watch, tasks send, tasks delete, tasks resume, tasks answer, tasks export, tasks import, tasks prune, tasks background',

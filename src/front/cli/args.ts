@@ -1,5 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
 import { oneLine, quoted } from '../../api/config/quote.ts';
+import { parseAgents } from './agents-args.ts';
 import type { Command, HelpTopic, RunCommand } from './command.ts';
 import { checkFlags, checkOperands, unknownCommand, unknownFlag } from './command-check.ts';
 import { commandSpec, commandsUnder, findCommand, RUN, type CommandKind } from './command-table.ts';
@@ -40,14 +41,19 @@ function parseCommand(
   const dataDir = flags.text('data-dir');
   switch (kind) {
     case 'agents-list':
+    case 'agents-show':
+    case 'agents-check':
+    case 'agents-explain':
+    case 'agents-new':
+    case 'agents-import':
+      return parseAgents(kind, operands, flags);
     case 'skills-list':
     case 'skills-check':
       return { kind, json, ...projectFlags(flags), dir: flags.text('dir') };
-    case 'models':
-    case 'config-show':
-      return { kind, json, ...configFlags(flags, commandSpec(kind).flags) };
     case 'sandbox':
       return parseSandbox(operands, flags);
+    case 'models':
+    case 'config-show':
     case 'doctor':
       return { kind, json, ...configFlags(flags, commandSpec(kind).flags), dataDir };
     case 'trust-list':

@@ -1,7 +1,8 @@
 import { UsageError } from '../../base/errors.ts';
 import { nearestFirst } from '../../base/near-names.ts';
 import { oneLine, quoted } from '../../api/config/quote.ts';
-import { COMMAND_KINDS, commandSpec, commandsUnder, type CommandSpec } from './command-table.ts';
+import { COMMAND_KINDS, commandSpec, commandsUnder } from './command-table.ts';
+import type { CommandSpec } from './command-spec.ts';
 import { isFlagName, type FlagName } from './flags.ts';
 
 /** Throws unless every flag belongs to the command. */

@@ -1,28 +1,6 @@
+import { AGENTS_COMMANDS } from './agents-commands.ts';
+import { CONFIG_FLAGS, PROJECT_FLAGS, type CommandSpec } from './command-spec.ts';
 import type { FlagName } from './flags.ts';
-
-/** A command as the user types it, and what goes with it. */
-export interface CommandSpec {
-  /** `agents list`; empty for a run. */
-  readonly words: string;
-  readonly summary: string;
-  /** Names of the operands, in order; `[NAME]` may be left out, `NAME…` may be several. */
-  readonly operands: readonly string[];
-  readonly flags: readonly FlagName[];
-  readonly examples: readonly string[];
-}
-
-const CONFIG_FLAGS = [
-  'model',
-  'permission-mode',
-  'allow',
-  'ask',
-  'deny',
-  'on-ask',
-  'max-tokens',
-  'max-cost-usd',
-] as const satisfies readonly FlagName[];
-
-const PROJECT_FLAGS = ['trust-project', 'cwd'] as const satisfies readonly FlagName[];
 
 /** `muster -p`: the command without words. */
 export const RUN = {
@@ -71,13 +49,7 @@ const MESSAGE_FLAGS = [
 
 /** Every command with words, by its kind. */
 const COMMANDS = {
-  'agents-list': {
-    words: 'agents list',
-    summary: 'which agents there are, where each comes from and what it may do',
-    operands: [],
-    flags: ['json', 'dir', ...PROJECT_FLAGS, 'help'],
-    examples: ['muster agents list --json'],
-  },
+  ...AGENTS_COMMANDS,
   'skills-list': {
     words: 'skills list',
     summary: 'which skills there are, where each comes from and how it runs',
@@ -224,14 +196,14 @@ const COMMANDS = {
     words: 'models',
     summary: 'the configured providers and the model of each tier',
     operands: [],
-    flags: ['json', 'model', ...PROJECT_FLAGS, 'help'],
+    flags: ['json', 'model', ...PROJECT_FLAGS, 'data-dir', 'help'],
     examples: ['muster models'],
   },
   'config-show': {
     words: 'config show',
     summary: 'every setting, its value and where that came from',
     operands: [],
-    flags: ['json', ...CONFIG_FLAGS, ...PROJECT_FLAGS, 'help'],
+    flags: ['json', ...CONFIG_FLAGS, ...PROJECT_FLAGS, 'data-dir', 'help'],
     examples: ['muster config show', 'muster config show --json --trust-project'],
   },
   sandbox: {

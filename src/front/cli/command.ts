@@ -9,12 +9,11 @@ export type Command =
   | RunCommand
   | { readonly kind: 'help'; readonly topic: HelpTopic }
   | { readonly kind: 'version' }
-  | (JsonCommand & ProjectFlags & { readonly kind: 'agents-list'; readonly dir: string | null })
+  | AgentsCommand
   | SkillsCommand
   | TasksCommand
   | TrustCommand
-  | (JsonCommand & ConfigFlags & { readonly kind: 'models' | 'config-show' })
-  | (JsonCommand & ConfigFlags & DataFlags & { readonly kind: 'doctor' })
+  | (JsonCommand & ConfigFlags & DataFlags & { readonly kind: 'models' | 'config-show' | 'doctor' })
   | SandboxCommand;
 
 /** The whole program, or the commands whose help is wanted. */
@@ -85,6 +84,59 @@ export interface ResumedTask {
   readonly id: string;
   /** To a question of it or of a task below it. */
   readonly answer?: QuestionAnswer;
+}
+
+/** What `muster agents …` asks for. */
+export type AgentsCommand = JsonCommand &
+  ProjectFlags &
+  DataFlags &
+  (
+    | {
+        readonly kind: 'agents-list';
+        readonly verbose: boolean;
+        /** Null: what can be used here. */
+        readonly dir: string | null;
+      }
+    | { readonly kind: 'agents-show'; readonly name: string }
+    | {
+        readonly kind: 'agents-check';
+        /** Names and files; empty: all. */
+        readonly names: readonly string[];
+        readonly strict: boolean;
+        readonly dir: string | null;
+      }
+    | {
+        readonly kind: 'agents-explain';
+        readonly name: string;
+        readonly flags: readonly FlagValue[];
+        readonly addDirs: readonly string[];
+      }
+    | NewAgent
+    | {
+        readonly kind: 'agents-import';
+        /** Names and files; empty: all below `dir`. */
+        readonly names: readonly string[];
+        readonly dir: string | null;
+        readonly to: string;
+        /** Null: as before. */
+        readonly name: string | null;
+        readonly force: boolean;
+      }
+  );
+
+/** Null: not said. */
+export interface NewAgent {
+  readonly kind: 'agents-new';
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly tools: string | null;
+  readonly model: string | null;
+  readonly mode: string | null;
+  readonly prompt: string | null;
+  readonly promptFile: string | null;
+  readonly from: string | null;
+  readonly to: string;
+  readonly force: boolean;
 }
 
 /** What `muster tasks …` asks for; an `id` is one or the beginning of one. */

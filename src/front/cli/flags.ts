@@ -32,7 +32,11 @@ const FLAGS = {
   all: { group: 'Tasks', help: 'all of them' },
   status: { value: 'STATUS', group: 'Tasks', help: `${TASK_STATUSES.join(', ')}; repeatable` },
   here: { group: 'Tasks', help: 'those that work in this directory alone' },
-  from: { value: 'N', group: 'Tasks', help: 'from this event number on' },
+  from: {
+    value: 'START',
+    group: 'Tasks',
+    help: 'what to begin with: an event number, or the agent that a new one is made from',
+  },
   because: { value: 'TEXT', group: 'Tasks', help: 'why, for the log and its parent' },
   scope: {
     value: 'SCOPE',
@@ -78,6 +82,28 @@ const FLAGS = {
     help: 'provider/model, a model id, a tier (fast, balanced, powerful), or offline',
   },
   agent: { value: 'NAME', group: 'Agents and models', help: 'the agent that runs as main agent' },
+  name: { value: 'NAME', group: 'Agents and models', help: 'what the agent is to be called' },
+  description: {
+    value: 'TEXT',
+    group: 'Agents and models',
+    help: 'what the agent does and when to use it',
+  },
+  tools: {
+    value: 'TOOLS',
+    group: 'Agents and models',
+    help: 'the tools of the agent, as in "Read, Grep"; default: the core set',
+  },
+  mode: {
+    value: 'MODE',
+    group: 'Agents and models',
+    help: 'the permission mode that the agent asks for: plan, default, acceptEdits or autonomous',
+  },
+  prompt: { value: 'TEXT', group: 'Agents and models', help: 'what the agent is told to do' },
+  'prompt-file': {
+    value: 'FILE',
+    group: 'Agents and models',
+    help: 'a file that holds what the agent is told to do',
+  },
   agents: {
     value: 'JSON',
     group: 'Agents and models',
@@ -88,6 +114,12 @@ const FLAGS = {
     group: 'Permissions',
     configKey: 'permissions.mode',
     help: 'plan, default, acceptEdits or autonomous',
+  },
+  'parent-mode': {
+    value: 'MODE',
+    group: 'Permissions',
+    configKey: 'permissions.mode',
+    help: 'the permission mode of the agent that delegates',
   },
   allow: {
     value: 'RULE',
@@ -147,6 +179,12 @@ const FLAGS = {
     group: 'Places',
     help: 'look at every such file below this directory instead, of whatever vendor',
   },
+  to: {
+    value: 'PLACE',
+    group: 'Places',
+    help: 'project (.muster/agents, the default), user, or a directory',
+  },
+  strict: { group: 'General', help: 'fail for warnings, too' },
   json: { group: 'General', help: 'print JSON' },
   version: { short: 'v', group: 'General', help: 'print the version' },
   help: { short: 'h', group: 'General', help: 'print help' },

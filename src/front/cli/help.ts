@@ -1,11 +1,6 @@
 import { Command, Option } from 'commander';
-import {
-  COMMAND_KINDS,
-  commandSpec,
-  RUN,
-  type CommandKind,
-  type CommandSpec,
-} from './command-table.ts';
+import { COMMAND_KINDS, commandSpec, RUN, type CommandKind } from './command-table.ts';
+import type { CommandSpec } from './command-spec.ts';
 import { flagSpec, type FlagName } from './flags.ts';
 import type { HelpTopic } from './command.ts';
 

@@ -35,7 +35,12 @@ async function runCommand(command: Command): Promise<number> {
       printText(`${VERSION}\n`);
       return 0;
     case 'agents-list':
-      return (await import('./commands/agents.ts')).listAgentsCommand(command);
+    case 'agents-show':
+    case 'agents-check':
+    case 'agents-explain':
+    case 'agents-new':
+    case 'agents-import':
+      return (await import('./commands/agents/agents.ts')).agentsCommand(command, await context());
     case 'skills-list':
     case 'skills-check':
       return (await import('./commands/skills.ts')).skillsCommand(command);

@@ -2,13 +2,13 @@ import { loadConfig } from '../../../api/config/load.ts';
 import { configEntries, type ConfigEntry } from '../../../api/config/show.ts';
 import { jsonText } from '../../../base/json-text.ts';
 import { terminalText } from '../../../base/terminal-text.ts';
-import type { ConfigFlags } from '../command.ts';
+import type { ConfigFlags, DataFlags } from '../command.ts';
 import { configInputs, tellNotices, type CommandContext } from './context.ts';
 import { columns } from './columns.ts';
 
 /** `muster config show`. Throws UsageError when something in the configuration is wrong. */
 export async function runConfigShow(
-  command: ConfigFlags & { readonly json: boolean },
+  command: ConfigFlags & DataFlags & { readonly json: boolean },
   context: CommandContext,
 ): Promise<number> {
   const loaded = await loadConfig(configInputs(command, context));

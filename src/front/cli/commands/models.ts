@@ -2,13 +2,13 @@ import { loadConfig } from '../../../api/config/load.ts';
 import type { ModelsReport } from '../../../api/config/models-report.ts';
 import { jsonText } from '../../../base/json-text.ts';
 import { terminalText } from '../../../base/terminal-text.ts';
-import type { ConfigFlags } from '../command.ts';
+import type { ConfigFlags, DataFlags } from '../command.ts';
 import { columns } from './columns.ts';
 import { configInputs, tellNotices, type ModelContext } from './context.ts';
 
 /** `muster models`: exit code 1 when the main agent would have no model. */
 export async function runModels(
-  command: ConfigFlags & { readonly json: boolean },
+  command: ConfigFlags & DataFlags & { readonly json: boolean },
   context: ModelContext,
 ): Promise<number> {
   const loaded = await loadConfig(configInputs(command, context));

@@ -5,11 +5,13 @@ import { sandboxOf } from '../../../api/sandbox.ts';
 import { readEnvironment } from '../../../sys/env.ts';
 import { printError, printText } from '../../../sys/print.ts';
 import { terminalConfirm } from '../confirm.ts';
+import { terminalQuestions } from '../questions.ts';
+import type { NewAgentContext } from './agents/new.ts';
 import type { DoctorContext } from './doctor/doctor.ts';
 import type { TrustContext } from './context.ts';
 
 /** What a command works with when it runs as this process. */
-export function processContext(): DoctorContext & TrustContext {
+export function processContext(): DoctorContext & TrustContext & NewAgentContext {
   const environment = readEnvironment();
   return {
     out: (text) => printText(text),
@@ -21,6 +23,7 @@ export function processContext(): DoctorContext & TrustContext {
     nodeVersion: process.versions.node,
     uid: process.getuid?.(),
     confirm: terminalConfirm(),
+    questions: terminalQuestions(),
     ripgrep: async () => (await import('@vscode/ripgrep')).rgPath,
     sandbox: (place) => sandboxOf({ ...place, keepsRecords: false }),
     agents: async (place) => {

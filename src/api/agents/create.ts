@@ -1,0 +1,166 @@
+import { join } from 'node:path';
+import { loadExampleAgent } from '../../agents/examples.ts';
+import { agentFileName } from '../../agents/file-name.ts';
+import { lookUpAgent } from '../../agents/find.ts';
+import { musterFormat } from '../../agents/formats/muster.ts';
+import type { Finding } from '../../agents/lint/finding.ts';
+import { lintAgent } from '../../agents/lint/lint-agent.ts';
+import { writeAgent } from '../../agents/write-agent.ts';
+import { UsageError } from '../../base/errors.ts';
+import { effectiveMode } from '../../policy/modes.ts';
+import type { AgentDefinition, AgentScope } from '../../protocol/agent.ts';
+import { redactFor } from '../secrets.ts';
+import { agentNamed, agentsHere, type AgentsHere, type AgentsPlace } from './find-agents.ts';
+import { modelOutlooks } from './model-outlook.ts';
+import { secretPlaces } from './secret-places.ts';
+import { agentTarget, refuseExisting, scopeOfFile, writeAgentFile } from './write-file.ts';
+
+/** What a new agent is to be; null: as `from` has it, or as an agent is where nothing is said. */
+export interface AgentWish {
+  readonly name: string;
+  readonly description: string | null;
+  /** As in a file: `Read, Grep`, or `*`. */
+  readonly tools: string | null;
+  readonly model: string | null;
+  /** A word for a permission mode. */
+  readonly mode: string | null;
+  readonly prompt: string | null;
+  /** Name of an agent, or of an example, that it is made from. */
+  readonly from: string | null;
+}
+
+export interface CreateRequest extends AgentsPlace {
+  readonly wish: AgentWish;
+  /** `project`, `user` or a directory. */
+  readonly to: string;
+  readonly force: boolean;
+}
+
+export interface CreatedAgent {
+  readonly name: string;
+  readonly path: string;
+  /** As whose it is found there; null: nobody looks there. */
+  readonly scope: AgentScope | null;
+  /** What is worth knowing about it and no mistake. */
+  readonly findings: readonly Finding[];
+}
+
+/** What a person may leave for later, or has no hand in: all else is a mistake in what was asked for. */
+const NO_MISTAKE: ReadonlySet<string> = new Set(['unknown-model', 'replaces-built-in']);
+
+/**
+ * Writes a new agent. Throws UsageError for one that `muster agents check` would complain about, saying
+ * what to change; nothing is written then.
+ */
+export async function createAgent(request: CreateRequest): Promise<CreatedAgent> {
+  const here = await agentsHere(request);
+  const target = agentTarget(request.to, here);
+  const path = join(target.directory, agentFileName(request.wish.name));
+  const agent = await wishedAgent(request.wish, path, here);
+  const findings = await lintNew(agent, here);
+  const mistakes = findings.filter(
+    ({ code, severity }) => severity !== 'note' && !NO_MISTAKE.has(code),
+  );
+  if (mistakes.length > 0) {
+    throw new UsageError(
+      mistakes.map(({ message, fix }) => (fix === null ? message : `${message} ${fix}`)).join('\n'),
+    );
+  }
+  const file = { path, text: (await writeAgent(agent)).text };
+  if (!request.force) refuseExisting([file]);
+  await writeAgentFile(file, target, request);
+  return { name: agent.name, path, scope: scopeOfFile(path, here), findings };
+}
+
+/** The words of the wish as a file would be read that holds them, over those of what it is made from. */
+async function wishedAgent(
+  wish: AgentWish,
+  path: string,
+  { found }: AgentsHere,
+): Promise<AgentDefinition> {
+  const base = wish.from === null ? null : await agentToBeginWith(wish.from, found);
+  const fields = {
+    name: wish.name,
+    description: wish.description ?? base?.description,
+    tools: wish.tools ?? undefined,
+    model: wish.model ?? undefined,
+    'permission-mode': wish.mode ?? undefined,
+  };
+  // JSON is YAML, too.
+  const text = `---\n${JSON.stringify(fields)}\n---\n\n${wish.prompt ?? base?.prompt ?? ''}\n`;
+  const { items, problems } = await musterFormat.read({ path, text, scope: 'user' });
+  const [said] = items;
+  if (said === undefined) throw new UsageError(problems.map(({ message }) => message).join('\n'));
+  return base === null ? said : basedOn(base, said, wish);
+}
+
+/** One that can be used goes before an example of the same name. */
+async function agentToBeginWith(
+  name: string,
+  found: AgentsHere['found'],
+): Promise<AgentDefinition> {
+  const example =
+    lookUpAgent(name, found.agents) === undefined ? await loadExampleAgent(name) : undefined;
+  return example ?? agentNamed(name, found);
+}
+
+/** Of the old one what the wish says nothing of; words for it would be taken for the new one, too. */
+function basedOn(base: AgentDefinition, said: AgentDefinition, wish: AgentWish): AgentDefinition {
+  const {
+    tools: _tools,
+    delegatesTo: _delegatesTo,
+    unusable: _unusable,
+    model: _model,
+    models: _models,
+    ...rest
+  } = base;
+  const { mode, permissionMode } = wish.mode === null ? base : said;
+  return {
+    ...rest,
+    ...toolsOf(wish.tools === null ? base : said),
+    ...modelOf(wish.model === null ? base : said),
+    aliases: [],
+    name: said.name,
+    description: said.description,
+    prompt: said.prompt,
+    mode,
+    permissionMode,
+    origin: said.origin,
+    extra: {},
+    problems: said.problems,
+  };
+}
+
+function toolsOf({ tools, delegatesTo, unusable }: AgentDefinition) {
+  return {
+    tools,
+    ...(delegatesTo === undefined ? {} : { delegatesTo }),
+    ...(unusable === undefined ? {} : { unusable }),
+  };
+}
+
+function modelOf({ model, models }: AgentDefinition) {
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(models === undefined ? {} : { models }),
+  };
+}
+
+async function lintNew(agent: AgentDefinition, here: AgentsHere): Promise<readonly Finding[]> {
+  const parentMode = here.loaded.config.permissions.mode;
+  const outlook = await modelOutlooks(here);
+  const { text } = await writeAgent(agent);
+  const same = here.found.agents.filter(
+    ({ name }) => name.toLowerCase() === agent.name.toLowerCase(),
+  );
+  return lintAgent(agent, {
+    text: null,
+    effectiveMode: effectiveMode(agent, parentMode),
+    parentMode,
+    model: await outlook(agent),
+    secrets: secretPlaces(text, agent.extra, redactFor(here.environment)),
+    shadowedBy: null,
+    clash: null,
+    shadows: same.filter(({ origin }) => origin.path !== agent.origin.path),
+  });
+}

@@ -1,0 +1,30 @@
+import { inactiveFields, type InactiveField } from '../../agents/lint/inactive.ts';
+import { effectiveMode } from '../../policy/modes.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import type { PermissionMode } from '../../protocol/permission.ts';
+import { agentNamed, agentsHere, type AgentsPlace } from './find-agents.ts';
+
+/** Everything about one definition. */
+export interface AgentDetails extends AgentDefinition {
+  /** What it gets when the main agent delegates to it. */
+  readonly effectiveMode: PermissionMode;
+  /** Paths of the agents of the same name that it keeps from being used. */
+  readonly shadows: readonly string[];
+  /** Fields that are kept and do nothing. */
+  readonly inactive: readonly InactiveField[];
+}
+
+/** The agent that is used under a name or alias. Throws UsageError that names the nearest ones. */
+export async function showAgent(name: string, place: AgentsPlace): Promise<AgentDetails> {
+  const { found, loaded } = await agentsHere(place);
+  const agent = agentNamed(name, found);
+  const same = found.shadowed.filter(
+    (each) => each.agent.name.toLowerCase() === agent.name.toLowerCase(),
+  );
+  return {
+    ...agent,
+    effectiveMode: effectiveMode(agent, loaded.config.permissions.mode),
+    shadows: same.map((each) => each.agent.origin.path),
+    inactive: inactiveFields(agent),
+  };
+}

@@ -1,0 +1,84 @@
+import { PROJECT_FLAGS, type CommandSpec } from './command-spec.ts';
+
+/** `muster agents …`, by kind. */
+export const AGENTS_COMMANDS = {
+  'agents-list': {
+    words: 'agents list',
+    summary: 'which agents there are, where each comes from and what it may do',
+    operands: [],
+    flags: ['verbose', 'json', 'dir', ...PROJECT_FLAGS, 'data-dir', 'help'],
+    examples: ['muster agents list', 'muster agents list --json --dir ~/.claude'],
+  },
+  'agents-show': {
+    words: 'agents show',
+    summary: 'one agent with all that its file says, its prompt too',
+    operands: ['NAME'],
+    flags: ['json', ...PROJECT_FLAGS, 'data-dir', 'help'],
+    examples: ['muster agents show Explore'],
+  },
+  'agents-check': {
+    words: 'agents check',
+    summary: 'what is wrong, or worth knowing, with agents and their files',
+    operands: ['[NAME|FILE…]'],
+    flags: ['strict', 'json', 'dir', ...PROJECT_FLAGS, 'data-dir', 'help'],
+    examples: [
+      'muster agents check',
+      'muster agents check reviewer .claude/agents/tester.md --strict',
+      'muster agents check --dir ../collection --json',
+    ],
+  },
+  'agents-explain': {
+    words: 'agents explain',
+    summary: 'what an agent becomes when it is delegated to, and why',
+    operands: ['NAME'],
+    flags: [
+      'json',
+      'model',
+      'parent-mode',
+      'allow',
+      'ask',
+      'deny',
+      ...PROJECT_FLAGS,
+      'add-dir',
+      'data-dir',
+      'help',
+    ],
+    examples: ['muster agents explain Review', 'muster agents explain Bash --parent-mode plan'],
+  },
+  'agents-new': {
+    words: 'agents new',
+    summary: 'write a new agent; a terminal is asked for what no flag says',
+    operands: ['[NAME]'],
+    flags: [
+      'description',
+      'tools',
+      'model',
+      'mode',
+      'prompt',
+      'prompt-file',
+      'from',
+      'to',
+      'force',
+      'json',
+      ...PROJECT_FLAGS,
+      'data-dir',
+      'help',
+    ],
+    examples: [
+      'muster agents new',
+      'muster agents new migrations --description "Reviews database migrations. Use after a change to the schema." --tools "Read, Grep, Glob" --prompt-file prompt.md',
+      'muster agents new my-explore --from Explore --model balanced --to user',
+      'muster agents new research --from deepresearch',
+    ],
+  },
+  'agents-import': {
+    words: 'agents import',
+    summary: "write agents of another product's files in Muster's own format",
+    operands: ['[FILE|NAME…]'],
+    flags: ['to', 'name', 'force', 'json', 'dir', ...PROJECT_FLAGS, 'data-dir', 'help'],
+    examples: [
+      'muster agents import .github/agents/planner.agent.md',
+      'muster agents import --dir ~/.claude/agents --to user',
+    ],
+  },
+} as const satisfies Readonly<Record<string, CommandSpec>>;

@@ -1,0 +1,120 @@
+import { resolve } from 'node:path';
+import {
+  explainAgent,
+  type AgentExplanation,
+  type ExplainedLimit,
+} from '../../../../api/agents/explain.ts';
+import { jsonText } from '../../../../base/json-text.ts';
+import { exactLine } from '../../../../base/terminal-text.ts';
+import type { AgentsCommand } from '../../command.ts';
+import type { CommandContext } from '../context.ts';
+import { factLines, type Fact } from '../facts.ts';
+import { agentsPlace } from './place.ts';
+import { shownOrigin, shownPath } from './words.ts';
+
+type AgentsExplain = Extract<AgentsCommand, { kind: 'agents-explain' }>;
+
+/** `muster agents explain`: what a Task call for the agent would make, and why. */
+export async function explainAgentCommand(
+  command: AgentsExplain,
+  context: CommandContext,
+): Promise<number> {
+  const { name, flags, addDirs } = command;
+  const explained = await explainAgent({
+    ...agentsPlace(command, context),
+    name,
+    flags,
+    addDirs: addDirs.map((path) => resolve(context.cwd, path)),
+  });
+  context.out(command.json ? `${jsonText(explained, 2)}\n` : asText(explained, context));
+  return 0;
+}
+
+function asText(explained: AgentExplanation, { cwd, home }: CommandContext): string {
+  const { name, origin, background, inactive } = explained;
+  return factLines([
+    ['agent', exactLine(name)],
+    ['file', `${shownPath(origin.path, cwd, home)} (${shownOrigin(origin)})`],
+    ...(explained.unlisted ? [['chosen', 'by people alone: no model is told of it'] as const] : []),
+    ...toolFacts(explained),
+    ...rightsFacts(explained),
+    ...modelFacts(explained),
+    ...limitFacts(explained),
+    ['background', background ? 'unless the call says otherwise' : 'only where the call says so'],
+    ...contextFacts(explained),
+    ...inactive.map(({ field, consequence }): Fact => {
+      const what = consequence ?? 'Muster does not use it.';
+      return ['no effect', `${exactLine(field)}: ${exactLine(what)}`];
+    }),
+  ]);
+}
+
+function toolFacts({ tools, delegatesTo }: AgentExplanation): readonly Fact[] {
+  return [
+    ['tools', exactLine(tools.names.join(', ')) || 'none'],
+    ...tools.dropped.map(({ name, reason }): Fact => [
+      'not given',
+      `${exactLine(name)}: ${exactLine(reason)}`,
+    ]),
+    ...tools.unknown.map((message): Fact => ['not known', exactLine(message)]),
+    ['delegates to', exactLine(delegatesTo.join(', ')) || 'nobody'],
+  ];
+}
+
+function rightsFacts({ rights }: AgentExplanation): readonly Fact[] {
+  const { asked, mode, parentMode, refusesQuestions, disallowedTools, rules, roots } = rights;
+  const wish = asked === null ? 'its file asks for none' : `its file asks for ${exactLine(asked)}`;
+  return [
+    ['mode', `${mode} (${wish}; its parent has ${parentMode})`],
+    ...(refusesQuestions ? [['asks', 'nobody: what would be asked is refused'] as const] : []),
+    ...(disallowedTools.length === 0
+      ? []
+      : [['denied', exactLine(disallowedTools.join(', '))] as const]),
+    ...(['deny', 'ask', 'allow'] as const).flatMap((list) =>
+      rules[list].map(({ rule, where }): Fact => [
+        `rule: ${list}`,
+        `${exactLine(rule)} (${exactLine(where)})`,
+      ]),
+    ),
+    ...roots.map((root): Fact => ['works in', exactLine(root)]),
+    ['network', rights.network ? 'commands reach it' : 'not for commands'],
+    ['depth', `${rights.depth} of at most ${rights.maxDepth}`],
+  ];
+}
+
+function modelFacts({ model }: AgentExplanation): readonly Fact[] {
+  const { chain, effort, name, warning } = model;
+  return [
+    ['model', `${exactLine(name)} (${chain.map(exactLine).join(' → ')})`],
+    ...(warning === null ? [] : [['warning', exactLine(warning)] as const]),
+    ...(effort === null ? [] : [['effort', effort] as const]),
+  ];
+}
+
+function limitFacts({ limits }: AgentExplanation): readonly Fact[] {
+  const { maxTurns, maxTokens, wallMs, resultMaxTokens } = limits;
+  const seconds = { ...wallMs, value: wallMs.value === null ? null : wallMs.value / 1000 };
+  return [
+    ['limits', shownLimit('turns', maxTurns)],
+    ['limits', shownLimit('tokens, with all below it', maxTokens)],
+    ['limits', shownLimit('seconds', seconds)],
+    ['limits', shownLimit('tokens of its answer reach its parent', resultMaxTokens)],
+  ];
+}
+
+function shownLimit(what: string, { value, from }: ExplainedLimit): string {
+  return value === null ? `no limit of ${what}` : `${value} ${what} (${from ?? 'default'})`;
+}
+
+function contextFacts({ context }: AgentExplanation): readonly Fact[] {
+  const { bytes, tokens, sources, systemSha256 } = context;
+  const width = Math.max(...sources.map(({ name }) => name.length));
+  return [
+    ['context', `${bytes} bytes, about ${tokens} tokens, before its task:`],
+    ...sources.map((each): Fact => [
+      'context',
+      `  ${exactLine(each.name).padEnd(width)}  ${String(each.bytes).padStart(6)} bytes  ~${each.tokens} tokens`,
+    ]),
+    ['system prompt', `sha256 ${systemSha256}`],
+  ];
+}

@@ -1,0 +1,144 @@
+import { listAgentsBelow, listAgentsIn } from '../../../../api/index.ts';
+import { jsonText } from '../../../../base/json-text.ts';
+import { exactLine } from '../../../../base/terminal-text.ts';
+import { oneLine, plural } from '../../../../base/text.ts';
+import type { AgentsCommand } from '../../command.ts';
+import { columns } from '../columns.ts';
+import type { CommandContext } from '../context.ts';
+import { agentsPlace, dirOption } from './place.ts';
+import { cutLine, shownMode, shownOrigin, shownPath, shownTools } from './words.ts';
+
+type Listings = Awaited<ReturnType<typeof listAgentsIn>>;
+type Listing = Listings['agents'][number];
+type AgentsList = Extract<AgentsCommand, { kind: 'agents-list' }>;
+
+/** Code points of a description on its line. */
+const SHOWN_DESCRIPTION = 110;
+/** Paths that a group of skipped files names. */
+const SHOWN_PATHS = 3;
+
+/** `muster agents list`: what can be chosen, where it came from, and what it gets. */
+export async function listAgentsCommand(
+  command: AgentsList,
+  context: CommandContext,
+): Promise<number> {
+  const { dir } = dirOption(command.dir, context);
+  const listings =
+    dir === undefined
+      ? await listAgentsIn(agentsPlace(command, context))
+      : await listAgentsBelow(dir);
+  if (command.json) {
+    context.out(`${jsonText(listings, 2)}\n`);
+    return 0;
+  }
+  const from = { cwd: dir ?? context.cwd, home: context.home, byPath: dir !== undefined };
+  context.out(command.verbose ? inFull(listings, from) : inShort(listings, from));
+  context.out(skippedLines(listings, from) + summary(listings, command));
+  return 0;
+}
+
+interface From {
+  readonly cwd: string;
+  readonly home: string;
+  /** Whether each is told by its path: in a collection, scopes mean nothing. */
+  readonly byPath: boolean;
+}
+
+/** Two lines each, of those that count. */
+function inShort({ agents }: Listings, from: From): string {
+  const used = agents.filter(({ shadowedBy }) => shadowedBy === null);
+  const heads = columns(
+    used.map((agent) => [
+      shownName(agent),
+      origin(agent, from),
+      shownMode(agent),
+      exactLine(agent.model ?? 'inherit'),
+      remarks(agent, from),
+    ]),
+  ).split('\n');
+  return used
+    .map(({ description }, index) => {
+      const line =
+        description === '' ? '(no description)' : cutLine(description, SHOWN_DESCRIPTION);
+      return `${heads[index] ?? ''}\n    ${line}\n`;
+    })
+    .join('');
+}
+
+/** With the word that is typed for it, where that is another one. */
+function shownName({ id, name }: Listing): string {
+  return exactLine(id === name ? name : `${name} (${id})`);
+}
+
+function origin(agent: Listing, { byPath, cwd, home }: From): string {
+  return byPath ? `${shownPath(agent.path, cwd, home)}, ${agent.vendor}` : shownOrigin(agent);
+}
+
+function remarks({ shadows, warnings }: Listing, from: From): string {
+  return [
+    ...(shadows.length === 0 ? [] : [`in the place of ${shadowed(shadows, from)}`]),
+    ...(warnings.length === 0 ? [] : [plural(warnings.length, 'warning')]),
+  ].join('; ');
+}
+
+function shadowed(paths: readonly string[], { cwd, home }: From): string {
+  const [first = ''] = paths;
+  const builtin = paths.find((path) => path.startsWith('builtin:'));
+  const shown = builtin === undefined ? shownPath(first, cwd, home) : 'the built-in one';
+  return paths.length === 1 ? shown : `${shown} and ${plural(paths.length - 1, 'other')}`;
+}
+
+/** All that the listing knows, of those that are not used, too. */
+function inFull({ agents }: Listings, { cwd, home }: From): string {
+  return agents
+    .map((agent) => {
+      const { shadowedBy, warnings, shadows, aliases, description, maxTurns, disallowedTools } =
+        agent;
+      const names = [shownName(agent), ...aliases.map(exactLine)].join(', ');
+      const state = shadowedBy === null ? '' : `  [not used: ${shownPath(shadowedBy, cwd, home)}]`;
+      const turns = maxTurns === null ? [] : [plural(maxTurns, 'turn')];
+      const facts = [shownMode(agent), exactLine(agent.model ?? 'inherit'), ...turns];
+      const denied =
+        disallowedTools.length === 0 ? '' : `; never ${exactLine(disallowedTools.join(', '))}`;
+      const lines = [
+        `${names}${state}`,
+        `  ${exactLine(oneLine(description)) || '(no description)'}`,
+        `  ${shownPath(agent.path, cwd, home)} (${shownOrigin(agent)})`,
+        `  ${facts.join(' · ')}`,
+        `  tools: ${shownTools(agent.tools)}${denied}`,
+        ...shadows.map((path) => `  in the place of ${shownPath(path, cwd, home)}`),
+        ...warnings.map(({ line, message }) => {
+          const where = line === undefined ? '' : `line ${line}: `;
+          return `  ! ${where}${exactLine(message)}`;
+        }),
+      ];
+      return `${lines.join('\n')}\n`;
+    })
+    .join('\n');
+}
+
+/** A line for each reason. */
+function skippedLines({ skipped }: Listings, { cwd, home }: From): string {
+  return [...Map.groupBy(skipped, ({ code }) => code).values()]
+    .map((files) => {
+      const paths = files.slice(0, SHOWN_PATHS).map(({ path }) => shownPath(path, cwd, home));
+      const left = files.length - paths.length;
+      const more = left === 0 ? '' : ` and ${left} more`;
+      const reason = exactLine(files[0]?.reason ?? '');
+      return `skipped ${plural(files.length, 'file')} (${paths.join(', ')}${more}): ${reason}\n`;
+    })
+    .join('');
+}
+
+function summary({ agents }: Listings, { verbose }: AgentsList): string {
+  const unused = agents.filter(({ shadowedBy }) => shadowedBy !== null).length;
+  const warned = agents.filter(({ warnings }) => warnings.length > 0).length;
+  const parts = [
+    plural(agents.length - unused, 'agent'),
+    ...(unused === 0
+      ? []
+      : [`${unused} not used, for another of the name${verbose ? '' : ' (--verbose)'}`]),
+    ...(warned === 0 ? [] : [`${warned} with warnings (muster agents check)`]),
+  ];
+  return `${parts.join('; ')}\n`;
+}

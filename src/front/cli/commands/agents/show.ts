@@ -1,0 +1,86 @@
+import { showAgent, type AgentDetails } from '../../../../api/agents/show.ts';
+import { jsonText } from '../../../../base/json-text.ts';
+import { exactLine } from '../../../../base/terminal-text.ts';
+import { plural } from '../../../../base/text.ts';
+import type { AgentsCommand } from '../../command.ts';
+import { factLines, type Fact } from '../facts.ts';
+import type { CommandContext } from '../context.ts';
+import { agentsPlace } from './place.ts';
+import { shownMode, shownOrigin, shownPath, shownTools } from './words.ts';
+
+type AgentsShow = Extract<AgentsCommand, { kind: 'agents-show' }>;
+
+/** `muster agents show`: one definition with all that its file says. */
+export async function showAgentCommand(
+  command: AgentsShow,
+  context: CommandContext,
+): Promise<number> {
+  const agent = await showAgent(command.name, agentsPlace(command, context));
+  context.out(command.json ? `${jsonText(agent, 2)}\n` : inFull(agent, context));
+  return 0;
+}
+
+function inFull(agent: AgentDetails, context: CommandContext): string {
+  const { description, prompt, initialPrompt } = agent;
+  return [
+    factLines(factsOf(agent, context)),
+    section('description', description),
+    ...(initialPrompt === undefined ? [] : [section('first message', initialPrompt)]),
+    section('prompt', prompt),
+  ].join('\n');
+}
+
+function section(title: string, text: string): string {
+  return `${title}:\n${text.trim() === '' ? '  (none)' : text.replaceAll(/^(?=.)/gm, '  ')}\n`;
+}
+
+function factsOf(agent: AgentDetails, { cwd, home }: CommandContext): readonly Fact[] {
+  const { origin, limits, problems, inactive, shadows, unusable } = agent;
+  const path = (each: string): string => shownPath(each, cwd, home);
+  return [
+    ['name', exactLine(agent.name)],
+    ...listFact('aliases', agent.aliases),
+    ['file', `${path(origin.path)} (${shownOrigin(origin)})`],
+    ...shadows.map((each): Fact => ['in place of', path(each)]),
+    ...(unusable === undefined ? [] : [['unusable', exactLine(unusable)] as const]),
+    ['tools', shownTools(agent.tools)],
+    ...listFact('never', agent.disallowedTools),
+    ...(agent.delegatesTo === undefined
+      ? []
+      : [['delegates to', exactLine(agent.delegatesTo.join(', ')) || 'nobody'] as const]),
+    ['model', exactLine(agent.model ?? 'inherit')],
+    ...(agent.effort === undefined ? [] : [['effort', agent.effort] as const]),
+    ['mode', shownMode(agent)],
+    ...(agent.refusesQuestions === true ? [['asks', 'nothing of anybody'] as const] : []),
+    ...listFact('asks about', agent.rules?.ask ?? []),
+    ...listFact('denies', agent.rules?.deny ?? []),
+    ...(agent.unlisted === true ? [['chosen', 'by people alone'] as const] : []),
+    ...limitFacts(limits),
+    ...(agent.background === true ? [['background', 'unless a call says otherwise'] as const] : []),
+    ...listFact('skills', agent.skills ?? []),
+    ...listFact('color', agent.color === undefined ? [] : [agent.color]),
+    ...listFact(
+      'not used',
+      inactive.map(({ field }) => field),
+    ),
+    ...problems.map(({ line, message }): Fact => [
+      'warning',
+      `${line === undefined ? '' : `line ${line}: `}${exactLine(message)}`,
+    ]),
+  ];
+}
+
+function listFact(name: string, words: readonly string[]): readonly Fact[] {
+  return words.length === 0 ? [] : [[name, exactLine(words.join(', '))]];
+}
+
+function limitFacts(limits: AgentDetails['limits']): readonly Fact[] {
+  const { maxTurns, maxTokens, wallSeconds, resultMaxTokens } = limits;
+  const words = [
+    ...(maxTurns === undefined ? [] : [plural(maxTurns, 'turn')]),
+    ...(maxTokens === undefined ? [] : [plural(maxTokens, 'token')]),
+    ...(wallSeconds === undefined ? [] : [plural(wallSeconds, 'second')]),
+    ...(resultMaxTokens === undefined ? [] : [`${plural(resultMaxTokens, 'token')} of its answer`]),
+  ];
+  return listFact('limits', words);
+}

@@ -1,0 +1,405 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { UsageError } from '../../src/base/errors.ts';
+import { TASK_VARIABLE } from '../../src/sys/command-environment.ts';
+import { agentText, makeWorld } from './agents-world.ts';
+
+const REVIEWER = agentText(
+  'name: reviewer',
+  'description: Reviews code for bugs',
+  'tools: Read, Write',
+);
+
+async function failure(running: Promise<unknown>): Promise<string> {
+  try {
+    await running;
+  } catch (thrown) {
+    if (thrown instanceof UsageError) return thrown.message;
+    throw thrown;
+  }
+  throw new Error('it went through');
+}
+
+describe('agents list', () => {
+  it('has two lines an agent, says what takes the place of what, and groups what was skipped', async () => {
+    const { run } = makeWorld(
+      {
+        '.claude/agents/a.md': 'Notes.',
+        '.claude/agents/b.md': 'Notes.',
+        '.claude/agents/explore.md': agentText('name: Explore', 'description: Mine', 'x: 1'),
+        '.github/readme.md': '',
+      },
+      {
+        '.claude/agents/reviewer.md': agentText(
+          'name: reviewer',
+          `description: Reviews ${'very '.repeat(40)}long`,
+          'permissionMode: acceptEdits',
+          'model: opus',
+        ),
+        '.config/muster/agents/reviewer.md': REVIEWER,
+      },
+    );
+    const { out } = await run('list', '--trust-project');
+    expect(out.split('\n').slice(0, 6)).toEqual([
+      'reviewer         user             default  inherit  in the place of ~/.claude/agents/reviewer.md',
+      '    Reviews code for bugs',
+      'Explore          project, claude  default  inherit  in the place of the built-in one; 1 warning',
+      '    Mine',
+      'Plan             built in         plan     inherit',
+      '    Studies the code and returns a stepwise plan for a change, touching nothing. Use before work that spans sever…',
+    ]);
+    expect(out.split('\n').slice(-3)).toEqual([
+      'skipped 2 files (.claude/agents/a.md, .claude/agents/b.md): No front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.',
+      '7 agents; 2 not used, for another of the name (--verbose); 1 with warnings (muster agents check)',
+      '',
+    ]);
+  });
+
+  it('shows the rest with --verbose', async () => {
+    const { run } = makeWorld(
+      {},
+      {
+        '.claude/agents/reviewer.md': agentText(
+          'name: reviewer',
+          'description: Reviews',
+          'permissionMode: acceptEdits',
+          'maxTurns: 3',
+          'disallowedTools: Bash',
+          'x: 1',
+        ),
+        '.config/muster/agents/r.md': REVIEWER,
+      },
+    );
+    const { out } = await run('list', '--verbose');
+    const shadowed = out.split('\n\n').at(-1) ?? '';
+    expect(shadowed.split('\n')).toEqual(
+      [
+        'reviewer  [not used: ~/.config/muster/agents/r.md]',
+        '  Reviews',
+        '  ~/.claude/agents/reviewer.md (user, claude)',
+        '  default (asks for acceptEdits) · inherit · 3 turns',
+        '  tools: the core set; never Bash',
+        '  ! line 7: Unknown fields: x.',
+        '7 agents; 2 not used, for another of the name; 1 with warnings (muster agents check)',
+        '',
+      ].map((line) => line.replace('2 not used', '1 not used')),
+    );
+  });
+
+  it('names the files of any directory, and shows hostile names harmlessly', async () => {
+    const { run } = makeWorld({
+      'x/.gemini/a.md': agentText('name: "a\\e[2J\\u202e"', 'description: "d\\r\\nx"'),
+    });
+    const { out } = await run('list', '--dir', 'x');
+    expect(out).toMatch(
+      /^a.*⟨U\+202E⟩ \(a\) +\.gemini\/a\.md, \w+ +default +inherit\n {4}d x\n1 agent\n$/,
+    );
+    // oxlint-disable-next-line no-control-regex -- finding control characters is the purpose
+    expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+  });
+
+  it('reads trust from the data directory that is named', async () => {
+    const { run, place } = makeWorld({ '.muster/agents/r.md': REVIEWER });
+    const inside = await run('list', '--data-dir', join(place.cwd, 'data'));
+    expect(inside.err).toMatch(/^muster: nothing of this project is trusted: the data directory/);
+  });
+});
+
+describe('agents show', () => {
+  it('prints all of a definition, its prompt too', async () => {
+    const { run } = makeWorld(
+      {},
+      {
+        '.claude/agents/r.md': agentText(
+          'name: reviewer',
+          'description: Reviews',
+          'tools: Read, Task(Explore), Foo',
+          'skills: a, b',
+          'effort: high',
+          'background: true',
+          'permissionMode: dontAsk',
+          'hooks: {}',
+          'initialPrompt: Begin.',
+        ),
+      },
+    );
+    const { out } = await run('show', 'REVIEWER');
+    expect(out.split('\n')).toEqual([
+      'name          reviewer',
+      'file          ~/.claude/agents/r.md (user, claude)',
+      'tools         Read, Task',
+      'delegates to  Explore',
+      'model         inherit',
+      'effort        high',
+      'mode          default (asks for dontAsk)',
+      'asks          nothing of anybody',
+      'background    unless a call says otherwise',
+      'skills        a, b',
+      'not used      hooks',
+      'warning       line 4: Unknown tool `Foo`; it is left out.',
+      '              line 9: These fields do nothing yet: hooks.',
+      '',
+      'description:',
+      '  Reviews',
+      '',
+      'first message:',
+      '  Begin.',
+      '',
+      'prompt:',
+      '  You are one of them.',
+      '',
+    ]);
+    const json = JSON.parse((await run('show', 'reviewer', '--json')).out);
+    expect(json).toMatchObject({ name: 'reviewer', prompt: 'You are one of them.', shadows: [] });
+  });
+
+  it('names the nearest for an unknown one, and what is not trusted', async () => {
+    const { run } = makeWorld({ '.muster/agents/r.md': REVIEWER });
+    expect(await failure(run('show', 'Explor'))).toMatch(
+      /^There is no agent `Explor`. Did you mean `Explore`\?.*\n1 file of this project was not used/,
+    );
+  });
+});
+
+describe('agents check', () => {
+  it('finds nothing where there is nothing but what is built in', async () => {
+    const { run } = makeWorld();
+    expect(await run('check', '--strict')).toEqual({
+      code: 0,
+      out: '6 agents looked at, nothing found\n',
+      err: '',
+    });
+  });
+
+  it('looks at files that nobody has trusted, and at those that cannot be loaded', async () => {
+    const { run } = makeWorld({
+      '.muster/agents/r.md': REVIEWER,
+      '.claude/agents/b.md': '---\nname: x\n',
+    });
+    const { code, out } = await run('check');
+    expect(code).toBe(1);
+    expect(out.split('\n')).toEqual([
+      '.claude/agents/b.md',
+      '  error    line 1: The front matter is not closed. End it with a line `---`. [front-matter-unclosed]',
+      '',
+      '.muster/agents/r.md',
+      '  warning  line 4: Its description says that it only looks, but it has Write. [too-wide-tools]',
+      '           → List what it needs, as in `tools: Read, Grep, Glob`, or write `permission-mode: plan`.',
+      '  note     It does not act here. Not trusted yet. Look at it, then run `muster trust add`. [untrusted]',
+      '',
+      '7 agents looked at: 1 error, 1 warning, 1 note',
+      '',
+    ]);
+  });
+
+  it('looks at what is named alone, by name or file, and fails for warnings if told to', async () => {
+    const { run } = makeWorld({ 'x/r.md': REVIEWER });
+    const codes = [];
+    for (const argv of [['x/r.md'], ['x/r.md', '--strict'], ['Explore', '--strict'], ['no.md']]) {
+      codes.push((await run('check', ...argv)).code);
+    }
+    expect(codes).toEqual([0, 1, 0, 1]);
+    expect((await run('check', 'x/r.md', 'Plan')).out).toMatch(/2 agents looked at/);
+    expect(await failure(run('check', 'nobody'))).toMatch(/^There is no agent `nobody`/);
+  });
+
+  it('finds a secret, and never prints it', async () => {
+    const key = `sk-ant-${'a1'.repeat(20)}`;
+    const { run } = makeWorld({ 'x/r.md': REVIEWER.replace('You', key) });
+    const { code, out } = await run('check', '--dir', 'x', '--json');
+    const { ok, agents, findings } = JSON.parse(out);
+    expect([code, ok, agents]).toEqual([1, false, 1]);
+    expect(findings.find((each: { code: string }) => each.code === 'secret')).toMatchObject({
+      severity: 'error',
+      line: 7,
+      agent: 'reviewer',
+    });
+    expect(out).not.toContain(key);
+  });
+});
+
+describe('agents import', () => {
+  const FOREIGN = agentText(
+    'name: Rust Expert',
+    'description: Writes Rust. Use for *.rs files.',
+    'permissionMode: dontAsk',
+    'hooks: {a: 1}',
+  );
+
+  it("writes a file of the project's own, and says what did not come along and what is to be done", async () => {
+    const { run, file } = makeWorld({ '.claude/agents/r.md': FOREIGN });
+    expect((await run('import', '.claude/agents/r.md')).out.split('\n')).toEqual([
+      'Rust Expert: .muster/agents/rust-expert.md (from .claude/agents/r.md, claude)',
+      '  left out, for it does nothing in Muster: hooks',
+      'Files of a project act once they are trusted: muster trust add .muster/agents/rust-expert.md',
+      '',
+    ]);
+    expect(file('.muster/agents/rust-expert.md')).toBe(
+      agentText(
+        'name: Rust Expert',
+        'description: Writes Rust. Use for *.rs files.',
+        'permission-mode: manual',
+        'refuses-questions: true',
+      ),
+    );
+  });
+
+  it('never replaces a file, unless told to', async () => {
+    const { run, file } = makeWorld({
+      'x/r.md': FOREIGN,
+      'y/s.md': REVIEWER,
+      '.muster/agents/rust-expert.md': 'mine',
+    });
+    expect(await failure(run('import', 'y/s.md', 'x/r.md'))).toMatch(
+      /rust-expert\.md is there already; --force replaces it$/,
+    );
+    expect(file('.muster/agents/rust-expert.md')).toBe('mine');
+    expect(() => file('.muster/agents/reviewer.md')).toThrow('ENOENT');
+    await run('import', 'x/r.md', '--force');
+    expect(file('.muster/agents/rust-expert.md')).toMatch(/^---\nname: Rust Expert\n/);
+  });
+
+  it('takes a built-in one under another name, and all of a directory', async () => {
+    const { run, place } = makeWorld({ 'x/a.md': FOREIGN, 'x/b/c.md': REVIEWER });
+    await run('import', 'Explore', '--name', 'mine', '--to', 'user');
+    const path = join(place.home, '.config/muster/agents/mine.md');
+    expect(readFileSync(path, 'utf8')).toMatch(/^---\nname: mine\ndescription: Finds/);
+    const { out } = await run('import', '--dir', 'x', '--to', 'out', '--json');
+    const { imported } = JSON.parse(out);
+    expect(imported).toMatchObject([
+      { name: 'Rust Expert', path: join(place.cwd, 'out/rust-expert.md'), scope: null },
+      { name: 'reviewer', path: join(place.cwd, 'out/reviewer.md'), scope: null },
+    ]);
+  });
+
+  it.each<[string, readonly string[], RegExp]>([
+    ['nothing named', [], /^name what is to be imported/],
+    ['one name for several', ['x/a.md', 'x/b.md', '--name', 'n'], /^--name goes with one agent/],
+    ['two of one name', ['x/a.md', 'x/c.md'], /would all be written to .*rust-expert\.md/],
+    ['no tools', ['x/unusable.md'], /can't be imported: None of the tools/],
+    ['no agent', ['x/text.md'], /No front matter/],
+    ['no file', ['x/no.md'], /Cannot be read/],
+    ['no directory', ['x/a.md', '--to', 'x/b.md/y'], /^--to .*: can't be made/],
+  ])('is refused with %s', async (_, argv, message) => {
+    const { run, place } = makeWorld({
+      'x/a.md': FOREIGN,
+      'x/b.md': REVIEWER,
+      'x/c.md': FOREIGN,
+      'x/text.md': 'Text.',
+      'x/unusable.md': agentText('name: u', 'description: Does', 'tools: Foo'),
+    });
+    expect(await failure(run('import', ...argv))).toMatch(message);
+    expect(existsSync(join(place.cwd, '.muster'))).toBe(false);
+  });
+
+  it('follows no link out of the project', async () => {
+    const { run, place } = makeWorld({ 'x/a.md': FOREIGN });
+    const outside = join(place.root, 'outside');
+    mkdirSync(outside);
+    mkdirSync(join(place.cwd, '.muster'));
+    symlinkSync(outside, join(place.cwd, '.muster/agents'));
+    await expect(run('import', 'x/a.md')).rejects.toThrow(/outside/);
+    expect(existsSync(join(outside, 'rust-expert.md'))).toBe(false);
+  });
+
+  it("writes none of the user's own for an agent", async () => {
+    const { run, environment } = makeWorld({ 'x/a.md': FOREIGN });
+    environment[TASK_VARIABLE] = 'abc';
+    for (const to of ['user', '../home/.claude/agents']) {
+      expect(await failure(run('import', 'x/a.md', '--to', to))).toMatch(/^an agent cannot write/);
+    }
+    expect((await run('import', 'x/a.md')).code).toBe(0);
+  });
+});
+
+describe('agents new', () => {
+  const FLAGS = ['--description', 'Reviews migrations after a change', '--prompt', 'Look.'];
+
+  it('writes a file that check has nothing against', async () => {
+    const { run, file } = makeWorld();
+    const argv = ['new', 'Migration Reviewer', ...FLAGS, '--tools', 'read_file, Grep'];
+    expect((await run(...argv, '--model', 'fast', '--mode', 'plan')).out.split('\n')).toEqual([
+      'Migration Reviewer: .muster/agents/migration-reviewer.md',
+      'Files of a project act once they are trusted: muster trust add .muster/agents/migration-reviewer.md',
+      '',
+    ]);
+    expect(file('.muster/agents/migration-reviewer.md')).toBe(
+      [
+        '---',
+        'name: Migration Reviewer',
+        'description: Reviews migrations after a change',
+        'tools: Read, Grep',
+        'model: fast',
+        'permission-mode: plan',
+        '---',
+        '',
+        'Look.',
+        '',
+      ].join('\n'),
+    );
+    const { code } = await run('check', '.muster/agents/migration-reviewer.md', '--strict');
+    expect(code).toBe(0);
+  });
+
+  it('is made from another one', async () => {
+    const { run, file } = makeWorld();
+    await run('new', 'mine', '--from', 'explore', '--tools', 'Read');
+    expect(file('.muster/agents/mine.md')).toMatch(
+      /^---\nname: mine\ndescription: Finds .*\ntools: Read\nmodel: fast\npermission-mode: plan\nmax-turns: 30\n---\n\nYou find out/,
+    );
+  });
+
+  it('is made from an example', async () => {
+    const { run, file } = makeWorld();
+    await run('new', 'digger', '--from', 'DeepResearch');
+    expect(file('.muster/agents/digger.md')).toMatch(/^---\nname: digger\ndescription: Answers .*/);
+    expect((await run('check', '.muster/agents/digger.md', '--strict')).code).toBe(0);
+  });
+
+  it('asks in a terminal for what no flag says', async () => {
+    const answers = ['', 'asked', 'Reviews migrations after a change', 'Read', '', 'Look.'];
+    const { run, file, asked } = makeWorld({}, {}, answers);
+    await run('new', '--mode', 'plan');
+    expect(file('.muster/agents/asked.md')).toMatch(/\ntools: Read\npermission-mode: plan\n---/);
+    expect(asked.map((question) => question.split(/[ ,:]/)[0])).toEqual([
+      'Name',
+      'Name',
+      'What',
+      'Tools',
+      'Model',
+      'What',
+      'closed',
+    ]);
+  });
+
+  it.each<[string, readonly string[], RegExp]>([
+    ['without a terminal', ['new'], /^a new agent needs NAME, --description, --prompt or/],
+    ['with an unknown tool', ['new', 'a', ...FLAGS, '--tools', 'Gerp'], /^Unknown tool `Gerp`/m],
+    ['with an unknown mode', ['new', 'a', ...FLAGS, '--mode', 'yolo'], /is no permission mode/],
+    [
+      'with a vague description',
+      ['new', 'a', '--description', 'Rust', '--prompt', 'x'],
+      /^The description is too vague to choose by: it is very short/,
+    ],
+    ['with a file that is not there', ['new', 'a', '--prompt-file', 'no'], /^--prompt-file .*no: /],
+    ['from nobody', ['new', 'a', '--from', 'Explor'], /Did you mean `Explore`/],
+  ])('is refused %s, and writes nothing', async (_, argv, message) => {
+    const { run, place } = makeWorld();
+    expect(await failure(run(...argv))).toMatch(message);
+    expect(existsSync(join(place.cwd, '.muster'))).toBe(false);
+  });
+
+  it('writes nothing when the questions are not answered', async () => {
+    const { run, asked } = makeWorld({}, {}, ['a', null]);
+    expect(await failure(run('new'))).toMatch(/^nothing was written/);
+    expect(asked.at(-1)).toBe('closed');
+  });
+
+  it('takes the prompt from a file', async () => {
+    const { run, file, place } = makeWorld();
+    writeFileSync(join(place.cwd, 'p.md'), 'Look\n\nwell.\n');
+    await run('new', 'a', '--description', FLAGS[1] ?? '', '--prompt-file', 'p.md', '--to', 'x');
+    expect(file('x/a.md')).toMatch(/---\n\nLook\n\nwell\.\n$/);
+  });
+});
