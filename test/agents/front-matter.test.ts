@@ -57,6 +57,31 @@ describe('the fast path', () => {
     );
   });
 
+  test('reads quotes, lists in brackets and other letters', () => {
+    const yaml = [
+      String.raw`a: "say \"hi\"\n\tto \\ 'it' # no: comment"`,
+      "b: 'it''s: \"so\" # far'",
+      'c: [Read, web-fetch , true]',
+      'd: Prüft, 日本語 – und 🎉',
+    ].join('\n');
+    expect([...(parseSimple(yaml, 1)?.values() ?? [])].map(({ value }) => value)).toEqual([
+      'say "hi"\n\tto \\ \'it\' # no: comment',
+      'it\'s: "so" # far',
+      ['Read', 'web-fetch', true],
+      'Prüft, 日本語 – und 🎉',
+    ]);
+  });
+
+  test('reads blocks of text', () => {
+    const yaml =
+      'a: |\n  one: x\n    two # y\n\n  three\n\nb: >-\n  one\n  two\n\n\n  three\nc: >\n  one\n  two\n';
+    expect([...(parseSimple(yaml, 1)?.entries() ?? [])]).toEqual([
+      ['a', { value: 'one: x\n  two # y\n\nthree\n', line: 1 }],
+      ['b', { value: 'one two\n\nthree', line: 7 }],
+      ['c', { value: 'one two\n', line: 13 }],
+    ]);
+  });
+
   test('reads lists of plain values', () => {
     expect(parseSimple('tools:\n  - Read\n  - Web Fetch\nskills:\n- a\n- 3\nx: y\n', 2)).toEqual(
       new Map([
@@ -72,10 +97,22 @@ describe('the fast path', () => {
     ['a: b: c', 'a mapping inside'],
     ['a: b #c', 'a comment'],
     ['a: b:', 'a colon at the end'],
-    ['a: "b"', 'quotes'],
-    ['a: [b]', 'a list'],
+    [String.raw`a: "\x41"`, 'an escape by number'],
+    ['a: "b" # c', 'a comment behind quotes'],
+    ['a: "b', 'an open quote'],
+    ["a: 'b'c'", 'a quote inside'],
+    ['a: [b, "c"]', 'a list with quotes'],
+    ['a: [b, null]', 'a list with null'],
+    ['a: []', 'an empty list'],
+    ['a: {b: c}', 'a mapping'],
     ['a:', 'nothing after the key'],
     ['a:\n  b', 'a block'],
+    ['a: |+\n  b', 'a block that keeps its line ends'],
+    ['a: |2\n  b', 'a block with its indent given'],
+    ['a: |\n\n  b', 'a block that begins with a blank line'],
+    ['a: >\n  b\n   c', 'a folded block with a further indent'],
+    ['a: |\n  b\n c', 'a block with less indent'],
+    ['a: |\nb: c', 'an empty block'],
     ['a:\n  - b\n   - c', 'another indent'],
     ['a:\n  - b\n    c', 'a second line of an item'],
     ['a:\n  - b\n\n  - c', 'a list with a blank line'],
@@ -90,7 +127,9 @@ describe('the fast path', () => {
     ['a: 007', 'leading zeros'],
     ['a: 12345678901234567890', 'a number too large'],
     ['a: b\tc', 'a tab'],
-    ['a: é', 'no ASCII'],
+    ['a: –b', 'a sign first'],
+    ['a: b\u2028c', 'a line separator'],
+    ['a: b\u0085c', 'a next line'],
   ])('leaves %j to the library: %s', (yaml) => {
     expect(parseSimple(yaml, 1)).toBeUndefined();
   });
@@ -139,25 +178,47 @@ describe('the fast path', () => {
     '<<',
   );
   const word = fc.array(piece, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''));
-  const text = fc.tuple(fc.constantFrom('', 'a', 'b c', '1'), fc.oneof(word, fc.string()));
+  const quoted = fc
+    .tuple(
+      fc.constantFrom('"', "'", '['),
+      fc.array(fc.oneof(piece, fc.constantFrom('\\n', '\\"', "''", 'ü', '日', '\u2028', ', ')), {
+        maxLength: 5,
+      }),
+      fc.constantFrom('"', "'", ']', ' ] ', '" '),
+    )
+    .map(([open, parts, close]) => `${open}${parts.join('')}${close}`);
+  const text = fc.oneof(
+    fc
+      .tuple(
+        fc.constantFrom('', 'a', 'b c', '1'),
+        fc.oneof(word, fc.string(), fc.string({ unit: 'binary' })),
+      )
+      .map((parts) => parts.join('')),
+    quoted,
+  );
   const key = fc.oneof(
     { weight: 4, arbitrary: fc.constantFrom('name', 'true', 'null', 'y', 'A-b', 'max_turns') },
     word,
   );
-  const line = fc.tuple(
-    key,
-    fc.constantFrom(': ', ':  ', ':'),
-    text.map((parts) => parts.join('')),
-  );
-  const item = fc.tuple(
-    fc.constantFrom('- ', '  - ', '  - ', '    -  ', ' '),
-    text.map((parts) => parts.join('')),
-  );
+  const line = fc.tuple(key, fc.constantFrom(': ', ':  ', ':'), text);
+  const item = fc.tuple(fc.constantFrom('- ', '  - ', '  - ', '    -  ', ' '), text);
   const head = fc.constantFrom<string>('tools:', 'skills:', 'tools: ');
   const lines = fc
     .array(
       fc.oneof(
         line.map((parts) => [parts.join('')]),
+        fc
+          .tuple(
+            fc.constantFrom('a: |', 'b: >', 'c: |-', 'd: >-', 'e: |+'),
+            fc.array(
+              fc.tuple(
+                fc.constantFrom('  ', '  ', '  ', '   ', ' ', '', '    '),
+                fc.oneof(fc.constant(''), text),
+              ),
+              { maxLength: 5 },
+            ),
+          )
+          .map(([first, rest]) => [[first], rest.map((parts) => parts.join(''))].flat()),
         fc.tuple(head, fc.array(item, { maxLength: 3 })).map(([first, items]) => {
           return [[first], items.map((parts) => parts.join(''))].flat();
         }),

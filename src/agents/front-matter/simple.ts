@@ -1,8 +1,32 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { Field, Fields } from './fields.ts';
 
-/** `key: value`, the value starting with a letter or digit and printable ASCII throughout. */
-const ENTRY = /^([A-Za-z][\w-]*): +([A-Za-z0-9][ -~]*)$/;
+/** `key: value`. */
+const ENTRY = /^([A-Za-z][\w-]*): +(\S.*)$/;
+/** `key:`, before a list. */
+const LIST_KEY = /^([A-Za-z][\w-]*):$/;
+/** `- value` with any indent. */
+const ITEM = /^( *)- +(\S.*)$/;
+
+/** Beyond ASCII, without controls and what YAML takes for a line end or a byte order mark. */
+const FURTHER = String.raw`\u00A1-\u2027\u202A-\uD7FF\uE000-\uFEFE\uFF00-\uFFFD\u{10000}-\u{10FFFF}`;
+/** A value without quotes begins with a letter or a digit. */
+const PLAIN = new RegExp(`^[\\p{L}0-9][ -~${FURTHER}]*$`, 'u');
+/** `"…"` with the escapes that people and generators write. */
+const DOUBLE_QUOTED = new RegExp(`^"(?:[ !#-[\\]-~${FURTHER}]|\\\\["\\\\nt])*"$`, 'u');
+/** `'…'`, in which a quote is written twice. */
+const SINGLE_QUOTED = new RegExp(`^'(?:[ -&(-~${FURTHER}]|'')*'$`, 'u');
+/** `[a, b]` of plain words. */
+const FLOW_LIST = /^\[ *[A-Za-z][\w-]*(?: *, *[A-Za-z][\w-]*)* *\]$/;
+
+/** A block of text follows, with or without its last line end. */
+const BLOCK = /^[|>]-?$/;
+/** A line of it, without the indent; it does not end with a blank. */
+const BLOCK_LINE = new RegExp(`^[ -~${FURTHER}]*[!-~${FURTHER}]$`, 'u');
+
+/** Other white space is part of a value. */
+const BLANKS_AT_END = / +$/;
+
 /** Inside a plain value these begin a mapping or a comment. */
 const NOT_PLAIN = /: |:$| #/;
 /** Words that the core schema reads as something other than a string. */
@@ -13,15 +37,17 @@ const CONSTANT = new Map<string, JsonValue>([
 const CONSTANT_LIKE = /^(?:true|false|null)$/i;
 const INTEGER = /^(?:0|[1-9]\d{0,14})$/;
 
-/** `key:`, before a list. */
-const LIST_KEY = /^([A-Za-z][\w-]*):$/;
-/** `- value` with any indent. */
-const ITEM = /^( *)- +([A-Za-z0-9][ -~]*)$/;
+/** What follows a key, and how many further lines it takes. */
+interface SimpleValue {
+  readonly value: JsonValue;
+  readonly lines: number;
+}
 
 /**
- * Reads front matter that consists of flat `key: plain value` lines and lists of plain values, and
- * nothing else, without the YAML library: it takes longer to load than Muster may take to start.
- * Undefined for anything that could mean more; what it does return equals what the library gives.
+ * Reads front matter that consists of `key: value` lines, lists and blocks of text, with plain and quoted
+ * values on one line each, and nothing else, without the YAML library: it takes longer to load than
+ * Muster may take to start, and most files are so. Undefined for anything that could mean more; what it
+ * does return equals what the library gives.
  */
 export function parseSimple(yaml: string, firstLine: number): Fields | undefined {
   const fields = new Map<string, Field>();
@@ -29,34 +55,107 @@ export function parseSimple(yaml: string, firstLine: number): Fields | undefined
   for (let index = 0; index < lines.length; index += 1) {
     const text = lines[index] ?? '';
     if (text === '') continue;
-    const line = firstLine + index;
     const [, key, raw] = ENTRY.exec(text) ?? LIST_KEY.exec(text) ?? [];
     if (key === undefined || fields.has(key)) return undefined;
-    const list = raw === undefined ? plainList(lines, index + 1) : undefined;
-    const value = list ?? (raw === undefined ? undefined : plainValue(raw.trimEnd()));
-    if (value === undefined) return undefined;
-    fields.set(key, { value, line });
-    index += list?.length ?? 0;
+    const found = valueAfter(raw?.replace(BLANKS_AT_END, ''), lines, index + 1);
+    if (found === undefined) return undefined;
+    fields.set(key, { value: found.value, line: firstLine + index });
+    index += found.lines;
   }
   return fields.size === 0 ? undefined : fields;
 }
 
-/** The items from this line on, all with one indent; undefined when there is none, or one is not plain. */
-function plainList(lines: readonly string[], from: number): readonly JsonValue[] | undefined {
+/** `raw`: what stands behind the key; `from`: the next line. */
+function valueAfter(
+  raw: string | undefined,
+  lines: readonly string[],
+  from: number,
+): SimpleValue | undefined {
+  if (raw === undefined) {
+    const value = blockList(lines, from);
+    return value === undefined ? undefined : { value, lines: value.length };
+  }
+  if (BLOCK.test(raw)) return blockText(raw, lines, from);
+  const value = simpleValue(raw);
+  return value === undefined ? undefined : { value, lines: 0 };
+}
+
+/** Lines of one indent; those of `|` may be indented further, and either may have blank ones between. */
+function blockText(style: string, lines: readonly string[], from: number): SimpleValue | undefined {
+  const indent = /^ */.exec(lines[from] ?? '')?.[0].length ?? 0;
+  if (indent === 0) return undefined;
+  const texts: string[] = [];
+  let length = 0;
+  for (const line of lines.slice(from)) {
+    if (line !== '' && !line.startsWith(' ')) break;
+    const text = line.slice(indent);
+    if (line !== '' && (line.slice(0, indent).trim() !== '' || !BLOCK_LINE.test(text)))
+      return undefined;
+    if (style.startsWith('>') && text.startsWith(' ')) return undefined;
+    texts.push(text);
+    if (line !== '') length = texts.length;
+  }
+  const block = texts.slice(0, length).join('\n');
+  const value = style.startsWith('>') ? folded(block) : block;
+  return { value: style.endsWith('-') ? value : `${value}\n`, lines: length };
+}
+
+/** A line end becomes a blank; before blank lines it goes, and each of them is one. */
+function folded(block: string): string {
+  return block.replaceAll(/\n+/g, (ends) => (ends === '\n' ? ' ' : ends.slice(1)));
+}
+
+/** The items from this line on, all with one indent; undefined when there is none, or one means more. */
+function blockList(lines: readonly string[], from: number): readonly JsonValue[] | undefined {
   const items: JsonValue[] = [];
   const indent = ITEM.exec(lines[from] ?? '')?.[1];
   for (const text of lines.slice(from)) {
     const [, own, raw] = ITEM.exec(text) ?? [];
     if (own === undefined || raw === undefined) break;
-    const value = own === indent ? plainValue(raw.trimEnd()) : undefined;
+    const value = own === indent ? simpleValue(raw.replace(BLANKS_AT_END, '')) : undefined;
     if (value === undefined) return undefined;
     items.push(value);
   }
   return items.length === 0 ? undefined : items;
 }
 
+function simpleValue(text: string): JsonValue | undefined {
+  switch (text.charAt(0)) {
+    case '"':
+      return DOUBLE_QUOTED.test(text) ? unescaped(text.slice(1, -1)) : undefined;
+    case "'":
+      return SINGLE_QUOTED.test(text) ? text.slice(1, -1).replaceAll("''", "'") : undefined;
+    case '[':
+      return FLOW_LIST.test(text) ? flowList(text) : undefined;
+    default:
+      return plainValue(text);
+  }
+}
+
+const ESCAPED: ReadonlyMap<string, string> = new Map([
+  ['n', '\n'],
+  ['t', '\t'],
+]);
+
+function unescaped(text: string): string {
+  if (!text.includes('\\')) return text;
+  return text.replaceAll(/\\(.)/g, (_, char: string) => ESCAPED.get(char) ?? char);
+}
+
+function flowList(text: string): readonly JsonValue[] | undefined {
+  const words = text
+    .slice(1, -1)
+    .split(',')
+    .map((word) => plainValue(word.trim()));
+  return words.some((word) => word === undefined) ? undefined : words.filter(isKnown);
+}
+
+function isKnown(value: JsonValue | undefined): value is JsonValue {
+  return value !== undefined;
+}
+
 function plainValue(text: string): JsonValue | undefined {
-  if (NOT_PLAIN.test(text)) return undefined;
+  if (!PLAIN.test(text) || NOT_PLAIN.test(text)) return undefined;
   if (CONSTANT_LIKE.test(text)) return CONSTANT.get(text);
   if (INTEGER.test(text)) return Number(text);
   // Octal, hexadecimal, fractions, exponents: the library knows them all.
