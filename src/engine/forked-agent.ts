@@ -1,5 +1,5 @@
 import { MusterError } from '../base/errors.ts';
-import { nameCovers } from '../policy/tool-cover.ts';
+import { denialCovers, nameCovers } from '../policy/tool-cover.ts';
 import type { AgentDefinition, ToolSelection } from '../protocol/agent.ts';
 import type { SkillDefinition } from '../protocol/skill.ts';
 import { CORE_TOOLS } from '../protocol/tool-names.ts';
@@ -50,7 +50,7 @@ function toolsOfBoth(tools: ToolSelection, allowed: readonly string[]): readonly
   const both = wished.flatMap((name) =>
     allowed.flatMap((each) => (nameCovers(each, name) ? [name] : narrower(name, each))),
   );
-  return [...new Set(both)].filter((name) => !denied.some((each) => nameCovers(each, name)));
+  return [...new Set(both)].filter((name) => !denied.some((each) => denialCovers(each, name)));
 }
 
 /** Of a server's tools some may be allowed; any other name in a definition stands for itself alone. */

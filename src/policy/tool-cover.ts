@@ -7,15 +7,13 @@ const FAMILIES: ReadonlyMap<string, readonly string[]> = new Map([
   ['Edit', ['MultiEdit', 'Write']],
   ['Read', ['LS', 'Glob', 'Grep', 'FileInfo']],
 ]);
-/**
- * For what tools a rule stands beyond that where it refuses or asks: a file that is moved or deleted is
- * changed, and one that is moved can be seen by another name.
- */
-const NARROWING: ReadonlyMap<string, readonly string[]> = new Map([
+/** A file that is moved or deleted is changed: whoever is kept from that is kept from this. */
+const CHANGING: ReadonlyMap<string, readonly string[]> = new Map([
   ['Edit', ['MoveFile', 'DeleteFile']],
   ['Write', ['MoveFile', 'DeleteFile']],
-  ['Read', ['MoveFile']],
 ]);
+/** Beyond that, where a rule refuses or asks: a file that is moved can be seen by another name. */
+const SHOWING: ReadonlyMap<string, readonly string[]> = new Map([['Read', ['MoveFile']]]);
 
 /**
  * Whether a name in a list of tools stands for a tool: the same; `Edit` for MultiEdit, which is several
@@ -40,7 +38,16 @@ export function ruleCovers(
 ): boolean {
   if (nameCovers(rule.tool, tool)) return true;
   if (FAMILIES.get(rule.tool)?.includes(tool) === true) return true;
-  return purpose === 'narrow' && NARROWING.get(rule.tool)?.includes(tool) === true;
+  if (purpose === 'widen') return false;
+  return [CHANGING, SHOWING].some((more) => more.get(rule.tool)?.includes(tool) === true);
+}
+
+/**
+ * Whether a name in a list of denied tools stands for a tool: more than in a list of those that are
+ * wanted, where `Edit` brings no tool that deletes.
+ */
+export function denialCovers(name: string, tool: string): boolean {
+  return nameCovers(name, tool) || CHANGING.get(name)?.includes(tool) === true;
 }
 
 /** Whether a rule is about every call of its tools. */
@@ -50,5 +57,5 @@ export function isWholeTool(rule: PermissionRule): boolean {
 
 /** Whether a task with these rights is kept from a tool by name, its own rules aside. */
 export function isDisallowed(rights: Rights, tool: string): boolean {
-  return rights.disallowedTools.some((name) => nameCovers(name, tool));
+  return rights.disallowedTools.some((name) => denialCovers(name, tool));
 }

@@ -4,7 +4,7 @@ import type { ToolKind } from '../protocol/tool.ts';
 import { CORE_TOOLS, TOOL_NAMES, UNBUILT_TOOLS } from '../protocol/tool-names.ts';
 import { hasEffect, runsProvedCommands } from './plan-mode.ts';
 import { citeRule } from './rules.ts';
-import { isDisallowed, isWholeTool, nameCovers, ruleCovers } from './tool-cover.ts';
+import { denialCovers, isDisallowed, isWholeTool, nameCovers, ruleCovers } from './tool-cover.ts';
 
 export interface AvailableTool {
   /** Canonical. */
@@ -104,7 +104,7 @@ function deniedReason(name: string, { definition, rights }: ToolViewRequest): st
       ...(definition?.disallowedTools ?? []),
       ...(definition?.tools.mode === 'deny' ? definition.tools.names : []),
     ];
-    return ownDenials.some((denied) => nameCovers(denied, name))
+    return ownDenials.some((denied) => denialCovers(denied, name))
       ? 'The definition itself denies it.'
       : 'A task above denies it.';
   }

@@ -3,6 +3,7 @@ import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
 import type { Rights } from '../../src/protocol/permission.ts';
 import type { JudgedCall } from '../../src/policy/call.ts';
+import { withDefinitionRules } from '../../src/policy/definition-rules.ts';
 import {
   agent,
   bash,
@@ -87,9 +88,10 @@ const RULES = [
 const someRules = fc.subarray(RULES, { maxLength: 4 });
 export const anyRules = fc.record({ allow: someRules, ask: someRules, deny: someRules });
 
-const toolNames = fc.subarray(['Edit', 'Write', 'Bash', 'Task', 'WebFetch', 'mcp__gh'], {
-  maxLength: 2,
-});
+const toolNames = fc.subarray(
+  ['Read', 'Edit', 'Write', 'MoveFile', 'Bash', 'Task', 'WebFetch', 'mcp__gh'],
+  { maxLength: 2 },
+);
 
 /** Absent, like all that is absent in a definition, or set. */
 const refusal = fc.constantFrom<{ readonly refusesQuestions?: true }>(
@@ -107,26 +109,36 @@ const rightsButRefusal = fc.record({
   maxDepth: fc.nat(3),
 });
 
-export const anyRights: fc.Arbitrary<Rights> = fc
-  .tuple(rightsButRefusal, refusal)
-  .map(([rights, refuses]) => Object.assign(rights, refuses));
-
 /** What a format writes: no pattern that hangs on the roots. */
 const definitionRules = fc.subarray(
   RULES.filter((rule) => !/^(?:Edit|Read|Write)\((?!\/\/)/.test(rule)),
   { maxLength: 3 },
 );
 
+const names = fc.constantFrom('one', 'other');
+
 const definitionRuleSets = fc.option(
   fc.record({ ask: definitionRules, deny: definitionRules }).map((ruleSet) => ({ rules: ruleSet })),
   { nil: {} },
 );
 
+/** Of a task somewhere in a tree: with what definitions above it have brought. */
+export const anyRights: fc.Arbitrary<Rights> = fc
+  .tuple(rightsButRefusal, refusal, fc.array(fc.tuple(names, definitionRuleSets), { maxLength: 2 }))
+  .map(([rights, refuses, brought]) => ({
+    ...rights,
+    ...refuses,
+    rules: brought.reduce(
+      (ruleSet, [name, own]) => withDefinitionRules(ruleSet, { name, ...own }),
+      rights.rules,
+    ),
+  }));
+
 const agentParts = fc.record({
   mode: fc.constantFrom(null, ...PERMISSION_MODES),
   disallowedTools: toolNames,
   tools: fc.record({ mode: fc.constantFrom('all', 'allow', 'deny'), names: toolNames }),
-  name: fc.constantFrom('one', 'other'),
+  name: names,
 });
 
 export const anyAgent: fc.Arbitrary<AgentDefinition> = fc

@@ -4,7 +4,8 @@ import type { ToolKind } from '../../src/protocol/tool.ts';
 import { attenuate } from '../../src/policy/attenuate.ts';
 import { toolView } from '../../src/policy/tool-view.ts';
 import type { ToolViewRequest } from '../../src/policy/tool-view.ts';
-import { agent, rights } from './support.ts';
+import { decide } from '../../src/policy/decide.ts';
+import { agent, call, FACTS, path, rights } from './support.ts';
 
 const EDITS = new Set(['Write', 'Edit', 'MultiEdit', 'MoveFile', 'DeleteFile', 'SetEnv']);
 const READS = new Set(['Read', 'LS', 'Glob', 'Grep', 'FileInfo']);
@@ -132,6 +133,38 @@ describe('a child', () => {
     const names = view({ rights: rights('default', { deny: ['Edit'] }) }).names;
     expect(names.filter((name) => EDITS.has(name))).toEqual([]);
   });
+
+  test.each([
+    ['that its definition denies', { disallowedTools: ['Edit', 'Write'] }],
+    ['that its definition leaves out', { tools: { mode: 'deny', names: ['Edit'] } }],
+    ['to write alone', { disallowedTools: ['Write'] }],
+  ] as const)(
+    'that may not change files, %s, neither moves nor deletes them, nor do those below it',
+    (_, parts) => {
+      const denied = agent({ ...parts, name: 'reader' });
+      const names = ['Read', 'FileInfo', 'MoveFile', 'DeleteFile'];
+      const own = { rights: attenuate(rights('autonomous'), denied) };
+      const listed = { ...denied, tools: { mode: 'allow', names } } as const;
+      if (denied.tools.mode !== 'deny') {
+        expect(view({ ...own, definition: listed })).toEqual({
+          names: ['Read', 'FileInfo'],
+          dropped: ['MoveFile', 'DeleteFile'].map((name) => ({
+            name,
+            reason: 'The definition itself denies it.',
+          })),
+        });
+      }
+      const below = attenuate(own.rights, only(...names));
+      expect(view({ rights: below, definition: only(...names) }).names).toEqual([
+        'Read',
+        'FileInfo',
+      ]);
+      for (const tool of ['MoveFile', 'DeleteFile']) {
+        const change = call(tool, 'edit', { writes: [path('a.ts')] });
+        expect(decide(change, own.rights, FACTS).verdict).toBe('deny');
+      }
+    },
+  );
 
   test('in plan mode is offered nothing with an effect, even what it lists, but Bash for what only reads', () => {
     const definition = only('Read', 'Bash', 'Edit', 'WebFetch', 'HttpRequest', 'MemoryWrite');
