@@ -61,7 +61,7 @@ async function startChild(workshop: Workshop, call: TaskCall): Promise<string | 
         kind: 'message',
         from: caller.spec.id,
         text: input.prompt,
-        handed: handedIn(input.prompt, caller.state, workshop.running),
+        handed: handedIn(input.prompt, caller, workshop.running),
       },
     });
     return child instanceof MusterError ? child : child.spec.id;

@@ -112,6 +112,7 @@ function openChild(workshop: Workshop, parent: TaskRun, id: string): readonly Ta
     if (child === null) throw new MusterError('NOT_FOUND', `the log of task ${id} is lost`);
     if (child.end === null) return openTasks(workshop, id, { tree: parent.tree, parent });
     recordEnd(parent, child);
+    parent.tree.addTasks(tasksBelow(child));
     // Not among what the parent knew to be spent when it was opened.
     parent.budget.recover(child.stint.spent);
   } catch (thrown) {

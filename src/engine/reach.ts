@@ -68,11 +68,14 @@ export function findReachable(
 /** Tasks that the sender can reach and that a text of its names: whoever gets the text may reach them. */
 export function handedIn(
   text: string,
-  sender: TaskState,
+  { state, tree }: Pick<TaskRun, 'state' | 'tree'>,
   running: RunningTasks,
 ): readonly string[] {
-  const words = new Set(text.match(/[a-z0-9]{8,32}/g) ?? []);
-  if (words.size === 0) return [];
-  const reach = reachOf(sender, running);
-  return [...words].filter((word) => reach.get(word)?.kind === 'task');
+  // Most words have the form of an id and are none: all that a task reaches is gathered for real ones.
+  const ids = [...new Set(text.match(/[a-z0-9]{8,32}/g) ?? [])].filter(
+    (word) => state.handed.has(word) || tree.hasTask(word),
+  );
+  if (ids.length === 0) return [];
+  const reach = reachOf(state, running);
+  return ids.filter((id) => reach.get(id)?.kind === 'task');
 }

@@ -32,7 +32,7 @@ export function spawnChild(workshop: Workshop, request: SpawnRequest): TaskRun |
       id,
       description: input.description ?? describePrompt(input.prompt),
       prompt: input.prompt,
-      handed: handedIn(input.prompt, caller.state, running),
+      handed: handedIn(input.prompt, caller, running),
       cwd: caller.spec.cwd,
       source: input.ofSkill === undefined ? 'model' : 'skill',
       skills: input.ofSkill === undefined ? [] : [input.ofSkill.name],

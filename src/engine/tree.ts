@@ -77,6 +77,11 @@ export class Tree {
     for (const id of ids) this.tasks.add(id);
   }
 
+  /** Whether this is one of those, by its whole id. */
+  hasTask(id: string): boolean {
+    return this.tasks.has(id);
+  }
+
   requestSent(): void {
     this.requests += 1;
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MusterError } from '../../src/base/errors.ts';
-import { findReachable } from '../../src/engine/reach.ts';
+import { findReachable, handedIn } from '../../src/engine/reach.ts';
 import { RunningTasks } from '../../src/engine/running-tasks.ts';
 import { background, call, calls, eventsOfType, play, textsOf, until, type Turn } from './play.ts';
 import { statesOf, testEngine, type TestEngine } from './support.ts';
@@ -174,6 +174,19 @@ describe('a task that was told an id', () => {
     await test.start('main').ended;
     expect(answer).toMatch(/^TaskStop: task_id: no task or shell of yours begins with /);
   });
+});
+
+it('is handed nothing by words that are no ids, and nothing is gathered for them', async () => {
+  const run = testEngine(play({})).start('main');
+  await run.ended;
+  const state = {
+    ...run.state,
+    get children(): never {
+      throw new Error('all children were looked at');
+    },
+  };
+  const words = 'implementation of everything, abcdefgh0123';
+  expect(handedIn(words, { state, tree: run.tree }, new RunningTasks())).toEqual([]);
 });
 
 describe('the beginning of several ids', () => {

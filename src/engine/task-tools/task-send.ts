@@ -80,7 +80,7 @@ async function send(
     kind: 'message',
     from: taskId,
     text: message,
-    handed: handedIn(message, caller.state, running),
+    handed: handedIn(message, caller, running),
   };
   const run = running.get(id);
   const { stint, conversation } = run?.state ?? foldLog(workshop.deps.store, id);
