@@ -1,4 +1,3 @@
-import { agentNames } from '../agents/find.ts';
 import { MusterError, UsageError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
@@ -102,9 +101,7 @@ export class Engine {
       running: this.running,
       pace: new Pace(deps.clock),
     };
-    const delegate = createDelegation(this.workshop);
-    const typeNames = (word: string) => agentNames(word, deps.agents.agents());
-    tools.push(...taskTools(this.workshop, { delegate, typeNames }));
+    tools.push(...taskTools(this.workshop, createDelegation(this.workshop)));
   }
 
   /**
@@ -230,11 +227,10 @@ export class Engine {
   /** A person's words to a task; `teller`'s log says so where types that they name can't be called. */
   private said(
     words: string,
-    { to, teller }: { readonly to: Pick<TaskSpec, 'tools'>; readonly teller: TaskRun },
+    { to, teller }: { readonly to: TaskSpec; readonly teller: TaskRun },
   ): TaskInput {
-    const mentions = mentionsIn(words, { agents: this.deps.agents, tools: to.tools });
-    const { warning } = mentions;
-    if (warning !== undefined) teller.journal.record({ type: 'warning', message: warning });
+    const mentions = mentionsIn(words, { agents: this.deps.agents, by: to });
+    for (const message of mentions.warnings) teller.journal.record({ type: 'warning', message });
     return personMessage(words, mentions);
   }
 

@@ -16,7 +16,11 @@ import {
   until,
   type Play,
 } from './play.ts';
-import { statesOf, testEngine, type EngineSetup, type TestEngine } from './support.ts';
+import { statesOf, testEngine, WORKER, type EngineSetup, type TestEngine } from './support.ts';
+
+function childOf(test: TestEngine): string {
+  return eventsOfType(test, 'child.created')[0]?.child ?? '';
+}
 
 const LIMITS = { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 };
 
@@ -297,6 +301,39 @@ describe('resume is refused, and asks no model,', () => {
       ],
     ]);
   });
+
+  it.each([
+    ['scout', 'deny', /^Task: The deny rule `Task\(scout\)`/],
+    ['finder', 'ask', /Task\(finder\)/],
+    ['general-purpose', 'deny', null],
+  ] as const)(
+    'that a rule about its recorded type %s forbids (%s)',
+    async (specifier, kind, refusal) => {
+      const scout = { ...WORKER, name: 'scout', aliases: ['finder'] };
+      const test = testEngine(
+        play({
+          main: [
+            calls(call('Task', { prompt: 'part', subagent_type: 'scout' })),
+            { text: 'first' },
+            () => calls(call('Task', { prompt: 'more', resume: childOf(test) })),
+          ],
+        }),
+        { agents: [scout] },
+      );
+      const run = test.start('main');
+      await run.ended;
+      const source = { kind: 'flag', where: '--deny' } as const;
+      const rule = { text: `Task(${specifier})`, tool: 'Task', specifier, source };
+      const resumed = await test.engine.resume(run.spec.id, {
+        prompt: 'again',
+        ceiling: (rights) => ({ ...rights, rules: { ...rights.rules, [kind]: [rule] } }),
+      });
+      await resumed.ended;
+      const { refusals } = resumed.state;
+      expect(refusals).toEqual(refusal === null ? [] : [expect.stringMatching(refusal)]);
+      expect(requestsOf(test, 'part').length).toBe(refusal === null ? 2 : 1);
+    },
+  );
 
   it('of a task that it was handed, since that is not below it', async () => {
     let text = '';

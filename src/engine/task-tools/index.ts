@@ -1,5 +1,6 @@
 import type { AnyTool } from '../../protocol/tool.ts';
 import type { Delegation } from '../delegation.ts';
+import { calledTypes } from '../called-types.ts';
 import type { Workshop } from '../workshop.ts';
 import { askUserTool } from './ask-user.ts';
 import { notifyTool } from './notify.ts';
@@ -11,17 +12,8 @@ import { taskSendTool } from './task-send.ts';
 import { taskStopTool } from './task-stop.ts';
 import { taskTool } from './task.ts';
 
-export interface TaskToolParts {
-  readonly delegate: Delegation;
-  /** What the definition is called that a word of a call means, its name first, for the rules to match. */
-  typeNames(word: string): readonly [string, ...string[]];
-}
-
 /** The tools that need the engine: to ask the user, and to handle other tasks, in request order. */
-export function taskTools(
-  workshop: Workshop,
-  { delegate, typeNames }: TaskToolParts,
-): readonly AnyTool[] {
+export function taskTools(workshop: Workshop, delegate: Delegation): readonly AnyTool[] {
   return [
     skillTool(workshop, delegate),
     askUserTool(workshop),
@@ -29,7 +21,7 @@ export function taskTools(
     taskStopTool(workshop),
     taskSendTool(workshop),
     notifyTool(workshop),
-    taskTool(delegate, typeNames),
+    taskTool(delegate, (input) => calledTypes(workshop.deps, input)),
     taskListTool(workshop),
     taskReplayTool(workshop),
   ];

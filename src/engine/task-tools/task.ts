@@ -6,12 +6,12 @@ import { parseTaskInput, type TaskInput } from './task-input.ts';
 
 /**
  * The tool that delegates. Its output is the subagent's answer; the rest of its work stays behind.
- * `typeNames` gives what the definition is called that a word of the call means, its name first, for the
- * rules to match.
+ * `typesOf` gives what the agent is called that a call sets to work, its name first, for the rules to
+ * match; empty: it is not known which.
  */
 export function taskTool(
   delegate: Delegation,
-  typeNames: (word: string) => readonly [string, ...string[]],
+  typesOf: (input: TaskInput) => readonly string[],
 ): Tool<TaskInput> {
   return {
     name: 'Task',
@@ -42,8 +42,8 @@ export function taskTool(
     },
     parse: parseTaskInput,
     describe: (input) => {
-      const [agent, ...agentWords] = typeNames(input.subagentType ?? DEFAULT_AGENT);
-      return { ...NO_ACCESS, agent, agentWords };
+      const [agent, ...agentWords] = typesOf(input);
+      return agent === undefined ? NO_ACCESS : { ...NO_ACCESS, agent, agentWords };
     },
     run: (input, context) => delegate(input, context),
   };
