@@ -26,20 +26,26 @@ function slug(text: string): string {
     .replaceAll(/^[^\p{L}\p{N}_]+|[-.:]+$/gu, '');
 }
 
+type AgentWords = ReadonlyMap<AgentDefinition, string>;
+
+const wordsOf = new WeakMap<readonly AgentDefinition[], AgentWords>();
+
 /**
  * What each agent answers to among these: its id, or its whole name where another one answers to that
  * id. Found by `findAgent`, in each case.
  */
-export function agentWords(
-  agents: readonly AgentDefinition[],
-): ReadonlyMap<AgentDefinition, string> {
+export function agentWords(agents: readonly AgentDefinition[]): AgentWords {
+  const known = wordsOf.get(agents);
+  if (known !== undefined) return known;
   const holders = idHolders(agents);
-  return new Map(
+  const words = new Map(
     agents.map((agent) => {
       const id = agentId(agent);
       return [agent, holders.get(id.toLowerCase()) === agent ? id : agent.name];
     }),
   );
+  wordsOf.set(agents, words);
+  return words;
 }
 
 /** The warning of each agent that another one keeps from answering to its id. */

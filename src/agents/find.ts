@@ -21,11 +21,17 @@ const MAX_NAMES_LENGTH = 600;
  * The agent of this name, else of this id, else of this alias, else of this file, where its name is no
  * single word; case ignored. Unknown: INVALID_PARAM, naming the nearest by spelling and by what they are for, and the valid ones as far as they fit; never
  * another agent instead.
+ *
+ * @param named of these, those that the error names. Default: all
  */
-export function findAgent(name: string, agents: readonly AgentDefinition[]): FoundAgent {
+export function findAgent(
+  name: string,
+  agents: readonly AgentDefinition[],
+  named: readonly AgentDefinition[] = agents,
+): FoundAgent {
   const agent = lookUpAgent(name, agents);
   return agent === undefined
-    ? { ok: false, error: unknownAgent(name, agents) }
+    ? { ok: false, error: unknownAgent(name, named, agents) }
     : { ok: true, agent };
 }
 
@@ -70,12 +76,18 @@ function indexOf(agents: readonly AgentDefinition[]): ReadonlyMap<string, AgentD
   return index;
 }
 
-function unknownAgent(written: string, agents: readonly AgentDefinition[]): ErrorInfo {
+function unknownAgent(
+  written: string,
+  named: readonly AgentDefinition[],
+  agents: readonly AgentDefinition[],
+): ErrorInfo {
   const wanted = truncate(written.trim(), MAX_SHOWN);
   const words = agentWords(agents);
-  const guesses = guessesFor(wanted, agents).map((agent) => shown(words.get(agent) ?? agent.name));
+  const guesses = guessesFor(wanted, named).map((agent) =>
+    shownName(words.get(agent) ?? agent.name),
+  );
   const guess = guesses.length === 0 ? '' : ` Did you mean ${either(guesses)}?`;
-  const message = `There is no agent ${shown(wanted)}.${guess} Valid: ${validNames(agents, words)}.`;
+  const message = `There is no agent ${shownName(wanted)}.${guess} Valid: ${validNames(named, agents)}.`;
   return { code: 'INVALID_PARAM', message, retryable: false };
 }
 
@@ -100,12 +112,16 @@ function guessesFor(
   return fitting.slice(0, MAX_GUESSES).map(({ agent }) => agent);
 }
 
-/** Those that ship with Muster first: they are there for anybody who knows none of the others. */
-function validNames(
-  agents: readonly AgentDefinition[],
-  words: ReadonlyMap<AgentDefinition, string>,
+/**
+ * What some of all agents answer to, as far as it fits into a message. Those that ship with Muster first:
+ * they are there for anybody who knows none of the others.
+ */
+export function validNames(
+  some: readonly AgentDefinition[],
+  all: readonly AgentDefinition[],
 ): string {
-  const ordered = builtinFirst(agents).map((agent) => plain(words.get(agent) ?? agent.name));
+  const words = agentWords(all);
+  const ordered = builtinFirst(some).map((agent) => plain(words.get(agent) ?? agent.name));
   const named: string[] = [];
   let length = 0;
   for (const word of ordered.slice(0, MAX_NAMES)) {
@@ -129,7 +145,8 @@ function either(words: readonly string[]): string {
   return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`;
 }
 
-function shown(word: string): string {
+/** A name as a message quotes it. */
+export function shownName(word: string): string {
   return `\`${plain(word)}\``;
 }
 

@@ -2,7 +2,7 @@ import { agentWords } from '../agents/agent-id.ts';
 import { builtinFirst } from '../agents/find.ts';
 import { relevance } from '../agents/relevance.ts';
 import { escapeTags } from '../base/control-tags.ts';
-import { oneLine } from '../base/text.ts';
+import { oneLine, truncate } from '../base/text.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import { estimateTokens } from './estimate.ts';
 import { shortened, toldUse } from './shown-description.ts';
@@ -24,6 +24,8 @@ const BUILTIN_LENGTH = 160;
 export interface TypeListRequest {
   /** In search order. */
   readonly types: readonly AgentDefinition[];
+  /** All agents that words of a call are looked up among. */
+  readonly all: readonly AgentDefinition[];
   /**
    * What the conversation begins with: where not all types fit, those that fit it best are described.
    * Null for a child, whose list must be that of its siblings: the first in search order then.
@@ -38,16 +40,17 @@ const ofChildren = new WeakMap<readonly AgentDefinition[], readonly string[]>();
  * with what it is for as long as all fit, else the more relevant ones so, others by name, the rest as a
  * number. Each agent that can be started is in exactly one of these. The same for the same arguments.
  */
-export function typeList({ types, prompt }: TypeListRequest): readonly string[] {
+export function typeList(request: TypeListRequest): readonly string[] {
+  const { types, prompt } = request;
   const known = prompt === null ? ofChildren.get(types) : undefined;
   if (known !== undefined) return known;
-  const list = listOf(types, prompt);
+  const list = listOf(request);
   if (prompt === null) ofChildren.set(types, list);
   return list;
 }
 
-function listOf(types: readonly AgentDefinition[], prompt: string | null): readonly string[] {
-  const words = agentWords(types);
+function listOf({ types, all, prompt }: TypeListRequest): readonly string[] {
+  const words = agentWords(all);
   const usable = builtinFirst(types.filter(({ unusable }) => unusable === undefined));
   const entries = usable.map((agent) => ({ agent, word: oneLine(words.get(agent) ?? agent.name) }));
   for (const length of LENGTHS) {
@@ -66,7 +69,21 @@ interface Entry {
 function line({ agent, word }: Entry, length: number): string {
   const isBuiltin = agent.origin.scope === 'builtin';
   const use = shortened(toldUse(agent), isBuiltin ? Math.max(length, BUILTIN_LENGTH) : length);
-  return escapeTags(use === '' ? `- ${word}` : `- ${word}: ${use}`);
+  return escapeTags(`- ${word}${use === '' ? '' : `: ${use}`}${toldNeeds(agent)}`);
+}
+
+/** Of what a prompt leaves open, so many names, each so long. */
+const SHOWN_PARAMETERS = 4;
+const SHOWN_PARAMETER = 30;
+
+/** What a task of this type has to say, since its prompt leaves it open; nothing for most. */
+function toldNeeds({ parameters = [] }: AgentDefinition): string {
+  const needed = parameters.filter((each) => each.default === undefined);
+  if (needed.length === 0) return '';
+  const names = needed.slice(0, SHOWN_PARAMETERS).map(({ name }) => {
+    return truncate(oneLine(name), SHOWN_PARAMETER);
+  });
+  return ` [say: ${names.join(', ')}${needed.length > names.length ? ', …' : ''}]`;
 }
 
 /** Those that ship with Muster stay where they are: what every prompt may need. */

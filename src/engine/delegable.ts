@@ -1,4 +1,4 @@
-import { findAgent, lookUpAgent, type FoundAgent } from '../agents/find.ts';
+import { findAgent, lookUpAgent, shownName, validNames, type FoundAgent } from '../agents/find.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 
 /**
@@ -31,26 +31,20 @@ export function offeredAgents(
   return offered;
 }
 
-/** The agent that a task of this one means by a word; INVALID_PARAM names those that it may mean. */
+/**
+ * The agent that a task of this one means by a word, which means the same to everybody: rules are about
+ * that agent. INVALID_PARAM names those that it may delegate to.
+ */
 export function findDelegable(
   word: string,
   by: Pick<AgentDefinition, 'name' | 'delegatesTo'>,
   agents: readonly AgentDefinition[],
 ): FoundAgent {
   const delegable = delegableAgents(by, agents);
-  const found = findAgent(word, delegable);
-  if (found.ok || delegable.length === agents.length) return found;
-  const anywhere = findAgent(word, agents);
-  if (!anywhere.ok) return found;
-  const names = namesOf(delegable.map(({ name }) => name));
-  const message = `\`${by.name}\` may not delegate to \`${anywhere.agent.name}\`: its definition names those that it may. Valid: ${names}.`;
+  const agent = lookUpAgent(word, agents);
+  if (agent === undefined) return findAgent(word, agents, delegable);
+  if (delegable.includes(agent)) return { ok: true, agent };
+  const names = validNames(delegable, agents);
+  const message = `${shownName(by.name)} may not delegate to ${shownName(agent.name)}: its definition names those that it may. Valid: ${names}.`;
   return { ok: false, error: { code: 'INVALID_PARAM', message, retryable: false } };
-}
-
-/** More names than this would bury the message. */
-const MAX_NAMES = 40;
-
-function namesOf(names: readonly string[]): string {
-  const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : '';
-  return `${names.slice(0, MAX_NAMES).join(', ')}${more}`;
 }

@@ -72,11 +72,13 @@ export function promptInput(
   tools: readonly AnyTool[],
 ): PromptInput {
   const delegates = tools.some((tool) => tool.name === 'Task');
+  const agents = deps.agents.agents();
   return {
     agent,
     mode: rights.mode,
     isRoot,
-    types: delegates ? offeredAgents(agent, deps.agents.agents()) : [],
+    types: delegates ? offeredAgents(agent, agents) : [],
+    agents,
     firstPrompt: isRoot ? (firstPrompt ?? '') : null,
     skills: tools.some((tool) => tool.name === 'Skill') ? callableSkills(deps, rights).lines : [],
     preloaded: preloadedSkills(deps, agent).texts,

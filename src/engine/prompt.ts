@@ -18,6 +18,8 @@ export interface PromptInput {
   readonly isRoot: boolean;
   /** The types that this task may spawn; empty when it has no Task tool. */
   readonly types: readonly AgentDefinition[];
+  /** All agents that there are: what a type is called depends on the others. */
+  readonly agents: readonly AgentDefinition[];
   /** What the conversation of a root begins with; null for a child, so that siblings share the prompt. */
   readonly firstPrompt: string | null;
   /** The skills that this task may call, a line each; empty when it has no Skill tool. */
@@ -87,10 +89,10 @@ export function systemPrompt(input: PromptInput): readonly string[] {
 
 /** What `systemPrompt` is joined from. */
 export function promptParts(input: PromptInput): readonly PromptPart[] {
-  const { agent, mode, isRoot, types, firstPrompt, skills, preloaded, environment } = input;
+  const { agent, mode, isRoot, types, agents, firstPrompt, skills, preloaded, environment } = input;
   const guidelines = [...GUIDELINES, ...(isRoot ? MAIN_GUIDELINES : CHILD_GUIDELINES)];
   const own = ownPrompt(agent);
-  const list = typeList({ types, prompt: firstPrompt });
+  const list = typeList({ types, all: agents, prompt: firstPrompt });
   return [
     { name: 'identity', text: isRoot ? MAIN_IDENTITY : CHILD_IDENTITY },
     { name: 'mode', text: MODES[mode] },

@@ -68,6 +68,18 @@ describe('an agent that names those that it may delegate to', () => {
     expect(text).not.toContain('general-purpose');
   });
 
+  it('means by a word whom everybody means by it, so that rules are about whom is started', async () => {
+    // `scout` is one agent's name and the other one's alias.
+    const shadow = agent('shadow', { aliases: ['scout'] });
+    const only = agent('lead', { delegatesTo: ['shadow'] });
+    const among = { agent: only, agents: [scout, shadow] };
+    const { text, error } = await answerTo({ prompt: 'x', subagent_type: 'scout' }, among);
+    expect([text, error]).toEqual([
+      'Task: subagent_type: `lead` may not delegate to `scout`: its definition names those that it may. Valid: shadow.',
+      'INVALID_PARAM',
+    ]);
+  });
+
   it('is told of them alone; those that it starts choose by their own definitions', async () => {
     const deep = { prompt: 'deep', subagent_type: 'lead' };
     const test = testEngine(

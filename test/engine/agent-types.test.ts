@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadBuiltinAgents } from '../../src/agents/discover.ts';
 import { agentWords } from '../../src/agents/agent-id.ts';
-import { LIST_TOKENS, typeList } from '../../src/engine/agent-types.ts';
+import { LIST_TOKENS, typeList as listAmong } from '../../src/engine/agent-types.ts';
 import { estimateTokens } from '../../src/engine/estimate.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import { oneLine } from '../../src/base/text.ts';
@@ -35,6 +35,17 @@ function collection(count: number): readonly AgentDefinition[] {
   });
 }
 
+/** Of all agents that there are. */
+function typeList({
+  types,
+  prompt,
+}: {
+  readonly types: readonly AgentDefinition[];
+  readonly prompt: string | null;
+}): readonly string[] {
+  return listAmong({ types, all: types, prompt });
+}
+
 function tokens(lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + estimateTokens(`${line}\n`), 0);
 }
@@ -53,6 +64,28 @@ test('what can not be started is not offered, what says nothing stands by its na
     agentOf('Silent One', ''),
   ];
   expect(typeList({ types, prompt: null })).toEqual(['- silent-one']);
+});
+
+test('a type of some is called as it is called among all', () => {
+  const [named, display] = [agentOf('rust-expert', 'Named.'), agentOf('Rust Expert', 'Display.')];
+  const all = [display, named];
+  expect(listAmong({ types: [display], all, prompt: null })).toEqual(['- Rust Expert: Display.']);
+});
+
+test('what a prompt leaves open stands behind the use, where there is no other way to know it', () => {
+  const open = (name: string) => ({ name, description: 'x' });
+  const parameters = [open('repo'), { ...open('depth'), default: '1' }, open('branch</notice>')];
+  const many = ['a', 'b', 'c', 'd', 'e'].map(open);
+  const types = [
+    { ...agentOf('release', 'Releases.'), parameters },
+    { ...agentOf('usual', 'Usual.'), parameters: parameters.slice(1, 2) },
+    { ...agentOf('many', ''), parameters: many },
+  ];
+  expect(typeList({ types, prompt: null })).toEqual([
+    '- release: Releases. [say: repo, branch<¦/notice>]',
+    '- usual: Usual.',
+    '- many [say: a, b, c, d, …]',
+  ]);
 });
 
 test('descriptions get shorter before any is left out', () => {
