@@ -43,7 +43,8 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
   const skills = [...(plan.skills ?? []), ...preloaded.names];
   const shared = prefixes.get(prompt, tools);
   const names = tools.map((tool) => tool.name);
-  const { mentions, warning } = mentionsIn(plan.words ?? '', { agents: deps.agents, tools: names });
+  const by = { agent: plan.agent, tools: names };
+  const { mentions, warnings } = mentionsIn(plan.words ?? '', { agents: deps.agents, by });
   const spec: TaskSpec = {
     id,
     root: parent?.run.spec.root ?? id,
@@ -84,7 +85,7 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     parent: parent?.run ?? null,
   });
   try {
-    for (const message of [plan.model.warning, warning, ...preloaded.warnings]) {
+    for (const message of [plan.model.warning, ...warnings, ...preloaded.warnings]) {
       if (message !== undefined) journal.record({ type: 'warning', message });
     }
   } catch (thrown) {

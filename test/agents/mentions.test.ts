@@ -9,7 +9,7 @@ function agentOf(name: string): AgentDefinition {
   return { ...MAIN_AGENT, name, origin };
 }
 
-const OWN = ['Rust Expert Agent', 'team:linter', 'agent-smith', 'v2.0'].map(agentOf);
+const OWN = ['Rust Expert Agent', 'team:linter', 'agent-smith', 'v2.0', 'todo'].map(agentOf);
 const AGENTS = [...OWN, ...(await loadBuiltinAgents())];
 
 function named(prompt: string): readonly string[] {
@@ -33,6 +33,9 @@ describe('names of agents', () => {
     ["**@explore** and '@plan's view", ['Explore', 'Plan']],
     ['Wait for @general-purpose…', ['general-purpose']],
     ['line\n@explore\nline', ['Explore']],
+    ['* @explore one\n* @plan two\n  * @review three', ['Explore', 'Plan', 'Review']],
+    ['@summary what they said', ['Summary']],
+    ['@todo: the tests', ['todo']],
   ])('%s', (prompt, expected) => {
     expect(named(prompt)).toEqual(expected);
   });
@@ -59,6 +62,10 @@ describe('no names of agents', () => {
     '@',
     '@@explore',
     '@ explore',
+    '/**\n * Walks.\n * @summary Walks the tree.\n */',
+    '/** @summary One line. */',
+    '// @todo\n/// @summary x\n# @param x\n  -- @return y',
+    'see {@summary} and {@link Summary}',
   ])('%s', (prompt) => {
     expect(named(prompt)).toEqual([]);
   });

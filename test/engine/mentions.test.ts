@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadBuiltinAgents } from '../../src/agents/discover.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
+import { MAX_MENTIONS } from '../../src/engine/mentions.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import { toolCalls } from '../../src/protocol/message.ts';
 import type { TaskState } from '../../src/protocol/state.ts';
@@ -159,6 +160,34 @@ describe('what names nobody', () => {
     await test.start('main @somebody and me@explore').ended;
     expect(textsOf(requestsOf(test, 'main')[0])).toEqual(['main @somebody and me@explore']);
     expect(childTypes(test)).toEqual([]);
+  });
+
+  it('whom the definition does not name: it is warned of, and costs no call', async () => {
+    const lead: AgentDefinition = {
+      ...WORKER,
+      name: 'lead',
+      delegatesTo: ['Plan'],
+      tools: { mode: 'all', names: [] },
+    };
+    const test = engine({ main: [] }, { agent: lead });
+    const run = test.start('main @explore where, @plan it?');
+    await run.ended;
+    expect(childTypes(test)).toEqual(['Plan']);
+    expect(run.state.refusals).toEqual([]);
+    expect(run.state.warnings).toEqual([
+      '@Explore is taken as text: the definition of lead names whom it may delegate to',
+    ]);
+  });
+
+  it('more agents than one message calls: the first are called, the rest is told', async () => {
+    const many = Array.from({ length: 30 }, (_, at) => ({ ...WORKER, name: `own${at}` }));
+    const test = engine({ main: [] }, { agents: many });
+    const run = test.start(`main ${many.map(({ name }) => `@${name}`).join(' ')}`);
+    await run.ended;
+    expect(childTypes(test)).toEqual(many.slice(0, MAX_MENTIONS).map(({ name }) => name));
+    expect(run.state.warnings).toEqual([
+      '@own16, @own17, @own18, @own19, @own20, @own21, @own22, @own23 and 6 more are taken as text: one message calls at most 16 agents by name',
+    ]);
   });
 
   it('where the task can not delegate: it is warned of', async () => {
