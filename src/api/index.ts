@@ -25,7 +25,7 @@ export { createMuster } from './muster.ts';
 export type { EventListener } from './event-router.ts';
 export type { ProjectFileToTrust, TrustDecision } from './trust/project-trust.ts';
 export type { MusterOptions, ResumeRequest, RunRequest } from './options.ts';
-export type { Muster, Run, StopRequest } from './session.ts';
+export type { Muster, Run, StopRequest } from './contract.ts';
 export { listAgentsBelow, listAgentsIn, type ListAgentsOptions } from './listings.ts';
 export { checkSkillsIn, listSkillsIn, type ListSkillsOptions, type SkillChecks } from './skills.ts';
 export { openTasks, type Tasks, type TasksOptions } from './tasks.ts';

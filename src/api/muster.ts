@@ -1,5 +1,4 @@
 import { homedir } from 'node:os';
-import { discoverSkills } from '../agents/skills/discover.ts';
 import { systemClock } from '../base/clock.ts';
 import { Deadlines } from '../base/deadlines.ts';
 import { errorMessage, UsageError } from '../base/errors.ts';
@@ -21,7 +20,7 @@ import { resolveInRoots } from '../sys/real-path.ts';
 import { builtinTools } from '../tools/index.ts';
 import { ControlChannel } from './control-channel.ts';
 import { admit } from './admission.ts';
-import { openAgents } from './live-agents.ts';
+import { openAgents, openSkills } from './live-definitions.ts';
 import { loadConfig } from './config/load.ts';
 import { userConfigDir } from './config/paths.ts';
 import { openDataDir } from './data-dir.ts';
@@ -31,7 +30,8 @@ import { Retention } from './retention.ts';
 import { openSavedAnswers } from './saved-answers.ts';
 import { announced, sandboxOf } from './sandbox.ts';
 import { secretsOf } from './secrets.ts';
-import { Session, type Muster, type SessionParts } from './session.ts';
+import type { Muster } from './contract.ts';
+import { Session, type SessionParts } from './session.ts';
 import { connectLimits, engineSettings, modelSettings } from './settings.ts';
 import { stateDirectory } from './state-place.ts';
 import { untrustedNotice } from './trust/notice.ts';
@@ -77,7 +77,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
   // What the first request needs loads while the agents are read.
   models.preload(main.provider);
   const directory = stateDirectory(state);
-  const agents = await openAgents({
+  const files = {
     cwd,
     environment,
     session: options.agents ?? [],
@@ -87,9 +87,10 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     dependsOn: [trustFile(directory)],
     clock: systemClock,
     onNotice,
-  });
-  const skills = await discoverSkills({ cwd, environment, trust });
-  const skipped = [...agents.discovered.skipped, ...skills.skipped];
+  };
+  const agents = await openAgents(files);
+  const skills = await openSkills(files);
+  const skipped = [...agents.discovered.skipped, ...skills.discovered.skipped];
   const unused = untrustedNotice({ files: loaded.files, skipped });
   if (unused !== null) onNotice(unused);
   const { durability } = config.store;
@@ -123,8 +124,8 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     model: withConcurrency(models, admitted.maxConcurrent),
     models: createChooser(setup, { allowOverride: config.taskTool.allowModelOverride }),
     tools: builtinTools(),
-    agents,
-    skills: { skills: () => skills.skills },
+    agents: { refresh: () => agents.refresh(), agents: () => agents.discovered.agents },
+    skills: { refresh: () => skills.refresh(), skills: () => skills.discovered.skills },
     clock: systemClock,
     deadlines,
     settings: {

@@ -64,6 +64,8 @@ export interface AgentSource {
 }
 
 export interface SkillSource {
+  /** As that of agents; called before skills are chosen by name. Never rejects. */
+  refresh(): Promise<void>;
   /** All that can be used, shadowed ones left out. Called at each use: files may change. */
   skills(): readonly SkillDefinition[];
 }

@@ -3,7 +3,7 @@ import type { Rights } from '../protocol/permission.ts';
 import type { AnyTool } from '../protocol/tool.ts';
 import { toolView, type DroppedTool } from '../policy/tool-view.ts';
 import { delegableAgents, offeredAgents } from './delegable.ts';
-import type { AgentSource, EngineDeps } from './deps.ts';
+import type { AgentSource, EngineDeps, SkillSource } from './deps.ts';
 import { isMainAgent } from './main-agent.ts';
 import type { PromptInput } from './prompt.ts';
 import { callableSkills, preloadedSkills, type Preloaded } from './skill-use.ts';
@@ -11,9 +11,10 @@ import { callableSkills, preloadedSkills, type Preloaded } from './skill-use.ts'
 /** What of the engine's ports it takes to say what a task would be. */
 export interface PlanDeps extends Pick<
   EngineDeps,
-  'clock' | 'models' | 'platform' | 'settings' | 'skills' | 'tools'
+  'clock' | 'models' | 'platform' | 'settings' | 'tools'
 > {
   readonly agents: Pick<AgentSource, 'agents'>;
+  readonly skills: Pick<SkillSource, 'skills'>;
 }
 
 /** Where a task stands and who works on it. */

@@ -2,6 +2,7 @@ import { escapeTags } from '../base/control-tags.ts';
 import { errorInfo } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { runningShells } from '../protocol/belongings.ts';
+import type { TaskSpec } from '../protocol/task.ts';
 import { closeOpenCalls, runCalls } from './calls.ts';
 import { closeOpenChildren, deliverEnd } from './delivery.ts';
 import type { EngineDeps } from './deps.ts';
@@ -82,10 +83,20 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
   }
 }
 
+/** Before any is chosen by name: a child's prompt may hold skills, and a skill may run as a child. */
+async function refreshDefinitions(
+  { agents, skills }: Pick<EngineDeps, 'agents' | 'skills'>,
+  { tools }: Pick<TaskSpec, 'tools'>,
+): Promise<void> {
+  if (tools.includes('Task') || tools.includes('Skill')) {
+    await Promise.all([agents.refresh(), skills.refresh()]);
+  }
+}
+
 async function take(deps: EngineDeps, run: TaskRun, step: Step): Promise<Ending | null> {
   switch (step.kind) {
     case 'calls':
-      if (run.spec.tools.includes('Task')) await deps.agents.refresh();
+      await refreshDefinitions(deps, run.spec);
       await runCalls(deps, run, run.asGiven(step.calls));
       return null;
     case 'turn':

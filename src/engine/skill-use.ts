@@ -8,9 +8,11 @@ import type { Rights } from '../protocol/permission.ts';
 import type { SkillDefinition } from '../protocol/skill.ts';
 import type { TaskState } from '../protocol/state.ts';
 import { isInside } from '../sys/paths.ts';
-import type { EngineDeps } from './deps.ts';
+import type { EngineDeps, SkillSource } from './deps.ts';
 
-type SkillDeps = Pick<EngineDeps, 'skills' | 'settings'>;
+interface SkillDeps extends Pick<EngineDeps, 'settings'> {
+  readonly skills: Pick<SkillSource, 'skills'>;
+}
 
 /** What a model may call, and what its prompt says of that, a line each. */
 interface Callable {

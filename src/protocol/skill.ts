@@ -3,7 +3,7 @@ import type { AgentProblem, Effort } from './agent.ts';
 
 /** A `SKILL.md` with its folder: instructions that are read when they are needed. */
 export interface SkillDefinition {
-  /** Its folder's; unique after shadowing. Compared without case. */
+  /** Its folder's, of a plugin `PLUGIN:FOLDER`; unique after shadowing. Compared without case. */
   readonly name: string;
   /** What it does and when to use it: what the model chooses by. Empty where the file says nothing. */
   readonly description: string;
@@ -13,7 +13,7 @@ export interface SkillDefinition {
   readonly directory: string;
   /** Its file as it was found, absolute. */
   readonly path: string;
-  readonly scope: 'project' | 'user';
+  readonly scope: 'project' | 'user' | 'plugin';
   /** Canonical names that its run as a task is narrowed to; absent: no narrowing. */
   readonly allowedTools?: readonly string[];
   /** Canonical names that its run as a task, and all below it, is denied. */

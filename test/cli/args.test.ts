@@ -162,10 +162,10 @@ describe('a command', () => {
   const place = { cwd: null, trustProject: false };
   const agents = { ...place, json: false, dataDir: null };
   it.each([
-    [['skills', 'list'], { kind: 'skills-list', json: false, ...place, dir: null }],
+    [['skills', 'list'], { kind: 'skills-list', json: false, ...place, dir: null, dataDir: null }],
     [
-      ['skills', 'check', '--json', '--dir', 'd'],
-      { kind: 'skills-check', json: true, ...place, dir: 'd' },
+      ['skills', 'check', '--json', '--dir', 'd', '--data-dir', 'data'],
+      { kind: 'skills-check', json: true, ...place, dir: 'd', dataDir: 'data' },
     ],
     [['agents', 'list'], { kind: 'agents-list', ...agents, verbose: false, dir: null }],
     [

@@ -103,7 +103,7 @@ export function engineOver(
     },
     tools: witnessedTools(witness),
     agents: { refresh: async () => {}, agents: () => parseSessionAgents(SESSION_AGENTS).items },
-    skills: { skills: () => [] },
+    skills: { refresh: async () => {}, skills: () => [] },
     clock: STILL_CLOCK,
     deadlines: new Deadlines(systemClock),
     settings: { ...SETTINGS, ...settings },

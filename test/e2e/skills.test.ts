@@ -15,6 +15,9 @@ argument-hint: [service]
 Ship $0 by the steps in references/steps.md.
 `;
 
+/** Longer than Muster goes without a look at the files. */
+const NEXT_LOOK_MS = 2_300;
+
 function skill(...lines: readonly string[]): string {
   return `---\n${lines.join('\n')}\n---\nDo it.\n`;
 }
@@ -110,6 +113,43 @@ describe.concurrent('skills', () => {
     const changed = await world.run(['-p', 'go']);
     expect(changed.stderr).toContain('(1 changed since you did)');
     expect(lastResults(world.model)).toMatchObject([{ isError: true }]);
+  });
+
+  it('are trusted where --data-dir says', async () => {
+    await using world = await openWorld({
+      files: { '.git/HEAD': '', '.claude/skills/deploy/SKILL.md': DEPLOY },
+    });
+    const at = ['--data-dir', join(world.sandbox.home, 'elsewhere')];
+    await runMuster(world.sandbox, ['trust', 'add', '--yes', ...at]);
+    const listed = async (...flags: readonly string[]) => {
+      const { stdout } = await runMuster(world.sandbox, ['skills', 'list', '--json', ...flags]);
+      return JSON.parse(stdout).skills.map(({ name }: { readonly name: string }) => name);
+    };
+    expect([await listed(), await listed(...at)]).toEqual([[], ['deploy']]);
+    const { stdout } = await runMuster(world.sandbox, ['skills', 'check', ...at]);
+    expect(stdout).toContain('1 skill checked');
+  });
+
+  it('that change while Muster runs count from then on', async () => {
+    const file = '.claude/skills/deploy/SKILL.md';
+    await using world = await openWorld({
+      files: { '.git/HEAD': '', [file]: DEPLOY },
+      script: (request) => {
+        const rounds = toolResultRounds(request);
+        const toolCalls = [{ name: 'Skill', input: { skill: 'deploy' } }];
+        if (rounds > 1) return { text: 'done' };
+        if (rounds === 0) return { toolCalls };
+        world.sandbox.write(file, DEPLOY.replace('Ship $0', 'Send $0'));
+        return { toolCalls, delayMs: NEXT_LOOK_MS };
+      },
+    });
+    const { stderr } = await world.run(['-p', 'go', '--trust-project']);
+    expect(stderr).toContain('skill files have changed and were read again');
+    const messages = world.model.requests.at(-1)?.messages ?? [];
+    expect(messages.flatMap(({ toolResults }) => toolResults.map(({ text }) => text))).toEqual([
+      expect.stringContaining('Ship '),
+      expect.stringContaining('Send '),
+    ]);
   });
 
   it('run as a task with the tools that its agent and the skill both have', async () => {

@@ -172,7 +172,7 @@ class Life {
       },
       tools: [this.tool('Bash'), this.tool('Read')],
       agents: { refresh: async () => {}, agents: () => [WORKER] },
-      skills: { skills: () => [] },
+      skills: { refresh: async () => {}, skills: () => [] },
       clock: this.time,
       deadlines: this.deadlines,
       settings,

@@ -126,7 +126,7 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
     },
     tools: setup.tools ?? [waitTool],
     agents: { refresh: async () => {}, agents: () => [WORKER, ...(setup.agents ?? [])] },
-    skills: { skills: () => setup.skills ?? [] },
+    skills: { refresh: async () => {}, skills: () => setup.skills ?? [] },
     clock: systemClock,
     deadlines: new Deadlines(systemClock),
     settings: { ...SETTINGS, ...setup.settings },

@@ -30,18 +30,27 @@ export interface ExtensibleFormat {
   readonly extensions: string;
 }
 
-/** `agents/`, or what the plugin's manifest names instead: files or directories inside the plugin. */
 function placesOfPlugin(plugin: InstalledPlugin): readonly Place[] {
-  const { root } = plugin;
-  const declared = readObject(join(root, '.claude-plugin', 'plugin.json'))['agents'];
+  const format = pluginFormat(plugin);
+  return pluginDirectories(plugin, 'agents').map((path): Place => ({
+    format,
+    scope: 'plugin',
+    path,
+    boundary: plugin.root,
+  }));
+}
+
+/** The directory of that name, and what the plugin's manifest names beside it: paths inside the plugin. */
+export function pluginDirectories(
+  { root }: InstalledPlugin,
+  kind: 'agents' | 'skills',
+): readonly string[] {
+  const declared = readObject(join(root, '.claude-plugin', 'plugin.json'))[kind];
   const paths = (Array.isArray(declared) ? declared : [declared])
     .filter((each) => typeof each === 'string')
     .map((each) => resolve(root, each))
     .filter((path) => isInside(root, path));
-  const format = pluginFormat(plugin);
-  return [join(root, 'agents'), ...paths]
-    .filter((path, index, all) => all.indexOf(path) === index)
-    .map((path): Place => ({ format, scope: 'plugin', path, boundary: root }));
+  return [...new Set([join(root, kind), ...paths])];
 }
 
 /**

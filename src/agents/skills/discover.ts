@@ -4,6 +4,7 @@ import type { Environment } from '../../sys/env.ts';
 import { readProjectFile, untrustedReason, type ProjectTrust } from '../../sys/project-file.ts';
 import { MAX_ENTRIES } from '../place-files.ts';
 import { agentText, readText } from '../read-text.ts';
+import { newStamp, type Stamp } from '../stamp.ts';
 import type { SkippedPath } from '../walk.ts';
 import { MAX_SKILL_BYTES, skillFilesIn, type FoundSkillFile } from './files.ts';
 import { skillPlaces, type SkillPlace } from './places.ts';
@@ -18,6 +19,8 @@ export interface DiscoverSkillsOptions {
   readonly environment: Environment;
   /** Which files of the project may act. The others are listed as skipped, and not parsed. */
   readonly trust: ProjectTrust;
+  /** Paths on which it depends beside the skill files: for the stamp. */
+  readonly dependsOn?: readonly string[];
 }
 
 /** A skill whose name another one has that was found before it. */
@@ -40,37 +43,46 @@ export interface DiscoveredSkills {
   readonly problems: readonly AgentProblem[];
 }
 
+/** With a stamp (`skillFilesStamp`) of the files as they were then. */
+export interface StampedSkills extends DiscoveredSkills {
+  readonly stamp: string;
+}
+
 interface Search {
   readonly found: SkillDefinition[];
   readonly skipped: SkippedPath[];
   readonly problems: AgentProblem[];
   readonly budget: { entries: number; bytes: number };
   readonly trust: ProjectTrust;
+  readonly stamp: Stamp;
 }
 
 /**
  * All skills that can be used in a directory, in the order of `skillPlaces`. Never throws for what a
  * file holds; a file that cannot be loaded keeps no other from loading.
  */
-export async function discoverSkills(options: DiscoverSkillsOptions): Promise<DiscoveredSkills> {
+export async function discoverSkills(options: DiscoverSkillsOptions): Promise<StampedSkills> {
   const search: Search = {
     found: [],
     skipped: [],
     problems: [],
     budget: { entries: MAX_ENTRIES, bytes: MAX_BYTES },
     trust: options.trust,
+    stamp: newStamp(),
   };
   for (const place of skillPlaces(options.cwd, options.environment)) {
     await searchPlace(place, search);
   }
   const { found, skipped, problems } = search;
-  return { ...shadow(found), skipped, problems };
+  const stamp = search.stamp.text(options.dependsOn ?? []);
+  return { ...shadow(found), skipped, problems, stamp };
 }
 
 async function searchPlace(place: SkillPlace, search: Search): Promise<void> {
   const found = skillFilesIn(place, search.budget);
   if (found === undefined) return;
-  const { scope } = place;
+  const { scope, plugin } = place;
+  search.stamp.add(found);
   search.skipped.push(...found.skipped);
   for (const file of found.files) {
     const { path, directory } = file;
@@ -80,7 +92,13 @@ async function searchPlace(place: SkillPlace, search: Search): Promise<void> {
       continue;
     }
     search.budget.bytes -= text.bytes;
-    const read = await readSkill({ path, directory, scope, text: text.text });
+    const read = await readSkill({
+      path,
+      directory,
+      scope,
+      text: text.text,
+      ...(plugin === undefined ? {} : { plugin }),
+    });
     if (read.ok) search.found.push(read.skill);
     else refuse(read.problem, search);
   }
@@ -104,7 +122,7 @@ function textOf(
     const reason = `Not read: the skills before it hold ${MAX_BYTES / 1024 / 1024} MB.`;
     return { ok: false, code: 'too-many-bytes', reason };
   }
-  if (scope === 'user') return readText(realPath);
+  if (scope !== 'project') return readText(realPath);
   const request = { kind: 'skill', path, boundary, maxBytes: MAX_SKILL_BYTES } as const;
   const reading = readProjectFile(request, trust);
   switch (reading.kind) {

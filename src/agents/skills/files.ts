@@ -1,10 +1,11 @@
 import { realpathSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { errorMessage } from '../../base/errors.ts';
 import type { Environment } from '../../sys/env.ts';
 import { isInside } from '../../sys/paths.ts';
 import { filesIn, MAX_ENTRIES, type FilePlace } from '../place-files.ts';
 import { MAX_AGENT_BYTES } from '../read-text.ts';
+import { newStamp } from '../stamp.ts';
 import type { FoundFile, SkippedPath } from '../walk.ts';
 import { skillPlaces, type SkillPlace } from './places.ts';
 
@@ -39,7 +40,7 @@ export function skillFilesIn(
   const files: FoundSkillFile[] = [];
   const skipped = [...found.skipped];
   for (const file of found.files) {
-    const folder = folderOf(file, place.path);
+    const folder = folderOf(file, place);
     if (folder.ok) files.push({ ...file, directory: folder.directory });
     else skipped.push({ path: file.path, code: folder.code, reason: folder.reason });
   }
@@ -51,9 +52,11 @@ type Folder =
   | { readonly ok: false; readonly code: string; readonly reason: string };
 
 /** Whoever uses a skill may read its folder: never one with more than that skill. */
-function folderOf({ path }: FoundFile, place: string): Folder {
+function folderOf({ path }: FoundFile, { path: place, scope }: SkillPlace): Folder {
   const folder = dirname(path);
-  if (folder === place) {
+  // A plugin may name the folder of one skill.
+  const isNamed = scope === 'plugin' && basename(place) !== 'skills';
+  if (folder === place && !isNamed) {
     const reason = 'It lies in no folder of its own, which would name it. Move it into one.';
     return { ok: false, code: 'not-in-folder', reason };
   }
@@ -69,6 +72,21 @@ function folderOf({ path }: FoundFile, place: string): Folder {
     const reason = `Its folder cannot be found: ${errorMessage(error)}`;
     return { ok: false, code: 'unreadable', reason };
   }
+}
+
+/** The stamp (`newStamp`) of the skill files that could be used in `cwd` now. */
+export function skillFilesStamp(
+  cwd: string,
+  environment: Environment,
+  others: readonly string[],
+): string {
+  const stamp = newStamp();
+  const budget = { entries: MAX_ENTRIES };
+  for (const place of skillPlaces(cwd, environment)) {
+    const found = skillFilesIn(place, budget);
+    if (found !== undefined) stamp.add(found);
+  }
+  return stamp.text(others);
 }
 
 /** A file of a project that may hold a skill. */

@@ -69,7 +69,9 @@ function severityOf({ code }: AgentProblem): SkillFinding['severity'] {
   return ERRORS.has(code) ? 'error' : 'warning';
 }
 
-function nameFindings({ name }: SkillDefinition): readonly Finding[] {
+function nameFindings({ name: whole, scope }: SkillDefinition): readonly Finding[] {
+  // That of its plugin before it is not the skill's own.
+  const name = scope === 'plugin' ? whole.slice(whole.indexOf(':') + 1) : whole;
   const findings: Finding[] = [];
   if (!NAME.test(name)) {
     const message = `The name \`${name}\` is not made of a-z, 0-9 and single hyphens. Rename the folder.`;

@@ -1,8 +1,11 @@
 import { join } from 'node:path';
 import type { Environment } from '../../sys/env.ts';
+import type { SkillDefinition } from '../../protocol/skill.ts';
 import { projectDirectories } from '../../sys/project-directories.ts';
 import type { UserDirectories } from '../formats/format.ts';
 import { userDirectories } from '../places.ts';
+import { installedPlugins } from '../plugins/installed.ts';
+import { pluginDirectories } from '../plugins/places.ts';
 
 /** Where one product's skills lie. */
 interface PlaceRow {
@@ -42,7 +45,9 @@ function sameIn(directory: string): PlaceRow {
 
 /** A directory to look in. It need not exist. */
 export interface SkillPlace {
-  readonly scope: 'project' | 'user';
+  readonly scope: SkillDefinition['scope'];
+  /** Of a plugin: stands before the names of its skills. */
+  readonly plugin?: string;
   readonly path: string;
   /** No file outside this directory is read, wherever a link leads. */
   readonly boundary: string;
@@ -50,8 +55,8 @@ export interface SkillPlace {
 
 /**
  * Every place to look in, first wins: Muster's own in the project and of the user, then those of other
- * products in the project, then those of the user. In a project the nearest directory goes first.
- * `cwd` is absolute. Looks for `.git`, and nothing else.
+ * products in the project, then those of the user, then those of plugins. In a project the nearest
+ * directory goes first. `cwd` is absolute. Looks for `.git`, and at what is installed.
  */
 export function skillPlaces(cwd: string, environment: Environment): readonly SkillPlace[] {
   const user = userDirectories(environment);
@@ -77,5 +82,13 @@ export function skillPlaces(cwd: string, environment: Environment): readonly Ski
     ...ofTheUser([MUSTER]),
     ...inProject(OTHERS),
     ...ofTheUser(OTHERS),
+    ...installedPlugins(cwd, user).flatMap((plugin) =>
+      pluginDirectories(plugin, 'skills').map((path): SkillPlace => ({
+        scope: 'plugin',
+        plugin: plugin.name,
+        path,
+        boundary: plugin.root,
+      })),
+    ),
   ];
 }

@@ -25,6 +25,8 @@ export interface SkillFile {
   /** Its folder, links resolved. */
   readonly directory: string;
   readonly scope: SkillDefinition['scope'];
+  /** The plugin that it is of: stands before its name. */
+  readonly plugin?: string;
   readonly text: string;
 }
 
@@ -57,11 +59,11 @@ const UNSAFE_NAME = /[\p{C}\p{Zl}\p{Zp}*()\\]/u;
 
 /** Reads a file as one skill, named by its folder. Never throws for what the file holds. */
 export async function readSkill(file: SkillFile): Promise<ReadSkill> {
-  const { path, text } = file;
-  const name = basename(dirname(path));
+  const { path, plugin, text } = file;
+  const folder = basename(dirname(path));
+  const name = plugin === undefined ? folder : `${plugin}:${folder}`;
   if (UNSAFE_NAME.test(name)) {
-    const message =
-      'The name of its folder holds unprintable characters, brackets, `*` or `\\`. Rename it.';
+    const message = `The name of its ${UNSAFE_NAME.test(folder) ? 'folder' : 'plugin'} holds unprintable characters, brackets, \`*\` or \`\\\`. Rename it.`;
     return failed(path, 'invalid-name', message);
   }
   const front = await parseFrontMatter(text, { fieldTest: () => knownFieldTest() });
@@ -104,7 +106,7 @@ function makeSkill(file: SkillFile, name: string, content: Content): SkillDefini
   const { path, directory, scope } = file;
   const { fields, body, problems } = content;
   const reader = fieldReader({ path, vendor: 'claude', fields, problems });
-  compareNames(reader, name);
+  compareNames(reader, basename(dirname(path)));
   const allowedTools = readToolList(reader, 'allowed-tools');
   const argumentHint = readHint(reader);
   const acting = {

@@ -49,7 +49,7 @@ function parseCommand(
       return parseAgents(kind, operands, flags);
     case 'skills-list':
     case 'skills-check':
-      return { kind, json, ...projectFlags(flags), dir: flags.text('dir') };
+      return { kind, json, ...projectFlags(flags), dir: flags.text('dir'), dataDir };
     case 'sandbox':
       return parseSandbox(operands, flags);
     case 'models':

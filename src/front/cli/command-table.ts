@@ -54,14 +54,14 @@ const COMMANDS = {
     words: 'skills list',
     summary: 'which skills there are, where each comes from and how it runs',
     operands: [],
-    flags: ['json', 'dir', ...PROJECT_FLAGS, 'help'],
+    flags: ['json', 'dir', ...PROJECT_FLAGS, 'data-dir', 'help'],
     examples: ['muster skills list --json'],
   },
   'skills-check': {
     words: 'skills check',
     summary: 'what is wrong with the skills here; exits with 1 for errors',
     operands: [],
-    flags: ['json', 'dir', ...PROJECT_FLAGS, 'help'],
+    flags: ['json', 'dir', ...PROJECT_FLAGS, 'data-dir', 'help'],
     examples: ['muster skills check', 'muster skills check --dir my-skills/deploy'],
   },
   'tasks-list': {

@@ -41,7 +41,7 @@ export interface DataFlags {
 }
 
 /** What `muster skills …` asks for. */
-export interface SkillsCommand extends JsonCommand, ProjectFlags {
+export interface SkillsCommand extends JsonCommand, ProjectFlags, DataFlags {
   readonly kind: 'skills-list' | 'skills-check';
   /** Look at every skill below this directory; null: at those that can be used in `cwd`. */
   readonly dir: string | null;

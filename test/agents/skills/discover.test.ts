@@ -1,7 +1,8 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { discoverSkills } from '../../../src/agents/skills/discover.ts';
-import { projectSkillFiles } from '../../../src/agents/skills/files.ts';
+import { projectSkillFiles, skillFilesStamp } from '../../../src/agents/skills/files.ts';
+import { findSkill } from '../../../src/agents/skills/find.ts';
 import { skillPlaces } from '../../../src/agents/skills/places.ts';
 import { TRUST_ALL, TRUST_NOTHING } from '../../../src/sys/project-file.ts';
 import { workTree } from '../support.ts';
@@ -67,7 +68,7 @@ describe('the order of places', () => {
 });
 
 it('where there is none, nothing is found', async () => {
-  expect(await discover()).toEqual({ skills: [], shadowed: [], skipped: [], problems: [] });
+  expect(await discover()).toMatchObject({ skills: [], shadowed: [], skipped: [], problems: [] });
 });
 
 it('skills may lie in groups; what lies in the folder of one belongs to it', async () => {
@@ -116,6 +117,76 @@ describe('skills of a project', () => {
       { path: tree.path('repo/.claude/skills/deploy/SKILL.md'), boundary: tree.path('repo') },
     ]);
     expect(skipped).toMatchObject([{ code: 'not-in-folder' }]);
+  });
+});
+
+describe('skills of plugins', () => {
+  function install(...paths: readonly string[]): void {
+    const installed = { 'kit@market': [{ scope: 'user', installPath: tree.path('home/kit') }] };
+    const plugins = JSON.stringify({ version: 2, plugins: installed });
+    tree.write('home/.claude/plugins/installed_plugins.json', plugins);
+    const settings = JSON.stringify({ enabledPlugins: { 'kit@market': true } });
+    tree.write('home/.claude/settings.json', settings);
+    if (paths.length === 0) return;
+    tree.write('home/kit/.claude-plugin/plugin.json', JSON.stringify({ skills: paths }));
+  }
+
+  it('are called PLUGIN:SKILL and come last; those of the same name elsewhere are others', async () => {
+    install();
+    write('home/kit/skills/deploy/SKILL.md', 'of the plugin');
+    write('home/.claude/skills/deploy/SKILL.md', 'own');
+    const { skills, problems } = await discover(TRUST_NOTHING);
+    expect(problems).toEqual([]);
+    expect(skills.map(({ name, description, scope }) => [name, description, scope])).toEqual([
+      ['deploy', 'own', 'user'],
+      ['kit:deploy', 'of the plugin', 'plugin'],
+    ]);
+    const [, ofPlugin] = skills;
+    expect(below(ofPlugin?.directory ?? '')).toBe('home/kit/skills/deploy');
+    expect(findSkill('/KIT:deploy', skills)).toEqual({ ok: true, skill: ofPlugin });
+    expect(projectSkillFiles(cwd(), environment()).files).toEqual([]);
+  });
+
+  it('lie where its manifest says, too, in the folder of one or of many, and never outside of it', async () => {
+    install('./more', './one', '../../outside', '/etc');
+    write('home/kit/skills/usual/SKILL.md', 'usual');
+    write('home/kit/more/other/SKILL.md', 'other');
+    write('home/kit/one/SKILL.md', 'one');
+    write('outside/bad/SKILL.md', 'bad');
+    const { skills, skipped } = await discover();
+    expect(skills.map(({ name }) => name)).toEqual(['kit:usual', 'kit:other', 'kit:one']);
+    expect(skipped).toEqual([]);
+  });
+});
+
+describe('the stamp', () => {
+  const now = () => skillFilesStamp(cwd(), environment(), [tree.path('trust')]);
+  const dependsOn = () => [tree.path('trust')];
+  const loaded = async () =>
+    await discoverSkills({
+      cwd: cwd(),
+      environment: environment(),
+      trust: TRUST_ALL,
+      dependsOn: dependsOn(),
+    });
+
+  it('is another one when a skill has come, gone or been written, and what they depend on', async () => {
+    const stamps = new Set<string>();
+    const changes = [
+      () => {},
+      () => write('home/.claude/skills/one/SKILL.md', 'first'),
+      () => write('home/.claude/skills/one/SKILL.md', 'second one'),
+      () => write('repo/.claude/skills/two/SKILL.md', 'two'),
+      () => rmSync(tree.path('home/.claude/skills/one'), { recursive: true }),
+      () => tree.write('trust', 'x'),
+    ];
+    for (const change of changes) {
+      change();
+      // oxlint-disable-next-line no-await-in-loop -- one change after another
+      expect((await loaded()).stamp).toBe(now());
+      stamps.add(now());
+    }
+    expect(stamps.size).toBe(changes.length);
   });
 });
 

@@ -14,6 +14,7 @@ export async function skillsCommand(command: SkillsCommand): Promise<number> {
     cwd: resolve(command.cwd ?? '.'),
     ...(command.dir === null ? {} : { below: resolve(command.dir) }),
     trustProject: command.trustProject,
+    ...(command.dataDir === null ? {} : { dataDir: resolve(command.dataDir) }),
     onNotice: stderrNotice,
   };
   return command.kind === 'skills-list'

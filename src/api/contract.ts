@@ -1,0 +1,69 @@
+import type { DiscoveredAgents } from '../agents/found.ts';
+import type { DiscoveredSkills } from '../agents/skills/discover.ts';
+import type { QuestionAnswer } from '../engine/engine.ts';
+import type { WaitingQuestion } from '../engine/inbox.ts';
+import type { StopOrder } from '../engine/stop.ts';
+import type { ModelSetup } from '../model/resolve.ts';
+import type { ResolvedModel } from '../protocol/model.ts';
+import type { ResultEnvelope } from '../protocol/result.ts';
+import type { TaskStore } from '../store/task-store.ts';
+import type { EventListener } from './event-router.ts';
+import type { ResumeRequest, RunRequest } from './options.ts';
+
+/** A conversation at work. */
+export interface Run {
+  /** The id of its main task. */
+  readonly id: string;
+  /** `provider/id` of its main task. */
+  readonly model: ResolvedModel;
+  /** Resolves when the task has ended, however it ended, or is parked; never rejects. */
+  readonly result: Promise<ResultEnvelope>;
+  /** The questions that it was left for, once its result says `parked`. */
+  parkedOn(): readonly WaitingQuestion[];
+  /** Stops it and all below it. */
+  stop(because: string): void;
+}
+
+/** Who stops everything, and why. */
+export interface StopRequest {
+  readonly by: Exclude<StopOrder['by'], 'limit'>;
+  readonly because: string;
+}
+
+export interface Muster {
+  readonly agents: DiscoveredAgents;
+  readonly skills: DiscoveredSkills;
+  readonly models: ModelSetup;
+  readonly store: TaskStore;
+  /** No model is named and none configured: the offline engine answers. */
+  readonly offlineByDefault: boolean;
+  /** `task_tool.enable_verbose_logging`: show the subagents' actions. */
+  readonly verbose: boolean;
+  /**
+   * Starts a conversation. `onEvent` gets the durable events of all its tasks, in the order in which
+   * they are written, each after it is written. Throws MusterError when it can't start.
+   */
+  start(request: RunRequest, onEvent?: EventListener): Run;
+  /** Whether a conversation that runs as this agent needs no prompt. Throws UsageError: there is none. */
+  beginsByItself(agent: string): boolean;
+  /**
+   * Makes a task go on, from its log alone, with all below it that had not ended. Resolves when it is
+   * at work; one that has completed is not, without a prompt: its result is given again. Rejects with a MusterError: `NOT_FOUND`, `CONFLICT` while a process owns it.
+   */
+  resume(request: ResumeRequest, onEvent?: EventListener): Promise<Run>;
+  /** The id of the newest conversation that worked in this directory; null where there is none. */
+  newestConversation(): string | null;
+  /** What waits for an answer in this process, the oldest first. */
+  questions(): readonly WaitingQuestion[];
+  /**
+   * Answers a question, by its id or a unique beginning. Throws MusterError: `NOT_FOUND` when it does
+   * not wait here, `CONFLICT` when it is answered already, `INVALID_PARAM` for no answer to it.
+   */
+  answer(answer: QuestionAnswer): void;
+  /** Calls it whenever `questions()` changes, until the returned function is called. */
+  watchQuestions(listener: () => void): () => void;
+  /** Stops every run; resolves when all have ended. */
+  stop(request: StopRequest): Promise<void>;
+  /** Stops what runs, and gives back locks and files. */
+  close(): Promise<void>;
+}
