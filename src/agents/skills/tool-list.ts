@@ -26,14 +26,21 @@ export function readToolList(reader: FieldReader, name: string): readonly string
     return [];
   }
   const names = new Set<string>();
+  const unknown: string[] = [];
   for (const word of new Set(words)) {
     const tools = toolNames(word, reader.vendor);
-    if (tools.length === 0) {
-      reader.warn('unknown-tool', `Unknown tool \`${word}\`; it is left out.`, field.line);
-    }
+    if (tools.length === 0) unknown.push(word);
     for (const tool of tools) names.add(tool);
   }
+  if (unknown.length > 0) reader.warn('unknown-tool', leftOut(unknown), field.line);
   return [...names];
+}
+
+function leftOut(words: readonly string[]): string {
+  const list = words.map((word) => `\`${word}\``).join(', ');
+  return words.length === 1
+    ? `Unknown tool ${list}; it is left out.`
+    : `Unknown tools ${list}; they are left out.`;
 }
 
 function toolWords(value: JsonValue): readonly string[] | undefined {

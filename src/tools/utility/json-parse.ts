@@ -4,7 +4,7 @@ import { NO_ACCESS } from '../../protocol/permission.ts';
 import { defineTool } from '../define.ts';
 import { fitLines } from '../output.ts';
 import { nodeAt } from './json-path.ts';
-import { printJson } from './json-print.ts';
+import { printJson, type PrintedJson } from './json-print.ts';
 import { parseJson } from './json-tree.ts';
 
 const INDENT = 2;
@@ -32,14 +32,14 @@ export const jsonParseTool = defineTool({
       throw new MusterError('LIMIT_EXCEEDED', `text: is longer than ${MAX_JSON} characters`);
     }
     const node = nodeAt(parseJson(text), path);
-    return { text: cut(printJson(node, { indent: INDENT, sorted: false }), caps.resultBytes) };
+    const options = { indent: INDENT, sorted: false, most: caps.resultBytes };
+    return { text: cut(printJson(node, options), caps.resultBytes) };
   },
 });
 
-function cut(text: string, maxBytes: number): string {
-  if (byteLength(text) <= maxBytes) return text;
-  const all = text.split('\n');
-  const { lines, left } = fitLines(all, maxBytes - NOTE_BYTES);
-  const note = `[cut: ${left} of ${all.length} lines are left out, beyond ${maxBytes} bytes; name a part with path]`;
+function cut({ text, isWhole, lines: all }: PrintedJson, maxBytes: number): string {
+  if (isWhole && byteLength(text) <= maxBytes) return text;
+  const { lines } = fitLines(text.split('\n'), maxBytes - NOTE_BYTES);
+  const note = `[cut: ${all - lines.length} of ${all} lines are left out, beyond ${maxBytes} bytes; name a part with path]`;
   return [...lines, note].join('\n');
 }

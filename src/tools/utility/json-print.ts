@@ -5,43 +5,91 @@ export interface PrintOptions {
   readonly indent: number;
   /** Members by their names, and not as they came. */
   readonly sorted: boolean;
+  /** UTF-16 units that are printed at most: in deep lists blanks take a thousand times what is in them. */
+  readonly most: number;
+}
+
+export interface PrintedJson {
+  /** Whole, or its beginning. */
+  readonly text: string;
+  readonly isWhole: boolean;
+  /** Of the whole. */
+  readonly lines: number;
 }
 
 /** JSON text of a tree, its scalars as they were written. */
-export function printJson(node: JsonNode, options: PrintOptions, level = 0): string {
-  switch (node.kind) {
-    case 'scalar':
-      return node.raw;
-    case 'array': {
-      const items = node.items.map((item) => printJson(item, options, level + 1));
-      return block('[', items, ']', options.indent, level);
+export function printJson(node: JsonNode, options: PrintOptions): PrintedJson {
+  return new Printer(options).print(node);
+}
+
+class Printer {
+  private readonly pieces: string[] = [];
+  private readonly options: PrintOptions;
+  private length = 0;
+  private lines = 1;
+
+  constructor(options: PrintOptions) {
+    this.options = options;
+  }
+
+  print(node: JsonNode): PrintedJson {
+    this.node(node, 0);
+    return { text: this.pieces.join(''), isWhole: !this.isFull, lines: this.lines };
+  }
+
+  private get isFull(): boolean {
+    return this.length > this.options.most;
+  }
+
+  private node(node: JsonNode, level: number): void {
+    switch (node.kind) {
+      case 'scalar':
+        return this.write(node.raw);
+      case 'array':
+        return this.block('[', ']', node.items, level, (item) => this.node(item, level + 1));
+      case 'object': {
+        const members = this.options.sorted ? node.members.toSorted(byName) : node.members;
+        const colon = this.options.indent === 0 ? ':' : ': ';
+        return this.block('{', '}', members, level, ({ raw, value }) => {
+          this.write(raw);
+          this.write(colon);
+          this.node(value, level + 1);
+        });
+      }
     }
-    case 'object': {
-      const members = options.sorted ? node.members.toSorted(byName) : node.members;
-      const colon = options.indent === 0 ? ':' : ': ';
-      const lines = members.map(
-        ({ raw, value }) => `${raw}${colon}${printJson(value, options, level + 1)}`,
-      );
-      return block('{', lines, '}', options.indent, level);
+  }
+
+  private block<T>(
+    open: string,
+    close: string,
+    parts: readonly T[],
+    level: number,
+    print: (part: T) => void,
+  ): void {
+    this.write(open);
+    for (const [index, part] of parts.entries()) {
+      if (index > 0) this.write(',');
+      this.newLine(level + 1);
+      print(part);
     }
+    if (parts.length > 0) this.newLine(level);
+    this.write(close);
+  }
+
+  private newLine(level: number): void {
+    const { indent } = this.options;
+    if (indent === 0) return;
+    this.lines += 1;
+    if (!this.isFull) this.write(`\n${' '.repeat(indent * level)}`);
+  }
+
+  private write(piece: string): void {
+    this.length += piece.length;
+    if (!this.isFull) this.pieces.push(piece);
   }
 }
 
 function byName(a: JsonMember, b: JsonMember): number {
   if (a.name === b.name) return 0;
   return a.name < b.name ? -1 : 1;
-}
-
-function block(
-  open: string,
-  parts: readonly string[],
-  close: string,
-  indent: number,
-  level: number,
-): string {
-  if (parts.length === 0) return open + close;
-  if (indent === 0) return `${open}${parts.join(',')}${close}`;
-  const outer = ' '.repeat(indent * level);
-  const inner = ' '.repeat(indent * (level + 1));
-  return `${open}\n${parts.map((part) => inner + part).join(',\n')}\n${outer}${close}`;
 }

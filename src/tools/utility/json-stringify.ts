@@ -34,9 +34,10 @@ const tool = defineTool({
     if (value.length > MAX_JSON) {
       return failure('LIMIT_EXCEEDED', `value: is longer than ${MAX_JSON} characters`);
     }
-    const text = printJson(valueOf(value), { indent, sorted });
-    if (byteLength(text) <= caps.resultBytes) return { text };
-    const size = `${byteLength(text)} bytes, more than the ${caps.resultBytes} of a result`;
+    const { resultBytes: most } = caps;
+    const { text, isWhole } = printJson(valueOf(value), { indent, sorted, most });
+    if (isWhole && byteLength(text) <= most) return { text };
+    const size = `more than the ${most} bytes of a result`;
     return failure('LIMIT_EXCEEDED', `value: its JSON has ${size}; write it to a file`);
   },
 });

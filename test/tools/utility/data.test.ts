@@ -92,7 +92,7 @@ describe('JsonParse', () => {
     fc.assert(
       fc.property(fc.oneof(fc.json(), mutated, fc.string()), (text) => {
         if (text.startsWith('\uFEFF')) return;
-        expect(outcome(() => printJson(parseJson(text), { indent: 0, sorted: false }))).toEqual(
+        expect(outcome(() => printJson(parseJson(text), { ...whole, indent: 0 }))).toEqual(
           outcome(() => JSON.parse(text)) === 'refused' ? 'refused' : expect.any(Object),
         );
       }),
@@ -104,10 +104,31 @@ describe('JsonParse', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(4), (value, indent) => {
         const json = JSON.stringify(value);
-        const printed = printJson(parseJson(json), { indent, sorted: false });
-        expect(printed).toBe(JSON.stringify(value, null, indent));
+        const text = JSON.stringify(value, null, indent);
+        const lines = text.split('\n').length;
+        expect(printJson(parseJson(json), { ...whole, indent })).toEqual({
+          text,
+          isWhole: true,
+          lines,
+        });
+        const part = printJson(parseJson(json), { ...whole, indent, most: text.length - 1 });
+        expect(part).toEqual({ text: expect.any(String), isWhole: false, lines });
+        expect(text.startsWith(part.text)).toBe(true);
       }),
     );
+  });
+});
+
+const whole = { sorted: false, most: Infinity } as const;
+
+test('blanks before what lies deep do not come to more than a result may hold', async () => {
+  const text = `${'['.repeat(499)}${'1,'.repeat(400_000)}1${']'.repeat(499)}`;
+  const at = makeWorkspace();
+  const parsed = await at.call('JsonParse', { text }, { caps: small });
+  expect(parsed.text).toMatch(/\n\[cut: 400\d+ of 400999 lines are left out, beyond 400 bytes/);
+  expect(await at.call('JsonStringify', { value: text, indent: 8 })).toMatchObject({
+    error: 'LIMIT_EXCEEDED',
+    text: expect.stringContaining('more than the'),
   });
 });
 
@@ -142,7 +163,7 @@ describe('JsonStringify', () => {
     expect(tool('JsonStringify').parse('x')).toMatchObject({ ok: false });
     expect(
       await at.call('JsonStringify', { value: 'x'.repeat(500) }, { caps: small }),
-    ).toMatchObject({ error: 'LIMIT_EXCEEDED', text: expect.stringContaining('502 bytes') });
+    ).toMatchObject({ error: 'LIMIT_EXCEEDED', text: expect.stringContaining('more than the 400 bytes') });
   });
 });
 
