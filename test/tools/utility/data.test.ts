@@ -163,7 +163,10 @@ describe('JsonStringify', () => {
     expect(tool('JsonStringify').parse('x')).toMatchObject({ ok: false });
     expect(
       await at.call('JsonStringify', { value: 'x'.repeat(500) }, { caps: small }),
-    ).toMatchObject({ error: 'LIMIT_EXCEEDED', text: expect.stringContaining('more than the 400 bytes') });
+    ).toMatchObject({
+      error: 'LIMIT_EXCEEDED',
+      text: expect.stringContaining('more than the 400 bytes'),
+    });
   });
 });
 
