@@ -125,14 +125,13 @@ const definitionRuleSets = fc.option(
 /** Of a task somewhere in a tree: with what definitions above it have brought. */
 export const anyRights: fc.Arbitrary<Rights> = fc
   .tuple(rightsButRefusal, refusal, fc.array(fc.tuple(names, definitionRuleSets), { maxLength: 2 }))
-  .map(([rights, refuses, brought]) => ({
-    ...rights,
-    ...refuses,
-    rules: brought.reduce(
-      (ruleSet, [name, own]) => withDefinitionRules(ruleSet, { name, ...own }),
+  .map(([rights, refuses, brought]) => {
+    const ruleSet = brought.reduce(
+      (known, [name, own]) => withDefinitionRules(known, { name, ...own }),
       rights.rules,
-    ),
-  }));
+    );
+    return Object.assign(rights, refuses, { rules: ruleSet });
+  });
 
 const agentParts = fc.record({
   mode: fc.constantFrom(null, ...PERMISSION_MODES),
