@@ -21,7 +21,7 @@ export function taskTools(workshop: Workshop, delegate: Delegation): readonly An
     taskStopTool(workshop),
     taskSendTool(workshop),
     notifyTool(workshop),
-    taskTool(delegate, (input) => calledTypes(workshop.deps, input)),
+    taskTool(delegate, (input) => calledTypes(workshop, input)),
     taskListTool(workshop),
     taskReplayTool(workshop),
   ];
