@@ -62,7 +62,7 @@ function couldMatch(rule: PermissionRule, matching: Matching): boolean {
     case 'agent':
       return someOrUnknown(agentNames(access), (name) => agentMatches(specifier, name));
     case 'skill':
-      return access.skill === undefined || skillMatches(specifier, access.skill);
+      return access.skill === undefined || skillCouldMatch(specifier, access.skill);
     case undefined:
       return true;
   }
@@ -99,7 +99,7 @@ export function wideningRule(
       );
     case 'skill':
       return everyMatched(access.skill === undefined ? [] : [access.skill], (skill) =>
-        about.find((rule) => skillMatches(specifierOf(rule), skill)),
+        about.find((rule) => skillSurelyMatches(specifierOf(rule), skill)),
       );
     case undefined:
       return undefined;
@@ -136,9 +136,17 @@ function agentNames({
 }
 
 /** Its arguments count for nothing: `deploy *` and `deploy:*`, as others write it, mean `deploy`. */
-function skillMatches(specifier: string, skill: string): boolean {
-  const name = specifier.replace(/(?:\s+|:)\*$/, '').replace(/^\//, '');
-  return wildcardMatches(name.toLowerCase(), skill.toLowerCase());
+function skillSurelyMatches(specifier: string, skill: string): boolean {
+  return nameMatches(specifier.replace(/(?:\s+|:)\*$/, ''), skill);
+}
+
+/** `kit:*` may as well mean every skill of that plugin. */
+function skillCouldMatch(specifier: string, skill: string): boolean {
+  return skillSurelyMatches(specifier, skill) || nameMatches(specifier, skill);
+}
+
+function nameMatches(pattern: string, skill: string): boolean {
+  return wildcardMatches(pattern.replace(/^\//, '').toLowerCase(), skill.toLowerCase());
 }
 
 function agentMatches(specifier: string, agent: string): boolean {

@@ -4,6 +4,7 @@ import { parseRule } from '../../src/policy/rules.ts';
 import { call, FACTS, rights, type RuleTexts } from './support.ts';
 
 const deploy = call('Skill', 'delegate', { skill: 'deploy' });
+const ofPlugin = call('Skill', 'delegate', { skill: 'kit:deploy' });
 /** Runs as a task of type Bash. */
 const fork = call('Skill', 'delegate', { skill: 'ship', agent: 'Bash' });
 
@@ -20,6 +21,12 @@ describe('a skill', () => {
     [deploy, { deny: ['Skill(DEPLOY *)'] }, 'deny deny_rule'],
     [deploy, { deny: ['Skill(deploy:*)'] }, 'deny deny_rule'],
     [deploy, { deny: ['Skill(de*)'] }, 'deny deny_rule'],
+    [ofPlugin, { deny: ['Skill(kit:*)'] }, 'deny deny_rule'],
+    [ofPlugin, { ask: ['Skill(KIT:*)'] }, 'ask ask_rule'],
+    [ofPlugin, { deny: ['Skill(kit:deploy:*)'] }, 'deny deny_rule'],
+    [ofPlugin, { deny: ['Skill(deploy)'] }, 'allow tool_default'],
+    [ofPlugin, { allow: ['Skill(kit:*)'] }, 'allow tool_default'],
+    [ofPlugin, { allow: ['Skill(kit:deploy)'] }, 'allow allow_rule'],
     [deploy, { deny: ['Skill(other)'] }, 'allow tool_default'],
     [deploy, { ask: ['Skill(deploy)'] }, 'ask ask_rule'],
     [deploy, { allow: ['Skill(deploy)'] }, 'allow allow_rule'],
