@@ -35,7 +35,7 @@ export async function agentsBelow(directory: string): Promise<DiscoveredAgents> 
       continue;
     }
     left -= text.bytes;
-    const format = detectFormat(relative(directory, path), text.text);
+    const format = detectFormat(relative(directory, path), text.text, directory);
     if (format === undefined) {
       found.skipped.push({ path, code: 'not-an-agent', reason: 'It holds no agent.' });
     } else {

@@ -40,7 +40,10 @@ const VENDOR_KEYS: readonly (readonly [vendor: string, keys: RegExp])[] = [
   ],
   ['pi', /^(?:thinking|systemPromptMode|inheritProjectContext|inheritSkills):/m],
   ['copilot', /^(?:handoffs|argument-hint|user-invocable|infer|target):/m],
-  ['muster', /^(?:result-max-tokens|wall-seconds):/m],
+  [
+    'muster',
+    /^(?:result-max-tokens|wall-seconds|delegates-to|refuses-questions|ask-rules|deny-rules|unlisted):/m,
+  ],
 ];
 
 /** A word on a path that names a vendor: `examples/opencode/agents`. */
@@ -52,23 +55,33 @@ const HEAD = 8192;
 /**
  * The format of a file that lies anywhere, by its directories, its name, and what it holds; Claude
  * Code's, which most share, for any other markdown file. Undefined: of no format. `path` is relative to
- * what is searched.
+ * `below`, the absolute path of what is searched, of which only a vendor's own directory says something.
  */
-export function detectFormat(path: string, text: string): AgentFormat | undefined {
+export function detectFormat(path: string, text: string, below = ''): AgentFormat | undefined {
   const parts = path.split('/');
   const fileName = parts.at(-1) ?? '';
   const directories = parts.slice(0, -1).toReversed();
   const fits = (vendor: string | undefined): AgentFormat | undefined =>
     FORMATS.find((format) => format.vendor === vendor && format.accepts(fileName));
-  const owner = directories.find((each) => VENDOR_DIRECTORIES.has(each)) ?? '';
   return (
     byFileName(fileName) ??
-    fits(VENDOR_DIRECTORIES.get(owner)) ??
+    fits(ownerOf(directories)) ??
+    fits(ownerOf(below.split('/').toReversed())) ??
     fits(byKeys(text)) ??
     fits(directories.map((each) => each.toLowerCase()).find((each) => VENDOR_WORDS.has(each))) ??
     FORMATS.find((format) => format.vendor === 'claude' && format.accepts(fileName)) ??
     FORMATS.find((format) => format.accepts(fileName) && format.recognises?.(text) === true)
   );
+}
+
+/** Whose the innermost directory is that belongs to one vendor: `.claude`, or `muster` of `~/.config`. */
+function ownerOf(innermostFirst: readonly string[]): string | undefined {
+  for (const [index, name] of innermostFirst.entries()) {
+    const owner = VENDOR_DIRECTORIES.get(name);
+    if (owner !== undefined) return owner;
+    if (innermostFirst[index + 1] === '.config' && VENDOR_WORDS.has(name)) return name;
+  }
+  return undefined;
 }
 
 /** Names that belong to one vendor wherever they lie. */

@@ -32,3 +32,21 @@ test('every agent file below a directory, of whatever vendor, and why others are
     [tree.path('binary.md'), 'binary'],
   ]);
 });
+
+test.each([
+  ['.factory/droids', 'factory'],
+  ['.gen/agents/team', 'gen'],
+  ['home/.config/opencode/agents', 'opencode'],
+  ['home/.config/muster/agents', 'muster'],
+  ['pi/opencode', 'claude'],
+])('a file of %s is of the same vendor when that is what is looked at', async (place, vendor) => {
+  tree.write(`${place}/a.md`, file('a'));
+  const { agents } = await agentsBelow(tree.path(place));
+  expect(agents.map(({ origin }) => origin.vendor)).toEqual([vendor]);
+});
+
+test("a file with one of Muster's own fields is Muster's, wherever it lies", async () => {
+  tree.write('a.md', agentFile('name: a', 'description: Does.', 'deny-rules: [Bash]'));
+  const { agents } = await agentsBelow(tree.root);
+  expect(agents).toMatchObject([{ rules: { deny: ['Bash'] }, origin: { vendor: 'muster' } }]);
+});

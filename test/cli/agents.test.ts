@@ -315,6 +315,7 @@ describe('agents import', () => {
 
 describe('agents new', () => {
   const FLAGS = ['--description', 'Reviews migrations after a change', '--prompt', 'Look.'];
+  const COPY = ['new', 'a', '--from', 'Explore'];
 
   it('writes a file that check has nothing against', async () => {
     const { run, file } = makeWorld();
@@ -383,6 +384,9 @@ describe('agents new', () => {
       /^The description is too vague to choose by: it is very short/,
     ],
     ['with a file that is not there', ['new', 'a', '--prompt-file', 'no'], /^--prompt-file .*no: /],
+    ['with a file that never ends', ['new', 'a', '--prompt-file', '/dev/zero'], /larger than 4 MB$/],
+    ['in a place that takes none', [...COPY, '--to', '/proc/agents'], /^--to .*: can't be made /],
+    ['in a file', [...COPY, '--to', '/dev/null/a'], /^--to .*: can't be made /],
     ['from nobody', ['new', 'a', '--from', 'Explor'], /Did you mean `Explore`/],
   ])('is refused %s, and writes nothing', async (_, argv, message) => {
     const { run, place } = makeWorld();

@@ -1,5 +1,5 @@
-import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, lstatSync, mkdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { agentPlaces } from '../../agents/places.ts';
 import { errorMessage, UsageError } from '../../base/errors.ts';
 import type { AgentScope } from '../../protocol/agent.ts';
@@ -9,6 +9,7 @@ import { projectRoot } from '../../sys/project-directories.ts';
 import { resolveInRoots } from '../../sys/real-path.ts';
 import { writeFileInRoots } from '../../sys/write-file.ts';
 import { userConfigDir } from '../config/paths.ts';
+import { realDirectory } from '../workspace.ts';
 import type { AgentsHere } from './find-agents.ts';
 
 /** Where agents are written to. */
@@ -80,11 +81,18 @@ export async function writeAgentFile(
 /** Its real path. */
 function madeDirectory(directory: string): string {
   try {
-    mkdirSync(directory, { recursive: true });
-    return realpathSync.native(directory);
+    makeMissing(directory);
   } catch (error) {
     throw new UsageError(`--to ${directory}: can't be made (${errorMessage(error)})`);
   }
+  return realDirectory(directory, '--to');
+}
+
+/** Level by level: `recursive` of Node tries without end where a directory takes none, as /proc does. */
+function makeMissing(directory: string): void {
+  if (existsSync(directory)) return;
+  makeMissing(dirname(directory));
+  mkdirSync(directory);
 }
 
 function statsOf(path: string) {

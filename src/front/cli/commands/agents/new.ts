@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createAgent, type AgentWish } from '../../../../api/agents/create.ts';
-import { errorMessage, UsageError } from '../../../../base/errors.ts';
+import { readPromptFile } from '../../../../api/agents/prompt-file.ts';
+import { UsageError } from '../../../../base/errors.ts';
 import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
-import type { AgentsCommand, NewAgent } from '../../command.ts';
+import type { AgentsCommand } from '../../command.ts';
 import type { Questions } from '../../questions.ts';
 import type { CommandContext } from '../context.ts';
 import { nextStep } from './next-step.ts';
@@ -40,8 +40,9 @@ export async function newAgentCommand(
 }
 
 async function wishOf(command: AgentsNew, context: NewAgentContext): Promise<AgentWish> {
-  const { description, tools, model, mode, from } = command;
-  const prompt = command.promptFile === null ? command.prompt : readPrompt(command, context);
+  const { description, tools, model, mode, from, promptFile } = command;
+  const prompt =
+    promptFile === null ? command.prompt : readPromptFile(resolve(context.cwd, promptFile));
   const said = { name: command.name, description, tools, model, mode, prompt, from };
   const missing = missingFlags(said);
   if (missing.length === 0) return { ...said, name: command.name ?? '' };
@@ -99,14 +100,5 @@ async function required(questions: Questions, question: string): Promise<string>
     if (answer === null)
       throw new UsageError('nothing was written: the questions were not answered');
     if (answer !== '') return answer;
-  }
-}
-
-function readPrompt({ promptFile }: NewAgent, { cwd }: CommandContext): string {
-  const path = resolve(cwd, promptFile ?? '');
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (thrown) {
-    throw new UsageError(`--prompt-file ${path}: ${errorMessage(thrown)}`);
   }
 }
