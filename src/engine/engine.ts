@@ -5,12 +5,13 @@ import type { TaskInput } from '../protocol/event.ts';
 import { openQuestions } from '../protocol/inbox-state.ts';
 import type { RequestPrefix, ResolvedModel } from '../protocol/model.ts';
 import type { Question } from '../protocol/question.ts';
-import type { Rights } from '../protocol/permission.ts';
+import type { Decision, Rights } from '../protocol/permission.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskSource, TaskSpec } from '../protocol/task.ts';
 import type { JsonObject } from '../base/json.ts';
 import { createTask } from './create-task.ts';
 import { createDelegation, prepareModels } from './delegation.ts';
+import { delegationVerdict } from './delegation-verdict.ts';
 import type { EngineDeps } from './deps.ts';
 import { equip, whyUnusable } from './equipment.ts';
 import { foldLog } from './fold-log.ts';
@@ -19,7 +20,7 @@ import { runTask } from './loop.ts';
 import { openTasks } from './open-task.ts';
 import { mentionsIn, personMessage } from './mentions.ts';
 import { Pace } from './pace.ts';
-import { planChild, type ChildPlan, type ChildWish, type Delegator } from './plan-child.ts';
+import { outlineChild, type ChildOutline, type ChildWish, type Delegator } from './plan-child.ts';
 import { PrefixCache } from './prefix.ts';
 import { describePrompt } from './prompt.ts';
 import { answerLeft } from './record-answer.ts';
@@ -81,7 +82,9 @@ export interface ResumeBelowRequest {
 }
 
 /** A child as it would be made. */
-export interface PlannedChild extends ChildPlan {
+export interface PlannedChild extends ChildOutline {
+  /** Whether the call that asks for it may run. */
+  readonly decision: Decision;
   /** What its requests begin with, but for the line that is particular to one task. */
   readonly prefix: RequestPrefix;
 }
@@ -135,14 +138,18 @@ export class Engine {
     return run;
   }
 
-  /** What a Task call would make, and how its requests would begin. Nothing is made. */
+  /**
+   * What a Task call would make, and how its requests would begin, even where the call is refused or the
+   * agent can't be started. Nothing is made.
+   */
   async plan(by: Delegator, wish: ChildWish): Promise<PlannedChild | MusterError> {
     const { deps, prefixes } = this.workshop;
     await prepareModels(deps, by.agent, wish);
-    const plan = planChild(deps, by, wish);
+    const plan = outlineChild(deps, by, wish);
     if (plan instanceof MusterError) return plan;
     const { prompt, tools } = plan.equipment;
-    return { ...plan, prefix: prefixes.get(prompt, tools).prefix };
+    const decision = delegationVerdict(deps, by.rights, plan.agent);
+    return { ...plan, decision, prefix: prefixes.get(prompt, tools).prefix };
   }
 
   /**

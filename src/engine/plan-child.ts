@@ -44,11 +44,31 @@ export interface ChildPlan {
   readonly equipment: Equipment;
 }
 
+/** What is decided about a child whether or not it can be started. */
+export interface ChildOutline extends ChildPlan {
+  /** Why it can't be started; null: it can. */
+  readonly unusable: string | null;
+}
+
 /**
  * What a Task call would make, without making it: a spawn makes exactly this. What is wrong with the
  * call is the error returned. Pure, but for the day that the clock says; `models.prepare` goes before it.
  */
 export function planChild(deps: PlanDeps, by: Delegator, wish: ChildWish): ChildPlan | MusterError {
+  const outline = outlineChild(deps, by, wish);
+  if (outline instanceof MusterError) return outline;
+  const { unusable, ...plan } = outline;
+  return unusable === null
+    ? plan
+    : new MusterError('INVALID_PARAM', `${fieldOf(wish)}: ${unusable}`);
+}
+
+/** The same for an agent that can't be started, too: to tell what would be if it could. */
+export function outlineChild(
+  deps: PlanDeps,
+  by: Delegator,
+  wish: ChildWish,
+): ChildOutline | MusterError {
   const { depth, maxDepth } = by.rights;
   if (depth >= maxDepth) {
     return new MusterError(
@@ -59,14 +79,13 @@ export function planChild(deps: PlanDeps, by: Delegator, wish: ChildWish): Child
   const word = wish.subagentType ?? DEFAULT_AGENT;
   const found = findDelegable(word, by.agent, deps.agents.agents());
   const { ofSkill } = wish;
-  const field = ofSkill === undefined ? 'subagent_type' : `agent in ${ofSkill.path}`;
-  if (!found.ok) return new MusterError(found.error.code, `${field}: ${found.error.message}`);
+  if (!found.ok) {
+    return new MusterError(found.error.code, `${fieldOf(wish)}: ${found.error.message}`);
+  }
   const agent = ofSkill === undefined ? found.agent : forkedAgent(found.agent, ofSkill);
   if (agent instanceof MusterError) return agent;
   const rights = attenuate(by.rights, agent);
   const equipment = equip(deps, { agent, rights, cwd: by.cwd, isRoot: false });
-  const unusable = whyUnusable(agent, equipment);
-  if (unusable !== null) return new MusterError('INVALID_PARAM', `${field}: ${unusable}`);
   const model = deps.models.forTask({
     call: wish.model,
     definition: modelWishes(agent),
@@ -86,5 +105,11 @@ export function planChild(deps: PlanDeps, by: Delegator, wish: ChildWish): Child
     }),
     background: wish.background ?? agent.background ?? false,
     equipment,
+    unusable: whyUnusable(agent, equipment),
   };
+}
+
+/** What named the agent. */
+function fieldOf({ ofSkill }: ChildWish): string {
+  return ofSkill === undefined ? 'subagent_type' : `agent in ${ofSkill.path}`;
 }

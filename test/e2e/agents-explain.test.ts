@@ -37,8 +37,44 @@ const USER_AGENTS: Readonly<Record<string, readonly string[]>> = {
     'model: no-such-model',
     'effort: high',
   ],
+  '.claude/agents/skilled.md': [
+    'name: skilled',
+    'description: Knows a skill',
+    'skills: [notes, none-such]',
+    'background: true',
+    'effort: low',
+  ],
+  '.config/muster/agents/picky.md': [
+    'name: picky',
+    'description: Chooses whom it asks',
+    'tools: Read, Bash',
+    'delegates-to: [Explore, denier, none-such]',
+    'deny-rules: ["Bash(git push:*)", WebFetch]',
+    'ask-rules: [Read]',
+    'refuses-questions: true',
+  ],
+  '.config/muster/agents/auto.md': ['name: auto-searcher', 'description: Finds', 'model: auto'],
+  '.copilot/agents/displayed.agent.md': [
+    'name: displayed',
+    'description: Has a display name for a model',
+    "tools: ['search', 'web']",
+    'model: Claude Sonnet 4.5 (copilot)',
+  ],
 };
-const AGENTS = ['Explore', 'Review', 'general-purpose', 'denier', 'bare', 'star', 'Plan Maker'];
+const SKILL = '---\nname: notes\ndescription: Writes notes\n---\n\nWrite them well.\n';
+const AGENTS = [
+  'Explore',
+  'Review',
+  'general-purpose',
+  'denier',
+  'bare',
+  'star',
+  'Plan Maker',
+  'skilled',
+  'picky',
+  'auto-searcher',
+  'displayed',
+];
 
 function writeAgents(world: World): void {
   for (const [path, lines] of Object.entries(USER_AGENTS)) {
@@ -46,6 +82,9 @@ function writeAgents(world: World): void {
     mkdirSync(dirname(full), { recursive: true });
     writeFileSync(full, `---\n${lines.join('\n')}\n---\n\nYou are one of them.\n`);
   }
+  const skill = join(world.sandbox.home, '.claude/skills/notes');
+  mkdirSync(skill, { recursive: true });
+  writeFileSync(join(skill, 'SKILL.md'), SKILL);
 }
 
 function task(type: string): AnswerToolCall {
@@ -55,6 +94,10 @@ function task(type: string): AnswerToolCall {
 /** The system prompt without the line that is particular to one task. */
 function sharedSystem({ system }: RecordedRequest): string {
   return system.replace(/\s*# Task\nd$/, '');
+}
+
+function ruleTexts(rules: readonly { readonly rule: string }[]): readonly string[] {
+  return rules.map(({ rule }) => rule);
 }
 
 function sha256(text: string): string {
@@ -106,6 +149,10 @@ describe.each([
         denied: told.rights.disallowedTools,
         depth: told.rights.depth,
         background: told.background,
+        rules: [told.rights.rules.ask, told.rights.rules.deny].map(ruleTexts),
+        refusesQuestions: told.rights.refusesQuestions,
+        effort: told.model.effort,
+        warning: told.model.warning,
       }).toEqual({
         tools: request.tools.map((tool) => tool.name),
         system: sha256(sharedSystem(request)),
@@ -115,6 +162,12 @@ describe.each([
         denied: spec.rights.disallowedTools,
         depth: spec.depth,
         background: spec.background,
+        rules: [spec.rights.rules.ask, spec.rights.rules.deny].map((rules) =>
+          ruleTexts(rules.map(({ text }) => ({ rule: text }))),
+        ),
+        refusesQuestions: spec.rights.refusesQuestions === true,
+        effort: spec.agent.effort ?? null,
+        warning: spec.model.warning ?? null,
       });
       expect(told.model.chain).toEqual(spec.model.chain);
     }
@@ -149,19 +202,88 @@ it('agents explain says why a tool is missing, and what nobody knows', async () 
   expect(denier.delegatesTo).toContain('Explore');
 });
 
-it('agents explain has an error for what cannot be started, and one for what there is not', async () => {
+it('agents explain tells of what cannot be started, or may not be, what it would be if it could', async () => {
   await using world = await openWorld();
   writeAgents(world);
   const path = join(world.sandbox.home, '.claude/agents/lost.md');
-  writeFileSync(path, '---\nname: lost\ndescription: d\ntools: Froob\n---\nx\n');
-  const [lost, unknown] = await Promise.all(
-    ['lost', 'denyer'].map((name) => world.run(['agents', 'explain', name])),
+  writeFileSync(
+    path,
+    '---\nname: lost\ndescription: d\ntools: Froob\npermissionMode: zork\n---\nx\n',
   );
-  expect([lost?.code, lost?.stderr]).toEqual([
-    1,
-    expect.stringMatching(/^muster: INVALID_PARAM: `lost` can't be started: None of the tools/),
+  const explain = async (...argv: readonly string[]) => {
+    const { code, stdout } = await world.run(['agents', 'explain', ...argv, '--json']);
+    const { call, tools, warnings }: AgentExplanation = JSON.parse(stdout);
+    return { code, call, tools: tools.names, warnings };
+  };
+  expect(
+    await Promise.all([
+      explain('lost'),
+      explain('denier', '--deny', 'Task(denier)'),
+      explain('Review', '--deny', 'Task(code-reviewer)'),
+      explain('bare', '--ask', 'Task'),
+      explain('picky'),
+      explain('skilled'),
+    ]),
+  ).toEqual([
+    {
+      code: 1,
+      call: {
+        verdict: 'deny',
+        reason: `\`lost\` can't be started: None of the tools it asks for can be used (Froob). Mend ${path}, or name another agent.`,
+      },
+      tools: [],
+      warnings: [expect.stringMatching(/^`zork` is no permission mode/)],
+    },
+    {
+      code: 1,
+      call: {
+        verdict: 'deny',
+        reason: 'The deny rule `Task(denier)` (--deny) forbids this Task call.',
+      },
+      tools: ['Read', 'Bash', 'Task', 'TaskList'],
+      warnings: [],
+    },
+    {
+      code: 1,
+      call: {
+        verdict: 'deny',
+        reason: 'The deny rule `Task(code-reviewer)` (--deny) forbids this Task call.',
+      },
+      tools: ['Read', 'Glob', 'Grep', 'Bash', 'Notify'],
+      warnings: [],
+    },
+    {
+      code: 0,
+      call: {
+        verdict: 'ask',
+        reason: 'The ask rule `Task` (--ask) wants this Task call to be asked about.',
+      },
+      tools: [],
+      warnings: ['The list of tools is empty: the agent has none.'],
+    },
+    {
+      code: 0,
+      call: { verdict: 'allow', reason: expect.any(String) },
+      tools: ['Read', 'Bash', 'Task'],
+      warnings: ['It may delegate to `none-such`, but there is no such agent here.'],
+    },
+    {
+      code: 0,
+      call: { verdict: 'allow', reason: expect.any(String) },
+      tools: expect.any(Array),
+      warnings: [expect.stringContaining('none-such')],
+    },
   ]);
-  expect([unknown?.code, unknown?.stderr]).toEqual([
+  const { stdout } = await world.run(['agents', 'explain', 'lost']);
+  expect(stdout).toMatch(/^refused {8}`lost` can't be started: /m);
+  expect(stdout).toMatch(/^worth knowing {2}`zork` is no permission mode/m);
+});
+
+it('agents explain has an error for what there is not', async () => {
+  await using world = await openWorld();
+  writeAgents(world);
+  const unknown = await world.run(['agents', 'explain', 'denyer']);
+  expect([unknown.code, unknown.stderr]).toEqual([
     2,
     expect.stringMatching(/^muster: There is no agent `denyer`. Did you mean `denier`\?/),
   ]);

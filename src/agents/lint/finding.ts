@@ -50,6 +50,8 @@ export interface LintContext {
   readonly parentMode: PermissionMode;
   readonly model: ModelOutlook;
   readonly secrets: readonly SecretPlace[];
+  /** Agents that it names to delegate to, and that are not there. */
+  readonly missingDelegates: readonly string[];
   /** The one of the same name that is used in its place; null: it is used itself. */
   readonly shadowedBy: AgentDefinition | null;
   /** What another one that answers to its id keeps it from, as a sentence; null: none does. */

@@ -1,4 +1,5 @@
 import type { AgentDefinition } from '../../protocol/agent.ts';
+import { lintDelegates } from './delegates.ts';
 import { lintDescription } from './description.ts';
 import { fieldLine } from './field-line.ts';
 import type { Finding, Lint, LintContext } from './finding.ts';
@@ -20,6 +21,7 @@ export function lintAgent(agent: AgentDefinition, context: LintContext): readonl
     ...lintPrompt(agent),
     ...lintModel(agent, context),
     ...lintReach(agent, context),
+    ...lintDelegates(context),
     ...lintInactive(agent, context),
     ...lintPlace(agent, context),
   ];

@@ -47,10 +47,15 @@ function lintWidth(agent: AgentDefinition, context: LintContext): readonly Lint[
 }
 
 function has({ tools, disallowedTools }: AgentDefinition, name: string): boolean {
-  if (disallowedTools.includes(name)) return false;
+  if (denies(disallowedTools, name)) return false;
   if (tools.mode === 'allow') return tools.names.includes(name);
   const onRequest = name === 'MoveFile' || name === 'DeleteFile';
-  return !onRequest && !(tools.mode === 'deny' && tools.names.includes(name));
+  return !onRequest && !(tools.mode === 'deny' && denies(tools.names, name));
+}
+
+/** MultiEdit is several edits. */
+function denies(names: readonly string[], name: string): boolean {
+  return names.includes(name) || (name === 'MultiEdit' && names.includes('Edit'));
 }
 
 function lintMode(agent: AgentDefinition, context: LintContext): readonly Lint[] {

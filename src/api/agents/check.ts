@@ -3,6 +3,7 @@ import { agentFileText } from '../../agents/agent-file.ts';
 import { agentsBelow } from '../../agents/below.ts';
 import type { DiscoveredAgents } from '../../agents/found.ts';
 import type { Finding } from '../../agents/lint/finding.ts';
+import { missingDelegates } from '../../agents/lint/delegates.ts';
 import { lintAgent } from '../../agents/lint/lint-agent.ts';
 import { loadingFinding } from '../../agents/lint/loading.ts';
 import { effectiveMode } from '../../policy/modes.ts';
@@ -76,6 +77,7 @@ async function lintAll(
         model: await outlook(agent),
         secrets:
           text === null || beside[0] !== agent ? [] : secretPlaces(text, agent.extra, redact),
+        missingDelegates: missingDelegates(agent, [...found.agents, ...here.found.agents]),
         shadowedBy: losers.get(agent) ?? null,
         clash: clashes.get(agent)?.message ?? null,
         shadows: shadows.get(agent) ?? [],

@@ -4,6 +4,7 @@ import { agentFileName } from '../../agents/file-name.ts';
 import { lookUpAgent } from '../../agents/find.ts';
 import { musterFormat } from '../../agents/formats/muster.ts';
 import type { Finding } from '../../agents/lint/finding.ts';
+import { missingDelegates } from '../../agents/lint/delegates.ts';
 import { lintAgent } from '../../agents/lint/lint-agent.ts';
 import { writeAgent } from '../../agents/write-agent.ts';
 import { UsageError } from '../../base/errors.ts';
@@ -46,7 +47,11 @@ export interface CreatedAgent {
 }
 
 /** What a person may leave for later, or has no hand in: all else is a mistake in what was asked for. */
-const NO_MISTAKE: ReadonlySet<string> = new Set(['unknown-model', 'replaces-built-in']);
+const NO_MISTAKE: ReadonlySet<string> = new Set([
+  'unknown-agent',
+  'unknown-model',
+  'replaces-built-in',
+]);
 
 /**
  * Writes a new agent. Throws UsageError for one that `muster agents check` would complain about, saying
@@ -159,6 +164,7 @@ async function lintNew(agent: AgentDefinition, here: AgentsHere): Promise<readon
     parentMode,
     model: await outlook(agent),
     secrets: secretPlaces(text, agent.extra, redactFor(here.environment)),
+    missingDelegates: missingDelegates(agent, [agent, ...here.found.agents]),
     shadowedBy: null,
     clash: null,
     shadows: same.filter(({ origin }) => origin.path !== agent.origin.path),

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { missingDelegates, nobodyIsCalled } from '../../agents/lint/delegates.ts';
 import { inactiveFields, type InactiveField } from '../../agents/lint/inactive.ts';
 import { MusterError } from '../../base/errors.ts';
 import { byteLength } from '../../base/text.ts';
@@ -9,9 +10,9 @@ import { promptParts } from '../../engine/prompt.ts';
 import { resolveMain } from '../../model/resolve.ts';
 import { rootRights } from '../../policy/attenuate.ts';
 import type { DroppedTool } from '../../policy/tool-view.ts';
-import type { AgentOrigin, AgentProblem, Effort } from '../../protocol/agent.ts';
+import type { AgentDefinition, AgentOrigin, AgentProblem, Effort } from '../../protocol/agent.ts';
 import { modelName, type ResolvedModel } from '../../protocol/model.ts';
-import type { PermissionMode, PermissionRule, Rights } from '../../protocol/permission.ts';
+import type { PermissionMode, PermissionRule, Rights, Verdict } from '../../protocol/permission.ts';
 import type { TaskLimits } from '../../protocol/task.ts';
 import { sessionParts } from '../muster.ts';
 import type { MusterOptions } from '../options.ts';
@@ -40,10 +41,16 @@ export interface ExplainedLimit {
   readonly from: 'configuration' | 'definition' | null;
 }
 
-/** What an agent becomes when the main agent delegates to it. */
+/** What an agent becomes when the main agent delegates to it, or would if it were let. */
 export interface AgentExplanation {
   readonly name: string;
   readonly origin: AgentOrigin;
+  readonly call: {
+    /** What becomes of a call of Task for it; `deny` also where it can't be started. */
+    readonly verdict: Verdict;
+    /** One sentence, or two. */
+    readonly reason: string;
+  };
   readonly tools: {
     /** In request order. */
     readonly names: readonly string[];
@@ -91,6 +98,8 @@ export interface AgentExplanation {
   };
   /** Fields that are kept and do nothing. */
   readonly inactive: readonly InactiveField[];
+  /** What else there is to know: what reading its file told, and what it names that is not there. */
+  readonly warnings: readonly string[];
   /** The system prompt without its last line. */
   readonly system: readonly string[];
 }
@@ -103,8 +112,8 @@ export interface ExplainedRule {
 
 /**
  * What a Task call for an agent would make, by the very code that a run makes it with; nothing is made,
- * and no model is asked. Throws UsageError for an unknown name or a wrong configuration, MusterError for
- * an agent that cannot be started.
+ * and no model is asked. Throws UsageError for an unknown name or a wrong configuration, MusterError
+ * where nothing at all may be delegated.
  */
 export async function explainAgent({
   name,
@@ -126,18 +135,24 @@ export async function explainAgent({
     if (plan instanceof MusterError) {
       throw new MusterError(plan.code, plan.message.replace(/^subagent_type: /, ''));
     }
-    return explanation(plan, rights.mode);
+    return explanation(plan, { parentMode: rights.mode, agents: agents.discovered.agents });
   } finally {
     await session.close();
   }
 }
 
-function explanation(plan: PlannedChild, parentMode: PermissionMode): AgentExplanation {
+interface Surroundings {
+  readonly parentMode: PermissionMode;
+  readonly agents: readonly AgentDefinition[];
+}
+
+function explanation(plan: PlannedChild, { parentMode, agents }: Surroundings): AgentExplanation {
   const { agent, background, equipment, prefix } = plan;
   const { names, sources } = contextOf(plan);
   return {
     name: agent.name,
     origin: agent.origin,
+    call: callOf(plan),
     tools: { names, dropped: equipment.dropped, unknown: unknownTools(agent.problems) },
     delegatesTo: equipment.prompt.types.map((type) => type.name),
     rights: rightsOf(plan, parentMode),
@@ -152,8 +167,33 @@ function explanation(plan: PlannedChild, parentMode: PermissionMode): AgentExpla
       sources,
     },
     inactive: inactiveFields(agent),
+    warnings: warningsOf(plan, agents),
     system: prefix.system,
   };
+}
+
+/** Codes of problems that an explanation tells by what comes of them. */
+const TOLD_ELSEWHERE: ReadonlySet<string> = new Set([
+  'unknown-tool',
+  'no-known-tools',
+  'inactive-field',
+  'unknown-field',
+]);
+
+function warningsOf(
+  { agent, equipment }: PlannedChild,
+  agents: readonly AgentDefinition[],
+): readonly string[] {
+  return [
+    ...agent.problems.filter(({ code }) => !TOLD_ELSEWHERE.has(code)).map(({ message }) => message),
+    ...equipment.preloaded.warnings,
+    ...missingDelegates(agent, agents).map(nobodyIsCalled),
+  ];
+}
+
+function callOf({ decision, unusable }: PlannedChild): AgentExplanation['call'] {
+  if (unusable !== null) return { verdict: 'deny', reason: unusable };
+  return { verdict: decision.verdict, reason: decision.reason };
 }
 
 function unknownTools(problems: readonly AgentProblem[]): readonly string[] {

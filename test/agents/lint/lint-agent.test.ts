@@ -13,6 +13,7 @@ const PLAIN: LintContext = {
   parentMode: 'default',
   model: { warning: null, isConfigured: true },
   secrets: [],
+  missingDelegates: [],
   shadowedBy: null,
   clash: null,
   shadows: [],
@@ -118,7 +119,7 @@ describe('lintAgent', () => {
     ['never edits, and has Bash', ['description: Never edits files', 'tools: Read, Bash'], true],
     [
       'never edits, all but writing',
-      ['description: Never edits files', 'disallowedTools: Write, Edit, MultiEdit, Bash'],
+      ['description: Never edits files', 'disallowedTools: Write, Edit, Bash'],
       false,
     ],
     ['reviews, with Bash', ['description: Reviews a diff for bugs', 'tools: Read, Bash'], false],
@@ -163,6 +164,13 @@ describe('lintAgent', () => {
   it('a secret, never its text', async () => {
     const secrets = [{ line: 7, what: 'a key' }];
     expect(await lint(['name: a', USE], { secrets })).toEqual(['error 7 secret']);
+  });
+
+  it('somebody to delegate to who is not there', async () => {
+    const lines = ['name: a', USE, 'delegates-to: [Explore, nobody]'];
+    expect(await lint(lines, { missingDelegates: ['nobody'] })).toEqual([
+      'warning 4 unknown-agent',
+    ]);
   });
 
   it('an agent that cannot be started', async () => {

@@ -14,7 +14,10 @@ import { shownOrigin, shownPath } from './words.ts';
 
 type AgentsExplain = Extract<AgentsCommand, { kind: 'agents-explain' }>;
 
-/** `muster agents explain`: what a Task call for the agent would make, and why. */
+/**
+ * `muster agents explain`: what a Task call for the agent would make, and why. Exit code 1 where the call
+ * would be refused.
+ */
 export async function explainAgentCommand(
   command: AgentsExplain,
   context: CommandContext,
@@ -27,7 +30,7 @@ export async function explainAgentCommand(
     addDirs: addDirs.map((path) => resolve(context.cwd, path)),
   });
   context.out(command.json ? `${jsonText(explained, 2)}\n` : asText(explained, context));
-  return 0;
+  return explained.call.verdict === 'deny' ? 1 : 0;
 }
 
 function asText(explained: AgentExplanation, { cwd, home }: CommandContext): string {
@@ -35,6 +38,7 @@ function asText(explained: AgentExplanation, { cwd, home }: CommandContext): str
   return factLines([
     ['agent', exactLine(name)],
     ['file', `${shownPath(origin.path, cwd, home)} (${shownOrigin(origin)})`],
+    ...callFacts(explained),
     ...(explained.unlisted ? [['chosen', 'by people alone: no model is told of it'] as const] : []),
     ...toolFacts(explained),
     ...rightsFacts(explained),
@@ -42,11 +46,18 @@ function asText(explained: AgentExplanation, { cwd, home }: CommandContext): str
     ...limitFacts(explained),
     ['background', background ? 'unless the call says otherwise' : 'only where the call says so'],
     ...contextFacts(explained),
+    ...explained.warnings.map((message): Fact => ['worth knowing', exactLine(message)]),
     ...inactive.map(({ field, consequence }): Fact => {
       const what = consequence ?? 'Muster does not use it.';
       return ['no effect', `${exactLine(field)}: ${exactLine(what)}`];
     }),
   ]);
+}
+
+const VERDICT_WORDS = { deny: 'refused', ask: 'asked about' } as const;
+
+function callFacts({ call: { reason, verdict } }: AgentExplanation): readonly Fact[] {
+  return verdict === 'allow' ? [] : [[VERDICT_WORDS[verdict], exactLine(reason)]];
 }
 
 function toolFacts({ tools, delegatesTo }: AgentExplanation): readonly Fact[] {
