@@ -39,7 +39,11 @@ function textOf(path: string): ReturnType<typeof readText> {
   try {
     return readText(realPath(path));
   } catch (error) {
-    if (systemErrorCode(error) === undefined) throw error;
+    const code = systemErrorCode(error);
+    if (code === undefined) throw error;
+    if (code === 'ENOENT' || code === 'ENOTDIR') {
+      return { ok: false, code: 'no-file', reason: 'There is no such file.' };
+    }
     return { ok: false, code: 'unreadable', reason: `Cannot be read: ${errorMessage(error)}` };
   }
 }

@@ -42,12 +42,12 @@ describe('agents list', () => {
     );
     const { out } = await run('list', '--trust-project');
     expect(out.split('\n').slice(0, 6)).toEqual([
-      'reviewer         user             default  inherit  in the place of ~/.claude/agents/reviewer.md',
+      'reviewer         user · default · in the place of ~/.claude/agents/reviewer.md',
       '    Reviews code for bugs',
-      'Explore          project, claude  default  inherit  in the place of the built-in one; 1 warning',
+      'Explore          project, claude · default · in the place of the built-in one · 1 warning',
       '    Mine',
-      'Plan             built in         plan     inherit',
-      '    Studies the code and returns a stepwise plan for a change, touching nothing. Use before work that spans sever…',
+      'Plan             built in · plan',
+      '    Studies the code and returns a stepwise plan for a change, touching nothing…',
     ]);
     expect(out.split('\n').slice(-3)).toEqual([
       'skipped 2 files (.claude/agents/a.md, .claude/agents/b.md): No front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.',
@@ -92,11 +92,26 @@ describe('agents list', () => {
       'x/.gemini/a.md': agentText('name: "a\\e[2J\\u202e"', 'description: "d\\r\\nx"'),
     });
     const { out } = await run('list', '--dir', 'x');
-    expect(out).toMatch(
-      /^a.*⟨U\+202E⟩ \(a\) +\.gemini\/a\.md, \w+ +default +inherit\n {4}d x\n1 agent\n$/,
-    );
+    expect(out).toMatch(/^a.*⟨U\+202E⟩ \(a\) +\.gemini\/a\.md, \w+ · default\n {4}d x\n1 agent\n$/);
     // oxlint-disable-next-line no-control-regex -- finding control characters is the purpose
     expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+  });
+
+  it('is no wider than 80 columns, of 200 agents whose names, models and descriptions are long', async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 200 }, (_, index) => [
+        `.claude/agents/a${index}.md`,
+        agentText(
+          `name: ${'n'.repeat(index % 30)}${index}`,
+          `description: ${'Reviews 变更 when asked. '.repeat(index)}`,
+          'model: claude-sonnet-4-5',
+        ),
+      ]),
+    );
+    const { out } = await makeWorld({}, files).run('list');
+    const lines = out.split('\n');
+    expect(lines.length).toBe(2 * 206 + 2);
+    expect(lines.filter((line) => [...line].length > 80)).toEqual([]);
   });
 
   it('reads trust from the data directory that is named', async () => {
@@ -279,7 +294,8 @@ describe('agents import', () => {
     ['two of one name', ['x/a.md', 'x/c.md'], /would all be written to .*rust-expert\.md/],
     ['no tools', ['x/unusable.md'], /can't be imported: None of the tools/],
     ['no agent', ['x/text.md'], /No front matter/],
-    ['no file', ['x/no.md'], /Cannot be read/],
+    ['no file', ['x/no.md'], /no\.md: There is no such file\.$/],
+    ['a directory', ['./x'], /x is a directory; for all below it: --dir .*x$/],
     ['no directory', ['x/a.md', '--to', 'x/b.md/y'], /^--to .*: can't be made/],
   ])('is refused with %s', async (_, argv, message) => {
     const { run, place } = makeWorld({
@@ -384,7 +400,11 @@ describe('agents new', () => {
       /^The description is too vague to choose by: it is very short/,
     ],
     ['with a file that is not there', ['new', 'a', '--prompt-file', 'no'], /^--prompt-file .*no: /],
-    ['with a file that never ends', ['new', 'a', '--prompt-file', '/dev/zero'], /larger than 4 MB$/],
+    [
+      'with a file that never ends',
+      ['new', 'a', '--prompt-file', '/dev/zero'],
+      /larger than 4 MB$/,
+    ],
     ['in a place that takes none', [...COPY, '--to', '/proc/agents'], /^--to .*: can't be made /],
     ['in a file', [...COPY, '--to', '/dev/null/a'], /^--to .*: can't be made /],
     ['from nobody', ['new', 'a', '--from', 'Explor'], /Did you mean `Explore`/],

@@ -475,6 +475,24 @@ describe('help', () => {
     expect(helpOf('-p', 'tasks', '--help')).toBe(helpOf());
   });
 
+  it('says of a flag what it is to that command', () => {
+    const line = (name: string, ...argv: string[]) =>
+      new RegExp(`^ +(--${name} .*)$`, 'm').exec(helpOf(...argv))?.[1]?.replaceAll(/ +/g, ' ');
+    expect([
+      line('from', 'help', 'tasks', 'log'),
+      line('from', 'help', 'agents', 'new'),
+      line('force', 'help', 'agents', 'new'),
+      line('force', 'help', 'tasks', 'export'),
+      line('verbose', 'help', 'agents', 'list'),
+    ]).toEqual([
+      '--from <N> the number of the event to begin with',
+      '--from <NAME> the agent, or example (deepresearch, code), that it is made from; other',
+      '--force replace files that are there',
+      '--force replace FILE if it is there',
+      '--verbose all that is known of each, and those whose name another one has',
+    ]);
+  });
+
   it('tells of every flag', () => {
     const commands = COMMAND_KINDS.map((kind) => commandSpec(kind).words);
     const text = [helpOf(), ...commands.map((words) => helpOf('help', ...words.split(' ')))].join();

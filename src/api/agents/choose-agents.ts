@@ -1,7 +1,7 @@
-import { realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { agentsInFile } from '../../agents/agent-file.ts';
 import type { DiscoveredAgents } from '../../agents/found.ts';
-import { systemErrorCode } from '../../base/errors.ts';
+import { systemErrorCode, UsageError } from '../../base/errors.ts';
 import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
 import { agentNamed } from './find-agents.ts';
 
@@ -11,14 +11,16 @@ export interface ChosenAgents {
   readonly problems: readonly AgentProblem[];
 }
 
-/** Whether a word of a command line names a file, and not an agent: it has a `/` or ends like one. */
+/** Whether a word of a command line names a file, and not an agent: it has a `/`, or looks like one. */
 export function isAgentFile(word: string): boolean {
-  return word.includes('/') || /\.(?:md|toml|jsonc?|ya?ml)$/i.test(word);
+  return (
+    word === '.' || word === '..' || word.includes('/') || /\.(?:md|toml|jsonc?|ya?ml)$/i.test(word)
+  );
 }
 
 /**
  * The agents that words name: names of those found, and absolute paths of files; without words all that
- * were found, shadowed ones last. Throws UsageError for a name that nobody has.
+ * were found, shadowed ones last. Throws UsageError for a name that nobody has, and for a directory.
  */
 export async function chooseAgents(
   words: readonly string[],
@@ -40,6 +42,9 @@ async function chosenBy(
   found: DiscoveredAgents,
 ): Promise<ChosenAgents> {
   if (!isAgentFile(word)) return { agents: [agentNamed(word, found)], problems: [] };
+  if (isDirectory(word)) {
+    throw new UsageError(`${word} is a directory; for all below it: --dir ${word}`);
+  }
   const real = realPath(word);
   const known = all.filter(({ origin }) => realPath(origin.path) === real);
   if (known.length > 0) return { agents: known, problems: [] };
@@ -54,5 +59,15 @@ function realPath(path: string): string {
   } catch (error) {
     if (systemErrorCode(error) === undefined) throw error;
     return path;
+  }
+}
+
+/** What cannot be looked at is none: reading it tells why. */
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error;
+    return false;
   }
 }

@@ -1,4 +1,4 @@
-import type { FlagName } from './flags.ts';
+import type { FlagName, FlagSpec } from './flags.ts';
 
 /** A command as the user types it, and what goes with it. */
 export interface CommandSpec {
@@ -8,8 +8,13 @@ export interface CommandSpec {
   /** Names of the operands, in order; `[NAME]` may be left out, `NAME…` may be several. */
   readonly operands: readonly string[];
   readonly flags: readonly FlagName[];
+  /** What its help says of a flag where the words for all commands would say too little. */
+  readonly flagHelp?: Readonly<Partial<Record<FlagName, FlagWords>>>;
   readonly examples: readonly string[];
 }
+
+/** A flag in the words of one command. */
+export type FlagWords = Pick<FlagSpec, 'help'> & Partial<Pick<FlagSpec, 'group' | 'value'>>;
 
 /** What the last layer of the configuration is made of. */
 export const CONFIG_FLAGS = [

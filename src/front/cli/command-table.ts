@@ -83,6 +83,7 @@ const COMMANDS = {
     summary: 'the events of one task',
     operands: ['ID'],
     flags: ['from', 'json', 'data-dir', 'help'],
+    flagHelp: { from: { value: 'N', help: 'the number of the event to begin with' } },
     examples: ['muster tasks log 4f2k9x --json', 'muster tasks log 4f2k9x --from 120'],
   },
   'tasks-watch': {

@@ -32,11 +32,7 @@ const FLAGS = {
   all: { group: 'Tasks', help: 'all of them' },
   status: { value: 'STATUS', group: 'Tasks', help: `${TASK_STATUSES.join(', ')}; repeatable` },
   here: { group: 'Tasks', help: 'those that work in this directory alone' },
-  from: {
-    value: 'START',
-    group: 'Tasks',
-    help: 'what to begin with: an event number, or the agent that a new one is made from',
-  },
+  from: { value: 'START', group: 'Tasks', help: 'what to begin with' },
   because: { value: 'TEXT', group: 'Tasks', help: 'why, for the log and its parent' },
   scope: {
     value: 'SCOPE',
@@ -79,7 +75,7 @@ const FLAGS = {
     value: 'MODEL',
     group: 'Agents and models',
     configKey: 'models.default',
-    help: 'provider/model, a model id, a tier (fast, balanced, powerful), or offline',
+    help: 'provider/model, a model id, a tier (fast, balanced, powerful), auto or offline',
   },
   agent: { value: 'NAME', group: 'Agents and models', help: 'the agent that runs as main agent' },
   name: { value: 'NAME', group: 'Agents and models', help: 'what the agent is to be called' },

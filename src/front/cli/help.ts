@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { COMMAND_KINDS, commandSpec, RUN, type CommandKind } from './command-table.ts';
 import type { CommandSpec } from './command-spec.ts';
-import { flagSpec, type FlagName } from './flags.ts';
+import { flagSpec, type FlagName, type FlagSpec } from './flags.ts';
 import type { HelpTopic } from './command.ts';
 
 /** Fixed, so that the text does not depend on where it is printed. */
@@ -14,8 +14,7 @@ export function helpText(topic: HelpTopic): string {
 }
 
 /** `-p, --print [PROMPT]`: as commander and the help write a flag. */
-function flagSyntax(name: FlagName): string {
-  const { short, value, optionalValue } = flagSpec(name);
+function flagSyntax(name: FlagName, { optionalValue, short, value }: FlagSpec): string {
   const names = short === undefined ? `--${name}` : `-${short}, --${name}`;
   if (value === undefined) return names;
   return optionalValue === true ? `${names} [${value}]` : `${names} <${value}>`;
@@ -63,8 +62,8 @@ function helpCommand(spec: CommandSpec): Command {
     .configureOutput({ getOutHelpWidth: () => WIDTH })
     .configureHelp({ subcommandTerm: (subcommand) => subcommand.name() });
   for (const name of spec.flags) {
-    const { help, group } = flagSpec(name);
-    command.addOption(new Option(flagSyntax(name), help).helpGroup(`${group}:`));
+    const flag: FlagSpec = { ...flagSpec(name), ...spec.flagHelp?.[name] };
+    command.addOption(new Option(flagSyntax(name, flag), flag.help).helpGroup(`${flag.group}:`));
   }
   return command;
 }

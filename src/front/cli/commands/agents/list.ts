@@ -3,7 +3,6 @@ import { jsonText } from '../../../../base/json-text.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { oneLine, plural } from '../../../../base/text.ts';
 import type { AgentsCommand } from '../../command.ts';
-import { columns } from '../columns.ts';
 import type { CommandContext } from '../context.ts';
 import { agentsPlace, dirOption } from './place.ts';
 import { cutLine, shownMode, shownOrigin, shownPath, shownTools } from './words.ts';
@@ -12,8 +11,10 @@ type Listings = Awaited<ReturnType<typeof listAgentsIn>>;
 type Listing = Listings['agents'][number];
 type AgentsList = Extract<AgentsCommand, { kind: 'agents-list' }>;
 
-/** Code points of a description on its line. */
-const SHOWN_DESCRIPTION = 110;
+/** Code points of a description on its line, which has four blanks before it. */
+const SHOWN_DESCRIPTION = 76;
+/** Longer names push the rest of their line to the right, and not all the others. */
+const WIDEST_NAME = 24;
 /** Paths that a group of skipped files names. */
 const SHOWN_PATHS = 3;
 
@@ -44,25 +45,31 @@ interface From {
   readonly byPath: boolean;
 }
 
-/** Two lines each, of those that count. */
+/** Two lines each, of those that count, as wide as the narrowest terminal in use. */
 function inShort({ agents }: Listings, from: From): string {
   const used = agents.filter(({ shadowedBy }) => shadowedBy === null);
-  const heads = columns(
-    used.map((agent) => [
-      shownName(agent),
-      origin(agent, from),
-      shownMode(agent),
-      exactLine(agent.model ?? 'inherit'),
-      remarks(agent, from),
-    ]),
-  ).split('\n');
+  const names = used.map(shownName);
+  const widths = names.map((name) => name.length).filter((width) => width <= WIDEST_NAME);
+  const width = Math.max(0, ...widths);
   return used
-    .map(({ description }, index) => {
-      const line =
-        description === '' ? '(no description)' : cutLine(description, SHOWN_DESCRIPTION);
-      return `${heads[index] ?? ''}\n    ${line}\n`;
+    .map((agent, index) => {
+      const line = cutLine(agent.description, SHOWN_DESCRIPTION) || '(no description)';
+      const name = (names[index] ?? '').padEnd(width);
+      return `${name}  ${factsOf(agent, from).join(' · ')}\n    ${line}\n`;
     })
     .join('');
+}
+
+/** What is not as it is unless said otherwise, behind where it comes from and what it may do. */
+function factsOf(agent: Listing, from: From): readonly string[] {
+  const { model, shadows, warnings } = agent;
+  return [
+    origin(agent, from),
+    shownMode(agent),
+    ...(model === null || model === 'inherit' ? [] : [exactLine(model)]),
+    ...(shadows.length === 0 ? [] : [`in the place of ${shadowed(shadows, from)}`]),
+    ...(warnings.length === 0 ? [] : [plural(warnings.length, 'warning')]),
+  ];
 }
 
 /** With the word that is typed for it, where that is another one. */
@@ -72,13 +79,6 @@ function shownName({ id, name }: Listing): string {
 
 function origin(agent: Listing, { byPath, cwd, home }: From): string {
   return byPath ? `${shownPath(agent.path, cwd, home)}, ${agent.vendor}` : shownOrigin(agent);
-}
-
-function remarks({ shadows, warnings }: Listing, from: From): string {
-  return [
-    ...(shadows.length === 0 ? [] : [`in the place of ${shadowed(shadows, from)}`]),
-    ...(warnings.length === 0 ? [] : [plural(warnings.length, 'warning')]),
-  ].join('; ');
 }
 
 function shadowed(paths: readonly string[], { cwd, home }: From): string {
