@@ -38,6 +38,9 @@ const KEY_SHAPES: readonly string[] = [
   'AIza[A-Za-z0-9_-]{35}',
   'npm_[A-Za-z0-9]{36}(?![A-Za-z0-9_-])',
   'hf_[A-Za-z0-9]{34,}',
+  // Groq, xAI.
+  'gsk_[A-Za-z0-9]{40,}',
+  'xai-[A-Za-z0-9]{60,}',
   // Stripe: secret and restricted keys, not the publishable ones.
   '[sr]k_(?:live|test)_[A-Za-z0-9]{16,}',
   // A JWT only where it is sent: as an example it stands in many tests and documents.
@@ -57,7 +60,7 @@ const PEM_KEY = `${PEM_MARK('BEGIN')}(?:${PEM_BODY}${PEM_MARK('END')}|${PEM_OPEN
  * Of some a little more, as words like `task-` end with them.
  */
 const HINT =
-  /sk-[A-Za-z0-9_-]{20}|A[KS]IA|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|xapp-|AIza|npm_[A-Za-z0-9]{36}|hf_[A-Za-z0-9]{34}|[sr]k_(?:live|test)_|earer eyJ|PRIVATE KEY/;
+  /sk-[A-Za-z0-9_-]{20}|A[KS]IA|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|xapp-|AIza|npm_[A-Za-z0-9]{36}|hf_[A-Za-z0-9]{34}|gsk_[A-Za-z0-9]{40}|xai-[A-Za-z0-9]{60}|[sr]k_(?:live|test)_|earer eyJ|PRIVATE KEY/;
 
 /** With all their forms, the longest first: a secret that is part of another one leaves no rest of it. */
 function knownSecrets(secrets: readonly string[]): readonly string[] {

@@ -6,7 +6,7 @@ const LONGEST_KEY = 4_096;
 
 /** How keys that are told by their form begin. */
 const KEY_STARTS =
-  'sk- AKIA ASIA ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- xox xapp- AIza npm_ hf_ sk_ rk_ eyJ'.split(
+  'sk- AKIA ASIA ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- xox xapp- AIza npm_ hf_ gsk_ xai- sk_ rk_ eyJ'.split(
     ' ',
   );
 const BEARERS = ['Bearer eyJ', 'bearer eyJ'];

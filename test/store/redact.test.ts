@@ -68,6 +68,8 @@ describe('createRedactor', () => {
     ['GitLab', `x=glpat-${letters(20)};`, 'x=[redacted by Muster];'],
     ['npm', `//r/:_authToken=npm_${letters(36)}`, '//r/:_authToken=[redacted by Muster]'],
     ['Hugging Face', `hf_${letters(34)}`, '[redacted by Muster]'],
+    ['Groq', `gsk_${letters(52)}`, '[redacted by Muster]'],
+    ['xAI', `xai-${letters(80)}`, '[redacted by Muster]'],
     ['Slack, of an app', `xapp-1-${letters(30)}`, '[redacted by Muster]'],
     ['Stripe', `sk_${'live'}_${letters(24)}`, '[redacted by Muster]'],
     ['AWS, for a session', `ASIA${'ABCD'.repeat(4)}`, '[redacted by Muster]'],

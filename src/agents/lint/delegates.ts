@@ -25,6 +25,6 @@ export function lintDelegates({
     severity: 'warning',
     message: nobodyIsCalled(word),
     fix: 'Correct the name, or take it out.',
-    line: fieldLine(text, ['delegates-to', 'tools', 'agents']),
+    line: fieldLine(text, ['delegates-to', 'agents']) ?? fieldLine(text, ['tools']),
   }));
 }

@@ -6,6 +6,9 @@ import { isSecret } from '../secrets.ts';
 /** What stands for a secret and is none: `${TOKEN}`, `$TOKEN`, `<your key>`, `YOUR_KEY`, `xxxx`, `...`. */
 const PLACEHOLDER = /^\$|[{<[]|^(?:your|my|example|test|dummy|changeme|replace)|^(.)\1*$|\.\.\./i;
 
+/** How a header names what it holds: `Bearer …`. */
+const CREDENTIAL = /^(?:bearer|basic|token)\s+(\S{8,})$/i;
+
 /** The name of a variable that holds it. */
 const VARIABLE = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
 
@@ -54,9 +57,9 @@ interface NamedSecret {
 /** Values, at any depth, whose names are those of secrets. */
 function namedSecrets(value: JsonValue, name = ''): readonly NamedSecret[] {
   if (typeof value === 'string') {
-    return isSecret(name, value) && !PLACEHOLDER.test(value) && !VARIABLE.test(value)
-      ? [{ name, value }]
-      : [];
+    const [, secret = value] = CREDENTIAL.exec(value) ?? [];
+    const isOne = isSecret(name, secret) || (/^authorization$/i.test(name) && secret !== value);
+    return isOne && !PLACEHOLDER.test(secret) && !VARIABLE.test(secret) ? [{ name, value }] : [];
   }
   if (Array.isArray(value)) return value.flatMap((item: JsonValue) => namedSecrets(item, name));
   if (!isJsonObject(value)) return [];

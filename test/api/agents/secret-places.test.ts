@@ -26,9 +26,17 @@ it.each<[string, string, JsonValue, readonly string[]]>([
     ['2 the value of `API_TOKEN`', '4 the value of `PASSWORD`'],
   ],
   [
+    'a header',
+    'a\nAuthorization: Bearer abcdefgh1234',
+    { headers: { Authorization: 'Bearer abcdefgh1234', Other: 'Bearer abcdefgh1234' } },
+    ['2 the value of `Authorization`'],
+  ],
+  [
     'what stands for one',
     'any',
     {
+      Authorization: 'Bearer ${TOKEN}',
+      authorization: 'Bearer YOUR_TOKEN',
       API_KEY: '${API_KEY}',
       TOKEN: '<your token>',
       SECRET: 'xxxxxxxxxxxx',
