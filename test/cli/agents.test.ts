@@ -201,9 +201,43 @@ describe('agents check', () => {
       '.muster/agents/r.md',
       '  warning  line 4: Its description says that it only looks, but it has Write. [too-wide-tools]',
       '           → List what it needs, as in `tools: Read, Grep, Glob`, or write `permission-mode: plan`.',
-      '  note     It does not act here. Not trusted yet. Look at it, then run `muster trust add`. [untrusted]',
+      '',
+      'note: 1 file (.muster/agents/r.md): It does not act here. Not trusted yet. Look at it, then run `muster trust add`. [untrusted]',
       '',
       '7 agents looked at: 1 error, 1 warning, 1 note',
+      '',
+    ]);
+  });
+
+  it('tells of what was left out, and once what holds for many', async () => {
+    const { run, place } = makeWorld(
+      Object.fromEntries(
+        ['a', 'b', 'c', 'd', 'e'].map((name) => [
+          `.claude/agents/${name}.md`,
+          agentText(
+            `name: ${name}`,
+            'description: Reviews code. Use after a change.',
+            'tools: Read',
+          ),
+        ]),
+      ),
+    );
+    symlinkSync('nowhere', join(place.cwd, '.claude/agents/gone.md'));
+    symlinkSync('/etc/hosts', join(place.cwd, '.claude/agents/out.md'));
+    const { code, out } = await run('check');
+    expect(code).toBe(0);
+    expect(out.split('\n')).toEqual([
+      '.claude/agents/gone.md',
+      expect.stringMatching(
+        /^ {2}warning {2}It is left out\. The link leads nowhere.* \[broken-link\]$/,
+      ),
+      '',
+      '.claude/agents/out.md',
+      expect.stringMatching(/^ {2}warning {2}It is left out\. A link out of .* \[link-outside\]$/),
+      '',
+      'note: 5 files (.claude/agents/a.md, .claude/agents/b.md, .claude/agents/c.md and 2 more): It does not act here. Not trusted yet. Look at it, then run `muster trust add`. [untrusted]',
+      '',
+      '11 agents looked at: 0 errors, 2 warnings, 5 notes',
       '',
     ]);
   });

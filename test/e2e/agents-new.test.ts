@@ -18,14 +18,22 @@ it.runIf(needs('script', 'bsdutils'))(
         input: lines.map((line) => `${line}\n`).join(''),
         encoding: 'utf8',
       });
+    const typeAndEnd = (lines: readonly string[]): string => {
+      try {
+        return `it went through: ${type(lines)}`;
+      } catch (thrown) {
+        return String(Object(thrown).stdout);
+      }
+    };
     expect(type(ANSWERS)).toContain('migrations: .muster/agents/migrations.md');
     const path = join(sandbox.workspace, '.muster/agents/migrations.md');
     expect(readFileSync(path, 'utf8')).toBe(
       '---\nname: migrations\ndescription: Reviews migrations after a change\ntools: Read, Grep\nmodel: fast\n---\n\nLook.\n',
     );
     expect((await runMuster(sandbox, ['agents', 'check', 'migrations', '--strict'])).code).toBe(0);
-    // Ctrl+D: nothing is written.
-    expect(() => type(['other', '\u0004'])).toThrow();
+    // Ctrl+D, and Ctrl+C: nothing is written, and nothing is a bug.
+    expect(typeAndEnd(['other', '\u0004'])).toMatch(/nothing was written: the questions/);
+    expect(typeAndEnd(['other', 'half\u0003'])).not.toMatch(/bug in Muster|other\.md/);
     const list = await runMuster(sandbox, ['agents', 'list', '--trust-project', '--json']);
     const { agents } = JSON.parse(list.stdout);
     const names = agents.map(({ name }: { name: string }) => name);

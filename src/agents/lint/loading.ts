@@ -1,4 +1,5 @@
 import type { AgentProblem } from '../../protocol/agent.ts';
+import type { SkippedPath } from '../walk.ts';
 import type { Finding, Lint, Severity } from './finding.ts';
 
 interface Advice {
@@ -65,4 +66,26 @@ export function loadingFinding({ code, message, path, line }: AgentProblem): Fin
   const severity = code === 'disabled' ? 'note' : 'error';
   const fix = ADVICE.get(code)?.fix ?? null;
   return { code, severity, path, line: line ?? null, agent: null, message, fix };
+}
+
+/** Codes of files that were never meant as agents, or wait for a person's word. */
+const PASSED_OVER: ReadonlySet<string> = new Set([
+  'not-an-agent',
+  'disabled',
+  'untrusted',
+  'changed',
+]);
+
+/** What the search left out where an agent may have been meant: links, pipes, what lies too deep. */
+export function skippedFindings(
+  skipped: readonly SkippedPath[],
+  problems: readonly AgentProblem[],
+): readonly Finding[] {
+  const told = new Set(problems.map(({ path }) => path));
+  return skipped
+    .filter(({ code, path }) => !told.has(path) && !PASSED_OVER.has(code))
+    .map(({ code, path, reason }) => {
+      const message = `It is left out. ${reason}`;
+      return { code, severity: 'warning', path, line: null, agent: null, message, fix: null };
+    });
 }

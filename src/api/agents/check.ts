@@ -5,7 +5,7 @@ import type { DiscoveredAgents } from '../../agents/found.ts';
 import type { Finding } from '../../agents/lint/finding.ts';
 import { missingDelegates } from '../../agents/lint/delegates.ts';
 import { lintAgent } from '../../agents/lint/lint-agent.ts';
-import { loadingFinding } from '../../agents/lint/loading.ts';
+import { loadingFinding, skippedFindings } from '../../agents/lint/loading.ts';
 import { effectiveMode } from '../../policy/modes.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { untrustedReason } from '../../sys/project-file.ts';
@@ -40,7 +40,8 @@ export async function checkAgents(request: CheckRequest): Promise<CheckReport> {
   const found = dir === undefined ? here.found : await agentsBelow(realDirectory(dir, '--dir'));
   const chosen = await chooseAgents(request.names, found);
   const linted = await lintAll(chosen.agents, { here, found });
-  const findings = [...chosen.problems.map(loadingFinding), ...linted];
+  const left = request.names.length > 0 ? [] : skippedFindings(found.skipped, found.problems);
+  const findings = [...chosen.problems.map(loadingFinding), ...left, ...linted];
   return { agents: chosen.agents.length, findings: byFile(findings) };
 }
 

@@ -5,7 +5,7 @@ import { plural } from '../../../../base/text.ts';
 import type { AgentsCommand } from '../../command.ts';
 import type { CommandContext } from '../context.ts';
 import { agentsPlace, agentWords, dirOption } from './place.ts';
-import { shownPath } from './words.ts';
+import { pathGroup, shownPath } from './words.ts';
 
 type AgentsCheck = Extract<AgentsCommand, { kind: 'agents-check' }>;
 const WIDEST = 'warning'.length;
@@ -30,9 +30,12 @@ export async function checkAgentsCommand(
   return ok ? 0 : 1;
 }
 
-/** By file, and in it by agent where there are several. */
+/** By file, and in it by agent where there are several; what holds for many files stands once, below. */
 function asText(report: CheckReport, { cwd, home }: CommandContext): string {
-  const files = [...Map.groupBy(report.findings, ({ path }) => path)];
+  const [untrusted, others] = [true, false].map((is) =>
+    report.findings.filter(({ code }) => (code === 'untrusted') === is),
+  );
+  const files = [...Map.groupBy(others ?? [], ({ path }) => path)];
   const blocks = files.map(([path, findings]) => {
     const several = new Set(findings.map(({ agent }) => agent)).size > 1;
     return [
@@ -41,7 +44,17 @@ function asText(report: CheckReport, { cwd, home }: CommandContext): string {
       '\n',
     ].join('');
   });
-  return `${blocks.join('')}${summary(report)}\n`;
+  const shown = (path: string): string => shownPath(path, cwd, home);
+  return `${blocks.join('')}${untrustedLines(untrusted ?? [], shown)}${summary(report)}\n`;
+}
+
+function untrustedLines(untrusted: readonly Finding[], shown: (path: string) => string): string {
+  const groups = [...Map.groupBy(untrusted, ({ message }) => message)];
+  const lines = groups.map(([message, findings]) => {
+    const paths = [...new Set(findings.map(({ path }) => path))].map(shown);
+    return `note: ${pathGroup(paths)}: ${exactLine(message)} [untrusted]\n`;
+  });
+  return lines.length === 0 ? '' : `${lines.join('')}\n`;
 }
 
 function findingLines(finding: Finding, several: boolean): string {

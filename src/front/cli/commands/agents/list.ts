@@ -5,7 +5,7 @@ import { oneLine, plural } from '../../../../base/text.ts';
 import type { AgentsCommand } from '../../command.ts';
 import type { CommandContext } from '../context.ts';
 import { agentsPlace, dirOption } from './place.ts';
-import { cutLine, shownMode, shownOrigin, shownPath, shownTools } from './words.ts';
+import { cutLine, pathGroup, shownMode, shownOrigin, shownPath, shownTools } from './words.ts';
 
 type Listings = Awaited<ReturnType<typeof listAgentsIn>>;
 type Listing = Listings['agents'][number];
@@ -15,8 +15,6 @@ type AgentsList = Extract<AgentsCommand, { kind: 'agents-list' }>;
 const SHOWN_DESCRIPTION = 76;
 /** Longer names push the rest of their line to the right, and not all the others. */
 const WIDEST_NAME = 24;
-/** Paths that a group of skipped files names. */
-const SHOWN_PATHS = 3;
 
 /** `muster agents list`: what can be chosen, where it came from, and what it gets. */
 export async function listAgentsCommand(
@@ -121,11 +119,8 @@ function inFull({ agents }: Listings, { cwd, home }: From): string {
 function skippedLines({ skipped }: Listings, { cwd, home }: From): string {
   return [...Map.groupBy(skipped, ({ code }) => code).values()]
     .map((files) => {
-      const paths = files.slice(0, SHOWN_PATHS).map(({ path }) => shownPath(path, cwd, home));
-      const left = files.length - paths.length;
-      const more = left === 0 ? '' : ` and ${left} more`;
-      const reason = exactLine(files[0]?.reason ?? '');
-      return `skipped ${plural(files.length, 'file')} (${paths.join(', ')}${more}): ${reason}\n`;
+      const paths = files.map(({ path }) => shownPath(path, cwd, home));
+      return `skipped ${pathGroup(paths)}: ${exactLine(files[0]?.reason ?? '')}\n`;
     })
     .join('');
 }

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { relative } from 'node:path';
 import { exactLine } from '../../../../base/terminal-text.ts';
-import { oneLine, truncate } from '../../../../base/text.ts';
+import { oneLine, plural, truncate } from '../../../../base/text.ts';
 import type { AgentScope, ToolSelection } from '../../../../protocol/agent.ts';
 import type { PermissionMode } from '../../../../protocol/permission.ts';
 import { isInside } from '../../../../sys/paths.ts';
@@ -51,4 +51,14 @@ export function cutLine(text: string, most: number): string {
   const line = exactLine(oneLine(text));
   const cut = truncate(line, most);
   return cut.length < line.length ? `${truncate(line, most - 1).trimEnd()}…` : line;
+}
+
+/** Paths that a group names. */
+const SHOWN_PATHS = 3;
+
+/** `5 files (a.md, b.md, c.md and 2 more)`. */
+export function pathGroup(paths: readonly string[]): string {
+  const left = paths.length - SHOWN_PATHS;
+  const more = left > 0 ? ` and ${left} more` : '';
+  return `${plural(paths.length, 'file')} (${paths.slice(0, SHOWN_PATHS).join(', ')}${more})`;
 }
