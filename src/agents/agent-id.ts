@@ -1,5 +1,5 @@
 import type { AgentDefinition, AgentProblem } from '../protocol/agent.ts';
-import { nameFromPath } from './formats/shared.ts';
+import { nameFromPath } from './formats/read-agent.ts';
 
 /** What can be typed as one word, in a prompt, a flag or a tool call. */
 const TYPEABLE = /^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u;

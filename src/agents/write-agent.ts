@@ -2,8 +2,8 @@ import type { Document, YAMLMap, YAMLSeq } from 'yaml';
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { AgentDefinition, AgentParameter, ToolSelection } from '../protocol/agent.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
-import { foldFieldName } from './formats/field-reader.ts';
-import { MUSTER_MODES } from './formats/modes.ts';
+import { foldFieldName } from './formats/fields/field-reader.ts';
+import { MUSTER_MODES } from './formats/fields/modes.ts';
 
 export interface WrittenAgent {
   /** The whole file. */

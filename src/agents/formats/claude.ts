@@ -6,10 +6,10 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Fields } from '../front-matter/fields.ts';
 import { withLineFeeds } from '../front-matter/split.ts';
 import type { AgentFormat, LoadedAgents } from './format.ts';
-import { CLAUDE_MODES } from './modes.ts';
+import { CLAUDE_MODES } from './fields/modes.ts';
 import { isMarkdown } from './muster.ts';
-import type { Dialect } from './shared.ts';
-import { readAgent, readMarkdownAgent } from './shared.ts';
+import type { Dialect } from './read-agent.ts';
+import { readAgent, readMarkdownAgent } from './read-agent.ts';
 
 const CLAUDE: Dialect = {
   vendor: 'claude',

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Field } from '../front-matter/fields.ts';
-import { configFiles, readCodexConfig, withDeclaration, type Role } from './codex-config.ts';
-import type { FieldReader } from './field-reader.ts';
-import { promptText, word } from './fields.ts';
-import { notLoaded, spread } from './file-fields.ts';
+import { configFiles, readCodexConfig, withDeclaration, type Role } from './codex/config.ts';
+import type { FieldReader } from './fields/field-reader.ts';
+import { promptText, word } from './fields/common.ts';
+import { notLoaded, spread } from './parsing/file-fields.ts';
 import type { AgentFile, AgentFormat, LoadedAgents } from './format.ts';
-import { CLAUDE_MODES } from './modes.ts';
-import type { Dialect, SharedFields } from './shared.ts';
-import { nameFromPath, readAgent } from './shared.ts';
-import { parseTomlFields } from './toml-fields.ts';
+import { CLAUDE_MODES } from './fields/modes.ts';
+import type { Dialect, SharedFields } from './read-agent.ts';
+import { nameFromPath, readAgent } from './read-agent.ts';
+import { parseTomlFields } from './parsing/toml-fields.ts';
 
 const CODEX: Dialect = {
   vendor: 'codex',

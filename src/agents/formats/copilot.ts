@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import type { FieldReader } from './field-reader.ts';
-import { takeFlag, textList } from './fields.ts';
+import type { FieldReader } from './fields/field-reader.ts';
+import { takeFlag, textList } from './fields/common.ts';
 import type { AgentFormat } from './format.ts';
-import { CLAUDE_MODES } from './modes.ts';
+import { CLAUDE_MODES } from './fields/modes.ts';
 import { isMarkdown } from './muster.ts';
-import type { Dialect, SharedFields } from './shared.ts';
-import { readMarkdownAgent } from './shared.ts';
+import type { Dialect, SharedFields } from './read-agent.ts';
+import { readMarkdownAgent } from './read-agent.ts';
 
 const COPILOT: Dialect = {
   vendor: 'copilot',

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { AgentFormat } from './format.ts';
-import { CLAUDE_MODES } from './modes.ts';
+import { CLAUDE_MODES } from './fields/modes.ts';
 import { isMarkdown } from './muster.ts';
-import type { Dialect } from './shared.ts';
-import { readMarkdownAgent } from './shared.ts';
+import type { Dialect } from './read-agent.ts';
+import { readMarkdownAgent } from './read-agent.ts';
 
 /** Its fields are `name`, `description`, `model`, `readonly` and `is_background`; all may be absent. */
 const CURSOR: Dialect = {

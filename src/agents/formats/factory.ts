@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import type { AgentDefinition, ToolSelection } from '../../protocol/agent.ts';
 import { CORE_TOOLS } from '../../protocol/tool-names.ts';
-import type { FieldReader } from './field-reader.ts';
-import { textList } from './fields.ts';
+import type { FieldReader } from './fields/field-reader.ts';
+import { textList } from './fields/common.ts';
 import type { AgentFormat } from './format.ts';
-import { serverTools } from './mcp-names.ts';
-import { CLAUDE_MODES } from './modes.ts';
+import { serverTools } from './fields/mcp-names.ts';
+import { CLAUDE_MODES } from './fields/modes.ts';
 import { isMarkdown } from './muster.ts';
-import type { Dialect, SharedFields } from './shared.ts';
-import { readMarkdownAgent } from './shared.ts';
+import type { Dialect, SharedFields } from './read-agent.ts';
+import { readMarkdownAgent } from './read-agent.ts';
 
 const FACTORY: Dialect = {
   vendor: 'factory',

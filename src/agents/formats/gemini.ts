@@ -4,13 +4,13 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Field, Fields } from '../front-matter/fields.ts';
 import { splitFrontMatter } from '../front-matter/split.ts';
 import { parseStrict } from '../front-matter/strict.ts';
-import { shownMessage } from './clean-text.ts';
-import { word } from './fields.ts';
+import { shownMessage } from './fields/clean-text.ts';
+import { word } from './fields/common.ts';
 import type { AgentFile, AgentFormat, LoadedAgents } from './format.ts';
-import { CLAUDE_MODES } from './modes.ts';
+import { CLAUDE_MODES } from './fields/modes.ts';
 import { isMarkdown } from './muster.ts';
-import type { Dialect } from './shared.ts';
-import { nameFromPath, readAgent, readMarkdownAgent } from './shared.ts';
+import type { Dialect } from './read-agent.ts';
+import { nameFromPath, readAgent, readMarkdownAgent } from './read-agent.ts';
 
 /** What only an agent that runs elsewhere has. */
 const REMOTE_FIELDS = ['agent_card_url', 'agent_card_json', 'auth'];

@@ -3,17 +3,23 @@ import { isJsonObject } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Field, Fields } from '../front-matter/fields.ts';
 import { readYaml } from '../front-matter/yaml.ts';
-import type { FieldReader } from './field-reader.ts';
-import { promptText } from './fields.ts';
-import { notLoaded, plainText, spread, unreadableFile, type FileFields } from './file-fields.ts';
+import type { FieldReader } from './fields/field-reader.ts';
+import { promptText } from './fields/common.ts';
+import {
+  notLoaded,
+  plainText,
+  spread,
+  unreadableFile,
+  type FileFields,
+} from './parsing/file-fields.ts';
 import type { AgentFile, AgentFormat, LoadedAgents, UserDirectories } from './format.ts';
-import { withExtensions } from './goose-extensions.ts';
-import { readParameters } from './goose-parameters.ts';
-import { parseJsonFields } from './json-fields.ts';
+import { withExtensions } from './goose/extensions.ts';
+import { readParameters } from './goose/parameters.ts';
+import { parseJsonFields } from './parsing/json-fields.ts';
 import { isJson } from './kiro.ts';
-import { CLAUDE_MODES } from './modes.ts';
-import type { Dialect } from './shared.ts';
-import { knownFieldTest, nameFromPath, readAgent } from './shared.ts';
+import { CLAUDE_MODES } from './fields/modes.ts';
+import type { Dialect } from './read-agent.ts';
+import { knownFieldTest, nameFromPath, readAgent } from './read-agent.ts';
 
 const INACTIVE = [
   'activities',

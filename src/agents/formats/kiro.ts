@@ -1,20 +1,20 @@
 import { dirname, join, resolve } from 'node:path';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import { shownMessage } from './clean-text.ts';
+import { shownMessage } from './fields/clean-text.ts';
 import type { Fields } from '../front-matter/fields.ts';
-import type { FieldReader } from './field-reader.ts';
-import { promptText, takeFirst, textList } from './fields.ts';
-import { notLoaded, spread } from './file-fields.ts';
+import type { FieldReader } from './fields/field-reader.ts';
+import { promptText, takeFirst, textList } from './fields/common.ts';
+import { notLoaded, spread } from './parsing/file-fields.ts';
 import type { AgentFile, AgentFormat, LoadedAgents } from './format.ts';
-import { parseJsonFields } from './json-fields.ts';
-import { readKiroRules, SETTINGS } from './kiro-rules.ts';
-import { CLAUDE_MODES } from './modes.ts';
+import { parseJsonFields } from './parsing/json-fields.ts';
+import { readKiroRules, SETTINGS } from './kiro/rules.ts';
+import { CLAUDE_MODES } from './fields/modes.ts';
 import { isMarkdown } from './muster.ts';
-import { otherText } from './other-file.ts';
-import type { Dialect, SharedFields } from './shared.ts';
-import { nameFromPath, readAgent, readMarkdownAgent } from './shared.ts';
-import { toolWords } from './tool-words.ts';
+import { otherText } from './parsing/other-file.ts';
+import type { Dialect, SharedFields } from './read-agent.ts';
+import { nameFromPath, readAgent, readMarkdownAgent } from './read-agent.ts';
+import { toolWords } from './fields/tool-words.ts';
 
 const INACTIVE = [
   'allowed-tools',

@@ -1,11 +1,11 @@
 import { basename, join } from 'node:path';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { AgentFile, AgentFormat, LoadedAgents } from './format.ts';
-import { OWN_LIMITS } from './limits.ts';
-import { MUSTER_MODES } from './modes.ts';
-import { OWN_FIELDS, readOwnFields } from './own-fields.ts';
-import type { Dialect } from './shared.ts';
-import { nameFromPath, readMarkdownAgent } from './shared.ts';
+import { OWN_LIMITS } from './fields/limits.ts';
+import { MUSTER_MODES } from './fields/modes.ts';
+import { OWN_FIELDS, readOwnFields } from './muster/own-fields.ts';
+import type { Dialect } from './read-agent.ts';
+import { nameFromPath, readMarkdownAgent } from './read-agent.ts';
 
 const MUSTER: Dialect = {
   vendor: 'muster',

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { AgentFile, AgentFormat, LoadedAgents } from './format.ts';
 import { isMarkdown } from './muster.ts';
-import { opencodeConfigPrompts, readOpencodeConfig } from './opencode-config.ts';
-import { disabledProblem, opencodeDialect } from './opencode-dialect.ts';
-import { readMarkdownAgent } from './shared.ts';
+import { opencodeConfigPrompts, readOpencodeConfig } from './opencode/config.ts';
+import { disabledProblem, opencodeDialect } from './opencode/dialect.ts';
+import { readMarkdownAgent } from './read-agent.ts';
 
 /** Directories of a configuration that hold agents; the last two are older, and a person's to choose from. */
 const DIRECTORIES = ['agents', 'agent', 'modes', 'mode'];

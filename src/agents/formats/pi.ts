@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Field, Fields } from '../front-matter/fields.ts';
-import { readBoolean, text, word } from './fields.ts';
+import { readBoolean, text, word } from './fields/common.ts';
 import type { AgentFormat } from './format.ts';
-import { parseJsonc } from './jsonc.ts';
-import { CLAUDE_MODES } from './modes.ts';
+import { parseJsonc } from './parsing/jsonc.ts';
+import { CLAUDE_MODES } from './fields/modes.ts';
 import { isMarkdown } from './muster.ts';
-import { withPermissionRules, withPermissionsAsTools } from './permission-fields.ts';
-import type { Dialect } from './shared.ts';
-import { readMarkdownAgent } from './shared.ts';
-import { toolWords } from './tool-words.ts';
+import { withPermissionRules, withPermissionsAsTools } from './permissions/fields.ts';
+import type { Dialect } from './read-agent.ts';
+import { readMarkdownAgent } from './read-agent.ts';
+import { toolWords } from './fields/tool-words.ts';
 
 const VENDOR = 'pi';
 

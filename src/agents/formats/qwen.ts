@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Field, Fields } from '../front-matter/fields.ts';
-import { text } from './fields.ts';
+import { text } from './fields/common.ts';
 import type { AgentFormat } from './format.ts';
-import { CLAUDE_MODES } from './modes.ts';
+import { CLAUDE_MODES } from './fields/modes.ts';
 import { isMarkdown } from './muster.ts';
-import type { Dialect } from './shared.ts';
-import { readMarkdownAgent } from './shared.ts';
+import type { Dialect } from './read-agent.ts';
+import { readMarkdownAgent } from './read-agent.ts';
 
 const QWEN: Dialect = {
   vendor: 'qwen',

@@ -1,5 +1,5 @@
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import { foldFieldName } from '../formats/field-reader.ts';
+import { foldFieldName } from '../formats/fields/field-reader.ts';
 import { fieldLine } from './field-line.ts';
 import type { Lint, LintContext } from './finding.ts';
 

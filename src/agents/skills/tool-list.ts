@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import { truncate } from '../../base/text.ts';
 import { expandToolWord } from '../../protocol/tool-aliases.ts';
-import type { FieldReader } from '../formats/field-reader.ts';
+import type { FieldReader } from '../formats/fields/field-reader.ts';
 
 /** `mcp__SERVER__TOOL`, and patterns that name several. */
 const MCP_TOOL = /^mcp__[\w.*-]+$/;

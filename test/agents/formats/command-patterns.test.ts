@@ -1,6 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { patternsOfGlob, patternsOfRegex } from '../../../src/agents/formats/command-patterns.ts';
+import {
+  patternsOfGlob,
+  patternsOfRegex,
+} from '../../../src/agents/formats/kiro/command-patterns.ts';
 import { commandCouldMatch, readCommand } from '../../../src/policy/command-rules.ts';
 import { loadShellParser } from '../../../src/policy/load-shell-parser.ts';
 

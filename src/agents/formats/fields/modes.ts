@@ -1,4 +1,4 @@
-import type { PermissionMode } from '../../protocol/permission.ts';
+import type { PermissionMode } from '../../../protocol/permission.ts';
 
 /** What a word for a permission mode asks for. */
 export interface ModeWish {

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonValue } from '../../base/json.ts';
-import type { AgentLimits } from '../../protocol/agent.ts';
+import { isJsonObject, type JsonValue } from '../../../base/json.ts';
+import type { AgentLimits } from '../../../protocol/agent.ts';
 import type { FieldReader } from './field-reader.ts';
-import { word } from './fields.ts';
+import { word } from './common.ts';
 
 /** The limits that a file can set, by the names of their fields. */
 const LIMIT_FIELDS = {

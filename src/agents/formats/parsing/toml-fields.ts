@@ -1,7 +1,7 @@
-import { errorMessage } from '../../base/errors.ts';
-import { statements } from '../../base/toml-statements.ts';
-import type { Field } from '../front-matter/fields.ts';
-import { toJson } from '../front-matter/to-json.ts';
+import { errorMessage } from '../../../base/errors.ts';
+import { statements } from '../../../base/toml-statements.ts';
+import type { Field } from '../../front-matter/fields.ts';
+import { toJson } from '../../front-matter/to-json.ts';
 import { plainText, unreadableFile, type FileFields } from './file-fields.ts';
 
 const MAX_NESTING = 32;

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../../base/json.ts';
+import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 
 const ACTIONS = ['allow', 'ask', 'deny'] as const;
 export type PermissionAction = (typeof ACTIONS)[number];

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import type { AgentFile } from './format.ts';
+import type { AgentFile } from '../format.ts';
 
 /** opencode's way to put a file's text in a prompt. */
 const REFERENCE = /\{file:([^}\n]{1,1000})\}/g;

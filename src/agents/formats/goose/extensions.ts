@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonValue } from '../../base/json.ts';
-import { expandToolWord } from '../../protocol/tool-aliases.ts';
-import type { Fields } from '../front-matter/fields.ts';
-import { text } from './fields.ts';
-import { serverTools } from './mcp-names.ts';
+import { isJsonObject, type JsonValue } from '../../../base/json.ts';
+import { expandToolWord } from '../../../protocol/tool-aliases.ts';
+import type { Fields } from '../../front-matter/fields.ts';
+import { text } from '../fields/common.ts';
+import { serverTools } from '../fields/mcp-names.ts';
 
 /**
  * `extensions` as `tools`: nothing but what is listed can be used. Without it goose gives what its user

@@ -1,8 +1,8 @@
-import { isJsonObject } from '../../base/json.ts';
-import type { FieldProblem, Fields } from '../front-matter/fields.ts';
-import { withLineFeeds } from '../front-matter/split.ts';
-import { shownMessage } from './clean-text.ts';
-import type { AgentFile, LoadedAgents } from './format.ts';
+import { isJsonObject } from '../../../base/json.ts';
+import type { FieldProblem, Fields } from '../../front-matter/fields.ts';
+import { withLineFeeds } from '../../front-matter/split.ts';
+import { shownMessage } from '../fields/clean-text.ts';
+import type { AgentFile, LoadedAgents } from '../format.ts';
 
 /** What a file that is data throughout gave: its outermost keys, or why it cannot be read. */
 export type FileFields =

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import type { AgentFile, TextBeside } from './format.ts';
+import type { AgentFile, TextBeside } from '../format.ts';
 
 /**
  * The text of another file that an agent file names: an absolute path, or one relative to the directory

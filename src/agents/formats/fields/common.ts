@@ -1,9 +1,9 @@
-import type { JsonValue } from '../../base/json.ts';
-import { truncate } from '../../base/text.ts';
-import { EFFORTS, type AgentDefinition, type Effort } from '../../protocol/agent.ts';
+import type { JsonValue } from '../../../base/json.ts';
+import { truncate } from '../../../base/text.ts';
+import { EFFORTS, type AgentDefinition, type Effort } from '../../../protocol/agent.ts';
 import { withoutControls } from './clean-text.ts';
-import type { Field } from '../front-matter/fields.ts';
-import { withLineFeeds } from '../front-matter/split.ts';
+import type { Field } from '../../front-matter/fields.ts';
+import { withLineFeeds } from '../../front-matter/split.ts';
 import type { FieldReader } from './field-reader.ts';
 
 /** Characters of a name; a longer one is cut. */

@@ -1,5 +1,5 @@
-import type { AgentProblem } from '../../protocol/agent.ts';
-import type { Field, FieldProblem, Fields } from '../front-matter/fields.ts';
+import type { AgentProblem } from '../../../protocol/agent.ts';
+import type { Field, FieldProblem, Fields } from '../../front-matter/fields.ts';
 import { shownMessage } from './clean-text.ts';
 
 /** Problems told of one file: a file of nothing but faults must not fill memory or screen. */

@@ -1,8 +1,8 @@
-import { errorMessage } from '../../base/errors.ts';
-import { isJsonObject } from '../../base/json.ts';
-import type { Field, FieldProblem } from '../front-matter/fields.ts';
-import { parseStrict } from '../front-matter/strict.ts';
-import { toJson } from '../front-matter/to-json.ts';
+import { errorMessage } from '../../../base/errors.ts';
+import { isJsonObject } from '../../../base/json.ts';
+import type { Field, FieldProblem } from '../../front-matter/fields.ts';
+import { parseStrict } from '../../front-matter/strict.ts';
+import { toJson } from '../../front-matter/to-json.ts';
 import { plainText, unreadableFile, type FileFields } from './file-fields.ts';
 
 /**

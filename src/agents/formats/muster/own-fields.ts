@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonValue } from '../../base/json.ts';
-import type { AgentDefinition, AgentParameter } from '../../protocol/agent.ts';
-import type { FieldReader } from './field-reader.ts';
-import { readBoolean, takeFlag, text, textList } from './fields.ts';
+import { isJsonObject, type JsonValue } from '../../../base/json.ts';
+import type { AgentDefinition, AgentParameter } from '../../../protocol/agent.ts';
+import type { FieldReader } from '../fields/field-reader.ts';
+import { readBoolean, takeFlag, text, textList } from '../fields/common.ts';
 
 /** Muster's own fields, for what other vendors say by modes, permissions, templates or among the tools. */
 export const OWN_FIELDS = [

@@ -1,5 +1,5 @@
-import { terminalText } from '../../base/terminal-text.ts';
-import { truncate } from '../../base/text.ts';
+import { terminalText } from '../../../base/terminal-text.ts';
+import { truncate } from '../../../base/text.ts';
 
 /** Characters of a message before unsafe ones are spelt out; what it quotes may be as long as the file. */
 const MAX_MESSAGE = 400;

@@ -4,9 +4,9 @@ import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
 import { parseFrontMatter } from '../front-matter.ts';
 import type { FieldProblem, Fields } from '../front-matter/fields.ts';
 import { withLineFeeds } from '../front-matter/split.ts';
-import { shownMessage } from './clean-text.ts';
-import { fieldReader, foldFieldName } from './field-reader.ts';
-import type { FieldReader } from './field-reader.ts';
+import { shownMessage } from './fields/clean-text.ts';
+import { fieldReader, foldFieldName } from './fields/field-reader.ts';
+import type { FieldReader } from './fields/field-reader.ts';
 import {
   EFFORT_FIELDS,
   readAliases,
@@ -18,12 +18,12 @@ import {
   readModel,
   readName,
   readSkills,
-} from './fields.ts';
+} from './fields/common.ts';
 import type { AgentFile, LoadedAgents } from './format.ts';
-import { limitFieldNames, type OWN_LIMITS, readLimits } from './limits.ts';
-import { MODE_FIELDS, readMode } from './mode-fields.ts';
-import type { ModeWords } from './modes.ts';
-import { readToolFields, TOOL_FIELDS } from './tools.ts';
+import { limitFieldNames, type OWN_LIMITS, readLimits } from './fields/limits.ts';
+import { MODE_FIELDS, readMode } from './fields/mode-fields.ts';
+import type { ModeWords } from './fields/modes.ts';
+import { readToolFields, TOOL_FIELDS } from './fields/tools.ts';
 
 /** What sets one vendor's files apart from the next one's. */
 export interface Dialect {

@@ -1,11 +1,11 @@
-import type { JsonValue } from '../../base/json.ts';
-import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
-import { TOOL_NAMES } from '../../protocol/tool-names.ts';
-import type { Field, Fields } from '../front-matter/fields.ts';
-import { shownMessage } from './clean-text.ts';
-import { permissionEntries, switchEntries, type PermissionEntry } from './permission-entries.ts';
-import { permissionOutcome, type PermissionOutcome } from './permission-outcome.ts';
-import { toolWords } from './tool-words.ts';
+import type { JsonValue } from '../../../base/json.ts';
+import type { AgentDefinition, AgentProblem } from '../../../protocol/agent.ts';
+import { TOOL_NAMES } from '../../../protocol/tool-names.ts';
+import type { Field, Fields } from '../../front-matter/fields.ts';
+import { shownMessage } from '../fields/clean-text.ts';
+import { permissionEntries, switchEntries, type PermissionEntry } from './entries.ts';
+import { permissionOutcome, type PermissionOutcome } from './outcome.ts';
+import { toolWords } from '../fields/tool-words.ts';
 
 /** Fields that hold permissions. The second is a newer word; each is read for itself, and both hold. */
 const PERMISSION_FIELDS = ['permission', 'permissions'];

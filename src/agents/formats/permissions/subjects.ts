@@ -1,6 +1,6 @@
-import { expandToolWord } from '../../protocol/tool-aliases.ts';
-import type { PermissionEntry } from './permission-entries.ts';
-import type { PatternKind } from './permission-patterns.ts';
+import { expandToolWord } from '../../../protocol/tool-aliases.ts';
+import type { PermissionEntry } from './entries.ts';
+import type { PatternKind } from './patterns.ts';
 
 /** What a permission is about. */
 export interface Subject {

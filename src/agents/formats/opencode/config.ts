@@ -1,13 +1,13 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import type { AgentDefinition, AgentProblem } from '../../protocol/agent.ts';
-import { withLineFeeds } from '../front-matter/split.ts';
-import { shownMessage } from './clean-text.ts';
-import type { AgentFile, LoadedAgents } from './format.ts';
-import { parseJsonc } from './jsonc.ts';
-import { disabledProblem, isOpencodeOwn, opencodeDialect } from './opencode-dialect.ts';
-import { commonEntries } from './permission-fields.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
+import type { AgentDefinition, AgentProblem } from '../../../protocol/agent.ts';
+import { withLineFeeds } from '../../front-matter/split.ts';
+import { shownMessage } from '../fields/clean-text.ts';
+import type { AgentFile, LoadedAgents } from '../format.ts';
+import { parseJsonc } from '../parsing/jsonc.ts';
+import { disabledProblem, isOpencodeOwn, opencodeDialect } from './dialect.ts';
+import { commonEntries } from '../permissions/fields.ts';
 import { promptFiles, withPromptFiles } from './prompt-files.ts';
-import { readAgent } from './shared.ts';
+import { readAgent } from '../read-agent.ts';
 
 /** Agents of one file that are read. */
 const MAX_AGENTS = 1_000;

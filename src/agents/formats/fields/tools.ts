@@ -1,11 +1,11 @@
-import type { JsonObject } from '../../base/json.ts';
-import { isJsonObject } from '../../base/json.ts';
-import type { AgentDefinition, ToolSelection } from '../../protocol/agent.ts';
-import { expandToolWord } from '../../protocol/tool-aliases.ts';
-import type { Field } from '../front-matter/fields.ts';
+import type { JsonObject } from '../../../base/json.ts';
+import { isJsonObject } from '../../../base/json.ts';
+import type { AgentDefinition, ToolSelection } from '../../../protocol/agent.ts';
+import { expandToolWord } from '../../../protocol/tool-aliases.ts';
+import type { Field } from '../../front-matter/fields.ts';
 import { shownMessage } from './clean-text.ts';
 import type { FieldReader } from './field-reader.ts';
-import { takeFirst } from './fields.ts';
+import { takeFirst } from './common.ts';
 import { mcpToolName } from './mcp-names.ts';
 import { bracketed, toolWords } from './tool-words.ts';
 

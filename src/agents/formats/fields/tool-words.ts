@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../base/json.ts';
+import type { JsonValue } from '../../../base/json.ts';
 
 /** `Tool(arguments)`. */
 const PATTERN = /^([\w/.-]+)\s*\((.*)\)$/s;

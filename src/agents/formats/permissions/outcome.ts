@@ -1,7 +1,7 @@
-import { mcpNamesOf } from './permission-servers.ts';
-import type { PermissionAction, PermissionEntry } from './permission-entries.ts';
-import { specifiersOf } from './permission-patterns.ts';
-import { renamed, subjectsOf, type Subject } from './permission-subjects.ts';
+import { mcpNamesOf } from './servers.ts';
+import type { PermissionAction, PermissionEntry } from './entries.ts';
+import { specifiersOf } from './patterns.ts';
+import { renamed, subjectsOf, type Subject } from './subjects.ts';
 import { matchesName } from './wildcard-name.ts';
 
 /** What permissions come to here: what is narrower than nothing said. Tools by their canonical names. */

@@ -1,4 +1,4 @@
-import { errorMessage } from '../../base/errors.ts';
+import { errorMessage } from '../../../base/errors.ts';
 
 type JsoncResult =
   | { readonly ok: true; readonly value: unknown }

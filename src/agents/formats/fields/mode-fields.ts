@@ -1,8 +1,8 @@
-import type { AgentDefinition } from '../../protocol/agent.ts';
-import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
-import type { Field } from '../front-matter/fields.ts';
+import type { AgentDefinition } from '../../../protocol/agent.ts';
+import { PERMISSION_MODES, type PermissionMode } from '../../../protocol/permission.ts';
+import type { Field } from '../../front-matter/fields.ts';
 import type { FieldReader } from './field-reader.ts';
-import { readBoolean, word } from './fields.ts';
+import { readBoolean, word } from './common.ts';
 import {
   APPROVAL_MODES,
   READ_ONLY,
