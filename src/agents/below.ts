@@ -1,8 +1,8 @@
+import { FORMATS } from './formats/catalogue.ts';
 import { relative } from 'node:path';
 import { realpathSync } from 'node:fs';
 import { detectFormat } from './detect.ts';
 import { readBeside } from './beside.ts';
-import { FORMATS } from './formats/all.ts';
 import type { TextBeside } from './formats/format.ts';
 import { collect, shadow, type DiscoveredAgents, type Found } from './found.ts';
 import { MAX_AGENT_BYTES, readText } from './read-text.ts';

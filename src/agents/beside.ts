@@ -29,20 +29,6 @@ function refused(reason: string): ReadText {
   return { ok: false, code: 'unreadable', reason };
 }
 
-/** Paths of the files inside the boundary that a file of this format names; the file alone is opened. */
-export function filesBeside(
-  format: AgentFormat,
-  file: { readonly path: string; readonly realPath: string },
-  boundary: string,
-): readonly string[] {
-  if (format.filesBeside === undefined) return [];
-  const read = (): string => {
-    const text = readText(file.realPath);
-    return text.ok ? text.text : '';
-  };
-  return format.filesBeside(file.path, read).filter((path) => isInside(boundary, path));
-}
-
 /** The code of what `promptTextFormat` tells. */
 export const PROMPT_TEXT = 'prompt-text';
 
@@ -51,6 +37,7 @@ export const promptTextFormat: AgentFormat = {
   vendor: 'prompt',
   places: { project: [], user: () => [] },
   accepts: () => false,
+  filesBeside: async () => [],
   async read({ path }) {
     const message = 'the prompt of an agent that another file defines; read it in the file';
     return { items: [], problems: [{ code: PROMPT_TEXT, message, path }] };

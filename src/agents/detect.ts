@@ -1,4 +1,4 @@
-import { FORMATS } from './formats/all.ts';
+import { FORMATS } from './formats/catalogue.ts';
 import type { AgentFormat } from './formats/format.ts';
 
 /** Directories that belong to one vendor. The last one on a path decides. */
@@ -46,6 +46,27 @@ const VENDOR_KEYS: readonly (readonly [vendor: string, keys: RegExp])[] = [
   ],
 ];
 
+/** What a text of a format looks like whose ending many things share. */
+const SIGNS: ReadonlyMap<string, (text: string) => boolean> = new Map([
+  ['kiro', isKiroJson],
+  ['codex', (text) => /^[ \t]*(?:developer_instructions[ \t]*=|\[agents\.)/m.test(text)],
+  ['goose', isRecipe],
+]);
+
+/** A field of Kiro's own, and one that every agent has. */
+function isKiroJson(text: string): boolean {
+  const own = /"(?:allowedTools|toolsSettings|toolAliases|useLegacyMcpJson|includeMcpJson)"\s*:/;
+  return own.test(text) && /"(?:prompt|description)"\s*:/.test(text);
+}
+
+/** A title, and what it is to do, at the outermost level of YAML or the next, or anywhere in JSON. */
+function isRecipe(text: string): boolean {
+  const before = /^\s*\{/.test(text.slice(0, 100)) ? '' : '^[ \\t]{0,8}';
+  const has = (key: string): boolean =>
+    new RegExp(`${before}"?\\b(?:${key})"?[ \\t]*:`, 'm').test(text);
+  return has('title') && has('instructions|prompt');
+}
+
 /** A word on a path that names a vendor: `examples/opencode/agents`. */
 const VENDOR_WORDS: ReadonlySet<string> = new Set(FORMATS.map(({ vendor }) => vendor));
 
@@ -70,7 +91,7 @@ export function detectFormat(path: string, text: string, below = ''): AgentForma
     fits(byKeys(text)) ??
     fits(directories.map((each) => each.toLowerCase()).find((each) => VENDOR_WORDS.has(each))) ??
     FORMATS.find((format) => format.vendor === 'claude' && format.accepts(fileName)) ??
-    FORMATS.find((format) => format.accepts(fileName) && format.recognises?.(text) === true)
+    FORMATS.find((format) => format.accepts(fileName) && SIGNS.get(format.vendor)?.(text) === true)
   );
 }
 

@@ -1,3 +1,4 @@
+import { musterFormat } from './formats/catalogue.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { Environment } from '../sys/env.ts';
 import {
@@ -8,7 +9,6 @@ import {
 } from '../sys/project-file.ts';
 import { readBeside } from './beside.ts';
 import { builtinSources } from './builtin.ts';
-import { musterFormat } from './formats/muster.ts';
 import type { LoadedAgents, TextBeside } from './formats/format.ts';
 import { filesIn, MAX_ENTRIES } from './place-files.ts';
 import { agentPlaces } from './places.ts';

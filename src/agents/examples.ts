@@ -1,7 +1,7 @@
+import { musterFormat } from './formats/catalogue.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentDefinition } from '../protocol/agent.ts';
-import { musterFormat } from './formats/muster.ts';
 
 /** Agents that ship as files to begin with, and are not installed. */
 const EXAMPLE_AGENTS = ['deepresearch', 'code'] as const;

@@ -1,7 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { systemErrorCode } from '../base/errors.ts';
 import type { Environment } from '../sys/env.ts';
-import { filesBeside, promptTextFormat } from './beside.ts';
 import type { AgentFormat } from './formats/format.ts';
 import type { Place } from './place.ts';
 import { agentPlaces } from './places.ts';
@@ -38,10 +37,7 @@ export interface ProjectAgentFile {
   readonly format: AgentFormat;
 }
 
-/**
- * All agent files of the project that `cwd` lies in, in search order, each with the files that it takes
- * prompts from, and what cannot be one.
- */
+/** All agent files of the project that `cwd` lies in, in search order, and what cannot be one. */
 export function projectAgentFiles(
   cwd: string,
   environment: Environment,
@@ -49,35 +45,13 @@ export function projectAgentFiles(
   const budget = { entries: MAX_ENTRIES };
   const found = agentPlaces(cwd, environment)
     .filter(({ scope }) => scope === 'project')
-    .map((place) => ({ format: place.format, in: filesIn(place, budget) }));
-  const files = found.flatMap(({ format, in: place }) =>
-    (place?.files ?? []).flatMap((file) => withBeside(format, file, place?.boundary ?? '')),
-  );
-  const agents = new Set(files.filter((each) => each.format !== promptTextFormat).map(pathOf));
-  const prompts = files.filter(
-    (each) => each.format === promptTextFormat && !agents.has(each.path),
-  );
+    .map(({ format, ...place }) => ({ format, in: filesIn({ format, ...place }, budget) }));
   return {
-    files: [
-      ...files.filter((each) => each.format !== promptTextFormat),
-      ...new Map(prompts.map((each) => [each.path, each])).values(),
-    ],
+    files: found.flatMap(({ format, in: place }) =>
+      (place?.files ?? []).map(({ path }) => ({ path, boundary: place?.boundary ?? '', format })),
+    ),
     skipped: found.flatMap(({ in: place }) => place?.skipped ?? []),
   };
-}
-
-function pathOf({ path }: ProjectAgentFile): string {
-  return path;
-}
-
-function withBeside(
-  format: AgentFormat,
-  file: FoundFile,
-  boundary: string,
-): readonly ProjectAgentFile[] {
-  const beside = filesBeside(format, file, boundary);
-  const named = beside.map((path) => ({ path, boundary, format: promptTextFormat }));
-  return [{ path: file.path, boundary, format }, ...named];
 }
 
 /** Most places do not exist: this tells so without the cost of an error. */

@@ -1,16 +1,21 @@
+import {
+  FORMATS,
+  VENDOR_FORMATS,
+  claudeFormat,
+  geminiFormat,
+  qwenFormat,
+  genFormat,
+  musterFormat,
+  subagentFormat,
+} from './formats/catalogue.ts';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Environment } from '../sys/env.ts';
 import { isInside } from '../sys/paths.ts';
 import { projectDirectories } from '../sys/project-directories.ts';
-import { FORMATS, VENDOR_FORMATS } from './formats/all.ts';
-import { claudeFormat } from './formats/claude.ts';
 import type { AgentFormat, UserDirectories } from './formats/format.ts';
-import { geminiFormat } from './formats/gemini.ts';
-import { qwenFormat } from './formats/qwen.ts';
 import type { Place } from './place.ts';
 import { pluginPlaces, type ExtensibleFormat } from './plugins/places.ts';
-import { genFormat, musterFormat, subagentFormat } from './formats/muster.ts';
 
 /** Formats of products with extensions, in the order in which they are searched. */
 const EXTENSIBLE: readonly ExtensibleFormat[] = [

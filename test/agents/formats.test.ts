@@ -1,6 +1,11 @@
+import {
+  claudeFormat,
+  genFormat,
+  musterFormat,
+  subagentFormat,
+} from '../../src/agents/formats/catalogue.ts';
 import { describe, expect, test } from 'vitest';
-import { claudeFormat, parseSessionAgents } from '../../src/agents/formats/claude.ts';
-import { genFormat, musterFormat, subagentFormat } from '../../src/agents/formats/muster.ts';
+import { parseSessionAgents } from '../../src/agents/formats/claude.ts';
 import { agentFile, codes, read, readOne } from './support.ts';
 
 const HEAD = ['name: tester', 'description: Tests.'] as const;

@@ -1,6 +1,6 @@
+import { claudeFormat } from '../../src/agents/formats/catalogue.ts';
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { claudeFormat } from '../../src/agents/formats/claude.ts';
 import { listAgents } from '../../src/agents/listing.ts';
 import { agentFile, read, readOne } from './support.ts';
 

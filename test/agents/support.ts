@@ -1,8 +1,8 @@
+import { opencodeFormat } from '../../src/agents/formats/catalogue.ts';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
-import { opencodeFormat } from '../../src/agents/formats/opencode.ts';
 import type { AgentFormat, LoadedAgents } from '../../src/agents/formats/format.ts';
 
 /** A directory of its own with the given files; `remove` takes it away again. */

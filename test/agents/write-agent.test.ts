@@ -1,7 +1,6 @@
+import { claudeFormat, musterFormat } from '../../src/agents/formats/catalogue.ts';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { claudeFormat } from '../../src/agents/formats/claude.ts';
-import { musterFormat } from '../../src/agents/formats/muster.ts';
 import { writeAgent } from '../../src/agents/write-agent.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import { TOOL_NAMES } from '../../src/protocol/tool-names.ts';

@@ -55,7 +55,7 @@ describe('a project', () => {
     using project = new Project(FILES);
     await project.add([AGENT]);
     expect(await acting(project)).toEqual({ ...NOTHING, agents: ['tester'] });
-    expect(project.states()).toEqual([
+    expect(await project.states()).toEqual([
       [CONFIG, 'new'],
       [SETTINGS, 'new'],
       [AGENT, 'trusted'],
@@ -68,7 +68,7 @@ describe('a project', () => {
     project.write(path, `${FILES[path]}\n`);
     const { agents, rules } = await acting(project);
     expect(agents.length + rules.length).toBe(2);
-    const states = new Map(project.states());
+    const states = new Map(await project.states());
     expect([...states.values()].toSorted()).toEqual(['changed', 'trusted', 'trusted']);
     expect(states.get(path)).toBe('changed');
     project.write(path, FILES[path] ?? '');
@@ -91,12 +91,16 @@ describe('a project', () => {
     const size = (FILES[AGENT] ?? '').length;
     const file = { kind: 'agent', path: join(project.repo, AGENT), size, sha256, reason: null };
     const of = (files: readonly unknown[]) => ({ project: project.repo, files, answers: [] });
-    expect(project.approvals().list()).toEqual(of([{ ...file, state: 'new', trustedOn: null }]));
+    expect(await project.approvals().list()).toEqual(
+      of([{ ...file, state: 'new', trustedOn: null }]),
+    );
     await project.add();
     const trustedOn = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
-    expect(project.approvals().list()).toEqual(of([{ ...file, state: 'trusted', trustedOn }]));
+    expect(await project.approvals().list()).toEqual(
+      of([{ ...file, state: 'trusted', trustedOn }]),
+    );
     rmSync(join(project.repo, AGENT));
-    expect(project.approvals().list()).toEqual(
+    expect(await project.approvals().list()).toEqual(
       of([{ ...file, size: null, sha256: null, state: 'missing', trustedOn }]),
     );
   });
@@ -139,7 +143,7 @@ describe('nested places', () => {
       problems: [],
     });
     // What lies beside the way up is told of, too, where it was trusted.
-    expect(project.states()).toEqual([
+    expect(await project.states()).toEqual([
       [CONFIG, 'trusted'],
       [SETTINGS, 'trusted'],
       [AGENT, 'trusted'],
@@ -166,7 +170,7 @@ describe('nested places', () => {
     writeFileSync(join(project.root, 'x'), '');
     mkdirSync(join(project.root, '.claude'));
     writeFileSync(join(project.root, SETTINGS), FILES[SETTINGS] ?? '');
-    expect(project.states()).toEqual([]);
+    expect(await project.states()).toEqual([]);
     expect(await acting(project, project.trust(true))).toEqual(NOTHING);
   });
 });
@@ -179,7 +183,7 @@ describe('what is approved', () => {
     expect(proposals[0]?.grants.lines).toContain('tools: Read');
     project.write(AGENT, agentText('tester', 'tools: Bash'));
     approvals.approve(proposals);
-    expect(project.states()).toEqual([[AGENT, 'changed']]);
+    expect(await project.states()).toEqual([[AGENT, 'changed']]);
     expect(await acting(project)).toEqual(NOTHING);
   });
 
@@ -250,7 +254,7 @@ describe('what is approved', () => {
     project.write('README.md', 'x');
     await expect(project.add(['README.md'])).rejects.toThrow(/^README.md is nothing that this/);
     await project.add(['.claude']);
-    expect(new Map(project.states()).get(CONFIG)).toBe('new');
+    expect(new Map(await project.states()).get(CONFIG)).toBe('new');
   });
 });
 
@@ -259,14 +263,14 @@ describe('revoking', () => {
     using project = new Project(FILES);
     await project.add();
     project.approvals().revoke([SETTINGS]);
-    expect(project.states()).toEqual([
+    expect(await project.states()).toEqual([
       [CONFIG, 'trusted'],
       [SETTINGS, 'new'],
       [AGENT, 'trusted'],
     ]);
     project.approvals().revoke(['.claude']);
-    expect(new Map(project.states()).get(AGENT)).toBe('new');
-    project.approvals().revokeAll();
+    expect(new Map(await project.states()).get(AGENT)).toBe('new');
+    await project.approvals().revokeAll();
     expect(await acting(project)).toEqual(NOTHING);
     expect(() => project.approvals().revoke([AGENT])).toThrow(/neither a trusted file nor/);
   });
@@ -279,8 +283,8 @@ describe('revoking', () => {
     expect(files.map(({ path }) => path)).toEqual([join(project.repo, AGENT)]);
     const other = join(project.root, 'other');
     mkdirSync(join(other, '.git'), { recursive: true });
-    project.approvals(other).revokeAll();
-    expect(project.states()).toEqual([
+    await project.approvals(other).revokeAll();
+    expect(await project.states()).toEqual([
       [CONFIG, 'trusted'],
       [SETTINGS, 'trusted'],
     ]);
@@ -302,7 +306,7 @@ describe('hostile files', () => {
     mkdirSync(join(project.root, 'elsewhere'));
     writeFileSync(join(project.root, 'elsewhere/config.toml'), FILES[CONFIG] ?? '');
     symlinkSync(join(project.root, 'elsewhere'), at('.muster'));
-    expect(project.states().toSorted()).toEqual([
+    expect((await project.states()).toSorted()).toEqual([
       ['.claude/agents/good.md', 'new'],
       ['.claude/agents/huge.md', 'unusable'],
       ['.claude/agents/link.md', 'unusable'],
@@ -326,10 +330,10 @@ describe('hostile files', () => {
     const link = join(project.repo, '.claude/agents/shared.md');
     symlinkSync('../../docs/shared.md', link);
     await project.add();
-    expect(project.states()).toEqual([['.claude/agents/shared.md', 'trusted']]);
+    expect(await project.states()).toEqual([['.claude/agents/shared.md', 'trusted']]);
     rmSync(link);
     symlinkSync('../../docs/other.md', link);
-    expect(project.states()).toEqual([['.claude/agents/shared.md', 'changed']]);
+    expect(await project.states()).toEqual([['.claude/agents/shared.md', 'changed']]);
     expect(await acting(project)).toEqual(NOTHING);
   });
 
@@ -342,7 +346,7 @@ describe('hostile files', () => {
     symlinkSync(original, join(project.repo, '.claude/agents/explore.md'));
     symlinkSync(original, join(project.repo, '.muster/agents/harmless.md'));
     linkSync(original, join(project.repo, '.claude/agents/plan.md'));
-    expect(project.states()).toEqual([
+    expect(await project.states()).toEqual([
       ['.muster/agents/harmless.md', 'new'],
       ['.claude/agents/explore.md', 'new'],
       ['.claude/agents/harmless.md', 'trusted'],

@@ -46,10 +46,9 @@ export class Project {
   }
 
   /** Path within the repository and state of every file that is listed. */
-  states(cwd = this.repo): readonly (readonly [string, string])[] {
-    return this.approvals(cwd)
-      .list()
-      .files.map(({ path, state }) => [path.replace(`${this.repo}/`, ''), state]);
+  async states(cwd = this.repo): Promise<readonly (readonly [string, string])[]> {
+    const { files } = await this.approvals(cwd).list();
+    return files.map(({ path, state }) => [path.replace(`${this.repo}/`, ''), state]);
   }
 
   [Symbol.dispose](): void {

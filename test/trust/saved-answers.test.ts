@@ -42,7 +42,7 @@ describe('an answer "always"', () => {
     expect(add).toThrow(UsageError);
   });
 
-  it('is listed with its date, and taken back by its rule', () => {
+  it('is listed with its date, and taken back by its rule', async () => {
     using project = new Project();
     const projectRoot = project.repo;
     const answers = open(project);
@@ -50,14 +50,14 @@ describe('an answer "always"', () => {
     answers.add({ rule: 'Bash(make)', scope: 'project', projectRoot: '/other' });
     answers.add({ rule: 'Bash(ls)', scope: 'user', projectRoot });
     const answeredOn = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
-    expect(project.approvals().list().answers).toEqual([
+    expect((await project.approvals().list()).answers).toEqual([
       { rule: 'Bash(make)', project: projectRoot, answeredOn },
       { rule: 'Bash(ls)', project: null, answeredOn },
     ]);
     expect(project.approvals().revoke(['Bash(make)']).answers).toHaveLength(1);
     expect(rules(project)).toEqual(['Bash(ls)']);
     expect(rules(project, '/other')).toEqual(['Bash(make)', 'Bash(ls)']);
-    project.approvals().revokeAll();
+    await project.approvals().revokeAll();
     expect(rules(project)).toEqual(['Bash(ls)']);
     project.approvals().revoke(['Bash(ls)']);
     expect(rules(project)).toEqual([]);

@@ -1,13 +1,11 @@
-import { join } from 'node:path';
 import { isJsonObject } from '../../base/json.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { errorMessage } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Fields } from '../front-matter/fields.ts';
 import { withLineFeeds } from '../front-matter/split.ts';
-import type { AgentFormat, LoadedAgents } from './format.ts';
+import type { AgentReader, LoadedAgents } from './format.ts';
 import { CLAUDE_MODES } from './fields/modes.ts';
-import { isMarkdown } from './muster.ts';
 import type { Dialect } from './read-agent.ts';
 import { readAgent, readMarkdownAgent } from './read-agent.ts';
 
@@ -20,12 +18,7 @@ const CLAUDE: Dialect = {
 };
 
 /** Claude Code's `*.md` agents. */
-export const claudeFormat: AgentFormat = {
-  vendor: CLAUDE.vendor,
-  places: { project: ['.claude/agents'], user: ({ home }) => [join(home, '.claude', 'agents')] },
-  accepts: isMarkdown,
-  read: (file) => readMarkdownAgent(file, CLAUDE),
-};
+export const claudeReader: AgentReader = { read: (file) => readMarkdownAgent(file, CLAUDE) };
 
 /**
  * The agents of `--agents JSON`: `{"NAME": {"description", "prompt", "tools", "model", …}}`, Claude

@@ -1,11 +1,10 @@
-import { join } from 'node:path';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Field } from '../front-matter/fields.ts';
 import { configFiles, readCodexConfig, withDeclaration, type Role } from './codex/config.ts';
 import type { FieldReader } from './fields/field-reader.ts';
 import { promptText, word } from './fields/common.ts';
 import { notLoaded, spread } from './parsing/file-fields.ts';
-import type { AgentFile, AgentFormat, LoadedAgents } from './format.ts';
+import type { AgentFile, AgentReader, LoadedAgents } from './format.ts';
 import { CLAUDE_MODES } from './fields/modes.ts';
 import type { Dialect, SharedFields } from './read-agent.ts';
 import { nameFromPath, readAgent } from './read-agent.ts';
@@ -58,20 +57,7 @@ const CODEX: Dialect = {
 };
 
 /** Codex agents: `agents/*.toml`, and those that a `config.toml` declares. */
-export const codexFormat: AgentFormat = {
-  vendor: CODEX.vendor,
-  places: {
-    project: ['.codex/agents', '.codex/config.toml'],
-    user: ({ home, named }) => {
-      const directory = named('CODEX_HOME') ?? join(home, '.codex');
-      return [join(directory, 'agents'), join(directory, 'config.toml')];
-    },
-  },
-  accepts: (fileName) => fileName.toLowerCase().endsWith('.toml'),
-  recognises: (content) => /^[ \t]*(?:developer_instructions[ \t]*=|\[agents\.)/m.test(content),
-  filesBeside: (path, read) => configFiles(path, read()),
-  read: readCodex,
-};
+export const codexReader: AgentReader = { read: readCodex, filesBeside: configFiles };
 
 /** Keys of which one at least stands in a file that was meant as an agent. */
 const TELLING = ['developer_instructions', 'name', 'description'];

@@ -1,10 +1,8 @@
-import { join } from 'node:path';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { FieldReader } from './fields/field-reader.ts';
 import { takeFlag, textList } from './fields/common.ts';
-import type { AgentFormat } from './format.ts';
+import type { AgentReader } from './format.ts';
 import { CLAUDE_MODES } from './fields/modes.ts';
-import { isMarkdown } from './muster.ts';
 import type { Dialect, SharedFields } from './read-agent.ts';
 import { readMarkdownAgent } from './read-agent.ts';
 
@@ -30,13 +28,7 @@ const COPILOT: Dialect = {
 };
 
 /** GitHub Copilot's and VS Code's `*.agent.md`, and the `*.chatmode.md` that they were before. */
-export const copilotFormat: AgentFormat = {
-  vendor: COPILOT.vendor,
-  places: {
-    project: ['.github/agents', '.github/chatmodes'],
-    user: ({ home }) => [join(home, '.copilot', 'agents')],
-  },
-  accepts: isMarkdown,
+export const copilotReader: AgentReader = {
   read: (file) =>
     readMarkdownAgent(file, { ...COPILOT, loadsBareText: AGENT_PATH.test(file.path) }),
 };

@@ -1,7 +1,5 @@
-import { join } from 'node:path';
-import type { AgentFormat } from './format.ts';
+import type { AgentReader } from './format.ts';
 import { CLAUDE_MODES } from './fields/modes.ts';
-import { isMarkdown } from './muster.ts';
 import type { Dialect } from './read-agent.ts';
 import { readMarkdownAgent } from './read-agent.ts';
 
@@ -14,16 +12,5 @@ const CURSOR: Dialect = {
   loadsBareText: true,
 };
 
-/**
- * Cursor's `*.md` agents. It also reads those of Claude Code and the markdown that lies where Codex
- * keeps its own; the former are Claude Code's here, the latter nobody else's.
- */
-export const cursorFormat: AgentFormat = {
-  vendor: CURSOR.vendor,
-  places: {
-    project: ['.cursor/agents', '.codex/agents'],
-    user: ({ home }) => [join(home, '.cursor', 'agents'), join(home, '.codex', 'agents')],
-  },
-  accepts: isMarkdown,
-  read: (file) => readMarkdownAgent(file, CURSOR),
-};
+/** Cursor's `*.md` agents. */
+export const cursorReader: AgentReader = { read: (file) => readMarkdownAgent(file, CURSOR) };

@@ -1,12 +1,10 @@
-import { join } from 'node:path';
 import type { AgentDefinition, ToolSelection } from '../../protocol/agent.ts';
 import { CORE_TOOLS } from '../../protocol/tool-names.ts';
 import type { FieldReader } from './fields/field-reader.ts';
 import { textList } from './fields/common.ts';
-import type { AgentFormat } from './format.ts';
+import type { AgentReader } from './format.ts';
 import { serverTools } from './fields/mcp-names.ts';
 import { CLAUDE_MODES } from './fields/modes.ts';
-import { isMarkdown } from './muster.ts';
 import type { Dialect, SharedFields } from './read-agent.ts';
 import { readMarkdownAgent } from './read-agent.ts';
 
@@ -20,12 +18,7 @@ const FACTORY: Dialect = {
 };
 
 /** Factory's droids. */
-export const factoryFormat: AgentFormat = {
-  vendor: FACTORY.vendor,
-  places: { project: ['.factory/droids'], user: ({ home }) => [join(home, '.factory', 'droids')] },
-  accepts: isMarkdown,
-  read: (file) => readMarkdownAgent(file, FACTORY),
-};
+export const factoryReader: AgentReader = { read: (file) => readMarkdownAgent(file, FACTORY) };
 
 /**
  * `mcpServers: [linear]`: of the servers that the user has, their tools and no others. A map, as other

@@ -50,16 +50,18 @@ export interface AgentFormat {
   readonly places: FormatPlaces;
   /** Whether a file of this name may hold agents of this format. */
   accepts(fileName: string): boolean;
-  /**
-   * Whether a text that `accepts` its name for looks like an agent of this format: for files that lie in
-   * no vendor's directory and whose endings many things share (`.json`, `.yaml`, `.toml`).
-   */
-  recognises?(text: string): boolean;
-  /**
-   * Absolute paths of the files whose text a file takes for its agents, each to be trusted like itself.
-   * `read` gives the file's own text.
-   */
-  filesBeside?(path: string, read: () => string): readonly string[];
   /** Never throws for what the file holds. */
   read(file: AgentFile): Promise<LoadedAgents>;
+  /**
+   * Absolute paths of the files whose text a file takes for its agents, each to be trusted like itself.
+   * Never throws for what the file holds.
+   */
+  filesBeside(path: string, text: string): Promise<readonly string[]>;
+}
+
+/** How the files of a format are read: what nobody needs who has none of them. */
+export interface AgentReader {
+  read(file: AgentFile): Promise<LoadedAgents>;
+  /** Default: none. */
+  filesBeside?(path: string, text: string): readonly string[];
 }

@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { isJsonObject } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Field, Fields } from '../front-matter/fields.ts';
@@ -6,9 +6,8 @@ import { splitFrontMatter } from '../front-matter/split.ts';
 import { parseStrict } from '../front-matter/strict.ts';
 import { shownMessage } from './fields/clean-text.ts';
 import { word } from './fields/common.ts';
-import type { AgentFile, AgentFormat, LoadedAgents } from './format.ts';
+import type { AgentFile, AgentReader, LoadedAgents } from './format.ts';
 import { CLAUDE_MODES } from './fields/modes.ts';
-import { isMarkdown } from './muster.ts';
 import type { Dialect } from './read-agent.ts';
 import { nameFromPath, readAgent, readMarkdownAgent } from './read-agent.ts';
 
@@ -26,15 +25,7 @@ const GEMINI: Dialect = {
 };
 
 /** Gemini CLI's `*.md` agents, local and remote. */
-export const geminiFormat: AgentFormat = {
-  vendor: GEMINI.vendor,
-  places: {
-    project: ['.gemini/agents'],
-    user: ({ home, named }) => [join(named('GEMINI_CLI_HOME') ?? home, '.gemini', 'agents')],
-  },
-  accepts: isMarkdown,
-  read: readGemini,
-};
+export const geminiReader: AgentReader = { read: readGemini };
 
 async function readGemini(file: AgentFile): Promise<LoadedAgents> {
   const { path } = file;

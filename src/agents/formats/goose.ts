@@ -1,4 +1,3 @@
-import { isAbsolute, join } from 'node:path';
 import { isJsonObject } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Field, Fields } from '../front-matter/fields.ts';
@@ -12,11 +11,11 @@ import {
   unreadableFile,
   type FileFields,
 } from './parsing/file-fields.ts';
-import type { AgentFile, AgentFormat, LoadedAgents, UserDirectories } from './format.ts';
+import type { AgentFile, AgentReader, LoadedAgents } from './format.ts';
 import { withExtensions } from './goose/extensions.ts';
 import { readParameters } from './goose/parameters.ts';
 import { parseJsonFields } from './parsing/json-fields.ts';
-import { isJson } from './kiro.ts';
+import { isJson } from './file-names.ts';
 import { CLAUDE_MODES } from './fields/modes.ts';
 import type { Dialect } from './read-agent.ts';
 import { knownFieldTest, nameFromPath, readAgent } from './read-agent.ts';
@@ -41,30 +40,7 @@ const INACTIVE = [
 ];
 
 /** goose's recipes: `*.yaml` and `*.json`. */
-export const gooseFormat: AgentFormat = {
-  vendor: 'goose',
-  places: { project: ['.goose/recipes'], user: userPlaces },
-  accepts: (fileName) => isYaml(fileName) || isJson(fileName),
-  recognises: (content) => isRecipe(content),
-  read: readRecipe,
-};
-
-function userPlaces({ config, named }: UserDirectories): readonly string[] {
-  const directories = (named('GOOSE_RECIPE_PATH') ?? '').split(':').filter(isAbsolute);
-  return [...directories, join(config, 'goose', 'recipes')];
-}
-
-function isYaml(path: string): boolean {
-  return /\.ya?ml$/i.test(path);
-}
-
-/** A title, and what it is to do, at the outermost level of YAML or the next, or anywhere in JSON. */
-function isRecipe(content: string): boolean {
-  const before = /^\s*\{/.test(content.slice(0, 100)) ? '' : '^[ \\t]{0,8}';
-  const has = (key: string): boolean =>
-    new RegExp(`${before}"?\\b(?:${key})"?[ \\t]*:`, 'm').test(content);
-  return has('title') && has('instructions|prompt');
-}
+export const gooseReader: AgentReader = { read: readRecipe };
 
 async function readRecipe(file: AgentFile): Promise<LoadedAgents> {
   const dialect = dialectFor(file);

@@ -1,4 +1,4 @@
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { shownMessage } from './fields/clean-text.ts';
@@ -6,11 +6,11 @@ import type { Fields } from '../front-matter/fields.ts';
 import type { FieldReader } from './fields/field-reader.ts';
 import { promptText, takeFirst, textList } from './fields/common.ts';
 import { notLoaded, spread } from './parsing/file-fields.ts';
-import type { AgentFile, AgentFormat, LoadedAgents } from './format.ts';
+import type { AgentFile, AgentReader, LoadedAgents } from './format.ts';
 import { parseJsonFields } from './parsing/json-fields.ts';
 import { readKiroRules, SETTINGS } from './kiro/rules.ts';
 import { CLAUDE_MODES } from './fields/modes.ts';
-import { isMarkdown } from './muster.ts';
+import { isJson } from './file-names.ts';
 import { otherText } from './parsing/other-file.ts';
 import type { Dialect, SharedFields } from './read-agent.ts';
 import { nameFromPath, readAgent, readMarkdownAgent } from './read-agent.ts';
@@ -32,28 +32,11 @@ const INACTIVE = [
 ];
 
 /** Kiro's `*.json` and `*.md`, which hold the same fields. */
-export const kiroFormat: AgentFormat = {
-  vendor: 'kiro',
-  places: { project: ['.kiro/agents'], user: ({ home }) => [join(home, '.kiro', 'agents')] },
-  accepts: (fileName) => isMarkdown(fileName) || isJson(fileName),
-  recognises: isKiroJson,
-  filesBeside: (path, read) => promptFiles(path, read()),
+export const kiroReader: AgentReader = {
   read: (file) =>
     isJson(file.path) ? readJsonAgent(file) : readMarkdownAgent(file, dialectFor(file)),
+  filesBeside: promptFiles,
 };
-
-export function isJson(path: string): boolean {
-  return path.toLowerCase().endsWith('.json');
-}
-
-/** A field of Kiro's own, and one that every agent has. */
-function isKiroJson(content: string): boolean {
-  return (
-    /"(?:allowedTools|toolsSettings|toolAliases|useLegacyMcpJson|includeMcpJson)"\s*:/.test(
-      content,
-    ) && /"(?:prompt|description)"\s*:/.test(content)
-  );
-}
 
 /** The file that `prompt` may name in a text, whatever else it holds. */
 function promptFiles(path: string, content: string): readonly string[] {

@@ -1,6 +1,6 @@
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import type { AgentFile, AgentFormat, LoadedAgents } from './format.ts';
+import type { AgentFile, AgentReader, LoadedAgents } from './format.ts';
 import { OWN_LIMITS } from './fields/limits.ts';
 import { MUSTER_MODES } from './fields/modes.ts';
 import { OWN_FIELDS, readOwnFields } from './muster/own-fields.ts';
@@ -17,35 +17,15 @@ const MUSTER: Dialect = {
 };
 
 /** Muster's own `*.md`, the built-in agents' too. */
-export const musterFormat: AgentFormat = {
-  vendor: MUSTER.vendor,
-  places: {
-    project: ['.muster/agents'],
-    user: ({ config }) => [join(config, 'muster', 'agents')],
-  },
-  accepts: isMarkdown,
-  read: (file) => readMarkdownAgent(file, MUSTER),
-};
+export const musterReader: AgentReader = { read: (file) => readMarkdownAgent(file, MUSTER) };
 
 /** Seed S3's `.gen/agents/*.md`: the same fields under the same words. */
-export const genFormat: AgentFormat = {
-  vendor: 'gen',
-  places: { project: ['.gen/agents'], user: ({ home }) => [join(home, '.gen', 'agents')] },
-  accepts: isMarkdown,
+export const genReader: AgentReader = {
   read: (file) => readMarkdownAgent(file, { ...MUSTER, vendor: 'gen' }),
 };
 
 /** Seed S0's `NAME/SUBAGENT.md`. */
-export const subagentFormat: AgentFormat = {
-  vendor: 'subagent',
-  places: { project: ['data/subagents', 'subagents'], user: () => [] },
-  accepts: (fileName) => fileName === 'SUBAGENT.md',
-  read: readSubagent,
-};
-
-export function isMarkdown(fileName: string): boolean {
-  return fileName.toLowerCase().endsWith('.md');
-}
+export const subagentReader: AgentReader = { read: readSubagent };
 
 async function readSubagent(file: AgentFile): Promise<LoadedAgents> {
   const { items, problems } = await readMarkdownAgent(file, { ...MUSTER, vendor: 'subagent' });

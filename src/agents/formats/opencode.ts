@@ -1,30 +1,16 @@
-import { join } from 'node:path';
-import type { AgentFile, AgentFormat, LoadedAgents } from './format.ts';
-import { isMarkdown } from './muster.ts';
+import type { AgentFile, AgentReader, LoadedAgents } from './format.ts';
+import { isMarkdown } from './file-names.ts';
 import { opencodeConfigPrompts, readOpencodeConfig } from './opencode/config.ts';
 import { disabledProblem, opencodeDialect } from './opencode/dialect.ts';
 import { readMarkdownAgent } from './read-agent.ts';
 
 /** Directories of a configuration that hold agents; the last two are older, and a person's to choose from. */
 const DIRECTORIES = ['agents', 'agent', 'modes', 'mode'];
-const FILES = ['opencode.jsonc', 'opencode.json'];
-
-/** What may lie in a directory of opencode's. A markdown file goes before an entry of the same name. */
-const IN_DIRECTORY = [...DIRECTORIES, ...FILES];
 
 /** opencode's agents: `*.md` and the entries of `opencode.json`. */
-export const opencodeFormat: AgentFormat = {
-  vendor: 'opencode',
-  places: {
-    project: [...IN_DIRECTORY.map((name) => join('.opencode', name)), ...FILES],
-    user: ({ home, config, named }) =>
-      [named('OPENCODE_CONFIG_DIR'), join(config, 'opencode'), join(home, '.opencode')]
-        .filter((directory) => directory !== undefined)
-        .flatMap((directory) => IN_DIRECTORY.map((name) => join(directory, name))),
-  },
-  accepts: (fileName) => isMarkdown(fileName) || FILES.includes(fileName),
-  filesBeside: (path, read) => (isMarkdown(path) ? [] : opencodeConfigPrompts(path, read())),
+export const opencodeReader: AgentReader = {
   read: (file) => (isMarkdown(file.path) ? readOpencodeMarkdown(file) : readOpencodeConfig(file)),
+  filesBeside: (path, text) => (isMarkdown(path) ? [] : opencodeConfigPrompts(path, text)),
 };
 
 async function readOpencodeMarkdown(file: AgentFile): Promise<LoadedAgents> {

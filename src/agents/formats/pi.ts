@@ -1,12 +1,10 @@
-import { join } from 'node:path';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Field, Fields } from '../front-matter/fields.ts';
 import { readBoolean, text, word } from './fields/common.ts';
-import type { AgentFormat } from './format.ts';
+import type { AgentReader } from './format.ts';
 import { parseJsonc } from './parsing/jsonc.ts';
 import { CLAUDE_MODES } from './fields/modes.ts';
-import { isMarkdown } from './muster.ts';
 import { withPermissionRules, withPermissionsAsTools } from './permissions/fields.ts';
 import type { Dialect } from './read-agent.ts';
 import { readMarkdownAgent } from './read-agent.ts';
@@ -30,18 +28,7 @@ const PI: Dialect = {
 };
 
 /** pi's `*.md` agents, as its own example and the pi-subagents extension read them. */
-export const piFormat: AgentFormat = {
-  vendor: VENDOR,
-  places: {
-    project: ['.pi/agents'],
-    user: ({ home, named }) => [
-      join(named('PI_CODING_AGENT_DIR') ?? join(home, '.pi', 'agent'), 'agents'),
-    ],
-  },
-  // A chain is a row of agents, and none itself.
-  accepts: (fileName) => isMarkdown(fileName) && !/\.chain\.md$/i.test(fileName),
-  read: (file) => readMarkdownAgent(file, PI),
-};
+export const piReader: AgentReader = { read: (file) => readMarkdownAgent(file, PI) };
 
 /** To run here what is meant for another program would put one agent in another's place. */
 function complete(agent: AgentDefinition, fields: Fields): AgentDefinition {

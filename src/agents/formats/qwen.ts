@@ -1,11 +1,9 @@
-import { join } from 'node:path';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Field, Fields } from '../front-matter/fields.ts';
 import { text } from './fields/common.ts';
-import type { AgentFormat } from './format.ts';
+import type { AgentReader } from './format.ts';
 import { CLAUDE_MODES } from './fields/modes.ts';
-import { isMarkdown } from './muster.ts';
 import type { Dialect } from './read-agent.ts';
 import { readMarkdownAgent } from './read-agent.ts';
 
@@ -20,15 +18,7 @@ const QWEN: Dialect = {
 };
 
 /** Qwen Code's `*.md` agents: Claude Code's fields and some of its own. */
-export const qwenFormat: AgentFormat = {
-  vendor: QWEN.vendor,
-  places: {
-    project: ['.qwen/agents'],
-    user: ({ home, named }) => [join(named('QWEN_HOME') ?? join(home, '.qwen'), 'agents')],
-  },
-  accepts: isMarkdown,
-  read: (file) => readMarkdownAgent(file, QWEN),
-};
+export const qwenReader: AgentReader = { read: (file) => readMarkdownAgent(file, QWEN) };
 
 /** To run here what is meant for another program would put one agent in another's place. */
 function asExternal(agent: AgentDefinition, fields: Fields): AgentDefinition {

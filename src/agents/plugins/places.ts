@@ -1,9 +1,9 @@
+import { claudeFormat } from '../formats/catalogue.ts';
 import { readdirSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { isInside } from '../../sys/paths.ts';
-import { claudeFormat } from '../formats/claude.ts';
 import type { AgentFormat, UserDirectories } from '../formats/format.ts';
 import type { Place } from '../place.ts';
 import { installedPlugins, readObject, type InstalledPlugin } from './installed.ts';

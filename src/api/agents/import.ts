@@ -1,8 +1,8 @@
+import { musterFormat } from '../../agents/formats/catalogue.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
 import { agentsBelow } from '../../agents/below.ts';
 import { agentFileName } from '../../agents/file-name.ts';
-import { musterFormat } from '../../agents/formats/muster.ts';
 import { writeAgent } from '../../agents/write-agent.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { AgentDefinition, AgentProblem, AgentScope } from '../../protocol/agent.ts';

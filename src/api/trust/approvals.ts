@@ -47,10 +47,10 @@ export class Approvals {
     this.#project = projectRoot(place.cwd);
   }
 
-  list(): TrustListing {
+  async list(): Promise<TrustListing> {
     const entries = this.#trusted().entries();
     const trusted = byKey(entries);
-    const { found, unusable } = readProjectFiles(this.#place);
+    const { found, unusable } = await readProjectFiles(this.#place);
     const files = found.map((read) => listed(read, trusted));
     const known = new Set(files.map(entryKey));
     const others = entries.filter(
@@ -66,7 +66,7 @@ export class Approvals {
   /** What could be approved: of these paths (files, or directories with all below), or everything. */
   async propose(paths: readonly string[]): Promise<readonly Proposal[]> {
     const trusted = byKey(this.#trusted().entries());
-    const { found } = readProjectFiles(this.#place);
+    const { found } = await readProjectFiles(this.#place);
     const chosen = paths.length === 0 ? found : this.#chosen(paths, found);
     const proposals = new Map<string, Proposal>();
     for (const { file, reading } of chosen) {
@@ -87,8 +87,8 @@ export class Approvals {
   }
 
   /** Takes back all that was approved of this project; answers for every project stay. */
-  revokeAll(): Revoked {
-    const { files } = this.list();
+  async revokeAll(): Promise<Revoked> {
+    const { files } = await this.list();
     const own = new Set(files.map(entryKey));
     return {
       files: this.#trusted().revoke((entry) => own.has(entryKey(entry))),

@@ -3,6 +3,7 @@ import { readProjectFile, TRUST_ALL } from '../../sys/project-file.ts';
 import { sha256 } from '../../sys/read-file.ts';
 import type { StateWish } from '../state-place.ts';
 import { findProjectFiles, type ProjectFile, type UnusableFile } from './project-files.ts';
+import { promptFiles } from './prompt-files.ts';
 import { entryKey, type TrustEntry } from './trust-store.ts';
 
 /** Bytes that one listing reads. */
@@ -26,19 +27,25 @@ export interface FileRead {
   readonly reading: ProjectFileReading;
 }
 
-/** Every file that could act, read once, and what is found by name and cannot. */
-export function readProjectFiles(place: StateWish): {
+/**
+ * Every file that could act, read once, those that agents take their prompts from last, and what is
+ * found by name and cannot act.
+ */
+export async function readProjectFiles(place: StateWish): Promise<{
   readonly found: readonly FileRead[];
   readonly unusable: readonly ListedFile[];
-} {
+}> {
   const { files, unusable } = findProjectFiles(place.cwd, place);
   let left = MAX_BYTES;
-  const found = files.map((file): FileRead => {
+  const read = (file: ProjectFile): FileRead => {
     if (left <= 0) return { file, reading: tooMany() };
     const reading = readProjectFile(file, TRUST_ALL);
     if (reading.kind === 'read') left -= reading.bytes.length;
     return { file, reading };
-  });
+  };
+  const named = files.map(read);
+  const prompts = await promptFiles(named);
+  const found = [...named, ...prompts.map(read)];
   return {
     found: found.filter(({ reading }) => reading.kind !== 'absent'),
     unusable: unusable.map(unusableFile),

@@ -1,5 +1,6 @@
+import { detectFormat } from '../../../src/agents/detect.ts';
+import { codexFormat } from '../../../src/agents/formats/catalogue.ts';
 import { describe, expect, test } from 'vitest';
-import { codexFormat } from '../../../src/agents/formats/codex.ts';
 import type { AgentFile, LoadedAgents } from '../../../src/agents/formats/format.ts';
 import { codes, read } from '../support.ts';
 
@@ -129,10 +130,11 @@ test('broken TOML says where and why; another TOML file is no agent', async () =
   });
   const other = await read(codexFormat, '[package]\nname = "x"\n', PATH);
   expect([other.items, other.problems.map(({ code }) => code)]).toEqual([[], ['not-an-agent']]);
+  const isCodex = (text: string): boolean => detectFormat('some/file.toml', text) === codexFormat;
   expect([
-    codexFormat.recognises?.('[package]\nname = "x"\n'),
-    codexFormat.recognises?.(HEAD.join('\n')),
-    codexFormat.recognises?.('[agents.tracer]\n'),
+    isCodex('[package]\nname = "x"\n'),
+    isCodex(HEAD.join('\n')),
+    isCodex('[agents.tracer]\n'),
   ]).toEqual([false, true, true]);
 });
 
@@ -268,11 +270,8 @@ describe('config.toml', () => {
     ]);
   });
 
-  test('the format names the files beforehand', () => {
+  test('the format names the files beforehand', async () => {
     const text = '[agents.a]\nconfig_file = "a.toml"\n[agents.b]\n  config_file=\'/b.toml\'\n';
-    expect(codexFormat.filesBeside?.(CONFIG, () => text)).toEqual([
-      '/home/.codex/a.toml',
-      '/b.toml',
-    ]);
+    expect(await codexFormat.filesBeside(CONFIG, text)).toEqual(['/home/.codex/a.toml', '/b.toml']);
   });
 });

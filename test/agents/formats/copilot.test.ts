@@ -1,5 +1,5 @@
+import { copilotFormat } from '../../../src/agents/formats/catalogue.ts';
 import { describe, expect, test } from 'vitest';
-import { copilotFormat } from '../../../src/agents/formats/copilot.ts';
 import { agentFile, codes, read, readOne } from '../support.ts';
 
 const HEAD = ['name: Release notes', 'description: Writes them.'] as const;

@@ -1,5 +1,5 @@
+import { factoryFormat } from '../../../src/agents/formats/catalogue.ts';
 import { describe, expect, test } from 'vitest';
-import { factoryFormat } from '../../../src/agents/formats/factory.ts';
 import { CORE_TOOLS } from '../../../src/protocol/tool-names.ts';
 import { agentFile, codes, readOne } from '../support.ts';
 

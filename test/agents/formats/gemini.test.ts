@@ -1,5 +1,5 @@
+import { geminiFormat } from '../../../src/agents/formats/catalogue.ts';
 import { expect, test } from 'vitest';
-import { geminiFormat } from '../../../src/agents/formats/gemini.ts';
 import { agentFile, codes, read, readOne } from '../support.ts';
 
 const PLAIN = {

@@ -1,5 +1,6 @@
+import { detectFormat } from '../../../src/agents/detect.ts';
+import { gooseFormat } from '../../../src/agents/formats/catalogue.ts';
 import { describe, expect, test } from 'vitest';
-import { gooseFormat } from '../../../src/agents/formats/goose.ts';
 import { codes, read } from '../support.ts';
 
 const PATH = '/r/recipes/changelog.yaml';
@@ -222,7 +223,7 @@ test('another YAML or JSON file is no recipe', async () => {
     [[], ['not-an-agent']],
     [[], ['invalid-yaml']],
   ]);
-  const isRecipe = (text: string): boolean | undefined => gooseFormat.recognises?.(text);
+  const isRecipe = (text: string): boolean => detectFormat('some/file.yaml', text) === gooseFormat;
   expect([
     isRecipe(HEAD.join('\n')),
     isRecipe('recipe:\n  title: x\n  prompt: y\n'),

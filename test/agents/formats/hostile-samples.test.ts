@@ -1,11 +1,14 @@
+import { detectFormat } from '../../../src/agents/detect.ts';
+import {
+  codexFormat,
+  copilotFormat,
+  factoryFormat,
+  gooseFormat,
+  kiroFormat,
+} from '../../../src/agents/formats/catalogue.ts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { codexFormat } from '../../../src/agents/formats/codex.ts';
-import { copilotFormat } from '../../../src/agents/formats/copilot.ts';
-import { factoryFormat } from '../../../src/agents/formats/factory.ts';
 import type { AgentFormat, LoadedAgents } from '../../../src/agents/formats/format.ts';
-import { gooseFormat } from '../../../src/agents/formats/goose.ts';
-import { kiroFormat } from '../../../src/agents/formats/kiro.ts';
 
 interface Sample {
   readonly format: AgentFormat;
@@ -85,8 +88,8 @@ function check(path: string, { items, problems }: LoadedAgents): void {
 async function readText({ format, path }: Sample, text: string): Promise<LoadedAgents> {
   const beside = (): { ok: true; text: string } => ({ ok: true, text });
   const loaded = await format.read({ path, scope: 'user', text, beside });
-  format.recognises?.(text);
-  format.filesBeside?.(path, () => text);
+  detectFormat(path, text);
+  await format.filesBeside(path, text);
   check(path, loaded);
   return loaded;
 }

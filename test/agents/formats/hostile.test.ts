@@ -1,6 +1,6 @@
+import { VENDOR_FORMATS } from '../../../src/agents/formats/catalogue.ts';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { VENDOR_FORMATS } from '../../../src/agents/formats/all.ts';
 import { jsonText } from '../../../src/base/json-text.ts';
 
 /** Pieces of what the vendors' files are made of, and of what breaks readers. */

@@ -1,6 +1,7 @@
+import { detectFormat } from '../../../src/agents/detect.ts';
+import { kiroFormat } from '../../../src/agents/formats/catalogue.ts';
 import { describe, expect, test } from 'vitest';
 import type { AgentFile } from '../../../src/agents/formats/format.ts';
-import { kiroFormat } from '../../../src/agents/formats/kiro.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { agentFile, codes, read, readOne } from '../support.ts';
 
@@ -293,13 +294,13 @@ describe('a prompt in a file of its own', () => {
     ]);
   });
 
-  test('the format names it beforehand', () => {
-    const named = (text: string): readonly string[] | undefined =>
-      kiroFormat.filesBeside?.('/p/.kiro/agents/keeper.json', () => text);
+  test('the format names it beforehand', async () => {
+    const named = (text: string): Promise<readonly string[]> =>
+      kiroFormat.filesBeside('/p/.kiro/agents/keeper.json', text);
     expect([
-      named(file('file://./prompts/keeper.md').text),
-      named('---\nprompt: file://../a.md\n---\n'),
-      named(file('Keep.').text),
+      await named(file('file://./prompts/keeper.md').text),
+      await named('---\nprompt: file://../a.md\n---\n'),
+      await named(file('Keep.').text),
     ]).toEqual([['/p/.kiro/agents/prompts/keeper.md'], ['/p/.kiro/a.md'], []]);
   });
 });
@@ -323,7 +324,8 @@ test('what is no agent, and what is broken', async () => {
 });
 
 test('a JSON file anywhere is taken for one of Kiro’s by its own fields alone', () => {
-  const of = (value: object): boolean | undefined => kiroFormat.recognises?.(JSON.stringify(value));
+  const of = (value: object): boolean =>
+    detectFormat('some/file.json', JSON.stringify(value)) === kiroFormat;
   expect([
     of({ ...HEAD, allowedTools: [] }),
     of({ name: 'x', description: 'A package.', version: '1.0.0' }),

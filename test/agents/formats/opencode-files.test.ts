@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { agentsBelow } from '../../../src/agents/below.ts';
 import { discoverAgents } from '../../../src/agents/discover.ts';
-import { projectAgentFiles } from '../../../src/agents/place-files.ts';
+import { readProjectFiles } from '../../../src/api/trust/listing.ts';
 import { agentFilesStamp } from '../../../src/agents/stamp.ts';
 import { TRUST_ALL, type ProjectTrust } from '../../../src/sys/project-file.ts';
 import { agentFile, workTree } from '../support.ts';
@@ -27,8 +27,9 @@ test('prompts in files are read, and stand in the list of what is to be trusted'
   expect(tester).toMatchObject({ prompt: 'Begin. From a file. From a file. End. {env:KEY}' });
   expect([tester?.unusable, beside]).toEqual([undefined, [tree.path('prompts/a.txt')]]);
   expect(tester?.problems.map(({ code }) => code)).toEqual(['environment-reference']);
-  const { files } = projectAgentFiles(tree.root, environment());
-  expect(files.map((file) => file.path)).toEqual([
+  const place = { environment: environment(), home: tree.path('home'), cwd: tree.root };
+  const { found } = await readProjectFiles(place);
+  expect(found.map(({ file }) => file.path)).toEqual([
     tree.path('opencode.json'),
     tree.path('prompts/a.txt'),
   ]);

@@ -1,5 +1,5 @@
+import { opencodeFormat } from '../../../src/agents/formats/catalogue.ts';
 import { expect, test } from 'vitest';
-import { opencodeFormat } from '../../../src/agents/formats/opencode.ts';
 import { codes, opencodeAgent } from '../support.ts';
 
 /** What of an agent its permissions decide. */

@@ -1,5 +1,5 @@
+import { opencodeFormat } from '../../../src/agents/formats/catalogue.ts';
 import { describe, expect, test } from 'vitest';
-import { opencodeFormat } from '../../../src/agents/formats/opencode.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { agentFile, codes, read } from '../support.ts';
 

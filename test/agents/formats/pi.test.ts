@@ -1,5 +1,5 @@
+import { piFormat } from '../../../src/agents/formats/catalogue.ts';
 import { expect, test } from 'vitest';
-import { piFormat } from '../../../src/agents/formats/pi.ts';
 import { agentFile, codes, readOne } from '../support.ts';
 
 const HEAD = ['name: tester', 'description: Tests.'] as const;

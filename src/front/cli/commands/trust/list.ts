@@ -7,12 +7,12 @@ import type { CommandContext } from '../context.ts';
 import { dayOf, pathIn, plainJson } from './shown.ts';
 
 /** `muster trust list`. */
-export function listTrust(
+export async function listTrust(
   approvals: Approvals,
   { json }: { readonly json: boolean },
   context: CommandContext,
-): number {
-  const { project, files, answers } = approvals.list();
+): Promise<number> {
+  const { project, files, answers } = await approvals.list();
   if (json) {
     context.out(plainJson({ project, files, answers }));
     return 0;

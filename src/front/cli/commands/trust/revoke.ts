@@ -4,12 +4,12 @@ import type { CommandContext } from '../context.ts';
 import { pathIn, plainJson } from './shown.ts';
 
 /** `muster trust revoke`: asks nothing, says what went. */
-export function revokeTrust(
+export async function revokeTrust(
   approvals: Approvals,
   { names, json }: { readonly names: readonly string[] | null; readonly json: boolean },
   context: CommandContext,
-): number {
-  const { files, answers } = names === null ? approvals.revokeAll() : approvals.revoke(names);
+): Promise<number> {
+  const { files, answers } = names === null ? await approvals.revokeAll() : approvals.revoke(names);
   if (json) {
     context.out(plainJson({ revoked: { files: files.map(({ path }) => path), answers } }));
     return 0;
