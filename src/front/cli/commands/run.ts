@@ -1,12 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import {
-  createMuster,
-  parseSessionAgents,
-  type EventListener,
-  type Muster,
-  type Run,
-} from '../../../api/index.ts';
+import { createMuster } from '../../../api/muster.ts';
+import type { AgentDefinition, EventListener, Muster, Run } from '../../../api/index.ts';
 import { errorMessage, UsageError } from '../../../base/errors.ts';
 import type { AgentsArgument, RunCommand } from '../command.ts';
 import { readMessage, readPrompt } from '../stdin.ts';
@@ -29,7 +24,7 @@ export async function runPrompt(
       log: command.log,
       trustProject: command.trustProject,
       flags: command.flags,
-      agents: command.agents === null ? [] : sessionAgents(command.agents),
+      agents: command.agents === null ? [] : await sessionAgents(command.agents),
       ...(command.maxTurns === null ? {} : { maxTurns: command.maxTurns }),
       onNotice: stderrNotice,
     }),
@@ -93,7 +88,8 @@ async function promptBeside(muster: Muster, agent: string): Promise<string | nul
   return muster.beginsByItself(agent) ? readMessage(null) : readPrompt(null);
 }
 
-function sessionAgents(argument: AgentsArgument) {
+async function sessionAgents(argument: AgentsArgument): Promise<readonly AgentDefinition[]> {
+  const { parseSessionAgents } = await import('../../../api/index.ts');
   const text = argument.kind === 'json' ? argument.text : readAgentsFile(argument.path);
   const { items, problems } = parseSessionAgents(text);
   const broken = problems.filter(({ code }) => code !== 'unknown-field');
