@@ -7,6 +7,7 @@ import type { Equipment } from './equipment.ts';
 import { openJournal } from './journal.ts';
 import { mentionsIn } from './mentions.ts';
 import { taskLine } from './prompt.ts';
+import { recordedAgent } from './recorded-agent.ts';
 import { TaskRun } from './task-run.ts';
 import type { Tree } from './tree.ts';
 import type { Workshop } from './workshop.ts';
@@ -51,7 +52,7 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     parent: parent?.run.spec.id ?? null,
     parentCall: parent?.callId ?? null,
     depth: plan.rights.depth,
-    agent: plan.agent,
+    agent: recordedAgent(plan.agent),
     description: plan.description,
     prompt: plan.prompt,
     model: plan.model,

@@ -4,6 +4,7 @@ import { errorMessage } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Fields } from '../front-matter/fields.ts';
 import { withLineFeeds } from '../front-matter/split.ts';
+import { nameText } from './fields/common.ts';
 import type { AgentReader, LoadedAgents } from './format.ts';
 import { CLAUDE_MODES } from './fields/modes.ts';
 import type { Dialect } from './read-agent.ts';
@@ -43,6 +44,9 @@ export function parseSessionAgents(json: string): LoadedAgents {
 
 function readSessionAgent(name: string, entry: JsonValue): LoadedAgents {
   const path = `session:${name}`;
+  if (nameText(name) === undefined) {
+    return sessionProblem(path, '--agents: a name is empty; write `{"NAME": {"prompt": …}}`.');
+  }
   const prompt = isJsonObject(entry) ? entry['prompt'] : undefined;
   if (!isJsonObject(entry) || typeof prompt !== 'string' || prompt.trim() === '') {
     const message = `--agents: \`${name}\` must be an object with a \`prompt\` that is text.`;

@@ -14,6 +14,7 @@ import {
   readColor,
   readDescription,
   readEffort,
+  nameText,
   readInitialPrompt,
   readModel,
   readName,
@@ -118,7 +119,7 @@ export function readAgent(
     problems: content.problems,
   });
   const acting: SharedFields = {
-    name: readName(reader, content.name),
+    name: readName(reader, nameText(content.name) ?? nameText(nameFromPath(file.path)) ?? 'agent'),
     aliases: readAliases(reader),
     description: readDescription(reader),
     prompt: content.prompt,

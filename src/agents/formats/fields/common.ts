@@ -40,10 +40,19 @@ export function takeFirst(reader: FieldReader, names: readonly string[]): Field 
   return undefined;
 }
 
-/** The declared name, or the one that the file's place gives. Shown on one line. */
+/** Something that is seen: no blank, and nothing that only joins, turns or hides other characters. */
+const VISIBLE = /[^\p{Z}\p{C}\p{M}\p{DI}\u2800]/u;
+
+/** A name on one line; undefined where nobody could see it. */
+export function nameText(value: JsonValue | undefined): string | undefined {
+  const name = text(value)?.replaceAll(/\s+/g, ' ');
+  return name !== undefined && VISIBLE.test(name) ? truncate(name, MAX_NAME) : undefined;
+}
+
+/** The declared name, or the one that the file's place gives. */
 export function readName(reader: FieldReader, fallback: string): string {
-  const declared = text(reader.take('name')?.value)?.replaceAll(/\s+/g, ' ');
-  if (declared !== undefined) return truncate(declared, MAX_NAME);
+  const declared = nameText(reader.take('name')?.value);
+  if (declared !== undefined) return declared;
   reader.warn('name-from-filename', `No \`name\`; it is called \`${fallback}\` after its file.`);
   return fallback;
 }

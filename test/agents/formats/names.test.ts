@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { parseSessionAgents } from '../../../src/agents/formats/claude.ts';
+import { FORMATS } from '../../../src/agents/formats/catalogue.ts';
+import type { AgentFormat } from '../../../src/agents/formats/format.ts';
+
+const UNSEEN = [
+  '',
+  '  ',
+  '\t',
+  '\u0007',
+  '\u001B[31m',
+  '\u00A0',
+  '\u200B',
+  '\u202E',
+  '\u2800',
+  '\u3164',
+  '\uFEFF',
+];
+
+/** A file of each format whose name is that, and what it is called after its file. */
+function written(format: AgentFormat, name: string): readonly (readonly [string, string])[] {
+  const said = JSON.stringify(name);
+  const markdown = `---\nname: ${said}\ndescription: d\n---\nDo.\n`;
+  switch (format.vendor) {
+    case 'codex':
+      return [
+        ['/a/x.toml', `name = ${said}\ndeveloper_instructions = "Do."\n`],
+        ['/a/x.toml', `[agents.${said}]\ndescription = "d"\n`],
+      ];
+    case 'goose':
+      return [['/a/x.yaml', `title: ${said}\nprompt: Do.\n`]];
+    case 'kiro':
+      return [
+        ['/a/x.json', JSON.stringify({ name, prompt: 'Do.' })],
+        ['/a/x.md', markdown],
+      ];
+    case 'opencode':
+      return [
+        ['/a/x.json', JSON.stringify({ agent: { [name]: { prompt: 'Do.' } } })],
+        ['/a/x.md', markdown],
+      ];
+    case 'subagent':
+      return [['/a/x/SUBAGENT.md', markdown]];
+    case 'gemini':
+      return [['/a/x.md', markdown]];
+    default:
+      return [['/a/x.md', markdown]];
+  }
+}
+
+test.each(FORMATS.map((format) => [format.vendor, format] as const))(
+  'a name that nobody could see: %s takes that of the file, and says so',
+  async (_, format) => {
+    for (const name of UNSEEN) {
+      for (const [path, text] of written(format, name)) {
+        const { items } = await format.read({ path, scope: 'user', text });
+        const told = items.map((agent) => [agent.name, agent.problems.map(({ code }) => code)]);
+        expect(told).toEqual([['x', expect.arrayContaining(['name-from-filename'])]]);
+      }
+    }
+  },
+);
+
+test.each([
+  ['/a/.md', 'agent'],
+  ['/a/\u200B.md', 'agent'],
+  ['/a/\u001B[31mred\u0007.md', 'red'],
+  ['/a/two  words.md', 'two words'],
+])('the file %j without a name is called %j', async (path, expected) => {
+  const text = '---\ndescription: d\n---\nDo.\n';
+  for (const format of FORMATS.filter(({ accepts }) => accepts(path))) {
+    const { items } = await format.read({ path, scope: 'user', text });
+    expect([format.vendor, ...items.map(({ name }) => name)]).toEqual([format.vendor, expected]);
+  }
+});
+
+test('an agent of --agents without a name is told, and none', () => {
+  for (const name of UNSEEN) {
+    const { items, problems } = parseSessionAgents(JSON.stringify({ [name]: { prompt: 'Do.' } }));
+    expect([items, problems.map(({ code }) => code)]).toEqual([[], ['invalid-session-agent']]);
+  }
+});
