@@ -1,27 +1,18 @@
+import { join } from 'node:path';
+import type { Environment } from '../sys/env.ts';
+import { projectDirectories } from '../sys/project-directories.ts';
 import {
-  FORMATS,
-  VENDOR_FORMATS,
   claudeFormat,
-  geminiFormat,
-  qwenFormat,
+  FORMATS,
   genFormat,
   musterFormat,
   subagentFormat,
+  VENDOR_FORMATS,
 } from './formats/catalogue.ts';
-import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
-import type { Environment } from '../sys/env.ts';
-import { isInside } from '../sys/paths.ts';
-import { projectDirectories } from '../sys/project-directories.ts';
-import type { AgentFormat, UserDirectories } from './formats/format.ts';
+import type { AgentFormat } from './formats/format.ts';
 import type { Place } from './place.ts';
-import { pluginPlaces, type ExtensibleFormat } from './plugins/places.ts';
-
-/** Formats of products with extensions, in the order in which they are searched. */
-const EXTENSIBLE: readonly ExtensibleFormat[] = [
-  { format: geminiFormat, extensions: '.gemini/extensions' },
-  { format: qwenFormat, extensions: '.qwen/extensions' },
-];
+import { pluginPlaces } from './plugins/places.ts';
+import { ownerOf, userDirectories, type UserDirectories } from './user-directories.ts';
 
 /**
  * Every place to look in, first wins: SPEC "Agent definitions", search order. `cwd` is absolute. Looks
@@ -39,7 +30,7 @@ export function agentPlaces(cwd: string, environment: Environment): readonly Pla
     ...VENDOR_FORMATS.flatMap(ofProject),
     ...VENDOR_FORMATS.flatMap((format) => userPlaces(format, user, chain)),
     ...ofProject(subagentFormat),
-    ...pluginPlaces(cwd, user, EXTENSIBLE),
+    ...pluginPlaces(cwd, user, chain.at(-1) ?? '/'),
   ];
 }
 
@@ -56,7 +47,6 @@ function projectPlaces(format: AgentFormat, chain: readonly string[]): readonly 
   );
 }
 
-/** A variable may name any directory; in the project it is the project's, which must be trusted. */
 function userPlaces(
   format: AgentFormat,
   user: UserDirectories,
@@ -64,21 +54,7 @@ function userPlaces(
 ): readonly Place[] {
   const root = chain.at(-1) ?? '/';
   return format.places.user(user).map((path): Place => {
-    if (isInside(root, path) && !isInside(root, user.home)) {
-      return { format, scope: 'project', path, boundary: root };
-    }
-    const boundary = [user.home, user.config].find((each) => isInside(each, path)) ?? dirname(path);
-    return { format, scope: 'user', path, boundary };
+    const { scope, boundary } = ownerOf(path, user, root);
+    return { format, scope, path, boundary };
   });
-}
-
-/** Where the files of the user's own lie. */
-export function userDirectories(environment: Environment): UserDirectories {
-  const home = environment['HOME'] || homedir();
-  // A relative path in XDG_CONFIG_HOME is to be ignored, says the XDG specification.
-  const named = (variable: string): string | undefined => {
-    const path = environment[variable];
-    return path !== undefined && isAbsolute(path) ? path : undefined;
-  };
-  return { home, config: named('XDG_CONFIG_HOME') ?? join(home, '.config'), named };
 }

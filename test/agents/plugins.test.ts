@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { discoverAgents } from '../../src/agents/discover.ts';
-import { TRUST_ALL } from '../../src/sys/project-file.ts';
+import { discoverSkills } from '../../src/agents/skills/discover.ts';
+import { TRUST_ALL, TRUST_NOTHING } from '../../src/sys/project-file.ts';
 import { agentFile, workTree } from './support.ts';
 
 let tree: ReturnType<typeof workTree>;
@@ -97,3 +98,51 @@ test.each(['{', '[]', '{"plugins": []}', '{"plugins": {"a": 1, "b@c": [{"install
     expect(await found()).toEqual([]);
   },
 );
+
+test('a variable moves where Claude Code keeps its agents, skills and plugins', async () => {
+  tree.write('moved/agents/own.md', file('own'));
+  tree.write('home/.claude/agents/left.md', file('left'));
+  tree.write('p/agents/tester.md', file('tester'));
+  tree.write(
+    'moved/plugins/installed_plugins.json',
+    JSON.stringify({ plugins: { 'kit@market': [{ installPath: tree.path('p') }] } }),
+  );
+  tree.write('moved/settings.json', '{"enabledPlugins": {"kit@market": true}}');
+  tree.write('moved/skills/sum/SKILL.md', file('sum'));
+  const at = (name: string) => ({
+    cwd: tree.path('repo'),
+    environment: { HOME: tree.path('home'), CLAUDE_CONFIG_DIR: tree.path(name) },
+    trust: TRUST_NOTHING,
+  });
+  const { agents } = await discoverAgents(at('moved'));
+  const own = agents.filter(({ origin }) => origin.scope !== 'builtin');
+  expect(own.map(({ name }) => name)).toEqual(['own', 'kit:tester']);
+  const { skills } = await discoverSkills(at('moved'));
+  expect(skills.map(({ name, scope }) => [name, scope])).toEqual([['sum', 'user']]);
+});
+
+test('what a variable or a plugin places in the project has to be trusted like the project', async () => {
+  tree.write('repo/own/agents/own.md', file('own'));
+  tree.write('repo/own/plugins/installed_plugins.json', '{"plugins": {}}');
+  tree.write('repo/own/skills/sum/SKILL.md', file('sum'));
+  tree.write('repo/p/agents/tester.md', file('tester'));
+  install(
+    { 'kit@market': [{ installPath: tree.path('repo/p') }] },
+    { enabledPlugins: { 'kit@market': true } },
+  );
+  const cwd = tree.path('repo');
+  const environment = { HOME: tree.path('home') };
+  const moved = { ...environment, CLAUDE_CONFIG_DIR: tree.path('repo/own') };
+  const untrusted = async (own: Record<string, string>) => {
+    const options = { cwd, environment: own, trust: TRUST_NOTHING };
+    const found = [await discoverAgents(options), await discoverSkills(options)];
+    return found.flatMap(({ skipped }) => skipped.map(({ path, code }) => [path, code]));
+  };
+  expect(await untrusted(environment)).toEqual([
+    [tree.path('repo/p/agents/tester.md'), 'untrusted'],
+  ]);
+  expect(await untrusted(moved)).toEqual([
+    [tree.path('repo/own/agents/own.md'), 'untrusted'],
+    [tree.path('repo/own/skills/sum/SKILL.md'), 'untrusted'],
+  ]);
+});

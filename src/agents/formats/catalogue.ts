@@ -1,6 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 import { isJson, isMarkdown, isToml, isYaml } from './file-names.ts';
-import type { AgentFormat, UserDirectories } from './format.ts';
+import { PRODUCT_HOMES, type UserDirectories } from '../user-directories.ts';
+import type { AgentFormat } from './format.ts';
 import { lazyFormat } from './lazy-format.ts';
 import { genReader, musterReader, subagentReader } from './muster.ts';
 
@@ -33,7 +34,7 @@ export const claudeFormat = lazyFormat({
   vendor: 'claude',
   places: {
     project: ['.claude/agents'],
-    user: ({ home }) => [join(home, '.claude', 'agents')],
+    user: (user) => [join(PRODUCT_HOMES.claude(user), 'agents')],
   },
   accepts: isMarkdown,
   reader: async () => (await import('./claude.ts')).claudeReader,
@@ -63,7 +64,7 @@ export const geminiFormat = lazyFormat({
   vendor: 'gemini',
   places: {
     project: ['.gemini/agents'],
-    user: ({ home, named }) => [join(named('GEMINI_CLI_HOME') ?? home, '.gemini', 'agents')],
+    user: (user) => [join(PRODUCT_HOMES.gemini(user), 'agents')],
   },
   accepts: isMarkdown,
   reader: async () => (await import('./gemini.ts')).geminiReader,
@@ -73,7 +74,7 @@ export const qwenFormat = lazyFormat({
   vendor: 'qwen',
   places: {
     project: ['.qwen/agents'],
-    user: ({ home, named }) => [join(named('QWEN_HOME') ?? join(home, '.qwen'), 'agents')],
+    user: (user) => [join(PRODUCT_HOMES.qwen(user), 'agents')],
   },
   accepts: isMarkdown,
   reader: async () => (await import('./qwen.ts')).qwenReader,
@@ -83,7 +84,7 @@ export const copilotFormat = lazyFormat({
   vendor: 'copilot',
   places: {
     project: ['.github/agents', '.github/chatmodes'],
-    user: ({ home }) => [join(home, '.copilot', 'agents')],
+    user: (user) => [join(PRODUCT_HOMES.copilot(user), 'agents')],
   },
   accepts: isMarkdown,
   reader: async () => (await import('./copilot.ts')).copilotReader,
@@ -121,10 +122,7 @@ export const codexFormat = lazyFormat({
   vendor: 'codex',
   places: {
     project: ['.codex/agents', '.codex/config.toml'],
-    user: ({ home, named }) => {
-      const directory = named('CODEX_HOME') ?? join(home, '.codex');
-      return [join(directory, 'agents'), join(directory, 'config.toml')];
-    },
+    user: (user) => ['agents', 'config.toml'].map((name) => join(PRODUCT_HOMES.codex(user), name)),
   },
   accepts: isToml,
   reader: async () => (await import('./codex.ts')).codexReader,
@@ -146,9 +144,7 @@ export const piFormat = lazyFormat({
   vendor: 'pi',
   places: {
     project: ['.pi/agents'],
-    user: ({ home, named }) => [
-      join(named('PI_CODING_AGENT_DIR') ?? join(home, '.pi', 'agent'), 'agents'),
-    ],
+    user: (user) => [join(PRODUCT_HOMES.pi(user), 'agents')],
   },
   // A chain is a row of agents, and none itself.
   accepts: (fileName) => isMarkdown(fileName) && !/\.chain\.md$/i.test(fileName),

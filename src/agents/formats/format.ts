@@ -1,4 +1,5 @@
 import type { AgentDefinition, AgentProblem, AgentScope } from '../../protocol/agent.ts';
+import type { UserDirectories } from '../user-directories.ts';
 
 /** A file as a format gets it: read whole, known to be text. */
 export interface AgentFile {
@@ -25,15 +26,6 @@ export type TextBeside =
 export interface LoadedAgents {
   readonly items: readonly AgentDefinition[];
   readonly problems: readonly AgentProblem[];
-}
-
-/** The user's own directories. */
-export interface UserDirectories {
-  readonly home: string;
-  /** `$XDG_CONFIG_HOME`, or `.config` in the home directory. */
-  readonly config: string;
-  /** The directory that a variable of the environment names; undefined: not set, or not absolute. */
-  readonly named: (variable: string) => string | undefined;
 }
 
 /** Where a vendor's files lie: directories, searched with all below them, or single files. */

@@ -5,7 +5,7 @@ import { disabledProblem, opencodeDialect } from './opencode/dialect.ts';
 import { readMarkdownAgent } from './read-agent.ts';
 
 /** Directories of a configuration that hold agents; the last two are older, and a person's to choose from. */
-const DIRECTORIES = ['agents', 'agent', 'modes', 'mode'];
+const DIRECTORIES: ReadonlySet<string> = new Set(['agents', 'agent', 'modes', 'mode']);
 
 /** opencode's agents: `*.md` and the entries of `opencode.json`. */
 export const opencodeReader: AgentReader = {
@@ -26,7 +26,7 @@ function placeOf(path: string): { readonly name: string; readonly directory: str
   const parts = path.replace(/\.md$/i, '').split('/');
   const own = parts.findLastIndex((part, at) => at < parts.length - 1 && OWNERS.has(part));
   const below = parts.findIndex(
-    (part, at) => at > own && at < parts.length - 1 && DIRECTORIES.includes(part),
+    (part, at) => at > own && at < parts.length - 1 && DIRECTORIES.has(part),
   );
   return below < 0
     ? { name: parts.at(-1) ?? '', directory: '' }

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import type { UserDirectories } from '../formats/format.ts';
 import { isInside } from '../../sys/paths.ts';
 import { readText } from '../read-text.ts';
+import { PRODUCT_HOMES, type UserDirectories } from '../user-directories.ts';
 
 /** A plugin of Claude Code that the user has installed and switched on. */
 export interface InstalledPlugin {
@@ -17,7 +17,7 @@ export interface InstalledPlugin {
  * settings. One that was installed for a project counts in that project. In the order of their names.
  */
 export function installedPlugins(cwd: string, user: UserDirectories): readonly InstalledPlugin[] {
-  const home = join(user.home, '.claude');
+  const home = PRODUCT_HOMES.claude(user);
   const installed = readObject(join(home, 'plugins', 'installed_plugins.json'))['plugins'];
   if (!isJsonObject(installed)) return [];
   const enabled = readObject(join(home, 'settings.json'))['enabledPlugins'];

@@ -1,40 +1,60 @@
-import { claudeFormat } from '../formats/catalogue.ts';
 import { readdirSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { isInside } from '../../sys/paths.ts';
-import type { AgentFormat, UserDirectories } from '../formats/format.ts';
+import { claudeFormat, geminiFormat, qwenFormat } from '../formats/catalogue.ts';
+import type { AgentFormat } from '../formats/format.ts';
 import type { Place } from '../place.ts';
+import { ownerOf, PRODUCT_HOMES, type UserDirectories } from '../user-directories.ts';
 import { installedPlugins, readObject, type InstalledPlugin } from './installed.ts';
 
 /** Plugins of one product that are looked at. */
 const MAX_EXTENSIONS = 500;
 
+/** Products with extensions, each a directory with `agents/` in it, in the order in which they are searched. */
+const EXTENSIBLE = [
+  { format: geminiFormat, home: PRODUCT_HOMES.gemini },
+  { format: qwenFormat, home: PRODUCT_HOMES.qwen },
+] as const;
+
 /** Where agents of what the user has installed lie: Claude Code's plugins, then other products' extensions. */
-export function pluginPlaces(
-  cwd: string,
-  user: UserDirectories,
-  extensible: readonly ExtensibleFormat[],
-): readonly Place[] {
+export function pluginPlaces(cwd: string, user: UserDirectories, root: string): readonly Place[] {
   return [
-    ...installedPlugins(cwd, user).flatMap(placesOfPlugin),
-    ...extensible.flatMap((each) => placesOfExtensions(each, user)),
+    ...ownedPlugins(cwd, user, root).flatMap(placesOfPlugin),
+    ...EXTENSIBLE.flatMap(({ format, home }) => {
+      const directory = join(home(user), 'extensions');
+      const { scope, boundary } = ownerOf(directory, user, root);
+      return scope === 'user' ? placesOfExtensions(format, { directory, boundary }) : [];
+    }),
   ];
 }
 
-/** A format whose product has extensions, each a directory with `agents/` in it. */
-export interface ExtensibleFormat {
-  readonly format: AgentFormat;
-  /** Below the home directory. */
-  readonly extensions: string;
+export interface OwnedPlugin {
+  readonly plugin: InstalledPlugin;
+  /** `project`: it lies in the project, and must be trusted like that. */
+  readonly scope: 'plugin' | 'project';
 }
 
-function placesOfPlugin(plugin: InstalledPlugin): readonly Place[] {
+/** The plugins that count in `cwd`, in the project whose root is `root`. No file of it says which those are. */
+export function ownedPlugins(
+  cwd: string,
+  user: UserDirectories,
+  root: string,
+): readonly OwnedPlugin[] {
+  const isUsers = (path: string): boolean => ownerOf(path, user, root).scope === 'user';
+  if (!isUsers(PRODUCT_HOMES.claude(user))) return [];
+  return installedPlugins(cwd, user).map((plugin) => ({
+    plugin,
+    scope: isUsers(plugin.root) ? 'plugin' : 'project',
+  }));
+}
+
+function placesOfPlugin({ plugin, scope }: OwnedPlugin): readonly Place[] {
   const format = pluginFormat(plugin);
   return pluginDirectories(plugin, 'agents').map((path): Place => ({
     format,
-    scope: 'plugin',
+    scope,
     path,
     boundary: plugin.root,
   }));
@@ -85,13 +105,12 @@ function ofPlugin(agent: AgentDefinition, { name, root }: InstalledPlugin): Agen
 }
 
 function placesOfExtensions(
-  { format, extensions }: ExtensibleFormat,
-  user: UserDirectories,
+  format: AgentFormat,
+  { directory, boundary }: { readonly directory: string; readonly boundary: string },
 ): readonly Place[] {
-  const root = join(user.home, extensions);
-  return directoriesIn(root).map((directory): Place => {
-    const path = join(directory, 'agents');
-    return { format, scope: 'plugin', path, boundary: user.home };
+  return directoriesIn(directory).map((extension): Place => {
+    const path = join(extension, 'agents');
+    return { format, scope: 'plugin', path, boundary };
   });
 }
 

@@ -2,10 +2,13 @@ import { join } from 'node:path';
 import type { Environment } from '../../sys/env.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import { projectDirectories } from '../../sys/project-directories.ts';
-import type { UserDirectories } from '../formats/format.ts';
-import { userDirectories } from '../places.ts';
-import { installedPlugins } from '../plugins/installed.ts';
-import { pluginDirectories } from '../plugins/places.ts';
+import { ownedPlugins, pluginDirectories } from '../plugins/places.ts';
+import {
+  ownerOf,
+  PRODUCT_HOMES,
+  userDirectories,
+  type UserDirectories,
+} from '../user-directories.ts';
 
 /** Where one product's skills lie. */
 interface PlaceRow {
@@ -22,25 +25,30 @@ const MUSTER: PlaceRow = {
 /** The one that products share goes first, then each product's own. */
 const OTHERS: readonly PlaceRow[] = [
   sameIn('.agents/skills'),
-  sameIn('.claude/skills'),
+  homed('.claude/skills', PRODUCT_HOMES.claude),
   {
     project: ['.opencode/skills', '.opencode/skill'],
     user: ({ config }) => [join(config, 'opencode', 'skills'), join(config, 'opencode', 'skill')],
   },
-  { project: ['.github/skills'], user: ({ home }) => [join(home, '.copilot', 'skills')] },
-  sameIn('.gemini/skills'),
-  sameIn('.codex/skills'),
+  homed('.github/skills', PRODUCT_HOMES.copilot),
+  homed('.gemini/skills', PRODUCT_HOMES.gemini),
+  homed('.codex/skills', PRODUCT_HOMES.codex),
   sameIn('.cursor/skills'),
-  sameIn('.qwen/skills'),
+  homed('.qwen/skills', PRODUCT_HOMES.qwen),
   sameIn('.factory/skills'),
   sameIn('.kiro/skills'),
   { project: ['.goose/skills'], user: ({ config }) => [join(config, 'goose', 'skills')] },
-  { project: ['.pi/skills'], user: ({ home }) => [join(home, '.pi', 'agent', 'skills')] },
+  homed('.pi/skills', PRODUCT_HOMES.pi),
 ];
 
 /** A product whose directory has one name in a project and in the home directory. */
 function sameIn(directory: string): PlaceRow {
   return { project: [directory], user: ({ home }) => [join(home, directory)] };
+}
+
+/** A product whose directory in the home has another name, or can be elsewhere. */
+function homed(directory: string, home: (user: UserDirectories) => string): PlaceRow {
+  return { project: [directory], user: (user) => [join(home(user), 'skills')] };
 }
 
 /** A directory to look in. It need not exist. */
@@ -72,19 +80,18 @@ export function skillPlaces(cwd: string, environment: Environment): readonly Ski
   const ofTheUser = (rows: readonly PlaceRow[]): readonly SkillPlace[] =>
     rows
       .flatMap((row) => row.user(user))
-      .map((path) => ({
-        scope: 'user',
-        path,
-        boundary: path.startsWith(join(user.home, '/')) ? user.home : user.config,
-      }));
+      .map((path) => {
+        const owner = ownerOf(path, user, boundary);
+        return { path, scope: owner.scope, boundary: owner.boundary };
+      });
   return [
     ...inProject([MUSTER]),
     ...ofTheUser([MUSTER]),
     ...inProject(OTHERS),
     ...ofTheUser(OTHERS),
-    ...installedPlugins(cwd, user).flatMap((plugin) =>
+    ...ownedPlugins(cwd, user, boundary).flatMap(({ plugin, scope }) =>
       pluginDirectories(plugin, 'skills').map((path): SkillPlace => ({
-        scope: 'plugin',
+        scope,
         plugin: plugin.name,
         path,
         boundary: plugin.root,
