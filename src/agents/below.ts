@@ -1,7 +1,7 @@
 import { FORMATS } from './formats/catalogue.ts';
 import { relative } from 'node:path';
 import { realpathSync } from 'node:fs';
-import { detectFormat } from './detect.ts';
+import { detectFormat, noAgentAt, type NoAgent } from './detect.ts';
 import { readBeside } from './beside.ts';
 import type { TextBeside } from './formats/format.ts';
 import { collect, shadow, type DiscoveredAgents, type Found } from './found.ts';
@@ -17,6 +17,7 @@ const MAX_BYTES = 1024 * 1024 * 1024;
 /**
  * Every agent file below a directory, of whatever vendor, wherever it lies: for looking at a
  * collection, and not for use, so nobody need trust it. The format is told by place, name and content.
+ * Of data files without a sign of an agent nothing is said.
  * `directory` is absolute; throws when it cannot be read.
  */
 export async function agentsBelow(directory: string): Promise<DiscoveredAgents> {
@@ -28,16 +29,19 @@ export async function agentsBelow(directory: string): Promise<DiscoveredAgents> 
   found.skipped.push(...walk.skipped);
   let left = MAX_BYTES;
   for (const { path, realPath } of walk.files) {
+    const name = relative(directory, path);
     const text = left < MAX_AGENT_BYTES ? TOO_MANY_BYTES : readText(realPath);
+    const none = noAgentAt(name, text.ok ? text.text : '', directory);
+    if (none === 'data') continue;
     if (!text.ok) {
       const problem = { code: text.code, message: text.reason, path };
       collect(path, { items: [], problems: [problem] }, found);
       continue;
     }
     left -= text.bytes;
-    const format = detectFormat(relative(directory, path), text.text, directory);
+    const format = none === undefined ? detectFormat(name, text.text, directory) : undefined;
     if (format === undefined) {
-      found.skipped.push({ path, code: 'not-an-agent', reason: 'It holds no agent.' });
+      found.skipped.push({ path, code: 'not-an-agent', reason: REASONS[none ?? 'other'] });
     } else {
       const beside = (named: string): TextBeside => readBeside(named, boundary);
       const file = { path, scope: 'project', text: text.text, beside } as const;
@@ -46,6 +50,12 @@ export async function agentsBelow(directory: string): Promise<DiscoveredAgents> 
   }
   return shadow(found);
 }
+
+const REASONS: Readonly<Record<Exclude<NoAgent, 'data'> | 'other', string>> = {
+  skill: 'It is a skill (`muster skills list`), and no agent.',
+  elsewhere: 'It does not lie where its product keeps agents.',
+  other: 'It holds no agent.',
+};
 
 const TOO_MANY_BYTES = {
   ok: false,

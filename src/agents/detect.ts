@@ -1,4 +1,5 @@
 import { FORMATS } from './formats/catalogue.ts';
+import { isMarkdown } from './formats/file-names.ts';
 import type { AgentFormat } from './formats/format.ts';
 
 /** Directories that belong to one vendor. The last one on a path decides. */
@@ -103,6 +104,42 @@ function ownerOf(innermostFirst: readonly string[]): string | undefined {
     if (innermostFirst[index + 1] === '.config' && VENDOR_WORDS.has(name)) return name;
   }
   return undefined;
+}
+
+/** Directories in which vendors, and collections, keep agents. */
+const AGENT_DIRECTORY = /agent|chatmode|droid|recipe|^modes?$/i;
+
+/** What is plainly no agent, by where it lies and what it is called. */
+export type NoAgent =
+  | 'skill'
+  /** What a product keeps beside its agents: commands, rules, templates. */
+  | 'elsewhere'
+  /** Settings and the like, of which any tree is full. */
+  | 'data';
+
+/** Why a file that lies anywhere was not meant as an agent; undefined: it may have been. As `detectFormat`. */
+export function noAgentAt(path: string, text: string, below = ''): NoAgent | undefined {
+  const parts = path.split('/');
+  const fileName = parts.at(-1) ?? '';
+  if (fileName === 'SKILL.md') return 'skill';
+  if (byFileName(fileName) !== undefined) return undefined;
+  const directories = [...fromOwner(below.split('/')), ...parts.slice(0, -1)];
+  const owner = directories.findLastIndex((each) => VENDOR_DIRECTORIES.has(each));
+  const inside = directories.slice(owner + 1);
+  const isKept =
+    directories[owner] === 'droids' || inside.some((each) => AGENT_DIRECTORY.test(each));
+  if (isKept) return undefined;
+  if (isMarkdown(fileName)) return owner >= 0 && inside.length > 0 ? 'elsewhere' : undefined;
+  const isTold = [...SIGNS.values()].some((isOne) => isOne(text));
+  return isTold || (owner < 0 && detectFormat(path, text, below) !== undefined)
+    ? undefined
+    : 'data';
+}
+
+/** Of what is searched only a vendor's own directory says something. */
+function fromOwner(directories: readonly string[]): readonly string[] {
+  const owner = directories.findLastIndex((each) => VENDOR_DIRECTORIES.has(each));
+  return owner < 0 ? [] : directories.slice(owner);
 }
 
 /** Names that belong to one vendor wherever they lie. */

@@ -50,3 +50,31 @@ test("a file with one of Muster's own fields is Muster's, wherever it lies", asy
   const { agents } = await agentsBelow(tree.root);
   expect(agents).toMatchObject([{ rules: { deny: ['Bash'] }, origin: { vendor: 'muster' } }]);
 });
+
+test('of a repository’s other files the data is left out, and what lies elsewhere is told', async () => {
+  for (const path of ['package.json', 'ci.yml', 'Cargo.toml', '.github/workflows/ci.yml']) {
+    tree.write(path, '{"name": "x"}');
+  }
+  tree.write('.kiro/settings/mcp.json', '{"mcpServers": {"a": {}}}');
+  tree.write('huge.json', Buffer.alloc(5 * 1024 * 1024, ' '));
+  tree.write('.kiro/agents/none.json', '{"version": 1}');
+  tree.write('.kiro/agents/keeper.json', '{"prompt": "Keep."}');
+  tree.write('.kiro/steering/tech.md', file('tech'));
+  tree.write('.claude/skills/sum/SKILL.md', file('sum'));
+  tree.write('.claude/commands/commit.md', file('commit'));
+  tree.write('.claude/sub-agents/mine.md', file('mine'));
+  tree.write('recipes/one.yaml', 'title: one\nprompt: Do.\n');
+  const { agents, skipped, problems } = await agentsBelow(tree.root);
+  expect(agents.map(({ name }) => name)).toEqual(['mine', 'keeper', 'one']);
+  expect(skipped.map(({ path, code, reason }) => [path, code, reason])).toEqual(
+    (
+      [
+        ['.claude/commands/commit.md', 'It does not lie where its product keeps agents.'],
+        ['.claude/skills/sum/SKILL.md', 'It is a skill (`muster skills list`), and no agent.'],
+        ['.kiro/agents/none.json', 'It has no field of an agent.'],
+        ['.kiro/steering/tech.md', 'It does not lie where its product keeps agents.'],
+      ] as const
+    ).map(([path, reason]) => [tree.path(path), 'not-an-agent', reason]),
+  );
+  expect(problems).toEqual([]);
+});
