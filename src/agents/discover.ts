@@ -1,3 +1,4 @@
+import { withLayers } from './layers.ts';
 import { musterFormat } from './formats/catalogue.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { Environment } from '../sys/env.ts';
@@ -44,6 +45,8 @@ interface Search extends Found {
   readonly files: ProjectFiles;
   readonly stamp: Stamp;
   readonly beside: Set<string>;
+  /** Paths that have been told of: a file may be an agent's, and named by others, too. */
+  readonly untrusted: Set<string>;
 }
 
 /**
@@ -60,6 +63,7 @@ export async function discoverAgents(options: DiscoverOptions): Promise<StampedA
     files,
     stamp: newStamp(),
     beside: new Set(),
+    untrusted: new Set(),
   };
   for (const place of agentPlaces(options.cwd, options.environment)) {
     await searchPlace(place, search);
@@ -67,7 +71,7 @@ export async function discoverAgents(options: DiscoverOptions): Promise<StampedA
   search.agents.push(...(await loadBuiltinAgents()));
   const beside = [...search.beside];
   const stamp = search.stamp.text([...(options.dependsOn ?? []), ...beside]);
-  return { ...shadow(search), stamp, beside };
+  return { ...shadow({ ...search, agents: withLayers(search.agents) }), stamp, beside };
 }
 
 /** The six built-in agents, read from their files as a user's would be. */
@@ -91,7 +95,7 @@ async function searchPlace(place: Place, search: Search): Promise<void> {
         : readWithin(search.budget, () => readText(file.realPath));
     if (text.ok) search.budget.bytes -= text.bytes;
     if (!text.ok && UNTRUSTED.has(text.code)) {
-      search.skipped.push({ path, code: text.code, reason: text.reason });
+      skipUntrusted(path, text, search);
     } else {
       const beside = (named: string): TextBeside =>
         textBeside(named, place, search, found.boundary);
@@ -135,10 +139,18 @@ function textBeside(path: string, place: Place, search: Search, boundary: string
     ),
   );
   if (text.ok) search.budget.bytes -= text.bytes;
-  else if (UNTRUSTED.has(text.code)) {
-    search.skipped.push({ path, code: text.code, reason: text.reason });
-  }
+  else if (UNTRUSTED.has(text.code)) skipUntrusted(path, text, search);
   return text;
+}
+
+function skipUntrusted(
+  path: string,
+  { code, reason }: Exclude<FileText, { ok: true }>,
+  { untrusted, skipped }: Search,
+): void {
+  if (untrusted.has(path)) return;
+  untrusted.add(path);
+  skipped.push({ path, code, reason });
 }
 
 function readWithin(budget: { readonly bytes: number }, read: () => FileText): FileText {

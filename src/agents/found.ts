@@ -44,7 +44,13 @@ export function collect(path: string, { items, problems }: LoadedAgents, into: F
 }
 
 /** First wins by name, case ignored; what only changes another product's agent gives way. */
-export function shadow({ agents: found, skipped, problems }: Found): DiscoveredAgents {
+export function shadow({
+  agents: found,
+  skipped,
+  problems,
+}: Readonly<Omit<Found, 'agents'>> & {
+  readonly agents: readonly AgentDefinition[];
+}): DiscoveredAgents {
   const agents = new Map<string, AgentDefinition>();
   const shadowed: ShadowedAgent[] = [];
   const inOrder = [
