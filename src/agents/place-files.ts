@@ -1,7 +1,8 @@
-import { realpathSync, statSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { systemErrorCode } from '../base/errors.ts';
 import type { Environment } from '../sys/env.ts';
 import type { AgentFormat } from './formats/format.ts';
+import { mayExist } from './may-exist.ts';
 import type { Place } from './place.ts';
 import { agentPlaces } from './places.ts';
 import { walkFiles, type FoundFile, type SkippedPath, type WalkOptions } from './walk.ts';
@@ -52,16 +53,6 @@ export function projectAgentFiles(
     ),
     skipped: found.flatMap(({ in: place }) => place?.skipped ?? []),
   };
-}
-
-/** Most places do not exist: this tells so without the cost of an error. */
-function mayExist(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    // It is there and cannot be looked at; the walk says why.
-    return true;
-  }
 }
 
 /** Undefined where it does not exist: then nothing in it does. */

@@ -125,6 +125,31 @@ describe('imports', () => {
   });
 });
 
+describe('a run', () => {
+  it('loads neither the readers of other vendors’ files nor what only other commands need', () => {
+    const reached = staticallyReached([
+      'front/cli/bin.ts',
+      'front/cli/main.ts',
+      'front/cli/commands/run.ts',
+      'front/headless/headless.ts',
+    ]);
+    const readers = importsOf('agents/formats/catalogue.ts')
+      .filter(({ kind }) => kind === 'dynamic')
+      .map(({ to }) => to);
+    expect(readers.length).toBeGreaterThan(10);
+    const others = [
+      ...readers,
+      'agents/detect.ts',
+      'agents/skills/read.ts',
+      'agents/skills/lint.ts',
+      'agents/write-agent.ts',
+      'api/listings.ts',
+      'api/skills.ts',
+    ];
+    expect(others.filter((file) => !files.includes(file) || reached.has(file))).toEqual([]);
+  });
+});
+
 function staticallyReached(entries: readonly string[]): ReadonlySet<string> {
   const reached = new Set<string>(entries);
   for (const file of reached) {

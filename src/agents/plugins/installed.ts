@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { isInside } from '../../sys/paths.ts';
+import { mayExist } from '../may-exist.ts';
 import { readText } from '../read-text.ts';
 import { PRODUCT_HOMES, type UserDirectories } from '../user-directories.ts';
 
@@ -46,6 +47,7 @@ function rootFor(cwd: string, entry: JsonValue, isEnabled: boolean): string | un
 
 /** What is missing or broken holds nothing: it is another product's own file. */
 export function readObject(path: string): JsonObject {
+  if (!mayExist(path)) return {};
   const text = readText(path);
   if (!text.ok) return {};
   try {

@@ -5,6 +5,7 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import { isInside } from '../../sys/paths.ts';
 import { claudeFormat, geminiFormat, qwenFormat } from '../formats/catalogue.ts';
 import type { AgentFormat } from '../formats/format.ts';
+import { mayExist } from '../may-exist.ts';
 import type { Place } from '../place.ts';
 import { ownerOf, PRODUCT_HOMES, type UserDirectories } from '../user-directories.ts';
 import { installedPlugins, readObject, type InstalledPlugin } from './installed.ts';
@@ -115,13 +116,14 @@ function placesOfExtensions(
 }
 
 function directoriesIn(path: string): readonly string[] {
+  if (!mayExist(path)) return [];
   try {
     return readdirSync(path)
       .toSorted()
       .slice(0, MAX_EXTENSIONS)
       .map((name) => join(path, basename(name)));
   } catch (error) {
-    // Whoever has none of that product has no such directory.
+    // No directory, or one that may not be looked into: then nothing of it can be used.
     if (systemErrorCode(error) === undefined) throw error;
     return [];
   }

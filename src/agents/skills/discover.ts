@@ -8,7 +8,6 @@ import { newStamp, type Stamp } from '../stamp.ts';
 import type { SkippedPath } from '../walk.ts';
 import { MAX_SKILL_BYTES, skillFilesIn, type FoundSkillFile } from './files.ts';
 import { skillPlaces, type SkillPlace } from './places.ts';
-import { readSkill } from './read.ts';
 
 /** Bytes that one discovery reads. */
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -84,6 +83,9 @@ async function searchPlace(place: SkillPlace, search: Search): Promise<void> {
   const { scope, plugin } = place;
   search.stamp.add(found);
   search.skipped.push(...found.skipped);
+  if (found.files.length === 0) return;
+  // Most projects have no skill.
+  const { readSkill } = await import('./read.ts');
   for (const file of found.files) {
     const { path, directory } = file;
     const text = textOf(file, { scope, boundary: found.boundary }, search);

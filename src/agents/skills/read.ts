@@ -16,6 +16,7 @@ import {
   readFlag,
   readHint,
 } from './fields.ts';
+import { holdsCommands } from './commands.ts';
 import { readToolList } from './tool-list.ts';
 
 /** A `SKILL.md` as it was read, known to be text. */
@@ -129,8 +130,7 @@ function makeSkill(file: SkillFile, name: string, content: Content): SkillDefini
   return { ...acting, extra: readExtra(reader), problems: reader.problems() };
 }
 
-/** What some products do with a text before the model gets it. */
-const COMMAND = /(?:^|\s)!`[^`\n]+`|^```!/m;
+/** What some products put into a text before the model gets it. */
 const UNKNOWN_VARIABLE = /\$\{CLAUDE_(?!SKILL_DIR\})[A-Z_]+\}/;
 
 function warnAboutBody(reader: FieldReader, body: string): void {
@@ -144,11 +144,6 @@ function warnAboutBody(reader: FieldReader, body: string): void {
   if (variable !== undefined) {
     reader.warn('unknown-variable', `\`${variable}\` is not known here and stays as it stands.`);
   }
-}
-
-/** Whether a text holds commands that another product would run before the model gets it. */
-export function holdsCommands(body: string): boolean {
-  return (body.includes('!`') || body.includes('```!')) && COMMAND.test(body);
 }
 
 /** What is left: kept as it stood, and told once where it would have done something. */

@@ -1,6 +1,6 @@
 import { byteLength } from '../../base/text.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
-import { holdsCommands } from './read.ts';
+import { holdsCommands } from './commands.ts';
 import { substitute } from './substitute.ts';
 
 /**

@@ -110,7 +110,7 @@ test('places of Qwen Code, Gemini CLI and pi: project, user, a variable, extensi
     'qwen/agents/e.md': agent,
     'home/.pi/agent/agents/f.md': agent,
     'home/.gemini/extensions/x/agents/g.md': agent,
-    'home/.qwen/extensions/y/agents/h.md': agent,
+    'qwen/extensions/y/agents/h.md': agent,
   });
   try {
     const environment = { HOME: tree.path('home'), QWEN_HOME: tree.path('qwen') };
