@@ -1,8 +1,12 @@
+import { dirname, join } from 'node:path';
 import type { AgentFile, AgentReader, LoadedAgents } from './format.ts';
 import { isMarkdown } from './file-names.ts';
-import { opencodeConfigPrompts, readOpencodeConfig } from './opencode/config.ts';
+import { commonPermissions, opencodeConfigPrompts, readOpencodeConfig } from './opencode/config.ts';
 import { disabledProblem, opencodeDialect } from './opencode/dialect.ts';
 import { readMarkdownAgent } from './read-agent.ts';
+
+/** Of two settings of one thing the later counts. */
+const FILES = ['opencode.json', 'opencode.jsonc'];
 
 /** Directories of a configuration that hold agents; the last two are older, and a person's to choose from. */
 const DIRECTORIES: ReadonlySet<string> = new Set(['agents', 'agent', 'modes', 'mode']);
@@ -16,9 +20,24 @@ export const opencodeReader: AgentReader = {
 async function readOpencodeMarkdown(file: AgentFile): Promise<LoadedAgents> {
   const { name, directory } = placeOf(file.path);
   const primary = directory === 'mode' || directory === 'modes';
-  const { items, problems } = await readMarkdownAgent(file, opencodeDialect({ name, primary }));
+  const common = configPaths(file.path).flatMap((path) => {
+    const config = file.beside?.(path);
+    return config?.ok === true ? commonPermissions(config.text) : [];
+  });
+  const dialect = opencodeDialect({ name, primary, common });
+  const { items, problems } = await readMarkdownAgent(file, dialect);
   const disabled = items.map(disabledProblem).filter((problem) => problem !== undefined);
   return disabled.length > 0 ? { items: [], problems: disabled } : { items, problems };
+}
+
+/** The configurations that hold for the agents of a directory; the one in it goes before that beside it. */
+function configPaths(path: string): readonly string[] {
+  const parts = path.split('/');
+  const own = parts.findLastIndex((part, at) => at < parts.length - 1 && OWNERS.has(part));
+  if (own < 0) return [];
+  const directory = parts.slice(0, own + 1).join('/');
+  const directories = parts[own] === '.opencode' ? [dirname(directory), directory] : [directory];
+  return directories.flatMap((each) => FILES.map((name) => join(each, name)));
 }
 
 /** The name of an agent is its path below the directory of agents: `agents/web/css.md` is `web/css`. */

@@ -106,3 +106,26 @@ test('places of the user, and of a variable', async () => {
     ['c', 'user'],
   ]);
 });
+
+test('what a configuration denies to all agents is denied to those in files beside it', async () => {
+  tree.write('opencode.json', '{"permission": {"webfetch": "deny", "edit": "deny"}}');
+  tree.write('.opencode/opencode.jsonc', '{"tools": {"bash": false}} // all');
+  tree.write('.opencode/agent/a.md', agentFile('description: A.'));
+  tree.write('.opencode/agent/b.md', agentFile('description: B.', 'permission:', '  edit: allow'));
+  const own = async () => {
+    const { agents } = await discover();
+    return agents
+      .filter(({ origin }) => origin.vendor === 'opencode')
+      .map(({ name, rules }) => [name, rules?.deny]);
+  };
+  expect(await own()).toEqual([
+    ['a', ['Edit', 'Write', 'Bash', 'WebFetch']],
+    ['b', ['Bash', 'WebFetch']],
+  ]);
+  tree.write('opencode.json', '{"permission": {');
+  tree.write('.opencode/opencode.jsonc', '7');
+  expect(await own()).toEqual([
+    ['a', undefined],
+    ['b', undefined],
+  ]);
+});

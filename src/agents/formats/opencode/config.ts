@@ -5,6 +5,7 @@ import { shownMessage } from '../fields/clean-text.ts';
 import type { AgentFile, LoadedAgents } from '../format.ts';
 import { parseJsonc } from '../parsing/jsonc.ts';
 import { disabledProblem, isOpencodeOwn, opencodeDialect } from './dialect.ts';
+import type { PermissionEntry } from '../permissions/entries.ts';
 import { commonEntries } from '../permissions/fields.ts';
 import { promptFiles, withPromptFiles } from './prompt-files.ts';
 import { readAgent } from '../read-agent.ts';
@@ -52,6 +53,17 @@ export async function readOpencodeConfig(file: AgentFile): Promise<LoadedAgents>
   };
 }
 
+/** What a configuration, as text, lets all agents do and denies to them. Nothing where it cannot be read. */
+export function commonPermissions(text: string): readonly PermissionEntry[] {
+  const parsed = parseJsonc(text);
+  return parsed.ok && isJsonObject(parsed.value) ? commonOf(parsed.value) : [];
+}
+
+function commonOf(config: JsonObject): readonly PermissionEntry[] {
+  const permission = config['permission'] ?? config['permissions'] ?? null;
+  return commonEntries(permission, config['tools'] ?? null);
+}
+
 /** Paths of the files that the prompts of its agents are in. */
 export function opencodeConfigPrompts(path: string, text: string): readonly string[] {
   const parsed = parseJsonc(text);
@@ -92,10 +104,7 @@ function readEntry(
     const message = shownMessage(`\`${section}.${name}\` is no agent: write \`{"prompt": …}\`.`);
     return { code: 'invalid-agent', message, path };
   }
-  const common = commonEntries(
-    config['permission'] ?? config['permissions'] ?? null,
-    config['tools'] ?? null,
-  );
+  const common = commonOf(config);
   const dialect = opencodeDialect({ name, primary: section === 'mode', common });
   const written = promptOf(value);
   const prompt = withPromptFiles(written, file);
