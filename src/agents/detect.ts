@@ -117,12 +117,17 @@ export type NoAgent =
   /** Settings and the like, of which any tree is full. */
   | 'data';
 
+/** A file that is a vendor's place by itself, such as `.codex/config.toml`. */
+function isOwnPlace(path: string): boolean {
+  return FORMATS.some(({ places }) => places.project.some((place) => path.endsWith(`/${place}`)));
+}
+
 /** Why a file that lies anywhere was not meant as an agent; undefined: it may have been. As `detectFormat`. */
 export function noAgentAt(path: string, text: string, below = ''): NoAgent | undefined {
   const parts = path.split('/');
   const fileName = parts.at(-1) ?? '';
   if (fileName === 'SKILL.md') return 'skill';
-  if (byFileName(fileName) !== undefined) return undefined;
+  if (byFileName(fileName) !== undefined || isOwnPlace(`${below}/${path}`)) return undefined;
   const directories = [...fromOwner(below.split('/')), ...parts.slice(0, -1)];
   const owner = directories.findLastIndex((each) => VENDOR_DIRECTORIES.has(each));
   const inside = directories.slice(owner + 1);

@@ -57,6 +57,7 @@ test('of a repository’s other files the data is left out, and what lies elsewh
   }
   tree.write('.kiro/settings/mcp.json', '{"mcpServers": {"a": {}}}');
   tree.write('huge.json', Buffer.alloc(5 * 1024 * 1024, ' '));
+  tree.write('sub/.codex/config.toml', 'model = "x"\n');
   tree.write('.kiro/agents/none.json', '{"version": 1}');
   tree.write('.kiro/agents/keeper.json', '{"prompt": "Keep."}');
   tree.write('.kiro/steering/tech.md', file('tech'));
@@ -73,6 +74,7 @@ test('of a repository’s other files the data is left out, and what lies elsewh
         ['.claude/skills/sum/SKILL.md', 'It is a skill (`muster skills list`), and no agent.'],
         ['.kiro/agents/none.json', 'It has no field of an agent.'],
         ['.kiro/steering/tech.md', 'It does not lie where its product keeps agents.'],
+        ['sub/.codex/config.toml', 'It declares no agent.'],
       ] as const
     ).map(([path, reason]) => [tree.path(path), 'not-an-agent', reason]),
   );

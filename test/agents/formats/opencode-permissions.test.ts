@@ -182,3 +182,23 @@ test("a file's permissions for all of its agents hold for each, but for what tha
     [ALL, { ask: ['Edit'], deny: [] }],
   ]);
 });
+
+test('permissions beyond all measure deny everything, and leave agents out, in a moment', async () => {
+  const many = (prefix: string, length: number, value: unknown) =>
+    Object.fromEntries(Array.from({ length }, (_, at) => [`${prefix}${at}*`, value]));
+  const prompt = { prompt: 'x', description: 'd' };
+  const read = async (config: object) =>
+    opencodeFormat.read({ path: '/p/opencode.json', scope: 'user', text: JSON.stringify(config) });
+  for (const own of [{ permission: many('p', 501, 'deny') }, { tools: many('p', 501, false) }]) {
+    const { items } = await read({ agent: { a: { ...prompt, ...own } } });
+    expect(items.map(({ tools }) => tools)).toEqual([{ mode: 'allow', names: [] }]);
+  }
+  const { items, problems } = await read({
+    permission: many('p', 499, 'deny'),
+    agent: many('a', 1_000, prompt),
+  });
+  expect([items.length, problems.map(({ message }) => message)]).toEqual([
+    100,
+    ['More than 100 agents; the rest is left out.'],
+  ]);
+});

@@ -10,8 +10,9 @@ import { commonEntries } from '../permissions/fields.ts';
 import { promptFiles, withPromptFiles } from './prompt-files.ts';
 import { readAgent } from '../read-agent.ts';
 
-/** Agents of one file that are read. */
+/** Agents of one file that are read, and what its permissions for all may come to for all of them. */
 const MAX_AGENTS = 1_000;
+const MAX_COMMON_ENTRIES = 50_000;
 
 /** Where agents stand in `opencode.json`; those of the last are a person's to choose. */
 const SECTIONS = ['agent', 'agents', 'mode'] as const;
@@ -42,13 +43,15 @@ export async function readOpencodeConfig(file: AgentFile): Promise<LoadedAgents>
     const message = 'It defines no agents.';
     return { items: [], problems: [{ code: 'not-an-agent', message, path }] };
   }
-  const read = entries.slice(0, MAX_AGENTS).map((entry) => readEntry(entry, config, file));
-  const message = `More than ${MAX_AGENTS} agents; the rest is left out.`;
+  const common = commonOf(config);
+  const most = Math.min(MAX_AGENTS, Math.floor(MAX_COMMON_ENTRIES / (common.length + 1)));
+  const read = entries.slice(0, most).map((entry) => readEntry(entry, common, file));
+  const message = `More than ${most} agents; the rest is left out.`;
   return {
     items: read.filter((each) => 'origin' in each),
     problems: [
       ...read.filter((each) => 'code' in each),
-      ...(entries.length > MAX_AGENTS ? [{ code: 'too-many-agents', message, path }] : []),
+      ...(entries.length > most ? [{ code: 'too-many-agents', message, path }] : []),
     ],
   };
 }
@@ -96,7 +99,7 @@ function isText(value: JsonValue | undefined): value is string {
 
 function readEntry(
   { name, section, value }: Entry,
-  config: JsonObject,
+  common: readonly PermissionEntry[],
   file: AgentFile,
 ): AgentDefinition | AgentProblem {
   const { path } = file;
@@ -104,7 +107,6 @@ function readEntry(
     const message = shownMessage(`\`${section}.${name}\` is no agent: write \`{"prompt": …}\`.`);
     return { code: 'invalid-agent', message, path };
   }
-  const common = commonOf(config);
   const dialect = opencodeDialect({ name, primary: section === 'mode', common });
   const written = promptOf(value);
   const prompt = withPromptFiles(written, file);

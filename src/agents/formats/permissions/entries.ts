@@ -1,5 +1,8 @@
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 
+/** Lines of one field: what they come to takes time by their square, and no file needs as many. */
+const MAX_ENTRIES = 500;
+
 const ACTIONS = ['allow', 'ask', 'deny'] as const;
 export type PermissionAction = (typeof ACTIONS)[number];
 
@@ -20,19 +23,28 @@ interface ReadEntries {
   readonly unreadable: readonly string[];
 }
 
-/** opencode's `{write: false}`, an older way to write permissions. Undefined: it is none. */
+/** opencode's `{write: false}`, an older way to write permissions; more than 500 deny everything. Undefined: it is none. */
 export function switchEntries(value: JsonValue): readonly PermissionEntry[] | undefined {
   if (!isJsonObject(value)) return undefined;
   const switches = Object.entries(value);
   if (switches.length === 0 || switches.some(([, on]) => typeof on !== 'boolean')) return undefined;
+  if (switches.length > MAX_ENTRIES) return [whole('*', 'deny')];
   return switches.map(([permission, on]) => whole(permission, on === true ? 'allow' : 'deny'));
 }
 
 /**
  * A permission field in any of its forms: one word for everything, a map (`{bash: ask}`, `{edit:
  * {"*.md": allow}}`), or a list of `{action, resource, effect}`. Later entries go before earlier ones.
+ * More than 500 cannot be read.
  */
 export function permissionEntries(value: JsonValue): ReadEntries {
+  const read = allEntries(value);
+  return read.entries.length <= MAX_ENTRIES
+    ? read
+    : { entries: [whole('*', 'deny')], unreadable: [`more than ${MAX_ENTRIES} lines`] };
+}
+
+function allEntries(value: JsonValue): ReadEntries {
   if (Array.isArray(value)) return joined(value.map((item: JsonValue) => listedEntry(item)));
   if (!isJsonObject(value)) return actionEntry(value, (action) => whole('*', action), '*');
   return joined(Object.entries(value).map(([name, each]) => mapEntries(name, each ?? null)));

@@ -4,7 +4,9 @@ const MAX_PATTERN = 64;
 /** Whether a pattern, in which `*` stands for any text and `?` for a character, matches a short name. */
 export function matchesName(pattern: string, name: string): boolean {
   if (pattern === name) return true;
-  if (!/[*?]/.test(pattern) || pattern.length > MAX_PATTERN) return false;
+  const first = pattern.search(/[*?]/);
+  if (first === -1 || pattern.length > MAX_PATTERN) return false;
+  if (!name.startsWith(pattern.slice(0, first))) return false;
   let places = withStars(pattern, [0]);
   for (const char of name) {
     const next = [...places].flatMap((place) => {
