@@ -176,8 +176,5 @@ test('a collection is listed with each file’s vendor, by place, name and conte
   ]);
   expect(skipped.map(({ path, code }) => [path.replace(tree.path('mix/'), ''), code])).toEqual([
     ['.github/pull_request_template.md', 'frontmatter-missing'],
-    ['.github/workflows/ci.yml', 'not-an-agent'],
-    ['other.toml', 'not-an-agent'],
-    ['package.json', 'not-an-agent'],
   ]);
 });

@@ -66,7 +66,7 @@ describe('muster trust add', () => {
       ),
     });
     expect(no.printed).toMatch(/^ {2}tools: Bash$[^]*^Nothing was trusted\.$/m);
-    expect(project.states()).toEqual([[AGENT, 'new']]);
+    expect(await project.states()).toEqual([[AGENT, 'new']]);
     const yes = await run(project, ['add'], { confirm: answer(true) });
     expect([yes.code, yes.printed]).toEqual([0, expect.stringContaining('Trusted 1 file.')]);
     expect(questions[1]).toBe('Trust this file, with just this content? [y/N] ');
@@ -82,7 +82,7 @@ describe('muster trust add', () => {
       return Promise.resolve(true);
     };
     await run(project, ['add'], { confirm });
-    expect(project.states()).toEqual([[AGENT, 'changed']]);
+    expect(await project.states()).toEqual([[AGENT, 'changed']]);
   });
 
   it('without a terminal needs --yes', async () => {
