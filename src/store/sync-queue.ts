@@ -32,6 +32,8 @@ export class SyncQueue {
   readonly #blobs = new Set<string>();
   readonly #directories = new Set<string>();
   #next: Round | undefined;
+  /** Logs of the round before. */
+  #sizeBefore = 0;
   #running: Promise<unknown> = Promise.resolve();
   #broken: MusterError | undefined;
 
@@ -70,8 +72,10 @@ export class SyncQueue {
     const before = this.#running;
     const run = async (): Promise<void> => {
       await before;
-      // For all that asks while what has come in is worked off: a round of many costs little more.
-      await eventsHandled();
+      // Where many ask at a time, for all that ask while what has come in is worked off: a round of many
+      // costs little more. One alone is begun at once, beside what else is to be done.
+      if (this.#sizeBefore > 1) await eventsHandled();
+      this.#sizeBefore = logs.size;
       this.#next = undefined;
       await this.#runRound(logs);
     };
