@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { agentId, idClashes } from '../../src/agents/agent-id.ts';
 import { agentsBelow } from '../../src/agents/below.ts';
+import { findAgent } from '../../src/agents/find.ts';
 import type { DiscoveredAgents } from '../../src/agents/found.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import { workTree } from './support.ts';
@@ -174,6 +176,25 @@ describe('a loader of real files', () => {
     expect(agents.map(({ name }) => name).toSorted()).toEqual(
       ['one', 'two', 'three', 'four', 'deep/five'].toSorted(),
     );
+  });
+
+  test('11: keeps any display name, and gives an id that people can type; told only on a clash', async () => {
+    const { agents } = await load({
+      'one.agent.md': claude('name: .NET Self-Learning Expert', 'description: Does.'),
+      'two.agent.md': claude('name: 日本 Tester', 'description: Does.'),
+      'three.agent.md': claude('name: dotnet-self-learning-expert', 'description: Does.'),
+    });
+    expect(agents.map((agent) => [agent.name, agentId(agent), codes(agent)])).toEqual([
+      ['.NET Self-Learning Expert', expect.stringMatching(/^[\p{L}\p{N}-]+$/u), []],
+      ['dotnet-self-learning-expert', 'dotnet-self-learning-expert', []],
+      ['日本 Tester', '日本-tester', []],
+    ]);
+    expect(findAgent('日本-tester', agents)).toMatchObject({ ok: true });
+    expect(findAgent('.net self-learning expert', agents)).toMatchObject({ ok: true });
+    const clash = await load({
+      'four.agent.md': claude('name: 日本-TESTER', 'description: Other.'),
+    });
+    expect([...idClashes(clash.agents).values()].map(({ code }) => code)).toEqual(['id-clash']);
   });
 
   test('12: a missing description is a warning', async () => {
