@@ -1,0 +1,83 @@
+import { costUsd } from '../model/cost.ts';
+import { modelName, NO_USAGE } from '../protocol/model.ts';
+import type { BegunTurn } from './begin-turn.ts';
+import type { EngineDeps } from './deps.ts';
+import { withMentioned } from './mentioned-calls.ts';
+import { oneAnswer } from './one-answer.ts';
+import { decideRetry, NO_FAILURES } from './retry.ts';
+import { sleep } from './sleep.ts';
+import type { Spending } from './spending.ts';
+import type { TaskRun } from './task-run.ts';
+import type { TurnOutcome } from './turn-outcome.ts';
+
+/**
+ * Sends the request of a turn until it is answered, may not be tried again, or the task is stopped.
+ * `spending` gets what all its tries cost. Never rejects for what a provider does.
+ */
+export async function askUntilAnswered(
+  deps: EngineDeps,
+  run: TaskRun,
+  { turn, request }: BegunTurn,
+  spending: Spending,
+): Promise<TurnOutcome> {
+  const { journal } = run;
+  let retries = NO_FAILURES;
+  for (let attempt = 1; ; attempt += 1) {
+    const startedAt = deps.clock.monotonic();
+    run.tree.requestSent();
+    const answer = await oneAnswer(deps, run, { turn, request });
+    const { price } = await deps.models.facts(request.model);
+    spending.add(answer.usage, price);
+    if (answer.type === 'finished') {
+      const { provider } = request.model;
+      const mayCall = request.toolChoice === 'auto' && answer.reason !== 'content_filter';
+      const message = mayCall
+        ? withMentioned(deps, run, { message: answer.message, turn })
+        : answer.message;
+      const servedBy = answer.servedBy ?? request.model.id;
+      journal.record({
+        type: 'turn.ended',
+        turn,
+        message,
+        usage: answer.usage,
+        costUsd: costUsd(answer.usage, price),
+        reason: answer.reason,
+        model: modelName({ provider, id: servedBy }),
+        ms: Math.round(deps.clock.monotonic() - startedAt),
+      });
+      run.keepAsGiven(message);
+      return { kind: 'answered' };
+    }
+    const { failure, usage = NO_USAGE } = answer;
+    const decision = decideRetry(failure, retries, {
+      retries: deps.settings.retries,
+      treeRetries: run.tree.retriesLeft,
+      random: Math.random(),
+    });
+    if (!decision.retry || run.signal.aborted) {
+      journal.record({ type: 'turn.failed', turn, failure, usage });
+      return run.signal.aborted ? { kind: 'stopped' } : { kind: 'failed', failure };
+    }
+    if (failure.kind !== 'rate_limit') run.tree.retried();
+    retries = decision.next;
+    const waitMs = Math.round(decision.waitMs);
+    journal.record({ type: 'turn.retried', turn, attempt, failure, waitMs, usage });
+    if (!(await waitForRetry(deps, run, waitMs))) {
+      journal.record({ type: 'turn.failed', turn, failure, usage: NO_USAGE });
+      return { kind: 'stopped' };
+    }
+  }
+}
+
+/** Without its slot, which others can use meanwhile. False when stopped. */
+async function waitForRetry(deps: EngineDeps, run: TaskRun, waitMs: number): Promise<boolean> {
+  run.giveSlot();
+  try {
+    await sleep(deps.deadlines, waitMs, run.signal);
+    await run.takeSlot();
+    return true;
+  } catch {
+    // Both reject only when the task is stopped, which the caller sees by the signal.
+    return false;
+  }
+}
