@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { rolldown, type OutputChunk } from 'rolldown';
+import { asciiPlugin } from './ascii.ts';
 import { builtinModulePlugin } from './builtin-modules.ts';
 import { plainHeadersPlugin } from './plain-headers.ts';
 import { plainChecksPlugin } from './plain-checks.ts';
@@ -55,6 +56,7 @@ async function bundle(): Promise<readonly OutputChunk[]> {
       plainHeadersPlugin(),
       plainChecksPlugin(),
       plainStreamsPlugin(),
+      asciiPlugin(),
     ],
     tsconfig: false,
     logLevel: 'warn',

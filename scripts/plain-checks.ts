@@ -20,7 +20,8 @@ const CHANGES: readonly (readonly [string, string])[] = [
 /**
  * Has the provider packages check each event of an answer at once. None of their zod schemas waits for
  * anything, but where one might, zod checks several times slower, and each event takes a dozen promises
- * on its way. A schema that did wait would find its value wrong.
+ * on its way. A schema that did wait would find its value wrong. And a cache marker, all that a part of a
+ * prompt carries, is taken as it is: to check it, the schema of all options would be built at each start.
  */
 export function plainChecksPlugin(): Plugin {
   return {

@@ -1,11 +1,20 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { loadBuiltinAgents } from '../../src/agents/discover.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import { shortened, toldUse } from '../../src/engine/shown-description.ts';
 
+const ORIGIN = { ...MAIN_AGENT.origin, scope: 'user' } as const;
+
 function use(description: string): string {
-  return toldUse({ ...MAIN_AGENT, description });
+  return toldUse({ ...MAIN_AGENT, origin: ORIGIN, description });
 }
+
+test('shows what ships with Muster as it stands, which needs nothing of all this', async () => {
+  const shown = (await loadBuiltinAgents()).map(toldUse);
+  const read = (await loadBuiltinAgents()).map(({ description }) => use(description));
+  expect(shown).toEqual(read);
+});
 
 test.each([
   ['Finds things.', 'Finds things.'],
