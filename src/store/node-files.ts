@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { FilePort, FileStat } from './file-port.ts';
 
 const FILE_MODE = 0o600;
@@ -41,7 +42,7 @@ function datasync(fd: number): Promise<void> {
 }
 
 async function syncDirectory(path: string): Promise<void> {
-  const directory = await fs.promises.open(path, O_RDONLY);
+  const directory = await open(path, O_RDONLY);
   try {
     await directory.sync();
   } finally {
