@@ -1,4 +1,5 @@
 import { modelName, type ModelRequest } from '../protocol/model.ts';
+import type { EngineDeps } from './deps.ts';
 import type { TaskRun } from './task-run.ts';
 
 /** `none` for the last turn after a limit: the tools stay in the request, calls are forbidden. */
@@ -11,7 +12,11 @@ export interface BegunTurn {
 }
 
 /** A request that was begun before a crash is the same again: nothing new may stand in it. */
-export function beginTurn(run: TaskRun, toolChoice: ToolChoice): BegunTurn {
+export function beginTurn(
+  { models }: Pick<EngineDeps, 'models'>,
+  run: TaskRun,
+  toolChoice: ToolChoice,
+): BegunTurn {
   const { state, journal, spec } = run;
   const turn = state.openTurn?.turn ?? state.turns + 1;
   if (state.openTurn === null) {
@@ -23,11 +28,13 @@ export function beginTurn(run: TaskRun, toolChoice: ToolChoice): BegunTurn {
       toolChoice,
     });
   }
+  const maxOutputTokens = models.outputLimit(spec.model);
   const request: ModelRequest = {
     model: spec.model,
     prefix: run.prefix,
     messages: [...state.conversation.messages],
     toolChoice,
+    ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
     ...(spec.agent.effort === undefined ? {} : { effort: spec.agent.effort }),
     cacheKey: `${spec.root}:${spec.agent.name}`,
   };

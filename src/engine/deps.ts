@@ -54,6 +54,11 @@ export interface ModelChooser {
   /** Loads what it takes to understand these wishes, once. Absent: nothing. */
   prepare?(definition: readonly string[]): Promise<void>;
   facts(model: ResolvedModel): Promise<ModelFacts>;
+  /**
+   * Tokens that each request asks the model for at most, the same as `facts` says; null: none is asked
+   * for. Loads nothing: it is needed before the first request goes out.
+   */
+  outputLimit(model: ResolvedModel): number | null;
 }
 
 export interface AgentSource {

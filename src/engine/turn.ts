@@ -23,7 +23,7 @@ export async function runTurn(
   try {
     await run.takeSlot();
     run.signal.throwIfAborted();
-    return await askUntilAnswered(deps, run, beginTurn(run, toolChoice), spending);
+    return await askUntilAnswered(deps, run, beginTurn(deps, run, toolChoice), spending);
   } finally {
     reserved.reservation.settle(spending.total);
   }

@@ -1,6 +1,7 @@
 import type { MatchLogic } from '@pydantic/genai-prices';
 import type { ModelFacts, ModelPrice } from '../protocol/model.ts';
 import type { KnownId } from './display-name.ts';
+import { outputLimit } from './output-limits.ts';
 import type { ConfiguredProvider } from './providers.ts';
 
 /** The package whose data this is, and the day that its version was made. */
@@ -17,20 +18,22 @@ export const NO_FACTS: ModelFacts = { contextWindow: null, maxOutput: null, pric
  * its facts are null.
  */
 export async function modelFacts(
-  provider: Pick<ConfiguredProvider, 'vendor' | 'baseUrl' | 'isPrivate'>,
+  provider: Pick<ConfiguredProvider, 'protocol' | 'vendor' | 'baseUrl' | 'isPrivate'>,
   id: string,
   override: FactsOverride = {},
 ): Promise<ModelFacts> {
   const { vendor, baseUrl, isPrivate } = provider;
+  const maxOutput = outputLimit(provider, id);
+  const unknown = { ...NO_FACTS, maxOutput, ...override };
   // What runs on the user's own machines has no price that anybody could know.
-  if (vendor === null && isPrivate) return { ...NO_FACTS, ...override };
+  if (vendor === null && isPrivate) return unknown;
   const { calcPrice } = await import('@pydantic/genai-prices');
   const whose = vendor === null ? { providerApiUrl: baseUrl } : { providerId: vendor };
   const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, id, whose);
-  if (found === null || isOtherVersion(id, found.model.id)) return { ...NO_FACTS, ...override };
+  if (found === null || isOtherVersion(id, found.model.id)) return unknown;
   return {
     contextWindow: found.model.context_window ?? null,
-    maxOutput: null,
+    maxOutput,
     price: toPrice(found.model_price),
     ...override,
   };

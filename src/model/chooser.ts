@@ -2,6 +2,7 @@ import type { MusterError } from '../base/errors.ts';
 import { modelName, type ModelFacts, type ResolvedModel } from '../protocol/model.ts';
 import { loadKnownIds, modelFacts, NO_FACTS } from './catalogue.ts';
 import { isDisplayName, splitModelWish, type KnownId } from './display-name.ts';
+import { outputLimit } from './output-limits.ts';
 import { resolveForTask, type ModelSetup, type TaskWish } from './resolve.ts';
 
 /** The choice of models for delegated tasks, with one setup behind it. */
@@ -10,6 +11,8 @@ export interface Chooser {
   forTask(wish: Omit<TaskWish, 'allowOverride' | 'knownId'>): ResolvedModel | MusterError;
   /** Loads the catalogue where one of these is a display name, once. */
   prepare(definition: readonly string[]): Promise<void>;
+  /** Tokens that each request asks the model for at most; null: none is asked for. */
+  outputLimit(model: ResolvedModel): number | null;
   /** Never rejects; what is not known is null. */
   facts(model: ResolvedModel): Promise<ModelFacts>;
 }
@@ -30,6 +33,10 @@ export function createChooser(
     async prepare(definition) {
       if (knownId !== null || !definition.flatMap(splitModelWish).some(isDisplayName)) return;
       knownId = await loadKnownIds();
+    },
+    outputLimit(model) {
+      const provider = setup.providers.find(({ name }) => name === model.provider);
+      return provider === undefined ? null : outputLimit(provider, model.id);
     },
     facts(model) {
       const name = modelName(model);

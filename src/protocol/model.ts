@@ -57,7 +57,7 @@ export interface ModelRequest {
   readonly messages: readonly Message[];
   /** `none` keeps the tools in the request (the prefix stays the same) and forbids calls. */
   readonly toolChoice: 'auto' | 'none';
-  /** Tokens; absent: the model's own limit from the catalogue. */
+  /** The most tokens that the answer may have, thinking included; absent: the server's own limit. */
   readonly maxOutputTokens?: number;
   readonly effort?: Effort;
   /** Groups requests that share a prefix, for providers that route by it (OpenAI). */
@@ -159,9 +159,10 @@ export interface ModelPort {
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
 }
 
-/** What the catalogue knows of a model; null where it does not know. Prices are USD per million. */
+/** What is known of a model; null where it is not. Prices are USD per million. */
 export interface ModelFacts {
   readonly contextWindow: number | null;
+  /** Tokens that each request asks it for at most; null: none is asked for. */
   readonly maxOutput: number | null;
   readonly price: ModelPrice | null;
 }

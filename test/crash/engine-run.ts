@@ -100,6 +100,7 @@ export function engineOver(
     models: {
       forTask: () => MODEL,
       facts: async () => ({ contextWindow: null, maxOutput: null, price: null }),
+      outputLimit: () => null,
     },
     tools: witnessedTools(witness),
     agents: { refresh: async () => {}, agents: () => parseSessionAgents(SESSION_AGENTS).items },

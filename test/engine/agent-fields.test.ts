@@ -341,7 +341,11 @@ describe('the limits of a definition', () => {
         settings: { ...SETTINGS, taskLimits: { ...NONE, ...config } },
         agents: { agents: () => [limited] },
         skills: { skills: () => [] },
-        models: { forTask: () => MODEL, facts: () => Promise.reject(new Error('not asked')) },
+        models: {
+          forTask: () => MODEL,
+          facts: () => Promise.reject(new Error('not asked')),
+          outputLimit: () => null,
+        },
         tools: [],
         clock: systemClock,
         platform: 'linux',

@@ -169,6 +169,7 @@ class Life {
       models: {
         forTask: () => MODEL,
         facts: async () => ({ contextWindow: null, maxOutput: 10, price: null }),
+        outputLimit: () => 10,
       },
       tools: [this.tool('Bash'), this.tool('Read')],
       agents: { refresh: async () => {}, agents: () => [WORKER] },

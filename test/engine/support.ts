@@ -123,6 +123,7 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
       forTask:
         setup.forTask ?? (({ call }) => (call === undefined ? MODEL : { ...MODEL, id: call })),
       facts: setup.facts ?? (async () => FACTS),
+      outputLimit: () => FACTS.maxOutput,
     },
     tools: setup.tools ?? [waitTool],
     agents: { refresh: async () => {}, agents: () => [WORKER, ...(setup.agents ?? [])] },

@@ -6,11 +6,14 @@ import { VENDORS } from '../../src/model/defaults.ts';
 import { TIERS } from '../../src/protocol/model.ts';
 
 const OPENROUTER = {
+  protocol: 'openai-chat',
   vendor: null,
   baseUrl: 'https://openrouter.ai/api/v1',
   isPrivate: false,
 } as const;
-const ANTHROPIC = { ...OPENROUTER, vendor: 'anthropic' } as const;
+const ANTHROPIC = { ...OPENROUTER, protocol: 'anthropic', vendor: 'anthropic' } as const;
+/** What is sent to this protocol for models that are not known, too. */
+const UNKNOWN_CLAUDE = { ...NO_FACTS, maxOutput: 32_000 };
 const source = { source: `${CATALOGUE.name} ${CATALOGUE.version}`, asOf: CATALOGUE.asOf };
 
 test('the named version is the one installed', async () => {
@@ -22,7 +25,7 @@ test('the named version is the one installed', async () => {
 test('a known model', async () => {
   expect(await modelFacts(ANTHROPIC, 'claude-haiku-4-5-20251001')).toEqual({
     contextWindow: 200_000,
-    maxOutput: null,
+    maxOutput: 32_000,
     price: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25, ...source },
   });
 });
@@ -33,9 +36,9 @@ test('a price that grows with the prompt: its first step', async () => {
 });
 
 test('unknown models, local ones, and newer versions of known ones', async () => {
-  expect(await modelFacts(ANTHROPIC, 'claude-sonnet-5-5')).toEqual(NO_FACTS);
-  expect(await modelFacts(ANTHROPIC, 'nonsense')).toEqual(NO_FACTS);
-  const local = { vendor: null, baseUrl: 'http://127.0.0.1:11434/v1', isPrivate: true };
+  expect(await modelFacts(ANTHROPIC, 'claude-sonnet-5-5')).toEqual(UNKNOWN_CLAUDE);
+  expect(await modelFacts(ANTHROPIC, 'nonsense')).toEqual(UNKNOWN_CLAUDE);
+  const local = { ...OPENROUTER, baseUrl: 'http://127.0.0.1:11434/v1', isPrivate: true };
   expect(await modelFacts(local, 'gpt-6-sol')).toEqual(NO_FACTS);
   const elsewhere = { ...local, baseUrl: 'https://models.example/v1', isPrivate: false };
   expect(await modelFacts(elsewhere, 'no-such-model-anywhere')).toEqual(NO_FACTS);

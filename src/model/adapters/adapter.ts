@@ -150,13 +150,23 @@ function connect(
   watch: ResponseWatch,
   { dialect, endpoint, deps }: Wiring,
 ): LanguageModelV4 {
+  const { maxOutputTokens } = request;
   const changes = {
     version: deps.version,
     dropHeaders: dialect.dropHeaders,
-    dropFromBody: dialect.dropFromBody ?? [],
+    adjustBody: (body: string) => {
+      const needed = without(dialect.dropFromBody ?? [], body);
+      return maxOutputTokens === undefined
+        ? needed
+        : (dialect.boundOutput?.(needed, maxOutputTokens) ?? needed);
+    },
   };
   const fetch = endpointFetch(deps.fetch, endpoint, changes, watch);
   return dialect.languageModel(request.model.id, endpoint, fetch);
+}
+
+function without(members: readonly string[], body: string): string {
+  return members.reduce((left, member) => left.replaceAll(member, ''), body);
 }
 
 function open(

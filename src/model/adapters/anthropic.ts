@@ -1,5 +1,10 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import type { Dialect } from './dialect.ts';
+import { boundThinking } from './thinking.ts';
+
+/** The limits stand before any text of the conversation, in which the same could stand. */
+const LIMIT = /"max_tokens":\d+/;
+const THINKING = /("thinking":\{"type":"enabled","budget_tokens":)(\d+)/;
 
 /** For models of other vendors behind this protocol: the package would cap those at 4096. */
 const FOREIGN_MODEL_MAX_OUTPUT = 32_000;
@@ -26,4 +31,10 @@ export const dialect: Dialect = {
   providerOptions: () => ({}),
   maxOutputTokens: (modelId) =>
     modelId.includes('claude-') ? undefined : FOREIGN_MODEL_MAX_OUTPUT,
+  boundOutput: (body, maxOutputTokens) =>
+    boundThinking(
+      body.replace(LIMIT, `"max_tokens":${maxOutputTokens}`),
+      THINKING,
+      maxOutputTokens,
+    ),
 };

@@ -45,4 +45,9 @@ export interface Dialect {
   providerOptions(request: ModelRequest): SharedV4ProviderOptions;
   /** Tokens, where the request names none; absent: the provider's own limit. */
   maxOutputTokens?(modelId: string): number | undefined;
+  /**
+   * The body with exactly this limit in it, thinking included: some packages put what a model may think
+   * on top of the limit, or lower it to one of their own, and what was reserved would not be what is sent.
+   */
+  boundOutput?(body: string, maxOutputTokens: number): string;
 }

@@ -18,7 +18,7 @@ export function endpointFetch(
   options: {
     readonly version: string;
     readonly dropHeaders: readonly string[];
-    readonly dropFromBody: readonly string[];
+    readonly adjustBody: (body: string) => string;
   },
   watch: ResponseWatch,
 ): typeof globalThis.fetch {
@@ -33,9 +33,7 @@ export function endpointFetch(
       {
         method,
         headers: Object.fromEntries(headers),
-        ...(typeof init.body === 'string'
-          ? { body: without(options.dropFromBody, init.body) }
-          : {}),
+        ...(typeof init.body === 'string' ? { body: options.adjustBody(init.body) } : {}),
         ...(signal instanceof AbortSignal ? { signal } : {}),
       },
       watch,
@@ -61,8 +59,4 @@ function headersOf({ headers }: RequestInit): Record<string, string> {
     if (typeof value === 'string') found[name] = value;
   }
   return found;
-}
-
-function without(members: readonly string[], body: string): string {
-  return members.reduce((left, member) => left.replaceAll(member, ''), body);
 }

@@ -1,5 +1,8 @@
 import { createGoogle } from '@ai-sdk/google';
 import type { Dialect } from './dialect.ts';
+import { boundThinking } from './thinking.ts';
+
+const THINKING = /("thinkingConfig":\{"thinkingBudget":)(\d+)/;
 
 export const dialect: Dialect = {
   rules: {
@@ -17,4 +20,6 @@ export const dialect: Dialect = {
       fetch,
     }).languageModel(modelId),
   providerOptions: () => ({}),
+  // What it thinks counts in the limit here.
+  boundOutput: (body, maxOutputTokens) => boundThinking(body, THINKING, maxOutputTokens),
 };
