@@ -66,6 +66,7 @@ export function modelSettings({ config: { models }, settings }: LoadedConfig): M
   }
   return {
     providers,
+    catalogue: models.catalogue,
     ...(models.default === null ? {} : { [named]: models.default }),
     ...(models.fast === null ? {} : { fast: models.fast }),
     ...(models.balanced === null ? {} : { balanced: models.balanced }),

@@ -1,3 +1,4 @@
+import { ratesFor } from '../model/cost.ts';
 import type { Message } from '../protocol/message.ts';
 import type { Amount, ModelFacts, RequestPrefix } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
@@ -27,7 +28,7 @@ export function expectedUse(state: TaskState, prefix: RequestPrefix, facts: Mode
   for (const input of state.conversation.queued) characters += input.text.length;
   const input = Math.ceil(characters / CHARACTERS_A_TOKEN);
   const output = facts.maxOutput ?? USUAL_OUTPUT;
-  const price = facts.price;
+  const price = facts.price === null ? null : ratesFor(facts.price, input);
   const costUsd =
     price === null
       ? 0

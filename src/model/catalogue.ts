@@ -1,14 +1,12 @@
 import type { MatchLogic } from '@pydantic/genai-prices';
-import type { ModelFacts, ModelPrice } from '../protocol/model.ts';
+import type { ModelFacts, ModelPrice, Rates } from '../protocol/model.ts';
 import type { KnownId } from './display-name.ts';
 import { outputLimit } from './output-limits.ts';
+import { OVERRIDE_SOURCE, type ModelOverride } from './overrides.ts';
 import type { ConfiguredProvider } from './providers.ts';
 
 /** The package whose data this is, and the day that its version was made. */
 export const CATALOGUE = { name: '@pydantic/genai-prices', version: '0.1.8', asOf: '2026-09-23' };
-
-/** What the configuration says of a model; goes before the catalogue. */
-export type FactsOverride = Partial<ModelFacts>;
 
 export const NO_FACTS: ModelFacts = { contextWindow: null, maxOutput: null, price: null };
 
@@ -20,11 +18,16 @@ export const NO_FACTS: ModelFacts = { contextWindow: null, maxOutput: null, pric
 export async function modelFacts(
   provider: Pick<ConfiguredProvider, 'protocol' | 'vendor' | 'baseUrl' | 'isPrivate'>,
   id: string,
-  override: FactsOverride = {},
+  override: ModelOverride = {},
 ): Promise<ModelFacts> {
   const { vendor, baseUrl, isPrivate } = provider;
-  const maxOutput = outputLimit(provider, id);
-  const unknown = { ...NO_FACTS, maxOutput, ...override };
+  const maxOutput = override.outputLimit ?? outputLimit(provider, id);
+  const contextWindow = override.contextWindow ?? null;
+  const price: ModelPrice | null =
+    override.price === undefined
+      ? null
+      : { ...override.price, source: OVERRIDE_SOURCE, asOf: null };
+  const unknown = { contextWindow, maxOutput, price };
   // What runs on the user's own machines has no price that anybody could know.
   if (vendor === null && isPrivate) return unknown;
   const { calcPrice } = await import('@pydantic/genai-prices');
@@ -32,10 +35,9 @@ export async function modelFacts(
   const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, id, whose);
   if (found === null || isOtherVersion(id, found.model.id)) return unknown;
   return {
-    contextWindow: found.model.context_window ?? null,
+    contextWindow: contextWindow ?? found.model.context_window ?? null,
     maxOutput,
-    price: toPrice(found.model_price),
-    ...override,
+    price: price ?? toPrice(found.model_price),
   };
 }
 
@@ -67,24 +69,53 @@ export function isOtherVersion(id: string, known: string): boolean {
   return !/^(-(\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest)|[:@].*)$/.test(id.slice(known.length));
 }
 
-type Rate = number | { readonly base: number } | undefined;
+interface SteppedRate {
+  readonly base: number;
+  readonly tiers: readonly { readonly start: number; readonly price: number }[];
+}
 
-function toPrice(rates: Readonly<Record<string, Rate>>): ModelPrice | null {
-  const input = perMillion(rates.input_mtok);
-  const output = perMillion(rates.output_mtok);
-  if (input === undefined || output === undefined) return null;
+type Rate = number | SteppedRate | undefined;
+type CatalogueRates = Readonly<Record<string, Rate>>;
+
+function toPrice(rates: CatalogueRates): ModelPrice | null {
+  const base = ratesAbove(rates, 0);
+  if (base === null) return null;
+  const longPrompts = stepsOf(rates).flatMap((above) => {
+    const found = ratesAbove(rates, above + 1);
+    return found === null ? [] : [{ ...found, above }];
+  });
   return {
-    input,
-    output,
-    // Where a cache costs nothing of its own, its tokens cost what the others do.
-    cacheRead: perMillion(rates.cache_read_mtok) ?? input,
-    cacheWrite: perMillion(rates.cache_write_mtok) ?? input,
+    ...base,
+    ...(longPrompts.length === 0 ? {} : { longPrompts }),
     source: `${CATALOGUE.name} ${CATALOGUE.version}`,
     asOf: CATALOGUE.asOf,
   };
 }
 
-/** Of a price that grows with the length of the prompt, the first step. */
-function perMillion(rate: Rate): number | undefined {
-  return typeof rate === 'object' ? rate.base : rate;
+/** Lengths of a prompt above which something costs more, the shortest first. */
+function stepsOf(rates: CatalogueRates): readonly number[] {
+  const starts = Object.values(rates).flatMap((rate) =>
+    typeof rate === 'object' ? rate.tiers.map(({ start }) => start) : [],
+  );
+  return [...new Set(starts)].toSorted((a, b) => a - b);
+}
+
+/** What holds for a prompt of so many tokens. */
+function ratesAbove(rates: CatalogueRates, promptTokens: number): Rates | null {
+  const input = perMillion(rates.input_mtok, promptTokens);
+  const output = perMillion(rates.output_mtok, promptTokens);
+  if (input === undefined || output === undefined) return null;
+  return {
+    input,
+    output,
+    // Where a cache costs nothing of its own, its tokens cost what the others do.
+    cacheRead: perMillion(rates.cache_read_mtok, promptTokens) ?? input,
+    cacheWrite: perMillion(rates.cache_write_mtok, promptTokens) ?? input,
+  };
+}
+
+function perMillion(rate: Rate, promptTokens: number): number | undefined {
+  if (typeof rate !== 'object') return rate;
+  const tiers = rate.tiers.toSorted((a, b) => a.start - b.start);
+  return tiers.findLast(({ start }) => promptTokens > start)?.price ?? rate.base;
 }

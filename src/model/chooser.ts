@@ -36,7 +36,9 @@ export function createChooser(
     },
     outputLimit(model) {
       const provider = setup.providers.find(({ name }) => name === model.provider);
-      return provider === undefined ? null : outputLimit(provider, model.id);
+      if (provider === undefined) return null;
+      const override = setup.settings.catalogue?.get(modelName(model));
+      return override?.outputLimit ?? outputLimit(provider, model.id);
     },
     facts(model) {
       const name = modelName(model);
@@ -49,5 +51,6 @@ export function createChooser(
 
 async function lookUp(setup: ModelSetup, model: ResolvedModel): Promise<ModelFacts> {
   const provider = setup.providers.find(({ name }) => name === model.provider);
-  return provider === undefined ? NO_FACTS : modelFacts(provider, model.id);
+  if (provider === undefined) return NO_FACTS;
+  return modelFacts(provider, model.id, setup.settings.catalogue?.get(modelName(model)));
 }

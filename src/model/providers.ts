@@ -1,6 +1,7 @@
 import { UsageError } from '../base/errors.ts';
 import type { Tier } from '../protocol/model.ts';
 import type { Environment } from '../sys/env.ts';
+import type { ModelOverrides } from './overrides.ts';
 import { OLLAMA_PORT, VENDORS, type Vendor } from './defaults.ts';
 import {
   isPrivateHost,
@@ -37,6 +38,8 @@ export interface ModelSettings {
   readonly fast?: string;
   readonly balanced?: string;
   readonly powerful?: string;
+  /** `[models.catalogue."PROVIDER/MODEL"]`. Absent: none. */
+  readonly catalogue?: ModelOverrides;
   readonly providers: Readonly<Record<string, ProviderSettings>>;
 }
 

@@ -167,12 +167,24 @@ export interface ModelFacts {
   readonly price: ModelPrice | null;
 }
 
-export interface ModelPrice {
+/** USD per million tokens. */
+export interface Rates {
   readonly input: number;
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
-  /** Where it came from and of what day, `YYYY-MM-DD`. */
+}
+
+/** The rates of a whole request whose prompt, cached or not, is longer than this. */
+export interface LongPromptRates extends Rates {
+  /** Tokens. */
+  readonly above: number;
+}
+
+export interface ModelPrice extends Rates {
+  /** The shortest first. Absent: every prompt costs the same. */
+  readonly longPrompts?: readonly LongPromptRates[];
+  /** Where it came from, and of what day (`YYYY-MM-DD`), where that is known. */
   readonly source: string;
-  readonly asOf: string;
+  readonly asOf: string | null;
 }

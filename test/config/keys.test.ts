@@ -226,5 +226,6 @@ it('gives the defaults as one value in camel case', async () => {
     powerful: null,
     fallback: [],
     providers: new Map(),
+    catalogue: new Map(),
   });
 });

@@ -78,6 +78,10 @@ describe('a project', () => {
     'fast = "acme/small"',
     '[models.providers.anthropic]',
     'base_url = "https://evil.example"',
+    '[models.catalogue."anthropic/claude-sonnet-5"]',
+    'price_input = 0',
+    'price_output = 0',
+    'output_limit = 1000000',
   ].join('\n');
 
   it('is not even opened untrusted', async () => {
@@ -99,7 +103,11 @@ describe('a project', () => {
     expect(config.permissions.mode).toBe('default');
     expect(config.store).toEqual({ retentionDays: 30, durability: 'safe' });
     expect(config.sandbox).toEqual({ kind: 'auto', network: false, env: [] });
-    expect(config.models).toMatchObject({ fast: 'acme/small', providers: new Map() });
+    expect(config.models).toMatchObject({
+      fast: 'acme/small',
+      providers: new Map(),
+      catalogue: new Map(),
+    });
     expect(
       notices.map(({ where, message }) => [where.replace(place.projectFile, 'FILE'), message]),
     ).toEqual([
@@ -108,6 +116,10 @@ describe('a project', () => {
       ['FILE:8', expect.stringContaining('sandbox.kind')],
       ['FILE:9', expect.stringContaining('sandbox.env')],
       ['FILE:12', expect.stringContaining('[models.providers.anthropic]')],
+      [
+        'FILE:14',
+        'a project cannot say what a model costs or how much it may answer; [models.catalogue."anthropic/claude-sonnet-5"] is ignored. Put it into your own configuration',
+      ],
       [
         'FILE:2',
         'a project cannot widen permissions.mode from your "default" to "autonomous"; ignored',
@@ -280,6 +292,76 @@ describe('the environment', () => {
 
   it('configures no providers', async () => {
     const environment = { MUSTER_MODELS_PROVIDERS_ACME_BASE_URL: 'https://x' };
+    await expect(loadConfig(makePlace().inputs({ environment }))).rejects.toThrow(/in a file only/);
+  });
+});
+
+describe('what is said of models', () => {
+  it('is read from the user file', async () => {
+    const place = makePlace({
+      user: [
+        '[models.catalogue."anthropic/claude-sonnet-5"]',
+        'context_window = 200000',
+        'output_limit = 8000',
+        '[models.catalogue."local/a/b:8b"]',
+        'price_input = 0.5',
+        'price_output = 2',
+        'price_cache_read = 0',
+      ].join('\n'),
+    });
+    const { config } = await loadConfig(place.inputs());
+    expect(config.models.catalogue).toEqual(
+      new Map([
+        [
+          'anthropic/claude-sonnet-5',
+          {
+            contextWindow: 200_000,
+            outputLimit: 8000,
+            source: { kind: 'config', where: `${place.userFile}:1` },
+          },
+        ],
+        [
+          'local/a/b:8b',
+          {
+            price: { input: 0.5, output: 2, cacheRead: 0, cacheWrite: 0.5 },
+            source: { kind: 'config', where: `${place.userFile}:4` },
+          },
+        ],
+      ]),
+    );
+  });
+
+  it.each([
+    [
+      'output_limit = 0',
+      'output_limit must be a whole number of tokens from 16 to 1000000000, not 0',
+    ],
+    ['output_limit = "8k"', 'output_limit must be a whole number of tokens'],
+    ['context_window = 1.5', 'context_window must be a whole number of tokens'],
+    ['price_input = -1', 'price_input must be USD per million tokens, a number from 0 to 1000000'],
+    ['price_output = nan', 'price_output must be USD per million tokens'],
+    ['price = 3', 'unknown key "price" in [models.catalogue."a/b"]; valid: price_input, '],
+  ])('%s is refused', async (line, message) => {
+    const problems = await problemsIn(`[models.catalogue."a/b"]\n${line}\n`);
+    expect(problems).toEqual([expect.stringContaining(message)]);
+    expect(problems[0]).toMatch(/^FILE:2: /);
+  });
+
+  it.each([
+    ['[models.catalogue."a/b"]\nprice_cache_read = 1', 'a price takes both price_input and price_'],
+    [
+      '[models.catalogue."a/b"]\nprice_input = 1',
+      'a price takes both price_input and price_output',
+    ],
+    ['[models.catalogue.gpt-5]\noutput_limit = 100', '"gpt-5" is no model: name it as "PROVIDER/'],
+    ['[models.catalogue."a/"]\noutput_limit = 100', '"a/" is no model'],
+    ['[models]\ncatalogue = 3', 'write it as [models.catalogue."PROVIDER/MODEL"]'],
+  ])('%j is refused', async (text, message) => {
+    expect(await problemsIn(`${text}\n`)).toEqual([expect.stringContaining(message)]);
+  });
+
+  it('comes from files only', async () => {
+    const environment = { MUSTER_MODELS_CATALOGUE_X_PRICE_INPUT: '0' };
     await expect(loadConfig(makePlace().inputs({ environment }))).rejects.toThrow(/in a file only/);
   });
 });

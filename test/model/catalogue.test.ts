@@ -30,9 +30,25 @@ test('a known model', async () => {
   });
 });
 
-test('a price that grows with the prompt: its first step', async () => {
-  const facts = await modelFacts({ ...OPENROUTER, vendor: 'openai' }, 'gpt-6-sol');
-  expect(facts.price).toEqual({ input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5, ...source });
+test('a price that grows with the prompt', async () => {
+  const { price } = await modelFacts({ ...OPENROUTER, vendor: 'openai' }, 'gpt-6-sol');
+  expect(price).toEqual({
+    input: 2,
+    output: 10,
+    cacheRead: 0.2,
+    cacheWrite: 2.5,
+    longPrompts: [{ above: 272_000, input: 4, output: 15, cacheRead: 0.4, cacheWrite: 5 }],
+    ...source,
+  });
+  const usage = {
+    input: 2000,
+    output: 1_000_000,
+    cacheRead: 260_000,
+    cacheWrite: 10_000,
+    reasoning: 0,
+  };
+  expect(costUsd(usage, price)).toBeCloseTo(0.004 + 10 + 0.052 + 0.025);
+  expect(costUsd({ ...usage, input: 2001 }, price)).toBeCloseTo(0.008_004 + 15 + 0.104 + 0.05);
 });
 
 test('unknown models, local ones, and newer versions of known ones', async () => {
@@ -45,8 +61,25 @@ test('unknown models, local ones, and newer versions of known ones', async () =>
 });
 
 test('what the user says goes first', async () => {
-  const facts = await modelFacts(ANTHROPIC, 'claude-haiku-4-5', { contextWindow: 1000 });
-  expect(facts).toMatchObject({ contextWindow: 1000, price: { input: 1 } });
+  const mine = { input: 7, output: 8, cacheRead: 7, cacheWrite: 7 };
+  expect(await modelFacts(ANTHROPIC, 'claude-haiku-4-5', { contextWindow: 1000 })).toMatchObject({
+    contextWindow: 1000,
+    maxOutput: 32_000,
+    price: { input: 1 },
+  });
+  expect(
+    await modelFacts(ANTHROPIC, 'claude-haiku-4-5', { outputLimit: 500, price: mine }),
+  ).toEqual({
+    contextWindow: 200_000,
+    maxOutput: 500,
+    price: { ...mine, source: 'config.toml', asOf: null },
+  });
+  const local = { ...OPENROUTER, baseUrl: 'http://127.0.0.1:11434/v1', isPrivate: true };
+  expect(await modelFacts(local, 'mine', { outputLimit: 500, price: mine })).toEqual({
+    contextWindow: null,
+    maxOutput: 500,
+    price: { ...mine, source: 'config.toml', asOf: null },
+  });
 });
 
 test('other sellers are found by their address', async () => {

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { createAdapter } from '../../src/model/adapters/adapter.ts';
+import { createChooser } from '../../src/model/chooser.ts';
 import { VENDORS } from '../../src/model/defaults.ts';
 import type { Protocol } from '../../src/model/endpoints.ts';
 import { outputLimit } from '../../src/model/output-limits.ts';
+import { discoverProviders } from '../../src/model/providers.ts';
 import { EFFORTS } from '../../src/protocol/agent.ts';
 import { userMessage } from '../../src/protocol/message.ts';
 import { adapterDeps, collect, refuseWith, request, serve } from './support.ts';
@@ -65,6 +67,35 @@ test('every model of a tier has a limit', () => {
     for (const id of Object.values(tiers)) {
       expect(server === undefined ? null : outputLimit(server, id), id).toBe(32_000);
     }
+  }
+});
+
+test('what the configuration says goes first, and is what the facts say', async () => {
+  const settings = {
+    providers: {
+      local: { baseUrl: 'http://127.0.0.1:9/v1' },
+      anthropic: { apiKeyEnv: 'ANTHROPIC_API_KEY' },
+    },
+    catalogue: new Map([
+      ['local/qwen3:8b', { outputLimit: 8000 }],
+      ['anthropic/claude-sonnet-5', { outputLimit: 64_000 }],
+    ]),
+  };
+  const providers = discoverProviders(settings, { ANTHROPIC_API_KEY: 'k' });
+  const chooser = createChooser({ settings, providers }, { allowOverride: true });
+  const limits = [
+    ['local', 'qwen3:8b', 8000],
+    ['local', 'qwen3:4b', null],
+    ['anthropic', 'claude-sonnet-5', 64_000],
+    ['anthropic', 'claude-haiku-4-5', 32_000],
+    ['gone', 'claude-haiku-4-5', null],
+  ] as const;
+  for (const [provider, id, limit] of limits) {
+    const model = { provider, id, chain: [] };
+    expect([chooser.outputLimit(model), (await chooser.facts(model)).maxOutput]).toEqual([
+      limit,
+      limit,
+    ]);
   }
 });
 

@@ -1,6 +1,6 @@
 import type { KeySpec } from './key-kinds.ts';
 import { SECTIONS } from './keys.ts';
-import type { ProviderConfig } from './providers.ts';
+import type { Layer } from './layer.ts';
 import type { Setting } from './source.ts';
 
 type Sections = typeof SECTIONS;
@@ -18,13 +18,13 @@ type Settings = {
 
 /** The whole configuration as one immutable value. */
 export type Config = Settings & {
-  readonly models: { readonly providers: ReadonlyMap<string, ProviderConfig> };
+  readonly models: Pick<Layer, 'providers' | 'catalogue'>;
 };
 
 /** Throws when a key has no valid value: a mistake in this folder, since every layer was checked. */
 export function toConfig(
   settings: ReadonlyMap<string, Setting>,
-  providers: ReadonlyMap<string, ProviderConfig>,
+  { providers, catalogue }: Pick<Layer, 'providers' | 'catalogue'>,
 ): Config {
   const values = Object.fromEntries(
     Object.entries(SECTIONS).map(([section, specs]) => [
@@ -38,7 +38,7 @@ export function toConfig(
     ]),
   );
   assertSettings(values);
-  return { ...values, models: { ...values.models, providers } };
+  return { ...values, models: { ...values.models, providers, catalogue } };
 }
 
 function assertSettings(

@@ -1,3 +1,4 @@
+import { readCatalogue, type CatalogueReading } from './catalogue.ts';
 import type { ConfigProblem, ValueSource } from './source.ts';
 import { KEYS_BY_SECTION, type KeyEntry } from './keys.ts';
 import { wrongValue, type Assignment, type Layer } from './layer.ts';
@@ -8,12 +9,14 @@ import type { TomlFile } from './toml-file.ts';
 import { isTable } from '../../base/toml-statements.ts';
 
 const NO_PROVIDERS: ProvidersReading = { providers: new Map(), problems: [] };
+const NO_MODELS: CatalogueReading = { models: new Map(), problems: [] };
 
 /** Checks every section, key and value of a file against the table. */
 export function fileLayer(file: TomlFile): Layer {
   const assignments: Assignment[] = [];
   const problems: ConfigProblem[] = [];
   let providers = NO_PROVIDERS;
+  let catalogue = NO_MODELS;
   for (const [section, table] of Object.entries(file.table)) {
     const keys = KEYS_BY_SECTION.get(section);
     if (keys === undefined) problems.push(unknownSection(section, file));
@@ -25,14 +28,18 @@ export function fileLayer(file: TomlFile): Layer {
     } else {
       for (const [name, value] of Object.entries(table)) {
         if (section === 'models' && name === 'providers') providers = readProviders(value, file);
-        else readKey({ section, name, value, entry: keys.get(name), file }, assignments, problems);
+        else if (section === 'models' && name === 'catalogue') {
+          catalogue = readCatalogue(value, file);
+        } else
+          readKey({ section, name, value, entry: keys.get(name), file }, assignments, problems);
       }
     }
   }
   return {
     assignments,
     providers: providers.providers,
-    problems: [...problems, ...providers.problems],
+    catalogue: catalogue.models,
+    problems: [...problems, ...providers.problems, ...catalogue.problems],
     notices: [],
   };
 }
@@ -59,7 +66,7 @@ function readKey(key: FileKey, assignments: Assignment[], problems: ConfigProble
 
 function unknownKey(section: string, name: string): string {
   const names = [...(KEYS_BY_SECTION.get(section)?.keys() ?? [])];
-  if (section === 'models') names.push('providers.NAME');
+  if (section === 'models') names.push('providers.NAME', 'catalogue."PROVIDER/MODEL"');
   return `unknown key "${oneLine(name)}" in [${section}]; valid: ${nearestFirst(name, names).join(', ')}`;
 }
 

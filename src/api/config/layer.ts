@@ -1,5 +1,6 @@
 import type { ConfigNotice, ConfigProblem, ValueSource } from './source.ts';
 import type { KeyEntry } from './keys.ts';
+import type { CatalogueConfig } from './catalogue.ts';
 import type { ProviderConfig } from './providers.ts';
 import { quoted } from './quote.ts';
 
@@ -14,6 +15,7 @@ export interface Assignment {
 export interface Layer {
   readonly assignments: readonly Assignment[];
   readonly providers: ReadonlyMap<string, ProviderConfig>;
+  readonly catalogue: ReadonlyMap<string, CatalogueConfig>;
   readonly problems: readonly ConfigProblem[];
   readonly notices: readonly ConfigNotice[];
 }
@@ -21,6 +23,7 @@ export interface Layer {
 export const EMPTY_LAYER: Layer = {
   assignments: [],
   providers: new Map(),
+  catalogue: new Map(),
   problems: [],
   notices: [],
 };

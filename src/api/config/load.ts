@@ -6,7 +6,7 @@ import { userClaudeFile } from './claude-places.ts';
 import { toConfig, type Config } from './config.ts';
 import { readProject, readUser, type ConfigFile } from './files.ts';
 import { ALL_KEYS, type KeyEntry } from './keys.ts';
-import type { Assignment, Layer } from './layer.ts';
+import { EMPTY_LAYER, type Assignment, type Layer } from './layer.ts';
 import type { UserPlace } from './paths.ts';
 import { oneLine, quoted } from './quote.ts';
 import { environmentLayer, flagLayer, type FlagValue } from './text-layer.ts';
@@ -58,7 +58,7 @@ export async function readConfig(inputs: ConfigInputs): Promise<ConfigReading> {
   const settings = settle(layers);
   const { rules, problems } = readRules(settings);
   return {
-    config: toConfig(settings, own.at(-1)?.providers ?? new Map()),
+    config: toConfig(settings, own.at(-1) ?? EMPTY_LAYER),
     settings,
     rules,
     files: [...user, ...project].map(({ file }) => file),

@@ -1,4 +1,5 @@
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
+import { catalogueKey } from './catalogue.ts';
 import { fileLayer } from './file-layer.ts';
 import { KEYS_BY_SECTION } from './keys.ts';
 import type { Assignment, Layer } from './layer.ts';
@@ -10,7 +11,7 @@ import { isTable } from '../../base/toml-statements.ts';
 const OWN_CONFIGURATION = 'ignored. Put it into your own configuration';
 
 /**
- * What a trusted project's file may set, by SECURITY "Trust of project files": never providers, state
+ * What a trusted project's file may set, by SECURITY "Trust of project files": never providers, prices, state
  * or the sandbox, no wider mode than the user's and no larger budget. The rest is named and left out,
  * whatever value it has.
  */
@@ -54,12 +55,13 @@ function refusals(
 ): readonly ConfigNotice[] {
   const { section, name, value } = key;
   const where = file.where([section, name]);
-  if (section === 'models' && name === 'providers') {
+  if (section === 'models' && (name === 'providers' || name === 'catalogue')) {
+    const refusal = name === 'providers' ? providerRefusal : catalogueRefusal;
     const names = isTable(value) ? Object.keys(value) : [];
-    if (names.length === 0) return [{ where, message: providerRefusal('') }];
-    return names.map((provider) => ({
-      where: file.where([section, name, provider]),
-      message: providerRefusal(`.${oneLine(provider)}`),
+    if (names.length === 0) return [{ where, message: refusal(null) }];
+    return names.map((each) => ({
+      where: file.where([section, name, each]),
+      message: refusal(each),
     }));
   }
   const entry = KEYS_BY_SECTION.get(section)?.get(name);
@@ -67,8 +69,15 @@ function refusals(
   return [{ where, message: `a project cannot set ${entry.key}; ${OWN_CONFIGURATION}` }];
 }
 
-function providerRefusal(name: string): string {
-  return `a project cannot configure providers; [models.providers${name}] is ${OWN_CONFIGURATION}`;
+function providerRefusal(name: string | null): string {
+  const key = oneLine(`models.providers${name === null ? '' : `.${name}`}`);
+  return `a project cannot configure providers; [${key}] is ${OWN_CONFIGURATION}`;
+}
+
+/** A lower price or a higher limit would lift the user's budget. */
+function catalogueRefusal(model: string | null): string {
+  const key = model === null ? 'models.catalogue' : catalogueKey(model);
+  return `a project cannot say what a model costs or how much it may answer; [${key}] is ${OWN_CONFIGURATION}`;
 }
 
 /** How much a value allows: a mode by its place on the ladder, a budget by its size, 0 being none. */

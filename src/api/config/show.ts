@@ -1,3 +1,4 @@
+import { catalogueKey, type CatalogueConfig } from './catalogue.ts';
 import type { ConfigSource, Setting } from './source.ts';
 import { ALL_KEYS, type KeyEntry } from './keys.ts';
 import type { LoadedConfig } from './load.ts';
@@ -17,14 +18,15 @@ export interface ConfigEntry {
   readonly meaning: string;
 }
 
-/** Every key in the order of the table, then the configured providers. */
+/** Every key in the order of the table, then the configured providers, then what is said of models. */
 export function configEntries(loaded: LoadedConfig): readonly ConfigEntry[] {
   const keys = ALL_KEYS.flatMap((entry) => {
     const setting = loaded.settings.get(entry.key);
     return setting === undefined ? [] : [keyEntryOf(entry, setting)];
   });
   const providers = Array.from(loaded.config.models.providers, providerEntry);
-  return [...keys, ...providers];
+  const models = Array.from(loaded.config.models.catalogue, modelEntry);
+  return [...keys, ...providers, ...models];
 }
 
 function keyEntryOf(entry: KeyEntry, setting: Setting): ConfigEntry {
@@ -60,5 +62,28 @@ function providerEntry([name, provider]: readonly [string, ProviderConfig]): Con
     source: provider.source.where,
     acts: true,
     meaning: 'a provider of yours',
+  };
+}
+
+function modelEntry([name, model]: readonly [string, CatalogueConfig]): ConfigEntry {
+  const { contextWindow, outputLimit, price, source } = model;
+  return {
+    key: catalogueKey(name),
+    value: {
+      ...(contextWindow === undefined ? {} : { context_window: contextWindow }),
+      ...(outputLimit === undefined ? {} : { output_limit: outputLimit }),
+      ...(price === undefined
+        ? {}
+        : {
+            price_input: price.input,
+            price_output: price.output,
+            price_cache_read: price.cacheRead,
+            price_cache_write: price.cacheWrite,
+          }),
+    },
+    default: 'by catalogue',
+    source: source.where,
+    acts: true,
+    meaning: 'what you say of a model; prices in USD per million tokens',
   };
 }

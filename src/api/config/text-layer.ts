@@ -93,6 +93,9 @@ function unknownVariable(variable: string): string {
   if (variable.startsWith('MUSTER_MODELS_PROVIDERS_')) {
     return 'providers are configured in a file only, as [models.providers.NAME]';
   }
+  if (variable.startsWith('MUSTER_MODELS_CATALOGUE_')) {
+    return 'what is known of models is configured in a file only, as [models.catalogue."PROVIDER/MODEL"]';
+  }
   const section = sectionOf(variable);
   if (section === undefined) {
     const nearest = nearestFirst(variable, [...KEYS_BY_VARIABLE.keys()])[0];

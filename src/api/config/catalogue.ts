@@ -1,0 +1,125 @@
+import { isTable } from '../../base/toml-statements.ts';
+import { nearestFirst } from '../../base/near-names.ts';
+import type { ModelOverride } from '../../model/overrides.ts';
+import { oneLine, quoted } from './quote.ts';
+import type { ConfigProblem, ValueSource } from './source.ts';
+import type { TomlFile } from './toml-file.ts';
+
+/** `[models.catalogue."PROVIDER/MODEL"]` of a file: what the user knows better than the catalogue. */
+export interface CatalogueConfig extends ModelOverride {
+  readonly source: ValueSource;
+}
+
+interface NumberKey {
+  readonly field: string;
+  readonly min: number;
+  readonly max: number;
+  readonly isWhole: boolean;
+}
+
+const price = { min: 0, max: 1_000_000, isWhole: false };
+
+const MODEL_KEYS: ReadonlyMap<string, NumberKey> = new Map<string, NumberKey>([
+  ['context_window', { field: 'contextWindow', min: 256, max: 1_000_000_000, isWhole: true }],
+  ['output_limit', { field: 'outputLimit', min: 16, max: 1_000_000_000, isWhole: true }],
+]);
+
+const PRICE_KEYS: ReadonlyMap<string, NumberKey> = new Map<string, NumberKey>([
+  ['price_input', { ...price, field: 'input' }],
+  ['price_output', { ...price, field: 'output' }],
+  ['price_cache_read', { ...price, field: 'cacheRead' }],
+  ['price_cache_write', { ...price, field: 'cacheWrite' }],
+]);
+
+const MODEL_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\/[^\s\p{Cc}][^\p{Cc}]{0,255}$/u;
+
+export interface CatalogueReading {
+  readonly models: ReadonlyMap<string, CatalogueConfig>;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** Reads `[models.catalogue.*]` of a file. */
+export function readCatalogue(value: unknown, file: TomlFile): CatalogueReading {
+  const path = ['models', 'catalogue'];
+  const models = new Map<string, CatalogueConfig>();
+  if (!isTable(value)) {
+    const message = 'write it as [models.catalogue."PROVIDER/MODEL"]';
+    return { models, problems: [{ where: file.where(path), message }] };
+  }
+  const problems: ConfigProblem[] = [];
+  for (const [name, table] of Object.entries(value)) {
+    const at = [...path, name];
+    const where = file.where(at);
+    if (!MODEL_NAME.test(name)) problems.push({ where, message: wrongName(name) });
+    else if (!isTable(table)) {
+      problems.push({ where, message: `write it as a table: [${catalogueKey(name)}]` });
+    } else {
+      const reading = readModel(Object.entries(table), at, file);
+      problems.push(...reading.problems);
+      if (reading.problems.length === 0) {
+        models.set(name, { ...reading.override, source: { kind: 'config', where } });
+      }
+    }
+  }
+  return { models, problems };
+}
+
+/** As it stands in a file: `models.catalogue."anthropic/claude-sonnet-5"`. */
+export function catalogueKey(model: string): string {
+  return oneLine(`models.catalogue."${model}"`);
+}
+
+function wrongName(name: string): string {
+  return `${quoted(name)} is no model: name it as "PROVIDER/MODEL", in quotes, like [models.catalogue."openai/gpt-5"]`;
+}
+
+function readModel(
+  entries: readonly (readonly [string, unknown])[],
+  at: readonly string[],
+  file: TomlFile,
+): { readonly override: ModelOverride; readonly problems: readonly ConfigProblem[] } {
+  const problems: ConfigProblem[] = [];
+  const facts: Record<string, number> = {};
+  const prices = new Map<string, number>();
+  const model = catalogueKey(at.at(-1) ?? '');
+  for (const [name, value] of entries) {
+    const where = file.where([...at, name]);
+    const priceKey = PRICE_KEYS.get(name);
+    const key = priceKey ?? MODEL_KEYS.get(name);
+    if (key === undefined) problems.push({ where, message: unknownKey(name, model) });
+    else if (!isOf(key, value)) {
+      problems.push({
+        where,
+        message: `${model}.${name} must be ${expects(key)}, not ${quoted(value)}`,
+      });
+    } else if (priceKey === undefined) facts[key.field] = value;
+    else prices.set(key.field, value);
+  }
+  const input = prices.get('input');
+  const output = prices.get('output');
+  if (prices.size === 0 || problems.length > 0) return { override: facts, problems };
+  if (input === undefined || output === undefined) {
+    const message = `${model}: a price takes both price_input and price_output`;
+    return { override: facts, problems: [{ where: file.where(at), message }] };
+  }
+  // Where a cache has no price of its own, its tokens cost what the others do.
+  const cacheRead = prices.get('cacheRead') ?? input;
+  const cacheWrite = prices.get('cacheWrite') ?? input;
+  return { override: { ...facts, price: { input, output, cacheRead, cacheWrite } }, problems };
+}
+
+function isOf({ min, max, isWhole }: NumberKey, value: unknown): value is number {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return false;
+  return value >= min && value <= max && (!isWhole || Number.isInteger(value));
+}
+
+function expects({ min, max, isWhole }: NumberKey): string {
+  return isWhole
+    ? `a whole number of tokens from ${min} to ${max}`
+    : `USD per million tokens, a number from ${min} to ${max}`;
+}
+
+function unknownKey(name: string, model: string): string {
+  const valid = nearestFirst(name, [...MODEL_KEYS.keys(), ...PRICE_KEYS.keys()]).join(', ');
+  return `unknown key "${oneLine(name)}" in [${model}]; valid: ${valid}`;
+}
