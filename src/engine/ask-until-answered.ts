@@ -1,5 +1,5 @@
-import { costUsd } from '../model/cost.ts';
-import { modelName, NO_USAGE } from '../protocol/model.ts';
+import { NO_USAGE } from '../protocol/model.ts';
+import { answerCost, brokenCost } from './answer-cost.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import type { EngineDeps } from './deps.ts';
 import { withMentioned } from './mentioned-calls.ts';
@@ -26,42 +26,39 @@ export async function askUntilAnswered(
     const startedAt = deps.clock.monotonic();
     run.tree.requestSent();
     const answer = await oneAnswer(deps, run, { turn, request });
-    const { price } = await deps.models.facts(request.model);
-    spending.add(answer.usage, price);
+    const cost = await answerCost(deps, request, answer);
+    spending.add(cost);
     if (answer.type === 'finished') {
-      const { provider } = request.model;
       const mayCall = request.toolChoice === 'auto' && answer.reason !== 'content_filter';
       const message = mayCall
         ? withMentioned(deps, run, { message: answer.message, turn })
         : answer.message;
-      const servedBy = answer.servedBy ?? request.model.id;
       journal.record({
         type: 'turn.ended',
         turn,
         message,
-        usage: answer.usage,
-        costUsd: costUsd(answer.usage, price),
+        ...cost,
         reason: answer.reason,
-        model: modelName({ provider, id: servedBy }),
         ms: Math.round(deps.clock.monotonic() - startedAt),
       });
       run.keepAsGiven(message);
       return { kind: 'answered' };
     }
-    const { failure, usage = NO_USAGE } = answer;
+    const { failure } = answer;
+    const used = brokenCost(cost);
     const decision = decideRetry(failure, retries, {
       retries: deps.settings.retries,
       treeRetries: run.tree.retriesLeft,
       random: Math.random(),
     });
     if (!decision.retry || run.signal.aborted) {
-      journal.record({ type: 'turn.failed', turn, failure, usage });
+      journal.record({ type: 'turn.failed', turn, failure, ...used });
       return run.signal.aborted ? { kind: 'stopped' } : { kind: 'failed', failure };
     }
     if (failure.kind !== 'rate_limit') run.tree.retried();
     retries = decision.next;
     const waitMs = Math.round(decision.waitMs);
-    journal.record({ type: 'turn.retried', turn, attempt, failure, waitMs, usage });
+    journal.record({ type: 'turn.retried', turn, attempt, failure, waitMs, ...used });
     if (!(await waitForRetry(deps, run, waitMs))) {
       journal.record({ type: 'turn.failed', turn, failure, usage: NO_USAGE });
       return { kind: 'stopped' };

@@ -53,7 +53,8 @@ export interface ModelChooser {
   }): ResolvedModel | MusterError;
   /** Loads what it takes to understand these wishes, once. Absent: nothing. */
   prepare?(definition: readonly string[]): Promise<void>;
-  facts(model: ResolvedModel): Promise<ModelFacts>;
+  /** `servedBy`: the id under which it has answered, where that may be another model with a price of its own. */
+  facts(model: ResolvedModel, servedBy?: string): Promise<ModelFacts>;
   /**
    * Tokens that each request asks the model for at most, the same as `facts` says; null: none is asked
    * for. Loads nothing: it is needed before the first request goes out.

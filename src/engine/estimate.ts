@@ -10,9 +10,14 @@ const USUAL_OUTPUT = 8_192;
 
 /** Of a text, rather too high: what is not ASCII counts whole. */
 export function estimateTokens(text: string): number {
+  return Math.ceil(tokensIn(text));
+}
+
+/** The same of a piece of one, to be added up. */
+export function tokensIn(text: string): number {
   let wide = 0;
   for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 0x7f) wide += 1;
-  return Math.ceil((text.length - wide) / CHARACTERS_A_TOKEN + wide);
+  return (text.length - wide) / CHARACTERS_A_TOKEN + wide;
 }
 
 /**
@@ -20,9 +25,7 @@ export function estimateTokens(text: string): number {
  * cached), and the model's whole output limit.
  */
 export function expectedUse(state: TaskState, prefix: RequestPrefix, facts: ModelFacts): Amount {
-  let characters = 0;
-  for (const part of prefix.system) characters += part.length;
-  for (const tool of prefix.tools) characters += toolLength(tool);
+  let characters = prefixLength(prefix);
   for (const message of state.conversation.messages) characters += messageLength(message);
   for (const result of state.conversation.results.values()) characters += result.text.length;
   for (const input of state.conversation.queued) characters += input.text.length;
@@ -34,6 +37,20 @@ export function expectedUse(state: TaskState, prefix: RequestPrefix, facts: Mode
       ? 0
       : (input * Math.max(price.input, price.cacheWrite) + output * price.output) / 1e6;
   return { tokens: input + output, costUsd };
+}
+
+/** Of a request as it is sent. */
+export function estimatePrompt(prefix: RequestPrefix, messages: readonly Message[]): number {
+  let characters = prefixLength(prefix);
+  for (const message of messages) characters += messageLength(message);
+  return Math.ceil(characters / CHARACTERS_A_TOKEN);
+}
+
+function prefixLength({ system, tools }: RequestPrefix): number {
+  let length = 0;
+  for (const part of system) length += part.length;
+  for (const tool of tools) length += toolLength(tool);
+  return length;
 }
 
 const toolLengths = new WeakMap<object, number>();

@@ -1,9 +1,13 @@
-import { modelName, type ModelPart } from '../protocol/model.ts';
+import { modelName, type ModelPart, type ModelRequest, type Usage } from '../protocol/model.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import type { EngineDeps } from './deps.ts';
+import { Streamed } from './streamed.ts';
 import type { TaskRun } from './task-run.ts';
 
-export type Answer = Extract<ModelPart, { type: 'finished' | 'failed' }>;
+type LastPart = Extract<ModelPart, { type: 'finished' | 'failed' }>;
+
+/** The end of an answer; `estimated`: what it has used, where the provider did not say. */
+export type Answer = LastPart & { readonly estimated?: Usage };
 
 /** Sends the request once, and reads what comes to its end. Never rejects. */
 export async function oneAnswer(
@@ -12,7 +16,9 @@ export async function oneAnswer(
   { turn, request }: BegunTurn,
 ): Promise<Answer> {
   const task = run.spec.id;
+  const streamed = new Streamed();
   for await (const part of deps.model.stream(request, run.signal)) {
+    streamed.take(part);
     switch (part.type) {
       case 'accepted':
         run.journal.record({ type: 'turn.accepted', turn });
@@ -32,17 +38,22 @@ export async function oneAnswer(
         break;
       case 'finished':
       case 'failed':
-        return part;
+        return withEstimate(part, streamed, request);
       default:
         part satisfies never;
     }
   }
-  return {
-    type: 'failed',
-    failure: {
-      kind: 'malformed',
-      message: `${modelName(request.model)}: the answer ended without an end`,
-      retryable: true,
-    },
-  };
+  const failure = {
+    kind: 'malformed',
+    message: `${modelName(request.model)}: the answer ended without an end`,
+    retryable: true,
+  } as const;
+  return withEstimate({ type: 'failed', failure }, streamed, request);
+}
+
+function withEstimate(part: LastPart, streamed: Streamed, request: ModelRequest): Answer {
+  const isTold = part.type === 'finished' ? part.usageMissing !== true : part.usage !== undefined;
+  if (isTold) return part;
+  const estimated = streamed.estimate(request);
+  return estimated === null ? part : { ...part, estimated };
 }

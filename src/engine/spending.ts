@@ -1,13 +1,5 @@
-import { costUsd } from '../model/cost.ts';
-import {
-  addAmounts,
-  modelName,
-  NOTHING,
-  paidTokens,
-  type Amount,
-  type ModelPrice,
-  type Usage,
-} from '../protocol/model.ts';
+import { addAmounts, modelName, NOTHING, paidTokens, type Amount } from '../protocol/model.ts';
+import type { AnswerCost } from './answer-cost.ts';
 import type { EngineDeps } from './deps.ts';
 import { expectedUse } from './estimate.ts';
 import type { TaskRun } from './task-run.ts';
@@ -16,10 +8,12 @@ import type { TaskRun } from './task-run.ts';
 export class Spending {
   total = NOTHING;
 
-  add(usage: Usage | undefined, price: ModelPrice | null): void {
-    if (usage === undefined) return;
-    const tokens = paidTokens(usage);
-    this.total = addAmounts(this.total, { tokens, costUsd: costUsd(usage, price) ?? 0 });
+  /** Also what is only estimated: it is charged all the same. */
+  add({ usage, costUsd, estimated }: AnswerCost): void {
+    this.total = addAmounts(this.total, { tokens: paidTokens(usage), costUsd: costUsd ?? 0 });
+    if (estimated === undefined) return;
+    const tokens = paidTokens(estimated.usage);
+    this.total = addAmounts(this.total, { tokens, costUsd: estimated.costUsd ?? 0 });
   }
 }
 

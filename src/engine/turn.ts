@@ -1,6 +1,7 @@
 import { askUntilAnswered } from './ask-until-answered.ts';
 import { beginTurn, type ToolChoice } from './begin-turn.ts';
 import type { EngineDeps } from './deps.ts';
+import { bookLostAnswer } from './lost-answer.ts';
 import { expectedAmount, Spending } from './spending.ts';
 import type { TaskRun } from './task-run.ts';
 import type { TurnOutcome } from './turn-outcome.ts';
@@ -15,6 +16,7 @@ export async function runTurn(
   run: TaskRun,
   toolChoice: ToolChoice,
 ): Promise<TurnOutcome> {
+  await bookLostAnswer(deps, run);
   const amount = await expectedAmount(deps, run);
   // Without its slot: who has reserved may need one before it can settle.
   const reserved = await run.budget.reserve(amount, run.signal, () => run.giveSlot());

@@ -69,6 +69,17 @@ export function isOtherVersion(id: string, known: string): boolean {
   return !/^(-(\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest)|[:@].*)$/.test(id.slice(known.length));
 }
 
+/** Whether these name one model, with and without its vendor or a date. */
+export function isSameModel(a: string, b: string): boolean {
+  const [short, long] = [ownName(a), ownName(b)].toSorted((x, y) => x.length - y.length);
+  if (short === undefined || long === undefined) return false;
+  return long.startsWith(short) && !isOtherVersion(long, short);
+}
+
+function ownName(id: string): string {
+  return id.slice(id.lastIndexOf('/') + 1);
+}
+
 interface SteppedRate {
   readonly base: number;
   readonly tiers: readonly { readonly start: number; readonly price: number }[];

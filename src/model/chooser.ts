@@ -1,9 +1,14 @@
 import type { MusterError } from '../base/errors.ts';
 import { modelName, type ModelFacts, type ResolvedModel } from '../protocol/model.ts';
-import { loadKnownIds, modelFacts, NO_FACTS } from './catalogue.ts';
+import { isSameModel, loadKnownIds, modelFacts, NO_FACTS } from './catalogue.ts';
 import { isDisplayName, splitModelWish, type KnownId } from './display-name.ts';
 import { outputLimit } from './output-limits.ts';
 import { resolveForTask, type ModelSetup, type TaskWish } from './resolve.ts';
+
+type ModelId = Pick<ResolvedModel, 'provider' | 'id'>;
+
+/** Models whose facts are kept. */
+const MOST_KEPT = 1000;
 
 /** The choice of models for delegated tasks, with one setup behind it. */
 export interface Chooser {
@@ -14,14 +19,21 @@ export interface Chooser {
   /** Tokens that each request asks the model for at most; null: none is asked for. */
   outputLimit(model: ResolvedModel): number | null;
   /** Never rejects; what is not known is null. */
-  facts(model: ResolvedModel): Promise<ModelFacts>;
+  facts(model: ResolvedModel, servedBy?: string): Promise<ModelFacts>;
 }
 
 export function createChooser(
   setup: ModelSetup,
   { allowOverride }: { readonly allowOverride: boolean },
 ): Chooser {
-  const known = new Map<string, Promise<ModelFacts>>();
+  const looked = new Map<string, Promise<ModelFacts>>();
+  const factsOf = (model: ModelId): Promise<ModelFacts> => {
+    const name = modelName(model);
+    const found = looked.get(name) ?? lookUp(setup, model);
+    // A server may call itself anything, and something else each time.
+    if (looked.size < MOST_KEPT) looked.set(name, found);
+    return found;
+  };
   let knownId: KnownId | null = null;
   return {
     forTask: (wish) =>
@@ -35,22 +47,28 @@ export function createChooser(
       knownId = await loadKnownIds();
     },
     outputLimit(model) {
-      const provider = setup.providers.find(({ name }) => name === model.provider);
+      const { provider, override } = known(setup, model);
       if (provider === undefined) return null;
-      const override = setup.settings.catalogue?.get(modelName(model));
       return override?.outputLimit ?? outputLimit(provider, model.id);
     },
-    facts(model) {
-      const name = modelName(model);
-      const found = known.get(name) ?? lookUp(setup, model);
-      known.set(name, found);
-      return found;
+    async facts(model, servedBy = model.id) {
+      const asked = await factsOf(model);
+      if (isSameModel(model.id, servedBy)) return asked;
+      const served = await factsOf({ provider: model.provider, id: servedBy });
+      // Under a name that nobody knows it is the one that was asked for, as the server calls it.
+      return served.price === null ? asked : served;
     },
   };
 }
 
-async function lookUp(setup: ModelSetup, model: ResolvedModel): Promise<ModelFacts> {
-  const provider = setup.providers.find(({ name }) => name === model.provider);
-  if (provider === undefined) return NO_FACTS;
-  return modelFacts(provider, model.id, setup.settings.catalogue?.get(modelName(model)));
+async function lookUp(setup: ModelSetup, model: ModelId): Promise<ModelFacts> {
+  const { provider, override } = known(setup, model);
+  return provider === undefined ? NO_FACTS : modelFacts(provider, model.id, override);
+}
+
+function known({ providers, settings }: ModelSetup, model: ModelId) {
+  return {
+    provider: providers.find(({ name }) => name === model.provider),
+    override: settings.catalogue?.get(modelName(model)),
+  };
 }

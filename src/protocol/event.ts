@@ -60,6 +60,25 @@ export interface EndReason {
 export const NOTICE_LEVELS = ['info', 'warning', 'error'] as const;
 export type NoticeLevel = (typeof NOTICE_LEVELS)[number];
 
+/** What an answer that ended without the provider's usage has used, as far as can be told from outside. */
+export interface EstimatedUse {
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+}
+
+/** What an answer has used; the optional fields are not in older logs, nor where nothing was used. */
+export interface Used {
+  /** The provider's own; nothing where it gave none. */
+  readonly usage: Usage;
+  /** `provider/id` of the one that answered. */
+  readonly model?: string;
+  /** Null: no price is known. */
+  readonly costUsd?: number | null;
+  /** Where the price is from. */
+  readonly pricedBy?: string;
+  readonly estimated?: EstimatedUse;
+}
+
 export type EventBody =
   | { readonly type: 'task.created'; readonly spec: TaskSpec }
   /** An owner took the log, first or after another one. */
@@ -99,32 +118,28 @@ export type EventBody =
     }
   /** The first byte of the answer arrived: what the request held is delivered. */
   | { readonly type: 'turn.accepted'; readonly turn: number }
-  | {
+  | (Used & {
       readonly type: 'turn.retried';
       readonly turn: number;
+      /** From 1; 0: it was asked by a process that died before the answer ended. */
       readonly attempt: number;
       readonly failure: ModelFailure;
       readonly waitMs: number;
-      /** What the broken answer cost, as far as the provider said. */
-      readonly usage: Usage;
-    }
-  | {
+    })
+  | (Used & {
       readonly type: 'turn.ended';
       readonly turn: number;
       readonly message: AssistantMessage;
-      readonly usage: Usage;
       readonly costUsd: number | null;
       readonly reason: FinishReason;
-      /** `provider/id` of the one that answered. */
       readonly model: string;
       readonly ms: number;
-    }
-  | {
+    })
+  | (Used & {
       readonly type: 'turn.failed';
       readonly turn: number;
       readonly failure: ModelFailure;
-      readonly usage: Usage;
-    }
+    })
   /** The intent of a call; durable before an effect. `tool` is canonical. */
   | {
       readonly type: 'call.started';

@@ -137,13 +137,15 @@ export type ModelPart =
   | { readonly type: 'reasoning_delta'; readonly text: string }
   /** A call has begun; its arguments are not whole yet and nothing may run. */
   | { readonly type: 'tool_call_started'; readonly id: string; readonly name: string }
-  /** A sign of life without content (ping, an unknown event). */
-  | { readonly type: 'ping' }
+  /** A sign of life: a ping, an unknown event, or a piece of a call's arguments. */
+  | { readonly type: 'ping'; readonly argumentText?: string }
   /** Last on success: the whole answer. */
   | {
       readonly type: 'finished';
       readonly message: AssistantMessage;
       readonly usage: Usage;
+      /** The server said nothing of usage, and `usage` is nothing. */
+      readonly usageMissing?: true;
       readonly reason: FinishReason;
       /** The model that answered, where the provider names one. */
       readonly servedBy?: string;

@@ -4,8 +4,9 @@ import { applyToBelongings, noBelongings, type Belongings } from './belongings.t
 import { applyToConversation, emptyConversation, type Conversation } from './conversation.ts';
 import type { EndReason, TaskEvent } from './event.ts';
 import { applyToInbox, emptyInbox, isParked, type InboxState } from './inbox-state.ts';
+import { addToLedger, knownCost, totalUse, type Ledger } from './ledger.ts';
 import { messageText, toolCalls } from './message.ts';
-import { addUsage, NO_USAGE, type FinishReason, type Usage } from './model.ts';
+import { modelName, NO_USAGE, type FinishReason, type Usage } from './model.ts';
 import type { TaskStatus } from './result.ts';
 import { applyToStint, startStint, type Stint } from './stint.ts';
 import type { TaskSpec } from './task.ts';
@@ -20,14 +21,21 @@ export interface TaskState extends Belongings, InboxState {
   readonly conversation: Conversation;
   stint: Stint;
   /** A request that was begun and has no outcome: after a crash it is sent again as it was. */
-  openTurn: { readonly turn: number; readonly toolChoice: 'auto' | 'none' } | null;
+  openTurn: {
+    readonly turn: number;
+    readonly toolChoice: 'auto' | 'none';
+    /** Whether an answer to it has begun. */
+    readonly accepted: boolean;
+  } | null;
   /** How the newest answer ended; null once a request went out after it. */
   answer: { readonly reason: FinishReason; readonly text: string } | null;
   /** Answers that ended. */
   turns: number;
+  /** The provider's own, of all answers. What is only estimated stands in the ledger alone. */
   usage: Usage;
-  /** Null once an answer came for which no price is known. */
+  /** Of that; null once an answer came for which no price is known. */
   costUsd: number | null;
+  ledger: Ledger;
   /** Calls that ran, by canonical tool name. */
   readonly toolCounts: Map<string, number>;
   /** Names of the calls under way, by call id. */
@@ -87,6 +95,7 @@ export function initialState(first: TaskEvent): TaskState {
     turns: 0,
     usage: NO_USAGE,
     costUsd: 0,
+    ledger: [],
     toolCounts: new Map(),
     runningCalls: new Map(),
     unknownCalls: new Map(),
@@ -167,15 +176,17 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.startedAt ??= event.ts;
       return;
     case 'turn.started':
-      state.openTurn = { turn: event.turn, toolChoice: event.toolChoice };
+      state.openTurn = { turn: event.turn, toolChoice: event.toolChoice, accepted: false };
       state.answer = null;
       state.activity = { kind: 'connecting' };
       return;
     case 'turn.accepted':
+      if (state.openTurn !== null) state.openTurn = { ...state.openTurn, accepted: true };
       state.activity = { kind: 'streaming' };
       return;
     case 'turn.retried':
-      state.usage = addUsage(state.usage, event.usage);
+      if (state.openTurn !== null) state.openTurn = { ...state.openTurn, accepted: false };
+      addUsed(state, event);
       state.activity = { kind: 'waiting_to_retry', because: event.failure.message };
       return;
     case 'turn.ended':
@@ -183,7 +194,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       return;
     case 'turn.failed':
       state.openTurn = null;
-      state.usage = addUsage(state.usage, event.usage);
+      addUsed(state, event);
       state.activity = { kind: 'idle' };
       return;
     case 'call.started':
@@ -258,14 +269,22 @@ function applyAnswer(state: TaskState, event: Extract<TaskEvent, { type: 'turn.e
   state.openTurn = null;
   state.turns = event.turn;
   if (!state.models.includes(event.model)) state.models.push(event.model);
-  state.usage = addUsage(state.usage, event.usage);
-  state.costUsd =
-    state.costUsd === null || event.costUsd === null ? null : state.costUsd + event.costUsd;
+  addUsed(state, event);
   const text = messageText(event.message);
   if (text.trim() !== '') state.lastText = text;
   state.answer = { reason: event.reason, text };
   state.activity = { kind: 'idle' };
   if (toolCalls(event.message).length === 0) showWaiting(state);
+}
+
+function addUsed(
+  state: TaskState,
+  event: Extract<TaskEvent, { type: 'turn.ended' | 'turn.retried' | 'turn.failed' }>,
+): void {
+  state.ledger = addToLedger(state.ledger, event, modelName(state.spec.model));
+  const reported = totalUse(state.ledger, { isEstimated: false });
+  state.usage = reported.usage;
+  state.costUsd = knownCost(reported);
 }
 
 function showWaiting(state: TaskState): void {

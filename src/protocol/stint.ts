@@ -1,6 +1,6 @@
 import { messageText, toolCalls } from './message.ts';
-import type { TaskEvent } from './event.ts';
-import { addAmounts, NOTHING, paidTokens, type Amount, type Usage } from './model.ts';
+import type { TaskEvent, Used } from './event.ts';
+import { addAmounts, NOTHING, paidTokens, type Amount } from './model.ts';
 
 /** A limit that was hit: for the event, the error and whoever reads them. */
 export interface LimitHit {
@@ -78,10 +78,10 @@ export function applyToStint(stint: Stint, event: TaskEvent, before: number): vo
       return;
     case 'turn.retried':
     case 'turn.failed':
-      spend(stint, event.usage, 0);
+      spend(stint, event);
       return;
     case 'turn.ended': {
-      spend(stint, event.usage, event.costUsd ?? 0);
+      spend(stint, event);
       const { message } = event;
       const isEmpty = toolCalls(message).length === 0 && messageText(message).trim() === '';
       stint.emptyAnswers = isEmpty ? stint.emptyAnswers + 1 : 0;
@@ -104,6 +104,10 @@ export function applyToStint(stint: Stint, event: TaskEvent, before: number): vo
   }
 }
 
-function spend(stint: Stint, usage: Usage, costUsd: number): void {
-  stint.spent = addAmounts(stint.spent, { tokens: paidTokens(usage), costUsd });
+/** What is only estimated counts too: it is charged all the same. */
+function spend(stint: Stint, { usage, costUsd, estimated }: Used): void {
+  stint.spent = addAmounts(stint.spent, { tokens: paidTokens(usage), costUsd: costUsd ?? 0 });
+  if (estimated === undefined) return;
+  const tokens = paidTokens(estimated.usage);
+  stint.spent = addAmounts(stint.spent, { tokens, costUsd: estimated.costUsd ?? 0 });
 }

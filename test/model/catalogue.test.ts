@@ -1,8 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { CATALOGUE, isOtherVersion, modelFacts, NO_FACTS } from '../../src/model/catalogue.ts';
+import {
+  CATALOGUE,
+  isOtherVersion,
+  isSameModel,
+  modelFacts,
+  NO_FACTS,
+} from '../../src/model/catalogue.ts';
 import { costUsd } from '../../src/model/cost.ts';
+import { createChooser } from '../../src/model/chooser.ts';
 import { VENDORS } from '../../src/model/defaults.ts';
+import { discoverProviders } from '../../src/model/providers.ts';
 import { TIERS } from '../../src/protocol/model.ts';
 
 const OPENROUTER = {
@@ -128,4 +136,38 @@ test('cost', () => {
   const price = { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25, ...source };
   expect(costUsd(usage, price)).toBeCloseTo(1 + 0.5 + 0.2 + 0.5, 10);
   expect(costUsd(usage, null)).toBeNull();
+});
+
+test.each([
+  ['claude-sonnet-5', 'claude-sonnet-5-20260101', true],
+  ['gpt-5.4-2026-03-05', 'gpt-5.4', true],
+  ['openai/gpt-5', 'gpt-5-2025-08-07', true],
+  ['gpt-5', 'gpt-5', true],
+  ['gpt-5', 'gpt-5-mini', false],
+  ['gemini-flash-latest', 'gemini-3.8-flash', false],
+  ['auto', 'claude-sonnet-5', false],
+])('%s and %s are one model: %j', (a, b, same) => {
+  expect(isSameModel(a, b)).toBe(same);
+  expect(isSameModel(b, a)).toBe(same);
+});
+
+test('an answer of another model than the one asked for has the price of that one', async () => {
+  const settings = {
+    providers: { openai: { apiKeyEnv: 'OPENAI_API_KEY' } },
+    catalogue: new Map([
+      ['openai/mine', { price: { input: 9, output: 9, cacheRead: 9, cacheWrite: 9 } }],
+    ]),
+  };
+  const providers = discoverProviders(settings, { OPENAI_API_KEY: 'k' });
+  const chooser = createChooser({ settings, providers }, { allowOverride: true });
+  const priceOf = async (id: string, servedBy?: string) =>
+    (await chooser.facts({ provider: 'openai', id, chain: [] }, servedBy)).price?.input ?? null;
+  expect(await priceOf('gpt-6-sol')).toBe(2);
+  expect(await priceOf('gpt-6-sol', 'gpt-6-sol-2026-01-01')).toBe(2);
+  expect(await priceOf('gpt-5', 'gpt-6-sol')).toBe(2);
+  expect(await priceOf('gpt-6-sol', 'whatever the server calls it')).toBe(2);
+  expect(await priceOf('mine', 'whatever the server calls it')).toBe(9);
+  expect(await priceOf('gpt-6-sol', 'mine')).toBe(9);
+  expect(await priceOf('nobody-knows', 'gpt-6-sol')).toBe(2);
+  expect(await priceOf('nobody-knows', 'nobody-knows-either')).toBe(null);
 });

@@ -73,7 +73,7 @@ export class Answer {
         return this.startCall(part.id, part.toolName, part.providerMetadata);
       case 'tool-input-delta':
         this.growCall(part.id, part.delta);
-        return PING;
+        return { type: 'part', part: { type: 'ping', argumentText: part.delta } };
       case 'tool-call':
         return this.endCall(part);
       case 'response-metadata':
@@ -180,6 +180,7 @@ export class Answer {
       type: 'finished',
       message: { role: 'assistant', content },
       usage: toUsage(usage),
+      ...(isMissing(usage) ? { usageMissing: true } : {}),
       reason: finishReason(reason.unified, content),
       ...(this.servedBy === undefined ? {} : { servedBy: this.servedBy }),
     };
@@ -263,6 +264,10 @@ function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
     cacheWrite,
     reasoning: count(outputTokens.reasoning),
   };
+}
+
+function isMissing({ inputTokens, outputTokens }: LanguageModelV4Usage): boolean {
+  return inputTokens.total === undefined && outputTokens.total === undefined;
 }
 
 /** A server says what it likes, and what is less than nothing would lift a budget. */

@@ -1,0 +1,37 @@
+import { answerCost, brokenCost } from './answer-cost.ts';
+import type { EngineDeps } from './deps.ts';
+import { Spending } from './spending.ts';
+import { Streamed } from './streamed.ts';
+import type { TaskRun } from './task-run.ts';
+
+/**
+ * Books what an answer has used that had begun when the process died that asked for it: the provider
+ * charges for it, and nobody heard its end. How much of it came is not known; its prompt is.
+ */
+export async function bookLostAnswer(deps: EngineDeps, run: TaskRun): Promise<void> {
+  const { journal, state, spec, prefix } = run;
+  if (state.openTurn?.accepted !== true) return;
+  const { turn } = state.openTurn;
+  const streamed = new Streamed();
+  streamed.take({ type: 'accepted' });
+  const failure = {
+    kind: 'cancelled',
+    message: 'the process that asked ended before the answer did',
+    retryable: true,
+  } as const;
+  const estimated = streamed.estimate({ prefix, messages: state.conversation.messages });
+  const answer = { type: 'failed', failure, ...(estimated === null ? {} : { estimated }) } as const;
+  const cost = await answerCost(deps, { model: spec.model }, answer);
+  run.signal.throwIfAborted();
+  const spending = new Spending();
+  spending.add(cost);
+  run.budget.recover(spending.total);
+  journal.record({
+    type: 'turn.retried',
+    turn,
+    attempt: 0,
+    failure,
+    waitMs: 0,
+    ...brokenCost(cost),
+  });
+}
