@@ -7,7 +7,6 @@ import { Engine } from '../engine/engine.ts';
 import { Inbox } from '../engine/inbox.ts';
 import { MAIN_AGENT } from '../engine/main-agent.ts';
 import { createChooser } from '../model/chooser.ts';
-import { withConcurrency } from '../model/concurrency.ts';
 import { createModelPort } from '../model/connect.ts';
 import { OFFLINE, resolveMain } from '../model/resolve.ts';
 import { discoverModels } from '../model/setup.ts';
@@ -65,6 +64,11 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
   const deadlines = new Deadlines(systemClock);
   const setup = await discoverModels(modelSettings(loaded), environment, fetch);
   const main = resolveMain(setup, { agent: MAIN_AGENT, prompt: '' });
+  const admitted = admit(
+    { maxParallel: config.taskTool.maxParallel, maxConcurrent: config.provider.maxConcurrent },
+    openFileLimit(),
+  );
+  if (admitted.notice !== null) onNotice(admitted.notice);
   const models = createModelPort({
     fetch,
     clock: systemClock,
@@ -72,6 +76,10 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     version: VERSION,
     providers: setup.providers,
     limits: connectLimits(config),
+    admission: {
+      maxConcurrent: admitted.maxConcurrent,
+      requestsPerMinute: config.provider.requestsPerMinute,
+    },
     others: { [OFFLINE]: loadOffline },
   });
   // What the first request needs loads while the agents are read.
@@ -99,11 +107,6 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
       ? openMemoryStore({ redact })
       : openDataDir({ dataDir: directory, durability, redact });
   const router = new EventRouter((thrown) => onNotice(`a listener broke: ${errorMessage(thrown)}`));
-  const admitted = admit(
-    { maxParallel: config.taskTool.maxParallel, maxConcurrent: config.provider.maxConcurrent },
-    openFileLimit(),
-  );
-  if (admitted.notice !== null) onNotice(admitted.notice);
   const { kind } = config.sandbox;
   const keepsRecords = options.log !== false;
   const sandbox = sandboxOf({ ...place, kind, roots, dataDir: directory, keepsRecords });
@@ -121,7 +124,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     store,
     redactBytes: createStreamRedactor({ secrets }),
     redact,
-    model: withConcurrency(models, admitted.maxConcurrent),
+    model: models,
     models: createChooser(setup, { allowOverride: config.taskTool.allowModelOverride }),
     tools: builtinTools(),
     agents: { refresh: () => agents.refresh(), agents: () => agents.discovered.agents },

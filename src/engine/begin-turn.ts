@@ -37,6 +37,7 @@ export function beginTurn(
     ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
     ...(spec.agent.effort === undefined ? {} : { effort: spec.agent.effort }),
     cacheKey: `${spec.root}:${spec.agent.name}`,
+    lane: { tree: run.tree.id, background: run.isBackground },
   };
   return { turn, request };
 }

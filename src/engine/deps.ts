@@ -100,6 +100,8 @@ export interface EngineDeps {
   sandboxed(): Promise<boolean>;
   /** Holds the commands of tasks. */
   readonly sandbox: Sandbox;
+  /** Bytes that this process can still get; 0: not known. Default: as the system says. */
+  readonly availableMemory?: () => number;
   /** What tasks ask people. */
   readonly inbox: Inbox;
   /** Each event once it is written; `tree`: the id of the task at the top here, `state`: the fold with it. */

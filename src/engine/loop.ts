@@ -177,8 +177,13 @@ async function gatherEnds(deps: EngineDeps, run: TaskRun): Promise<void> {
 function limitWallTime(run: TaskRun): void {
   const { wallMs } = run.spec.limits;
   if (wallMs === null) return;
-  const order = limitOrder(`the limit task_wall_seconds = ${wallMs / 1000} is reached`);
+  const order = () =>
+    limitOrder(`the limit task_wall_seconds = ${wallMs / 1000} is reached${whileHeld(run)}`);
   run.stopAfter(Math.max(0, wallMs - run.state.stint.workedMs), order);
+}
+
+function whileHeld({ state: { activity } }: TaskRun): string {
+  return activity.kind === 'held' ? ` while it waited for ${activity.because}` : '';
 }
 
 /** Stopped by an order; or failed, where what aborted it is none. */

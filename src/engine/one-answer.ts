@@ -9,7 +9,10 @@ type LastPart = Extract<ModelPart, { type: 'finished' | 'failed' }>;
 /** The end of an answer; `estimated`: what it has used, where the provider did not say. */
 export type Answer = LastPart & { readonly estimated?: Usage };
 
-/** Sends the request once, and reads what comes to its end. Never rejects. */
+/**
+ * Sends the request once, and reads what comes to its end. Never rejects. While a rate limit holds it
+ * back the task has no slot, and takes one again before the request goes out.
+ */
 export async function oneAnswer(
   deps: EngineDeps,
   run: TaskRun,
@@ -17,9 +20,21 @@ export async function oneAnswer(
 ): Promise<Answer> {
   const task = run.spec.id;
   const streamed = new Streamed();
+  let isHoldTold = false;
   for await (const part of deps.model.stream(request, run.signal)) {
     streamed.take(part);
     switch (part.type) {
+      case 'held':
+        if (!isHoldTold) {
+          const { because, untilMs } = part;
+          run.journal.record({ type: 'turn.held', turn, because, untilMs });
+        }
+        isHoldTold = true;
+        run.giveSlot();
+        break;
+      case 'admitted':
+        if (!(await hasSlot(run))) return stopped(request);
+        break;
       case 'accepted':
         run.journal.record({ type: 'turn.accepted', turn });
         // Loaded while the answer streams in; asked for again when it has ended.
@@ -56,4 +71,19 @@ function withEstimate(part: LastPart, streamed: Streamed, request: ModelRequest)
   if (isTold) return part;
   const estimated = streamed.estimate(request);
   return estimated === null ? part : { ...part, estimated };
+}
+
+async function hasSlot(run: TaskRun): Promise<boolean> {
+  try {
+    await run.takeSlot();
+    return true;
+  } catch {
+    // It rejects only when the task is stopped, which the caller tells by the signal.
+    return false;
+  }
+}
+
+function stopped({ model }: BegunTurn['request']): Answer {
+  const message = `${modelName(model)}: stopped before the request was sent`;
+  return { type: 'failed', failure: { kind: 'cancelled', message, retryable: false } };
 }

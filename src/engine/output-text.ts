@@ -1,3 +1,4 @@
+import { clockTime } from '../base/local-time.ts';
 import { exactLine, terminalText } from '../base/terminal-text.ts';
 import type { TaskEvent } from '../protocol/event.ts';
 import { answerText } from '../protocol/inbox-state.ts';
@@ -33,6 +34,12 @@ function textOf(event: TaskEvent): string | null {
     case 'turn.retried':
     case 'turn.failed':
       return `… ${event.failure.message}\n`;
+    case 'turn.held': {
+      const until = event.untilMs === null ? '' : ` until ${clockTime(event.untilMs)}`;
+      return `… waiting for ${firstLine(event.because)}${until}\n`;
+    }
+    case 'task.held':
+      return `… waiting for ${firstLine(event.because)}\n`;
     case 'notified':
       return `· ${event.message}\n`;
     case 'warning':

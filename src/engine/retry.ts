@@ -3,8 +3,6 @@ import type { ModelFailure } from '../protocol/model.ts';
 export interface RetryState {
   /** Failed tries of this request that count, rate limits left out. */
   readonly failures: number;
-  /** Rate-limit answers in a row. */
-  readonly rateLimits: number;
 }
 
 export type RetryDecision =
@@ -20,7 +18,7 @@ export interface RetryOptions {
   readonly random: number;
 }
 
-export const NO_FAILURES: RetryState = { failures: 0, rateLimits: 0 };
+export const NO_FAILURES: RetryState = { failures: 0 };
 
 const FIRST_WAIT_MS = 500;
 const LEAST_WAIT_MS = 100;
@@ -30,7 +28,8 @@ const LONGEST_RETRY_AFTER_MS = 60_000;
 
 /**
  * Whether and when a failed request is sent again: exponential backoff with full jitter, and not
- * before Retry-After. A rate limit suspends and does not count; the task's own wall limit ends it.
+ * before Retry-After. A rate limit does not count, and is not waited for here: the request is held
+ * when it is sent again, until the task's own wall limit ends it.
  */
 export function decideRetry(
   failure: ModelFailure,
@@ -38,15 +37,11 @@ export function decideRetry(
   { retries, treeRetries, random }: RetryOptions,
 ): RetryDecision {
   if (!failure.retryable) return { retry: false };
+  if (failure.kind === 'rate_limit') return { retry: true, waitMs: 0, next: state };
   const asked = failure.retryAfterMs ?? 0;
-  if (failure.kind === 'rate_limit') {
-    // Those that were told the same moment must not all come back at it.
-    const waitMs = Math.max(asked * (1 + random / 10), backoff(state.rateLimits, random));
-    return { retry: true, waitMs, next: { ...state, rateLimits: state.rateLimits + 1 } };
-  }
   if (state.failures >= retries || treeRetries <= 0) return { retry: false };
   const waitMs = Math.max(Math.min(asked, LONGEST_RETRY_AFTER_MS), backoff(state.failures, random));
-  return { retry: true, waitMs, next: { failures: state.failures + 1, rateLimits: 0 } };
+  return { retry: true, waitMs, next: { failures: state.failures + 1 } };
 }
 
 function backoff(step: number, random: number): number {

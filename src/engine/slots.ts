@@ -11,11 +11,18 @@ interface Waiter {
  * children gives its slot back, so that a full tree of waiting parents can't deadlock.
  */
 export class Slots {
+  private readonly size: number;
   private free: number;
   private readonly waiting: Waiter[] = [];
 
   constructor(size: number) {
+    this.size = size;
     this.free = size;
+  }
+
+  /** Whether nobody has one. */
+  get idle(): boolean {
+    return this.free === this.size;
   }
 
   /** Whether a new task would have to queue now. */

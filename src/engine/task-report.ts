@@ -1,3 +1,4 @@
+import { clockTime } from '../base/local-time.ts';
 import { formatDuration, oneLine, plural } from '../base/text.ts';
 import { NO_USAGE, paidTokens } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
@@ -19,7 +20,7 @@ export function runningReport(state: TaskState, now: number): string {
   const { id } = state.spec;
   const last = state.lastText.trim().slice(-SHOWN_LENGTH).split('\n').slice(-SHOWN_LINES);
   return [
-    ...facts(state, state.status === 'queued' ? 'queued: it waits for a slot' : doing(state)),
+    ...facts(state, state.status === 'queued' ? queuedFor(state) : doing(state)),
     `Duration: ${Math.floor((state.stint.workedMs + now - state.stint.since) / 1000)} s so far`,
     ...(state.lastText.trim() === '' ? [] : ['', 'Last lines:', ...last]),
     '',
@@ -47,6 +48,10 @@ export function endOutput(state: TaskState, said: string, reader: TaskState): To
   return failed
     ? { text, told, error: state.end?.error?.code ?? 'INTERNAL_ERROR' }
     : { text, told };
+}
+
+function queuedFor(state: TaskState): string {
+  return `queued: ${activityText(state) ?? 'it waits for a slot'}`;
 }
 
 function doing(state: TaskState): string {
@@ -80,6 +85,8 @@ export function activityText({
       return 'its model answers';
     case 'waiting_to_retry':
       return `waiting to try again: ${oneLine(activity.because)}`;
+    case 'held':
+      return heldText(activity);
     case 'tools':
       return [...new Set(activity.running), ...asking(activity.asking)].join(', ');
     case 'waiting_for_children':
@@ -87,6 +94,18 @@ export function activityText({
     default:
       return activity satisfies never;
   }
+}
+
+/** What is waited for, and until when: `waiting for the rate limit of openai until 17:05:09`. */
+function heldText({
+  because,
+  untilMs,
+}: {
+  readonly because: string;
+  readonly untilMs: number | null;
+}): string {
+  const until = untilMs === null ? '' : ` until ${clockTime(untilMs)}`;
+  return `waiting for ${oneLine(because)}${until}`;
 }
 
 function asking(tools: readonly string[]): readonly string[] {

@@ -14,8 +14,8 @@ import type { EngineDeps } from './deps.ts';
 import { fileMemory } from './file-stamps.ts';
 import type { Journal } from './journal.ts';
 import { RightsInForce } from './rights-in-force.ts';
-import type { Slot } from './slots.ts';
 import { orderForChild, stopOrder, type StopOrder } from './stop.ts';
+import { TaskSlot } from './task-slot.ts';
 import type { Tree } from './tree.ts';
 
 export interface TaskRunParts {
@@ -56,9 +56,7 @@ export class TaskRun {
   private readonly deps: EngineDeps;
   private readonly given: TaskSpec | null;
   private readonly recorded: TaskSpec;
-  private slot: Slot | null = null;
-  private takingSlot: Promise<void> | null = null;
-  private hadSlot: boolean;
+  private readonly slot: TaskSlot;
   private newest: ReadonlyMap<string, ToolCallPart> = new Map();
   private readonly detaching = deferred<void>();
   private waker = deferred<void>();
@@ -91,7 +89,12 @@ export class TaskRun {
     if (this.state.end === null) this.budget.recover(this.state.stint.spent);
     this.files = fileMemory(this.journal.state, parts.tree.stamps);
     this.shells = new BackgroundShells(deps, this);
-    this.hadSlot = this.journal.state.startedAt !== null;
+    this.slot = new TaskSlot({
+      tree: parts.tree,
+      signal: this.signal,
+      hadSlot: this.journal.state.startedAt !== null,
+      record: (event) => this.journal.record(event),
+    });
     this.foreignUpTo = parts.foreignUpTo ?? -1;
     parts.parent?.children.add(this);
     parts.tree.join(this);
@@ -163,6 +166,13 @@ export class TaskRun {
   /** Whether no request follows: its end is decided, it is in its last turn, or told to stop. */
   get isEnding(): boolean {
     return this.isAtEnd || this.state.stint.lastTurn || this.signal.aborted;
+  }
+
+  /** Whether nobody waits for it: it, or one that it works for, is in the background. */
+  get isBackground(): boolean {
+    const { parent } = this;
+    if (parent === null) return false;
+    return parent.state.children.get(this.spec.id)?.background === true || parent.isBackground;
   }
 
   /** Something that it ran did not stop when told: a stop of it is a kill. */
@@ -248,9 +258,9 @@ export class TaskRun {
     return calls.map((call) => this.newest.get(call.id) ?? call);
   }
 
-  /** Ends the task with `order` when `ms` have passed. */
-  stopAfter(ms: number, order: StopOrder): void {
-    this.wall = this.deps.deadlines.after(ms, () => this.stop(order));
+  /** Ends the task with what `order` gives when `ms` have passed. */
+  stopAfter(ms: number, order: () => StopOrder): void {
+    this.wall = this.deps.deadlines.after(ms, () => this.stop(order()));
   }
 
   /**
@@ -258,24 +268,12 @@ export class TaskRun {
    * message at a time: they wait for the same slot. Rejects when stopped meanwhile.
    */
   async takeSlot(): Promise<void> {
-    if (this.slot !== null) return;
-    this.takingSlot ??= this.acquireSlot();
-    await this.takingSlot;
-  }
-
-  private async acquireSlot(): Promise<void> {
-    try {
-      this.slot = await this.tree.slots.acquire(this.signal, { resuming: this.hadSlot });
-      this.hadSlot = true;
-    } finally {
-      this.takingSlot = null;
-    }
+    await this.slot.take();
   }
 
   /** For as long as the task waits for children, a person or a rate limit. */
   giveSlot(): void {
-    this.slot?.release();
-    this.slot = null;
+    this.slot.give();
   }
 
   /** Agent names from the main agent down to this one. */

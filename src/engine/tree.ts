@@ -1,12 +1,13 @@
 import { Budget } from './budget.ts';
-import type { EngineSettings } from './deps.ts';
+import type { EngineDeps, EngineSettings } from './deps.ts';
 import { FileStamps } from './file-stamps.ts';
 import type { Inbox, OnAsk, WaitingQuestion } from './inbox.ts';
 import type { LimitHit } from '../protocol/stint.ts';
 import { Slots } from './slots.ts';
 import { Standstill } from './standstill.ts';
+import { StartGate } from './start-gate.ts';
 
-export interface TreeParts {
+export interface TreeParts extends Pick<EngineDeps, 'clock' | 'deadlines' | 'availableMemory'> {
   readonly settings: EngineSettings;
   readonly inbox: Inbox;
 }
@@ -24,6 +25,7 @@ export class Tree {
   /** The id of the task at its top here. */
   readonly id: string;
   readonly slots: Slots;
+  readonly startGate: StartGate;
   readonly budget: Budget;
   readonly stamps = new FileStamps();
   /** What happens to its questions. */
@@ -38,14 +40,23 @@ export class Tree {
   private requests = 0;
   private retries = 0;
 
-  constructor(id: string, { settings, inbox }: TreeParts) {
+  constructor(id: string, parts: TreeParts) {
+    const { settings, inbox, clock, deadlines } = parts;
     this.id = id;
     this.onAsk = inbox.onAsk;
     this.standstill = new Standstill({
       isWaitedFor: () => this.onAsk === 'park' && inbox.open(id).length > 0,
       onStandstill: () => this.park(inbox.open(id)),
     });
-    this.slots = new Slots(settings.maxParallel);
+    const slots = new Slots(settings.maxParallel);
+    this.slots = slots;
+    const { availableMemory = () => process.availableMemory() } = parts;
+    this.startGate = new StartGate({
+      clock,
+      deadlines,
+      availableMemory,
+      isIdle: () => slots.idle,
+    });
     this.maxTasks = settings.maxTasks;
     const { treeTokens, treeCostUsd } = settings;
     this.budget = new Budget(

@@ -3,6 +3,7 @@ import type { ModelPart, ModelPort, ModelRequest } from '../protocol/model.ts';
 import type { AdapterDeps } from './adapters/adapter.ts';
 import type { Dialect } from './adapters/dialect.ts';
 import type { Protocol } from './endpoints.ts';
+import type { LimiterSettings } from './limiter/allowance.ts';
 import type { ConfiguredProvider } from './providers.ts';
 import { withWatchdog, type LivenessLimits } from './watchdog.ts';
 
@@ -15,6 +16,8 @@ export interface ConnectLimits extends LivenessLimits {
 export interface ConnectDeps extends AdapterDeps {
   readonly providers: readonly ConfiguredProvider[];
   readonly limits: ConnectLimits;
+  /** Of each base URL and key. */
+  readonly admission: LimiterSettings;
   /** Models that need no network, by provider name (`offline`); loaded at their first request. */
   readonly others?: Readonly<Record<string, () => Promise<ModelPort>>>;
 }
@@ -68,13 +71,16 @@ async function open(name: string, deps: ConnectDeps): Promise<ModelPort> {
   if (other !== undefined) return other();
   const provider = deps.providers.find((one) => one.name === name);
   if (provider === undefined) throw new Error('no such provider is configured');
-  const [{ createAdapter }, dialect] = await Promise.all([
+  const [{ createAdapter }, { limiterOf }, dialect] = await Promise.all([
     import('./adapters/adapter.ts'),
+    import('./limiter/limiters.ts'),
     loadDialect(provider.protocol),
   ]);
   const { limits } = deps;
   const firstTokenMs = provider.isPrivate ? limits.privateFirstTokenMs : limits.firstTokenMs;
-  return withWatchdog(createAdapter(dialect, provider, deps), { ...limits, firstTokenMs }, deps);
+  const limiter = limiterOf(provider, deps.admission, deps);
+  const watched = { clock: deps.clock, deadlines: deps.deadlines, limiter };
+  return withWatchdog(createAdapter(dialect, provider, deps), { ...limits, firstTokenMs }, watched);
 }
 
 /** Only the package of the provider in use is ever loaded. */

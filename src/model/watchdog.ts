@@ -3,8 +3,11 @@ import type { Clock } from '../base/clock.ts';
 import type { Deadline, Deadlines } from '../base/deadlines.ts';
 import { formatDuration } from '../base/text.ts';
 import { modelName, type ModelFailure, type ModelPart, type ModelPort } from '../protocol/model.ts';
-import type { TrafficObserver } from '../sys/http-types.ts';
 import type { WireModelPort } from './adapters/adapter.ts';
+import type { WireObserver } from './adapters/endpoint-fetch.ts';
+import type { ResponseHeaders } from './limiter/limit-headers.ts';
+import type { Limiter } from './limiter/limiter.ts';
+import type { Permit } from './limiter/permit.ts';
 
 /** `[liveness]`, in milliseconds. */
 export interface LivenessLimits {
@@ -16,6 +19,15 @@ export interface LivenessLimits {
   readonly streamIdleMs: number;
 }
 
+const CANCELLED: ModelPart = {
+  type: 'failed',
+  failure: {
+    kind: 'cancelled',
+    message: 'cancelled before the request was sent',
+    retryable: false,
+  },
+};
+
 /** Signs of life without content are believed for this long. */
 const LONGEST_WITHOUT_CONTENT_MS = 600_000;
 
@@ -23,6 +35,8 @@ export interface WatchdogDeps {
   readonly clock: Clock;
   /** Shared: one timer serves all streams of the process. */
   readonly deadlines: Deadlines;
+  /** Lets requests go; what it holds is not watched yet. Default: all go at once. */
+  readonly limiter?: Limiter;
 }
 
 type Limit = NonNullable<ModelFailure['limit']>;
@@ -37,20 +51,32 @@ export function withWatchdog(
   limits: LivenessLimits,
   deps: WatchdogDeps,
 ): ModelPort {
+  const { limiter } = deps;
   return {
+    // One generator for both: each that parts pass through costs with each of them.
     async *stream(request, signal) {
+      let permit: Permit | null = null;
+      if (limiter !== undefined) {
+        permit = limiter.enter(request) ?? (yield* limiter.wait(request, signal));
+        if (permit === null) {
+          yield CANCELLED;
+          return;
+        }
+      }
       const controller = new AbortController();
       const release = onAbort(signal, () => controller.abort(signal.reason));
-      const watch = new Watch(limits, deps, () => controller.abort());
+      const watch = new Watch({ limits, deps, permit, end: () => controller.abort() });
       try {
         for await (const part of port.stream(request, controller.signal, watch)) {
           watch.saw(part);
+          permit?.saw(part);
           yield part.type === 'failed' && watch.expired !== null
             ? { ...part, failure: timeout(modelName(request.model), watch.expired) }
             : part;
         }
       } finally {
         watch.stop();
+        permit?.leave();
         release();
       }
     },
@@ -71,8 +97,15 @@ const LIMIT_OF: Readonly<Record<Phase, Limit>> = {
   streaming: 'stream_idle',
 };
 
+interface WatchParts {
+  readonly limits: LivenessLimits;
+  readonly deps: WatchdogDeps;
+  readonly permit: Permit | null;
+  readonly end: () => void;
+}
+
 /** One request's liveness. Life only moves a number: the deadline is looked at when it falls due. */
-class Watch implements TrafficObserver {
+class Watch implements WireObserver {
   expired: Expired | null = null;
   private phase: Phase = 'connecting';
   private lastLife: number;
@@ -81,11 +114,13 @@ class Watch implements TrafficObserver {
   private isOver = false;
   private readonly limits: LivenessLimits;
   private readonly deps: WatchdogDeps;
+  private readonly permit: Permit | null;
   private readonly end: () => void;
 
-  constructor(limits: LivenessLimits, deps: WatchdogDeps, end: () => void) {
+  constructor({ limits, deps, permit, end }: WatchParts) {
     this.limits = limits;
     this.deps = deps;
+    this.permit = permit;
     this.end = end;
     this.lastLife = deps.clock.monotonic();
     this.lastContent = this.lastLife;
@@ -94,6 +129,10 @@ class Watch implements TrafficObserver {
 
   connected(): void {
     if (this.phase === 'connecting') this.enter('waiting');
+  }
+
+  responded(headers: ResponseHeaders): void {
+    this.permit?.responded(headers);
   }
 
   bytes(): void {
@@ -113,6 +152,9 @@ class Watch implements TrafficObserver {
       case 'ping':
         this.connected();
         this.bytes();
+        return;
+      case 'held':
+      case 'admitted':
         return;
       case 'finished':
       case 'failed':

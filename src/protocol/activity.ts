@@ -7,6 +7,8 @@ export type Activity =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'streaming' }
   | { readonly kind: 'waiting_to_retry'; readonly because: string }
+  /** A rate limit, or want of memory: what it waits for, and until when (null: not known). */
+  | { readonly kind: 'held'; readonly because: string; readonly untilMs: number | null }
   /** `asking`: tools that wait for a person. */
   | {
       readonly kind: 'tools';

@@ -11,9 +11,10 @@ import type { CallFacts, FileChange, TodoItem } from './tool.ts';
 /**
  * The version of the log format that this code writes. Older ones replay; newer ones are refused.
  * 2: tasks that live on (resumes, background children, shells). 3: rights say whether commands reach
- * the network; questions to people, their answers, and what those grant.
+ * the network; questions to people, their answers, and what those grant. 4: waits for rate limits
+ * and for memory.
  */
-export const LOG_VERSION = 3;
+export const LOG_VERSION = 4;
 
 /** What every event carries besides its own fields. */
 export interface EventStamp {
@@ -83,6 +84,8 @@ export type EventBody =
   | { readonly type: 'task.created'; readonly spec: TaskSpec }
   /** An owner took the log, first or after another one. */
   | { readonly type: 'task.claimed'; readonly pid: number; readonly host: string }
+  /** It is not set to work although it might be: what it waits for. */
+  | { readonly type: 'task.held'; readonly because: string }
   /** It has a slot (again). */
   | { readonly type: 'task.started' }
   /** It goes on after its end. */
@@ -115,6 +118,15 @@ export type EventBody =
       readonly model: string;
       /** `none` for the last turn after a limit. */
       readonly toolChoice: 'auto' | 'none';
+    }
+  /** A rate limit holds a request back; once for each time that it is sent. */
+  | {
+      readonly type: 'turn.held';
+      readonly turn: number;
+      /** What is waited for: "the rate limit of …". */
+      readonly because: string;
+      /** Milliseconds since the epoch; null: not known. */
+      readonly untilMs: number | null;
     }
   /** The first byte of the answer arrived: what the request held is delivered. */
   | { readonly type: 'turn.accepted'; readonly turn: number }

@@ -62,6 +62,15 @@ export interface ModelRequest {
   readonly effort?: Effort;
   /** Groups requests that share a prefix, for providers that route by it (OpenAI). */
   readonly cacheKey?: string;
+  /** Where it stands when requests have to wait. Absent: in the foreground, of no tree. */
+  readonly lane?: Lane;
+}
+
+export interface Lane {
+  /** The id of the task at the top of its tree: trees take turns. */
+  readonly tree: string;
+  /** Nobody waits for its answer: the foreground goes first. */
+  readonly background: boolean;
 }
 
 /** Tokens as the provider reports them; `input` is what was not read from cache. */
@@ -131,6 +140,13 @@ export interface ModelFailure {
 }
 
 export type ModelPart =
+  /**
+   * A rate limit holds the request back, and not the plain number of requests in flight. `because` is
+   * what is waited for ("the rate limit of …"), `untilMs` until when, since the epoch; null: not known.
+   */
+  | { readonly type: 'held'; readonly because: string; readonly untilMs: number | null }
+  /** After `held`: the request goes out when the next part is asked for. May be held again then. */
+  | { readonly type: 'admitted' }
   /** The first byte of the answer: the request is accepted. Exactly once, before the rest. */
   | { readonly type: 'accepted' }
   | { readonly type: 'text_delta'; readonly text: string }

@@ -171,7 +171,12 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.spec = { ...state.spec, rights, limits, model };
       return;
     }
+    case 'task.held':
+      state.activity = { kind: 'held', because: event.because, untilMs: null };
+      state.warnings.push(`it waited to start for ${event.because}`);
+      return;
     case 'task.started':
+      if (state.activity.kind === 'held') state.activity = { kind: 'idle' };
       state.status = isParked(state) ? 'parked' : 'running';
       state.startedAt ??= event.ts;
       return;
@@ -180,6 +185,11 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.answer = null;
       state.activity = { kind: 'connecting' };
       return;
+    case 'turn.held': {
+      const { because, untilMs } = event;
+      state.activity = { kind: 'held', because, untilMs };
+      return;
+    }
     case 'turn.accepted':
       if (state.openTurn !== null) state.openTurn = { ...state.openTurn, accepted: true };
       state.activity = { kind: 'streaming' };

@@ -6,12 +6,14 @@ import { LOG_VERSION, type EventType, type TaskEvent } from '../protocol/event.t
 const EVENT_TYPES: Readonly<Record<EventType, true>> = {
   'task.created': true,
   'task.claimed': true,
+  'task.held': true,
   'task.started': true,
   'task.resumed': true,
   'terms.changed': true,
   'input.queued': true,
   'input.withdrawn': true,
   'turn.started': true,
+  'turn.held': true,
   'turn.accepted': true,
   'turn.retried': true,
   'turn.ended': true,
@@ -179,6 +181,10 @@ function isRule(value: unknown): boolean {
   );
 }
 
+function isHold({ because, untilMs }: JsonObject): boolean {
+  return typeof because === 'string' && (untilMs === null || typeof untilMs === 'number');
+}
+
 /**
  * Whether a parsed line is an event of this task's log. Its stamp and what listings need are looked
  * at; the rest was written by the type, and a whole line of JSON is taken as it was written.
@@ -189,6 +195,7 @@ export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   if (typeof type !== 'string' || !isEventType(type)) return false;
   if (type === 'task.created') return isSpec(value['spec'], task);
   if (type === 'turn.ended') return isJsonObject(value['usage']) && isJsonObject(value['message']);
+  if (type === 'turn.held') return isHold(value);
   if (type === 'task.ended') return isJsonObject(value['end']);
   if (type === 'question.asked') return isQuestion(value['question'], task);
   if (type === 'rights.granted') return isRule(value['rule']);

@@ -38,13 +38,21 @@ export function addToSummary(
   if (event.type === 'task.created') return startSummary(event);
   if (summary === undefined) return undefined;
   switch (event.type) {
+    case 'turn.held':
+      return { ...summary, heldBy: { because: event.because, untilMs: event.untilMs } };
+    case 'task.held':
+      return { ...summary, heldBy: { because: event.because, untilMs: null } };
+    case 'turn.accepted':
+    case 'turn.retried':
+    case 'turn.failed':
+      return summary.heldBy === undefined ? summary : withoutHold(summary);
     case 'task.claimed':
       // To go on with one that has ended takes more than an owner.
-      return summary.ended === null ? atWork(summary, 'queued') : summary;
+      return summary.ended === null ? atWork(withoutHold(summary), 'queued') : summary;
     case 'task.resumed':
       return { ...summary, status: 'queued', ended: null };
     case 'task.started':
-      return atWork(summary, 'running');
+      return atWork(withoutHold(summary), 'running');
     case 'task.parked':
       return { ...summary, status: 'parked' };
     case 'question.asked': {
@@ -72,7 +80,11 @@ export function addToSummary(
             : summary.costUsd + event.costUsd,
       };
     case 'task.ended':
-      return { ...withoutQuestions(summary), status: event.end.status, ended: event.ts };
+      return {
+        ...withoutHold(withoutQuestions(summary)),
+        status: event.end.status,
+        ended: event.ts,
+      };
     default:
       // All others change nothing that a listing shows.
       return summary;
@@ -93,6 +105,11 @@ function withQuestions(summary: TaskSummary, questions: readonly OpenQuestionNot
 
 function withoutQuestions(summary: TaskSummary): TaskSummary {
   const { questions: _, ...rest } = summary;
+  return rest;
+}
+
+function withoutHold(summary: TaskSummary): TaskSummary {
+  const { heldBy: _, ...rest } = summary;
   return rest;
 }
 

@@ -27,6 +27,8 @@ export interface TaskSummary {
   readonly paidTokens: number;
   /** USD; null once a turn had no known price. */
   readonly costUsd: number | null;
+  /** Absent: nothing holds it. `untilMs` since the epoch; null: not known. */
+  readonly heldBy?: { readonly because: string; readonly untilMs: number | null };
   /** Absent: none waits for an answer. */
   readonly questions?: readonly OpenQuestionNote[];
 }

@@ -23,12 +23,20 @@ const LIMITS = {
   streamIdleMs: 20_000,
 };
 
+const ADMISSION = { maxConcurrent: 64, requestsPerMinute: 0 };
+
 function connect(
   env: Environment,
   others: Readonly<Record<string, () => Promise<ModelPort>>> = {},
 ): ConnectedModels {
   const providers = discoverProviders({ providers: {} }, env);
-  return createModelPort({ ...adapterDeps(), providers, limits: LIMITS, others });
+  return createModelPort({
+    ...adapterDeps(),
+    providers,
+    limits: LIMITS,
+    admission: ADMISSION,
+    others,
+  });
 }
 
 function ask(provider: string, id = 'some-model') {
@@ -62,7 +70,12 @@ test('Responses, where the configuration says so', async () => {
   await using server = await serve(answerWith(wire.answer));
   const own = { baseUrl: server.url, kind: 'openai-responses' } as const;
   const providers = discoverProviders({ providers: { mine: own } }, {});
-  const port = createModelPort({ ...adapterDeps(), providers, limits: LIMITS });
+  const port = createModelPort({
+    ...adapterDeps(),
+    providers,
+    limits: LIMITS,
+    admission: ADMISSION,
+  });
   finished(await collect(port, ask('mine', wire.model)));
   expect(server.requests[0]?.url).toBe('/v1/responses');
 });
@@ -75,7 +88,7 @@ test('a private address has its own limit for the first token', async () => {
   });
   const providers = discoverProviders({ providers: {} }, { OLLAMA_HOST: server.url });
   const limits = { ...LIMITS, firstTokenMs: 10 };
-  const model = createModelPort({ ...adapterDeps(), providers, limits });
+  const model = createModelPort({ ...adapterDeps(), providers, limits, admission: ADMISSION });
   finished(await collect(model, ask('ollama', wire.model)));
 });
 

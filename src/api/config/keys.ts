@@ -142,7 +142,6 @@ export const SECTIONS = {
     requests_per_minute: wholeKey(0, {
       min: 0,
       max: 1_000_000,
-      acts: false,
       meaning: 'per provider and key; 0: no limit',
     }),
   },

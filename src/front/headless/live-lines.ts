@@ -1,3 +1,4 @@
+import { clockTime } from '../../base/local-time.ts';
 import { formatDuration, plural } from '../../base/text.ts';
 import { exactLine, terminalText } from '../../base/terminal-text.ts';
 import type { NoticeLevel, TaskEvent } from '../../protocol/event.ts';
@@ -73,17 +74,26 @@ const NOTICE_MARKS: Readonly<Record<NoticeLevel, string>> = {
 };
 
 /** Also to a person who watches nothing: a long wait, and what is not as it was asked for. */
-function isAlwaysTold(event: TaskEvent): boolean {
-  return (
-    event.type === 'warning' ||
-    event.type === 'question.asked' ||
-    (event.type === 'turn.retried' && event.waitMs >= LONG_WAIT_MS)
-  );
+function isAlwaysTold(event: TaskEvent, { spec }: TaskState): boolean {
+  switch (event.type) {
+    case 'warning':
+    case 'task.held':
+    case 'question.asked':
+      return true;
+    case 'turn.retried':
+      return event.waitMs >= LONG_WAIT_MS;
+    case 'turn.held':
+      // Children take turns where fewer lanes are left than they are: that is no news each time.
+      if (event.untilMs === null) return spec.parent === null;
+      return event.untilMs - event.ts >= LONG_WAIT_MS;
+    default:
+      return false;
+  }
 }
 
 function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): string | null {
   const { detail, roots } = options;
-  if (detail === 'waits' && !isAlwaysTold(event)) return null;
+  if (detail === 'waits' && !isAlwaysTold(event, state)) return null;
   const { spec } = state;
   const { indent, name } = place(state, options);
   const isHidden = spec.parent === null && roots === 'hidden';
@@ -97,7 +107,13 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
     case 'task.ended':
       return isHidden ? null : `${indent}${endMark(state)} ${name}: ${endFacts(state)}`;
     case 'turn.retried':
-      return `${indent}… ${name}: ${event.failure.message}; again in ${formatDuration(event.waitMs)}`;
+      return `${indent}… ${name}: ${event.failure.message}${againText(event)}`;
+    case 'turn.held': {
+      const until = event.untilMs === null ? '' : ` until ${clockTime(event.untilMs)}`;
+      return `${indent}… ${name}: waits for ${event.because}${until}`;
+    }
+    case 'task.held':
+      return `${indent}! ${name}: waits to start for ${event.because}`;
     case 'warning':
       return `${indent}! ${name}: ${event.message}`;
     case 'call.started':
@@ -121,6 +137,11 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
     default:
       return null;
   }
+}
+
+/** A rate limit's wait begins once the request is held, and is told then. */
+function againText({ failure, waitMs }: Extract<TaskEvent, { type: 'turn.retried' }>): string {
+  return failure.kind === 'rate_limit' ? '' : `; again in ${formatDuration(waitMs)}`;
 }
 
 function asked(question: Question): string {

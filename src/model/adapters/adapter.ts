@@ -13,13 +13,13 @@ import {
   type ModelPort,
   type ModelRequest,
 } from '../../protocol/model.ts';
-import type { HttpFetch, TrafficObserver } from '../../sys/http-types.ts';
+import type { HttpFetch } from '../../sys/http-types.ts';
 import { Answer, BROKE_OFF } from './answer.ts';
 import type { Dialect, Endpoint } from './dialect.ts';
 import { Efforts, mayBeOfEffort } from './effort.ts';
 import { BrokenOff, cancelled, toFailure, type FailureScope } from './failure.ts';
 import { toCallOptions } from './prompt.ts';
-import { endpointFetch, type ResponseWatch } from './endpoint-fetch.ts';
+import { endpointFetch, type ResponseWatch, type WireObserver } from './endpoint-fetch.ts';
 
 export interface AdapterDeps {
   readonly fetch: HttpFetch;
@@ -34,7 +34,7 @@ export interface WireModelPort extends ModelPort {
   stream(
     request: ModelRequest,
     signal: AbortSignal,
-    observer?: TrafficObserver,
+    observer?: WireObserver,
   ): AsyncIterable<ModelPart>;
 }
 
@@ -95,7 +95,7 @@ interface Wiring {
 async function* read(
   request: ModelRequest,
   signal: AbortSignal,
-  observer: TrafficObserver | undefined,
+  observer: WireObserver | undefined,
   wiring: Wiring,
 ): AsyncGenerator<ModelPart, void, undefined> {
   const firstByte = deferred<'byte'>();
@@ -186,11 +186,12 @@ function open(
 }
 
 /** Tells of the first byte once its response has been found good: a refusal's is no answer. */
-function watching(observer: TrafficObserver | undefined, onAnswer: () => void): ResponseWatch {
+function watching(observer: WireObserver | undefined, onAnswer: () => void): ResponseWatch {
   let came = false;
   let good = false;
   return {
     connected: () => observer?.connected?.(),
+    responded: (headers) => observer?.responded?.(headers),
     bytes: () => {
       observer?.bytes?.();
       came = true;

@@ -6,8 +6,14 @@ import { WrongServer } from './failure.ts';
 /** Where the packages put a key; without one they send the header all the same, empty. */
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key'];
 
+/** What can be seen of a request and its response. */
+export interface WireObserver extends TrafficObserver {
+  /** The head of the response is there, whatever its status. */
+  responded?(headers: HttpResponse['headers']): void;
+}
+
 /** Who watches a request, and is told when its response turns out to be an answer. */
-export interface ResponseWatch extends TrafficObserver {
+export interface ResponseWatch extends WireObserver {
   isAnswer(): void;
 }
 
@@ -38,6 +44,7 @@ export function endpointFetch(
       },
       watch,
     );
+    watch.responded?.(response.headers);
     const type = response.headers.get('content-type') ?? '';
     if (response.ok && type.startsWith('text/html')) {
       await response.body?.cancel();

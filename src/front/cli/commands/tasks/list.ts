@@ -1,10 +1,11 @@
 import { realpathSync } from 'node:fs';
 import type { Tasks, TaskSummary } from '../../../../api/index.ts';
-import { plural } from '../../../../base/text.ts';
+import { oneLine, plural } from '../../../../base/text.ts';
 import type { TasksQuery } from '../../command.ts';
 import { printJsonRows, printLines, printProse } from './print.ts';
 import { listedRows, taskTitle } from './rows.ts';
 import { localMinute } from './time.ts';
+import { clockTime } from '../../../../base/local-time.ts';
 
 /** What fits into a few screens; `--all` shows the rest. */
 const MOST = { trees: 50, rows: 200 };
@@ -39,7 +40,13 @@ function listLine(task: TaskSummary, level: number): string {
   const when = localMinute(task.created);
   const indent = '  '.repeat(level);
   const asks = task.questions === undefined ? '' : `  [asks: ${questionIds(task.questions)}]`;
-  return `${task.id}  ${when}  ${task.status.padEnd(11)}  ${indent}${taskTitle(task)}${asks}`;
+  return `${task.id}  ${when}  ${task.status.padEnd(11)}  ${indent}${taskTitle(task)}${waits(task)}${asks}`;
+}
+
+function waits({ heldBy, status }: TaskSummary): string {
+  if (heldBy === undefined || (status !== 'running' && status !== 'queued')) return '';
+  const until = heldBy.untilMs === null ? '' : ` until ${clockTime(heldBy.untilMs)}`;
+  return `  [waits for ${oneLine(heldBy.because)}${until}]`;
 }
 
 function questionIds(questions: NonNullable<TaskSummary['questions']>): string {

@@ -1,0 +1,160 @@
+import type { Clock } from '../../base/clock.ts';
+import type { ModelFailure } from '../../protocol/model.ts';
+import { exhausted, type ResponseHeaders } from './limit-headers.ts';
+import { Minute } from './minute.ts';
+import type { Permit } from './permit.ts';
+import { isItsOwn, Served, type Tries } from './tries.ts';
+import type { Hold } from './waiter.ts';
+import * as windows from './window.ts';
+
+export interface LimiterSettings {
+  /** Requests in flight, at least 1. */
+  readonly maxConcurrent: number;
+  /** 0: no limit. */
+  readonly requestsPerMinute: number;
+}
+
+export interface AllowanceDeps {
+  readonly clock: Clock;
+  /** In [0, 1). Default: `Math.random`. */
+  readonly random?: () => number;
+}
+
+/** How much may be sent to a provider, as the configuration and its own answers have it. */
+export class Allowance {
+  private readonly clock: Clock;
+  private readonly random: () => number;
+  private readonly minute: Minute;
+  private readonly served = new Served();
+  private window: windows.Window;
+  private pausedBy = '';
+
+  constructor(settings: LimiterSettings, { clock, random = Math.random }: AllowanceDeps) {
+    this.clock = clock;
+    this.random = random;
+    this.window = windows.openWindow(settings.maxConcurrent);
+    this.minute = new Minute(settings.requestsPerMinute);
+  }
+
+  configure({ maxConcurrent, requestsPerMinute }: LimiterSettings): void {
+    this.window = windows.resized(this.window, maxConcurrent);
+    this.minute.most = requestsPerMinute;
+  }
+
+  get era(): number {
+    return this.window.era;
+  }
+
+  hasRoom(inUse: number, now: number): boolean {
+    return inUse < windows.lanes(this.window, now) && this.minute.freeAt(now) <= now;
+  }
+
+  /** Whether one more would be sent to find out whether the provider takes more. */
+  wouldProbe(inUse: number): boolean {
+    return inUse >= this.window.size;
+  }
+
+  sent(now: number): void {
+    this.minute.add(now);
+  }
+
+  /** Somebody waits: more is tried when it is time to. */
+  wanted(now: number): void {
+    this.window = windows.probed(this.window, now);
+  }
+
+  /** Returns whether that changes what may be sent. */
+  accepted({ level, era }: Permit, inFlight: number): boolean {
+    const { window } = this;
+    // Nothing was ever refused.
+    if (window.era === 0) return false;
+    const now = this.clock.monotonic();
+    this.served.add(now, Math.min(level, inFlight));
+    this.window = windows.accepted(window, { era, level, inFlight, now });
+    return this.window !== window;
+  }
+
+  /** Nothing is sent while its headers say that nothing is left. Returns whether that is so. */
+  responded({ request }: Permit, headers: ResponseHeaders): boolean {
+    const none = exhausted(headers, this.clock.now());
+    if (none === null) return false;
+    const until = this.clock.monotonic() + none.ms * (1 + this.random() / 10);
+    const window = windows.paused(this.window, until);
+    if (window === this.window) return false;
+    this.window = window;
+    this.pausedBy = `the rate limit of ${request.model.provider}: no ${none.what} are left`;
+    return true;
+  }
+
+  /** `beside`: others that are in flight. */
+  refused(
+    { request, level, era }: Permit,
+    failure: ModelFailure,
+    { tries, beside }: { readonly tries: Tries; readonly beside: number },
+  ): void {
+    const now = this.clock.monotonic();
+    const isOwn = isItsOwn(tries, { served: this.served, level });
+    const retryAfterMs = failure.retryAfterMs ?? null;
+    const refusal = { era, beside, retryAfterMs, now, random: this.random() };
+    // What is overloaded counts as a failed try, and is waited for as one.
+    if (failure.kind === 'rate_limit')
+      tries.notBefore = now + this.ownWaitMs(tries, failure, isOwn);
+    tries.refusals += 1;
+    tries.refusedAt = now;
+    if (isOwn) return;
+    this.window = windows.refused(this.window, refusal);
+    this.pausedBy = reasonOf(request.model.provider, failure);
+  }
+
+  private ownWaitMs(
+    tries: Tries,
+    { retryAfterMs = null }: { retryAfterMs?: number | null },
+    isOwn: boolean,
+  ) {
+    const { refusals } = tries;
+    const asked = windows.waitMs(refusals, { retryAfterMs, random: this.random() });
+    if (!isOwn) return asked;
+    return Math.max(asked, windows.waitMs(refusals, { retryAfterMs: null, random: this.random() }));
+  }
+
+  /**
+   * Why a request to `provider` waits; null: no rate limit holds it, but that as many are in flight as
+   * may be. `reserved`: lanes that are kept for others.
+   */
+  holdOf(
+    provider: string,
+    { reserved, now }: { readonly reserved: number; readonly now: number },
+  ): Hold | null {
+    const epoch = this.clock.now() - now;
+    const { pausedUntil, size } = this.window;
+    if (pausedUntil > now)
+      return { because: this.pausedBy, untilMs: Math.ceil(epoch + pausedUntil) };
+    const freeAt = this.minute.freeAt(now);
+    if (freeAt > now) {
+      const because = `requests_per_minute = ${this.minute.most} of ${provider}`;
+      return { because, untilMs: Math.ceil(epoch + freeAt) };
+    }
+    // Who waits for a lane that is kept must not keep those from getting ready who have it.
+    if (!windows.isLowered(this.window) && reserved === 0) return null;
+    return {
+      because: `the rate limit of ${provider}, which takes ${size} at a time`,
+      untilMs: null,
+    };
+  }
+
+  /** When time alone changes what may be sent. */
+  nextChange(now: number): number {
+    const { pausedUntil, probing, probeAt } = this.window;
+    if (pausedUntil > now) return pausedUntil;
+    const freeAt = this.minute.freeAt(now);
+    if (freeAt > now) return freeAt;
+    return probing === null && probeAt > now ? probeAt : Infinity;
+  }
+}
+
+function reasonOf(provider: string, { kind, status }: ModelFailure): string {
+  const answer = status === undefined ? '' : ` (HTTP ${status})`;
+  return kind === 'overloaded'
+    ? `${provider}, which is overloaded${answer}`
+    : `the rate limit of ${provider}${answer}`;
+}
