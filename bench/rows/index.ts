@@ -4,6 +4,7 @@ import { decision } from './decision.ts';
 import { delegation } from './delegation.ts';
 import { eventLog } from './event-log.ts';
 import { fanOut } from './fan-out.ts';
+import { limits } from './limits.ts';
 import { listing } from './listing.ts';
 import { memory } from './memory.ts';
 import { prefix } from './prefix.ts';
@@ -22,6 +23,7 @@ export const ROWS: readonly Row[] = [
   requestSize,
   prefix,
   eventLog,
+  limits,
   listing,
   agents,
   decision,

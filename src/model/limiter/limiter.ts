@@ -70,6 +70,7 @@ export class Limiter implements PermitHolder {
         if (signal.aborted) return null;
         if (waiter.isGranted) {
           if (waiter.isTold) yield { type: 'admitted' };
+          if (signal.aborted) return null;
           const permit = waiter.takePermit() ?? this.claim(waiter);
           if (permit !== null) return permit;
         } else if (waiter.hold !== null) {

@@ -1,0 +1,263 @@
+import { describe, expect, it } from 'vitest';
+import type { Permit } from '../../../src/model/limiter/permit.ts';
+import type { ModelPart, ModelRequest } from '../../../src/protocol/model.ts';
+import { ask, limited, LimiterWorld } from './world.ts';
+
+const EPOCH = 1_700_000_000_000;
+
+/** Lets one go that must not have to wait. */
+function enter(world: LimiterWorld, request: ModelRequest = ask()): Permit {
+  const permit = world.limiter.enter(request);
+  if (permit === null) throw new Error('it would have to wait');
+  return permit;
+}
+
+function refuse(permit: Permit, retryAfterMs?: number): void {
+  permit.saw({ type: 'failed', failure: limited(retryAfterMs) });
+}
+
+describe('without any rate limit', () => {
+  it('all go at once, and no timer stands', () => {
+    const world = new LimiterWorld({ maxConcurrent: 1_000 });
+    for (let n = 0; n < 1_000; n += 1) enter(world).saw({ type: 'accepted' });
+    expect(world.deadlines.size).toBe(0);
+    expect(world.limiter.enter(ask())).toBeNull();
+  });
+
+  it('one more than may be in flight waits, and is told nothing', async () => {
+    const world = new LimiterWorld({ maxConcurrent: 1 });
+    const first = enter(world);
+    const told: ModelPart[] = [];
+    const second = world.admit(ask(), { told: (part) => void told.push(part) });
+    first.leave();
+    first.leave();
+    expect(await second).not.toBeNull();
+    expect(told).toEqual([]);
+    expect(world.limiter.enter(ask())).toBeNull();
+  });
+});
+
+describe('a refusal', () => {
+  it('holds all until its time, and says so', async () => {
+    const world = new LimiterWorld();
+    const request = ask();
+    refuse(enter(world, request), 5_000);
+    const told: ModelPart[] = [];
+    const other = world.admit(ask(), { told: (part) => void told.push(part) });
+    const again = world.admit(request, { told: (part) => void told.push(part) });
+    await world.run(Promise.race([other, again]));
+    expect(world.now).toBe(5_000);
+    const untilMs = EPOCH + 5_000;
+    expect(told).toEqual([
+      { type: 'held', because: 'the rate limit of fake (HTTP 429)', untilMs },
+      { type: 'held', because: 'the rate limit of fake', untilMs },
+      { type: 'admitted' },
+    ]);
+    (await Promise.race([other, again]))?.leave();
+    await world.run(Promise.all([other, again]));
+    expect(world.deadlines.size).toBe(0);
+  });
+
+  it('a quota that is spent holds nobody', () => {
+    const world = new LimiterWorld();
+    enter(world).saw({ type: 'failed', failure: { ...limited(5_000), retryable: false } });
+    enter(world);
+  });
+
+  it('what is overloaded pauses all, too', async () => {
+    const world = new LimiterWorld();
+    const failure = { ...limited(), kind: 'overloaded', status: 529 } as const;
+    enter(world).saw({ type: 'failed', failure });
+    const told: ModelPart[] = [];
+    await world.run(world.admit(ask(), { told: (part) => void told.push(part) }));
+    expect(told[0]).toMatchObject({ because: 'fake, which is overloaded (HTTP 529)' });
+    expect(world.now).toBe(250);
+  });
+
+  it('of one that others are not refused with holds that one alone', async () => {
+    const world = new LimiterWorld();
+    const poor = ask();
+    const others = [enter(world), enter(world)];
+    refuse(enter(world, poor), 1_000);
+    await world.passUntil(1_000);
+    others[0]?.leave();
+    const next = await world.run(world.admit(ask()));
+    next?.saw({ type: 'accepted' });
+    others[1]?.leave();
+    const again = await world.run(world.admit(poor));
+    if (again === null) throw new Error('stopped');
+    refuse(again, 60_000);
+    // As many at a time as before, at once.
+    enter(world).leave();
+    next?.leave();
+  });
+
+  it.each([1_000_000, 1e300, Infinity])('of %d s waits ten minutes', async (seconds) => {
+    const world = new LimiterWorld();
+    refuse(enter(world), seconds * 1000);
+    await world.run(world.admit(ask()));
+    expect(world.now).toBe(600_000);
+  });
+});
+
+describe('headers that say that nothing is left', () => {
+  it('hold what comes until their reset', async () => {
+    const world = new LimiterWorld();
+    const permit = enter(world);
+    permit.responded(
+      new Headers({ 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '7s' }),
+    );
+    permit.saw({ type: 'accepted' });
+    permit.leave();
+    const told: ModelPart[] = [];
+    await world.run(world.admit(ask(), { told: (part) => void told.push(part) }));
+    expect(world.now).toBe(7_000);
+    expect(told[0]).toEqual({
+      type: 'held',
+      because: 'the rate limit of fake: no tokens are left',
+      untilMs: EPOCH + 7_000,
+    });
+  });
+});
+
+describe('requests_per_minute', () => {
+  it('lets no more go in any minute', async () => {
+    const world = new LimiterWorld({ requestsPerMinute: 3 });
+    const sent: number[] = [];
+    const told: ModelPart[] = [];
+    const one = async (): Promise<void> => {
+      const permit = await world.admit(ask(), { told: (part) => void told.push(part) });
+      sent.push(world.now);
+      permit?.leave();
+    };
+    await world.run(Promise.all(Array.from({ length: 8 }, one)));
+    expect(sent).toEqual([0, 0, 0, 60_000, 60_000, 60_000, 120_000, 120_000]);
+    expect(told[0]).toEqual({
+      type: 'held',
+      because: 'requests_per_minute = 3 of fake',
+      untilMs: EPOCH + 60_000,
+    });
+    expect(world.deadlines.size).toBe(0);
+  });
+});
+
+describe('who was told of a rate limit', () => {
+  async function held() {
+    const world = new LimiterWorld({ maxConcurrent: 1 });
+    refuse(enter(world), 1_000);
+    const controller = new AbortController();
+    const waiting = world.limiter.wait(ask(), controller.signal);
+    expect((await waiting.next()).value).toMatchObject({ type: 'held' });
+    expect((await world.run(waiting.next())).value).toEqual({ type: 'admitted' });
+    return { world, waiting, controller };
+  }
+
+  it('has its lane kept until it is ready', async () => {
+    const { world, waiting } = await held();
+    expect(world.limiter.enter(ask())).toBeNull();
+    const { done, value } = await waiting.next();
+    expect([done, typeof value]).toEqual([true, 'object']);
+  });
+
+  it('keeps no lane from others for long, and then waits once more', async () => {
+    const { world, waiting } = await held();
+    await world.passUntil(2_100);
+    const other = enter(world);
+    const next = waiting.next();
+    await world.passUntil(2_200);
+    other.leave();
+    expect((await world.run(next)).done).toBe(true);
+    expect(world.deadlines.size).toBe(0);
+  });
+
+  it.each([
+    ['reads no further', async (waiting: AsyncGenerator) => void (await waiting.return(null))],
+    ['is stopped', async (waiting: AsyncGenerator) => void (await waiting.next())],
+  ])('leaves nothing held when it %s', async (_, end) => {
+    const { world, waiting, controller } = await held();
+    controller.abort();
+    await end(waiting);
+    enter(world).leave();
+    expect(world.deadlines.size).toBe(0);
+  });
+
+  it('makes those who wait for that lane get out of its way', async () => {
+    const { world, waiting } = await held();
+    const behind = world.limiter.wait(ask(), new AbortController().signal);
+    expect((await behind.next()).value).toMatchObject({ type: 'held', untilMs: null });
+    const { value } = await waiting.next();
+    if (value === undefined || value === null || 'type' in value) throw new Error('no permit');
+    value.leave();
+    expect((await behind.next()).value).toEqual({ type: 'admitted' });
+    await behind.return(null);
+  });
+});
+
+describe('stopped while it waits', () => {
+  it('holds nothing', async () => {
+    const world = new LimiterWorld({ maxConcurrent: 1 });
+    const first = enter(world);
+    const controller = new AbortController();
+    const stopped = world.admit(ask(), { signal: controller.signal });
+    const next = world.admit(ask());
+    controller.abort();
+    expect(await stopped).toBeNull();
+    first.leave();
+    (await next)?.leave();
+    enter(world);
+    expect(await world.admit(ask(), { signal: AbortSignal.abort() })).toBeNull();
+  });
+
+  it('in a pause, too, and no timer stands', async () => {
+    const world = new LimiterWorld();
+    refuse(enter(world), 60_000);
+    const controller = new AbortController();
+    const stopped = world.admit(ask(), { signal: controller.signal });
+    await Promise.resolve();
+    controller.abort();
+    expect(await stopped).toBeNull();
+    expect(world.deadlines.size).toBe(0);
+  });
+});
+
+describe('order', () => {
+  it('a foreground request goes before fifty of the background', async () => {
+    const world = new LimiterWorld({ maxConcurrent: 2 });
+    const taken = [enter(world), enter(world)];
+    const order: string[] = [];
+    const wait = async (name: string, background: boolean): Promise<void> => {
+      const permit = await world.admit(ask({ background }));
+      order.push(name);
+      permit?.leave();
+    };
+    const all = Array.from({ length: 50 }, (_, n) => wait(`back ${n}`, true));
+    all.push(wait('front', false));
+    for (const permit of taken) permit.leave();
+    await Promise.all(all);
+    expect(order[0]).toBe('front');
+    expect(order.slice(1)).toEqual(Array.from({ length: 50 }, (_, n) => `back ${n}`));
+  });
+
+  it('two trees share, whoever came first', async () => {
+    const world = new LimiterWorld({ maxConcurrent: 1 });
+    const first = enter(world);
+    const order: string[] = [];
+    const wait = async (tree: string): Promise<void> => {
+      const permit = await world.admit(ask({ tree }));
+      order.push(tree);
+      permit?.leave();
+    };
+    const all = ['a', 'a', 'a', 'a', 'a', 'b', 'b', 'b'].map(wait);
+    first.leave();
+    await Promise.all(all);
+    expect(order.join('')).toBe('abababaa');
+  });
+});
+
+it('another configuration lets those go that waited', async () => {
+  const world = new LimiterWorld({ maxConcurrent: 1 });
+  enter(world);
+  const second = world.admit(ask());
+  world.limiter.configure({ maxConcurrent: 2, requestsPerMinute: 0 });
+  expect(await second).not.toBeNull();
+});
