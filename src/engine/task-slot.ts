@@ -37,7 +37,9 @@ export class TaskSlot {
   private async acquire(): Promise<void> {
     const { tree, signal } = this.parts;
     try {
-      if (!this.hadSlot) await this.passStartGate();
+      // Without a pause where there is none: the next task must see that this one is at work.
+      const because = this.hadSlot ? null : tree.startGate.hold();
+      if (because !== null) await this.waitToStart(because);
       this.slot = await tree.slots.acquire(signal, { resuming: this.hadSlot });
       this.hadSlot = true;
     } finally {
@@ -45,10 +47,8 @@ export class TaskSlot {
     }
   }
 
-  private async passStartGate(): Promise<void> {
+  private async waitToStart(because: string): Promise<void> {
     const { tree, signal, record } = this.parts;
-    const because = tree.startGate.hold();
-    if (because === null) return;
     record({ type: 'task.held', because });
     await tree.startGate.pass(signal);
   }

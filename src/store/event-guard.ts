@@ -196,6 +196,7 @@ export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   if (type === 'task.created') return isSpec(value['spec'], task);
   if (type === 'turn.ended') return isJsonObject(value['usage']) && isJsonObject(value['message']);
   if (type === 'turn.held') return isHold(value);
+  if (type === 'task.held') return typeof value['because'] === 'string';
   if (type === 'task.ended') return isJsonObject(value['end']);
   if (type === 'question.asked') return isQuestion(value['question'], task);
   if (type === 'rights.granted') return isRule(value['rule']);

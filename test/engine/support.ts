@@ -11,7 +11,12 @@ import { rootRights as narrowedRights } from '../../src/policy/attenuate.ts';
 import { scriptedModel, type Script, type ScriptedModel } from '../../src/model/scripted.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import type { TaskEvent } from '../../src/protocol/event.ts';
-import type { ModelFacts, ModelRequest, ResolvedModel } from '../../src/protocol/model.ts';
+import type {
+  ModelFacts,
+  ModelPort,
+  ModelRequest,
+  ResolvedModel,
+} from '../../src/protocol/model.ts';
 import type { PermissionMode, PermissionRule, Rights } from '../../src/protocol/permission.ts';
 import type { SkillDefinition } from '../../src/protocol/skill.ts';
 import { foldEvents, type TaskState } from '../../src/protocol/state.ts';
@@ -92,6 +97,10 @@ export interface EngineSetup {
   readonly redact?: (text: string) => string;
   /** Does something to the store before the engine gets it. */
   readonly prepareStore?: (store: TaskStore) => void;
+  /** What the engine gets for the scripted model. */
+  readonly wrapModel?: (model: ModelPort) => ModelPort;
+  /** Bytes. Default: as the system says. */
+  readonly availableMemory?: () => number;
   /** Default: a fault fails the test. */
   readonly onFault?: (thrown: unknown) => void;
 }
@@ -118,7 +127,7 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
   const engine = new Engine({
     store,
     ...redaction,
-    model,
+    model: setup.wrapModel?.(model) ?? model,
     models: {
       forTask:
         setup.forTask ?? (({ call }) => (call === undefined ? MODEL : { ...MODEL, id: call })),
@@ -130,6 +139,7 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
     skills: { refresh: async () => {}, skills: () => setup.skills ?? [] },
     clock: systemClock,
     deadlines: new Deadlines(systemClock),
+    ...(setup.availableMemory === undefined ? {} : { availableMemory: setup.availableMemory }),
     settings: { ...SETTINGS, ...setup.settings },
     platform: 'linux',
     home: '/home/me',

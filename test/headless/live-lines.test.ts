@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { outputText } from '../../src/engine/output-text.ts';
 import { LiveLines, type LiveOptions } from '../../src/front/headless/live-lines.ts';
+import { LOG_VERSION, type EventBody } from '../../src/protocol/event.ts';
 import { call, calls, play } from '../engine/play.ts';
 import { statesOf, testEngine, waitTool } from '../engine/support.ts';
 
@@ -109,4 +110,76 @@ it('a question shows all of what is to run, sequences of a terminal among it', a
   const whole = 'Bash: ls ⟨U+001B⟩]0; rm -rf ~ ⟨U+0007⟩ ⟨U+009D⟩; touch x␊echo';
   expect(lines).toEqual([expect.stringContaining(whole)]);
   expect(shown).toEqual([expect.stringContaining(whole)]);
+});
+
+describe('what holds a task', () => {
+  const test = async () => {
+    const made = testEngine(
+      play({ main: [calls(call('Task', { prompt: 'part' }))], part: [{ text: 'ok' }] }),
+    );
+    const run = made.start('main');
+    await run.ended;
+    const states = [...statesOf(made.events).values()];
+    const root = states.find(({ spec }) => spec.parent === null);
+    const child = states.find(({ spec }) => spec.parent !== null);
+    if (root === undefined || child === undefined) throw new Error('a task is missing');
+    return { root, child };
+  };
+  const NOW = new Date(2026, 2, 1, 17, 5, 9).getTime();
+  const because = 'the rate limit of fake';
+
+  it.each<[string, 'root' | 'child', LiveOptions['detail'], EventBody, string | null]>([
+    [
+      'a long one',
+      'child',
+      'waits',
+      { type: 'turn.held', turn: 1, because, untilMs: NOW },
+      '… general-purpose ID: waits for the rate limit of fake until 17:05:09',
+    ],
+    [
+      'a short one',
+      'root',
+      'waits',
+      { type: 'turn.held', turn: 1, because, untilMs: NOW - 59_000 },
+      null,
+    ],
+    [
+      'one without an end of the main agent',
+      'root',
+      'waits',
+      { type: 'turn.held', turn: 1, because, untilMs: null },
+      '… main: waits for the rate limit of fake',
+    ],
+    [
+      'one without an end of a child',
+      'child',
+      'waits',
+      { type: 'turn.held', turn: 1, because, untilMs: null },
+      null,
+    ],
+    [
+      'the same for who watches',
+      'child',
+      'tasks',
+      { type: 'turn.held', turn: 1, because, untilMs: null },
+      '… general-purpose ID: waits for the rate limit of fake',
+    ],
+    [
+      'want of memory',
+      'child',
+      'waits',
+      { type: 'task.held', because: 'memory: 9 MB' },
+      '! general-purpose ID: waits to start for memory: 9 MB',
+    ],
+  ])('%s', async (_, whose, detail, body, line) => {
+    const state = (await test())[whose];
+    const lines: string[] = [];
+    const live = new LiveLines((text) => lines.push(text), { detail, roots: 'hidden' });
+    const stamp = { v: LOG_VERSION, seq: 9, ts: NOW - 60_000, task: state.spec.id, epoch: 1 };
+    live.show(Object.assign(stamp, body), state);
+    const shown = lines.map((text) =>
+      text.replace(/general-purpose \w{6}:/, 'general-purpose ID:'),
+    );
+    expect(shown).toEqual(line === null ? [] : [line]);
+  });
 });

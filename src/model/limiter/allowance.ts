@@ -20,6 +20,9 @@ export interface AllowanceDeps {
   readonly random?: () => number;
 }
 
+/** A server that is overloaded knows little of when it will not be. */
+const LONGEST_OVERLOAD_MS = 60_000;
+
 /** How much may be sent to a provider, as the configuration and its own answers have it. */
 export class Allowance {
   private readonly clock: Clock;
@@ -94,27 +97,20 @@ export class Allowance {
   ): void {
     const now = this.clock.monotonic();
     const isOwn = isItsOwn(tries, { served: this.served, level });
-    const retryAfterMs = failure.retryAfterMs ?? null;
-    const refusal = { era, beside, retryAfterMs, now, random: this.random() };
+    const retryAfterMs = askedMs(failure);
     // What is overloaded counts as a failed try, and is waited for as one.
-    if (failure.kind === 'rate_limit')
-      tries.notBefore = now + this.ownWaitMs(tries, failure, isOwn);
+    if (failure.kind === 'rate_limit') {
+      const { refusals } = tries;
+      const asked = windows.waitMs(refusals, { retryAfterMs, random: this.random() });
+      const backoff = windows.waitMs(refusals, { retryAfterMs: null, random: this.random() });
+      tries.notBefore = now + (isOwn ? Math.max(asked, backoff) : asked);
+    }
     tries.refusals += 1;
     tries.refusedAt = now;
     if (isOwn) return;
+    const refusal = { era, beside, retryAfterMs, now, random: this.random() };
     this.window = windows.refused(this.window, refusal);
     this.pausedBy = reasonOf(request.model.provider, failure);
-  }
-
-  private ownWaitMs(
-    tries: Tries,
-    { retryAfterMs = null }: { retryAfterMs?: number | null },
-    isOwn: boolean,
-  ) {
-    const { refusals } = tries;
-    const asked = windows.waitMs(refusals, { retryAfterMs, random: this.random() });
-    if (!isOwn) return asked;
-    return Math.max(asked, windows.waitMs(refusals, { retryAfterMs: null, random: this.random() }));
   }
 
   /**
@@ -150,6 +146,12 @@ export class Allowance {
     if (freeAt > now) return freeAt;
     return probing === null && probeAt > now ? probeAt : Infinity;
   }
+}
+
+/** Null: the server names no time. */
+function askedMs({ kind, retryAfterMs }: ModelFailure): number | null {
+  if (retryAfterMs === undefined) return null;
+  return kind === 'overloaded' ? Math.min(retryAfterMs, LONGEST_OVERLOAD_MS) : retryAfterMs;
 }
 
 function reasonOf(provider: string, { kind, status }: ModelFailure): string {

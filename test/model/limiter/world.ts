@@ -6,7 +6,7 @@ import { userMessage } from '../../../src/protocol/message.ts';
 import type { Lane, ModelFailure, ModelPart, ModelRequest } from '../../../src/protocol/model.ts';
 import { VirtualDeadlines, VirtualTime } from '../../engine/virtual-time.ts';
 
-export const never = new AbortController().signal;
+const never = new AbortController().signal;
 
 export function ask(lane?: Partial<Lane>): ModelRequest {
   return {

@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import type { TaskEvent } from '../../src/protocol/event.ts';
+import {
+  firstUserText,
+  toolResultRounds,
+  WIRE_PROTOCOLS,
+  type Answer,
+  type RecordedRequest,
+} from '../../src/testing/index.ts';
+import { finishedSoon } from './ending.ts';
+import { envelopeOf, eventsOf, runMuster } from './muster.ts';
+import { clean, delegate, delegating, family, isPart, listed, tasks } from './tasks.ts';
+import { lastResults, openWorld, type World } from './world.ts';
+
+const JSON_RUN = ['-p', 'go', '--output-format', 'stream-json'] as const;
+
+function refusal(retryAfterSeconds: number): Answer {
+  return { fault: { kind: 'status', status: 429, retryAfterSeconds } };
+}
+
+/** Of a child: turns that look for something, then its answer. */
+function turns(count: number, pace: Partial<Answer> = {}) {
+  return (request: RecordedRequest): Answer => {
+    const round = toolResultRounds(request);
+    if (round === count - 1) return { text: 'the child is done', ...pace };
+    return { toolCalls: [{ name: 'Glob', input: { pattern: `*.${round}` } }], ...pace };
+  };
+}
+
+function children(count: number, input: Record<string, boolean | string> = {}) {
+  return Array.from({ length: count }, (_, n) => delegate(`part ${n}`, input));
+}
+
+function held(events: readonly TaskEvent[]) {
+  return events.filter((event) => event.type === 'turn.held');
+}
+
+describe.each(WIRE_PROTOCOLS)('more children than the server takes, over %s', (protocol) => {
+  it('all end, with few refusals', async () => {
+    const answer = delegating(children(8), turns(3, { firstTokenMs: 60 }));
+    await using world = await openWorld({
+      protocol,
+      script: (request) => (request.inFlight > 3 ? refusal(0.2) : answer(request)),
+    });
+    const run = await world.run([...JSON_RUN]);
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    expect(lastResults(world.model).map(({ text }) => text.split('\n')[0])).toEqual(
+      children(8).map(() => 'the child is done'),
+    );
+    const refused = world.model.requests.filter(({ outcome }) => outcome.status === 429);
+    expect(world.model.requests.length - refused.length).toBe(2 + 8 * 3);
+    // Five of the first eight, and a few before the first of them has told.
+    expect(refused.length).toBeLessThanOrEqual(8);
+    const events = eventsOf(run);
+    expect(held(events).length).toBeGreaterThan(0);
+    expect(events.filter(({ type }) => type === 'turn.retried').length).toBe(refused.length);
+  });
+});
+
+describe.concurrent('a rate limit', () => {
+  it('that one child meets for ever ends that one by its own limit, and no other', async () => {
+    const answer = delegating(children(6), turns(2, { firstTokenMs: 20 }));
+    const isPoor = (request: RecordedRequest) =>
+      isPart(request) && firstUserText(request).includes('part 3');
+    await using world = await openWorld({
+      script: (request) => (isPoor(request) ? refusal(0.1) : answer(request)),
+    });
+    const run = await world.run([...JSON_RUN], {
+      env: { MUSTER_TASK_TOOL_TASK_WALL_SECONDS: '6' },
+    });
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    const ends = lastResults(world.model).map(({ text }) => text);
+    for (const [child, text] of ends.entries()) {
+      if (child === 3) {
+        expect(text).toContain(
+          'the limit task_wall_seconds = 6 is reached while it waited for the rate limit of anthropic',
+        );
+      } else expect(text).toMatch(/^the child is done\n/);
+    }
+    const tries = world.model.requests.filter(isPoor).length;
+    expect(tries).toBeGreaterThan(1);
+    expect(tries).toBeLessThan(20);
+  });
+
+  it('lets the foreground go before fifty in the background', async () => {
+    const background = children(50, { run_in_background: true });
+    const answer = delegating(background, turns(1, { firstTokenMs: 30 }));
+    await using world = await openWorld({ script: answer });
+    const run = await world.run([...JSON_RUN], {
+      env: { MUSTER_PROVIDER_MAX_CONCURRENT: '2', MUSTER_TASK_TOOL_MAX_PARALLEL: '60' },
+    });
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    const { requests } = world.model;
+    const next = requests.findIndex((one) => !isPart(one) && toolResultRounds(one) === 1);
+    expect(next).toBeGreaterThan(0);
+    expect(next).toBeLessThan(15);
+  });
+
+  it('is shown wherever the task is, and a stop is heard at once', async () => {
+    await using world = await openWorld({ script: () => refusal(60) });
+    const running = world.start(['-p', 'go', '--model', 'anthropic/claude-sonnet-4-5']);
+    const root = await untilHeld(world);
+    const waits = /waiting for the rate limit of anthropic until \d\d:\d\d:\d\d/;
+    expect(clean(await tasks(world, 'show', root))).toMatch(
+      new RegExp(`^status +running\\ndoing +${waits.source}$`, 'm'),
+    );
+    expect(JSON.parse(clean(await tasks(world, 'show', root, '--json')))).toMatchObject({
+      activity: { kind: 'held', because: 'the rate limit of anthropic' },
+    });
+    expect(clean(await tasks(world, 'list'))).toMatch(
+      /running .*\[waits for the rate limit of anthropic until \d\d:\d\d:\d\d\]\n$/,
+    );
+    expect(clean(await tasks(world, 'log', root))).toMatch(
+      /turn\.held +\{"turn":1,"because":"the rate limit of anthropic","untilMs":\d+\}/,
+    );
+    const watching = runMuster(world.sandbox, ['tasks', 'watch', root]);
+    expect(clean(await tasks(world, 'stop', root))).toMatch(/stopped/);
+    expect((await watching).stdout).toMatch(waits);
+    const { code, stderr } = await finishedSoon(running.finished);
+    expect(code).toBe(6);
+    expect(stderr).toMatch(/^… main: waits for the rate limit of anthropic until \d\d:\d\d:\d\d\n/);
+    expect(world.model.requests.length).toBe(1);
+  });
+
+  it('of one’s own, requests_per_minute, is shown as such', async () => {
+    await using world = await openWorld({ script: delegating(children(1), turns(1)) });
+    const running = world.start([...JSON_RUN], {
+      env: { MUSTER_PROVIDER_REQUESTS_PER_MINUTE: '1' },
+    });
+    await untilHeld(world);
+    running.process.kill('SIGTERM');
+    const run = await finishedSoon(running.finished);
+    expect(run.code).toBe(143);
+    expect(held(eventsOf(run))).toMatchObject([
+      { turn: 1, because: 'requests_per_minute = 1 of anthropic' },
+    ]);
+    expect(world.model.requests.length).toBe(1);
+    expect(envelopeOf(run).data.status).toBe('stopped');
+  });
+
+  it('told by the headers of an answer holds what comes next', async () => {
+    const reset = new Date(Date.now() + 3_600_000).toISOString();
+    const headers = {
+      'anthropic-ratelimit-requests-remaining': '0',
+      'anthropic-ratelimit-requests-reset': reset,
+    };
+    await using world = await openWorld({
+      script: () => ({ fault: { kind: 'status', status: 500, headers } }),
+    });
+    const running = world.start([...JSON_RUN]);
+    await untilHeld(world);
+    running.process.kill('SIGTERM');
+    const run = await finishedSoon(running.finished);
+    const [hold] = held(eventsOf(run));
+    expect(hold).toMatchObject({
+      because: 'the rate limit of anthropic: no requests are left',
+    });
+    // Not for an hour: a minute and what chance adds.
+    expect((hold?.untilMs ?? 0) - (hold?.ts ?? 0)).toBeLessThanOrEqual(66_000);
+  });
+});
+
+/** The id of the main task, once something is held. */
+async function untilHeld(world: World): Promise<string> {
+  for (;;) {
+    const all = await listed(world);
+    if (all.some(({ heldBy }) => heldBy !== undefined)) return (await family(world)).root;
+  }
+}
