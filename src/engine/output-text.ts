@@ -38,8 +38,6 @@ function textOf(event: TaskEvent): string | null {
       const until = event.untilMs === null ? '' : ` until ${clockTime(event.untilMs)}`;
       return `… waiting for ${firstLine(event.because)}${until}\n`;
     }
-    case 'task.held':
-      return `… waiting for ${firstLine(event.because)}\n`;
     case 'notified':
       return `· ${event.message}\n`;
     case 'warning':

@@ -93,7 +93,7 @@ export class TaskRun {
       tree: parts.tree,
       signal: this.signal,
       hadSlot: this.journal.state.startedAt !== null,
-      record: (event) => this.journal.record(event),
+      record: (...events) => this.journal.record(...events),
     });
     this.foreignUpTo = parts.foreignUpTo ?? -1;
     parts.parent?.children.add(this);

@@ -7,7 +7,7 @@ export interface TaskSlotParts {
   readonly signal: AbortSignal;
   /** Whether it was at work before: then it is no new task. */
   readonly hadSlot: boolean;
-  readonly record: (event: EventBody) => void;
+  readonly record: (...events: readonly EventBody[]) => void;
 }
 
 /** One task's slot of its tree: held while it is at work, and not while it waits for others. */
@@ -49,7 +49,8 @@ export class TaskSlot {
 
   private async waitToStart(because: string): Promise<void> {
     const { tree, signal, record } = this.parts;
-    record({ type: 'task.held', because });
+    const message = `it waits to start for ${because}`;
+    record({ type: 'task.held', because }, { type: 'warning', message });
     await tree.startGate.pass(signal);
   }
 }

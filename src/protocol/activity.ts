@@ -18,6 +18,14 @@ export type Activity =
   /** Its answer has ended; children are at work in the background. */
   | { readonly kind: 'waiting_for_children' };
 
+/** `untilMs` absent: not known. */
+export function heldActivity(hold: {
+  readonly because: string;
+  readonly untilMs?: number | null;
+}): Activity {
+  return { kind: 'held', because: hold.because, untilMs: hold.untilMs ?? null };
+}
+
 /** What its calls do: those that run, by id, and those that ask a person. */
 export function callActivity(
   inbox: InboxState,

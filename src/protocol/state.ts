@@ -1,4 +1,4 @@
-import { callActivity, type Activity } from './activity.ts';
+import { callActivity, heldActivity, type Activity } from './activity.ts';
 import { unreachable } from '../base/errors.ts';
 import { applyToBelongings, noBelongings, type Belongings } from './belongings.ts';
 import { applyToConversation, emptyConversation, type Conversation } from './conversation.ts';
@@ -171,10 +171,6 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.spec = { ...state.spec, rights, limits, model };
       return;
     }
-    case 'task.held':
-      state.activity = { kind: 'held', because: event.because, untilMs: null };
-      state.warnings.push(`it waited to start for ${event.because}`);
-      return;
     case 'task.started':
       if (state.activity.kind === 'held') state.activity = { kind: 'idle' };
       state.status = isParked(state) ? 'parked' : 'running';
@@ -185,11 +181,10 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.answer = null;
       state.activity = { kind: 'connecting' };
       return;
-    case 'turn.held': {
-      const { because, untilMs } = event;
-      state.activity = { kind: 'held', because, untilMs };
+    case 'turn.held':
+    case 'task.held':
+      state.activity = heldActivity(event);
       return;
-    }
     case 'turn.accepted':
       if (state.openTurn !== null) state.openTurn = { ...state.openTurn, accepted: true };
       state.activity = { kind: 'streaming' };

@@ -150,6 +150,8 @@ describe('where little memory is available', () => {
       because,
       because,
     ]);
+    const message = `it waits to start for ${because}`;
+    expect(eventsOfType(test, 'warning').map((event) => event.message)).toEqual([message, message]);
     expect(eventsOfType(test, 'child.ended').map(({ status }) => status)).toEqual([
       'completed',
       'completed',

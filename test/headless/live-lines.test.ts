@@ -164,13 +164,6 @@ describe('what holds a task', () => {
       { type: 'turn.held', turn: 1, because, untilMs: null },
       '… general-purpose ID: waits for the rate limit of fake',
     ],
-    [
-      'want of memory',
-      'child',
-      'waits',
-      { type: 'task.held', because: 'memory: 9 MB' },
-      '! general-purpose ID: waits to start for memory: 9 MB',
-    ],
   ])('%s', async (_, whose, detail, body, line) => {
     const state = (await test())[whose];
     const lines: string[] = [];

@@ -62,11 +62,6 @@ it.each<[string, readonly EventBody[], object | undefined, string]>([
   expect(foldEvents(events).activity.kind).toBe(activity);
 });
 
-it('what a task waited for before it started is told in its result', () => {
-  const { warnings } = foldEvents(log([{ type: 'task.held', because: 'memory' }]));
-  expect(warnings).toEqual(['it waited to start for memory']);
-});
-
 describe('an event of a hold', () => {
   const stamp = { v: LOG_VERSION, seq: 1, ts: 1, task: TASK, epoch: 1 };
   it.each([

@@ -77,7 +77,6 @@ const NOTICE_MARKS: Readonly<Record<NoticeLevel, string>> = {
 function isAlwaysTold(event: TaskEvent, { spec }: TaskState): boolean {
   switch (event.type) {
     case 'warning':
-    case 'task.held':
     case 'question.asked':
       return true;
     case 'turn.retried':
@@ -112,8 +111,6 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
       const until = event.untilMs === null ? '' : ` until ${clockTime(event.untilMs)}`;
       return `${indent}… ${name}: waits for ${event.because}${until}`;
     }
-    case 'task.held':
-      return `${indent}! ${name}: waits to start for ${event.because}`;
     case 'warning':
       return `${indent}! ${name}: ${event.message}`;
     case 'call.started':
