@@ -155,19 +155,11 @@ function connect(
   const changes = {
     version: deps.version,
     dropHeaders: dialect.dropHeaders,
-    adjustBody: (body: string) => {
-      const needed = without(dialect.dropFromBody ?? [], body);
-      return maxOutputTokens === undefined
-        ? needed
-        : (dialect.boundOutput?.(needed, maxOutputTokens) ?? needed);
-    },
+    adjustBody: (body: string) =>
+      maxOutputTokens === undefined ? body : (dialect.boundOutput?.(body, maxOutputTokens) ?? body),
   };
   const fetch = endpointFetch(deps.fetch, endpoint, changes, watch);
   return dialect.languageModel(request.model.id, endpoint, fetch);
-}
-
-function without(members: readonly string[], body: string): string {
-  return members.reduce((left, member) => left.replaceAll(member, ''), body);
 }
 
 function open(
