@@ -31,9 +31,11 @@ export const dialect: Dialect = {
   maxOutputTokens: (modelId) =>
     modelId.includes('claude-') ? undefined : FOREIGN_MODEL_MAX_OUTPUT,
   boundOutput: (body, maxOutputTokens) =>
-    boundThinking(
-      body.replace(LIMIT, `"max_tokens":${maxOutputTokens}`),
-      THINKING,
-      maxOutputTokens,
-    ),
+    boundThinking(withLimit(body, maxOutputTokens), THINKING, maxOutputTokens),
 };
+
+/** Most bodies have it already, and need not be copied for it. */
+function withLimit(body: string, maxOutputTokens: number): string {
+  const limit = `"max_tokens":${maxOutputTokens}`;
+  return LIMIT.exec(body)?.[0] === limit ? body : body.replace(LIMIT, limit);
+}
