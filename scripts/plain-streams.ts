@@ -11,6 +11,23 @@ const MODULE_OF = {
 const EXPECTED =
   /\.pipeThrough\(new TextDecoderStream\(\)\)\.pipeThrough\(new EventSourceParserStream\S*\(\)\)\.pipeThrough\(new TransformStream\(/;
 
+/** What each chunk of an answer waits in, only for its failure to be told in the package's words. */
+const WRAPPED =
+  'function wrapResponseBodyStream({ stream, url, requestBodyValues, statusCode, responseHeaders }) {\n';
+const FAILING_AS = `\tif (stream instanceof ReadableStream) return stream.failingAs((error) => isAbortError(error) ? error : handleFetchError({
+\t\terror: new APICallError({
+\t\t\tmessage: "Failed to process successful response",
+\t\t\tcause: error,
+\t\t\tstatusCode,
+\t\t\turl,
+\t\t\tresponseHeaders,
+\t\t\trequestBodyValues
+\t\t}),
+\t\turl,
+\t\trequestBodyValues
+\t}));
+`;
+
 /**
  * Gives the provider packages, and what brings them their bytes, our own streams for Node's
  * (docs/decisions/0005).
@@ -23,14 +40,19 @@ export function plainStreamsPlugin(): Plugin {
         id: /(@ai-sdk\/(anthropic|google|openai|openai-compatible|provider-utils)\/dist\/index\.m?js|eventsource-parser\/dist\/stream\.m?js|src\/sys\/http-direct\.ts)$/,
       },
       handler(code, id) {
-        if (id.includes('provider-utils') && !EXPECTED.test(code)) {
-          throw new Error(`@ai-sdk/provider-utils has changed: no \`${EXPECTED.source}\` in it`);
-        }
+        const isShared = id.includes('provider-utils');
+        if (isShared && !EXPECTED.test(code)) throw changed(EXPECTED.source);
+        if (isShared && !code.includes(WRAPPED)) throw changed(WRAPPED);
+        const ours = isShared ? code.replace(WRAPPED, WRAPPED + FAILING_AS) : code;
         const imports = Object.entries(MODULE_OF)
           .filter(([name]) => new RegExp(`\\b(new|extends) ${name}\\b`).test(code))
           .map(([name, module]) => `import { Plain${name} as ${name} } from ${module};\n`);
-        return imports.length === 0 ? null : { code: imports.join('') + code };
+        return imports.length === 0 ? null : { code: imports.join('') + ours };
       },
     },
   };
+}
+
+function changed(missing: string): Error {
+  return new Error(`@ai-sdk/provider-utils has changed: no \`${missing}\` in it`);
 }

@@ -220,8 +220,8 @@ export function exactLine(text: string): string {
   return terminalText(text, 'exact').replaceAll('\n', '␊');
 }
 
-/** Most of what there is. */
-const PLAIN_LETTERS = /^[\t\n\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff]*$/;
+/** Most of what there is: Latin letters, and signs as in quotes, in lists and in our own lines. */
+const PLAIN_LETTERS = /^[\t\n\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u27ff]*$/;
 const HARMLESS: Readonly<Record<TerminalContext, RegExp>> = {
   prose: PLAIN_LETTERS,
   exact: PLAIN_LETTERS,

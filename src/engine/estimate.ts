@@ -63,7 +63,18 @@ function toolLength(tool: RequestPrefix['tools'][number]): number {
   return length;
 }
 
+/** A message is sent again with each later turn. */
+const messageLengths = new WeakMap<Message, number>();
+
 function messageLength(message: Message): number {
+  const known = messageLengths.get(message);
+  if (known !== undefined) return known;
+  const length = contentLength(message);
+  messageLengths.set(message, length);
+  return length;
+}
+
+function contentLength(message: Message): number {
   let length = 0;
   for (const part of message.content) {
     if (part.type === 'tool_call') length += JSON.stringify(part.input).length;

@@ -1,6 +1,7 @@
-import { isAbsolute, relative, sep } from 'node:path';
 import type { Access } from '../protocol/permission.ts';
 import type { ToolKind } from '../protocol/tool.ts';
+
+export { isInside } from '../base/path-inside.ts';
 
 /** A path of a call, as asked for and as it really is. */
 export interface ResolvedPath {
@@ -45,12 +46,6 @@ export interface JudgedCall {
   readonly proof?: CommandProof;
   /** Files that its commands are known to write to by redirection. Default: none. */
   readonly redirected?: readonly ResolvedPath[];
-}
-
-/** Whether a path is a root or below it. Both absolute and real. */
-export function isInside(root: string, path: string): boolean {
-  const rest = relative(root, path);
-  return rest === '' || (rest !== '..' && !rest.startsWith(`..${sep}`) && !isAbsolute(rest));
 }
 
 /** Every path that a call reads or writes. */

@@ -19,6 +19,8 @@ export class OutputQueue {
   readonly #pending = new Map<string, string[]>();
   /** What the last write of a task failed with, to be told at its next text. */
   readonly #failed = new Map<string, unknown>();
+  /** Tasks whose file is there. */
+  readonly #begun = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(files: FilePort, descriptors: Descriptors, pathOf: (id: string) => string) {
@@ -43,6 +45,7 @@ export class OutputQueue {
   finish(id: string): void {
     this.#write(id);
     this.#failed.delete(id);
+    this.#begun.delete(id);
   }
 
   /** At once: for whoever reads it now, and at the end. */
@@ -70,6 +73,9 @@ export class OutputQueue {
     this.#pending.delete(id);
     const path = this.#pathOf(id);
     try {
+      // Most tasks that have text are new.
+      if (!this.#begun.has(id)) this.#make(path);
+      this.#begun.add(id);
       this.#append(path, Buffer.from(texts.join('')));
     } catch (thrown) {
       this.#failed.set(id, thrown);
@@ -77,12 +83,23 @@ export class OutputQueue {
   }
 
   #append(path: string, bytes: Buffer): void {
-    try {
+    const write = (): void =>
       this.#descriptors.use(path, (fd) => writeWhole(this.#files, fd, bytes));
+    try {
+      write();
     } catch (thrown) {
       if (systemErrorCode(thrown) !== 'ENOENT') throw thrown;
+      this.#make(path);
+      write();
+    }
+  }
+
+  /** Makes the file, where it is missing. */
+  #make(path: string): void {
+    try {
       this.#descriptors.adopt(path, this.#files.openNew(path));
-      this.#descriptors.use(path, (fd) => writeWhole(this.#files, fd, bytes));
+    } catch (thrown) {
+      if (systemErrorCode(thrown) !== 'EEXIST') throw thrown;
     }
   }
 }

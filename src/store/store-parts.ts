@@ -81,6 +81,6 @@ export function createParts(options: PartsOptions): StoreParts {
     outputs: new OutputQueue(files, descriptors, (id) => tasks.output(id)),
     syncs,
     blobs,
-    index: new TaskIndex(files, locks, paths.index),
+    index: new TaskIndex(files, locks, paths.index, descriptors),
   };
 }

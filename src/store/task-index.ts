@@ -4,6 +4,7 @@ import { newId } from '../base/ids.ts';
 import { isJsonObject } from '../base/json.ts';
 import { lineSpans, parseJsonLine, wholeLinesLength } from '../base/jsonl.ts';
 import { TASK_STATUSES } from '../protocol/result.ts';
+import { Descriptors } from './descriptors.ts';
 import { writeWhole, type FilePort } from './file-port.ts';
 import type { OwnerLocks } from './owner-lock.ts';
 import type { TaskSummary } from './task-store.ts';
@@ -26,11 +27,18 @@ export class TaskIndex {
   readonly #files: FilePort;
   readonly #locks: OwnerLocks;
   readonly #path: string;
+  readonly #descriptors: Descriptors;
 
-  constructor(files: FilePort, locks: OwnerLocks, path: string) {
+  constructor(
+    files: FilePort,
+    locks: OwnerLocks,
+    path: string,
+    descriptors = new Descriptors(files, 1),
+  ) {
     this.#files = files;
     this.#locks = locks;
     this.#path = path;
+    this.#descriptors = descriptors;
   }
 
   read(): IndexContents {
@@ -42,7 +50,7 @@ export class TaskIndex {
     if (summaries.length === 0) return;
     const lines = Buffer.from(summaries.map(indexLine).join(''));
     // Once more when the file was replaced meanwhile: what compaction reads last may not hold the lines.
-    while (!appendTo(this.#files, this.#path, lines));
+    while (!this.#append(lines));
   }
 
   /** Writes the index anew when more than half of it is out of date. */
@@ -60,6 +68,29 @@ export class TaskIndex {
     return this.#rewrite(ids);
   }
 
+  /** Appends lines; false when they have to be appended again: there was no file, or another one since. */
+  #append(lines: Buffer): boolean {
+    const path = this.#path;
+    try {
+      const inode = this.#descriptors.use(path, (fd) => appendLines(this.#files, fd, lines));
+      if (this.#files.stat(path)?.inode === inode) return true;
+      this.#descriptors.forget(path);
+    } catch (thrown) {
+      if (systemErrorCode(thrown) !== 'ENOENT') throw thrown;
+      this.#make();
+    }
+    return false;
+  }
+
+  #make(): void {
+    try {
+      this.#descriptors.adopt(this.#path, this.#files.openNew(this.#path));
+    } catch (thrown) {
+      // Another process made it meanwhile: that one it is.
+      if (systemErrorCode(thrown) !== 'EEXIST') throw thrown;
+    }
+  }
+
   #rewrite(without: ReadonlySet<string>): boolean {
     const lock = `${this.#path}.lock`;
     if (this.#locks.acquire(lock) !== undefined) return false;
@@ -74,6 +105,8 @@ export class TaskIndex {
       }
       return true;
     } finally {
+      // What was open is no longer the index, and would hold its room on the disk.
+      this.#descriptors.forget(this.#path);
       this.#locks.release(lock);
     }
   }
@@ -105,7 +138,7 @@ export class TaskIndex {
         throw thrown;
       }
       const late = readFrom(files, old, before.length);
-      if (late.length > 0) while (!appendTo(files, this.#path, late));
+      if (late.length > 0) while (!this.#append(late));
     } finally {
       files.close(old);
     }
@@ -185,31 +218,10 @@ function writeNew(files: FilePort, path: string, bytes: Buffer): void {
   }
 }
 
-/** Appends lines; false when another file had taken the name by the time they were written. */
-function appendTo(files: FilePort, path: string, lines: Buffer): boolean {
-  const fd = openOrCreate(files, path);
-  try {
-    const { size, inode } = files.statOpen(fd);
-    // A line that was cut short once must not swallow the next one.
-    writeWhole(files, fd, size === 0 ? lines : Buffer.concat([Buffer.from('\n'), lines]));
-    return files.stat(path)?.inode === inode;
-  } finally {
-    files.close(fd);
-  }
-}
-
-function openOrCreate(files: FilePort, path: string): number {
-  for (;;) {
-    try {
-      return files.openAppend(path);
-    } catch (thrown) {
-      if (systemErrorCode(thrown) !== 'ENOENT') throw thrown;
-    }
-    try {
-      return files.openNew(path);
-    } catch (thrown) {
-      // Another process made it meanwhile: open that one.
-      if (systemErrorCode(thrown) !== 'EEXIST') throw thrown;
-    }
-  }
+/** Returns the inode of the file that now holds them. */
+function appendLines(files: FilePort, fd: number, lines: Buffer): number {
+  const { size, inode } = files.statOpen(fd);
+  // A line that was cut short once must not swallow the next one.
+  writeWhole(files, fd, size === 0 ? lines : Buffer.concat([Buffer.from('\n'), lines]));
+  return inode;
 }

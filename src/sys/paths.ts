@@ -1,17 +1,14 @@
 import { homedir } from 'node:os';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { join, relative, resolve } from 'node:path';
+import { isInside } from '../base/path-inside.ts';
+
+export { isInside };
 
 /** The kernel's own limit for a whole path, in bytes. */
 const MAX_PATH_BYTES = 4096;
 /** What lies here is no file of a workspace, whatever the roots say. */
 const SYSTEM_DIRECTORIES = ['/proc', '/sys', '/dev'];
 const CONTROL_CHARACTERS = /\p{Cc}|\p{Bidi_Control}/u;
-
-/** Whether `path` is `directory` or lies below it. Both absolute; links are not looked at. */
-export function isInside(directory: string, path: string): boolean {
-  const rest = relative(directory, path);
-  return rest === '' || (rest !== '..' && !rest.startsWith(`..${sep}`) && !isAbsolute(rest));
-}
 
 /** The root that holds `path`, the innermost one; undefined when it is outside all of them. */
 export function rootOf(path: string, roots: readonly string[]): string | undefined {

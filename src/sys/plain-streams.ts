@@ -60,6 +60,7 @@ export class PlainReadableStream<T> {
   private end: End | null = null;
   private sink: Sink<T> | null = null;
   private isPulling = false;
+  private describe: ((reason: unknown) => unknown) | null = null;
   /** Whether a value came since it was asked for one. */
   private gave = false;
 
@@ -105,7 +106,7 @@ export class PlainReadableStream<T> {
     this.handTo({
       write: (value) => both((to) => to.put(value)),
       close: () => both((to) => to.finish(CLOSED)),
-      fail: (reason) => both((to) => to.finish({ failed: true, reason })),
+      fail: (reason) => both((to) => to.finish(failure(reason))),
       wantsMore: () => one.wantsMore() || other.wantsMore(),
     });
     return [one, other];
@@ -114,6 +115,14 @@ export class PlainReadableStream<T> {
   async cancel(reason?: unknown): Promise<void> {
     if (this.isLocked) throw new TypeError('the stream is locked');
     await this.leave(reason);
+  }
+
+  /** This stream, which fails with what `describe` makes of the reason: no stage between costs nothing. */
+  failingAs(describe: (reason: unknown) => unknown): this {
+    if (this.isLocked) throw new TypeError('the stream is locked');
+    this.describe = describe;
+    if (this.end?.failed === true) this.end = failure(describe(this.end.reason));
+    return this;
   }
 
   // The rest is for readers, controllers and stages.
@@ -163,10 +172,10 @@ export class PlainReadableStream<T> {
   /** The first end stands. */
   finish(end: End): void {
     if (this.end !== null) return;
-    this.end = end;
-    if (this.sink !== null) tellEnd(this.sink, end);
+    this.end = end.failed && this.describe !== null ? failure(this.describe(end.reason)) : end;
+    if (this.sink !== null) tellEnd(this.sink, this.end);
     for (const read of this.reads.splice(0)) {
-      if (end.failed) read.reject(end.reason);
+      if (this.end.failed) read.reject(this.end.reason);
       else read.resolve(DONE);
     }
   }
@@ -181,7 +190,7 @@ export class PlainReadableStream<T> {
     try {
       while (this.pullOnce());
     } catch (reason) {
-      this.finish({ failed: true, reason });
+      this.finish(failure(reason));
     }
   }
 
@@ -203,7 +212,7 @@ export class PlainReadableStream<T> {
     try {
       await pulled;
     } catch (reason) {
-      this.finish({ failed: true, reason });
+      this.finish(failure(reason));
     }
     this.isPulling = false;
     this.ask();
@@ -243,8 +252,12 @@ class StreamController<T> implements Controller<T> {
   }
 
   error(reason: unknown): void {
-    this.stream.finish({ failed: true, reason });
+    this.stream.finish(failure(reason));
   }
+}
+
+function failure(reason: unknown): End {
+  return { failed: true, reason };
 }
 
 function tellEnd<T>(sink: Sink<T>, end: End): void {

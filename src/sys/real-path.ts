@@ -44,7 +44,8 @@ function followLinks(path: string): Followed {
       if (name === '..') real = dirname(real);
       continue;
     }
-    const next = join(real, name);
+    // One name below a real path: nothing is left for `join` to put right.
+    const next = real === '/' ? `/${name}` : `${real}/${name}`;
     const found = look(next);
     if (typeof found === 'string') {
       const rest = pending.toReversed();

@@ -1,6 +1,6 @@
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i;
-/** Names and places of secrets, which are none themselves. */
-const NO_SECRET_NAME = /_(FILE|PATH|DIR|ID|NAME|URL)$/i;
+/** Names and places of secrets, which are none themselves, and limits on the tokens of models. */
+const NO_SECRET_NAME = /_(FILE|PATH|DIR|ID|NAME|URL|(MAX|TREE)_TOKENS)$/i;
 /** `scheme://user:password@host`. */
 const CREDENTIALS_IN_URL = /:\/\/[^\s/@:]*:[^\s/@]+@/;
 

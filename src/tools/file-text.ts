@@ -34,7 +34,9 @@ export function binaryKind(sample: Buffer): string | undefined {
 
 function isMostlyText(sample: Buffer): boolean {
   let odd = 0;
-  for (const byte of sample) {
+  // By index: an iterator makes an object of each byte.
+  for (let at = 0; at < sample.length; at += 1) {
+    const byte = sample[at] ?? 0;
     const control = byte < 32 && (byte < 8 || byte > 13) && byte !== 27;
     if (control || byte === 127) odd += 1;
   }

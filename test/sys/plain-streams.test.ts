@@ -253,4 +253,15 @@ describe('plain streams', () => {
     expect(await readAll(stream)).toEqual({ values: ['a'], failed: null });
     expect(cancelled).toBe(true);
   });
+
+  it.each(['before', 'after'])('fails as it is told to when it failed %s that', async (when) => {
+    const stream = new PlainReadableStream<string>({
+      start: (controller) => {
+        controller.enqueue('a');
+        if (when === 'before') controller.error('reason');
+      },
+      pull: (controller) => controller.error('reason'),
+    }).failingAs((reason) => `told: ${String(reason)}`);
+    expect(await readAll(stream)).toEqual({ values: ['a'], failed: 'told: reason' });
+  });
 });

@@ -131,7 +131,8 @@ async function* read(
         yield ACCEPTED;
       }
       if (taken.type === 'part') {
-        yield taken.part;
+        // Whoever watches the wire saw its bytes, and each part costs at each reader that it passes.
+        if (taken.part.type !== 'ping' || observer === undefined) yield taken.part;
         continue;
       }
       ended = true;
@@ -154,19 +155,11 @@ function connect(
   const changes = {
     version: deps.version,
     dropHeaders: dialect.dropHeaders,
-    adjustBody: (body: string) => {
-      const needed = without(dialect.dropFromBody ?? [], body);
-      return maxOutputTokens === undefined
-        ? needed
-        : (dialect.boundOutput?.(needed, maxOutputTokens) ?? needed);
-    },
+    adjustBody: (body: string) =>
+      maxOutputTokens === undefined ? body : (dialect.boundOutput?.(body, maxOutputTokens) ?? body),
   };
   const fetch = endpointFetch(deps.fetch, endpoint, changes, watch);
   return dialect.languageModel(request.model.id, endpoint, fetch);
-}
-
-function without(members: readonly string[], body: string): string {
-  return members.reduce((left, member) => left.replaceAll(member, ''), body);
 }
 
 function open(

@@ -16,6 +16,8 @@ export const dialect: Dialect = {
     plainReasoning: false,
     cacheMarker: { anthropic: { cacheControl: { type: 'ephemeral' } } },
     forbiddenInIds: /[^a-zA-Z0-9_-]/g,
+    // Arguments come checked by the server instead of raw: whole JSON, but for an answer cut short.
+    toolOptions: { eagerInputStreaming: false },
   },
   /** No beta feature is used, and servers that only speak the protocol refuse unknown ones. */
   dropHeaders: ['anthropic-beta'],
@@ -25,16 +27,15 @@ export const dialect: Dialect = {
       apiKey: endpoint.apiKey ?? '',
       fetch,
     }).languageModel(modelId),
-  // Arguments come checked by the server instead of raw: whole JSON, but for an answer cut short.
-  // The package has an option for it, whose schema would cost a tenth of a start to build.
-  dropFromBody: [',"eager_input_streaming":true'],
   providerOptions: () => ({}),
   maxOutputTokens: (modelId) =>
     modelId.includes('claude-') ? undefined : FOREIGN_MODEL_MAX_OUTPUT,
   boundOutput: (body, maxOutputTokens) =>
-    boundThinking(
-      body.replace(LIMIT, `"max_tokens":${maxOutputTokens}`),
-      THINKING,
-      maxOutputTokens,
-    ),
+    boundThinking(withLimit(body, maxOutputTokens), THINKING, maxOutputTokens),
 };
+
+/** Most bodies have it already, and need not be copied for it. */
+function withLimit(body: string, maxOutputTokens: number): string {
+  const limit = `"max_tokens":${maxOutputTokens}`;
+  return LIMIT.exec(body)?.[0] === limit ? body : body.replace(LIMIT, limit);
+}

@@ -1,4 +1,5 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import type { JsonObject } from '../../base/json.ts';
 import type { ModelRequest } from '../../protocol/model.ts';
 
 /** Where a provider is reached. */
@@ -25,6 +26,8 @@ export interface PromptRules {
   readonly forbiddenInIds: RegExp | null;
   /** Sent with every tool; absent: nothing. */
   readonly strictTools?: boolean;
+  /** Put on every tool; absent: nothing. */
+  readonly toolOptions?: JsonObject;
 }
 
 /** One wire protocol, over the provider package that speaks it. */
@@ -32,11 +35,6 @@ export interface Dialect {
   readonly rules: PromptRules;
   /** Headers that the package sets and that nothing here needs. */
   readonly dropHeaders: readonly string[];
-  /**
-   * Members, as they stand in the JSON, that the package sends and that nothing here needs. Inside
-   * of strings quotes are escaped, so that no text of anybody is touched.
-   */
-  readonly dropFromBody?: readonly string[];
   languageModel(
     modelId: string,
     endpoint: Endpoint,

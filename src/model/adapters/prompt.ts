@@ -31,9 +31,7 @@ export function toCallOptions(
   rules: PromptRules,
 ): Pick<LanguageModelV4CallOptions, 'prompt' | 'tools' | 'toolChoice'> {
   const prompt = [...systemMessages(request.prefix.system, rules), ...conversation(request, rules)];
-  const tools = request.prefix.tools.map((tool, index) =>
-    functionTool(tool, rules, { last: index === request.prefix.tools.length - 1 }),
-  );
+  const tools = functionTools(request.prefix.tools, rules);
   if (tools.length === 0) return { prompt };
   return { prompt, tools, toolChoice: { type: request.toolChoice } };
 }
@@ -50,6 +48,22 @@ function systemMessages(system: readonly string[], rules: PromptRules): Language
   });
 }
 
+type FunctionTools = LanguageModelV4FunctionTool[];
+/** Siblings and the turns of a task share one list: it is converted once for each protocol. */
+const convertedTools = new WeakMap<readonly ToolSpec[], Map<PromptRules, FunctionTools>>();
+
+function functionTools(tools: readonly ToolSpec[], rules: PromptRules): FunctionTools {
+  const converted = convertedTools.get(tools) ?? new Map<PromptRules, FunctionTools>();
+  convertedTools.set(tools, converted);
+  const known = converted.get(rules);
+  if (known !== undefined) return known;
+  const made = tools.map((tool, at) =>
+    functionTool(tool, rules, { last: at === tools.length - 1 }),
+  );
+  converted.set(rules, made);
+  return made;
+}
+
 function functionTool(
   tool: ToolSpec,
   rules: PromptRules,
@@ -61,8 +75,17 @@ function functionTool(
     description: tool.description,
     inputSchema: jsonSchema(tool.inputSchema),
     ...(rules.strictTools === undefined ? {} : { strict: rules.strictTools }),
-    ...(last ? marker(rules) : {}),
+    ...toolOptions(rules, { last }),
   };
+}
+
+function toolOptions(
+  { toolOptions: own, cacheMarker, metaKey }: PromptRules,
+  { last }: { last: boolean },
+): { providerOptions?: SharedV4ProviderOptions } {
+  const marker = last ? cacheMarker : null;
+  if (own === undefined) return marker === null ? {} : { providerOptions: marker };
+  return { providerOptions: { ...marker, [metaKey]: { ...own, ...marker?.[metaKey] } } };
 }
 
 /** A tool's schema is a JSON Schema by contract; only the types of the two sides differ. */
