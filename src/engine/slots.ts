@@ -20,9 +20,9 @@ export class Slots {
     this.free = size;
   }
 
-  /** Whether nobody has one. */
-  get idle(): boolean {
-    return this.free === this.size;
+  /** Tasks that have one. */
+  get taken(): number {
+    return this.size - this.free;
   }
 
   /** Whether a new task would have to queue now. */
@@ -33,10 +33,8 @@ export class Slots {
   /** Rejects with the signal's reason when it aborts while queued; then no slot is held. */
   async acquire(signal: AbortSignal, { resuming }: { readonly resuming: boolean }): Promise<Slot> {
     signal.throwIfAborted();
-    if (this.free > 0) {
-      this.free -= 1;
-      return new Slot(() => this.release());
-    }
+    const free = this.takeFree();
+    if (free !== null) return free;
     const waiter: Waiter = { granted: deferred(), resuming };
     this.enqueue(waiter);
     const forget = onAbort(signal, () => {
@@ -46,6 +44,13 @@ export class Slots {
       waiter.granted.reject(signal.reason);
     });
     await waiter.granted.promise.finally(forget);
+    return new Slot(() => this.release());
+  }
+
+  /** Null where a task would have to queue. */
+  takeFree(): Slot | null {
+    if (this.free === 0) return null;
+    this.free -= 1;
     return new Slot(() => this.release());
   }
 

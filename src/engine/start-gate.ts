@@ -15,8 +15,8 @@ export interface StartGateParts {
   readonly deadlines: Deadlines;
   /** Bytes that this process can still get; 0: not known. */
   readonly availableMemory: () => number;
-  /** Whether no task of the tree is at work: one always may. */
-  readonly isIdle: () => boolean;
+  /** Tasks of the tree that are at work: one always may be. */
+  readonly atWork: () => number;
 }
 
 /**
@@ -32,9 +32,9 @@ export class StartGate {
     this.parts = parts;
   }
 
-  /** What a new task has to wait for; null: it may start now. */
+  /** What a new task, which is one of those at work, has to wait for; null: it may start now. */
   hold(): string | null {
-    if (this.parts.isIdle()) return null;
+    if (this.parts.atWork() <= 1) return null;
     const bytes = this.available();
     if (this.waiting.length === 0 && hasRoom(bytes)) return null;
     return `memory: ${megabytes(bytes)} are available, and a task starts from ${megabytes(MEMORY_FLOOR_BYTES)} beside others`;
@@ -55,7 +55,7 @@ export class StartGate {
 
   private lookSoon(): void {
     this.parts.deadlines.after(LOOK_MS, () => {
-      if (this.parts.isIdle() || hasRoom(this.available())) this.waiting.shift()?.resolve();
+      if (this.parts.atWork() === 0 || hasRoom(this.available())) this.waiting.shift()?.resolve();
       if (this.waiting.length > 0) this.lookSoon();
     });
   }

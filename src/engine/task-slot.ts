@@ -25,7 +25,9 @@ export class TaskSlot {
   /** At once when it is held. Several may wait for it at a time. Rejects when the signal aborts. */
   async take(): Promise<void> {
     if (this.slot !== null) return;
-    this.taking ??= this.acquire();
+    this.taking ??= this.acquire().finally(() => {
+      this.taking = null;
+    });
     await this.taking;
   }
 
@@ -36,21 +38,24 @@ export class TaskSlot {
 
   private async acquire(): Promise<void> {
     const { tree, signal } = this.parts;
-    try {
-      // Without a pause where there is none: the next task must see that this one is at work.
-      const because = this.hadSlot ? null : tree.startGate.hold();
-      if (because !== null) await this.waitToStart(because);
-      this.slot = await tree.slots.acquire(signal, { resuming: this.hadSlot });
-      this.hadSlot = true;
-    } finally {
-      this.taking = null;
-    }
+    signal.throwIfAborted();
+    // At once where one is free: the next task must see that this one is at work.
+    const slot = tree.slots.takeFree() ?? (await this.queue());
+    const because = this.hadSlot ? null : tree.startGate.hold();
+    this.slot = because === null ? slot : await this.startLater(slot, because);
+    this.hadSlot = true;
   }
 
-  private async waitToStart(because: string): Promise<void> {
+  private queue(): Promise<Slot> {
+    return this.parts.tree.slots.acquire(this.parts.signal, { resuming: this.hadSlot });
+  }
+
+  private async startLater(slot: Slot, because: string): Promise<Slot> {
     const { tree, signal, record } = this.parts;
+    slot.release();
     const message = `it waits to start for ${because}`;
     record({ type: 'task.held', because }, { type: 'warning', message });
     await tree.startGate.pass(signal);
+    return this.queue();
   }
 }

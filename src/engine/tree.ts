@@ -55,7 +55,7 @@ export class Tree {
       clock,
       deadlines,
       availableMemory,
-      isIdle: () => slots.idle,
+      atWork: () => slots.taken,
     });
     this.maxTasks = settings.maxTasks;
     const { treeTokens, treeCostUsd } = settings;

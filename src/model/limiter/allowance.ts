@@ -100,10 +100,8 @@ export class Allowance {
     const retryAfterMs = askedMs(failure);
     // What is overloaded counts as a failed try, and is waited for as one.
     if (failure.kind === 'rate_limit') {
-      const { refusals } = tries;
-      const asked = windows.waitMs(refusals, { retryAfterMs, random: this.random() });
-      const backoff = windows.waitMs(refusals, { retryAfterMs: null, random: this.random() });
-      tries.notBefore = now + (isOwn ? Math.max(asked, backoff) : asked);
+      const ask = { retryAfterMs, random: this.random() };
+      tries.notBefore = now + windows.waitMs(tries.refusals, ask);
     }
     tries.refusals += 1;
     tries.refusedAt = now;
@@ -130,12 +128,11 @@ export class Allowance {
       const because = `requests_per_minute = ${this.minute.most} of ${provider}`;
       return { because, untilMs: Math.ceil(epoch + freeAt) };
     }
+    const isLowered = windows.isLowered(this.window);
     // Who waits for a lane that is kept must not keep those from getting ready who have it.
-    if (!windows.isLowered(this.window) && reserved === 0) return null;
-    return {
-      because: `the rate limit of ${provider}, which takes ${size} at a time`,
-      untilMs: null,
-    };
+    if (!isLowered && reserved === 0) return null;
+    const taken = isLowered ? `, which takes ${size} at a time` : '';
+    return { because: `the rate limit of ${provider}${taken}`, untilMs: null };
   }
 
   /** When time alone changes what may be sent. */

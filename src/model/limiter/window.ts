@@ -109,16 +109,19 @@ function probeTime({ pausedUntil, patienceMs }: Window, now: number): number {
 }
 
 /**
- * For how long a refused request waits: a tenth and a quarter of a second more than it is asked to, by
- * chance, so that those that were refused together don't come back together.
+ * For how long a refused request waits: up to a tenth and a quarter of a second more than it is asked
+ * to, by chance, so that those that were refused together don't come back together. From the second
+ * refusal in a row on no less than where the server names no time.
  */
 export function waitMs(
   refusals: number,
   { retryAfterMs, random }: Pick<Refusal, 'retryAfterMs' | 'random'>,
 ): number {
   const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** refusals, LONGEST_BACKOFF_MS);
-  if (retryAfterMs === null) return backoff * (0.5 + random / 2);
-  return bounded(retryAfterMs, LONGEST_PAUSE_MS) * (1 + random / 10) + random * 250;
+  const least = backoff * (0.5 + random / 2);
+  if (retryAfterMs === null) return least;
+  const asked = bounded(retryAfterMs, LONGEST_PAUSE_MS) * (1 + random / 10) + random * 250;
+  return refusals === 0 ? asked : Math.max(asked, least);
 }
 
 /** A server's number of milliseconds, which may be any; NaN counts as none. */

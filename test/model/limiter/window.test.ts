@@ -70,6 +70,7 @@ describe('for how long a refused request waits', () => {
     ['as long as it is asked to', 0, 1_000, 0, 1_000],
     ['longer by chance', 0, 1_000, 0.5, 1_175],
     ['a while even if it is asked to come at once', 0, 0, 0.5, 125],
+    ['longer the fourth time that it is asked to come at once', 3, 0, 0.5, 3_000],
     ['where no time is named, at first', 0, null, 0, 250],
     ['where no time is named, the third time', 2, null, 0.5, 1_500],
     ['where no time is named, at most', 50, null, 0, 15_000],
