@@ -23,8 +23,9 @@ export class PlainHeaders {
   }
 
   append(name: string, value: string): void {
-    const before = this.get(name);
-    this.set(name, before === null ? value : `${before}, ${value}`);
+    const key = name.toLowerCase();
+    const before = this.values.get(key);
+    this.values.set(key, before === undefined ? value : `${before}, ${value}`);
   }
 
   delete(name: string): void {

@@ -1,5 +1,5 @@
 import { isAbsolute, relative } from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { isInside } from '../../src/base/path-inside.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createAdapter, type WireModelPort } from '../../src/model/adapters/adapter.ts';
 import { userMessage, type Message } from '../../src/protocol/message.ts';
-import type { ModelRequest } from '../../src/protocol/model.ts';
+import type { ModelPart, ModelRequest } from '../../src/protocol/model.ts';
 import {
   adapterDeps,
   answerWith,
@@ -46,6 +46,17 @@ function byteByByte(events: readonly unknown[]): Respond {
 }
 
 describe.each(WIRES)('$name', (wire) => {
+  test('who watches the wire gets the same parts but for the signs of life that it has seen', async () => {
+    await using server = await serve(answerWith(wire.call('{"path":"a.ts"}')));
+    const all = await collect(port(wire, server), ask(wire));
+    const watched: ModelPart[] = [];
+    const stream = port(wire, server).stream(ask(wire), new AbortController().signal, {});
+    for await (const part of stream) watched.push(part);
+    expect(watched).toEqual(
+      all.filter((part) => part.type !== 'ping' || part.argumentText !== undefined),
+    );
+  });
+
   test('an answer with reasoning, text and parallel calls, whole', async () => {
     await using server = await serve(answerWith(wire.answer));
     const parts = withoutPings(await collect(port(wire, server), ask(wire)));

@@ -132,7 +132,7 @@ async function* read(
       }
       if (taken.type === 'part') {
         // Whoever watches the wire saw its bytes, and each part costs at each reader that it passes.
-        if (taken.part.type !== 'ping' || observer === undefined) yield taken.part;
+        if (observer === undefined || !isBarePing(taken.part)) yield taken.part;
         continue;
       }
       ended = true;
@@ -143,6 +143,10 @@ async function* read(
   } finally {
     if (!ended) abandon(opening, source);
   }
+}
+
+function isBarePing(part: ModelPart): boolean {
+  return part.type === 'ping' && part.argumentText === undefined;
 }
 
 /** Made for each request, since the package ties the fetch, and so its observer, to the model. */
