@@ -247,21 +247,19 @@ function modelOf({ agent, model }: PlannedChild): AgentExplanation['model'] {
 }
 
 function limitsOf({ agent, limits }: PlannedChild): AgentExplanation['limits'] {
-  const { maxTurns, maxTokens, wallSeconds, resultMaxTokens } = agent.limits;
-  const wished = {
-    maxTurns,
-    maxTokens,
-    wallMs: wallSeconds === undefined ? undefined : wallSeconds * 1000,
-    resultMaxTokens,
-  };
+  const { wallSeconds, ...others } = agent.limits;
+  const wallMs = wallSeconds === undefined ? undefined : wallSeconds * 1000;
+  const wished: Partial<Record<keyof TaskLimits, number | undefined>> = { ...others, wallMs };
   const limit = (key: keyof TaskLimits): ExplainedLimit => {
-    const value = limits[key];
+    const value = limits[key] ?? null;
     if (value === null) return { value, from: null };
     return { value, from: wished[key] === value ? 'definition' : 'configuration' };
   };
   return {
     maxTurns: limit('maxTurns'),
     maxTokens: limit('maxTokens'),
+    maxCostUsd: limit('maxCostUsd'),
+    maxToolBytes: limit('maxToolBytes'),
     wallMs: limit('wallMs'),
     resultMaxTokens: limit('resultMaxTokens'),
   };
