@@ -84,7 +84,8 @@ export interface AgentExplanation {
     /** Null: the model's own. */
     readonly effort: Effort | null;
   };
-  readonly limits: Readonly<Record<keyof TaskLimits, ExplainedLimit>>;
+  /** Those that are there only where they are set stand here only then, too. */
+  readonly limits: { readonly [Limit in keyof TaskLimits]: ExplainedLimit };
   /** Whether a call that does not say runs it in the background. */
   readonly background: boolean;
   /** Whether only a person chooses it, and no model is told of it. */
@@ -258,8 +259,8 @@ function limitsOf({ agent, limits }: PlannedChild): AgentExplanation['limits'] {
   return {
     maxTurns: limit('maxTurns'),
     maxTokens: limit('maxTokens'),
-    maxCostUsd: limit('maxCostUsd'),
-    maxToolBytes: limit('maxToolBytes'),
+    ...(limits.maxCostUsd === undefined ? {} : { maxCostUsd: limit('maxCostUsd') }),
+    ...(limits.maxToolBytes === undefined ? {} : { maxToolBytes: limit('maxToolBytes') }),
     wallMs: limit('wallMs'),
     resultMaxTokens: limit('resultMaxTokens'),
   };

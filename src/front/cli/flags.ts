@@ -174,7 +174,6 @@ const FLAGS = {
     value: 'N',
     group: 'Limits',
     configKey: 'task_tool.max_tasks',
-    aboveZero: true,
     help: 'subagents of the whole run',
   },
   cwd: { value: 'DIR', group: 'Places', help: 'the directory to work in' },

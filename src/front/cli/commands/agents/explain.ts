@@ -116,8 +116,8 @@ function limitFacts({ limits }: AgentExplanation): readonly Fact[] {
 }
 
 /** Of those that are rarely set, nothing is said where they are not. */
-function setLimit(what: string, limit: ExplainedLimit): readonly Fact[] {
-  return limit.value === null ? [] : [['limits', shownLimit(what, limit)]];
+function setLimit(what: string, limit: ExplainedLimit | undefined): readonly Fact[] {
+  return limit === undefined ? [] : [['limits', shownLimit(what, limit)]];
 }
 
 function shownLimit(what: string, { value, from }: ExplainedLimit): string {
