@@ -33,7 +33,7 @@ function smallest(...wishes: readonly (number | null | undefined)[]): number | n
 
 export function limitMessage({ limit, value, used, needed, unpriced }: LimitHit): string {
   if (unpriced !== undefined) {
-    return `the limit ${limit} = ${value} can't be kept: no price is known for ${unpriced}. Give its price in the configuration ([models.catalogue."${unpriced}"]), or limit tokens instead`;
+    return `the limit ${limit} = ${value} can't be kept: no price is known for ${unpriced}. Give it in the configuration ([models.catalogue."${unpriced}"], price_input and price_output), or limit tokens instead`;
   }
   const so = `the limit ${limit} = ${value}`;
   const spent = shown(used);

@@ -1,10 +1,5 @@
 import { OFFLINE } from '../model/resolve.ts';
-import {
-  modelName,
-  paidTokens,
-  type ModelFacts,
-  type ResolvedModel,
-} from '../protocol/model.ts';
+import { modelName, paidTokens, type ModelFacts, type ResolvedModel } from '../protocol/model.ts';
 import type { LimitHit } from '../protocol/stint.ts';
 import type { AnswerCost } from './answer-cost.ts';
 import { addExpenses, NO_EXPENSE, type Budget, type Expense, type Reservation } from './budget.ts';
