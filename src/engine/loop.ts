@@ -189,9 +189,7 @@ function limitWallTime(deps: EngineDeps, run: TaskRun): void {
   const [first] = wallCaps(run).toSorted((a, b) => a.value - b.value);
   if (first === undefined) return;
   const order = () =>
-    limitOrder(
-      `the limit ${first.limit} = ${first.value / 1000} is reached${whileHeld(run)}`,
-    );
+    limitOrder(`the limit ${first.limit} = ${first.value / 1000} is reached${whileHeld(run)}`);
   run.stopAfter(Math.max(0, first.value - run.state.stint.workedMs), order);
 }
 

@@ -274,3 +274,72 @@ it('a trusted project narrows a budget and never widens it', async () => {
   expect(run.stdout).toMatch(/budget\.tree_tool_bytes\s*=?\s*50\b/);
   expect(run.stderr).toContain('a project cannot widen budget.tree_turns from your 4 to 9');
 });
+
+it('a notice stands once in the history, also after kill -9 of everything', async () => {
+  let hang = true;
+  await using own = await world((request) => {
+    const rounds = toolResultRounds(request);
+    if (request.toolChoice === 'none') return { text: 'as far as I got' };
+    if (rounds === 3 && hang) return { fault: { kind: 'hang' } };
+    return { toolCalls: [{ name: 'LS', input: { path: `${rounds}` } }] };
+  });
+  const first = own.start([...GO, '--max-turns', '5']);
+  await own.model.received(4);
+  first.process.kill('SIGKILL');
+  await first.finished;
+  hang = false;
+  const second = await own.run(['--continue', '--output-format', 'json']);
+  expect(second.code).toBe(3);
+  const { requests } = own.model;
+  expect(JSON.stringify(requests[4]?.body)).toBe(JSON.stringify(requests[3]?.body));
+  expect(told(requests[3])).toMatch(/50 % of max_turns = 5 is used \(3\)/);
+  const last = told(requests.at(-1));
+  expect(last.match(/% of max_turns = 5/g)?.length).toBe(2);
+  expect(last).toMatch(/80 % of max_turns = 5 is used \(4\)/);
+});
+
+describe('max_processes', () => {
+  const config = '[budget]\nmax_processes = 1';
+  const bash = (command: string, background: boolean): AnswerToolCall => ({
+    name: 'Bash',
+    input: { command, run_in_background: background },
+  });
+  const results = ({ model }: World) =>
+    model.requests.flatMap(({ messages }) =>
+      messages.flatMap(({ toolResults }) => toolResults.map(({ text }) => text)),
+    );
+
+  it('lets commands queue', async () => {
+    const both =
+      'mkdir lane && rmdir lane && sleep 0.1 && mkdir lane && sleep 0.2 && rmdir lane && echo fine';
+    await using own = await world(
+      (request) =>
+        toolResultRounds(request) > 0
+          ? { text: 'done' }
+          : { toolCalls: [bash(both, false), bash(both, false), bash(both, false)] },
+      { config },
+    );
+    await own.run([...GO, '--allow', 'Bash', '--permission-mode', 'autonomous']);
+    expect(results(own).filter((text) => text.startsWith('fine')).length).toBe(3);
+  });
+
+  it('refuses a shell in the background, and a command behind such shells alone', async () => {
+    await using own = await world(
+      (request) => {
+        const rounds = toolResultRounds(request);
+        if (rounds === 0) return { toolCalls: [bash('sleep 30', true)] };
+        if (rounds === 1) return { toolCalls: [bash('sleep 30', true)] };
+        if (rounds === 2) return { toolCalls: [bash('echo never', false)] };
+        return { text: 'done' };
+      },
+      { config },
+    );
+    await own.run([...GO, '--allow', 'Bash', '--permission-mode', 'autonomous']);
+    const [started, ...refused] = results(own).slice(-3);
+    expect(started).toMatch(/runs in the background/);
+    expect(refused).toEqual([
+      expect.stringMatching(/the limit max_processes = 1 is reached/),
+      expect.stringMatching(/the limit max_processes = 1 is reached.*all in the background/),
+    ]);
+  });
+});
