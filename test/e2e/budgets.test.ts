@@ -166,7 +166,7 @@ it('a broken answer that cost something does not let its retry overspend', async
   await using own = await world(() => ({
     text: 'x'.repeat(60_000),
     chunks: 20,
-    fault: { kind: 'reset', afterEvents: 18 },
+    fault: { kind: 'truncate', afterEvents: 18 },
     usage: { input: 4_000, output: 8_000 },
   }));
   // Room for two tries as they are reserved, and for one of what they turn out to cost.

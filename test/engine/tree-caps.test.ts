@@ -2,13 +2,16 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NO_EXPENSE } from '../../src/engine/budget.ts';
 import { estimatePrompt } from '../../src/engine/estimate.ts';
-import { paidTokens, type ModelFailure } from '../../src/protocol/model.ts';
+import type { ScriptedAnswer } from '../../src/model/scripted.ts';
+import { paidTokens, type ModelRequest, type Usage } from '../../src/protocol/model.ts';
 import type { TaskState } from '../../src/protocol/state.ts';
 import type { AnyTool } from '../../src/protocol/tool.ts';
 import { call, calls, eventsOfType, play, requestsOf, textsOf } from './play.ts';
 import { promptOf, statesOf, testEngine, waitTool, type TestEngine } from './support.ts';
 import { VirtualTime } from './virtual-time.ts';
 
+/** What the engine of these tests takes every model's output limit for. */
+const MOST_OUTPUT = 100;
 const NO_LIMITS = { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 };
 
 describe('a task that spawns at every turn', () => {
@@ -138,90 +141,97 @@ it('a task is told of its own caps, and of those of the tree at the top alone', 
   expect(notices('main')).toEqual([expect.stringMatching(/^<notice>50 % of tree_turns = 14 /)]);
 });
 
-describe('budgets over random trees', () => {
-  const broken = fc.record({
-    share: fc.double({ min: 0, max: 1, noNaN: true }),
-    retryable: fc.boolean(),
-  });
-  const answer = fc.record({
-    children: fc.nat(3),
-    share: fc.double({ min: 0, max: 1, noNaN: true }),
-    delayMs: fc.nat(2),
-    broken: fc.option(broken, { freq: 4 }),
-  });
+/** One answer of a random run: of what it may take, it takes `share`. */
+interface RandomAnswer {
+  readonly children: number;
+  readonly share: number;
+  readonly delayMs: number;
+  /** It breaks off, having taken so much. */
+  readonly broken: { readonly share: number; readonly retryable: boolean } | null;
+}
 
-  it('never let more be used than the cap, by servers that keep to what was asked of them', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(answer, { minLength: 1, maxLength: 40 }),
-        fc.integer({ min: 2_000, max: 20_000 }),
-        fc.integer({ min: 1_500, max: 9_000 }),
-        fc.integer({ min: 1, max: 4 }),
-        async (answers, treeTokens, maxTokens, maxParallel) => {
-          let used = 0;
-          let most = 0;
-          const time = new VirtualTime();
-          const test = testEngine(
-            async (request, index) => {
-              const {
-                children,
-                share,
-                delayMs,
-                broken: fault,
-              } = answers[index % answers.length] ?? {
-                children: 0,
-                share: 0,
-                delayMs: 0,
-                broken: null,
-              };
-              const spend = (part: number) => {
-                const input = Math.floor(estimatePrompt(request.prefix, request.messages) * part);
-                const usage = { input, output: Math.floor(100 * part) };
-                used += input + usage.output;
-                most = Math.max(most, used);
-                return usage;
-              };
-              await time.sleep(delayMs);
-              if (fault !== null) {
-                const { retryable } = fault;
-                const failure: ModelFailure = { kind: 'server', message: 'reset', retryable };
-                return { failure, usage: spend(fault.share) };
-              }
-              const usage = spend(share);
-              if (request.toolChoice === 'none' || children === 0) return { text: 'ok', usage };
-              const part = { prompt: `${promptOf(request)} ${index}` };
-              const each = Array.from({ length: children }, () => call('Task', part));
-              return { ...calls(...each), usage };
-            },
-            {
-              time,
-              settings: {
-                treeTokens,
-                maxParallel,
-                maxDepth: 3,
-                maxTasks: 12,
-                taskLimits: { ...NO_LIMITS, maxTokens, maxTurns: 4 },
-              },
-            },
-          );
-          const run = test.start('main');
-          let hasEnded = false;
-          void run.ended.then(() => {
-            hasEnded = true;
-          });
-          await time.pass(() => hasEnded);
-          expect(most).toBeLessThanOrEqual(treeTokens);
-          for (const { spec, stint } of statesOf(test.events).values()) {
-            if (spec.parent !== null) expect(stint.spent.tokens).toBeLessThanOrEqual(maxTokens);
-          }
-          expect(run.state.stint.spent.tokens).toBe(used);
-          await expectAllGivenBack(run, treeTokens - used);
-          expect(sumOf([...statesOf(test.events).values()])).toBe(used);
+const share = fc.double({ min: 0.2, max: 1, noNaN: true });
+const broken = fc.record({ share, retryable: fc.boolean() });
+const randomAnswer: fc.Arbitrary<RandomAnswer> = fc.record({
+  children: fc.nat(4),
+  share,
+  delayMs: fc.nat(2),
+  broken: fc.oneof({ weight: 7, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: broken }),
+});
+
+/** A server that keeps to what was asked of it, and the bill that it would send. */
+class RandomServer {
+  readonly time = new VirtualTime();
+  billed = 0;
+  private readonly answers: readonly RandomAnswer[];
+
+  constructor(answers: readonly RandomAnswer[]) {
+    this.answers = answers;
+  }
+
+  answer = async (request: ModelRequest, index: number): Promise<ScriptedAnswer> => {
+    const answer = this.answers[index % this.answers.length];
+    if (answer === undefined) return { text: 'ok' };
+    await this.time.sleep(answer.delayMs);
+    if (answer.broken !== null) {
+      const { retryable } = answer.broken;
+      const failure = { kind: 'server', message: 'reset', retryable } as const;
+      return { failure, usage: this.bill(request, answer.broken.share) };
+    }
+    const usage = this.bill(request, answer.share);
+    if (request.toolChoice === 'none' || answer.children === 0) return { text: 'ok', usage };
+    const part = { prompt: `${promptOf(request)} ${index}` };
+    return {
+      ...calls(...Array.from({ length: answer.children }, () => call('Task', part))),
+      usage,
+    };
+  };
+
+  private bill({ prefix, messages }: ModelRequest, part: number): Partial<Usage> {
+    const input = Math.floor(estimatePrompt(prefix, messages) * part);
+    const output = Math.floor(MOST_OUTPUT * part);
+    this.billed += input + output;
+    return { input, output };
+  }
+}
+
+const randomRun = fc.record({
+  answers: fc.array(randomAnswer, { minLength: 10, maxLength: 40, size: 'max' }),
+  treeTokens: fc.integer({ min: 3_000, max: 30_000 }),
+  maxTokens: fc.integer({ min: 1_500, max: 9_000 }),
+  maxParallel: fc.integer({ min: 1, max: 4 }),
+});
+
+it('random trees never use more than their caps, and give back all that they held', async () => {
+  await fc.assert(
+    fc.asyncProperty(randomRun, async ({ answers, treeTokens, maxTokens, maxParallel }) => {
+      const server = new RandomServer(answers);
+      const test = testEngine(server.answer, {
+        time: server.time,
+        settings: {
+          treeTokens,
+          maxParallel,
+          maxDepth: 3,
+          maxTasks: 12,
+          taskLimits: { ...NO_LIMITS, maxTokens, maxTurns: 4 },
         },
-      ),
-      { numRuns: 100 },
-    );
-  });
+      });
+      const run = test.start('main');
+      let hasEnded = false;
+      const ended = run.ended.finally(() => {
+        hasEnded = true;
+      });
+      await server.time.pass(() => hasEnded);
+      await ended;
+      const states = [...statesOf(test.events).values()];
+      expect(server.billed).toBeLessThanOrEqual(treeTokens);
+      for (const { spec, stint } of states) {
+        if (spec.parent !== null) expect(stint.spent.tokens).toBeLessThanOrEqual(maxTokens);
+      }
+      expect([run.state.stint.spent.tokens, sumOf(states)]).toEqual([server.billed, server.billed]);
+      await expectAllGivenBack(run, treeTokens - server.billed);
+    }),
+  );
 });
 
 /** What is left of the tree can be held back at once: nothing is reserved any more. */
