@@ -139,7 +139,6 @@ it('accepts, and says so, what does not act yet', async () => {
   expect(idle.map((entry) => entry.key)).toEqual([
     'task_tool.cache',
     'models.fallback',
-    'provider.requests_per_minute',
   ]);
 });
 
