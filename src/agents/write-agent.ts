@@ -52,6 +52,8 @@ function fieldsOf(agent: AgentDefinition): JsonObject {
     'refuses-questions': agent.refusesQuestions,
     'max-turns': limits.maxTurns,
     'max-tokens': limits.maxTokens,
+    'max-cost-usd': limits.maxCostUsd,
+    'max-tool-bytes': limits.maxToolBytes,
     'wall-seconds': limits.wallSeconds,
     'result-max-tokens': limits.resultMaxTokens,
     background: agent.background,

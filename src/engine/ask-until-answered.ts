@@ -12,7 +12,7 @@ import type { TurnOutcome } from './turn-outcome.ts';
 
 /**
  * Sends the request of a turn until it is answered, may not be tried again, or the task is stopped.
- * `spending` gets what all its tries cost. Never rejects for what a provider does.
+ * `spending` holds what the first try takes, and gets what each has cost. Never rejects for what a provider does.
  */
 export async function askUntilAnswered(
   deps: EngineDeps,
@@ -27,8 +27,8 @@ export async function askUntilAnswered(
     run.tree.requestSent();
     const answer = await oneAnswer(deps, run, { turn, request });
     const cost = await answerCost(deps, request, answer);
-    spending.add(cost);
     if (answer.type === 'finished') {
+      spending.answered(cost);
       const mayCall = request.toolChoice === 'auto' && answer.reason !== 'content_filter';
       const message = mayCall
         ? withMentioned(deps, run, { message: answer.message, turn })
@@ -44,6 +44,7 @@ export async function askUntilAnswered(
       run.keepAsGiven(message);
       return { kind: 'answered' };
     }
+    spending.failed(cost);
     const { failure } = answer;
     const used = brokenCost(cost);
     const decision = decideRetry(failure, retries, {
@@ -59,22 +60,35 @@ export async function askUntilAnswered(
     retries = decision.next;
     const waitMs = Math.round(decision.waitMs);
     journal.record({ type: 'turn.retried', turn, attempt, failure, waitMs, ...used });
-    if (!(await waitForRetry(deps, run, waitMs))) {
+    const prevented = await waitForRetry(deps, run, { waitMs, spending });
+    if (prevented !== null) {
       journal.record({ type: 'turn.failed', turn, failure, usage: NO_USAGE });
-      return { kind: 'stopped' };
+      return prevented;
     }
   }
 }
 
-/** Without its slot, which others can use meanwhile. False when stopped. */
-async function waitForRetry(deps: EngineDeps, run: TaskRun, waitMs: number): Promise<boolean> {
+interface Retry {
+  readonly waitMs: number;
+  readonly spending: Spending;
+}
+
+/** Without its slot, which others can use meanwhile. What prevents another try; null: nothing does. */
+async function waitForRetry(
+  deps: EngineDeps,
+  run: TaskRun,
+  { waitMs, spending }: Retry,
+): Promise<TurnOutcome | null> {
   run.giveSlot();
   try {
     await sleep(deps.deadlines, waitMs, run.signal);
+    // A broken answer may have cost what this try would need.
+    const hit = await spending.reserve();
+    if (hit !== null) return { kind: 'limit', hit };
     await run.takeSlot();
-    return true;
+    return null;
   } catch {
-    // Both reject only when the task is stopped, which the caller sees by the signal.
-    return false;
+    // All reject only when the task is stopped, which the caller sees by the signal.
+    return { kind: 'stopped' };
   }
 }

@@ -1,17 +1,34 @@
 import { deferred, onAbort, type Deferred } from '../base/async.ts';
-import { addAmounts, NOTHING, type Amount } from '../protocol/model.ts';
-import type { LimitHit } from '../protocol/stint.ts';
+import { NO_WORK, NOTHING, type Amount, type Work } from '../protocol/model.ts';
+import type { LimitHit, Stint } from '../protocol/stint.ts';
 
-/** Caps of one budget by the names that a user sets them by; null: none. */
-export interface BudgetCaps {
-  readonly tokens: { readonly limit: string; readonly value: number } | null;
-  readonly costUsd: { readonly limit: string; readonly value: number } | null;
+/** What a request takes, and what a task has used. */
+export type Expense = Amount & Work;
+
+export const NO_EXPENSE: Expense = { ...NOTHING, ...NO_WORK };
+
+/** What a stint has used by now. */
+export function expenseOf({ spent, work }: Pick<Stint, 'spent' | 'work'>): Expense {
+  return { ...spent, ...work };
 }
 
-/** An amount held back for a request under way. */
+/** What of an expense can be capped. */
+const MEASURES = ['tokens', 'costUsd', 'turns', 'toolBytes'] as const;
+type Measure = (typeof MEASURES)[number];
+
+export interface Cap {
+  /** The name that a user sets it by. */
+  readonly limit: string;
+  readonly value: number;
+}
+
+/** Absent: none. */
+export type BudgetCaps = Readonly<Partial<Record<Measure, Cap>>>;
+
+/** An expense held back for a request under way. */
 export interface Reservation {
-  /** Gives it back, with what was really spent. Once; later calls do nothing. */
-  settle(spent: Amount): void;
+  /** Gives it back, with what was really used. Once; later calls do nothing. */
+  settle(used: Expense): void;
 }
 
 export type ReserveResult =
@@ -19,12 +36,14 @@ export type ReserveResult =
   | { readonly ok: false; readonly hit: LimitHit };
 
 /**
- * A budget with its ancestors: what is reserved or spent here counts in each of them, so parallel
+ * A budget with its ancestors: what is reserved or used here counts in each of them, so parallel
  * children can't overspend together. Reserve, then settle on every path.
  */
 export class Budget {
-  private spent = NOTHING;
-  private reserved = NOTHING;
+  private used = NO_EXPENSE;
+  private reserved = NO_EXPENSE;
+  /** Reservations that are held. */
+  private open = 0;
   private readonly caps: BudgetCaps;
   private readonly parent: Budget | null;
   /** Woken when something is given back here. */
@@ -37,59 +56,96 @@ export class Budget {
 
   /** Whether a cap stands here or above. */
   get bounded(): boolean {
-    return this.chain().some(({ caps }) => caps.tokens !== null || caps.costUsd !== null);
+    return this.chain().some(({ caps }) => MEASURES.some((measure) => caps[measure] !== undefined));
+  }
+
+  /** The first cap on cost, here or above, with what is used of it; null: none. */
+  get costCap(): LimitHit | null {
+    for (const { caps, used } of this.chain()) {
+      if (caps.costUsd !== undefined) return { ...caps.costUsd, used: used.costUsd };
+    }
+    return null;
+  }
+
+  /** The caps of this budget alone, each with what is used of it. */
+  get uses(): readonly LimitHit[] {
+    return MEASURES.flatMap((measure) => {
+      const cap = this.caps[measure];
+      return cap === undefined ? [] : [{ ...cap, used: this.used[measure] }];
+    });
   }
 
   /**
-   * Holds an amount back. Where only what others have reserved stands in the way, waits until they
+   * Holds an expense back. Where only what others have reserved stands in the way, waits until they
    * have settled: most requests cost far less than they might. `onWait` is called before each wait.
-   * Fails with the cap that what is spent already leaves no room under; rejects when the signal
+   * Fails with the cap that what is used already leaves no room under; rejects when the signal
    * aborts while it waits.
    */
   async reserve(
-    amount: Amount,
+    expense: Expense,
     signal: AbortSignal,
     onWait: () => void = () => {},
   ): Promise<ReserveResult> {
     for (;;) {
-      const chain = this.chain();
-      const hit = firstHit(chain, (budget) =>
-        budget.hitBy(addAmounts(budget.spent, amount), amount),
-      );
+      const hit = this.lacks(expense);
       if (hit !== null) return { ok: false, hit };
-      const full = chain.find(
-        (budget) =>
-          budget.hitBy(addAmounts(addAmounts(budget.spent, budget.reserved), amount), amount) !==
-          null,
-      );
-      if (full === undefined) return { ok: true, reservation: hold(chain, amount) };
+      const chain = this.chain();
+      const full = chain.find((budget) => budget.hitBy(expense, budget.reserved) !== null);
+      if (full === undefined) return { ok: true, reservation: Budget.hold(chain, expense) };
       onWait();
       await full.changed(signal);
     }
   }
 
-  /** Spent here and below, reservations left out. */
-  get total(): Amount {
-    return this.spent;
+  /** The cap, here or above, under which what is used leaves no room for an expense; null: none. */
+  lacks(expense: Expense): LimitHit | null {
+    return firstHit(this.chain(), (budget) => budget.hitBy(expense, NO_EXPENSE));
+  }
+
+  /**
+   * Uses up to so many bytes of tool results: those that may be kept, and where that is not all, the
+   * cap.
+   */
+  takeToolBytes(wanted: number): { readonly granted: number; readonly hit: LimitHit | null } {
+    const chain = this.chain();
+    let granted = wanted;
+    let hit: LimitHit | null = null;
+    for (const { caps, used } of chain) {
+      const { toolBytes: cap } = caps;
+      if (cap === undefined || used.toolBytes + granted <= cap.value) continue;
+      granted = Math.max(0, cap.value - used.toolBytes);
+      hit = { ...cap, used: cap.value };
+    }
+    for (const budget of chain) budget.use({ ...NO_EXPENSE, toolBytes: granted });
+    return { granted, hit };
+  }
+
+  /** The cap on tool results, here or above, that is used up; null: none is. */
+  get toolBytesGone(): LimitHit | null {
+    return firstHit(this.chain(), ({ caps: { toolBytes: cap }, used }) =>
+      cap === undefined || used.toolBytes < cap.value ? null : { ...cap, used: used.toolBytes },
+    );
   }
 
   /** What a log tells of earlier, under an owner that is gone. */
-  recover(spent: Amount): void {
-    for (const budget of this.chain()) budget.book(NOTHING, spent);
+  recover(used: Expense): void {
+    for (const budget of this.chain()) budget.use(used);
   }
 
   private chain(): readonly Budget[] {
     return [this, ...(this.parent?.chain() ?? [])];
   }
 
-  /** The cap that a total with the amount would exceed, and what is spent by now. */
-  private hitBy(total: Amount, amount: Amount): LimitHit | null {
-    const { tokens, costUsd } = this.caps;
-    if (tokens !== null && total.tokens > tokens.value) {
-      return { ...tokens, used: this.spent.tokens, needed: amount.tokens };
-    }
-    if (costUsd !== null && total.costUsd > costUsd.value) {
-      return { ...costUsd, used: this.spent.costUsd, needed: amount.costUsd };
+  /** The cap that an expense would exceed on top of what is used, and of `held`. */
+  private hitBy(expense: Expense, held: Expense): LimitHit | null {
+    for (const measure of MEASURES) {
+      const cap = this.caps[measure];
+      const needed = expense[measure];
+      if (cap === undefined || needed === 0) continue;
+      const used = this.used[measure];
+      if (used + held[measure] + needed <= cap.value) continue;
+      // Each request is one turn: that one is needed goes without saying.
+      return measure === 'turns' ? { ...cap, used } : { ...cap, used, needed };
     }
     return null;
   }
@@ -102,14 +158,47 @@ export class Budget {
     await turn.promise.finally(forget);
   }
 
-  /** For `hold` alone. */
-  book(reserved: Amount, spent: Amount): void {
-    this.reserved = addAmounts(this.reserved, reserved);
-    this.spent = addAmounts(this.spent, spent);
+  private hold(expense: Expense): void {
+    this.open += 1;
+    this.reserved = addExpenses(this.reserved, expense);
+  }
+
+  private giveBack(expense: Expense): void {
+    this.open -= 1;
+    // What fractions of a dollar leave over when they are added and taken away would be waited for.
+    this.reserved =
+      this.open === 0 ? NO_EXPENSE : addExpenses(this.reserved, timesMinusOne(expense));
+  }
+
+  private use(expense: Expense): void {
+    this.used = addExpenses(this.used, expense);
     const { waiting } = this;
     this.waiting = [];
     for (const turn of waiting) turn.resolve();
   }
+
+  /** Holds an expense back in all of them. */
+  private static hold(chain: readonly Budget[], expense: Expense): Reservation {
+    for (const budget of chain) budget.hold(expense);
+    let isOpen = true;
+    return {
+      settle(used) {
+        if (!isOpen) return;
+        isOpen = false;
+        for (const budget of chain) budget.giveBack(expense);
+        for (const budget of chain) budget.use(used);
+      },
+    };
+  }
+}
+
+export function addExpenses(a: Expense, b: Expense): Expense {
+  return {
+    tokens: a.tokens + b.tokens,
+    costUsd: a.costUsd + b.costUsd,
+    turns: a.turns + b.turns,
+    toolBytes: a.toolBytes + b.toolBytes,
+  };
 }
 
 function firstHit(
@@ -123,15 +212,6 @@ function firstHit(
   return null;
 }
 
-function hold(chain: readonly Budget[], amount: Amount): Reservation {
-  for (const budget of chain) budget.book(amount, NOTHING);
-  const giveBack = { tokens: -amount.tokens, costUsd: -amount.costUsd };
-  let open = true;
-  return {
-    settle(spent) {
-      if (!open) return;
-      open = false;
-      for (const budget of chain) budget.book(giveBack, spent);
-    },
-  };
+function timesMinusOne({ tokens, costUsd, turns, toolBytes }: Expense): Expense {
+  return { tokens: -tokens, costUsd: -costUsd, turns: -turns, toolBytes: -toolBytes };
 }

@@ -29,7 +29,9 @@ export function createDelegation(workshop: Workshop): Delegation {
     const id = await startChild(workshop, { caller, callId, input });
     if (id instanceof MusterError) {
       const what = input.ofSkill === undefined ? 'Task' : `Skill ${input.ofSkill.name}`;
-      return { text: `${what}: ${id.message}`, error: id.code };
+      // A limit is told by its code, too, as it is where a task is ended by one.
+      const code = id.code === 'LIMIT_EXCEEDED' ? `${id.code}: ` : '';
+      return { text: `${what}: ${code}${id.message}`, error: id.code };
     }
     return waitForChild(workshop, caller, id);
   };
@@ -68,7 +70,7 @@ async function startChild(workshop: Workshop, call: TaskCall): Promise<string | 
   }
   await prepareModels(workshop.deps, caller.spec.agent, input);
   caller.signal.throwIfAborted();
-  const child = spawnChild(workshop, { ...call, announced });
+  const child = await spawnChild(workshop, { ...call, announced });
   if (child instanceof MusterError) return child;
   void runTask(workshop.deps, child);
   return child.spec.id;

@@ -50,6 +50,7 @@ export function recordEnd(parent: Pick<TaskRun, 'journal' | 'state'>, child: Tas
     status: child.end?.status ?? 'failed',
     changed: [...child.filesChanged.values()],
     spent: child.stint.spent,
+    work: child.stint.work,
     below: tasksBelow(child),
   };
   const most = Math.max(0, Math.min(RESULT_IN_NOTICE, RESULTS_TOGETHER - untold(parent.state)));

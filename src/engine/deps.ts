@@ -27,6 +27,12 @@ export interface EngineSettings {
   /** Of a whole tree; 0: none. */
   readonly treeTokens: number;
   readonly treeCostUsd: number;
+  readonly treeTurns: number;
+  readonly treeToolBytes: number;
+  /** Of a whole tree, from when its top sets to work. Null: none. */
+  readonly treeWallMs: number | null;
+  /** Commands of one tree at a time. */
+  readonly maxProcesses: number;
   /** How long a call waits for its child before that goes on in the background. */
   readonly foregroundMs: number;
   /** Tries of one request after the first, rate-limit waits not counted. */

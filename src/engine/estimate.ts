@@ -1,11 +1,12 @@
 import { ratesFor } from '../model/cost.ts';
+import type { Conversation } from '../protocol/conversation.ts';
 import type { Message } from '../protocol/message.ts';
-import type { Amount, ModelFacts, RequestPrefix } from '../protocol/model.ts';
-import type { TaskState } from '../protocol/state.ts';
+import type { ModelFacts, RequestPrefix } from '../protocol/model.ts';
+import { NO_EXPENSE, type Expense } from './budget.ts';
 
 /** A little under what code and prose need, so that an estimate is rather too high. */
 const CHARACTERS_A_TOKEN = 3.5;
-/** Where the catalogue knows no output limit. */
+/** What a request asks for at most where nothing is known of the model, and no limit is sent. */
 const USUAL_OUTPUT = 8_192;
 
 /** Of a text, rather too high: what is not ASCII counts whole. */
@@ -20,65 +21,84 @@ export function tokensIn(text: string): number {
   return (text.length - wide) / CHARACTERS_A_TOKEN + wide;
 }
 
-/**
- * The most that the next request of a task can cost: its input, estimated (nothing of it counted as
- * cached), and the model's whole output limit.
- */
-export function expectedUse(state: TaskState, prefix: RequestPrefix, facts: ModelFacts): Amount {
-  let characters = prefixLength(prefix);
-  for (const message of state.conversation.messages) characters += messageLength(message);
-  for (const result of state.conversation.results.values()) characters += result.text.length;
-  for (const input of state.conversation.queued) characters += input.text.length;
-  const input = Math.ceil(characters / CHARACTERS_A_TOKEN);
-  const output = facts.maxOutput ?? USUAL_OUTPUT;
-  const price = facts.price === null ? null : ratesFor(facts.price, input);
-  const costUsd =
-    price === null
-      ? 0
-      : (input * Math.max(price.input, price.cacheWrite) + output * price.output) / 1e6;
-  return { tokens: input + output, costUsd };
+/** What the next request of a conversation holds. */
+export type NextRequest = Pick<Conversation, 'messages' | 'results' | 'queued'>;
+
+/** The first request of a task. */
+export function firstRequest(prompt: string): NextRequest {
+  const queued = [{ id: 'prompt', kind: 'prompt', from: '', text: prompt }] as const;
+  return { messages: [], results: new Map(), queued };
+}
+
+/** Of the next request as it would be sent. */
+export function estimateInput(
+  { messages, results, queued }: NextRequest,
+  prefix: RequestPrefix,
+): number {
+  let tokens = estimatePrompt(prefix, messages);
+  for (const result of results.values()) tokens += tokensIn(result.text);
+  for (const said of queued) tokens += tokensIn(said.text);
+  return Math.ceil(tokens);
 }
 
 /** Of a request as it is sent. */
-export function estimatePrompt(prefix: RequestPrefix, messages: readonly Message[]): number {
-  let characters = prefixLength(prefix);
-  for (const message of messages) characters += messageLength(message);
-  return Math.ceil(characters / CHARACTERS_A_TOKEN);
+export function estimatePrompt(
+  { system, tools }: RequestPrefix,
+  messages: readonly Message[],
+): number {
+  let tokens = 0;
+  for (const part of system) tokens += tokensIn(part);
+  for (const tool of tools) tokens += toolTokens(tool);
+  for (const message of messages) tokens += messageTokens(message);
+  return Math.ceil(tokens);
 }
 
-function prefixLength({ system, tools }: RequestPrefix): number {
-  let length = 0;
-  for (const part of system) length += part.length;
-  for (const tool of tools) length += toolLength(tool);
-  return length;
+/**
+ * The most that a request with so much input can take: nothing of it counted as cached, the whole
+ * output limit that is sent with it, and one turn.
+ */
+export function mostOf(
+  input: number,
+  { maxOutput, price }: Pick<ModelFacts, 'maxOutput' | 'price'>,
+): Expense {
+  const output = maxOutput ?? USUAL_OUTPUT;
+  const rates = price === null ? null : ratesFor(price, input);
+  const costUsd =
+    rates === null
+      ? 0
+      : (input * Math.max(rates.input, rates.cacheWrite) + output * rates.output) / 1e6;
+  return { ...NO_EXPENSE, tokens: input + output, costUsd, turns: 1 };
 }
 
-const toolLengths = new WeakMap<object, number>();
+/** What a task's newest answer in this process has shown of what its requests take. */
+export interface Measured {
+  readonly used: Expense;
+  /** Tokens of its request: as the provider counted them, cached ones too, and as they were estimated. */
+  readonly input: number;
+  readonly estimated: number;
+}
 
-function toolLength(tool: RequestPrefix['tools'][number]): number {
-  const known = toolLengths.get(tool);
+const knownTokens = new WeakMap<object, number>();
+
+function toolTokens(tool: RequestPrefix['tools'][number]): number {
+  return once(tool, () => tokensIn(JSON.stringify(tool)));
+}
+
+function messageTokens(message: Message): number {
+  return once(message, () => {
+    let tokens = 0;
+    for (const part of message.content) {
+      tokens += tokensIn(part.type === 'tool_call' ? JSON.stringify(part.input) : part.text);
+    }
+    return tokens;
+  });
+}
+
+/** Neither a tool nor a message changes once it is there. */
+function once(of: object, estimate: () => number): number {
+  const known = knownTokens.get(of);
   if (known !== undefined) return known;
-  const length = JSON.stringify(tool).length;
-  toolLengths.set(tool, length);
-  return length;
-}
-
-/** A message is sent again with each later turn. */
-const messageLengths = new WeakMap<Message, number>();
-
-function messageLength(message: Message): number {
-  const known = messageLengths.get(message);
-  if (known !== undefined) return known;
-  const length = contentLength(message);
-  messageLengths.set(message, length);
-  return length;
-}
-
-function contentLength(message: Message): number {
-  let length = 0;
-  for (const part of message.content) {
-    if (part.type === 'tool_call') length += JSON.stringify(part.input).length;
-    else length += part.text.length;
-  }
-  return length;
+  const tokens = estimate();
+  knownTokens.set(of, tokens);
+  return tokens;
 }

@@ -10,6 +10,7 @@ import type { EngineDeps } from './deps.ts';
 import { waitsForOthers, type ReadyCall } from './prepare-call.ts';
 import { orderOf } from './stop.ts';
 import type { TaskRun } from './task-run.ts';
+import { withinToolBytes } from './tool-bytes.ts';
 import { toolContext } from './tool-context.ts';
 
 /** How long a stopped tool may take to clean up before its outcome is given up. */
@@ -43,7 +44,7 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
   if (run.isParked) throw run.signal.reason;
   if (output.forced === true) run.noteForce();
   const told = output.told ?? [];
-  const text = capped(output.text, tool, deps);
+  const text = withinToolBytes(run.budget, capped(output.text, tool, deps));
   // What it told first: a crash in the middle of the batch then makes the call be run again, and it tells.
   run.journal.record(
     ...(told.length === 0 ? [] : [{ type: 'input.withdrawn', ids: told } as const]),

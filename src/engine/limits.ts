@@ -11,9 +11,13 @@ export interface LimitWishes {
 
 export function combineLimits({ config, definition, call }: LimitWishes): TaskLimits {
   const wallMs = definition.wallSeconds === undefined ? null : definition.wallSeconds * 1000;
+  const maxCostUsd = smallest(config.maxCostUsd, definition.maxCostUsd);
+  const maxToolBytes = smallest(config.maxToolBytes, definition.maxToolBytes);
   return {
     maxTurns: smallest(config.maxTurns, definition.maxTurns, call.maxTurns),
     maxTokens: smallest(config.maxTokens, definition.maxTokens),
+    ...(maxCostUsd === null ? {} : { maxCostUsd }),
+    ...(maxToolBytes === null ? {} : { maxToolBytes }),
     wallMs: smallest(config.wallMs, wallMs),
     resultMaxTokens: Math.min(
       config.resultMaxTokens,
@@ -27,7 +31,17 @@ function smallest(...wishes: readonly (number | null | undefined)[]): number | n
   return numbers.length === 0 ? null : Math.min(...numbers);
 }
 
-export function limitMessage({ limit, value, used, needed }: LimitHit): string {
-  if (needed === undefined) return `the limit ${limit} = ${value} is reached (${used} used)`;
-  return `the limit ${limit} = ${value} leaves no room for the next request (${used} used, up to ${needed} needed)`;
+export function limitMessage({ limit, value, used, needed, unpriced }: LimitHit): string {
+  if (unpriced !== undefined) {
+    return `the limit ${limit} = ${value} can't be kept: no price is known for ${unpriced}. Give it in the configuration ([models.catalogue."${unpriced}"], price_input and price_output), or limit tokens instead`;
+  }
+  const so = `the limit ${limit} = ${value}`;
+  const spent = shown(used);
+  if (needed === undefined) return `${so} is reached (${spent} used)`;
+  return `${so} leaves no room for the next request (${spent} used, up to ${shown(needed)} needed)`;
+}
+
+/** Sums of dollars have digits that nobody reads. */
+export function shown(used: number): number {
+  return Number.isInteger(used) ? used : Number(used.toPrecision(4));
 }

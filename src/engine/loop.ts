@@ -1,7 +1,7 @@
-import { escapeTags } from '../base/control-tags.ts';
 import { errorInfo } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { runningShells } from '../protocol/belongings.ts';
+import type { LimitHit } from '../protocol/stint.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import { closeOpenCalls, runCalls } from './calls.ts';
 import { closeOpenChildren, deliverEnd } from './delivery.ts';
@@ -10,10 +10,12 @@ import * as endings from './endings.ts';
 import type { Ending } from './endings.ts';
 import { limitMessage } from './limits.ts';
 import { nextStep, tellsOfEndsAlone, type Step } from './next-step.ts';
+import { noticeInput } from './notice-text.ts';
 import { sleep } from './sleep.ts';
 import { isStopOrder, limitOrder, orderOf } from './stop.ts';
 import type { TaskRun } from './task-run.ts';
 import { runTurn } from './turn.ts';
+import { wallCaps } from './wall-time.ts';
 
 /** Tasks that end within this of each other are told to their parent together… */
 const GATHER_MS = 50;
@@ -74,7 +76,7 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
   // That its parent made it: else a loss of power could leave a task at work that nobody knows of.
   await run.parent?.journal.sync();
   run.journal.record({ type: 'task.started' });
-  limitWallTime(run);
+  limitWallTime(deps, run);
   for (;;) {
     run.signal.throwIfAborted();
     const step = nextStep(run.state, deps.settings);
@@ -101,16 +103,13 @@ async function take(deps: EngineDeps, run: TaskRun, step: Step): Promise<Ending 
       return null;
     case 'turn':
       return await turn(deps, run, step.toolChoice);
-    case 'limit': {
-      const text = `Stop here: ${limitMessage(step.hit)}. No more tools: give your final answer now, with what you have.`;
-      // The notice first, told once a stint: a crash in the middle of the batch makes both be written again.
-      const told = notice(`limit-${run.state.stint.number}`, text);
-      run.journal.record(told, { type: 'limit.reached', ...step.hit });
+    case 'limit':
+      return announceLast(run, step.hit);
+    case 'tell': {
+      const input = noticeInput(step.id ?? newId(), step.text);
+      run.journal.record({ type: 'input.queued', input });
       return null;
     }
-    case 'tell':
-      run.journal.record(notice(step.id ?? newId(), step.text));
-      return null;
     case 'wait':
       await waitForNews(run);
       return null;
@@ -124,6 +123,15 @@ async function take(deps: EngineDeps, run: TaskRun, step: Step): Promise<Ending 
     default:
       return step satisfies never;
   }
+}
+
+/** Only an answer is left to give: the model is told so. */
+function announceLast(run: TaskRun, hit: LimitHit): null {
+  const text = `Stop here: ${limitMessage(hit)}. No more tools: give your final answer now, with what you have.`;
+  // The notice first, told once a stint: a crash in the middle of the batch makes both be written again.
+  const input = noticeInput(`limit-${run.state.stint.number}`, text);
+  run.journal.record({ type: 'input.queued', input }, { type: 'limit.reached', ...hit });
+  return null;
 }
 
 async function turn(
@@ -142,6 +150,8 @@ async function turn(
     case 'limit':
       run.journal.record({ type: 'limit.reached', ...outcome.hit });
       return endings.endedByLimit(run.state, run.state.stint.limit ?? outcome.hit);
+    case 'last_turn':
+      return announceLast(run, outcome.hit);
     case 'failed':
       // After a limit there is an answer already, if only a part of one.
       if (run.state.stint.lastTurn) return null;
@@ -174,12 +184,13 @@ async function gatherEnds(deps: EngineDeps, run: TaskRun): Promise<void> {
 }
 
 /** What of it is left: the time in which nobody worked on the task does not count. */
-function limitWallTime(run: TaskRun): void {
-  const { wallMs } = run.spec.limits;
-  if (wallMs === null) return;
+function limitWallTime(deps: EngineDeps, run: TaskRun): void {
+  run.workingSince = deps.clock.monotonic();
+  const [first] = wallCaps(run).toSorted((a, b) => a.value - b.value);
+  if (first === undefined) return;
   const order = () =>
-    limitOrder(`the limit task_wall_seconds = ${wallMs / 1000} is reached${whileHeld(run)}`);
-  run.stopAfter(Math.max(0, wallMs - run.state.stint.workedMs), order);
+    limitOrder(`the limit ${first.limit} = ${first.value / 1000} is reached${whileHeld(run)}`);
+  run.stopAfter(Math.max(0, first.value - run.state.stint.workedMs), order);
 }
 
 function whileHeld({ state: { activity } }: TaskRun): string {
@@ -191,14 +202,4 @@ function cutShort(run: TaskRun): Ending {
   const { reason } = run.signal;
   if (!isStopOrder(reason)) return endings.broken(run.state, reason);
   return endings.stopped(run.state, orderOf(run.signal), { forced: run.wasForced });
-}
-
-function notice(id: string, message: string) {
-  const input = {
-    id,
-    kind: 'notice',
-    from: 'muster',
-    text: `<notice>${escapeTags(message)}</notice>`,
-  } as const;
-  return { type: 'input.queued', input } as const;
 }

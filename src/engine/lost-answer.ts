@@ -1,6 +1,6 @@
 import { answerCost, brokenCost } from './answer-cost.ts';
 import type { EngineDeps } from './deps.ts';
-import { Spending } from './spending.ts';
+import { expenseOfAnswer } from './spending.ts';
 import { Streamed } from './streamed.ts';
 import type { TaskRun } from './task-run.ts';
 
@@ -23,9 +23,7 @@ export async function bookLostAnswer(deps: EngineDeps, run: TaskRun): Promise<vo
   const answer = { type: 'failed', failure, ...(estimated === null ? {} : { estimated }) } as const;
   const cost = await answerCost(deps, { model: spec.model }, answer);
   run.signal.throwIfAborted();
-  const spending = new Spending();
-  spending.add(cost);
-  run.budget.recover(spending.total);
+  run.budget.recover(expenseOfAnswer(cost));
   journal.record({
     type: 'turn.retried',
     turn,

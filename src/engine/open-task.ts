@@ -6,6 +6,7 @@ import type { TaskState } from '../protocol/state.ts';
 import { isBegunBy } from '../protocol/stint.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import type { AnyTool } from '../protocol/tool.ts';
+import { expenseOf } from './budget.ts';
 import { requestPrefix } from './create-task.ts';
 import { recordEnd, recordLoss, tasksBelow } from './delivery.ts';
 import type { EngineDeps } from './deps.ts';
@@ -114,7 +115,7 @@ function openChild(workshop: Workshop, parent: TaskRun, id: string): readonly Ta
     recordEnd(parent, child);
     parent.tree.addTasks(tasksBelow(child));
     // Not among what the parent knew to be spent when it was opened.
-    parent.budget.recover(child.stint.spent);
+    parent.budget.recover(expenseOf(child.stint));
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
     deps.onFault(id, thrown);

@@ -1,11 +1,16 @@
 import { errorMessage, MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
+import type { ModelFacts } from '../protocol/model.ts';
+import { Budget } from './budget.ts';
+import { taskCaps } from './budget-caps.ts';
 import { createTask } from './create-task.ts';
 import { recordLoss } from './delivery.ts';
+import { estimateInput, firstRequest, mostOf } from './estimate.ts';
 import { limitMessage } from './limits.ts';
 import { planChild, type ChildPlan } from './plan-child.ts';
-import { describePrompt } from './prompt.ts';
+import { describePrompt, taskLine } from './prompt.ts';
 import { handedIn } from './reach.ts';
+import { unpricedCap } from './spending.ts';
 import type { TaskRun } from './task-run.ts';
 import type { TaskInput } from './task-tools/task-input.ts';
 import type { Workshop } from './workshop.ts';
@@ -20,20 +25,30 @@ export interface SpawnRequest {
 }
 
 /** Makes the child of a Task call, ready to run. What is wrong with the call is the error returned. */
-export function spawnChild(workshop: Workshop, request: SpawnRequest): TaskRun | MusterError {
-  const { running } = workshop;
-  const { caller, callId, input } = request;
-  const plan = planOf(workshop, request);
+export async function spawnChild(
+  workshop: Workshop,
+  request: SpawnRequest,
+): Promise<TaskRun | MusterError> {
+  const { deps, running } = workshop;
+  const { caller, callId, input, announced } = request;
+  const { agent, cwd, model } = caller.spec;
+  const plan = planChild(deps, { agent, cwd, model, rights: caller.rights }, input);
   if (plan instanceof MusterError) return plan;
-  const id = request.announced ?? newId();
+  const facts = await deps.models.facts(plan.model);
+  // From here on nothing may come between.
+  caller.signal.throwIfAborted();
+  // One that was announced has been let through, before a crash.
+  const hit = announced === null ? whyNot(workshop, request, { plan, facts }) : null;
+  if (hit !== null) return hit;
+  const id = announced ?? newId();
   try {
     return createTask(workshop, caller.tree, {
       ...plan,
       id,
-      description: input.description ?? describePrompt(input.prompt),
+      description: descriptionOf(input),
       prompt: input.prompt,
       handed: handedIn(input.prompt, caller, running),
-      cwd: caller.spec.cwd,
+      cwd,
       source: input.ofSkill === undefined ? 'model' : 'skill',
       skills: input.ofSkill === undefined ? [] : [input.ofSkill.name],
       params: input.params,
@@ -48,15 +63,31 @@ export function spawnChild(workshop: Workshop, request: SpawnRequest): TaskRun |
   }
 }
 
-/** Everything about a call that can be wrong, before anything is made or asked. */
-function planOf(
-  { deps }: Workshop,
-  { caller, input, announced }: SpawnRequest,
-): ChildPlan | MusterError {
-  const { agent, cwd, model } = caller.spec;
-  const hit = announced === null ? caller.tree.taskLimit() : null;
-  if (hit !== null) {
-    return new MusterError('LIMIT_EXCEEDED', `${limitMessage(hit)}. Do the work yourself.`);
+interface PlannedSpawn {
+  readonly plan: ChildPlan;
+  readonly facts: ModelFacts;
+}
+
+/** The limit of the tree, or the budget, that leaves no room for another task; null: none does. */
+function whyNot(
+  { prefixes }: Workshop,
+  { caller, input }: SpawnRequest,
+  { plan, facts }: PlannedSpawn,
+): MusterError | null {
+  const tasks = caller.tree.taskLimit();
+  if (tasks !== null) {
+    return new MusterError('LIMIT_EXCEEDED', `${limitMessage(tasks)}. Do the work yourself.`);
   }
-  return planChild(deps, { agent, cwd, model, rights: caller.rights }, input);
+  const budget = new Budget(taskCaps(plan.limits), caller.budget);
+  const { prompt, tools } = plan.equipment;
+  const line = taskLine(descriptionOf(input));
+  const { system, ...shared } = prefixes.get(prompt, tools).prefix;
+  const prefix = { ...shared, system: [...system, line] };
+  const first = mostOf(estimateInput(firstRequest(input.prompt), prefix), facts);
+  const hit = unpricedCap(budget, plan.model, facts) ?? budget.lacks(first);
+  return hit === null ? null : new MusterError('LIMIT_EXCEEDED', `${limitMessage(hit)}.`);
+}
+
+function descriptionOf({ description, prompt }: TaskInput): string {
+  return description ?? describePrompt(prompt);
 }

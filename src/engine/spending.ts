@@ -1,35 +1,92 @@
-import { addAmounts, modelName, NOTHING, paidTokens, type Amount } from '../protocol/model.ts';
+import { OFFLINE } from '../model/resolve.ts';
+import { modelName, paidTokens, type ModelFacts, type ResolvedModel } from '../protocol/model.ts';
+import type { LimitHit } from '../protocol/stint.ts';
 import type { AnswerCost } from './answer-cost.ts';
-import type { EngineDeps } from './deps.ts';
-import { expectedUse } from './estimate.ts';
+import { addExpenses, NO_EXPENSE, type Budget, type Expense, type Reservation } from './budget.ts';
+import { estimateInput, mostOf } from './estimate.ts';
 import type { TaskRun } from './task-run.ts';
 
-/** What all tries of one request cost together. */
+/** What the tries of one request take of the budget: each reserves anew, and settles. */
 export class Spending {
-  total = NOTHING;
+  private readonly run: TaskRun;
+  /** Estimated. */
+  private readonly input: number;
+  private readonly most: Expense;
+  private held: Reservation | null = null;
 
-  /** Also what is only estimated: it is charged all the same. */
-  add({ usage, costUsd, estimated }: AnswerCost): void {
-    this.total = addAmounts(this.total, { tokens: paidTokens(usage), costUsd: costUsd ?? 0 });
-    if (estimated === undefined) return;
-    const tokens = paidTokens(estimated.usage);
-    this.total = addAmounts(this.total, { tokens, costUsd: estimated.costUsd ?? 0 });
+  /** `facts`: of the model that is asked; null: no cap needs them. */
+  constructor(run: TaskRun, facts: ModelFacts | null) {
+    this.run = run;
+    const { state, prefix, measured } = run;
+    this.input = facts === null ? 0 : estimateInput(state.conversation, prefix);
+    const grown = measured === null ? 0 : measured.input + this.input - measured.estimated;
+    const input = Math.max(this.input, grown);
+    this.most = facts === null ? { ...NO_EXPENSE, turns: 1 } : mostOf(input, facts);
+  }
+
+  /**
+   * The cap under which a round of calls and the answer after it have no room, while an answer alone
+   * has; null: there is none. A round is taken to cost what the newest one did.
+   */
+  lastTurn(): LimitHit | null {
+    const { budget, measured } = this.run;
+    if (budget.lacks(this.most) !== null) return null;
+    if (measured === null) return budget.toolBytesGone;
+    return budget.toolBytesGone ?? budget.lacks(addExpenses(measured.used, this.most));
+  }
+
+  /**
+   * Before a try: the cap that leaves no room for it; null: it is held back. Without the task's slot
+   * while it waits: who has reserved may need one before it can settle. Rejects when the task is stopped.
+   */
+  async reserve(): Promise<LimitHit | null> {
+    const { run } = this;
+    const reserved = await run.budget.reserve(this.most, run.signal, () => run.giveSlot());
+    if (!reserved.ok) return reserved.hit;
+    this.held = reserved.reservation;
+    return null;
+  }
+
+  /** After a try that was answered. */
+  answered(cost: AnswerCost): void {
+    const used = { ...expenseOfAnswer(cost), turns: 1 };
+    this.held?.settle(used);
+    const { input, cacheRead, cacheWrite } = cost.usage;
+    this.run.measured = { used, input: input + cacheRead + cacheWrite, estimated: this.input };
+  }
+
+  /** After a try that came to nothing, which may have cost something all the same. */
+  failed(cost: AnswerCost): void {
+    this.held?.settle(expenseOfAnswer(cost));
+  }
+
+  /** Gives back what is held, if anything is. */
+  release(): void {
+    this.held?.settle(NO_EXPENSE);
   }
 }
 
-/**
- * What to hold back. Without a cap there is nothing to hold, and the catalogue need not be loaded
- * before the first request goes out.
- */
-export async function expectedAmount(deps: EngineDeps, run: TaskRun): Promise<Amount> {
-  if (!run.budget.bounded) return NOTHING;
-  const facts = await deps.models.facts(run.spec.model);
-  if (facts.price === null && deps.settings.treeCostUsd > 0) warnUnpriced(run);
-  return expectedUse(run.state, run.prefix, facts);
+/** Also what is only estimated: it is charged all the same. */
+export function expenseOfAnswer({ usage, costUsd, estimated }: AnswerCost): Expense {
+  const guess = estimated === undefined ? 0 : paidTokens(estimated.usage);
+  return {
+    ...NO_EXPENSE,
+    tokens: paidTokens(usage) + guess,
+    costUsd: (costUsd ?? 0) + (estimated?.costUsd ?? 0),
+  };
 }
 
-/** A cap that can't act must not look as if it did. */
-function warnUnpriced({ spec, state, journal }: TaskRun): void {
-  const message = `no price is known for ${modelName(spec.model)}: the limit tree_cost_usd does not count what it costs`;
-  if (!state.warnings.includes(message)) journal.record({ type: 'warning', message });
+/**
+ * The cap on cost that can't be kept for a model, since nobody knows what that costs; null: there is
+ * none. It must not look as if it acted.
+ */
+export function unpricedCap(
+  budget: Budget,
+  model: ResolvedModel,
+  { price }: Pick<ModelFacts, 'price'>,
+): LimitHit | null {
+  const cap = budget.costCap;
+  // Muster's own engine asks nobody, and costs nothing.
+  if (cap === null || price !== null || model.provider === OFFLINE) return null;
+  return { ...cap, unpriced: modelName(model) };
 }

@@ -9,8 +9,10 @@ import type { TaskState } from '../protocol/state.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import type { AnyTool, FileMemory } from '../protocol/tool.ts';
 import { BackgroundShells } from './background-shells.ts';
-import { Budget } from './budget.ts';
+import { Budget, expenseOf } from './budget.ts';
+import { taskCaps } from './budget-caps.ts';
 import type { EngineDeps } from './deps.ts';
+import type { Measured } from './estimate.ts';
 import { fileMemory } from './file-stamps.ts';
 import type { Journal } from './journal.ts';
 import { RightsInForce } from './rights-in-force.ts';
@@ -48,6 +50,10 @@ export class TaskRun {
   readonly budget: Budget;
   readonly files: FileMemory;
   readonly shells: BackgroundShells;
+  /** Null: nothing was answered here yet. */
+  measured: Measured | null = null;
+  /** When it set to work here, by the monotonic clock. */
+  workingSince: number | null = null;
   /** Resolves once the end is written. */
   readonly ended: Promise<void>;
   private readonly controller = new AbortController();
@@ -77,16 +83,9 @@ export class TaskRun {
     this.tree = parts.tree;
     this.parent = parts.parent;
     this.ended = this.finished.promise;
-    const { maxTokens } = this.spec.limits;
-    this.budget = new Budget(
-      {
-        tokens: maxTokens === null ? null : { limit: 'max_tokens', value: maxTokens },
-        costUsd: null,
-      },
-      parts.parent?.budget ?? parts.tree.budget,
-    );
-    // What an ended stint has spent was booked above when it ended, and is nothing to the next one.
-    if (this.state.end === null) this.budget.recover(this.state.stint.spent);
+    this.budget = new Budget(taskCaps(this.spec.limits), parts.parent?.budget ?? parts.tree.budget);
+    // What an ended stint has used was booked above when it ended, and is nothing to the next one.
+    if (this.state.end === null) this.budget.recover(expenseOf(this.state.stint));
     this.files = fileMemory(this.journal.state, parts.tree.stamps);
     this.shells = new BackgroundShells(deps, this);
     this.slot = new TaskSlot({

@@ -1,4 +1,6 @@
 import { Budget } from './budget.ts';
+import { treeCaps } from './budget-caps.ts';
+import { CommandLanes } from './command-lanes.ts';
 import type { EngineDeps, EngineSettings } from './deps.ts';
 import { FileStamps } from './file-stamps.ts';
 import type { Inbox, OnAsk, WaitingQuestion } from './inbox.ts';
@@ -26,7 +28,10 @@ export class Tree {
   readonly id: string;
   readonly slots: Slots;
   readonly startGate: StartGate;
+  readonly commands: CommandLanes;
   readonly budget: Budget;
+  /** Milliseconds; null: no limit. */
+  readonly wallMs: number | null;
   readonly stamps = new FileStamps();
   /** What happens to its questions. */
   onAsk: OnAsk;
@@ -58,14 +63,9 @@ export class Tree {
       atWork: () => slots.taken,
     });
     this.maxTasks = settings.maxTasks;
-    const { treeTokens, treeCostUsd } = settings;
-    this.budget = new Budget(
-      {
-        tokens: treeTokens > 0 ? { limit: 'tree_tokens', value: treeTokens } : null,
-        costUsd: treeCostUsd > 0 ? { limit: 'tree_cost_usd', value: treeCostUsd } : null,
-      },
-      null,
-    );
+    this.commands = new CommandLanes(settings.maxProcesses);
+    this.wallMs = settings.treeWallMs;
+    this.budget = new Budget(treeCaps(settings), null);
   }
 
   /** From when a task is at work here. */

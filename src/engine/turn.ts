@@ -1,14 +1,17 @@
 import { askUntilAnswered } from './ask-until-answered.ts';
 import { beginTurn, type ToolChoice } from './begin-turn.ts';
+import { dueNotices } from './budget-notices.ts';
+import { capsInUse } from './caps-in-use.ts';
 import type { EngineDeps } from './deps.ts';
 import { bookLostAnswer } from './lost-answer.ts';
-import { expectedAmount, Spending } from './spending.ts';
+import { noticeInput } from './notice-text.ts';
+import { Spending, unpricedCap } from './spending.ts';
 import type { TaskRun } from './task-run.ts';
 import type { TurnOutcome } from './turn-outcome.ts';
 
 /**
  * One model request and its answer, retries included. Never rejects for what a provider does. What
- * waits in the queue stands in the request; the budget is reserved before it and settled after it.
+ * waits in the queue stands in the request; the budget is reserved before each try and settled after it.
  * Rejects when the task is stopped before the request is begun.
  */
 export async function runTurn(
@@ -17,16 +20,36 @@ export async function runTurn(
   toolChoice: ToolChoice,
 ): Promise<TurnOutcome> {
   await bookLostAnswer(deps, run);
-  const amount = await expectedAmount(deps, run);
-  // Without its slot: who has reserved may need one before it can settle.
-  const reserved = await run.budget.reserve(amount, run.signal, () => run.giveSlot());
-  if (!reserved.ok) return { kind: 'limit', hit: reserved.hit };
-  const spending = new Spending();
+  const { model } = run.spec;
+  // Without a cap there is nothing to hold back, and the catalogue need not be loaded yet.
+  const facts = run.budget.bounded ? await deps.models.facts(model) : null;
+  const unpriced = facts === null ? null : unpricedCap(run.budget, model, facts);
+  if (unpriced !== null) return { kind: 'limit', hit: unpriced };
+  // A request that was begun before a crash is the same again: nothing new may stand in it.
+  const isNew = run.state.openTurn === null;
+  if (isNew && toolChoice === 'auto') tellUse(deps, run);
+  const spending = new Spending(run, facts);
+  const last = isNew && toolChoice === 'auto' ? spending.lastTurn() : null;
+  if (last !== null) return { kind: 'last_turn', hit: last };
   try {
+    const hit = await spending.reserve();
+    if (hit !== null) return { kind: 'limit', hit };
     await run.takeSlot();
     run.signal.throwIfAborted();
     return await askUntilAnswered(deps, run, beginTurn(deps, run, toolChoice), spending);
   } finally {
-    reserved.reservation.settle(spending.total);
+    spending.release();
+  }
+}
+
+/** Tells a task, in the request that follows, of the caps that it has used much of. */
+function tellUse({ clock }: Pick<EngineDeps, 'clock'>, run: TaskRun): void {
+  const { stint, conversation } = run.state;
+  const due = dueNotices(capsInUse(run, clock), {
+    stint: stint.number,
+    told: conversation.inputIds,
+  });
+  for (const { id, text } of due) {
+    run.journal.record({ type: 'input.queued', input: noticeInput(id, text) });
   }
 }

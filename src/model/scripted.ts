@@ -109,11 +109,11 @@ function* parts(answer: ScriptedAnswer, nextCallId: () => string): Generator<Mod
     const malformed = call.malformed === undefined ? {} : { malformed: call.malformed };
     content.push({ type: 'tool_call', id, name: call.name, input: call.input, ...malformed });
   }
+  const usage = { ...NO_USAGE, ...answer.usage };
   if (failure !== undefined) {
-    yield { type: 'failed', failure };
+    yield { type: 'failed', failure, ...(answer.usage === undefined ? {} : { usage }) };
     return;
   }
   const reason = answer.reason ?? ((answer.calls ?? []).length > 0 ? 'tool_calls' : 'stop');
-  const usage = { ...NO_USAGE, ...answer.usage };
   yield { type: 'finished', message: { role: 'assistant', content }, usage, reason };
 }

@@ -33,6 +33,8 @@ export type Effort = (typeof EFFORTS)[number];
 export interface AgentLimits {
   readonly maxTurns?: number;
   readonly maxTokens?: number;
+  readonly maxCostUsd?: number;
+  readonly maxToolBytes?: number;
   readonly wallSeconds?: number;
   readonly resultMaxTokens?: number;
 }

@@ -1,7 +1,7 @@
 import type { ErrorInfo } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { AssistantMessage } from './message.ts';
-import type { Amount, FinishReason, ModelFailure, ResolvedModel, Usage } from './model.ts';
+import type { Amount, FinishReason, ModelFailure, ResolvedModel, Usage, Work } from './model.ts';
 import type { Decision, PermissionRule, Rights } from './permission.ts';
 import type { Answer, AnsweredBy, GrantScope, Question } from './question.ts';
 import type { EndStatus, ShellEnd } from './result.ts';
@@ -238,6 +238,8 @@ export type EventBody =
       readonly status: EndStatus;
       readonly changed: readonly FileChange[];
       readonly spent: Amount;
+      /** Absent in logs from before it was counted. */
+      readonly work?: Work;
       /** Ids of all tasks below it. */
       readonly below: readonly string[];
     }
@@ -267,6 +269,8 @@ export type EventBody =
       readonly used: number;
       /** What the next request could take, where that is what did not fit. */
       readonly needed?: number;
+      /** The model for which no price is known, where that keeps a cap on cost from acting. */
+      readonly unpriced?: string;
     }
   | { readonly type: 'warning'; readonly message: string }
   | {

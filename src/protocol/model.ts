@@ -106,6 +106,20 @@ export function addAmounts(a: Amount, b: Amount): Amount {
   return { tokens: a.tokens + b.tokens, costUsd: a.costUsd + b.costUsd };
 }
 
+/** What budgets count beside what is paid. */
+export interface Work {
+  /** Answers that ended. */
+  readonly turns: number;
+  /** Bytes of the results of calls. */
+  readonly toolBytes: number;
+}
+
+export const NO_WORK: Work = { turns: 0, toolBytes: 0 };
+
+export function addWork(a: Work, b: Work): Work {
+  return { turns: a.turns + b.turns, toolBytes: a.toolBytes + b.toolBytes };
+}
+
 /** Tokens paid for, the measure of every budget: input not read from cache, plus output. */
 export function paidTokens(usage: Usage): number {
   return usage.input + usage.cacheWrite + usage.output;

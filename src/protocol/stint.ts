@@ -1,6 +1,15 @@
+import { byteLength } from '../base/text.ts';
 import { messageText, toolCalls } from './message.ts';
 import type { TaskEvent, Used } from './event.ts';
-import { addAmounts, NOTHING, paidTokens, type Amount } from './model.ts';
+import {
+  addAmounts,
+  addWork,
+  NO_WORK,
+  NOTHING,
+  paidTokens,
+  type Amount,
+  type Work,
+} from './model.ts';
 
 /** A limit that was hit: for the event, the error and whoever reads them. */
 export interface LimitHit {
@@ -10,6 +19,8 @@ export interface LimitHit {
   readonly used: number;
   /** What the next request could take, where that is what did not fit. */
   readonly needed?: number;
+  /** The model, `provider/id`, for which no price is known, where that keeps a cap on cost from acting. */
+  readonly unpriced?: string;
 }
 
 /**
@@ -27,6 +38,8 @@ export interface Stint {
   readonly turnsBefore: number;
   /** By its own answers and by what has ended below it. */
   spent: Amount;
+  /** By itself and by what has ended below it. */
+  work: Work;
   /** The first limit that was reached: only its last turn is left. */
   limit: LimitHit | null;
   /** The turn after the limit was begun: none follows it. */
@@ -51,6 +64,7 @@ export function startStint(
     callId: at.callId,
     turnsBefore: at.turns,
     spent: NOTHING,
+    work: NO_WORK,
     limit: null,
     lastTurn: false,
     emptyAnswers: 0,
@@ -82,13 +96,19 @@ export function applyToStint(stint: Stint, event: TaskEvent, before: number): vo
       return;
     case 'turn.ended': {
       spend(stint, event);
+      stint.work = addWork(stint.work, { turns: 1, toolBytes: 0 });
       const { message } = event;
       const isEmpty = toolCalls(message).length === 0 && messageText(message).trim() === '';
       stint.emptyAnswers = isEmpty ? stint.emptyAnswers + 1 : 0;
       return;
     }
+    case 'call.ended':
+      stint.work = addWork(stint.work, { turns: 0, toolBytes: byteLength(event.text) });
+      return;
     case 'child.ended':
       stint.spent = addAmounts(stint.spent, event.spent);
+      // Not in logs from before it was counted.
+      stint.work = addWork(stint.work, event.work ?? NO_WORK);
       return;
     case 'question.answered':
       if (event.by === 'user' && event.answer.kind !== 'text') {
@@ -96,8 +116,14 @@ export function applyToStint(stint: Stint, event: TaskEvent, before: number): vo
       }
       return;
     case 'limit.reached': {
-      const { limit, value, used, needed } = event;
-      stint.limit ??= { limit, value, used, ...(needed === undefined ? {} : { needed }) };
+      const { limit, value, used, needed, unpriced } = event;
+      stint.limit ??= {
+        limit,
+        value,
+        used,
+        ...(needed === undefined ? {} : { needed }),
+        ...(unpriced === undefined ? {} : { unpriced }),
+      };
       return;
     }
     default:

@@ -12,6 +12,10 @@ export interface TaskLimits {
   readonly maxTurns: number | null;
   /** Paid tokens of this task and all below it. Null: none. */
   readonly maxTokens: number | null;
+  /** USD of this task and all below it. Absent: no cap. */
+  readonly maxCostUsd?: number;
+  /** Bytes of tool results of this task and all below it. Absent: no cap. */
+  readonly maxToolBytes?: number;
   /** Milliseconds from its start. Null: none (the main agent). */
   readonly wallMs: number | null;
   /** Tokens of the answer that reach the parent's model. */

@@ -113,6 +113,10 @@ it('takes every flag of a run', () => {
     '500',
     '--max-cost-usd',
     '0.25',
+    '--max-wall-seconds',
+    '90',
+    '--max-tasks',
+    '7',
     '--trust-project',
     '--cwd',
     'work',
@@ -148,6 +152,8 @@ it('takes every flag of a run', () => {
       flag('on-ask', 'permissions.on_ask', 'deny'),
       flag('max-tokens', 'budget.tree_tokens', '500'),
       flag('max-cost-usd', 'budget.tree_cost_usd', '0.25'),
+      flag('max-wall-seconds', 'budget.tree_wall_seconds', '90'),
+      flag('max-tasks', 'task_tool.max_tasks', '7'),
     ],
   });
 });

@@ -1,15 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Budget } from '../../src/engine/budget.ts';
+import { Budget, NO_EXPENSE, type BudgetCaps, type Expense } from '../../src/engine/budget.ts';
 
 function budget(tokens: number | null, parent: Budget | null = null): Budget {
   return new Budget(
-    { tokens: tokens === null ? null : { limit: 'max_tokens', value: tokens }, costUsd: null },
+    tokens === null ? {} : { tokens: { limit: 'max_tokens', value: tokens } },
     parent,
   );
 }
 
-const tokens = (count: number) => ({ tokens: count, costUsd: 0 });
+const tokens = (count: number): Expense => ({ ...NO_EXPENSE, tokens: count });
 const never = new AbortController().signal;
 
 async function held(from: Budget, count: number) {
@@ -62,16 +62,46 @@ describe('Budget', () => {
   });
 
   it('bounds cost as it bounds tokens', async () => {
-    const dollars = new Budget(
-      { tokens: null, costUsd: { limit: 'tree_cost_usd', value: 1 } },
-      null,
-    );
-    const first = await dollars.reserve({ tokens: 5, costUsd: 0.9 }, never);
-    if (first.ok) first.reservation.settle({ tokens: 5, costUsd: 0.9 });
-    expect(await dollars.reserve({ tokens: 5, costUsd: 0.2 }, never)).toEqual({
+    const dollars = new Budget({ costUsd: { limit: 'tree_cost_usd', value: 1 } }, null);
+    const first = await dollars.reserve({ ...tokens(5), costUsd: 0.9 }, never);
+    if (first.ok) first.reservation.settle({ ...tokens(5), costUsd: 0.9 });
+    expect(await dollars.reserve({ ...tokens(5), costUsd: 0.2 }, never)).toEqual({
       ok: false,
       hit: { limit: 'tree_cost_usd', value: 1, used: 0.9, needed: 0.2 },
     });
+  });
+
+  it('holds nothing any more when all is given back, fractions of a dollar neither', async () => {
+    const dollars = new Budget({ costUsd: { limit: 'tree_cost_usd', value: 1 } }, null);
+    const cost = (costUsd: number): Expense => ({ ...NO_EXPENSE, costUsd });
+    const all = await Promise.all(
+      [0.1, 0.2, 0.3].map((each) => dollars.reserve(cost(each), never)),
+    );
+    for (const each of all) if (each.ok) each.reservation.settle(NO_EXPENSE);
+    expect((await dollars.reserve(cost(1), never)).ok).toBe(true);
+  });
+
+  it('bounds turns: what others have begun counts', async () => {
+    const two = new Budget({ turns: { limit: 'tree_turns', value: 2 } }, null);
+    const turn: Expense = { ...NO_EXPENSE, turns: 1 };
+    const first = await two.reserve(turn, never);
+    const second = await two.reserve(turn, never);
+    const third = two.reserve(turn, never);
+    if (first.ok) first.reservation.settle(turn);
+    if (second.ok) second.reservation.settle(turn);
+    expect(await third).toEqual({ ok: false, hit: { limit: 'tree_turns', value: 2, used: 2 } });
+  });
+
+  it('gives as many bytes of tool results as all caps above leave', () => {
+    const bytes = (value: number): BudgetCaps => ({ toolBytes: { limit: 'bytes', value } });
+    const tree = new Budget(bytes(10), null);
+    const task = new Budget(bytes(8), tree);
+    expect(task.takeToolBytes(6)).toEqual({ granted: 6, hit: null });
+    expect(task.toolBytesGone).toBe(null);
+    expect(tree.takeToolBytes(3)).toEqual({ granted: 3, hit: null });
+    const hit = { limit: 'bytes', value: 10, used: 10 };
+    expect(task.takeToolBytes(2)).toEqual({ granted: 1, hit });
+    expect(task.toolBytesGone).toEqual(hit);
   });
 
   it('is never overspent by parallel requests that stay within what they reserved', async () => {

@@ -24,6 +24,7 @@ import type { AnyTool } from '../../src/protocol/tool.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
+import { VirtualDeadlines, type VirtualTime } from './virtual-time.ts';
 
 export const MODEL: ResolvedModel = { provider: 'scripted', id: 'one', chain: ['test'] };
 const FACTS: ModelFacts = { contextWindow: null, maxOutput: 100, price: null };
@@ -39,6 +40,10 @@ export const SETTINGS: EngineSettings = {
   rootLimits: NO_LIMITS,
   treeTokens: 0,
   treeCostUsd: 0,
+  treeTurns: 0,
+  treeToolBytes: 0,
+  treeWallMs: null,
+  maxProcesses: 64,
   foregroundMs: 300_000,
   retries: 2,
   noProgressCalls: 8,
@@ -101,6 +106,8 @@ export interface EngineSetup {
   readonly wrapModel?: (model: ModelPort) => ModelPort;
   /** Bytes. Default: as the system says. */
   readonly availableMemory?: () => number;
+  /** Default: the machine's own. */
+  readonly time?: VirtualTime;
   /** Default: a fault fails the test. */
   readonly onFault?: (thrown: unknown) => void;
 }
@@ -137,9 +144,10 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
     tools: setup.tools ?? [waitTool],
     agents: { refresh: async () => {}, agents: () => [WORKER, ...(setup.agents ?? [])] },
     skills: { refresh: async () => {}, skills: () => setup.skills ?? [] },
-    clock: systemClock,
-    deadlines: new Deadlines(systemClock),
     ...(setup.availableMemory === undefined ? {} : { availableMemory: setup.availableMemory }),
+    clock: setup.time ?? systemClock,
+    deadlines:
+      setup.time === undefined ? new Deadlines(systemClock) : new VirtualDeadlines(setup.time),
     settings: { ...SETTINGS, ...setup.settings },
     platform: 'linux',
     home: '/home/me',

@@ -84,7 +84,8 @@ export interface AgentExplanation {
     /** Null: the model's own. */
     readonly effort: Effort | null;
   };
-  readonly limits: Readonly<Record<keyof TaskLimits, ExplainedLimit>>;
+  /** Those that are there only where they are set stand here only then, too. */
+  readonly limits: { readonly [Limit in keyof TaskLimits]: ExplainedLimit };
   /** Whether a call that does not say runs it in the background. */
   readonly background: boolean;
   /** Whether only a person chooses it, and no model is told of it. */
@@ -247,21 +248,19 @@ function modelOf({ agent, model }: PlannedChild): AgentExplanation['model'] {
 }
 
 function limitsOf({ agent, limits }: PlannedChild): AgentExplanation['limits'] {
-  const { maxTurns, maxTokens, wallSeconds, resultMaxTokens } = agent.limits;
-  const wished = {
-    maxTurns,
-    maxTokens,
-    wallMs: wallSeconds === undefined ? undefined : wallSeconds * 1000,
-    resultMaxTokens,
-  };
+  const { wallSeconds, ...others } = agent.limits;
+  const wallMs = wallSeconds === undefined ? undefined : wallSeconds * 1000;
+  const wished: Partial<Record<keyof TaskLimits, number | undefined>> = { ...others, wallMs };
   const limit = (key: keyof TaskLimits): ExplainedLimit => {
-    const value = limits[key];
+    const value = limits[key] ?? null;
     if (value === null) return { value, from: null };
     return { value, from: wished[key] === value ? 'definition' : 'configuration' };
   };
   return {
     maxTurns: limit('maxTurns'),
     maxTokens: limit('maxTokens'),
+    ...(limits.maxCostUsd === undefined ? {} : { maxCostUsd: limit('maxCostUsd') }),
+    ...(limits.maxToolBytes === undefined ? {} : { maxToolBytes: limit('maxToolBytes') }),
     wallMs: limit('wallMs'),
     resultMaxTokens: limit('resultMaxTokens'),
   };

@@ -13,6 +13,7 @@ import {
 
 const WEEK_SECONDS = 604_800;
 const MOST_TOKENS = 1_000_000_000;
+const MOST_USD = 1_000_000;
 const GIBIBYTE = 1_073_741_824;
 
 const seconds = { min: 0.01, max: WEEK_SECONDS };
@@ -49,6 +50,18 @@ export const SECTIONS = {
       max: MOST_TOKENS,
       meaning: 'paid tokens of one delegated task',
     }),
+    max_cost_usd: decimalKey(0, {
+      min: 0,
+      max: MOST_USD,
+      project: 'narrow',
+      meaning: 'cost of one delegated task in USD; 0: no limit',
+    }),
+    max_tool_bytes: wholeKey(0, {
+      min: 0,
+      max: 1024 * GIBIBYTE,
+      project: 'narrow',
+      meaning: 'bytes of all tool results of one delegated task; 0: no limit',
+    }),
     max_turns: unset(
       wholeKey(1, { min: 1, max: 100_000, meaning: 'turns of one delegated task, at most' }),
       'by definition',
@@ -82,9 +95,33 @@ export const SECTIONS = {
     }),
     tree_cost_usd: decimalKey(0, {
       min: 0,
-      max: 1_000_000,
+      max: MOST_USD,
       project: 'narrow',
       meaning: 'cost of the whole tree in USD; 0: no limit',
+    }),
+    tree_turns: wholeKey(0, {
+      min: 0,
+      max: 100_000_000,
+      project: 'narrow',
+      meaning: 'turns of the whole tree; 0: no limit',
+    }),
+    tree_wall_seconds: decimalKey(0, {
+      min: 0,
+      max: WEEK_SECONDS,
+      project: 'narrow',
+      meaning: 'wall time of the whole tree; 0: no limit',
+    }),
+    tree_tool_bytes: wholeKey(0, {
+      min: 0,
+      max: 1024 * GIBIBYTE,
+      project: 'narrow',
+      meaning: 'bytes of all tool results of the whole tree; 0: no limit',
+    }),
+    max_processes: wholeKey(64, {
+      min: 1,
+      max: 100_000,
+      project: 'narrow',
+      meaning: 'shell commands of one tree at a time; the rest queue',
     }),
   },
   liveness: {

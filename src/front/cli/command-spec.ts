@@ -26,6 +26,8 @@ export const CONFIG_FLAGS = [
   'on-ask',
   'max-tokens',
   'max-cost-usd',
+  'max-wall-seconds',
+  'max-tasks',
 ] as const satisfies readonly FlagName[];
 
 export const PROJECT_FLAGS = ['trust-project', 'cwd'] as const satisfies readonly FlagName[];

@@ -163,6 +163,19 @@ const FLAGS = {
     aboveZero: true,
     help: 'cost of the whole run, subagents included',
   },
+  'max-wall-seconds': {
+    value: 'SECONDS',
+    group: 'Limits',
+    configKey: 'budget.tree_wall_seconds',
+    aboveZero: true,
+    help: 'wall time of the whole run, subagents included',
+  },
+  'max-tasks': {
+    value: 'N',
+    group: 'Limits',
+    configKey: 'task_tool.max_tasks',
+    help: 'subagents of the whole run',
+  },
   cwd: { value: 'DIR', group: 'Places', help: 'the directory to work in' },
   'add-dir': {
     value: 'DIR',

@@ -92,6 +92,8 @@ const FLAGS_OF_RUN = [
   'on-ask',
   'max-tokens',
   'max-cost-usd',
+  'max-wall-seconds',
+  'max-tasks',
   'trust-project',
   'cwd',
   'add-dir',

@@ -6,6 +6,8 @@ import { word } from './common.ts';
 /** The limits that a file can set, by the names of their fields. */
 const LIMIT_FIELDS = {
   'max-tokens': 'maxTokens',
+  'max-cost-usd': 'maxCostUsd',
+  'max-tool-bytes': 'maxToolBytes',
   'wall-seconds': 'wallSeconds',
   'result-max-tokens': 'resultMaxTokens',
 } as const satisfies Record<string, keyof AgentLimits>;
@@ -36,7 +38,7 @@ export function readLimits(reader: FieldReader, own: readonly LimitField[]): Age
   const minutes = readPositive(reader, 'timeout-mins', { whole: false });
   if (minutes !== undefined) limits.wallSeconds = Math.ceil(minutes * 60);
   for (const name of own) {
-    const value = readPositive(reader, name);
+    const value = readPositive(reader, name, { whole: name !== 'max-cost-usd' });
     if (value !== undefined) limits[LIMIT_FIELDS[name]] = value;
   }
   return limits;

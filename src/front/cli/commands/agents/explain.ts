@@ -103,14 +103,21 @@ function modelFacts({ model }: AgentExplanation): readonly Fact[] {
 }
 
 function limitFacts({ limits }: AgentExplanation): readonly Fact[] {
-  const { maxTurns, maxTokens, wallMs, resultMaxTokens } = limits;
+  const { maxTurns, maxTokens, maxCostUsd, maxToolBytes, wallMs, resultMaxTokens } = limits;
   const seconds = { ...wallMs, value: wallMs.value === null ? null : wallMs.value / 1000 };
   return [
     ['limits', shownLimit('turns', maxTurns)],
     ['limits', shownLimit('tokens, with all below it', maxTokens)],
+    ...setLimit('US dollars, with all below it', maxCostUsd),
+    ...setLimit('bytes of tool results, with all below it', maxToolBytes),
     ['limits', shownLimit('seconds', seconds)],
     ['limits', shownLimit('tokens of its answer reach its parent', resultMaxTokens)],
   ];
+}
+
+/** Of those that are rarely set, nothing is said where they are not. */
+function setLimit(what: string, limit: ExplainedLimit | undefined): readonly Fact[] {
+  return limit === undefined ? [] : [['limits', shownLimit(what, limit)]];
 }
 
 function shownLimit(what: string, { value, from }: ExplainedLimit): string {

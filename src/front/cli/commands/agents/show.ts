@@ -75,10 +75,12 @@ function listFact(name: string, words: readonly string[]): readonly Fact[] {
 }
 
 function limitFacts(limits: AgentDetails['limits']): readonly Fact[] {
-  const { maxTurns, maxTokens, wallSeconds, resultMaxTokens } = limits;
+  const { maxTurns, maxTokens, maxCostUsd, maxToolBytes, wallSeconds, resultMaxTokens } = limits;
   const words = [
     ...(maxTurns === undefined ? [] : [plural(maxTurns, 'turn')]),
     ...(maxTokens === undefined ? [] : [plural(maxTokens, 'token')]),
+    ...(maxCostUsd === undefined ? [] : [`${maxCostUsd} USD`]),
+    ...(maxToolBytes === undefined ? [] : [`${plural(maxToolBytes, 'byte')} of tool results`]),
     ...(wallSeconds === undefined ? [] : [plural(wallSeconds, 'second')]),
     ...(resultMaxTokens === undefined ? [] : [`${plural(resultMaxTokens, 'token')} of its answer`]),
   ];
