@@ -20,6 +20,11 @@ export function tokensIn(text: string): number {
   return (text.length - wide) / CHARACTERS_A_TOKEN + wide;
 }
 
+/** Of a text that is not at hand, by its length alone. */
+export function tokensOf(characters: number): number {
+  return characters / CHARACTERS_A_TOKEN;
+}
+
 /**
  * The most that the next request of a task can cost: its input, estimated (nothing of it counted as
  * cached), and the model's whole output limit.
