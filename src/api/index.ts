@@ -31,6 +31,8 @@ export { checkSkillsIn, listSkillsIn, type ListSkillsOptions, type SkillChecks }
 export { openTasks, type Tasks, type TasksOptions } from './tasks.ts';
 export type { Deleted } from './tasks-family.ts';
 export type { Answered, AskedQuestion } from './tasks-questions.ts';
+export type { UsageKey } from './usage-keys.ts';
+export type { UsageQuery, UsageReport, UsageRow, UsageSum } from './usage-report.ts';
 export type { WatchListener } from './tasks-watch.ts';
 export { activityText } from '../engine/task-report.ts';
 export type { TaskSummary } from '../store/task-store.ts';

@@ -17,6 +17,7 @@ import type { TaskPlace } from './tasks-process.ts';
 import type { Answered, AskedQuestion } from './tasks-questions.ts';
 import type { StopOutcome } from './tasks-stop.ts';
 import type { Message, Told } from './tasks-tell.ts';
+import type { UsageQuery, UsageReport } from './usage-report.ts';
 import type { WatchEnd, WatchListener } from './tasks-watch.ts';
 
 export interface TasksOptions {
@@ -37,6 +38,8 @@ export interface TasksOptions {
 export interface Tasks {
   /** Newest first. */
   list(): readonly TaskSummary[];
+  /** What tasks have used, by the ledgers of their logs; of a task, with all below it. */
+  usage(query: UsageQuery): Promise<UsageReport>;
   /** A task as its log tells it by now; `interrupted` when it has no end, nobody works on it and it is not parked. */
   state(id: string): TaskState;
   /** The result of a task, for programs. */
@@ -126,6 +129,12 @@ class StoredTasks implements Tasks {
 
   list(): readonly TaskSummary[] {
     return this.store.list();
+  }
+
+  async usage(query: UsageQuery): Promise<UsageReport> {
+    const { usageReport } = await import('./usage-report.ts');
+    const task = query.task === null ? null : this.store.resolveId(query.task);
+    return usageReport(this.store.list({ withLedgers: true }), { ...query, task });
   }
 
   state(prefix: string): TaskState {

@@ -21,6 +21,11 @@ export function tokensIn(text: string): number {
   return (text.length - wide) / CHARACTERS_A_TOKEN + wide;
 }
 
+/** Of a text that is not at hand, by its length alone. */
+export function tokensOf(characters: number): number {
+  return characters / CHARACTERS_A_TOKEN;
+}
+
 /** What the next request of a conversation holds. */
 export type NextRequest = Pick<Conversation, 'messages' | 'results' | 'queued'>;
 

@@ -1,9 +1,11 @@
 import type { ErrorInfo } from '../base/errors.ts';
 import { formatDuration, plural, truncate } from '../base/text.ts';
 import type { ShellState } from '../protocol/belongings.ts';
-import { paidTokens, NO_USAGE } from '../protocol/model.ts';
+import { knownCost, totalUse } from '../protocol/ledger.ts';
+import { paidTokens, type Usage } from '../protocol/model.ts';
 import type {
   EnvelopeStatus,
+  EnvelopeUsage,
   Receipt,
   ResultEnvelope,
   ShellRun,
@@ -58,13 +60,9 @@ export function resultEnvelope(
       model_used: model,
       subagent_type: spec.agent.name,
       turns: state.turns,
-      usage: {
-        input: state.usage.input,
-        output: state.usage.output,
-        cache_read: state.usage.cacheRead,
-        cache_write: state.usage.cacheWrite,
-      },
+      usage: envelopeUsage(state.usage),
       cost_usd: state.costUsd,
+      ...estimatedUse(state),
       receipt: receiptOf(state),
       transcript: paths.transcript,
       output_file: paths.outputFile,
@@ -102,6 +100,17 @@ export function parentText(state: TaskState, offset: number): string {
   for (const warning of state.warnings) parts.push(`[Note: ${warning}]`);
   parts.push(factsLine(state));
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function envelopeUsage({ input, output, cacheRead, cacheWrite }: Usage): EnvelopeUsage {
+  return { input, output, cache_read: cacheRead, cache_write: cacheWrite };
+}
+
+function estimatedUse({ ledger }: TaskState): Pick<ResultEnvelope['data'], 'estimated'> {
+  const use = totalUse(ledger, { isEstimated: true });
+  if (use.answers === 0) return {};
+  const { answers, usage } = use;
+  return { estimated: { answers, usage: envelopeUsage(usage), cost_usd: knownCost(use) } };
 }
 
 /** Why it has no result; null while it is at work. */
@@ -159,7 +168,7 @@ function factsLine(state: TaskState): string {
     model,
     plural(state.turns, 'turn'),
     plural(toolCallCount(state), 'tool call'),
-    plural(usage === NO_USAGE ? 0 : paidTokens(usage), 'token'),
+    plural(paidTokens(usage), 'token'),
     formatDuration(elapsedMs(state)),
     changed.length === 0 ? 'no files changed' : `changed: ${shortList(changed)}`,
   ];

@@ -1,5 +1,6 @@
+import { toolCalls } from '../protocol/message.ts';
 import type { ModelPart, ModelRequest, Usage } from '../protocol/model.ts';
-import { estimatePrompt, tokensIn } from './estimate.ts';
+import { estimatePrompt, tokensIn, tokensOf } from './estimate.ts';
 
 /** Counts what came of an answer, for one that ends without the provider's own usage. */
 export class Streamed {
@@ -19,8 +20,14 @@ export class Streamed {
         this.output += tokensIn(part.text);
         this.reasoning += tokensIn(part.text);
         return;
-      case 'ping':
-        if (part.argumentText !== undefined) this.output += tokensIn(part.argumentText);
+      case 'failed':
+        this.output += tokensOf(part.argumentCharacters ?? 0);
+        return;
+      case 'finished':
+        if (part.usageMissing !== true) return;
+        for (const { input } of toolCalls(part.message)) {
+          this.output += tokensIn(JSON.stringify(input));
+        }
         return;
       default:
     }

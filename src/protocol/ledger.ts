@@ -89,11 +89,22 @@ export function knownCost({ costUsd, unpriced }: Pick<Use, 'costUsd' | 'unpriced
 function use(usage: Usage, costUsd: number | null, pricedBy: readonly string[]): Use {
   return {
     answers: 1,
-    usage,
-    costUsd: costUsd ?? 0,
+    usage: {
+      input: count(usage.input),
+      output: count(usage.output),
+      cacheRead: count(usage.cacheRead),
+      cacheWrite: count(usage.cacheWrite),
+      reasoning: count(usage.reasoning),
+    },
+    costUsd: count(costUsd ?? 0),
     unpriced: costUsd === null ? 1 : 0,
     pricedBy,
   };
+}
+
+/** A log that was brought here may say anything. */
+function count(value: number): number {
+  return Number.isFinite(value) && value >= 0 ? value : 0;
 }
 
 export function isNothing({ input, output, cacheRead, cacheWrite }: Usage): boolean {

@@ -167,8 +167,8 @@ export type ModelPart =
   | { readonly type: 'reasoning_delta'; readonly text: string }
   /** A call has begun; its arguments are not whole yet and nothing may run. */
   | { readonly type: 'tool_call_started'; readonly id: string; readonly name: string }
-  /** A sign of life: a ping, an unknown event, or a piece of a call's arguments. */
-  | { readonly type: 'ping'; readonly argumentText?: string }
+  /** A sign of life without content (ping, an unknown event). */
+  | { readonly type: 'ping' }
   /** Last on success: the whole answer. */
   | {
       readonly type: 'finished';
@@ -181,7 +181,13 @@ export type ModelPart =
       readonly servedBy?: string;
     }
   /** Last on failure; what was streamed before it stands. */
-  | { readonly type: 'failed'; readonly failure: ModelFailure; readonly usage?: Usage };
+  | {
+      readonly type: 'failed';
+      readonly failure: ModelFailure;
+      readonly usage?: Usage;
+      /** What had come of the arguments of calls, which nobody was told of. */
+      readonly argumentCharacters?: number;
+    };
 
 /**
  * The one door to a model. `stream` never throws and never rejects: it ends with `finished` or

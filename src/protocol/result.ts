@@ -71,6 +71,13 @@ export interface QuestionJson {
   readonly scopes: readonly GrantScope[];
 }
 
+export interface EnvelopeUsage {
+  readonly input: number;
+  readonly output: number;
+  readonly cache_read: number;
+  readonly cache_write: number;
+}
+
 /** The result of a task for programs; field names are the contract's (seed S2). */
 export interface ResultEnvelope {
   readonly status: EnvelopeStatus;
@@ -85,14 +92,19 @@ export interface ResultEnvelope {
     readonly model_used: string;
     readonly subagent_type: string;
     readonly turns: number;
-    readonly usage: {
-      readonly input: number;
-      readonly output: number;
-      readonly cache_read: number;
-      readonly cache_write: number;
-    };
+    /** The provider's own, of this task alone. */
+    readonly usage: EnvelopeUsage;
     /** Null where no price is known. */
     readonly cost_usd: number | null;
+    /**
+     * Beside that, of answers that ended without the provider's usage, such as aborted ones, as far as can
+     * be told from outside. Absent: there were none.
+     */
+    readonly estimated?: {
+      readonly answers: number;
+      readonly usage: EnvelopeUsage;
+      readonly cost_usd: number | null;
+    };
     readonly receipt: Receipt;
     /** Path of the event log; null with --no-log. */
     readonly transcript: string | null;

@@ -17,6 +17,7 @@ import { resolvePrefix } from './task-ids.ts';
 import { listTasks, taskNames } from './task-listing.ts';
 import type {
   BlobOptions,
+  ListOptions,
   LogProblem,
   LogTail,
   SweepOptions,
@@ -122,13 +123,14 @@ class FileStore implements TaskStore {
     return owner === undefined ? null : { pid: owner.pid, host: owner.host, token: owner.token };
   }
 
-  list(): readonly TaskSummary[] {
+  list(options: ListOptions = { withLedgers: false }): readonly TaskSummary[] {
     const { files, paths, index, tasks, locks, blobs } = this.#parts;
     try {
       return listTasks({
         files,
         directory: paths.tasks,
         index,
+        withLedgers: options.withLedgers,
         logPath: (id) => tasks.log(id),
         own: (id) => this.#logs.summary(id),
         isOwned: (id) => locks.liveOwner(tasks.lock(id)) !== undefined,

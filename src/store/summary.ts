@@ -1,5 +1,6 @@
 import { truncate } from '../base/text.ts';
 import type { TaskEvent } from '../protocol/event.ts';
+import { addToLedger, knownCost, totalUse } from '../protocol/ledger.ts';
 import { modelName, paidTokens } from '../protocol/model.ts';
 import type { TaskStatus } from '../protocol/result.ts';
 import type { OpenQuestionNote, TaskSummary } from './task-store.ts';
@@ -27,6 +28,7 @@ function startSummary(event: Created): TaskSummary {
     turns: 0,
     paidTokens: 0,
     costUsd: 0,
+    ledger: [],
   };
 }
 
@@ -69,16 +71,10 @@ export function addToSummary(
         summary.questions.filter(({ callId }) => callId !== event.callId),
       );
     case 'turn.ended':
-      return {
-        ...summary,
-        model: event.model,
-        turns: summary.turns + 1,
-        paidTokens: summary.paidTokens + paidTokens(event.usage),
-        costUsd:
-          summary.costUsd === null || event.costUsd === null
-            ? null
-            : summary.costUsd + event.costUsd,
-      };
+      return { ...withUse(summary, event), model: event.model, turns: summary.turns + 1 };
+    case 'turn.retried':
+    case 'turn.failed':
+      return withUse(summary, event);
     case 'task.ended':
       return {
         ...withoutHold(withoutQuestions(summary)),
@@ -89,6 +85,17 @@ export function addToSummary(
       // All others change nothing that a listing shows.
       return summary;
   }
+}
+
+function withUse(summary: TaskSummary, event: TaskEvent): TaskSummary {
+  const ledger = addToLedger(summary.ledger ?? [], event, summary.model);
+  const reported = totalUse(ledger, { isEstimated: false });
+  return {
+    ...summary,
+    paidTokens: paidTokens(reported.usage),
+    costUsd: knownCost(reported),
+    ledger,
+  };
 }
 
 /** As the fold has it: parked as long as a question that parks it is open. */

@@ -6,6 +6,7 @@ import { lineSpans, parseJsonLine, wholeLinesLength } from '../base/jsonl.ts';
 import { TASK_STATUSES } from '../protocol/result.ts';
 import { Descriptors } from './descriptors.ts';
 import { writeWhole, type FilePort } from './file-port.ts';
+import { fromRows, toRows } from './ledger-row.ts';
 import type { OwnerLocks } from './owner-lock.ts';
 import type { TaskSummary } from './task-store.ts';
 
@@ -150,8 +151,9 @@ function isFull(thrown: unknown): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
-function indexLine(summary: TaskSummary): string {
-  return `${JSON.stringify({ v: INDEX_VERSION, ...summary })}\n`;
+function indexLine({ ledger, ...summary }: TaskSummary): string {
+  const rows = ledger === undefined ? {} : { ledger: toRows(ledger) };
+  return `${JSON.stringify({ v: INDEX_VERSION, ...summary, ...rows })}\n`;
 }
 
 function parseIndex(bytes: Buffer): IndexContents {
@@ -173,8 +175,11 @@ function parseIndex(bytes: Buffer): IndexContents {
 function parseSummary(line: string): TaskSummary | undefined {
   const value = parseJsonLine(line);
   if (!isJsonObject(value)) return undefined;
-  const { v, ...summary } = value;
-  return v === INDEX_VERSION && isSummary(summary) ? summary : undefined;
+  const { v, ledger: rows, ...summary } = value;
+  if (v !== INDEX_VERSION || !isSummary(summary)) return undefined;
+  if (rows === undefined) return summary;
+  const ledger = fromRows(rows);
+  return ledger === undefined ? undefined : { ...summary, ledger };
 }
 
 const STATUSES: ReadonlySet<unknown> = new Set(TASK_STATUSES);

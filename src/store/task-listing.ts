@@ -4,12 +4,12 @@ import type { FilePort } from './file-port.ts';
 import { inspectLog } from './log-reader.ts';
 import { newestFirst, shownStatus } from './summary.ts';
 import type { IndexContents, TaskIndex } from './task-index.ts';
-import type { TaskSummary } from './task-store.ts';
+import type { ListOptions, TaskSummary } from './task-store.ts';
 
 const LOG_SUFFIX = '.jsonl';
 const LOCK_SUFFIX = '.lock';
 
-export interface ListingOptions {
+export interface ListingOptions extends ListOptions {
   readonly files: FilePort;
   readonly directory: string;
   readonly index: TaskIndex;
@@ -47,7 +47,7 @@ export function taskNames(
 
 /**
  * All tasks, newest first. A log is opened only when the index does not cover it: it never ended, or
- * it has a lock, whose owner may be writing. What turns out to have ended is added to the index.
+ * it has a lock, whose owner may be writing, or its ledger is wanted and not in the index. What turns out to have ended is added to the index.
  */
 export function listTasks(options: ListingOptions): readonly TaskSummary[] {
   // Names before index: who gives up a lock has written to the index before.
@@ -57,12 +57,15 @@ export function listTasks(options: ListingOptions): readonly TaskSummary[] {
   const uncovered: FoundLog[] = [];
   for (const id of ids) {
     const known = options.own(id) ?? (locked.has(id) ? undefined : contents.ended.get(id));
-    if (known !== undefined) {
+    if (known !== undefined && (!options.withLedgers || known.ledger !== undefined)) {
       tasks.push(known);
       continue;
     }
     const found = summaryFromLog(options, id);
-    if (found === undefined) continue;
+    if (found === undefined) {
+      if (known !== undefined) tasks.push(known);
+      continue;
+    }
     const owned = locked.has(id) && options.isOwned(id);
     tasks.push({ ...found.summary, status: shownStatus(found.summary, { owned }) });
     if (found.summary.ended !== null && !locked.has(id)) uncovered.push(found);

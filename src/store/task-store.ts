@@ -1,4 +1,5 @@
 import type { EventBody, TaskEvent } from '../protocol/event.ts';
+import type { Ledger } from '../protocol/ledger.ts';
 import type { TaskStatus } from '../protocol/result.ts';
 import type { TaskSource, TaskSpec } from '../protocol/task.ts';
 
@@ -23,14 +24,20 @@ export interface TaskSummary {
   readonly ended: number | null;
   /** Answers that ended. */
   readonly turns: number;
-  /** Input not read from cache, plus output. */
+  /** Input not read from cache, plus output, as the provider says. */
   readonly paidTokens: number;
-  /** USD; null once a turn had no known price. */
+  /** USD of those; null once an answer had no known price. */
   readonly costUsd: number | null;
   /** Absent: nothing holds it. `untilMs` since the epoch; null: not known. */
   readonly heldBy?: { readonly because: string; readonly untilMs: number | null };
+  /** What it has used. Absent: the index is from before there were ledgers, and the log was not read. */
+  readonly ledger?: Ledger;
   /** Absent: none waits for an answer. */
   readonly questions?: readonly OpenQuestionNote[];
+}
+
+export interface ListOptions {
+  readonly withLedgers: boolean;
 }
 
 /** That a question of a task is open; its log says what it asks. */
@@ -136,8 +143,8 @@ export interface TaskStore {
    * Number of the last event that came with such a file: what follows was written here. Null: none did.
    */
   importedUpTo(id: string): number | null;
-  /** All tasks, newest first. */
-  list(): readonly TaskSummary[];
+  /** All tasks, newest first; `withLedgers`: each with its ledger, at the price of reading more logs once. */
+  list(options?: ListOptions): readonly TaskSummary[];
   /** The id that a prefix means; `INVALID_PARAM` naming at most 5 candidates when several begin so. */
   resolveId(prefix: string): string;
   /** Keeps a text under its content; returns the sha256 (hex) of what was kept. */

@@ -7,6 +7,7 @@ import { openStore } from '../../src/store/file-store.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import { createRedactor } from '../../src/store/redact.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
+import { addUsage } from '../../src/protocol/model.ts';
 import { taskEnded, taskSpec, turnEnded, warning, warnings } from './fixture-data.ts';
 import { collect, tempDir, tickingClock } from './fixtures.ts';
 import { readLog } from './read-log.ts';
@@ -216,8 +217,18 @@ describe.each(stores)('task store: %s', (_name, open) => {
       turns: 0,
       paidTokens: 0,
       costUsd: 0,
+      ledger: [],
     };
-    expect(store.list()).toEqual([
+    const answers = {
+      day: '1970-01-01',
+      isEstimated: false,
+      answers: 1,
+      usage: { input: 100, output: 20, cacheRead: 1000, cacheWrite: 5, reasoning: 7 },
+      costUsd: 0.25,
+      unpriced: 0,
+      pricedBy: [],
+    };
+    expect(store.list({ withLedgers: true })).toEqual([
       { ...base, id: 'broken000001', root: 'broken000001', status: 'interrupted', created: 1007 },
       {
         ...base,
@@ -231,6 +242,15 @@ describe.each(stores)('task store: %s', (_name, open) => {
         turns: 2,
         paidTokens: 250,
         costUsd: null,
+        ledger: [
+          {
+            ...answers,
+            model: 'scripted/two',
+            answers: 2,
+            usage: addUsage(answers.usage, answers.usage),
+            unpriced: 1,
+          },
+        ],
       },
       {
         ...base,
@@ -251,6 +271,10 @@ describe.each(stores)('task store: %s', (_name, open) => {
         turns: 2,
         paidTokens: 250,
         costUsd: 0.75,
+        ledger: [
+          { ...answers, model: 'scripted/two' },
+          { ...answers, model: 'a/b', costUsd: 0.5 },
+        ],
       },
     ]);
   });

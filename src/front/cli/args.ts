@@ -9,6 +9,7 @@ import { configFlags, projectFlags, runSettings } from './run-settings.ts';
 import { scanArguments, type Scan } from './scan.ts';
 import { parseTasks } from './tasks-args.ts';
 import { parseTrust } from './trust-args.ts';
+import { parseUsage } from './usage-args.ts';
 
 /**
  * What the arguments (without the program's name) ask for. Pure: nothing is read, written or printed.
@@ -56,6 +57,8 @@ function parseCommand(
     case 'config-show':
     case 'doctor':
       return { kind, json, ...configFlags(flags, commandSpec(kind).flags), dataDir };
+    case 'usage':
+      return parseUsage(operands, flags);
     case 'trust-list':
     case 'trust-add':
     case 'trust-revoke':

@@ -168,6 +168,13 @@ const COMMANDS = {
     flags: ['days', 'json', 'data-dir', 'help'],
     examples: ['muster tasks prune', 'muster tasks prune --days 7'],
   },
+  usage: {
+    words: 'usage',
+    summary: 'tokens and cost: of all tasks, or of one with all below it',
+    operands: ['[TASK]'],
+    flags: ['by', 'since', 'all', 'json', 'data-dir', 'help'],
+    examples: ['muster usage', 'muster usage --by day --since 7d', 'muster usage 4f2k9x --by task'],
+  },
   'trust-list': {
     words: 'trust list',
     summary: 'the files of this project that could act, and which of them you have trusted',

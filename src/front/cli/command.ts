@@ -1,5 +1,5 @@
 import type { CommandKind } from './command-table.ts';
-import type { QuestionAnswer } from '../../api/index.ts';
+import type { QuestionAnswer, UsageKey } from '../../api/index.ts';
 import type { FlagValue } from '../../api/config/text-layer.ts';
 import type { OutputFormat } from '../../protocol/output-format.ts';
 import type { TaskStatus } from '../../protocol/result.ts';
@@ -12,6 +12,7 @@ export type Command =
   | AgentsCommand
   | SkillsCommand
   | TasksCommand
+  | UsageCommand
   | TrustCommand
   | (JsonCommand & ConfigFlags & DataFlags & { readonly kind: 'models' | 'config-show' | 'doctor' })
   | SandboxCommand;
@@ -169,6 +170,20 @@ export type TasksQuery = JsonCommand &
     /** Null: as configured. */
     | { readonly kind: 'tasks-prune'; readonly days: number | null }
   );
+
+/** What `muster usage` asks for. */
+export interface UsageCommand extends JsonCommand, DataFlags {
+  readonly kind: 'usage';
+  /** One or the beginning of one; null: all. */
+  readonly task: string | null;
+  readonly by: UsageKey;
+  readonly since: Since | null;
+  /** Print every row. */
+  readonly all: boolean;
+}
+
+/** The first day that counts, `YYYY-MM-DD`, or so many days up to today; days of UTC. */
+export type Since = { readonly day: string } | { readonly days: number };
 
 /** What `muster trust …` asks for. */
 export type TrustCommand = JsonCommand &

@@ -1,4 +1,5 @@
 import type { ConfigKey } from '../../api/config/keys.ts';
+import { USAGE_KEYS } from '../../api/usage-keys.ts';
 import { GRANT_SCOPES } from '../../protocol/question.ts';
 import { TASK_STATUSES } from '../../protocol/result.ts';
 
@@ -44,6 +45,12 @@ const FLAGS = {
     value: 'N',
     group: 'Tasks',
     help: 'what ended longer ago than this; default: store.retention_days',
+  },
+  by: { value: 'WHAT', group: 'Tasks', help: `${USAGE_KEYS.join(', ')} (default: model)` },
+  since: {
+    value: 'DAY',
+    group: 'Tasks',
+    help: 'from this day on: YYYY-MM-DD, or 7d for the last 7 days (days of UTC)',
   },
   force: { group: 'Tasks', help: 'replace FILE if it is there' },
   print: {

@@ -6,6 +6,7 @@ import { exitCode, SIGNAL_EXIT_CODES, type EndingSignal } from './exit-code.ts';
 import { LiveLines } from './live-lines.ts';
 import { createOutput } from './output.ts';
 import { questionLines } from './question-lines.ts';
+import { TreeUse } from './tree-use.ts';
 import type { OutputFormat } from '../../protocol/output-format.ts';
 
 export interface HeadlessOptions {
@@ -40,11 +41,13 @@ export async function runHeadless(
     detail,
     roots: 'hidden',
   });
+  const used = new TreeUse();
   const signals = endOnSignals(muster);
   try {
     const run = await begin((event, state) => {
       output.event(event);
       live.show(event, state);
+      used.see(state);
     });
     onStarted?.();
     const envelope = await run.result;
@@ -54,7 +57,7 @@ export async function runHeadless(
       printError(`muster: ${envelope.data.status}: ${code}: ${message}\n`);
     }
     if (envelope.data.status === 'parked') tellQuestions(run, dataDir);
-    if (watched && format === 'text') printError(`${lastLine(envelope)}\n`);
+    if (watched && format === 'text') printError(`${lastLine(envelope, used)}\n`);
     return signals.code() ?? exitCode(envelope);
   } finally {
     signals.forget();
@@ -67,10 +70,12 @@ function tellQuestions(run: Run, dataDir: string | null): void {
   for (const line of lines) printError(`${line}\n`);
 }
 
-function lastLine({ data, stats }: ResultEnvelope): string {
+function lastLine({ data, stats }: ResultEnvelope, used: TreeUse): string {
   const paid = data.usage.input + data.usage.cache_write + data.usage.output;
   const cost = data.cost_usd === null ? '' : `, $${data.cost_usd.toFixed(4)}`;
-  return `${data.model_used}, ${data.turns} turns, ${paid} tokens${cost}, ${formatDuration(stats.time_ms)}, task ${data.task_id}`;
+  const tree = used.text();
+  const below = tree === null ? '' : `; ${tree}`;
+  return `${data.model_used}, ${data.turns} turns, ${paid} tokens${cost}, ${formatDuration(stats.time_ms)}, task ${data.task_id}${below}`;
 }
 
 /** The first signal stops everything in order, the second at once. */

@@ -12,9 +12,10 @@ import {
   type ModelPart,
   type ModelPort,
   type ModelRequest,
+  type Usage,
 } from '../../protocol/model.ts';
 import type { HttpFetch } from '../../sys/http-types.ts';
-import { Answer, BROKE_OFF } from './answer.ts';
+import { Answer, BROKE_OFF, finalUsage } from './answer.ts';
 import type { Dialect, Endpoint } from './dialect.ts';
 import { Efforts, mayBeOfEffort } from './effort.ts';
 import { BrokenOff, cancelled, toFailure, type FailureScope } from './failure.ts';
@@ -40,6 +41,8 @@ export interface WireModelPort extends ModelPort {
 
 /** How long the end of a body is read for after the answer's end, so that its connection is kept. */
 const DRAIN_MS = 1000;
+/** How long a broken answer is read on for the usage at its end. */
+const USAGE_MS = 300;
 const ACCEPTED: ModelPart = { type: 'accepted' };
 
 /** The ModelPort of one provider, over the package that speaks its protocol. */
@@ -51,7 +54,7 @@ export function createAdapter(
   const efforts = new Efforts();
   return {
     async *stream(request, signal, observer) {
-      const progress = { accepted: false };
+      const progress: Progress = { accepted: false };
       const scope = (): FailureScope => ({
         model: modelName({ provider: endpoint.name, id: request.model.id }),
         apiKey: endpoint.apiKey,
@@ -73,7 +76,13 @@ export function createAdapter(
         } catch (thrown) {
           const failure = signal.aborted ? cancelled(scope()) : toFailure(thrown, scope());
           if (left.length > 0 && !progress.accepted && mayBeOfEffort(failure)) continue;
-          yield { type: 'failed', failure };
+          const { usage, answer } = progress;
+          yield {
+            type: 'failed',
+            failure,
+            ...(usage === undefined ? {} : { usage }),
+            ...(answer === undefined ? {} : { argumentCharacters: answer.argumentCharacters }),
+          };
           return;
         }
       }
@@ -81,12 +90,21 @@ export function createAdapter(
   };
 }
 
+/** For both who reads an answer and who judges its failure. */
+interface Progress {
+  /** Whether the answer has begun. */
+  accepted: boolean;
+  /** What a broken one has used, where the server said so. */
+  usage?: Usage;
+  /** What has come of it. */
+  answer?: Answer;
+}
+
 interface Wiring {
   readonly dialect: Dialect;
   readonly endpoint: Endpoint;
   readonly deps: AdapterDeps;
-  /** Whether the answer has begun; for both who reads it and who judges its failure. */
-  readonly progress: { accepted: boolean };
+  readonly progress: Progress;
   /** Null: none is sent. */
   readonly effort: Effort | null;
 }
@@ -115,6 +133,7 @@ async function* read(
     }
     source = (await opening).stream.getReader();
     const answer = new Answer(request.messages);
+    progress.answer = answer;
     for (;;) {
       const reading = source.read();
       if (!progress.accepted && (await Promise.race([firstByte.promise, reading])) === 'byte') {
@@ -125,7 +144,11 @@ async function* read(
       if (done) throw new BrokenOff(BROKE_OFF);
       const taken = answer.take(value);
       if (taken.type === 'nothing') continue;
-      if (taken.type === 'error') throw taken.error;
+      if (taken.type === 'error') {
+        const usage = taken.usage ?? (await usageAtEnd(source, wiring.deps.deadlines));
+        if (usage !== undefined) progress.usage = usage;
+        throw taken.error;
+      }
       if (!progress.accepted) {
         progress.accepted = true;
         yield ACCEPTED;
@@ -199,6 +222,28 @@ function watching(observer: WireObserver | undefined, onAnswer: () => void): Res
       if (came) onAnswer();
     },
   };
+}
+
+/** What a broken answer has used is said at its end, if that comes soon: it is charged all the same. */
+async function usageAtEnd(
+  source: ReadableStreamDefaultReader<LanguageModelV4StreamPart>,
+  deadlines: Deadlines,
+): Promise<Usage | undefined> {
+  const late = deferred<'late'>();
+  const deadline = deadlines.after(USAGE_MS, () => late.resolve('late'));
+  try {
+    for (;;) {
+      const next = await Promise.race([source.read(), late.promise]);
+      if (next === 'late' || next.done) return undefined;
+      const usage = finalUsage(next.value);
+      if (usage !== undefined) return usage;
+    }
+  } catch {
+    // It broke once more: what was wrong first is what is told.
+    return undefined;
+  } finally {
+    deadline.cancel();
+  }
 }
 
 /** A body that is read to its end leaves its connection for the next request. */

@@ -31,7 +31,8 @@ type Taken =
   | { readonly type: 'part'; readonly part: ModelPart }
   | { readonly type: 'nothing' }
   | { readonly type: 'end'; readonly finished: Finished }
-  | { readonly type: 'error'; readonly error: unknown };
+  /** `usage`: what it has used all the same, where the server said so. */
+  | { readonly type: 'error'; readonly error: unknown; readonly usage?: Usage };
 
 export const BROKE_OFF = 'the answer broke off before its end';
 const NOTHING: Taken = { type: 'nothing' };
@@ -73,7 +74,7 @@ export class Answer {
         return this.startCall(part.id, part.toolName, part.providerMetadata);
       case 'tool-input-delta':
         this.growCall(part.id, part.delta);
-        return { type: 'part', part: { type: 'ping', argumentText: part.delta } };
+        return PING;
       case 'tool-call':
         return this.endCall(part);
       case 'response-metadata':
@@ -86,6 +87,14 @@ export class Answer {
       default:
         return PING;
     }
+  }
+
+  /** What has come of the arguments of calls. */
+  get argumentCharacters(): number {
+    return this.blocks.reduce(
+      (sum, block) => (block.type === 'call' ? sum + block.raw.length : sum),
+      0,
+    );
   }
 
   private open(
@@ -173,7 +182,8 @@ export class Answer {
     }
     if (reason.unified === 'error') {
       const says = `the answer ended with ${reason.raw ?? 'an error'}`;
-      return { type: 'error', error: new MalformedAnswer(says) };
+      const told = isMissing(usage) ? {} : { usage: toUsage(usage) };
+      return { type: 'error', error: new MalformedAnswer(says), ...told };
     }
     const content = this.blocks.flatMap(finishedPart);
     const finished: Finished = {
@@ -186,6 +196,14 @@ export class Answer {
     };
     return { type: 'end', finished };
   }
+}
+
+/** What the end of an answer says of its usage, whatever was wrong before; undefined: nothing. */
+export function finalUsage(part: LanguageModelV4StreamPart): Usage | undefined {
+  if (part.type !== 'finish' || isMissing(part.usage)) return undefined;
+  const { unified } = part.finishReason;
+  // Then it is the package that ends it, with what little it knows by then.
+  return unified === 'error' || unified === 'interrupted' ? undefined : toUsage(part.usage);
 }
 
 function finishedPart(block: TextBlock | CallBlock): AssistantPart[] {

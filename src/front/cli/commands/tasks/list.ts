@@ -12,7 +12,7 @@ const MOST = { trees: 50, rows: 200 };
 
 type TasksList = Extract<TasksQuery, { kind: 'tasks-list' }>;
 
-/** `muster tasks list`. JSON: all that match. */
+/** `muster tasks list`. JSON: all that match; what each has used in detail, `muster usage` tells. */
 export function listTasks(tasks: Tasks, { json, all, status, here }: TasksList): number {
   const cwd = here ? realpathSync(process.cwd()) : null;
   const found = tasks
@@ -20,7 +20,7 @@ export function listTasks(tasks: Tasks, { json, all, status, here }: TasksList):
     .filter((task) => status.length === 0 || status.includes(task.status))
     .filter((task) => cwd === null || task.cwd === cwd);
   if (json) {
-    printJsonRows(found);
+    printJsonRows(found.map(withoutLedger));
     return 0;
   }
   if (found.length === 0) {
@@ -34,6 +34,11 @@ export function listTasks(tasks: Tasks, { json, all, status, here }: TasksList):
     printLines(`… and ${trees} of ${plural(left.tasks, 'task')}: --all lists them`);
   }
   return 0;
+}
+
+function withoutLedger(task: TaskSummary): Omit<TaskSummary, 'ledger'> {
+  const { ledger: _, ...rest } = task;
+  return rest;
 }
 
 function listLine(task: TaskSummary, level: number): string {

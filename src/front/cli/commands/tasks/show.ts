@@ -1,5 +1,7 @@
 import { activityText, type ShellRun, type Tasks } from '../../../../api/index.ts';
-import { formatDuration, truncate } from '../../../../base/text.ts';
+import { formatDuration, plural, truncate } from '../../../../base/text.ts';
+import { costText } from '../../../../api/cost-text.ts';
+import { totalUse, type Use } from '../../../../protocol/ledger.ts';
 import { openQuestions } from '../../../../protocol/inbox-state.ts';
 import type { ResultEnvelope } from '../../../../protocol/result.ts';
 import type { TaskState } from '../../../../protocol/state.ts';
@@ -16,17 +18,18 @@ interface TaskShow {
 }
 
 /** `muster tasks show`. JSON: the result envelope, with what the task is doing, who ended it, and how its model was chosen. */
-export function showTask(tasks: Tasks, { id, json }: TaskShow): number {
+export async function showTask(tasks: Tasks, { id, json }: TaskShow): Promise<number> {
   for (const problem of tasks.problems(id)) stderrNotice(problem);
   const state = tasks.state(id);
   const envelope = tasks.envelope(state);
   const activity = isAtWork(state) ? state.activity : null;
   if (json) {
     const { chain } = state.spec.model;
-    printJson({ ...envelope, activity, ended_by: state.end?.by ?? null, model_chain: chain });
+    const ended_by = state.end?.by ?? null;
+    printJson({ ...envelope, activity, ended_by, model_chain: chain });
     return 0;
   }
-  const facts = factsOf(envelope, state);
+  const facts = factsOf(envelope, state, await treeFacts(tasks, state));
   printLines(...facts.map(([name, value]) => `${name.padEnd(9)}${value}`));
   printText('\n');
   printAnswer(`${envelope.data.result}\n`);
@@ -39,8 +42,14 @@ function isAtWork({ status }: TaskState): boolean {
 
 type Fact = readonly [string, string];
 
-function factsOf({ data, stats, error }: ResultEnvelope, state: TaskState): readonly Fact[] {
-  const { usage, receipt } = data;
+function factsOf(
+  { data, stats, error }: ResultEnvelope,
+  state: TaskState,
+  tree: readonly Fact[],
+): readonly Fact[] {
+  const { receipt } = data;
+  const reported = totalUse(state.ledger, { isEstimated: false });
+  const estimated = totalUse(state.ledger, { isEstimated: true });
   const tools = data.tool_summary.map(({ tool, count }) => `${tool} × ${count}`).join(', ');
   return [
     ['task', data.task_id],
@@ -50,8 +59,10 @@ function factsOf({ data, stats, error }: ResultEnvelope, state: TaskState): read
     ['chosen', state.spec.model.chain.join(' → ')],
     ['turns', String(data.turns)],
     ['tools', tools || 'none'],
-    ['tokens', `${usage.input} in, ${usage.output} out, ${usage.cache_read} cached`],
-    ['cost', data.cost_usd === null ? 'unknown' : `$${data.cost_usd.toFixed(4)}`],
+    ['tokens', tokensText(reported)],
+    ['cost', costText(reported)],
+    ...(estimated.answers === 0 ? [] : [['and about', useText(estimated)] as const]),
+    ...tree,
     ['time', formatDuration(isAtWork(state) ? Date.now() - state.createdAt : stats.time_ms)],
     ['changed', data.files_modified.join(', ') || 'nothing'],
     ['children', receipt.children.join(', ') || 'none'],
@@ -60,6 +71,30 @@ function factsOf({ data, stats, error }: ResultEnvelope, state: TaskState): read
     ['log', data.transcript ?? 'not kept'],
     ...(error === null ? [] : [['error', `${error.code}: ${error.message}`] as const]),
   ];
+}
+
+/** What it has used with all below it; nothing where nothing is. */
+async function treeFacts(tasks: Tasks, { spec, children }: TaskState): Promise<readonly Fact[]> {
+  if (children.size === 0) return [];
+  const { total } = await tasks.usage({ by: 'tree', since: null, task: spec.id });
+  const { reported, estimated } = total;
+  const about = estimated.answers === 0 ? '' : `; and about ${useText(estimated)}`;
+  return [
+    [
+      'tree',
+      `${plural(total.tasks, 'task')}: ${tokensText(reported)}, ${costText(reported)}${about}`,
+    ],
+  ];
+}
+
+function tokensText({ usage }: Use): string {
+  return `${usage.input} in, ${usage.output} out, ${usage.cacheRead} cached`;
+}
+
+/** Of what no provider told. */
+function useText(use: Use): string {
+  const answers = plural(use.answers, 'answer');
+  return `${tokensText(use)}, ${costText(use)} (estimated: ${answers} without usage)`;
 }
 
 /** How far it has come: what it is doing, or how it ended and who ended it. */

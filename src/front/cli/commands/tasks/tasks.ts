@@ -15,7 +15,7 @@ export async function tasksCommand(command: DataFlags & TasksQuery): Promise<num
       case 'tasks-list':
         return (await import('./list.ts')).listTasks(tasks, command);
       case 'tasks-show':
-        return (await import('./show.ts')).showTask(tasks, command);
+        return await (await import('./show.ts')).showTask(tasks, command);
       case 'tasks-log':
         return await (await import('./log.ts')).showLog(tasks, command);
       case 'tasks-watch':
