@@ -155,7 +155,7 @@ async function* read(
       }
       if (taken.type === 'part') {
         // Whoever watches the wire saw its bytes, and each part costs at each reader that it passes.
-        if (observer === undefined || !isBarePing(taken.part)) yield taken.part;
+        if (observer === undefined || taken.part.type !== 'ping') yield taken.part;
         continue;
       }
       ended = true;
@@ -166,10 +166,6 @@ async function* read(
   } finally {
     if (!ended) abandon(opening, source);
   }
-}
-
-function isBarePing(part: ModelPart): boolean {
-  return part.type === 'ping' && part.argumentText === undefined;
 }
 
 /** Made for each request, since the package ties the fetch, and so its observer, to the model. */
