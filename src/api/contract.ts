@@ -3,7 +3,7 @@ import type { DiscoveredSkills } from '../agents/skills/discover.ts';
 import type { QuestionAnswer } from '../engine/engine.ts';
 import type { WaitingQuestion } from '../engine/inbox.ts';
 import type { StopOrder } from '../engine/stop.ts';
-import type { ModelSetup } from '../model/resolve.ts';
+import type { ModelSetup } from '../model/choose.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskStore } from '../store/task-store.ts';

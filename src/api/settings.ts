@@ -1,6 +1,6 @@
 import type { EngineSettings } from '../engine/deps.ts';
 import type { ConnectLimits } from '../model/connect.ts';
-import type { ModelSettings, ProviderSettings } from '../model/providers.ts';
+import type { FallbackList, ModelSettings, ProviderSettings } from '../model/providers.ts';
 import type { Config } from './config/config.ts';
 import type { LoadedConfig } from './config/load.ts';
 
@@ -60,7 +60,9 @@ export function connectLimits({ liveness }: Config): ConnectLimits {
   };
 }
 
-export function modelSettings({ config: { models }, settings }: LoadedConfig): ModelSettings {
+export function modelSettings(loaded: LoadedConfig): ModelSettings {
+  const { settings } = loaded;
+  const { models } = loaded.config;
   const named = settings.get('models.default')?.source.kind === 'flag' ? 'flag' : 'default';
   const providers: Record<string, ProviderSettings> = {};
   for (const [name, { baseUrl, apiKeyEnv, kind }] of models.providers) {
@@ -70,12 +72,28 @@ export function modelSettings({ config: { models }, settings }: LoadedConfig): M
       ...(kind === undefined ? {} : { kind }),
     };
   }
+  const fallbacks = fallbackLists(loaded);
   return {
     providers,
     catalogue: models.catalogue,
+    ...(fallbacks.length === 0 ? {} : { fallbacks }),
     ...(models.default === null ? {} : { [named]: models.default }),
     ...(models.fast === null ? {} : { fast: models.fast }),
     ...(models.balanced === null ? {} : { balanced: models.balanced }),
     ...(models.powerful === null ? {} : { powerful: models.powerful }),
   };
+}
+
+/** With the flag it alone counts: who names models for one run means all of it. */
+function fallbackLists({ config: { models }, settings }: LoadedConfig): readonly FallbackList[] {
+  const source = settings.get('models.fallback')?.source;
+  const isFlag = source?.kind === 'flag';
+  const where = isFlag ? source.where : 'models.fallback';
+  const general = { where, tier: null, models: models.fallback };
+  const lists: readonly FallbackList[] = [
+    { where: 'models.fallback_fast', tier: 'fast', models: models.fallbackFast },
+    { where: 'models.fallback_balanced', tier: 'balanced', models: models.fallbackBalanced },
+    { where: 'models.fallback_powerful', tier: 'powerful', models: models.fallbackPowerful },
+  ];
+  return [...(isFlag ? [] : lists), general].filter((list) => list.models.length > 0);
 }

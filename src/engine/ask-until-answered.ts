@@ -2,6 +2,7 @@ import { NO_USAGE } from '../protocol/model.ts';
 import { answerCost, brokenCost } from './answer-cost.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import type { EngineDeps } from './deps.ts';
+import { fallbacksOf, isLasting, nextFallback } from './fallback.ts';
 import { withMentioned } from './mentioned-calls.ts';
 import { oneAnswer } from './one-answer.ts';
 import { decideRetry, NO_FAILURES } from './retry.ts';
@@ -52,7 +53,10 @@ export async function askUntilAnswered(
       treeRetries: run.tree.retriesLeft,
       random: Math.random(),
     });
-    if (!decision.retry || run.signal.aborted) {
+    const givesUp =
+      isLasting(failure, { before: retries.rateLimits, retries: deps.settings.retries }) &&
+      nextFallback(run.state, fallbacksOf(deps, run)) !== null;
+    if (!decision.retry || givesUp || run.signal.aborted) {
       journal.record({ type: 'turn.failed', turn, failure, ...used });
       return run.signal.aborted ? { kind: 'stopped' } : { kind: 'failed', failure };
     }

@@ -66,6 +66,8 @@ export interface ModelChooser {
    * for. Loads nothing: it is needed before the first request goes out.
    */
   outputLimit(model: ResolvedModel): number | null;
+  /** What goes on in its turn where the model of a task of this agent fails. Absent: nothing. */
+  fallbacks?(model: ResolvedModel, agent: AgentDefinition): readonly ResolvedModel[];
 }
 
 export interface AgentSource {

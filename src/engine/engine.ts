@@ -85,6 +85,8 @@ export interface ResumeBelowRequest {
 export interface PlannedChild extends ChildOutline {
   /** Whether the call that asks for it may run. */
   readonly decision: Decision;
+  /** What goes on in its turn where its model fails. */
+  readonly fallbacks: readonly ResolvedModel[];
   /** What its requests begin with, but for the line that is particular to one task. */
   readonly prefix: RequestPrefix;
 }
@@ -149,7 +151,8 @@ export class Engine {
     if (plan instanceof MusterError) return plan;
     const { prompt, tools } = plan.equipment;
     const decision = delegationVerdict(deps, by.rights, plan.agent);
-    return { ...plan, decision, prefix: prefixes.get(prompt, tools).prefix };
+    const fallbacks = deps.models.fallbacks?.(plan.model, plan.agent) ?? [];
+    return { ...plan, decision, fallbacks, prefix: prefixes.get(prompt, tools).prefix };
   }
 
   /**

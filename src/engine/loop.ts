@@ -8,6 +8,7 @@ import { closeOpenChildren, deliverEnd } from './delivery.ts';
 import type { EngineDeps } from './deps.ts';
 import * as endings from './endings.ts';
 import type { Ending } from './endings.ts';
+import { decideFallback, fallbackEvents, fallbacksOf } from './fallback.ts';
 import { limitMessage } from './limits.ts';
 import { nextStep, tellsOfEndsAlone, type Step } from './next-step.ts';
 import { noticeInput } from './notice-text.ts';
@@ -79,6 +80,11 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
   limitWallTime(deps, run);
   for (;;) {
     run.signal.throwIfAborted();
+    const standIn = decideFallback(run.state, fallbacksOf(deps, run));
+    if (standIn !== null) {
+      run.journal.record(...fallbackEvents(run.state, standIn));
+      continue;
+    }
     const step = nextStep(run.state, deps.settings);
     const ending = await take(deps, run, step);
     if (ending !== null) return ending;
@@ -155,6 +161,7 @@ async function turn(
     case 'failed':
       // After a limit there is an answer already, if only a part of one.
       if (run.state.stint.lastTurn) return null;
+      if (decideFallback(run.state, fallbacksOf(deps, run)) !== null) return null;
       return endings.failedByModel(run.state, outcome.failure);
     case 'stopped':
       return cutShort(run);

@@ -65,7 +65,9 @@ function changedTerms(deps: EngineDeps, run: TaskRun, order: ResumeOrder): reado
   const { spec, state } = run;
   const { settings } = deps;
   const rights = intersectRights(spec.rights, order.ceiling);
-  const model = order.model ?? spec.model;
+  // What stood in for a model that failed did so to the end of its stint.
+  const recorded = state.end === null ? spec.model : (state.stint.failedModels[0] ?? spec.model);
+  const model = order.model ?? recorded;
   const isNewStint = state.end !== null || order.maxTurns !== undefined;
   const limits = isNewStint
     ? combineLimits({

@@ -1,9 +1,12 @@
 import type { MusterError } from '../base/errors.ts';
+import { modelWishes, type AgentDefinition } from '../protocol/agent.ts';
 import { modelName, type ModelFacts, type ResolvedModel } from '../protocol/model.ts';
 import { isSameModel, loadKnownIds, modelFacts, NO_FACTS } from './catalogue.ts';
 import { isDisplayName, splitModelWish, type KnownId } from './display-name.ts';
+import type { ModelSetup } from './choose.ts';
+import { fallbacksFor, namesOneModel, resolveFallbacks } from './fallbacks.ts';
 import { outputLimit } from './output-limits.ts';
-import { resolveForTask, type ModelSetup, type TaskWish } from './resolve.ts';
+import { resolveForTask, type TaskWish } from './resolve.ts';
 
 type ModelId = Pick<ResolvedModel, 'provider' | 'id'>;
 
@@ -18,14 +21,24 @@ export interface Chooser {
   prepare(definition: readonly string[]): Promise<void>;
   /** Tokens that each request asks the model for at most; null: none is asked for. */
   outputLimit(model: ResolvedModel): number | null;
+  /**
+   * What goes on in its turn where the model of a task fails. None for an agent whose definition names a
+   * model where no call may override that: it is that model's or nobody's.
+   */
+  fallbacks(
+    model: ResolvedModel,
+    agent: Pick<AgentDefinition, 'model' | 'models'>,
+  ): readonly ResolvedModel[];
   /** Never rejects; what is not known is null. */
   facts(model: ResolvedModel, servedBy?: string): Promise<ModelFacts>;
 }
 
+/** Throws UsageError for a fallback model that can't be used. */
 export function createChooser(
   setup: ModelSetup,
   { allowOverride }: { readonly allowOverride: boolean },
 ): Chooser {
+  const fallbacks = resolveFallbacks(setup);
   const looked = new Map<string, Promise<ModelFacts>>();
   const factsOf = (model: ModelId): Promise<ModelFacts> => {
     const name = modelName(model);
@@ -51,6 +64,8 @@ export function createChooser(
       if (provider === undefined) return null;
       return override?.outputLimit ?? outputLimit(provider, model.id);
     },
+    fallbacks: (model, agent) =>
+      !allowOverride && namesOneModel(modelWishes(agent)) ? [] : fallbacksFor(model, fallbacks),
     async facts(model, servedBy = model.id) {
       const asked = await factsOf(model);
       if (isSameModel(model.id, servedBy)) return asked;

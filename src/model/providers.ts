@@ -30,6 +30,15 @@ export interface ProviderSettings {
   readonly kind?: ProviderKind;
 }
 
+/** Models that are tried in turn where another one fails. */
+export interface FallbackList {
+  /** The key or flag that names them. */
+  readonly where: string;
+  /** Whose models they stand in for; null: any. */
+  readonly tier: Tier | null;
+  readonly models: readonly string[];
+}
+
 /** `[models]` of the configuration, and the flag. */
 export interface ModelSettings {
   /** `--model`. */
@@ -40,6 +49,8 @@ export interface ModelSettings {
   readonly powerful?: string;
   /** `[models.catalogue."PROVIDER/MODEL"]`. Absent: none. */
   readonly catalogue?: ModelOverrides;
+  /** Absent: none. */
+  readonly fallbacks?: readonly FallbackList[];
   readonly providers: Readonly<Record<string, ProviderSettings>>;
 }
 

@@ -1,32 +1,16 @@
 import { MusterError, UsageError } from '../base/errors.ts';
-import { TIER_ALIASES, TIERS, type ResolvedModel, type Tier } from '../protocol/model.ts';
-import { autoTier, type AutoAgent } from './auto.ts';
-import { VENDORS } from './defaults.ts';
+import type { ResolvedModel } from '../protocol/model.ts';
+import {
+  choose,
+  chooseNamed,
+  invalid,
+  withStep,
+  type Choice,
+  type ModelSetup,
+  type ModelUser,
+} from './choose.ts';
 import { idFromDisplayName, isDisplayName, splitModelWish, type KnownId } from './display-name.ts';
-import { isVendor, vendorOfId, type ConfiguredProvider, type ModelSettings } from './providers.ts';
-
-/** What models can be chosen from: found once, then everything here is pure. */
-export interface ModelSetup {
-  readonly settings: ModelSettings;
-  /** In order of preference. */
-  readonly providers: readonly ConfiguredProvider[];
-}
-
-/** Who is to be served: `auto` looks at both. */
-export interface ModelUser {
-  readonly agent: AutoAgent;
-  readonly prompt: string;
-}
-
-export const OFFLINE = 'offline';
-
-/** A model without the wish that led to it. */
-interface Choice {
-  readonly provider: string;
-  readonly id: string;
-  readonly tier?: Tier;
-  readonly steps: readonly string[];
-}
+import { vendorOfId, type ModelSettings } from './providers.ts';
 
 /**
  * The model of the main agent: flag, then `[models] default`, then the balanced tier; `offline`
@@ -117,180 +101,12 @@ function binding(model: ResolvedModel, bound: ResolvedModel): ResolvedModel | Mu
   );
 }
 
-function invalid(message: string): MusterError {
-  return new MusterError('INVALID_PARAM', message);
-}
-
 function inherit(parent: ResolvedModel, step: string): ResolvedModel {
   const { provider, id, tier } = parent;
   const chain = [step, `parent: ${provider}/${id}`];
   return { provider, id, ...(tier === undefined ? {} : { tier }), chain };
 }
 
-function resolved({ provider, id, tier, steps }: Choice, wish: string): ResolvedModel {
+export function resolved({ provider, id, tier, steps }: Choice, wish: string): ResolvedModel {
   return { provider, id, ...(tier === undefined ? {} : { tier }), chain: [wish, ...steps] };
-}
-
-/** One wish, in any of its forms. The error says what is valid, not where the wish stood. */
-function choose(
-  wish: string,
-  setup: ModelSetup,
-  user: ModelUser,
-  parent?: ResolvedModel,
-): Choice | MusterError {
-  const word = wish.trim().toLowerCase();
-  if (word === 'inherit') {
-    if (parent === undefined) return chooseTier('balanced', setup);
-    const { provider, id, tier } = parent;
-    const steps = [`parent: ${provider}/${id}`];
-    return { provider, id, ...(tier === undefined ? {} : { tier }), steps };
-  }
-  if (word === 'auto') {
-    const { tier, because } = autoTier(user.agent, user.prompt);
-    return withStep(`auto: ${tier}, since ${because}`, chooseTier(tier, setup));
-  }
-  if (word === OFFLINE) return { provider: OFFLINE, id: OFFLINE, steps: [] };
-  const tier = Object.hasOwn(TIER_ALIASES, word) ? TIER_ALIASES[word] : undefined;
-  return tier === undefined ? chooseNamed(wish.trim(), setup) : chooseTier(tier, setup);
-}
-
-function withStep(step: string, choice: Choice | MusterError): Choice | MusterError {
-  return choice instanceof MusterError ? choice : { ...choice, steps: [step, ...choice.steps] };
-}
-
-/**
- * A tier: what the configuration says, then the model that the environment names for it, then the
- * default of the provider that serves the main agent. Unset, it falls back towards balanced, and
- * balanced to the main agent's own model.
- */
-function chooseTier(tier: Tier, setup: ModelSetup): Choice | MusterError {
-  const base = baseProvider(setup);
-  if (base instanceof MusterError) return base;
-  if (base === OFFLINE)
-    return { provider: OFFLINE, id: OFFLINE, tier, steps: [`${tier}: ${OFFLINE}`] };
-  const configured = setup.settings[tier];
-  if (configured !== undefined) {
-    const choice = chooseNamed(configured, setup);
-    if (choice instanceof MusterError) {
-      return new MusterError(choice.code, `models.${tier}: ${choice.message}`);
-    }
-    return { ...choice, tier, steps: [`${tier}: models.${tier}`, ...choice.steps] };
-  }
-  const server = namedByEnvironment(tier, base, setup) ?? base;
-  const id = server.tiers[tier];
-  if (id !== undefined) {
-    const choice = reach(server, id);
-    if (choice instanceof MusterError) return choice;
-    return { ...choice, tier, steps: [`${tier}: ${server.name} (${server.source})`] };
-  }
-  if (tier !== 'balanced') return withStep(`${tier}: not set`, chooseTier('balanced', setup));
-  return withStep('balanced: not set', mainModel(setup, base));
-}
-
-/** The wish for the main model, where it names a model and not a tier. */
-function namedMain(setup: ModelSetup): string | null {
-  const wish = setup.settings.flag ?? setup.settings.default;
-  if (wish === undefined) return null;
-  const word = wish.trim().toLowerCase();
-  return word === 'auto' || word === 'inherit' || Object.hasOwn(TIER_ALIASES, word) ? null : wish;
-}
-
-/** `LLM_*` and `LIGHT_LLM_*`: two providers that are one setup. */
-function isLlm({ name }: ConfiguredProvider): boolean {
-  return name === 'llm' || name === 'light_llm';
-}
-
-/**
- * What `LLM_*` or `LIGHT_LLM_*` says of a tier, unless something that goes before it, the model
- * named for the main agent or the configuration, has led to another provider.
- */
-function namedByEnvironment(
-  tier: Tier,
-  base: ConfiguredProvider,
-  setup: ModelSetup,
-): ConfiguredProvider | undefined {
-  const named = setup.providers.find((one) => isLlm(one) && one.tiers[tier] !== undefined);
-  if (named === undefined || isLlm(base)) return named;
-  const goesBefore = setup.providers.indexOf(named) < setup.providers.indexOf(base);
-  return goesBefore && namedMain(setup) === null ? named : undefined;
-}
-
-/** The provider whose own models fill the tiers. */
-function baseProvider(setup: ModelSetup): ConfiguredProvider | typeof OFFLINE | MusterError {
-  const named = namedMain(setup) ?? setup.settings.balanced;
-  if (named !== undefined && named.trim().toLowerCase() === OFFLINE) return OFFLINE;
-  if (named !== undefined) {
-    const choice = chooseNamed(named, setup);
-    if (choice instanceof MusterError) return choice;
-    const server = setup.providers.find(({ name }) => name === choice.provider);
-    if (server !== undefined) return server;
-  }
-  const ready = setup.providers.filter((one) => one.missingKey === undefined);
-  const known = ready.filter((one) => one.models !== null || Object.keys(one.tiers).length > 0);
-  const [first] = [...known.filter(({ name }) => name !== 'light_llm'), ...known, ...ready];
-  return first ?? setup.providers[0] ?? OFFLINE;
-}
-
-/** The balanced tier of a provider that has none: the main model, or what there is. */
-function mainModel(setup: ModelSetup, base: ConfiguredProvider): Choice | MusterError {
-  const named = namedMain(setup);
-  if (named !== null) return chooseNamed(named, setup);
-  const any = base.tiers.fast ?? base.tiers.powerful ?? base.models?.[0];
-  if (any !== undefined) return reach(base, any);
-  return invalid(
-    `${base.name} (${base.source}) is configured, but no model of it is known: name one with --model ${base.name}/MODEL or [models] default`,
-  );
-}
-
-/** `provider/model`, or an id that exactly one configured provider has. */
-function chooseNamed(wish: string, setup: ModelSetup): Choice | MusterError {
-  const slash = wish.indexOf('/');
-  const prefix = slash === -1 ? '' : wish.slice(0, slash);
-  const server = setup.providers.find(({ name }) => name === prefix.toLowerCase());
-  if (server !== undefined && wish.length > slash + 1) return reach(server, wish.slice(slash + 1));
-  if (wish.toLowerCase() === OFFLINE) return { provider: OFFLINE, id: OFFLINE, steps: [] };
-  const vendor = prefix.toLowerCase();
-  if (isVendor(vendor)) return noKey(wish, VENDORS[vendor].keys);
-  return chooseBare(wish, setup);
-}
-
-function chooseBare(id: string, setup: ModelSetup): Choice | MusterError {
-  const having = setup.providers.filter((one) => serves(one, id));
-  const ready = having.filter((one) => one.missingKey === undefined);
-  const [first, second] = ready.length > 0 ? ready : having;
-  if (first !== undefined && second === undefined) return reach(first, id);
-  if (first !== undefined) {
-    const names = ready.map(({ name }) => `${name}/${id}`).join(', ');
-    return invalid(`"${id}" is served by more than one provider: say which of ${names}`);
-  }
-  const vendor = vendorOfId(id);
-  if (vendor !== null) return noKey(id, VENDORS[vendor].keys);
-  // Whose models are not known is believed to have any, where there is nobody else.
-  const [only, other] = setup.providers;
-  if (only !== undefined && other === undefined && only.vendor === null && only.models === null) {
-    return reach(only, id);
-  }
-  return invalid(`no configured provider has a model "${id}"; ${validValues(setup)}`);
-}
-
-function serves(server: ConfiguredProvider, id: string): boolean {
-  if (server.models?.includes(id) === true) return true;
-  if (Object.values(server.tiers).includes(id)) return true;
-  return server.vendor !== null && VENDORS[server.vendor].ids.test(id) && !isLlm(server);
-}
-
-function reach(server: ConfiguredProvider, id: string): Choice | MusterError {
-  if (server.missingKey !== undefined) return noKey(`${server.name}/${id}`, [server.missingKey]);
-  return { provider: server.name, id, steps: [`${server.name}/${id}`] };
-}
-
-function noKey(model: string, keys: readonly string[]): MusterError {
-  return invalid(`"${model}" needs a key: set ${keys.join(' or ')} in the environment`);
-}
-
-/** For error messages: every form that a model can be named in here. */
-function validValues(setup: ModelSetup): string {
-  const ready = setup.providers.filter((one) => one.missingKey === undefined);
-  const own = ready.map((one) => `${one.name}/${Object.values(one.tiers)[0] ?? 'MODEL'}`);
-  return `valid are inherit, auto, ${TIERS.join(', ')}, ${[...own, OFFLINE].join(', ')}`;
 }

@@ -2,7 +2,7 @@ import type { Environment } from '../sys/env.ts';
 import type { HttpFetch } from '../sys/http-types.ts';
 import { discoverLocal, withModels } from './local.ts';
 import { discoverProviders, type ConfiguredProvider, type ModelSettings } from './providers.ts';
-import { OFFLINE, type ModelSetup } from './resolve.ts';
+import { OFFLINE, type ModelSetup } from './choose.ts';
 
 /**
  * Finds out what models there are: from settings and environment alone where those say enough.

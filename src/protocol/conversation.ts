@@ -1,7 +1,9 @@
 import { escapeTags } from '../base/control-tags.ts';
 import type { TaskEvent, TaskInput } from './event.ts';
 import {
+  isBoundToModel,
   toolCalls,
+  type AssistantMessage,
   type Message,
   type TextPart,
   type ToolCallPart,
@@ -24,6 +26,8 @@ export interface Conversation {
   queued: readonly TaskInput[];
   /** Inputs that stand in a request which has not been accepted yet. */
   undelivered: readonly string[];
+  /** The model that the newest request was sent to. */
+  model: string;
   /** Agent types that people named in what stands in the newest request, with what they said. */
   mentioned: readonly Mention[];
   /** Ids of all inputs that ever came or need not come any more. */
@@ -42,6 +46,7 @@ export function emptyConversation(): Conversation {
     results: new Map(),
     queued: [],
     undelivered: [],
+    model: '',
     mentioned: [],
     inputIds: new Set(),
   };
@@ -76,6 +81,7 @@ export function applyToConversation(conversation: Conversation, event: TaskEvent
       conversation.queued = conversation.queued.filter(({ id }) => !event.ids.includes(id));
       return;
     case 'turn.started':
+      conversation.model = event.model;
       closeCalls(conversation);
       takeInputs(conversation, event.inputs);
       return;
@@ -83,7 +89,7 @@ export function applyToConversation(conversation: Conversation, event: TaskEvent
       conversation.undelivered = [];
       return;
     case 'turn.ended':
-      conversation.messages.push(event.message);
+      conversation.messages.push(ofItsModel(event.message, conversation.model));
       conversation.mentioned = [];
       conversation.openCalls = toolCalls(event.message);
       return;
@@ -97,6 +103,10 @@ export function applyToConversation(conversation: Conversation, event: TaskEvent
     }
     default:
   }
+}
+
+function ofItsModel(message: AssistantMessage, model: string): AssistantMessage {
+  return isBoundToModel(message) ? { ...message, model } : message;
 }
 
 function queue(conversation: Conversation, input: TaskInput): void {

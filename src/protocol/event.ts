@@ -1,7 +1,15 @@
 import type { ErrorInfo } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { AssistantMessage } from './message.ts';
-import type { Amount, FinishReason, ModelFailure, ResolvedModel, Usage, Work } from './model.ts';
+import type {
+  Amount,
+  FailureKind,
+  FinishReason,
+  ModelFailure,
+  ResolvedModel,
+  Usage,
+  Work,
+} from './model.ts';
 import type { Decision, PermissionRule, Rights } from './permission.ts';
 import type { Answer, AnsweredBy, GrantScope, Question } from './question.ts';
 import type { EndStatus, ShellEnd } from './result.ts';
@@ -102,6 +110,12 @@ export type EventBody =
       readonly rights: Rights;
       readonly limits: TaskLimits;
       readonly model: ResolvedModel;
+      /** Set: the model is one that stands in for another, until the task ends. */
+      readonly fallback?: {
+        /** `provider/id` of the one that failed. */
+        readonly from: string;
+        readonly failure: FailureKind;
+      };
     }
   /** Something to say to the model waits for the next request. */
   | { readonly type: 'input.queued'; readonly input: TaskInput }

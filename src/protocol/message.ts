@@ -52,6 +52,8 @@ export interface UserMessage {
 export interface AssistantMessage {
   readonly role: 'assistant';
   readonly content: readonly AssistantPart[];
+  /** Who was asked for it, as `modelName` has it, where something of it is for that model alone. */
+  readonly model?: string;
 }
 
 export interface ToolMessage {
@@ -75,4 +77,9 @@ export function messageText(message: AssistantMessage): string {
 
 export function toolCalls(message: AssistantMessage): readonly ToolCallPart[] {
   return message.content.filter((part) => part.type === 'tool_call');
+}
+
+/** Whether a message holds what only the model that wrote it can take back: thoughts, signatures, ids. */
+export function isBoundToModel({ content }: AssistantMessage): boolean {
+  return content.some((part) => part.type === 'reasoning' || part.meta !== undefined);
 }

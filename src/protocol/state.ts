@@ -8,7 +8,7 @@ import { addToLedger, knownCost, totalUse, type Ledger } from './ledger.ts';
 import { messageText, toolCalls } from './message.ts';
 import { modelName, NO_USAGE, type FinishReason, type Usage } from './model.ts';
 import type { TaskStatus } from './result.ts';
-import { applyToStint, startStint, type Stint } from './stint.ts';
+import { applyToStint, changeModel, startStint, type Stint } from './stint.ts';
 import type { TaskSpec } from './task.ts';
 import type { CommandRun, FileChange, FileSeen, TodoItem } from './tool.ts';
 
@@ -54,6 +54,7 @@ export interface TaskState extends Belongings, InboxState {
   /** Variables that it has set for its commands, by name, each with the event that says so. */
   readonly variables: Map<string, { readonly value: string; readonly seq: number }>;
   readonly refusals: string[];
+  /** All that answered, the one that did so last at the end. */
   readonly models: string[];
   readonly warnings: string[];
   /** Tasks outside its own tree below it that it may see and reach. */
@@ -168,6 +169,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       return;
     case 'terms.changed': {
       const { rights, limits, model } = event;
+      changeModel(state.stint, state.spec.model, event);
       state.spec = { ...state.spec, rights, limits, model };
       return;
     }
@@ -273,13 +275,20 @@ function resume(state: TaskState, event: Extract<TaskEvent, { type: 'task.resume
 function applyAnswer(state: TaskState, event: Extract<TaskEvent, { type: 'turn.ended' }>): void {
   state.openTurn = null;
   state.turns = event.turn;
-  if (!state.models.includes(event.model)) state.models.push(event.model);
+  addModel(state.models, event.model);
   addUsed(state, event);
   const text = messageText(event.message);
   if (text.trim() !== '') state.lastText = text;
   state.answer = { reason: event.reason, text };
   state.activity = { kind: 'idle' };
   if (toolCalls(event.message).length === 0) showWaiting(state);
+}
+
+function addModel(models: string[], name: string): void {
+  const at = models.indexOf(name);
+  if (at !== -1 && at === models.length - 1) return;
+  if (at !== -1) models.splice(at, 1);
+  models.push(name);
 }
 
 function addUsed(

@@ -4,10 +4,13 @@ import type { TaskEvent, Used } from './event.ts';
 import {
   addAmounts,
   addWork,
+  modelName,
   NO_WORK,
   NOTHING,
   paidTokens,
   type Amount,
+  type ModelFailure,
+  type ResolvedModel,
   type Work,
 } from './model.ts';
 
@@ -44,6 +47,10 @@ export interface Stint {
   limit: LimitHit | null;
   /** The turn after the limit was begun: none follows it. */
   lastTurn: boolean;
+  /** How its newest request failed; null once another one was begun, or another model stands in. */
+  failure: ModelFailure | null;
+  /** Models that others stood in for, in turn: first the one that it began with. */
+  readonly failedModels: ResolvedModel[];
   /** Answers in a row without text or call. */
   emptyAnswers: number;
   /** Questions in a row that the user has answered with no. */
@@ -67,6 +74,8 @@ export function startStint(
     work: NO_WORK,
     limit: null,
     lastTurn: false,
+    failure: null,
+    failedModels: [],
     emptyAnswers: 0,
     denials: 0,
     workedMs: 0,
@@ -89,9 +98,13 @@ export function applyToStint(stint: Stint, event: TaskEvent, before: number): vo
       return;
     case 'turn.started':
       stint.lastTurn ||= event.toolChoice === 'none';
+      stint.failure = null;
+      return;
+    case 'turn.failed':
+      stint.failure = event.failure;
+      spend(stint, event);
       return;
     case 'turn.retried':
-    case 'turn.failed':
       spend(stint, event);
       return;
     case 'turn.ended': {
@@ -128,6 +141,18 @@ export function applyToStint(stint: Stint, event: TaskEvent, before: number): vo
     }
     default:
   }
+}
+
+/** `from`: its model until the terms change. One that a person chooses stands in for none. */
+export function changeModel(
+  stint: Stint,
+  from: ResolvedModel,
+  { model, fallback }: Extract<TaskEvent, { type: 'terms.changed' }>,
+): void {
+  if (modelName(from) === modelName(model)) return;
+  stint.failure = null;
+  if (fallback === undefined) stint.failedModels.length = 0;
+  else stint.failedModels.push(from);
 }
 
 /** What is only estimated counts too: it is charged all the same. */

@@ -57,6 +57,14 @@ const list: Row = {
   wrongText: '["Read",',
 };
 
+const models: Row = {
+  ...list,
+  other: ['acme/large', 'fast'],
+  toml: '["acme/large", "fast"]',
+  text: 'acme/large, fast',
+  wrongText: 'acme/large,',
+};
+
 const ROWS: Readonly<Record<ConfigKey, Row>> = {
   'task_tool.enabled': flag(true),
   'task_tool.max_depth': whole(2),
@@ -91,7 +99,10 @@ const ROWS: Readonly<Record<ConfigKey, Row>> = {
   'models.fast': model,
   'models.balanced': model,
   'models.powerful': model,
-  'models.fallback': list,
+  'models.fallback': models,
+  'models.fallback_fast': models,
+  'models.fallback_balanced': models,
+  'models.fallback_powerful': models,
   'provider.retries': whole(6),
   'provider.max_concurrent': whole(64),
   'provider.requests_per_minute': whole(0),
@@ -136,7 +147,7 @@ it('has exactly the keys of the specification', () => {
 it('accepts, and says so, what does not act yet', async () => {
   const loaded = await loadConfig(makePlace({}).inputs());
   const idle = configEntries(loaded).filter((entry) => !entry.acts);
-  expect(idle.map((entry) => entry.key)).toEqual(['task_tool.cache', 'models.fallback']);
+  expect(idle.map((entry) => entry.key)).toEqual(['task_tool.cache']);
 });
 
 describe.each(names)('%s', (key) => {
@@ -229,6 +240,9 @@ it('gives the defaults as one value in camel case', async () => {
     balanced: null,
     powerful: null,
     fallback: [],
+    fallbackFast: [],
+    fallbackBalanced: [],
+    fallbackPowerful: [],
     providers: new Map(),
     catalogue: new Map(),
   });

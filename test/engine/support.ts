@@ -94,6 +94,8 @@ export interface EngineSetup {
   readonly agents?: readonly AgentDefinition[];
   /** Default: all are one. */
   readonly forTask?: ModelChooser['forTask'];
+  /** What stands in for a model that fails. Default: nothing. */
+  readonly fallbacks?: ModelChooser['fallbacks'];
   /** Of every model; default: no price, 100 tokens of output at most. */
   readonly facts?: () => Promise<ModelFacts>;
   /** Of another engine, whose tasks this one can resume. Default: a new one. */
@@ -138,6 +140,7 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
     models: {
       forTask:
         setup.forTask ?? (({ call }) => (call === undefined ? MODEL : { ...MODEL, id: call })),
+      fallbacks: setup.fallbacks ?? (() => []),
       facts: setup.facts ?? (async () => FACTS),
       outputLimit: () => FACTS.maxOutput,
     },

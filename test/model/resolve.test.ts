@@ -3,12 +3,8 @@ import { MusterError, UsageError } from '../../src/base/errors.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import { createChooser } from '../../src/model/chooser.ts';
 import { discoverProviders, type ModelSettings } from '../../src/model/providers.ts';
-import {
-  resolveForTask,
-  resolveMain,
-  type ModelSetup,
-  type TaskWish,
-} from '../../src/model/resolve.ts';
+import type { ModelSetup } from '../../src/model/choose.ts';
+import { resolveForTask, resolveMain, type TaskWish } from '../../src/model/resolve.ts';
 import type { ResolvedModel } from '../../src/protocol/model.ts';
 import type { Environment } from '../../src/sys/env.ts';
 

@@ -308,3 +308,41 @@ test.each(WIRES)('$name: siblings share every byte up to the last system line', 
   const [one, two] = server.requests.map(({ body }) => body.replaceAll(/alpha|beta/g, 'X'));
   expect(one).toBe(two);
 });
+
+const OWN_META = {
+  anthropic: { anthropic: { signature: 'sig' } },
+  'openai-responses': { openai: { itemId: 'rs_1', reasoningEncryptedContent: 'enc' } },
+  'openai-chat': undefined,
+  google: { google: { thoughtSignature: 'sig' } },
+} as const;
+
+test.each(Object.entries(OWN_META))(
+  '%s: what another model of the same protocol thought stays with that model',
+  async (name, meta) => {
+    const wire = WIRES.find((one) => one.name === name)!;
+    const asWrittenBy = (model: string): readonly Message[] => [
+      userMessage('Where?'),
+      {
+        role: 'assistant',
+        model,
+        content: [
+          { type: 'reasoning', text: 'my thought', ...(meta === undefined ? {} : { meta }) },
+          { type: 'tool_call', id: 'c1', name: 'Glob', input: {} },
+        ],
+      },
+      {
+        role: 'tool',
+        content: [{ type: 'tool_result', callId: 'c1', name: 'Glob', text: 'x', isError: false }],
+      },
+    ];
+    const sent = async (messages: readonly Message[]) =>
+      JSON.stringify(await bodyOf(name, { messages }));
+    const own = await sent(asWrittenBy(`test/${wire.model}`));
+    const others = await sent(asWrittenBy('test/another'));
+    const thoughts = /my thought|"sig"|rs_1/;
+    expect(own).toMatch(thoughts);
+    expect(others).not.toMatch(thoughts);
+    // What it did is told all the same.
+    expect(others).toContain('Glob');
+  },
+);

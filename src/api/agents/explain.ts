@@ -81,6 +81,8 @@ export interface AgentExplanation {
     /** How it was chosen, first the wish. */
     readonly chain: readonly string[];
     readonly warning: string | null;
+    /** What goes on in its place where it fails, in turn, as `provider/id`. */
+    readonly fallbacks: readonly string[];
     /** Null: the model's own. */
     readonly effort: Effort | null;
   };
@@ -236,13 +238,14 @@ function rightsOf(
   };
 }
 
-function modelOf({ agent, model }: PlannedChild): AgentExplanation['model'] {
+function modelOf({ agent, model, fallbacks }: PlannedChild): AgentExplanation['model'] {
   const { chain, tier, warning }: ResolvedModel = model;
   return {
     name: modelName(model),
     tier: tier ?? null,
     chain,
     warning: warning ?? null,
+    fallbacks: fallbacks.map(modelName),
     effort: agent.effort ?? null,
   };
 }

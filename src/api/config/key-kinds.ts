@@ -134,6 +134,8 @@ export function choiceKey<const C extends string>(
 interface ListOptions extends Common {
   readonly combine: 'replace' | 'append';
   readonly expects: string;
+  /** What parts the items of a text that is no JSON. Absent: it is one item. */
+  readonly separator?: string;
   /** Default: any text that is not blank. */
   readonly takes?: (item: string) => boolean;
 }
@@ -147,13 +149,15 @@ export function listKey(options: ListOptions): KeySpec<readonly string[]> {
     expects: options.expects,
     accepts: (value): value is readonly string[] =>
       Array.isArray(value) && value.every((item) => typeof item === 'string' && takes(item)),
-    fromText: listFromText,
+    fromText: (text) => listFromText(text, options.separator),
   };
 }
 
-/** One item as it stands, or several as a JSON array: rules hold commas and blanks, so no separator does. */
-function listFromText(text: string): unknown {
-  if (!text.trimStart().startsWith('[')) return [text];
+/** Several as a JSON array; else one as it stands, or parted where no item can hold what parts them. */
+function listFromText(text: string, separator: string | undefined): unknown {
+  if (!text.trimStart().startsWith('[')) {
+    return separator === undefined ? [text] : text.split(separator).map((item) => item.trim());
+  }
   try {
     return JSON.parse(text);
   } catch {

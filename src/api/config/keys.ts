@@ -21,6 +21,10 @@ const seconds = { min: 0.01, max: WEEK_SECONDS };
 const TIER_VALUE = 'a model id, "provider/model" or a tier';
 const RULES = 'a list of rules like "Bash(npm test:*)"';
 
+function modelListKey(meaning: string) {
+  return listKey({ combine: 'replace', separator: ',', expects: 'a list of models', meaning });
+}
+
 /** The word means opposite things in two products, so it is never guessed. */
 const DONT_ASK_EXPLAINED =
   '"dontAsk" is not taken here, because it means two opposite things: in Claude Code "refuse whatever would ask" ' +
@@ -162,12 +166,10 @@ export const SECTIONS = {
     fast: unset(textKey({ expects: TIER_VALUE, meaning: 'the fast tier' }), 'by provider'),
     balanced: unset(textKey({ expects: TIER_VALUE, meaning: 'the balanced tier' }), 'by provider'),
     powerful: unset(textKey({ expects: TIER_VALUE, meaning: 'the powerful tier' }), 'by provider'),
-    fallback: listKey({
-      acts: false,
-      combine: 'replace',
-      expects: 'a list of models',
-      meaning: 'models tried in turn when the chosen one fails',
-    }),
+    fallback: modelListKey('models tried in turn where the chosen one fails'),
+    fallback_fast: modelListKey('the same for the fast tier, before those of `fallback`'),
+    fallback_balanced: modelListKey('the same for the balanced tier, before those of `fallback`'),
+    fallback_powerful: modelListKey('the same for the powerful tier, before those of `fallback`'),
   },
   provider: {
     retries: wholeKey(6, { min: 0, max: 100, meaning: 'further tries of one request' }),

@@ -1,7 +1,9 @@
 import { errorInfo, MusterError } from '../../base/errors.ts';
 import { MAIN_AGENT } from '../../engine/main-agent.ts';
+import { resolveFallbacks } from '../../model/fallbacks.ts';
 import type { ConfiguredProvider } from '../../model/providers.ts';
-import { OFFLINE, resolveMain, type ModelSetup } from '../../model/resolve.ts';
+import { OFFLINE, type ModelSetup } from '../../model/choose.ts';
+import { resolveMain } from '../../model/resolve.ts';
 import { discoverModels } from '../../model/setup.ts';
 import { modelName, TIERS, type Tier } from '../../protocol/model.ts';
 import type { Environment } from '../../sys/env.ts';
@@ -23,7 +25,7 @@ interface ProviderReport {
 
 /** What a wish for a model comes to: a model with the way it was chosen, or why there is none. */
 interface ChoiceReport {
-  /** `main`, or a tier. */
+  /** `main`, a tier, or `fallback`: of those there are as many as are named. */
   readonly wish: string;
   readonly model: string | null;
   readonly chain: readonly string[];
@@ -52,8 +54,26 @@ export async function configuredModels(
 function modelsReport(setup: ModelSetup): ModelsReport {
   return {
     providers: setup.providers.map(providerReport),
-    choices: [choice('main', setup), ...TIERS.map((tier) => tierChoice(tier, setup))],
+    choices: [
+      choice('main', setup),
+      ...TIERS.map((tier) => tierChoice(tier, setup)),
+      ...fallbackChoices(setup),
+    ],
   };
+}
+
+/** In their order; of those of which one can't be used, that one alone. */
+function fallbackChoices(setup: ModelSetup): readonly ChoiceReport[] {
+  const wish = 'fallback';
+  try {
+    return resolveFallbacks(setup).map(({ model }) => {
+      const { chain } = model;
+      return { wish, model: modelName(model), chain, problem: null, offline: false };
+    });
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    return [{ wish, model: null, chain: [], problem: errorInfo(error).message, offline: false }];
+  }
 }
 
 /** A tier is asked for as the flag would; that no flag did is left out of what is told. */

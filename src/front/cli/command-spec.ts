@@ -19,6 +19,7 @@ export type FlagWords = Pick<FlagSpec, 'help'> & Partial<Pick<FlagSpec, 'group' 
 /** What the last layer of the configuration is made of. */
 export const CONFIG_FLAGS = [
   'model',
+  'fallback-model',
   'permission-mode',
   'allow',
   'ask',

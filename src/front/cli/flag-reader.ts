@@ -59,9 +59,11 @@ export class FlagReader {
   /** What the flags set in the configuration, in the order of the table. */
   configValues(names: readonly FlagName[]): readonly FlagValue[] {
     return names.flatMap((name) => {
-      const { configKey: key, aboveZero } = flagSpec(name);
+      const { configKey: key, aboveZero, joinedBy } = flagSpec(name);
       if (key === undefined) return [];
-      return this.texts(name).map((text): FlagValue => {
+      const given = this.texts(name);
+      const texts = joinedBy === undefined || given.length < 2 ? given : [given.join(joinedBy)];
+      return texts.map((text): FlagValue => {
         const problem = flagProblem(key, text);
         if (problem !== undefined) throw new UsageError(`--${name} ${problem}`);
         if (aboveZero === true && Number(text) === 0) {

@@ -14,6 +14,8 @@ export interface FlagSpec {
   readonly help: string;
   /** The configuration key that the flag sets for this run. */
   readonly configKey?: ConfigKey;
+  /** Given several times, what the values are together: each else takes the place of the one before. */
+  readonly joinedBy?: string;
   /** 0 means "no limit" in a file, and would be read as "nothing at all" on a command line. */
   readonly aboveZero?: true;
 }
@@ -83,6 +85,13 @@ const FLAGS = {
     group: 'Agents and models',
     configKey: 'models.default',
     help: 'provider/model, a model id, a tier (fast, balanced, powerful), auto or offline',
+  },
+  'fallback-model': {
+    value: 'MODEL',
+    group: 'Agents and models',
+    configKey: 'models.fallback',
+    joinedBy: ',',
+    help: 'a model to go on with where the chosen one fails; several with commas, or repeated',
   },
   agent: { value: 'NAME', group: 'Agents and models', help: 'the agent that runs as main agent' },
   name: { value: 'NAME', group: 'Agents and models', help: 'what the agent is to be called' },

@@ -17,7 +17,7 @@ import type {
   ToolResultPart,
   UserMessage,
 } from '../../protocol/message.ts';
-import type { ModelRequest, ToolSpec } from '../../protocol/model.ts';
+import { modelName, type ModelRequest, type ToolSpec } from '../../protocol/model.ts';
 import { escapeTags } from '../../base/control-tags.ts';
 import { withBoundary } from '../../protocol/outside-text.ts';
 import type { PromptRules } from './dialect.ts';
@@ -99,13 +99,19 @@ function marker(rules: PromptRules): { providerOptions?: SharedV4ProviderOptions
 
 function conversation(request: ModelRequest, rules: PromptRules): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = [];
-  for (const message of request.messages) append(prompt, message, rules);
+  const asked = modelName(request.model);
+  for (const message of request.messages) append(prompt, message, rules, asked);
   markEnd(prompt, rules);
   return prompt;
 }
 
 /** Adds a message; one of the same side as the last joins it, since some servers want turns. */
-function append(prompt: LanguageModelV4Prompt, message: Message, rules: PromptRules): void {
+function append(
+  prompt: LanguageModelV4Prompt,
+  message: Message,
+  rules: PromptRules,
+  asked: string,
+): void {
   const last = prompt.at(-1);
   switch (message.role) {
     case 'user': {
@@ -116,7 +122,7 @@ function append(prompt: LanguageModelV4Prompt, message: Message, rules: PromptRu
       return;
     }
     case 'assistant': {
-      const content = assistantContent(message, rules);
+      const content = assistantContent(message, rules, asked);
       // Left out, the user messages around it would join, and what was sent before would change.
       prompt.push({ role: 'assistant', content: content.length > 0 ? content : [EMPTY_ANSWER] });
       return;
@@ -141,18 +147,31 @@ function userContent(message: UserMessage): { type: 'text'; text: string }[] {
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 
-function assistantContent(message: AssistantMessage, rules: PromptRules): AssistantContent {
-  return message.content.flatMap((part) => assistantPart(part, rules));
+/**
+ * `asked`: the model that the request is for. Of what another model has thought nothing goes along, nor
+ * its signatures and ids, though both speak the same protocol: they hold for the one that made them.
+ */
+function assistantContent(
+  message: AssistantMessage,
+  rules: PromptRules,
+  asked: string,
+): AssistantContent {
+  const isOwn = message.model === undefined || message.model === asked;
+  return message.content.flatMap((part) => assistantPart(part, rules, { isOwn }));
 }
 
-function assistantPart(part: AssistantPart, rules: PromptRules): AssistantContent {
-  const own = ownMeta(part, rules);
+function assistantPart(
+  part: AssistantPart,
+  rules: PromptRules,
+  { isOwn }: { readonly isOwn: boolean },
+): AssistantContent {
+  const own = isOwn ? ownMeta(part, rules) : null;
   switch (part.type) {
     case 'text':
       return part.text === '' && own === null ? [] : [{ type: 'text', text: part.text, ...own }];
     case 'reasoning': {
       // Another provider's reasoning can't be checked by this one, and is not its to read.
-      const plain = rules.plainReasoning && part.meta === undefined && part.text !== '';
+      const plain = isOwn && rules.plainReasoning && part.meta === undefined && part.text !== '';
       return own === null && !plain ? [] : [{ type: 'reasoning', text: part.text, ...own }];
     }
     case 'tool_call':

@@ -94,10 +94,13 @@ function rightsFacts({ rights }: AgentExplanation): readonly Fact[] {
 }
 
 function modelFacts({ model }: AgentExplanation): readonly Fact[] {
-  const { chain, effort, name, warning } = model;
+  const { chain, effort, fallbacks, name, warning } = model;
   return [
     ['model', `${exactLine(name)} (${chain.map(exactLine).join(' → ')})`],
     ...(warning === null ? [] : [['warning', exactLine(warning)] as const]),
+    ...(fallbacks.length === 0
+      ? []
+      : [['if it fails', exactLine(fallbacks.join(', then '))] as const]),
     ...(effort === null ? [] : [['effort', effort] as const]),
   ];
 }

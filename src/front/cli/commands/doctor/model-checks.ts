@@ -18,6 +18,11 @@ export function modelChecks({ providers, choices }: ModelsReport): readonly Chec
           ),
     ),
     mainCheck(main),
+    ...choices.flatMap(({ wish, model, problem }) =>
+      wish === 'fallback' && model === null
+        ? [fail('model', terminalText(problem ?? 'a fallback is unusable', 'exact'), CONFIGURE)]
+        : [],
+    ),
   ];
 }
 

@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import {
+  toolResultRounds,
+  WIRE_PROTOCOLS,
+  type Answer,
+  type Fault,
+  type RecordedRequest,
+  type WireProtocol,
+} from '../../src/testing/index.ts';
+import { envelopeOf, eventsOf } from './muster.ts';
+import { openWorld, type World } from './world.ts';
+
+/** A model of each protocol's provider, by its whole name. */
+const MODELS: Readonly<Record<WireProtocol, string>> = {
+  anthropic: 'anthropic/claude-one',
+  responses: 'openai/gpt-two',
+  chat: 'llm/chat-three',
+  google: 'google/gemini-four',
+};
+
+const READ_A = { name: 'Read', input: { file_path: 'a.txt' } };
+
+function environment({ model }: World): Record<string, string> {
+  const all = WIRE_PROTOCOLS.map((protocol) => model.env(protocol));
+  return { ...Object.assign({}, ...all), MUSTER_PROVIDER_RETRIES: '1' };
+}
+
+function flags(first: string, ...fallbacks: readonly string[]): readonly string[] {
+  const named = fallbacks.length === 0 ? [] : ['--fallback-model', fallbacks.join(',')];
+  return ['-p', 'go', '--model', first, ...named, '--output-format', 'stream-json'];
+}
+
+function idOf(name: string): string {
+  return name.slice(name.indexOf('/') + 1);
+}
+
+/** The first answer is good, what this model is asked after it goes wrong; all others answer. */
+function failingAfterFirst(id: string, fault: Fault): (request: RecordedRequest) => Answer {
+  return (request) => {
+    if (request.model !== id) return { text: 'done' };
+    if (toolResultRounds(request) > 0) return { fault };
+    return { thinking: 'a secret thought', toolCalls: [READ_A] };
+  };
+}
+
+function modelsAsked({ model }: World): readonly (string | null)[] {
+  return model.requests.map((request) => request.model);
+}
+
+describe.concurrent('a model that fails', () => {
+  it.each(WIRE_PROTOCOLS.flatMap((from) => WIRE_PROTOCOLS.map((to) => [from, to] as const)))(
+    'over %s, another over %s goes on in its place, and gets nothing that is for the first alone',
+    async (from, to) => {
+      const first = MODELS[from];
+      const second = from === to ? `${MODELS[to]}-b` : MODELS[to];
+      await using world = await openWorld({
+        files: { 'a.txt': 'alpha' },
+        script: failingAfterFirst(idOf(first), { kind: 'status', status: 529 }),
+      });
+      const run = await world.run(flags(first, second), { env: environment(world) });
+      expect([run.code, run.stderr]).toEqual([
+        0,
+        expect.stringMatching(`^! [^\\n]*${first} failed and ${second} goes on in its place:`),
+      ]);
+      const [one, two] = [idOf(first), idOf(second)];
+      expect(modelsAsked(world)).toEqual([one, one, one, two]);
+      expect(world.model.requests[3]?.rawBody).toContain('alpha');
+      expect(world.model.requests[3]?.rawBody).not.toContain('a secret thought');
+      const { data, text } = envelopeOf(run);
+      expect(data).toMatchObject({
+        result: 'done',
+        model_used: second,
+        receipt: { models: [first, second] },
+      });
+      expect(text).toContain(`[Note: ${first} failed and ${second} goes on in its place:`);
+      expect(eventsOf(run).filter(({ type }) => type === 'terms.changed')).toMatchObject([
+        { fallback: { from: first, failure: 'overloaded' } },
+      ]);
+    },
+  );
+
+  it.each<readonly [string, Fault, number]>([
+    ['that does not exist, at once', { kind: 'status', status: 404 }, 1],
+    ['that breaks off, after its retries', { kind: 'truncate' }, 2],
+    [
+      'that asks to wait for an hour, at once',
+      { kind: 'status', status: 429, retryAfterSeconds: 3600 },
+      1,
+    ],
+    [
+      'that is limited again and again',
+      { kind: 'status', status: 429, retryAfterSeconds: 0.01 },
+      2,
+    ],
+  ])('is gone on for: %s', async (_, fault, requests) => {
+    await using world = await openWorld({
+      script: ({ model }) => (model === 'gpt-two' ? { text: 'done' } : { fault }),
+    });
+    const run = await world.run(flags(MODELS.anthropic, MODELS.responses), {
+      env: environment(world),
+    });
+    expect(run.code).toBe(0);
+    expect(modelsAsked(world)).toEqual([
+      ...Array.from({ length: requests }, () => 'claude-one'),
+      'gpt-two',
+    ]);
+  });
+
+  it.each([400, 401, 403])('is not gone on for where it says %d', async (status) => {
+    await using world = await openWorld({ script: () => ({ fault: { kind: 'status', status } }) });
+    const run = await world.run(flags(MODELS.anthropic, MODELS.responses), {
+      env: environment(world),
+    });
+    expect([run.code, modelsAsked(world)]).toEqual([1, ['claude-one']]);
+  });
+
+  it('is gone on for by all of the list, in turn, and by the fallbacks of its tier first', async () => {
+    await using world = await openWorld({
+      script: ({ model }) =>
+        model === 'gpt-b' ? { text: 'done' } : { fault: { kind: 'status', status: 404 } },
+    });
+    const run = await world.run(['-p', 'go', '--model', 'fast'], {
+      env: {
+        ...environment(world),
+        MUSTER_MODELS_FAST: 'claude-one',
+        MUSTER_MODELS_FALLBACK_FAST: 'gpt-a',
+        MUSTER_MODELS_FALLBACK_POWERFUL: 'gpt-x',
+        MUSTER_MODELS_FALLBACK: '["claude-one", "gpt-a", "gpt-b"]',
+      },
+    });
+    expect([run.code, modelsAsked(world)]).toEqual([0, ['claude-one', 'gpt-a', 'gpt-b']]);
+  });
+
+  it('is back for the next message', async () => {
+    let isDown = true;
+    await using world = await openWorld({
+      script: ({ model }) =>
+        isDown && model === 'claude-one'
+          ? { fault: { kind: 'status', status: 404 } }
+          : { text: 'done' },
+    });
+    const env = environment(world);
+    await world.run(flags(MODELS.anthropic, MODELS.responses), { env });
+    isDown = false;
+    const again = await world.run(['--continue', '-p', 'more', '--output-format', 'json'], { env });
+    expect(modelsAsked(world)).toEqual(['claude-one', 'gpt-two', 'claude-one']);
+    expect(envelopeOf(again).data.model_used).toBe(MODELS.anthropic);
+  });
+
+  it('stays gone on for after kill -9 in the middle of the answer', async () => {
+    let hangs = true;
+    await using world = await openWorld({
+      script: ({ model }) => {
+        if (model === 'claude-one') return { fault: { kind: 'status', status: 404 } };
+        return hangs ? { fault: { kind: 'hang' } } : { text: 'done' };
+      },
+    });
+    const env = environment(world);
+    const first = world.start(flags(MODELS.anthropic, MODELS.responses), { env });
+    await world.model.received(2);
+    first.process.kill('SIGKILL');
+    await first.finished;
+    hangs = false;
+    const again = await world.run(['--continue', '--output-format', 'json'], { env });
+    expect([again.code, modelsAsked(world)]).toEqual([0, ['claude-one', 'gpt-two', 'gpt-two']]);
+    expect(world.model.requests[2]?.rawBody).toBe(world.model.requests[1]?.rawBody);
+  });
+});
+
+it('a fallback that can’t be used is told before anything is asked', async () => {
+  await using world = await openWorld();
+  const run = await world.run(['-p', 'go', '--fallback-model', 'gemini-9'], {});
+  expect([run.code, run.stderr, world.model.requests.length]).toEqual([
+    2,
+    expect.stringMatching(/^muster: --fallback-model: "gemini-9" needs a key: set GEMINI_API_KEY/),
+    0,
+  ]);
+});
