@@ -33,7 +33,12 @@ export interface TaskPlan {
   readonly skills?: readonly string[];
   readonly params: JsonObject;
   /** The caller and its Task call; null for a root. */
-  readonly parent: { readonly run: TaskRun; readonly callId: string } | null;
+  readonly parent: {
+    readonly run: TaskRun;
+    readonly callId: string;
+    /** The key of what it delegates. */
+    readonly delegation: string;
+  } | null;
 }
 
 /** Freezes the specification, writes it, and returns the task ready to run. */
@@ -71,8 +76,8 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
   // The parent's note goes first: a crash in between leaves a child without a log, never a log
   // that nobody knows of. Then the note is there already when the call is made again.
   if (parent !== null && !parent.run.state.children.has(id)) {
-    const { callId, run } = parent;
-    run.journal.record({ type: 'child.created', child: id, callId, background });
+    const { callId, run, delegation } = parent;
+    run.journal.record({ type: 'child.created', child: id, callId, background, delegation });
     tree.addTasks([id]);
   }
   const journal = openJournal(deps, tree, deps.store.create(spec));

@@ -11,6 +11,7 @@ import { DEFAULT_AGENT, type ChildWish } from './plan-child.ts';
 import { handedIn } from './reach.ts';
 import { parentText } from './result.ts';
 import { resumeChild } from './resume-child.ts';
+import { factsOf } from './same-delegations.ts';
 import { spawnChild } from './spawn.ts';
 import { endOutput } from './task-report.ts';
 import type { TaskRun } from './task-run.ts';
@@ -31,7 +32,7 @@ export function createDelegation(workshop: Workshop): Delegation {
       const what = input.ofSkill === undefined ? 'Task' : `Skill ${input.ofSkill.name}`;
       // A limit is told by its code, too, as it is where a task is ended by one.
       const code = id.code === 'LIMIT_EXCEEDED' ? `${id.code}: ` : '';
-      return { text: `${what}: ${code}${id.message}`, error: id.code };
+      return { text: `${what}: ${code}${id.message}`, error: id.code, ...factsOf(id) };
     }
     return waitForChild(workshop, caller, id);
   };

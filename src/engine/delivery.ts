@@ -9,6 +9,7 @@ import { staleReadsNote } from './file-stamps.ts';
 import { noticeItem } from './notice-text.ts';
 import { foldLog } from './fold-log.ts';
 import { elapsedMs, wholeResult } from './result.ts';
+import { delegationsToTell, type Above } from './same-delegations.ts';
 import type { TaskRun } from './task-run.ts';
 
 /** Code points of a result that stand in the notice of it; a longer one is for TaskOutput to read. */
@@ -39,10 +40,11 @@ export function deliverEnd(deps: EngineDeps, run: TaskRun): void {
  * Writes into the parent's log that a child has ended: its outbox. A call that waits for it reads the
  * result from there on; for a child in the background a notice is queued, until it stands in a request.
  */
-export function recordEnd(parent: Pick<TaskRun, 'journal' | 'state'>, child: TaskState): void {
+export function recordEnd(parent: Pick<TaskRun, 'journal'> & Above, child: TaskState): void {
   const { id } = child.spec;
   const known = parent.state.children.get(id);
   if (known === undefined || known.status !== null) return;
+  const delegations = delegationsToTell(child, parent);
   const ended: EventBody = {
     type: 'child.ended',
     child: id,
@@ -52,6 +54,7 @@ export function recordEnd(parent: Pick<TaskRun, 'journal' | 'state'>, child: Tas
     spent: child.stint.spent,
     work: child.stint.work,
     below: tasksBelow(child),
+    ...(Object.keys(delegations).length === 0 ? {} : { delegations }),
   };
   const most = Math.max(0, Math.min(RESULT_IN_NOTICE, RESULTS_TOGETHER - untold(parent.state)));
   recordWithNotice(parent, ended, known.background ? endNotice(parent.state, child, most) : null);
@@ -89,7 +92,7 @@ function recordWithNotice(
  */
 export function closeOpenChildren(
   { store }: Pick<EngineDeps, 'store'>,
-  run: Pick<TaskRun, 'journal' | 'state'>,
+  run: Pick<TaskRun, 'journal'> & Above,
 ): void {
   for (const id of run.state.openChildren) {
     const callId = run.state.children.get(id)?.callId ?? '';

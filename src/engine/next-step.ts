@@ -8,6 +8,7 @@ import { isHalted } from './denials.ts';
 import * as endings from './endings.ts';
 import type { Ending } from './endings.ts';
 import { repeatedCalls } from './progress.ts';
+import { MOST_REFUSALS } from './storms.ts';
 
 /** Answers without text or call in a row before the task is given up. */
 const MOST_EMPTY_ANSWERS = 3;
@@ -103,10 +104,13 @@ function shellsNotice(shells: readonly string[]): string {
 
 function limitHit(state: TaskState, { noProgressCalls }: StepLimits): LimitHit | null {
   const { maxTurns } = state.spec.limits;
-  const { conversation, stint } = state;
+  const { conversation, delegations, stint } = state;
   const turns = state.turns - stint.turnsBefore;
   if (maxTurns !== null && turns >= maxTurns) {
     return { limit: 'max_turns', value: maxTurns, used: turns };
+  }
+  if (delegations.refused !== null && delegations.refusals >= MOST_REFUSALS) {
+    return delegations.refused.hit;
   }
   const repeated = repeatedCalls([...conversation.messages, ...answered(state)]);
   if (repeated >= noProgressCalls) {

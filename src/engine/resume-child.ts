@@ -10,6 +10,7 @@ import { foldLog } from './fold-log.ts';
 import { openTasks } from './open-task.ts';
 import { findReachable } from './reach.ts';
 import { recordCeiling, recordResume, setToWork } from './resume.ts';
+import { delegationOf, whySame } from './same-delegations.ts';
 import type { TaskRun } from './task-run.ts';
 import { waitForEnd } from './wait-for-end.ts';
 import type { Workshop } from './workshop.ts';
@@ -50,7 +51,9 @@ export async function resumeChild(
   try {
     const { id, agent } = target.spec;
     const background = call.background ?? agent.background ?? false;
-    return await goOn(workshop, call, { id, model, background });
+    const delegation = delegationFor(workshop, call, target);
+    if (delegation instanceof MusterError) return delegation;
+    return await goOn(workshop, call, { id, model, background, delegation });
   } catch (thrown) {
     if (thrown instanceof MusterError) return thrown;
     throw thrown;
@@ -72,12 +75,28 @@ interface GoOnTerms {
   /** Null: as recorded. */
   readonly model: ResolvedModel | null;
   readonly background: boolean;
+  /** Null: a person's. */
+  readonly delegation: string | null;
+}
+
+/** A delegation like any other, in other words or the same; null: a person's. */
+function delegationFor(
+  workshop: Workshop,
+  { by, caller, callId, message }: ResumeCall,
+  { spec }: TaskState,
+): string | null | MusterError {
+  if (by === 'user') return null;
+  const agent = spec.agent.name;
+  const delegation = delegationOf(workshop, { agent, prompt: message.text });
+  // What was announced before a crash was let pass then.
+  if (caller.state.children.get(spec.id)?.callId === callId) return delegation;
+  return whySame(workshop, caller, { agent, delegation }) ?? delegation;
 }
 
 async function goOn(
   workshop: Workshop,
   call: ResumeCall,
-  { id, model, background }: GoOnTerms,
+  { id, model, background, delegation }: GoOnTerms,
 ): Promise<TaskRun> {
   const { deps } = workshop;
   const { caller, callId } = call;
@@ -88,7 +107,8 @@ async function goOn(
   const [child, ...below] = opened;
   try {
     if (caller.state.children.get(id)?.callId !== callId) {
-      caller.journal.record({ type: 'child.resumed', child: id, callId, background });
+      const made = delegation === null ? {} : { delegation };
+      caller.journal.record({ type: 'child.resumed', child: id, callId, background, ...made });
     }
     if (!isBegunBy(child.state.stint, call.by, callId)) {
       recordResume(deps, child, {

@@ -10,6 +10,7 @@ import { limitMessage } from './limits.ts';
 import { planChild, type ChildPlan } from './plan-child.ts';
 import { describePrompt, taskLine } from './prompt.ts';
 import { handedIn } from './reach.ts';
+import { delegationOf, whySame } from './same-delegations.ts';
 import { unpricedCap } from './spending.ts';
 import type { TaskRun } from './task-run.ts';
 import type { TaskInput } from './task-tools/task-input.ts';
@@ -37,9 +38,15 @@ export async function spawnChild(
   const facts = await deps.models.facts(plan.model);
   // From here on nothing may come between.
   caller.signal.throwIfAborted();
+  const delegated = { agent: plan.agent.name, prompt: input.prompt };
+  const delegation = delegationOf(workshop, delegated);
   // One that was announced has been let through, before a crash.
-  const hit = announced === null ? whyNot(workshop, request, { plan, facts }) : null;
-  if (hit !== null) return hit;
+  if (announced === null) {
+    const hit =
+      whySame(workshop, caller, { ...delegated, delegation }) ??
+      whyNot(workshop, request, { plan, facts });
+    if (hit !== null) return hit;
+  }
   const id = announced ?? newId();
   try {
     return createTask(workshop, caller.tree, {
@@ -52,7 +59,7 @@ export async function spawnChild(
       source: input.ofSkill === undefined ? 'model' : 'skill',
       skills: input.ofSkill === undefined ? [] : [input.ofSkill.name],
       params: input.params,
-      parent: { run: caller, callId },
+      parent: { run: caller, callId, delegation },
     });
   } catch (thrown) {
     // The caller would wait for it without end.

@@ -11,6 +11,8 @@ export interface ChildState {
   status: EndStatus | null;
   /** Ids of all tasks below it, as far as its last end told them. */
   below: readonly string[];
+  /** That made it, or resumed it last. Absent: a person did, or it is of a log from before. */
+  readonly delegation?: string;
 }
 
 /** A background shell of a task. */
@@ -41,9 +43,10 @@ export function applyToBelongings(belongings: Belongings, event: TaskEvent): voi
   switch (event.type) {
     case 'child.created':
     case 'child.resumed': {
-      const { child, callId, background } = event;
+      const { child, callId, background, delegation } = event;
       const below = children.get(child)?.below ?? [];
-      children.set(child, { callId, background, status: null, below });
+      const made = delegation === undefined ? {} : { delegation };
+      children.set(child, { callId, background, status: null, below, ...made });
       openChildren.add(child);
       return;
     }

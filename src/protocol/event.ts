@@ -235,6 +235,8 @@ export type EventBody =
       readonly callId: string;
       /** Its end is told as a notice; otherwise it is the outcome of the call. */
       readonly background: boolean;
+      /** Of whose work it is, and in which words: the same for the same delegation. */
+      readonly delegation?: string;
     }
   /** An ended task goes on as a child of this one. Written before the child's log says so. */
   | {
@@ -242,6 +244,8 @@ export type EventBody =
       readonly child: string;
       readonly callId: string;
       readonly background: boolean;
+      /** Absent: a person did it. */
+      readonly delegation?: string;
     }
   /** Its call waits no longer: the child goes on in the background. */
   | { readonly type: 'child.detached'; readonly child: string; readonly because: string }
@@ -256,6 +260,8 @@ export type EventBody =
       readonly work?: Work;
       /** Ids of all tasks below it. */
       readonly below: readonly string[];
+      /** Rounds of delegations by it and all below it, of those that one above it has made, too. */
+      readonly delegations?: Readonly<Record<string, number>>;
     }
   /** A background shell runs. That it was about to be started, the intent of its call says. */
   | {

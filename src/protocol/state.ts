@@ -2,6 +2,7 @@ import { callActivity, heldActivity, type Activity } from './activity.ts';
 import { unreachable } from '../base/errors.ts';
 import { applyToBelongings, noBelongings, type Belongings } from './belongings.ts';
 import { applyToConversation, emptyConversation, type Conversation } from './conversation.ts';
+import { applyToDelegations, noDelegations, type Delegations } from './delegations.ts';
 import type { EndReason, TaskEvent } from './event.ts';
 import { applyToInbox, emptyInbox, isParked, type InboxState } from './inbox-state.ts';
 import { addToLedger, knownCost, totalUse, type Ledger } from './ledger.ts';
@@ -19,6 +20,7 @@ export interface TaskState extends Belongings, InboxState {
   status: TaskStatus;
   activity: Activity;
   readonly conversation: Conversation;
+  readonly delegations: Delegations;
   stint: Stint;
   /** A request that was begun and has no outcome: after a crash it is sent again as it was. */
   openTurn: {
@@ -102,6 +104,7 @@ export function initialState(first: TaskEvent): TaskState {
     unknownCalls: new Map(),
     ...noBelongings(),
     ...emptyInbox(),
+    delegations: noDelegations(),
     filesRead: new Map(),
     filesChanged: new Map(),
     knownFiles: new Map(),
@@ -143,6 +146,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
   applyToConversation(state.conversation, event);
   applyToBelongings(state, event);
   applyToInbox(state, event);
+  applyToDelegations(state.delegations, event, state);
   state.lastSeq = event.seq;
   state.updatedAt = event.ts;
   state.epoch = event.epoch;

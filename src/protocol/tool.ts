@@ -84,6 +84,8 @@ export interface CallFacts {
   readonly variables?: Readonly<Record<string, string | null>>;
   /** Name of the skill whose instructions it gave. */
   readonly skill?: string;
+  /** The limit that it was refused by, where a task that goes on against it is ended. */
+  readonly refusedBy?: { readonly limit: string; readonly value: number; readonly used: number };
 }
 
 export interface ToolOutput {

@@ -6,6 +6,7 @@ import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../prot
 import { foldLog } from '../fold-log.ts';
 import { findReachable, handedIn } from '../reach.ts';
 import { resumeChild } from '../resume-child.ts';
+import { factsOf } from '../same-delegations.ts';
 import type { Workshop } from '../workshop.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
@@ -104,7 +105,7 @@ async function send(
     background: true,
   });
   if (resumed instanceof MusterError) {
-    return { text: `TaskSend: ${resumed.message}`, error: resumed.code };
+    return { text: `TaskSend: ${resumed.message}`, error: resumed.code, ...factsOf(resumed) };
   }
   return goesOn(id);
 }
