@@ -1,6 +1,7 @@
 import { callActivity, heldActivity, type Activity } from './activity.ts';
 import { unreachable } from '../base/errors.ts';
 import { applyToBelongings, noBelongings, type Belongings } from './belongings.ts';
+import { addChanges, addFacts, type CallRecord } from './call-record.ts';
 import { applyToConversation, emptyConversation, type Conversation } from './conversation.ts';
 import { applyToDelegations, noDelegations, type Delegations } from './delegations.ts';
 import type { EndReason, TaskEvent } from './event.ts';
@@ -11,10 +12,10 @@ import { modelName, NO_USAGE, type FinishReason, type Usage } from './model.ts';
 import type { TaskStatus } from './result.ts';
 import { applyToStint, changeModel, startStint, type Stint } from './stint.ts';
 import type { TaskSpec } from './task.ts';
-import type { CommandRun, FileChange, FileSeen, TodoItem } from './tool.ts';
+import type { TodoItem } from './tool.ts';
 
 /** A task as its log tells it: the one state that the engine and every view share. */
-export interface TaskState extends Belongings, InboxState {
+export interface TaskState extends Belongings, InboxState, CallRecord {
   /** As it was made, with the terms that hold now. */
   spec: TaskSpec;
   status: TaskStatus;
@@ -44,25 +45,12 @@ export interface TaskState extends Belongings, InboxState {
   readonly runningCalls: Map<string, string>;
   /** Names of calls that began under an owner that is gone and have no outcome, by call id. */
   readonly unknownCalls: Map<string, string>;
-  readonly filesRead: Map<string, FileSeen>;
-  /** By the task and by all below it. */
-  readonly filesChanged: Map<string, FileChange>;
-  /**
-   * The hash of each file as this task last read or wrote it; null: it deleted the file, or moved one
-   * there that it had not read.
-   */
-  readonly knownFiles: Map<string, string | null>;
-  readonly commands: CommandRun[];
-  /** Variables that it has set for its commands, by name, each with the event that says so. */
-  readonly variables: Map<string, { readonly value: string; readonly seq: number }>;
   readonly refusals: string[];
   /** All that answered, the one that did so last at the end. */
   readonly models: string[];
   readonly warnings: string[];
   /** Tasks outside its own tree below it that it may see and reach. */
   readonly handed: Set<string>;
-  /** Names of the skills whose instructions it has got. */
-  readonly skills: Set<string>;
   todos: readonly TodoItem[];
   /** The text of the newest answer that had any. */
   lastText: string;
@@ -290,7 +278,6 @@ function applyAnswer(state: TaskState, event: Extract<TaskEvent, { type: 'turn.e
 
 function addModel(models: string[], name: string): void {
   const at = models.indexOf(name);
-  if (at !== -1 && at === models.length - 1) return;
   if (at !== -1) models.splice(at, 1);
   models.push(name);
 }
@@ -314,38 +301,5 @@ function showCalls(state: TaskState): void {
   state.activity = callActivity(state, state.runningCalls);
   if (state.status === 'running' || state.status === 'parked') {
     state.status = isParked(state) ? 'parked' : 'running';
-  }
-}
-
-function addFacts(
-  state: TaskState,
-  { facts, seq }: Extract<TaskEvent, { type: 'call.ended' }>,
-): void {
-  for (const seen of facts.read ?? []) {
-    state.filesRead.set(seen.path, seen);
-    state.knownFiles.set(seen.path, seen.hash);
-  }
-  for (const change of facts.changed ?? []) {
-    state.knownFiles.set(change.path, isKnown(state, change) ? change.after : null);
-  }
-  addChanges(state, facts.changed ?? []);
-  state.commands.push(...(facts.commands ?? []));
-  if (facts.skill !== undefined) state.skills.add(facts.skill);
-  for (const [name, value] of Object.entries(facts.variables ?? {})) {
-    if (value === null) state.variables.delete(name);
-    else state.variables.set(name, { value, seq });
-  }
-}
-
-function isKnown({ knownFiles }: TaskState, { movedFrom, after }: FileChange): boolean {
-  return movedFrom === undefined || knownFiles.get(movedFrom) === after;
-}
-
-/** A file changed twice is one change: from its first `before` to its last `after`. */
-function addChanges(state: TaskState, changes: readonly FileChange[]): void {
-  for (const change of changes) {
-    const first = state.filesChanged.get(change.path);
-    const before = first === undefined ? change.before : first.before;
-    state.filesChanged.set(change.path, { ...change, before });
   }
 }
