@@ -79,7 +79,7 @@ export function fallbackEvents(
 ): readonly EventBody[] {
   const { rights, limits, model } = spec;
   const from = modelName(model);
-  const because = stint.failure?.message ?? 'it failed';
+  const because = withoutName(stint.failure?.message ?? 'it failed', from);
   const chain = [`fallback for ${from}: ${because}`, ...to.chain];
   // Of the tier that was asked for: whatever else stands in for it is looked for there.
   const tier = model.tier === undefined ? {} : { tier: model.tier };
@@ -97,4 +97,9 @@ export function fallbackEvents(
       message: `${from} failed and ${modelName(to)} goes on in its place: ${because}`,
     },
   ];
+}
+
+/** The message of a failure begins with whose it is. */
+function withoutName(message: string, name: string): string {
+  return message.startsWith(`${name}: `) ? message.slice(name.length + 2) : message;
 }

@@ -167,6 +167,22 @@ describe.concurrent('a model that fails', () => {
   });
 });
 
+describe('before anything fails', () => {
+  it('agents explain and models say what would stand in', async () => {
+    await using world = await openWorld();
+    const env = environment(world);
+    const named = ['--model', MODELS.anthropic, '--fallback-model', 'gpt-a,gpt-b'];
+    const explained = await world.run(['agents', 'explain', 'Explore', ...named], { env });
+    expect(explained.stdout).toMatch(/^if it fails +openai\/gpt-a, then openai\/gpt-b$/m);
+    const models = await world.run(['models', ...named], { env });
+    expect(models.stdout).toMatch(/^fallback +openai\/gpt-a +--fallback-model: gpt-a → /m);
+    const wrong = await world.run(['models', '--fallback-model', 'no-such'], { env });
+    expect(wrong.stdout).toMatch(/^fallback +none +--fallback-model: no configured provider/m);
+    const doctor = await world.run(['doctor', '--fallback-model', 'no-such'], { env });
+    expect(doctor.stdout).toContain('--fallback-model: no configured provider');
+  });
+});
+
 it('a fallback that can’t be used is told before anything is asked', async () => {
   await using world = await openWorld();
   const run = await world.run(['-p', 'go', '--fallback-model', 'gemini-9'], {});

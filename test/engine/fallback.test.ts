@@ -122,7 +122,7 @@ describe('isLasting', () => {
 });
 
 const BUSY: ModelFailure = { kind: 'overloaded', message: 'scripted/one: busy', retryable: false };
-const WARNING = 'scripted/one failed and other/two goes on in its place: scripted/one: busy';
+const WARNING = 'scripted/one failed and other/two goes on in its place: busy';
 const fallbacks = ({ id }: ResolvedModel) => [TWO, THREE].filter((model) => model.id !== id);
 const asksOne = ({ model }: ModelRequest): boolean => model.id === 'one';
 
@@ -161,7 +161,7 @@ describe('a task whose model fails', () => {
         model: {
           provider: 'other',
           id: 'two',
-          chain: ['fallback for scripted/one: scripted/one: busy', 'models.fallback: other/two'],
+          chain: ['fallback for scripted/one: busy', 'models.fallback: other/two'],
         },
         fallback: { from: 'scripted/one', failure: 'overloaded' },
       },
@@ -253,6 +253,22 @@ describe('a task whose model fails', () => {
     );
     await test.start('main').ended;
     expect(test.model.requests.map(({ model }) => model.id)).toEqual(['one', 'two', 'two', 'two']);
+  });
+
+  it('is bounded by what the next one can cost, and not by what the first could', async () => {
+    const facts = async ({ id }: ResolvedModel) => ({
+      contextWindow: null,
+      maxOutput: id === 'one' ? 100 : 1_000_000,
+      price: null,
+    });
+    const test = testEngine(
+      (request) => (asksOne(request) ? { failure: BUSY, refused: true } : { text: 'done' }),
+      { fallbacks, facts, settings: { treeTokens: 100_000 } },
+    );
+    const run = test.start('main');
+    await run.ended;
+    expect(test.model.requests.map(({ model }) => model.id)).toEqual(['one']);
+    expect(run.state.end?.because).toMatch(/^the limit tree_tokens = 100000 leaves no room/);
   });
 
   it('waits out a rate limit, unless it lasts', async () => {

@@ -48,6 +48,7 @@ export const AGENTS_COMMANDS = {
     flags: [
       'json',
       'model',
+      'fallback-model',
       'parent-mode',
       'allow',
       'ask',

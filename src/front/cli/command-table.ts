@@ -204,7 +204,7 @@ const COMMANDS = {
     words: 'models',
     summary: 'the configured providers and the model of each tier',
     operands: [],
-    flags: ['json', 'model', ...PROJECT_FLAGS, 'data-dir', 'help'],
+    flags: ['json', 'model', 'fallback-model', ...PROJECT_FLAGS, 'data-dir', 'help'],
     examples: ['muster models'],
   },
   'config-show': {
@@ -229,7 +229,7 @@ const COMMANDS = {
     words: 'doctor',
     summary: 'check that everything a run needs is there',
     operands: [],
-    flags: ['json', 'model', ...PROJECT_FLAGS, 'data-dir', 'help'],
+    flags: ['json', 'model', 'fallback-model', ...PROJECT_FLAGS, 'data-dir', 'help'],
     examples: ['muster doctor'],
   },
   help: {
