@@ -2,7 +2,7 @@ import { NO_USAGE } from '../protocol/model.ts';
 import { answerCost, brokenCost } from './answer-cost.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import type { EngineDeps } from './deps.ts';
-import { fallbacksOf, isLasting, nextFallback } from './fallback.ts';
+import { canFallBack, isLasting } from './fallback.ts';
 import { withMentioned } from './mentioned-calls.ts';
 import { oneAnswer } from './one-answer.ts';
 import { decideRetry, NO_FAILURES } from './retry.ts';
@@ -23,6 +23,7 @@ export async function askUntilAnswered(
 ): Promise<TurnOutcome> {
   const { journal } = run;
   let retries = NO_FAILURES;
+  let rateLimits = 0;
   for (let attempt = 1; ; attempt += 1) {
     const startedAt = deps.clock.monotonic();
     run.tree.requestSent();
@@ -53,10 +54,11 @@ export async function askUntilAnswered(
       treeRetries: run.tree.retriesLeft,
       random: Math.random(),
     });
-    const givesUp =
-      isLasting(failure, { before: retries.rateLimits, retries: deps.settings.retries }) &&
-      nextFallback(run.state, fallbacksOf(deps, run)) !== null;
-    if (!decision.retry || givesUp || run.signal.aborted) {
+    rateLimits = failure.kind === 'rate_limit' ? rateLimits + 1 : 0;
+    const isLeft =
+      isLasting(failure, { inARow: rateLimits, retries: deps.settings.retries }) &&
+      canFallBack(deps, run, failure);
+    if (!decision.retry || isLeft || run.signal.aborted) {
       journal.record({ type: 'turn.failed', turn, failure, ...used });
       return run.signal.aborted ? { kind: 'stopped' } : { kind: 'failed', failure };
     }

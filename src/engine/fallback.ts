@@ -1,5 +1,10 @@
 import type { EventBody } from '../protocol/event.ts';
-import { modelName, type ModelFailure, type ResolvedModel } from '../protocol/model.ts';
+import {
+  modelName,
+  type ModelFailure,
+  type ModelPart,
+  type ResolvedModel,
+} from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { EngineDeps } from './deps.ts';
 import type { TaskRun } from './task-run.ts';
@@ -18,17 +23,33 @@ export function decideFallback(
   fallbacks: readonly ResolvedModel[],
 ): ResolvedModel | null {
   const { failure } = state.stint;
-  return failure !== null && mayBeTheModels(failure) ? nextFallback(state, fallbacks) : null;
+  return failure === null ? null : nextFallback(state, fallbacks, failure);
 }
 
-/** The first that has not failed in this stint. None for its last turn: there is an answer already. */
-export function nextFallback(
+/**
+ * The first that has not failed in this stint. None for its last turn: there is an answer already. Behind
+ * the same provider another model would wait as long.
+ */
+function nextFallback(
   { spec, stint }: TaskState,
   fallbacks: readonly ResolvedModel[],
+  failure: ModelFailure,
 ): ResolvedModel | null {
-  if (stint.lastTurn) return null;
+  if (stint.lastTurn || !mayBeTheModels(failure)) return null;
   const failed = new Set([spec.model, ...stint.failedModels].map(modelName));
-  return fallbacks.find((model) => !failed.has(modelName(model))) ?? null;
+  const { provider } = spec.model;
+  const mayGoOn = (model: ResolvedModel): boolean =>
+    !failed.has(modelName(model)) && !(asksForLong(failure) && model.provider === provider);
+  return fallbacks.find(mayGoOn) ?? null;
+}
+
+/** Whether another model would go on, were this how the request fails for good. */
+export function canFallBack(
+  deps: Pick<EngineDeps, 'models'>,
+  run: Pick<TaskRun, 'spec' | 'state'>,
+  failure: ModelFailure,
+): boolean {
+  return nextFallback(run.state, fallbacksOf(deps, run), failure) !== null;
 }
 
 export function fallbacksOf(
@@ -61,15 +82,38 @@ function mayBeTheModels({ kind }: ModelFailure): boolean {
 
 /**
  * Whether a rate limit is worth no more waiting where another model could go on: the provider asks for
- * more than a minute, or has said so `retries` times in a row before.
+ * more than a minute, or has said so to the same request more often in a row than it is tried again.
  *
- * @param before rate-limit answers to the same request, one after another, before this one
+ * @param inARow rate-limit answers to the same request, one after another, this one counted
  */
 export function isLasting(
-  { kind, retryAfterMs = 0 }: ModelFailure,
-  { before, retries }: { readonly before: number; readonly retries: number },
+  failure: ModelFailure,
+  { inARow, retries }: { readonly inARow: number; readonly retries: number },
 ): boolean {
-  return kind === 'rate_limit' && (retryAfterMs > LASTING_MS || before >= retries);
+  return failure.kind === 'rate_limit' && (asksForLong(failure) || inARow > retries);
+}
+
+function asksForLong({ kind, retryAfterMs = 0 }: ModelFailure): boolean {
+  return kind === 'rate_limit' && retryAfterMs > LASTING_MS;
+}
+
+/**
+ * Why a request that a rate limit holds back, found by others, is left where another model could go on
+ * meanwhile; null: it waits.
+ */
+export function leftWhileHeld(
+  deps: Pick<EngineDeps, 'models' | 'clock'>,
+  run: Pick<TaskRun, 'spec' | 'state'>,
+  { because, untilMs }: Extract<ModelPart, { type: 'held' }>,
+): ModelFailure | null {
+  if (untilMs === null) return null;
+  const failure: ModelFailure = {
+    kind: 'rate_limit',
+    message: `${modelName(run.spec.model)}: it would wait for ${because}`,
+    retryable: true,
+    retryAfterMs: Math.max(0, untilMs - deps.clock.now()),
+  };
+  return asksForLong(failure) && canFallBack(deps, run, failure) ? failure : null;
 }
 
 /** What is written down of it: nobody may be served by another model than they think. */

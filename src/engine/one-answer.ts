@@ -1,6 +1,7 @@
 import { modelName, type ModelPart, type ModelRequest, type Usage } from '../protocol/model.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import type { EngineDeps } from './deps.ts';
+import { leftWhileHeld } from './fallback.ts';
 import { Streamed } from './streamed.ts';
 import type { TaskRun } from './task-run.ts';
 
@@ -11,7 +12,8 @@ export type Answer = LastPart & { readonly estimated?: Usage };
 
 /**
  * Sends the request once, and reads what comes to its end. Never rejects. While a rate limit holds it
- * back the task has no slot, and takes one again before the request goes out.
+ * back the task has no slot, and takes one again before the request goes out; held back for long, it
+ * fails where a fallback model would go on.
  */
 export async function oneAnswer(
   deps: EngineDeps,
@@ -24,7 +26,9 @@ export async function oneAnswer(
   for await (const part of deps.model.stream(request, run.signal)) {
     streamed.take(part);
     switch (part.type) {
-      case 'held':
+      case 'held': {
+        const failure = leftWhileHeld(deps, run, part);
+        if (failure !== null) return { type: 'failed', failure };
         if (!isHoldTold) {
           const { because, untilMs } = part;
           run.journal.record({ type: 'turn.held', turn, because, untilMs });
@@ -32,6 +36,7 @@ export async function oneAnswer(
         isHoldTold = true;
         run.giveSlot();
         break;
+      }
       case 'admitted':
         if (!(await hasSlot(run))) return stopped(request);
         break;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  firstUserText,
   toolResultRounds,
   WIRE_PROTOCOLS,
   type Answer,
@@ -22,7 +23,9 @@ const READ_A = { name: 'Read', input: { file_path: 'a.txt' } };
 
 function environment({ model }: World): Record<string, string> {
   const all = WIRE_PROTOCOLS.map((protocol) => model.env(protocol));
-  return { ...Object.assign({}, ...all), MUSTER_PROVIDER_RETRIES: '1' };
+  // What has a key of its own has rate limits of its own.
+  const keys = { OPENAI_API_KEY: 'another-key' };
+  return { ...Object.assign({}, ...all), ...keys, MUSTER_PROVIDER_RETRIES: '1' };
 }
 
 function flags(first: string, ...fallbacks: readonly string[]): readonly string[] {
@@ -104,6 +107,31 @@ describe.concurrent('a model that fails', () => {
       ...Array.from({ length: requests }, () => 'claude-one'),
       'gpt-two',
     ]);
+  });
+
+  it('is gone on for by a sibling that would have to wait for the same rate limit', async () => {
+    await using world = await openWorld({
+      script: (request) => {
+        if (request.model === 'gpt-two') return { text: 'done' };
+        const told = request.messages.some(({ toolResults }) => toolResults.length > 0);
+        const isMain = firstUserText(request).includes('go');
+        if (isMain && told) return { text: 'all done' };
+        const task = (prompt: string) => ({
+          name: 'Task',
+          input: { prompt, subagent_type: 'Explore', model: 'claude-one' },
+        });
+        if (isMain) return { toolCalls: [task('part 1'), task('part 2')] };
+        return { fault: { kind: 'status', status: 429, retryAfterSeconds: 3600 } };
+      },
+    });
+    const run = await world.run(
+      ['-p', 'go', '--model', MODELS.google, '--fallback-model', 'gpt-two'],
+      { env: { ...environment(world), MUSTER_PROVIDER_MAX_CONCURRENT: '1' } },
+    );
+    expect([run.code, run.stdout]).toEqual([0, 'all done\n']);
+    // One of the two was refused; the other waited behind it and was never sent.
+    expect(modelsAsked(world).filter((model) => model === 'claude-one').length).toBe(1);
+    expect(run.stderr).toContain('it would wait for the rate limit of anthropic');
   });
 
   it.each([400, 401, 403])('is not gone on for where it says %d', async (status) => {

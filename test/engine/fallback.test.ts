@@ -111,13 +111,13 @@ describe('decideFallback', () => {
 describe('isLasting', () => {
   const limited: ModelFailure = { ...failure('rate_limit'), retryable: true };
   it.each<readonly [string, ModelFailure, number, boolean]>([
-    ['the first', limited, 0, false],
-    ['one after as many as there are retries', limited, 2, true],
-    ['one that asks for a minute', { ...limited, retryAfterMs: 60_000 }, 0, false],
-    ['one that asks for more', { ...limited, retryAfterMs: 60_001 }, 0, true],
+    ['the first', limited, 1, false],
+    ['one more than there are retries', limited, 3, true],
+    ['one that asks for a minute', { ...limited, retryAfterMs: 60_000 }, 1, false],
+    ['one that asks for more', { ...limited, retryAfterMs: 60_001 }, 1, true],
     ['no rate limit', { ...failure('server'), retryAfterMs: 90_000 }, 9, false],
-  ])('%s', (_, each, before, expected) => {
-    expect(isLasting(each, { before, retries: 2 })).toBe(expected);
+  ])('%s', (_, each, inARow, expected) => {
+    expect(isLasting(each, { inARow, retries: 2 })).toBe(expected);
   });
 });
 
