@@ -6,24 +6,32 @@ import {
   type ResolvedModel,
 } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
+import type { TaskSpec } from '../protocol/task.ts';
 import type { EngineDeps } from './deps.ts';
 import type { TaskRun } from './task-run.ts';
 
 /** A rate limit that asks for a longer wait than this lasts. */
 const LASTING_MS = 60_000;
 
+/** A model that goes on with a task, and how the one before it failed. */
+export interface StandIn {
+  readonly model: ResolvedModel;
+  readonly failure: ModelFailure;
+}
+
 /**
- * The model that goes on with a task whose newest request has failed for good; null: none does. Decided
- * from the state alone: a crash between the failure and the change of models changes nothing.
+ * Who goes on with a task whose newest request has failed for good; null: nobody does. Decided from the state alone: a crash between the failure and the change of models changes nothing.
  *
  * @param fallbacks what may stand in for the task's present model, in turn
  */
 export function decideFallback(
   state: TaskState,
   fallbacks: readonly ResolvedModel[],
-): ResolvedModel | null {
+): StandIn | null {
   const { failure } = state.stint;
-  return failure === null ? null : nextFallback(state, fallbacks, failure);
+  if (failure === null) return null;
+  const model = nextFallback(state, fallbacks, failure);
+  return model === null ? null : { model, failure };
 }
 
 /**
@@ -76,7 +84,8 @@ function mayBeTheModels({ kind }: ModelFailure): boolean {
     case 'cancelled':
       return false;
     default:
-      return kind satisfies never;
+      kind satisfies never;
+      return false;
   }
 }
 
@@ -118,28 +127,25 @@ export function leftWhileHeld(
 
 /** What is written down of it: nobody may be served by another model than they think. */
 export function fallbackEvents(
-  { spec, stint }: TaskState,
-  to: ResolvedModel,
+  { rights, limits, model }: TaskSpec,
+  { model: to, failure }: StandIn,
 ): readonly EventBody[] {
-  const { rights, limits, model } = spec;
   const from = modelName(model);
-  const because = withoutName(stint.failure?.message ?? 'it failed', from);
-  const chain = [`fallback for ${from}: ${because}`, ...to.chain];
+  const because = withoutName(failure.message, from);
+  const { provider, id } = to;
   // Of the tier that was asked for: whatever else stands in for it is looked for there.
   const tier = model.tier === undefined ? {} : { tier: model.tier };
-  const { provider, id } = to;
+  const chain = [`fallback for ${from}: ${because}`, ...to.chain];
+  const message = `${from} failed and ${modelName(to)} goes on in its place: ${because}`;
   return [
     {
       type: 'terms.changed',
       rights,
       limits,
       model: { provider, id, ...tier, chain },
-      fallback: { from, failure: stint.failure?.kind ?? 'server' },
+      fallback: { from, failure: failure.kind },
     },
-    {
-      type: 'warning',
-      message: `${from} failed and ${modelName(to)} goes on in its place: ${because}`,
-    },
+    { type: 'warning', message },
   ];
 }
 

@@ -82,7 +82,7 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
     run.signal.throwIfAborted();
     const standIn = decideFallback(run.state, fallbacksOf(deps, run));
     if (standIn !== null) {
-      run.journal.record(...fallbackEvents(run.state, standIn));
+      run.journal.record(...fallbackEvents(run.spec, standIn));
       continue;
     }
     const step = nextStep(run.state, deps.settings);

@@ -23,7 +23,7 @@ export function delegationKey(agent: string, prompt: string): string {
 }
 
 /** A task, as far as one delegation is concerned. */
-export interface Delegator {
+export interface DelegatingTask {
   /** Whether that very delegation made it, or resumed it last. */
   readonly isMadeByIt: boolean;
   /** Rounds of it that the task has made itself. */
@@ -38,7 +38,7 @@ export interface Delegator {
  *
  * @param chain who delegates, then each task above it
  */
-export function stormHit(chain: readonly Delegator[]): LimitHit | null {
+export function stormHit(chain: readonly DelegatingTask[]): LimitHit | null {
   const nested = chain.filter(({ isMadeByIt }) => isMadeByIt).length;
   if (nested >= NESTED_SAME_DELEGATIONS) {
     return { limit: 'nested_same_delegations', value: NESTED_SAME_DELEGATIONS, used: nested };

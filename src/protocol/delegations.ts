@@ -84,9 +84,14 @@ function beginAnew(delegations: Delegations): void {
   delegations.refused = null;
 }
 
-function refuse(delegations: Delegations, hit: LimitHit, turn: number): void {
+/** Field by field: the hit is written down once more, and a log from elsewhere may hold anything. */
+function refuse(
+  delegations: Delegations,
+  { limit, value, used }: Pick<LimitHit, 'limit' | 'value' | 'used'>,
+  turn: number,
+): void {
   if (delegations.refused?.turn !== turn) delegations.refusals += 1;
-  delegations.refused = { hit, turn };
+  delegations.refused = { hit: { limit, value, used }, turn };
 }
 
 /** Rounds of a delegation by the task itself and by what has ended below it. */
