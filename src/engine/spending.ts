@@ -1,4 +1,4 @@
-import { OFFLINE } from '../model/resolve.ts';
+import { OFFLINE } from '../model/choose.ts';
 import { modelName, paidTokens, type ModelFacts, type ResolvedModel } from '../protocol/model.ts';
 import type { LimitHit } from '../protocol/stint.ts';
 import type { AnswerCost } from './answer-cost.ts';

@@ -155,7 +155,7 @@ describe('a model that delegates the same again and again', () => {
     const refused = eventsOfType(test, 'call.ended').filter(({ error }) => error !== null);
     expect(refused.map(({ text, error }) => [text, error])).toEqual([
       [
-        'Task: the limit same_delegations = 5 is reached: general-purpose was asked for the same in the same words 5 times here, and no file has changed since. Once more gives nothing new. Use what came back, do the work yourself, or say in the prompt what is to be done differently.',
+        'Task: LIMIT_EXCEEDED: the limit same_delegations = 5 is reached: general-purpose was asked for the same in the same words 5 times here, and no file has changed since. Once more gives nothing new. Use what came back, do the work yourself, or say in the prompt what is to be done differently.',
         'LIMIT_EXCEEDED',
       ],
     ]);
