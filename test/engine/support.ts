@@ -95,7 +95,7 @@ export interface EngineSetup {
   /** Default: all are one. */
   readonly forTask?: ModelChooser['forTask'];
   /** Of every model; default: no price, 100 tokens of output at most. */
-  readonly facts?: () => Promise<ModelFacts>;
+  readonly facts?: (model: ResolvedModel) => Promise<ModelFacts>;
   /** Of another engine, whose tasks this one can resume. Default: a new one. */
   readonly store?: TaskStore;
   /** As the store's. Default: nothing is redacted. */
