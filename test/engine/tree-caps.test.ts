@@ -141,6 +141,33 @@ it('a task is told of its own caps, and of those of the tree at the top alone', 
   expect(notices('main')).toEqual([expect.stringMatching(/^<notice>50 % of tree_turns = 14 /)]);
 });
 
+it('a child whose model has no price is refused under a cap on cost: the cap could not act', async () => {
+  const price = { input: 1, output: 1, cacheRead: 1, cacheWrite: 1, source: 'a test', asOf: null };
+  const test = testEngine(
+    play({ main: [calls(call('Task', { prompt: 'part', model: 'unknown' }))] }),
+    {
+      settings: { treeCostUsd: 5 },
+      facts: async ({ id }) => ({
+        contextWindow: null,
+        maxOutput: 100,
+        price: id === 'unknown' ? null : price,
+      }),
+    },
+  );
+  const run = test.start('main');
+  await run.ended;
+  expect(run.state.status).toBe('completed');
+  expect(eventsOfType(test, 'child.created')).toEqual([]);
+  expect(eventsOfType(test, 'call.ended').map(({ text, error }) => [text, error])).toEqual([
+    [
+      expect.stringMatching(
+        /^Task: LIMIT_EXCEEDED: the limit tree_cost_usd = 5 can't be kept: no price is known for scripted\/unknown/,
+      ),
+      'LIMIT_EXCEEDED',
+    ],
+  ]);
+});
+
 /** One answer of a random run: of what it may take, it takes `share`. */
 interface RandomAnswer {
   readonly children: number;
