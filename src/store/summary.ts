@@ -45,9 +45,7 @@ export function addToSummary(
     case 'task.held':
       return { ...summary, heldBy: { because: event.because, untilMs: null } };
     case 'turn.accepted':
-    case 'turn.retried':
-    case 'turn.failed':
-      return summary.heldBy === undefined ? summary : withoutHold(summary);
+      return withoutHold(summary);
     case 'task.claimed':
       // To go on with one that has ended takes more than an owner.
       return summary.ended === null ? atWork(withoutHold(summary), 'queued') : summary;
@@ -74,7 +72,7 @@ export function addToSummary(
       return { ...withUse(summary, event), model: event.model, turns: summary.turns + 1 };
     case 'turn.retried':
     case 'turn.failed':
-      return withUse(summary, event);
+      return withUse(withoutHold(summary), event);
     case 'task.ended':
       return {
         ...withoutHold(withoutQuestions(summary)),
