@@ -53,6 +53,15 @@ it('plain keeps every character that is no control', () => {
   expect(terminalText(`a\u202eb\u200b\r\n${ESC}[31mc\u0008`, 'plain')).toBe('a\u202eb\u200b\r\nc');
 });
 
+it.each(CONTEXTS)('%s: what is taken for harmless at a glance is harmless', (context) => {
+  for (let code = 0; code < 0x3000; code += 1) {
+    const text = `a${String.fromCharCode(code)}b`;
+    const machine = new TerminalText(context);
+    const shown = machine.write(text) + machine.end();
+    if (terminalText(text, context) !== shown) expect(terminalText(text, context)).toBe(shown);
+  }
+});
+
 const SPLIT = '|';
 const piece = fc.constantFrom(
   ...`${ESC}|[|]|P|_|\\|0|;|m|\u0007|\r|\n|\r\n|\u0008|a|\u009b|\u009d|\u009c|\u0018|😀|\u200d|\ufe0f|\u202e|\u{e0041}|\u2028|é`.split(

@@ -195,6 +195,8 @@ test.each([
   ['KEY_FILE', false],
   ['AWS_SECRET_KEY_ID', false],
   ['PATH', false],
+  ['MUSTER_TASK_TOOL_MAX_TOKENS', false],
+  ['MUSTER_BUDGET_TREE_TOKENS', false],
 ])('the variable %s holds a secret: %s', (name, secret) => {
   expect(isSecretVariable(name)).toBe(secret);
 });
