@@ -5,7 +5,7 @@ import type { EngineDeps } from './deps.ts';
 import { canFallBack, isLasting } from './fallback.ts';
 import { withMentioned } from './mentioned-calls.ts';
 import { oneAnswer } from './one-answer.ts';
-import { decideRetry, NO_FAILURES } from './retry.ts';
+import { decideRetry, givenUp, NO_FAILURES } from './retry.ts';
 import { sleep } from './sleep.ts';
 import type { Spending } from './spending.ts';
 import type { TaskRun } from './task-run.ts';
@@ -58,9 +58,16 @@ export async function askUntilAnswered(
     const isLeft =
       isLasting(failure, { inARow: rateLimits, retries: deps.settings.retries }) &&
       canFallBack(deps, run, failure);
-    if (!decision.retry || isLeft || run.signal.aborted) {
+    if (run.signal.aborted) {
       journal.record({ type: 'turn.failed', turn, failure, ...used });
-      return run.signal.aborted ? { kind: 'stopped' } : { kind: 'failed', failure };
+      return { kind: 'stopped' };
+    }
+    if (!decision.retry || isLeft) {
+      const { retries: most } = deps.settings;
+      const spent = decision.retry ? null : decision.spent;
+      const last = givenUp(failure, { spent, tries: attempt, retries: most });
+      journal.record({ type: 'turn.failed', turn, failure: last, ...used });
+      return { kind: 'failed', failure: last };
     }
     if (failure.kind !== 'rate_limit') run.tree.retried();
     retries = decision.next;

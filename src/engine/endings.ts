@@ -24,9 +24,10 @@ export function endedByLimit(state: TaskState, hit: LimitHit): Ending {
   return partial(state.lastText, limitMessage(hit), 'limit');
 }
 
-/** The model's own output limit came in the middle of the answer. */
-export function cutOff(text: string): Ending {
-  return partial(text, 'the model reached its output limit in the middle of its answer', null);
+/** The model's own output limit came in the middle of the answer, and of each that went on from it. */
+export function cutOff(text: string, answers: number): Ending {
+  const message = `the model reached its output limit in the middle of its answer, ${answers} times in a row (limit cut_answers = ${answers})`;
+  return partial(text, message, null);
 }
 
 /** `forced`: something had to be killed for it. */
@@ -44,12 +45,14 @@ export function stopped(
 }
 
 export function failedByModel(state: TaskState, failure: ModelFailure): Ending {
+  // What it has stands, as after any other limit.
+  if (failure.kind === 'too_large') return partial(state.lastText, failure.message, 'limit');
   const code: ErrorCode = failure.kind === 'timeout' ? 'TIMEOUT' : 'PROVIDER_ERROR';
   return failed(state, { code, message: failure.message, retryable: failure.retryable });
 }
 
 export function gaveNothing(state: TaskState, answers: number): Ending {
-  const message = `the model gave ${answers} empty answers in a row`;
+  const message = `the model gave ${answers} empty answers in a row (limit empty_answers = ${answers})`;
   return failed(state, { code: 'PROVIDER_ERROR', message, retryable: true });
 }
 

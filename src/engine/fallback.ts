@@ -81,6 +81,7 @@ function mayBeTheModels({ kind }: ModelFailure): boolean {
     case 'auth':
     case 'bad_request':
     case 'context_overflow':
+    case 'too_large':
     case 'cancelled':
       return false;
     default:

@@ -7,11 +7,9 @@ import type { LimitHit } from '../protocol/stint.ts';
 import { isHalted } from './denials.ts';
 import * as endings from './endings.ts';
 import type { Ending } from './endings.ts';
+import { afterCallAsText, afterUnfinished, faultyCallsHit } from './faulty-answer.ts';
 import { repeatedCalls } from './progress.ts';
 import { MOST_REFUSALS } from './storms.ts';
-
-/** Answers without text or call in a row before the task is given up. */
-const MOST_EMPTY_ANSWERS = 3;
 
 /** What a task does next. */
 export type Step =
@@ -72,7 +70,9 @@ function isEnd({ kind }: TaskInput): boolean {
 
 /** After an answer without calls; null: there is something to tell the model. */
 function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']>): Step | null {
-  const { conversation, stint } = state;
+  const { conversation } = state;
+  const step = afterCallAsText(state, answer);
+  if (step !== null) return step;
   if (conversation.queued.length > 0) return null;
   if (state.openChildren.size > 0) return { kind: 'wait' };
   const shells = runningShells(state);
@@ -81,15 +81,7 @@ function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']
     if (conversation.inputIds.has(id)) return { kind: 'stop_shells', shells };
     return { kind: 'tell', id, text: shellsNotice(shells) };
   }
-  if (answer.reason === 'length') return { kind: 'end', ending: endings.cutOff(answer.text) };
-  if (answer.text.trim() !== '') return { kind: 'end', ending: endings.completed(answer.text) };
-  if (stint.emptyAnswers >= MOST_EMPTY_ANSWERS) {
-    return { kind: 'end', ending: endings.gaveNothing(state, stint.emptyAnswers) };
-  }
-  return {
-    kind: 'tell',
-    text: 'Your answer was empty. Go on with the task, or give your final answer as text.',
-  };
+  return afterUnfinished(state, answer) ?? { kind: 'end', ending: endings.completed(answer.text) };
 }
 
 /** Told once a stint. */
@@ -116,7 +108,7 @@ function limitHit(state: TaskState, { noProgressCalls }: StepLimits): LimitHit |
   if (repeated >= noProgressCalls) {
     return { limit: 'no_progress_calls', value: noProgressCalls, used: repeated };
   }
-  return null;
+  return faultyCallsHit(state);
 }
 
 /** The results that the next request will hold. */

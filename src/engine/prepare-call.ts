@@ -47,7 +47,7 @@ export function prepareCall(run: TaskRun, asked: ToolCallPart): PreparedCall {
   }
   const call = asMeant(asked, tool);
   if (call.malformed !== undefined) {
-    return broken(call, tool, 'the arguments are not valid JSON. Send them again, whole.');
+    return broken(call, tool, isCut(run, call) ? CUT : NO_JSON);
   }
   const parsed = tool.parse(call.input);
   if (!parsed.ok) return broken(call, tool, parsed.issues.join('; '));
@@ -59,6 +59,15 @@ export function prepareCall(run: TaskRun, asked: ToolCallPart): PreparedCall {
     input: parsed.input,
     access: access ?? (tool.kind === 'meta' ? NO_ACCESS : null),
   };
+}
+
+const NO_JSON = 'the arguments are not valid JSON. Send them again, whole.';
+const CUT =
+  'this call was cut off at your output limit and did not run. Send less at once: a long text in several calls, one part each.';
+
+/** The last call of an answer that the model's output limit ended. */
+function isCut({ state }: TaskRun, { id }: ToolCallPart): boolean {
+  return state.answer?.reason === 'length' && state.conversation.openCalls.at(-1)?.id === id;
 }
 
 /** Such a call needs no slot, and is not ended for having taken long. */

@@ -131,6 +131,7 @@ function receiptOf(state: TaskState): Receipt {
     children: [...state.children.keys()],
     refusals: state.refusals,
     models: state.models,
+    faults: [...state.faults].map(([fault, count]) => ({ fault, count })),
     endedBecause: state.end?.because ?? 'it has not ended',
   };
 }

@@ -1,3 +1,4 @@
+import { plural } from '../base/text.ts';
 import type { ModelFailure } from '../protocol/model.ts';
 
 export interface RetryState {
@@ -7,7 +8,11 @@ export interface RetryState {
 
 export type RetryDecision =
   | { readonly retry: true; readonly waitMs: number; readonly next: RetryState }
-  | { readonly retry: false };
+  /** `spent`: the limit on retries that stands against it; null: such a failure is never retried. */
+  | { readonly retry: false; readonly spent: SpentRetries | null };
+
+/** `request`: the tries of this request are used up. `tree`: those of its whole tree. */
+export type SpentRetries = 'request' | 'tree';
 
 export interface RetryOptions {
   /** Tries of one request after the first. */
@@ -36,12 +41,32 @@ export function decideRetry(
   state: RetryState,
   { retries, treeRetries, random }: RetryOptions,
 ): RetryDecision {
-  if (!failure.retryable) return { retry: false };
+  if (!failure.retryable) return { retry: false, spent: null };
   if (failure.kind === 'rate_limit') return { retry: true, waitMs: 0, next: state };
   const asked = failure.retryAfterMs ?? 0;
-  if (state.failures >= retries || treeRetries <= 0) return { retry: false };
+  if (state.failures >= retries) return { retry: false, spent: 'request' };
+  if (treeRetries <= 0) return { retry: false, spent: 'tree' };
   const waitMs = Math.max(Math.min(asked, LONGEST_RETRY_AFTER_MS), backoff(state.failures, random));
   return { retry: true, waitMs, next: { failures: state.failures + 1 } };
+}
+
+/** The failure, with the limit that it was given up at. `tries`: all that were made. */
+export function givenUp(failure: ModelFailure, { spent, tries, retries }: GivenUp): ModelFailure {
+  if (spent === null) return failure;
+  const limit =
+    spent === 'request'
+      ? `the limit provider.retries = ${retries} is reached`
+      : 'the retries of the whole task tree, 10 + 20 % of its requests, are used up';
+  return {
+    ...failure,
+    message: `${failure.message} (given up after ${plural(tries, 'try', 'tries')}: ${limit})`,
+  };
+}
+
+interface GivenUp {
+  readonly spent: SpentRetries | null;
+  readonly tries: number;
+  readonly retries: number;
 }
 
 function backoff(step: number, random: number): number {

@@ -29,6 +29,8 @@ export interface ToolCallPart {
   readonly malformed?: string;
   /** Set: not the model made it, but a person, who named an agent type that its answer left out. */
   readonly by?: 'user';
+  /** Set: the model gave it the id of another call of its answer, and `id` is Muster's own. */
+  readonly renamed?: true;
   readonly meta?: ProviderMeta;
 }
 

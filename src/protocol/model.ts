@@ -137,6 +137,8 @@ export type FailureKind =
   | 'not_found'
   | 'context_overflow'
   | 'malformed'
+  /** The answer is over a limit on its size: no answer, and no other one is asked for. */
+  | 'too_large'
   | 'timeout'
   | 'cancelled';
 

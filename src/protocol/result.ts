@@ -1,5 +1,6 @@
 import type { ErrorInfo } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
+import type { Fault } from './fault.ts';
 import type { GrantScope, ProposedEdit } from './question.ts';
 import type { CommandRun, FileChange, FileSeen } from './tool.ts';
 
@@ -46,6 +47,8 @@ export interface Receipt {
   /** Calls that were refused, as `Tool: reason`. */
   readonly refusals: readonly string[];
   readonly models: readonly string[];
+  /** What went wrong with the model or its provider, and was tried again or told to the model. */
+  readonly faults: readonly { readonly fault: Fault; readonly count: number }[];
   readonly endedBecause: string;
 }
 

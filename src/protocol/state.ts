@@ -5,6 +5,8 @@ import { addChanges, addFacts, type CallRecord } from './call-record.ts';
 import { applyToConversation, emptyConversation, type Conversation } from './conversation.ts';
 import { applyToDelegations, noDelegations, type Delegations } from './delegations.ts';
 import type { EndReason, TaskEvent } from './event.ts';
+import type { Fault } from './fault.ts';
+import { applyToFaults } from './faults.ts';
 import { applyToInbox, emptyInbox, isParked, type InboxState } from './inbox-state.ts';
 import { addToLedger, knownCost, totalUse, type Ledger } from './ledger.ts';
 import { messageText, toolCalls } from './message.ts';
@@ -30,7 +32,10 @@ export interface TaskState extends Belongings, InboxState, CallRecord {
     /** Whether an answer to it has begun. */
     readonly accepted: boolean;
   } | null;
-  /** How the newest answer ended; null once a request went out after it. */
+  /**
+   * How the newest answer ended, and its text, with that of those before it that were cut off and that
+   * it goes on from; null once a request went out after it.
+   */
   answer: { readonly reason: FinishReason; readonly text: string } | null;
   /** Answers that ended. */
   turns: number;
@@ -46,6 +51,8 @@ export interface TaskState extends Belongings, InboxState, CallRecord {
   /** Names of calls that began under an owner that is gone and have no outcome, by call id. */
   readonly unknownCalls: Map<string, string>;
   readonly refusals: string[];
+  /** How often what went wrong with its model, in the order in which it first did. */
+  readonly faults: Map<Fault, number>;
   /** All that answered, the one that did so last at the end. */
   readonly models: string[];
   readonly warnings: string[];
@@ -99,6 +106,7 @@ export function initialState(first: TaskEvent): TaskState {
     commands: [],
     variables: new Map(),
     refusals: [],
+    faults: new Map(),
     models: [],
     warnings: [],
     handed: new Set(first.spec.handed),
@@ -130,8 +138,10 @@ export function foldEvents(events: Iterable<TaskEvent>): TaskState {
 }
 
 export function applyEvent(state: TaskState, event: TaskEvent): void {
+  const textBefore = state.stint.cutText;
   applyToStint(state.stint, event, state.updatedAt);
   applyToConversation(state.conversation, event);
+  applyToFaults(state, event);
   applyToBelongings(state, event);
   applyToInbox(state, event);
   applyToDelegations(state.delegations, event, state);
@@ -189,7 +199,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.activity = { kind: 'waiting_to_retry', because: event.failure.message };
       return;
     case 'turn.ended':
-      applyAnswer(state, event);
+      applyAnswer(state, event, textBefore);
       return;
     case 'turn.failed':
       state.openTurn = null;
@@ -264,12 +274,17 @@ function resume(state: TaskState, event: Extract<TaskEvent, { type: 'task.resume
   state.endedAt = null;
 }
 
-function applyAnswer(state: TaskState, event: Extract<TaskEvent, { type: 'turn.ended' }>): void {
+/** `textBefore`: of the cut answers that it goes on from. */
+function applyAnswer(
+  state: TaskState,
+  event: Extract<TaskEvent, { type: 'turn.ended' }>,
+  textBefore: string,
+): void {
   state.openTurn = null;
   state.turns = event.turn;
   addModel(state.models, event.model);
   addUsed(state, event);
-  const text = messageText(event.message);
+  const text = `${textBefore}${messageText(event.message)}`;
   if (text.trim() !== '') state.lastText = text;
   state.answer = { reason: event.reason, text };
   state.activity = { kind: 'idle' };

@@ -53,6 +53,16 @@ export interface Stint {
   readonly failedModels: ResolvedModel[];
   /** Answers in a row without text or call. */
   emptyAnswers: number;
+  /** Answers in a row that are a call written as text. */
+  callsAsText: number;
+  /** Answers in a row of which no call could run, since names or arguments were wrong. */
+  faultyCalls: number;
+  /** Of the newest answer: a call of it has run; one of it was faulty. */
+  answerRan: boolean;
+  answerFaulty: boolean;
+  /** Answers in a row that the model's output limit cut off in their text, and what they said. */
+  cutAnswers: number;
+  cutText: string;
   /** Questions in a row that the user has answered with no. */
   denials: number;
   /** Milliseconds at work under owners that are gone. */
@@ -77,6 +87,12 @@ export function startStint(
     failure: null,
     failedModels: [],
     emptyAnswers: 0,
+    callsAsText: 0,
+    faultyCalls: 0,
+    answerRan: false,
+    answerFaulty: false,
+    cutAnswers: 0,
+    cutText: '',
     denials: 0,
     workedMs: 0,
     since: at.ts,

@@ -148,7 +148,7 @@ function bodyOf(
         finish();
       };
       message.on('data', (chunk: Buffer) => {
-        observer?.bytes?.();
+        observer?.bytes?.(chunk);
         if (over) return;
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 0) <= 0) message.pause();

@@ -70,7 +70,8 @@ function observed(
       if (typeof member !== 'function') return member;
       return (...args: unknown[]): unknown => {
         if (name === 'onRequestStart') observer.connected?.();
-        if (name === 'onResponseData') observer.bytes?.();
+        // Its arguments: the controller, then the chunk.
+        if (name === 'onResponseData' && args[1] instanceof Uint8Array) observer.bytes?.(args[1]);
         return Reflect.apply(member, target, args);
       };
     },

@@ -2,8 +2,8 @@
 export interface TrafficObserver {
   /** TCP and TLS are up and the request is being sent. */
   connected?(): void;
-  /** A piece of the answer's body arrived. */
-  bytes?(): void;
+  /** A piece of the answer's body arrived. It is not the observer's: it may be written over later. */
+  bytes?(chunk: Uint8Array): void;
 }
 
 export interface HttpRequest {

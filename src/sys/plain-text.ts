@@ -5,8 +5,13 @@ import { terminalText } from '../base/terminal-text.ts';
  * tab and line feed; of a line that was written over (carriage return) only what it ended as.
  */
 export function plainText(text: string): string {
-  return terminalText(text, 'plain')
-    .replaceAll(/\r+\n/g, '\n')
-    .replaceAll(/[^\n]*\r(?=[^\r\n])/g, '')
-    .replaceAll('\r', '');
+  const plain = terminalText(text, 'plain');
+  return plain.includes('\r') ? plain.split('\n').map(asItEnded).join('\n') : plain;
+}
+
+/** No pattern does it: one of a long line takes the square of its length. */
+function asItEnded(line: string): string {
+  let end = line.length;
+  while (line[end - 1] === '\r') end -= 1;
+  return line.slice(line.slice(0, end).lastIndexOf('\r') + 1, end);
 }

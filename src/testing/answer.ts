@@ -67,6 +67,12 @@ export type Fault =
   | ({ readonly kind: 'malformed_frame' } & BreakPoint)
   /** The provider's own error event inside the stream, then the end. */
   | ({ readonly kind: 'overloaded' } & BreakPoint)
+  /** The provider's error event for that status inside the stream, then the end. */
+  | ({
+      readonly kind: 'error_event';
+      readonly status: number;
+      readonly message?: string;
+    } & BreakPoint)
   /** Each call's arguments lack their last character. Google: MALFORMED_FUNCTION_CALL, no call. */
   | { readonly kind: 'broken_tool_json' }
   /** All calls carry the first one's id. */

@@ -18,6 +18,9 @@ export interface ResponseParts {
 /** Writes are gathered up to this many characters when nothing has to be waited for. */
 const GATHER = 65_536;
 
+/** Pings that are written at once where none waits for another. */
+const FLOOD = 500;
+
 /** Plays an answer, with its times and its fault, on the wire. Ends when the exchange is over. */
 export async function respond(parts: ResponseParts): Promise<void> {
   const { exchange, answer, request } = parts;
@@ -135,11 +138,13 @@ async function sendFrames(
 }
 
 async function dripPings({ exchange, codec, answer }: ResponseParts): Promise<void> {
-  const everyMs =
-    (answer.fault?.kind === 'ping_forever' && answer.fault.everyMs) || DEFAULT_DRIP_MS;
+  const { fault } = answer;
+  const everyMs = (fault?.kind === 'ping_forever' ? fault.everyMs : undefined) ?? DEFAULT_DRIP_MS;
+  // Without a pause it is a flood.
+  const pings = everyMs === 0 ? codec.ping.repeat(FLOOD) : codec.ping;
   while (!exchange.closed) {
     await exchange.wait(everyMs);
-    await exchange.write(codec.ping);
+    await exchange.write(pings);
   }
 }
 
@@ -151,6 +156,10 @@ async function sendWhole(parts: ResponseParts): Promise<void> {
   if (kind === 'ping_forever' || kind === 'thinking_forever') return;
   if (kind === 'overloaded') {
     sendStatus(exchange, codec, { kind: 'status', status: 503, message: 'Overloaded' });
+    return;
+  }
+  if (answer.fault?.kind === 'error_event') {
+    sendStatus(exchange, codec, { ...answer.fault, kind: 'status' });
     return;
   }
   const body = JSON.stringify(codec.whole(prepared, request));

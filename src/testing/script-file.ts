@@ -45,6 +45,7 @@ const FAULT_KINDS: Readonly<Record<FaultKind, true>> = {
   half_event: true,
   malformed_frame: true,
   overloaded: true,
+  error_event: true,
   broken_tool_json: true,
   duplicate_tool_ids: true,
   empty: true,

@@ -11,7 +11,7 @@ export interface StreamPlan {
 export function planStream(
   frames: Iterable<Frame>,
   fault: Fault | undefined,
-  codec: Pick<WireCodec, 'overloaded'>,
+  codec: Pick<WireCodec, 'overloaded' | 'errorEvent'>,
 ): StreamPlan {
   switch (fault?.kind) {
     case 'reset':
@@ -32,6 +32,11 @@ export function planStream(
     }
     case 'overloaded':
       return { frames: [...cut(frames, fault).sent, content(codec.overloaded())], ending: 'end' };
+    case 'error_event': {
+      const { status, message = `The fake model breaks off with ${status}.` } = fault;
+      const event = codec.errorEvent(status, message);
+      return { frames: [...cut(frames, fault).sent, content(event)], ending: 'end' };
+    }
     case 'ping_forever':
       return { frames: [...frames].filter((frame) => frame.stage === 'open'), ending: 'pings' };
     default:

@@ -245,6 +245,7 @@ const ROOT_LIMITS = { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTo
 
 describe('failures of a model', () => {
   const reset: ModelFailure = { kind: 'server', message: 'reset', retryable: true };
+  const GIVEN_UP = 'reset (given up after 3 tries: the limit provider.retries = 2 is reached)';
 
   it('are tried again with the same request, and no tool runs twice', async () => {
     let tries = 0;
@@ -271,8 +272,8 @@ describe('failures of a model', () => {
     await run.ended;
     expect(run.state.end).toEqual({
       status: 'failed',
-      error: { code: 'PROVIDER_ERROR', message: 'reset', retryable: true },
-      because: 'reset',
+      error: { code: 'PROVIDER_ERROR', message: GIVEN_UP, retryable: true },
+      because: GIVEN_UP,
       by: null,
     });
     expect(run.state.result).toBe('found it');
@@ -284,7 +285,9 @@ describe('failures of a model', () => {
     const run = test.start('go');
     await run.ended;
     expect([run.state.status, test.model.requests.length]).toEqual(['failed', 3]);
-    expect(run.state.end?.because).toBe('the model gave 3 empty answers in a row');
+    expect(run.state.end?.because).toBe(
+      'the model gave 3 empty answers in a row (limit empty_answers = 3)',
+    );
     const last = test.model.requests.at(-1)?.messages.at(-1);
     expect(JSON.stringify(last)).toContain('Your answer was empty');
   });

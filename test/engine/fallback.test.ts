@@ -97,6 +97,7 @@ describe('decideFallback', () => {
     auth: false,
     bad_request: false,
     context_overflow: false,
+    too_large: false,
     cancelled: false,
   };
   it.each(Object.entries(KINDS))('for %s: %s', (kind, expected) => {

@@ -134,7 +134,8 @@ const failed = (message: string, retryable: boolean): Step => ({
   },
 });
 const LIMIT_REACHED = 'the limit max_turns = 3 is reached (3 used)';
-const CUT_OFF = 'the model reached its output limit in the middle of its answer';
+const GO_ON =
+  'Your answer was cut off at your output limit. Go on with it exactly where it stopped: no introduction, nothing said again.';
 const EMPTY = 'Your answer was empty. Go on with the task, or give your final answer as text.';
 const SHELLS =
   'Still running in the background: shell0000000. Wait with TaskOutput or end with TaskStop what you need an outcome of; what runs when you answer again is stopped. Then give your final answer.';
@@ -206,17 +207,17 @@ describe('the next step', () => {
     [
       'after an empty answer is to tell so',
       [asked(), answered(' ')],
-      { kind: 'tell', text: EMPTY },
+      { kind: 'tell', id: 'fault-1', text: EMPTY },
     ],
     [
       'after three of them is the end',
       empties,
-      failed('the model gave 3 empty answers in a row', true),
+      failed('the model gave 3 empty answers in a row (limit empty_answers = 3)', true),
     ],
     [
-      'after an answer that was cut is the end',
+      'after an answer that was cut is to ask for the rest',
       [asked(), answered('he', { reason: 'length' })],
-      partial('he', CUT_OFF, null),
+      { kind: 'tell', id: 'go-on-1', text: GO_ON },
     ],
     [
       'after an answer that was cut is a turn, while something waits to be said',

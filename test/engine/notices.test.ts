@@ -174,11 +174,12 @@ describe('an idle main agent', () => {
     expect(noticesOf(test, 'main').length).toBe(1);
   });
 
-  it('whose last answer was cut off ends as partial', async () => {
-    const test = testEngine([{ text: 'half an', reason: 'length' }]);
+  it('whose answer is cut off each time it goes on ends as partial', async () => {
+    const test = testEngine(() => ({ text: 'half an', reason: 'length' }));
     const run = test.start('main');
     await run.ended;
-    expect(run.state).toMatchObject({ status: 'partial', result: 'half an' });
+    expect(run.state).toMatchObject({ status: 'partial', result: 'half an'.repeat(4) });
+    expect(test.model.requests.length).toBe(4);
   });
 });
 

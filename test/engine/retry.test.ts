@@ -35,9 +35,10 @@ describe('decideRetry', () => {
   it('gives up when its tries or those of the tree are used, but not because of a rate limit', () => {
     const used = { failures: 6 };
     const options = { retries: 6, treeRetries: 10, random: 0.5 };
-    expect(decideRetry(overloaded, used, options)).toEqual({ retry: false });
+    expect(decideRetry(overloaded, used, options)).toEqual({ retry: false, spent: 'request' });
     expect(decideRetry(overloaded, NO_FAILURES, { ...options, treeRetries: 0 })).toEqual({
       retry: false,
+      spent: 'tree',
     });
     expect(decideRetry(limited, used, { ...options, treeRetries: 0 })).toMatchObject({
       retry: true,
@@ -48,6 +49,6 @@ describe('decideRetry', () => {
   it('never repeats what can not go better', () => {
     const auth: ModelFailure = { kind: 'auth', message: 'wrong key', retryable: false };
     const options = { retries: 6, treeRetries: 10, random: 0 };
-    expect(decideRetry(auth, NO_FAILURES, options)).toEqual({ retry: false });
+    expect(decideRetry(auth, NO_FAILURES, options)).toEqual({ retry: false, spent: null });
   });
 });

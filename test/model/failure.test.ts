@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createAdapter } from '../../src/model/adapters/adapter.ts';
-import { retryAfter } from '../../src/model/adapters/failure.ts';
+import { retryAfter } from '../../src/model/adapters/retry-after.ts';
 import { serverSays } from '../../src/model/adapters/server-says.ts';
 import { userMessage } from '../../src/protocol/message.ts';
 import type { ModelFailure } from '../../src/protocol/model.ts';

@@ -79,7 +79,7 @@ function manualPort(): ManualPort {
     aborted: () => signal?.aborted === true,
     step(what) {
       if (what === 'connected') observer?.connected?.();
-      else if (what === 'bytes') observer?.bytes?.();
+      else if (what === 'bytes') observer?.bytes?.(new Uint8Array(1));
       else parts.push(what);
       wake();
     },
@@ -289,6 +289,6 @@ test('a connection that comes up after its request was given up leaves no deadli
   };
   await collect(withWatchdog(port, LONG, { clock: systemClock, deadlines }), ASKED);
   late.connected?.();
-  late.bytes?.();
+  late.bytes?.(new Uint8Array(1));
   expect(deadlines.size).toBe(0);
 });

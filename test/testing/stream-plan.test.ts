@@ -29,7 +29,10 @@ describe('a fault in a stream', () => {
     [{ kind: 'overloaded' }, 'O;a;b;!', 'end'],
     [{ kind: 'ping_forever' }, 'O;', 'pings'],
   ])('%j', (fault, text, ending) => {
-    const plan = planStream(FRAMES, fault, { overloaded: () => '!' });
+    const plan = planStream(FRAMES, fault, {
+      errorEvent: () => 'ERROR\n\n',
+      overloaded: () => '!',
+    });
     expect([[...plan.frames].map((frame) => frame.text).join(''), plan.ending]).toEqual([
       text,
       ending,

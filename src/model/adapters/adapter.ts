@@ -3,7 +3,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4StreamResult,
 } from '@ai-sdk/provider';
-import { deferred } from '../../base/async.ts';
+import { deferred, onAbort } from '../../base/async.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Deadlines } from '../../base/deadlines.ts';
 import type { Effort } from '../../protocol/agent.ts';
@@ -15,6 +15,7 @@ import {
   type Usage,
 } from '../../protocol/model.ts';
 import type { HttpFetch } from '../../sys/http-types.ts';
+import { ANSWER_CAPS, WireMeter, type AnswerCaps, type AnswerTooLarge } from './answer-caps.ts';
 import { Answer, BROKE_OFF, finalUsage } from './answer.ts';
 import type { Dialect, Endpoint } from './dialect.ts';
 import { Efforts, mayBeOfEffort } from './effort.ts';
@@ -28,6 +29,8 @@ export interface AdapterDeps {
   readonly deadlines: Deadlines;
   /** Of Muster, for the user agent. */
   readonly version: string;
+  /** Default: `ANSWER_CAPS`. */
+  readonly caps?: AnswerCaps;
 }
 
 /** A ModelPort that also tells what happens on the wire, for whoever watches its liveness. */
@@ -54,7 +57,7 @@ export function createAdapter(
   const efforts = new Efforts();
   return {
     async *stream(request, signal, observer) {
-      const progress: Progress = { accepted: false };
+      const progress: Progress = { accepted: false, excess: null };
       const scope = (): FailureScope => ({
         model: modelName({ provider: endpoint.name, id: request.model.id }),
         apiKey: endpoint.apiKey,
@@ -74,7 +77,9 @@ export function createAdapter(
           efforts.learn(request, effort);
           return;
         } catch (thrown) {
-          const failure = signal.aborted ? cancelled(scope()) : toFailure(thrown, scope());
+          const failure = signal.aborted
+            ? cancelled(scope())
+            : toFailure(progress.excess ?? thrown, scope());
           if (left.length > 0 && !progress.accepted && mayBeOfEffort(failure)) continue;
           const { usage, answer } = progress;
           yield {
@@ -98,6 +103,8 @@ interface Progress {
   usage?: Usage;
   /** What has come of it. */
   answer?: Answer;
+  /** More came than is taken: why it was given up. */
+  excess: AnswerTooLarge | null;
 }
 
 interface Wiring {
@@ -117,14 +124,22 @@ async function* read(
   wiring: Wiring,
 ): AsyncGenerator<ModelPart, void, undefined> {
   const firstByte = deferred<'byte'>();
-  const model = connect(
-    request,
-    watching(observer, () => firstByte.resolve('byte')),
-    wiring,
-  );
-  const opening = Promise.resolve(open(model, request, signal, wiring));
-  let source: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | null = null;
   const { progress } = wiring;
+  const caps = wiring.deps.caps ?? ANSWER_CAPS;
+  const ending = new AbortController();
+  const release = onAbort(signal, () => ending.abort(signal.reason));
+  const watch = watching(observer, {
+    meter: new WireMeter(caps),
+    onAnswer: () => firstByte.resolve('byte'),
+    onExcess(excess) {
+      progress.excess ??= excess;
+      ending.abort(excess);
+    },
+  });
+  const opening = Promise.resolve(
+    open(connect(request, watch, wiring), request, ending.signal, wiring),
+  );
+  let source: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | null = null;
   let ended = false;
   try {
     if ((await Promise.race([firstByte.promise, opening])) === 'byte') {
@@ -132,7 +147,7 @@ async function* read(
       yield ACCEPTED;
     }
     source = (await opening).stream.getReader();
-    const answer = new Answer(request.messages);
+    const answer = new Answer(request.messages, caps);
     progress.answer = answer;
     for (;;) {
       const reading = source.read();
@@ -164,6 +179,7 @@ async function* read(
       return;
     }
   } finally {
+    release();
     if (!ended) abandon(opening, source);
   }
 }
@@ -201,17 +217,29 @@ function open(
   });
 }
 
+interface Watching {
+  readonly meter: WireMeter;
+  onAnswer(): void;
+  onExcess(excess: AnswerTooLarge): void;
+}
+
 /** Tells of the first byte once its response has been found good: a refusal's is no answer. */
-function watching(observer: WireObserver | undefined, onAnswer: () => void): ResponseWatch {
+function watching(
+  observer: WireObserver | undefined,
+  { meter, onAnswer, onExcess }: Watching,
+): ResponseWatch {
   let came = false;
   let good = false;
   return {
     connected: () => observer?.connected?.(),
     responded: (headers) => observer?.responded?.(headers),
-    bytes: () => {
-      observer?.bytes?.();
+    bytes: (chunk) => {
+      observer?.bytes?.(chunk);
       came = true;
-      if (good) onAnswer();
+      if (!good) return;
+      const excess = meter.add(chunk);
+      if (excess === null) onAnswer();
+      else onExcess(excess);
     },
     isAnswer: () => {
       good = true;

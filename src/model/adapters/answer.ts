@@ -7,22 +7,10 @@ import type {
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { AssistantPart, Message, ProviderMeta } from '../../protocol/message.ts';
 import type { FinishReason, ModelPart, Usage } from '../../protocol/model.ts';
+import { byteLength } from '../../base/text.ts';
+import { AnswerTooLarge, type AnswerCaps } from './answer-caps.ts';
+import { finishedPart, type CallBlock, type TextBlock } from './answer-parts.ts';
 import { BrokenOff, MalformedAnswer } from './failure.ts';
-
-interface TextBlock {
-  readonly type: 'text' | 'reasoning';
-  text: string;
-  meta: ProviderMeta | undefined;
-}
-
-interface CallBlock {
-  readonly type: 'call';
-  readonly id: string;
-  readonly name: string;
-  /** The arguments as they came. */
-  raw: string;
-  meta: ProviderMeta | undefined;
-}
 
 type Finished = Extract<ModelPart, { type: 'finished' }>;
 
@@ -34,6 +22,9 @@ type Taken =
   /** `usage`: what it has used all the same, where the server said so. */
   | { readonly type: 'error'; readonly error: unknown; readonly usage?: Usage };
 
+/** What a block takes beside its text, roughly: many empty ones are kept, too. */
+const BLOCK_BYTES = 64;
+
 export const BROKE_OFF = 'the answer broke off before its end';
 const NOTHING: Taken = { type: 'nothing' };
 const PING: Taken = { type: 'part', part: { type: 'ping' } };
@@ -44,14 +35,21 @@ export class Answer {
   /** By the stream's own ids, which may come again after a block has ended. */
   private readonly texts = new Map<string, TextBlock>();
   private readonly calls = new Map<string, CallBlock>();
+  /** As the stream gave them to calls of this answer. */
+  private readonly ids = new Set<string>();
   private readonly history: readonly Message[];
   private taken: Set<string> | null = null;
   private servedBy: string | undefined;
+  private readonly caps: AnswerCaps;
+  /** Bytes of what is kept. */
+  private size = 0;
 
-  constructor(history: readonly Message[]) {
+  constructor(history: readonly Message[], caps: AnswerCaps) {
     this.history = history;
+    this.caps = caps;
   }
 
+  /** Throws AnswerTooLarge when more would have to be kept than is taken of one answer. */
   take(part: LanguageModelV4StreamPart): Taken {
     switch (part.type) {
       case 'stream-start':
@@ -102,6 +100,7 @@ export class Answer {
     id: string,
     metadata: SharedV4ProviderMetadata | undefined,
   ): TextBlock {
+    this.keep(BLOCK_BYTES);
     const block: TextBlock = { type, text: '', meta: mergeMeta(undefined, metadata) };
     this.texts.set(`${type} ${id}`, block);
     this.blocks.push(block);
@@ -115,6 +114,7 @@ export class Answer {
     metadata: SharedV4ProviderMetadata | undefined,
   ): Taken {
     const block = this.texts.get(`${type} ${id}`) ?? this.open(type, id, undefined);
+    this.keep(byteLength(text));
     block.text += text;
     block.meta = mergeMeta(block.meta, metadata);
     if (text === '') return PING;
@@ -135,14 +135,17 @@ export class Answer {
     name: string,
     metadata: SharedV4ProviderMetadata | undefined,
   ): Taken {
+    this.keep(BLOCK_BYTES + byteLength(streamId) + byteLength(name));
     const id = this.uniqueId(streamId);
     const call: CallBlock = {
       type: 'call',
       id,
       name,
       raw: '',
+      isRenamed: this.ids.has(streamId),
       meta: mergeMeta(undefined, metadata),
     };
+    this.ids.add(streamId);
     this.calls.set(streamId, call);
     this.blocks.push(call);
     return { type: 'part', part: { type: 'tool_call_started', id, name } };
@@ -150,7 +153,9 @@ export class Answer {
 
   private growCall(streamId: string, delta: string): void {
     const call = this.calls.get(streamId);
-    if (call !== undefined) call.raw += delta;
+    if (call === undefined) return;
+    this.keep(byteLength(delta));
+    call.raw += delta;
   }
 
   private endCall(part: Extract<LanguageModelV4StreamPart, { type: 'tool-call' }>): Taken {
@@ -159,12 +164,20 @@ export class Answer {
       : this.startCall(part.toolCallId, part.toolName, undefined);
     const call = this.calls.get(part.toolCallId);
     if (call !== undefined) {
+      // What came in pieces before is counted already.
+      this.keep(Math.max(0, byteLength(part.input) - byteLength(call.raw)));
       call.raw = part.input;
       call.meta = mergeMeta(call.meta, part.providerMetadata);
       // A second call under the same id is another call.
       this.calls.delete(part.toolCallId);
     }
     return taken;
+  }
+
+  private keep(bytes: number): void {
+    this.size += bytes;
+    const { contentBytes } = this.caps;
+    if (this.size > contentBytes) throw new AnswerTooLarge('answer_bytes', contentBytes);
   }
 
   /** The provider's id, with a suffix where this answer or the history has it already. */
@@ -185,7 +198,8 @@ export class Answer {
       const told = isMissing(usage) ? {} : { usage: toUsage(usage) };
       return { type: 'error', error: new MalformedAnswer(says), ...told };
     }
-    const content = this.blocks.flatMap(finishedPart);
+    const last = reason.unified === 'length' ? this.blocks.at(-1) : undefined;
+    const content = this.blocks.flatMap((block) => finishedPart(block, { isCut: block === last }));
     const finished: Finished = {
       type: 'finished',
       message: { role: 'assistant', content },
@@ -204,28 +218,6 @@ export function finalUsage(part: LanguageModelV4StreamPart): Usage | undefined {
   const { unified } = part.finishReason;
   // Then it is the package that ends it, with what little it knows by then.
   return unified === 'error' || unified === 'interrupted' ? undefined : toUsage(part.usage);
-}
-
-function finishedPart(block: TextBlock | CallBlock): AssistantPart[] {
-  const meta = block.meta === undefined ? {} : { meta: block.meta };
-  if (block.type === 'call') {
-    const { id, name } = block;
-    return [{ type: 'tool_call', id, name, ...parseArguments(block.raw), ...meta }];
-  }
-  if (block.text === '' && block.meta === undefined) return [];
-  return [{ type: block.type, text: block.text, ...meta }];
-}
-
-/** Never mended: what is not whole JSON is kept as it came and marked. */
-function parseArguments(raw: string): { input: JsonValue; malformed?: string } {
-  if (raw.trim() === '') return { input: {} };
-  try {
-    const input: JsonValue = JSON.parse(raw);
-    return { input };
-  } catch {
-    // Not an error here: the model is told, by whoever reads `malformed`.
-    return { input: raw, malformed: raw };
-  }
 }
 
 function callIds(history: readonly Message[]): Set<string> {

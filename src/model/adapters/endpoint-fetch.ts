@@ -2,6 +2,7 @@ import type { HttpFetch, HttpResponse, TrafficObserver } from '../../sys/http-ty
 import { PlainHeaders } from '../../sys/plain-headers.ts';
 import type { Endpoint } from './dialect.ts';
 import { WrongServer } from './failure.ts';
+import { withShortBody } from './refusal-body.ts';
 
 /** Where the packages put a key; without one they send the header all the same, empty. */
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key'];
@@ -52,7 +53,8 @@ export function endpointFetch(
         `${endpoint.baseUrl} answers with a web page: its base URL is not that of a model API`,
       );
     }
-    if (response.ok) watch.isAnswer();
+    if (!response.ok) return withShortBody(response);
+    watch.isAnswer();
     return response;
   };
   // The packages use of a `Response` what an HttpResponse has; a real one costs 30 ms to load.

@@ -7,7 +7,10 @@ import {
 import { errorMessage, systemErrorCode, UsageError } from '../../base/errors.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { FailureKind, ModelFailure } from '../../protocol/model.ts';
+import { AnswerTooLarge } from './answer-caps.ts';
+import { retryAfter } from './retry-after.ts';
 import { messageIn, oneLine, serverSays } from './server-says.ts';
+import { statusOfEvent } from './vendor-codes.ts';
 
 /** What a failure's message may and may not name. */
 export interface FailureScope {
@@ -84,6 +87,9 @@ function read(thrown: unknown, scope: FailureScope): Reading {
 function misreading(thrown: unknown): Reading | null {
   if (thrown instanceof BrokenOff)
     return { kind: 'connect', says: thrown.message, retryable: true };
+  if (thrown instanceof AnswerTooLarge) {
+    return { kind: 'too_large', says: thrown.message, retryable: false };
+  }
   if (thrown instanceof WrongServer || thrown instanceof UsageError) {
     return { kind: 'bad_request', says: thrown.message, retryable: false };
   }
@@ -109,22 +115,13 @@ function errorEvent(thrown: unknown): object | null {
   return isJsonObject(response) && isJsonObject(response.error) ? response.error : null;
 }
 
-/** An error event inside a stream: the packages add a status where they know the vendor's codes. */
+/** An error event inside a stream. */
 function streamError(error: object, scope: FailureScope): Reading {
   const says = messageIn(error) ?? JSON.stringify(error);
   const body = JSON.stringify(error);
-  const status = statusOf(error);
+  const status = statusOfEvent(error);
   if (status === undefined) return unknownError(says, body);
   return byStatus(status, says, body, { retryAfterMs: retryAfter({}, body, scope.now) });
-}
-
-function statusOf(error: object): number | undefined {
-  for (const key of ['statusCode', 'status', 'code']) {
-    const value: unknown = Reflect.get(error, key);
-    const status = typeof value === 'string' ? Number(value) : value;
-    if (typeof status === 'number' && status >= 400 && status < 600) return status;
-  }
-  return undefined;
 }
 
 function unknownError(says: string, body = says): Reading {
@@ -158,6 +155,7 @@ function byStatus(
     case 404:
       return { ...reading, kind: 'not_found', retryable: false };
     case 408:
+    case 409:
       return { ...reading, kind: 'server', retryable: true };
     case 413:
       return { ...reading, kind: 'context_overflow', retryable: false };
@@ -169,31 +167,11 @@ function byStatus(
       return { ...reading, kind: 'overloaded', retryable: true };
   }
   if (OVERFLOW.test(says)) return { ...reading, kind: 'context_overflow', retryable: false };
-  if (status >= 500) return { ...reading, kind: 'server', retryable: true };
+  if (status >= 500) {
+    const kind = /overloaded/i.test(says) ? 'overloaded' : 'server';
+    return { ...reading, kind, retryable: true };
+  }
   return { ...reading, kind: 'bad_request', retryable: false };
-}
-
-/** The wait that the server asks for, in milliseconds; Google puts it into the body. */
-export function retryAfter(
-  headers: Readonly<Record<string, string>>,
-  body: string,
-  now: number,
-): number | undefined {
-  const ms = wholeNumber(headers['retry-after-ms']);
-  if (ms !== undefined) return ms;
-  const after = headers['retry-after']?.trim();
-  const seconds = wholeNumber(after);
-  if (seconds !== undefined) return seconds * 1000;
-  // `Date.parse` takes numbers for years.
-  const date = after === undefined || !/[a-z]/i.test(after) ? Number.NaN : Date.parse(after);
-  if (!Number.isNaN(date)) return Math.max(date - now, 0);
-  const delay = wholeNumber(/"retryDelay"\s*:\s*"([\d.]+)s"/.exec(body)?.[1]);
-  return delay === undefined ? undefined : Math.ceil(delay * 1000);
-}
-
-function wholeNumber(text: string | undefined): number | undefined {
-  if (text === undefined || !/^\d+(\.\d+)?$/.test(text.trim())) return undefined;
-  return Number(text);
 }
 
 function rootCause(thrown: unknown): unknown {
@@ -207,6 +185,8 @@ function rootCause(thrown: unknown): unknown {
 
 /** Problems of the certificate chain: the same at every try. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/;
+/** What answers does not speak TLS, which no waiting changes. */
+const NO_TLS = /wrong[ _]version[ _]number|packet[ _]length[ _]too[ _]long|:http[ _]request/i;
 
 function connection(thrown: unknown, scope: FailureScope): Reading {
   const cause = rootCause(thrown);
@@ -227,6 +207,10 @@ function connection(thrown: unknown, scope: FailureScope): Reading {
   if (code !== undefined && CERTIFICATE.test(code)) {
     const hint = 'own certificates: set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE';
     return { kind: 'connect', says: `no trusted connection: ${says}; ${hint}`, retryable: false };
+  }
+  if (NO_TLS.test(`${code} ${said}`)) {
+    const hint = 'what answers there does not speak TLS: is its base URL one of http?';
+    return { kind: 'connect', says: `no connection: ${says}; ${hint}`, retryable: false };
   }
   return { kind: 'connect', says: `no connection: ${says}`, retryable: true };
 }

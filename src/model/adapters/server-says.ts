@@ -5,7 +5,14 @@ const MAX_MESSAGE = 500;
 
 /** What an error body says to a person, in one line; every vendor nests it differently. */
 export function serverSays(body: string): string {
-  return oneLine(messageIn(parsed(body)) ?? body);
+  return oneLine(messageIn(parsed(body)) ?? withoutMarkup(body));
+}
+
+/** A proxy's page: its title, or what can be read of it. */
+function withoutMarkup(body: string): string {
+  if (!/^\s*</.test(body)) return body;
+  const title = /<title[^>]*>([^<]{1,500})</i.exec(body)?.[1]?.trim() ?? '';
+  return title === '' ? body.replace(/<[^<>]*>/g, ' ') : title;
 }
 
 function parsed(body: string): unknown {

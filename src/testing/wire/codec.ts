@@ -61,6 +61,8 @@ export interface WireCodec {
   errorBody(status: number, message: string): JsonObject;
   /** The event with which the provider breaks off a stream when overloaded. */
   overloaded(): string;
+  /** The event with which it breaks off a stream for what would be that HTTP status. */
+  errorEvent(status: number, message: string): string;
   /** A sign of life without content. */
   readonly ping: string;
 }

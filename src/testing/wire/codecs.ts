@@ -12,7 +12,12 @@ import { sse, type WireCodec } from './codec.ts';
 import { googleError, googleFrames, googleOverloaded, googleWhole } from './google-answer.ts';
 import { googleBlocks, parseGoogle } from './google-request.ts';
 import { openaiError } from './openai-error.ts';
-import { responsesFrames, responsesOverloaded, responsesWhole } from './responses-answer.ts';
+import {
+  responsesErrorEvent,
+  responsesFrames,
+  responsesOverloaded,
+  responsesWhole,
+} from './responses-answer.ts';
 import { parseResponses, responsesBlocks } from './responses-request.ts';
 
 /** Where a protocol has no ping of its own, a comment: readers of events must skip it. */
@@ -28,6 +33,7 @@ export const CODECS: Readonly<Record<WireProtocol, WireCodec>> = {
     whole: anthropicWhole,
     errorBody: anthropicError,
     overloaded: anthropicOverloaded,
+    errorEvent: (status, message) => sse(anthropicError(status, message), 'error'),
     ping: sse({ type: 'ping' }, 'ping'),
   },
   responses: {
@@ -39,6 +45,7 @@ export const CODECS: Readonly<Record<WireProtocol, WireCodec>> = {
     whole: responsesWhole,
     errorBody: openaiError,
     overloaded: responsesOverloaded,
+    errorEvent: responsesErrorEvent,
     ping: COMMENT_PING,
   },
   chat: {
@@ -50,6 +57,7 @@ export const CODECS: Readonly<Record<WireProtocol, WireCodec>> = {
     whole: chatWhole,
     errorBody: openaiError,
     overloaded: chatOverloaded,
+    errorEvent: (status, message) => sse(openaiError(status, message)),
     ping: COMMENT_PING,
   },
   google: {
@@ -61,6 +69,7 @@ export const CODECS: Readonly<Record<WireProtocol, WireCodec>> = {
     whole: googleWhole,
     errorBody: googleError,
     overloaded: googleOverloaded,
+    errorEvent: (status, message) => sse(googleError(status, message)),
     ping: COMMENT_PING,
   },
 };

@@ -28,7 +28,7 @@ export function* responsesFrames(answer: PreparedAnswer, request: ParsedBody): G
     output.push(item);
   }
   const ended = endedResponse(answer, request, output);
-  const type = answer.stop === 'length' ? 'response.incomplete' : 'response.completed';
+  const type = incompleteReason(answer) !== null ? 'response.incomplete' : 'response.completed';
   yield { ...frame('close', { type, response: ended }), usage: true };
 }
 
@@ -121,13 +121,18 @@ function endedResponse(
   request: ParsedBody,
   output: readonly JsonObject[],
 ): JsonObject {
-  const incomplete = answer.stop === 'length';
+  const reason = incompleteReason(answer);
   return response(answer, request, {
-    status: incomplete ? 'incomplete' : 'completed',
-    incomplete_details: incomplete ? { reason: 'max_output_tokens' } : null,
+    status: reason === null ? 'completed' : 'incomplete',
+    incomplete_details: reason === null ? null : { reason },
     output,
     usage: responsesUsage(answer.usage),
   });
+}
+
+function incompleteReason({ stop }: PreparedAnswer): string | null {
+  if (stop === 'length') return 'max_output_tokens';
+  return stop === 'content_filter' ? 'content_filter' : null;
 }
 
 function response(answer: PreparedAnswer, request: ParsedBody, state: JsonObject): JsonObject {
@@ -160,17 +165,26 @@ function responsesUsage(usage: Usage): JsonObject {
 }
 
 /** It is told without knowing how much came before; readers must not rely on gapless numbers. */
-const OVERLOADED_SEQUENCE = 9999;
+const ERROR_SEQUENCE = 9999;
 
 export function responsesOverloaded(): string {
-  return sse(
-    {
-      type: 'error',
-      code: 'server_is_overloaded',
-      message: 'Our servers are currently overloaded. Please try again later.',
-      param: null,
-      sequence_number: OVERLOADED_SEQUENCE,
-    },
-    'error',
-  );
+  const message = 'Our servers are currently overloaded. Please try again later.';
+  return errorEvent('server_is_overloaded', message);
+}
+
+const ERROR_CODES: Readonly<Record<number, string>> = {
+  400: 'invalid_prompt',
+  401: 'invalid_api_key',
+  404: 'model_not_found',
+  429: 'rate_limit_exceeded',
+  503: 'server_is_overloaded',
+};
+
+export function responsesErrorEvent(status: number, message: string): string {
+  return errorEvent(ERROR_CODES[status] ?? 'server_error', message);
+}
+
+function errorEvent(code: string, message: string): string {
+  const event = { type: 'error', code, message, param: null, sequence_number: ERROR_SEQUENCE };
+  return sse(event, 'error');
 }

@@ -3,7 +3,7 @@ import { formatDuration, plural, truncate } from '../../../../base/text.ts';
 import { costText } from '../../../../api/cost-text.ts';
 import { totalUse, type Use } from '../../../../protocol/ledger.ts';
 import { openQuestions } from '../../../../protocol/inbox-state.ts';
-import type { ResultEnvelope } from '../../../../protocol/result.ts';
+import type { Receipt, ResultEnvelope } from '../../../../protocol/result.ts';
 import type { TaskState } from '../../../../protocol/state.ts';
 import { stderrNotice } from '../../stderr.ts';
 import { printAnswer, printText } from '../../../../sys/print.ts';
@@ -68,6 +68,7 @@ function factsOf(
     ['children', receipt.children.join(', ') || 'none'],
     ['shells', receipt.shells.map(shellLine).join('; ') || 'none'],
     ['refused', receipt.refusals.join('; ') || 'nothing'],
+    ...(receipt.faults.length === 0 ? [] : [['faults', faultsLine(receipt)] as const]),
     ['log', data.transcript ?? 'not kept'],
     ...(error === null ? [] : [['error', `${error.code}: ${error.message}`] as const]),
   ];
@@ -95,6 +96,10 @@ function tokensText({ usage }: Use): string {
 function useText(use: Use): string {
   const answers = plural(use.answers, 'answer');
   return `${tokensText(use)}, ${costText(use)} (estimated: ${answers} without usage)`;
+}
+
+function faultsLine({ faults }: Receipt): string {
+  return faults.map(({ fault, count }) => `${fault} × ${count}`).join(', ');
 }
 
 /** How far it has come: what it is doing, or how it ended and who ended it. */

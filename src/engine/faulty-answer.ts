@@ -1,0 +1,70 @@
+import { callAsText } from '../protocol/call-as-text.ts';
+import { goOnNotice } from '../protocol/faults.ts';
+import type { TaskState } from '../protocol/state.ts';
+import type { LimitHit } from '../protocol/stint.ts';
+import * as endings from './endings.ts';
+import type { Ending } from './endings.ts';
+
+/** Answers without text or call in a row before the task is given up. */
+const MOST_EMPTY_ANSWERS = 3;
+/** Answers in a row that are a call written as text. */
+const MOST_CALLS_AS_TEXT = 3;
+/** Answers in a row of which no call could run. */
+const MOST_FAULTY_CALLS = 8;
+/** Answers in a row that are cut off in their text; all but the last are gone on from. */
+const MOST_CUT_ANSWERS = 4;
+
+/** What follows a faulty answer: it is told to the model, once an answer, or the task ends. */
+export type AfterFault =
+  | { readonly kind: 'tell'; readonly id: string; readonly text: string }
+  | { readonly kind: 'limit'; readonly hit: LimitHit }
+  | { readonly kind: 'end'; readonly ending: Ending };
+
+type Answer = NonNullable<TaskState['answer']>;
+
+/**
+ * After an answer that is a call written as text: whatever else waits, its model is told first. Null: it
+ * is none, or is told already.
+ */
+export function afterCallAsText(state: TaskState, { text }: Answer): AfterFault | null {
+  const { callsAsText } = state.stint;
+  if (callsAsText === 0) return null;
+  if (callsAsText >= MOST_CALLS_AS_TEXT) {
+    const hit = { limit: 'calls_as_text', value: MOST_CALLS_AS_TEXT, used: callsAsText };
+    return { kind: 'limit', hit };
+  }
+  const id = `fault-${state.turns}`;
+  if (state.conversation.inputIds.has(id)) return null;
+  const tool = callAsText(text, state.spec.tools) ?? 'a tool';
+  const told = `You wrote a call of ${tool} as text, and text runs nothing. Call the tool itself, or give your final answer as text.`;
+  return { kind: 'tell', id, text: told };
+}
+
+/** After an answer that would be the last one, but is empty or was cut off. Null: it is whole. */
+export function afterUnfinished(state: TaskState, { reason, text }: Answer): AfterFault | null {
+  const { emptyAnswers, cutAnswers } = state.stint;
+  const id = `fault-${state.turns}`;
+  if (text.trim() === '') {
+    if (emptyAnswers >= MOST_EMPTY_ANSWERS) {
+      return { kind: 'end', ending: endings.gaveNothing(state, emptyAnswers) };
+    }
+    return { kind: 'tell', id, text: reason === 'length' ? NOTHING_WHOLE : NOTHING };
+  }
+  if (reason !== 'length') return null;
+  if (cutAnswers >= MOST_CUT_ANSWERS) {
+    return { kind: 'end', ending: endings.cutOff(text, cutAnswers) };
+  }
+  return { kind: 'tell', id: goOnNotice(state.turns), text: GO_ON };
+}
+
+const NOTHING = 'Your answer was empty. Go on with the task, or give your final answer as text.';
+const NOTHING_WHOLE =
+  'Your answer reached your output limit before any text or call of it was whole, so nothing of it arrived. Send less at once: a long text in several calls, one part each.';
+const GO_ON =
+  'Your answer was cut off at your output limit. Go on with it exactly where it stopped: no introduction, nothing said again.';
+
+/** The limit on answers of which no call could run, where it is reached. */
+export function faultyCallsHit({ stint: { faultyCalls } }: TaskState): LimitHit | null {
+  if (faultyCalls < MOST_FAULTY_CALLS) return null;
+  return { limit: 'faulty_calls', value: MOST_FAULTY_CALLS, used: faultyCalls };
+}
