@@ -4,6 +4,8 @@ import { NOTHING } from '../protocol/model.ts';
 import { drawNonce } from '../protocol/outside-text.ts';
 import type { TaskState } from '../protocol/state.ts';
 import { isBegunBy } from '../protocol/stint.ts';
+import { claimsNote } from '../protocol/claims-note.ts';
+import { childReceipt } from './claims/task-facts.ts';
 import type { EngineDeps } from './deps.ts';
 import { staleReadsNote } from './file-stamps.ts';
 import { noticeItem } from './notice-text.ts';
@@ -55,6 +57,7 @@ export function recordEnd(parent: Pick<TaskRun, 'journal'> & Above, child: TaskS
     work: child.stint.work,
     below: tasksBelow(child),
     ...(Object.keys(delegations).length === 0 ? {} : { delegations }),
+    receipt: childReceipt(child),
   };
   const most = Math.max(0, Math.min(RESULT_IN_NOTICE, RESULTS_TOGETHER - untold(parent.state)));
   recordWithNotice(parent, ended, known.background ? endNotice(parent.state, child, most) : null);
@@ -143,6 +146,7 @@ function endNotice(parent: TaskState, child: TaskState, most: number): TaskInput
     ...(error === null ? [] : [`${error.code}: ${error.message}.`]),
     ...(whole === '' ? ['It gave no text.'] : []),
     ...(shown === '' ? [] : [`Result: ${shown}`]),
+    ...(child.stint.claims.length === 0 ? [] : [claimsNote(child.stint.claims)]),
     ...(stale === '' ? [] : [stale]),
     ...(shown.length < whole.length ? [`[Cut. The whole: TaskOutput(task_id: "${spec.id}")]`] : []),
   ];

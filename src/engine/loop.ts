@@ -2,9 +2,11 @@ import { errorInfo } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { runningShells } from '../protocol/belongings.ts';
 import type { LimitHit } from '../protocol/stint.ts';
+import type { ClaimFlag } from '../protocol/result.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import { closeOpenCalls, runCalls } from './calls.ts';
 import { closeOpenChildren, deliverEnd } from './delivery.ts';
+import { taskClaims } from './claims/task-claims.ts';
 import type { EngineDeps } from './deps.ts';
 import * as endings from './endings.ts';
 import type { Ending } from './endings.ts';
@@ -46,7 +48,9 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
     if (ending.end.status === 'stopped') ending = cutShort(run);
     closeOpenCalls(run, run.signal.aborted ? orderOf(run.signal).because : 'the task ended');
     closeOpenChildren(deps, run);
-    run.journal.record({ type: 'task.ended', ...ending });
+    const checked = claimsIn(deps, run, ending);
+    const claims = checked instanceof Promise ? await checked : checked;
+    run.journal.record({ type: 'task.ended', ...ending, ...(claims.length > 0 && { claims }) });
     await run.journal.sync();
   } catch (thrown) {
     // The log can't take the end (a full disk): the task reads as interrupted and can be resumed.
@@ -55,6 +59,20 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
   } finally {
     deliverEnd(deps, run);
     run.close();
+  }
+}
+
+/** A fault in the check is told, and takes nobody's answer away. */
+function claimsIn(deps: EngineDeps, run: TaskRun, { result }: Ending) {
+  const failed = (thrown: unknown): readonly ClaimFlag[] => {
+    deps.onFault(run.spec.id, thrown);
+    return [];
+  };
+  try {
+    const claims = taskClaims(run.state, result);
+    return claims instanceof Promise ? claims.catch(failed) : claims;
+  } catch (thrown) {
+    return failed(thrown);
   }
 }
 

@@ -1,5 +1,6 @@
 import { modelName, type ModelPart, type ModelRequest, type Usage } from '../protocol/model.ts';
 import type { BegunTurn } from './begin-turn.ts';
+import { prepareClaimCheck } from './claims/task-claims.ts';
 import type { EngineDeps } from './deps.ts';
 import { leftWhileHeld } from './fallback.ts';
 import { Streamed } from './streamed.ts';
@@ -42,6 +43,7 @@ export async function oneAnswer(
         break;
       case 'accepted':
         run.journal.record({ type: 'turn.accepted', turn });
+        if (run.parent !== null || turn > 1) prepareClaimCheck();
         // Loaded while the answer streams in; asked for again when it has ended.
         void deps.models.facts(request.model);
         break;

@@ -14,6 +14,7 @@ import type {
 import type { TaskState } from '../protocol/state.ts';
 import { openQuestions } from '../protocol/inbox-state.ts';
 import type { Question } from '../protocol/question.ts';
+import { claimsNote } from '../protocol/claims-note.ts';
 import { cutAtParagraph } from './cut.ts';
 import { questionJson } from './question-json.ts';
 
@@ -98,7 +99,7 @@ export function parentText(state: TaskState, offset: number): string {
   }
   if (state.denials.length > 0) parts.push(denialsLine(state.denials));
   for (const warning of state.warnings) parts.push(`[Note: ${warning}]`);
-  parts.push(factsLine(state));
+  parts.push(claimsNote(state.stint.claims), factsLine(state));
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
@@ -129,10 +130,14 @@ function receiptOf(state: TaskState): Receipt {
     commands: state.commands,
     shells: [...state.shells].map(([id, shell]) => shellRun(state, id, shell)),
     children: [...state.children.keys()],
+    childReceipts: Object.fromEntries(
+      [...state.children].flatMap(([id, { receipt }]) => (receipt === null ? [] : [[id, receipt]])),
+    ),
     refusals: state.refusals,
     models: state.models,
     faults: [...state.faults].map(([fault, count]) => ({ fault, count })),
     endedBecause: state.end?.because ?? 'it has not ended',
+    claims: state.stint.claims,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { TaskEvent } from './event.ts';
-import type { EndStatus, ShellEnd } from './result.ts';
+import type { ChildReceipt, EndStatus, ShellEnd } from './result.ts';
 
 /** A child, as its parent's log tells of it. */
 export interface ChildState {
@@ -13,6 +13,8 @@ export interface ChildState {
   below: readonly string[];
   /** That made it, or resumed it last. Absent: a person did, or it is of a log from before. */
   readonly delegation?: string;
+  /** What it and all below it did, as far as its last end told; null: that is not known. */
+  receipt: ChildReceipt | null;
 }
 
 /** A background shell of a task. */
@@ -44,9 +46,9 @@ export function applyToBelongings(belongings: Belongings, event: TaskEvent): voi
     case 'child.created':
     case 'child.resumed': {
       const { child, callId, background, delegation } = event;
-      const below = children.get(child)?.below ?? [];
+      const { below = [], receipt = null } = children.get(child) ?? {};
       const made = delegation === undefined ? {} : { delegation };
-      children.set(child, { callId, background, status: null, below, ...made });
+      children.set(child, { callId, background, status: null, below, receipt, ...made });
       openChildren.add(child);
       return;
     }
@@ -60,6 +62,7 @@ export function applyToBelongings(belongings: Belongings, event: TaskEvent): voi
       if (child === undefined) return;
       child.status = event.status;
       child.below = event.below;
+      child.receipt = event.receipt ?? null;
       openChildren.delete(event.child);
       return;
     }

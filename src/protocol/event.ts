@@ -12,7 +12,7 @@ import type {
 } from './model.ts';
 import type { Decision, PermissionRule, Rights } from './permission.ts';
 import type { Answer, AnsweredBy, GrantScope, Question } from './question.ts';
-import type { EndStatus, ShellEnd } from './result.ts';
+import type { ChildReceipt, ClaimFlag, EndStatus, ShellEnd } from './result.ts';
 import type { TaskLimits, TaskSpec } from './task.ts';
 import type { CallFacts, FileChange, TodoItem } from './tool.ts';
 
@@ -262,6 +262,8 @@ export type EventBody =
       readonly below: readonly string[];
       /** Rounds of delegations by it and all below it, of those that one above it has made, too. */
       readonly delegations?: Readonly<Record<string, number>>;
+      /** Absent in logs from before it was kept, and for a child that is lost. */
+      readonly receipt?: ChildReceipt;
     }
   /** A background shell runs. That it was about to be started, the intent of its call says. */
   | {
@@ -298,6 +300,8 @@ export type EventBody =
       readonly end: EndReason;
       /** The final answer, or what there is of one. */
       readonly result: string;
+      /** What it claims and the task's receipt does not bear out. Absent: nothing. */
+      readonly claims?: readonly ClaimFlag[];
     };
 
 /** One line of a task's log: the durable truth. */

@@ -34,7 +34,27 @@ export interface ShellRun {
   readonly exitCode: number | null;
 }
 
+/** Something that an answer says was done, and that the receipt does not bear out. */
+export interface ClaimFlag {
+  /** A file changed; a command run; tests, a build, a linter or a type check run or passed; work done. */
+  readonly kind: 'file' | 'command' | 'check' | 'done';
+  /** The sentence of the answer, cut: the answerer's words. */
+  readonly claim: string;
+  /** What the receipt has against it. */
+  readonly why: string;
+}
+
 export type EnvelopeStatus = 'success' | 'partial' | 'error';
+
+/** What a child and all below it did, as its parent's log keeps it: of bounded size. */
+export interface ChildReceipt {
+  /** The last ones, those of one task in the order in which they ended. */
+  readonly commands: readonly CommandRun[];
+  /** How many more there were, or may have been. */
+  readonly commandsLeftOut: number;
+  /** Names of the tools that ran. */
+  readonly tools: readonly string[];
+}
 
 /** What really happened in a task, counted by Muster and not by the model. */
 export interface Receipt {
@@ -44,12 +64,16 @@ export interface Receipt {
   /** What was started in the background. */
   readonly shells: readonly ShellRun[];
   readonly children: readonly string[];
+  /** What each of them did, with all below it; of one that has not ended, or of an older log: nothing. */
+  readonly childReceipts: Readonly<Record<string, ChildReceipt>>;
   /** Calls that were refused, as `Tool: reason`. */
   readonly refusals: readonly string[];
   readonly models: readonly string[];
   /** What went wrong with the model or its provider, and was tried again or told to the model. */
   readonly faults: readonly { readonly fault: Fault; readonly count: number }[];
   readonly endedBecause: string;
+  /** What the answer claims and this does not bear out (docs/receipts.md). */
+  readonly claims: readonly ClaimFlag[];
 }
 
 /** A question for programs: what `muster tasks answer --json` lists, too. */

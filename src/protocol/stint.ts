@@ -13,6 +13,7 @@ import {
   type ResolvedModel,
   type Work,
 } from './model.ts';
+import type { ClaimFlag } from './result.ts';
 
 /** A limit that was hit: for the event, the error and whoever reads them. */
 export interface LimitHit {
@@ -69,6 +70,8 @@ export interface Stint {
   workedMs: number;
   /** When the present owner set to work. */
   since: number;
+  /** What the answer that ended it claims and its receipt does not bear out. */
+  claims: readonly ClaimFlag[];
 }
 
 export function startStint(
@@ -96,6 +99,7 @@ export function startStint(
     denials: 0,
     workedMs: 0,
     since: at.ts,
+    claims: [],
   };
 }
 
@@ -111,6 +115,9 @@ export function applyToStint(stint: Stint, event: TaskEvent, before: number): vo
       // The time in which nobody worked on it does not count.
       stint.workedMs += Math.max(0, before - stint.since);
       stint.since = event.ts;
+      return;
+    case 'task.ended':
+      stint.claims = event.claims ?? [];
       return;
     case 'turn.started':
       stint.lastTurn ||= event.toolChoice === 'none';

@@ -195,7 +195,13 @@ describe('the beginning of several ids', () => {
   async function find(word: string, ids: readonly string[]) {
     const run = testEngine(play({})).start('main');
     await run.ended;
-    const child = { callId: 'call', background: true, status: 'completed', below: [] } as const;
+    const child = {
+      callId: 'call',
+      background: true,
+      status: 'completed',
+      below: [],
+      receipt: null,
+    } as const;
     for (const id of ids) run.state.children.set(id, { ...child });
     const found = findReachable(run, running, { field: 'to', word });
     return found instanceof MusterError ? found.toInfo() : found;

@@ -147,7 +147,13 @@ describe('TaskList', () => {
   it('shows at most 100 lines, and says how many are left out', async () => {
     const many = (test: TestEngine) => {
       const run = test.engine.task(test.events[0]?.task ?? '');
-      const child = { callId: 'none', background: true, status: 'completed', below: [] } as const;
+      const child = {
+        callId: 'none',
+        background: true,
+        status: 'completed',
+        below: [],
+        receipt: null,
+      } as const;
       for (let n = 0; n < 130; n += 1)
         run?.state.children.set(`many${1_000_000 + n}`, { ...child });
       return calls(call('Bash', {}));

@@ -6,6 +6,7 @@ import { exitCode, SIGNAL_EXIT_CODES, type EndingSignal } from './exit-code.ts';
 import { LiveLines } from './live-lines.ts';
 import { createOutput } from './output.ts';
 import { questionLines } from './question-lines.ts';
+import { claimsNote } from '../../protocol/claims-note.ts';
 import { TreeUse } from './tree-use.ts';
 import type { OutputFormat } from '../../protocol/output-format.ts';
 
@@ -56,6 +57,8 @@ export async function runHeadless(
       const { code, message } = envelope.error;
       printError(`muster: ${envelope.data.status}: ${code}: ${message}\n`);
     }
+    const note = claimsNote(envelope.data.receipt.claims);
+    if (note !== '' && format === 'text') printError(`muster: ${note.slice(1, -1)}\n`);
     if (envelope.data.status === 'parked') tellQuestions(run, dataDir);
     if (watched && format === 'text') printError(`${lastLine(envelope, used)}\n`);
     return signals.code() ?? exitCode(envelope);

@@ -1,0 +1,142 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkClaims } from '../../../src/engine/claims/check-claims.ts';
+import type { ClaimFacts } from '../../../src/engine/claims/facts.ts';
+
+const NOTHING_DONE: ClaimFacts = {
+  prompt: 'Fix the bug',
+  cwd: '/ws',
+  read: [],
+  changed: [],
+  runs: [[]],
+  tools: new Set(['Read']),
+  hasGaps: false,
+};
+
+function ran(command: string, exitCode: number | null = 0): Partial<ClaimFacts> {
+  return { runs: [[{ command, exitCode }]], tools: new Set(['Bash']) };
+}
+
+it('says what is claimed, and what the receipt has against it', () => {
+  const answer = 'Wrote a.txt, all tests pass. I ran `npm run lint`.';
+  expect(checkClaims(answer, NOTHING_DONE)).toEqual([
+    { kind: 'file', claim: 'Wrote a.txt, all tests pass.', why: '"a.txt" was not changed by it' },
+    { kind: 'check', claim: 'Wrote a.txt, all tests pass.', why: 'no test was run' },
+    { kind: 'command', claim: 'I ran `npm run lint`.', why: '"npm run lint" was not run' },
+  ]);
+});
+
+it('a “done” where no tool was used, and work was asked for', () => {
+  const facts = {
+    ...NOTHING_DONE,
+    prompt: 'Rename the module foo in the repo',
+    tools: new Set<string>(),
+  };
+  const claim = 'Done! The module has been renamed.';
+  expect(checkClaims(claim, facts)).toEqual([
+    { kind: 'done', claim: 'Done!', why: 'no tool was used' },
+  ]);
+  expect(checkClaims(claim, { ...facts, prompt: 'Explain the module' })).toEqual([]);
+  expect(checkClaims(claim, { ...facts, tools: new Set(['Read']) })).toEqual([]);
+  expect(checkClaims('I could not rename it. Done.', facts)).toEqual([]);
+});
+
+describe('is believed where the receipt leaves doubt', () => {
+  it.each<readonly [string, string, Partial<ClaimFacts>]>([
+    ['a tool of an MCP server', 'Created a.txt.', { tools: new Set(['mcp__fs__write']) }],
+    ['a gap', 'Created a.txt, tests pass.', { hasGaps: true }],
+    ['a script', 'Created a.txt.', ran('node gen.mjs')],
+    ['a redirection', 'Created a.txt.', ran('echo x > a.txt')],
+    ['a substitution', 'Created a.txt.', ran('echo $(make-it)')],
+    ['a glob', 'Deleted a.txt.', ran('rm *.txt')],
+    ['a pipe behind the tests', 'All tests pass.', ran('npm test | tail -5', 1)],
+    ['more behind the tests', 'All tests pass.', ran('npm test; ls nothing', 2)],
+    ['a signal', 'All tests pass.', ran('npm test', null)],
+    ['a target that is not known', 'All tests pass.', ran('make')],
+  ])('%s', (_, answer, facts) => {
+    expect(checkClaims(answer, { ...NOTHING_DONE, ...facts })).toEqual([]);
+  });
+});
+
+describe('is not believed', () => {
+  it.each<readonly [string, string, Partial<ClaimFacts>]>([
+    ['a file beside the one a command wrote', 'Created a.txt.', ran('echo x > b.txt')],
+    ['a file where tests alone ran', 'Updated src/a.ts.', ran('npm test')],
+    ['tests that failed', 'All tests pass.', ran('cd web && npm test', 1)],
+    ['tests behind a step that failed', 'All tests pass.', ran('npm run build && npm test', 2)],
+    ['tests where the build ran', 'All tests pass.', ran('npm run build')],
+    ['a file where it was only read', 'Updated src/a.ts.', ran('cat src/a.ts')],
+    ['a command of another name', 'I ran `terraform plan`.', ran('git status')],
+  ])('%s', (_, answer, facts) => {
+    expect(checkClaims(answer, { ...NOTHING_DONE, ...facts })).toHaveLength(1);
+  });
+});
+
+it('quotes, code and what is planned are no claims', () => {
+  const answer = [
+    '```',
+    'Created a.txt, all tests pass',
+    '```',
+    '> Created a.txt',
+    '- [ ] Created a.txt',
+    '"All tests pass" is what the log says.',
+    'Next I will create a.txt. Should I create b.txt?',
+    '## Next steps',
+    '- Created a.txt',
+  ].join('\n');
+  expect(checkClaims(answer, NOTHING_DONE)).toEqual([]);
+});
+
+it('any text is looked through, and nothing is thrown', () => {
+  const word = fc.constantFrom(
+    ...'I wrote created `a.txt` a.ts tests pass all the and , . | - # ``` > ( ) ‹f0› has been in to'.split(
+      ' ',
+    ),
+    '\n',
+    '\n\n',
+    '    ',
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string({ unit: 'binary' }),
+        fc.array(word).map((words) => words.join(' ')),
+      ),
+      fc.string({ unit: 'grapheme' }),
+      (answer, line) => {
+        const facts = { ...NOTHING_DONE, prompt: line, runs: [[{ command: line, exitCode: 1 }]] };
+        for (const { claim, why } of checkClaims(answer, facts)) {
+          expect(claim).not.toContain('\n');
+          expect(why).not.toBe('');
+        }
+      },
+    ),
+  );
+});
+
+/** Texts that a pattern which backtracks would be at for hours. */
+const LONG = 1_000_000;
+it.each([
+  ['letters', 'a'],
+  ['blanks', ' '],
+  ['full stops', '.'],
+  ['files', '`a.ts` and '],
+  ['verbs', 'created '],
+  ['brackets', '(('],
+  ['code', '`'],
+  ['tests', 'all tests '],
+  ['table', '| a '],
+  ['items', '- created a.ts\n'],
+  ['adverbs', 'has been then also '],
+  ['quotes', '"'],
+  ['commands', 'ran `npm test` and '],
+  ['hyphens', 'a-'],
+])('a megabyte of %s is no more than its start and end', (_, piece) => {
+  const text = piece.repeat(LONG / piece.length);
+  const looked = checkClaims(text, {
+    ...NOTHING_DONE,
+    prompt: text,
+    runs: [[{ command: text, exitCode: 0 }]],
+  });
+  expect(looked.length).toBeLessThanOrEqual(20);
+});
