@@ -252,5 +252,6 @@ it('the example definitions run once they are copied', async () => {
   expect(tools['deepresearch']).toEqual(expect.arrayContaining(['Read', 'Grep', 'Task']));
   expect(tools['deepresearch']).not.toContain('Write');
   expect(tools['code']).toEqual(expect.arrayContaining(['Read', 'Write', 'Edit', 'Bash']));
-  expect(specs.map(({ rights }) => rights.mode)).toEqual(['default', 'plan', 'default']);
+  const modes = Object.fromEntries(specs.map((spec) => [spec.agent.name, spec.rights.mode]));
+  expect(modes).toEqual({ main: 'default', deepresearch: 'plan', code: 'default' });
 });
