@@ -27,7 +27,7 @@ export async function askUntilAnswered(
   for (let attempt = 1; ; attempt += 1) {
     const startedAt = deps.clock.monotonic();
     run.tree.requestSent();
-    const answer = await oneAnswer(deps, run, { turn, request });
+    const answer = await oneAnswer(deps, run, { turn, request }, spending);
     const cost = await answerCost(deps, request, answer);
     if (answer.type === 'finished') {
       spending.answered(cost);
@@ -61,6 +61,10 @@ export async function askUntilAnswered(
     if (run.signal.aborted) {
       journal.record({ type: 'turn.failed', turn, failure, ...used });
       return { kind: 'stopped' };
+    }
+    if (answer.hit !== undefined) {
+      journal.record({ type: 'turn.failed', turn, failure, ...used });
+      return { kind: 'limit', hit: answer.hit };
     }
     if (!decision.retry || isLeft) {
       const { retries: most } = deps.settings;

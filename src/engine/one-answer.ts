@@ -1,25 +1,32 @@
 import { modelName, type ModelPart, type ModelRequest, type Usage } from '../protocol/model.ts';
+import type { LimitHit } from '../protocol/stint.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import { prepareClaimCheck } from './claims/task-claims.ts';
 import type { EngineDeps } from './deps.ts';
 import { leftWhileHeld } from './fallback.ts';
+import { limitMessage } from './limits.ts';
+import type { Spending } from './spending.ts';
 import { Streamed } from './streamed.ts';
 import type { TaskRun } from './task-run.ts';
 
 type LastPart = Extract<ModelPart, { type: 'finished' | 'failed' }>;
 
-/** The end of an answer; `estimated`: what it has used, where the provider did not say. */
-export type Answer = LastPart & { readonly estimated?: Usage };
+/**
+ * The end of an answer; `estimated`: what it has used, where the provider did not say; `hit`: the cap
+ * that left no room for it by the time that it could be asked for.
+ */
+export type Answer = LastPart & { readonly estimated?: Usage; readonly hit?: LimitHit };
 
 /**
  * Sends the request once, and reads what comes to its end. Never rejects. While a rate limit holds it
- * back the task has no slot, and takes one again before the request goes out; held back for long, it
- * fails where a fallback model would go on.
+ * back the task has no slot and holds nothing of the budget, and takes both again before the request
+ * goes out; held back for long, it fails where a fallback model would go on.
  */
 export async function oneAnswer(
   deps: EngineDeps,
   run: TaskRun,
   { turn, request }: BegunTurn,
+  spending: Spending,
 ): Promise<Answer> {
   const task = run.spec.id;
   const streamed = new Streamed();
@@ -35,12 +42,15 @@ export async function oneAnswer(
           run.journal.record({ type: 'turn.held', turn, because, untilMs });
         }
         isHoldTold = true;
+        spending.release();
         run.giveSlot();
         break;
       }
-      case 'admitted':
-        if (!(await hasSlot(run))) return stopped(request);
+      case 'admitted': {
+        const prevented = await whyNotSent(run, request, spending);
+        if (prevented !== null) return prevented;
         break;
+      }
       case 'accepted':
         run.journal.record({ type: 'turn.accepted', turn });
         if (run.parent !== null || turn > 1) prepareClaimCheck();
@@ -80,17 +90,23 @@ function withEstimate(part: LastPart, streamed: Streamed, request: ModelRequest)
   return estimated === null ? part : { ...part, estimated };
 }
 
-async function hasSlot(run: TaskRun): Promise<boolean> {
+/** Before a request that was held back goes out; null: it may. */
+async function whyNotSent(
+  run: TaskRun,
+  { model }: ModelRequest,
+  spending: Spending,
+): Promise<Answer | null> {
   try {
+    const hit = await spending.reserve();
+    if (hit !== null) return { ...unsent(limitMessage(hit)), hit };
     await run.takeSlot();
-    return true;
+    return null;
   } catch {
-    // It rejects only when the task is stopped, which the caller tells by the signal.
-    return false;
+    // Both reject only when the task is stopped, which the caller tells by the signal.
+    return unsent(`${modelName(model)}: stopped before the request was sent`);
   }
 }
 
-function stopped({ model }: BegunTurn['request']): Answer {
-  const message = `${modelName(model)}: stopped before the request was sent`;
-  return { type: 'failed', failure: { kind: 'cancelled', message, retryable: false } };
+function unsent(message: string) {
+  return { type: 'failed', failure: { kind: 'cancelled', message, retryable: false } } as const;
 }

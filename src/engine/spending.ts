@@ -37,10 +37,12 @@ export class Spending {
 
   /**
    * Before a try: the cap that leaves no room for it; null: it is held back. Without the task's slot
-   * while it waits: who has reserved may need one before it can settle. Rejects when the task is stopped.
+   * while it waits: who has reserved may need one before it can settle. What it holds already it gives
+   * back first. Rejects when the task is stopped.
    */
   async reserve(): Promise<LimitHit | null> {
     const { run } = this;
+    this.release();
     const reserved = await run.budget.reserve(this.most, run.signal, () => run.giveSlot());
     if (!reserved.ok) return reserved.hit;
     this.held = reserved.reservation;

@@ -62,6 +62,61 @@ describe('a task whose request is held', () => {
     ]);
   });
 
+  it('holds nothing back of a budget meanwhile: the others go on, and it ends where they left nothing', async () => {
+    const { isHeld, letGo, wrapModel } = holding('first');
+    const test = testEngine(
+      play({
+        main: TWO,
+        first: [() => ({ text: 'never said' })],
+        second: [
+          () => {
+            letGo();
+            return { text: 'meanwhile' };
+          },
+        ],
+      }),
+      { settings: { treeTurns: 2 }, wrapModel },
+    );
+    const run = test.start('main');
+    await isHeld;
+    await run.ended;
+    const ends = eventsOfType(test, 'task.ended').map(({ end, result }) => ({
+      status: end.status,
+      because: end.because,
+      result,
+    }));
+    const because = 'the limit tree_turns = 2 is reached (2 used)';
+    expect(ends).toEqual([
+      { status: 'completed', because: 'the model ended its answer', result: 'meanwhile' },
+      { status: 'partial', because, result: '' },
+      { status: 'partial', because, result: '' },
+    ]);
+    expect(test.model.requests.map(promptOf).filter((prompt) => prompt.includes('first'))).toEqual(
+      [],
+    );
+    expect(eventsOfType(test, 'turn.failed').map(({ failure }) => failure)).toEqual([
+      { kind: 'cancelled', message: because, retryable: false },
+    ]);
+  });
+
+  it('that is let go twice before it goes out leaves nothing held back', async () => {
+    const wrapModel = (model: ModelPort): ModelPort => ({
+      async *stream(request, signal) {
+        yield { type: 'held', ...WAIT };
+        yield { type: 'admitted' };
+        yield { type: 'admitted' };
+        yield* model.stream(request, signal);
+      },
+    });
+    const test = testEngine([calls(call('Bash', { ms: 1 })), { text: 'done' }], {
+      settings: { treeTurns: 2 },
+      wrapModel,
+    });
+    const run = test.start('main');
+    await run.ended;
+    expect(run.state.result).toBe('done');
+  });
+
   it('shows what it waits for, and a stop is heard', async () => {
     const { isHeld, wrapModel } = holding('main');
     const test = testEngine([{ text: 'never said' }], { wrapModel });
