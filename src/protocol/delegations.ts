@@ -1,4 +1,5 @@
 import type { TaskEvent } from './event.ts';
+import { counted } from './model.ts';
 import type { LimitHit } from './stint.ts';
 import type { FileChange } from './tool.ts';
 
@@ -48,7 +49,7 @@ export function applyToDelegations(
     case 'child.ended':
       if (event.changed.some((change) => isNews(change, filesChanged))) beginAnew(delegations);
       for (const [key, rounds] of Object.entries(event.delegations ?? {})) {
-        delegations.below.set(key, (delegations.below.get(key) ?? 0) + rounds);
+        delegations.below.set(key, (delegations.below.get(key) ?? 0) + counted(rounds));
       }
       return;
     case 'call.ended':

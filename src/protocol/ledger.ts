@@ -1,5 +1,5 @@
 import type { TaskEvent } from './event.ts';
-import { addUsage, NO_USAGE, type Usage } from './model.ts';
+import { addUsage, counted, countedUsage, NO_USAGE, type Usage } from './model.ts';
 
 /** What answers have used together. */
 export interface Use {
@@ -89,29 +89,21 @@ export function knownCost({ costUsd, unpriced }: Pick<Use, 'costUsd' | 'unpriced
 function use(usage: Usage, costUsd: number | null, pricedBy: readonly string[]): Use {
   return {
     answers: 1,
-    usage: {
-      input: count(usage.input),
-      output: count(usage.output),
-      cacheRead: count(usage.cacheRead),
-      cacheWrite: count(usage.cacheWrite),
-      reasoning: count(usage.reasoning),
-    },
-    costUsd: count(costUsd ?? 0),
+    usage: countedUsage(usage),
+    costUsd: counted(costUsd),
     unpriced: costUsd === null ? 1 : 0,
     pricedBy,
   };
-}
-
-/** A log that was brought here may say anything. */
-function count(value: number): number {
-  return Number.isFinite(value) && value >= 0 ? value : 0;
 }
 
 export function isNothing({ input, output, cacheRead, cacheWrite }: Usage): boolean {
   return input + output + cacheRead + cacheWrite === 0;
 }
 
-/** `YYYY-MM-DD`. */
+/** The last moment whose year has four digits. */
+const LAST_MS = Date.UTC(9999, 11, 31);
+
+/** `YYYY-MM-DD`, of whatever a log gives for a time. */
 export function utcDay(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
+  return new Date(Math.min(counted(ms), LAST_MS)).toISOString().slice(0, 10);
 }

@@ -4,6 +4,8 @@ import type { TaskEvent, Used } from './event.ts';
 import {
   addAmounts,
   addWork,
+  counted,
+  countedUsage,
   modelName,
   NO_WORK,
   NOTHING,
@@ -11,6 +13,7 @@ import {
   type Amount,
   type ModelFailure,
   type ResolvedModel,
+  type Usage,
   type Work,
 } from './model.ts';
 import type { ClaimFlag } from './result.ts';
@@ -142,9 +145,9 @@ export function applyToStint(stint: Stint, event: TaskEvent, before: number): vo
       stint.work = addWork(stint.work, { turns: 0, toolBytes: byteLength(event.text) });
       return;
     case 'child.ended':
-      stint.spent = addAmounts(stint.spent, event.spent);
+      stint.spent = addAmounts(stint.spent, countedAmount(event.spent));
       // Not in logs from before it was counted.
-      stint.work = addWork(stint.work, event.work ?? NO_WORK);
+      stint.work = addWork(stint.work, countedWork(event.work ?? NO_WORK));
       return;
     case 'question.answered':
       if (event.by === 'user' && event.answer.kind !== 'text') {
@@ -180,8 +183,20 @@ export function changeModel(
 
 /** What is only estimated counts too: it is charged all the same. */
 function spend(stint: Stint, { usage, costUsd, estimated }: Used): void {
-  stint.spent = addAmounts(stint.spent, { tokens: paidTokens(usage), costUsd: costUsd ?? 0 });
+  stint.spent = addAmounts(stint.spent, charged(usage, costUsd));
   if (estimated === undefined) return;
-  const tokens = paidTokens(estimated.usage);
-  stint.spent = addAmounts(stint.spent, { tokens, costUsd: estimated.costUsd ?? 0 });
+  stint.spent = addAmounts(stint.spent, charged(estimated.usage, estimated.costUsd));
+}
+
+function charged(usage: Usage, costUsd: number | null | undefined): Amount {
+  return { tokens: paidTokens(countedUsage(usage)), costUsd: counted(costUsd) };
+}
+
+/** Less than nothing would lift a budget. */
+function countedAmount({ tokens, costUsd }: Amount): Amount {
+  return { tokens: counted(tokens), costUsd: counted(costUsd) };
+}
+
+function countedWork({ turns, toolBytes }: Work): Work {
+  return { turns: counted(turns), toolBytes: counted(toolBytes) };
 }

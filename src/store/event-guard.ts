@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import { LOG_VERSION, type EventType, type TaskEvent } from '../protocol/event.ts';
+import { NO_USAGE } from '../protocol/model.ts';
 
 /** Complete by type: a new event type does not compile until it stands here. */
 const EVENT_TYPES: Readonly<Record<EventType, true>> = {
@@ -96,6 +97,9 @@ export function upgradeEvent(value: unknown): unknown {
         : value;
     case 'child.created':
       return { background: false, ...value };
+    case 'turn.retried':
+    case 'turn.failed':
+      return { usage: NO_USAGE, ...value };
     case 'child.ended':
       return { spent: { tokens: 0, costUsd: 0 }, below: [], ...value };
     case 'task.ended':
@@ -181,6 +185,22 @@ function isRule(value: unknown): boolean {
   );
 }
 
+/** Its numbers are looked at by whoever adds them up. */
+function isUsed({ usage, model, estimated }: JsonObject): boolean {
+  if (!isJsonObject(usage)) return false;
+  if (model !== undefined && typeof model !== 'string') return false;
+  return estimated === undefined || (isJsonObject(estimated) && isJsonObject(estimated['usage']));
+}
+
+function isChildEnd({ changed, spent, below, work, delegations }: JsonObject): boolean {
+  return (
+    Array.isArray(changed) &&
+    Array.isArray(below) &&
+    isJsonObject(spent) &&
+    [work, delegations].every((each) => each === undefined || isJsonObject(each))
+  );
+}
+
 function isHold({ because, untilMs }: JsonObject): boolean {
   return typeof because === 'string' && (untilMs === null || typeof untilMs === 'number');
 }
@@ -194,7 +214,9 @@ export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   const { type } = value;
   if (typeof type !== 'string' || !isEventType(type)) return false;
   if (type === 'task.created') return isSpec(value['spec'], task);
-  if (type === 'turn.ended') return isJsonObject(value['usage']) && isJsonObject(value['message']);
+  if (type === 'turn.ended') return isUsed(value) && isJsonObject(value['message']);
+  if (type === 'turn.retried' || type === 'turn.failed') return isUsed(value);
+  if (type === 'child.ended') return isChildEnd(value);
   if (type === 'turn.held') return isHold(value);
   if (type === 'task.held') return typeof value['because'] === 'string';
   if (type === 'task.ended') return isJsonObject(value['end']);

@@ -113,6 +113,14 @@ it('takes no nonsense out of a log', () => {
   ]);
 });
 
+it.each([
+  [-1, '1970-01-01'],
+  [1e300, '9999-12-31'],
+  [Number.NaN, '1970-01-01'],
+])('a log that gives %d for a time hides no others', (ts, day) => {
+  expect(ledgerOf([ts, ended()])).toEqual([{ ...ENTRY, day }]);
+});
+
 it('stands in the index as short rows, and comes back from them', () => {
   const ledger = [ENTRY, { ...ENTRY, isEstimated: true, pricedBy: [] }];
   expect(fromRows(JSON.parse(JSON.stringify(toRows(ledger))))).toEqual(ledger);

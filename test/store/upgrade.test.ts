@@ -23,6 +23,11 @@ describe('events of older versions', () => {
       { end: { status: 'completed', by: null } },
     ],
     [
+      'of an answer of version 1 that broke nobody said what it used',
+      { ...stamp(1), type: 'turn.failed', turn: 1, failure: {} },
+      { usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 } },
+    ],
+    [
       'commands of version 2 had no network',
       { ...stamp(2), type: 'terms.changed', rights: rightsOfOld, limits: {}, model: {} },
       { rights: { ...rightsOfOld, network: false } },
@@ -45,4 +50,23 @@ it('a task that was logged before tasks could refuse questions asks as it did', 
   const silent = { ...made.spec.rights, refusesQuestions: true };
   const changed = { ...stamp(2), type: 'terms.changed', rights: silent, limits: {}, model: {} };
   expect(upgradeEvent(changed)).toEqual(changed);
+});
+
+const USED = { usage: {}, model: 'a/b', estimated: { usage: {}, costUsd: null } };
+const CHILD_END = { child: 'c', changed: [], below: [], spent: {}, work: {}, delegations: {} };
+
+it.each([
+  ['turn.ended', { ...USED, message: {} }],
+  ['turn.retried', USED],
+  ['turn.failed', { usage: {} }],
+  ['child.ended', CHILD_END],
+])('%s is taken as it was written, and not without what is added up of it', (type, body) => {
+  const event = { ...stamp(4), type, ...body };
+  expect(isTaskEvent(event, 'task00000001')).toBe(true);
+  for (const field of Object.keys(body)) {
+    const broken = { ...event, [field]: 'x' };
+    const isLookedAt = field !== 'child' && field !== 'model';
+    if (isLookedAt) expect(isTaskEvent(broken, 'task00000001')).toBe(false);
+  }
+  expect(isTaskEvent({ ...event, model: 5 }, 'task00000001')).toBe(type === 'child.ended');
 });

@@ -6,7 +6,7 @@ import type {
 } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { AssistantPart, Message, ProviderMeta } from '../../protocol/message.ts';
-import type { FinishReason, ModelPart, Usage } from '../../protocol/model.ts';
+import { counted, type FinishReason, type ModelPart, type Usage } from '../../protocol/model.ts';
 import { byteLength } from '../../base/text.ts';
 import { AnswerTooLarge, type AnswerCaps } from './answer-caps.ts';
 import { finishedPart, type CallBlock, type TextBlock } from './answer-parts.ts';
@@ -24,6 +24,9 @@ type Taken =
 
 /** What a block takes beside its text, roughly: many empty ones are kept, too. */
 const BLOCK_BYTES = 64;
+
+/** What a server may call itself: its name stands in every log, table and result. */
+const MODEL_ID = /^[^\s\p{C}][^\p{C}]{0,255}$/u;
 
 export const BROKE_OFF = 'the answer broke off before its end';
 const NOTHING: Taken = { type: 'nothing' };
@@ -76,7 +79,7 @@ export class Answer {
       case 'tool-call':
         return this.endCall(part);
       case 'response-metadata':
-        this.servedBy = part.modelId ?? this.servedBy;
+        if (part.modelId !== undefined && MODEL_ID.test(part.modelId)) this.servedBy = part.modelId;
         return PING;
       case 'finish':
         return this.finish(part.finishReason, part.usage);
@@ -280,7 +283,7 @@ function isMissing({ inputTokens, outputTokens }: LanguageModelV4Usage): boolean
   return inputTokens.total === undefined && outputTokens.total === undefined;
 }
 
-/** A server says what it likes, and what is less than nothing would lift a budget. */
+/** A server says what it likes: less than nothing would lift a budget, and sums have to stay finite. */
 function count(tokens: number | undefined): number {
-  return tokens !== undefined && Number.isFinite(tokens) ? Math.max(tokens, 0) : 0;
+  return Math.min(counted(tokens), Number.MAX_SAFE_INTEGER);
 }
