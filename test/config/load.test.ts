@@ -144,6 +144,25 @@ describe('a project', () => {
     ]);
   });
 
+  it.each([
+    ['max_tokens', 900_000, 1_100_000],
+    ['max_cost_usd', 1, 0],
+    ['max_tool_bytes', 1000, 0],
+    ['max_turns', 5, null],
+    ['task_wall_seconds', 60, 3600],
+    ['max_tasks', 10, 1000],
+  ])('may narrow task_tool.%s, and not widen it', async (name, less, more) => {
+    const read = async (user: number | null, project: number) => {
+      const section = (value: number | null) =>
+        value === null ? '' : `[task_tool]\n${name} = ${value}\n`;
+      const place = makePlace({ user: section(user), project: section(project) });
+      const { settings, notices } = await loadConfig(place.inputs({ trust: TRUST_ALL }));
+      return [settings.get(`task_tool.${name}`)?.value, notices.length];
+    };
+    expect(await read(more, less)).toEqual([less, 0]);
+    expect(await read(less, more ?? less + 1)).toEqual([less, 1]);
+  });
+
   it('has its file in the nearest directory up to the root of its repository', async () => {
     const place = makePlace({ project: '[provider]\nretries = 1\n' });
     const deep = join(place.cwd, 'packages', 'a', 'src');

@@ -48,10 +48,15 @@ export const SECTIONS = {
       ...seconds,
       meaning: 'after so long a foreground wait goes on in the background',
     }),
-    task_wall_seconds: decimalKey(1800, { ...seconds, meaning: 'wall time of one delegated task' }),
+    task_wall_seconds: decimalKey(1800, {
+      ...seconds,
+      project: 'narrow',
+      meaning: 'wall time of one delegated task',
+    }),
     max_tokens: wholeKey(1_000_000, {
       min: 1,
       max: MOST_TOKENS,
+      project: 'narrow',
       meaning: 'paid tokens of one delegated task',
     }),
     max_cost_usd: decimalKey(0, {
@@ -67,7 +72,12 @@ export const SECTIONS = {
       meaning: 'bytes of all tool results of one delegated task; 0: no limit',
     }),
     max_turns: unset(
-      wholeKey(1, { min: 1, max: 100_000, meaning: 'turns of one delegated task, at most' }),
+      wholeKey(1, {
+        min: 1,
+        max: 100_000,
+        project: 'narrow',
+        meaning: 'turns of one delegated task, at most',
+      }),
       'by definition',
     ),
     result_max_tokens: wholeKey(2000, {
@@ -80,7 +90,12 @@ export const SECTIONS = {
       max: 100_000,
       meaning: 'tasks of one tree at work at a time; the rest queue',
     }),
-    max_tasks: wholeKey(500, { min: 1, max: 1_000_000, meaning: 'delegated tasks of one tree' }),
+    max_tasks: wholeKey(500, {
+      min: 1,
+      max: 1_000_000,
+      project: 'narrow',
+      meaning: 'delegated tasks of one tree',
+    }),
     enable_verbose_logging: booleanKey(false, { meaning: "log the subagents' actions in full" }),
     allow_model_override: booleanKey(true, {
       meaning: "let a Task call name another model than the definition's",

@@ -80,8 +80,9 @@ function catalogueRefusal(model: string | null): string {
   return `a project cannot say what a model costs or how much it may answer; [${key}] is ${OWN_CONFIGURATION}`;
 }
 
-/** How much a value allows: a mode by its place on the ladder, a budget by its size, 0 being none. */
+/** How much a value allows: a mode by its place on the ladder, a budget by its size, 0 and null being none. */
 function width(value: unknown): number {
+  if (value === null) return Number.POSITIVE_INFINITY;
   if (typeof value === 'number') return value === 0 ? Number.POSITIVE_INFINITY : value;
   return PERMISSION_MODES.findIndex((candidate) => candidate === value);
 }
