@@ -1,4 +1,5 @@
 import { callActivity, heldActivity, type Activity } from './activity.ts';
+import { applyToAnswers, noAnswers, type Answers } from './answers.ts';
 import { unreachable } from '../base/errors.ts';
 import { applyToBelongings, noBelongings, type Belongings } from './belongings.ts';
 import { addChanges, addFacts, type CallRecord } from './call-record.ts';
@@ -8,16 +9,14 @@ import type { EndReason, TaskEvent } from './event.ts';
 import type { Fault } from './fault.ts';
 import { applyToFaults } from './faults.ts';
 import { applyToInbox, emptyInbox, isParked, type InboxState } from './inbox-state.ts';
-import { addToLedger, knownCost, totalUse, type Ledger } from './ledger.ts';
-import { messageText, toolCalls } from './message.ts';
-import { modelName, NO_USAGE, type FinishReason, type Usage } from './model.ts';
+import { toolCalls } from './message.ts';
 import type { TaskStatus } from './result.ts';
 import { applyToStint, changeModel, startStint, type Stint } from './stint.ts';
 import type { TaskSpec } from './task.ts';
 import type { TodoItem } from './tool.ts';
 
 /** A task as its log tells it: the one state that the engine and every view share. */
-export interface TaskState extends Belongings, InboxState, CallRecord {
+export interface TaskState extends Answers, Belongings, InboxState, CallRecord {
   /** As it was made, with the terms that hold now. */
   spec: TaskSpec;
   status: TaskStatus;
@@ -25,25 +24,6 @@ export interface TaskState extends Belongings, InboxState, CallRecord {
   readonly conversation: Conversation;
   readonly delegations: Delegations;
   stint: Stint;
-  /** A request that was begun and has no outcome: after a crash it is sent again as it was. */
-  openTurn: {
-    readonly turn: number;
-    readonly toolChoice: 'auto' | 'none';
-    /** Whether an answer to it has begun. */
-    readonly accepted: boolean;
-  } | null;
-  /**
-   * How the newest answer ended, and its text, with that of those before it that were cut off and that
-   * it goes on from; null once a request went out after it.
-   */
-  answer: { readonly reason: FinishReason; readonly text: string } | null;
-  /** Answers that ended. */
-  turns: number;
-  /** The provider's own, of all answers. What is only estimated stands in the ledger alone. */
-  usage: Usage;
-  /** Of that; null once an answer came for which no price is known. */
-  costUsd: number | null;
-  ledger: Ledger;
   /** Calls that ran, by canonical tool name. */
   readonly toolCounts: Map<string, number>;
   /** Names of the calls under way, by call id. */
@@ -53,14 +33,10 @@ export interface TaskState extends Belongings, InboxState, CallRecord {
   readonly refusals: string[];
   /** How often what went wrong with its model, in the order in which it first did. */
   readonly faults: Map<Fault, number>;
-  /** All that answered, the one that did so last at the end. */
-  readonly models: string[];
   readonly warnings: string[];
   /** Tasks outside its own tree below it that it may see and reach. */
   readonly handed: Set<string>;
   todos: readonly TodoItem[];
-  /** The text of the newest answer that had any. */
-  lastText: string;
   end: EndReason | null;
   result: string;
   readonly createdAt: number;
@@ -88,12 +64,7 @@ export function initialState(first: TaskEvent): TaskState {
       by: first.spec.parent,
       callId: first.spec.parentCall,
     }),
-    openTurn: null,
-    answer: null,
-    turns: 0,
-    usage: NO_USAGE,
-    costUsd: 0,
-    ledger: [],
+    ...noAnswers(),
     toolCounts: new Map(),
     runningCalls: new Map(),
     unknownCalls: new Map(),
@@ -107,12 +78,10 @@ export function initialState(first: TaskEvent): TaskState {
     variables: new Map(),
     refusals: [],
     faults: new Map(),
-    models: [],
     warnings: [],
     handed: new Set(first.spec.handed),
     skills: new Set(first.spec.skills),
     todos: [],
-    lastText: '',
     end: null,
     result: '',
     createdAt: first.ts,
@@ -138,7 +107,9 @@ export function foldEvents(events: Iterable<TaskEvent>): TaskState {
 }
 
 export function applyEvent(state: TaskState, event: TaskEvent): void {
-  const textBefore = state.stint.cutText;
+  const { spec, stint } = state;
+  // Before the stint, which takes up what this answer cuts off.
+  applyToAnswers(state, event, { spec, cutText: stint.cutText });
   applyToStint(state.stint, event, state.updatedAt);
   applyToConversation(state.conversation, event);
   applyToFaults(state, event);
@@ -181,8 +152,6 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.startedAt ??= event.ts;
       return;
     case 'turn.started':
-      state.openTurn = { turn: event.turn, toolChoice: event.toolChoice, accepted: false };
-      state.answer = null;
       state.activity = { kind: 'connecting' };
       return;
     case 'turn.held':
@@ -190,20 +159,16 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.activity = heldActivity(event);
       return;
     case 'turn.accepted':
-      if (state.openTurn !== null) state.openTurn = { ...state.openTurn, accepted: true };
       state.activity = { kind: 'streaming' };
       return;
     case 'turn.retried':
-      if (state.openTurn !== null) state.openTurn = { ...state.openTurn, accepted: false };
-      addUsed(state, event);
       state.activity = { kind: 'waiting_to_retry', because: event.failure.message };
       return;
     case 'turn.ended':
-      applyAnswer(state, event, textBefore);
+      if (toolCalls(event.message).length === 0) showWaiting(state);
+      else state.activity = { kind: 'idle' };
       return;
     case 'turn.failed':
-      state.openTurn = null;
-      addUsed(state, event);
       state.activity = { kind: 'idle' };
       return;
     case 'call.started':
@@ -266,45 +231,10 @@ function takeOver(state: TaskState): void {
 function resume(state: TaskState, event: Extract<TaskEvent, { type: 'task.resumed' }>): void {
   const { by, callId, ts } = event;
   state.stint = startStint(state.stint.number + 1, { ts, turns: state.turns, by, callId });
-  // That was the end of the stint before, and must not be that of this one.
-  if (state.answer?.reason === 'content_filter') state.answer = null;
   state.status = 'queued';
   state.end = null;
   state.result = '';
   state.endedAt = null;
-}
-
-/** `textBefore`: of the cut answers that it goes on from. */
-function applyAnswer(
-  state: TaskState,
-  event: Extract<TaskEvent, { type: 'turn.ended' }>,
-  textBefore: string,
-): void {
-  state.openTurn = null;
-  state.turns = event.turn;
-  addModel(state.models, event.model);
-  addUsed(state, event);
-  const text = `${textBefore}${messageText(event.message)}`;
-  if (text.trim() !== '') state.lastText = text;
-  state.answer = { reason: event.reason, text };
-  state.activity = { kind: 'idle' };
-  if (toolCalls(event.message).length === 0) showWaiting(state);
-}
-
-function addModel(models: string[], name: string): void {
-  const at = models.indexOf(name);
-  if (at !== -1) models.splice(at, 1);
-  models.push(name);
-}
-
-function addUsed(
-  state: TaskState,
-  event: Extract<TaskEvent, { type: 'turn.ended' | 'turn.retried' | 'turn.failed' }>,
-): void {
-  state.ledger = addToLedger(state.ledger, event, modelName(state.spec.model));
-  const reported = totalUse(state.ledger, { isEstimated: false });
-  state.usage = reported.usage;
-  state.costUsd = knownCost(reported);
 }
 
 function showWaiting(state: TaskState): void {

@@ -1,0 +1,108 @@
+import type { TaskEvent } from './event.ts';
+import { addToLedger, knownCost, totalUse, type Ledger } from './ledger.ts';
+import { messageText } from './message.ts';
+import { modelName, NO_USAGE, type FinishReason, type Usage } from './model.ts';
+import type { TaskSpec } from './task.ts';
+
+/** What the models of a task have answered, and used for it. */
+export interface Answers {
+  /** A request that was begun and has no outcome: after a crash it is sent again as it was. */
+  openTurn: {
+    readonly turn: number;
+    readonly toolChoice: 'auto' | 'none';
+    /** Whether an answer to it has begun. */
+    readonly accepted: boolean;
+  } | null;
+  /**
+   * How the newest answer ended, and its text, with that of those before it that were cut off and that
+   * it goes on from; null once a request went out after it.
+   */
+  answer: { readonly reason: FinishReason; readonly text: string } | null;
+  /** Answers that ended. */
+  turns: number;
+  /** The provider's own, of all answers. What is only estimated stands in the ledger alone. */
+  usage: Usage;
+  /** Of that; null once an answer came for which no price is known. */
+  costUsd: number | null;
+  ledger: Ledger;
+  /** All that answered, the one that did so last at the end. */
+  readonly models: string[];
+  /** The text of the newest answer that had any. */
+  lastText: string;
+}
+
+export function noAnswers(): Answers {
+  return {
+    openTurn: null,
+    answer: null,
+    turns: 0,
+    usage: NO_USAGE,
+    costUsd: 0,
+    ledger: [],
+    models: [],
+    lastText: '',
+  };
+}
+
+/** What else the state says of the task, before the event. */
+interface Surroundings {
+  readonly spec: Pick<TaskSpec, 'model'>;
+  /** Of the cut answers that the newest one goes on from. */
+  readonly cutText: string;
+}
+
+export function applyToAnswers(
+  answers: Answers,
+  event: TaskEvent,
+  { spec, cutText }: Surroundings,
+): void {
+  switch (event.type) {
+    case 'task.resumed':
+      // That was the end of the stint before, and must not be that of this one.
+      if (answers.answer?.reason === 'content_filter') answers.answer = null;
+      return;
+    case 'turn.started':
+      answers.openTurn = { turn: event.turn, toolChoice: event.toolChoice, accepted: false };
+      answers.answer = null;
+      return;
+    case 'turn.accepted':
+      setAccepted(answers, true);
+      return;
+    case 'turn.retried':
+      setAccepted(answers, false);
+      addUsed(answers, event, spec);
+      return;
+    case 'turn.failed':
+      answers.openTurn = null;
+      addUsed(answers, event, spec);
+      return;
+    case 'turn.ended': {
+      answers.openTurn = null;
+      answers.turns = event.turn;
+      addModel(answers.models, event.model);
+      addUsed(answers, event, spec);
+      const text = `${cutText}${messageText(event.message)}`;
+      if (text.trim() !== '') answers.lastText = text;
+      answers.answer = { reason: event.reason, text };
+      return;
+    }
+    default:
+  }
+}
+
+function setAccepted(answers: Answers, accepted: boolean): void {
+  if (answers.openTurn !== null) answers.openTurn = { ...answers.openTurn, accepted };
+}
+
+function addModel(models: string[], name: string): void {
+  const at = models.indexOf(name);
+  if (at !== -1) models.splice(at, 1);
+  models.push(name);
+}
+
+function addUsed(answers: Answers, event: TaskEvent, { model }: Pick<TaskSpec, 'model'>): void {
+  answers.ledger = addToLedger(answers.ledger, event, modelName(model));
+  const reported = totalUse(answers.ledger, { isEstimated: false });
+  answers.usage = reported.usage;
+  answers.costUsd = knownCost(reported);
+}
