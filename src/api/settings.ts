@@ -1,6 +1,6 @@
 import type { EngineSettings } from '../engine/deps.ts';
 import type { ConnectLimits } from '../model/connect.ts';
-import type { FallbackList, ModelSettings, ProviderSettings } from '../model/providers.ts';
+import type { FallbackList, ModelSettings, ProviderSettings } from '../model/model-settings.ts';
 import type { Config } from './config/config.ts';
 import type { LoadedConfig } from './config/load.ts';
 

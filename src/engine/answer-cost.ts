@@ -1,5 +1,5 @@
 import { costUsd, priceSource } from '../model/cost.ts';
-import type { EstimatedUse } from '../protocol/event.ts';
+import type { EstimatedUse } from '../protocol/used.ts';
 import { isNothing } from '../protocol/ledger.ts';
 import { modelName, NO_USAGE, type ModelRequest, type Usage } from '../protocol/model.ts';
 import type { EngineDeps } from './deps.ts';

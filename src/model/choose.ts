@@ -2,7 +2,8 @@ import { MusterError } from '../base/errors.ts';
 import { TIER_ALIASES, TIERS, type ResolvedModel, type Tier } from '../protocol/model.ts';
 import { autoTier, type AutoAgent } from './auto.ts';
 import { VENDORS } from './defaults.ts';
-import { isVendor, vendorOfId, type ConfiguredProvider, type ModelSettings } from './providers.ts';
+import type { ModelSettings } from './model-settings.ts';
+import { isVendor, vendorOfId, type ConfiguredProvider } from './providers.ts';
 
 /** What models can be chosen from: found once, then everything here is pure. */
 export interface ModelSetup {

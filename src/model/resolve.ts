@@ -10,7 +10,8 @@ import {
   type ModelUser,
 } from './choose.ts';
 import { idFromDisplayName, isDisplayName, splitModelWish, type KnownId } from './display-name.ts';
-import { vendorOfId, type ModelSettings } from './providers.ts';
+import type { ModelSettings } from './model-settings.ts';
+import { vendorOfId } from './providers.ts';
 
 /**
  * The model of the main agent: flag, then `[models] default`, then the balanced tier; `offline`

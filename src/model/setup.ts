@@ -1,7 +1,8 @@
 import type { Environment } from '../sys/env.ts';
 import type { HttpFetch } from '../sys/http-types.ts';
 import { discoverLocal, withModels } from './local.ts';
-import { discoverProviders, type ConfiguredProvider, type ModelSettings } from './providers.ts';
+import type { ModelSettings } from './model-settings.ts';
+import { discoverProviders, type ConfiguredProvider } from './providers.ts';
 import { OFFLINE, type ModelSetup } from './choose.ts';
 
 /**

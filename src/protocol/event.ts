@@ -7,7 +7,6 @@ import type {
   FinishReason,
   ModelFailure,
   ResolvedModel,
-  Usage,
   Work,
 } from './model.ts';
 import type { Decision, PermissionRule, Rights } from './permission.ts';
@@ -15,6 +14,7 @@ import type { Answer, AnsweredBy, GrantScope, Question } from './question.ts';
 import type { ChildReceipt, ClaimFlag, EndStatus, ShellEnd } from './result.ts';
 import type { TaskLimits, TaskSpec } from './task.ts';
 import type { CallFacts, FileChange, TodoItem } from './tool.ts';
+import type { Used } from './used.ts';
 
 /**
  * The version of the log format that this code writes. Older ones replay; newer ones are refused.
@@ -68,25 +68,6 @@ export interface EndReason {
 
 export const NOTICE_LEVELS = ['info', 'warning', 'error'] as const;
 export type NoticeLevel = (typeof NOTICE_LEVELS)[number];
-
-/** What an answer that ended without the provider's usage has used, as far as can be told from outside. */
-export interface EstimatedUse {
-  readonly usage: Usage;
-  readonly costUsd: number | null;
-}
-
-/** What an answer has used; the optional fields are not in older logs, nor where nothing was used. */
-export interface Used {
-  /** The provider's own; nothing where it gave none. */
-  readonly usage: Usage;
-  /** `provider/id` of the one that answered. */
-  readonly model?: string;
-  /** Null: no price is known. */
-  readonly costUsd?: number | null;
-  /** Where the price is from. */
-  readonly pricedBy?: string;
-  readonly estimated?: EstimatedUse;
-}
 
 export type EventBody =
   | { readonly type: 'task.created'; readonly spec: TaskSpec }
@@ -307,15 +288,3 @@ export type EventBody =
 /** One line of a task's log: the durable truth. */
 export type TaskEvent = EventStamp & EventBody;
 export type EventType = EventBody['type'];
-
-/** What is shown and forgotten: may be dropped, is never written. */
-export type TaskSignal =
-  | { readonly type: 'text_delta'; readonly task: string; readonly text: string }
-  | { readonly type: 'reasoning_delta'; readonly task: string; readonly text: string }
-  | { readonly type: 'tool_call_started'; readonly task: string; readonly name: string }
-  | {
-      readonly type: 'progress';
-      readonly task: string;
-      readonly callId: string;
-      readonly line: string;
-    };

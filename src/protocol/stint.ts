@@ -1,6 +1,7 @@
 import { byteLength } from '../base/text.ts';
 import { messageText, toolCalls } from './message.ts';
-import type { TaskEvent, Used } from './event.ts';
+import type { TaskEvent } from './event.ts';
+import type { Used } from './used.ts';
 import {
   addAmounts,
   addWork,

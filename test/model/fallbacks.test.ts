@@ -3,7 +3,8 @@ import { UsageError } from '../../src/base/errors.ts';
 import { createChooser } from '../../src/model/chooser.ts';
 import type { ModelSetup } from '../../src/model/choose.ts';
 import { fallbacksFor, resolveFallbacks } from '../../src/model/fallbacks.ts';
-import { discoverProviders, type FallbackList } from '../../src/model/providers.ts';
+import type { FallbackList } from '../../src/model/model-settings.ts';
+import { discoverProviders } from '../../src/model/providers.ts';
 import { modelName, type Tier } from '../../src/protocol/model.ts';
 
 const ENVIRONMENT = { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o' };

@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
 import { isPrivateHost, ollamaUrl, parseBaseUrl, versioned } from '../../src/model/endpoints.ts';
-import {
-  discoverProviders,
-  type ModelSettings,
-  type ProviderSettings,
-} from '../../src/model/providers.ts';
+import type { ModelSettings, ProviderSettings } from '../../src/model/model-settings.ts';
+import { discoverProviders } from '../../src/model/providers.ts';
 import type { Environment } from '../../src/sys/env.ts';
 
 function discover(env: Environment, providers: Record<string, ProviderSettings> = {}) {

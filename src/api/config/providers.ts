@@ -1,4 +1,4 @@
-import { PROVIDER_KINDS, type ProviderSettings } from '../../model/providers.ts';
+import { PROVIDER_KINDS, type ProviderSettings } from '../../model/model-settings.ts';
 import type { ConfigProblem, ValueSource } from './source.ts';
 import { nearestFirst } from '../../base/near-names.ts';
 import { oneLine, quoted } from './quote.ts';

@@ -1,0 +1,44 @@
+import type { Tier } from '../protocol/model.ts';
+import type { ModelOverrides } from './overrides.ts';
+
+export const PROVIDER_KINDS = [
+  'anthropic',
+  'openai',
+  'openai-responses',
+  'google',
+  'openai-compatible',
+  'ollama',
+] as const;
+export type ProviderKind = (typeof PROVIDER_KINDS)[number];
+
+/** `[models.providers.NAME]`. */
+export interface ProviderSettings {
+  readonly baseUrl?: string;
+  /** Name of the environment variable that holds the key. */
+  readonly apiKeyEnv?: string;
+  readonly kind?: ProviderKind;
+}
+
+/** Models that are tried in turn where another one fails. */
+export interface FallbackList {
+  /** The key or flag that names them. */
+  readonly where: string;
+  /** Whose models they stand in for; null: any. */
+  readonly tier: Tier | null;
+  readonly models: readonly string[];
+}
+
+/** `[models]` of the configuration, and the flag. */
+export interface ModelSettings {
+  /** `--model`. */
+  readonly flag?: string;
+  readonly default?: string;
+  readonly fast?: string;
+  readonly balanced?: string;
+  readonly powerful?: string;
+  /** `[models.catalogue."PROVIDER/MODEL"]`. Absent: none. */
+  readonly catalogue?: ModelOverrides;
+  /** Absent: none. */
+  readonly fallbacks?: readonly FallbackList[];
+  readonly providers: Readonly<Record<string, ProviderSettings>>;
+}

@@ -1,0 +1,11 @@
+/** What is shown and forgotten: may be dropped, is never written. */
+export type TaskSignal =
+  | { readonly type: 'text_delta'; readonly task: string; readonly text: string }
+  | { readonly type: 'reasoning_delta'; readonly task: string; readonly text: string }
+  | { readonly type: 'tool_call_started'; readonly task: string; readonly name: string }
+  | {
+      readonly type: 'progress';
+      readonly task: string;
+      readonly callId: string;
+      readonly line: string;
+    };
