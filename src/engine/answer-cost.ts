@@ -2,8 +2,8 @@ import { costUsd, priceSource } from '../model/cost.ts';
 import type { EstimatedUse } from '../protocol/used.ts';
 import { isNothing } from '../protocol/ledger.ts';
 import { modelName, NO_USAGE, type ModelRequest, type Usage } from '../protocol/model.ts';
+import type { Answer } from './answer.ts';
 import type { EngineDeps } from './deps.ts';
-import type { Answer } from './one-answer.ts';
 
 /** What an answer has used, as its event says it. */
 export interface AnswerCost {

@@ -1,5 +1,5 @@
-import { modelName, type ModelPart, type ModelRequest, type Usage } from '../protocol/model.ts';
-import type { LimitHit } from '../protocol/stint.ts';
+import { modelName, type ModelRequest } from '../protocol/model.ts';
+import type { Answer, LastPart } from './answer.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import { prepareClaimCheck } from './claims/task-claims.ts';
 import type { EngineDeps } from './deps.ts';
@@ -8,14 +8,6 @@ import { limitMessage } from './limits.ts';
 import type { Spending } from './spending.ts';
 import { Streamed } from './streamed.ts';
 import type { TaskRun } from './task-run.ts';
-
-type LastPart = Extract<ModelPart, { type: 'finished' | 'failed' }>;
-
-/**
- * The end of an answer; `estimated`: what it has used, where the provider did not say; `hit`: the cap
- * that left no room for it by the time that it could be asked for.
- */
-export type Answer = LastPart & { readonly estimated?: Usage; readonly hit?: LimitHit };
 
 /**
  * Sends the request once, and reads what comes to its end. Never rejects. While a rate limit holds it
