@@ -72,7 +72,9 @@ export interface Stint {
   denials: number;
   /** Milliseconds at work under owners that are gone. */
   workedMs: number;
-  /** When the present owner set to work. */
+  /** When the present owner set it to work; null: not yet. */
+  workingSince: number | null;
+  /** When the present owner took it. */
   since: number;
   /** What the answer that ended it claims and its receipt does not bear out. */
   claims: readonly ClaimFlag[];
@@ -102,6 +104,7 @@ export function startStint(
     cutText: '',
     denials: 0,
     workedMs: 0,
+    workingSince: null,
     since: at.ts,
     claims: [],
   };
@@ -116,9 +119,13 @@ export function isBegunBy(stint: Stint, caller: string, callId: string): boolean
 export function applyToStint(stint: Stint, event: TaskEvent, before: number): void {
   switch (event.type) {
     case 'task.claimed':
-      // The time in which nobody worked on it does not count.
-      stint.workedMs += Math.max(0, before - stint.since);
+      // The time in which it queued, or nobody had it, does not count.
+      if (stint.workingSince !== null) stint.workedMs += Math.max(0, before - stint.workingSince);
+      stint.workingSince = null;
       stint.since = event.ts;
+      return;
+    case 'task.started':
+      stint.workingSince ??= event.ts;
       return;
     case 'task.ended':
       stint.claims = event.claims ?? [];

@@ -42,3 +42,19 @@ it('no log lifts a budget: less than nothing counts as nothing', () => {
     work: { turns: 0, toolBytes: 0 },
   });
 });
+
+it('counts the time at work under owners that are gone, and none in which it queued or nobody had it', () => {
+  const stint = startStint(0, { ts: 0, turns: 0, by: null, callId: null });
+  const at = (ts: number, before: number, body: EventBody) =>
+    applyToStint(stint, { v: 4, seq: 1, ts, task: 't', epoch: 1, ...body }, before);
+  const claimed = { type: 'task.claimed', pid: 1, host: 'h' } as const;
+  at(0, 0, claimed);
+  // Queued for an hour, and then its process died.
+  at(3_600_000, 3_600_000, claimed);
+  expect(stint.workedMs).toBe(0);
+  at(3_700_000, 3_600_000, { type: 'task.started' });
+  at(3_800_000, 3_705_000, claimed);
+  expect(stint.workedMs).toBe(5_000);
+  at(9_000_000, 3_800_000, claimed);
+  expect(stint.workedMs).toBe(5_000);
+});
