@@ -175,7 +175,8 @@ function parseIndex(bytes: Buffer): IndexContents {
 function parseSummary(line: string): TaskSummary | undefined {
   const value = parseJsonLine(line);
   if (!isJsonObject(value)) return undefined;
-  const { v, ledger: rows, ...summary } = value;
+  // What has ended asks nothing and waits for nothing.
+  const { v, ledger: rows, heldBy: _held, questions: _asked, ...summary } = value;
   if (v !== INDEX_VERSION || !isSummary(summary)) return undefined;
   if (rows === undefined) return summary;
   const ledger = fromRows(rows);

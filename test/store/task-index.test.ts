@@ -102,6 +102,16 @@ it('damaged lines cost only a look into their logs', async () => {
   expect(store.list()).toHaveLength(6);
 });
 
+it('believes no line of what only a task at work has: a hold, or questions', () => {
+  const dataDir = tempDir();
+  const store = openStore({ dataDir, durability: 'fast' });
+  endTask(store, idOf(1));
+  const [listed] = store.list();
+  const line = { v: 1, ...listed, ledger: [], heldBy: 5, questions: 'none' };
+  writeFileSync(join(dataDir, 'index.jsonl'), `${JSON.stringify(line)}\n`);
+  expect(store.list()).toEqual([listed]);
+});
+
 it('does not show tasks whose log is gone', () => {
   const dataDir = tempDir();
   const store = openStore({ dataDir, durability: 'fast' });
