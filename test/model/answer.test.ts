@@ -56,3 +56,15 @@ it.each([
 ])('of the names %j that a server gives itself it takes %j', (names, servedBy) => {
   expect(finished({}, names).servedBy).toBe(servedBy);
 });
+
+it.each<[Said, true | undefined]>([
+  [{}, true],
+  // Of servers that can't count: no request costs nothing at all, and a cap would never act.
+  [{ input: 0, output: 0 }, true],
+  [{ output: 0 }, true],
+  [{ input: -5 }, true],
+  [{ input: 3, output: 0 }, undefined],
+  [{ input: 0, output: 3 }, undefined],
+])('of a server that says %j the usage is missing: %j', (said, missing) => {
+  expect(finished(said).usageMissing).toBe(missing);
+});

@@ -279,8 +279,9 @@ function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage {
   };
 }
 
+/** Also where it says that nothing was used, as servers do that can't count: a cap would never act. */
 function isMissing({ inputTokens, outputTokens }: LanguageModelV4Usage): boolean {
-  return inputTokens.total === undefined && outputTokens.total === undefined;
+  return count(inputTokens.total) + count(outputTokens.total) === 0;
 }
 
 /** A server says what it likes: less than nothing would lift a budget, and sums have to stay finite. */
