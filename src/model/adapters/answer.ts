@@ -142,6 +142,7 @@ export class Answer {
       id,
       name,
       raw: '',
+      isWhole: false,
       isRenamed: this.ids.has(streamId),
       meta: mergeMeta(undefined, metadata),
     };
@@ -167,6 +168,7 @@ export class Answer {
       // What came in pieces before is counted already.
       this.keep(Math.max(0, byteLength(part.input) - byteLength(call.raw)));
       call.raw = part.input;
+      call.isWhole = true;
       call.meta = mergeMeta(call.meta, part.providerMetadata);
       // A second call under the same id is another call.
       this.calls.delete(part.toolCallId);
