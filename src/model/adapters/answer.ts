@@ -18,6 +18,8 @@ type Finished = Extract<ModelPart, { type: 'finished' }>;
 type Taken =
   | { readonly type: 'part'; readonly part: ModelPart }
   | { readonly type: 'nothing' }
+  /** More of a call's arguments. */
+  | { readonly type: 'arguments' }
   | { readonly type: 'end'; readonly finished: Finished }
   /** `usage`: what it has used all the same, where the server said so. */
   | { readonly type: 'error'; readonly error: unknown; readonly usage?: Usage };
@@ -27,6 +29,7 @@ const BLOCK_BYTES = 64;
 
 export const BROKE_OFF = 'the answer broke off before its end';
 const NOTHING: Taken = { type: 'nothing' };
+const ARGUMENTS: Taken = { type: 'arguments' };
 const PING: Taken = { type: 'part', part: { type: 'ping' } };
 
 /** Puts an answer together from the parts of its stream. */
@@ -72,7 +75,7 @@ export class Answer {
         return this.startCall(part.id, part.toolName, part.providerMetadata);
       case 'tool-input-delta':
         this.growCall(part.id, part.delta);
-        return PING;
+        return ARGUMENTS;
       case 'tool-call':
         return this.endCall(part);
       case 'response-metadata':
