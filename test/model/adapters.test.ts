@@ -54,7 +54,8 @@ describe.each(WIRES)('$name', (wire) => {
     const observer = { argumentsGrew: () => void (grew += 1) };
     const stream = port(wire, server).stream(ask(wire), new AbortController().signal, observer);
     for await (const part of stream) watched.push(part);
-    expect(grew).toBeGreaterThan(0);
+    // Google's calls come in one event.
+    expect(grew > 0).toBe(wire.name !== 'google');
     expect(watched).toEqual(all.filter((part) => part.type !== 'ping'));
   });
 
