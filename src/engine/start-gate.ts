@@ -1,6 +1,6 @@
 import { deferred, onAbort, type Deferred } from '../base/async.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Deadlines } from '../base/deadlines.ts';
+import type { Deadline, Deadlines } from '../base/deadlines.ts';
 
 /**
  * Bytes that must be available for a new task to start beside others: what tasks at work may still
@@ -26,6 +26,8 @@ export interface StartGateParts {
 export class StartGate {
   private readonly parts: StartGateParts;
   private readonly waiting: Deferred<void>[] = [];
+  /** Stands while anybody waits. */
+  private nextLook: Deadline | null = null;
   private seen = { at: -Infinity, bytes: 0 };
 
   constructor(parts: StartGateParts) {
@@ -44,20 +46,27 @@ export class StartGate {
   async pass(signal: AbortSignal): Promise<void> {
     const turn = deferred<void>();
     this.waiting.push(turn);
-    if (this.waiting.length === 1) this.lookSoon();
+    this.lookLater();
     const forget = onAbort(signal, () => {
       const index = this.waiting.indexOf(turn);
       if (index !== -1) this.waiting.splice(index, 1);
       turn.reject(signal.reason);
+      this.lookLater();
     });
     await turn.promise.finally(forget);
   }
 
-  private lookSoon(): void {
-    this.parts.deadlines.after(LOOK_MS, () => {
-      if (this.parts.atWork() === 0 || hasRoom(this.available())) this.waiting.shift()?.resolve();
-      if (this.waiting.length > 0) this.lookSoon();
-    });
+  private lookLater(): void {
+    if (this.waiting.length === 0) {
+      this.nextLook?.cancel();
+      this.nextLook = null;
+    } else this.nextLook ??= this.parts.deadlines.after(LOOK_MS, () => this.look());
+  }
+
+  private look(): void {
+    this.nextLook = null;
+    if (this.parts.atWork() === 0 || hasRoom(this.available())) this.waiting.shift()?.resolve();
+    this.lookLater();
   }
 
   private available(): number {

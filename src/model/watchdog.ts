@@ -139,14 +139,22 @@ class Watch implements WireObserver {
     this.lastLife = this.deps.clock.monotonic();
   }
 
+  argumentsGrew(): void {
+    this.contentCame();
+  }
+
+  private contentCame(): void {
+    if (this.phase !== 'streaming') this.enter('streaming');
+    this.lastLife = this.deps.clock.monotonic();
+    this.lastContent = this.lastLife;
+  }
+
   saw(part: ModelPart): void {
     switch (part.type) {
       case 'text_delta':
       case 'reasoning_delta':
       case 'tool_call_started':
-        if (this.phase !== 'streaming') this.enter('streaming');
-        this.lastLife = this.deps.clock.monotonic();
-        this.lastContent = this.lastLife;
+        this.contentCame();
         return;
       case 'accepted':
       case 'ping':

@@ -1,4 +1,5 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import type { Duplex, Readable } from 'node:stream';
 import { deferred, onAbort } from '../base/async.ts';
 import { byteLength } from '../base/text.ts';
 import type { HttpRequest, HttpResponse, TrafficObserver } from './http-types.ts';
@@ -60,6 +61,8 @@ export class DirectClient {
     });
     sent.once('response', answered.resolve);
     sent.on('error', answered.reject);
+    // One that changes the protocol gets no response, and no error either.
+    sent.once('close', () => answered.reject(new Error('other side closed')));
     // ASCII is the same in both, and as Latin it needs no buffer of three times its size.
     if (typeof body === 'string') sent.end(body, size === body.length ? 'latin1' : 'utf8');
     else sent.end(body);
@@ -109,7 +112,7 @@ class DirectResponse implements HttpResponse {
     this.statusText = message.statusMessage ?? '';
     this.ok = this.status >= 200 && this.status < 300;
     this.headers = plainHeaders(message.rawHeaders);
-    this.body = bodyOf(message, observer);
+    this.body = bodyOf(decoded(message), observer);
   }
 
   async text(): Promise<string> {
@@ -134,9 +137,28 @@ function plainHeaders(raw: readonly string[]): PlainHeaders {
   return headers;
 }
 
+type Zlib = typeof import('node:zlib');
+
+/** Nothing that is packed is asked for; some proxies pack all the same. */
+const UNPACK: Readonly<Record<string, (zlib: Zlib) => Duplex>> = {
+  gzip: (zlib) => zlib.createGunzip(),
+  'x-gzip': (zlib) => zlib.createGunzip(),
+  deflate: (zlib) => zlib.createInflate(),
+  br: (zlib) => zlib.createBrotliDecompress(),
+};
+
+function decoded(message: IncomingMessage): Readable {
+  const encoding = message.headers['content-encoding']?.trim().toLowerCase() ?? '';
+  const unpack = Object.hasOwn(UNPACK, encoding) ? UNPACK[encoding] : undefined;
+  if (unpack === undefined) return message;
+  // Each end and failure of the one becomes that of the other, which is read.
+  const { pipeline } = process.getBuiltinModule('node:stream');
+  return pipeline(message, unpack(process.getBuiltinModule('node:zlib')), () => {});
+}
+
 /** The body as a web stream: read as fast as it is taken; an end before its end is an error. */
 function bodyOf(
-  message: IncomingMessage,
+  message: Readable,
   observer: TrafficObserver | undefined,
 ): ReadableStream<Uint8Array> {
   let over = false;

@@ -60,15 +60,21 @@ describe.each(WIRE_PROTOCOLS)('more children than the server takes, over %s', (p
 
 describe.concurrent('a rate limit', () => {
   it('that one child meets for ever ends that one by its own limit, and no other', async () => {
-    const answer = delegating(children(6), turns(2, { firstTokenMs: 20 }));
+    const parts = children(6).map((part, n) =>
+      n === 3 ? delegate('part 3', { subagent_type: 'poor' }) : part,
+    );
+    const answer = delegating(parts, turns(2, { firstTokenMs: 20 }));
     const isPoor = (request: RecordedRequest) =>
       isPart(request) && firstUserText(request).includes('part 3');
     await using world = await openWorld({
       script: (request) => (isPoor(request) ? refusal(0.1) : answer(request)),
+      // Its own limit: on a machine under load the others take longer than that.
+      files: {
+        '.muster/agents/poor.md':
+          '---\nname: poor\ndescription: x\ntools: Glob\nwall-seconds: 6\n---\nYou.\n',
+      },
     });
-    const run = await world.run([...JSON_RUN], {
-      env: { MUSTER_TASK_TOOL_TASK_WALL_SECONDS: '6' },
-    });
+    const run = await world.run([...JSON_RUN, '--trust-project']);
     expect(run.code).toBe(0);
     const ends = lastResults(world.model).map(({ text }) => text);
     for (const [child, text] of ends.entries()) {

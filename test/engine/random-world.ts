@@ -88,6 +88,8 @@ export function newWorld(plan: Plan): World {
   };
 }
 
+const SCARCE_BYTES = 1;
+
 /** Mulberry32. */
 function randomOf(seed: number): () => number {
   let state = seed;
@@ -176,6 +178,8 @@ class Life {
       skills: { refresh: async () => {}, skills: () => [] },
       clock: this.time,
       deadlines: this.deadlines,
+      // Scarce now and then: new tasks wait for it.
+      availableMemory: () => (world.random() < 0.3 ? SCARCE_BYTES : 0),
       settings,
       platform: 'linux',
       home: '/home/me',

@@ -156,7 +156,7 @@ const SILENCE: readonly FaultCase[] = [
   silence('no answer', { kind: 'hang' }),
   silence('headers without end', { kind: 'slow_headers' }),
   silence('silence inside', { kind: 'hang_after' }),
-  silence('pings without end', { kind: 'ping_forever', everyMs: 5 }),
+  silence('pings without end', { kind: 'ping_forever', everyMs: 20 }),
 ];
 
 const TOO_MUCH: readonly FaultCase[] = [

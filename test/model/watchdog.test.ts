@@ -5,7 +5,7 @@ import { createAdapter, type WireModelPort } from '../../src/model/adapters/adap
 import { withWatchdog, type LivenessLimits } from '../../src/model/watchdog.ts';
 import { userMessage } from '../../src/protocol/message.ts';
 import type { ModelPart } from '../../src/protocol/model.ts';
-import type { TrafficObserver } from '../../src/sys/http-types.ts';
+import type { WireObserver } from '../../src/model/adapters/endpoint-fetch.ts';
 import { adapterDeps, collect, failed, finished, request, serve, sse } from './support.ts';
 import { WIRES } from './wires.ts';
 
@@ -14,7 +14,7 @@ const ASKED = request([userMessage('Hi')]);
 
 interface Step {
   readonly at: number;
-  readonly do: ModelPart | 'connected' | 'bytes';
+  readonly do: ModelPart | 'connected' | 'bytes' | 'arguments';
 }
 
 interface Outcome {
@@ -73,13 +73,14 @@ interface ManualPort extends WireModelPort {
 function manualPort(): ManualPort {
   const parts: ModelPart[] = [];
   let wake = (): void => {};
-  let observer: TrafficObserver | undefined;
+  let observer: WireObserver | undefined;
   let signal: AbortSignal | undefined;
   return {
     aborted: () => signal?.aborted === true,
     step(what) {
       if (what === 'connected') observer?.connected?.();
       else if (what === 'bytes') observer?.bytes?.(new Uint8Array(1));
+      else if (what === 'arguments') observer?.argumentsGrew?.();
       else parts.push(what);
       wake();
     },
@@ -165,6 +166,17 @@ test.each<{ what: string; steps: readonly Step[]; limit: string; at: number; key
     limit: 'stream_idle',
     at: 260_000,
     key: 'stream_idle_seconds',
+  },
+  {
+    what: 'arguments of a call are content, however long they take',
+    steps: [
+      { at: 1000, do: 'connected' },
+      { at: 2000, do: { type: 'tool_call_started', id: 'c', name: 'Write' } },
+      ...every(50_000, 50_000, 900_000, 'arguments'),
+    ],
+    limit: 'stream_idle',
+    at: 960_000,
+    key: 'the stream fell silent for 1 min 0 s',
   },
   {
     what: 'pings after content, up to 600 s without any more',
@@ -277,7 +289,7 @@ test('hundreds of streams stand in one heap, and leave it', async () => {
 
 test('a connection that comes up after its request was given up leaves no deadline', async () => {
   const deadlines = new Deadlines(systemClock);
-  let late: TrafficObserver = {};
+  let late: WireObserver = {};
   const port: WireModelPort = {
     async *stream(_request, _signal, observer = {}) {
       late = observer;

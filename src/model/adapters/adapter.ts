@@ -21,7 +21,8 @@ import type { Dialect, Endpoint } from './dialect.ts';
 import { Efforts, mayBeOfEffort } from './effort.ts';
 import { BrokenOff, cancelled, toFailure, type FailureScope } from './failure.ts';
 import { toCallOptions } from './prompt.ts';
-import { endpointFetch, type ResponseWatch, type WireObserver } from './endpoint-fetch.ts';
+import { endpointFetch, type WireObserver } from './endpoint-fetch.ts';
+import { WatchedResponse } from './watched-response.ts';
 
 export interface AdapterDeps {
   readonly fetch: HttpFetch;
@@ -128,7 +129,7 @@ async function* read(
   const caps = wiring.deps.caps ?? ANSWER_CAPS;
   const ending = new AbortController();
   const release = onAbort(signal, () => ending.abort(signal.reason));
-  const watch = watching(observer, {
+  const watch = new WatchedResponse(observer, {
     meter: new WireMeter(caps),
     onAnswer: () => firstByte.resolve('byte'),
     onExcess(excess) {
@@ -156,13 +157,13 @@ async function* read(
         yield ACCEPTED;
       }
       const { done, value } = await reading;
-      if (done) throw new BrokenOff(BROKE_OFF);
+      if (done) throw watch.noStream ?? new BrokenOff(BROKE_OFF);
       const taken = answer.take(value);
       if (taken.type === 'nothing') continue;
       if (taken.type === 'error') {
         const usage = taken.usage ?? (await usageAtEnd(source, wiring.deps.deadlines));
         if (usage !== undefined) progress.usage = usage;
-        throw taken.error;
+        throw watch.noStream ?? taken.error;
       }
       if (!progress.accepted) {
         progress.accepted = true;
@@ -171,6 +172,10 @@ async function* read(
       if (taken.type === 'part') {
         // Whoever watches the wire saw its bytes, and each part costs at each reader that it passes.
         if (observer === undefined || taken.part.type !== 'ping') yield taken.part;
+        continue;
+      }
+      if (taken.type === 'arguments') {
+        observer?.argumentsGrew?.();
         continue;
       }
       ended = true;
@@ -187,7 +192,7 @@ async function* read(
 /** Made for each request, since the package ties the fetch, and so its observer, to the model. */
 function connect(
   request: ModelRequest,
-  watch: ResponseWatch,
+  watch: WatchedResponse,
   { dialect, endpoint, deps }: Wiring,
 ): LanguageModelV4 {
   const { maxOutputTokens } = request;
@@ -215,37 +220,6 @@ function open(
     providerOptions: dialect.providerOptions(request),
     abortSignal: signal,
   });
-}
-
-interface Watching {
-  readonly meter: WireMeter;
-  onAnswer(): void;
-  onExcess(excess: AnswerTooLarge): void;
-}
-
-/** Tells of the first byte once its response has been found good: a refusal's is no answer. */
-function watching(
-  observer: WireObserver | undefined,
-  { meter, onAnswer, onExcess }: Watching,
-): ResponseWatch {
-  let came = false;
-  let good = false;
-  return {
-    connected: () => observer?.connected?.(),
-    responded: (headers) => observer?.responded?.(headers),
-    bytes: (chunk) => {
-      observer?.bytes?.(chunk);
-      came = true;
-      if (!good) return;
-      const excess = meter.add(chunk);
-      if (excess === null) onAnswer();
-      else onExcess(excess);
-    },
-    isAnswer: () => {
-      good = true;
-      if (came) onAnswer();
-    },
-  };
 }
 
 /** What a broken answer has used is said at its end, if that comes soon: it is charged all the same. */

@@ -13,6 +13,8 @@ export interface CallBlock {
   readonly name: string;
   /** The arguments as they came. */
   raw: string;
+  /** Its end has come: without it, no arguments may mean that they were lost. */
+  isWhole: boolean;
   /** Its id was another call's of this answer. */
   readonly isRenamed: boolean;
   meta: ProviderMeta | undefined;
@@ -25,9 +27,10 @@ export function finishedPart(
 ): AssistantPart[] {
   const meta = block.meta === undefined ? {} : { meta: block.meta };
   if (block.type === 'call') {
-    const { id, name, raw } = block;
+    const { id, name, raw, isWhole } = block;
     // Cut before its arguments, it looks like one that has none. Cut later, they are no whole object.
-    const args = isCut && raw.trim() === '' ? { input: raw, malformed: raw } : parseArguments(raw);
+    const isLost = (isCut || !isWhole) && raw.trim() === '';
+    const args = isLost ? { input: raw, malformed: raw } : parseArguments(raw);
     const renamed = block.isRenamed ? ({ renamed: true } as const) : {};
     return [{ type: 'tool_call', id, name, ...args, ...renamed, ...meta }];
   }

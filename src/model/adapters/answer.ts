@@ -18,6 +18,8 @@ type Finished = Extract<ModelPart, { type: 'finished' }>;
 type Taken =
   | { readonly type: 'part'; readonly part: ModelPart }
   | { readonly type: 'nothing' }
+  /** More of a call's arguments. */
+  | { readonly type: 'arguments' }
   | { readonly type: 'end'; readonly finished: Finished }
   /** `usage`: what it has used all the same, where the server said so. */
   | { readonly type: 'error'; readonly error: unknown; readonly usage?: Usage };
@@ -30,6 +32,7 @@ const MODEL_ID = /^[^\s\p{C}][^\p{C}]{0,255}$/u;
 
 export const BROKE_OFF = 'the answer broke off before its end';
 const NOTHING: Taken = { type: 'nothing' };
+const ARGUMENTS: Taken = { type: 'arguments' };
 const PING: Taken = { type: 'part', part: { type: 'ping' } };
 
 /** Puts an answer together from the parts of its stream. */
@@ -75,7 +78,7 @@ export class Answer {
         return this.startCall(part.id, part.toolName, part.providerMetadata);
       case 'tool-input-delta':
         this.growCall(part.id, part.delta);
-        return PING;
+        return ARGUMENTS;
       case 'tool-call':
         return this.endCall(part);
       case 'response-metadata':
@@ -145,6 +148,7 @@ export class Answer {
       id,
       name,
       raw: '',
+      isWhole: false,
       isRenamed: this.ids.has(streamId),
       meta: mergeMeta(undefined, metadata),
     };
@@ -170,6 +174,7 @@ export class Answer {
       // What came in pieces before is counted already.
       this.keep(Math.max(0, byteLength(part.input) - byteLength(call.raw)));
       call.raw = part.input;
+      call.isWhole = true;
       call.meta = mergeMeta(call.meta, part.providerMetadata);
       // A second call under the same id is another call.
       this.calls.delete(part.toolCallId);

@@ -11,6 +11,8 @@ const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key'];
 export interface WireObserver extends TrafficObserver {
   /** The head of the response is there, whatever its status. */
   responded?(headers: HttpResponse['headers']): void;
+  /** More of a call's arguments came: content that is no part of the stream. */
+  argumentsGrew?(): void;
 }
 
 /** Who watches a request, and is told when its response turns out to be an answer. */
@@ -47,7 +49,7 @@ export function endpointFetch(
     );
     watch.responded?.(response.headers);
     const type = response.headers.get('content-type') ?? '';
-    if (response.ok && type.startsWith('text/html')) {
+    if (response.ok && type.toLowerCase().startsWith('text/html')) {
       await response.body?.cancel();
       throw new WrongServer(
         `${endpoint.baseUrl} answers with a web page: its base URL is not that of a model API`,

@@ -9,7 +9,7 @@ import { isJsonObject } from '../../base/json.ts';
 import type { FailureKind, ModelFailure } from '../../protocol/model.ts';
 import { AnswerTooLarge } from './answer-caps.ts';
 import { retryAfter } from './retry-after.ts';
-import { messageIn, oneLine, serverSays } from './server-says.ts';
+import { messageIn, oneLine, parsed, serverSays } from './server-says.ts';
 import { statusOfEvent } from './vendor-codes.ts';
 
 /** What a failure's message may and may not name. */
@@ -31,6 +31,17 @@ export class BrokenOff extends Error {
 /** The provider says itself that the answer is no good; asked again, it may be. */
 export class MalformedAnswer extends Error {
   override readonly name = 'MalformedAnswer';
+}
+
+/** What came in the place of a stream: one piece of JSON, or its beginning. */
+export class NoStream extends Error {
+  override readonly name = 'NoStream';
+  readonly body: string;
+
+  constructor(body: string) {
+    super('the server answers with JSON and not with a stream');
+    this.body = body;
+  }
 }
 
 /** The server is not what the configuration takes it for. */
@@ -71,7 +82,8 @@ function read(thrown: unknown, scope: FailureScope): Reading {
   if (APICallError.isInstance(thrown)) {
     // Its own message says what the parser thought; for a refusal the body says more.
     const body = thrown.responseBody ?? '';
-    if (thrown.statusCode !== undefined && thrown.statusCode !== 200) {
+    // Of one that was taken it says nothing.
+    if (thrown.statusCode !== undefined && thrown.statusCode >= 300) {
       const says = serverSays(body) || thrown.message;
       return byStatus(thrown.statusCode, says, body, {
         retryAfterMs: retryAfter(thrown.responseHeaders ?? {}, body, scope.now),
@@ -89,6 +101,10 @@ function misreading(thrown: unknown): Reading | null {
     return { kind: 'connect', says: thrown.message, retryable: true };
   if (thrown instanceof AnswerTooLarge) {
     return { kind: 'too_large', says: thrown.message, retryable: false };
+  }
+  if (thrown instanceof NoStream) {
+    const says = `${thrown.message}: ${thrown.body}`;
+    return { kind: 'bad_request', says, retryable: false };
   }
   if (thrown instanceof WrongServer || thrown instanceof UsageError) {
     return { kind: 'bad_request', says: thrown.message, retryable: false };
@@ -108,11 +124,17 @@ function misreading(thrown: unknown): Reading | null {
 
 /** Some packages know no error event and find an event of the wrong form instead. */
 function errorEvent(thrown: unknown): object | null {
-  const event = TypeValidationError.isInstance(thrown) ? thrown.value : undefined;
+  const event = eventOf(thrown);
   if (!isJsonObject(event)) return null;
   if (isJsonObject(event.error)) return event.error;
+  if (typeof event.error === 'string') return { message: event.error };
   const response = event.response;
   return isJsonObject(response) && isJsonObject(response.error) ? response.error : null;
+}
+
+function eventOf(thrown: unknown): unknown {
+  if (thrown instanceof NoStream) return parsed(thrown.body);
+  return TypeValidationError.isInstance(thrown) ? thrown.value : undefined;
 }
 
 /** An error event inside a stream. */

@@ -19,12 +19,15 @@ export function withShortBody(response: HttpResponse): HttpResponse {
   };
 }
 
+/** The status tells enough, whatever is missing of its reasons. */
+const BROKEN_OFF = { done: true, value: undefined } as const;
+
 function beginningOf(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let left = MOST_BYTES;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch(() => BROKEN_OFF);
       if (done) return controller.close();
       controller.enqueue(value.subarray(0, left));
       left -= value.length;

@@ -15,7 +15,8 @@ function withoutMarkup(body: string): string {
   return title === '' ? body.replace(/<[^<>]*>/g, ' ') : title;
 }
 
-function parsed(body: string): unknown {
+/** As JSON, or as it is. */
+export function parsed(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {

@@ -20,6 +20,14 @@ export interface AllowanceDeps {
   readonly random?: () => number;
 }
 
+/** What of it is in use. */
+export interface Use {
+  /** Requests that were sent and have not ended. */
+  readonly inFlight: number;
+  /** Lanes that are kept for requests about to be sent. */
+  readonly reserved: number;
+}
+
 /** A server that is overloaded knows little of when it will not be. */
 const LONGEST_OVERLOAD_MS = 60_000;
 
@@ -48,13 +56,14 @@ export class Allowance {
     return this.window.era;
   }
 
-  hasRoom(inUse: number, now: number): boolean {
-    return inUse < windows.lanes(this.window, now) && this.minute.freeAt(now) <= now;
+  hasRoom({ inFlight, reserved }: Use, now: number): boolean {
+    if (inFlight + reserved >= windows.lanes(this.window, now)) return false;
+    return this.minute.freeAt(now, { reserved }) <= now;
   }
 
   /** Whether one more would be sent to find out whether the provider takes more. */
-  wouldProbe(inUse: number): boolean {
-    return inUse >= this.window.size;
+  wouldProbe({ inFlight, reserved }: Use): boolean {
+    return inFlight + reserved >= this.window.size;
   }
 
   sent(now: number): void {
@@ -113,17 +122,14 @@ export class Allowance {
 
   /**
    * Why a request to `provider` waits; null: no rate limit holds it, but that as many are in flight as
-   * may be. `reserved`: lanes that are kept for others.
+   * may be.
    */
-  holdOf(
-    provider: string,
-    { reserved, now }: { readonly reserved: number; readonly now: number },
-  ): Hold | null {
+  holdOf(provider: string, { reserved }: Use, now: number): Hold | null {
     const epoch = this.clock.now() - now;
     const { pausedUntil, size } = this.window;
     if (pausedUntil > now)
       return { because: this.pausedBy, untilMs: Math.ceil(epoch + pausedUntil) };
-    const freeAt = this.minute.freeAt(now);
+    const freeAt = this.minute.freeAt(now, { reserved });
     if (freeAt > now) {
       const because = `requests_per_minute = ${this.minute.most} of ${provider}`;
       return { because, untilMs: Math.ceil(epoch + freeAt) };
@@ -136,10 +142,10 @@ export class Allowance {
   }
 
   /** When time alone changes what may be sent. */
-  nextChange(now: number): number {
+  nextChange({ reserved }: Use, now: number): number {
     const { pausedUntil, probing, probeAt } = this.window;
     if (pausedUntil > now) return pausedUntil;
-    const freeAt = this.minute.freeAt(now);
+    const freeAt = this.minute.freeAt(now, { reserved });
     if (freeAt > now) return freeAt;
     return probing === null && probeAt > now ? probeAt : Infinity;
   }

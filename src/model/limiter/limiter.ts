@@ -2,7 +2,7 @@ import { onAbort } from '../../base/async.ts';
 import type { Deadline, Deadlines } from '../../base/deadlines.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { ModelFailure, ModelPart, ModelRequest } from '../../protocol/model.ts';
-import { Allowance, type AllowanceDeps, type LimiterSettings } from './allowance.ts';
+import { Allowance, type AllowanceDeps, type LimiterSettings, type Use } from './allowance.ts';
 import type { ResponseHeaders } from './limit-headers.ts';
 import { Line } from './line.ts';
 import { Permit, type PermitHolder } from './permit.ts';
@@ -23,7 +23,7 @@ const POOR_REFUSALS = 2;
  * Lets the requests to one provider under one key go, no more at a time than it takes. Who has to wait
  * stands in line. How many may go, and when, is decided in `window.ts`, who in `line.ts`.
  */
-export class Limiter implements PermitHolder {
+export class Limiter implements PermitHolder, Use {
   private readonly deps: LimiterDeps;
   private readonly allowance: Allowance;
   private readonly line = new Line<Waiter>();
@@ -31,9 +31,9 @@ export class Limiter implements PermitHolder {
   private readonly untold = new Set<Waiter>();
   /** By what all tries of a request share. */
   private readonly known = new WeakMap<readonly Message[], Tries>();
-  private inFlight = 0;
-  /** Lanes kept for those who get ready. */
-  private reserved = 0;
+  inFlight = 0;
+  /** For those who get ready. */
+  reserved = 0;
   private lastOrder = 0;
   private nextLook: { readonly at: number; readonly deadline: Deadline } | null = null;
 
@@ -85,7 +85,6 @@ export class Limiter implements PermitHolder {
   }
 
   accepted(permit: Permit): void {
-    this.known.delete(permit.request.messages);
     if (this.allowance.accepted(permit, this.inFlight)) this.letGo();
   }
 
@@ -99,7 +98,8 @@ export class Limiter implements PermitHolder {
     if (failure !== null && retryable && (kind === 'rate_limit' || kind === 'overloaded')) {
       const tries = this.triesOf(permit.request);
       this.allowance.refused(permit, failure, { tries, beside: this.inFlight });
-    }
+      // Not when it is accepted: an answer that has begun may still be refused inside.
+    } else if (failure === null) this.known.delete(permit.request.messages);
     this.letGo();
   }
 
@@ -114,7 +114,7 @@ export class Limiter implements PermitHolder {
   }
 
   private hasRoom(now: number): boolean {
-    return this.allowance.hasRoom(this.inFlight + this.reserved, now);
+    return this.allowance.hasRoom(this, now);
   }
 
   private send(request: ModelRequest, now: number): Permit {
@@ -168,7 +168,7 @@ export class Limiter implements PermitHolder {
 
   private isTooPoor({ tries }: Waiter): boolean {
     if (tries.refusals < POOR_REFUSALS) return false;
-    return this.allowance.wouldProbe(this.inFlight + this.reserved);
+    return this.allowance.wouldProbe(this);
   }
 
   private grant(waiter: Waiter, now: number): void {
@@ -185,11 +185,16 @@ export class Limiter implements PermitHolder {
     waiter.grant(null);
   }
 
-  /** For one that was told and is ready now. Null: it took too long, and is in line again. */
+  /**
+   * For one that was told and is ready now, also in the lane that is kept for another who is not: else
+   * those who all take too long would keep it for each other for ever. Null: it is in line again.
+   */
   private claim(waiter: Waiter): Permit | null {
     const now = this.deps.clock.monotonic();
     this.unreserve(waiter);
-    if (this.hasRoom(now)) return this.send(waiter.request, now);
+    if (this.allowance.hasRoom({ inFlight: this.inFlight, reserved: 0 }, now)) {
+      return this.send(waiter.request, now);
+    }
     waiter.startOver();
     this.enqueue(waiter);
     return null;
@@ -205,7 +210,7 @@ export class Limiter implements PermitHolder {
   private tellWhy(now: number): void {
     for (const waiter of this.untold) {
       const { provider } = waiter.request.model;
-      const hold = this.allowance.holdOf(provider, { reserved: this.reserved, now });
+      const hold = this.allowance.holdOf(provider, this, now);
       if (hold === null) return;
       this.untold.delete(waiter);
       waiter.tell(hold);
@@ -214,7 +219,7 @@ export class Limiter implements PermitHolder {
 
   /** One deadline for all in line. */
   private lookAgain(now: number): void {
-    const at = this.line.size === 0 ? Infinity : this.allowance.nextChange(now);
+    const at = this.line.size === 0 ? Infinity : this.allowance.nextChange(this, now);
     if (this.nextLook?.at === at) return;
     this.nextLook?.deadline.cancel();
     this.nextLook = null;

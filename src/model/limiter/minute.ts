@@ -14,12 +14,13 @@ export class Minute {
     this.most = most;
   }
 
-  /** When one more may be sent; not after `now`: at once. */
-  freeAt(now: number): number {
+  /** When one more may be sent than those about to be; not after `now`: at once. */
+  freeAt(now: number, { reserved }: { readonly reserved: number }): number {
     if (this.most === 0) return now;
     this.forget(now);
-    const oldest = this.sent[this.sent.length - this.most];
-    return oldest === undefined ? now : oldest + MINUTE_MS;
+    const before = this.sent.length + reserved - this.most;
+    if (before < 0) return now;
+    return (this.sent[before] ?? now) + MINUTE_MS;
   }
 
   add(now: number): void {

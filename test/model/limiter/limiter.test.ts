@@ -92,6 +92,20 @@ describe('a refusal', () => {
     next?.leave();
   });
 
+  it('inside an answer holds its request longer each time, too', async () => {
+    const world = new LimiterWorld();
+    const request = ask();
+    const sent: number[] = [];
+    for (let tries = 0; tries < 9; tries += 1) {
+      const permit = await world.run(world.admit(request));
+      sent.push(world.now);
+      permit?.saw({ type: 'accepted' });
+      permit?.saw({ type: 'failed', failure: limited() });
+    }
+    const waits = sent.slice(1).map((at, index) => at - (sent[index] ?? 0));
+    expect(waits).toEqual([250, 500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
+  });
+
   it.each([1_000_000, 1e300, Infinity])('of %d s waits ten minutes', async (seconds) => {
     const world = new LimiterWorld();
     refuse(enter(world), seconds * 1000);
