@@ -1,4 +1,3 @@
-import { OFFLINE } from '../model/choose.ts';
 import { modelName, paidTokens, type ModelFacts, type ResolvedModel } from '../protocol/model.ts';
 import type { LimitHit } from '../protocol/stint.ts';
 import type { AnswerCost } from './answer-cost.ts';
@@ -88,7 +87,6 @@ export function unpricedCap(
   { price }: Pick<ModelFacts, 'price'>,
 ): LimitHit | null {
   const cap = budget.costCap;
-  // Muster's own engine asks nobody, and costs nothing.
-  if (cap === null || price !== null || model.provider === OFFLINE) return null;
+  if (cap === null || price !== null) return null;
   return { ...cap, unpriced: modelName(model) };
 }

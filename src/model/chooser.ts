@@ -3,7 +3,7 @@ import { modelWishes, type AgentDefinition } from '../protocol/agent.ts';
 import { modelName, type ModelFacts, type ResolvedModel } from '../protocol/model.ts';
 import { isSameModel, loadKnownIds, modelFacts, NO_FACTS } from './catalogue.ts';
 import { isDisplayName, splitModelWish, type KnownId } from './display-name.ts';
-import type { ModelSetup } from './choose.ts';
+import { OFFLINE, type ModelSetup } from './choose.ts';
 import { fallbacksFor, namesOneModel, resolveFallbacks } from './fallbacks.ts';
 import { outputLimit } from './output-limits.ts';
 import { resolveForTask, type TaskWish } from './resolve.ts';
@@ -12,6 +12,19 @@ type ModelId = Pick<ResolvedModel, 'provider' | 'id'>;
 
 /** Models whose facts are kept. */
 const MOST_KEPT = 1000;
+
+/** Of Muster's own engine, which asks nobody. */
+const OFFLINE_FACTS: ModelFacts = {
+  ...NO_FACTS,
+  price: {
+    input: 0,
+    output: 0,
+    cacheRead: 0,
+    cacheWrite: 0,
+    source: 'offline is free',
+    asOf: null,
+  },
+};
 
 /** The choice of models for delegated tasks, with one setup behind it. */
 export interface Chooser {
@@ -77,6 +90,7 @@ export function createChooser(
 }
 
 async function lookUp(setup: ModelSetup, model: ModelId): Promise<ModelFacts> {
+  if (model.provider === OFFLINE) return OFFLINE_FACTS;
   const { provider, override } = known(setup, model);
   return provider === undefined ? NO_FACTS : modelFacts(provider, model.id, override);
 }

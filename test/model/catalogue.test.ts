@@ -11,7 +11,7 @@ import { costUsd } from '../../src/model/cost.ts';
 import { createChooser } from '../../src/model/chooser.ts';
 import { VENDORS } from '../../src/model/defaults.ts';
 import { discoverProviders } from '../../src/model/providers.ts';
-import { TIERS } from '../../src/protocol/model.ts';
+import { NO_USAGE, TIERS } from '../../src/protocol/model.ts';
 
 const OPENROUTER = {
   protocol: 'openai-chat',
@@ -170,4 +170,13 @@ test('an answer of another model than the one asked for has the price of that on
   expect(await priceOf('gpt-6-sol', 'mine')).toBe(9);
   expect(await priceOf('nobody-knows', 'gpt-6-sol')).toBe(2);
   expect(await priceOf('nobody-knows', 'nobody-knows-either')).toBe(null);
+});
+
+test('the offline engine is known to cost nothing', async () => {
+  const chooser = createChooser(
+    { settings: { providers: {} }, providers: [] },
+    { allowOverride: true },
+  );
+  const facts = await chooser.facts({ provider: 'offline', id: 'offline', chain: [] });
+  expect(costUsd({ ...NO_USAGE, input: 1e6, output: 1e6 }, facts.price)).toBe(0);
 });
