@@ -51,6 +51,7 @@ export async function askUntilAnswered(
     const used = brokenCost(cost);
     const decision = decideRetry(failure, retries, {
       retries: deps.settings.retries,
+      silentRetries: deps.settings.silentRetries,
       treeRetries: run.tree.retriesLeft,
       random: Math.random(),
     });
@@ -67,9 +68,8 @@ export async function askUntilAnswered(
       return { kind: 'limit', hit: answer.hit };
     }
     if (!decision.retry || isLeft) {
-      const { retries: most } = deps.settings;
       const spent = decision.retry ? null : decision.spent;
-      const last = givenUp(failure, { spent, tries: attempt, retries: most });
+      const last = givenUp(failure, { spent, tries: attempt, most: deps.settings });
       journal.record({ type: 'turn.failed', turn, failure: last, ...used });
       return { kind: 'failed', failure: last };
     }

@@ -1,4 +1,5 @@
-import { modelName, type ModelRequest } from '../protocol/model.ts';
+import type { EventBody } from '../protocol/event.ts';
+import { modelName, type ModelRequest, type SilenceListener } from '../protocol/model.ts';
 import type { Answer, LastPart } from './answer.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import { prepareClaimCheck } from './claims/task-claims.ts';
@@ -23,7 +24,8 @@ export async function oneAnswer(
   const task = run.spec.id;
   const streamed = new Streamed();
   let isHoldTold = false;
-  for await (const part of deps.model.stream(request, run.signal)) {
+  const listener = silenceLog(deps, run, turn);
+  for await (const part of deps.model.stream(request, run.signal, listener)) {
     streamed.take(part);
     switch (part.type) {
       case 'held': {
@@ -73,6 +75,21 @@ export async function oneAnswer(
     retryable: true,
   } as const;
   return withEstimate({ type: 'failed', failure }, streamed, request);
+}
+
+/** Shows a silence to whoever looks at the task. A log that can't be written ends the task elsewhere. */
+function silenceLog(deps: EngineDeps, run: TaskRun, turn: number): SilenceListener {
+  const record = (body: EventBody): void => {
+    try {
+      run.journal.record(body);
+    } catch (thrown) {
+      deps.onFault(run.spec.id, thrown);
+    }
+  };
+  return {
+    quiet: (waitsFor, silentMs) => record({ type: 'turn.quiet', turn, waitsFor, silentMs }),
+    flowing: () => record({ type: 'turn.flowing', turn }),
+  };
 }
 
 function withEstimate(part: LastPart, streamed: Streamed, request: ModelRequest): Answer {

@@ -3,6 +3,7 @@ import type { JsonValue } from '../base/json.ts';
 import type { AssistantMessage } from './message.ts';
 import type {
   Amount,
+  Awaited,
   FailureKind,
   FinishReason,
   ModelFailure,
@@ -125,6 +126,15 @@ export type EventBody =
     }
   /** The first byte of the answer arrived: what the request held is delivered. */
   | { readonly type: 'turn.accepted'; readonly turn: number }
+  /** Nothing of the answer has come for a while: since when, and what is waited for. */
+  | {
+      readonly type: 'turn.quiet';
+      readonly turn: number;
+      readonly waitsFor: Awaited;
+      readonly silentMs: number;
+    }
+  /** It has come on after that. */
+  | { readonly type: 'turn.flowing'; readonly turn: number }
   | (Used & {
       readonly type: 'turn.retried';
       readonly turn: number;
