@@ -72,19 +72,19 @@ function withinCaps(
     own += 1;
     if (own > MOST_CALLS_A_MESSAGE) {
       const text = `a message may hold at most ${MOST_CALLS_A_MESSAGE} calls. Call it again in the next one.`;
-      overCap(run, call, text);
+      refuse(run, call, overCap(call, text));
       return [];
     }
     const isOver = (times.get(call.id) ?? 0) > mostIdentical;
     if (!isOver || !prepared.ready || isDelegation(prepared)) return [prepared];
     const text = `this very call was made ${mostIdentical} times in a row (limit identical_calls = ${mostIdentical}). Do something else, or give your final answer.`;
-    overCap(run, call, text);
+    refuse(run, call, { ...overCap(call, text), repeated: true });
     return [];
   });
 }
 
-function overCap(run: TaskRun, call: ToolCallPart, text: string): void {
-  refuse(run, call, { tool: call.name, text: `Not run: ${text}`, error: 'LIMIT_EXCEEDED' });
+function overCap(call: ToolCallPart, text: string): Refusal {
+  return { tool: call.name, text: `Not run: ${text}`, error: 'LIMIT_EXCEEDED' };
 }
 
 /**
@@ -210,6 +210,7 @@ interface Refusal {
   readonly text: string;
   readonly error: ErrorCode;
   readonly decision?: Decision;
+  readonly repeated?: true;
 }
 
 function refuse(run: Pick<TaskRun, 'journal'>, call: ToolCallPart, refusal: Refusal): void {
@@ -221,5 +222,6 @@ function refuse(run: Pick<TaskRun, 'journal'>, call: ToolCallPart, refusal: Refu
     text: escapeTags(refusal.text),
     error: refusal.error,
     decision: refusal.decision ?? null,
+    ...(refusal.repeated === true ? { repeated: true } : {}),
   });
 }

@@ -64,7 +64,7 @@ export async function oneAnswer(
         break;
       case 'finished':
       case 'failed':
-        return withEstimate(part, streamed, request);
+        return withCut(withEstimate(part, streamed, request), streamed);
       default:
         part satisfies never;
     }
@@ -74,7 +74,7 @@ export async function oneAnswer(
     message: `${modelName(request.model)}: the answer ended without an end`,
     retryable: true,
   } as const;
-  return withEstimate({ type: 'failed', failure }, streamed, request);
+  return withCut(withEstimate({ type: 'failed', failure }, streamed, request), streamed);
 }
 
 /** Shows a silence to whoever looks at the task. A log that can't be written ends the task elsewhere. */
@@ -97,6 +97,10 @@ function withEstimate(part: LastPart, streamed: Streamed, request: ModelRequest)
   if (isTold) return part;
   const estimated = streamed.estimate(request);
   return estimated === null ? part : { ...part, estimated };
+}
+
+function withCut(answer: Answer, { text }: Streamed): Answer {
+  return answer.type === 'finished' || text.trim() === '' ? answer : { ...answer, cut: text };
 }
 
 /** Before a request that was held back goes out; null: it may. */

@@ -156,6 +156,8 @@ export type EventBody =
       readonly type: 'turn.failed';
       readonly turn: number;
       readonly failure: ModelFailure;
+      /** What had come of the answer, its beginning where it is long. Absent: nothing. */
+      readonly text?: string;
     })
   /** The intent of a call; durable before an effect. `tool` is canonical. */
   | {
@@ -187,6 +189,8 @@ export type EventBody =
       readonly text: string;
       readonly error: ErrorInfo['code'];
       readonly decision: Decision | null;
+      /** It was made too often in a row. */
+      readonly repeated?: true;
     }
   /** A call waits for a person. A later one for the same call stands in its place. */
   | {

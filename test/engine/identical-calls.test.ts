@@ -79,6 +79,7 @@ describe('ten identical calls are never exceeded', () => {
     const run = engine.start('main');
     await run.ended;
     expect(eventsOfType(engine, 'call.ended')).toHaveLength(10);
+    expect(Object.fromEntries(run.state.faults)).toEqual({ repeated_call: expect.any(Number) });
     expect(run.state).toMatchObject({
       status: 'partial',
       end: { error: { code: 'LIMIT_EXCEEDED' } },

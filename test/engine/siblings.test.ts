@@ -44,10 +44,12 @@ function interleave(a: readonly Name[], b: readonly Name[]): readonly Order[] {
   const [firstB, ...restB] = b;
   if (firstA === undefined) return [b.map((name) => [name])];
   if (firstB === undefined) return [a.map((name) => [name])];
-  return [
-    ...interleave(restA, b).map((rest) => [[firstA], ...rest]),
-    ...interleave(a, restB).map((rest) => [[firstB], ...rest]),
-  ];
+  return [...after(firstA, interleave(restA, b)), ...after(firstB, interleave(a, restB))];
+}
+
+function after(name: Name, orders: readonly Order[]): readonly Order[] {
+  const first: Order = [[name]];
+  return orders.map((rest) => first.concat(rest));
 }
 
 interface Place {

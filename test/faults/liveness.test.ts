@@ -86,6 +86,9 @@ describe.each(EVERYWHERE)('the parent gets out: $protocol, $place', ({ protocol,
     expect(asked).toBe(2);
     expect(new Set(shown)).toContain(waitsFor);
     expect(told).toContain(says);
+    // With what had come of the answer.
+    expect(child.result.startsWith('a long')).toBe(fault.kind === 'hang_after');
+    expect(told.includes(child.result)).toBe(true);
   });
 
   it('of thinking that drips for ever, by the limit of the whole task', async () => {
