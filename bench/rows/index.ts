@@ -6,6 +6,7 @@ import { eventLog } from './event-log.ts';
 import { fanOut } from './fan-out.ts';
 import { limits } from './limits.ts';
 import { listing } from './listing.ts';
+import { liveness } from './liveness.ts';
 import { memory } from './memory.ts';
 import { prefix } from './prefix.ts';
 import { requestSize } from './request-size.ts';
@@ -28,6 +29,7 @@ export const ROWS: readonly Row[] = [
   agents,
   decision,
   stop,
+  liveness,
   sandbox,
   memory,
 ];

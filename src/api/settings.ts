@@ -39,6 +39,7 @@ export function engineSettings(config: Config, maxTurns: number | null): EngineS
     maxProcesses: budget.maxProcesses,
     foregroundMs: taskTool.defaultTimeoutSeconds * 1000,
     retries: provider.retries,
+    silentRetries: liveness.silentRetries,
     noProgressCalls: liveness.noProgressCalls,
     caps: {
       resultBytes: output.toolResultBytes,

@@ -1,4 +1,5 @@
 import { NO_USAGE } from '../protocol/model.ts';
+import type { Answer } from './answer.ts';
 import { answerCost, brokenCost } from './answer-cost.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import type { EngineDeps } from './deps.ts';
@@ -49,8 +50,10 @@ export async function askUntilAnswered(
     spending.failed(cost);
     const { failure } = answer;
     const used = brokenCost(cost);
+    const cut = cutText(answer);
     const decision = decideRetry(failure, retries, {
       retries: deps.settings.retries,
+      silentRetries: deps.settings.silentRetries,
       treeRetries: run.tree.retriesLeft,
       random: Math.random(),
     });
@@ -59,7 +62,7 @@ export async function askUntilAnswered(
       isLasting(failure, { inARow: rateLimits, retries: deps.settings.retries }) &&
       canFallBack(deps, run, failure);
     if (run.signal.aborted) {
-      journal.record({ type: 'turn.failed', turn, failure, ...used });
+      journal.record({ type: 'turn.failed', turn, failure, ...cut, ...used });
       return { kind: 'stopped' };
     }
     if (answer.hit !== undefined) {
@@ -67,10 +70,9 @@ export async function askUntilAnswered(
       return { kind: 'limit', hit: answer.hit };
     }
     if (!decision.retry || isLeft) {
-      const { retries: most } = deps.settings;
       const spent = decision.retry ? null : decision.spent;
-      const last = givenUp(failure, { spent, tries: attempt, retries: most });
-      journal.record({ type: 'turn.failed', turn, failure: last, ...used });
+      const last = givenUp(failure, { spent, tries: attempt, most: deps.settings });
+      journal.record({ type: 'turn.failed', turn, failure: last, ...cut, ...used });
       return { kind: 'failed', failure: last };
     }
     if (failure.kind !== 'rate_limit') run.tree.retried();
@@ -83,6 +85,12 @@ export async function askUntilAnswered(
       return prevented;
     }
   }
+}
+
+/** What a task that is given up here can still tell. Of an answer over its size, nothing is taken. */
+function cutText(answer: Answer): { readonly text?: string } {
+  if (answer.type === 'finished' || answer.cut === undefined) return {};
+  return answer.failure.kind === 'too_large' ? {} : { text: answer.cut };
 }
 
 interface Retry {

@@ -5,9 +5,10 @@ import { unansweredCalls } from '../protocol/conversation.ts';
 import type { ToolCallPart } from '../protocol/message.ts';
 import { NO_ACCESS, type Decision } from '../protocol/permission.ts';
 import { schedule, type ScheduledCall } from '../policy/conflicts.ts';
-import type { EngineDeps } from './deps.ts';
+import type { EngineDeps, EngineSettings } from './deps.ts';
 import { execute } from './execute-call.ts';
 import { NO_FILES } from './file-reach.ts';
+import { MOST_IDENTICAL_CALLS, timesInARow } from './identical-calls.ts';
 import { judge } from './judge.ts';
 import { prepareCall, waitsForOthers, type PreparedCall } from './prepare-call.ts';
 import { SlotUse } from './slot-use.ts';
@@ -32,7 +33,7 @@ export async function runCalls(
   run: TaskRun,
   calls: readonly ToolCallPart[],
 ): Promise<void> {
-  const prepared = withinCap(run, calls);
+  const prepared = withinCaps(run, calls, deps.settings);
   // Meanwhile; a call with effects sees to it itself. Who awaits it hears of a failure.
   if (prepared.every(changesNothing)) run.journal.keepAnswer().catch(() => {});
   const waits = prepared.filter(isWait).length;
@@ -56,21 +57,34 @@ export async function runCalls(
   await run.tree.standstill.waiting(() => allDone(run, done));
 }
 
-/** The calls that may run; what is over the cap is refused. */
-function withinCap(run: TaskRun, calls: readonly ToolCallPart[]): readonly PreparedCall[] {
+/** The calls that may run; what is over a cap is refused. */
+function withinCaps(
+  run: TaskRun,
+  calls: readonly ToolCallPart[],
+  { noProgressCalls }: Pick<EngineSettings, 'noProgressCalls'>,
+): readonly PreparedCall[] {
+  const mostIdentical = Math.max(MOST_IDENTICAL_CALLS, noProgressCalls);
+  const times = timesInARow(run.state.conversation.messages, mostIdentical);
   let own = 0;
   return calls.flatMap((call) => {
     const prepared = prepareCall(run, call);
     if (isWait(prepared)) return [prepared];
     own += 1;
-    if (own <= MOST_CALLS_A_MESSAGE) return [prepared];
-    refuse(run, call, {
-      tool: call.name,
-      text: `Not run: a message may hold at most ${MOST_CALLS_A_MESSAGE} calls. Call it again in the next one.`,
-      error: 'LIMIT_EXCEEDED',
-    });
+    if (own > MOST_CALLS_A_MESSAGE) {
+      const text = `a message may hold at most ${MOST_CALLS_A_MESSAGE} calls. Call it again in the next one.`;
+      refuse(run, call, overCap(call, text));
+      return [];
+    }
+    const isOver = (times.get(call.id) ?? 0) > mostIdentical;
+    if (!isOver || !prepared.ready || isDelegation(prepared)) return [prepared];
+    const text = `this very call was made ${mostIdentical} times in a row (limit identical_calls = ${mostIdentical}). Do something else, or give your final answer.`;
+    refuse(run, call, { ...overCap(call, text), repeated: true });
     return [];
   });
+}
+
+function overCap(call: ToolCallPart, text: string): Refusal {
+  return { tool: call.name, text: `Not run: ${text}`, error: 'LIMIT_EXCEEDED' };
 }
 
 /**
@@ -182,7 +196,7 @@ function leaveUnknown(
 export function closeOpenCalls(run: Pick<TaskRun, 'journal' | 'state'>, because: string): void {
   const { conversation, runningCalls, unknownCalls } = run.state;
   for (const call of unansweredCalls(conversation)) {
-    const tool = runningCalls.get(call.id) ?? unknownCalls.get(call.id);
+    const tool = runningCalls.get(call.id)?.tool ?? unknownCalls.get(call.id);
     if (tool === undefined) {
       refuse(run, call, { tool: call.name, text: `Not run: ${because}.`, error: 'CANCELLED' });
     } else {
@@ -196,6 +210,7 @@ interface Refusal {
   readonly text: string;
   readonly error: ErrorCode;
   readonly decision?: Decision;
+  readonly repeated?: true;
 }
 
 function refuse(run: Pick<TaskRun, 'journal'>, call: ToolCallPart, refusal: Refusal): void {
@@ -207,5 +222,6 @@ function refuse(run: Pick<TaskRun, 'journal'>, call: ToolCallPart, refusal: Refu
     text: escapeTags(refusal.text),
     error: refusal.error,
     decision: refusal.decision ?? null,
+    ...(refusal.repeated === true ? { repeated: true } : {}),
   });
 }

@@ -38,6 +38,8 @@ export interface EngineSettings {
   readonly foregroundMs: number;
   /** Tries of one request after the first, rate-limit waits not counted. */
   readonly retries: number;
+  /** Of those, how many may follow a silence of a server that took the request. */
+  readonly silentRetries: number;
   /** Calls that repeat each other before a task is ended. */
   readonly noProgressCalls: number;
   readonly caps: ToolCaps;

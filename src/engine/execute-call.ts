@@ -97,7 +97,9 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
       decision: ready.decision,
       signal: controller.signal,
     });
-    const output = await Promise.race([tool.run(input, context), givenUp.promise]);
+    const work = async () => await tool.run(input, context);
+    const outcome = tool.kind === 'edit' ? run.tree.fileTurns.take(writesOf(ready), work) : work();
+    const output = await Promise.race([outcome, givenUp.promise]);
     return controller.signal.reason === TIMED_OUT ? timedOut(output, toolMs) : output;
   } catch (thrown) {
     if (controller.signal.aborted) {
@@ -109,6 +111,11 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
     forget();
     giveUp();
   }
+}
+
+/** The real paths that a call was allowed to change. */
+function writesOf({ access, reach }: AllowedCall): readonly string[] {
+  return (access?.writes ?? []).map((path) => reach.judged.get(path)?.real ?? path);
 }
 
 function interrupted(signal: AbortSignal, toolMs: number): ToolOutput {

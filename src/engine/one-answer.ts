@@ -1,4 +1,5 @@
-import { modelName, type ModelRequest } from '../protocol/model.ts';
+import type { EventBody } from '../protocol/event.ts';
+import { modelName, type ModelRequest, type SilenceListener } from '../protocol/model.ts';
 import type { Answer, LastPart } from './answer.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import { prepareClaimCheck } from './claims/task-claims.ts';
@@ -23,7 +24,8 @@ export async function oneAnswer(
   const task = run.spec.id;
   const streamed = new Streamed();
   let isHoldTold = false;
-  for await (const part of deps.model.stream(request, run.signal)) {
+  const listener = silenceLog(deps, run, turn);
+  for await (const part of deps.model.stream(request, run.signal, listener)) {
     streamed.take(part);
     switch (part.type) {
       case 'held': {
@@ -62,7 +64,7 @@ export async function oneAnswer(
         break;
       case 'finished':
       case 'failed':
-        return withEstimate(part, streamed, request);
+        return withCut(withEstimate(part, streamed, request), streamed);
       default:
         part satisfies never;
     }
@@ -72,7 +74,22 @@ export async function oneAnswer(
     message: `${modelName(request.model)}: the answer ended without an end`,
     retryable: true,
   } as const;
-  return withEstimate({ type: 'failed', failure }, streamed, request);
+  return withCut(withEstimate({ type: 'failed', failure }, streamed, request), streamed);
+}
+
+/** Shows a silence to whoever looks at the task. A log that can't be written ends the task elsewhere. */
+function silenceLog(deps: EngineDeps, run: TaskRun, turn: number): SilenceListener {
+  const record = (body: EventBody): void => {
+    try {
+      run.journal.record(body);
+    } catch (thrown) {
+      deps.onFault(run.spec.id, thrown);
+    }
+  };
+  return {
+    quiet: (waitsFor, silentMs) => record({ type: 'turn.quiet', turn, waitsFor, silentMs }),
+    flowing: () => record({ type: 'turn.flowing', turn }),
+  };
 }
 
 function withEstimate(part: LastPart, streamed: Streamed, request: ModelRequest): Answer {
@@ -80,6 +97,10 @@ function withEstimate(part: LastPart, streamed: Streamed, request: ModelRequest)
   if (isTold) return part;
   const estimated = streamed.estimate(request);
   return estimated === null ? part : { ...part, estimated };
+}
+
+function withCut(answer: Answer, { text }: Streamed): Answer {
+  return answer.type === 'finished' || text.trim() === '' ? answer : { ...answer, cut: text };
 }
 
 /** Before a request that was held back goes out; null: it may. */

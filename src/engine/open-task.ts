@@ -14,6 +14,7 @@ import { equip, promptInput, toolsNamed, type Post } from './equipment.ts';
 import { foldLog, LogFold } from './fold-log.ts';
 import { openJournal } from './journal.ts';
 import { shellEnded } from './shell-end.ts';
+import { stampsInLogs } from './stamps-in-logs.ts';
 import { TaskRun } from './task-run.ts';
 import { Tree } from './tree.ts';
 import type { Workshop } from './workshop.ts';
@@ -57,6 +58,7 @@ function openTask(workshop: Workshop, id: string, place: Place): TaskRun {
     const tree = place.tree ?? new Tree(id, deps);
     const journal = openJournal(deps, tree, log, before.state);
     const { spec } = journal.state;
+    tree.stamps.lookBack(() => stampsInLogs(deps.store, spec.root));
     tree.addTasks(tasksBelow(journal.state));
     const tools = recordedTools(deps, journal.state);
     const known = workshop.prefixes.load(spec.prefix);

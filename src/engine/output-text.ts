@@ -32,8 +32,11 @@ function textOf(event: TaskEvent): string | null {
     case 'question.answered':
       return `» ${answerText(event.answer, event.by)}\n`;
     case 'turn.retried':
-    case 'turn.failed':
       return `… ${event.failure.message}\n`;
+    case 'turn.failed': {
+      const text = event.text?.trim() ?? '';
+      return `${text === '' ? '' : `${text}\n\n`}… ${event.failure.message}\n`;
+    }
     case 'turn.held': {
       const until = event.untilMs === null ? '' : ` until ${clockTime(event.untilMs)}`;
       return `… waiting for ${firstLine(event.because)}${until}\n`;

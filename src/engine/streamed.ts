@@ -2,11 +2,18 @@ import { toolCalls } from '../protocol/message.ts';
 import type { ModelPart, ModelRequest, Usage } from '../protocol/model.ts';
 import { estimatePrompt, tokensIn, tokensOf } from './estimate.ts';
 
-/** Counts what came of an answer, for one that ends without the provider's own usage. */
+/** UTF-16 units of a broken answer that are kept: it is no answer, and its log line must stay small. */
+const MOST_KEPT = 65_536;
+
+/**
+ * What came of an answer: its tokens, for one that ends without the provider's own usage, and its text, for
+ * one that breaks off.
+ */
 export class Streamed {
   private isAccepted = false;
   private output = 0;
   private reasoning = 0;
+  private said = '';
 
   take(part: ModelPart): void {
     switch (part.type) {
@@ -15,6 +22,7 @@ export class Streamed {
         return;
       case 'text_delta':
         this.output += tokensIn(part.text);
+        if (this.said.length < MOST_KEPT) this.said += part.text;
         return;
       case 'reasoning_delta':
         this.output += tokensIn(part.text);
@@ -31,6 +39,11 @@ export class Streamed {
         return;
       default:
     }
+  }
+
+  /** Its beginning where it is long. */
+  get text(): string {
+    return this.said.slice(0, MOST_KEPT);
   }
 
   /** Null: no answer had begun, and nothing is charged. */

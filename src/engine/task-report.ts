@@ -20,7 +20,7 @@ export function runningReport(state: TaskState, now: number): string {
   const { id } = state.spec;
   const last = state.lastText.trim().slice(-SHOWN_LENGTH).split('\n').slice(-SHOWN_LINES);
   return [
-    ...facts(state, state.status === 'queued' ? queuedFor(state) : doing(state)),
+    ...facts(state, state.status === 'queued' ? queuedFor(state) : doing(state, now)),
     `Duration: ${Math.floor((state.stint.workedMs + now - state.stint.since) / 1000)} s so far`,
     ...(state.lastText.trim() === '' ? [] : ['', 'Last lines:', ...last]),
     '',
@@ -54,8 +54,8 @@ function queuedFor(state: TaskState): string {
   return `queued: ${activityText(state) ?? 'it waits for a slot'}`;
 }
 
-function doing(state: TaskState): string {
-  const text = activityText(state);
+function doing(state: TaskState, now: number): string {
+  const text = activityText(state, now);
   return text === null ? 'still running' : `still running (${text})`;
 }
 
@@ -69,26 +69,37 @@ function facts(state: TaskState, status: string): readonly string[] {
   ];
 }
 
-/** What a running task does, in a few words; null: nothing that lasts. */
-export function activityText({
-  activity,
-  openChildren,
-  parkedOn,
-}: Pick<TaskState, 'activity' | 'openChildren' | 'parkedOn'>): string | null {
+/**
+ * What a running task does, in a few words; null: nothing that lasts. `now`: milliseconds since the
+ * epoch; absent: it does not say for how long.
+ */
+export function activityText(
+  { activity, openChildren, parkedOn }: Pick<TaskState, 'activity' | 'openChildren' | 'parkedOn'>,
+  now?: number,
+): string | null {
+  const lasting = (since: number | null) =>
+    now === undefined || since === null ? '' : ` for ${seconds(now - since)}`;
   if (parkedOn.length > 0) return `waiting for ${plural(parkedOn.length, 'answer')} of the user`;
   switch (activity.kind) {
     case 'idle':
       return null;
     case 'connecting':
-      return 'waiting for its model';
+      return 'connecting';
+    case 'waiting_for_first_token':
+      return `waiting for the first token${lasting(activity.since)}`;
     case 'streaming':
-      return 'its model answers';
+      return 'streaming';
+    case 'stalled':
+      return `stalled${lasting(activity.since)}`;
     case 'waiting_to_retry':
       return `waiting to try again: ${oneLine(activity.because)}`;
     case 'held':
       return heldText(activity);
     case 'tools':
-      return [...new Set(activity.running), ...asking(activity.asking)].join(', ');
+      return [
+        ...atWork(activity.running, lasting(activity.since)),
+        ...asking(activity.asking),
+      ].join(', ');
     case 'waiting_for_children':
       return `waiting for ${plural(openChildren.size, 'child', 'children')}`;
     default:
@@ -106,6 +117,15 @@ function heldText({
 }): string {
   const until = untilMs === null ? '' : ` until ${clockTime(untilMs)}`;
   return `waiting for ${oneLine(because)}${until}`;
+}
+
+function atWork(tools: readonly string[], lasting: string): readonly string[] {
+  return tools.length === 0 ? [] : [`${[...new Set(tools)].join(', ')}${lasting}`];
+}
+
+/** Whole, so that what is asked again at once is answered in the same words. */
+function seconds(ms: number): string {
+  return `${Math.max(0, Math.floor(ms / 1000))} s`;
 }
 
 function asking(tools: readonly string[]): readonly string[] {

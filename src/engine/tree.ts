@@ -3,6 +3,7 @@ import { treeCaps } from './budget-caps.ts';
 import { CommandLanes } from './command-lanes.ts';
 import type { EngineDeps, EngineSettings } from './deps.ts';
 import { FileStamps } from './file-stamps.ts';
+import { FileTurns } from './file-turns.ts';
 import type { Inbox, OnAsk, WaitingQuestion } from './inbox.ts';
 import type { LimitHit } from '../protocol/stint.ts';
 import { Slots } from './slots.ts';
@@ -33,6 +34,7 @@ export class Tree {
   /** Milliseconds; null: no limit. */
   readonly wallMs: number | null;
   readonly stamps = new FileStamps();
+  readonly fileTurns = new FileTurns();
   /** What happens to its questions. */
   onAsk: OnAsk;
   readonly standstill: Standstill;

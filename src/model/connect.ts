@@ -1,5 +1,5 @@
 import { errorMessage, unreachable } from '../base/errors.ts';
-import type { ModelPart, ModelPort, ModelRequest } from '../protocol/model.ts';
+import type { ModelPart, ModelPort, ModelRequest, SilenceListener } from '../protocol/model.ts';
 import type { AdapterDeps } from './adapters/adapter.ts';
 import type { Dialect } from './adapters/dialect.ts';
 import type { Protocol } from './endpoints.ts';
@@ -44,6 +44,7 @@ export function createModelPort(deps: ConnectDeps): ConnectedModels {
   async function* streamOnceLoaded(
     request: ModelRequest,
     signal: AbortSignal,
+    listener?: SilenceListener,
   ): AsyncGenerator<ModelPart, void, undefined> {
     let port: ModelPort;
     try {
@@ -52,13 +53,13 @@ export function createModelPort(deps: ConnectDeps): ConnectedModels {
       yield unavailable(request.model.provider, thrown);
       return;
     }
-    yield* port.stream(request, signal);
+    yield* port.stream(request, signal, listener);
   }
   return {
     // Each generator that parts pass through costs with each of them.
-    stream: (request, signal) =>
-      loaded.get(request.model.provider)?.stream(request, signal) ??
-      streamOnceLoaded(request, signal),
+    stream: (request, signal, listener) =>
+      loaded.get(request.model.provider)?.stream(request, signal, listener) ??
+      streamOnceLoaded(request, signal, listener),
     preload(name) {
       // The request that comes after finds the same failure, and tells it.
       load(name).catch(() => {});

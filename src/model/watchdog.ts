@@ -2,7 +2,14 @@ import { onAbort } from '../base/async.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Deadline, Deadlines } from '../base/deadlines.ts';
 import { formatDuration } from '../base/text.ts';
-import { modelName, type ModelFailure, type ModelPart, type ModelPort } from '../protocol/model.ts';
+import {
+  modelName,
+  type Awaited,
+  type ModelFailure,
+  type ModelPart,
+  type ModelPort,
+  type SilenceListener,
+} from '../protocol/model.ts';
 import type { WireModelPort } from './adapters/adapter.ts';
 import type { WireObserver } from './adapters/endpoint-fetch.ts';
 import type { ResponseHeaders } from './limiter/limit-headers.ts';
@@ -27,6 +34,9 @@ const CANCELLED: ModelPart = {
     retryable: false,
   },
 };
+
+/** A silence is told of after this; after each that was told, the next one after twice as long. */
+const QUIET_MS = 3_000;
 
 /** Signs of life without content are believed for this long. */
 const LONGEST_WITHOUT_CONTENT_MS = 600_000;
@@ -54,7 +64,7 @@ export function withWatchdog(
   const { limiter } = deps;
   return {
     // One generator for both: each that parts pass through costs with each of them.
-    async *stream(request, signal) {
+    async *stream(request, signal, listener) {
       let permit: Permit | null = null;
       if (limiter !== undefined) {
         permit = limiter.enter(request) ?? (yield* limiter.wait(request, signal));
@@ -65,7 +75,13 @@ export function withWatchdog(
       }
       const controller = new AbortController();
       const release = onAbort(signal, () => controller.abort(signal.reason));
-      const watch = new Watch({ limits, deps, permit, end: () => controller.abort() });
+      const watch = new Watch({
+        limits,
+        deps,
+        permit,
+        ...(listener === undefined ? {} : { listener }),
+        end: () => controller.abort(),
+      });
       try {
         for await (const part of port.stream(request, controller.signal, watch)) {
           watch.saw(part);
@@ -97,10 +113,17 @@ const LIMIT_OF: Readonly<Record<Phase, Limit>> = {
   streaming: 'stream_idle',
 };
 
+const AWAITED: Readonly<Record<Phase, Awaited>> = {
+  connecting: 'connection',
+  waiting: 'first_token',
+  streaming: 'next_event',
+};
+
 interface WatchParts {
   readonly limits: LivenessLimits;
   readonly deps: WatchdogDeps;
   readonly permit: Permit | null;
+  readonly listener?: SilenceListener;
   readonly end: () => void;
 }
 
@@ -115,16 +138,20 @@ class Watch implements WireObserver {
   private readonly limits: LivenessLimits;
   private readonly deps: WatchdogDeps;
   private readonly permit: Permit | null;
+  private readonly listener: SilenceListener | null;
+  private isQuiet = false;
+  private quietMs = QUIET_MS;
   private readonly end: () => void;
 
-  constructor({ limits, deps, permit, end }: WatchParts) {
+  constructor({ limits, deps, permit, listener, end }: WatchParts) {
     this.limits = limits;
     this.deps = deps;
     this.permit = permit;
+    this.listener = listener ?? null;
     this.end = end;
     this.lastLife = deps.clock.monotonic();
     this.lastContent = this.lastLife;
-    this.deadline = deps.deadlines.after(limits.connectMs, () => this.look());
+    this.deadline = this.nextLook();
   }
 
   connected(): void {
@@ -147,6 +174,7 @@ class Watch implements WireObserver {
     if (this.phase !== 'streaming') this.enter('streaming');
     this.lastLife = this.deps.clock.monotonic();
     this.lastContent = this.lastLife;
+    if (this.isQuiet) this.flow();
   }
 
   saw(part: ModelPart): void {
@@ -182,13 +210,20 @@ class Watch implements WireObserver {
     this.lastLife = this.deps.clock.monotonic();
     this.lastContent = this.lastLife;
     this.deadline.cancel();
-    this.deadline = this.deps.deadlines.after(this.left(), () => this.look());
+    this.deadline = this.nextLook();
+    if (this.isQuiet && phase !== 'streaming') this.tellQuiet();
+  }
+
+  private nextLook(): Deadline {
+    const ms = Math.min(this.left(), this.untilQuiet());
+    return this.deps.deadlines.after(ms, () => this.look());
   }
 
   private look(): void {
     const left = this.left();
     if (left > 0) {
-      this.deadline = this.deps.deadlines.after(left, () => this.look());
+      if (this.untilQuiet() <= 0) this.tellQuiet();
+      this.deadline = this.nextLook();
       return;
     }
     const limit = LIMIT_OF[this.phase];
@@ -201,6 +236,26 @@ class Watch implements WireObserver {
   /** Milliseconds until the limit of the phase runs out, if nothing more comes. */
   private left(): number {
     return Math.min(this.lifeEnds(), this.contentEnds()) - this.deps.clock.monotonic();
+  }
+
+  /** Milliseconds until a silence is to be told of; infinite: it is, or nobody hears. */
+  private untilQuiet(): number {
+    if (this.listener === null || this.isQuiet) return Infinity;
+    return this.lastContent + this.quietMs - this.deps.clock.monotonic();
+  }
+
+  private tellQuiet(): void {
+    this.isQuiet = true;
+    const silentMs = Math.round(this.deps.clock.monotonic() - this.lastContent);
+    this.listener?.quiet(AWAITED[this.phase], silentMs);
+  }
+
+  private flow(): void {
+    this.isQuiet = false;
+    this.quietMs *= 2;
+    this.deadline.cancel();
+    this.deadline = this.nextLook();
+    this.listener?.flowing();
   }
 
   private lifeEnds(): number {

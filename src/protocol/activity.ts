@@ -1,3 +1,4 @@
+import type { Awaited } from './model.ts';
 import { openQuestions, type InboxState } from './inbox-state.ts';
 import type { Question } from './question.ts';
 
@@ -5,7 +6,11 @@ import type { Question } from './question.ts';
 export type Activity =
   | { readonly kind: 'idle' }
   | { readonly kind: 'connecting' }
+  /** The request is out. `since`: milliseconds since the epoch, as everywhere here. */
+  | { readonly kind: 'waiting_for_first_token'; readonly since: number }
   | { readonly kind: 'streaming' }
+  /** The answer has begun, and nothing more of it has come since. */
+  | { readonly kind: 'stalled'; readonly since: number }
   | { readonly kind: 'waiting_to_retry'; readonly because: string }
   /** A rate limit, or want of memory: what it waits for, and until when (null: not known). */
   | { readonly kind: 'held'; readonly because: string; readonly untilMs: number | null }
@@ -14,6 +19,8 @@ export type Activity =
       readonly kind: 'tools';
       readonly running: readonly string[];
       readonly asking: readonly string[];
+      /** When the oldest of those that run began; null: none runs. */
+      readonly since: number | null;
     }
   /** Its answer has ended; children are at work in the background. */
   | { readonly kind: 'waiting_for_children' };
@@ -26,22 +33,41 @@ export function heldActivity(hold: {
   return { kind: 'held', because: hold.because, untilMs: hold.untilMs ?? null };
 }
 
+/** A call under way: its tool, and when it began. */
+export interface RunningCall {
+  readonly tool: string;
+  readonly since: number;
+}
+
+/** What a request without news waits for, from `ts` on back. */
+export function quietActivity(waitsFor: Awaited, since: number): Activity {
+  switch (waitsFor) {
+    case 'connection':
+      return { kind: 'connecting' };
+    case 'first_token':
+      return { kind: 'waiting_for_first_token', since };
+    case 'next_event':
+      return { kind: 'stalled', since };
+  }
+}
+
 /** What its calls do: those that run, by id, and those that ask a person. */
 export function callActivity(
   inbox: InboxState,
-  runningCalls: ReadonlyMap<string, string>,
+  runningCalls: ReadonlyMap<string, RunningCall>,
 ): Activity {
   const open = openQuestions(inbox);
   const asking = open.map(({ tool }) => tool);
-  const running = open.length === 0 ? [...runningCalls.values()] : unasked(open, runningCalls);
-  const isIdle = running.length === 0 && asking.length === 0;
-  return isIdle ? { kind: 'idle' } : { kind: 'tools', running, asking };
+  const calls = open.length === 0 ? [...runningCalls.values()] : unasked(open, runningCalls);
+  if (calls.length === 0 && asking.length === 0) return { kind: 'idle' };
+  const since = calls.length === 0 ? null : Math.min(...calls.map((each) => each.since));
+  return { kind: 'tools', running: calls.map(({ tool }) => tool), asking, since };
 }
 
 function unasked(
   open: readonly Question[],
-  runningCalls: ReadonlyMap<string, string>,
-): readonly string[] {
+  runningCalls: ReadonlyMap<string, RunningCall>,
+): readonly RunningCall[] {
   const asked = new Set(open.map(({ callId }) => callId));
-  return [...runningCalls].flatMap(([id, tool]) => (asked.has(id) ? [] : [tool]));
+  return [...runningCalls].flatMap(([id, call]) => (asked.has(id) ? [] : [call]));
 }

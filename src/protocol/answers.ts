@@ -74,6 +74,7 @@ export function applyToAnswers(
       return;
     case 'turn.failed':
       answers.openTurn = null;
+      if (event.text !== undefined) answers.lastText = `${cutText}${event.text}`;
       addUsed(answers, event, spec);
       return;
     case 'turn.ended': {

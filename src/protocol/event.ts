@@ -3,6 +3,7 @@ import type { JsonValue } from '../base/json.ts';
 import type { AssistantMessage } from './message.ts';
 import type {
   Amount,
+  Awaited,
   FailureKind,
   FinishReason,
   ModelFailure,
@@ -125,6 +126,15 @@ export type EventBody =
     }
   /** The first byte of the answer arrived: what the request held is delivered. */
   | { readonly type: 'turn.accepted'; readonly turn: number }
+  /** Nothing of the answer has come for a while: since when, and what is waited for. */
+  | {
+      readonly type: 'turn.quiet';
+      readonly turn: number;
+      readonly waitsFor: Awaited;
+      readonly silentMs: number;
+    }
+  /** It has come on after that. */
+  | { readonly type: 'turn.flowing'; readonly turn: number }
   | (Used & {
       readonly type: 'turn.retried';
       readonly turn: number;
@@ -146,6 +156,8 @@ export type EventBody =
       readonly type: 'turn.failed';
       readonly turn: number;
       readonly failure: ModelFailure;
+      /** What had come of the answer, its beginning where it is long. Absent: nothing. */
+      readonly text?: string;
     })
   /** The intent of a call; durable before an effect. `tool` is canonical. */
   | {
@@ -177,6 +189,8 @@ export type EventBody =
       readonly text: string;
       readonly error: ErrorInfo['code'];
       readonly decision: Decision | null;
+      /** It was made too often in a row. */
+      readonly repeated?: true;
     }
   /** A call waits for a person. A later one for the same call stands in its place. */
   | {

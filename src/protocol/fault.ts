@@ -18,7 +18,9 @@ export type AnswerFault =
   /** Two calls of one answer under one id. */
   | 'duplicate_call_id'
   /** More calls in one answer than run. */
-  | 'too_many_calls';
+  | 'too_many_calls'
+  /** One call more often in a row than it runs. */
+  | 'repeated_call';
 
 /** What went wrong between a task and its model: a request that failed, or a faulty answer. */
 export type Fault = Exclude<FailureKind, 'cancelled'> | AnswerFault;

@@ -95,9 +95,9 @@ function isGoOnNotice(input: string): boolean {
 /** Answers are counted, not calls: one whose other calls ran was of use. */
 function applyRefusal(
   state: Faulty,
-  { callId, error, decision }: Extract<TaskEvent, { type: 'call.refused' }>,
+  { callId, error, decision, repeated }: Extract<TaskEvent, { type: 'call.refused' }>,
 ): void {
-  const fault = faultOf(error, decision?.step === 'tool_set');
+  const fault = repeated === true ? 'repeated_call' : faultOf(error, decision?.step === 'tool_set');
   if (fault === null) return;
   const call = state.conversation.openCalls.find(({ id }) => id === callId);
   // What is no JSON was counted with its answer.

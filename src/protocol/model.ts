@@ -206,12 +206,27 @@ export type ModelPart =
       readonly argumentCharacters?: number;
     };
 
+/** What a request without news waits for. */
+export type Awaited = 'connection' | 'first_token' | 'next_event';
+
+/** Hears of a request that is slow, between its parts. */
+export interface SilenceListener {
+  /** No content has come for `silentMs`. */
+  quiet(waitsFor: Awaited, silentMs: number): void;
+  /** It has come after that. */
+  flowing(): void;
+}
+
 /**
  * The one door to a model. `stream` never throws and never rejects: it ends with `finished` or
  * `failed`. Aborting the signal ends it soon with `failed` of kind `cancelled`.
  */
 export interface ModelPort {
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
+  stream(
+    request: ModelRequest,
+    signal: AbortSignal,
+    listener?: SilenceListener,
+  ): AsyncIterable<ModelPart>;
 }
 
 /** What is known of a model; null where it is not. Prices are USD per million. */

@@ -1,4 +1,10 @@
-import { callActivity, heldActivity, type Activity } from './activity.ts';
+import {
+  callActivity,
+  heldActivity,
+  quietActivity,
+  type Activity,
+  type RunningCall,
+} from './activity.ts';
 import { applyToAnswers, noAnswers, type Answers } from './answers.ts';
 import { unreachable } from '../base/errors.ts';
 import { applyToBelongings, noBelongings, type Belongings } from './belongings.ts';
@@ -26,8 +32,8 @@ export interface TaskState extends Answers, Belongings, InboxState, CallRecord {
   stint: Stint;
   /** Calls that ran, by canonical tool name. */
   readonly toolCounts: Map<string, number>;
-  /** Names of the calls under way, by call id. */
-  readonly runningCalls: Map<string, string>;
+  /** The calls under way, by call id. */
+  readonly runningCalls: Map<string, RunningCall>;
   /** Names of calls that began under an owner that is gone and have no outcome, by call id. */
   readonly unknownCalls: Map<string, string>;
   readonly refusals: string[];
@@ -161,6 +167,12 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'turn.accepted':
       state.activity = { kind: 'streaming' };
       return;
+    case 'turn.quiet':
+      state.activity = quietActivity(event.waitsFor, event.ts - event.silentMs);
+      return;
+    case 'turn.flowing':
+      state.activity = { kind: 'streaming' };
+      return;
     case 'turn.retried':
       state.activity = { kind: 'waiting_to_retry', because: event.failure.message };
       return;
@@ -172,7 +184,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.activity = { kind: 'idle' };
       return;
     case 'call.started':
-      state.runningCalls.set(event.callId, event.tool);
+      state.runningCalls.set(event.callId, { tool: event.tool, since: event.ts });
       // Run again after a crash, it is the same call.
       if (!state.unknownCalls.delete(event.callId)) {
         state.toolCounts.set(event.tool, (state.toolCounts.get(event.tool) ?? 0) + 1);
@@ -222,7 +234,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
 
 /** What ran under the owner before is not known of: it may have happened or not. */
 function takeOver(state: TaskState): void {
-  for (const [callId, tool] of state.runningCalls) state.unknownCalls.set(callId, tool);
+  for (const [callId, { tool }] of state.runningCalls) state.unknownCalls.set(callId, tool);
   state.runningCalls.clear();
   showCalls(state);
   if (state.end === null) state.status = isParked(state) ? 'parked' : 'queued';

@@ -252,8 +252,14 @@ export interface FileMemory {
   remember(path: string, hash: string): void;
   /** Before this task writes that to a real path: others of its tree may see it at once, and whose it is. */
   willWrite(path: string, hash: string): void;
+  /** The same before it deletes a file or moves it away. */
+  willRemove(path: string): void;
   /** Which other task of the tree left the file with this hash, in words: `task ID (AGENT)`. */
   changedBy(path: string, hash: string): string | undefined;
+  /** Which other task of the tree deleted a file that is gone, or moved it away. */
+  removedBy(path: string): string | undefined;
+  /** Notes that this task was told so. False: it was before, or has never known the file. */
+  acceptRemoval(path: string): boolean;
 }
 
 export interface TodoItem {

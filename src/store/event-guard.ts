@@ -16,6 +16,8 @@ const EVENT_TYPES: Readonly<Record<EventType, true>> = {
   'turn.started': true,
   'turn.held': true,
   'turn.accepted': true,
+  'turn.quiet': true,
+  'turn.flowing': true,
   'turn.retried': true,
   'turn.ended': true,
   'turn.failed': true,

@@ -11,10 +11,31 @@ import { MAX_EDIT_BYTES } from './fingerprint.ts';
  * has not read it, or when it changed since.
  */
 export async function readForChange(path: string, context: ToolContext): Promise<WholeFile> {
-  const options = { maxBytes: MAX_EDIT_BYTES, signal: context.signal };
-  const whole = await readWholeFile(path, context, options);
+  const whole = await readKnown(path, context);
   requireSeen(path, { real: whole.file.real, hash: whole.hash }, context);
   return whole;
+}
+
+async function readKnown(path: string, context: ToolContext): Promise<WholeFile> {
+  try {
+    const options = { maxBytes: MAX_EDIT_BYTES, signal: context.signal };
+    return await readWholeFile(path, context, options);
+  } catch (thrown) {
+    if (thrown instanceof MusterError && thrown.code === 'NOT_FOUND') requireKept(path, context);
+    throw thrown;
+  }
+}
+
+/** Of a file that is gone: throws CONFLICT, once, where another task has taken it from this one that knew it. */
+function requireKept(path: string, context: ToolContext): void {
+  const real = context.judged.get(path)?.real ?? path;
+  const other = context.files.removedBy(real);
+  if (other === undefined || !context.files.acceptRemoval(real)) return;
+  const shown = displayPath(path, context.cwd);
+  throw new MusterError(
+    'CONFLICT',
+    `${shown} was deleted, or moved away, by ${other} since it was read. Leave it so, or Write it if it is to be made anew.`,
+  );
 }
 
 /** Throws CONFLICT when this task has not read a file, or when it changed since. */

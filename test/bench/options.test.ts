@@ -21,6 +21,7 @@ const ALL = [
   'agents',
   'decision',
   'stop',
+  'liveness',
   'sandbox',
   'memory',
 ];

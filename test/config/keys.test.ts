@@ -90,6 +90,7 @@ const ROWS: Readonly<Record<ConfigKey, Row>> = {
   'liveness.connect_seconds': decimal(20),
   'liveness.first_token_seconds': decimal(null),
   'liveness.stream_idle_seconds': decimal(120),
+  'liveness.silent_retries': whole(1),
   'liveness.tool_seconds': decimal(600),
   'liveness.no_progress_calls': whole(8),
   'output.tool_result_bytes': { ...whole(30_000), other: 700, toml: '700', text: '700' },

@@ -59,6 +59,7 @@ const SETTINGS: EngineSettings = {
   treeWallMs: null,
   maxProcesses: 64,
   foregroundMs: 300_000,
+  silentRetries: 1,
   retries: 0,
   noProgressCalls: 8,
   caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 1_000_000, toolMs: 600_000 },

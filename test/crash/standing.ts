@@ -45,7 +45,9 @@ export async function standingOf(sandbox: Sandbox): Promise<Standing> {
 
 function partsOf(state: TaskState, logs: Logs): readonly StandingPart[] {
   if (state.end !== null) return [];
-  const parts: StandingPart[] = [...state.runningCalls.values()].map(partOfCall);
+  const parts: StandingPart[] = [...state.runningCalls.values()].map(({ tool }) =>
+    partOfCall(tool),
+  );
   if (state.openTurn !== null) {
     parts.push(state.activity.kind === 'streaming' ? 'answer coming' : 'request sent');
   }

@@ -34,7 +34,7 @@ describe.concurrent('a task of a running process, from another terminal', () => 
     const running = await startAtWork(world, { commands: 1 });
     const { root, children } = await family(world);
     const doing = clean(await tasks(world, 'show', children[0] ?? ''));
-    expect(doing).toMatch(/^status +running\ndoing +Bash\n/m);
+    expect(doing).toMatch(/^status +running\ndoing +Bash for \d+ s\n/m);
     expect(JSON.parse(clean(await tasks(world, 'show', root, '--json')))).toMatchObject({
       activity: { kind: 'tools', running: ['Task'] },
       ended_by: null,

@@ -232,7 +232,7 @@ describe('limits', () => {
     const test = testEngine((request) =>
       answeredRounds(request) > 0
         ? { text: 'done' }
-        : { calls: Array.from({ length: 130 }, () => ({ name: 'Bash', input: {} })) },
+        : { calls: Array.from({ length: 130 }, (_, nth) => ({ name: 'Bash', input: { nth } })) },
     );
     const run = test.start('go');
     await run.ended;

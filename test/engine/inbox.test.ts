@@ -433,6 +433,7 @@ describe('AskUser', () => {
       kind: 'tools',
       running: [],
       asking: ['AskUser', 'AskUser'],
+      since: null,
     });
     const [which, why] = test.inbox.open().map(({ question }) => question);
     expect(() => test.inbox.answer(which?.id ?? '', { text: 'x', scope: 'task' })).toThrow(

@@ -50,6 +50,7 @@ export const SETTINGS: EngineSettings = {
   maxProcesses: 64,
   foregroundMs: 300_000,
   retries: 2,
+  silentRetries: 2,
   noProgressCalls: 8,
   caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 1_000_000, toolMs: 600_000 },
   commandVariables: [],

@@ -146,9 +146,9 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const engine = new Engine({
     store: openMemoryStore(),
     model: {
-      stream(request, signal) {
+      stream(request, signal, listener) {
         const isImpatient = options.isImpatient?.(request) ?? false;
-        return (isImpatient ? impatient : patient).stream(request, signal);
+        return (isImpatient ? impatient : patient).stream(request, signal, listener);
       },
     },
     models: {

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { Deadlines } from '../../src/base/deadlines.ts';
 import type { AdapterDeps } from '../../src/model/adapters/adapter.ts';
 import type { Message } from '../../src/protocol/message.ts';
-import type { ModelPart, ModelPort, ModelRequest } from '../../src/protocol/model.ts';
+import type { ModelPart, ModelRequest } from '../../src/protocol/model.ts';
 import { createHttpFetch } from '../../src/sys/http.ts';
 
 export interface SeenRequest {
@@ -132,7 +132,7 @@ export const READ_SCHEMA = {
 };
 
 export async function collect(
-  port: ModelPort,
+  port: { stream(asked: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart> },
   asked: ModelRequest,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<ModelPart[]> {

@@ -4,7 +4,7 @@ import { Deadlines } from '../../src/base/deadlines.ts';
 import { createAdapter, type WireModelPort } from '../../src/model/adapters/adapter.ts';
 import { withWatchdog, type LivenessLimits } from '../../src/model/watchdog.ts';
 import { userMessage } from '../../src/protocol/message.ts';
-import type { ModelPart } from '../../src/protocol/model.ts';
+import { NO_USAGE, type ModelPart, type SilenceListener } from '../../src/protocol/model.ts';
 import type { WireObserver } from '../../src/model/adapters/endpoint-fetch.ts';
 import { adapterDeps, collect, failed, finished, request, serve, sse } from './support.ts';
 import { WIRES } from './wires.ts';
@@ -27,7 +27,11 @@ interface Outcome {
  * Plays steps against a watchdog on a clock that only the test moves: the heap's timer is real, so
  * each step of the clock looks for what is due by way of a deadline of its own.
  */
-async function play(limits: LivenessLimits, steps: readonly Step[]): Promise<Outcome> {
+async function play(
+  limits: LivenessLimits,
+  steps: readonly Step[],
+  listener?: SilenceListener,
+): Promise<Outcome> {
   let now = 0;
   const clock = { now: () => now, monotonic: () => now };
   const due: { at: number; fire: () => void }[] = [];
@@ -38,7 +42,11 @@ async function play(limits: LivenessLimits, steps: readonly Step[]): Promise<Out
     return { cancel: () => void due.splice(due.indexOf(entry), due.includes(entry) ? 1 : 0) };
   };
   const port = manualPort();
-  const collected = collect(withWatchdog(port, limits, { clock, deadlines }), ASKED);
+  const watched = withWatchdog(port, limits, { clock, deadlines });
+  const collected = collect(
+    { stream: (asked, signal) => watched.stream(asked, signal, listener) },
+    ASKED,
+  );
   await settle();
   const until = (at: number): void => {
     for (;;) {
@@ -106,6 +114,12 @@ function manualPort(): ManualPort {
 const accepted: ModelPart = { type: 'accepted' };
 const ping: ModelPart = { type: 'ping' };
 const text: ModelPart = { type: 'text_delta', text: 'a' };
+const DONE: ModelPart = {
+  type: 'finished',
+  message: { role: 'assistant', content: [] },
+  usage: NO_USAGE,
+  reason: 'stop',
+};
 const LIMITS: LivenessLimits = { connectMs: 20_000, firstTokenMs: 120_000, streamIdleMs: 60_000 };
 
 function every(ms: number, from: number, to: number, what: Step['do']): Step[] {
@@ -303,4 +317,46 @@ test('a connection that comes up after its request was given up leaves no deadli
   late.connected?.();
   late.bytes?.(new Uint8Array(1));
   expect(deadlines.size).toBe(0);
+});
+
+test.each<{ what: string; steps: readonly Step[]; heard: readonly string[] }>([
+  { what: 'a connection that is slow', steps: [], heard: ['connection 3000'] },
+  {
+    what: 'a first token that is slow',
+    steps: [
+      { at: 1_000, do: 'connected' },
+      { at: 9_000, do: text },
+    ],
+    heard: ['first_token 3000', 'flowing', 'next_event 6000'],
+  },
+  {
+    what: 'both',
+    steps: [
+      { at: 5_000, do: 'connected' },
+      { at: 5_500, do: text },
+    ],
+    heard: ['connection 3000', 'first_token 0', 'flowing', 'next_event 6000'],
+  },
+  {
+    what: 'pings are no content',
+    steps: [{ at: 100, do: accepted }, ...every(500, 500, 9_500, ping), { at: 10_000, do: text }],
+    heard: ['first_token 3000', 'flowing', 'next_event 6000'],
+  },
+  {
+    what: 'each silence is told of later than the one before',
+    steps: [{ at: 0, do: accepted }, { at: 100, do: text }, ...every(10_000, 10_000, 50_000, text)],
+    heard: ['next_event 3000', 'flowing', 'next_event 6000', 'flowing', 'next_event 12000'],
+  },
+  {
+    what: 'a stream that flows',
+    steps: [{ at: 0, do: accepted }, ...every(2_000, 100, 60_000, text), { at: 61_000, do: DONE }],
+    heard: [],
+  },
+])('tells of a silence: $what', async ({ steps, heard }) => {
+  const told: string[] = [];
+  await play(LIMITS, steps, {
+    quiet: (waitsFor, silentMs) => void told.push(`${waitsFor} ${silentMs}`),
+    flowing: () => void told.push('flowing'),
+  });
+  expect(told).toEqual(heard);
 });

@@ -66,7 +66,10 @@ function makeContext(root: string, progress: string[]): ToolContext {
       seen: (path) => hashes.get(path),
       remember: (path, hash) => void hashes.set(path, hash),
       willWrite: () => {},
+      willRemove: () => {},
       changedBy: () => undefined,
+      removedBy: () => undefined,
+      acceptRemoval: () => false,
     },
     todos: {
       get: () => todos,

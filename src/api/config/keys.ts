@@ -153,6 +153,11 @@ export const SECTIONS = {
       ...seconds,
       meaning: 'silence between events of a stream',
     }),
+    silent_retries: wholeKey(1, {
+      min: 0,
+      max: 100,
+      meaning: 'further tries of a request that a server took and left without an answer',
+    }),
     tool_seconds: decimalKey(600, { ...seconds, meaning: 'one tool call' }),
     no_progress_calls: wholeKey(8, {
       min: 2,

@@ -2,6 +2,7 @@ import { clockTime } from '../../base/local-time.ts';
 import { formatDuration, plural } from '../../base/text.ts';
 import { exactLine, terminalText } from '../../base/terminal-text.ts';
 import type { NoticeLevel, TaskEvent } from '../../protocol/event.ts';
+import type { Awaited } from '../../protocol/model.ts';
 import { answerText } from '../../protocol/inbox-state.ts';
 import { questionSubject, type Question } from '../../protocol/question.ts';
 import type { TaskState } from '../../protocol/state.ts';
@@ -73,6 +74,12 @@ const NOTICE_MARKS: Readonly<Record<NoticeLevel, string>> = {
   error: '! error:',
 };
 
+const QUIET_WORDS: Readonly<Record<Awaited, string>> = {
+  connection: 'connecting',
+  first_token: 'waiting for the first token',
+  next_event: 'stalled',
+};
+
 /** Also to a person who watches nothing: a long wait, and what is not as it was asked for. */
 function isAlwaysTold(event: TaskEvent, { spec }: TaskState): boolean {
   switch (event.type) {
@@ -111,6 +118,10 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
       const until = event.untilMs === null ? '' : ` until ${clockTime(event.untilMs)}`;
       return `${indent}… ${name}: waits for ${event.because}${until}`;
     }
+    case 'turn.quiet':
+      return `${indent}… ${name}: ${QUIET_WORDS[event.waitsFor]} for ${formatDuration(event.silentMs)}`;
+    case 'turn.flowing':
+      return `${indent}… ${name}: goes on streaming`;
     case 'warning':
       return `${indent}! ${name}: ${event.message}`;
     case 'call.started':

@@ -7,13 +7,7 @@ import { deferred, onAbort } from '../../base/async.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Deadlines } from '../../base/deadlines.ts';
 import type { Effort } from '../../protocol/agent.ts';
-import {
-  modelName,
-  type ModelPart,
-  type ModelPort,
-  type ModelRequest,
-  type Usage,
-} from '../../protocol/model.ts';
+import { modelName, type ModelPart, type ModelRequest, type Usage } from '../../protocol/model.ts';
 import type { HttpFetch } from '../../sys/http-types.ts';
 import { ANSWER_CAPS, WireMeter, type AnswerCaps, type AnswerTooLarge } from './answer-caps.ts';
 import { Answer, BROKE_OFF, finalUsage } from './answer.ts';
@@ -34,8 +28,8 @@ export interface AdapterDeps {
   readonly caps?: AnswerCaps;
 }
 
-/** A ModelPort that also tells what happens on the wire, for whoever watches its liveness. */
-export interface WireModelPort extends ModelPort {
+/** A ModelPort that tells what happens on the wire, for whoever watches its liveness. */
+export interface WireModelPort {
   stream(
     request: ModelRequest,
     signal: AbortSignal,

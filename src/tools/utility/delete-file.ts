@@ -60,6 +60,7 @@ async function deleteTree(
     // What a directory holds goes before it.
     for (const entry of tree.toReversed()) {
       context.signal.throwIfAborted();
+      if (entry.hash !== null) context.files.willRemove(entry.real);
       remove(top, entry);
       if (entry.hash !== null) changed.push({ path: entry.real, before: entry.hash, after: null });
     }

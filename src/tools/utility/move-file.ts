@@ -139,7 +139,11 @@ async function rename(
 ): Promise<ToolOutput> {
   context.signal.throwIfAborted();
   const moved = tree.map((entry) => ({ ...entry, to: join(to.real, entry.path) }));
-  for (const { hash, to: path } of moved) if (hash !== null) context.files.willWrite(path, hash);
+  for (const { real, hash, to: path } of moved) {
+    if (hash === null) continue;
+    context.files.willWrite(path, hash);
+    context.files.willRemove(real);
+  }
   const found = entryStats(from.directory, from.name);
   if (found === undefined || !isSameFile(found, from.stats)) throw changed(from.real);
   requireExpected(to.real, to.directory.at(to.name), to.stats ?? 'nothing');

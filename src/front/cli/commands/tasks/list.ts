@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
-import type { Tasks, TaskSummary } from '../../../../api/index.ts';
+import { activityText, type Tasks, type TaskSummary } from '../../../../api/index.ts';
+import { MusterError } from '../../../../base/errors.ts';
 import { oneLine, plural } from '../../../../base/text.ts';
 import type { TasksQuery } from '../../command.ts';
 import { printJsonRows, printLines, printProse } from './print.ts';
@@ -28,7 +29,7 @@ export function listTasks(tasks: Tasks, { json, all, status, here }: TasksList):
     return 0;
   }
   const { rows, left } = listedRows(found, all ? null : MOST);
-  printProse(...rows.map(({ task, level }) => listLine(task, level)));
+  printProse(...rows.map(({ task, level }) => listLine(task, level) + doing(tasks, task)));
   if (left.tasks > 0) {
     const trees = plural(left.trees, 'older conversation');
     printLines(`… and ${trees} of ${plural(left.tasks, 'task')}: --all lists them`);
@@ -46,6 +47,19 @@ function listLine(task: TaskSummary, level: number): string {
   const indent = '  '.repeat(level);
   const asks = task.questions === undefined ? '' : `  [asks: ${questionIds(task.questions)}]`;
   return `${task.id}  ${when}  ${task.status.padEnd(11)}  ${indent}${taskTitle(task)}${waits(task)}${asks}`;
+}
+
+/** Of one at work in any process, which its log tells. */
+function doing(tasks: Tasks, { id, status, heldBy }: TaskSummary): string {
+  if (status !== 'running' || heldBy !== undefined) return '';
+  try {
+    const text = activityText(tasks.state(id), Date.now());
+    return text === null ? '' : `  [${text}]`;
+  } catch (thrown) {
+    // A log that is damaged, or deleted this moment: `tasks show` says so.
+    if (thrown instanceof MusterError) return '';
+    throw thrown;
+  }
 }
 
 function waits({ heldBy, status }: TaskSummary): string {

@@ -106,7 +106,7 @@ function faultsLine({ faults }: Receipt): string {
 function progress(state: TaskState): readonly Fact[] {
   const { status, end } = state;
   if (end === null) {
-    const doing = isAtWork(state) ? activityText(state) : null;
+    const doing = isAtWork(state) ? activityText(state, Date.now()) : null;
     const asks = openQuestions(state).map(({ id }) => id);
     const waits = [...new Set([...asks, ...state.parkedOn])];
     return [

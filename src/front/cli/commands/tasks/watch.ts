@@ -47,7 +47,7 @@ async function textListener() {
   const { LiveLines } = await import('../../../headless/live-lines.ts');
   const live = new LiveLines((line) => printProse(line), { detail: 'calls', roots: 'told' });
   return {
-    atWork: (state: TaskState) => live.showAtWork(state, activityText(state)),
+    atWork: (state: TaskState) => live.showAtWork(state, activityText(state, Date.now())),
     event: (event: TaskEvent, state: TaskState) => live.show(event, state),
     left: (state: TaskState) => live.showLeft(state),
   };
