@@ -6,6 +6,7 @@ import { VERSION } from '../base/version.ts';
 import { Engine } from '../engine/engine.ts';
 import { Inbox } from '../engine/inbox.ts';
 import { MAIN_AGENT } from '../engine/main-agent.ts';
+import { discoverTemplates } from '../agents/templates/discover.ts';
 import { createChooser } from '../model/chooser.ts';
 import { createModelPort } from '../model/connect.ts';
 import { OFFLINE } from '../model/choose.ts';
@@ -166,6 +167,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     setup,
     agents,
     skills,
+    templates: () => discoverTemplates({ ...files, trust: files.trustAgain() }),
     grant,
     channel:
       options.log === false

@@ -57,6 +57,7 @@ function openTask(workshop: Workshop, id: string, place: Place): TaskRun {
     const tree = place.tree ?? new Tree(id, deps);
     const journal = openJournal(deps, tree, log, before.state);
     const { spec } = journal.state;
+    if (spec.fanOut !== undefined) tree.addItems(journal.state.children.keys());
     tree.addTasks(tasksBelow(journal.state));
     const tools = recordedTools(deps, journal.state);
     const known = workshop.prefixes.load(spec.prefix);
@@ -71,6 +72,7 @@ function openTask(workshop: Workshop, id: string, place: Place): TaskRun {
       tree,
       parent: place.parent,
       foreignUpTo: deps.store.importedUpTo(id) ?? -1,
+      ...(spec.fanOut === undefined ? {} : { drive: workshop.driveItems }),
     });
     running.add(run);
     return run;
@@ -128,6 +130,8 @@ function openChild(workshop: Workshop, parent: TaskRun, id: string): readonly Ta
 function isLeftToItsCall(parent: TaskRun, id: string, child: TaskState | null): boolean {
   const callId = parent.state.children.get(id)?.callId;
   if (callId === undefined) return false;
+  // A run of a template makes its items anew that were only announced.
+  if (parent.spec.fanOut !== undefined && child === null) return true;
   const isOpen = unansweredCalls(parent.state.conversation).some((call) => call.id === callId);
   return isOpen && (child === null || !isBegunBy(child.stint, parent.spec.id, callId));
 }

@@ -125,6 +125,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'child.created':
     case 'child.resumed':
     case 'child.detached':
+    case 'items.reopened':
     case 'limit.reached':
     case 'shell.started':
     case 'shell.ended':

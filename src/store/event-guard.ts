@@ -29,6 +29,7 @@ const EVENT_TYPES: Readonly<Record<EventType, true>> = {
   'child.created': true,
   'child.resumed': true,
   'child.detached': true,
+  'items.reopened': true,
   'child.ended': true,
   'shell.started': true,
   'shell.ended': true,
@@ -205,6 +206,10 @@ function isHold({ because, untilMs }: JsonObject): boolean {
   return typeof because === 'string' && (untilMs === null || typeof untilMs === 'number');
 }
 
+function isItemList(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isCount);
+}
+
 /**
  * Whether a parsed line is an event of this task's log. Its stamp and what listings need are looked
  * at; the rest was written by the type, and a whole line of JSON is taken as it was written.
@@ -221,6 +226,7 @@ export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   if (type === 'task.held') return typeof value['because'] === 'string';
   if (type === 'task.ended') return isJsonObject(value['end']);
   if (type === 'question.asked') return isQuestion(value['question'], task);
+  if (type === 'items.reopened') return isItemList(value['items']);
   if (type === 'rights.granted') return isRule(value['rule']);
   return true;
 }

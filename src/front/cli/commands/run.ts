@@ -88,7 +88,7 @@ async function promptBeside(muster: Muster, agent: string): Promise<string | nul
   return muster.beginsByItself(agent) ? readMessage(null) : readPrompt(null);
 }
 
-async function sessionAgents(argument: AgentsArgument): Promise<readonly AgentDefinition[]> {
+export async function sessionAgents(argument: AgentsArgument): Promise<readonly AgentDefinition[]> {
   const { parseSessionAgents } = await import('../../../api/index.ts');
   const text = argument.kind === 'json' ? argument.text : readAgentsFile(argument.path);
   const { items, problems } = parseSessionAgents(text);
