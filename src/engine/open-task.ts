@@ -132,6 +132,9 @@ function isLeftToItsCall(parent: TaskRun, id: string, child: TaskState | null): 
   if (callId === undefined) return false;
   // A run of a template makes its items anew that were only announced.
   if (parent.spec.fanOut !== undefined && child === null) return true;
-  const isOpen = unansweredCalls(parent.state.conversation).some((call) => call.id === callId);
+  const isOpen = unansweredCalls(parent.state.conversation).some(
+    // A call that makes several children numbers them: `ID/0`.
+    ({ id: call }) => callId === call || callId.startsWith(`${call}/`),
+  );
   return isOpen && (child === null || !isBegunBy(child.stint, parent.spec.id, callId));
 }

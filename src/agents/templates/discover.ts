@@ -31,9 +31,10 @@ export interface DiscoveredTemplates {
   readonly problems: readonly AgentProblem[];
 }
 
-/** All templates that can be used in a directory. Never throws for what a file holds. */
+/** All templates that can be used in a directory; default: those that ship with Muster, too. Never throws for what a file holds. */
 export async function discoverTemplates(
   options: DiscoverTemplatesOptions,
+  { builtins = true }: { readonly builtins?: boolean } = {},
 ): Promise<DiscoveredTemplates> {
   const budget = { entries: MAX_ENTRIES };
   const found: TemplateDefinition[] = [];
@@ -59,12 +60,23 @@ export async function discoverTemplates(
       else refuse(read.problem);
     }
   }
-  for (const source of builtinTemplates()) {
+  for (const source of builtins ? builtinTemplates() : []) {
     const read = await readTemplate({ ...source, scope: 'builtin' });
     if (read.ok) found.push(read.template);
     else refuse(read.problem);
   }
   return { ...shadow(found), skipped, problems };
+}
+
+/**
+ * Those that the model is told of: all, where the project or the user has some of their own; those that ship
+ * with Muster alone are examples, and not worth the bytes in every request.
+ */
+export async function offeredTemplates(
+  options: DiscoverTemplatesOptions,
+): Promise<readonly TemplateDefinition[]> {
+  const own = await discoverTemplates(options, { builtins: false });
+  return own.templates.length === 0 ? [] : (await discoverTemplates(options)).templates;
 }
 
 type FileText = ReturnType<typeof readText>;
