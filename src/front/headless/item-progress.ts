@@ -1,23 +1,21 @@
 import { countText } from '../../api/cost-text.ts';
-import { exactLine, terminalText } from '../../base/terminal-text.ts';
+import { exactLine } from '../../base/terminal-text.ts';
 import { formatDuration, oneLine, plural, truncate } from '../../base/text.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
 import { paidTokens } from '../../protocol/model.ts';
 import type { TaskState } from '../../protocol/state.ts';
+import { drawErrorLine, printError } from '../../sys/print.ts';
 
-/** Where it is shown. */
+/** Where it is shown: of stderr. */
 interface Terminal {
   readonly isTTY?: boolean;
   readonly columns?: number;
-  write(text: string): unknown;
 }
 
 /** Milliseconds between two drawings of the line. */
 const DRAW_MS = 100;
 const USUAL_COLUMNS = 80;
 const SHOWN_ITEM = 60;
-/** To the beginning of the line, and nothing of it is left. */
-const CLEAR_LINE = '\r\u001b[2K';
 
 /** How far a run of a template is: one line that changes on a terminal, and elsewhere a line an item. */
 export class ItemProgress {
@@ -50,7 +48,7 @@ export class ItemProgress {
   /** A line of its own, above. */
   line(text: string): void {
     this.erase();
-    this.terminal.write(terminalText(`${text}\n`, 'prose'));
+    printError(`${text}\n`, 'prose');
   }
 
   /** Nothing of it is left on a terminal. Twice is once. */
@@ -95,12 +93,12 @@ export class ItemProgress {
     ];
     const text = oneLine(exactLine(parts.join(', ')));
     const width = (this.terminal.columns ?? USUAL_COLUMNS) - 1;
-    this.terminal.write(`${CLEAR_LINE}${truncate(text, width)}`);
+    drawErrorLine(truncate(text, width));
   }
 
   private erase(): void {
     if (!this.isDrawn) return;
     this.isDrawn = false;
-    this.terminal.write(CLEAR_LINE);
+    drawErrorLine('');
   }
 }

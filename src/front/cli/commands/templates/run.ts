@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { createMuster } from '../../../../api/muster.ts';
 import type { EventListener, Muster, Run } from '../../../../api/index.ts';
 import { UsageError } from '../../../../base/errors.ts';
+import { plural } from '../../../../base/text.ts';
 import { printText } from '../../../../sys/print.ts';
 import type { RunTemplateCommand } from '../../command.ts';
 import { stderrNotice } from '../../stderr.ts';
@@ -90,7 +91,9 @@ async function goOn(muster: Muster, action: Continue, onEvent: EventListener): P
   if (changed !== null) stderrNotice(changed);
   const bad = rows.filter(({ status }) => status === 'failed' || status === 'partial').length;
   if (bad > 0 && !action.retryFailed) {
-    stderrNotice(`${bad} items failed or were ended by a limit; --retry-failed does them again`);
+    stderrNotice(
+      `${plural(bad, 'item')} failed or ended at a limit; --retry-failed does that again`,
+    );
   }
   return muster.resume({ id, retryFailed: action.retryFailed }, onEvent);
 }
