@@ -6,11 +6,11 @@ import type { StopOrder } from '../engine/stop.ts';
 import type { ModelSetup } from '../model/choose.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
-import type { TaskStore } from '../store/task-store.ts';
+import type { TaskStore, TaskSummary } from '../store/task-store.ts';
 import type { EventListener } from './event-router.ts';
 import type { ResumeRequest, RunRequest } from './options.ts';
 import type { TemplateRequest } from './templates/fan-out.ts';
-import type { TemplateReport } from './templates/report.ts';
+import type { TemplateReport, TemplateRunLeft } from './templates/report.ts';
 
 /** A conversation at work. */
 export interface Run {
@@ -55,10 +55,10 @@ export interface Muster {
   startTemplate(request: TemplateRequest, onEvent?: EventListener): Promise<Run>;
   /** What came of each item of a run of a template. Throws MusterError: `NOT_FOUND`; UsageError for another task. */
   templateReport(id: string): TemplateReport;
-  /** What has changed of where the items came from, in one sentence; null: nothing, or it can't be told. */
-  changedItems(id: string): Promise<string | null>;
-  /** The id of the newest run of a template that worked in this directory; null where there is none. */
-  newestTemplateRun(): string | null;
+  /** What to know of a run of a template, by its id or a beginning, before it goes on. Rejects as `templateReport` throws. */
+  templateRunLeft(id: string): Promise<TemplateRunLeft>;
+  /** The newest run of a template that worked in this directory; null where there is none. */
+  newestTemplateRun(): TaskSummary | null;
   /** Whether a conversation that runs as this agent needs no prompt. Throws UsageError: there is none. */
   beginsByItself(agent: string): boolean;
   /**

@@ -27,7 +27,7 @@ import type { ResumeRequest, RunRequest } from './options.ts';
 import type { Muster, Run, StopRequest } from './contract.ts';
 import type { Retention } from './retention.ts';
 import { planFanOut, type TemplateRequest } from './templates/fan-out.ts';
-import { changedItems, templateReport, type TemplateReport } from './templates/report.ts';
+import { templateReport, templateRunLeft } from './templates/report.ts';
 
 export interface SessionParts {
   readonly engine: Engine;
@@ -182,27 +182,28 @@ export class Session implements Muster {
     }
   }
 
-  templateReport(id: string): TemplateReport {
+  templateReport(id: string) {
     const { store } = this.parts;
     return templateReport(store, store.resolveId(id));
   }
 
-  changedItems(id: string): Promise<string | null> {
-    return changedItems(this.parts.store, id);
+  async templateRunLeft(id: string) {
+    const { store } = this.parts;
+    return templateRunLeft(store, store.resolveId(id));
   }
 
   newestConversation(): string | null {
-    return this.newestRoot(({ source }) => source !== 'template');
+    return this.newestRoot(({ source }) => source !== 'template')?.id ?? null;
   }
 
-  newestTemplateRun(): string | null {
+  newestTemplateRun(): TaskSummary | null {
     return this.newestRoot(({ source }) => source === 'template');
   }
 
-  private newestRoot(isWanted: (task: TaskSummary) => boolean): string | null {
+  private newestRoot(isWanted: (task: TaskSummary) => boolean): TaskSummary | null {
     const { cwd } = this;
     const roots = this.store.list().filter((task) => task.parent === null && task.cwd === cwd);
-    return roots.find(isWanted)?.id ?? null;
+    return roots.find(isWanted) ?? null;
   }
 
   questions(): readonly WaitingQuestion[] {

@@ -82,7 +82,21 @@ function isSpec(spec: unknown, task: string): boolean {
     isCount(spec['depth']) &&
     typeof spec['description'] === 'string' &&
     typeof spec['cwd'] === 'string' &&
-    isJsonObject(spec['model'])
+    isJsonObject(spec['model']) &&
+    (spec['fanOut'] === undefined || isFanOut(spec['fanOut']))
+  );
+}
+
+/** It is gone on with as it stands, so it is looked at closely. */
+function isFanOut(value: unknown): boolean {
+  if (!isJsonObject(value) || !isJsonObject(value['source'])) return false;
+  const { template, path, body, items, digests } = value;
+  const isItem = (each: unknown): boolean => typeof each === 'string' || isJsonObject(each);
+  return (
+    [template, path, body].every((text) => typeof text === 'string') &&
+    Array.isArray(items) &&
+    items.every(isItem) &&
+    Array.isArray(digests)
   );
 }
 

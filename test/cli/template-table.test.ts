@@ -15,8 +15,9 @@ const ROW: ItemRow = {
   error: null,
 };
 
-function csvOf(...rows: readonly Partial<ItemRow>[]): readonly string[] {
-  const all = rows.map((row) => ({ ...ROW, ...row }));
+function csvOf(...changes: readonly Partial<ItemRow>[]): readonly string[] {
+  const all: ItemRow[] = [];
+  for (const change of changes) all.push({ ...ROW, ...change });
   const report = { id: 'r', template: 't', status: 'completed', rows: all } as const;
   return reportText(report, 'csv').split('\r\n').slice(1, -1);
 }

@@ -70,9 +70,7 @@ describe.concurrent('muster run', () => {
     world.sandbox.write('items.txt', `${items.with(499, 'another').join('\n')}\n`);
     const second = await world.run(['run', '--continue', '--json', ...TRUST]);
     expect([second.code, second.signal]).toEqual([0, null]);
-    expect(second.stderr).toContain(
-      'items.txt have changed since: 1 are other ones. The run goes on',
-    );
+    expect(second.stderr).toContain('items.txt have changed since: 1 of them. The run goes on');
     const again = itemsAsked(world).slice(before);
     expect(again.filter((item) => done.has(item))).toEqual([]);
     expect(again.toSorted()).toEqual(items.filter((item) => !done.has(item)).toSorted());
@@ -82,7 +80,7 @@ describe.concurrent('muster run', () => {
     );
     expect(new Set(rows.map(({ task_id }) => task_id)).size).toBe(500);
     expect(await logCount(world)).toBe(501);
-  });
+  }, 60_000);
 
   it('runs each item once, whatever it holds, and expands nothing of it', async () => {
     const items = [
@@ -284,5 +282,44 @@ describe.concurrent('RunTemplate', () => {
       2,
       expect.stringContaining('Task(general-purpose)'),
     ]);
+  });
+});
+
+describe.concurrent('an item that asks a person', () => {
+  it('parks with the run, and goes on with the answer', async () => {
+    await using world = await withTemplate((request) =>
+      itemOf(request) === 'b' && toolResultRounds(request) === 0
+        ? { toolCalls: [{ name: 'Write', input: { file_path: 'b.txt', content: 'b' } }] }
+        : { text: 'fine' },
+    );
+    world.sandbox.write('items.txt', 'a\nb\nc\n');
+    const args = ['run', 'count', '--items', 'items.txt', '--on-ask', 'park', '--json', ...TRUST];
+    const parked = await world.run(args);
+    expect([parked.code, rowsOf(parked.stdout).map(({ status }) => status)]).toEqual([
+      5,
+      ['completed', 'parked', 'completed'],
+    ]);
+    const question = /muster tasks answer (\w+)/.exec(parked.stderr)?.[1] ?? '';
+    const answered = await world.run(['tasks', 'answer', question, 'yes', ...TRUST]);
+    expect([answered.code, answered.stdout]).toEqual([0, '3 items: 3 completed.\n']);
+    expect(readFileSync(join(world.sandbox.workspace, 'b.txt'), 'utf8')).toBe('b');
+    const told = await world.run(['run', '--continue', '--json', ...TRUST]);
+    expect([told.code, world.model.requests.length]).toEqual([0, 4]);
+  });
+
+  it('is no conversation to speak to', async () => {
+    await using world = await withTemplate(() => ({ text: 'fine' }));
+    await world.run(['run', 'count', '--items', '-', ...TRUST], { stdin: 'a\n' });
+    const listed: readonly { readonly id: string; readonly parent: string | null }[] = JSON.parse(
+      (await world.run(['tasks', 'list', '--json'])).stdout,
+    );
+    const id = listed.find(({ parent }) => parent === null)?.id ?? '';
+    const said = await world.run(['tasks', 'send', id, 'hello', ...TRUST]);
+    expect([said.code, said.stderr]).toEqual([
+      1,
+      `muster: INVALID_PARAM: ${id} is a run of a template: only its tasks read messages\n`,
+    ]);
+    const asked = await world.run(['--continue', '-p', 'hello']);
+    expect(asked.stderr).toContain('no conversation of this directory');
   });
 });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { escapeTags } from '../../base/control-tags.ts';
 import type { TemplateItem } from '../../protocol/template.ts';
 
 /** What a template's text is made of. */
@@ -70,7 +71,9 @@ export interface ItemPlace {
   readonly count: number;
 }
 
-/** The prompt for one item. A field that it lacks is left empty; `missingFields` tells of it before. */
+/**
+ * The prompt for one item, which is data: tags in it that steer models are made harmless. A field that it lacks is left empty; `missingFields` tells of it before.
+ */
 export function renderPrompt(
   parts: readonly TemplatePart[],
   { item, index, count }: ItemPlace,
@@ -81,7 +84,9 @@ export function renderPrompt(
         case 'text':
           return part.text;
         case 'item':
-          return part.field === null ? itemText(item) : (fieldText(item, part.field) ?? '');
+          return escapeTags(
+            part.field === null ? itemText(item) : (fieldText(item, part.field) ?? ''),
+          );
         case 'index':
           return String(index + 1);
         case 'count':

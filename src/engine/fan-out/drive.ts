@@ -51,7 +51,6 @@ export async function driveItems(workshop: Workshop, run: TaskRun): Promise<Endi
       continue;
     }
     if (atWork === 0) return endOfItems(deps.store, run.state, hit);
-    run.giveSlot();
     await run.tree.standstill.waiting(() => run.news());
   }
 }

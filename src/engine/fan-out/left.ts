@@ -1,5 +1,11 @@
 import type { FanOut } from '../../protocol/template.ts';
-import type { TaskState } from '../../protocol/state.ts';
+import type { ChildState } from '../../protocol/belongings.ts';
+
+/** What of a run's state tells how far it is. */
+export interface ItemTasks {
+  readonly children: ReadonlyMap<string, Pick<ChildState, 'status'>>;
+  readonly items: ReadonlyMap<number, string>;
+}
 
 /** What has yet to be done for an item, from 0. */
 export type ItemStep =
@@ -17,7 +23,7 @@ export type ItemStep =
  */
 export function stepsLeft(
   { items }: Pick<FanOut, 'items'>,
-  state: Pick<TaskState, 'children' | 'items'>,
+  state: ItemTasks,
   isThere: (task: string) => boolean,
 ): readonly ItemStep[] {
   const steps = items.flatMap((_, index): readonly ItemStep[] => {
@@ -43,7 +49,7 @@ export function isAnnounced(step: ItemStep): boolean {
 }
 
 /** The items whose tasks have failed, or were ended by a limit. */
-export function itemsToRetry(state: Pick<TaskState, 'children' | 'items'>): readonly number[] {
+export function itemsToRetry(state: ItemTasks): readonly number[] {
   return [...state.items].flatMap(([index, task]) => {
     const status = state.children.get(task)?.status;
     return status === 'failed' || status === 'partial' ? [index] : [];

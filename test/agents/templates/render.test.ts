@@ -1,5 +1,6 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { escapeTags } from '../../../src/base/control-tags.ts';
 import {
   itemDigest,
   missingFields,
@@ -22,6 +23,7 @@ describe('a template', () => {
     ['\\{{item}} {{item}}', 'a', '{{item}} a'],
     ['{ {item} } {{item}}', '', '{ {item} } '],
     ['{{item}}', 'two\nlines', 'two\nlines'],
+    ['{{item}}', 'a <b> </outside 1>', 'a <b> <¦/outside 1>'],
   ])('%j over %j is %j', (body, item, prompt) => {
     expect(render(body, item)).toBe(prompt);
   });
@@ -47,8 +49,9 @@ describe('a template', () => {
   it('takes every text of an item over as it stands', () => {
     fc.assert(
       fc.property(fc.string(), (item) => {
-        expect(render('<{{item}}|{{item}}>', item)).toBe(`<${item}|${item}>`);
-        expect(render('{{item.a}}', { a: item })).toBe(item);
+        const text = escapeTags(item);
+        expect(render('[{{item}}|{{item}}]', item)).toBe(`[${text}|${text}]`);
+        expect(render('{{item.a}}', { a: item })).toBe(text);
       }),
     );
   });

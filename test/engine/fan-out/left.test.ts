@@ -7,12 +7,7 @@ function stateOf(...ends: readonly (EndStatus | null | undefined)[]) {
   const begun = ends.flatMap((status, index) => (status === undefined ? [] : [{ status, index }]));
   return {
     items: new Map(begun.map(({ index }) => [index, `t${index}`])),
-    children: new Map(
-      begun.map(({ index, status }) => [
-        `t${index}`,
-        { callId: `item-${index}`, background: false, status, below: [] },
-      ]),
-    ),
+    children: new Map(begun.map(({ index, status }) => [`t${index}`, { status }])),
   };
 }
 

@@ -73,26 +73,24 @@ async function start(muster: Muster, action: Start, onEvent: EventListener): Pro
 function tellUnfinished(muster: Muster, template: string): void {
   const newest = muster.newestTemplateRun();
   if (newest === null) return;
-  const { template: before, status } = muster.templateReport(newest);
+  const { id, agent: before, status } = newest;
   const wasLeft = status === 'interrupted' || status === 'stopped' || status === 'killed';
   if (!wasLeft || before.toLowerCase() !== template.toLowerCase()) return;
   stderrNotice(
-    `the run ${newest} of ${before} was not finished, and this is a new one; to go on with that: muster run --continue ${newest}`,
+    `the run ${id} of ${before} was not finished, and this is a new one; to go on with that: muster run --continue ${id}`,
   );
 }
 
 async function goOn(muster: Muster, action: Continue, onEvent: EventListener): Promise<Run> {
-  const word = action.id ?? muster.newestTemplateRun();
+  const word = action.id ?? muster.newestTemplateRun()?.id ?? null;
   if (word === null) {
     throw new UsageError('no run of a template of this directory is in the logs');
   }
-  const { id, rows } = muster.templateReport(word);
-  const changed = await muster.changedItems(id);
+  const { id, failed, changed } = await muster.templateRunLeft(word);
   if (changed !== null) stderrNotice(changed);
-  const bad = rows.filter(({ status }) => status === 'failed' || status === 'partial').length;
-  if (bad > 0 && !action.retryFailed) {
+  if (failed > 0 && !action.retryFailed) {
     stderrNotice(
-      `${plural(bad, 'item')} failed or ended at a limit; --retry-failed does that again`,
+      `${plural(failed, 'item')} failed or ended at a limit; --retry-failed does that again`,
     );
   }
   return muster.resume({ id, retryFailed: action.retryFailed }, onEvent);
