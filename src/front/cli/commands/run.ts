@@ -7,7 +7,7 @@ import type { AgentsArgument, RunCommand } from '../command.ts';
 import { readMessage, readPrompt } from '../stdin.ts';
 import { stderrNotice } from '../stderr.ts';
 
-const OFFLINE_NOTICE =
+export const OFFLINE_NOTICE =
   'no model is configured: the offline search engine answers. For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see `muster models`.';
 
 /** `muster -p`: one prompt, run to its end. `given`: it was read already. */

@@ -7,7 +7,7 @@ import { printText } from '../../../../sys/print.ts';
 import type { RunTemplateCommand } from '../../command.ts';
 import { stderrNotice } from '../../stderr.ts';
 import { readAll } from '../../stdin.ts';
-import { sessionAgents } from '../run.ts';
+import { OFFLINE_NOTICE, sessionAgents } from '../run.ts';
 import { checkOutFile, writeOutFile } from './out-file.ts';
 import { reportText } from './table.ts';
 
@@ -26,7 +26,10 @@ export async function templateCommand(command: RunTemplateCommand): Promise<numb
     const dataDir = command.dataDir === null ? null : resolve(command.dataDir);
     const begin = (onEvent: EventListener) =>
       action.kind === 'start' ? start(muster, action, onEvent) : goOn(muster, action, onEvent);
-    const { id, code } = await runItems(muster, begin, { verbose: command.verbose, dataDir });
+    const { id, code } = await runItems(muster, begin, {
+      verbose: command.verbose || muster.verbose,
+      dataDir,
+    });
     const report = muster.templateReport(id);
     const text = reportText(report, command.format);
     if (out !== null) await writeOutFile(out, text);
@@ -57,6 +60,7 @@ async function start(muster: Muster, action: Start, onEvent: EventListener): Pro
   const items =
     source.kind === 'stdin' ? parseItems(await readAll(), 'stdin') : await readItems(source, cwd);
   tellUnfinished(muster, action.template);
+  if (muster.offlineByDefault) stderrNotice(OFFLINE_NOTICE);
   return muster.startTemplate(
     {
       template: action.template,
