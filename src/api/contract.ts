@@ -6,9 +6,11 @@ import type { StopOrder } from '../engine/stop.ts';
 import type { ModelSetup } from '../model/choose.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
-import type { TaskStore } from '../store/task-store.ts';
+import type { TaskStore, TaskSummary } from '../store/task-store.ts';
 import type { EventListener } from './event-router.ts';
 import type { ResumeRequest, RunRequest } from './options.ts';
+import type { TemplateRequest } from './templates/fan-out.ts';
+import type { TemplateReport, TemplateRunLeft } from './templates/report.ts';
 
 /** A conversation at work. */
 export interface Run {
@@ -35,6 +37,8 @@ export interface Muster {
   readonly skills: DiscoveredSkills;
   readonly models: ModelSetup;
   readonly store: TaskStore;
+  /** The working directory; absolute and real. */
+  readonly cwd: string;
   /** No model is named and none configured: the offline engine answers. */
   readonly offlineByDefault: boolean;
   /** `task_tool.enable_verbose_logging`: show the subagents' actions. */
@@ -44,6 +48,17 @@ export interface Muster {
    * they are written, each after it is written. Throws MusterError when it can't start.
    */
   start(request: RunRequest, onEvent?: EventListener): Run;
+  /**
+   * Starts a run of a template: one task an item, in one tree, at most `max_parallel` at a time. Its result
+   * counts them; `templateReport` tells of each. Rejects with UsageError where it can't start.
+   */
+  startTemplate(request: TemplateRequest, onEvent?: EventListener): Promise<Run>;
+  /** What came of each item of a run of a template. Throws MusterError: `NOT_FOUND`; UsageError for another task. */
+  templateReport(id: string): TemplateReport;
+  /** What to know of a run of a template, by its id or a beginning, before it goes on. Rejects as `templateReport` throws. */
+  templateRunLeft(id: string): Promise<TemplateRunLeft>;
+  /** The newest run of a template that worked in this directory; null where there is none. */
+  newestTemplateRun(): TaskSummary | null;
   /** Whether a conversation that runs as this agent needs no prompt. Throws UsageError: there is none. */
   beginsByItself(agent: string): boolean;
   /**

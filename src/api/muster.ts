@@ -6,6 +6,7 @@ import { VERSION } from '../base/version.ts';
 import { Engine } from '../engine/engine.ts';
 import { Inbox } from '../engine/inbox.ts';
 import { MAIN_AGENT } from '../engine/main-agent.ts';
+import { discoverTemplates, offeredTemplates } from '../agents/templates/discover.ts';
 import { createChooser } from '../model/chooser.ts';
 import { createModelPort } from '../model/connect.ts';
 import { OFFLINE } from '../model/choose.ts';
@@ -99,6 +100,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
   };
   const agents = await openAgents(files);
   const skills = await openSkills(files);
+  const templates = await offeredTemplates(files);
   const skipped = [...agents.discovered.skipped, ...skills.discovered.skipped];
   const unused = untrustedNotice({ files: loaded.files, skipped });
   if (unused !== null) onNotice(unused);
@@ -128,6 +130,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     model: models,
     models: createChooser(setup, { allowOverride: config.taskTool.allowModelOverride }),
     tools: builtinTools(),
+    templates,
     agents: { refresh: () => agents.refresh(), agents: () => agents.discovered.agents },
     skills: { refresh: () => skills.refresh(), skills: () => skills.discovered.skills },
     clock: systemClock,
@@ -166,6 +169,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     setup,
     agents,
     skills,
+    templates: () => discoverTemplates({ ...files, trust: files.trustAgain() }),
     grant,
     channel:
       options.log === false

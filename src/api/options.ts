@@ -56,4 +56,6 @@ export interface ResumeRequest {
   readonly prompt?: string;
   /** Answers a question of it, or of a task below it that had not ended, before it goes on. */
   readonly answer?: QuestionAnswer;
+  /** Of a run of a template: what failed, or was ended by a limit, is done again. Default false. */
+  readonly retryFailed?: boolean;
 }

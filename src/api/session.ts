@@ -1,5 +1,6 @@
 import type { DiscoveredAgents } from '../agents/found.ts';
 import type { DiscoveredSkills } from '../agents/skills/discover.ts';
+import type { DiscoveredTemplates } from '../agents/templates/discover.ts';
 import { findAgent } from '../agents/find.ts';
 import { UsageError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
@@ -17,7 +18,7 @@ import { rootRights, type RootGrant } from '../policy/attenuate.ts';
 import { modelWishes, type AgentDefinition } from '../protocol/agent.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
 import type { PermissionMode, Rights } from '../protocol/permission.ts';
-import type { TaskStore } from '../store/task-store.ts';
+import type { TaskStore, TaskSummary } from '../store/task-store.ts';
 import type { ControlChannel } from './control-channel.ts';
 import type { EventListener, EventRouter } from './event-router.ts';
 import { firstMessage } from './first-message.ts';
@@ -25,6 +26,8 @@ import { grantedStill } from './granted-still.ts';
 import type { ResumeRequest, RunRequest } from './options.ts';
 import type { Muster, Run, StopRequest } from './contract.ts';
 import type { Retention } from './retention.ts';
+import { planFanOut, type TemplateRequest } from './templates/fan-out.ts';
+import { templateReport, templateRunLeft } from './templates/report.ts';
 
 export interface SessionParts {
   readonly engine: Engine;
@@ -36,6 +39,8 @@ export interface SessionParts {
   readonly setup: ModelSetup;
   readonly agents: { readonly discovered: DiscoveredAgents };
   readonly skills: { readonly discovered: DiscoveredSkills };
+  /** Those that can be used now. */
+  readonly templates: () => Promise<DiscoveredTemplates>;
   readonly grant: RootGrant;
   /** Null: nothing of its tasks is on disk, so nobody else knows of them. */
   readonly channel: ControlChannel | null;
@@ -70,6 +75,11 @@ export class Session implements Muster {
     return this.parts.store;
   }
 
+  get cwd(): string {
+    const [cwd = ''] = this.parts.grant.roots;
+    return cwd;
+  }
+
   get verbose(): boolean {
     return this.parts.verbose;
   }
@@ -84,7 +94,6 @@ export class Session implements Muster {
     const { engine, grant, router } = this.parts;
     const agent = this.agentNamed(request.agent);
     const prompt = firstMessage(agent, request.prompt);
-    const [cwd = ''] = grant.roots;
     const id = newId();
     const forget = router.listen(id, onEvent);
     try {
@@ -96,7 +105,7 @@ export class Session implements Muster {
         agent: agent ?? MAIN_AGENT,
         model: this.modelFor(agent, prompt),
         rights: rootRights(grant, agent),
-        cwd,
+        cwd: this.cwd,
         source: request.source ?? 'sdk',
         params: {
           ...(request.prompt === undefined ? {} : { prompt: request.prompt }),
@@ -125,6 +134,7 @@ export class Session implements Muster {
         ...(setup.settings.flag === undefined ? {} : { model: this.mainModel(prompt ?? '') }),
         ...(maxTurns === null ? {} : { maxTurns }),
         ...(request.answer === undefined ? {} : { answer: request.answer }),
+        ...(request.retryFailed === undefined ? {} : { retryFailed: request.retryFailed }),
         // What was parked once is not refused because nobody says so again.
         keepsParked: !isOnAskChosen,
       });
@@ -150,11 +160,50 @@ export class Session implements Muster {
     };
   }
 
+  async startTemplate(request: TemplateRequest, onEvent: EventListener = () => {}): Promise<Run> {
+    const { engine, grant, router, setup, templates } = this.parts;
+    const planned = planFanOut(await templates(), request);
+    const isModelNamed = setup.settings.flag !== undefined;
+    const id = newId();
+    const forget = router.listen(id, onEvent);
+    try {
+      const task = await engine.startFanOut({
+        id,
+        // The one that was named for this run goes before what files say.
+        fanOut: isModelNamed ? { ...planned, model: 'inherit' } : planned,
+        model: this.mainModel(''),
+        rights: rootRights(grant, null),
+        cwd: this.cwd,
+      });
+      return this.runOf(task, forget);
+    } catch (thrown) {
+      forget();
+      throw thrown;
+    }
+  }
+
+  templateReport(id: string) {
+    const { store } = this.parts;
+    return templateReport(store, store.resolveId(id));
+  }
+
+  async templateRunLeft(id: string) {
+    const { store } = this.parts;
+    return templateRunLeft(store, store.resolveId(id));
+  }
+
   newestConversation(): string | null {
-    const { grant, store } = this.parts;
-    const [cwd] = grant.roots;
-    const newest = store.list().find((task) => task.parent === null && task.cwd === cwd);
-    return newest?.id ?? null;
+    return this.newestRoot(({ source }) => source !== 'template')?.id ?? null;
+  }
+
+  newestTemplateRun(): TaskSummary | null {
+    return this.newestRoot(({ source }) => source === 'template');
+  }
+
+  private newestRoot(isWanted: (task: TaskSummary) => boolean): TaskSummary | null {
+    const { cwd } = this;
+    const roots = this.store.list().filter((task) => task.parent === null && task.cwd === cwd);
+    return roots.find(isWanted) ?? null;
   }
 
   questions(): readonly WaitingQuestion[] {

@@ -3,6 +3,7 @@ import type { AgentDefinition } from '../protocol/agent.ts';
 import type { RequestPrefix, ResolvedModel } from '../protocol/model.ts';
 import type { Rights } from '../protocol/permission.ts';
 import type { TaskLimits, TaskSource, TaskSpec } from '../protocol/task.ts';
+import type { FanOut } from '../protocol/template.ts';
 import type { Equipment } from './equipment.ts';
 import { openJournal } from './journal.ts';
 import { mentionsIn } from './mentions.ts';
@@ -32,12 +33,14 @@ export interface TaskPlan {
   /** Names of the skills whose instructions its prompt is. Default: none. */
   readonly skills?: readonly string[];
   readonly params: JsonObject;
+  /** Of a root that is no conversation. */
+  readonly fanOut?: FanOut;
   /** The caller and its Task call; null for a root. */
   readonly parent: {
     readonly run: TaskRun;
     readonly callId: string;
-    /** The key of what it delegates. */
-    readonly delegation: string;
+    /** The key of what it delegates; null for an item of a template, which is nobody's repetition. */
+    readonly delegation: string | null;
   } | null;
 }
 
@@ -71,14 +74,17 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     ...(skills.length === 0 ? {} : { skills }),
     background,
     source: plan.source,
+    ...(plan.fanOut === undefined ? {} : { fanOut: plan.fanOut }),
     params: plan.params,
   };
   // The parent's note goes first: a crash in between leaves a child without a log, never a log
   // that nobody knows of. Then the note is there already when the call is made again.
   if (parent !== null && !parent.run.state.children.has(id)) {
     const { callId, run, delegation } = parent;
-    run.journal.record({ type: 'child.created', child: id, callId, background, delegation });
-    tree.addTasks([id]);
+    const made = delegation === null ? {} : { delegation };
+    run.journal.record({ type: 'child.created', child: id, callId, background, ...made });
+    if (run.spec.fanOut === undefined) tree.addTasks([id]);
+    else tree.addItems([id]);
   }
   const journal = openJournal(deps, tree, deps.store.create(spec));
   const run = new TaskRun(deps, {
@@ -89,6 +95,7 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     view: new Map(tools.map((tool) => [tool.name, tool])),
     tree,
     parent: parent?.run ?? null,
+    ...(plan.fanOut === undefined ? {} : { drive: workshop.driveItems }),
   });
   try {
     for (const message of [plan.model.warning, ...warnings, ...preloaded.warnings]) {

@@ -38,14 +38,17 @@ export function createDelegation(workshop: Workshop): Delegation {
   };
 }
 
-interface TaskCall {
+export interface TaskCall {
   readonly caller: TaskRun;
   readonly callId: string;
   readonly input: TaskInput;
 }
 
 /** The id of the call's child, at work or ended: one that was there before a crash is found again. */
-async function startChild(workshop: Workshop, call: TaskCall): Promise<string | MusterError> {
+export async function startChild(
+  workshop: Workshop,
+  call: TaskCall,
+): Promise<string | MusterError> {
   const { caller, callId, input } = call;
   await workshop.pace.step();
   caller.signal.throwIfAborted();
@@ -113,11 +116,18 @@ function isLeftUndone(
 }
 
 /** Waits for a child in the foreground, as long as a call may wait; else says how it goes on. */
-async function waitForChild(
+async function waitForChild(workshop: Workshop, caller: TaskRun, id: string): Promise<ToolOutput> {
+  const state = await outcomeOfChild(workshop, caller, id);
+  if (state === null) return goesOn(workshop.deps.store.outputFile(id), id);
+  return endOutput(state, parentText(state, 0), caller.state);
+}
+
+/** How a child has ended, which is waited for as long as a call may; null: it goes on in the background. */
+export async function outcomeOfChild(
   { deps, running }: Workshop,
   caller: TaskRun,
   id: string,
-): Promise<ToolOutput> {
+): Promise<TaskState | null> {
   const run = running.get(id);
   const child = () => caller.state.children.get(id);
   if (run !== undefined && child()?.background === false) {
@@ -134,9 +144,7 @@ async function waitForChild(
     await caller.tree.standstill.waiting(() => Promise.race([run.ended, run.detached]));
     patience.cancel();
   }
-  if (child()?.status === null) return goesOn(deps.store.outputFile(id), id);
-  const state = run?.outcome() ?? foldLog(deps.store, id);
-  return endOutput(state, parentText(state, 0), caller.state);
+  return child()?.status === null ? null : (run?.outcome() ?? foldLog(deps.store, id));
 }
 
 function goesOn(outputFile: string | null, id: string): ToolOutput {

@@ -8,6 +8,7 @@ import type { ModelFacts, ModelPort, ResolvedModel } from '../protocol/model.ts'
 import type { SkillDefinition } from '../protocol/skill.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { TaskLimits } from '../protocol/task.ts';
+import type { TemplateDefinition } from '../protocol/template.ts';
 import type { AnyTool, ByteFilter, ToolCaps } from '../protocol/tool.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import type { Sandbox } from '../sys/sandbox/sandbox.ts';
@@ -96,6 +97,8 @@ export interface EngineDeps {
   readonly redact?: (text: string) => string;
   readonly model: ModelPort;
   readonly models: ModelChooser;
+  /** What RunTemplate may run. Absent or empty: it is not offered. */
+  readonly templates?: readonly TemplateDefinition[];
   readonly tools: readonly AnyTool[];
   readonly agents: AgentSource;
   readonly skills: SkillSource;

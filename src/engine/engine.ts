@@ -14,6 +14,9 @@ import { createDelegation, prepareModels } from './delegation.ts';
 import { delegationVerdict } from './delegation-verdict.ts';
 import type { EngineDeps } from './deps.ts';
 import { equip, whyUnusable } from './equipment.ts';
+import { driveItems } from './fan-out/drive.ts';
+import { reopenFailed, requireConversation } from './fan-out/resumed.ts';
+import { startFanOut, type FanOutRequest } from './fan-out/start.ts';
 import { foldLog } from './fold-log.ts';
 import { combineLimits } from './limits.ts';
 import { runTask } from './loop.ts';
@@ -65,6 +68,8 @@ export interface ResumeRequest {
   readonly keepsParked?: boolean;
   /** The answer to a question of it, or of a task below it that had not ended. */
   readonly answer?: QuestionAnswer;
+  /** Of a run of a template: items that failed or were ended by a limit are done again. Default false. */
+  readonly retryFailed?: boolean;
 }
 
 /** What a person says to a question. */
@@ -105,6 +110,7 @@ export class Engine {
       prefixes: new PrefixCache(deps.store),
       running: this.running,
       pace: new Pace(deps.clock),
+      driveItems: (run) => driveItems(this.workshop, run),
     };
     tools.push(...taskTools(this.workshop, createDelegation(this.workshop)));
   }
@@ -140,6 +146,11 @@ export class Engine {
     return run;
   }
 
+  /** Sets a template to work over items. Rejects with UsageError where none could be begun. */
+  startFanOut(request: FanOutRequest): Promise<TaskRun> {
+    return startFanOut(this.workshop, request);
+  }
+
   /**
    * What a Task call would make, and how its requests would begin, even where the call is refused or the
    * agent can't be started. Nothing is made.
@@ -163,8 +174,10 @@ export class Engine {
   async resume(id: string, request: ResumeRequest): Promise<TaskRun> {
     const opened = openTasks(this.workshop, id, { tree: null, parent: null });
     const [top, ...below] = opened;
-    const { prompt, keepsParked = false, answer, ...terms } = request;
+    const { prompt, keepsParked = false, answer, retryFailed = false, ...terms } = request;
     try {
+      if (prompt !== null) requireConversation(top);
+      if (retryFailed) reopenFailed(top);
       const isAsking = opened.some(({ state }) => openQuestions(state).length > 0);
       if (keepsParked && isAsking && top.tree.onAsk === 'deny') top.tree.onAsk = 'park';
       if (answer !== undefined) answerLeft(opened, answer, this.deps.inbox.standing);
@@ -195,6 +208,7 @@ export class Engine {
   send(id: string, message: string): void {
     const run = this.atWork(id);
     if (run.isEnding) throw notAtWork(id);
+    requireConversation(run);
     run.tell(this.said(message, { to: run.spec, teller: run }));
   }
 

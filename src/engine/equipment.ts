@@ -11,7 +11,7 @@ import { callableSkills, preloadedSkills, type Preloaded } from './skill-use.ts'
 /** What of the engine's ports it takes to say what a task would be. */
 export interface PlanDeps extends Pick<
   EngineDeps,
-  'clock' | 'models' | 'platform' | 'settings' | 'tools'
+  'clock' | 'models' | 'platform' | 'settings' | 'templates' | 'tools'
 > {
   readonly agents: Pick<AgentSource, 'agents'>;
   readonly skills: Pick<SkillSource, 'skills'>;
@@ -61,10 +61,12 @@ export function equip(deps: PlanDeps, post: Post): Equipment {
   };
 }
 
-/** Skill only where there is one to call. */
+/** Skill and RunTemplate only where there is one to call. */
 function availableTools(deps: PlanDeps, rights: Rights): readonly AnyTool[] {
-  if (callableSkills(deps, rights).skills.length > 0) return deps.tools;
-  return deps.tools.filter(({ name }) => name !== 'Skill');
+  const without = new Set<string>();
+  if (callableSkills(deps, rights).skills.length === 0) without.add('Skill');
+  if ((deps.templates ?? []).length === 0 || !deps.settings.taskTools) without.add('RunTemplate');
+  return without.size === 0 ? deps.tools : deps.tools.filter(({ name }) => !without.has(name));
 }
 
 export function promptInput(
@@ -102,7 +104,15 @@ export function toolsNamed(
 }
 
 /** What `task_tool.enabled = false` takes out of every request. */
-const TASK_TOOLS = ['Task', 'TaskOutput', 'TaskStop', 'TaskSend', 'TaskList', 'TaskReplay'];
+const TASK_TOOLS = [
+  'Task',
+  'TaskOutput',
+  'TaskStop',
+  'TaskSend',
+  'TaskList',
+  'TaskReplay',
+  'RunTemplate',
+];
 
 /** Tools whose reasons a refusal repeats. */
 const SHOWN_TOOLS = 8;

@@ -96,6 +96,11 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
   await run.parent?.journal.sync();
   run.journal.record({ type: 'task.started' });
   limitWallTime(deps, run);
+  if (run.drive !== undefined) {
+    // It asks no model itself.
+    run.giveSlot();
+    return await run.drive(run);
+  }
   for (;;) {
     run.signal.throwIfAborted();
     const standIn = decideFallback(run.state, fallbacksOf(deps, run));

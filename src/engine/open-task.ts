@@ -59,6 +59,7 @@ function openTask(workshop: Workshop, id: string, place: Place): TaskRun {
     const journal = openJournal(deps, tree, log, before.state);
     const { spec } = journal.state;
     tree.stamps.lookBack(() => stampsInLogs(deps.store, spec.root));
+    if (spec.fanOut !== undefined) tree.addItems(journal.state.children.keys());
     tree.addTasks(tasksBelow(journal.state));
     const tools = recordedTools(deps, journal.state);
     const known = workshop.prefixes.load(spec.prefix);
@@ -73,6 +74,7 @@ function openTask(workshop: Workshop, id: string, place: Place): TaskRun {
       tree,
       parent: place.parent,
       foreignUpTo: deps.store.importedUpTo(id) ?? -1,
+      ...(spec.fanOut === undefined ? {} : { drive: workshop.driveItems }),
     });
     running.add(run);
     return run;
@@ -130,6 +132,11 @@ function openChild(workshop: Workshop, parent: TaskRun, id: string): readonly Ta
 function isLeftToItsCall(parent: TaskRun, id: string, child: TaskState | null): boolean {
   const callId = parent.state.children.get(id)?.callId;
   if (callId === undefined) return false;
-  const isOpen = unansweredCalls(parent.state.conversation).some((call) => call.id === callId);
+  // A run of a template makes its items anew that were only announced.
+  if (parent.spec.fanOut !== undefined && child === null) return true;
+  const isOpen = unansweredCalls(parent.state.conversation).some(
+    // A call that makes several children numbers them: `ID/0`.
+    ({ id: call }) => callId === call || callId.startsWith(`${call}/`),
+  );
   return isOpen && (child === null || !isBegunBy(child.stint, parent.spec.id, callId));
 }

@@ -30,7 +30,8 @@ export interface ResumeOrder {
 export function recordResume(deps: EngineDeps, run: TaskRun, order: ResumeOrder): void {
   const { by, callId } = order;
   const hasEnded = run.state.end !== null;
-  const message = order.message ?? (hasEnded ? goOnMessage() : null);
+  const isConversation = run.spec.fanOut === undefined;
+  const message = order.message ?? (hasEnded && isConversation ? goOnMessage() : null);
   // That it goes on comes last: a crash in the middle of the batch leaves it ended, to be resumed again.
   const events: readonly EventBody[] = [
     ...(hasEnded ? withdrawNotices(run) : []),

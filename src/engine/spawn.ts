@@ -1,6 +1,7 @@
 import { errorMessage, MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { ModelFacts } from '../protocol/model.ts';
+import type { TaskSource } from '../protocol/task.ts';
 import { Budget } from './budget.ts';
 import { taskCaps } from './budget-caps.ts';
 import { createTask } from './create-task.ts';
@@ -56,7 +57,7 @@ export async function spawnChild(
       prompt: input.prompt,
       handed: handedIn(input.prompt, caller, running),
       cwd,
-      source: input.ofSkill === undefined ? 'model' : 'skill',
+      source: sourceOf(input),
       skills: input.ofSkill === undefined ? [] : [input.ofSkill.name],
       params: input.params,
       parent: { run: caller, callId, delegation },
@@ -93,6 +94,11 @@ function whyNot(
   const first = mostOf(estimateInput(firstRequest(input.prompt), prefix), facts);
   const hit = unpricedCap(budget, plan.model, facts) ?? budget.lacks(first);
   return hit === null ? null : new MusterError('LIMIT_EXCEEDED', `${limitMessage(hit)}.`);
+}
+
+function sourceOf({ ofSkill, ofTemplate }: TaskInput): TaskSource {
+  if (ofTemplate !== undefined) return 'template';
+  return ofSkill === undefined ? 'model' : 'skill';
 }
 
 function descriptionOf({ description, prompt }: TaskInput): string {

@@ -12,6 +12,7 @@ import { BackgroundShells } from './background-shells.ts';
 import { Budget, expenseOf } from './budget.ts';
 import { taskCaps } from './budget-caps.ts';
 import type { EngineDeps } from './deps.ts';
+import type { Ending } from './endings.ts';
 import type { Measured } from './estimate.ts';
 import { fileMemory } from './file-stamps.ts';
 import type { Journal } from './journal.ts';
@@ -35,6 +36,7 @@ export interface TaskRunParts {
    * there, nobody here has said. -1 where all of it is from here.
    */
   readonly foreignUpTo?: number;
+  readonly drive?: (run: TaskRun) => Promise<Ending>;
 }
 
 /** Aborts what waits in a task that is left as it is, to be gone on with later. */
@@ -72,6 +74,8 @@ export class TaskRun {
   private lostEnd: EndReason | null = null;
   private force = false;
   private readonly foreignUpTo: number;
+  /** What it does to its end; absent: it is a conversation. */
+  readonly drive: TaskRunParts['drive'];
 
   constructor(deps: EngineDeps, parts: TaskRunParts) {
     this.deps = deps;
@@ -95,6 +99,7 @@ export class TaskRun {
       record: (...events) => this.journal.record(...events),
     });
     this.foreignUpTo = parts.foreignUpTo ?? -1;
+    this.drive = parts.drive;
     parts.parent?.children.add(this);
     parts.tree.join(this);
   }

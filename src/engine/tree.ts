@@ -44,6 +44,8 @@ export class Tree {
   private readonly maxTasks: number;
   /** Ids of all that were ever made, the top left out: one that is resumed is no new one. */
   private readonly tasks = new Set<string>();
+  /** Those of them that do not count: they are items of a run of a template. */
+  private readonly items = new Set<string>();
   private requests = 0;
   private retries = 0;
 
@@ -90,6 +92,14 @@ export class Tree {
     for (const id of ids) this.tasks.add(id);
   }
 
+  /** The tasks of items, whose number their template's run bounds. */
+  addItems(ids: Iterable<string>): void {
+    for (const id of ids) {
+      this.tasks.add(id);
+      this.items.add(id);
+    }
+  }
+
   /** Whether this is one of those, by its whole id. */
   hasTask(id: string): boolean {
     return this.tasks.has(id);
@@ -108,9 +118,9 @@ export class Tree {
     this.retries += 1;
   }
 
-  /** Why no task may be added; neither the top nor resumes count. */
+  /** Why no task may be added; neither the top nor resumes nor items count. */
   taskLimit(): LimitHit | null {
-    const { size } = this.tasks;
-    return size < this.maxTasks ? null : { limit: 'max_tasks', value: this.maxTasks, used: size };
+    const used = this.tasks.size - this.items.size;
+    return used < this.maxTasks ? null : { limit: 'max_tasks', value: this.maxTasks, used };
   }
 }

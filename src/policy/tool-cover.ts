@@ -17,11 +17,12 @@ const SHOWING: ReadonlyMap<string, readonly string[]> = new Map([['Read', ['Move
 
 /**
  * Whether a name in a list of tools stands for a tool: the same; `Edit` for MultiEdit, which is several
- * edits; `mcp__SERVER` or `mcp__SERVER__*` for a server's tools, `mcp__*` for those of all servers.
+ * edits; `Task` for RunTemplate, which delegates several times; `mcp__SERVER` or `mcp__SERVER__*` for a server's tools, `mcp__*` for those of all servers.
  */
 export function nameCovers(name: string, tool: string): boolean {
   if (name === tool) return true;
   if (name === 'Edit') return tool === 'MultiEdit';
+  if (name === 'Task') return tool === 'RunTemplate';
   return name.startsWith(MCP) && tool.startsWith(MCP) && mcpCovers(name, tool);
 }
 

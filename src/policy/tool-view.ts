@@ -64,7 +64,10 @@ function wantedTools(request: ToolViewRequest): ReadonlySet<string> {
   const servers = available.map((tool) => tool.name).filter((name) => name.startsWith('mcp__'));
   if (definition === null) {
     const forPlans = rights.mode === 'plan' ? ['ExitPlanMode'] : [];
-    return new Set([...MAIN_TOOLS, ...forPlans, ...servers]);
+    const forTemplates = available.some(({ name }) => name === 'RunTemplate')
+      ? ['RunTemplate']
+      : [];
+    return new Set([...MAIN_TOOLS, ...forTemplates, ...forPlans, ...servers]);
   }
   // To name agents that it may delegate to is to ask for Task.
   const namesAgents = (definition.delegatesTo ?? []).length > 0;
@@ -122,10 +125,11 @@ function placeReason(
   name: string,
   { definition, delegable, rights, root }: ToolViewRequest,
 ): string | undefined {
-  if (name === 'Task' && rights.depth >= rights.maxDepth) {
+  const delegates = name === 'Task' || name === 'RunTemplate';
+  if (delegates && rights.depth >= rights.maxDepth) {
     return `At depth ${rights.depth} of at most ${rights.maxDepth} (max_depth) nothing more is delegated.`;
   }
-  if (name === 'Task' && !delegable) {
+  if (delegates && !delegable) {
     const named = definition?.delegatesTo ?? [];
     return named.length === 0
       ? 'Its definition names no agent that it may delegate to.'

@@ -1,5 +1,6 @@
 import type { TaskEvent } from './event.ts';
 import type { ChildReceipt, EndStatus, ShellEnd } from './result.ts';
+import { itemOfCall } from './template.ts';
 
 /** A child, as its parent's log tells of it. */
 export interface ChildState {
@@ -33,15 +34,17 @@ export interface Belongings {
   readonly children: Map<string, ChildState>;
   /** Ids of the children that have not ended. */
   readonly openChildren: Set<string>;
+  /** Of a run of a template: the newest task of each item, but of those that are to be done again. */
+  readonly items: Map<number, string>;
   readonly shells: Map<string, ShellState>;
 }
 
 export function noBelongings(): Belongings {
-  return { children: new Map(), openChildren: new Set(), shells: new Map() };
+  return { children: new Map(), openChildren: new Set(), items: new Map(), shells: new Map() };
 }
 
 export function applyToBelongings(belongings: Belongings, event: TaskEvent): void {
-  const { children, openChildren, shells } = belongings;
+  const { children, openChildren, items, shells } = belongings;
   switch (event.type) {
     case 'child.created':
     case 'child.resumed': {
@@ -50,8 +53,13 @@ export function applyToBelongings(belongings: Belongings, event: TaskEvent): voi
       const made = delegation === undefined ? {} : { delegation };
       children.set(child, { callId, background, status: null, below, receipt, ...made });
       openChildren.add(child);
+      const item = itemOfCall(callId);
+      if (item !== null) items.set(item, child);
       return;
     }
+    case 'items.reopened':
+      for (const item of event.items) items.delete(item);
+      return;
     case 'child.detached': {
       const child = children.get(event.child);
       if (child !== undefined) child.background = true;

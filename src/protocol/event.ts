@@ -21,7 +21,7 @@ import type { Used } from './used.ts';
  * The version of the log format that this code writes. Older ones replay; newer ones are refused.
  * 2: tasks that live on (resumes, background children, shells). 3: rights say whether commands reach
  * the network; questions to people, their answers, and what those grant. 4: waits for rate limits
- * and for memory.
+ * and for memory; runs of templates.
  */
 export const LOG_VERSION = 4;
 
@@ -233,6 +233,8 @@ export type EventBody =
       /** Of whose work it is, and in which words: the same for the same delegation. */
       readonly delegation?: string;
     }
+  /** Of a run of a template: these items, by number from 0, are to be done again, each by a new task. */
+  | { readonly type: 'items.reopened'; readonly items: readonly number[] }
   /** An ended task goes on as a child of this one. Written before the child's log says so. */
   | {
       readonly type: 'child.resumed';

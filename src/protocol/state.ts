@@ -131,6 +131,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'child.created':
     case 'child.resumed':
     case 'child.detached':
+    case 'items.reopened':
     case 'limit.reached':
     case 'shell.started':
     case 'shell.ended':

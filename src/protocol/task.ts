@@ -2,6 +2,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { AgentDefinition } from './agent.ts';
 import type { ResolvedModel } from './model.ts';
 import type { Rights } from './permission.ts';
+import type { FanOut } from './template.ts';
 
 /** Which way a task came in. */
 export type TaskSource = 'cli' | 'model' | 'skill' | 'hook' | 'sdk' | 'acp' | 'mcp' | 'template';
@@ -54,6 +55,8 @@ export interface TaskSpec {
   /** Whether it began in the background. */
   readonly background: boolean;
   readonly source: TaskSource;
+  /** Set: it is no conversation; it makes one child for each item. */
+  readonly fanOut?: FanOut;
   /** The call's arguments as given, for `context.params_input`. */
   readonly params: JsonObject;
 }

@@ -24,6 +24,7 @@ const ON_REQUEST_TOOLS = [
   'Task',
   'TaskList',
   'TaskReplay',
+  'RunTemplate',
   'HttpRequest',
   'MemoryList',
   'MemoryRead',

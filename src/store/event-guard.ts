@@ -31,6 +31,7 @@ const EVENT_TYPES: Readonly<Record<EventType, true>> = {
   'child.created': true,
   'child.resumed': true,
   'child.detached': true,
+  'items.reopened': true,
   'child.ended': true,
   'shell.started': true,
   'shell.ended': true,
@@ -83,7 +84,21 @@ function isSpec(spec: unknown, task: string): boolean {
     isCount(spec['depth']) &&
     typeof spec['description'] === 'string' &&
     typeof spec['cwd'] === 'string' &&
-    isJsonObject(spec['model'])
+    isJsonObject(spec['model']) &&
+    (spec['fanOut'] === undefined || isFanOut(spec['fanOut']))
+  );
+}
+
+/** It is gone on with as it stands, so it is looked at closely. */
+function isFanOut(value: unknown): boolean {
+  if (!isJsonObject(value) || !isJsonObject(value['source'])) return false;
+  const { template, path, body, items, digests } = value;
+  const isItem = (each: unknown): boolean => typeof each === 'string' || isJsonObject(each);
+  return (
+    [template, path, body].every((text) => typeof text === 'string') &&
+    Array.isArray(items) &&
+    items.every(isItem) &&
+    Array.isArray(digests)
   );
 }
 
@@ -207,6 +222,10 @@ function isHold({ because, untilMs }: JsonObject): boolean {
   return typeof because === 'string' && (untilMs === null || typeof untilMs === 'number');
 }
 
+function isItemList(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isCount);
+}
+
 /**
  * Whether a parsed line is an event of this task's log. Its stamp and what listings need are looked
  * at; the rest was written by the type, and a whole line of JSON is taken as it was written.
@@ -223,6 +242,7 @@ export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   if (type === 'task.held') return typeof value['because'] === 'string';
   if (type === 'task.ended') return isJsonObject(value['end']);
   if (type === 'question.asked') return isQuestion(value['question'], task);
+  if (type === 'items.reopened') return isItemList(value['items']);
   if (type === 'rights.granted') return isRule(value['rule']);
   return true;
 }

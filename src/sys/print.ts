@@ -25,3 +25,11 @@ export function printJson(value: unknown, indent = 0): void {
 export function printError(text: string, context: TerminalContext = 'exact'): void {
   process.stderr.write(terminalText(text, context));
 }
+
+/** A line at the bottom of a terminal, in the place of the one before; empty: it is gone. */
+export function drawErrorLine(text: string): void {
+  process.stderr.write(`${CLEAR_LINE}${terminalText(text, 'prose')}`);
+}
+
+/** To the beginning of the line, and nothing of it is left. */
+const CLEAR_LINE = '\r\u001b[2K';

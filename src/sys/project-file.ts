@@ -8,7 +8,7 @@ import { sha256 } from './read-file.ts';
 import { resolveInRoots } from './real-path.ts';
 
 /** What a file of a project is read as: trust is given for this alone, and not for what it also holds. */
-export type ProjectFileKind = 'config' | 'permissions' | 'agent' | 'skill';
+export type ProjectFileKind = 'config' | 'permissions' | 'agent' | 'skill' | 'template';
 
 export interface ProjectFileName {
   readonly kind: ProjectFileKind;

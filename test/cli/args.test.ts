@@ -505,3 +505,52 @@ describe('help', () => {
     expect(FLAG_NAMES.filter((name) => !text.includes(`--${name}`))).toEqual([]);
   });
 });
+
+describe('muster run', () => {
+  const RUN_TEMPLATE = {
+    kind: 'run-template',
+    format: 'text',
+    out: null,
+    force: false,
+    verbose: false,
+    log: true,
+    agents: null,
+    addDirs: [],
+    dataDir: null,
+    cwd: null,
+    trustProject: false,
+    flags: [],
+  };
+
+  it.each([
+    ['run --list --json', { action: { kind: 'list' }, format: 'json' }],
+    [
+      'run mend --items a.txt --max-turns 3 --agent Review',
+      {
+        action: { kind: 'start', template: 'mend', items: 'a.txt', agent: 'Review', maxTurns: 3 },
+      },
+    ],
+    ['run --continue', { action: { kind: 'continue', id: null, retryFailed: false } }],
+    [
+      'run --continue 4f2k9x --retry-failed --out r.csv',
+      {
+        action: { kind: 'continue', id: '4f2k9x', retryFailed: true },
+        format: 'csv',
+        out: 'r.csv',
+      },
+    ],
+  ])('%s', (line, expected) => {
+    expect(parseArgs(line.split(' '))).toEqual({ ...RUN_TEMPLATE, ...expected });
+  });
+
+  it.each([
+    ['run', 'muster run needs TEMPLATE'],
+    ['run mend', 'muster run needs --items'],
+    ['run --continue --items a', '--items does not go with a run that goes on as it began'],
+    ['run mend --items a --retry-failed', '--retry-failed does not go with a new run'],
+    ['run mend --items a --output-format xml', 'must be one of text, json, csv'],
+    ['run a b --items c', 'muster run does not take "b"'],
+  ])('%s is refused', (line, message) => {
+    expect(() => parseArgs(line.split(' '))).toThrow(message);
+  });
+});

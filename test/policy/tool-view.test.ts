@@ -16,7 +16,7 @@ function kindOf(name: string): ToolKind {
   if (READS.has(name)) return 'read';
   if (NETWORK.has(name)) return 'network';
   if (name === 'Bash' || name.startsWith('mcp__')) return 'execute';
-  return name === 'Task' ? 'delegate' : 'meta';
+  return name === 'Task' || name === 'RunTemplate' ? 'delegate' : 'meta';
 }
 
 const ALL = [...TOOL_NAMES, 'mcp__gh__b', 'mcp__gh__a'].map((name) => ({
@@ -42,13 +42,31 @@ const without = (...names: string[]) => CORE_TOOLS.filter((name) => !names.inclu
 const only = (...names: string[]) => agent({ tools: { mode: 'allow', names } });
 
 test('the main agent has the core set, Task, TaskList and the MCP tools, in request order', () => {
-  expect(view(main)).toEqual({ names: [...CORE_TOOLS, 'Task', 'TaskList', ...MCP], dropped: [] });
+  expect(view(main)).toEqual({
+    names: [...CORE_TOOLS, 'Task', 'TaskList', 'RunTemplate', ...MCP],
+    dropped: [],
+  });
+});
+
+test('what delegates several times goes with Task: without it, or below the depth, it is dropped', () => {
+  const denied = { ...rights(), disallowedTools: ['Task'] };
+  const deepest = { ...rights(), depth: 2 };
+  const names = [denied, deepest].map(
+    (each) => view({ definition: only('RunTemplate', 'Read'), rights: each }).names,
+  );
+  expect(names).toEqual([['Read'], ['Read']]);
 });
 
 test('the main agent in plan mode changes nothing, and may present its plan', () => {
   const changes = 'Plan mode changes nothing.';
   expect(view({ ...main, rights: rights('plan') })).toEqual({
-    names: [...without('Write', 'Edit', 'MultiEdit'), 'Task', 'TaskList', 'ExitPlanMode'],
+    names: [
+      ...without('Write', 'Edit', 'MultiEdit'),
+      'Task',
+      'TaskList',
+      'RunTemplate',
+      'ExitPlanMode',
+    ],
     dropped: [
       { name: 'Write', reason: changes },
       { name: 'Edit', reason: changes },

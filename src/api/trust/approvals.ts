@@ -15,6 +15,7 @@ import { byKey, listed, readProjectFiles, stateOf } from './listing.ts';
 import type { FileRead, ListedFile } from './listing.ts';
 import { maxBytesOf, type ProjectFile } from './project-files.ts';
 import { skillGrants } from './skill-grants.ts';
+import { templateGrants } from './template-grants.ts';
 import { entryKey, TrustStore, type TrustEntry } from './trust-store.ts';
 
 export interface TrustListing {
@@ -161,6 +162,7 @@ export class Approvals {
 
   async #grants({ format, ...file }: ProjectFile, bytes: Buffer): Promise<Grants> {
     if (file.kind === 'skill') return skillGrants(file.path, bytes);
+    if (file.kind === 'template') return templateGrants(file.path, bytes);
     if (format !== undefined) return agentGrants({ path: file.path, format }, bytes);
     if (!isUtf8(bytes)) return { lines: [], problems: ['It is not UTF-8 text.'] };
     const text = bytes.toString('utf8');

@@ -2,6 +2,8 @@ import type { AgentFormat } from '../../agents/formats/format.ts';
 import { projectAgentFiles } from '../../agents/place-files.ts';
 import { MAX_AGENT_BYTES } from '../../agents/read-text.ts';
 import { MAX_SKILL_BYTES, projectSkillFiles } from '../../agents/skills/files.ts';
+import { MAX_TEMPLATE_BYTES } from '../../agents/templates/discover.ts';
+import { projectTemplateFiles } from '../../agents/templates/places.ts';
 import { projectRoot } from '../../sys/project-directories.ts';
 import type { ProjectFileKind, ProjectFileRequest } from '../../sys/project-file.ts';
 import { projectClaudeFiles } from '../config/claude-places.ts';
@@ -35,6 +37,7 @@ export function findProjectFiles(
   const boundary = projectRoot(cwd);
   const agents = projectAgentFiles(cwd, environment);
   const skills = projectSkillFiles(cwd, environment);
+  const templates = projectTemplateFiles(cwd, environment);
   return {
     files: [
       ...findConfigFiles(cwd).map((path) => settings('config', { path, boundary })),
@@ -49,10 +52,16 @@ export function findProjectFiles(
         maxBytes: MAX_SKILL_BYTES,
         ...file,
       })),
+      ...templates.files.map((file) => ({
+        kind: 'template' as const,
+        maxBytes: MAX_TEMPLATE_BYTES,
+        ...file,
+      })),
     ],
     unusable: [
       ...agents.skipped.map(({ path, reason }) => ({ kind: 'agent' as const, path, reason })),
       ...skills.skipped.map(({ path, reason }) => ({ kind: 'skill' as const, path, reason })),
+      ...templates.skipped.map(({ path, reason }) => ({ kind: 'template' as const, path, reason })),
     ],
   };
 }
@@ -71,6 +80,8 @@ export function maxBytesOf(kind: ProjectFileKind): number {
       return MAX_AGENT_BYTES;
     case 'skill':
       return MAX_SKILL_BYTES;
+    case 'template':
+      return MAX_TEMPLATE_BYTES;
     case 'config':
     case 'permissions':
       return MAX_SETTINGS_BYTES;

@@ -27,6 +27,7 @@ const KINDS: ReadonlySet<string> = new Set<ProjectFileKind>([
   'permissions',
   'agent',
   'skill',
+  'template',
 ]);
 
 /** What the user has approved of all projects, in one file of the state directory. */

@@ -4,6 +4,7 @@ import { calledTypes } from '../called-types.ts';
 import type { Workshop } from '../workshop.ts';
 import { askUserTool } from './ask-user.ts';
 import { notifyTool } from './notify.ts';
+import { runTemplateTool } from './run-template.ts';
 import { skillTool } from './skill.ts';
 import { taskListTool } from './task-list.ts';
 import { taskOutputTool } from './task-output.ts';
@@ -24,5 +25,6 @@ export function taskTools(workshop: Workshop, delegate: Delegation): readonly An
     taskTool(delegate, (input) => calledTypes(workshop, input)),
     taskListTool(workshop),
     taskReplayTool(workshop),
+    runTemplateTool(workshop),
   ];
 }

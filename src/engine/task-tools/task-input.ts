@@ -17,6 +17,8 @@ export interface TaskInput {
   readonly params: JsonObject;
   /** The skill that runs as this task. No argument gives it. */
   readonly ofSkill?: SkillDefinition;
+  /** The name of the template whose item it is. No argument gives it. */
+  readonly ofTemplate?: string;
 }
 
 /** Arguments that earlier prompts and other clients write, and the one that each means. */

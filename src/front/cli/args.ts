@@ -7,6 +7,7 @@ import { commandSpec, commandsUnder, findCommand, RUN, type CommandKind } from '
 import { FlagReader } from './flag-reader.ts';
 import { configFlags, projectFlags, runSettings } from './run-settings.ts';
 import { scanArguments, type Scan } from './scan.ts';
+import { parseRunTemplate } from './run-template-args.ts';
 import { parseTasks } from './tasks-args.ts';
 import { parseTrust } from './trust-args.ts';
 import { parseUsage } from './usage-args.ts';
@@ -57,6 +58,8 @@ function parseCommand(
     case 'config-show':
     case 'doctor':
       return { kind, json, ...configFlags(flags, commandSpec(kind).flags), dataDir };
+    case 'run-template':
+      return parseRunTemplate(operands[0] ?? null, flags);
     case 'usage':
       return parseUsage(operands, flags);
     case 'trust-list':

@@ -1,6 +1,7 @@
 import { AGENTS_COMMANDS } from './agents-commands.ts';
 import { CONFIG_FLAGS, PROJECT_FLAGS, type CommandSpec } from './command-spec.ts';
 import type { FlagName } from './flags.ts';
+import { TEMPLATE_RUN } from './template-run-spec.ts';
 
 /** `muster -p`: the command without words. */
 export const RUN = {
@@ -168,6 +169,7 @@ const COMMANDS = {
     flags: ['days', 'json', 'data-dir', 'help'],
     examples: ['muster tasks prune', 'muster tasks prune --days 7'],
   },
+  'run-template': TEMPLATE_RUN,
   usage: {
     words: 'usage',
     summary: 'tokens and cost: of all tasks, or of one with all below it',

@@ -15,6 +15,7 @@ export type Command =
   | UsageCommand
   | TrustCommand
   | (JsonCommand & ConfigFlags & DataFlags & { readonly kind: 'models' | 'config-show' | 'doctor' })
+  | RunTemplateCommand
   | SandboxCommand;
 
 /** The whole program, or the commands whose help is wanted. */
@@ -68,6 +69,37 @@ export interface RunCommand extends ConfigFlags, DataFlags {
   readonly maxTurns: number | null;
   readonly addDirs: readonly string[];
 }
+
+/** What `muster run …` asks for. */
+export interface RunTemplateCommand extends ConfigFlags, DataFlags {
+  readonly kind: 'run-template';
+  readonly action: TemplateAction;
+  readonly format: TemplateFormat;
+  /** Null: stdout. */
+  readonly out: string | null;
+  readonly force: boolean;
+  readonly verbose: boolean;
+  readonly log: boolean;
+  readonly agents: AgentsArgument | null;
+  readonly addDirs: readonly string[];
+}
+
+export const TEMPLATE_FORMATS = ['text', 'json', 'csv'] as const;
+export type TemplateFormat = (typeof TEMPLATE_FORMATS)[number];
+
+type TemplateAction =
+  | { readonly kind: 'list' }
+  | {
+      readonly kind: 'start';
+      readonly template: string;
+      /** A file, a glob, or `-` for stdin. */
+      readonly items: string;
+      /** Null: as the template says. */
+      readonly agent: string | null;
+      readonly maxTurns: number | null;
+    }
+  /** Null: the newest of the directory. */
+  | { readonly kind: 'continue'; readonly id: string | null; readonly retryFailed: boolean };
 
 /** A command of the user's own, to be run in the sandbox. */
 export interface SandboxCommand extends DataFlags {

@@ -55,6 +55,17 @@ const FLAGS = {
     help: 'from this day on: YYYY-MM-DD, or 7d for the last 7 days (days of UTC)',
   },
   force: { group: 'Tasks', help: 'replace FILE if it is there' },
+  items: {
+    value: 'ITEMS',
+    group: 'Run',
+    help: 'what to run it over: a file (one item a line, a JSON list, or JSON lines), a glob of the workspace, or - for stdin',
+  },
+  'retry-failed': {
+    group: 'Run',
+    help: 'with --continue: do again what failed or was ended by a limit',
+  },
+  out: { value: 'FILE', group: 'Run', help: 'write the results to FILE instead of stdout' },
+  list: { group: 'Run', help: 'which templates there are, and where each comes from' },
   print: {
     short: 'p',
     value: 'PROMPT',

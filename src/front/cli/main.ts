@@ -60,6 +60,8 @@ async function runCommand(command: Command): Promise<number> {
     case 'tasks-delete':
     case 'tasks-prune':
       return (await import('./commands/tasks/tasks.ts')).tasksCommand(command);
+    case 'run-template':
+      return (await import('./commands/templates/run.ts')).templateCommand(command);
     case 'usage':
       return (await import('./commands/usage.ts')).usageCommand(command);
     case 'trust-list':

@@ -31,7 +31,7 @@ export function projectFlags(flags: FlagReader): ProjectFlags {
   return { cwd: flags.text('cwd'), trustProject: flags.given('trust-project') };
 }
 
-function agentsArgument(text: string | null): AgentsArgument | null {
+export function agentsArgument(text: string | null): AgentsArgument | null {
   if (text === null) return null;
   if (text.startsWith('@')) {
     if (text.length === 1) throw new UsageError('--agents @ needs a file: --agents @FILE');

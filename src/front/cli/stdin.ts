@@ -36,6 +36,14 @@ async function requiredPrompt(): Promise<string> {
   return prompt;
 }
 
+/** All of it, as the items of a run. */
+export async function readAll(): Promise<string> {
+  if (process.stdin.isTTY === true) {
+    throw new UsageError('--items - reads stdin, and nothing is piped in');
+  }
+  return readStdin({ firstByteMs: null });
+}
+
 /** Terminals and /dev/null hold none; files, pipes and sockets may. */
 function mayHoldContext(): boolean {
   try {

@@ -1,12 +1,12 @@
 import type { EventListener, Muster, ResultEnvelope, Run } from '../../api/index.ts';
 import { formatDuration } from '../../base/text.ts';
-import { killAllProcesses } from '../../sys/processes.ts';
 import { printError } from '../../sys/print.ts';
-import { exitCode, SIGNAL_EXIT_CODES, type EndingSignal } from './exit-code.ts';
+import { endOnSignals } from './end-on-signals.ts';
+import { exitCode } from './exit-code.ts';
 import { LiveLines } from './live-lines.ts';
 import { createOutput } from './output.ts';
-import { questionLines } from './question-lines.ts';
 import { claimsNote } from '../../protocol/claims-note.ts';
+import { tellQuestions } from './tell-questions.ts';
 import { TreeUse } from './tree-use.ts';
 import type { OutputFormat } from '../../protocol/output-format.ts';
 
@@ -18,12 +18,6 @@ export interface HeadlessOptions {
   /** Called when the run has begun: what can't begin is told in one line of its own. */
   readonly onStarted?: () => void;
 }
-
-/**
- * After this long, what has not stopped by itself is killed: SPEC gives 3 s for all of it, and a
- * command that ignores TERM takes 2 s.
- */
-const STOP_MS = 2_700;
 
 /**
  * Runs what `begin` begins to its end without a person: the answer on stdout, who works on what on stderr.
@@ -67,52 +61,10 @@ export async function runHeadless(
   }
 }
 
-/** What it was left for, and how to make it go on: nobody who runs it by a script sees it elsewhere. */
-function tellQuestions(run: Run, dataDir: string | null): void {
-  const lines = run.parkedOn().flatMap(({ question }) => questionLines(question, dataDir));
-  for (const line of lines) printError(`${line}\n`);
-}
-
 function lastLine({ data, stats }: ResultEnvelope, used: TreeUse): string {
   const paid = data.usage.input + data.usage.cache_write + data.usage.output;
   const cost = data.cost_usd === null ? '' : `, $${data.cost_usd.toFixed(4)}`;
   const tree = used.text();
   const below = tree === null ? '' : `; ${tree}`;
   return `${data.model_used}, ${data.turns} turns, ${paid} tokens${cost}, ${formatDuration(stats.time_ms)}, task ${data.task_id}${below}`;
-}
-
-/** The first signal stops everything in order, the second at once. */
-function endOnSignals(muster: Muster) {
-  let received: EndingSignal | null = null;
-  const handlers = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => {
-    const handler = () => {
-      if (received !== null) endNow(SIGNAL_EXIT_CODES[signal]);
-      received = signal;
-      void muster.stop({ by: 'signal', because: `${signal} ended it` });
-      setTimeout(() => endNow(SIGNAL_EXIT_CODES[signal]), STOP_MS).unref();
-    };
-    process.on(signal, handler);
-    return { signal, handler };
-  });
-  // The program tells what went wrong with its output; here the work for nobody is stopped.
-  const onOutputLost = (error: NodeJS.ErrnoException) => {
-    received ??= 'SIGHUP';
-    const because =
-      error.code === 'EPIPE' ? 'nobody reads its output any more' : "its output can't be written";
-    void muster.stop({ by: 'signal', because });
-    setTimeout(() => endNow(SIGNAL_EXIT_CODES.SIGHUP), STOP_MS).unref();
-  };
-  process.stdout.once('error', onOutputLost);
-  return {
-    code: () => (received === null ? null : SIGNAL_EXIT_CODES[received]),
-    forget: () => {
-      for (const { signal, handler } of handlers) process.off(signal, handler);
-      process.stdout.off('error', onOutputLost);
-    },
-  };
-}
-
-function endNow(code: number): never {
-  void killAllProcesses({ graceMs: 0 });
-  process.exit(code);
 }

@@ -7,7 +7,7 @@ import type { AgentsArgument, RunCommand } from '../command.ts';
 import { readMessage, readPrompt } from '../stdin.ts';
 import { stderrNotice } from '../stderr.ts';
 
-const OFFLINE_NOTICE =
+export const OFFLINE_NOTICE =
   'no model is configured: the offline search engine answers. For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see `muster models`.';
 
 /** `muster -p`: one prompt, run to its end. `given`: it was read already. */
@@ -88,7 +88,7 @@ async function promptBeside(muster: Muster, agent: string): Promise<string | nul
   return muster.beginsByItself(agent) ? readMessage(null) : readPrompt(null);
 }
 
-async function sessionAgents(argument: AgentsArgument): Promise<readonly AgentDefinition[]> {
+export async function sessionAgents(argument: AgentsArgument): Promise<readonly AgentDefinition[]> {
   const { parseSessionAgents } = await import('../../../api/index.ts');
   const text = argument.kind === 'json' ? argument.text : readAgentsFile(argument.path);
   const { items, problems } = parseSessionAgents(text);

@@ -1,0 +1,94 @@
+import { basename } from 'node:path';
+import type { AgentProblem } from '../../protocol/agent.ts';
+import type { TemplateDefinition } from '../../protocol/template.ts';
+import { nameText, takeFirst, text, word } from '../formats/fields/common.ts';
+import { fieldReader, foldFieldName, type FieldReader } from '../formats/fields/field-reader.ts';
+import { parseFrontMatter } from '../front-matter.ts';
+import { parseBody } from './render.ts';
+
+/** A template file as it was read, known to be text. */
+export interface TemplateFile extends Pick<TemplateDefinition, 'path' | 'scope'> {
+  readonly text: string;
+}
+
+export type ReadTemplate =
+  | { readonly ok: true; readonly template: TemplateDefinition }
+  | { readonly ok: false; readonly problem: AgentProblem };
+
+const FIELDS = ['name', 'description', 'agent', 'subagent_type', 'model', 'max_turns'];
+
+/** Reads a file as one template. Never throws for what the file holds. */
+export async function readTemplate({ path, scope, text }: TemplateFile): Promise<ReadTemplate> {
+  const refused = (code: string, message: string, line?: number): ReadTemplate => ({
+    ok: false,
+    problem: { code, message, path, ...(line === undefined ? {} : { line }) },
+  });
+  const front = await parseFrontMatter(text, {
+    fieldTest: () => {
+      const known = new Set(FIELDS.map(foldFieldName));
+      return (key) => known.has(foldFieldName(key));
+    },
+  });
+  if (front.kind === 'unreadable') return refused(front.code, front.message, front.line);
+  if (front.kind === 'none') {
+    const message =
+      'No front matter. Begin the file with `---`, `name:` and `description:` lines, and `---`.';
+    return refused('frontmatter-missing', message);
+  }
+  const { fields, body, problems } = front;
+  const { parts, unknown } = parseBody(body);
+  if (unknown.length > 0) {
+    const message = `Unknown placeholders: ${[...new Set(unknown)].join(', ')}. There are {{item}}, {{item.FIELD}}, {{index}} and {{count}}; \\{{ stands for two braces.`;
+    return refused('unknown-placeholder', message);
+  }
+  if (!parts.some(({ kind }) => kind === 'item')) {
+    return refused('no-item', 'Its text names no {{item}}: every task would be the same.');
+  }
+  const reader = fieldReader({ path, vendor: 'muster', fields, problems });
+  const read = readFields(reader, path);
+  warnOfRest(reader);
+  return { ok: true, template: { ...read, body, path, scope, problems: reader.problems() } };
+}
+
+function readFields(
+  reader: FieldReader,
+  path: string,
+): Omit<TemplateDefinition, 'body' | 'path' | 'scope' | 'problems'> {
+  const fallback = basename(path)
+    .replace(/\.md$/i, '')
+    .replace(/^builtin:/, '');
+  const name = nameText(reader.take('name')?.value) ?? fallback;
+  const agent = nameText(takeFirst(reader, ['agent', 'subagent_type'])?.value);
+  const model = word(reader.take('model')?.value);
+  return {
+    name,
+    description: text(reader.take('description')?.value) ?? '',
+    ...(agent === undefined ? {} : { agent }),
+    ...(model === undefined ? {} : { model }),
+    ...readMaxTurns(reader),
+  };
+}
+
+function readMaxTurns(reader: FieldReader): Pick<TemplateDefinition, 'maxTurns'> {
+  const field = reader.take('max_turns');
+  if (field === undefined || field.value === null) return {};
+  const turns = Number(word(field.value));
+  if (Number.isSafeInteger(turns) && turns > 0) return { maxTurns: turns };
+  reader.warn(
+    'invalid-max-turns',
+    '`max_turns` must be a whole number above 0; it is ignored.',
+    field.line,
+  );
+  return {};
+}
+
+function warnOfRest(reader: FieldReader): void {
+  const names = [...reader.untaken().keys()];
+  if (names.length === 0) return;
+  const line = reader.untaken().get(names[0] ?? '')?.line;
+  reader.warn(
+    'unknown-field',
+    `Unknown fields: ${names.join(', ')}. A template has ${FIELDS.join(', ')}.`,
+    line,
+  );
+}

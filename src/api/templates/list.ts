@@ -1,0 +1,17 @@
+import { homedir } from 'node:os';
+import { discoverTemplates, type DiscoveredTemplates } from '../../agents/templates/discover.ts';
+import { readEnvironment } from '../../sys/env.ts';
+import type { AgentsPlace } from '../agents/find-agents.ts';
+import { projectTrust } from '../trust/project-trust.ts';
+import { workspaceRoots } from '../workspace.ts';
+
+/** The templates that could be used in a directory. Throws UsageError for a directory that is none. */
+export async function listTemplatesIn(place: AgentsPlace): Promise<DiscoveredTemplates> {
+  const environment = place.environment ?? readEnvironment();
+  const [cwd] = workspaceRoots(place.cwd, []);
+  const { dataDir, trustProject: decision } = place;
+  const home = environment['HOME'] || homedir();
+  const state = { environment, home, cwd, ...(dataDir === undefined ? {} : { dataDir }) };
+  const trust = projectTrust({ ...state, decision, onProblem: place.onNotice ?? (() => {}) });
+  return discoverTemplates({ cwd, environment, trust });
+}

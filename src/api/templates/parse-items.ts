@@ -1,0 +1,70 @@
+import { UsageError } from '../../base/errors.ts';
+import { isJsonObject } from '../../base/json.ts';
+import type { TemplateItem } from '../../protocol/template.ts';
+
+/** Items of one run, and bytes of all of them. */
+export const MAX_ITEMS = 10_000;
+export const MAX_ITEM_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The items that a text holds. A name that ends in `.json` says JSON, one in `.jsonl` or `.ndjson` one value
+ * a line; of any other, a text that is a JSON list, or whose every line is a JSON object, is taken as such,
+ * and else a line is an item, blank ones left out. Throws UsageError that names `where` and the line or
+ * place.
+ */
+export function parseItems(text: string, where: string): readonly TemplateItem[] {
+  const plain = text.replace(/^\uFEFF/, '');
+  const items = itemsIn(plain, where);
+  if (items.length === 0) throw new UsageError(`${where} holds no items`);
+  if (items.length > MAX_ITEMS) {
+    throw new UsageError(
+      `${where} holds ${items.length} items; the limit of one run is ${MAX_ITEMS}`,
+    );
+  }
+  return items;
+}
+
+function itemsIn(text: string, where: string): readonly TemplateItem[] {
+  if (/\.json$/i.test(where)) return listItems(parseJson(text, where), where);
+  const lines = text.split(/\r?\n/);
+  if (/\.(?:jsonl|ndjson)$/i.test(where)) return lineItems(lines, where);
+  const list = text.trimStart().startsWith('[') ? tryJson(text) : undefined;
+  if (Array.isArray(list)) return listItems(list, where);
+  const full = lines.filter((line) => line.trim() !== '');
+  const areObjects = full.every((line) => line.startsWith('{') && isJsonObject(tryJson(line)));
+  return areObjects ? lineItems(lines, where) : full;
+}
+
+function listItems(value: unknown, where: string): readonly TemplateItem[] {
+  if (!Array.isArray(value)) throw new UsageError(`${where}: must be a JSON list of items`);
+  return value.map((each: unknown, index) => asItem(each, `${where}: item ${index + 1}`));
+}
+
+function lineItems(lines: readonly string[], where: string): readonly TemplateItem[] {
+  return lines.flatMap((line, index) =>
+    line.trim() === ''
+      ? []
+      : [asItem(parseJson(line, `${where}:${index + 1}`), `${where}:${index + 1}`)],
+  );
+}
+
+function asItem(value: unknown, where: string): TemplateItem {
+  if (typeof value === 'string' || isJsonObject(value)) return value;
+  throw new UsageError(`${where}: an item is a text or an object`);
+}
+
+function parseJson(text: string, where: string): unknown {
+  const value = tryJson(text);
+  if (value === undefined) throw new UsageError(`${where}: is not JSON`);
+  return value;
+}
+
+/** Undefined: it is none. */
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Told by whoever needs it to be JSON.
+    return undefined;
+  }
+}

@@ -1,0 +1,166 @@
+import { MusterError } from '../../base/errors.ts';
+import { newId } from '../../base/ids.ts';
+import {
+  itemText,
+  parseBody,
+  renderPrompt,
+  type TemplatePart,
+} from '../../agents/templates/render.ts';
+import type { ModelFacts } from '../../protocol/model.ts';
+import type { LimitHit } from '../../protocol/stint.ts';
+import { itemCallId, type FanOut } from '../../protocol/template.ts';
+import { createTask } from '../create-task.ts';
+import { prepareModels } from '../delegation.ts';
+import type { Ending } from '../endings.ts';
+import { estimateInput, firstRequest, mostOf } from '../estimate.ts';
+import { runTask } from '../loop.ts';
+import { planChild, type ChildPlan, type ChildWish } from '../plan-child.ts';
+import { describePrompt, taskLine } from '../prompt.ts';
+import { resumeChild } from '../resume-child.ts';
+import { goOnMessage } from '../resume.ts';
+import { unpricedCap } from '../spending.ts';
+import type { TaskRun } from '../task-run.ts';
+import type { Workshop } from '../workshop.ts';
+import { endOfItems } from './ending.ts';
+import { isAnnounced, stepsLeft, type ItemStep } from './left.ts';
+
+/**
+ * Does what is left of a run's items, as many at a time as tasks of a tree may be at work, and gives its
+ * end. A budget that is used up keeps the rest from being begun.
+ */
+export async function driveItems(workshop: Workshop, run: TaskRun): Promise<Ending> {
+  const { deps, running } = workshop;
+  const fanOut = fanOutOf(run);
+  const { parts } = parseBody(fanOut.body);
+  const isThere = (task: string) => running.get(task) !== undefined || deps.store.exists(task);
+  const left = stepsLeft(fanOut, run.state, isThere).toReversed();
+  // They are open, and at work nowhere.
+  let announced = left.filter(isAnnounced).length;
+  const at = { fanOut, parts };
+  let hit: LimitHit | null = null;
+  for (;;) {
+    run.signal.throwIfAborted();
+    const step = left.at(-1);
+    const atWork = run.state.openChildren.size - announced;
+    if (step !== undefined && hit === null && atWork < deps.settings.maxParallel) {
+      hit = await begin(workshop, run, { ...at, step });
+      if (hit === null) {
+        left.pop();
+        if (isAnnounced(step)) announced -= 1;
+      } else run.journal.record({ type: 'limit.reached', ...hit });
+      continue;
+    }
+    if (atWork === 0) return endOfItems(deps.store, run.state, hit);
+    await run.tree.standstill.waiting(() => run.news());
+  }
+}
+
+function fanOutOf({ spec }: TaskRun): FanOut {
+  if (spec.fanOut === undefined) throw new Error(`task ${spec.id} is no run of a template`);
+  return spec.fanOut;
+}
+
+interface StepInRun {
+  readonly fanOut: FanOut;
+  readonly parts: readonly TemplatePart[];
+  readonly step: ItemStep;
+}
+
+/** The limit that keeps the step from being begun; null: it has begun. */
+async function begin(
+  workshop: Workshop,
+  run: TaskRun,
+  { step, ...at }: StepInRun,
+): Promise<LimitHit | null> {
+  await workshop.pace.step();
+  if (step.kind === 'make') return makeItem(workshop, run, { ...at, step });
+  const resumed = await resumeChild(workshop, {
+    caller: run,
+    callId: itemCallId(step.index, newId()),
+    by: 'user',
+    field: 'item',
+    word: step.task,
+    message: goOnMessage(),
+    background: false,
+  });
+  if (!(resumed instanceof MusterError)) return null;
+  // Its log can't be gone on with: the item is done anew.
+  const anew = { kind: 'make', index: step.index, announced: null } as const;
+  return makeItem(workshop, run, { ...at, step: anew });
+}
+
+interface ItemToMake extends StepInRun {
+  readonly step: Extract<ItemStep, { kind: 'make' }>;
+}
+
+async function makeItem(
+  workshop: Workshop,
+  run: TaskRun,
+  { fanOut, parts, step }: ItemToMake,
+): Promise<LimitHit | null> {
+  const { deps } = workshop;
+  const { index, announced } = step;
+  const item = fanOut.items[index] ?? '';
+  const prompt = renderPrompt(parts, { item, index, count: fanOut.items.length });
+  const wish = itemWish(fanOut, prompt);
+  const { agent, cwd, model } = run.spec;
+  await prepareModels(deps, agent, wish);
+  const plan = planChild(deps, { agent, cwd, model, rights: run.rights }, wish);
+  if (plan instanceof MusterError) throw plan;
+  const facts = await deps.models.facts(plan.model);
+  // From here on nothing may come between.
+  run.signal.throwIfAborted();
+  const description = describeItem(itemText(item), index);
+  if (announced === null) {
+    const hit = lacksRoom(workshop, run, { plan, facts, prompt, description });
+    if (hit !== null) return hit;
+  }
+  const child = createTask(workshop, run.tree, {
+    ...plan,
+    id: announced ?? newId(),
+    background: false,
+    description,
+    prompt,
+    handed: [],
+    cwd,
+    source: 'template',
+    params: { template: fanOut.template, index: index + 1 },
+    parent: { run, callId: itemCallId(index), delegation: null },
+  });
+  void runTask(deps, child);
+  return null;
+}
+
+/** What a Task call would say for an item. */
+export function itemWish({ agent, model, maxTurns }: FanOut, prompt: string): ChildWish {
+  return {
+    prompt,
+    ...(agent === undefined ? {} : { subagentType: agent }),
+    ...(model === undefined ? {} : { model }),
+    ...(maxTurns === undefined ? {} : { maxTurns }),
+  };
+}
+
+function describeItem(text: string, index: number): string {
+  const words = describePrompt(text);
+  return words === '' ? `item ${index + 1}` : words;
+}
+
+interface PlannedItem {
+  readonly plan: ChildPlan;
+  readonly facts: ModelFacts;
+  readonly prompt: string;
+  readonly description: string;
+}
+
+/** The cap of the whole run that leaves no room for the first request of an item; null: none does. */
+function lacksRoom(
+  { prefixes }: Workshop,
+  { budget }: TaskRun,
+  { plan, facts, prompt, description }: PlannedItem,
+): LimitHit | null {
+  const { prefix } = prefixes.get(plan.equipment.prompt, plan.equipment.tools);
+  const whole = { ...prefix, system: [...prefix.system, taskLine(description)] };
+  const first = mostOf(estimateInput(firstRequest(prompt), whole), facts);
+  return unpricedCap(budget, plan.model, facts) ?? budget.lacks(first);
+}

@@ -1,0 +1,130 @@
+import type { ItemRow, TemplateReport } from '../../../../api/index.ts';
+import { countText } from '../../../../api/cost-text.ts';
+import { jsonText } from '../../../../base/json-text.ts';
+import { exactLine, terminalText } from '../../../../base/terminal-text.ts';
+import { formatDuration, oneLine, truncate } from '../../../../base/text.ts';
+import type { TemplateFormat } from '../../command.ts';
+import { columns } from '../columns.ts';
+
+/** Code points of an item, and of what came of it, in the table for people. */
+const SHOWN_ITEM = 40;
+const SHOWN_OUTCOME = 100;
+/** Of the first line of a result, in data. */
+const MOST_SUMMARY = 500;
+
+/** What came of each item, as one text that ends with a line end. Pure. */
+export function reportText(report: TemplateReport, format: TemplateFormat): string {
+  switch (format) {
+    case 'text':
+      return tableText(report.rows);
+    case 'json':
+      return `${jsonText(reportJson(report), 2)}\n`;
+    case 'csv':
+      return csvText(report.rows);
+    default:
+      return format satisfies never;
+  }
+}
+
+function tableText(rows: readonly ItemRow[]): string {
+  const head = ['#', 'status', 'task', 'turns', 'tokens', 'cost', 'time', 'item', 'outcome'];
+  return columns([
+    head,
+    ...rows.map((row) => [
+      String(row.index),
+      row.status,
+      row.taskId?.slice(0, 8) ?? '-',
+      String(row.turns),
+      countText(row.tokens),
+      row.costUsd === null ? '?' : `$${row.costUsd.toFixed(4)}`,
+      formatDuration(row.durationMs),
+      shown(itemWords(row), SHOWN_ITEM),
+      shown(outcome(row), SHOWN_OUTCOME),
+    ]),
+  ]);
+}
+
+function shown(text: string, most: number): string {
+  const line = oneLine(exactLine(truncate(text, most * 4)));
+  return line.length <= most ? line : `${truncate(line, most - 1)}…`;
+}
+
+/** Its text, or an object as JSON. */
+function itemWords({ item }: ItemRow): string {
+  return typeof item === 'string' ? item : jsonText(item);
+}
+
+/** The error, or the first line of the result. */
+function outcome({ error, result }: ItemRow): string {
+  return error === null ? firstLine(result) : `${error.code}: ${error.message}`;
+}
+
+function firstLine(text: string): string {
+  const line = truncate(text.trimStart(), MOST_SUMMARY * 2).split(/\r?\n/, 1)[0] ?? '';
+  return truncate(line.trim(), MOST_SUMMARY);
+}
+
+function reportJson({ id, template, status, rows }: TemplateReport) {
+  return {
+    task_id: id,
+    template,
+    status,
+    items: rows.map((row) => ({
+      index: row.index,
+      item: row.item,
+      status: row.status,
+      task_id: row.taskId,
+      turns: row.turns,
+      tokens: row.tokens,
+      cost_usd: row.costUsd,
+      duration_ms: row.durationMs,
+      summary: firstLine(row.result),
+      result: row.result,
+      error: row.error,
+    })),
+  };
+}
+
+const CSV_HEAD = [
+  'index',
+  'item',
+  'status',
+  'task_id',
+  'turns',
+  'tokens',
+  'cost_usd',
+  'duration_ms',
+  'summary',
+  'error',
+];
+
+/** RFC 4180: records end with CRLF, and a quote in quotes stands twice. */
+function csvText(rows: readonly ItemRow[]): string {
+  const records = rows.map((row) => [
+    row.index,
+    textCell(itemWords(row)),
+    row.status,
+    row.taskId ?? '',
+    row.turns,
+    row.tokens,
+    row.costUsd ?? '',
+    row.durationMs,
+    textCell(firstLine(row.result)),
+    textCell(row.error === null ? '' : `${row.error.code}: ${row.error.message}`),
+  ]);
+  return [CSV_HEAD, ...records].map((record) => `${record.map(csvCell).join(',')}\r\n`).join('');
+}
+
+/** What a spreadsheet would run as a formula. */
+const FORMULA = /^[\s\u00a0]*[=+\-@\uff0b\uff0d\uff1d\uff20]|^[\t\r\n]/;
+
+/** Text from outside: no controls, and never a formula. */
+function textCell(text: string): string {
+  const plain = terminalText(text, 'plain');
+  return FORMULA.test(plain) ? `'${plain}` : plain;
+}
+
+function csvCell(value: string | number): string {
+  const text = String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,104 @@
+import { countText } from '../../api/cost-text.ts';
+import { exactLine } from '../../base/terminal-text.ts';
+import { formatDuration, oneLine, plural, truncate } from '../../base/text.ts';
+import type { TaskEvent } from '../../protocol/event.ts';
+import { paidTokens } from '../../protocol/model.ts';
+import type { TaskState } from '../../protocol/state.ts';
+import { drawErrorLine, printError } from '../../sys/print.ts';
+
+/** Where it is shown: of stderr. */
+interface Terminal {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+/** Milliseconds between two drawings of the line. */
+const DRAW_MS = 100;
+const USUAL_COLUMNS = 80;
+const SHOWN_ITEM = 60;
+
+/** How far a run of a template is: one line that changes on a terminal, and elsewhere a line an item. */
+export class ItemProgress {
+  private readonly terminal: Terminal;
+  private readonly isLive: boolean;
+  private readonly startedAt = Date.now();
+  private root: string | null = null;
+  private name = '';
+  private total = 0;
+  private done = 0;
+  private failed = 0;
+  private atWork = 0;
+  private tokens = 0;
+  private drawnAt = 0;
+  private isDrawn = false;
+
+  constructor(terminal: Terminal) {
+    this.terminal = terminal;
+    this.isLive = terminal.isTTY === true;
+  }
+
+  /** `state`: the fold of the task's log with the event. */
+  see(event: TaskEvent, state: TaskState): void {
+    if (state.spec.fanOut !== undefined) this.seeRoot(event, state);
+    else if (state.spec.parent === this.root && event.type === 'task.ended') this.seeEnd(state);
+    if (event.type === 'turn.ended') this.tokens += paidTokens(event.usage);
+    if (this.isLive && Date.now() - this.drawnAt >= DRAW_MS) this.draw();
+  }
+
+  /** A line of its own, above. */
+  line(text: string): void {
+    this.erase();
+    printError(`${text}\n`, 'prose');
+  }
+
+  /** Nothing of it is left on a terminal. Twice is once. */
+  end(): void {
+    this.erase();
+  }
+
+  private seeRoot(event: TaskEvent, state: TaskState): void {
+    this.atWork = state.openChildren.size;
+    if (event.type === 'child.ended') return;
+    if (event.type === 'child.created' || event.type === 'child.resumed') return;
+    // It begins, or goes on: what was done before counts.
+    this.root = state.spec.id;
+    this.name = state.spec.agent.name;
+    this.total = state.spec.fanOut?.items.length ?? 0;
+    const ends = [...state.items.values()].map((id) => state.children.get(id)?.status ?? null);
+    this.failed = ends.filter((end) => end === 'failed' || end === 'partial').length;
+    this.done = ends.filter((end) => end === 'completed').length + this.failed;
+  }
+
+  private seeEnd(state: TaskState): void {
+    const { status, spec, turns, usage, end } = state;
+    const isDone = status === 'completed' || status === 'failed' || status === 'partial';
+    if (isDone) this.done += 1;
+    if (isDone && status !== 'completed') this.failed += 1;
+    if (this.isLive) return;
+    const why = end?.error === null || end === null ? '' : `: ${end.error.message}`;
+    const facts = `task ${spec.id}, ${plural(turns, 'turn')}, ${countText(paidTokens(usage))} tokens`;
+    const item = truncate(oneLine(exactLine(spec.description)), SHOWN_ITEM);
+    this.line(`[${this.done}/${this.total}] ${status}: ${item} (${facts})${oneLine(why)}`);
+  }
+
+  private draw(): void {
+    this.drawnAt = Date.now();
+    this.isDrawn = true;
+    const parts = [
+      `${this.name}: ${this.done}/${this.total} done`,
+      ...(this.failed === 0 ? [] : [`${this.failed} failed`]),
+      `${this.atWork} at work`,
+      `${countText(this.tokens)} tokens`,
+      formatDuration(this.drawnAt - this.startedAt),
+    ];
+    const text = oneLine(exactLine(parts.join(', ')));
+    const width = (this.terminal.columns ?? USUAL_COLUMNS) - 1;
+    drawErrorLine(truncate(text, width));
+  }
+
+  private erase(): void {
+    if (!this.isDrawn) return;
+    this.isDrawn = false;
+    drawErrorLine('');
+  }
+}

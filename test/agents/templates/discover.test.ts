@@ -1,0 +1,81 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { discoverTemplates, offeredTemplates } from '../../../src/agents/templates/discover.ts';
+import type { ProjectTrust } from '../../../src/sys/project-file.ts';
+
+let root = '';
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'muster-templates-')));
+  mkdirSync(join(root, 'project/.git'), { recursive: true });
+  mkdirSync(join(root, 'home'));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function write(path: string, name: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), `---\nname: ${name}\n---\n{{item}}`);
+}
+
+const TRUSTED: ProjectTrust = { judge: () => ({ state: 'trusted' }) };
+const NEW: ProjectTrust = { judge: () => ({ state: 'new' }) };
+
+function options(trust: ProjectTrust = TRUSTED, cwd = 'project/deep') {
+  mkdirSync(join(root, cwd), { recursive: true });
+  return { cwd: join(root, cwd), environment: { HOME: join(root, 'home') }, trust };
+}
+
+describe('templates', () => {
+  it('are found nearest first, before the user’s, before those that ship with Muster', async () => {
+    write('project/deep/.muster/templates/near.md', 'one');
+    write('project/.muster/templates/far.md', 'One');
+    write('project/.muster/templates/README.md', 'readme');
+    write('home/.config/muster/templates/mine.md', 'test-file');
+    const found = await discoverTemplates(options());
+    expect(
+      found.templates.map(({ name, scope, path }) => [name, scope, path.replace(root, '')]),
+    ).toEqual([
+      ['one', 'project', '/project/deep/.muster/templates/near.md'],
+      ['test-file', 'user', '/home/.config/muster/templates/mine.md'],
+      ['refactor-module', 'builtin', 'builtin:refactor-module'],
+    ]);
+    expect(
+      found.shadowed.map(({ template, by }) => [
+        template.path.replace(root, ''),
+        by.replace(root, ''),
+      ]),
+    ).toEqual([
+      ['/project/.muster/templates/far.md', '/project/deep/.muster/templates/near.md'],
+      ['builtin:test-file', '/home/.config/muster/templates/mine.md'],
+    ]);
+  });
+
+  it('of a project that nobody has trusted are not read, and one out of it never is', async () => {
+    write('project/.muster/templates/a.md', 'a');
+    write('elsewhere.md', 'b');
+    const untrusted = await discoverTemplates(options(NEW));
+    expect(untrusted.skipped.map(({ code }) => code)).toEqual(['untrusted']);
+    expect(untrusted.templates.map(({ scope }) => scope)).toEqual(['builtin', 'builtin']);
+    symlinkSync(join(root, 'elsewhere.md'), join(root, 'project/.muster/templates/b.md'));
+    const trusted = await discoverTemplates(options());
+    expect(trusted.templates.map(({ name }) => name)).toEqual([
+      'a',
+      'test-file',
+      'refactor-module',
+    ]);
+    expect(trusted.skipped.map(({ path }) => path.replace(root, ''))).toEqual([
+      '/project/.muster/templates/b.md',
+    ]);
+  });
+
+  it('are offered to the model where there are some of the project’s or the user’s', async () => {
+    expect(await offeredTemplates(options())).toEqual([]);
+    write('project/.muster/templates/a.md', 'a');
+    expect((await offeredTemplates(options())).map(({ name }) => name)).toEqual([
+      'a',
+      'test-file',
+      'refactor-module',
+    ]);
+  });
+});

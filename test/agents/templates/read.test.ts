@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { builtinTemplates } from '../../../src/agents/builtin.ts';
+import { readTemplate } from '../../../src/agents/templates/read.ts';
+
+function read(text: string) {
+  return readTemplate({ path: '/p/mine.md', scope: 'user', text });
+}
+
+describe('a template file', () => {
+  it('says what the tasks are made of', async () => {
+    const text =
+      '---\nname: mine\ndescription: Mends.\nsubagent_type: Review\nmodel: fast\nmax-turns: 7\n---\n\nMend {{item}}.\n';
+    expect(await read(text)).toEqual({
+      ok: true,
+      template: {
+        name: 'mine',
+        description: 'Mends.',
+        agent: 'Review',
+        model: 'fast',
+        maxTurns: 7,
+        body: 'Mend {{item}}.',
+        path: '/p/mine.md',
+        scope: 'user',
+        problems: [],
+      },
+    });
+  });
+
+  it('is called after its file, and tells of fields that do nothing', async () => {
+    const found = await read('---\ncolour: red\nmax_turns: many\n---\n{{item}}');
+    expect(found).toMatchObject({
+      ok: true,
+      template: {
+        name: 'mine',
+        problems: [
+          { code: 'invalid-max-turns', line: 3 },
+          { code: 'unknown-field', line: 2 },
+        ],
+      },
+    });
+  });
+
+  it.each([
+    ['{{item}}', 'frontmatter-missing'],
+    ['---\nname: x\n{{item}}', 'front-matter-unclosed'],
+    ['---\nname: x\n---\n{{item}} {{file}}', 'unknown-placeholder'],
+    ['---\nname: x\n---\nthe same each time {{index}}', 'no-item'],
+  ])('%j is refused: %s', async (text, code) => {
+    expect(await read(text)).toMatchObject({ ok: false, problem: { code, path: '/p/mine.md' } });
+  });
+
+  it('that ships with Muster loads without a problem', async () => {
+    const found = await Promise.all(
+      builtinTemplates().map((source) => readTemplate({ ...source, scope: 'builtin' })),
+    );
+    expect(found.map((each) => each.ok && [each.template.name, each.template.problems])).toEqual([
+      ['test-file', []],
+      ['refactor-module', []],
+    ]);
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { itemDigest } from '../../../src/agents/templates/render.ts';
+import { foldLog } from '../../../src/engine/fold-log.ts';
+import { itemRows } from '../../../src/engine/fan-out/rows.ts';
+import type { FanOut } from '../../../src/protocol/template.ts';
+import { openMemoryStore } from '../../../src/store/memory-store.ts';
+import { MODEL, rootRights, testEngine } from '../support.ts';
+
+const ITEMS = ['a', 'b', 'c'];
+
+const FAN_OUT: FanOut = {
+  template: 'count',
+  path: '/templates/count.md',
+  body: 'Count {{item}}',
+  items: ITEMS,
+  source: { kind: 'stdin' },
+  digests: ITEMS.map(itemDigest),
+};
+
+const REQUEST = { fanOut: FAN_OUT, model: MODEL, rights: rootRights(3), cwd: '/' };
+
+const script = () => ({ text: 'fine' });
+
+describe('a run of a template', () => {
+  it('makes an item under the id that was announced before a crash, and once', async () => {
+    const before = testEngine(script);
+    const first = await before.engine.startFanOut(REQUEST);
+    await first.ended;
+    const store = openMemoryStore({});
+    const log = store.create(first.spec);
+    log.append([
+      { type: 'task.started' },
+      {
+        type: 'child.created',
+        child: 'announcedtask',
+        callId: 'item-1',
+        background: false,
+      },
+    ]);
+    log.close();
+    const after = testEngine(script, { store });
+    const run = await after.engine.resume(first.spec.id, {
+      prompt: null,
+      ceiling: (recorded) => recorded,
+    });
+    await run.ended;
+    const rows = itemRows(store, foldLog(store, first.spec.id));
+    expect(rows.map(({ item, status }) => [item, status])).toEqual(
+      ITEMS.map((item) => [item, 'completed']),
+    );
+    expect(rows[1]?.taskId).toBe('announcedtask');
+    expect([run.state.status, run.state.result, after.model.requests.length]).toEqual([
+      'completed',
+      '3 items: 3 completed.',
+      3,
+    ]);
+  });
+
+  it('can’t start where no item could be begun, and says why', async () => {
+    const { engine } = testEngine(script);
+    await expect(
+      engine.startFanOut({ ...REQUEST, fanOut: { ...FAN_OUT, agent: 'nobody' } }),
+    ).rejects.toThrow("the template count can't be run: subagent_type: ");
+    await expect(engine.startFanOut({ ...REQUEST, rights: rootRights(0) })).rejects.toThrow(
+      'the limit max_depth = 0 is reached',
+    );
+  });
+
+  it('reads no messages', async () => {
+    const { engine } = testEngine(script);
+    const run = await engine.startFanOut(REQUEST);
+    await run.ended;
+    const said = engine.resume(run.spec.id, { prompt: 'hello', ceiling: (each) => each });
+    await expect(said).rejects.toThrow('is a run of a template: only its tasks read messages');
+  });
+});
