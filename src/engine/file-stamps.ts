@@ -79,7 +79,10 @@ export function staleReadsNote(parent: TaskState, child: TaskState): string {
   const stale = [...child.filesChanged.values()]
     .filter(({ path, after }) => {
       const known = parent.knownFiles.get(path);
-      return known !== undefined && known !== null && known !== after;
+      if (known === undefined || known === null || known === after) return false;
+      // Unless the parent has written over it since: a child in the background ends later than it writes.
+      const own = parent.filesChanged.get(path);
+      return own?.after !== known || own.before !== after;
     })
     .map(({ path }) => JSON.stringify(path));
   if (stale.length === 0) return '';

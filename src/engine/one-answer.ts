@@ -87,7 +87,7 @@ function silenceLog(deps: EngineDeps, run: TaskRun, turn: number): SilenceListen
     }
   };
   return {
-    quiet: (waitsFor, silentMs) => record({ type: 'turn.quiet', turn, waitsFor, silentMs }),
+    quiet: (silence) => record({ type: 'turn.quiet', turn, ...silence }),
     flowing: () => record({ type: 'turn.flowing', turn }),
   };
 }

@@ -247,7 +247,7 @@ class Watch implements WireObserver {
   private tellQuiet(): void {
     this.isQuiet = true;
     const silentMs = Math.round(this.deps.clock.monotonic() - this.lastContent);
-    this.listener?.quiet(AWAITED[this.phase], silentMs);
+    this.listener?.quiet({ waitsFor: AWAITED[this.phase], silentMs });
   }
 
   private flow(): void {

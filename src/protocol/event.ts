@@ -3,11 +3,11 @@ import type { JsonValue } from '../base/json.ts';
 import type { AssistantMessage } from './message.ts';
 import type {
   Amount,
-  Awaited,
   FailureKind,
   FinishReason,
   ModelFailure,
   ResolvedModel,
+  Silence,
   Work,
 } from './model.ts';
 import type { Decision, PermissionRule, Rights } from './permission.ts';
@@ -127,12 +127,7 @@ export type EventBody =
   /** The first byte of the answer arrived: what the request held is delivered. */
   | { readonly type: 'turn.accepted'; readonly turn: number }
   /** Nothing of the answer has come for a while: since when, and what is waited for. */
-  | {
-      readonly type: 'turn.quiet';
-      readonly turn: number;
-      readonly waitsFor: Awaited;
-      readonly silentMs: number;
-    }
+  | (Silence & { readonly type: 'turn.quiet'; readonly turn: number })
   /** It has come on after that. */
   | { readonly type: 'turn.flowing'; readonly turn: number }
   | (Used & {

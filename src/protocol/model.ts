@@ -209,10 +209,15 @@ export type ModelPart =
 /** What a request without news waits for. */
 export type Awaited = 'connection' | 'first_token' | 'next_event';
 
+/** No content has come for `silentMs`. */
+export interface Silence {
+  readonly waitsFor: Awaited;
+  readonly silentMs: number;
+}
+
 /** Hears of a request that is slow, between its parts. */
 export interface SilenceListener {
-  /** No content has come for `silentMs`. */
-  quiet(waitsFor: Awaited, silentMs: number): void;
+  quiet(silence: Silence): void;
   /** It has come after that. */
   flowing(): void;
 }

@@ -342,3 +342,34 @@ describe('a task that writes what it has read', () => {
     );
   });
 });
+
+test('a parent that has gone on from what its child wrote is told of nothing stale', async () => {
+  const at = place();
+  const isWritten = () => fs.readFileSync(at.path, 'utf8').includes('bob: done');
+  const isOver = () => fs.readFileSync(at.path, 'utf8') === BOTH;
+  const engine = testEngine(
+    play({
+      main: [
+        calls(call('Read', { file_path: at.path }), editor('bob')),
+        async () => {
+          await until(isWritten);
+          return calls(call('Read', { file_path: at.path }));
+        },
+        calls(adasEdit(at)),
+      ],
+      bob: [
+        calls(call('Read', { file_path: at.path })),
+        calls(writeOf('bob', 'Edit', at, '')),
+        async () => {
+          await until(isOver);
+          return { text: 'done' };
+        },
+      ],
+    }),
+    { tools: builtinTools(), root: at.root, agents: [EDITOR] },
+  );
+  await engine.start('main').ended;
+  const told = textsOf(requestsOf(engine, 'main').at(-1)).join('\n');
+  expect(told).toContain('completed');
+  expect(told).not.toContain('Changed since you read it');
+});

@@ -355,7 +355,7 @@ test.each<{ what: string; steps: readonly Step[]; heard: readonly string[] }>([
 ])('tells of a silence: $what', async ({ steps, heard }) => {
   const told: string[] = [];
   await play(LIMITS, steps, {
-    quiet: (waitsFor, silentMs) => void told.push(`${waitsFor} ${silentMs}`),
+    quiet: ({ waitsFor, silentMs }) => void told.push(`${waitsFor} ${silentMs}`),
     flowing: () => void told.push('flowing'),
   });
   expect(told).toEqual(heard);
