@@ -198,10 +198,10 @@ describe.concurrent('muster tasks watch', () => {
     const watched = clean(await watch.finished);
     await running.finished;
     const short = child.slice(0, 6);
-    const lines = watched.replaceAll(/[\d.]+ (ms|s)$/gm, 'TIME');
+    const lines = watched.replaceAll(/[\d.]+ (ms|s)(?=$|\))/gm, 'TIME');
     expect(lines.split('\n')).toEqual([
-      `▸ main ${root.slice(0, 6)}: running (Task): go`,
-      `  ▸ general-purpose ${short}: running (Bash): part 1`,
+      `▸ main ${root.slice(0, 6)}: running (Task for TIME): go`,
+      `  ▸ general-purpose ${short}: running (Bash for TIME): part 1`,
       `  » general-purpose ${short}: look in lib`,
       `  ✓ general-purpose ${short}: 2 turns, 1 tool call, TIME`,
       `✓ main ${root.slice(0, 6)}: 2 turns, 1 tool call, TIME`,
