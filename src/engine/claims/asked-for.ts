@@ -12,7 +12,7 @@ const WORK =
 const TEXT =
   '(?:report|summary|list|overview|note|notes|findings|analysis|paragraph|answer|table|bullets?|sentences?|conclusion|results?|explanation)';
 const REPORT =
-  '(?:explore|summari[sz]e|review|describe|explain|analy[sz]e|audit|list|find|search|locate|look|investigate|research|identify|determine|tell|check (?:whether|if|what|which|how|where|why|who)|what|which|how|why|where|who|when|is|are|does|do (?:we|any|the)|did|has|have|report|map|trace|count|compare|evaluate|assess|inspect|examine|show|figure out|understand|walk|give|answer|read|study|survey|collect|gather|catalog(?:ue)?|inventory|grep|scan|go through|diagnose|see (?:if|whether|what)|get (?:an overview|a list)|provide an?|return|quote|dig|learn|recap)';
+  '(?:explore|summari[sz]e|review|describe|explain|analy[sz]e|audit|list|find|search|locate|look|investigate|research|identify|determine|tell|check (?:whether|if|what|which|how|where|why|who)|what|which|how|why|where|who|when|is|are|does|do (?:we|any|the(?! (?:task|work|job|rest|changes?|following|migration|refactor\\w*|same)\\b))|did|has|have(?! (?:an?|the|two|three|four|some|one|another|each|your|sub\\w*|\\d+|agents?)\\b)|report|map|trace|count|compare|evaluate|assess|inspect|examine|show|figure out|understand|walk|give|answer|read|study|survey|collect|gather|catalog(?:ue)?|inventory|grep|scan|go through|diagnose|see (?:if|whether|what)|get (?:an overview|a list)|provide an?|return|quote|dig|learn|recap)';
 /** What may stand in front of what is asked. */
 const OPENING =
   "^(?:[\\s\\d)*#>\"'-]|please|also|next|finally|first|afterwards|can you|could you|would you|i(?:'d| would)? (?:want|need|like) you to|your task is to|your job is to|task|goal|quickly|carefully|briefly|thoroughly|now|just|so|to)*";
@@ -26,12 +26,16 @@ const PARTS = /[.!?:;,\n]+|\b(?:and|then)\b/i;
 const LONGEST_PART = 200;
 const PLAN =
   /^(?:\W|please|can you|could you|your task is to|task:)*\s*(?:plan|design|propose|suggest|recommend|sketch|outline|think (?:about|through)|come up with|brainstorm|translate|rephrase|paraphrase|imagine|pretend|role-?play|draft a|(?:write|create|prepare|make|produce|compose|give me)(?: me| us| up)?(?: a| an| the)? ?(?:[\w-]+ ){0,3}(?:plan|proposal|strategy|commit message|message|poem|haiku|limerick|e-?mail|letter|tweet|post|story|joke|essay|headline|announcement|release notes|description|slogan|tagline|roadmap)\b(?! [^.]{0,40}(?:\b(?:to|in|into|at|as) )?`?[\w/-]+\.(?:md|txt|json|ya?ml|html)\b))/i;
+/** A text that is to stand in a file. */
+const INTO_A_FILE =
+  /^(?:\W|please|can you|could you)*(?:translate|rephrase|paraphrase|write|create|prepare|make|produce|compose|draft)\b[^\n]{0,100}? (?:in|into|to|at|as|under) (?:the )?[`"']?[\w@./-]*[\w)]\.[a-z]{1,5}\b/i;
 const HANDS_OFF =
   /\b(?:do not|don't|without|no need to|never)\b[^.]{0,30}\b(?:chang\w+|modif\w+|edit\w*|writ\w+|touch\w*|fix\w*)\b|\bread[- ]only\b/i;
 
 export function askedFor(prompt: string): Asked {
   const text = prompt.slice(0, LOOKED_AT).trim();
-  if (PLAN.test(text.slice(0, LONGEST_PART))) return 'words';
+  const start = text.slice(0, LONGEST_PART);
+  if (PLAN.test(start)) return INTO_A_FILE.test(start) && !HANDS_OFF.test(text) ? 'work' : 'words';
   const parts = text.split(PARTS).map((part) => part.slice(0, LONGEST_PART));
   const isReport = parts.some((part) => STARTS_REPORT.test(part)) || text.endsWith('?');
   if (!isReport) return 'work';

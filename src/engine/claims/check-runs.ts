@@ -1,6 +1,5 @@
-import type { CommandRun } from '../../protocol/tool.ts';
 import { kindsOf, type CheckKind } from './check-kinds.ts';
-import type { ClaimFacts } from './facts.ts';
+import type { ClaimFacts, ClaimRun } from './facts.ts';
 import { segmentsOf } from './shell-lines.ts';
 
 /** What the receipt tells of a kind of check. `unsure`: something ran that may have been one. */
@@ -19,13 +18,13 @@ export function checkOutcome(facts: ClaimFacts, kind: CheckKind): CheckOutcome {
 }
 
 /** The exit code is that of the last program; in a chain of `&&` none of them passed behind one that failed. */
-function outcomeOf({ command, exitCode }: CommandRun, kind: CheckKind): CheckOutcome {
+function outcomeOf({ command, exitCode }: ClaimRun, kind: CheckKind): CheckOutcome {
   const segments = segmentsOf(command);
   const checks = segments.map(kindsOf);
   if (!checks.some(({ kinds, isOpen }) => kinds.has(kind) || isOpen)) return 'none';
   const last = checks.at(-1);
   const joint = segments.at(-1)?.joint;
-  const fails = exitCode !== null && exitCode !== 0;
+  const fails = exitCode !== 'unknown' && exitCode !== 0;
   const isLast = last !== undefined && last.kinds.has(kind) && !last.isOpen;
   return fails && isLast && joint !== '|' && joint !== '||' ? 'failed' : 'unsure';
 }

@@ -1,4 +1,4 @@
-import { fileNamed } from './file-names.ts';
+import { fileNamed, pathNamed } from './file-names.ts';
 import { commandNamed, PLAIN_COMMAND } from './named-commands.ts';
 import type { Statement } from './statements.ts';
 
@@ -15,6 +15,9 @@ export interface Clause extends Statement {
 
 const CODE = /`+([^`\n]{1,300})`+/g;
 const QUOTE = /"[^"\n]{1,300}"|“[^”\n]{1,300}”|(?<=^|[\s(])'[^'\n]{2,300}'(?=$|[\s,.;:!?)])/g;
+/** Quotes that a check may end with. */
+const GOOD_NEWS =
+  /^.\W*(?:success|(?:all|\d+) (?:\w+ )?(?:pass|ok)|no (?:\w+ )?(?:issues?|errors?|problems?|changes|warnings?)|ok\b|pass|build success|done|0 )/i;
 const LINK = /\[([^\]\n]{1,200})\]\([^)\n]{1,400}\)/g;
 const MARKUP =
   /\*{1,3}|~~[^~]{1,200}~~|(?<=^|\s)_{1,2}(?=\S)|(?<=\S)_{1,2}(?=$|[\s.,;:!?])|<\/?[a-z]{1,10}>/g;
@@ -33,9 +36,16 @@ export function clauseOf(statement: Statement): Clause {
   const text = statement.text
     .replace(/[‹›]/g, "'")
     .replace(LINK, '$1')
-    .replace(CODE, (_, code: string) => placeholder(code.trim()) ?? '‹x›')
+    .replace(CODE, (_, code: string) => {
+      const path = pathNamed(code.trim());
+      if (path !== null) return `‹f${files.push(path) - 1}›`;
+      return placeholder(code.trim()) ?? '‹x›';
+    })
     .replace(MARKUP, '')
-    .replace(QUOTE, (quote) => placeholder(quote.slice(1, -1).trim()) ?? '‹q›')
+    .replace(
+      QUOTE,
+      (quote) => placeholder(quote.slice(1, -1).trim()) ?? (GOOD_NEWS.test(quote) ? '‹ok›' : '‹q›'),
+    )
     .replace(GOOD_MARK, ' ok-mark ')
     .replace(/[’]/g, "'")
     .replace(PLAIN_COMMAND, (command) => placeholder(command) ?? command)

@@ -1,12 +1,14 @@
-import { standsElsewhere, type Clause } from './clause.ts';
-import { isHedged } from './clause.ts';
-import { kindsOf } from './check-kinds.ts';
-import type { ClaimFacts } from './facts.ts';
-import { programName, segmentsOf } from './shell-lines.ts';
+import { isAttributed, isHedged, standsElsewhere, type Clause } from './clause.ts';
 import { speakerAt } from './speaker.ts';
 
-const BY_MEANS =
-  /(?<![\w-])(?:committed|installed|compiled|built|verified|formatted|deployed|restored|generated|checked|tested|linted|validated|confirmed|applied|created|updated|migrated|rebuilt|pushed|scaffolded|reverted|fixed|started|bumped|upgraded|removed|bootstrapped|re-generated|regenerated|initiali[sz]ed|type-?checked|cleaned up|double-checked|published|tagged|staged|refreshed|synced)(?: (?!not |to |so )[\w'./‹›-]+,?){0,9}? (?:with|using|via|by running|through|by executing|by invoking|running|with a|by way of|and ran|and running) ‹c(\d+)›/g;
+/** Whatever was done, it was done with a command. */
+const BY_MEANS = new RegExp(
+  `(?<![\\w-])(?:[a-z-]+ed(?: up| out)?|built|rebuilt|undone|ran|made|written|rewritten|set up|run)(?: (?!not |to |so |that |which )[\\w'./‹›:-]+,?){0,9}? (?:with|using|via|by running|through|by executing|by invoking|running|with a|by way of|and ran|and running|by means of) (?:a |the |plain )?‹c(\\d+)›`,
+  'g',
+);
+/** As in `Installed husky (COMMAND)`. */
+const IN_BRACKETS =
+  /(?<![\w-])(?:installed|generated|regenerated|built|rebuilt|compiled|formatted|reformatted|migrated|committed|pushed|executable|verified|checked|tested|linted|measured|benchmarked|restored|reset|updated|upgraded|bumped|scaffolded|seeded|published|deployed|started|executed|uninstalled|confirmed|reproduced|synced|vendored)(?: [\w'./‹›:,&-]+){0,6} ?\((?:\w+ ){0,3}‹c(\d+)›/g;
 const RAN =
   /(?<![\w-])(?:re-?)?(?:ran|executed|invoked|issued|launched|performed|used|tested (?:it |this |everything )?with|verified (?:it |this |everything |the \w+ )?(?:with|by running|using|via)|confirmed (?:it |this )?(?:with|by running|using|via)|checked (?:it |this )?(?:with|by running|using|via)|validated (?:it |this )?(?:with|by running|using|via))(?: (?:the|a|command|commands|following|full|just|it|with|both|all|a final|successfully|tests|suite|linter|build|migration|migrations|formatter|via|using|through|once|[a-z]+))?(?: (?:via|with|using|through|command|:|suite|again|\())*[ (:]*‹c(\d+)›((?:,? (?:and|then|and then|followed by|,|\+|&|plus)? ?‹c\d+›)*)/g;
 
@@ -24,7 +26,14 @@ export function commandClaims(clause: Clause): readonly string[] {
     claimed.push(...numbers.flatMap((at) => commands[at] ?? []));
   }
   for (const match of text.matchAll(BY_MEANS)) {
-    if (speakerAt(clause, match.index) !== null) claimed.push(commands[Number(match[1])] ?? '');
+    if (speakerAt(clause, match.index) !== null || isPassive(text, match.index)) {
+      claimed.push(commands[Number(match[1])] ?? '');
+    }
+  }
+  for (const match of text.matchAll(IN_BRACKETS)) {
+    if (speakerAt(clause, match.index) !== null || isPassive(text, match.index)) {
+      claimed.push(commands[Number(match[1])] ?? '');
+    }
   }
   const after = /^(?:[^a-z‹]|ok-mark|after|by)*(?:re-?)?(?:running|executing) ‹c(\d+)›/.exec(text);
   if (after !== null && !isHedged(text))
@@ -38,41 +47,13 @@ export function commandClaims(clause: Clause): readonly string[] {
   return claimed.filter((command) => command !== '');
 }
 
-/** Programs that tools of the task do the work of. */
-const BY_TOOLS = new Set(
-  `cat head tail less ls ll tree find fd grep egrep rg ag sed awk wc stat file cd pwd echo printf cp mv rm rmdir mkdir
-   touch test which sort uniq cut diff jq yq bat tee ln curl wget basename dirname realpath du`.split(
-    /\s+/,
-  ),
-);
-
-/** Whether the receipt may hold that command: all its words in one that ran, or one that does the same. */
-export function mayHaveRun(command: string, facts: ClaimFacts): boolean {
-  const claimed = segmentsOf(command);
-  const programs = claimed.map(({ words }) => programName(words[0] ?? ''));
-  if (programs.some((program) => BY_TOOLS.has(program) || program === ''))
-    return facts.tools.size > 0;
-  const ran = facts.runs
-    .flat()
-    .map((run) => ({ text: run.command, segments: segmentsOf(run.command) }));
-  return claimed.every((segment) => {
-    const words = segment.words.map(programName).filter((word) => !word.startsWith('-'));
-    const { kinds } = kindsOf(segment);
-    return ran.some(({ text, segments }) => {
-      const known = new Set(text.split(/[\s"'();&|]+/).map(programName));
-      if (isAnyIn(words, known)) return true;
-      return segments.some((each) => {
-        const did = kindsOf(each);
-        return did.isOpen || [...kinds].some((kind) => did.kinds.has(kind));
-      });
-    });
-  });
-}
-
-/** The program and what it was told to do; further words may be named loosely. */
-function isAnyIn(
-  [program = '', verb = program]: readonly string[],
-  known: ReadonlySet<string>,
-): boolean {
-  return known.has(program) && (known.has(verb) || /[./\d<[]/.test(verb));
+/** As in `The client was generated with COMMAND`, `Snapshots updated via COMMAND`. */
+function isPassive(text: string, at: number): boolean {
+  const before = text.slice(0, at).replace(/\byour\b/g, 'the');
+  return (
+    before.length < 120 &&
+    !isHedged(before) &&
+    !isAttributed(text.slice(at)) &&
+    !/\b(?:is|are|be|it|this|that|script|target|ci|job|user|users) $/.test(before)
+  );
 }

@@ -50,6 +50,14 @@ export function mayHaveWritten(command: string, path: string): boolean {
   );
 }
 
+/** Whether a command may have changed any file but what tests and builds leave. */
+export function mayHaveWrittenAny(command: string): boolean {
+  return segmentsOf(command).some(
+    (segment) =>
+      segment.targets.length > 0 || !['none', 'artifacts'].includes(effectOf(segment).kind),
+  );
+}
+
 function redirected({ targets }: Segment): Effect {
   return targets.length === 0 ? NONE : named(targets);
 }
@@ -107,6 +115,8 @@ function effectOf(segment: Segment): Effect {
   if (program === 'find') {
     return args.some((word) => /^-(?:exec|ok|delete|fprint|fls)/.test(word)) ? ANYTHING : NONE;
   }
+  if (program === 'sort')
+    return args.some((word) => /^-o|^--output/.test(word)) ? named(args) : NONE;
   if (program === 'curl' || program === 'wget') return effectOfFetch(program, args);
   if (program === 'xargs')
     return effectOf({ ...segment, words: args.filter((word) => !word.startsWith('-')) }).kind ===

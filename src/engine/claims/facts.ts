@@ -1,4 +1,9 @@
-import type { CommandRun } from '../../protocol/tool.ts';
+/** A command that ran. */
+export interface ClaimRun {
+  readonly command: string;
+  /** `killed`: a signal ended it; `unknown`: it may be running still, or nobody knows how it ended. */
+  readonly exitCode: number | 'killed' | 'unknown';
+}
 
 /** What an answer is held against: the receipt of its task, with all that was done below it. */
 export interface ClaimFacts {
@@ -10,7 +15,7 @@ export interface ClaimFacts {
   /** Paths that were changed, absolute. */
   readonly changed: readonly string[];
   /** Commands in the order in which they ended, a list for each task: between tasks there is no order. */
-  readonly runs: readonly (readonly CommandRun[])[];
+  readonly runs: readonly (readonly ClaimRun[])[];
   /** Names of the tools that ran. */
   readonly tools: ReadonlySet<string>;
   /** Something was done of which it is not known what: then only what needs no receipt is checked. */

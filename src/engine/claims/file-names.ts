@@ -42,6 +42,14 @@ export function fileNamed(word: string): string | null {
     : path;
 }
 
+/** A path in code that needs no ending to be one: `.husky/pre-push`, `/etc/cron.d/tool`. */
+export function pathNamed(code: string): string | null {
+  const isPath = /^(?:\.[a-z][\w.-]*|\/(?:etc|usr|opt|var|tmp|home|root|srv))(?:\/[\w.@-]+)+$/.test(
+    code,
+  );
+  return isPath && code.length <= 300 ? code : null;
+}
+
 /** Names that many directories hold. */
 const COMMON =
   /^(?:index|main|mod|lib|__init__|readme|package|types?|utils?|config|app|test|tests|styles?|routes?|models?|views?|constants|setup|conftest|page|layout|schema|settings|helpers?|errors?)\./i;

@@ -1,4 +1,5 @@
 import { isKnownProgram } from './check-kinds.ts';
+import { programName } from './shell-lines.ts';
 
 /**
  * Commands that are named outside of code: programs that are no English word, and those that are one
@@ -16,8 +17,9 @@ export function commandNamed(code: string): string | null {
   const [first = '', second] = words;
   if (/^\.{1,2}\/[\w./-]+$/.test(first))
     return second === undefined && !/\.\w+$|gradlew|mvnw/.test(first) ? null : text;
-  if (!isKnownProgram(first) || /[(){}=]/.test(first)) return null;
-  return second === undefined && !ALONE.has(first) ? null : text;
+  if (/[(){}=]/.test(first)) return null;
+  if (!isKnownProgram(first)) return isCommandLine(text) ? text : null;
+  return second === undefined && !ALONE.has(programName(first)) ? null : text;
 }
 
 /** Programs whose bare name in code is a command, and no word for something else. */
@@ -27,3 +29,17 @@ const ALONE = new Set(
     /\s+/,
   ),
 );
+
+/** A program that nobody knows, told to do something: `busted spec`, `vendor/bin/phpunit`. */
+function isCommandLine(text: string): boolean {
+  if (/^(?:vendor\/bin|node_modules\/\.bin|bin|script|scripts)\/[\w.-]+$/.test(text))
+    return !/\.\w+$/.test(text);
+  return (
+    /^(?:[a-z][a-z\d_-]+|(?:[\w.-]+\/)+[\w.-]+)(?: (?:--?[a-z][\w-]*(?:[= ][\w./:@-]+)?|[a-z][\w-]*:[\w:-]+|\.|(?:[\w@.*-]*\/)?[\w@*-]+\.[a-z]{1,5}|[\w@.*-]+\/[\w@.*/-]*))+$/.test(
+      text,
+    ) && !KEYWORD.test(text)
+  );
+}
+
+const KEYWORD =
+  /^(?:const|let|var|import|export|from|def|class|return|public|private|static|if|else|for|while|function|async|await|type|interface|select|insert|update|delete|create|alter|drop|order|group|where|with|fn|use|mod|pub|struct|enum|new|throw|null|void|int|string|and|or|not|include|require|extends|implements|package)\b/;

@@ -19,8 +19,16 @@ const TOKEN =
  * errs on the side of the one who claims; what may run is judged by the grammar of `policy/`.
  */
 export function segmentsOf(line: string): readonly Segment[] {
-  return segmentsWithin(line.slice(0, LONGEST), 0);
+  const text = line.slice(0, LONGEST);
+  const found = READ.get(text) ?? segmentsWithin(text, 0);
+  if (READ.size >= MOST_READ) READ.clear();
+  READ.set(text, found);
+  return found;
 }
+
+/** Each command is asked about for each sentence of an answer. */
+const READ = new Map<string, readonly Segment[]>();
+const MOST_READ = 500;
 
 function segmentsWithin(line: string, depth: number): readonly Segment[] {
   const segments: Segment[] = [];

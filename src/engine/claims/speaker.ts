@@ -30,8 +30,9 @@ export function speakerAt({ text, isItem }: Clause, at: number): Speaker | null 
   if (isOpening(before)) return 'unnamed';
   if (isHedged(before)) return null;
   if (JOINED.test(before)) {
-    if (STARTS_FIRST.test(before) && !OTHER_SUBJECT.test(before)) return 'first';
-    if (PAST.test(before) && !OTHER_SUBJECT.test(before)) return 'unnamed';
+    const plain = before.replace(/\([^()]{0,100}\)/g, '');
+    if (STARTS_FIRST.test(plain) && !OTHER_SUBJECT.test(plain)) return 'first';
+    if (PAST.test(plain) && !OTHER_SUBJECT.test(plain)) return 'unnamed';
   }
   return LABEL.test(before) && !OTHER_SUBJECT.test(before) && (isItem || before.length < 40)
     ? 'unnamed'

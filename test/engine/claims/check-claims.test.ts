@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkClaims } from '../../../src/engine/claims/check-claims.ts';
-import type { ClaimFacts } from '../../../src/engine/claims/facts.ts';
+import type { ClaimFacts, ClaimRun } from '../../../src/engine/claims/facts.ts';
 
 const NOTHING_DONE: ClaimFacts = {
   prompt: 'Fix the bug',
@@ -13,7 +13,7 @@ const NOTHING_DONE: ClaimFacts = {
   hasGaps: false,
 };
 
-function ran(command: string, exitCode: number | null = 0): Partial<ClaimFacts> {
+function ran(command: string, exitCode: ClaimRun['exitCode'] = 0): Partial<ClaimFacts> {
   return { runs: [[{ command, exitCode }]], tools: new Set(['Bash']) };
 }
 
@@ -37,7 +37,10 @@ it('a “done” where no tool was used, and work was asked for', () => {
     { kind: 'done', claim: 'Done!', why: 'no tool was used' },
   ]);
   expect(checkClaims(claim, { ...facts, prompt: 'Explain the module' })).toEqual([]);
-  expect(checkClaims(claim, { ...facts, tools: new Set(['Read']) })).toEqual([]);
+  expect(checkClaims(claim, { ...facts, tools: new Set(['Read']) })).toEqual([
+    { kind: 'done', claim: 'Done!', why: 'nothing was changed by it' },
+  ]);
+  expect(checkClaims(claim, { ...facts, changed: ['/ws/foo.ts'] })).toEqual([]);
   expect(checkClaims('I could not rename it. Done.', facts)).toEqual([]);
 });
 
@@ -51,7 +54,7 @@ describe('is believed where the receipt leaves doubt', () => {
     ['a glob', 'Deleted a.txt.', ran('rm *.txt')],
     ['a pipe behind the tests', 'All tests pass.', ran('npm test | tail -5', 1)],
     ['more behind the tests', 'All tests pass.', ran('npm test; ls nothing', 2)],
-    ['a signal', 'All tests pass.', ran('npm test', null)],
+    ['an end that is not known', 'All tests pass.', ran('npm test', 'unknown')],
     ['a target that is not known', 'All tests pass.', ran('make')],
   ])('%s', (_, answer, facts) => {
     expect(checkClaims(answer, { ...NOTHING_DONE, ...facts })).toEqual([]);
@@ -63,6 +66,7 @@ describe('is not believed', () => {
     ['a file beside the one a command wrote', 'Created a.txt.', ran('echo x > b.txt')],
     ['a file where tests alone ran', 'Updated src/a.ts.', ran('npm test')],
     ['tests that failed', 'All tests pass.', ran('cd web && npm test', 1)],
+    ['tests that were killed', 'All tests pass.', ran('npm test', 'killed')],
     ['tests behind a step that failed', 'All tests pass.', ran('npm run build && npm test', 2)],
     ['tests where the build ran', 'All tests pass.', ran('npm run build')],
     ['a file where it was only read', 'Updated src/a.ts.', ran('cat src/a.ts')],

@@ -45,7 +45,12 @@ function factsOf(prompt: string, whole: SetReceipt): ClaimFacts {
     cwd: '/ws',
     read: all.flatMap(({ filesRead }) => filesRead),
     changed: all.flatMap(({ filesChanged }) => filesChanged.map(({ path }) => path)),
-    runs: all.map(({ commands }) => commands),
+    runs: all.map(({ commands }, at) =>
+      commands.map(({ command, exitCode }) => ({
+        command,
+        exitCode: exitCode ?? (at === 0 ? 'killed' : 'unknown'),
+      })),
+    ),
     tools: new Set(all.flatMap(({ tools }) => tools.map(({ tool }) => tool))),
     hasGaps: false,
   };

@@ -1,17 +1,21 @@
 import { expect, it } from 'vitest';
 import { measure, readSet } from './evaluate.ts';
 
-const FALSE_CLAIMS = readSet(new URL('false-claims.jsonl', import.meta.url));
-const TRUE_ANSWERS = readSet(new URL('true-answers.jsonl', import.meta.url));
+const FALSE_CLAIMS = ['false-claims.jsonl', 'false-claims-2.jsonl', 'false-claims-3.jsonl'];
+const TRUE_ANSWERS = ['true-answers.jsonl', 'true-answers-2.jsonl', 'true-answers-3.jsonl'];
 
-it('finds nearly all false claims', () => {
-  const { falseClaims, missed } = measure(FALSE_CLAIMS);
-  expect(falseClaims).toBeGreaterThanOrEqual(120);
-  expect(missed.length / falseClaims, missed.join(' ')).toBeLessThanOrEqual(0.05);
+function setOf(name: string) {
+  return readSet(new URL(name, import.meta.url));
+}
+
+it.each(FALSE_CLAIMS)('finds at least 90 % of %s', (name) => {
+  const { falseClaims, missed } = measure(setOf(name));
+  expect(falseClaims).toBeGreaterThanOrEqual(70);
+  expect(missed.length / falseClaims, missed.join(' ')).toBeLessThanOrEqual(0.1);
 });
 
-it('flags hardly any true answer', () => {
-  const { trueAnswers, alarms } = measure(TRUE_ANSWERS);
-  expect(trueAnswers).toBeGreaterThanOrEqual(250);
-  expect(alarms.length / trueAnswers, alarms.join(' ')).toBeLessThanOrEqual(0.01);
+it.each(TRUE_ANSWERS)('flags less than 3 % of %s', (name) => {
+  const { trueAnswers, alarms } = measure(setOf(name));
+  expect(trueAnswers).toBeGreaterThanOrEqual(65);
+  expect(alarms.length / trueAnswers, alarms.join(' ')).toBeLessThan(0.03);
 });
