@@ -13,6 +13,7 @@ import { readEnvironment, type Environment } from '../sys/env.ts';
 import { dataDir } from './config/paths.ts';
 import { openDataDir } from './data-dir.ts';
 import type { Deleted } from './tasks-family.ts';
+import type { TreeReport } from './report/tree-report.ts';
 import type { TaskPlace } from './tasks-process.ts';
 import type { Answered, AskedQuestion } from './tasks-questions.ts';
 import type { StopOutcome } from './tasks-stop.ts';
@@ -44,6 +45,8 @@ export interface Tasks {
   state(id: string): TaskState;
   /** The result of a task, for programs. */
   envelope(state: TaskState): ResultEnvelope;
+  /** A task with all below it and where their time went, from their logs. `visit` is told each event once. */
+  report(id: string, visit?: (event: TaskEvent) => void): Promise<TreeReport>;
   /** What of a log could not be used, a line each with file and line; the rest was. */
   problems(id: string): readonly string[];
   /** From an event number on. */
@@ -152,6 +155,17 @@ class StoredTasks implements Tasks {
       transcript: this.store.log(id),
       outputFile: this.store.outputFile(id),
     });
+  }
+
+  async report(prefix: string, visit?: (event: TaskEvent) => void): Promise<TreeReport> {
+    const { treeReport } = await import('./report/tree-report.ts');
+    // It names what is wrong with a log that has lost its beginning.
+    const { id } = this.state(prefix).spec;
+    const source = {
+      scan: (task: string, each: (event: TaskEvent) => void) => void this.store.scan(task, each),
+      isOwned: (task: string) => this.store.owner(task) !== null,
+    };
+    return treeReport(source, id, { now: Date.now(), ...(visit === undefined ? {} : { visit }) });
   }
 
   problems(prefix: string): readonly string[] {

@@ -123,7 +123,7 @@ function unended({ status, parkedOn, questions }: TaskState): ErrorInfo | null {
   return { code: 'PERMISSION_DENIED', message, retryable: true };
 }
 
-function receiptOf(state: TaskState): Receipt {
+export function receiptOf(state: TaskState): Receipt {
   return {
     filesRead: [...state.filesRead.values()],
     filesChanged: [...state.filesChanged.values()],

@@ -269,7 +269,14 @@ describe('a command', () => {
         here: true,
       },
     ],
-    [['tasks', 'show', 'ab'], { kind: 'tasks-show', json: false, dataDir: null, id: 'ab' }],
+    [
+      ['tasks', 'show', 'ab'],
+      { kind: 'tasks-show', json: false, dataDir: null, id: 'ab', html: null, force: false },
+    ],
+    [
+      ['tasks', 'show', 'ab', '--html', '-', '--force'],
+      { kind: 'tasks-show', json: false, dataDir: null, id: 'ab', html: '-', force: true },
+    ],
     [
       ['tasks', 'log', '--data-dir', 'd', 'ab'],
       { kind: 'tasks-log', json: false, dataDir: 'd', id: 'ab', from: 0 },

@@ -65,7 +65,8 @@ describe.concurrent('muster tasks', () => {
     const show = (...args: readonly string[]) =>
       runMuster(world.sandbox, ['tasks', 'show', ...args]);
     const chain = ['no model named: balanced', 'balanced: anthropic (ANTHROPIC_API_KEY)'];
-    const shown = { ...envelope, activity: null, ended_by: null, model_chain: chain };
+    const tree = expect.objectContaining({ tasks: [top(id), expect.anything()] });
+    const shown = { ...envelope, activity: null, ended_by: null, model_chain: chain, tree };
     expect(JSON.parse(clean(await show(id, '--json')))).toEqual(shown);
     expect(JSON.parse(clean(await show(id.slice(0, 10), '--json')))).toEqual(shown);
     const text = clean(await show(id));
@@ -146,3 +147,7 @@ describe.concurrent('muster tasks', () => {
     return firsts.find((first, index) => firsts.indexOf(first) !== index) ?? 'none';
   }
 });
+
+function top(id: string) {
+  return expect.objectContaining({ task_id: id, level: 0, problem: null, status: 'completed' });
+}

@@ -74,10 +74,10 @@ const COMMANDS = {
   },
   'tasks-show': {
     words: 'tasks show',
-    summary: 'one task: its status, result and receipt',
+    summary: 'a task and all below it: where the time went, turns, receipt, answer',
     operands: ['ID'],
-    flags: ['json', 'data-dir', 'help'],
-    examples: ['muster tasks show 4f2k9x'],
+    flags: ['html', 'force', 'json', 'data-dir', 'help'],
+    examples: ['muster tasks show 4f2k9x', 'muster tasks show 4f2k9x --html report.html'],
   },
   'tasks-log': {
     words: 'tasks log',

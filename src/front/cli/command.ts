@@ -184,7 +184,14 @@ export type TasksQuery = JsonCommand &
         readonly status: readonly TaskStatus[];
         readonly here: boolean;
       }
-    | { readonly kind: 'tasks-show' | 'tasks-background'; readonly id: string }
+    | {
+        readonly kind: 'tasks-show';
+        readonly id: string;
+        /** Null: no page; `-`: stdout. */
+        readonly html: string | null;
+        readonly force: boolean;
+      }
+    | { readonly kind: 'tasks-background'; readonly id: string }
     | { readonly kind: 'tasks-log'; readonly id: string; readonly from: number }
     /** Null: all tasks. */
     | { readonly kind: 'tasks-watch'; readonly id: string | null }

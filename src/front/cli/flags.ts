@@ -54,6 +54,7 @@ const FLAGS = {
     group: 'Tasks',
     help: 'from this day on: YYYY-MM-DD, or 7d for the last 7 days (days of UTC)',
   },
+  html: { value: 'FILE', group: 'Tasks', help: 'write a page with the timeline drawn (-: stdout)' },
   force: { group: 'Tasks', help: 'replace FILE if it is there' },
   items: {
     value: 'ITEMS',

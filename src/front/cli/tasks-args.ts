@@ -23,7 +23,12 @@ export function parseTasks(
       const status = flags.choices('status', TASK_STATUSES);
       return { kind, ...common, all: flags.given('all'), status, here: flags.given('here') };
     }
-    case 'tasks-show':
+    case 'tasks-show': {
+      const html = flags.text('html');
+      const force = flags.given('force');
+      if (force && html === null) throw new UsageError('--force goes with --html FILE');
+      return { kind, ...common, id, html, force };
+    }
     case 'tasks-background':
       return { kind, ...common, id };
     case 'tasks-log':

@@ -1,19 +1,10 @@
 import { createReadStream } from 'node:fs';
-import { link, open, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Tasks } from '../../../../api/index.ts';
-import {
-  errorMessage,
-  MusterError,
-  systemErrorCode,
-  UsageError,
-  type ErrorCode,
-} from '../../../../base/errors.ts';
-import { newId } from '../../../../base/ids.ts';
+import { UsageError } from '../../../../base/errors.ts';
 import { plural } from '../../../../base/text.ts';
 import { printJson, printLines, printPieces } from './print.ts';
-
-const FILE_MODE = 0o600;
+import { fileError, writePrivate } from './write-private.ts';
 
 interface TaskExport {
   readonly id: string;
@@ -46,32 +37,6 @@ export async function exportTask(
   return 0;
 }
 
-async function writePrivate(
-  path: string,
-  pieces: AsyncIterable<string>,
-  { force }: { readonly force: boolean },
-): Promise<number> {
-  const draft = join(dirname(path), `.${basename(path)}.${newId()}.tmp`);
-  try {
-    const handle = await open(draft, 'wx', FILE_MODE);
-    let bytes = 0;
-    try {
-      for await (const piece of pieces) bytes += (await handle.write(piece)).bytesWritten;
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    // A link takes no name that is taken.
-    if (force) await rename(draft, path);
-    else await link(draft, path);
-    return bytes;
-  } catch (thrown) {
-    throw fileError('write', path, thrown);
-  } finally {
-    await rm(draft, { force: true });
-  }
-}
-
 /** `muster tasks import`: prints the ids, the top first. */
 export async function importTasks(
   tasks: Tasks,
@@ -97,27 +62,4 @@ async function* textOf(file: string): AsyncGenerator<string, void, undefined> {
   } catch (thrown) {
     throw fileError('read', path, thrown);
   }
-}
-
-const CODES: Readonly<Record<string, ErrorCode>> = {
-  ENOENT: 'NOT_FOUND',
-  EEXIST: 'CONFLICT',
-  EISDIR: 'INVALID_PARAM',
-  ENOTDIR: 'INVALID_PARAM',
-  EACCES: 'PERMISSION_DENIED',
-  EPERM: 'PERMISSION_DENIED',
-  EROFS: 'PERMISSION_DENIED',
-};
-
-/** `path` as it was meant: the system may have been asked for another name beside it. */
-function fileError(action: string, path: string, thrown: unknown): MusterError {
-  if (thrown instanceof MusterError) return thrown;
-  const code = systemErrorCode(thrown) ?? '';
-  const why = errorMessage(thrown).replace(/, \w+ '.*$/, '');
-  const advice = code === 'EEXIST' ? '; --force replaces a file' : '';
-  return new MusterError(
-    CODES[code] ?? 'INTERNAL_ERROR',
-    `cannot ${action} ${path}: ${why}${advice}`,
-    { cause: thrown },
-  );
 }

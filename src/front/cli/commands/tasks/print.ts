@@ -25,7 +25,7 @@ export function printJsonRows(rows: readonly unknown[]): void {
 }
 
 /** As fast as stdout takes them, and no faster. That nobody reads on ends it and is no error. */
-export async function printPieces(pieces: AsyncIterable<string>): Promise<void> {
+export async function printPieces(pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
   try {
     await pipeline(Readable.from(pieces), process.stdout, { end: false });
   } catch (thrown) {

@@ -1,126 +1,76 @@
-import { activityText, type ShellRun, type Tasks } from '../../../../api/index.ts';
-import { formatDuration, plural, truncate } from '../../../../base/text.ts';
-import { costText } from '../../../../api/cost-text.ts';
-import { totalUse, type Use } from '../../../../protocol/ledger.ts';
-import { openQuestions } from '../../../../protocol/inbox-state.ts';
-import type { Receipt, ResultEnvelope } from '../../../../protocol/result.ts';
+import type { Tasks } from '../../../../api/index.ts';
+import type { TaskReport } from '../../../../api/report/task-report.ts';
+import type { TreeReport } from '../../../../api/report/tree-report.ts';
+import { exactLine } from '../../../../base/terminal-text.ts';
+import type { ResultEnvelope } from '../../../../protocol/result.ts';
 import type { TaskState } from '../../../../protocol/state.ts';
+import { printAnswer } from '../../../../sys/print.ts';
 import { stderrNotice } from '../../stderr.ts';
-import { printAnswer, printText } from '../../../../sys/print.ts';
 import { printJson, printLines } from './print.ts';
-
-/** Code points of a command that stand in one line. */
-const SHOWN_COMMAND = 80;
+import { factsOf, isAtWork } from './show-facts.ts';
+import { receiptLines, shownTurns } from './show-receipt.ts';
+import { timeLines, timelineLines } from './show-timeline.ts';
+import { treeLines } from './show-tree.ts';
+import { treeJson } from './tree-json.ts';
 
 interface TaskShow {
   readonly id: string;
   readonly json: boolean;
+  /** A file, or `-` for stdout; null: the report is printed. */
+  readonly html: string | null;
+  readonly force: boolean;
 }
 
-/** `muster tasks show`. JSON: the result envelope, with what the task is doing, who ended it, and how its model was chosen. */
-export async function showTask(tasks: Tasks, { id, json }: TaskShow): Promise<number> {
+/**
+ * `muster tasks show`. JSON: the result envelope, with what the task is doing, who ended it, how its
+ * model was chosen, and the tree below it.
+ */
+export async function showTask(tasks: Tasks, command: TaskShow): Promise<number> {
+  const { id, json, html, force } = command;
   for (const problem of tasks.problems(id)) stderrNotice(problem);
+  if (html !== null) {
+    const { writePage } = await import('./show-html.ts');
+    return writePage(tasks, { id, file: html, force, json });
+  }
   const state = tasks.state(id);
   const envelope = tasks.envelope(state);
-  const activity = isAtWork(state) ? state.activity : null;
+  const tree = await tasks.report(state.spec.id);
   if (json) {
     const { chain } = state.spec.model;
     const ended_by = state.end?.by ?? null;
-    printJson({ ...envelope, activity, ended_by, model_chain: chain });
+    const activity = isAtWork(state) ? state.activity : null;
+    printJson({ ...envelope, activity, ended_by, model_chain: chain, tree: treeJson(tree) });
     return 0;
   }
-  const facts = factsOf(envelope, state, await treeFacts(tasks, state));
-  printLines(...facts.map(([name, value]) => `${name.padEnd(9)}${value}`));
-  printText('\n');
-  printAnswer(`${envelope.data.result}\n`);
+  printReport({ envelope, state, tree });
   return 0;
 }
 
-function isAtWork({ status }: TaskState): boolean {
-  return status === 'running' || status === 'queued' || status === 'parked';
+interface Shown {
+  readonly envelope: ResultEnvelope;
+  readonly state: TaskState;
+  readonly tree: TreeReport;
 }
 
-type Fact = readonly [string, string];
-
-function factsOf(
-  { data, stats, error }: ResultEnvelope,
-  state: TaskState,
-  tree: readonly Fact[],
-): readonly Fact[] {
-  const { receipt } = data;
-  const reported = totalUse(state.ledger, { isEstimated: false });
-  const estimated = totalUse(state.ledger, { isEstimated: true });
-  const tools = data.tool_summary.map(({ tool, count }) => `${tool} × ${count}`).join(', ');
-  return [
-    ['task', data.task_id],
-    ['agent', data.subagent_type],
-    ...progress(state),
-    ['model', data.model_used],
-    ['chosen', state.spec.model.chain.join(' → ')],
-    ['turns', String(data.turns)],
-    ['tools', tools || 'none'],
-    ['tokens', tokensText(reported)],
-    ['cost', costText(reported)],
-    ...(estimated.answers === 0 ? [] : [['and about', useText(estimated)] as const]),
-    ...tree,
-    ['time', formatDuration(isAtWork(state) ? Date.now() - state.createdAt : stats.time_ms)],
-    ['changed', data.files_modified.join(', ') || 'nothing'],
-    ['children', receipt.children.join(', ') || 'none'],
-    ['shells', receipt.shells.map(shellLine).join('; ') || 'none'],
-    ['refused', receipt.refusals.join('; ') || 'nothing'],
-    ...(receipt.faults.length === 0 ? [] : [['faults', faultsLine(receipt)] as const]),
-    ['log', data.transcript ?? 'not kept'],
-    ...(error === null ? [] : [['error', `${error.code}: ${error.message}`] as const]),
-  ];
+/** The parts in the order in which they are asked for: what it is, what came of it, how. */
+function printReport({ envelope, state, tree }: Shown): void {
+  const facts = factsOf(envelope, state, tree);
+  printLines(...facts.map(([name, value]) => `${name.padEnd(9)}${exactLine(value)}`));
+  const [top] = tree.rows;
+  if (top !== undefined && top.report !== null) printHow(top.report, tree);
+  // Last, so that nothing in it can be taken for one of the parts above.
+  printSection('Answer', ['']);
+  printAnswer(`${envelope.data.result}\n`);
 }
 
-/** What it has used with all below it; nothing where nothing is. */
-async function treeFacts(tasks: Tasks, { spec, children }: TaskState): Promise<readonly Fact[]> {
-  if (children.size === 0) return [];
-  const { total } = await tasks.usage({ by: 'tree', since: null, task: spec.id });
-  const { reported, estimated } = total;
-  const about = estimated.answers === 0 ? '' : `; and about ${useText(estimated)}`;
-  return [
-    [
-      'tree',
-      `${plural(total.tasks, 'task')}: ${tokensText(reported)}, ${costText(reported)}${about}`,
-    ],
-  ];
+/** What it did, and when. */
+function printHow(report: TaskReport, tree: TreeReport): void {
+  if (tree.rows.length > 1) printSection('Tree', treeLines(tree));
+  printSection('Timeline', [...timelineLines(tree), ...timeLines(report)]);
+  printSection('Turns', shownTurns(report, tree.from));
+  printSection('Receipt', receiptLines(report));
 }
 
-function tokensText({ usage }: Use): string {
-  return `${usage.input} in, ${usage.output} out, ${usage.cacheRead} cached`;
-}
-
-/** Of what no provider told. */
-function useText(use: Use): string {
-  const answers = plural(use.answers, 'answer');
-  return `${tokensText(use)}, ${costText(use)} (estimated: ${answers} without usage)`;
-}
-
-function faultsLine({ faults }: Receipt): string {
-  return faults.map(({ fault, count }) => `${fault} × ${count}`).join(', ');
-}
-
-/** How far it has come: what it is doing, or how it ended and who ended it. */
-function progress(state: TaskState): readonly Fact[] {
-  const { status, end } = state;
-  if (end === null) {
-    const doing = isAtWork(state) ? activityText(state, Date.now()) : null;
-    const asks = openQuestions(state).map(({ id }) => id);
-    const waits = [...new Set([...asks, ...state.parkedOn])];
-    return [
-      ['status', status],
-      ...(doing === null ? [] : [['doing', doing] as const]),
-      ...(waits.length === 0 ? [] : [['asks', waits.join(', ')] as const]),
-    ];
-  }
-  const by: readonly Fact[] = end.by === null ? [] : [['ended by', end.by]];
-  return [['status', `${status}: ${end.because}`], ...by];
-}
-
-function shellLine({ id, command, end, exitCode }: ShellRun): string {
-  const code = exitCode === null ? '' : `, exit code ${exitCode}`;
-  const line = truncate(command.replaceAll(/\s+/g, ' '), SHOWN_COMMAND);
-  return `${id} (${line}): ${end ?? 'running'}${code}`;
+function printSection(title: string, lines: readonly string[]): void {
+  printLines('', title, ...lines);
 }

@@ -1,0 +1,81 @@
+import { activityText } from '../../../../api/index.ts';
+import { costText } from '../../../../api/cost-text.ts';
+import type { TreeReport } from '../../../../api/report/tree-report.ts';
+import { formatDuration, plural } from '../../../../base/text.ts';
+import { openQuestions } from '../../../../protocol/inbox-state.ts';
+import { totalUse, type Use } from '../../../../protocol/ledger.ts';
+import type { ResultEnvelope } from '../../../../protocol/result.ts';
+import type { TaskState } from '../../../../protocol/state.ts';
+
+/** Whether it may still do something by itself, or by an answer. */
+export function isAtWork({ status }: TaskState): boolean {
+  return status === 'running' || status === 'queued' || status === 'parked';
+}
+
+export type Fact = readonly [string, string];
+
+/** What is to be known of a task first, a name and a value a line. */
+export function factsOf(
+  { data, stats, error }: ResultEnvelope,
+  state: TaskState,
+  tree: TreeReport,
+): readonly Fact[] {
+  const reported = totalUse(state.ledger, { isEstimated: false });
+  const estimated = totalUse(state.ledger, { isEstimated: true });
+  const tools = data.tool_summary.map(({ tool, count }) => `${tool} × ${count}`).join(', ');
+  return [
+    ['task', data.task_id],
+    ['agent', data.subagent_type],
+    ...progress(state),
+    ['model', data.model_used],
+    ['chosen', state.spec.model.chain.join(' → ')],
+    ['turns', String(data.turns)],
+    ['tools', tools || 'none'],
+    ['tokens', tokensText(reported)],
+    ['cost', costText(reported)],
+    ...(estimated.answers === 0 ? [] : [['and about', useText(estimated)] as const]),
+    ...treeFacts(tree),
+    ['time', formatDuration(isAtWork(state) ? Date.now() - state.createdAt : stats.time_ms)],
+    ['log', data.transcript ?? 'not kept'],
+    ...(error === null ? [] : [['error', `${error.code}: ${error.message}`] as const]),
+  ];
+}
+
+/** What it has used with all below it; nothing where nothing is. */
+function treeFacts({ rows, reported, estimated }: TreeReport): readonly Fact[] {
+  if (rows.length === 1) return [];
+  const about = estimated.answers === 0 ? '' : `; and about ${useText(estimated)}`;
+  return [
+    [
+      'tree',
+      `${plural(rows.length, 'task')}: ${tokensText(reported)}, ${costText(reported)}${about}`,
+    ],
+  ];
+}
+
+function tokensText({ usage }: Use): string {
+  return `${usage.input} in, ${usage.output} out, ${usage.cacheRead} cached`;
+}
+
+/** Of what no provider told. */
+function useText(use: Use): string {
+  const answers = plural(use.answers, 'answer');
+  return `${tokensText(use)}, ${costText(use)} (estimated: ${answers} without usage)`;
+}
+
+/** How far it has come: what it is doing, or how it ended and who ended it. */
+function progress(state: TaskState): readonly Fact[] {
+  const { status, end } = state;
+  if (end === null) {
+    const doing = isAtWork(state) ? activityText(state, Date.now()) : null;
+    const asks = openQuestions(state).map(({ id }) => id);
+    const waits = [...new Set([...asks, ...state.parkedOn])];
+    return [
+      ['status', status],
+      ...(doing === null ? [] : [['doing', doing] as const]),
+      ...(waits.length === 0 ? [] : [['asks', waits.join(', ')] as const]),
+    ];
+  }
+  const by: readonly Fact[] = end.by === null ? [] : [['ended by', end.by]];
+  return [['status', `${status}: ${end.because}`], ...by];
+}

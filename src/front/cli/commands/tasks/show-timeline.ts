@@ -1,0 +1,90 @@
+import { shortDuration, utcText } from '../../../../api/report/figures.ts';
+import {
+  SPAN_KINDS,
+  SPAN_NAMES,
+  timeByKind,
+  type Span,
+  type SpanKind,
+} from '../../../../api/report/span.ts';
+import type { TaskReport } from '../../../../api/report/task-report.ts';
+import type { TreeReport } from '../../../../api/report/tree-report.ts';
+import { formatDuration } from '../../../../base/text.ts';
+import { fit } from './fit.ts';
+import { leftOut, SHOWN_TASKS } from './show-tree.ts';
+
+const ID_WIDTH = 12;
+/** Cells of a task's bar: with its id and two borders a line of 79 columns. */
+const CELLS = 64;
+const SCREEN = 79;
+
+/** What stands in the bar: letters, so that it can be read without colour. */
+const SIGNS: Readonly<Record<SpanKind, string>> = {
+  slot: 's',
+  model: 'M',
+  retry: 'r',
+  held: 'L',
+  tool: 'T',
+  children: 'c',
+  person: 'P',
+  away: '-',
+};
+
+/** Who ran when, waiting for what: a bar for each task, all on one scale. */
+export function timelineLines({ rows, from, to }: TreeReport): readonly string[] {
+  const shown = rows.slice(0, SHOWN_TASKS);
+  const bars = shown.flatMap(({ id, report }) =>
+    report === null ? [] : [`${fit(id, ID_WIDTH)} |${bar(report.spans, { from, to })}|`],
+  );
+  const spans = rows.flatMap(({ report }) => report?.spans ?? []);
+  const kinds = new Set(spans.map(({ kind }) => kind));
+  const used = SPAN_KINDS.filter((kind) => kinds.has(kind));
+  const legend = inLines(
+    used.map((kind) => `${SIGNS[kind]} ${SPAN_NAMES[kind]}`),
+    ' · ',
+  );
+  const scale = `${utcText(from)}, ${formatDuration(to - from)}, a cell ${formatDuration((to - from) / CELLS)}`;
+  return [`from ${scale}`, ...bars, ...leftOut(rows.length), ...legend];
+}
+
+/** One task's time by what it went to. */
+export function timeLines({ id, spans }: TaskReport): readonly string[] {
+  const sums = timeByKind(spans).map(({ kind, ms }) => `${SPAN_NAMES[kind]} ${shortDuration(ms)}`);
+  return inLines([`time of ${id}: ${sums[0] ?? 'none'}`, ...sums.slice(1)], ', ');
+}
+
+/** Words one after another, as many a line as a screen has room for. */
+function inLines(words: readonly string[], between: string): readonly string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    const longer = `${lines.at(-1) ?? ''}${between}${word}`;
+    if (lines.length > 0 && longer.length <= SCREEN) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** In each cell the kind that took most of it; however short, what happened leaves a mark. */
+function bar(
+  spans: readonly Span[],
+  { from, to }: { readonly from: number; readonly to: number },
+): string {
+  const cellMs = Math.max(to - from, 1) / CELLS;
+  const cells = Array.from({ length: CELLS }, () => new Map<SpanKind, number>());
+  for (const span of spans) {
+    const first = Math.max(0, Math.floor((span.from - from) / cellMs));
+    const last = Math.min(CELLS - 1, Math.floor((span.to - from) / cellMs));
+    for (let at = first; at <= last; at += 1) {
+      const start = from + at * cellMs;
+      const share = Math.min(span.to, start + cellMs) - Math.max(span.from, start);
+      const cell = cells[at];
+      if (share > 0) cell?.set(span.kind, (cell.get(span.kind) ?? 0) + share);
+    }
+  }
+  return cells.map(mostOf).join('');
+}
+
+function mostOf(cell: ReadonlyMap<SpanKind, number>): string {
+  let most: SpanKind | null = null;
+  for (const [kind, ms] of cell) if (ms > (most === null ? 0 : (cell.get(most) ?? 0))) most = kind;
+  return most === null ? ' ' : SIGNS[most];
+}

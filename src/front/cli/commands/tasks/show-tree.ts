@@ -1,0 +1,59 @@
+import { figures, shortDuration } from '../../../../api/report/figures.ts';
+import type { TreeReport, TreeRow } from '../../../../api/report/tree-report.ts';
+import { exactLine } from '../../../../base/terminal-text.ts';
+import { oneLine } from '../../../../base/text.ts';
+import { fit } from './fit.ts';
+
+/** Rows that are printed; the others are counted. */
+export const SHOWN_TASKS = 50;
+
+const SHOWN_CLAIMS = 10;
+
+const ID_WIDTH = 12;
+const TITLE_WIDTH = 19;
+const STATUS_WIDTH = 11;
+const FIGURE_WIDTHS = [5, 5, 6, 8, 7] as const;
+
+/** The tree as a table of 80 columns, each task below its parent. */
+export function treeLines({ rows }: TreeReport): readonly string[] {
+  const head = line(['id', 'task', 'status'], ['turns', 'tools', 'tokens', 'cost', 'time']);
+  const shown = rows.slice(0, SHOWN_TASKS);
+  return [head, ...shown.map(rowLine), ...leftOut(rows.length), ...flagged(rows)];
+}
+
+/** What answers claim and receipts don't bear out, of the whole tree. */
+function flagged(rows: readonly TreeRow[]): readonly string[] {
+  const lines = rows.flatMap(({ id, report }) =>
+    (report?.receipt.claims ?? []).map(
+      ({ claim, why }) => `! ${id}: not borne out: ${JSON.stringify(oneLine(claim))}: ${why}`,
+    ),
+  );
+  const more = lines.length - SHOWN_CLAIMS;
+  const shown = lines.slice(0, SHOWN_CLAIMS).map(exactLine);
+  return more > 0 ? [...shown, `! … and ${more} more claims: --json shows them all`] : shown;
+}
+
+/** How many a list leaves out, and where they are. */
+export function leftOut(tasks: number): readonly string[] {
+  if (tasks <= SHOWN_TASKS) return [];
+  return [`… and ${tasks - SHOWN_TASKS} more: --json and --html FILE show them all`];
+}
+
+function rowLine({ id, level, report }: TreeRow): string {
+  const indent = ' '.repeat(Math.min(level, 6));
+  if (report === null) return line([id, `${indent}(its log is not here)`, ''], []);
+  const title = `${indent}${oneLine(report.description)} (${report.agent})`;
+  const { tokens, cost } = figures(report);
+  const numbers = [String(report.turns.length), String(report.toolCalls), tokens, cost];
+  const time = shortDuration(report.until - report.createdAt);
+  return line([id, title, report.status], [...numbers, time]);
+}
+
+function line(
+  [id, title, status]: readonly [string, string, string],
+  numbers: readonly string[],
+): string {
+  const words = [fit(id, ID_WIDTH), fit(title, TITLE_WIDTH), fit(status, STATUS_WIDTH)];
+  const aligned = numbers.map((cell, at) => cell.padStart(FIGURE_WIDTHS[at] ?? 0));
+  return [...words, ...aligned].join(' ').trimEnd();
+}

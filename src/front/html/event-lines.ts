@@ -1,0 +1,61 @@
+import { sinceText } from '../../api/report/figures.ts';
+import { truncate } from '../../base/text.ts';
+import type { TaskEvent } from '../../protocol/event.ts';
+
+/** Of one task: its first events, and its newest ones. */
+const FIRST = 1_000;
+const NEWEST = 9_000;
+/** Of all tasks of a page. */
+const ALL = 200_000;
+/** Code points of an event's own fields. */
+const SHOWN_DETAIL = 240;
+
+interface Kept {
+  readonly first: TaskEventLine[];
+  newest: TaskEventLine[];
+  count: number;
+}
+
+interface TaskEventLine {
+  readonly seq: number;
+  readonly ts: number;
+  readonly text: string;
+}
+
+/** Keeps a line of each event while reports are made, within bounds. */
+export class EventLines {
+  private readonly tasks = new Map<string, Kept>();
+  private kept = 0;
+
+  readonly add = (event: TaskEvent): void => {
+    const task = this.tasks.get(event.task) ?? { first: [], newest: [], count: 0 };
+    this.tasks.set(event.task, task);
+    task.count += 1;
+    if (this.kept >= ALL) return;
+    const { v: _, task: _task, epoch: _epoch, seq, ts, type, ...rest } = event;
+    const detail = JSON.stringify(rest);
+    const shown = truncate(detail, SHOWN_DETAIL);
+    const cut = shown.length < detail.length ? '…' : '';
+    const line = { seq, ts, text: `${type.padEnd(15)} ${shown}${cut}` };
+    if (task.first.length < FIRST) task.first.push(line);
+    else task.newest.push(line);
+    this.kept += 1;
+    if (task.newest.length <= 2 * NEWEST) return;
+    this.kept -= task.newest.length - NEWEST;
+    task.newest = task.newest.slice(-NEWEST);
+  };
+
+  /** The lines of a task as one text, what is left out named in its place. `from`: the scale's begin. */
+  text(id: string, from: number): string {
+    const { first, newest, count } = this.tasks.get(id) ?? { first: [], newest: [], count: 0 };
+    const last = newest.slice(-NEWEST);
+    const left = count - first.length - last.length;
+    const gap = left === 0 ? [] : [`… ${left} events left out here: muster tasks log ${id} …`];
+    const lines = (some: readonly TaskEventLine[]) =>
+      some.map(
+        ({ seq, ts, text }) =>
+          `${String(seq).padStart(5)} ${sinceText(ts - from).padStart(11)}  ${text}`,
+      );
+    return [...lines(first), ...gap, ...lines(last)].join('\n');
+  }
+}

@@ -1,0 +1,104 @@
+import { formatDuration } from '../../base/text.ts';
+import { sinceText } from '../../api/report/figures.ts';
+import {
+  SPAN_KINDS,
+  SPAN_NAMES,
+  timeByKind,
+  type Span,
+  type SpanKind,
+} from '../../api/report/span.ts';
+import { html } from './escape.ts';
+
+/** Height of a lane, and where in it the bars of each kind stand: told apart by shape, not by colour. */
+const LANE_HEIGHT = 14;
+const BARS: Readonly<Record<SpanKind, readonly (readonly [top: number, height: number])[]>> = {
+  slot: [[12, 1]],
+  model: [[1, 12]],
+  retry: [
+    [1, 1.5],
+    [6, 1.5],
+    [11, 1.5],
+  ],
+  held: [
+    [1, 2],
+    [11, 2],
+  ],
+  tool: [[7, 6]],
+  children: [[6.5, 1]],
+  person: [[1, 6]],
+  away: [[1, 1]],
+};
+
+/** Units of a lane from end to end: what lies nearer together than one is drawn as one. */
+const LANE_UNITS = 100_000;
+
+export interface Scale {
+  /** Milliseconds since the epoch. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** One task's lane: one path a kind, however many spans there are. */
+export function laneSvg(spans: readonly Span[], scale: Scale): string {
+  const paths = Array.from(
+    Map.groupBy(spans, ({ kind }) => kind),
+    ([kind, ofKind]) => `<path class="${kind}" d="${pathOf(kind, ofKind, scale)}"/>`,
+  );
+  const words = timeByKind(spans)
+    .map(({ kind, ms }) => `${SPAN_NAMES[kind]} ${formatDuration(ms)}`)
+    .join(', ');
+  return `<svg viewBox="0 0 ${LANE_UNITS} ${LANE_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${html(words)}"><title>${html(words)}</title>${paths.join('')}</svg>`;
+}
+
+function pathOf(kind: SpanKind, spans: readonly Span[], { from, to }: Scale): string {
+  const unit = LANE_UNITS / Math.max(to - from, 1);
+  const place = (ms: number) => Math.round(Math.min(Math.max((ms - from) * unit, 0), LANE_UNITS));
+  let drawn = -1;
+  let path = '';
+  for (const span of spans) {
+    const end = Math.max(place(span.to), place(span.from) + 1);
+    const start = Math.max(place(span.from), drawn);
+    if (end <= start) continue;
+    drawn = end;
+    path += bars(kind, start, end - start);
+  }
+  return path;
+}
+
+function bars(kind: SpanKind, start: number, width: number): string {
+  return BARS[kind]
+    .map(([top, height]) => `M${start} ${top}h${width}v${height}h-${width}z`)
+    .join('');
+}
+
+/** What the shapes mean, and how much time of all tasks went to each. */
+export function legend(spans: readonly Span[]): string {
+  const sums = new Map(timeByKind(spans).map(({ kind, ms }) => [kind, ms]));
+  const items = SPAN_KINDS.map((kind) => {
+    const shape = `<svg viewBox="0 0 28 ${LANE_HEIGHT}" aria-hidden="true"><path class="${kind}" d="${bars(kind, 1, 26)}"/></svg>`;
+    const ms = sums.get(kind);
+    const time = ms === undefined ? '' : ` <span class="soft">${formatDuration(ms)}</span>`;
+    return `<li>${shape}${SPAN_NAMES[kind]}${time}</li>`;
+  });
+  return `<ul class="legend">${items.join('')}</ul>`;
+}
+
+/** Marks of the axis at the closest zoom; coarser ones are a part of them. */
+const MARKS = 1000;
+
+/** Seconds since the beginning, at so many marks as the zoom leaves room for. */
+export function axis({ from, to }: Scale): string {
+  const marks = Array.from({ length: MARKS + 1 }, (_, at) => {
+    const x = `${(at * 100) / MARKS}%`;
+    const [dx, anchor] = at === MARKS ? [-3, 'end'] : [3, 'start'];
+    const time = sinceText(((to - from) * at) / MARKS);
+    return `<g class="${markClass(at)}"><line x1="${x}" x2="${x}" y2="22"/><text x="${x}" dx="${dx}" y="15" text-anchor="${anchor}">${time}</text></g>`;
+  });
+  return `<svg aria-hidden="true">${marks.join('')}</svg>`;
+}
+
+function markClass(at: number): string {
+  if (at % 125 === 0 && (at < MARKS - 125 || at === MARKS)) return 'k1';
+  if (at % 25 === 0) return 'k5';
+  return at % 5 === 0 ? 'k20' : 'k100';
+}

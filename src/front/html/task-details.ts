@@ -1,0 +1,107 @@
+import { figures, shortDuration, sinceText } from '../../api/report/figures.ts';
+import { receiptFacts } from '../../api/report/receipt-facts.ts';
+import { SPAN_NAMES, type Span } from '../../api/report/span.ts';
+import type { TaskReport } from '../../api/report/task-report.ts';
+import type { TreeRow } from '../../api/report/tree-report.ts';
+import { turnLines } from '../../api/report/turn-lines.ts';
+import { exactLine, type TerminalContext } from '../../base/terminal-text.ts';
+import { oneLine, plural, truncate } from '../../base/text.ts';
+import type { EventLines } from './event-lines.ts';
+import { html } from './escape.ts';
+
+/** Code points of a prompt or an answer. */
+const SHOWN_WORDS = 10_000;
+/** Lines of each list of a task: items of a kind, turns, stretches of time. */
+const SHOWN_LINES = 1_000;
+const DEEPEST_INDENT = 4;
+
+/** `at`: its place among the rows, which names it in links. */
+export function taskDetails(
+  { id, level, report, problem }: TreeRow,
+  at: number,
+  { events, from }: { readonly events: EventLines; readonly from: number },
+): string {
+  const indent = `l${Math.min(level, DEEPEST_INDENT)}`;
+  if (report === null) {
+    return `<details class="task ${indent}"><summary><span class="id">${html(id)}</span> <span class="status">its log is not here</span></summary><div><p id="t${at}" tabindex="-1">${html(problem ?? '')}</p></div></details>\n`;
+  }
+  const parts = [
+    part('Prompt', cut(report.prompt), 'prose'),
+    part(report.end === null ? 'What it said last' : 'Answer', cut(report.result), 'prose'),
+    part('Turns', shownLines(turnLines(report.turns, from), 'turns')),
+    part('Receipt', receiptText(report)),
+    part('Warnings', shownLines(report.warnings.map(exactLine), 'warnings')),
+    folded('Where its time went', spanText(report.spans, from)),
+    folded(plural(report.events, 'event'), events.text(id, from)),
+  ];
+  const facts = [
+    report.end === null ? report.status : `${report.status}: ${report.end.because}`,
+    report.model,
+    report.tools.map(({ tool, count }) => `${tool} × ${count}`).join(', ') || 'no tools',
+  ];
+  return `<details class="task ${indent} ${report.status}"><summary>${summary(report)}</summary><div><h3 id="t${at}" tabindex="-1">${html(facts.map(oneLine).join(' · '))}</h3>${parts.join('')}</div></details>\n`;
+}
+
+/** What it is about, and which agent does it, on one line. */
+export function taskTitle({ description, agent }: TaskReport): string {
+  return oneLine(`${description} (${agent})`);
+}
+
+function summary(report: TaskReport): string {
+  const { tokens, cost } = figures(report);
+  const numbers = [
+    plural(report.turns.length, 'turn'),
+    plural(report.toolCalls, 'tool call'),
+    `${tokens} tokens`,
+    cost,
+    shortDuration(report.until - report.createdAt),
+  ];
+  const claims = report.receipt.claims.length;
+  const flag =
+    claims === 0
+      ? ''
+      : ` <span class="flag">⚑ ${html(plural(claims, 'claim'))} not borne out</span>`;
+  return `${html(taskTitle(report))} <span class="status">${report.status}</span>${flag} <span class="figures">${html(numbers.join(' · '))} · <span class="id">${html(report.id)}</span></span>`;
+}
+
+/** A heading and its text; nothing where there is none. */
+function part(title: string, text: string, context: TerminalContext = 'exact'): string {
+  if (text.trim() === '') return '';
+  const isWords = context === 'prose' ? ' class="words"' : '';
+  return `<h3>${html(title)}</h3><pre${isWords} tabindex="0">${html(text, context)}</pre>`;
+}
+
+/** The same, but not laid out before somebody opens it. */
+function folded(title: string, text: string): string {
+  if (text === '') return '';
+  return `<details><summary>${html(title)}</summary><div><pre tabindex="0">${html(text)}</pre></div></details>`;
+}
+
+function cut(text: string): string {
+  const shown = truncate(text, SHOWN_WORDS);
+  const left = text.length - shown.length;
+  return left === 0 ? text : `${shown}\n… cut here: ${left} more characters`;
+}
+
+function shownLines(lines: readonly string[], what: string): string {
+  const left = lines.length - SHOWN_LINES;
+  const more = left > 0 ? [`… and ${left} more ${what}`] : [];
+  return [...lines.slice(0, SHOWN_LINES).map(exactLine), ...more].join('\n');
+}
+
+function receiptText({ receipt }: TaskReport): string {
+  const lines = receiptFacts(receipt).map(({ name, items }) => {
+    const text = shownLines(items, name).replaceAll('\n', `\n${' '.repeat(10)}`);
+    return items.length === 0 ? '' : `${name.padEnd(10)}${text}`;
+  });
+  return lines.filter((line) => line !== '').join('\n');
+}
+
+function spanText(spans: readonly Span[], from: number): string {
+  const lines = spans.map((span) => {
+    const took = shortDuration(span.to - span.from).padStart(9);
+    const what = `${SPAN_NAMES[span.kind]}${span.detail === '' ? '' : `: ${span.detail}`}`;
+    return `${sinceText(span.from - from).padStart(11)} ${took}  ${oneLine(what)}`;
+  });
+  return shownLines(lines, 'stretches of time');
+}
