@@ -125,7 +125,12 @@ export type EventBody =
       readonly untilMs: number | null;
     }
   /** The first byte of the answer arrived: what the request held is delivered. */
-  | { readonly type: 'turn.accepted'; readonly turn: number }
+  | {
+      readonly type: 'turn.accepted';
+      readonly turn: number;
+      /** A digest of each part that the request adds to the one before it. Absent in older logs. */
+      readonly added?: readonly string[];
+    }
   /** Nothing of the answer has come for a while: since when, and what is waited for. */
   | (Silence & { readonly type: 'turn.quiet'; readonly turn: number })
   /** It has come on after that. */

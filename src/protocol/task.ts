@@ -54,6 +54,8 @@ export interface TaskSpec {
   readonly skills?: readonly string[];
   /** Whether it began in the background. */
   readonly background: boolean;
+  /** The task that its conversation branched off from, and after which event of it. Absent: none. */
+  readonly branchedFrom?: { readonly task: string; readonly seq: number };
   readonly source: TaskSource;
   /** Set: it is no conversation; it makes one child for each item. */
   readonly fanOut?: FanOut;
