@@ -13,7 +13,7 @@ import type {
 import type { Decision, PermissionRule, Rights } from './permission.ts';
 import type { Answer, AnsweredBy, GrantScope, Question } from './question.ts';
 import type { ChildReceipt, ClaimFlag, EndStatus, ShellEnd } from './result.ts';
-import type { TaskLimits, TaskSpec } from './task.ts';
+import type { LoopSettings, TaskLimits, TaskSpec } from './task.ts';
 import type { CallFacts, FileChange, TodoItem } from './tool.ts';
 import type { Used } from './used.ts';
 
@@ -77,7 +77,11 @@ export type EventBody =
   /** It is not set to work although it might be: what it waits for. */
   | { readonly type: 'task.held'; readonly because: string }
   /** It has a slot (again). */
-  | { readonly type: 'task.started' }
+  | {
+      readonly type: 'task.started';
+      /** What its loop goes by beside its own limits, under this owner. Absent in older logs. */
+      readonly settings?: LoopSettings;
+    }
   /** It goes on after its end. */
   | {
       readonly type: 'task.resumed';

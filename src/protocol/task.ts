@@ -23,6 +23,14 @@ export interface TaskLimits {
   readonly resultMaxTokens: number;
 }
 
+/** Settings that decide what a task does next. */
+export interface LoopSettings {
+  /** Tries of one request after the first, rate-limit waits not counted. */
+  readonly retries: number;
+  /** Calls that repeat each other before a task is ended. */
+  readonly noProgressCalls: number;
+}
+
 /**
  * Everything that was decided when a task was made. Frozen, written whole in the first event: a
  * resume, a replay or another machine needs the log and nothing else.

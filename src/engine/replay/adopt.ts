@@ -28,6 +28,10 @@ export function adopted(made: EventBody, logged: TaskEvent): EventBody {
     case 'turn.failed':
       if (logged.type !== 'turn.failed') return made;
       return { ...withoutPrices(made), ...brokenPrices(logged) };
+    case 'task.started': {
+      if (logged.type !== 'task.started' || logged.settings !== undefined) return made;
+      return { type: made.type };
+    }
     case 'turn.accepted': {
       // A log from before it was written down: nothing to hold the request against.
       if (logged.type !== 'turn.accepted' || logged.added !== undefined) return made;

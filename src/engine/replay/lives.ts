@@ -34,10 +34,14 @@ export function livesOf(events: readonly TaskEvent[]): readonly Life[] {
   const claims = events.flatMap(({ type }, index) => (type === 'task.claimed' ? [index] : []));
   // A log from before there were claims is one life after its first event.
   const begins = claims.length === 0 ? [0] : claims;
-  return begins.map((claim, index) => {
+  const [created] = events;
+  const isBranch = created?.type === 'task.created' && created.spec.branchedFrom !== undefined;
+  const lives = begins.map((claim, index): Life => {
     const own = events.slice(claim + 1, begins[index + 1]);
     return { before: events.slice(0, claim + 1), events: own, stop: stopOf(own) };
   });
+  // What was copied into a branch was lived in another log.
+  return isBranch ? lives.slice(1) : lives;
 }
 
 function stopOf(events: readonly TaskEvent[]): LifeStop | null {

@@ -165,6 +165,7 @@ class Rerun {
   private depsOf(source: RerunSource, clock: EngineDeps['clock']): EngineDeps {
     return {
       ...idleDeps(source),
+      settings: settingsOf(source, this.order.life),
       model: this.model,
       models: loggedModels(this.script, this.order.whole),
       decided: (callId) => this.calls.decide(callId),
@@ -172,4 +173,12 @@ class Rerun {
       deadlines: this.deadlines,
     };
   }
+}
+
+/** As they were: of a log that does not say so, those of now. What tools gave is as short as it was to be. */
+function settingsOf({ settings }: RerunSource, { events }: Life): EngineDeps['settings'] {
+  const started = events.find((event) => event.type === 'task.started');
+  const recorded = started?.type === 'task.started' ? started.settings : undefined;
+  const caps = { ...settings.caps, resultBytes: Infinity, readBytes: Infinity };
+  return { ...settings, ...recorded, caps };
 }
