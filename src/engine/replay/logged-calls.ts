@@ -14,9 +14,10 @@ export class LoggedCalls {
   }
 
   /** The tool as it is, but for what it does. */
-  asTool({ ownWords: _, ...tool }: AnyTool): AnyTool {
+  asTool(tool: AnyTool): AnyTool {
+    const { ownWords: _, ...shape } = tool;
     return {
-      ...tool,
+      ...shape,
       run: (_input: unknown, { callId }: { readonly callId: string }) =>
         new Promise<ToolOutput>((resolve) => this.running.set(callId, resolve)),
     };

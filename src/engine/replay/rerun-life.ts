@@ -15,7 +15,7 @@ import { LoggedRun, LoggedTree } from './logged-run.ts';
 import { LoggedDeadlines, loggedClock } from './logged-time.ts';
 import { idleDeps } from './idle-deps.ts';
 import { isFromOutside } from './outside.ts';
-import type { RerunSource } from './rerun-task.ts';
+import type { RerunSource } from './rerun-source.ts';
 import { Script } from './script.ts';
 
 /** What one try at a life came to. */

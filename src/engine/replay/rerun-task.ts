@@ -3,20 +3,12 @@ import { foldEvents } from '../../protocol/state.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import type { EngineSettings } from '../deps.ts';
 import type { Difference } from './difference.ts';
+import { loadClaimCheck } from '../claims/task-claims.ts';
 import { livesOf, type Life } from './lives.ts';
 import { isFromOutside } from './outside.ts';
 import { rerunLife, type RerunOfLife } from './rerun-life.ts';
-
-/** What a rerun reads. */
-export interface RerunSource {
-  /** Only read. */
-  readonly store: TaskStore;
-  readonly settings: EngineSettings;
-  /** By canonical name: nothing of them is run. */
-  readonly tools: ReadonlyMap<string, AnyTool>;
-}
+import type { RerunSource } from './rerun-source.ts';
 
 /** What a rerun of one task came to. */
 export interface TaskRerun {
@@ -39,6 +31,7 @@ export async function rerunTask(
   source: RerunSource,
   events: readonly TaskEvent[],
 ): Promise<TaskRerun> {
+  await loadClaimCheck();
   const { spec } = foldEvents(events.slice(0, 1));
   const view = new Map(
     spec.tools.map((name) => [name, source.tools.get(name) ?? unknownTool(name)]),

@@ -1,6 +1,7 @@
 import { MusterError } from '../../base/errors.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
-import { rerunTask, type RerunSource, type TaskRerun } from './rerun-task.ts';
+import type { RerunSource } from './rerun-source.ts';
+import { rerunTask, type TaskRerun } from './rerun-task.ts';
 
 /** What a rerun of a task and all below it came to, the task itself first. */
 export interface TreeRerun {

@@ -6,7 +6,7 @@ import { explained } from './explain.ts';
 import { isFromOutside } from './outside.ts';
 
 /** Thrown at a rerun that writes what its log does not have, or more than it: nothing of it goes on. */
-export class LeftTheLog extends Error {}
+class LeftTheLog extends Error {}
 
 /**
  * The log of a life as a rerun writes it: it takes only the event that stands there next, and says where

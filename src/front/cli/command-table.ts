@@ -140,8 +140,7 @@ const COMMANDS = {
   },
   'tasks-rerun': {
     words: 'tasks rerun',
-    summary:
-      'run a task and all below it again from their logs, and compare; asks nobody, runs nothing',
+    summary: 'run a task again from its log, asking nobody, and compare',
     operands: ['ID'],
     flags: ['json', 'data-dir', 'help'],
     examples: ['muster tasks rerun 4f2k9x'],

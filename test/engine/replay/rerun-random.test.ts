@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toolsByName } from '../../../src/engine/replay/idle-deps.ts';
-import { rerunTask, type RerunSource } from '../../../src/engine/replay/rerun-task.ts';
+import type { RerunSource } from '../../../src/engine/replay/rerun-source.ts';
+import { rerunTask } from '../../../src/engine/replay/rerun-task.ts';
 import { rerunTree } from '../../../src/engine/replay/rerun-tree.ts';
 import type { TaskEvent } from '../../../src/protocol/event.ts';
 import { wildPlan } from '../random-plans.ts';
@@ -52,9 +53,8 @@ describe('a rerun of any tree of tasks', () => {
           await world.store.close();
           return;
         }
-        const events = eventsOf(world.store, edited.task).map((event) =>
-          event === edited ? { ...edited, text: `${edited.text} (edited)` } : event,
-        );
+        const other = { ...edited, text: `${edited.text} (edited)` };
+        const events = eventsOf(world.store, edited.task).with(edited.seq, other);
         const { difference } = await rerunTask(sourceOf(world), events);
         await world.store.close();
         expect(difference?.type).toBe('turn.accepted');
