@@ -27,6 +27,8 @@ export interface TaskLimits {
 export interface LoopSettings {
   /** Tries of one request after the first, rate-limit waits not counted. */
   readonly retries: number;
+  /** Tries of one request after the first to which nothing came. Absent in older logs. */
+  readonly silentRetries?: number;
   /** Calls that repeat each other before a task is ended. */
   readonly noProgressCalls: number;
 }

@@ -36,6 +36,12 @@ export async function makeBranch(
 ): Promise<Branch> {
   const events: TaskEvent[] = [];
   store.scan(id, (event) => void events.push(event));
+  const [created] = events;
+  if (created?.type === 'task.created' && created.spec.fanOut !== undefined) {
+    throw new UsageError(
+      `task ${id} is a run of a template, and no conversation: branch off from one of its items`,
+    );
+  }
   const last = events.at(-1)?.seq ?? -1;
   if (at > last) {
     throw new MusterError('INVALID_PARAM', `--at: task ${id} has the events 0 to ${last}`);

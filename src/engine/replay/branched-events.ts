@@ -83,6 +83,9 @@ function branched(body: EventBody): EventBody | null {
     case 'task.parked':
     case 'task.ended':
     case 'turn.held':
+    case 'items.reopened':
+    case 'turn.quiet':
+    case 'turn.flowing':
     case 'turn.retried':
     case 'call.started':
     case 'question.asked':

@@ -61,6 +61,7 @@ export function toolsByName(
     prefixes: new PrefixCache(parts.store),
     running: new RunningTasks(),
     pace: new Pace(deps.clock),
+    driveItems: () => Promise.reject(new Error(NOTHING_RUNS)),
   };
   const own = taskTools(workshop, () => Promise.reject(new Error(NOTHING_RUNS)));
   return new Map([...tools, ...own].map((tool) => [tool.name, tool]));

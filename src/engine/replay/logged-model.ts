@@ -2,16 +2,19 @@ import { deferred, type Deferred } from '../../base/async.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
 import type { ModelFailure, ModelPart, ModelPort, ModelRequest } from '../../protocol/model.ts';
 
+interface OpenRequest {
+  readonly request: ModelRequest;
+  readonly parts: ModelPart[];
+  wake: Deferred<void>;
+  isHeld: boolean;
+}
+
 /** Asks nobody: it gives what the log says was answered, when the log says so. */
 export class LoggedModel implements ModelPort {
-  private open: {
-    readonly request: ModelRequest;
-    parts: ModelPart[];
-    wake: Deferred<void>;
-  } | null = null;
+  private open: OpenRequest | null = null;
 
   async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
-    const open = { request, parts: [] as ModelPart[], wake: deferred<void>() };
+    const open: OpenRequest = { request, parts: [], wake: deferred(), isHeld: false };
     this.open = open;
     for (;;) {
       await open.wake.promise;
@@ -27,12 +30,18 @@ export class LoggedModel implements ModelPort {
     return this.open !== null;
   }
 
-  /** False: nothing is asked that this could be the answer to. */
-  give(event: TaskEvent): boolean {
+  /** False: nothing is asked that this could be the answer to. `after`: what the log has then. */
+  give(event: TaskEvent, after: TaskEvent | undefined): boolean {
     const { open } = this;
     const part = open === null ? null : partOf(event, open.request);
     if (open === null || part === null) return false;
-    open.parts.push(part);
+    const isHeld = open.isHeld && event.type === 'turn.failed' && after?.type === 'limit.reached';
+    if (event.type === 'turn.failed' && event.text !== undefined) {
+      open.parts.push({ type: 'text_delta', text: event.text });
+    }
+    // Held back it was let go, and then there was no room for it.
+    open.parts.push(isHeld ? { type: 'admitted' } : part);
+    open.isHeld ||= part.type === 'held';
     open.wake.resolve();
     return true;
   }

@@ -20,6 +20,9 @@ export function isFromOutside(event: TaskEvent): boolean {
     case 'task.resumed':
     case 'task.parked':
     case 'input.withdrawn':
+    case 'items.reopened':
+    case 'turn.quiet':
+    case 'turn.flowing':
     case 'question.asked':
     case 'question.answered':
     case 'rights.granted':

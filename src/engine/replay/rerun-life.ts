@@ -1,9 +1,11 @@
 import { setImmediate as settled } from 'node:timers/promises';
+import { deferred } from '../../base/async.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
 import { foldEvents } from '../../protocol/state.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
 import type { EngineDeps } from '../deps.ts';
+import type { Ending } from '../endings.ts';
 import { Journal } from '../journal.ts';
 import { runTask } from '../loop.ts';
 import type { Difference } from './difference.ts';
@@ -55,12 +57,16 @@ class Rerun {
   private readonly deps: EngineDeps;
   private readonly run: LoggedRun;
   private isGiving = false;
+  /** What a run of a template does with its items its log says. */
+  private isDriven: boolean;
+  private readonly driven = deferred<Ending>();
   private hasEnded = false;
 
   constructor(source: RerunSource, order: LifeToRerun) {
     const { life, whole } = order;
     const state = foldEvents(life.before);
     const { id } = state.spec;
+    this.isDriven = state.spec.fanOut !== undefined;
     this.order = order;
     this.script = new Script(id, whole, life.events);
     const clock = loggedClock(this.script);
@@ -76,6 +82,7 @@ class Rerun {
         view,
         tree: new LoggedTree(id, this.deps, this.script),
         parent: null,
+        ...(this.isDriven ? { drive: () => this.driven.promise } : {}),
       },
       this.script,
     );
@@ -111,7 +118,17 @@ class Rerun {
       this.giveOutside();
       return;
     }
-    if (this.model.give(next) || this.calls.give(next) || this.deadlines.pass()) return;
+    const after = script.next(1);
+    if (this.model.give(next, after) || this.calls.give(next) || this.deadlines.pass()) return;
+    if (this.isDriven) {
+      if (next.type !== 'task.ended') {
+        this.give(next);
+        return;
+      }
+      this.isDriven = false;
+      this.driven.resolve({ end: next.end, result: next.result });
+      return;
+    }
     script.fail('the rerun waits here, and for nothing that the log has');
   }
 
