@@ -8,7 +8,7 @@ import type { ResolvedModel } from '../protocol/model.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskStore, TaskSummary } from '../store/task-store.ts';
 import type { EventListener } from './event-router.ts';
-import type { ResumeRequest, RunRequest } from './options.ts';
+import type { BranchTask, ResumeRequest, RunRequest } from './options.ts';
 import type { TemplateRequest } from './templates/fan-out.ts';
 import type { TemplateReport, TemplateRunLeft } from './templates/report.ts';
 
@@ -66,6 +66,12 @@ export interface Muster {
    * at work; one that has completed is not, without a prompt: its result is given again. Rejects with a MusterError: `NOT_FOUND`, `CONFLICT` while a process owns it.
    */
   resume(request: ResumeRequest, onEvent?: EventListener): Promise<Run>;
+  /**
+   * Goes another way from an event of a task on: in a new task, the root of its own tree, which sends only
+   * the requests after it. Rights as those of a resume. Rejects with a MusterError: `NOT_FOUND`,
+   * `INVALID_PARAM` for an event that is not there; UsageError for one with nothing to go on with.
+   */
+  branch(request: BranchTask, onEvent?: EventListener): Promise<Run>;
   /** The id of the newest conversation that worked in this directory; null where there is none. */
   newestConversation(): string | null;
   /** What waits for an answer in this process, the oldest first. */

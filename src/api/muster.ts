@@ -184,6 +184,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     maxTurns,
     modeFlag,
     verbose,
+    onNotice,
   };
 }
 

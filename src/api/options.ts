@@ -48,6 +48,16 @@ export interface RunRequest {
   readonly source?: TaskSource;
 }
 
+/** Makes a new conversation out of a task, as that was after an event. */
+export interface BranchTask {
+  /** Or a unique beginning of it. */
+  readonly id: string;
+  /** The number of the event; where the conversation is not whole there, the last one before it counts. */
+  readonly at: number;
+  /** The next message. Default: none. */
+  readonly prompt?: string;
+}
+
 /** Makes a task go on: one that has ended, or that its process left. */
 export interface ResumeRequest {
   /** Or a unique beginning of it. */

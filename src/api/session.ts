@@ -23,7 +23,7 @@ import type { ControlChannel } from './control-channel.ts';
 import type { EventListener, EventRouter } from './event-router.ts';
 import { firstMessage } from './first-message.ts';
 import { grantedStill } from './granted-still.ts';
-import type { ResumeRequest, RunRequest } from './options.ts';
+import type { BranchTask, ResumeRequest, RunRequest } from './options.ts';
 import type { Muster, Run, StopRequest } from './contract.ts';
 import type { Retention } from './retention.ts';
 import { planFanOut, type TemplateRequest } from './templates/fan-out.ts';
@@ -50,6 +50,7 @@ export interface SessionParts {
   /** The mode that a flag of this start asks for. */
   readonly modeFlag: PermissionMode | null;
   readonly verbose: boolean;
+  readonly onNotice: (line: string) => void;
 }
 
 export class Session implements Muster {
@@ -119,18 +120,41 @@ export class Session implements Muster {
     }
   }
 
-  async resume(request: ResumeRequest, onEvent: EventListener = () => {}): Promise<Run> {
-    const { engine, router, setup, store, maxTurns, isOnAskChosen } = this.parts;
+  async resume(request: ResumeRequest, onEvent?: EventListener): Promise<Run> {
+    const { store } = this.parts;
     const id = store.resolveId(request.id);
     const prompt = request.prompt ?? null;
     if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
     const completed = prompt === null ? this.completed(id) : null;
     if (completed !== null) return completed;
+    return this.goOn(request, { id, rightsOf: id }, onEvent);
+  }
+
+  async branch({ id, at, prompt }: BranchTask, onEvent?: EventListener): Promise<Run> {
+    const { store, onNotice } = this.parts;
+    const from = store.resolveId(id);
+    if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
+    const { makeBranch } = await import('../engine/replay/branch.ts');
+    const branch = await makeBranch(store, { id: from, at, hasPrompt: prompt !== undefined });
+    const whole = branch.at === at ? '' : ` (the conversation is not whole at event ${at})`;
+    onNotice(`task ${branch.id} branches off from ${from} after event ${branch.at}${whole}`);
+    const request = { id: branch.id, ...(prompt === undefined ? {} : { prompt }) };
+    return this.goOn(request, { id: branch.id, rightsOf: from }, onEvent);
+  }
+
+  /** `rightsOf`: the task whose log says where its rights came from. */
+  private async goOn(
+    request: ResumeRequest,
+    { id, rightsOf }: { readonly id: string; readonly rightsOf: string },
+    onEvent: EventListener = () => {},
+  ): Promise<Run> {
+    const { engine, router, setup, maxTurns, isOnAskChosen } = this.parts;
+    const prompt = request.prompt ?? null;
     const forget = router.listen(id, onEvent);
     try {
       const task = await engine.resume(id, {
         prompt,
-        ceiling: (recorded) => this.ceiling(id, recorded),
+        ceiling: (recorded) => this.ceiling(rightsOf, recorded),
         ...(setup.settings.flag === undefined ? {} : { model: this.mainModel(prompt ?? '') }),
         ...(maxTurns === null ? {} : { maxTurns }),
         ...(request.answer === undefined ? {} : { answer: request.answer }),

@@ -15,6 +15,7 @@ import { openDataDir } from './data-dir.ts';
 import type { Deleted } from './tasks-family.ts';
 import type { TreeReport } from './report/tree-report.ts';
 import type { TaskPlace } from './tasks-process.ts';
+import type { TreeRerun } from '../engine/replay/rerun-tree.ts';
 import type { Answered, AskedQuestion } from './tasks-questions.ts';
 import type { StopOutcome } from './tasks-stop.ts';
 import type { Message, Told } from './tasks-tell.ts';
@@ -59,6 +60,11 @@ export interface Tasks {
     id: string | null,
     options: { readonly listener: WatchListener; readonly signal: AbortSignal },
   ): Promise<WatchEnd>;
+  /**
+   * Runs a task and all below it again from their logs alone, and says where that would go another way.
+   * Nobody is asked, nothing is run and nothing is written.
+   */
+  rerun(id: string): Promise<TreeRerun>;
   /** What waits for an answer, of all trees, the oldest first. */
   questions(): Promise<readonly AskedQuestion[]>;
   /** An open question, by its id or a unique beginning. `CONFLICT`: it is settled. */
@@ -105,7 +111,7 @@ export function openTasks(options: TasksOptions = {}): Tasks {
     isThere || options.create === true
       ? openDataDir({ dataDir: directory, durability: 'safe' })
       : openMemoryStore();
-  return new StoredTasks({ store, dataDir: directory }, onNotice);
+  return new StoredTasks({ store, dataDir: directory }, { onNotice, environment });
 }
 
 /** Whether there is nothing of that name. What else is wrong with it, opening tells. */
@@ -123,11 +129,19 @@ class StoredTasks implements Tasks {
   private readonly place: TaskPlace;
   private readonly store: TaskStore;
   private readonly onNotice: (line: string) => void;
+  private readonly environment: Environment;
 
-  constructor(place: TaskPlace, onNotice: (line: string) => void) {
+  constructor(
+    place: TaskPlace,
+    {
+      onNotice,
+      environment,
+    }: { readonly onNotice: (line: string) => void; readonly environment: Environment },
+  ) {
     this.place = place;
     this.store = place.store;
     this.onNotice = onNotice;
+    this.environment = environment;
   }
 
   list(): readonly TaskSummary[] {
@@ -186,6 +200,11 @@ class StoredTasks implements Tasks {
     const { watchTasks } = await import('./tasks-watch.ts');
     const id = prefix === null ? null : this.store.resolveId(prefix);
     return watchTasks(this.store, id, options);
+  }
+
+  async rerun(prefix: string): Promise<TreeRerun> {
+    const { rerunFromLogs } = await import('./rerun.ts');
+    return rerunFromLogs(this.store, this.store.resolveId(prefix), this.environment);
   }
 
   async stop(prefix: string, because: string): Promise<StopOutcome> {

@@ -5,6 +5,7 @@ import type { AgentDefinition } from '../protocol/agent.ts';
 import type { TaskEvent } from '../protocol/event.ts';
 import type { TaskSignal } from '../protocol/signal.ts';
 import type { ModelFacts, ModelPort, ResolvedModel } from '../protocol/model.ts';
+import type { Decision } from '../protocol/permission.ts';
 import type { SkillDefinition } from '../protocol/skill.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { TaskLimits } from '../protocol/task.ts';
@@ -88,6 +89,14 @@ export interface SkillSource {
   skills(): readonly SkillDefinition[];
 }
 
+/** What was decided about a call. */
+export interface Decided {
+  readonly allowed: boolean;
+  readonly decision: Decision;
+  /** What the model reads when it is not allowed. */
+  readonly refusal: string;
+}
+
 /** Everything the engine needs from outside. */
 export interface EngineDeps {
   readonly store: TaskStore;
@@ -100,6 +109,8 @@ export interface EngineDeps {
   /** What RunTemplate may run. Absent or empty: it is not offered. */
   readonly templates?: readonly TemplateDefinition[];
   readonly tools: readonly AnyTool[];
+  /** Decides about calls in the place of rules and people, with files and all: for reruns. Absent: they do. */
+  readonly decided?: (callId: string) => Promise<Decided>;
   readonly agents: AgentSource;
   readonly skills: SkillSource;
   readonly clock: Clock;

@@ -94,7 +94,9 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
   await run.takeSlot();
   // That its parent made it: else a loss of power could leave a task at work that nobody knows of.
   await run.parent?.journal.sync();
-  run.journal.record({ type: 'task.started' });
+  const { retries, silentRetries, noProgressCalls } = deps.settings;
+  const settings = { retries, silentRetries, noProgressCalls };
+  run.journal.record({ type: 'task.started', settings });
   limitWallTime(deps, run);
   if (run.drive !== undefined) {
     // It asks no model itself.

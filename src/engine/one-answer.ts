@@ -6,6 +6,7 @@ import { prepareClaimCheck } from './claims/task-claims.ts';
 import type { EngineDeps } from './deps.ts';
 import { leftWhileHeld } from './fallback.ts';
 import { limitMessage } from './limits.ts';
+import { digestsOfAdded } from './request-parts.ts';
 import type { Spending } from './spending.ts';
 import { Streamed } from './streamed.ts';
 import type { TaskRun } from './task-run.ts';
@@ -46,7 +47,11 @@ export async function oneAnswer(
         break;
       }
       case 'accepted':
-        run.journal.record({ type: 'turn.accepted', turn });
+        run.journal.record({
+          type: 'turn.accepted',
+          turn,
+          added: digestsOfAdded(request.messages),
+        });
         if (run.parent !== null || turn > 1) prepareClaimCheck();
         // Loaded while the answer streams in; asked for again when it has ended.
         void deps.models.facts(request.model);

@@ -13,7 +13,7 @@ import type {
 import type { Decision, PermissionRule, Rights } from './permission.ts';
 import type { Answer, AnsweredBy, GrantScope, Question } from './question.ts';
 import type { ChildReceipt, ClaimFlag, EndStatus, ShellEnd } from './result.ts';
-import type { TaskLimits, TaskSpec } from './task.ts';
+import type { LoopSettings, TaskLimits, TaskSpec } from './task.ts';
 import type { CallFacts, FileChange, TodoItem } from './tool.ts';
 import type { Used } from './used.ts';
 
@@ -77,7 +77,11 @@ export type EventBody =
   /** It is not set to work although it might be: what it waits for. */
   | { readonly type: 'task.held'; readonly because: string }
   /** It has a slot (again). */
-  | { readonly type: 'task.started' }
+  | {
+      readonly type: 'task.started';
+      /** What its loop goes by beside its own limits, under this owner. Absent in older logs. */
+      readonly settings?: LoopSettings;
+    }
   /** It goes on after its end. */
   | {
       readonly type: 'task.resumed';
@@ -125,7 +129,12 @@ export type EventBody =
       readonly untilMs: number | null;
     }
   /** The first byte of the answer arrived: what the request held is delivered. */
-  | { readonly type: 'turn.accepted'; readonly turn: number }
+  | {
+      readonly type: 'turn.accepted';
+      readonly turn: number;
+      /** A digest of each part that the request adds to the one before it. Absent in older logs. */
+      readonly added?: readonly string[];
+    }
   /** Nothing of the answer has come for a while: since when, and what is waited for. */
   | (Silence & { readonly type: 'turn.quiet'; readonly turn: number })
   /** It has come on after that. */

@@ -23,6 +23,16 @@ export interface TaskLimits {
   readonly resultMaxTokens: number;
 }
 
+/** Settings that decide what a task does next. */
+export interface LoopSettings {
+  /** Tries of one request after the first, rate-limit waits not counted. */
+  readonly retries: number;
+  /** Tries of one request after the first to which nothing came. Absent in older logs. */
+  readonly silentRetries?: number;
+  /** Calls that repeat each other before a task is ended. */
+  readonly noProgressCalls: number;
+}
+
 /**
  * Everything that was decided when a task was made. Frozen, written whole in the first event: a
  * resume, a replay or another machine needs the log and nothing else.
@@ -54,6 +64,8 @@ export interface TaskSpec {
   readonly skills?: readonly string[];
   /** Whether it began in the background. */
   readonly background: boolean;
+  /** The task that its conversation branched off from, and after which event of it. Absent: none. */
+  readonly branchedFrom?: { readonly task: string; readonly seq: number };
   readonly source: TaskSource;
   /** Set: it is no conversation; it makes one child for each item. */
   readonly fanOut?: FanOut;

@@ -433,7 +433,7 @@ describe('a mistake is named with what is valid', () => {
     ],
     [
       ['tasks', 'lst'],
-      '"tasks lst" is not a command; valid: tasks list, tasks log, tasks stop, tasks show, tasks watch, tasks send, tasks delete, tasks resume, tasks answer, tasks export, tasks import, tasks prune, tasks background',
+      '"tasks lst" is not a command; valid: tasks list, tasks log, tasks stop, tasks show, tasks watch, tasks send, tasks delete, tasks resume, tasks answer, tasks rerun, tasks export, tasks import, tasks prune, tasks branch, tasks background',
     ],
     [['docter'], /^unknown command "docter"; valid: doctor, /],
     [['tasks', 'show'], 'muster tasks show needs ID: muster tasks show ID'],

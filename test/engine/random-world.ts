@@ -339,13 +339,7 @@ class Life {
 
   private tool(name: 'Bash' | 'Read'): AnyTool {
     return {
-      name,
-      kind: name === 'Bash' ? 'execute' : 'read',
-      replay: name === 'Bash' ? 'opaque' : 'pure',
-      description: name,
-      inputSchema: { type: 'object' },
-      parse: (input) => ({ ok: true, input }),
-      describe: () => ({ reads: [], writes: [], commands: [], hosts: [] }),
+      ...toolShape(name),
       run: async (input: ToolInput, context: ToolContext) => {
         if (this.isOver) await new Promise(() => {});
         if (name === 'Bash') this.countRun(input.key);
@@ -451,4 +445,25 @@ interface ToolInput {
 
 function overJson(events: readonly TaskEvent[]): TaskEvent[] {
   return JSON.parse(JSON.stringify(events));
+}
+
+/** The tools of a world, for what they are: nothing of them runs. */
+export function worldTools(): readonly AnyTool[] {
+  const run = () => Promise.reject(new Error('it is not run'));
+  return [
+    { ...toolShape('Bash'), run },
+    { ...toolShape('Read'), run },
+  ];
+}
+
+function toolShape(name: 'Bash' | 'Read'): Omit<AnyTool, 'run'> {
+  return {
+    name,
+    kind: name === 'Bash' ? 'execute' : 'read',
+    replay: name === 'Bash' ? 'opaque' : 'pure',
+    description: name,
+    inputSchema: { type: 'object' },
+    parse: (input) => ({ ok: true, input }),
+    describe: () => ({ reads: [], writes: [], commands: [], hosts: [] }),
+  };
 }

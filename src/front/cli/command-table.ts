@@ -138,6 +138,24 @@ const COMMANDS = {
     flags: ['json', 'data-dir', 'help'],
     examples: ['muster tasks background 4f2k9x'],
   },
+  'tasks-rerun': {
+    words: 'tasks rerun',
+    summary: 'run a task again from its log, asking nobody, and compare',
+    operands: ['ID'],
+    flags: ['json', 'data-dir', 'help'],
+    examples: ['muster tasks rerun 4f2k9x'],
+  },
+  'tasks-branch': {
+    words: 'tasks branch',
+    summary: 'go another way from an event of a task on, in a new task',
+    operands: ['ID'],
+    flags: ['at', 'prompt', ...MESSAGE_FLAGS],
+    flagHelp: { prompt: { value: 'TEXT', help: 'what is said next' } },
+    examples: [
+      'muster tasks branch 4f2k9x --at 17 --model powerful',
+      'muster tasks branch 4f2k9x --at 17 --prompt "Try it without a lock"',
+    ],
+  },
   'tasks-export': {
     words: 'tasks export',
     summary: 'a task and all below it as one file, or on stdout',

@@ -117,6 +117,8 @@ export interface ResumedTask {
   readonly id: string;
   /** To a question of it or of a task below it. */
   readonly answer?: QuestionAnswer;
+  /** Set: it is left as it is, and a new task goes on from this event of it. */
+  readonly branchAt?: number;
 }
 
 /** What `muster agents …` asks for. */
@@ -173,7 +175,14 @@ export interface NewAgent {
 }
 
 /** What `muster tasks …` asks for; an `id` is one or the beginning of one. */
-export type TasksCommand = DataFlags & (TasksQuery | TaskMessage | QuestionAnswered);
+export type TasksCommand = DataFlags &
+  (TasksQuery | TaskMessage | QuestionAnswered | BranchCommand);
+
+/** `run`: what it goes on with. */
+export interface BranchCommand {
+  readonly kind: 'tasks-branch';
+  readonly run: RunCommand;
+}
 
 export type TasksQuery = JsonCommand &
   (
@@ -191,7 +200,7 @@ export type TasksQuery = JsonCommand &
         readonly html: string | null;
         readonly force: boolean;
       }
-    | { readonly kind: 'tasks-background'; readonly id: string }
+    | { readonly kind: 'tasks-background' | 'tasks-rerun'; readonly id: string }
     | { readonly kind: 'tasks-log'; readonly id: string; readonly from: number }
     /** Null: all tasks. */
     | { readonly kind: 'tasks-watch'; readonly id: string | null }

@@ -36,6 +36,7 @@ const FLAGS = {
   status: { value: 'STATUS', group: 'Tasks', help: `${TASK_STATUSES.join(', ')}; repeatable` },
   here: { group: 'Tasks', help: 'those that work in this directory alone' },
   from: { value: 'START', group: 'Tasks', help: 'what to begin with' },
+  at: { value: 'N', group: 'Tasks', help: 'the number of the event (`muster tasks log`)' },
   because: { value: 'TEXT', group: 'Tasks', help: 'why, for the log and its parent' },
   scope: {
     value: 'SCOPE',

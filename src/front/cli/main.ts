@@ -49,12 +49,15 @@ async function runCommand(command: Command): Promise<number> {
       return (await import('./commands/tasks/message.ts')).messageCommand(command);
     case 'tasks-answer':
       return (await import('./commands/tasks/answer.ts')).answerCommand(command);
+    case 'tasks-branch':
+      return runPrompt(command.run, Promise.resolve(command.run.prompt));
     case 'tasks-list':
     case 'tasks-show':
     case 'tasks-log':
     case 'tasks-watch':
     case 'tasks-stop':
     case 'tasks-background':
+    case 'tasks-rerun':
     case 'tasks-export':
     case 'tasks-import':
     case 'tasks-delete':

@@ -30,7 +30,22 @@ export function parseTasks(
       return { kind, ...common, id, html, force };
     }
     case 'tasks-background':
+    case 'tasks-rerun':
       return { kind, ...common, id };
+    case 'tasks-branch': {
+      const branchAt = flags.count('at', { least: 0 });
+      if (branchAt === null) {
+        throw new UsageError(
+          `at which event? muster tasks branch ${id} --at N; muster tasks log ${id} shows them`,
+        );
+      }
+      const run = runGoingOn(id, flags.text('prompt'), flags);
+      return {
+        kind,
+        dataDir: common.dataDir,
+        run: { ...run, resume: { id, branchAt }, readsStdin: false },
+      };
+    }
     case 'tasks-log':
       return { kind, ...common, id, from: flags.count('from', { least: 0 }) ?? 0 };
     case 'tasks-watch':

@@ -77,6 +77,10 @@ async function begin(
     const given = said === null ? {} : { prompt: said };
     return muster.start({ ...given, source: 'cli', ...named }, onEvent);
   }
+  if (resume !== 'newest' && resume.branchAt !== undefined) {
+    const said = prompt === null ? {} : { prompt };
+    return muster.branch({ id: resume.id, at: resume.branchAt, ...said }, onEvent);
+  }
   const task = resume === 'newest' ? { id: muster.newestConversation() } : resume;
   const { id } = task;
   if (id === null) throw new UsageError('no conversation of this directory is in the logs');

@@ -1,0 +1,103 @@
+import { isDeepStrictEqual } from 'node:util';
+import { unescapeTags } from '../../base/control-tags.ts';
+import type { TaskEvent } from '../../protocol/event.ts';
+import { limitMessage } from '../limits.ts';
+import type { StopOrder } from '../stop.ts';
+import { isFromOutside } from './outside.ts';
+
+/** What one owner of a log has written: from its claim to its end, its death or its park. */
+export interface Life {
+  /** All that stood in the log when its owner took it, its claim included. */
+  readonly before: readonly TaskEvent[];
+  readonly events: readonly TaskEvent[];
+  /** How it was told to stop; null: it was not. */
+  readonly stop: LifeStop | null;
+}
+
+/** When after that event: before it sets anything going, when that is under way, or when a model is asked. */
+export type StopMoment = 'at_once' | 'when_quiet' | 'when_asked';
+
+export interface LifeStop {
+  readonly order: StopOrder;
+  /** Whether something had to be killed for it. */
+  readonly forced: boolean;
+  /**
+   * The number of the last event that a task which is told to stop does not write any more: the order came
+   * after that one and, as far as the log tells, right after it.
+   */
+  readonly after: number;
+  readonly when: StopMoment;
+}
+
+/** A log by its owners, in order. */
+export function livesOf(events: readonly TaskEvent[]): readonly Life[] {
+  const claims = events.flatMap(({ type }, index) => (type === 'task.claimed' ? [index] : []));
+  // A log from before there were claims is one life after its first event.
+  const begins = claims.length === 0 ? [0] : claims;
+  const [created] = events;
+  const isBranch = created?.type === 'task.created' && created.spec.branchedFrom !== undefined;
+  const lives = begins.map((claim, index): Life => {
+    const own = events.slice(claim + 1, begins[index + 1]);
+    return { before: events.slice(0, claim + 1), events: own, stop: stopOf(own) };
+  });
+  // What was copied into a branch was lived in another log.
+  return isBranch ? lives.slice(1) : lives;
+}
+
+function stopOf(events: readonly TaskEvent[]): LifeStop | null {
+  const told = toldOf(events);
+  if (told === null) return null;
+  const last = events.findLast((event) => !mayFollowStop(event));
+  return { ...told, after: last?.seq ?? -1, when: stopMoment(last, events) };
+}
+
+function toldOf(events: readonly TaskEvent[]): Pick<LifeStop, 'order' | 'forced'> | null {
+  const ended = events.findLast((event) => event.type === 'task.ended');
+  if (ended?.type !== 'task.ended') return toldBeforeDeath(events);
+  const { by, because, status, error } = ended.end;
+  if (by === null || error === null) return null;
+  const { code } = error;
+  if (code !== 'CANCELLED' && code !== 'LIMIT_EXCEEDED') return null;
+  // A limit that the task itself came to is no order.
+  const isOwn = code === 'LIMIT_EXCEEDED' && events.some((event) => saysLimit(event, because));
+  return isOwn ? null : { order: { by, because, code }, forced: status === 'killed' };
+}
+
+/** Its process died when the calls were closed, and before the end was written. */
+function toldBeforeDeath(events: readonly TaskEvent[]): Pick<LifeStop, 'order' | 'forced'> | null {
+  for (const event of events) {
+    if (event.type !== 'call.refused' || event.error !== 'CANCELLED') continue;
+    const because = /^Not run: (.*)\.$/s.exec(unescapeTags(event.text))?.[1];
+    if (because === undefined || because === 'the task ended') continue;
+    return { order: { by: 'user', because, code: 'CANCELLED' }, forced: false };
+  }
+  return null;
+}
+
+function mayFollowStop(event: TaskEvent): boolean {
+  switch (event.type) {
+    case 'turn.failed':
+    case 'call.ended':
+    case 'task.ended':
+      return true;
+    case 'call.refused':
+      return event.error === 'CANCELLED' && event.decision === null;
+    default:
+      return isFromOutside(event);
+  }
+}
+
+function stopMoment(last: TaskEvent | undefined, events: readonly TaskEvent[]): StopMoment {
+  const own = events.find((event) => event.seq > (last?.seq ?? -1) && !isFromOutside(event));
+  if (own?.type === 'turn.failed') {
+    // While it waited to try again: that failure is told once more.
+    const isTold = last?.type === 'turn.retried' && isDeepStrictEqual(last.failure, own.failure);
+    return isTold ? 'when_quiet' : 'when_asked';
+  }
+  return last?.type === 'call.started' ? 'when_quiet' : 'at_once';
+}
+
+function saysLimit(event: TaskEvent, because: string): boolean {
+  if (event.type === 'limit.reached') return limitMessage(event) === because;
+  return event.type === 'turn.failed' && event.failure.message === because;
+}

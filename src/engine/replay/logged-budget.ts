@@ -1,0 +1,71 @@
+import type { LimitHit } from '../../protocol/stint.ts';
+import { Budget, type BudgetCaps, type Expense } from '../budget.ts';
+import type { Script } from './script.ts';
+
+const BUDGET_LIMITS = new Set([
+  'max_tokens',
+  'max_cost_usd',
+  'max_tool_bytes',
+  'tree_tokens',
+  'tree_cost_usd',
+  'tree_turns',
+  'tree_tool_bytes',
+]);
+
+/**
+ * The budget of a task that is run again alone. What others of its tree had used by then its log does not
+ * say: where it says that a cap was reached, that is taken from it. A cap of its own that must have been
+ * reached by its own use is, whatever the log says.
+ */
+export class LoggedBudget extends Budget {
+  private readonly script: Script;
+
+  constructor(caps: BudgetCaps, script: Script) {
+    const { costUsd: _, toolBytes: _bytes, ...own } = caps;
+    super(own, null);
+    this.script = script;
+  }
+
+  override get bounded(): boolean {
+    return super.bounded || this.logged() !== null;
+  }
+
+  override get costCap(): LimitHit | null {
+    const hit = this.logged();
+    if (hit?.unpriced === undefined) return null;
+    const { unpriced: _, ...cap } = hit;
+    return cap;
+  }
+
+  override get toolBytesGone(): LimitHit | null {
+    // As the loop asks: whether there is room for calls, when there is for an answer.
+    return this.script.next()?.type === 'input.queued' ? this.logged() : null;
+  }
+
+  override lacks(expense: Expense): LimitHit | null {
+    const hit = this.script.next()?.type === 'input.queued' ? null : this.logged();
+    return hit ?? super.lacks(expense);
+  }
+
+  /** What was kept of a result stands in the log. */
+  override takeToolBytes(wanted: number): { readonly granted: number; readonly hit: null } {
+    return { granted: wanted, hit: null };
+  }
+
+  /** The cap that the log says is reached now. */
+  private logged(): LimitHit | null {
+    const next = this.script.next();
+    const isTold = next?.type === 'input.queued' && next.input.id.startsWith('limit-');
+    const isGivenUp = next?.type === 'turn.failed';
+    const event = isTold || isGivenUp ? this.script.next(1) : next;
+    if (event?.type !== 'limit.reached' || !BUDGET_LIMITS.has(event.limit)) return null;
+    const { limit, value, used, needed, unpriced } = event;
+    return {
+      limit,
+      value,
+      used,
+      ...(needed === undefined ? {} : { needed }),
+      ...(unpriced === undefined ? {} : { unpriced }),
+    };
+  }
+}

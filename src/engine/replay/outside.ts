@@ -1,0 +1,55 @@
+import type { TaskEvent } from '../../protocol/event.ts';
+
+/**
+ * Whether an event of a task's log came to its loop from outside: from people, from other tasks, from
+ * tools while they ran, from whoever opened the log. A rerun takes those from the log; the others are the
+ * loop's own, and it has to make them again.
+ */
+export function isFromOutside(event: TaskEvent): boolean {
+  switch (event.type) {
+    case 'input.queued': {
+      const { kind, from, id } = event.input;
+      // How much of a cap is used depends on what others of the tree have used by then.
+      return kind !== 'notice' || from !== 'muster' || id.startsWith('budget-');
+    }
+    case 'terms.changed':
+      return event.fallback === undefined;
+    case 'task.created':
+    case 'task.claimed':
+    case 'task.held':
+    case 'task.resumed':
+    case 'task.parked':
+    case 'input.withdrawn':
+    case 'items.reopened':
+    case 'turn.quiet':
+    case 'turn.flowing':
+    case 'question.asked':
+    case 'question.answered':
+    case 'rights.granted':
+    case 'child.created':
+    case 'child.resumed':
+    case 'child.detached':
+    case 'child.ended':
+    case 'shell.started':
+    case 'shell.ended':
+    case 'notified':
+    case 'todos.set':
+    case 'warning':
+      return true;
+    case 'task.started':
+    case 'turn.started':
+    case 'turn.held':
+    case 'turn.accepted':
+    case 'turn.retried':
+    case 'turn.ended':
+    case 'turn.failed':
+    case 'call.started':
+    case 'call.ended':
+    case 'call.refused':
+    case 'limit.reached':
+    case 'task.ended':
+      return false;
+    default:
+      return event satisfies never;
+  }
+}
