@@ -164,6 +164,7 @@ describe.concurrent('S0', () => {
       ...shown,
       data: { ...shown.data, subagent_type: 'general-purpose' },
       text: shown.text.replace('Explore', 'general-purpose'),
+      tree: JSON.parse(JSON.stringify(shown.tree).replaceAll('"Explore"', '"general-purpose"')),
     });
   });
 });
