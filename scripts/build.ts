@@ -35,12 +35,12 @@ const CHUNKS = [
   { name: 'boot', test: /src\/sys\/env\.ts$/, priority: 3 },
   {
     name: 'core',
-    test: /src\/(front\/cli\/main|front\/cli\/commands\/run|front\/headless\/headless)\.ts$/,
+    test: /src\/front\/cli\/(main|commands\/run)\.ts$/,
     priority: 2,
   },
   {
     name: 'providers',
-    test: /node_modules\/(@ai-sdk\/provider(-utils)?|zod|eventsource-parser)\/|src\/model\/adapters\/adapter\.ts$/,
+    test: /node_modules\/(@ai-sdk\/provider(-utils)?|zod|eventsource-parser)\/|src\/model\/adapters\/(adapter|thinking)\.ts$/,
     priority: 1,
   },
 ];

@@ -15,6 +15,10 @@ const CHANGES: readonly (readonly [string, string])[] = [
     'async transform({ data }, controller) {\n\t\tif (data === "[DONE]") return;\n\t\tcontroller.enqueue(await safeParseJSON(',
     'transform({ data }, controller) {\n\t\tif (data === "[DONE]") return;\n\t\tcontroller.enqueue(safeParseJSON(',
   ],
+  [
+    'if (providerOptions?.[provider] == null) return;\n\tconst parsedProviderOptions',
+    'if (providerOptions?.[provider] == null) return;\n\tif (Object.keys(providerOptions[provider]).join() === "cacheControl") return providerOptions[provider];\n\tconst parsedProviderOptions',
+  ],
 ];
 
 /**

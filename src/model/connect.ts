@@ -1,9 +1,10 @@
 import { errorMessage, unreachable } from '../base/errors.ts';
 import type { ModelPart, ModelPort, ModelRequest, SilenceListener } from '../protocol/model.ts';
-import type { AdapterDeps } from './adapters/adapter.ts';
+import type { AdapterDeps, createAdapter } from './adapters/adapter.ts';
 import type { Dialect } from './adapters/dialect.ts';
 import type { Protocol } from './endpoints.ts';
 import type { LimiterSettings } from './limiter/allowance.ts';
+import { limiterOf } from './limiter/limiters.ts';
 import type { ConfiguredProvider } from './providers.ts';
 import { withWatchdog, type LivenessLimits } from './watchdog.ts';
 
@@ -72,11 +73,7 @@ async function open(name: string, deps: ConnectDeps): Promise<ModelPort> {
   if (other !== undefined) return other();
   const provider = deps.providers.find((one) => one.name === name);
   if (provider === undefined) throw new Error('no such provider is configured');
-  const [{ createAdapter }, { limiterOf }, dialect] = await Promise.all([
-    import('./adapters/adapter.ts'),
-    import('./limiter/limiters.ts'),
-    loadDialect(provider.protocol),
-  ]);
+  const { createAdapter, dialect } = await loadProtocol(provider.protocol);
   const { limits } = deps;
   const firstTokenMs = provider.isPrivate ? limits.privateFirstTokenMs : limits.firstTokenMs;
   const limiter = limiterOf(provider, deps.admission, deps);
@@ -84,17 +81,22 @@ async function open(name: string, deps: ConnectDeps): Promise<ModelPort> {
   return withWatchdog(createAdapter(dialect, provider, deps), { ...limits, firstTokenMs }, watched);
 }
 
-/** Only the package of the provider in use is ever loaded. */
-async function loadDialect(protocol: Protocol): Promise<Dialect> {
+interface ProtocolModule {
+  readonly dialect: Dialect;
+  readonly createAdapter: typeof createAdapter;
+}
+
+/** Only the package of the provider in use is ever loaded, in one file with what it shares. */
+async function loadProtocol(protocol: Protocol): Promise<ProtocolModule> {
   switch (protocol) {
     case 'anthropic':
-      return (await import('./adapters/anthropic.ts')).dialect;
+      return await import('./adapters/anthropic.ts');
     case 'openai-responses':
-      return (await import('./adapters/openai-responses.ts')).dialect;
+      return await import('./adapters/openai-responses.ts');
     case 'openai-chat':
-      return (await import('./adapters/openai-chat.ts')).dialect;
+      return await import('./adapters/openai-chat.ts');
     case 'google':
-      return (await import('./adapters/google.ts')).dialect;
+      return await import('./adapters/google.ts');
     default:
       return unreachable(protocol);
   }

@@ -2,6 +2,8 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import type { Dialect } from './dialect.ts';
 import { boundThinking } from './thinking.ts';
 
+export { createAdapter } from './adapter.ts';
+
 /** The limits stand before any text of the conversation, in which the same could stand. */
 const LIMIT = /"max_tokens":\d+/;
 const THINKING = /("thinking":\{"type":"enabled","budget_tokens":)(\d+)/;

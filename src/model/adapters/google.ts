@@ -2,6 +2,8 @@ import { createGoogle } from '@ai-sdk/google';
 import type { Dialect } from './dialect.ts';
 import { boundThinking } from './thinking.ts';
 
+export { createAdapter } from './adapter.ts';
+
 const THINKING = /("thinkingConfig":\{"thinkingBudget":)(\d+)/;
 
 export const dialect: Dialect = {

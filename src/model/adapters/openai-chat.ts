@@ -1,6 +1,8 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { Dialect } from './dialect.ts';
 
+export { createAdapter } from './adapter.ts';
+
 /** Fixed, since it is also the key of the package's options and metadata. */
 const NAME = 'openaiCompatible';
 

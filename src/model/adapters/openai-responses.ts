@@ -1,6 +1,8 @@
 import { createOpenAI } from '@ai-sdk/openai';
 import type { Dialect } from './dialect.ts';
 
+export { createAdapter } from './adapter.ts';
+
 export const dialect: Dialect = {
   rules: {
     metaKey: 'openai',

@@ -1,3 +1,4 @@
+import { runHeadless } from '../../headless/headless.ts';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createMuster } from '../../../api/muster.ts';
@@ -16,7 +17,7 @@ export async function runPrompt(
   given: Promise<string | null> = promptFor(command),
 ): Promise<number> {
   const cwd = resolve(command.cwd ?? '.');
-  const [muster, { runHeadless }, prompt] = await Promise.all([
+  const [muster, prompt] = await Promise.all([
     createMuster({
       cwd,
       addDirs: command.addDirs.map((path) => resolve(path)),
@@ -28,7 +29,6 @@ export async function runPrompt(
       ...(command.maxTurns === null ? {} : { maxTurns: command.maxTurns }),
       onNotice: stderrNotice,
     }),
-    import('../../headless/headless.ts'),
     given,
   ]);
   try {
