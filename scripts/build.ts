@@ -35,7 +35,7 @@ const CHUNKS = [
   { name: 'boot', test: /src\/sys\/env\.ts$/, priority: 3 },
   {
     name: 'core',
-    test: /src\/front\/cli\/(main|commands\/run)\.ts$/,
+    test: /src\/front\/(cli\/(main|commands\/run)|headless\/headless)\.ts$/,
     priority: 2,
   },
   {

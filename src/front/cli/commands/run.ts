@@ -1,4 +1,3 @@
-import { runHeadless } from '../../headless/headless.ts';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createMuster } from '../../../api/muster.ts';
@@ -17,7 +16,7 @@ export async function runPrompt(
   given: Promise<string | null> = promptFor(command),
 ): Promise<number> {
   const cwd = resolve(command.cwd ?? '.');
-  const [muster, prompt] = await Promise.all([
+  const [muster, { runHeadless }, prompt] = await Promise.all([
     createMuster({
       cwd,
       addDirs: command.addDirs.map((path) => resolve(path)),
@@ -29,6 +28,7 @@ export async function runPrompt(
       ...(command.maxTurns === null ? {} : { maxTurns: command.maxTurns }),
       onNotice: stderrNotice,
     }),
+    import('../../headless/headless.ts'),
     given,
   ]);
   try {
