@@ -78,7 +78,9 @@ function scriptOf(plan: Plan, protocol: WireProtocol, onRequest: (count: number)
     const text = `answer ${count} `.repeat(30);
     if (step === undefined) return { text, usage: usageOf(protocol, [7, 3, 0, 0, 1]) };
     const usage = usageOf(protocol, step.tokens);
-    const fault = step.fault === null ? {} : { fault: step.fault };
+    // The usage behind a frame that can't be read is heard only by who is not stopped meanwhile.
+    const isUnheard = plan.stopAt !== null && step.fault?.kind === 'malformed_frame';
+    const fault = step.fault === null || isUnheard ? {} : { fault: step.fault };
     const mayDelegate = toolResultRounds(request) < 2 && request.tools.some(isTask);
     const slow = plan.stopAt === count ? { chunks: 20, chunkMs: 50 } : {};
     if (step.children === 0 || !mayDelegate) return { text, usage, ...fault, ...slow };

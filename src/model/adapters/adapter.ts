@@ -40,7 +40,7 @@ export interface WireModelPort {
 /** How long the end of a body is read for after the answer's end, so that its connection is kept. */
 const DRAIN_MS = 1000;
 /** How long a broken answer is read on for the usage at its end. */
-const USAGE_MS = 300;
+const USAGE_MS = 1000;
 const ACCEPTED: ModelPart = { type: 'accepted' };
 
 /** The ModelPort of one provider, over the package that speaks its protocol. */
