@@ -1,15 +1,17 @@
 import type { AgentDefinition, AgentProblem } from '../protocol/agent.ts';
 import { nameFromPath } from './formats/read-agent.ts';
+import { lazy } from '../base/lazy.ts';
 
 /** What can be typed as one word, in a prompt, a flag or a tool call. */
-const TYPEABLE = /^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u;
+const TYPEABLE_ASCII = /^\w[\w.:-]*$/;
+const TYPEABLE = lazy(() => /^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u);
 
 /**
  * The word that people and models type for an agent: its name, where that is one word; else its name
  * made into one (`Rust Expert` → `rust-expert`); else its file's.
  */
 export function agentId({ name, origin }: Pick<AgentDefinition, 'name' | 'origin'>): string {
-  if (TYPEABLE.test(name)) return name;
+  if (TYPEABLE_ASCII.test(name) || TYPEABLE().test(name)) return name;
   return slug(name) || fileWord({ origin }) || 'agent';
 }
 

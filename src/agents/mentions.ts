@@ -1,12 +1,15 @@
 import type { AgentDefinition } from '../protocol/agent.ts';
 import { lookUpAgent } from './find.ts';
+import { lazy } from '../base/lazy.ts';
 
 /**
  * `@name`, or `@"display name"`. Before it nothing that makes it the end of a word, an e-mail address
  * or a path; behind it no `/`, which makes it a path or a scoped package, and no `(`, which makes it code.
  */
-const MENTION =
-  /(?<![\p{L}\p{N}_.@/\\:={-])@(?:"([^"\n]{1,220})"|([\p{L}\p{N}_][\p{L}\p{N}_.:-]{0,219})(?![.:-]*[\p{L}\p{N}_/\\(@]))/gu;
+const MENTION = lazy(
+  () =>
+    /(?<![\p{L}\p{N}_.@/\\:={-])@(?:"([^"\n]{1,220})"|([\p{L}\p{N}_][\p{L}\p{N}_.:-]{0,219})(?![.:-]*[\p{L}\p{N}_/\\(@]))/gu,
+);
 /** What came along from stdin, and code: a person's words about a text, but none of theirs to an agent. */
 const QUOTED =
   /<stdin>[\s\S]*?(?:<\/stdin>|(?![\s\S]))|^ {0,3}(`{3,}|~{3,})[\s\S]*?(?:^ {0,3}\1|(?![\s\S]))|`[^`\n]*`/gm;
@@ -42,7 +45,7 @@ export function mentionedAgents(
   for (const [, quoted, word] of prompt
     .replaceAll(QUOTED, ' ')
     .replaceAll(TAGGED, ' ')
-    .matchAll(MENTION)) {
+    .matchAll(MENTION())) {
     const agent =
       quoted === undefined
         ? agentOfWord(word ?? '', agents)

@@ -1,5 +1,6 @@
 import { splitIdentifier, stem } from '../base/words.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
+import { lazy } from '../base/lazy.ts';
 
 /** BM25 by Robertson and Walker, with the usual constants. */
 const K1 = 1.2;
@@ -11,9 +12,11 @@ const MOST_QUERY = 20_000;
 const MOST_DESCRIPTION = 1_000;
 
 /** Words in one of these are not set apart by blanks: pairs of neighbours stand for them. */
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+const UNSPACED = lazy(
+  () => /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u,
+);
 /** Without a bound the taking apart of one endless word would take quadratic time. */
-const RUN = /[\p{L}\p{N}\p{M}]{1,64}/gu;
+const RUN = lazy(() => /[\p{L}\p{N}\p{M}]{1,64}/gu);
 
 /**
  * How well each agent fits a text, by the words that its name and description share with it, rare ones
@@ -62,10 +65,10 @@ class Words {
 
   of(text: string): readonly string[] {
     const words: string[] = [];
-    for (const run of text.normalize('NFC').match(RUN) ?? []) {
+    for (const run of text.normalize('NFC').match(RUN()) ?? []) {
       let parts = this.known.get(run);
       if (parts === undefined) {
-        parts = UNSPACED.test(run) ? pairs(run) : stems(run);
+        parts = UNSPACED().test(run) ? pairs(run) : stems(run);
         this.known.set(run, parts);
       }
       for (const part of parts) words.push(part);

@@ -1,4 +1,5 @@
 import { decodedAt, isIgnorable, isLineEnd, isSpace } from './disguised-text.ts';
+import { lazy } from './lazy.ts';
 
 /**
  * Put into look-alikes of control tags and role markers, where a model would take outside text for
@@ -26,7 +27,7 @@ const ROLE_STARTS = startsOf(new Set([...ROLE_NAMES, ...LATE_ROLE_NAMES]));
 /** `<` as an entity (of an entity), or as an escape in JSON. */
 const OPENER = /&(?:amp;)*(?:lt|#0*60|#x0*3c);?|\\u\{?0*3c\}?|\\x3c/iy;
 /** `<|im_start|>` and its like: read behind the `<`. */
-const SPECIAL_TOKEN = /[|｜]\p{DI}{0,9}[\p{L}\p{N}_▁]{1,40}[|｜]/uy;
+const SPECIAL_TOKEN = lazy(() => /[|｜]\p{DI}{0,9}[\p{L}\p{N}_▁]{1,40}[|｜]/uy);
 const BLANK = 0x20;
 
 /** What an ASCII character can be where a name is looked for: nearly always none of it. */
@@ -103,6 +104,14 @@ function openerLength(text: string, at: number, code: number): number {
   return OPENER.exec(text)?.[0].length ?? 0;
 }
 
+function isSpecialToken(text: string, at: number): boolean {
+  const first = text[at];
+  if (first !== '|' && first !== '｜') return false;
+  const pattern = SPECIAL_TOKEN();
+  pattern.lastIndex = at;
+  return pattern.test(text);
+}
+
 function isTag(text: string, start: number): boolean {
   let at = start;
   while (LOOKS[text.charCodeAt(at)] === LEAD) at += 1;
@@ -117,8 +126,7 @@ function isTag(text: string, start: number): boolean {
     afterSpace ||= isBlank;
     at += length;
   }
-  SPECIAL_TOKEN.lastIndex = at;
-  if (SPECIAL_TOKEN.test(text)) return true;
+  if (isSpecialToken(text, at)) return true;
   const name = readName(text, at, { starts: TAG_STARTS, oneLine: false });
   if (name === null || !TAG_NAMES.has(name.word)) return false;
   // `a < system` compares; `< system >` does not.

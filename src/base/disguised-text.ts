@@ -1,3 +1,5 @@
+import { lazy } from './lazy.ts';
+
 /** Characters as a model reads them: behind entities, escapes and look-alike forms. */
 const DISGUISE =
   /&#0*(\d{1,7});?|&#x0*([0-9a-f]{1,6});?|\\u\{?([0-9a-f]{4,6})\}?|\\x([0-9a-f]{2})|&(sol|nbsp|shy|zwj|zwnj|tab|newline|zerowidthspace);/iy;
@@ -47,11 +49,12 @@ function plainLetter(letter: string): string {
   return plain.length === 1 && plain.charCodeAt(0) < FIRST_NOT_ASCII ? plain : letter;
 }
 
-const IGNORABLE = /^(?!\u0085)[\p{DI}\p{Mn}\p{Cc}]$/u;
+const SEEN_ASCII = /^[ -~]$/;
+const IGNORABLE = lazy(() => /^(?!\u0085)[\p{DI}\p{Mn}\p{Cc}]$/u);
 
 /** What is not seen between two letters: controls, marks, what has no width. White space is seen. */
 export function isIgnorable(letter: string): boolean {
-  return !isSpace(letter) && IGNORABLE.test(letter);
+  return !SEEN_ASCII.test(letter) && !isSpace(letter) && IGNORABLE().test(letter);
 }
 
 const SPACE = /^[\s\u0085]$/;

@@ -3,21 +3,15 @@ import { isInside } from '../policy/call.ts';
 import type { JudgedCall, ResolvedPath } from '../policy/call.ts';
 import { decide, needsShellParser } from '../policy/decide.ts';
 import { refuseUnanswered } from '../policy/refusal.ts';
-import { loadShellParser } from '../policy/load-shell-parser.ts';
-import type { ShellParser } from '../policy/shell-parser.ts';
 import type { FileReach } from '../protocol/tool.ts';
-import { commandPath } from '../sys/command-environment.ts';
-import { readEnvironment } from '../sys/env.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
 import { askPerson, closeQuestion, type Waiting } from './ask-person.ts';
-import { proveCommands, redirectedWrites } from './command-proof.ts';
 import type { EngineDeps } from './deps.ts';
 import { fileReach, pathCaution } from './file-reach.ts';
 import type { ReadyCall } from './prepare-call.ts';
 import { isSkillFile } from './skill-use.ts';
 import { workingDirectory } from './standing-rules.ts';
 import type { TaskRun } from './task-run.ts';
-import { variablesSet } from './task-variables.ts';
 
 export interface Judgement {
   readonly allowed: boolean;
@@ -58,11 +52,10 @@ async function decideNow(deps: EngineDeps, run: TaskRun, ready: ReadyCall) {
   const described = judgedCall(deps, run, ready);
   const sandboxed = described.kind === 'execute' && (await deps.sandboxed());
   const needsParser = needsShellParser(described, rights, { sandboxed });
-  const shellParser = needsParser ? await loadShellParser() : null;
-  const call =
-    shellParser === null
-      ? described
-      : { ...described, ...(await readCommands(deps, run, ready, { shellParser, sandboxed })) };
+  const { shellParser, ...known } = needsParser
+    ? await (await import('./read-commands.ts')).readCommands(deps, run, ready, { sandboxed })
+    : { shellParser: null };
+  const call = { ...described, ...known };
   const { home, stateDirectories } = deps;
   const decision = decide(call, rights, { home, stateDirectories, shellParser, sandboxed });
   return { call, decision, reach: fileReach(call, { rights, home, stateDirectories }) };
@@ -76,26 +69,6 @@ function withGrants({ inbox }: EngineDeps, run: TaskRun): Rights {
   if (granted.length === 0) return rights;
   const { rules } = rights;
   return { ...rights, rules: { ...rules, allow: [...rules.allow, ...granted] } };
-}
-
-/** What the commands of a call are known to do. */
-async function readCommands(
-  deps: EngineDeps,
-  run: TaskRun,
-  { access }: ReadyCall,
-  { shellParser, sandboxed }: { readonly shellParser: ShellParser; readonly sandboxed: boolean },
-): Promise<Pick<JudgedCall, 'proof' | 'redirected'>> {
-  const { rights, spec } = run;
-  const described = access ?? NO_ACCESS;
-  const place = { cwd: spec.cwd, home: deps.home, rights };
-  const proof = await proveCommands(described, shellParser, {
-    ...place,
-    searchPath: commandPath(readEnvironment()),
-    variables: Object.keys(variablesSet(run)),
-    clock: deps.clock,
-    sandboxed,
-  });
-  return { proof, redirected: redirectedWrites(described, shellParser, place) };
 }
 
 function judgedCall(deps: EngineDeps, run: TaskRun, { tool, access }: ReadyCall): JudgedCall {

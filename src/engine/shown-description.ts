@@ -1,5 +1,6 @@
 import { oneLine, truncate } from '../base/text.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
+import { lazy } from '../base/lazy.ts';
 
 /** UTF-16 units of a description that are looked at: some hold whole dialogues. */
 const MOST_READ = 4_000;
@@ -28,7 +29,7 @@ const OPENINGS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** A full stop that ends no sentence. */
-const ABBREVIATION = /(?:\b(?:e\.g|i\.e|etc|vs|incl|approx)|\b\p{L})$/iu;
+const ABBREVIATION = lazy(() => /(?:\b(?:e\.g|i\.e|etc|vs|incl|approx)|\b\p{L})$/iu);
 const SENTENCE_END = /[.!?](?=\s)|[。！？]/g;
 /** A cut that leaves less than this share of what fits gives too much away. */
 const LEAST_SHARE = 0.5;
@@ -77,7 +78,7 @@ function lastSentenceEnd(text: string): number {
   for (const match of text.matchAll(SENTENCE_END)) {
     if (
       match[0] !== '.' ||
-      !ABBREVIATION.test(text.slice(Math.max(0, match.index - 8), match.index))
+      !ABBREVIATION().test(text.slice(Math.max(0, match.index - 8), match.index))
     ) {
       end = match.index + match[0].length;
     }

@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url';
 import { pathPatternProblem } from './path-pattern.ts';
+import { lazy } from '../base/lazy.ts';
 
 export type SpecifierKind = 'command' | 'path' | 'domain' | 'agent' | 'skill';
 
@@ -26,7 +27,7 @@ export function specifierKind(tool: string): SpecifierKind | undefined {
   return KINDS.get(tool);
 }
 
-const DOMAIN = /^domain:(?:\*\.)?[\p{L}\p{N}_[\]:-]+(?:\.[\p{L}\p{N}_-]+)*\.?$/u;
+const DOMAIN = lazy(() => /^domain:(?:\*\.)?[\p{L}\p{N}_[\]:-]+(?:\.[\p{L}\p{N}_-]+)*\.?$/u);
 
 /** What is wrong with a specifier, as a sentence; undefined when it is right. `*` is right anywhere. */
 export function specifierProblem(tool: string, specifier: string): string | undefined {
@@ -40,7 +41,7 @@ export function specifierProblem(tool: string, specifier: string): string | unde
     case 'path':
       return pathPatternProblem(specifier);
     case 'domain':
-      return DOMAIN.test(specifier) ? undefined : `write \`${tool}(domain:example.com)\`.`;
+      return DOMAIN().test(specifier) ? undefined : `write \`${tool}(domain:example.com)\`.`;
     case 'agent':
     case 'skill':
       return undefined;

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { isInside } from '../base/path-inside.ts';
+import { lazy } from '../base/lazy.ts';
 
 export { isInside };
 
@@ -8,7 +9,8 @@ export { isInside };
 const MAX_PATH_BYTES = 4096;
 /** What lies here is no file of a workspace, whatever the roots say. */
 const SYSTEM_DIRECTORIES = ['/proc', '/sys', '/dev'];
-const CONTROL_CHARACTERS = /\p{Cc}|\p{Bidi_Control}/u;
+const PLAIN_NAME = /^[ -~]*$/;
+const CONTROL_CHARACTERS = lazy(() => /\p{Cc}|\p{Bidi_Control}/u);
 
 /** The root that holds `path`, the innermost one; undefined when it is outside all of them. */
 export function rootOf(path: string, roots: readonly string[]): string | undefined {
@@ -47,5 +49,6 @@ export function displayPath(path: string, cwd: string): string {
 
 /** A name from the disk as it stands, or quoted when it holds line ends, controls or the like. */
 export function displayName(name: string): string {
-  return CONTROL_CHARACTERS.test(name) ? JSON.stringify(name) : name;
+  if (PLAIN_NAME.test(name)) return name;
+  return CONTROL_CHARACTERS().test(name) ? JSON.stringify(name) : name;
 }

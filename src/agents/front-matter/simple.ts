@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { Field, Fields } from './fields.ts';
+import { lazy } from '../../base/lazy.ts';
 
 /** `key: value`. */
 const ENTRY = /^([A-Za-z][\w-]*): +(\S.*)$/;
@@ -11,7 +12,8 @@ const ITEM = /^( *)- +(\S.*)$/;
 /** Beyond ASCII, without controls and what YAML takes for a line end or a byte order mark. */
 const FURTHER = String.raw`\u00A1-\u2027\u202A-\uD7FF\uE000-\uFEFE\uFF00-\uFFFD\u{10000}-\u{10FFFF}`;
 /** A value without quotes begins with a letter or a digit. */
-const PLAIN = new RegExp(`^[\\p{L}0-9][ -~${FURTHER}]*$`, 'u');
+const PLAIN_ASCII = /^[A-Za-z0-9][ -~]*$/;
+const PLAIN = lazy(() => new RegExp(`^[\\p{L}0-9][ -~${FURTHER}]*$`, 'u'));
 /** `"…"` with the escapes that people and generators write. */
 const DOUBLE_QUOTED = new RegExp(`^"(?:[ !#-[\\]-~${FURTHER}]|\\\\["\\\\nt])*"$`, 'u');
 /** `'…'`, in which a quote is written twice. */
@@ -155,7 +157,8 @@ function isKnown(value: JsonValue | undefined): value is JsonValue {
 }
 
 function plainValue(text: string): JsonValue | undefined {
-  if (!PLAIN.test(text) || NOT_PLAIN.test(text)) return undefined;
+  const isPlain = PLAIN_ASCII.test(text) || PLAIN().test(text);
+  if (!isPlain || NOT_PLAIN.test(text)) return undefined;
   if (CONSTANT_LIKE.test(text)) return CONSTANT.get(text);
   if (INTEGER.test(text)) return Number(text);
   // Octal, hexadecimal, fractions, exponents: the library knows them all.

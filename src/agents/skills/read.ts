@@ -18,6 +18,7 @@ import {
 } from './fields.ts';
 import { holdsCommands } from './commands.ts';
 import { readToolList } from './tool-list.ts';
+import { lazy } from '../../base/lazy.ts';
 
 /** A `SKILL.md` as it was read, known to be text. */
 export interface SkillFile {
@@ -56,15 +57,15 @@ const FOR_PEOPLE = ['license', 'compatibility', 'metadata', 'version', 'author',
 const INACTIVE = ['hooks', 'paths', 'shell', 'background'];
 
 /** What would end a line of a list, steer what shows it, or mean more in a rule about the skill. */
-const UNSAFE_NAME = /[\p{C}\p{Zl}\p{Zp}*()\\]/u;
+const UNSAFE_NAME = lazy(() => /[\p{C}\p{Zl}\p{Zp}*()\\]/u);
 
 /** Reads a file as one skill, named by its folder. Never throws for what the file holds. */
 export async function readSkill(file: SkillFile): Promise<ReadSkill> {
   const { path, plugin, text } = file;
   const folder = basename(dirname(path));
   const name = plugin === undefined ? folder : `${plugin}:${folder}`;
-  if (UNSAFE_NAME.test(name)) {
-    const message = `The name of its ${UNSAFE_NAME.test(folder) ? 'folder' : 'plugin'} holds unprintable characters, brackets, \`*\` or \`\\\`. Rename it.`;
+  if (UNSAFE_NAME().test(name)) {
+    const message = `The name of its ${UNSAFE_NAME().test(folder) ? 'folder' : 'plugin'} holds unprintable characters, brackets, \`*\` or \`\\\`. Rename it.`;
     return failed(path, 'invalid-name', message);
   }
   const front = await parseFrontMatter(text, { fieldTest: () => knownFieldTest() });

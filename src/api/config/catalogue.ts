@@ -4,6 +4,7 @@ import type { ModelOverride } from '../../model/overrides.ts';
 import { oneLine, quoted } from './quote.ts';
 import type { ConfigProblem, ValueSource } from './source.ts';
 import type { TomlFile } from './toml-file.ts';
+import { lazy } from '../../base/lazy.ts';
 
 /** `[models.catalogue."PROVIDER/MODEL"]` of a file: what the user knows better than the catalogue. */
 export interface CatalogueConfig extends ModelOverride {
@@ -31,7 +32,7 @@ const PRICE_KEYS: ReadonlyMap<string, NumberKey> = new Map<string, NumberKey>([
   ['price_cache_write', { ...price, field: 'cacheWrite' }],
 ]);
 
-const MODEL_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\/[^\s\p{Cc}][^\p{Cc}]{0,255}$/u;
+const MODEL_NAME = lazy(() => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\/[^\s\p{Cc}][^\p{Cc}]{0,255}$/u);
 
 export interface CatalogueReading {
   readonly models: ReadonlyMap<string, CatalogueConfig>;
@@ -50,7 +51,7 @@ export function readCatalogue(value: unknown, file: TomlFile): CatalogueReading 
   for (const [name, table] of Object.entries(value)) {
     const at = [...path, name];
     const where = file.where(at);
-    if (!MODEL_NAME.test(name)) problems.push({ where, message: wrongName(name) });
+    if (!MODEL_NAME().test(name)) problems.push({ where, message: wrongName(name) });
     else if (!isTable(table)) {
       problems.push({ where, message: `write it as a table: [${catalogueKey(name)}]` });
     } else {

@@ -11,6 +11,7 @@ import { byteLength } from '../../base/text.ts';
 import { AnswerTooLarge, type AnswerCaps } from './answer-caps.ts';
 import { finishedPart, type CallBlock, type TextBlock } from './answer-parts.ts';
 import { BrokenOff, MalformedAnswer } from './failure.ts';
+import { lazy } from '../../base/lazy.ts';
 
 type Finished = Extract<ModelPart, { type: 'finished' }>;
 
@@ -28,7 +29,12 @@ type Taken =
 const BLOCK_BYTES = 64;
 
 /** What a server may call itself: its name stands in every log, table and result. */
-const MODEL_ID = /^[^\s\p{C}][^\p{C}]{0,255}$/u;
+const MODEL_ID_ASCII = /^[!-~][ -~]{0,255}$/;
+const MODEL_ID = lazy(() => /^[^\s\p{C}][^\p{C}]{0,255}$/u);
+
+function isModelId(text: string): boolean {
+  return MODEL_ID_ASCII.test(text) || MODEL_ID().test(text);
+}
 
 export const BROKE_OFF = 'the answer broke off before its end';
 const NOTHING: Taken = { type: 'nothing' };
@@ -82,7 +88,7 @@ export class Answer {
       case 'tool-call':
         return this.endCall(part);
       case 'response-metadata':
-        if (part.modelId !== undefined && MODEL_ID.test(part.modelId)) this.servedBy = part.modelId;
+        if (part.modelId !== undefined && isModelId(part.modelId)) this.servedBy = part.modelId;
         return PING;
       case 'finish':
         return this.finish(part.finishReason, part.usage);

@@ -5,6 +5,7 @@ import { withoutControls } from './clean-text.ts';
 import type { Field } from '../../front-matter/fields.ts';
 import { withLineFeeds } from '../../front-matter/split.ts';
 import type { FieldReader } from './field-reader.ts';
+import { lazy } from '../../../base/lazy.ts';
 
 /** Characters of a name; a longer one is cut. */
 const MAX_NAME = 200;
@@ -41,12 +42,15 @@ export function takeFirst(reader: FieldReader, names: readonly string[]): Field 
 }
 
 /** Something that is seen: no blank, and nothing that only joins, turns or hides other characters. */
-const VISIBLE = /[^\p{Z}\p{C}\p{M}\p{DI}\u2800]/u;
+const VISIBLE_ASCII = /[!-~]/;
+const VISIBLE = lazy(() => /[^\p{Z}\p{C}\p{M}\p{DI}\u2800]/u);
 
 /** A name on one line; undefined where nobody could see it. */
 export function nameText(value: JsonValue | undefined): string | undefined {
   const name = text(value)?.replaceAll(/\s+/g, ' ');
-  return name !== undefined && VISIBLE.test(name) ? truncate(name, MAX_NAME) : undefined;
+  if (name === undefined) return undefined;
+  const isVisible = VISIBLE_ASCII.test(name) || VISIBLE().test(name);
+  return isVisible ? truncate(name, MAX_NAME) : undefined;
 }
 
 /** The declared name, or the one that the file's place gives. */
