@@ -1,7 +1,7 @@
 import { unreachable } from '../../src/base/errors.ts';
 import { median } from './statistics.ts';
 
-export type Unit = 'ms' | 'MB' | 'KB' | 'bytes' | '%';
+export type Unit = 'ms' | 'MB' | 'KB' | 'bytes' | 'cents' | '%';
 
 /** What the product may cost at most; `goal`: what it is to come to in the end. */
 export type Bound =

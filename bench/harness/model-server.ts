@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
 import { spawnFakeModel, type FakeModelProcess } from '../../src/testing/fake-model-process.ts';
 import type { Rule } from '../../src/testing/rules.ts';
+import type { ScriptFile } from '../../src/testing/script-file.ts';
 import type { RequestOutcome, WireProtocol } from '../../src/testing/wire-request.ts';
 import type { Place } from './place.ts';
 import type { FinishedProgram } from './program.ts';
@@ -31,13 +32,14 @@ let servers = 0;
 export async function startModelServer(
   place: Place,
   script: readonly Rule[],
+  options: Pick<ScriptFile, 'promptCache'> = {},
 ): Promise<ModelServer> {
   servers += 1;
   const paths = {
     script: place.path(`script-${servers}.json`),
     log: place.path(`requests-${servers}.jsonl`),
   };
-  writeFileSync(paths.script, JSON.stringify({ script }));
+  writeFileSync(paths.script, JSON.stringify({ script, ...options }));
   const server = await spawnFakeModel(paths);
   return {
     ...server,

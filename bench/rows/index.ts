@@ -1,5 +1,6 @@
 import type { Row } from '../harness/row.ts';
 import { agents } from './agents.ts';
+import { cache } from './cache.ts';
 import { decision } from './decision.ts';
 import { delegation } from './delegation.ts';
 import { eventLog } from './event-log.ts';
@@ -7,6 +8,7 @@ import { fanOut } from './fan-out.ts';
 import { limits } from './limits.ts';
 import { listing } from './listing.ts';
 import { liveness } from './liveness.ts';
+import { mainContext } from './main-context.ts';
 import { memory } from './memory.ts';
 import { prefix } from './prefix.ts';
 import { requestSize } from './request-size.ts';
@@ -23,6 +25,8 @@ export const ROWS: readonly Row[] = [
   thousand,
   requestSize,
   prefix,
+  cache,
+  mainContext,
   eventLog,
   limits,
   listing,

@@ -41,6 +41,7 @@ export function engineSettings(config: Config, maxTurns: number | null): EngineS
     retries: provider.retries,
     silentRetries: liveness.silentRetries,
     noProgressCalls: liveness.noProgressCalls,
+    cacheHoldMs: provider.cacheHoldMs,
     caps: {
       resultBytes: output.toolResultBytes,
       readBytes: output.readBytes,

@@ -44,6 +44,8 @@ export interface EngineSettings {
   readonly silentRetries: number;
   /** Calls that repeat each other before a task is ended. */
   readonly noProgressCalls: number;
+  /** How long siblings wait for the first of them to write the prompt cache; 0: never. */
+  readonly cacheHoldMs: number;
   readonly caps: ToolCaps;
   /** Names of further environment variables that commands see. */
   readonly commandVariables: readonly string[];

@@ -6,10 +6,12 @@ import { prepareClaimCheck } from './claims/task-claims.ts';
 import type { EngineDeps } from './deps.ts';
 import { leftWhileHeld } from './fallback.ts';
 import { limitMessage } from './limits.ts';
+import { leadSiblings } from './lead-siblings.ts';
 import { digestsOfAdded } from './request-parts.ts';
 import type { Spending } from './spending.ts';
 import { Streamed } from './streamed.ts';
 import type { TaskRun } from './task-run.ts';
+import type { LeadingRequest } from './warm-prefixes.ts';
 
 /**
  * Sends the request once, and reads what comes to its end. Never rejects. While a rate limit holds it
@@ -19,8 +21,26 @@ import type { TaskRun } from './task-run.ts';
 export async function oneAnswer(
   deps: EngineDeps,
   run: TaskRun,
-  { turn, request }: BegunTurn,
+  begun: BegunTurn,
   spending: Spending,
+): Promise<Answer> {
+  const lead = await leadSiblings(deps, run, begun.request);
+  try {
+    return await askOnce(deps, run, { ...begun, spending, lead });
+  } finally {
+    lead?.over();
+  }
+}
+
+interface Asking extends BegunTurn {
+  readonly spending: Spending;
+  readonly lead: LeadingRequest | null;
+}
+
+async function askOnce(
+  deps: EngineDeps,
+  run: TaskRun,
+  { turn, request, spending, lead }: Asking,
 ): Promise<Answer> {
   const task = run.spec.id;
   const streamed = new Streamed();
@@ -47,6 +67,7 @@ export async function oneAnswer(
         break;
       }
       case 'accepted':
+        lead?.accepted();
         run.journal.record({
           type: 'turn.accepted',
           turn,

@@ -9,6 +9,7 @@ import type { LimitHit } from '../protocol/stint.ts';
 import { Slots } from './slots.ts';
 import { Standstill } from './standstill.ts';
 import { StartGate } from './start-gate.ts';
+import { WarmPrefixes } from './warm-prefixes.ts';
 
 export interface TreeParts extends Pick<EngineDeps, 'clock' | 'deadlines' | 'availableMemory'> {
   readonly settings: EngineSettings;
@@ -29,6 +30,7 @@ export class Tree {
   readonly id: string;
   readonly slots: Slots;
   readonly startGate: StartGate;
+  readonly warmPrefixes: WarmPrefixes;
   readonly commands: CommandLanes;
   readonly budget: Budget;
   /** Milliseconds; null: no limit. */
@@ -66,6 +68,7 @@ export class Tree {
       availableMemory,
       atWork: () => slots.taken,
     });
+    this.warmPrefixes = new WarmPrefixes({ clock, deadlines, holdMs: settings.cacheHoldMs });
     this.maxTasks = settings.maxTasks;
     this.commands = new CommandLanes(settings.maxProcesses);
     this.wallMs = settings.treeWallMs;

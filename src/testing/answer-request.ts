@@ -23,9 +23,11 @@ export async function answerRequest(
 ): Promise<void> {
   const codec = CODECS[request.protocol];
   try {
+    // As it arrives: what is written until it is answered comes too late for it.
+    const lookup = cache === null ? uncached(request) : lookUp(request, cache);
     const answer = await Promise.race([handler(request), exchange.ended]);
     if (answer === undefined) return;
-    const prepare = () => prepared(request, { answer, cache });
+    const prepare = () => prepared(request, { answer, lookup });
     await respond({ exchange, codec, request, answer, prepare });
   } catch (thrown) {
     // A mistake of the script: 400, which no client tries again, so that a test fails at once.
@@ -40,9 +42,8 @@ export async function answerRequest(
 
 function prepared(
   request: RecordedRequest,
-  { answer, cache }: { readonly answer: Answer; readonly cache: PromptCache | null },
+  { answer, lookup }: { readonly answer: Answer; readonly lookup: CacheLookup },
 ): PreparedAnswer {
-  const lookup = cache === null ? uncached(request) : lookUp(request, cache);
   lookup.commit();
   return prepareAnswer(answer, context(request, lookup));
 }

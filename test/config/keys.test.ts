@@ -106,6 +106,7 @@ const ROWS: Readonly<Record<ConfigKey, Row>> = {
   'models.fallback_powerful': models,
   'provider.retries': whole(6),
   'provider.max_concurrent': whole(64),
+  'provider.cache_hold_ms': whole(2_000),
   'provider.requests_per_minute': whole(0),
   'permissions.mode': word('default', 'plan'),
   'permissions.allow': list,

@@ -52,6 +52,7 @@ export const SETTINGS: EngineSettings = {
   retries: 2,
   silentRetries: 2,
   noProgressCalls: 8,
+  cacheHoldMs: 0,
   caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 1_000_000, toolMs: 600_000 },
   commandVariables: [],
 };

@@ -198,6 +198,11 @@ export const SECTIONS = {
       max: 10_000,
       meaning: 'requests in flight per provider and key',
     }),
+    cache_hold_ms: wholeKey(2_000, {
+      min: 0,
+      max: 60_000,
+      meaning: 'how long siblings wait for the first of them to write the prompt cache; 0: never',
+    }),
     requests_per_minute: wholeKey(0, {
       min: 0,
       max: 1_000_000,

@@ -1,0 +1,139 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Usage } from '../../src/protocol/model.ts';
+import { PromptCache } from '../../src/testing/prompt-cache.ts';
+import type { Rule } from '../../src/testing/rules.ts';
+import { CODECS } from '../../src/testing/wire/codecs.ts';
+import type { Figure } from '../harness/figure.ts';
+import { byTask, exchangesOf, startModelServer, type Exchange } from '../harness/model-server.ts';
+import { Place } from '../harness/place.ts';
+import { runProgram } from '../harness/program.ts';
+import type { Row } from '../harness/row.ts';
+
+const PROMPT = 'Have all modules looked at.';
+const CHILD_PROMPT = 'Look at one module';
+const CHILDREN = 8;
+const TURNS = 10;
+/** Long enough that without a hold all siblings ask before the first of them is answered. */
+const ANSWER_MS = 50;
+const FILE_LINE = 'export const limit = 16; // how many at once\n';
+
+/** Dollars per million: Claude Sonnet, as its vendor lists it. */
+const RATES = { input: 3, cacheRead: 0.3, cacheWrite: 3.75 };
+
+/** What eight children of ten turns pay for input, against the same requests with less of a cache. */
+export const cache: Row = {
+  name: 'cache',
+  async measure({ bin }): Promise<readonly Figure[]> {
+    const children = await childrenOf(bin);
+    const sent = cost(children.flat().map(({ outcome }) => usageOf(outcome.usage)));
+    const bare = cost(children.flat().map(uncached));
+    const alone = cost(children.flatMap(withoutSiblings));
+    const what = `input of ${CHILDREN} Explore siblings, ${TURNS} turns each`;
+    const notes = [
+      `at ${Object.values(RATES).join(', ')} USD per million for input, read, written`,
+    ];
+    return [
+      {
+        what,
+        unit: 'cents',
+        samples: [sent],
+        floor: { what: 'the same requests without markers', samples: [bare] },
+        bound: { kind: 'ratio', most: 0.4, goal: 0.25 },
+        notes,
+      },
+      {
+        what: `${what}, beside no sharing`,
+        unit: 'cents',
+        samples: [sent],
+        floor: { what: 'with markers, each for itself', samples: [alone] },
+        bound: { kind: 'ratio', most: 1, goal: 0.95 },
+      },
+    ];
+  },
+};
+
+async function childrenOf(bin: string): Promise<readonly (readonly Exchange[])[]> {
+  using place = new Place();
+  mkdirSync(join(place.workspace, 'src'));
+  for (const turn of turns())
+    writeFileSync(join(place.workspace, fileOf(turn)), FILE_LINE.repeat(40));
+  await using server = await startModelServer(place, SCRIPT, { promptCache: {} });
+  const run = await runProgram([bin, '-p', PROMPT], {
+    cwd: place.workspace,
+    env: place.environment(place.newHome(), server.env('anthropic')),
+  });
+  const [, ...children] = byTask(exchangesOf(run, await server.finish()));
+  if (children.length === CHILDREN && children.every(({ length }) => length === TURNS))
+    return children;
+  throw new Error(
+    `${children.length} children came, with ${children.map(({ length }) => length).join()} turns`,
+  );
+}
+
+const SCRIPT: readonly Rule[] = [
+  {
+    when: { promptIncludes: PROMPT, toolResults: 0 },
+    answer: {
+      toolCalls: Array.from({ length: CHILDREN }, (_, child) => ({
+        name: 'Task',
+        input: {
+          description: `module ${child}`,
+          prompt: `${CHILD_PROMPT}: ${child}.`,
+          subagent_type: 'Explore',
+        },
+      })),
+    },
+  },
+  { when: { promptIncludes: PROMPT }, answer: { text: 'All is done.' } },
+  ...turns().map((turn): Rule => ({
+    when: { promptIncludes: CHILD_PROMPT, toolResults: turn },
+    answer: {
+      text: 'Now the next file, which may well say it.',
+      toolCalls: [{ name: 'Read', input: { file_path: fileOf(turn) } }],
+      delayMs: ANSWER_MS,
+    },
+  })),
+  { when: { promptIncludes: CHILD_PROMPT }, answer: { text: 'It stands in src/0.ts:1.' } },
+];
+
+/** Those in which a file is read. */
+function turns(): readonly number[] {
+  return Array.from({ length: TURNS - 1 }, (_, turn) => turn);
+}
+
+function fileOf(turn: number): string {
+  return `src/${turn}.ts`;
+}
+
+type Input = Pick<Usage, 'input' | 'cacheRead' | 'cacheWrite'>;
+
+function usageOf(usage: Usage | null): Usage {
+  if (usage === null) throw new Error('a request was answered without usage');
+  return usage;
+}
+
+function uncached({ outcome }: Exchange): Input {
+  const { input, cacheRead, cacheWrite } = usageOf(outcome.usage);
+  return { input: input + cacheRead + cacheWrite, cacheRead: 0, cacheWrite: 0 };
+}
+
+/** What the server's cache would serve a task that it knows nothing else of. */
+function withoutSiblings(task: readonly Exchange[]): readonly Input[] {
+  const own = new PromptCache();
+  const { blocks, cache: kind } = CODECS.anthropic;
+  return task.map(({ body }) => {
+    const { usage, commit } = own.lookup('', blocks(body), kind);
+    commit();
+    return usage;
+  });
+}
+
+function cost(inputs: readonly Input[]): number {
+  const perMillion = inputs.reduce(
+    (sum, { input, cacheRead, cacheWrite }) =>
+      sum + input * RATES.input + cacheRead * RATES.cacheRead + cacheWrite * RATES.cacheWrite,
+    0,
+  );
+  return perMillion / 10_000;
+}

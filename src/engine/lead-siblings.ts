@@ -1,0 +1,27 @@
+import { modelName, type ModelFacts, type ModelRequest } from '../protocol/model.ts';
+import type { EngineDeps } from './deps.ts';
+import { estimatePrompt } from './estimate.ts';
+import type { TaskRun } from './task-run.ts';
+import type { LeadingRequest } from './warm-prefixes.ts';
+
+/** Tokens: no provider caches a shorter prefix. */
+const SHORTEST_CACHED = 1_024;
+
+/**
+ * Holds a child's request while the first one with its prefix is on its way, where reading the cache is
+ * known to cost less than sending the prefix again. The request leads where one is returned.
+ */
+export async function leadSiblings(
+  { models, settings }: Pick<EngineDeps, 'models' | 'settings'>,
+  run: TaskRun,
+  { model, prefix }: ModelRequest,
+): Promise<LeadingRequest | null> {
+  if (run.parent === null || settings.cacheHoldMs === 0) return null;
+  if (!isCheaperCached(await models.facts(model))) return null;
+  if (estimatePrompt(prefix, []) < SHORTEST_CACHED) return null;
+  return run.tree.warmPrefixes.enter(`${modelName(model)} ${run.spec.prefix}`, run.signal);
+}
+
+function isCheaperCached({ price }: ModelFacts): boolean {
+  return price !== null && price.cacheRead < price.input;
+}
