@@ -68,6 +68,10 @@ export function errorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
+export function isCancelled(thrown: unknown): boolean {
+  return thrown instanceof MusterError && thrown.code === 'CANCELLED';
+}
+
 /** The `code` of a Node system error (`ENOENT`, `EACCES`, …), if the value is one. */
 export function systemErrorCode(thrown: unknown): string | undefined {
   if (thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string') {

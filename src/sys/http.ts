@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { errorMessage, UsageError } from '../base/errors.ts';
 import type { Environment } from './env.ts';
 import { DirectClient } from './http-direct.ts';
@@ -61,12 +60,18 @@ function isLoopback({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }
 
+const MOST_CERTIFICATE_BYTES = 16 * 1024 * 1024;
+
 /** Adds the certificates of a PEM file to those that this process trusts. */
 async function trustCertificates(file: string): Promise<void> {
-  const tls = await import('node:tls');
+  const [tls, { readNamedFile }] = await Promise.all([
+    import('node:tls'),
+    import('./named-file.ts'),
+  ]);
   let pem: string;
   try {
-    pem = await readFile(file, 'utf8');
+    const bytes = await readNamedFile(file, { maxBytes: MOST_CERTIFICATE_BYTES });
+    pem = bytes.toString('latin1');
   } catch (thrown) {
     throw new UsageError(`SSL_CERT_FILE cannot be read: ${errorMessage(thrown)}`, {
       cause: thrown,

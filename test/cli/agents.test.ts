@@ -433,11 +433,15 @@ describe('agents new', () => {
       ['new', 'a', '--description', 'Rust', '--prompt', 'x'],
       /^The description is too vague to choose by: it is very short/,
     ],
-    ['with a file that is not there', ['new', 'a', '--prompt-file', 'no'], /^--prompt-file .*no: /],
     [
-      'with a file that never ends',
+      'with a file that is not there',
+      ['new', 'a', '--prompt-file', 'no'],
+      /^--prompt-file .*no does not exist$/,
+    ],
+    [
+      'with a device',
       ['new', 'a', '--prompt-file', '/dev/zero'],
-      /larger than 4 MB$/,
+      /\/dev\/zero is a device, and not a file$/,
     ],
     ['in a place that takes none', [...COPY, '--to', '/proc/agents'], /^--to .*: can't be made /],
     ['in a file', [...COPY, '--to', '/dev/null/a'], /^--to .*: can't be made /],

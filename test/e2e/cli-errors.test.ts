@@ -91,7 +91,7 @@ describe.concurrent('a command line that is wrong', () => {
     [
       'an agents file that is not there',
       ['-p', 'x', '--agents', '@no.json'],
-      /^--agents @no\.json: /,
+      '--agents @no.json does not exist',
     ],
   ])('%s', async (_, args, message) => {
     using sandbox = new Sandbox();

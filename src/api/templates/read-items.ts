@@ -1,7 +1,6 @@
-import { closeSync, openSync, statSync } from 'node:fs';
-import { errorMessage, systemErrorCode, UsageError } from '../../base/errors.ts';
+import { MusterError, UsageError } from '../../base/errors.ts';
 import type { ItemSource, TemplateItem } from '../../protocol/template.ts';
-import { readAtMost } from '../../sys/read-at-most.ts';
+import { isNamedFile, readNamedFile, type NamedFileOptions } from '../../sys/named-file.ts';
 import { confirmPaths } from '../../tools/search/confirm.ts';
 import { globFilter } from '../../tools/search/globs.ts';
 import { withSearchEngine } from '../../tools/search/search-engine.ts';
@@ -10,57 +9,65 @@ import { MAX_ITEM_BYTES, MAX_ITEMS, parseItems } from './parse-items.ts';
 
 const SEARCH_MS = 30_000;
 const GLOB = /[*?[\]{}]/;
+const SOURCES = 'Items come from a file, a pipe, a pattern as in "src/**/*.ts", or (-) stdin';
 
-/** What `--items` names: `-` is stdin, what is there as a file is that, and a pattern is a glob. */
+/** What `--items` names: `-` is stdin, what is there as a file or a pipe is that, and a pattern is a glob. */
 export function itemSource(argument: string, path: string): ItemSource {
   if (argument === '-') return { kind: 'stdin' };
-  if (isFile(path)) return { kind: 'file', path };
+  try {
+    // A pipe is a file, too: `<(git diff --name-only)` of a shell.
+    if (isNamedFile(path)) return { kind: 'file', path };
+  } catch (thrown) {
+    throw itemsError(thrown, `. ${SOURCES}`);
+  }
   if (GLOB.test(argument)) return { kind: 'glob', pattern: argument };
-  throw new UsageError(
-    `--items ${argument}: there is no such file. A pattern has *, ? or […] in it; - is stdin`,
-  );
+  throw new UsageError(`--items ${argument}: there is no such file. ${SOURCES}`);
 }
 
 /**
  * The items of a file, or the paths that a glob matches in `cwd` (absolute and real), ignored files left out, in
- * path order. Throws UsageError.
+ * path order. Throws UsageError; MusterError `CANCELLED` at the signal.
  */
 export async function readItems(
   source: Exclude<ItemSource, { kind: 'stdin' }>,
   cwd: string,
+  options: NamedFileOptions = {},
 ): Promise<readonly TemplateItem[]> {
-  return source.kind === 'file' ? readFileItems(source.path) : matchedFiles(source.pattern, cwd);
+  return source.kind === 'file'
+    ? readFileItems(source.path, options)
+    : matchedFiles(source.pattern, cwd, options);
 }
 
-function readFileItems(path: string): readonly TemplateItem[] {
-  const bytes = contentOf(path);
-  if (bytes === undefined) {
-    throw new UsageError(`--items ${path}: larger than the limit of ${MAX_ITEM_BYTES} bytes`);
-  }
+async function readFileItems(
+  path: string,
+  options: NamedFileOptions,
+): Promise<readonly TemplateItem[]> {
+  const bytes = await readNamedFile(path, { ...options, maxBytes: MAX_ITEM_BYTES }).catch(
+    (thrown: unknown) => {
+      throw itemsError(thrown);
+    },
+  );
   return parseItems(bytes.toString('utf8'), path);
 }
 
-function contentOf(path: string): Buffer | undefined {
-  try {
-    const descriptor = openSync(path, 'r');
-    try {
-      return readAtMost(descriptor, MAX_ITEM_BYTES);
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch (thrown) {
-    throw new UsageError(`--items ${path}: can't be read (${errorMessage(thrown)})`);
-  }
+/** Only what was named wrongly is wrong with the command line. */
+function itemsError(thrown: unknown, advice = ''): unknown {
+  if (!(thrown instanceof MusterError) || thrown.code === 'CANCELLED') return thrown;
+  return new UsageError(`--items ${thrown.message}${advice}`, { cause: thrown });
 }
 
-async function matchedFiles(pattern: string, cwd: string): Promise<readonly string[]> {
+async function matchedFiles(
+  pattern: string,
+  cwd: string,
+  { signal = new AbortController().signal }: NamedFileOptions,
+): Promise<readonly string[]> {
   const scope = { directory: cwd, roots: [cwd], accepts: globFilter(pattern), nameGlobs: [] };
   const limits = {
     maxFiles: MAX_ITEMS + 1,
     maxMatches: MAX_ITEMS + 1,
     maxMatchesPerFile: 1,
     timeMs: SEARCH_MS,
-    signal: new AbortController().signal,
+    signal,
   };
   const found = await withSearchEngine((engine) => engine.list(scope, limits));
   if (found.stopped === 'time') {
@@ -74,16 +81,4 @@ async function matchedFiles(pattern: string, cwd: string): Promise<readonly stri
     throw new UsageError(`--items ${pattern}: more than ${MAX_ITEMS} files, the limit of one run`);
   }
   return paths;
-}
-
-function isFile(path: string): boolean {
-  try {
-    // A pipe is one too: `<(git diff --name-only)` of a shell.
-    const stats = statSync(path, { throwIfNoEntry: false });
-    return stats?.isFile() === true || stats?.isFIFO() === true;
-  } catch (thrown) {
-    // A name that is no path may still be a pattern.
-    if (systemErrorCode(thrown) === undefined) throw thrown;
-    return false;
-  }
 }

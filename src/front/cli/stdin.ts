@@ -1,5 +1,5 @@
 import { fstatSync } from 'node:fs';
-import { UsageError } from '../../base/errors.ts';
+import { MusterError, UsageError } from '../../base/errors.ts';
 import { printError } from '../../sys/print.ts';
 import { drawNonce, markOutside } from '../../protocol/outside-text.ts';
 
@@ -11,37 +11,43 @@ const FIRST_BYTE_MS = 3_000;
 const MOST_BYTES = 10_000_000;
 
 /** The next message of a conversation that goes on: as `readPrompt`, but there need be none. */
-export async function readMessage(typed: string | null): Promise<string | null> {
-  if (typed !== null) return readPrompt(typed);
+export async function readMessage(
+  typed: string | null,
+  signal?: AbortSignal,
+): Promise<string | null> {
+  if (typed !== null) return readPrompt(typed, signal);
   if (!mayHoldContext()) return null;
-  const message = await readStdin({ firstByteMs: FIRST_BYTE_MS });
+  const message = await readStdin({ firstByteMs: FIRST_BYTE_MS, signal });
   return message.trim() === '' ? null : message;
 }
 
-/** The prompt of a run: what was typed, what comes from stdin, or both. */
-export async function readPrompt(typed: string | null): Promise<string> {
-  if (typed === null) return await requiredPrompt();
-  const context = mayHoldContext() ? await readStdin({ firstByteMs: FIRST_BYTE_MS }) : '';
+/**
+ * The prompt of a run: what was typed, what comes from stdin, or both. The signal ends the waiting at once,
+ * and is thrown as `CANCELLED`.
+ */
+export async function readPrompt(typed: string | null, signal?: AbortSignal): Promise<string> {
+  if (typed === null) return await requiredPrompt(signal);
+  const context = mayHoldContext() ? await readStdin({ firstByteMs: FIRST_BYTE_MS, signal }) : '';
   if (context.trim() === '') return typed;
   // It may be anybody's words: a diff, a log.
   return `${typed}\n\n<stdin>\n${markOutside(context, drawNonce(context))}\n</stdin>`;
 }
 
-async function requiredPrompt(): Promise<string> {
+async function requiredPrompt(signal: AbortSignal | undefined): Promise<string> {
   if (process.stdin.isTTY === true) {
     throw new UsageError('no prompt: give one after -p, or pipe one in');
   }
-  const prompt = await readStdin({ firstByteMs: null });
+  const prompt = await readStdin({ firstByteMs: null, signal });
   if (prompt.trim() === '') throw new UsageError('no prompt: stdin is empty');
   return prompt;
 }
 
-/** All of it, as the items of a run. */
-export async function readAll(): Promise<string> {
+/** All of it, as the items of a run. The signal as for a prompt. */
+export async function readAll(signal: AbortSignal): Promise<string> {
   if (process.stdin.isTTY === true) {
     throw new UsageError('--items - reads stdin, and nothing is piped in');
   }
-  return readStdin({ firstByteMs: null });
+  return readStdin({ firstByteMs: null, signal });
 }
 
 /** Terminals and /dev/null hold none; files, pipes and sockets may. */
@@ -56,8 +62,10 @@ function mayHoldContext(): boolean {
 
 async function readStdin({
   firstByteMs,
+  signal,
 }: {
   readonly firstByteMs: number | null;
+  readonly signal: AbortSignal | undefined;
 }): Promise<string> {
   const { stdin } = process;
   const chunks: Buffer[] = [];
@@ -66,6 +74,8 @@ async function readStdin({
   // late its timers are.
   const giveUp = () => setImmediate(() => bytes === 0 && stdin.destroy());
   const waiting = firstByteMs === null ? null : setTimeout(giveUp, firstByteMs);
+  const stop = () => stdin.destroy();
+  signal?.addEventListener('abort', stop, { once: true });
   try {
     for await (const chunk of stdin) {
       clearTimeout(waiting ?? undefined);
@@ -77,10 +87,14 @@ async function readStdin({
     }
   } catch (thrown) {
     if (thrown instanceof UsageError) throw thrown;
+    if (signal?.aborted === true) {
+      throw new MusterError('CANCELLED', 'stdin was not read to its end', { cause: thrown });
+    }
     // Destroyed while it waited: nobody writes to it.
     printError(`muster: nothing came from stdin in ${firstByteMs} ms; going on without it\n`);
   } finally {
     clearTimeout(waiting ?? undefined);
+    signal?.removeEventListener('abort', stop);
   }
   return Buffer.concat(chunks).toString('utf8');
 }

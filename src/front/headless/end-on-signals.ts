@@ -8,13 +8,24 @@ import { SIGNAL_EXIT_CODES, type EndingSignal } from './exit-code.ts';
  */
 const STOP_MS = 2_700;
 
+export interface SignalWatch {
+  /** Aborted by the first of them. */
+  readonly signal: AbortSignal;
+  /** The exit code that the first of them asks for; null: none has come. */
+  code(): number | null;
+  /** Ends the watching. */
+  forget(): void;
+}
+
 /** The first signal stops everything in order, the second at once. */
-export function endOnSignals(muster: Muster) {
+export function endOnSignals(muster: Muster): SignalWatch {
   let received: EndingSignal | null = null;
+  const ending = new AbortController();
   const handlers = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => {
     const handler = () => {
       if (received !== null) endNow(SIGNAL_EXIT_CODES[signal]);
       received = signal;
+      ending.abort();
       void muster.stop({ by: 'signal', because: `${signal} ended it` });
       setTimeout(() => endNow(SIGNAL_EXIT_CODES[signal]), STOP_MS).unref();
     };
@@ -24,6 +35,7 @@ export function endOnSignals(muster: Muster) {
   // The program tells what went wrong with its output; here the work for nobody is stopped.
   const onOutputLost = (error: NodeJS.ErrnoException) => {
     received ??= 'SIGHUP';
+    ending.abort();
     const because =
       error.code === 'EPIPE' ? 'nobody reads its output any more' : "its output can't be written";
     void muster.stop({ by: 'signal', because });
@@ -31,6 +43,7 @@ export function endOnSignals(muster: Muster) {
   };
   process.stdout.once('error', onOutputLost);
   return {
+    signal: ending.signal,
     code: () => (received === null ? null : SIGNAL_EXIT_CODES[received]),
     forget: () => {
       for (const { signal, handler } of handlers) process.off(signal, handler);

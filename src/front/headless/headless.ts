@@ -1,4 +1,5 @@
 import type { EventListener, Muster, ResultEnvelope, Run } from '../../api/index.ts';
+import { isCancelled } from '../../base/errors.ts';
 import { formatDuration } from '../../base/text.ts';
 import { printError } from '../../sys/print.ts';
 import { endOnSignals } from './end-on-signals.ts';
@@ -21,11 +22,11 @@ export interface HeadlessOptions {
 
 /**
  * Runs what `begin` begins to its end without a person: the answer on stdout, who works on what on stderr.
- * Resolves to the exit code.
+ * The signal is that of the process to end. Resolves to the exit code.
  */
 export async function runHeadless(
   muster: Muster,
-  begin: (onEvent: EventListener) => Promise<Run>,
+  begin: (onEvent: EventListener, signal: AbortSignal) => Promise<Run>,
   { format, verbose, dataDir, onStarted }: HeadlessOptions,
 ): Promise<number> {
   const { stderr } = process;
@@ -43,7 +44,7 @@ export async function runHeadless(
       output.event(event);
       live.show(event, state);
       used.see(state);
-    });
+    }, signals.signal);
     onStarted?.();
     const envelope = await run.result;
     output.result(envelope);
@@ -56,6 +57,10 @@ export async function runHeadless(
     if (envelope.data.status === 'parked') tellQuestions(run, dataDir);
     if (watched && format === 'text') printError(`${lastLine(envelope, used)}\n`);
     return signals.code() ?? exitCode(envelope);
+  } catch (thrown) {
+    const code = signals.code();
+    if (code === null || !isCancelled(thrown)) throw thrown;
+    return code;
   } finally {
     signals.forget();
   }

@@ -1,4 +1,5 @@
 import type { EventListener, Muster, Run } from '../../api/index.ts';
+import { isCancelled } from '../../base/errors.ts';
 import { printError } from '../../sys/print.ts';
 import { endOnSignals } from './end-on-signals.ts';
 import { exitCode } from './exit-code.ts';
@@ -13,12 +14,15 @@ export interface RunItemsOptions {
   readonly dataDir: string | null;
 }
 
-/** Runs a template to its end without a person; how far it is goes to stderr. What came of it is in the logs. */
+/**
+ * Runs a template to its end without a person; how far it is goes to stderr. What came of it is in the logs.
+ * Null for the id: a signal ended it before it had begun.
+ */
 export async function runItems(
   muster: Muster,
-  begin: (onEvent: EventListener) => Promise<Run>,
+  begin: (onEvent: EventListener, signal: AbortSignal) => Promise<Run>,
   { verbose, dataDir }: RunItemsOptions,
-): Promise<{ readonly id: string; readonly code: number }> {
+): Promise<{ readonly id: string | null; readonly code: number }> {
   const progress = new ItemProgress(process.stderr);
   const live = new LiveLines((line) => progress.line(line), {
     detail: verbose ? 'calls' : 'waits',
@@ -29,7 +33,7 @@ export async function runItems(
     const run = await begin((event, state) => {
       live.show(event, state);
       progress.see(event, state);
-    });
+    }, signals.signal);
     const envelope = await run.result;
     progress.end();
     const { error, data } = envelope;
@@ -42,6 +46,10 @@ export async function runItems(
       printError(`muster: to do again what failed: ${goOn} --retry-failed\n`);
     }
     return { id: run.id, code: signals.code() ?? exitCode(envelope) };
+  } catch (thrown) {
+    const code = signals.code();
+    if (code === null || !isCancelled(thrown)) throw thrown;
+    return { id: null, code };
   } finally {
     progress.end();
     signals.forget();

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createMuster } from '../../../api/muster.ts';
 import type { AgentDefinition, EventListener, Muster, Run } from '../../../api/index.ts';
@@ -9,6 +8,9 @@ import { stderrNotice } from '../stderr.ts';
 
 export const OFFLINE_NOTICE =
   'no model is configured: the offline search engine answers. For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see `muster models`.';
+
+/** Of a file of agents for one run. */
+const MOST_AGENTS_BYTES = 16 * 1024 * 1024;
 
 /** `muster -p`: one prompt, run to its end. `given`: it was read already. */
 export async function runPrompt(
@@ -32,14 +34,18 @@ export async function runPrompt(
     given,
   ]);
   try {
-    return await runHeadless(muster, (onEvent) => begin(muster, command, { prompt, onEvent }), {
-      format: command.outputFormat,
-      verbose: command.verbose || muster.verbose,
-      dataDir: command.dataDir === null ? null : resolve(command.dataDir),
-      onStarted: () => {
-        if (command.resume === null && muster.offlineByDefault) stderrNotice(OFFLINE_NOTICE);
+    return await runHeadless(
+      muster,
+      (onEvent, signal) => begin(muster, command, { prompt, onEvent, signal }),
+      {
+        format: command.outputFormat,
+        verbose: command.verbose || muster.verbose,
+        dataDir: command.dataDir === null ? null : resolve(command.dataDir),
+        onStarted: () => {
+          if (command.resume === null && muster.offlineByDefault) stderrNotice(OFFLINE_NOTICE);
+        },
       },
-    });
+    );
   } finally {
     await muster.close();
   }
@@ -63,17 +69,20 @@ function mayBeginByItself({ agent, prompt, resume }: RunCommand): boolean {
 interface Beginning {
   readonly prompt: string | null;
   readonly onEvent: EventListener;
+  readonly signal: AbortSignal;
 }
 
 async function begin(
   muster: Muster,
   command: RunCommand,
-  { prompt, onEvent }: Beginning,
+  { prompt, onEvent, signal }: Beginning,
 ): Promise<Run> {
   const { resume, agent } = command;
   if (resume === null) {
     const named = agent === null ? {} : { agent };
-    const said = mayBeginByItself(command) ? await promptBeside(muster, agent ?? '') : prompt;
+    const said = mayBeginByItself(command)
+      ? await promptBeside(muster, agent ?? '', signal)
+      : prompt;
     const given = said === null ? {} : { prompt: said };
     return muster.start({ ...given, source: 'cli', ...named }, onEvent);
   }
@@ -88,13 +97,17 @@ async function begin(
 }
 
 /** For an agent that begins by itself nobody need say anything; what stdin holds goes with it. */
-async function promptBeside(muster: Muster, agent: string): Promise<string | null> {
-  return muster.beginsByItself(agent) ? readMessage(null) : readPrompt(null);
+async function promptBeside(
+  muster: Muster,
+  agent: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  return muster.beginsByItself(agent) ? readMessage(null, signal) : readPrompt(null, signal);
 }
 
 export async function sessionAgents(argument: AgentsArgument): Promise<readonly AgentDefinition[]> {
   const { parseSessionAgents } = await import('../../../api/index.ts');
-  const text = argument.kind === 'json' ? argument.text : readAgentsFile(argument.path);
+  const text = argument.kind === 'json' ? argument.text : await readAgentsFile(argument.path);
   const { items, problems } = parseSessionAgents(text);
   const broken = problems.filter(({ code }) => code !== 'unknown-field');
   if (items.length === 0 && broken.length > 0) {
@@ -107,10 +120,12 @@ export async function sessionAgents(argument: AgentsArgument): Promise<readonly 
   return items;
 }
 
-function readAgentsFile(path: string): string {
+async function readAgentsFile(path: string): Promise<string> {
+  const { readNamedFile } = await import('../../../sys/named-file.ts');
   try {
-    return readFileSync(path, 'utf8');
+    const bytes = await readNamedFile(path, { maxBytes: MOST_AGENTS_BYTES });
+    return bytes.toString('utf8');
   } catch (thrown) {
-    throw new UsageError(`--agents @${path}: ${errorMessage(thrown)}`);
+    throw new UsageError(`--agents @${errorMessage(thrown)}`);
   }
 }

@@ -42,7 +42,7 @@ export async function newAgentCommand(
 async function wishOf(command: AgentsNew, context: NewAgentContext): Promise<AgentWish> {
   const { description, tools, model, mode, from, promptFile } = command;
   const prompt =
-    promptFile === null ? command.prompt : readPromptFile(resolve(context.cwd, promptFile));
+    promptFile === null ? command.prompt : await readPromptFile(resolve(context.cwd, promptFile));
   const said = { name: command.name, description, tools, model, mode, prompt, from };
   const missing = missingFlags(said);
   if (missing.length === 0) return { ...said, name: command.name ?? '' };

@@ -1,10 +1,11 @@
-import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Tasks } from '../../../../api/index.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { plural } from '../../../../base/text.ts';
+import { fileError } from '../../../../sys/file-errors.ts';
+import { namedFileChunks } from '../../../../sys/named-file.ts';
+import { PRIVATE, writeNewFile } from '../new-file.ts';
 import { printJson, printLines, printPieces } from './print.ts';
-import { fileError, writePrivate } from './write-private.ts';
 
 interface TaskExport {
   readonly id: string;
@@ -31,7 +32,7 @@ export async function exportTask(
     return 0;
   }
   const path = resolve(file);
-  const bytes = await writePrivate(path, pieces, { force });
+  const bytes = await writeNewFile({ path, force, mode: PRIVATE }, pieces);
   if (json) printJson({ task_id: spec.id, file: path, bytes });
   else printLines(`task ${spec.id} is in ${path} (${plural(bytes, 'byte')})`);
   return 0;
@@ -52,14 +53,17 @@ export async function importTasks(
 }
 
 async function* textOf(file: string): AsyncGenerator<string, void, undefined> {
-  const path = file === '-' ? 'stdin' : resolve(file);
-  // Opened here, when it is read: an error before that would be nobody's.
-  const stream = file === '-' ? process.stdin : createReadStream(path);
+  const chunks = file === '-' ? stdinChunks() : namedFileChunks(resolve(file));
   // A character may be cut between two chunks.
-  stream.setEncoding('utf8');
+  const decoder = new TextDecoder();
+  for await (const chunk of chunks) yield decoder.decode(chunk, { stream: true });
+  yield decoder.decode();
+}
+
+async function* stdinChunks(): AsyncGenerator<Buffer, void, undefined> {
   try {
-    for await (const chunk of stream) yield String(chunk);
+    for await (const chunk of process.stdin) yield Buffer.from(chunk);
   } catch (thrown) {
-    throw fileError('read', path, thrown);
+    throw fileError('stdin', thrown);
   }
 }

@@ -3,7 +3,7 @@ import type { Tasks } from '../../../../api/index.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { plural } from '../../../../base/text.ts';
 import { printJson, printLines, printPieces } from './print.ts';
-import { writePrivate } from './write-private.ts';
+import { checkNewFile, PRIVATE, writeNewFile } from '../new-file.ts';
 
 interface PageWish {
   readonly id: string;
@@ -18,18 +18,20 @@ export async function writePage(
   tasks: Tasks,
   { id, file, force, json }: PageWish,
 ): Promise<number> {
+  const page = { path: resolve(file), force, mode: PRIVATE };
   if (file === '-') refuseTerminal(id, { json });
+  else checkNewFile(page);
   const { treePage } = await import('../../../html/page.ts');
   const { EventLines } = await import('../../../html/event-lines.ts');
   const lines = new EventLines();
   const tree = await tasks.report(id, lines.add);
-  const page = treePage(tree, lines);
+  const pieces = treePage(tree, lines);
   if (file === '-') {
-    await printPieces(page);
+    await printPieces(pieces);
     return 0;
   }
-  const path = resolve(file);
-  const bytes = await writePrivate(path, page, { force });
+  const { path } = page;
+  const bytes = await writeNewFile(page, pieces);
   const task = tree.rows[0]?.id ?? id;
   if (json) printJson({ task_id: task, file: path, bytes });
   else printLines(`task ${task} is in ${path} (${plural(bytes, 'byte')})`);

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import { createMuster } from '../../../../api/muster.ts';
 import type { EventListener, Muster, Run } from '../../../../api/index.ts';
-import { UsageError } from '../../../../base/errors.ts';
+import { errorMessage, UsageError } from '../../../../base/errors.ts';
 import { plural } from '../../../../base/text.ts';
 import { printText } from '../../../../sys/print.ts';
 import type { RunTemplateCommand } from '../../command.ts';
 import { stderrNotice } from '../../stderr.ts';
 import { readAll } from '../../stdin.ts';
+import { checkNewFile, SHARED, writeNewFile, type NewFile } from '../new-file.ts';
 import { OFFLINE_NOTICE, sessionAgents } from '../run.ts';
-import { checkOutFile, writeOutFile } from './out-file.ts';
 import { reportText } from './table.ts';
 
 type Start = Extract<RunTemplateCommand['action'], { readonly kind: 'start' }>;
@@ -18,26 +18,40 @@ type Continue = Extract<RunTemplateCommand['action'], { readonly kind: 'continue
 export async function templateCommand(command: RunTemplateCommand): Promise<number> {
   const { action } = command;
   if (action.kind === 'list') return (await import('./list.ts')).listTemplates(command);
-  const out = command.out === null ? null : { path: resolve(command.out), force: command.force };
-  if (out !== null) checkOutFile(out);
+  const out = outFile(command);
   const muster = await openMuster(command);
   try {
     const { runItems } = await import('../../../headless/run-items.ts');
     const dataDir = command.dataDir === null ? null : resolve(command.dataDir);
-    const begin = (onEvent: EventListener) =>
-      action.kind === 'start' ? start(muster, action, onEvent) : goOn(muster, action, onEvent);
+    const begin = (onEvent: EventListener, signal: AbortSignal) =>
+      action.kind === 'start'
+        ? start(muster, action, { onEvent, signal })
+        : goOn(muster, action, onEvent);
     const { id, code } = await runItems(muster, begin, {
       verbose: command.verbose || muster.verbose,
       dataDir,
     });
+    if (id === null) return code;
     const report = muster.templateReport(id);
     const text = reportText(report, command.format);
-    if (out !== null) await writeOutFile(out, text);
+    if (out !== null) await writeNewFile(out, [text]);
     else printText(text, command.format === 'text' ? 'exact' : 'plain');
     return code;
   } finally {
     await muster.close();
   }
+}
+
+/** Checked before anything is paid for. */
+function outFile({ out, force }: RunTemplateCommand): NewFile | null {
+  if (out === null) return null;
+  const file = { path: resolve(out), force, mode: SHARED };
+  try {
+    checkNewFile(file);
+  } catch (thrown) {
+    throw new UsageError(`--out ${errorMessage(thrown)}`, { cause: thrown });
+  }
+  return file;
 }
 
 async function openMuster(command: RunTemplateCommand): Promise<Muster> {
@@ -53,12 +67,18 @@ async function openMuster(command: RunTemplateCommand): Promise<Muster> {
   });
 }
 
-async function start(muster: Muster, action: Start, onEvent: EventListener): Promise<Run> {
+async function start(
+  muster: Muster,
+  action: Start,
+  { onEvent, signal }: { readonly onEvent: EventListener; readonly signal: AbortSignal },
+): Promise<Run> {
   const { itemSource, parseItems, readItems } = await import('../../../../api/templates/items.ts');
   const source = itemSource(action.items, resolve(action.items));
   const { cwd } = muster;
   const items =
-    source.kind === 'stdin' ? parseItems(await readAll(), 'stdin') : await readItems(source, cwd);
+    source.kind === 'stdin'
+      ? parseItems(await readAll(signal), 'stdin')
+      : await readItems(source, cwd, { signal });
   tellUnfinished(muster, action.template);
   if (muster.offlineByDefault) stderrNotice(OFFLINE_NOTICE);
   return muster.startTemplate(
