@@ -13,19 +13,19 @@ import { resultEnvelope } from '../engine/result.ts';
 import { stopOrder } from '../engine/stop.ts';
 import type { TaskRun } from '../engine/task-run.ts';
 import { OFFLINE, type ModelSetup } from '../model/choose.ts';
-import { resolveForTask, resolveMain } from '../model/resolve.ts';
 import { rootRights, type RootGrant } from '../policy/attenuate.ts';
-import { modelWishes, type AgentDefinition } from '../protocol/agent.ts';
+import type { AgentDefinition } from '../protocol/agent.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
-import type { PermissionMode, Rights } from '../protocol/permission.ts';
+import type { PermissionMode } from '../protocol/permission.ts';
 import type { TaskStore, TaskSummary } from '../store/task-store.ts';
 import type { ControlChannel } from './control-channel.ts';
 import type { EventListener, EventRouter } from './event-router.ts';
 import { firstMessage } from './first-message.ts';
-import { grantedStill } from './granted-still.ts';
 import type { BranchTask, ResumeRequest, RunRequest } from './options.ts';
 import type { Muster, Run, StopRequest } from './contract.ts';
+import { resumedRights } from './resumed-rights.ts';
 import type { Retention } from './retention.ts';
+import { rootModel } from './root-model.ts';
 import { planFanOut, type TemplateRequest } from './templates/fan-out.ts';
 import { templateReport, templateRunLeft } from './templates/report.ts';
 
@@ -88,7 +88,7 @@ export class Session implements Muster {
   get offlineByDefault(): boolean {
     const { settings } = this.parts.setup;
     const named = settings.flag ?? settings.default;
-    return named === undefined && this.mainModel('').provider === OFFLINE;
+    return named === undefined && this.model(null).provider === OFFLINE;
   }
 
   start(request: RunRequest, onEvent: EventListener = () => {}): Run {
@@ -104,7 +104,7 @@ export class Session implements Muster {
         words: request.prompt ?? '',
         ...(request.prompt === undefined ? {} : { description: describePrompt(request.prompt) }),
         agent: agent ?? MAIN_AGENT,
-        model: this.modelFor(agent, prompt),
+        model: this.model(agent, prompt),
         rights: rootRights(grant, agent),
         cwd: this.cwd,
         source: request.source ?? 'sdk',
@@ -148,14 +148,15 @@ export class Session implements Muster {
     { id, rightsOf }: { readonly id: string; readonly rightsOf: string },
     onEvent: EventListener = () => {},
   ): Promise<Run> {
-    const { engine, router, setup, maxTurns, isOnAskChosen } = this.parts;
+    const { engine, router, setup, store, grant, modeFlag, maxTurns, isOnAskChosen } = this.parts;
     const prompt = request.prompt ?? null;
     const forget = router.listen(id, onEvent);
     try {
       const task = await engine.resume(id, {
         prompt,
-        ceiling: (recorded) => this.ceiling(rightsOf, recorded),
-        ...(setup.settings.flag === undefined ? {} : { model: this.mainModel(prompt ?? '') }),
+        ceiling: (recorded) =>
+          resumedRights(recorded, { grant, modeFlag, isImported: store.isImported(rightsOf) }),
+        ...(setup.settings.flag === undefined ? {} : { model: this.model(null, prompt ?? '') }),
         ...(maxTurns === null ? {} : { maxTurns }),
         ...(request.answer === undefined ? {} : { answer: request.answer }),
         ...(request.retryFailed === undefined ? {} : { retryFailed: request.retryFailed }),
@@ -195,7 +196,7 @@ export class Session implements Muster {
         id,
         // The one that was named for this run goes before what files say.
         fanOut: isModelNamed ? { ...planned, model: 'inherit' } : planned,
-        model: this.mainModel(''),
+        model: this.model(null),
         rights: rootRights(grant, null),
         cwd: this.cwd,
       });
@@ -242,25 +243,6 @@ export class Session implements Muster {
     return this.parts.inbox.listen(listener);
   }
 
-  /**
-   * What was granted stays, cut by what files do not say any more, by what is denied now, by max_depth as it is now and by a mode that is
-   * asked for now. What a file from elsewhere says was granted was not: of that only what would be
-   * granted now stays.
-   */
-  private ceiling(id: string, recorded: Rights): Rights {
-    const { grant, modeFlag, store } = this.parts;
-    if (store.isImported(id)) return rootRights(grant, null);
-    const { ask, deny } = grant.rules;
-    const allow = grantedStill(recorded.rules.allow, grant.rules.allow);
-    return {
-      ...recorded,
-      mode: modeFlag ?? recorded.mode,
-      rules: { allow, ask, deny },
-      network: grant.network,
-      maxDepth: grant.maxDepth,
-    };
-  }
-
   /** `forget`: ends the listening to a tree that is left without an end. */
   private runOf(task: TaskRun, forget: () => void): Run {
     this.parts.channel?.open();
@@ -299,25 +281,7 @@ export class Session implements Muster {
     return found.agent;
   }
 
-  private mainModel(prompt: string, agent: AgentDefinition = MAIN_AGENT): ResolvedModel {
-    return resolveMain(this.parts.setup, { agent, prompt });
-  }
-
-  /** With `--agent`, its definition's wish stands where the user named no model. */
-  private modelFor(agent: AgentDefinition | null, prompt: string): ResolvedModel {
-    const { setup } = this.parts;
-    const main = this.mainModel(prompt, agent ?? MAIN_AGENT);
-    if (agent === null || modelWishes(agent).length === 0 || setup.settings.flag !== undefined)
-      return main;
-    const model = resolveForTask(setup, {
-      call: undefined,
-      definition: modelWishes(agent),
-      agent,
-      prompt,
-      parent: main,
-      allowOverride: true,
-    });
-    if (model instanceof Error) throw model;
-    return model;
+  private model(agent: AgentDefinition | null, prompt = ''): ResolvedModel {
+    return rootModel(this.parts.setup, { agent, prompt });
   }
 }

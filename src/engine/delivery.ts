@@ -1,5 +1,6 @@
 import { formatDuration, plural, truncate } from '../base/text.ts';
-import type { EventBody, TaskInput } from '../protocol/event.ts';
+import type { EventBody } from '../protocol/event.ts';
+import type { TaskInput } from '../protocol/input.ts';
 import { NOTHING } from '../protocol/model.ts';
 import { drawNonce } from '../protocol/outside-text.ts';
 import type { TaskState } from '../protocol/state.ts';

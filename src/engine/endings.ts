@@ -1,5 +1,5 @@
 import { errorMessage, MusterError, type ErrorCode } from '../base/errors.ts';
-import type { EndReason, StoppedBy } from '../protocol/event.ts';
+import type { EndReason, StoppedBy } from '../protocol/end-reason.ts';
 import type { ModelFailure } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { LimitHit } from '../protocol/stint.ts';

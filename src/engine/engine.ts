@@ -1,7 +1,7 @@
 import { MusterError, UsageError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
-import type { TaskInput } from '../protocol/event.ts';
+import type { TaskInput } from '../protocol/input.ts';
 import { openQuestions } from '../protocol/inbox-state.ts';
 import type { RequestPrefix, ResolvedModel } from '../protocol/model.ts';
 import type { Question } from '../protocol/question.ts';

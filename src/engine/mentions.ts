@@ -1,7 +1,7 @@
 import { agentWords } from '../agents/agent-id.ts';
 import { mentionedAgents } from '../agents/mentions.ts';
 import { newId } from '../base/ids.ts';
-import type { TaskInput } from '../protocol/event.ts';
+import type { TaskInput } from '../protocol/input.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import { delegableAgents } from './delegable.ts';

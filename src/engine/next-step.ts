@@ -1,6 +1,6 @@
 import { unansweredCalls } from '../protocol/conversation.ts';
 import { runningShells } from '../protocol/belongings.ts';
-import type { TaskInput } from '../protocol/event.ts';
+import type { TaskInput } from '../protocol/input.ts';
 import type { ToolCallPart } from '../protocol/message.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { LimitHit } from '../protocol/stint.ts';

@@ -1,7 +1,7 @@
 import { errorMessage, MusterError } from '../base/errors.ts';
 import { findAgent } from '../agents/find.ts';
 import { modelWishes } from '../protocol/agent.ts';
-import type { TaskInput } from '../protocol/event.ts';
+import type { TaskInput } from '../protocol/input.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
 import { isBegunBy } from '../protocol/stint.ts';

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from '../base/ids.ts';
 import { intersectRights } from '../policy/attenuate.ts';
-import type { EventBody, TaskInput } from '../protocol/event.ts';
+import type { EventBody } from '../protocol/event.ts';
+import type { TaskInput } from '../protocol/input.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
 import type { Rights } from '../protocol/permission.ts';
 import { TASK_VARIABLE } from '../sys/command-environment.ts';

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../base/errors.ts';
-import type { StoppedBy } from '../protocol/event.ts';
+import type { StoppedBy } from '../protocol/end-reason.ts';
 
 /**
  * Why a task is told to stop: the reason of its abort signal. `limit` ends it as `partial`, all

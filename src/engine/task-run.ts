@@ -1,7 +1,8 @@
 import { deferred, onAbort } from '../base/async.ts';
 import type { Deadline } from '../base/deadlines.ts';
 import { errorInfo, type ErrorInfo } from '../base/errors.ts';
-import type { EndReason, TaskInput } from '../protocol/event.ts';
+import type { EndReason } from '../protocol/end-reason.ts';
+import type { TaskInput } from '../protocol/input.ts';
 import { toolCalls, type AssistantMessage, type ToolCallPart } from '../protocol/message.ts';
 import type { RequestPrefix } from '../protocol/model.ts';
 import type { PermissionRule, Rights } from '../protocol/permission.ts';

@@ -1,5 +1,6 @@
 import { escapeTags } from '../base/control-tags.ts';
-import type { TaskEvent, TaskInput } from './event.ts';
+import type { TaskEvent } from './event.ts';
+import type { TaskInput } from './input.ts';
 import {
   isBoundToModel,
   toolCalls,

@@ -1,5 +1,7 @@
 import type { ErrorInfo } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
+import type { EndReason } from './end-reason.ts';
+import type { TaskInput } from './input.ts';
 import type { AssistantMessage } from './message.ts';
 import type {
   Amount,
@@ -35,36 +37,6 @@ export interface EventStamp {
   readonly task: string;
   /** Grows by one with each owner of the log: fences off a writer that lost it. */
   readonly epoch: number;
-}
-
-/** Text that enters the conversation from outside the loop, in the next request, exactly once. */
-export interface TaskInput {
-  /** The same for the same thing said: a second one of an id is not taken. */
-  readonly id: string;
-  /** `result`: a background task or shell of this task has ended; several are told as one notice. */
-  readonly kind: 'prompt' | 'message' | 'result' | 'notice';
-  /** The id of a task or shell, or `user`, or `muster`. */
-  readonly from: string;
-  readonly text: string;
-  /** Tasks of the sender that the text names, and that the receiver may now see and reach. */
-  readonly handed?: readonly string[];
-  /** Of a `result`: it quotes outside text, and is sent as `markOutside` has it. */
-  readonly nonce?: string;
-  /** Agent types that a person named in it with `@`: the next answer calls each of them. */
-  readonly mentions?: readonly string[];
-}
-
-/** Who ended a task that did not end by itself. */
-export type StoppedBy = 'user' | 'parent' | 'client' | 'signal' | 'limit';
-
-/** Why a task ended, for people and for the receipt. */
-export interface EndReason {
-  readonly status: EndStatus;
-  readonly error: ErrorInfo | null;
-  /** One sentence. */
-  readonly because: string;
-  /** Null: it ended by itself. */
-  readonly by: StoppedBy | null;
 }
 
 export const NOTICE_LEVELS = ['info', 'warning', 'error'] as const;

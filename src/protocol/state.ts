@@ -11,7 +11,8 @@ import { applyToBelongings, noBelongings, type Belongings } from './belongings.t
 import { addChanges, addFacts, type CallRecord } from './call-record.ts';
 import { applyToConversation, emptyConversation, type Conversation } from './conversation.ts';
 import { applyToDelegations, noDelegations, type Delegations } from './delegations.ts';
-import type { EndReason, TaskEvent } from './event.ts';
+import type { EndReason } from './end-reason.ts';
+import type { TaskEvent } from './event.ts';
 import type { Fault } from './fault.ts';
 import { applyToFaults } from './faults.ts';
 import { applyToInbox, emptyInbox, isParked, type InboxState } from './inbox-state.ts';

@@ -1,6 +1,7 @@
 import { receiptOf } from '../../engine/result.ts';
 import { LogFold } from '../../engine/fold-log.ts';
-import type { EndReason, TaskEvent } from '../../protocol/event.ts';
+import type { EndReason } from '../../protocol/end-reason.ts';
+import type { TaskEvent } from '../../protocol/event.ts';
 import { totalUse, type Use } from '../../protocol/ledger.ts';
 import { modelName } from '../../protocol/model.ts';
 import type { Receipt, TaskStatus } from '../../protocol/result.ts';

@@ -1,6 +1,7 @@
 import { newId } from '../../base/ids.ts';
 import { runningShells } from '../../protocol/belongings.ts';
-import type { EventBody, TaskEvent, TaskInput } from '../../protocol/event.ts';
+import type { EventBody, TaskEvent } from '../../protocol/event.ts';
+import type { TaskInput } from '../../protocol/input.ts';
 import { NO_USAGE } from '../../protocol/model.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import type { TaskState } from '../../protocol/state.ts';

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
-import type { TaskInput } from '../../protocol/event.ts';
+import type { TaskInput } from '../../protocol/input.ts';
 import { isBegunBy } from '../../protocol/stint.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { foldLog } from '../fold-log.ts';
