@@ -6,24 +6,11 @@ import {
 } from '../../src/agents/formats/catalogue.ts';
 import { describe, expect, test } from 'vitest';
 import { parseSessionAgents } from '../../src/agents/formats/claude.ts';
-import { agentFile, codes, read, readOne } from './support.ts';
+import { agentFile, codes, plainAgent, read, readOne } from './support.ts';
 
 const HEAD = ['name: tester', 'description: Tests.'] as const;
 
-const PLAIN = {
-  name: 'tester',
-  aliases: [],
-  description: 'Tests.',
-  prompt: 'Test.',
-  tools: { mode: 'all', names: [] },
-  disallowedTools: [],
-  permissionMode: null,
-  mode: null,
-  limits: {},
-  origin: { scope: 'user', vendor: 'muster', path: '/agents/tester.md' },
-  extra: {},
-  problems: [],
-};
+const PLAIN = plainAgent('muster');
 
 test('a Muster file with every field', async () => {
   const file = agentFile(

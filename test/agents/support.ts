@@ -38,6 +38,34 @@ export async function readOne(format: AgentFormat, text: string): Promise<AgentD
   return items[0];
 }
 
+/** The record of an agent whose file says this and nothing else. */
+export function plainAgent(
+  vendor: string,
+  {
+    name = 'tester',
+    description = 'Tests.',
+    prompt = 'Test.',
+    path = '/agents/tester.md',
+  }: Partial<Pick<AgentDefinition, 'name' | 'description' | 'prompt'>> & {
+    readonly path?: string;
+  } = {},
+): AgentDefinition {
+  return {
+    name,
+    aliases: [],
+    description,
+    prompt,
+    tools: { mode: 'all', names: [] },
+    disallowedTools: [],
+    permissionMode: null,
+    mode: null,
+    limits: {},
+    origin: { scope: 'user', vendor, path },
+    extra: {},
+    problems: [],
+  };
+}
+
 export function codes(agent: AgentDefinition): readonly string[] {
   return agent.problems.map(({ code }) => code);
 }

@@ -2,25 +2,17 @@ import { detectFormat } from '../../../src/agents/detect.ts';
 import { codexFormat } from '../../../src/agents/formats/catalogue.ts';
 import { describe, expect, test } from 'vitest';
 import type { AgentFile, LoadedAgents } from '../../../src/agents/formats/format.ts';
-import { codes, read } from '../support.ts';
+import { codes, plainAgent, read } from '../support.ts';
 
 const PATH = '/home/.codex/agents/tracer.toml';
 const HEAD = ['name = "tracer"', 'description = "Traces."', 'developer_instructions = "Trace."'];
 
-const PLAIN = {
+const PLAIN = plainAgent('codex', {
   name: 'tracer',
-  aliases: [],
   description: 'Traces.',
   prompt: 'Trace.',
-  tools: { mode: 'all', names: [] },
-  disallowedTools: [],
-  permissionMode: null,
-  mode: null,
-  limits: {},
-  origin: { scope: 'user', vendor: 'codex', path: PATH },
-  extra: {},
-  problems: [],
-};
+  path: PATH,
+});
 
 async function readToml(...lines: readonly string[]) {
   const { items, problems } = await read(codexFormat, lines.join('\n'), PATH);

@@ -1,23 +1,10 @@
 import { copilotFormat } from '../../../src/agents/formats/catalogue.ts';
 import { describe, expect, test } from 'vitest';
-import { agentFile, codes, read, readOne } from '../support.ts';
+import { agentFile, codes, plainAgent, read, readOne } from '../support.ts';
 
 const HEAD = ['name: Release notes', 'description: Writes them.'] as const;
 
-const PLAIN = {
-  name: 'Release notes',
-  aliases: [],
-  description: 'Writes them.',
-  prompt: 'Test.',
-  tools: { mode: 'all', names: [] },
-  disallowedTools: [],
-  permissionMode: null,
-  mode: null,
-  limits: {},
-  origin: { scope: 'user', vendor: 'copilot', path: '/agents/tester.md' },
-  extra: {},
-  problems: [],
-};
+const PLAIN = plainAgent('copilot', { name: 'Release notes', description: 'Writes them.' });
 
 test('a file with every field: what acts acts, the rest is kept and named once', async () => {
   const file = agentFile(

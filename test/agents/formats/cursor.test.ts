@@ -2,22 +2,9 @@ import { cursorFormat } from '../../../src/agents/formats/catalogue.ts';
 import { expect, test } from 'vitest';
 import { discoverAgents } from '../../../src/agents/discover.ts';
 import { TRUST_ALL } from '../../../src/sys/project-file.ts';
-import { agentFile, codes, read, readOne, workTree } from '../support.ts';
+import { agentFile, codes, plainAgent, read, readOne, workTree } from '../support.ts';
 
-const PLAIN = {
-  name: 'tester',
-  aliases: [],
-  description: 'Tests.',
-  prompt: 'Test.',
-  tools: { mode: 'all', names: [] },
-  disallowedTools: [],
-  permissionMode: null,
-  mode: null,
-  limits: {},
-  origin: { scope: 'user', vendor: 'cursor', path: '/agents/tester.md' },
-  extra: {},
-  problems: [],
-};
+const PLAIN = plainAgent('cursor');
 
 test('every field', async () => {
   const file = agentFile(

@@ -1,7 +1,7 @@
 import { factoryFormat } from '../../../src/agents/formats/catalogue.ts';
 import { describe, expect, test } from 'vitest';
 import { CORE_TOOLS } from '../../../src/protocol/tool-names.ts';
-import { agentFile, codes, readOne } from '../support.ts';
+import { agentFile, codes, plainAgent, readOne } from '../support.ts';
 
 const HEAD = ['name: sweeper', 'description: Sweeps.'] as const;
 
@@ -16,22 +16,14 @@ test('a droid with every field', async () => {
     'location: project',
   );
   expect(await readOne(factoryFormat, file)).toEqual({
-    name: 'sweeper',
-    aliases: [],
-    description: 'Sweeps.',
-    prompt: 'Test.',
+    ...plainAgent('factory', { name: 'sweeper', description: 'Sweeps.' }),
     tools: {
       mode: 'allow',
       names: ['Read', 'Bash', 'WebFetch', 'Edit', 'mcp__linear__*', 'mcp__my_wiki__*'],
     },
-    disallowedTools: [],
     model: 'custom:some-model',
-    permissionMode: null,
-    mode: null,
-    limits: {},
     effort: 'high',
     color: 'blue',
-    origin: { scope: 'user', vendor: 'factory', path: '/agents/tester.md' },
     extra: { location: 'project' },
     problems: [
       {

@@ -1,21 +1,8 @@
 import { geminiFormat } from '../../../src/agents/formats/catalogue.ts';
 import { expect, test } from 'vitest';
-import { agentFile, codes, read, readOne } from '../support.ts';
+import { agentFile, codes, plainAgent, read, readOne } from '../support.ts';
 
-const PLAIN = {
-  name: 'tester',
-  aliases: [],
-  description: 'Tests.',
-  prompt: 'Test.',
-  tools: { mode: 'all', names: [] },
-  disallowedTools: [],
-  permissionMode: null,
-  mode: null,
-  limits: {},
-  origin: { scope: 'user', vendor: 'gemini', path: '/agents/tester.md' },
-  extra: {},
-  problems: [],
-};
+const PLAIN = plainAgent('gemini');
 const REMOTE = 'Remote agents cannot be run yet.';
 
 test('every field of a local agent', async () => {

@@ -1,7 +1,7 @@
 import { detectFormat } from '../../../src/agents/detect.ts';
 import { gooseFormat } from '../../../src/agents/formats/catalogue.ts';
 import { describe, expect, test } from 'vitest';
-import { codes, read } from '../support.ts';
+import { codes, plainAgent, read } from '../support.ts';
 
 const PATH = '/r/recipes/changelog.yaml';
 const HEAD = [
@@ -10,20 +10,12 @@ const HEAD = [
   'instructions: Write.',
 ] as const;
 
-const PLAIN = {
+const PLAIN = plainAgent('goose', {
   name: 'Changelog Writer',
-  aliases: [],
   description: 'Writes it.',
   prompt: 'Write.',
-  tools: { mode: 'all', names: [] },
-  disallowedTools: [],
-  permissionMode: null,
-  mode: null,
-  limits: {},
-  origin: { scope: 'user', vendor: 'goose', path: PATH },
-  extra: {},
-  problems: [],
-};
+  path: PATH,
+});
 
 async function readText(text: string, path = PATH) {
   const { items, problems } = await read(gooseFormat, text, path);

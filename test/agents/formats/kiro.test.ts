@@ -3,25 +3,17 @@ import { kiroFormat } from '../../../src/agents/formats/catalogue.ts';
 import { describe, expect, test } from 'vitest';
 import type { AgentFile } from '../../../src/agents/formats/format.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
-import { agentFile, codes, read, readOne } from '../support.ts';
+import { agentFile, codes, plainAgent, read, readOne } from '../support.ts';
 
 const PATH = '/agents/keeper.json';
 const HEAD = { name: 'keeper', description: 'Keeps.', prompt: 'Keep.' };
 
-const PLAIN = {
+const PLAIN = plainAgent('kiro', {
   name: 'keeper',
-  aliases: [],
   description: 'Keeps.',
   prompt: 'Keep.',
-  tools: { mode: 'all', names: [] },
-  disallowedTools: [],
-  permissionMode: null,
-  mode: null,
-  limits: {},
-  origin: { scope: 'user', vendor: 'kiro', path: PATH },
-  extra: {},
-  problems: [],
-};
+  path: PATH,
+});
 
 async function readJson(value: object) {
   const { items, problems } = await read(kiroFormat, JSON.stringify(value, null, 2), PATH);

@@ -1,23 +1,10 @@
 import { opencodeFormat } from '../../../src/agents/formats/catalogue.ts';
 import { describe, expect, test } from 'vitest';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
-import { agentFile, codes, read } from '../support.ts';
+import { agentFile, codes, plainAgent, read } from '../support.ts';
 
 const PATH = '/p/.opencode/agents/tester.md';
-const PLAIN = {
-  name: 'tester',
-  aliases: [],
-  description: 'Tests.',
-  prompt: 'Test.',
-  tools: { mode: 'all', names: [] },
-  disallowedTools: [],
-  permissionMode: null,
-  mode: null,
-  limits: {},
-  origin: { scope: 'user', vendor: 'opencode', path: PATH },
-  extra: {},
-  problems: [],
-};
+const PLAIN = plainAgent('opencode', { path: PATH });
 
 async function one(text: string, path = PATH): Promise<AgentDefinition> {
   const { items, problems } = await read(opencodeFormat, text, path);

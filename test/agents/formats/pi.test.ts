@@ -1,22 +1,9 @@
 import { piFormat } from '../../../src/agents/formats/catalogue.ts';
 import { expect, test } from 'vitest';
-import { agentFile, codes, readOne } from '../support.ts';
+import { agentFile, codes, plainAgent, readOne } from '../support.ts';
 
 const HEAD = ['name: tester', 'description: Tests.'] as const;
-const PLAIN = {
-  name: 'tester',
-  aliases: [],
-  description: 'Tests.',
-  prompt: 'Test.',
-  tools: { mode: 'all', names: [] },
-  disallowedTools: [],
-  permissionMode: null,
-  mode: null,
-  limits: {},
-  origin: { scope: 'user', vendor: 'pi', path: '/agents/tester.md' },
-  extra: {},
-  problems: [],
-};
+const PLAIN = plainAgent('pi');
 
 test('every field that acts', async () => {
   const file = agentFile(

@@ -2,23 +2,10 @@ import { qwenFormat } from '../../../src/agents/formats/catalogue.ts';
 import { expect, test } from 'vitest';
 import { discoverAgents } from '../../../src/agents/discover.ts';
 import { TRUST_ALL } from '../../../src/sys/project-file.ts';
-import { agentFile, codes, readOne, workTree } from '../support.ts';
+import { agentFile, codes, plainAgent, readOne, workTree } from '../support.ts';
 
 const HEAD = ['name: tester', 'description: Tests.'] as const;
-const PLAIN = {
-  name: 'tester',
-  aliases: [],
-  description: 'Tests.',
-  prompt: 'Test.',
-  tools: { mode: 'all', names: [] },
-  disallowedTools: [],
-  permissionMode: null,
-  mode: null,
-  limits: {},
-  origin: { scope: 'user', vendor: 'qwen', path: '/agents/tester.md' },
-  extra: {},
-  problems: [],
-};
+const PLAIN = plainAgent('qwen');
 
 test('every field', async () => {
   const file = agentFile(
