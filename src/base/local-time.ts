@@ -1,6 +1,7 @@
-/** `17:05:09` of this machine's clock. Milliseconds since the epoch; any number will do. */
+/** `17:05:09` of this machine's clock. Milliseconds since the epoch; a log may say anything. */
 export function clockTime(ms: number): string {
   const at = new Date(ms);
+  if (Number.isNaN(at.getTime())) return 'no date';
   return [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':');
 }
 

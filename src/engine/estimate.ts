@@ -1,7 +1,13 @@
 import { ratesFor } from '../model/cost.ts';
 import type { Conversation } from '../protocol/conversation.ts';
 import type { Message } from '../protocol/message.ts';
-import type { ModelFacts, RequestPrefix } from '../protocol/model.ts';
+import {
+  modelName,
+  type ModelFacts,
+  type RequestPrefix,
+  type ResolvedModel,
+} from '../protocol/model.ts';
+import type { LimitHit } from '../protocol/stint.ts';
 import { NO_EXPENSE, type Expense } from './budget.ts';
 
 /** A little under what code and prose need, so that an estimate is rather too high. */
@@ -73,6 +79,20 @@ export function mostOf(
       ? 0
       : (input * Math.max(rates.input, rates.cacheWrite) + output * rates.output) / 1e6;
   return { ...NO_EXPENSE, tokens: input + output, costUsd, turns: 1 };
+}
+
+/** The hit with the output limit of the model named, where that is most of what the request could take. */
+export function namingOutput(
+  hit: LimitHit,
+  model: Pick<ResolvedModel, 'provider' | 'id'>,
+  facts: Pick<ModelFacts, 'maxOutput' | 'price'>,
+): LimitHit {
+  const { maxOutput } = facts;
+  if (hit.needed === undefined || maxOutput === null) return hit;
+  const { tokens, costUsd } = mostOf(0, facts);
+  const answer = hit.limit.endsWith('cost_usd') ? costUsd : tokens;
+  if (answer * 2 <= hit.needed) return hit;
+  return { ...hit, output: { model: modelName(model), limit: maxOutput } };
 }
 
 /** What a task's newest answer in this process has shown of what its requests take. */

@@ -6,7 +6,7 @@ import { Budget } from './budget.ts';
 import { taskCaps } from './budget-caps.ts';
 import { createTask } from './create-task.ts';
 import { recordLoss } from './delivery.ts';
-import { estimateInput, firstRequest, mostOf } from './estimate.ts';
+import { estimateInput, firstRequest, mostOf, namingOutput } from './estimate.ts';
 import { limitMessage } from './limits.ts';
 import { planChild, type ChildPlan } from './plan-child.ts';
 import { describePrompt, taskLine } from './prompt.ts';
@@ -93,7 +93,9 @@ function whyNot(
   const prefix = { ...shared, system: [...system, line] };
   const first = mostOf(estimateInput(firstRequest(input.prompt), prefix), facts);
   const hit = unpricedCap(budget, plan.model, facts) ?? budget.lacks(first);
-  return hit === null ? null : new MusterError('LIMIT_EXCEEDED', `${limitMessage(hit)}.`);
+  if (hit === null) return null;
+  const told = limitMessage(namingOutput(hit, plan.model, facts));
+  return new MusterError('LIMIT_EXCEEDED', `${told}.`);
 }
 
 function sourceOf({ ofSkill, ofTemplate }: TaskInput): TaskSource {

@@ -2,7 +2,7 @@ import { modelName, paidTokens, type ModelFacts, type ResolvedModel } from '../p
 import type { LimitHit } from '../protocol/stint.ts';
 import type { AnswerCost } from './answer-cost.ts';
 import { addExpenses, NO_EXPENSE, type Budget, type Expense, type Reservation } from './budget.ts';
-import { estimateInput, mostOf } from './estimate.ts';
+import { estimateInput, mostOf, namingOutput } from './estimate.ts';
 import type { TaskRun } from './task-run.ts';
 
 /** What the tries of one request take of the budget: each reserves anew, and settles. */
@@ -11,11 +11,13 @@ export class Spending {
   /** Estimated. */
   private readonly input: number;
   private readonly most: Expense;
+  private readonly facts: ModelFacts | null;
   private held: Reservation | null = null;
 
   /** `facts`: of the model that is asked; null: no cap needs them. */
   constructor(run: TaskRun, facts: ModelFacts | null) {
     this.run = run;
+    this.facts = facts;
     const { state, prefix, measured } = run;
     this.input = facts === null ? 0 : estimateInput(state.conversation, prefix);
     const grown = measured === null ? 0 : measured.input + this.input - measured.estimated;
@@ -43,7 +45,11 @@ export class Spending {
     const { run } = this;
     this.release();
     const reserved = await run.budget.reserve(this.most, run.signal, () => run.giveSlot());
-    if (!reserved.ok) return reserved.hit;
+    if (!reserved.ok) {
+      return this.facts === null
+        ? reserved.hit
+        : namingOutput(reserved.hit, run.spec.model, this.facts);
+    }
     this.held = reserved.reservation;
     return null;
   }

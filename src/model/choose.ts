@@ -20,6 +20,9 @@ export interface ModelUser {
 
 export const OFFLINE = 'offline';
 
+/** What a model may be named by beside its own name, where nothing else is said. */
+const MODEL_WORDS: readonly string[] = ['inherit', 'auto', ...TIERS, OFFLINE];
+
 /** A model without the wish that led to it. */
 export interface Choice {
   readonly provider: string;
@@ -55,10 +58,14 @@ export function choose(
 }
 
 /** A tier, or a model by its name. */
-export function chooseModel(wish: string, setup: ModelSetup): Choice | MusterError {
+export function chooseModel(
+  wish: string,
+  setup: ModelSetup,
+  words: readonly string[] = MODEL_WORDS,
+): Choice | MusterError {
   const word = wish.trim().toLowerCase();
   const tier = Object.hasOwn(TIER_ALIASES, word) ? TIER_ALIASES[word] : undefined;
-  return tier === undefined ? chooseNamed(wish.trim(), setup) : chooseTier(tier, setup);
+  return tier === undefined ? chooseNamed(wish.trim(), setup, words) : chooseTier(tier, setup);
 }
 
 export function withStep(step: string, choice: Choice | MusterError): Choice | MusterError {
@@ -77,7 +84,7 @@ function chooseTier(tier: Tier, setup: ModelSetup): Choice | MusterError {
     return { provider: OFFLINE, id: OFFLINE, tier, steps: [`${tier}: ${OFFLINE}`] };
   const configured = setup.settings[tier];
   if (configured !== undefined) {
-    const choice = chooseNamed(configured, setup);
+    const choice = chooseNamed(configured, setup, [OFFLINE]);
     if (choice instanceof MusterError) {
       return new MusterError(choice.code, `models.${tier}: ${choice.message}`);
     }
@@ -149,8 +156,15 @@ function mainModel(setup: ModelSetup, base: ConfiguredProvider): Choice | Muster
   );
 }
 
-/** `provider/model`, or an id that exactly one configured provider has. */
-export function chooseNamed(wish: string, setup: ModelSetup): Choice | MusterError {
+/**
+ * `provider/model`, or an id that exactly one configured provider has. `words`: those that may stand here
+ * instead, for messages.
+ */
+export function chooseNamed(
+  wish: string,
+  setup: ModelSetup,
+  words: readonly string[] = MODEL_WORDS,
+): Choice | MusterError {
   const slash = wish.indexOf('/');
   const prefix = slash === -1 ? '' : wish.slice(0, slash);
   const server = setup.providers.find(({ name }) => name === prefix.toLowerCase());
@@ -158,10 +172,10 @@ export function chooseNamed(wish: string, setup: ModelSetup): Choice | MusterErr
   if (wish.toLowerCase() === OFFLINE) return { provider: OFFLINE, id: OFFLINE, steps: [] };
   const vendor = prefix.toLowerCase();
   if (isVendor(vendor)) return noKey(wish, VENDORS[vendor].keys);
-  return chooseBare(wish, setup);
+  return chooseBare(wish, setup, words);
 }
 
-function chooseBare(id: string, setup: ModelSetup): Choice | MusterError {
+function chooseBare(id: string, setup: ModelSetup, words: readonly string[]): Choice | MusterError {
   const having = setup.providers.filter((one) => serves(one, id));
   const ready = having.filter((one) => one.missingKey === undefined);
   const [first, second] = ready.length > 0 ? ready : having;
@@ -177,7 +191,7 @@ function chooseBare(id: string, setup: ModelSetup): Choice | MusterError {
   if (only !== undefined && other === undefined && only.vendor === null && only.models === null) {
     return reach(only, id);
   }
-  return invalid(`no configured provider has a model "${id}"; ${validValues(setup)}`);
+  return invalid(`no configured provider has a model "${id}"; ${validValues(setup, words)}`);
 }
 
 function serves(server: ConfiguredProvider, id: string): boolean {
@@ -196,8 +210,10 @@ function noKey(model: string, keys: readonly string[]): MusterError {
 }
 
 /** For error messages: every form that a model can be named in here. */
-function validValues(setup: ModelSetup): string {
+function validValues(setup: ModelSetup, words: readonly string[]): string {
   const ready = setup.providers.filter((one) => one.missingKey === undefined);
   const own = ready.map((one) => `${one.name}/${Object.values(one.tiers)[0] ?? 'MODEL'}`);
-  return `valid are inherit, auto, ${TIERS.join(', ')}, ${[...own, OFFLINE].join(', ')}`;
+  const named = words.filter((word) => word !== OFFLINE);
+  const last = words.includes(OFFLINE) ? [OFFLINE] : [];
+  return `valid are ${[...named, ...own, ...last].join(', ')}`;
 }

@@ -1,5 +1,11 @@
 import { MusterError, UsageError } from '../base/errors.ts';
-import { modelName, TIER_ALIASES, type ResolvedModel, type Tier } from '../protocol/model.ts';
+import {
+  modelName,
+  TIER_ALIASES,
+  TIERS,
+  type ResolvedModel,
+  type Tier,
+} from '../protocol/model.ts';
 import { chooseModel, OFFLINE, type ModelSetup } from './choose.ts';
 import { splitModelWish } from './display-name.ts';
 import { resolved } from './resolve.ts';
@@ -23,7 +29,7 @@ export function resolveFallbacks(setup: ModelSetup): readonly Fallback[] {
 
 function resolveFallback(wish: string, where: string, setup: ModelSetup): ResolvedModel {
   if (NO_MODELS.has(wish.trim().toLowerCase())) throw noStandIn(wish, where);
-  const choice = chooseModel(wish, setup);
+  const choice = chooseModel(wish, setup, TIERS);
   if (choice instanceof MusterError) throw new UsageError(`${where}: ${choice.message}`);
   if (choice.provider === OFFLINE) throw noStandIn(wish, where);
   return resolved(choice, `${where}: ${wish}`);

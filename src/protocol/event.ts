@@ -8,6 +8,7 @@ import type {
   FailureKind,
   FinishReason,
   ModelFailure,
+  OutputShare,
   ResolvedModel,
   Silence,
   Work,
@@ -264,6 +265,8 @@ export type EventBody =
       readonly used: number;
       /** What the next request could take, where that is what did not fit. */
       readonly needed?: number;
+      /** Whose output limit is most of that. Absent: nobody's, and in older logs. */
+      readonly output?: OutputShare;
       /** The model for which no price is known, where that keeps a cap on cost from acting. */
       readonly unpriced?: string;
     }

@@ -242,6 +242,14 @@ export interface ModelFacts {
   readonly price: ModelPrice | null;
 }
 
+/** What a request holds back for its answer. */
+export interface OutputShare {
+  /** `provider/id`. */
+  readonly model: string;
+  /** Tokens. */
+  readonly limit: number;
+}
+
 /** USD per million tokens. */
 export interface Rates {
   readonly input: number;

@@ -13,6 +13,7 @@ import {
   paidTokens,
   type Amount,
   type ModelFailure,
+  type OutputShare,
   type ResolvedModel,
   type Usage,
   type Work,
@@ -27,6 +28,8 @@ export interface LimitHit {
   readonly used: number;
   /** What the next request could take, where that is what did not fit. */
   readonly needed?: number;
+  /** Set where the output limit of one answer is most of that. */
+  readonly output?: OutputShare;
   /** The model, `provider/id`, for which no price is known, where that keeps a cap on cost from acting. */
   readonly unpriced?: string;
 }
@@ -163,12 +166,13 @@ export function applyToStint(stint: Stint, event: TaskEvent, before: number): vo
       }
       return;
     case 'limit.reached': {
-      const { limit, value, used, needed, unpriced } = event;
+      const { limit, value, used, needed, output, unpriced } = event;
       stint.limit ??= {
         limit,
         value,
         used,
         ...(needed === undefined ? {} : { needed }),
+        ...(output === undefined ? {} : { output }),
         ...(unpriced === undefined ? {} : { unpriced }),
       };
       return;

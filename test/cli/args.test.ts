@@ -392,9 +392,17 @@ describe('a mistake is named with what is valid', () => {
     [['-p', 'x', '--max-turns', '0x10'], /^--max-turns must be a whole number/],
     [
       ['-p', 'x', '--max-tokens', '1e3'],
-      /^--max-tokens must be a whole number from 0 to \d+, not "1e3"$/,
+      /^--max-tokens must be a whole number from 1 to \d+, not "1e3"$/,
     ],
-    [['-p', 'x', '--max-tokens', '-5'], /^--max-tokens must be a whole number/],
+    [
+      ['-p', 'x', '--max-tokens', '-5'],
+      /^--max-tokens must be a whole number from 1 to \d+, not "-5"$/,
+    ],
+    [['-p', 'x', '--max-tokens', '0'], '--max-tokens must be above 0; leave it out for no limit'],
+    [
+      ['-p', 'x', '--max-cost-usd', '-1'],
+      /^--max-cost-usd must be a number above 0, and at most \d+, not "-1"$/,
+    ],
     [['-p', 'x', '--max-cost-usd', 'Infinity'], /^--max-cost-usd must be a number/],
     [
       ['-p', 'x', '--max-cost-usd', '0.0'],
@@ -420,7 +428,7 @@ describe('a mistake is named with what is valid', () => {
     [['-p', 'x', '--agents', '@'], '--agents @ needs a file: --agents @FILE'],
     [
       ['agents'],
-      '"agents" is not a command by itself; valid: agents new, agents list, agents show, agents check, agents import, agents explain',
+      '"agents" is not a command by itself; valid: agents list, agents show, agents check, agents explain, agents new, agents import',
     ],
     [['agents', 'show'], 'muster agents show needs NAME: muster agents show NAME'],
     [
@@ -433,7 +441,11 @@ describe('a mistake is named with what is valid', () => {
     ],
     [
       ['tasks', 'lst'],
-      '"tasks lst" is not a command; valid: tasks list, tasks log, tasks stop, tasks show, tasks watch, tasks send, tasks delete, tasks resume, tasks answer, tasks rerun, tasks export, tasks import, tasks prune, tasks branch, tasks background',
+      '"tasks lst" is not a command; did you mean tasks list? valid: tasks list, tasks show, tasks log, tasks watch, tasks stop, tasks resume, tasks send, tasks answer, tasks background, tasks rerun, tasks branch, tasks export, tasks import, tasks delete, tasks prune',
+    ],
+    [
+      ['agents', 'frobnicate'],
+      '"agents frobnicate" is not a command; valid: agents list, agents show, agents check, agents explain, agents new, agents import',
     ],
     [['docter'], /^unknown command "docter"; valid: doctor, /],
     [['tasks', 'show'], 'muster tasks show needs ID: muster tasks show ID'],

@@ -118,7 +118,7 @@ it('a budget too small for the first prompt of a child is refused: no request, n
     expect.objectContaining({
       isError: true,
       text: expect.stringMatching(
-        /LIMIT_EXCEEDED: the limit max_tokens = 9000 leaves no room for the next request \(0 used, up to \d{5} needed\)/,
+        /LIMIT_EXCEEDED: the limit max_tokens = 9000 leaves no room for the next request \(0 used, up to \d{5} needed, most of it for an answer of 8000 tokens, the output limit of own\/fake-model\)/,
       ),
     }),
   ]);
@@ -129,7 +129,9 @@ it('a run whose budget is too small for its first prompt ends at once, with exit
   const run = await own.run([...GO, '--max-tokens', '8000']);
   expect(run.code).toBe(3);
   expect(own.model.requests).toEqual([]);
-  expect(envelopeOf(run).error?.message).toMatch(/^the limit tree_tokens = 8000 /);
+  expect(envelopeOf(run).error?.message).toMatch(
+    /^the limit tree_tokens = 8000 leaves .* A lower output_limit in \[models\.catalogue\."own\/fake-model"\] of your configuration needs less$/,
+  );
 });
 
 it('a run is told at 50 and at 80 % of its tokens, and has a last turn without tools', async () => {

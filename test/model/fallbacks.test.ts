@@ -68,7 +68,10 @@ describe('what stands in for a model', () => {
 
   test.each([
     ['gemini-4-argon', 'models.fallback: "gemini-4-argon" needs a key: set GEMINI_API_KEY'],
-    ['no-such', 'models.fallback: no configured provider has a model "no-such"; valid are'],
+    [
+      'no-such',
+      'models.fallback: no configured provider has a model "no-such"; valid are fast, balanced, powerful, anthropic/',
+    ],
     ['inherit', 'models.fallback: "inherit" can\'t stand in for a model: name one, or a tier'],
     ['auto', 'models.fallback: "auto" can\'t stand in'],
     ['offline', 'models.fallback: "offline" can\'t stand in'],

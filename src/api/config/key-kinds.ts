@@ -9,6 +9,8 @@ export interface KeySpec<T> {
   readonly meaning: string;
   /** The valid values, for messages: `a whole number from 0 to 16`. */
   readonly expects: string;
+  /** The same without 0, where 0 is one of them. */
+  readonly expectsAboveZero?: string;
   readonly choices?: readonly string[];
   /** False: accepted, and without effect in this version. */
   readonly acts: boolean;
@@ -71,6 +73,7 @@ export function wholeKey(initial: number, options: Range): KeySpec<number> {
     ...common(options),
     default: initial,
     expects: `a whole number from ${options.min} to ${options.max}`,
+    ...(options.min === 0 ? { expectsAboveZero: `a whole number from 1 to ${options.max}` } : {}),
     accepts: (value): value is number => Number.isInteger(value) && within(value, options),
     fromText: (text) => (WHOLE.test(text) ? Number(text) : undefined),
   };
@@ -81,6 +84,9 @@ export function decimalKey(initial: number, options: Range): KeySpec<number> {
     ...common(options),
     default: initial,
     expects: `a number from ${options.min} to ${options.max}`,
+    ...(options.min === 0
+      ? { expectsAboveZero: `a number above 0, and at most ${options.max}` }
+      : {}),
     accepts: (value): value is number => within(value, options),
     fromText: (text) => (DECIMAL.test(text) ? Number(text) : undefined),
   };

@@ -29,9 +29,9 @@ export const EMPTY_LAYER: Layer = {
 };
 
 /** What to say about a value that a key does not take, after the name of the key or flag. */
-export function wrongValue(entry: KeyEntry, value: unknown): string {
+export function wrongValue(entry: KeyEntry, value: unknown, expects = entry.spec.expects): string {
   const hint = typeof value === 'string' ? hintFor(entry, value) : undefined;
-  const expected = `must be ${entry.spec.choices === undefined ? '' : 'one of '}${entry.spec.expects}`;
+  const expected = `must be ${entry.spec.choices === undefined ? '' : 'one of '}${expects}`;
   return `${expected}, not ${quoted(value)}${hint === undefined ? '' : `. ${hint}`}`;
 }
 

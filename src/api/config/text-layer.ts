@@ -53,11 +53,18 @@ export function flagLayer(flags: readonly FlagValue[]): Layer {
 
 /**
  * What is wrong with a flag's text as the value of a key, to follow the flag's name; undefined when
- * nothing is.
+ * nothing is. `aboveZero`: 0, which the key takes for "no limit", is wrong.
  */
-export function flagProblem(key: ConfigKey, text: string): string | undefined {
+export function flagProblem(
+  key: ConfigKey,
+  text: string,
+  { aboveZero = false }: { readonly aboveZero?: boolean } = {},
+): string | undefined {
   const entry = keyEntry(key);
-  return valid(entry, entry.spec.fromText(text)) ? undefined : wrongValue(entry, text);
+  const value = entry.spec.fromText(text);
+  if (aboveZero && value === 0) return 'must be above 0; leave it out for no limit';
+  if (valid(entry, value)) return undefined;
+  return wrongValue(entry, text, aboveZero ? entry.spec.expectsAboveZero : undefined);
 }
 
 interface TextValue {

@@ -12,7 +12,7 @@ import { itemCallId, type FanOut } from '../../protocol/template.ts';
 import { createTask } from '../create-task.ts';
 import { prepareModels } from '../delegation.ts';
 import type { Ending } from '../endings.ts';
-import { estimateInput, firstRequest, mostOf } from '../estimate.ts';
+import { estimateInput, firstRequest, mostOf, namingOutput } from '../estimate.ts';
 import { runTask } from '../loop.ts';
 import { planChild, type ChildPlan, type ChildWish } from '../plan-child.ts';
 import { describePrompt, taskLine } from '../prompt.ts';
@@ -162,5 +162,6 @@ function lacksRoom(
   const { prefix } = prefixes.get(plan.equipment.prompt, plan.equipment.tools);
   const whole = { ...prefix, system: [...prefix.system, taskLine(description)] };
   const first = mostOf(estimateInput(firstRequest(prompt), whole), facts);
-  return unpricedCap(budget, plan.model, facts) ?? budget.lacks(first);
+  const hit = unpricedCap(budget, plan.model, facts) ?? budget.lacks(first);
+  return hit === null ? null : namingOutput(hit, plan.model, facts);
 }

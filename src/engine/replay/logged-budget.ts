@@ -59,12 +59,13 @@ export class LoggedBudget extends Budget {
     const isGivenUp = next?.type === 'turn.failed';
     const event = isTold || isGivenUp ? this.script.next(1) : next;
     if (event?.type !== 'limit.reached' || !BUDGET_LIMITS.has(event.limit)) return null;
-    const { limit, value, used, needed, unpriced } = event;
+    const { limit, value, used, needed, output, unpriced } = event;
     return {
       limit,
       value,
       used,
       ...(needed === undefined ? {} : { needed }),
+      ...(output === undefined ? {} : { output }),
       ...(unpriced === undefined ? {} : { unpriced }),
     };
   }

@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts';
-import { nearestFirst } from '../../base/near-names.ts';
+import { nearestFirst, nearNames } from '../../base/near-names.ts';
 import { oneLine, quoted } from '../../api/config/quote.ts';
 import { COMMAND_KINDS, commandSpec, commandsUnder } from './command-table.ts';
 import type { CommandSpec } from './command-spec.ts';
@@ -47,14 +47,22 @@ export function unknownFlag(spec: CommandSpec, argument: string): UsageError {
 export function unknownCommand(words: readonly string[]): UsageError {
   const under = commandsUnder(words.slice(0, 1));
   const named = words.join(' ');
-  const valid = nearestFirst(
-    named,
-    (under.length > 0 ? under : COMMAND_KINDS).map((kind) => commandSpec(kind).words),
-  ).join(', ');
+  const commands = (under.length > 0 ? under : COMMAND_KINDS).map(
+    (kind) => commandSpec(kind).words,
+  );
   if (under.length > 0) {
     const problem = words.length === 1 ? 'is not a command by itself' : 'is not a command';
-    return new UsageError(`${quoted(named)} ${problem}; valid: ${valid}`);
+    const [first = '', ...rest] = words;
+    const [near] = nearNames(
+      rest.join(' '),
+      commands.map((each) => each.slice(first.length + 1)),
+    );
+    const meant = near === undefined || rest.length === 0 ? '' : `; did you mean ${first} ${near}?`;
+    return new UsageError(
+      `${quoted(named)} ${problem}${meant === '' ? ';' : meant} valid: ${commands.join(', ')}`,
+    );
   }
+  const valid = nearestFirst(named, commands).join(', ');
   return new UsageError(
     `unknown command ${quoted(named)}; valid: ${valid}. A prompt needs -p: muster -p ${quoted(named)}`,
   );

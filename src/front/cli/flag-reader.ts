@@ -64,11 +64,8 @@ export class FlagReader {
       const given = this.texts(name);
       const texts = joinedBy === undefined || given.length < 2 ? given : [given.join(joinedBy)];
       return texts.map((text): FlagValue => {
-        const problem = flagProblem(key, text);
+        const problem = flagProblem(key, text, { aboveZero: aboveZero ?? false });
         if (problem !== undefined) throw new UsageError(`--${name} ${problem}`);
-        if (aboveZero === true && Number(text) === 0) {
-          throw new UsageError(`--${name} must be above 0; leave it out for no limit`);
-        }
         return { key, flag: `--${name}`, text };
       });
     });
