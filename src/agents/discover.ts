@@ -2,12 +2,7 @@ import { withLayers } from './layers.ts';
 import { musterFormat } from './formats/catalogue.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { Environment } from '../sys/env.ts';
-import {
-  openProjectFiles,
-  untrustedReason,
-  type ProjectFiles,
-  type ProjectTrust,
-} from '../sys/project-file.ts';
+import { openProjectFiles, type ProjectFiles, type ProjectTrust } from '../sys/project-file.ts';
 import { readBeside } from './beside.ts';
 import { builtinSources } from './builtin.ts';
 import type { LoadedAgents, TextBeside } from './formats/format.ts';
@@ -15,7 +10,8 @@ import { filesIn, MAX_ENTRIES } from './place-files.ts';
 import { agentPlaces } from './places.ts';
 import type { Place } from './place.ts';
 import { newStamp, type Stamp } from './stamp.ts';
-import { agentText, MAX_AGENT_BYTES, readText } from './read-text.ts';
+import { projectText, UNTRUSTED, type FileText } from './place-text.ts';
+import { MAX_AGENT_BYTES, readText } from './read-text.ts';
 import { collect, shadow, type DiscoveredAgents, type Found } from './found.ts';
 
 /** Bytes that one discovery reads. */
@@ -89,10 +85,11 @@ async function searchPlace(place: Place, search: Search): Promise<void> {
   search.skipped.push(...found.skipped);
   for (const file of found.files) {
     const { path } = file;
-    const text =
+    const text = readWithin(search.budget, () =>
       place.scope === 'project'
-        ? projectText(path, found.boundary, search)
-        : readWithin(search.budget, () => readText(file.realPath));
+        ? projectFile(path, found.boundary, search)
+        : readText(file.realPath),
+    );
     if (text.ok) search.budget.bytes -= text.bytes;
     if (!text.ok && UNTRUSTED.has(text.code)) {
       skipUntrusted(path, text, search);
@@ -104,28 +101,9 @@ async function searchPlace(place: Place, search: Search): Promise<void> {
   }
 }
 
-type FileText = ReturnType<typeof readText>;
-
-/** Codes of a project's file that nobody has trusted, or not with this content. */
-export const UNTRUSTED: ReadonlySet<string> = new Set(['untrusted', 'changed']);
-
-function projectText(path: string, boundary: string, search: Search): FileText {
-  return readWithin(search.budget, () => {
-    const request = { kind: 'agent', path, boundary, maxBytes: MAX_AGENT_BYTES } as const;
-    const reading = search.files.read(request);
-    switch (reading.kind) {
-      case 'read':
-        return agentText(reading.bytes);
-      case 'untrusted': {
-        const code = reading.verdict.state === 'new' ? 'untrusted' : 'changed';
-        return { ok: false, code, reason: untrustedReason(reading.verdict) };
-      }
-      case 'refused':
-        return { ok: false, code: reading.code, reason: reading.reason };
-      case 'absent':
-        return { ok: false, code: 'unreadable', reason: 'It was there just now, and is gone.' };
-    }
-  });
+function projectFile(path: string, boundary: string, search: Search): FileText {
+  const request = { kind: 'agent', path, boundary, maxBytes: MAX_AGENT_BYTES } as const;
+  return projectText(search.files.read(request));
 }
 
 /** What an agent file names is read under the same trust. */
@@ -135,7 +113,7 @@ function textBeside(path: string, place: Place, search: Search, boundary: string
     readBeside(
       path,
       boundary,
-      place.scope === 'project' ? () => projectText(path, boundary, search) : undefined,
+      place.scope === 'project' ? () => projectFile(path, boundary, search) : undefined,
     ),
   );
   if (text.ok) search.budget.bytes -= text.bytes;

@@ -1,4 +1,5 @@
 import type { AgentDefinition, AgentProblem } from '../protocol/agent.ts';
+import { firstByName } from './first-by-name.ts';
 import type { LoadedAgents } from './formats/format.ts';
 import type { SkippedPath } from './walk.ts';
 
@@ -51,17 +52,11 @@ export function shadow({
 }: Readonly<Omit<Found, 'agents'>> & {
   readonly agents: readonly AgentDefinition[];
 }): DiscoveredAgents {
-  const agents = new Map<string, AgentDefinition>();
-  const shadowed: ShadowedAgent[] = [];
   const inOrder = [
     ...found.filter(({ changesOnly }) => changesOnly !== true),
     ...found.filter(({ changesOnly }) => changesOnly === true),
   ];
-  for (const agent of inOrder) {
-    const key = agent.name.toLowerCase();
-    const winner = agents.get(key);
-    if (winner === undefined) agents.set(key, agent);
-    else shadowed.push({ agent, by: winner.origin.path });
-  }
-  return { agents: [...agents.values()], shadowed, skipped, problems };
+  const { first, later } = firstByName(inOrder);
+  const shadowed = later.map(({ one, first: winner }) => ({ agent: one, by: winner.origin.path }));
+  return { agents: first, shadowed, skipped, problems };
 }

@@ -1,9 +1,10 @@
 import type { AgentProblem } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { Environment } from '../../sys/env.ts';
-import { readProjectFile, untrustedReason, type ProjectTrust } from '../../sys/project-file.ts';
+import { readProjectFile, type ProjectTrust } from '../../sys/project-file.ts';
 import { MAX_ENTRIES } from '../place-files.ts';
-import { agentText, readText } from '../read-text.ts';
+import { firstByName } from '../first-by-name.ts';
+import { placeText, refuse, type FileText } from '../place-text.ts';
 import { newStamp, type Stamp } from '../stamp.ts';
 import type { SkippedPath } from '../walk.ts';
 import { MAX_SKILL_BYTES, skillFilesIn, type FoundSkillFile } from './files.ts';
@@ -106,17 +107,8 @@ async function searchPlace(place: SkillPlace, search: Search): Promise<void> {
   }
 }
 
-function refuse(problem: AgentProblem, search: Search): void {
-  const { path, code, message } = problem;
-  search.skipped.push({ path, code, reason: message });
-  // What nobody has trusted is no fault of the file.
-  if (code !== 'untrusted' && code !== 'changed') search.problems.push(problem);
-}
-
-type FileText = ReturnType<typeof readText>;
-
 function textOf(
-  { path, realPath }: FoundSkillFile,
+  file: FoundSkillFile,
   { scope, boundary }: Pick<SkillPlace, 'scope' | 'boundary'>,
   { budget, trust }: Search,
 ): FileText {
@@ -124,32 +116,19 @@ function textOf(
     const reason = `Not read: the skills before it hold ${MAX_BYTES / 1024 / 1024} MB.`;
     return { ok: false, code: 'too-many-bytes', reason };
   }
-  if (scope !== 'project') return readText(realPath);
-  const request = { kind: 'skill', path, boundary, maxBytes: MAX_SKILL_BYTES } as const;
-  const reading = readProjectFile(request, trust);
-  switch (reading.kind) {
-    case 'read':
-      return agentText(reading.bytes);
-    case 'untrusted': {
-      const code = reading.verdict.state === 'new' ? 'untrusted' : 'changed';
-      return { ok: false, code, reason: untrustedReason(reading.verdict) };
-    }
-    case 'refused':
-      return { ok: false, code: reading.code, reason: reading.reason };
-    case 'absent':
-      return { ok: false, code: 'unreadable', reason: 'It was there just now, and is gone.' };
-  }
+  return placeText(file, {
+    kind: 'skill',
+    scope,
+    boundary,
+    maxBytes: MAX_SKILL_BYTES,
+    readProject: (request) => readProjectFile(request, trust),
+  });
 }
 
-/** First wins by name, case ignored. */
 function shadow(found: readonly SkillDefinition[]): Pick<DiscoveredSkills, 'skills' | 'shadowed'> {
-  const skills = new Map<string, SkillDefinition>();
-  const shadowed: ShadowedSkill[] = [];
-  for (const skill of found) {
-    const key = skill.name.toLowerCase();
-    const winner = skills.get(key);
-    if (winner === undefined) skills.set(key, skill);
-    else shadowed.push({ skill, by: winner.path });
-  }
-  return { skills: [...skills.values()], shadowed };
+  const { first, later } = firstByName(found);
+  return {
+    skills: first,
+    shadowed: later.map(({ one, first: winner }) => ({ skill: one, by: winner.path })),
+  };
 }

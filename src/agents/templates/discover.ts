@@ -1,13 +1,15 @@
 import type { AgentProblem } from '../../protocol/agent.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
 import type { Environment } from '../../sys/env.ts';
-import { readProjectFile, untrustedReason, type ProjectTrust } from '../../sys/project-file.ts';
+import { readProjectFile, type ProjectTrust } from '../../sys/project-file.ts';
 import { builtinTemplates } from '../builtin.ts';
 import { MAX_ENTRIES } from '../place-files.ts';
-import { agentText, MAX_AGENT_BYTES, readText } from '../read-text.ts';
-import type { FoundFile, SkippedPath } from '../walk.ts';
-import { templateFilesIn, templatePlaces, type TemplatePlace } from './places.ts';
-import { readTemplate } from './read.ts';
+import { firstByName } from '../first-by-name.ts';
+import { placeText, refuse } from '../place-text.ts';
+import { MAX_AGENT_BYTES } from '../read-text.ts';
+import type { SkippedPath } from '../walk.ts';
+import { templateFilesIn, templatePlaces } from './places.ts';
+import { readTemplate, type ReadTemplate } from './read.ts';
 
 /** Bytes of one template. */
 export const MAX_TEMPLATE_BYTES = MAX_AGENT_BYTES;
@@ -31,41 +33,17 @@ export interface DiscoveredTemplates {
   readonly problems: readonly AgentProblem[];
 }
 
-/** All templates that can be used in a directory; default: those that ship with Muster, too. Never throws for what a file holds. */
+interface Search {
+  readonly found: TemplateDefinition[];
+  readonly skipped: SkippedPath[];
+  readonly problems: AgentProblem[];
+}
+
+/** All templates that can be used in a directory. Never throws for what a file holds. */
 export async function discoverTemplates(
   options: DiscoverTemplatesOptions,
-  { builtins = true }: { readonly builtins?: boolean } = {},
 ): Promise<DiscoveredTemplates> {
-  const budget = { entries: MAX_ENTRIES };
-  const found: TemplateDefinition[] = [];
-  const skipped: SkippedPath[] = [];
-  const problems: AgentProblem[] = [];
-  const refuse = (problem: AgentProblem): void => {
-    const { path, code, message } = problem;
-    skipped.push({ path, code, reason: message });
-    if (code !== 'untrusted' && code !== 'changed') problems.push(problem);
-  };
-  for (const place of templatePlaces(options.cwd, options.environment)) {
-    const files = templateFilesIn(place, budget);
-    skipped.push(...(files?.skipped ?? []));
-    for (const file of files?.files ?? []) {
-      const { path } = file;
-      const content = textOf(file, { ...place, boundary: files?.boundary ?? '' }, options.trust);
-      if (!content.ok) {
-        refuse({ path, code: content.code, message: content.reason });
-        continue;
-      }
-      const read = await readTemplate({ path, scope: place.scope, text: content.text });
-      if (read.ok) found.push(read.template);
-      else refuse(read.problem);
-    }
-  }
-  for (const source of builtins ? builtinTemplates() : []) {
-    const read = await readTemplate({ ...source, scope: 'builtin' });
-    if (read.ok) found.push(read.template);
-    else refuse(read.problem);
-  }
-  return { ...shadow(found), skipped, problems };
+  return withBuiltins(await searchPlaces(options));
 }
 
 /**
@@ -75,45 +53,48 @@ export async function discoverTemplates(
 export async function offeredTemplates(
   options: DiscoverTemplatesOptions,
 ): Promise<readonly TemplateDefinition[]> {
-  const own = await discoverTemplates(options, { builtins: false });
-  return own.templates.length === 0 ? [] : (await discoverTemplates(options)).templates;
+  const search = await searchPlaces(options);
+  return search.found.length === 0 ? [] : (await withBuiltins(search)).templates;
 }
 
-type FileText = ReturnType<typeof readText>;
-
-function textOf(
-  { path, realPath }: FoundFile,
-  { scope, boundary }: TemplatePlace,
-  trust: ProjectTrust,
-): FileText {
-  if (scope !== 'project') return readText(realPath);
-  const request = { kind: 'template', path, boundary, maxBytes: MAX_TEMPLATE_BYTES } as const;
-  const reading = readProjectFile(request, trust);
-  switch (reading.kind) {
-    case 'read':
-      return agentText(reading.bytes);
-    case 'untrusted': {
-      const code = reading.verdict.state === 'new' ? 'untrusted' : 'changed';
-      return { ok: false, code, reason: untrustedReason(reading.verdict) };
+/** What the project and the user have of their own. */
+async function searchPlaces(options: DiscoverTemplatesOptions): Promise<Search> {
+  const budget = { entries: MAX_ENTRIES };
+  const search: Search = { found: [], skipped: [], problems: [] };
+  for (const { scope, ...place } of templatePlaces(options.cwd, options.environment)) {
+    const found = templateFilesIn({ scope, ...place }, budget);
+    if (found === undefined) continue;
+    search.skipped.push(...found.skipped);
+    for (const file of found.files) {
+      const { path } = file;
+      const text = placeText(file, {
+        kind: 'template',
+        scope,
+        boundary: found.boundary,
+        maxBytes: MAX_TEMPLATE_BYTES,
+        readProject: (request) => readProjectFile(request, options.trust),
+      });
+      if (text.ok) take(await readTemplate({ path, scope, text: text.text }), search);
+      else refuse({ path, code: text.code, message: text.reason }, search);
     }
-    case 'refused':
-      return { ok: false, code: reading.code, reason: reading.reason };
-    case 'absent':
-      return { ok: false, code: 'unreadable', reason: 'It was there just now, and is gone.' };
   }
+  return search;
 }
 
-/** First wins by name, case ignored. */
-function shadow(
-  found: readonly TemplateDefinition[],
-): Pick<DiscoveredTemplates, 'templates' | 'shadowed'> {
-  const templates = new Map<string, TemplateDefinition>();
-  const shadowed: { template: TemplateDefinition; by: string }[] = [];
-  for (const template of found) {
-    const key = template.name.toLowerCase();
-    const winner = templates.get(key);
-    if (winner === undefined) templates.set(key, template);
-    else shadowed.push({ template, by: winner.path });
+async function withBuiltins(search: Search): Promise<DiscoveredTemplates> {
+  for (const source of builtinTemplates()) {
+    take(await readTemplate({ ...source, scope: 'builtin' }), search);
   }
-  return { templates: [...templates.values()], shadowed };
+  const { first, later } = firstByName(search.found);
+  return {
+    templates: first,
+    shadowed: later.map(({ one, first: winner }) => ({ template: one, by: winner.path })),
+    skipped: search.skipped,
+    problems: search.problems,
+  };
+}
+
+function take(read: ReadTemplate, search: Search): void {
+  if (read.ok) search.found.push(read.template);
+  else refuse(read.problem, search);
 }

@@ -1,4 +1,4 @@
-import { UNTRUSTED } from '../../agents/discover.ts';
+import { UNTRUSTED } from '../../agents/place-text.ts';
 import type { DiscoveredAgents } from '../../agents/found.ts';
 import { plural } from '../../base/text.ts';
 import type { ConfigFile } from '../config/files.ts';
