@@ -6,10 +6,11 @@ import { openProjectFiles, type ProjectFiles, type ProjectTrust } from '../sys/p
 import { readBeside } from './beside.ts';
 import { builtinSources } from './builtin.ts';
 import type { LoadedAgents, TextBeside } from './formats/format.ts';
-import { filesIn, MAX_ENTRIES } from './place-files.ts';
+import { filesIn, MAX_ENTRIES, type FileSearch } from './place-files.ts';
 import { agentPlaces } from './places.ts';
 import type { Place } from './place.ts';
 import { newStamp, type Stamp } from './stamp.ts';
+import { surroundingsOf, type Surroundings } from './surroundings.ts';
 import { projectText, UNTRUSTED, type FileText } from './place-text.ts';
 import { MAX_AGENT_BYTES, readText } from './read-text.ts';
 import { collect, shadow, type DiscoveredAgents, type Found } from './found.ts';
@@ -27,6 +28,8 @@ export interface DiscoverOptions {
   readonly session?: readonly AgentDefinition[];
   /** Paths on which it depends beside the agent files: for the stamp. */
   readonly dependsOn?: readonly string[];
+  /** What lies around `cwd`, where it is known already as it is now. */
+  readonly around?: Surroundings;
 }
 
 /** With a stamp (`agentFilesStamp`) of the files as they were then. */
@@ -36,7 +39,7 @@ export interface StampedAgents extends DiscoveredAgents {
   readonly beside: readonly string[];
 }
 
-interface Search extends Found {
+interface Search extends Found, FileSearch {
   readonly budget: { entries: number; bytes: number };
   readonly files: ProjectFiles;
   readonly stamp: Stamp;
@@ -50,18 +53,20 @@ interface Search extends Found {
  * throws for what a file holds; a file that cannot be loaded keeps no other from loading.
  */
 export async function discoverAgents(options: DiscoverOptions): Promise<StampedAgents> {
+  const around = options.around ?? surroundingsOf(options.cwd, options.environment);
   using files = openProjectFiles(options.trust);
   const search: Search = {
     agents: [...(options.session ?? [])],
     skipped: [],
     problems: [],
+    looks: around.looks,
     budget: { entries: MAX_ENTRIES, bytes: MAX_BYTES },
     files,
     stamp: newStamp(),
     beside: new Set(),
     untrusted: new Set(),
   };
-  for (const place of agentPlaces(options.cwd, options.environment)) {
+  for (const place of agentPlaces(around)) {
     await searchPlace(place, search);
   }
   search.agents.push(...(await loadBuiltinAgents()));
@@ -79,7 +84,7 @@ export async function loadBuiltinAgents(): Promise<readonly AgentDefinition[]> {
 }
 
 async function searchPlace(place: Place, search: Search): Promise<void> {
-  const found = filesIn(place, search.budget);
+  const found = filesIn(place, search);
   if (found === undefined) return;
   search.stamp.add(found);
   search.skipped.push(...found.skipped);

@@ -1,10 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { systemErrorCode } from '../base/errors.ts';
-import type { Environment } from '../sys/env.ts';
 import type { AgentFormat } from './formats/format.ts';
-import { mayExist } from './may-exist.ts';
+import type { Looks } from './looks.ts';
 import type { Place } from './place.ts';
-import { agentPlaces } from './places.ts';
+import type { Surroundings } from './surroundings.ts';
 import { walkFiles, type FoundFile, type SkippedPath, type WalkOptions } from './walk.ts';
 
 /** Directory entries that one discovery looks at. */
@@ -22,36 +21,61 @@ export interface FilePlace extends Pick<Place, 'path' | 'boundary'> {
   readonly format: Pick<AgentFormat, 'accepts'> & Pick<WalkOptions, 'ownsDirectory'>;
 }
 
+/** What the places of one search have in common. */
+export interface FileSearch {
+  /** Directory entries that may still be looked at; counted down. */
+  readonly budget: { entries: number };
+  readonly looks: Looks;
+}
+
+export function newFileSearch({ looks }: Surroundings): FileSearch {
+  return { budget: { entries: MAX_ENTRIES }, looks };
+}
+
 /** The files in a place whose names are those that count; none is opened. Undefined: no such place. */
-export function filesIn(place: FilePlace, budget: { entries: number }): PlaceFiles | undefined {
-  if (!mayExist(place.path)) return undefined;
+export function filesIn(place: FilePlace, { budget, looks }: FileSearch): PlaceFiles | undefined {
+  if (!looks.mayExist(place.path)) return undefined;
   const boundary = realDirectory(place.boundary);
   if (boundary === undefined) return undefined;
   const { accepts, ownsDirectory = false } = place.format;
   return { boundary, ...walkFiles(place.path, { accepts, ownsDirectory, boundary, budget }) };
 }
 
-/** A file of a project that may hold agents. */
-export interface ProjectAgentFile {
-  readonly path: string;
-  readonly boundary: string;
-  readonly format: AgentFormat;
+/** What is in each of the places that are there, in their order. */
+export function allFilesIn<P, F extends PlaceFiles>(
+  places: readonly P[],
+  around: Surroundings,
+  filesOf: (place: P, search: FileSearch) => F | undefined,
+): readonly (F & { readonly place: P })[] {
+  const search = newFileSearch(around);
+  return places.flatMap((place) => {
+    const found = filesOf(place, search);
+    return found === undefined ? [] : [{ ...found, place }];
+  });
 }
 
-/** All agent files of the project that `cwd` lies in, in search order, and what cannot be one. */
-export function projectAgentFiles(
-  cwd: string,
-  environment: Environment,
-): { readonly files: readonly ProjectAgentFile[]; readonly skipped: readonly SkippedPath[] } {
-  const budget = { entries: MAX_ENTRIES };
-  const found = agentPlaces(cwd, environment)
-    .filter(({ scope }) => scope === 'project')
-    .map(({ format, ...place }) => ({ format, in: filesIn({ format, ...place }, budget) }));
+/** A file of a project, of those that a search looks for. */
+export interface ProjectPlaceFile {
+  readonly path: string;
+  readonly boundary: string;
+}
+
+export interface ProjectPlaceFiles {
+  readonly files: readonly ProjectPlaceFile[];
+  readonly skipped: readonly SkippedPath[];
+}
+
+/** The files of those places that are the project's, in search order, and what cannot be one. */
+export function projectFilesIn<P extends { readonly scope: string }>(
+  places: readonly P[],
+  around: Surroundings,
+  filesOf: (place: P, search: FileSearch) => PlaceFiles | undefined,
+): ProjectPlaceFiles {
+  const ofProject = places.filter(({ scope }) => scope === 'project');
+  const found = allFilesIn(ofProject, around, filesOf);
   return {
-    files: found.flatMap(({ format, in: place }) =>
-      (place?.files ?? []).map(({ path }) => ({ path, boundary: place?.boundary ?? '', format })),
-    ),
-    skipped: found.flatMap(({ in: place }) => place?.skipped ?? []),
+    files: found.flatMap(({ boundary, files }) => files.map(({ path }) => ({ path, boundary }))),
+    skipped: found.flatMap(({ skipped }) => skipped),
   };
 }
 

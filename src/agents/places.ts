@@ -1,6 +1,4 @@
 import { join } from 'node:path';
-import type { Environment } from '../sys/env.ts';
-import { projectDirectories } from '../sys/project-directories.ts';
 import {
   claudeFormat,
   FORMATS,
@@ -12,15 +10,12 @@ import {
 import type { AgentFormat } from './formats/format.ts';
 import type { Place } from './place.ts';
 import { pluginPlaces } from './plugins/places.ts';
-import { ownerOf, userDirectories, type UserDirectories } from './user-directories.ts';
+import type { Surroundings } from './surroundings.ts';
+import { ownerOf, type UserDirectories } from './user-directories.ts';
 
-/**
- * Every place to look in, first wins: SPEC "Agent definitions", search order. `cwd` is absolute. Looks
- * for `.git`, and at what is installed.
- */
-export function agentPlaces(cwd: string, environment: Environment): readonly Place[] {
-  const user = userDirectories(environment);
-  const chain = projectDirectories(cwd);
+/** Every place to look in, first wins: SPEC "Agent definitions", search order. Looks at what is installed. */
+export function agentPlaces(around: Surroundings): readonly Place[] {
+  const { user, chain } = around;
   const own = [musterFormat, genFormat, claudeFormat];
   const userPaths = new Set(FORMATS.flatMap(({ places }) => places.user(user)));
   const ofProject = (format: AgentFormat): readonly Place[] =>
@@ -30,7 +25,7 @@ export function agentPlaces(cwd: string, environment: Environment): readonly Pla
     ...VENDOR_FORMATS.flatMap(ofProject),
     ...VENDOR_FORMATS.flatMap((format) => userPlaces(format, user, chain)),
     ...ofProject(subagentFormat),
-    ...pluginPlaces(cwd, user, chain.at(-1) ?? '/'),
+    ...pluginPlaces(around),
   ];
 }
 

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { errorMessage } from '../base/errors.ts';
-import type { Environment } from '../sys/env.ts';
-import { MAX_ENTRIES, filesIn, type PlaceFiles } from './place-files.ts';
-import { agentPlaces } from './places.ts';
+import type { PlaceFiles } from './place-files.ts';
 
 /** What tells whether agent files have changed, without opening any. */
 export interface Stamp {
@@ -26,21 +24,10 @@ export function newStamp(): Stamp {
   };
 }
 
-/**
- * The stamp of the agent files that could be used in `cwd` now: another one than before when one of
- * them has come, gone or been written.
- */
-export function agentFilesStamp(
-  cwd: string,
-  environment: Environment,
-  others: readonly string[],
-): string {
+/** The stamp of all of these, and of `others`. */
+export function filesStamp(found: readonly PlaceFiles[], others: readonly string[]): string {
   const stamp = newStamp();
-  const budget = { entries: MAX_ENTRIES };
-  for (const place of agentPlaces(cwd, environment)) {
-    const found = filesIn(place, budget);
-    if (found !== undefined) stamp.add(found);
-  }
+  for (const each of found) stamp.add(each);
   return stamp.text(others);
 }
 

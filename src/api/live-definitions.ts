@@ -1,7 +1,8 @@
 import { discoverAgents, type DiscoverOptions, type StampedAgents } from '../agents/discover.ts';
-import { agentFilesStamp } from '../agents/stamp.ts';
+import { agentFilesStamp } from '../agents/agent-files.ts';
 import { discoverSkills, type StampedSkills } from '../agents/skills/discover.ts';
 import { skillFilesStamp } from '../agents/skills/files.ts';
+import { surroundingsOf, type Surroundings } from '../agents/surroundings.ts';
 import type { SkippedPath } from '../agents/walk.ts';
 import { errorMessage } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
@@ -11,7 +12,9 @@ import { untrustedNotice } from './trust/notice.ts';
 /** Milliseconds between two looks at the files: a look at 2,000 of them takes some 20 ms. */
 const LOOK_AGAIN_MS = 2_000;
 
-export interface OpenOptions extends DiscoverOptions {
+export interface OpenOptions extends Omit<DiscoverOptions, 'around'> {
+  /** As it is now. */
+  readonly around: Surroundings;
   /** Whose word counts when files have changed. */
   readonly trustAgain: () => ProjectTrust;
   readonly clock: Clock;
@@ -23,10 +26,10 @@ export type LiveSkills = LiveFiles<StampedSkills>;
 
 /** Loads the agents that can be used in `cwd`, and loads them again when their files change. */
 export function openAgents(options: OpenOptions): Promise<LiveAgents> {
-  const { cwd, environment, dependsOn = [] } = options;
+  const { dependsOn = [] } = options;
   return openFiles('agent', options, {
-    load: (trust) => discoverAgents({ ...options, trust }),
-    stamp: ({ beside }) => agentFilesStamp(cwd, environment, [...dependsOn, ...beside]),
+    load: (at) => discoverAgents({ ...options, ...at }),
+    stamp: ({ beside }, around) => agentFilesStamp(around, [...dependsOn, ...beside]),
   });
 }
 
@@ -34,8 +37,8 @@ export function openAgents(options: OpenOptions): Promise<LiveAgents> {
 export function openSkills(options: OpenOptions): Promise<LiveSkills> {
   const { cwd, environment, dependsOn = [] } = options;
   return openFiles('skill', options, {
-    load: (trust) => discoverSkills({ cwd, environment, dependsOn, trust }),
-    stamp: () => skillFilesStamp(cwd, environment, dependsOn),
+    load: (at) => discoverSkills({ cwd, environment, dependsOn, ...at }),
+    stamp: (_, around) => skillFilesStamp(around, dependsOn),
   });
 }
 
@@ -45,21 +48,28 @@ interface StampedFiles {
   readonly skipped: readonly SkippedPath[];
 }
 
+/** When files are looked at: what lies where, and whose word counts. */
+interface Moment {
+  readonly around: Surroundings;
+  readonly trust: ProjectTrust;
+}
+
 interface FileKind<Found extends StampedFiles> {
-  readonly load: (trust: ProjectTrust) => Promise<Found>;
+  readonly load: (at: Moment) => Promise<Found>;
   /** Of the files as they are now; changes when one does; cheap. */
-  readonly stamp: (found: Found) => string;
+  readonly stamp: (found: Found, around: Surroundings) => string;
 }
 
 async function openFiles<Found extends StampedFiles>(
   kind: 'agent' | 'skill',
-  { trust, trustAgain, clock, onNotice }: OpenOptions,
+  { cwd, environment, around, trust, trustAgain, clock, onNotice }: OpenOptions,
   { load, stamp }: FileKind<Found>,
 ): Promise<LiveFiles<Found>> {
+  const aroundNow = () => surroundingsOf(cwd, environment);
   return new LiveFiles({
-    first: await load(trust),
-    stamp,
-    load: () => load(trustAgain()),
+    first: await load({ around, trust }),
+    stamp: (found) => stamp(found, aroundNow()),
+    load: () => load({ around: aroundNow(), trust: trustAgain() }),
     clock,
     onReload: ({ skipped }) => {
       onNotice(`${kind} files have changed and were read again`);

@@ -6,6 +6,7 @@ import { VERSION } from '../base/version.ts';
 import { Engine } from '../engine/engine.ts';
 import { Inbox } from '../engine/inbox.ts';
 import { MAIN_AGENT } from '../engine/main-agent.ts';
+import { surroundingsOf } from '../agents/surroundings.ts';
 import { discoverTemplates, offeredTemplates } from '../agents/templates/discover.ts';
 import { createChooser } from '../model/chooser.ts';
 import { createModelPort } from '../model/connect.ts';
@@ -98,9 +99,10 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     clock: systemClock,
     onNotice,
   };
-  const agents = await openAgents(files);
-  const skills = await openSkills(files);
-  const templates = await offeredTemplates(files);
+  const around = surroundingsOf(cwd, environment);
+  const agents = await openAgents({ ...files, around });
+  const skills = await openSkills({ ...files, around });
+  const templates = await offeredTemplates({ ...files, around });
   const skipped = [...agents.discovered.skipped, ...skills.discovered.skipped];
   const unused = untrustedNotice({ files: loaded.files, skipped });
   if (unused !== null) onNotice(unused);

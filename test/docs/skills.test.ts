@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CATALOGUE_BYTES } from '../../src/agents/skills/catalogue.ts';
+import { surroundingsOf } from '../../src/agents/surroundings.ts';
 import { skillPlaces } from '../../src/agents/skills/places.ts';
 import { skillText } from '../../src/agents/skills/text.ts';
 import { openWorld, callsInTurn } from '../e2e/world.ts';
@@ -26,7 +27,7 @@ describe('docs/skills.md', () => {
   });
 
   it('names every place, in its order', () => {
-    const places = skillPlaces('/work', { HOME });
+    const places = skillPlaces(surroundingsOf('/work', { HOME }));
     const named = (scope: string): string =>
       places
         .filter((place) => place.scope === scope && !place.path.includes('muster/skills'))

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { isInside } from '../../sys/paths.ts';
-import { mayExist } from '../may-exist.ts';
+import type { Looks } from '../looks.ts';
 import { readText } from '../read-text.ts';
-import { PRODUCT_HOMES, type UserDirectories } from '../user-directories.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { PRODUCT_HOMES } from '../user-directories.ts';
 
 /** A plugin of Claude Code that the user has installed and switched on. */
 export interface InstalledPlugin {
@@ -17,11 +18,15 @@ export interface InstalledPlugin {
  * (an object or a list of them for each `NAME@MARKETPLACE`) and `enabledPlugins` of the user's
  * settings. One that was installed for a project counts in that project. In the order of their names.
  */
-export function installedPlugins(cwd: string, user: UserDirectories): readonly InstalledPlugin[] {
+export function installedPlugins({
+  cwd,
+  user,
+  looks,
+}: Pick<Surroundings, 'cwd' | 'user' | 'looks'>): readonly InstalledPlugin[] {
   const home = PRODUCT_HOMES.claude(user);
-  const installed = readObject(join(home, 'plugins', 'installed_plugins.json'))['plugins'];
+  const installed = readObject(join(home, 'plugins', 'installed_plugins.json'), looks)['plugins'];
   if (!isJsonObject(installed)) return [];
-  const enabled = readObject(join(home, 'settings.json'))['enabledPlugins'];
+  const enabled = readObject(join(home, 'settings.json'), looks)['enabledPlugins'];
   return Object.keys(installed)
     .toSorted()
     .flatMap((id): readonly InstalledPlugin[] => {
@@ -46,8 +51,8 @@ function rootFor(cwd: string, entry: JsonValue, isEnabled: boolean): string | un
 }
 
 /** What is missing or broken holds nothing: it is another product's own file. */
-export function readObject(path: string): JsonObject {
-  if (!mayExist(path)) return {};
+export function readObject(path: string, looks: Looks): JsonObject {
+  if (!looks.mayExist(path)) return {};
   const text = readText(path);
   if (!text.ok) return {};
   try {

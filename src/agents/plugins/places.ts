@@ -5,9 +5,10 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import { isInside } from '../../sys/paths.ts';
 import { claudeFormat, geminiFormat, qwenFormat } from '../formats/catalogue.ts';
 import type { AgentFormat } from '../formats/format.ts';
-import { mayExist } from '../may-exist.ts';
+import type { Looks } from '../looks.ts';
 import type { Place } from '../place.ts';
-import { ownerOf, PRODUCT_HOMES, type UserDirectories } from '../user-directories.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { ownerOf, PRODUCT_HOMES } from '../user-directories.ts';
 import { installedPlugins, readObject, type InstalledPlugin } from './installed.ts';
 
 /** Plugins of one product that are looked at. */
@@ -20,13 +21,14 @@ const EXTENSIBLE = [
 ] as const;
 
 /** Where agents of what the user has installed lie: Claude Code's plugins, then other products' extensions. */
-export function pluginPlaces(cwd: string, user: UserDirectories, root: string): readonly Place[] {
+export function pluginPlaces(around: Surroundings): readonly Place[] {
+  const { user, root, looks } = around;
   return [
-    ...ownedPlugins(cwd, user, root).flatMap(placesOfPlugin),
+    ...ownedPlugins(around).flatMap((owned) => placesOfPlugin(owned, looks)),
     ...EXTENSIBLE.flatMap(({ format, home }) => {
       const directory = join(home(user), 'extensions');
       const { scope, boundary } = ownerOf(directory, user, root);
-      return scope === 'user' ? placesOfExtensions(format, { directory, boundary }) : [];
+      return scope === 'user' ? placesOfExtensions(format, { directory, boundary, looks }) : [];
     }),
   ];
 }
@@ -37,23 +39,19 @@ export interface OwnedPlugin {
   readonly scope: 'plugin' | 'project';
 }
 
-/** The plugins that count in `cwd`, in the project whose root is `root`. No file of it says which those are. */
-export function ownedPlugins(
-  cwd: string,
-  user: UserDirectories,
-  root: string,
-): readonly OwnedPlugin[] {
+/** The plugins that count here. No file of the project says which those are. */
+export function ownedPlugins({ cwd, user, root, looks }: Surroundings): readonly OwnedPlugin[] {
   const isUsers = (path: string): boolean => ownerOf(path, user, root).scope === 'user';
   if (!isUsers(PRODUCT_HOMES.claude(user))) return [];
-  return installedPlugins(cwd, user).map((plugin) => ({
+  return installedPlugins({ cwd, user, looks }).map((plugin) => ({
     plugin,
     scope: isUsers(plugin.root) ? 'plugin' : 'project',
   }));
 }
 
-function placesOfPlugin({ plugin, scope }: OwnedPlugin): readonly Place[] {
+function placesOfPlugin({ plugin, scope }: OwnedPlugin, looks: Looks): readonly Place[] {
   const format = pluginFormat(plugin);
-  return pluginDirectories(plugin, 'agents').map((path): Place => ({
+  return pluginDirectories(plugin, 'agents', looks).map((path): Place => ({
     format,
     scope,
     path,
@@ -65,8 +63,9 @@ function placesOfPlugin({ plugin, scope }: OwnedPlugin): readonly Place[] {
 export function pluginDirectories(
   { root }: InstalledPlugin,
   kind: 'agents' | 'skills',
+  looks: Looks,
 ): readonly string[] {
-  const declared = readObject(join(root, '.claude-plugin', 'plugin.json'))[kind];
+  const declared = readObject(join(root, '.claude-plugin', 'plugin.json'), looks)[kind];
   const paths = (Array.isArray(declared) ? declared : [declared])
     .filter((each) => typeof each === 'string')
     .map((each) => resolve(root, each))
@@ -107,8 +106,13 @@ function ofPlugin(agent: AgentDefinition, { name, root }: InstalledPlugin): Agen
 
 function placesOfExtensions(
   format: AgentFormat,
-  { directory, boundary }: { readonly directory: string; readonly boundary: string },
+  {
+    directory,
+    boundary,
+    looks,
+  }: { readonly directory: string; readonly boundary: string; readonly looks: Looks },
 ): readonly Place[] {
+  if (!looks.mayExist(directory)) return [];
   return directoriesIn(directory).map((extension): Place => {
     const path = join(extension, 'agents');
     return { format, scope: 'plugin', path, boundary };
@@ -116,7 +120,6 @@ function placesOfExtensions(
 }
 
 function directoriesIn(path: string): readonly string[] {
-  if (!mayExist(path)) return [];
   try {
     return readdirSync(path)
       .toSorted()

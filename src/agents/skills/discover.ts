@@ -2,10 +2,11 @@ import type { AgentProblem } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { Environment } from '../../sys/env.ts';
 import { readProjectFile, type ProjectTrust } from '../../sys/project-file.ts';
-import { MAX_ENTRIES } from '../place-files.ts';
+import { MAX_ENTRIES, type FileSearch } from '../place-files.ts';
 import { firstByName } from '../first-by-name.ts';
 import { placeText, refuse, type FileText } from '../place-text.ts';
 import { newStamp, type Stamp } from '../stamp.ts';
+import { surroundingsOf, type Surroundings } from '../surroundings.ts';
 import type { SkippedPath } from '../walk.ts';
 import { MAX_SKILL_BYTES, skillFilesIn, type FoundSkillFile } from './files.ts';
 import { skillPlaces, type SkillPlace } from './places.ts';
@@ -21,6 +22,8 @@ export interface DiscoverSkillsOptions {
   readonly trust: ProjectTrust;
   /** Paths on which it depends beside the skill files: for the stamp. */
   readonly dependsOn?: readonly string[];
+  /** What lies around `cwd`, where it is known already as it is now. */
+  readonly around?: Surroundings;
 }
 
 /** A skill whose name another one has that was found before it. */
@@ -48,7 +51,7 @@ export interface StampedSkills extends DiscoveredSkills {
   readonly stamp: string;
 }
 
-interface Search {
+interface Search extends FileSearch {
   readonly found: SkillDefinition[];
   readonly skipped: SkippedPath[];
   readonly problems: AgentProblem[];
@@ -62,15 +65,17 @@ interface Search {
  * file holds; a file that cannot be loaded keeps no other from loading.
  */
 export async function discoverSkills(options: DiscoverSkillsOptions): Promise<StampedSkills> {
+  const around = options.around ?? surroundingsOf(options.cwd, options.environment);
   const search: Search = {
     found: [],
     skipped: [],
     problems: [],
+    looks: around.looks,
     budget: { entries: MAX_ENTRIES, bytes: MAX_BYTES },
     trust: options.trust,
     stamp: newStamp(),
   };
-  for (const place of skillPlaces(options.cwd, options.environment)) {
+  for (const place of skillPlaces(around)) {
     await searchPlace(place, search);
   }
   const { found, skipped, problems } = search;
@@ -79,7 +84,7 @@ export async function discoverSkills(options: DiscoverSkillsOptions): Promise<St
 }
 
 async function searchPlace(place: SkillPlace, search: Search): Promise<void> {
-  const found = skillFilesIn(place, search.budget);
+  const found = skillFilesIn(place, search);
   if (found === undefined) return;
   const { scope, plugin } = place;
   search.stamp.add(found);

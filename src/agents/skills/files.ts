@@ -1,11 +1,18 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { errorMessage } from '../../base/errors.ts';
-import type { Environment } from '../../sys/env.ts';
 import { isInside } from '../../sys/paths.ts';
-import { filesIn, MAX_ENTRIES, type FilePlace } from '../place-files.ts';
+import {
+  allFilesIn,
+  filesIn,
+  projectFilesIn,
+  type FilePlace,
+  type FileSearch,
+  type ProjectPlaceFiles,
+} from '../place-files.ts';
 import { MAX_AGENT_BYTES } from '../read-text.ts';
-import { newStamp } from '../stamp.ts';
+import { filesStamp } from '../stamp.ts';
+import type { Surroundings } from '../surroundings.ts';
 import type { FoundFile, SkippedPath } from '../walk.ts';
 import { skillPlaces, type SkillPlace } from './places.ts';
 
@@ -31,11 +38,8 @@ interface SkillFiles {
 }
 
 /** The skill files in a place; none is opened. Undefined: no such place. */
-export function skillFilesIn(
-  place: SkillPlace,
-  budget: { entries: number },
-): SkillFiles | undefined {
-  const found = filesIn({ ...place, format: SKILL_FORMAT }, budget);
+export function skillFilesIn(place: SkillPlace, search: FileSearch): SkillFiles | undefined {
+  const found = filesIn({ ...place, format: SKILL_FORMAT }, search);
   if (found === undefined) return undefined;
   const files: FoundSkillFile[] = [];
   const skipped = [...found.skipped];
@@ -74,38 +78,12 @@ function folderOf({ path }: FoundFile, { path: place, scope }: SkillPlace): Fold
   }
 }
 
-/** The stamp (`newStamp`) of the skill files that could be used in `cwd` now. */
-export function skillFilesStamp(
-  cwd: string,
-  environment: Environment,
-  others: readonly string[],
-): string {
-  const stamp = newStamp();
-  const budget = { entries: MAX_ENTRIES };
-  for (const place of skillPlaces(cwd, environment)) {
-    const found = skillFilesIn(place, budget);
-    if (found !== undefined) stamp.add(found);
-  }
-  return stamp.text(others);
+/** The stamp (`newStamp`) of the skill files that could be used now. */
+export function skillFilesStamp(around: Surroundings, others: readonly string[]): string {
+  return filesStamp(allFilesIn(skillPlaces(around), around, skillFilesIn), others);
 }
 
-/** A file of a project that may hold a skill. */
-export interface ProjectSkillFile {
-  readonly path: string;
-  readonly boundary: string;
-}
-
-/** All skill files of the project that `cwd` lies in, in search order, and what cannot be one. */
-export function projectSkillFiles(
-  cwd: string,
-  environment: Environment,
-): { readonly files: readonly ProjectSkillFile[]; readonly skipped: readonly SkippedPath[] } {
-  const budget = { entries: MAX_ENTRIES };
-  const found = skillPlaces(cwd, environment)
-    .filter(({ scope }) => scope === 'project')
-    .flatMap((place) => skillFilesIn(place, budget) ?? []);
-  return {
-    files: found.flatMap(({ boundary, files }) => files.map(({ path }) => ({ path, boundary }))),
-    skipped: found.flatMap(({ skipped }) => skipped),
-  };
+/** All skill files of the project, in search order, and what cannot be one. */
+export function projectSkillFiles(around: Surroundings): ProjectPlaceFiles {
+  return projectFilesIn(skillPlaces(around), around, skillFilesIn);
 }

@@ -1,14 +1,8 @@
 import { join } from 'node:path';
-import type { Environment } from '../../sys/env.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
-import { projectDirectories } from '../../sys/project-directories.ts';
 import { ownedPlugins, pluginDirectories } from '../plugins/places.ts';
-import {
-  ownerOf,
-  PRODUCT_HOMES,
-  userDirectories,
-  type UserDirectories,
-} from '../user-directories.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { ownerOf, PRODUCT_HOMES, type UserDirectories } from '../user-directories.ts';
 
 /** Where one product's skills lie. */
 interface PlaceRow {
@@ -64,12 +58,10 @@ export interface SkillPlace {
 /**
  * Every place to look in, first wins: Muster's own in the project and of the user, then those of other
  * products in the project, then those of the user, then those of plugins. In a project the nearest
- * directory goes first. `cwd` is absolute. Looks for `.git`, and at what is installed.
+ * directory goes first. Looks at what is installed.
  */
-export function skillPlaces(cwd: string, environment: Environment): readonly SkillPlace[] {
-  const user = userDirectories(environment);
-  const chain = projectDirectories(cwd);
-  const boundary = chain.at(-1) ?? cwd;
+export function skillPlaces(around: Surroundings): readonly SkillPlace[] {
+  const { user, chain, root: boundary, looks } = around;
   const ofUser = new Set([MUSTER, ...OTHERS].flatMap((row) => row.user(user)));
   const inProject = (rows: readonly PlaceRow[]): readonly SkillPlace[] =>
     chain
@@ -89,8 +81,8 @@ export function skillPlaces(cwd: string, environment: Environment): readonly Ski
     ...ofTheUser([MUSTER]),
     ...inProject(OTHERS),
     ...ofTheUser(OTHERS),
-    ...ownedPlugins(cwd, user, boundary).flatMap(({ plugin, scope }) =>
-      pluginDirectories(plugin, 'skills').map((path): SkillPlace => ({
+    ...ownedPlugins(around).flatMap(({ plugin, scope }) =>
+      pluginDirectories(plugin, 'skills', looks).map((path): SkillPlace => ({
         scope,
         plugin: plugin.name,
         path,

@@ -3,10 +3,11 @@ import type { TemplateDefinition } from '../../protocol/template.ts';
 import type { Environment } from '../../sys/env.ts';
 import { readProjectFile, type ProjectTrust } from '../../sys/project-file.ts';
 import { builtinTemplates } from '../builtin.ts';
-import { MAX_ENTRIES } from '../place-files.ts';
+import { newFileSearch } from '../place-files.ts';
 import { firstByName } from '../first-by-name.ts';
 import { placeText, refuse } from '../place-text.ts';
 import { MAX_AGENT_BYTES } from '../read-text.ts';
+import { surroundingsOf, type Surroundings } from '../surroundings.ts';
 import type { SkippedPath } from '../walk.ts';
 import { templateFilesIn, templatePlaces } from './places.ts';
 import { readTemplate, type ReadTemplate } from './read.ts';
@@ -20,6 +21,8 @@ export interface DiscoverTemplatesOptions {
   readonly environment: Environment;
   /** Which files of the project may act. The others are listed as skipped, and not parsed. */
   readonly trust: ProjectTrust;
+  /** What lies around `cwd`, where it is known already as it is now. */
+  readonly around?: Surroundings;
 }
 
 export interface DiscoveredTemplates {
@@ -59,10 +62,11 @@ export async function offeredTemplates(
 
 /** What the project and the user have of their own. */
 async function searchPlaces(options: DiscoverTemplatesOptions): Promise<Search> {
-  const budget = { entries: MAX_ENTRIES };
+  const around = options.around ?? surroundingsOf(options.cwd, options.environment);
+  const fileSearch = newFileSearch(around);
   const search: Search = { found: [], skipped: [], problems: [] };
-  for (const { scope, ...place } of templatePlaces(options.cwd, options.environment)) {
-    const found = templateFilesIn({ scope, ...place }, budget);
+  for (const { scope, ...place } of templatePlaces(around)) {
+    const found = templateFilesIn({ scope, ...place }, fileSearch);
     if (found === undefined) continue;
     search.skipped.push(...found.skipped);
     for (const file of found.files) {

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { agentPlaces } from '../../agents/places.ts';
+import { surroundingsOf } from '../../agents/surroundings.ts';
 import { errorMessage, UsageError } from '../../base/errors.ts';
 import type { AgentScope } from '../../protocol/agent.ts';
 import { TASK_VARIABLE } from '../../sys/command-environment.ts';
@@ -102,6 +103,8 @@ function statsOf(path: string) {
 
 /** As whose a file's agents would be found: those of a project have to be trusted; null: nobody looks there. */
 export function scopeOfFile(path: string, { cwd, environment }: Place): AgentScope | null {
-  const place = agentPlaces(cwd, environment).find((each) => isInside(real(each.path), real(path)));
+  const place = agentPlaces(surroundingsOf(cwd, environment)).find((each) =>
+    isInside(real(each.path), real(path)),
+  );
   return place?.scope ?? null;
 }

@@ -1,10 +1,10 @@
 import type { AgentFormat } from '../../agents/formats/format.ts';
-import { projectAgentFiles } from '../../agents/place-files.ts';
+import { projectAgentFiles } from '../../agents/agent-files.ts';
 import { MAX_AGENT_BYTES } from '../../agents/read-text.ts';
 import { MAX_SKILL_BYTES, projectSkillFiles } from '../../agents/skills/files.ts';
 import { MAX_TEMPLATE_BYTES } from '../../agents/templates/discover.ts';
 import { projectTemplateFiles } from '../../agents/templates/places.ts';
-import { projectRoot } from '../../sys/project-directories.ts';
+import { surroundingsOf } from '../../agents/surroundings.ts';
 import type { ProjectFileKind, ProjectFileRequest } from '../../sys/project-file.ts';
 import { projectClaudeFiles } from '../config/claude-places.ts';
 import { findConfigFiles } from '../config/project-file.ts';
@@ -34,10 +34,11 @@ export function findProjectFiles(
   cwd: string,
   { environment, home }: UserPlace,
 ): { readonly files: readonly ProjectFile[]; readonly unusable: readonly UnusableFile[] } {
-  const boundary = projectRoot(cwd);
-  const agents = projectAgentFiles(cwd, environment);
-  const skills = projectSkillFiles(cwd, environment);
-  const templates = projectTemplateFiles(cwd, environment);
+  const around = surroundingsOf(cwd, environment);
+  const { root: boundary } = around;
+  const agents = projectAgentFiles(around);
+  const skills = projectSkillFiles(around);
+  const templates = projectTemplateFiles(around);
   return {
     files: [
       ...findConfigFiles(cwd).map((path) => settings('config', { path, boundary })),

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { agentsBelow } from '../../../src/agents/below.ts';
 import { discoverAgents } from '../../../src/agents/discover.ts';
 import { readProjectFiles } from '../../../src/api/trust/listing.ts';
-import { agentFilesStamp } from '../../../src/agents/stamp.ts';
+import { agentFilesStamp } from '../../../src/agents/agent-files.ts';
+import { surroundingsOf } from '../../../src/agents/surroundings.ts';
 import { TRUST_ALL, type ProjectTrust } from '../../../src/sys/project-file.ts';
 import { agentFile, workTree } from '../support.ts';
 
@@ -40,7 +41,7 @@ test('prompts in files are read, and stand in the list of what is to be trusted'
 test('prompts in files are looked at again with the agent files', async () => {
   config('{file:./prompts/a.txt}');
   const { stamp, beside } = await discover();
-  const now = (): string => agentFilesStamp(tree.root, environment(), beside);
+  const now = (): string => agentFilesStamp(surroundingsOf(tree.root, environment()), beside);
   expect(now()).toBe(stamp);
   tree.write('prompts/a.txt', 'From a file, changed.');
   expect(now()).not.toBe(stamp);

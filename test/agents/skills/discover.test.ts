@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { discoverSkills } from '../../../src/agents/skills/discover.ts';
 import { projectSkillFiles, skillFilesStamp } from '../../../src/agents/skills/files.ts';
 import { findSkill } from '../../../src/agents/skills/find.ts';
+import { surroundingsOf } from '../../../src/agents/surroundings.ts';
 import { skillPlaces } from '../../../src/agents/skills/places.ts';
 import { TRUST_ALL, TRUST_NOTHING } from '../../../src/sys/project-file.ts';
 import { workTree } from '../support.ts';
@@ -18,6 +19,7 @@ afterEach(() => tree.remove());
 
 const cwd = () => tree.path('repo/app');
 const environment = () => ({ HOME: tree.path('home') });
+const around = () => surroundingsOf(cwd(), environment());
 
 function discover(trust = TRUST_ALL) {
   return discoverSkills({ cwd: cwd(), environment: environment(), trust });
@@ -34,7 +36,7 @@ function write(path: string, description: string): void {
 
 describe('the order of places', () => {
   it('Muster’s own, then those of others: of the project, the nearest first, then of the user', () => {
-    const places = skillPlaces(cwd(), environment()).map(({ path }) => below(path));
+    const places = skillPlaces(around()).map(({ path }) => below(path));
     expect(places.slice(0, 5)).toEqual([
       'repo/app/.muster/skills',
       'repo/.muster/skills',
@@ -112,7 +114,7 @@ describe('skills of a project', () => {
     write('repo/.claude/skills/deploy/SKILL.md', 'ships');
     write('repo/.claude/skills/SKILL.md', 'none');
     write('home/.claude/skills/own/SKILL.md', 'own');
-    const { files, skipped } = projectSkillFiles(cwd(), environment());
+    const { files, skipped } = projectSkillFiles(around());
     expect(files).toEqual([
       { path: tree.path('repo/.claude/skills/deploy/SKILL.md'), boundary: tree.path('repo') },
     ]);
@@ -144,7 +146,7 @@ describe('skills of plugins', () => {
     const [, ofPlugin] = skills;
     expect(below(ofPlugin?.directory ?? '')).toBe('home/kit/skills/deploy');
     expect(findSkill('/KIT:deploy', skills)).toEqual({ ok: true, skill: ofPlugin });
-    expect(projectSkillFiles(cwd(), environment()).files).toEqual([]);
+    expect(projectSkillFiles(around()).files).toEqual([]);
   });
 
   it('lie where its manifest says, too, in the folder of one or of many, and never outside of it', async () => {
@@ -160,7 +162,7 @@ describe('skills of plugins', () => {
 });
 
 describe('the stamp', () => {
-  const now = () => skillFilesStamp(cwd(), environment(), [tree.path('trust')]);
+  const now = () => skillFilesStamp(around(), [tree.path('trust')]);
   const dependsOn = () => [tree.path('trust')];
   const loaded = async () =>
     await discoverSkills({
