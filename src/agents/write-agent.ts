@@ -58,6 +58,7 @@ function fieldsOf(agent: AgentDefinition): JsonObject {
     'result-max-tokens': limits.resultMaxTokens,
     background: agent.background,
     unlisted: agent.unlisted,
+    cache: agent.cache,
     skills: listOf(agent.skills ?? []),
     'initial-prompt': agent.initialPrompt,
     parameters: agent.parameters?.map(parameterField),

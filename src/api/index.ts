@@ -38,5 +38,6 @@ export type { UsageKey } from './usage-keys.ts';
 export type { UsageQuery, UsageReport, UsageRow, UsageSum } from './usage-report.ts';
 export type { WatchListener } from './tasks-watch.ts';
 export { activityText } from '../engine/task-report.ts';
+export { reusedText } from '../engine/result.ts';
 export type { TaskSummary } from '../store/task-store.ts';
 export { parseSessionAgents } from '../agents/formats/claude.ts';

@@ -42,6 +42,7 @@ export function engineSettings(config: Config, maxTurns: number | null): EngineS
     silentRetries: liveness.silentRetries,
     noProgressCalls: liveness.noProgressCalls,
     cacheHoldMs: provider.cacheHoldMs,
+    reusesResults: taskTool.cache,
     caps: {
       resultBytes: output.toolResultBytes,
       readBytes: output.readBytes,

@@ -1,13 +1,10 @@
 import { MusterError } from '../base/errors.ts';
-import { modelWishes, type AgentDefinition } from '../protocol/agent.ts';
 import type { TaskState } from '../protocol/state.ts';
 import { isBegunBy } from '../protocol/stint.ts';
 import type { ToolContext, ToolOutput } from '../protocol/tool.ts';
-import { findDelegable } from './delegable.ts';
-import type { EngineDeps } from './deps.ts';
 import { foldLog } from './fold-log.ts';
 import { runTask } from './loop.ts';
-import { DEFAULT_AGENT, type ChildWish } from './plan-child.ts';
+import { prepareModels } from './plan-child.ts';
 import { handedIn } from './reach.ts';
 import { parentText } from './result.ts';
 import { resumeChild } from './resume-child.ts';
@@ -78,19 +75,6 @@ export async function startChild(
   if (child instanceof MusterError) return child;
   void runTask(workshop.deps, child);
   return child.spec.id;
-}
-
-/** Before anything is decided: from there on nothing may come between. */
-export async function prepareModels(
-  { agents, models }: Pick<EngineDeps, 'agents' | 'models'>,
-  by: AgentDefinition,
-  { subagentType = DEFAULT_AGENT, ofSkill }: ChildWish,
-): Promise<void> {
-  if (models.prepare === undefined) return;
-  const found = findDelegable(subagentType, by, agents.agents());
-  if (!found.ok) return;
-  const model = ofSkill?.model;
-  await models.prepare(model === undefined ? modelWishes(found.agent) : [model]);
 }
 
 /** That of the process that made a task; each one that takes its log over begins another. */

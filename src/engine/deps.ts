@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Deadlines } from '../base/deadlines.ts';
 import type { MusterError } from '../base/errors.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
-import type { TaskEvent } from '../protocol/event.ts';
+import type { EventBody, TaskEvent } from '../protocol/event.ts';
 import type { TaskSignal } from '../protocol/signal.ts';
 import type { ModelFacts, ModelPort, ResolvedModel } from '../protocol/model.ts';
 import type { Decision } from '../protocol/permission.ts';
@@ -46,6 +46,8 @@ export interface EngineSettings {
   readonly noProgressCalls: number;
   /** How long siblings wait for the first of them to write the prompt cache; 0: never. */
   readonly cacheHoldMs: number;
+  /** Whether results are reused, of agents whose definition does not say. */
+  readonly reusesResults: boolean;
   readonly caps: ToolCaps;
   /** Names of further environment variables that commands see. */
   readonly commandVariables: readonly string[];
@@ -99,6 +101,9 @@ export interface Decided {
   readonly refusal: string;
 }
 
+/** What came of the look for an earlier result, as the log tells it. */
+export type ReuseOutcome = Extract<EventBody, { type: 'task.reused' | 'reuse.missed' }>;
+
 /** Everything the engine needs from outside. */
 export interface EngineDeps {
   readonly store: TaskStore;
@@ -113,6 +118,8 @@ export interface EngineDeps {
   readonly tools: readonly AnyTool[];
   /** Decides about calls in the place of rules and people, with files and all: for reruns. Absent: they do. */
   readonly decided?: (callId: string) => Promise<Decided>;
+  /** Says what came of the look for an earlier result, in the place of one: for reruns. Absent: one looks. */
+  readonly reuse?: () => ReuseOutcome | null;
   readonly agents: AgentSource;
   readonly skills: SkillSource;
   readonly clock: Clock;

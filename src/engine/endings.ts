@@ -20,6 +20,12 @@ export function completed(text: string): Ending {
   };
 }
 
+/** `of`: the task whose result it is. */
+export function reused(of: string, text: string): Ending {
+  const because = `the result of task ${of} was reused`;
+  return { end: { status: 'completed', error: null, because, by: null }, result: text };
+}
+
 export function endedByLimit(state: TaskState, hit: LimitHit): Ending {
   return partial(state.lastText, limitMessage(hit), 'limit');
 }

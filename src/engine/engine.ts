@@ -10,7 +10,7 @@ import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskSource, TaskSpec } from '../protocol/task.ts';
 import type { JsonObject } from '../base/json.ts';
 import { createTask } from './create-task.ts';
-import { createDelegation, prepareModels } from './delegation.ts';
+import { createDelegation } from './delegation.ts';
 import { delegationVerdict } from './delegation-verdict.ts';
 import type { EngineDeps } from './deps.ts';
 import { equip, whyUnusable } from './equipment.ts';
@@ -23,7 +23,13 @@ import { runTask } from './loop.ts';
 import { openTasks } from './open-task.ts';
 import { mentionsIn, personMessage } from './mentions.ts';
 import { Pace } from './pace.ts';
-import { outlineChild, type ChildOutline, type ChildWish, type Delegator } from './plan-child.ts';
+import {
+  outlineChild,
+  prepareModels,
+  type ChildOutline,
+  type ChildWish,
+  type Delegator,
+} from './plan-child.ts';
 import { PrefixCache } from './prefix.ts';
 import { describePrompt } from './prompt.ts';
 import { answerLeft } from './record-answer.ts';
@@ -92,6 +98,8 @@ export interface PlannedChild extends ChildOutline {
   readonly decision: Decision;
   /** What goes on in its turn where its model fails. */
   readonly fallbacks: readonly ResolvedModel[];
+  /** Whether an earlier result of the same work is reused. */
+  readonly reusesResults: boolean;
   /** What its requests begin with, but for the line that is particular to one task. */
   readonly prefix: RequestPrefix;
 }
@@ -163,7 +171,8 @@ export class Engine {
     const { prompt, tools } = plan.equipment;
     const decision = delegationVerdict(deps, by.rights, plan.agent);
     const fallbacks = deps.models.fallbacks?.(plan.model, plan.agent) ?? [];
-    return { ...plan, decision, fallbacks, prefix: prefixes.get(prompt, tools).prefix };
+    const reusesResults = plan.agent.cache ?? deps.settings.reusesResults;
+    return { ...plan, decision, fallbacks, reusesResults, prefix: prefixes.get(prompt, tools).prefix };
   }
 
   /**

@@ -130,7 +130,7 @@ function timedOut(output: ToolOutput, toolMs: number): ToolOutput {
 }
 
 /** A last fence: tools keep their own caps, and this one only catches those that don't. */
-function capped(text: string, tool: AnyTool, deps: EngineDeps): string {
+export function capped(text: string, tool: AnyTool, deps: Pick<EngineDeps, 'settings'>): string {
   const { resultBytes, readBytes } = deps.settings.caps;
   const most = (tool.name === 'Read' ? readBytes : resultBytes) + CAP_SLACK;
   if (text.length <= most / BYTES_A_UNIT || byteLength(text) <= most) return text;

@@ -46,8 +46,11 @@ export async function judge(
   }
 }
 
-/** What is decided about a call as everything is at this moment. */
-async function decideNow(deps: EngineDeps, run: TaskRun, ready: ReadyCall) {
+/** Who makes a call that is judged. */
+export type Caller = Pick<TaskRun, 'rights' | 'spec' | 'state' | 'view' | 'granted' | 'honours'>;
+
+/** What is decided about a call as everything is at this moment; nobody is asked. */
+export async function decideNow(deps: EngineDeps, run: Caller, ready: ReadyCall) {
   const rights = withGrants(deps, run);
   const described = judgedCall(deps, run, ready);
   const sandboxed = described.kind === 'execute' && (await deps.sandboxed());
@@ -62,7 +65,7 @@ async function decideNow(deps: EngineDeps, run: TaskRun, ready: ReadyCall) {
 }
 
 /** Its rights with what the user has allowed since: to it, to a task above it, or once and for all. */
-function withGrants({ inbox }: EngineDeps, run: TaskRun): Rights {
+function withGrants({ inbox }: EngineDeps, run: Caller): Rights {
   const { rights } = run;
   const standing = inbox.standing?.rules(workingDirectory(rights)) ?? [];
   const granted = [...run.granted(), ...standing];
@@ -71,7 +74,7 @@ function withGrants({ inbox }: EngineDeps, run: TaskRun): Rights {
   return { ...rights, rules: { ...rules, allow: [...rules.allow, ...granted] } };
 }
 
-function judgedCall(deps: EngineDeps, run: TaskRun, { tool, access }: ReadyCall): JudgedCall {
+function judgedCall(deps: EngineDeps, run: Caller, { tool, access }: ReadyCall): JudgedCall {
   const { roots } = run.rights;
   const place = { roots, home: deps.home };
   const resolve = (asked: string): ResolvedPath => {

@@ -14,6 +14,7 @@ import { decideFallback, fallbackEvents, fallbacksOf } from './fallback.ts';
 import { limitMessage } from './limits.ts';
 import { nextStep, tellsOfEndsAlone, type Step } from './next-step.ts';
 import { noticeInput } from './notice-text.ts';
+import { mayReuse } from './reuse/may-reuse.ts';
 import { sleep } from './sleep.ts';
 import { isStopOrder, limitOrder, orderOf } from './stop.ts';
 import type { TaskRun } from './task-run.ts';
@@ -68,6 +69,8 @@ function claimsIn(deps: EngineDeps, run: TaskRun, { result }: Ending) {
     deps.onFault(run.spec.id, thrown);
     return [];
   };
+  // What the earlier task did bears it out, or it would not have been reused.
+  if (run.state.reused !== null) return [];
   try {
     const claims = taskClaims(run.state, result);
     return claims instanceof Promise ? claims.catch(failed) : claims;
@@ -103,6 +106,7 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
     run.giveSlot();
     return await run.drive(run);
   }
+  if (mayReuse(deps, run.state)) await reuseEarlierResult(deps, run);
   for (;;) {
     run.signal.throwIfAborted();
     const standIn = decideFallback(run.state, fallbacksOf(deps, run));
@@ -114,6 +118,13 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
     const ending = await take(deps, run, step);
     if (ending !== null) return ending;
   }
+}
+
+/** Where that is wanted and there is one, its answer stands in the log from here on, and no model is asked. */
+async function reuseEarlierResult(deps: EngineDeps, run: TaskRun): Promise<void> {
+  const look = deps.reuse ?? (await import('./reuse/look-for-result.ts')).lookForResult;
+  const outcome = await look(deps, run);
+  if (outcome !== null) run.journal.record(outcome);
 }
 
 /** Before any is chosen by name: a child's prompt may hold skills, and a skill may run as a child. */

@@ -71,6 +71,10 @@ function isEnd({ kind }: TaskInput): boolean {
 /** After an answer without calls; null: there is something to tell the model. */
 function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']>): Step | null {
   const { conversation } = state;
+  const { reused } = state;
+  if (reused !== null && conversation.queued.length === 0) {
+    return { kind: 'end', ending: endings.reused(reused.of, answer.text) };
+  }
   const step = afterCallAsText(state, answer);
   if (step !== null) return step;
   if (conversation.queued.length > 0) return null;

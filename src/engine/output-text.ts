@@ -17,6 +17,10 @@ function textOf(event: TaskEvent): string | null {
   switch (event.type) {
     case 'task.created':
       return `# ${event.spec.agent.name}: ${event.spec.description}\n\n`;
+    case 'task.reused':
+      return `${event.text.trim()}\n\n`;
+    case 'reuse.missed':
+      return `· nothing to reuse: ${firstLine(event.because)}\n\n`;
     case 'turn.ended': {
       const text = messageText(event.message).trim();
       return text === '' ? null : `${text}\n\n`;

@@ -6,6 +6,7 @@ import type { ResolvedModel } from '../protocol/model.ts';
 import type { Rights } from '../protocol/permission.ts';
 import type { TaskLimits } from '../protocol/task.ts';
 import { findDelegable } from './delegable.ts';
+import type { EngineDeps } from './deps.ts';
 import { forkedAgent } from './forked-agent.ts';
 import { equip, whyUnusable, type Equipment, type PlanDeps } from './equipment.ts';
 import { combineLimits } from './limits.ts';
@@ -48,6 +49,19 @@ export interface ChildPlan {
 export interface ChildOutline extends ChildPlan {
   /** Why it can't be started; null: it can. */
   readonly unusable: string | null;
+}
+
+/** Before anything is decided: from there on nothing may come between. */
+export async function prepareModels(
+  { agents, models }: Pick<EngineDeps, 'agents' | 'models'>,
+  by: AgentDefinition,
+  { subagentType = DEFAULT_AGENT, ofSkill }: ChildWish,
+): Promise<void> {
+  if (models.prepare === undefined) return;
+  const found = findDelegable(subagentType, by, agents.agents());
+  if (!found.ok) return;
+  const model = ofSkill?.model;
+  await models.prepare(model === undefined ? modelWishes(found.agent) : [model]);
 }
 
 /**

@@ -3,6 +3,7 @@ import type { AgentDefinition } from '../protocol/agent.ts';
 import type { RequestPrefix, ToolSpec } from '../protocol/model.ts';
 import type { AnyTool } from '../protocol/tool.ts';
 import type { TaskStore } from '../store/task-store.ts';
+import { sha256 } from '../sys/read-file.ts';
 import { systemPrompt, type PromptInput } from './prompt.ts';
 
 /** What all tasks of one type share of their requests, and where it is kept. */
@@ -54,7 +55,7 @@ export class PrefixCache {
     const found = this.known.get(key);
     if (found !== undefined) return found;
     const prefix: RequestPrefix = { system, tools: tools.map((tool) => this.spec(tool)) };
-    const shared = { hash: this.store.putBlob(JSON.stringify(prefix), { redact: false }), prefix };
+    const shared = { hash: this.store.putBlob(prefixText(prefix), { redact: false }), prefix };
     this.known.set(key, shared);
     this.byHash.set(shared.hash, prefix);
     return shared;
@@ -83,9 +84,21 @@ export class PrefixCache {
   private spec(tool: AnyTool): ToolSpec {
     const known = this.specs.get(tool);
     if (known !== undefined) return known;
-    const { name, description, inputSchema } = tool;
-    const spec = { name, description, inputSchema };
+    const spec = toolSpec(tool);
     this.specs.set(tool, spec);
     return spec;
   }
+}
+
+/** The hash under which the prefix of such tasks is kept, without keeping it. */
+export function prefixHash(input: PromptInput, tools: readonly AnyTool[]): string {
+  return sha256(prefixText({ system: systemPrompt(input), tools: tools.map(toolSpec) }));
+}
+
+function prefixText({ system, tools }: RequestPrefix): string {
+  return JSON.stringify({ system, tools });
+}
+
+function toolSpec({ name, description, inputSchema }: AnyTool): ToolSpec {
+  return { name, description, inputSchema };
 }

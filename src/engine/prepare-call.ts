@@ -31,7 +31,10 @@ export interface BrokenCall {
 export type PreparedCall = ReadyCall | BrokenCall;
 
 /** Names, arguments and access of a call: everything that can be known before it is judged. */
-export function prepareCall(run: TaskRun, asked: ToolCallPart): PreparedCall {
+export function prepareCall(
+  run: Pick<TaskRun, 'spec' | 'state' | 'view'>,
+  asked: ToolCallPart,
+): PreparedCall {
   const name = canonicalToolName(asked.name) ?? asked.name;
   const tool = run.view.get(name);
   if (tool === undefined) {
@@ -66,7 +69,7 @@ const CUT =
   'this call was cut off at your output limit and did not run. Send less at once: a long text in several calls, one part each.';
 
 /** The last call of an answer that the model's output limit ended. */
-function isCut({ state }: TaskRun, { id }: ToolCallPart): boolean {
+function isCut({ state }: Pick<TaskRun, 'state'>, { id }: ToolCallPart): boolean {
   return state.answer?.reason === 'length' && state.conversation.openCalls.at(-1)?.id === id;
 }
 

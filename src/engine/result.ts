@@ -64,6 +64,7 @@ export function resultEnvelope(
       usage: envelopeUsage(state.usage),
       cost_usd: state.costUsd,
       ...estimatedUse(state),
+      ...reusedResult(state),
       receipt: receiptOf(state),
       transcript: paths.transcript,
       output_file: paths.outputFile,
@@ -114,6 +115,11 @@ function estimatedUse({ ledger }: TaskState): Pick<ResultEnvelope['data'], 'esti
   return { estimated: { answers, usage: envelopeUsage(usage), cost_usd: knownCost(use) } };
 }
 
+function reusedResult({ reused }: TaskState): Pick<ResultEnvelope['data'], 'reused'> {
+  if (reused === null) return {};
+  return { reused: { task_id: reused.of, at: new Date(reused.at).toISOString() } };
+}
+
 /** Why it has no result; null while it is at work. */
 function unended({ status, parkedOn, questions }: TaskState): ErrorInfo | null {
   if (status === 'interrupted') return INTERRUPTED;
@@ -136,6 +142,7 @@ export function receiptOf(state: TaskState): Receipt {
     refusals: state.refusals,
     models: state.models,
     faults: [...state.faults].map(([fault, count]) => ({ fault, count })),
+    ...(state.reused === null ? {} : { reused: { task: state.reused.of, at: state.reused.at } }),
     endedBecause: state.end?.because ?? 'it has not ended',
     claims: state.stint.claims,
   };
@@ -172,6 +179,7 @@ function factsLine(state: TaskState): string {
     `task ${spec.id}`,
     spec.agent.name,
     model,
+    ...(state.reused === null ? [] : [`reused: ${reusedText(state.reused)}`]),
     plural(state.turns, 'turn'),
     plural(toolCallCount(state), 'tool call'),
     plural(paidTokens(usage), 'token'),
@@ -179,6 +187,11 @@ function factsLine(state: TaskState): string {
     changed.length === 0 ? 'no files changed' : `changed: ${shortList(changed)}`,
   ];
   return `[${facts.join(' · ')}]`;
+}
+
+/** Whose result it is, and since when it has been one. */
+export function reusedText({ of, at }: NonNullable<TaskState['reused']>): string {
+  return `the result of task ${of} of ${new Date(at).toISOString()}; all that it read is the same`;
 }
 
 function shortList(paths: readonly string[]): string {

@@ -77,6 +77,8 @@ export interface AgentDefinition {
   readonly delegatesTo?: readonly string[];
   /** Whether a Task call that does not say runs it in the background; absent: no. */
   readonly background?: boolean;
+  /** Whether a result of it may be reused; absent: as `task_tool.cache` says. */
+  readonly cache?: boolean;
   /** Names of skills whose instructions stand in its prompt. */
   readonly skills?: readonly string[];
   /** The first message of a conversation that runs as this agent and was given none. */

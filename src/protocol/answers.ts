@@ -61,6 +61,10 @@ export function applyToAnswers(
       // That was the end of the stint before, and must not be that of this one.
       if (answers.answer?.reason === 'content_filter') answers.answer = null;
       return;
+    case 'task.reused':
+      answers.lastText = event.text;
+      answers.answer = { reason: 'stop', text: event.text };
+      return;
     case 'turn.started':
       answers.openTurn = { turn: event.turn, toolChoice: event.toolChoice, accepted: false };
       answers.answer = null;

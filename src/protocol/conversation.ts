@@ -86,6 +86,15 @@ export function applyToConversation(conversation: Conversation, event: TaskEvent
       closeCalls(conversation);
       takeInputs(conversation, event.inputs);
       return;
+    case 'task.reused':
+      // Whoever goes on with it goes on from the question and this answer.
+      takeInputs(conversation, [PROMPT_INPUT]);
+      conversation.undelivered = [];
+      conversation.messages.push({
+        role: 'assistant',
+        content: [{ type: 'text', text: event.text }],
+      });
+      return;
     case 'turn.accepted':
       conversation.undelivered = [];
       return;

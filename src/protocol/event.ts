@@ -17,14 +17,14 @@ import type { Decision, PermissionRule, Rights } from './permission.ts';
 import type { Answer, AnsweredBy, GrantScope, Question } from './question.ts';
 import type { ChildReceipt, ClaimFlag, EndStatus, ShellEnd } from './result.ts';
 import type { LoopSettings, TaskLimits, TaskSpec } from './task.ts';
-import type { CallFacts, FileChange, TodoItem } from './tool.ts';
+import type { CallFacts, FileChange, FileSeen, TodoItem } from './tool.ts';
 import type { Used } from './used.ts';
 
 /**
  * The version of the log format that this code writes. Older ones replay; newer ones are refused.
  * 2: tasks that live on (resumes, background children, shells). 3: rights say whether commands reach
  * the network; questions to people, their answers, and what those grant. 4: waits for rate limits
- * and for memory; runs of templates.
+ * and for memory; runs of templates; results that are reused.
  */
 export const LOG_VERSION = 4;
 
@@ -63,6 +63,21 @@ export type EventBody =
       /** The resuming task's call; null for a person. */
       readonly callId: string | null;
     }
+  /**
+   * It asks no model: an earlier task was given the same work, and all that it read would be read the same
+   * now. The text is its answer.
+   */
+  | {
+      readonly type: 'task.reused';
+      /** The earlier task, and when it ended. */
+      readonly of: string;
+      readonly at: number;
+      /** What it read, with all below it, as it was found again. */
+      readonly read: readonly FileSeen[];
+      readonly text: string;
+    }
+  /** No result could be reused for it. Its own may be, for work of this key. */
+  | { readonly type: 'reuse.missed'; readonly key: string; readonly because: string }
   /** From here on these hold instead of what its specification said. */
   | {
       readonly type: 'terms.changed';

@@ -71,6 +71,8 @@ export interface Receipt {
   readonly models: readonly string[];
   /** What went wrong with the model or its provider, and was tried again or told to the model. */
   readonly faults: readonly { readonly fault: Fault; readonly count: number }[];
+  /** Whose result it is, and when that task ended, in milliseconds since the epoch. Absent: its own. */
+  readonly reused?: { readonly task: string; readonly at: number };
   readonly endedBecause: string;
   /** What the answer claims and this does not bear out (docs/receipts.md). */
   readonly claims: readonly ClaimFlag[];
@@ -132,6 +134,8 @@ export interface ResultEnvelope {
       readonly usage: EnvelopeUsage;
       readonly cost_usd: number | null;
     };
+    /** Set: it is the result of an earlier task that ended then (ISO 8601), and cost nothing. */
+    readonly reused?: { readonly task_id: string; readonly at: string };
     readonly receipt: Receipt;
     /** Path of the event log; null with --no-log. */
     readonly transcript: string | null;

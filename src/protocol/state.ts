@@ -44,6 +44,8 @@ export interface TaskState extends Answers, Belongings, InboxState, CallRecord {
   /** Tasks outside its own tree below it that it may see and reach. */
   readonly handed: Set<string>;
   todos: readonly TodoItem[];
+  /** Whose result was reused for it, and when that task ended; null: nobody's. */
+  reused: { readonly of: string; readonly at: number } | null;
   end: EndReason | null;
   result: string;
   readonly createdAt: number;
@@ -89,6 +91,7 @@ export function initialState(first: TaskEvent): TaskState {
     handed: new Set(first.spec.handed),
     skills: new Set(first.spec.skills),
     todos: [],
+    reused: null,
     end: null,
     result: '',
     createdAt: first.ts,
@@ -134,6 +137,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'child.detached':
     case 'items.reopened':
     case 'limit.reached':
+    case 'reuse.missed':
     case 'shell.started':
     case 'shell.ended':
     case 'notified':
@@ -148,6 +152,10 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'task.resumed':
       resume(state, event);
       return;
+    case 'task.reused':
+      state.reused = { of: event.of, at: event.at };
+      for (const seen of event.read) state.filesRead.set(seen.path, seen);
+      return;
     case 'terms.changed': {
       const { rights, limits, model } = event;
       changeModel(state.stint, state.spec.model, event);
@@ -160,6 +168,8 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.startedAt ??= event.ts;
       return;
     case 'turn.started':
+      // What it says from here on is its own.
+      state.reused = null;
       state.activity = { kind: 'connecting' };
       return;
     case 'turn.held':

@@ -1,3 +1,4 @@
+import { isId } from '../base/ids.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import { LOG_VERSION, type EventType, type TaskEvent } from '../protocol/event.ts';
@@ -10,6 +11,8 @@ const EVENT_TYPES: Readonly<Record<EventType, true>> = {
   'task.held': true,
   'task.started': true,
   'task.resumed': true,
+  'task.reused': true,
+  'reuse.missed': true,
   'terms.changed': true,
   'input.queued': true,
   'input.withdrawn': true,
@@ -222,6 +225,22 @@ function isHold({ because, untilMs }: JsonObject): boolean {
   return typeof because === 'string' && (untilMs === null || typeof untilMs === 'number');
 }
 
+/** Milliseconds that a date can be made of. */
+function isTime(value: unknown): boolean {
+  return typeof value === 'number' && !Number.isNaN(new Date(value).getTime());
+}
+
+/** Its text is answered with, and the id is shown. */
+function isReuse({ of, at, read, text }: JsonObject): boolean {
+  return (
+    typeof of === 'string' &&
+    isId(of) &&
+    isTime(at) &&
+    Array.isArray(read) &&
+    typeof text === 'string'
+  );
+}
+
 function isItemList(value: unknown): boolean {
   return Array.isArray(value) && value.every(isCount);
 }
@@ -243,6 +262,8 @@ export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   if (type === 'task.ended') return isJsonObject(value['end']);
   if (type === 'question.asked') return isQuestion(value['question'], task);
   if (type === 'items.reopened') return isItemList(value['items']);
+  if (type === 'task.reused') return isReuse(value);
+  if (type === 'reuse.missed') return typeof value['key'] === 'string';
   if (type === 'rights.granted') return isRule(value['rule']);
   return true;
 }

@@ -141,6 +141,15 @@ class FileStore implements TaskStore {
     }
   }
 
+  endedWithKey(reuseKey: string): readonly string[] {
+    const { index, paths } = this.#parts;
+    try {
+      return index.withReuseKey(reuseKey);
+    } catch (thrown) {
+      throw storageError('list the tasks in', paths.root, thrown);
+    }
+  }
+
   resolveId(prefix: string): string {
     const { files, paths } = this.#parts;
     try {

@@ -127,6 +127,12 @@ class MemoryStore implements TaskStore {
     return tasks.toSorted(newestFirst);
   }
 
+  endedWithKey(reuseKey: string): readonly string[] {
+    return this.list()
+      .filter((task) => task.reuseKey === reuseKey && task.ended !== null)
+      .map(({ id }) => id);
+  }
+
   resolveId(prefix: string): string {
     return resolvePrefix(prefix, this.#tasks.keys());
   }

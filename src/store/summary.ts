@@ -50,7 +50,11 @@ export function addToSummary(
       // To go on with one that has ended takes more than an owner.
       return summary.ended === null ? atWork(withoutHold(summary), 'queued') : summary;
     case 'task.resumed':
-      return { ...summary, status: 'queued', ended: null };
+      return { ...withoutReuse(summary), status: 'queued', ended: null };
+    case 'task.reused':
+      return { ...summary, reused: event.of };
+    case 'reuse.missed':
+      return { ...summary, reuseKey: event.key };
     case 'task.started':
       return atWork(withoutHold(summary), 'running');
     case 'task.parked':
@@ -110,6 +114,11 @@ function withQuestions(summary: TaskSummary, questions: readonly OpenQuestionNot
 
 function withoutQuestions(summary: TaskSummary): TaskSummary {
   const { questions: _, ...rest } = summary;
+  return rest;
+}
+
+function withoutReuse(summary: TaskSummary): TaskSummary {
+  const { reuseKey: _, reused: _of, ...rest } = summary;
   return rest;
 }
 

@@ -46,6 +46,24 @@ export class TaskIndex {
     return parseIndex(readIfThere(this.#files, this.#path) ?? Buffer.alloc(0));
   }
 
+  /** Ids of tasks that ended with this key, the last one first; only lines that hold it are read. */
+  withReuseKey(key: string): readonly string[] {
+    const bytes = readIfThere(this.#files, this.#path) ?? Buffer.alloc(0);
+    const wanted = Buffer.from(JSON.stringify({ reuseKey: key }).slice(1, -1));
+    const ids = new Set<string>();
+    for (let at = bytes.lastIndexOf(wanted); at > 0; at = bytes.lastIndexOf(wanted, at - 1)) {
+      const end = bytes.indexOf('\n', at);
+      const line = bytes.toString(
+        'utf8',
+        bytes.lastIndexOf('\n', at) + 1,
+        end < 0 ? undefined : end,
+      );
+      const summary = parseSummary(line);
+      if (summary?.reuseKey === key && summary.ended !== null) ids.add(summary.id);
+    }
+    return [...ids];
+  }
+
   /** Adds or replaces tasks; one whose `ended` is null is no longer covered. */
   put(summaries: readonly TaskSummary[]): void {
     if (summaries.length === 0) return;
@@ -185,6 +203,7 @@ function parseSummary(line: string): TaskSummary | undefined {
 
 const STATUSES: ReadonlySet<unknown> = new Set(TASK_STATUSES);
 const STRINGS = ['id', 'root', 'agent', 'description', 'model', 'cwd', 'source'] as const;
+const OPTIONAL_STRINGS = ['reused', 'reuseKey'] as const;
 const NUMBERS = ['depth', 'created', 'turns', 'paidTokens'] as const;
 const NULLABLE_NUMBERS = ['ended', 'costUsd'] as const;
 
@@ -195,6 +214,9 @@ function isSummary(value: object): value is TaskSummary {
     (fields['parent'] === null || typeof fields['parent'] === 'string') &&
     STRINGS.every((name) => typeof fields[name] === 'string') &&
     NUMBERS.every((name) => typeof fields[name] === 'number') &&
+    OPTIONAL_STRINGS.every(
+      (name) => fields[name] === undefined || typeof fields[name] === 'string',
+    ) &&
     NULLABLE_NUMBERS.every((name) => fields[name] === null || typeof fields[name] === 'number')
   );
 }

@@ -32,6 +32,10 @@ export interface TaskSummary {
   readonly heldBy?: { readonly because: string; readonly untilMs: number | null };
   /** What it has used. Absent: the index is from before there were ledgers, and the log was not read. */
   readonly ledger?: Ledger;
+  /** The task whose result was reused for it. Absent: none. */
+  readonly reused?: string;
+  /** Its own result may be reused for work of this key. Absent: it may not. */
+  readonly reuseKey?: string;
   /** Absent: none waits for an answer. */
   readonly questions?: readonly OpenQuestionNote[];
 }
@@ -145,6 +149,11 @@ export interface TaskStore {
   importedUpTo(id: string): number | null;
   /** All tasks, newest first; `withLedgers`: each with its ledger, at the price of reading more logs once. */
   list(options?: ListOptions): readonly TaskSummary[];
+  /**
+   * Ids of ended tasks whose result may be reused for work of this key, the newest first: what the index
+   * says of them, which their logs may not bear out.
+   */
+  endedWithKey(reuseKey: string): readonly string[];
   /** The id that a prefix means; `INVALID_PARAM` naming at most 5 candidates when several begin so. */
   resolveId(prefix: string): string;
   /** Keeps a text under its content; returns the sha256 (hex) of what was kept. */

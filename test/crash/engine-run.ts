@@ -63,6 +63,7 @@ const SETTINGS: EngineSettings = {
   retries: 0,
   noProgressCalls: 8,
   cacheHoldMs: 0,
+  reusesResults: false,
   caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 1_000_000, toolMs: 600_000 },
   commandVariables: [],
 };

@@ -53,6 +53,7 @@ export const SETTINGS: EngineSettings = {
   silentRetries: 2,
   noProgressCalls: 8,
   cacheHoldMs: 0,
+  reusesResults: false,
   caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 1_000_000, toolMs: 600_000 },
   commandVariables: [],
 };

@@ -90,6 +90,8 @@ export interface AgentExplanation {
   readonly limits: { readonly [Limit in keyof TaskLimits]: ExplainedLimit };
   /** Whether a call that does not say runs it in the background. */
   readonly background: boolean;
+  /** Whether an earlier result of the same work is reused, and who says so. */
+  readonly reuse: { readonly on: boolean; readonly from: 'configuration' | 'definition' };
   /** Whether only a person chooses it, and no model is told of it. */
   readonly unlisted: boolean;
   readonly context: {
@@ -162,6 +164,10 @@ function explanation(plan: PlannedChild, { parentMode, agents }: Surroundings): 
     model: modelOf(plan),
     limits: limitsOf(plan),
     background,
+    reuse: {
+      on: plan.reusesResults,
+      from: agent.cache === undefined ? 'configuration' : 'definition',
+    },
     unlisted: agent.unlisted === true,
     context: {
       systemSha256: createHash('sha256').update(prefix.system.join('\n\n')).digest('hex'),

@@ -101,8 +101,7 @@ export const SECTIONS = {
       meaning: "let a Task call name another model than the definition's",
     }),
     cache: booleanKey(false, {
-      acts: false,
-      meaning: 'reuse the result of an identical earlier task',
+      meaning: 'reuse the result of an identical earlier task while all that it read is the same',
     }),
   },
   budget: {

@@ -15,7 +15,7 @@ const IDS_IN_LINE = 5;
 
 /** What really happened, a fact a line; a fact of which there is nothing has no items. Pure. */
 export function receiptFacts(receipt: Receipt): readonly ReceiptFact[] {
-  const { filesRead, filesChanged, commands, shells, faults, claims } = receipt;
+  const { filesRead, filesChanged, commands, shells, faults, claims, reused } = receipt;
   return [
     { name: 'read', items: filesRead.map(({ path, hash }) => `${hashText(hash)}  ${path}`) },
     {
@@ -35,8 +35,13 @@ export function receiptFacts(receipt: Receipt): readonly ReceiptFact[] {
     { name: 'faults', items: faults.map(({ fault, count }) => `${fault} × ${count}`) },
     { name: 'models', items: receipt.models },
     { name: 'claims', items: claims.map(({ claim, why }) => `${JSON.stringify(claim)}: ${why}`) },
+    ...(reused === undefined ? [] : [{ name: 'reused', items: [reusedText(reused)] }]),
     { name: 'ended', items: [receipt.endedBecause] },
   ];
+}
+
+function reusedText({ task, at }: NonNullable<Receipt['reused']>): string {
+  return `from ${task}, which ended ${new Date(at).toISOString()}`;
 }
 
 /** Ids in lines that fit a screen 80 columns wide. */

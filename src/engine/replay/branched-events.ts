@@ -53,6 +53,7 @@ function bodyOf(event: TaskEvent): EventBody {
 function branched(body: EventBody): EventBody | null {
   switch (body.type) {
     case 'task.resumed':
+    case 'task.reused':
     case 'terms.changed':
     case 'input.withdrawn':
     case 'turn.started':
@@ -81,6 +82,7 @@ function branched(body: EventBody): EventBody | null {
     case 'task.claimed':
     case 'task.held':
     case 'task.started':
+    case 'reuse.missed':
     case 'task.parked':
     case 'task.ended':
     case 'turn.held':

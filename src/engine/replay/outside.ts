@@ -37,6 +37,8 @@ export function isFromOutside(event: TaskEvent): boolean {
     case 'warning':
       return true;
     case 'task.started':
+    case 'task.reused':
+    case 'reuse.missed':
     case 'turn.started':
     case 'turn.held':
     case 'turn.accepted':

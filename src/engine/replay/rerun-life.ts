@@ -4,7 +4,7 @@ import type { TaskEvent } from '../../protocol/event.ts';
 import { foldEvents } from '../../protocol/state.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
-import type { EngineDeps } from '../deps.ts';
+import type { EngineDeps, ReuseOutcome } from '../deps.ts';
 import type { Ending } from '../endings.ts';
 import { Journal } from '../journal.ts';
 import { runTask } from '../loop.ts';
@@ -186,9 +186,22 @@ class Rerun {
       model: this.model,
       models: loggedModels(this.script, this.order.whole),
       decided: (callId) => this.calls.decide(callId),
+      reuse: () => loggedReuse(this.script),
       clock,
       deadlines: this.deadlines,
     };
+  }
+}
+
+/** What came of the look for an earlier result; null: nobody looked, as far as its owner lived to write. */
+function loggedReuse(script: Script): ReuseOutcome | null {
+  for (let ahead = 0; ; ahead += 1) {
+    const event = script.next(ahead);
+    if (event === undefined) return null;
+    if (isFromOutside(event)) continue;
+    if (event.type !== 'task.reused' && event.type !== 'reuse.missed') return null;
+    const { v: _v, seq: _seq, ts: _ts, task: _task, epoch: _epoch, ...outcome } = event;
+    return outcome;
   }
 }
 

@@ -134,6 +134,8 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
       return `${indent}? ${name}: ${asked(event.question)}: muster tasks answer ${event.question.id}`;
     case 'question.answered':
       return `${indent}» ${name}: ${answerText(event.answer, event.by)}`;
+    case 'reuse.missed':
+      return detail === 'calls' ? `${indent}  ${name}: nothing to reuse: ${event.because}` : null;
     case 'rights.granted':
       return `${indent}» ${name}: from now on allowed: ${exactLine(event.rule.text)}`;
     case 'child.detached':
@@ -167,6 +169,7 @@ function endFacts(state: TaskState): string {
   let calls = 0;
   for (const count of state.toolCounts.values()) calls += count;
   const facts = [
+    ...(state.reused === null ? [] : [`reused from ${state.reused.of.slice(0, 6)}`]),
     ...(state.status === 'completed' ? [] : [`${state.status} (${state.end?.because ?? ''})`]),
     plural(state.turns, 'turn'),
     plural(calls, 'tool call'),

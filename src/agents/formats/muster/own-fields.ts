@@ -10,6 +10,7 @@ export const OWN_FIELDS = [
   'ask-rules',
   'deny-rules',
   'unlisted',
+  'cache',
   'parameters',
 ];
 
@@ -21,8 +22,14 @@ export function readOwnFields(reader: FieldReader, shared: Shared): Partial<Agen
     ...readRefusal(reader, shared),
     ...readRules(reader),
     ...(takeFlag(reader, 'unlisted') === true ? { unlisted: true } : {}),
+    ...readCache(reader),
     ...readParameters(reader),
   };
+}
+
+function readCache(reader: FieldReader): Pick<AgentDefinition, 'cache'> {
+  const cache = takeFlag(reader, 'cache');
+  return cache === undefined ? {} : { cache };
 }
 
 /**

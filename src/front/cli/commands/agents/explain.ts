@@ -45,6 +45,7 @@ function asText(explained: AgentExplanation, { cwd, home }: CommandContext): str
     ...modelFacts(explained),
     ...limitFacts(explained),
     ['background', background ? 'unless the call says otherwise' : 'only where the call says so'],
+    ['reuse', reuseText(explained)],
     ...contextFacts(explained),
     ...explained.warnings.map((message): Fact => ['worth knowing', exactLine(message)]),
     ...inactive.map(({ field, consequence }): Fact => {
@@ -52,6 +53,11 @@ function asText(explained: AgentExplanation, { cwd, home }: CommandContext): str
       return ['no effect', `${exactLine(field)}: ${exactLine(what)}`];
     }),
   ]);
+}
+
+function reuseText({ reuse: { on, from } }: AgentExplanation): string {
+  const by = from === 'definition' ? '`cache` of its definition' : 'task_tool.cache';
+  return on ? `results, while all that they read is the same (${by})` : `none (${by} is false)`;
 }
 
 const VERDICT_WORDS = { deny: 'refused', ask: 'asked about' } as const;

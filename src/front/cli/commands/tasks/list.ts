@@ -46,7 +46,8 @@ function listLine(task: TaskSummary, level: number): string {
   const when = localMinute(task.created);
   const indent = '  '.repeat(level);
   const asks = task.questions === undefined ? '' : `  [asks: ${questionIds(task.questions)}]`;
-  return `${task.id}  ${when}  ${task.status.padEnd(11)}  ${indent}${taskTitle(task)}${waits(task)}${asks}`;
+  const reused = task.reused === undefined ? '' : `  [reused from ${task.reused}]`;
+  return `${task.id}  ${when}  ${task.status.padEnd(11)}  ${indent}${taskTitle(task)}${reused}${waits(task)}${asks}`;
 }
 
 /** Of one at work in any process, which its log tells. */

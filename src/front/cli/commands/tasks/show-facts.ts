@@ -1,4 +1,4 @@
-import { activityText } from '../../../../api/index.ts';
+import { activityText, reusedText } from '../../../../api/index.ts';
 import { costText } from '../../../../api/cost-text.ts';
 import type { TreeReport } from '../../../../api/report/tree-report.ts';
 import { formatDuration, plural } from '../../../../base/text.ts';
@@ -27,6 +27,7 @@ export function factsOf(
     ['task', data.task_id],
     ['agent', data.subagent_type],
     ...progress(state),
+    ...(state.reused === null ? [] : [['reused', reusedText(state.reused)] as const]),
     ['model', data.model_used],
     ['chosen', state.spec.model.chain.join(' → ')],
     ['turns', String(data.turns)],

@@ -1,0 +1,169 @@
+import type { ErrorCode } from '../../base/errors.ts';
+import type { JsonValue } from '../../base/json.ts';
+import type { TaskEvent } from '../../protocol/event.ts';
+import type { TaskSpec } from '../../protocol/task.ts';
+import type { CallFacts, FileSeen } from '../../protocol/tool.ts';
+import { isRedacted } from './reuse-key.ts';
+
+/** A call that ran, and what came of it. */
+export interface RecordedCall {
+  readonly tool: string;
+  readonly input: JsonValue;
+  readonly text: string;
+  readonly error: ErrorCode | null;
+  readonly read: readonly FileSeen[];
+  /** The task that it made; null: none. */
+  readonly child: string | null;
+}
+
+/** An ended task that did nothing but read. */
+export interface RecordedRun {
+  readonly spec: TaskSpec;
+  readonly result: string;
+  readonly endedAt: number;
+  readonly calls: readonly RecordedCall[];
+  /** The task whose result it reused; null: its own. */
+  readonly reusedFrom: string | null;
+}
+
+type Call = Extract<TaskEvent, { type: 'call.ended' }>;
+
+/** Makes a run of the events of a log, or finds why its result can't be reused. */
+export class RunReader {
+  private spec: TaskSpec | null = null;
+  private end: { readonly result: string; readonly at: number } | null = null;
+  private reusedFrom: string | null = null;
+  private claims = 0;
+  private readonly inputs = new Map<string, JsonValue>();
+  private readonly children = new Map<string, string>();
+  private readonly ended: Call[] = [];
+  private reason: string | null = null;
+
+  readonly add = (event: TaskEvent): void => {
+    this.reason ??= this.take(event);
+  };
+
+  /** The run, or why its result can't be reused: the end of a sentence about the task. */
+  run(): RecordedRun | string {
+    const { spec, end, reason, reusedFrom } = this;
+    if (reason !== null) return reason;
+    if (spec === null || end === null) return 'has not ended';
+    const calls = this.ended.map((call) => this.recorded(call));
+    const lost = calls.find((call) => call === null);
+    if (lost !== undefined) return 'has calls of which its log does not say all';
+    return {
+      spec,
+      result: end.result,
+      endedAt: end.at,
+      calls: calls.filter((call) => call !== null),
+      reusedFrom,
+    };
+  }
+
+  private recorded({ callId, tool, text, error, facts }: Call): RecordedCall | null {
+    const input = this.inputs.get(callId);
+    if (input === undefined || isRedacted(text) || isRedacted(JSON.stringify(input))) return null;
+    const child = this.children.get(callId) ?? null;
+    return { tool, input, text, error, read: facts.read ?? [], child };
+  }
+
+  /** Null: it stands in nobody's way. */
+  private take(event: TaskEvent): string | null {
+    switch (event.type) {
+      case 'task.created':
+        this.spec = event.spec;
+        return event.spec.branchedFrom === undefined ? null : 'is a branch of another one';
+      case 'task.claimed':
+        this.claims += 1;
+        return this.claims === 1 ? null : 'was gone on with';
+      case 'task.reused':
+        this.reusedFrom = event.of;
+        return null;
+      case 'call.started':
+        this.inputs.set(event.callId, event.input);
+        return null;
+      case 'call.ended':
+        this.ended.push(event);
+        return whatItDid(event.tool, event.facts);
+      case 'call.refused': {
+        // Wrong arguments, or a tool that is not there: the same work gets the same answer to those.
+        const isMistake = event.decision === null && event.error === 'INVALID_PARAM';
+        return isMistake || event.decision?.step === 'tool_set' ? null : 'had a call refused';
+      }
+      case 'child.created':
+        this.children.set(event.callId, event.child);
+        return event.background ? 'delegated in the background' : null;
+      case 'child.ended':
+        return event.status === 'completed' ? null : 'has a child that did not complete';
+      case 'task.ended':
+        this.end = { result: event.result, at: event.ts };
+        if (event.end.status !== 'completed') return `ended as ${event.end.status}`;
+        if ((event.claims ?? []).length > 0) return 'claims what its receipt does not bear out';
+        return isRedacted(event.result) ? 'has an answer with a secret in it' : null;
+      case 'task.started':
+      case 'task.held':
+      case 'reuse.missed':
+      case 'turn.started':
+      case 'turn.held':
+      case 'turn.accepted':
+      case 'turn.quiet':
+      case 'turn.flowing':
+      case 'turn.retried':
+      case 'turn.ended':
+      case 'input.withdrawn':
+      case 'notified':
+      case 'todos.set':
+      case 'warning':
+        return null;
+      case 'task.resumed':
+      case 'task.parked':
+        return 'was gone on with';
+      case 'terms.changed':
+      case 'turn.failed':
+        return 'had to go on with another model or with other terms';
+      case 'input.queued':
+        return 'was told something while it worked';
+      case 'question.asked':
+      case 'question.answered':
+      case 'rights.granted':
+        return 'asked a person';
+      case 'limit.reached':
+        return 'reached a limit';
+      case 'child.resumed':
+      case 'child.detached':
+      case 'items.reopened':
+        return 'delegated in the background';
+      case 'shell.started':
+      case 'shell.ended':
+        return 'ran commands';
+      default:
+        return event satisfies never;
+    }
+  }
+}
+
+/** Tools of which everything that their calls read can be read again, and compared. */
+const READERS = [
+  'Read',
+  'LS',
+  'Glob',
+  'Grep',
+  'FileInfo',
+  'JsonParse',
+  'JsonStringify',
+  'Base64Encode',
+  'Base64Decode',
+];
+/** Tools that read nothing, and keep notes or tell of progress. */
+const NOTES = ['TodoWrite', 'Notify'];
+
+const FIT: ReadonlySet<string> = new Set([...READERS, ...NOTES, 'Task']);
+
+export function readsNothing(tool: string): boolean {
+  return NOTES.includes(tool);
+}
+
+function whatItDid(tool: string, { read: _, ...others }: CallFacts): string | null {
+  if (!FIT.has(tool)) return `used ${tool}`;
+  return Object.values(others).some((fact) => fact !== undefined) ? 'did more than read' : null;
+}

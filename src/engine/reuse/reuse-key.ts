@@ -1,0 +1,53 @@
+import { isJsonObject } from '../../base/json.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import { modelName } from '../../protocol/model.ts';
+import { REDACTED } from '../../protocol/redaction.ts';
+import type { TaskSpec } from '../../protocol/task.ts';
+import { sha256 } from '../../sys/read-file.ts';
+
+/** What a task is given: with the same, and with the same to read, it comes to the same result. */
+export type GivenWork = Pick<
+  TaskSpec,
+  'agent' | 'prompt' | 'model' | 'cwd' | 'rights' | 'tools' | 'limits' | 'prefix'
+>;
+
+/**
+ * The key of such work, sha256 hex: its definition as it acts, the prompt, the model chosen, directory and
+ * rights, and by `prefix` every byte of its system prompt but the line that describes the task. Null: logs
+ * don't keep all of it, since it holds a secret.
+ */
+export function reuseKey(work: GivenWork, redact?: (text: string) => string): string | null {
+  const { agent, prompt, model, cwd, rights, tools, limits, prefix } = work;
+  const acting = { agent: actingPart(agent), model: modelName(model) };
+  const text = sortedJson({ ...acting, prompt, cwd, rights, tools, limits, prefix });
+  if (isRedacted(text) || (redact !== undefined && redact(text) !== text)) return null;
+  return sha256(text);
+}
+
+/** Whether something of it is not known any more. */
+export function isRedacted(text: string): boolean {
+  return text.includes(REDACTED);
+}
+
+/** Without what only says where it is from, and how it is chosen and shown. */
+function actingPart(agent: AgentDefinition) {
+  const {
+    aliases: _aliases,
+    description: _description,
+    origin: _origin,
+    extra: _extra,
+    problems: _problems,
+    color: _color,
+    cache: _cache,
+    ...acting
+  } = agent;
+  return acting;
+}
+
+/** The same for equal values, in whichever order their fields came. */
+function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => {
+    if (!isJsonObject(part)) return part;
+    return Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}

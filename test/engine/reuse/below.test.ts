@@ -1,0 +1,82 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { call, calls, eventsOfType } from '../play.ts';
+import { delegate, looks, SCOUT, scout, workspace } from './support.ts';
+
+const FILES = { 'a.ts': 'a\n', 'b.ts': 'b\n' };
+const TREE = {
+  look: [calls(call('Read', { file_path: 'a.ts' })), calls(scout('deeper')), { text: 'It is so.' }],
+  deeper: looks(call('Read', { file_path: 'b.ts' })),
+};
+
+describe('a task with others below it', () => {
+  it('is reused while what all of them read is the same', async () => {
+    const place = workspace(FILES);
+    const first = await delegate(place, TREE);
+    expect(first.requests).toHaveLength(5);
+    const { requests, state } = await delegate(place, TREE);
+    expect(requests).toEqual([]);
+    const paths = ['a.ts', 'b.ts'].map((path) => join(place.root, path));
+    expect([...state.filesRead.keys()]).toEqual(paths);
+    expect(state.children.size).toBe(0);
+  });
+
+  it('is run where what its child read is another, and its child, too', async () => {
+    const place = workspace(FILES);
+    await delegate(place, TREE);
+    place.write('b.ts', 'new\n');
+    const { requests, test } = await delegate(place, TREE);
+    expect(requests).toHaveLength(5);
+    expect(eventsOfType(test, 'reuse.missed')[0]?.because).toMatch(
+      /^task \w+ has a child \w+ that made a call of Read that gives something else now/,
+    );
+  });
+
+  it('is run where what it read itself is another; its child is reused', async () => {
+    const place = workspace(FILES);
+    await delegate(place, TREE);
+    place.write('a.ts', 'new\n');
+    const second = await delegate(place, TREE);
+    expect(second.requests).toHaveLength(3);
+    // Of which a child was reused: that one's reads are found with its original.
+    const third = await delegate(place, TREE);
+    expect(third.state.reused?.of).toBe(second.state.spec.id);
+    place.write('b.ts', 'new\n');
+    expect((await delegate(place, TREE)).state.reused).toBeNull();
+  });
+
+  it('is run where its child would be another one now', async () => {
+    const place = workspace(FILES);
+    const other = { ...SCOUT, name: 'reader', prompt: 'You read.' };
+    const tree = {
+      ...TREE,
+      look: [calls(scout('deeper', { subagent_type: 'reader' })), { text: 'It is so.' }],
+    };
+    const setup = { agents: [SCOUT, other] };
+    await delegate(place, tree, setup);
+    expect((await delegate(place, tree, setup)).state.reused).not.toBeNull();
+    const changed = { agents: [SCOUT, { ...other, prompt: 'You read well.' }] };
+    const third = await delegate(place, tree, changed);
+    expect(third.state.reused).toBeNull();
+    fs.rmSync(join(place.root, 'b.ts'));
+    expect((await delegate(place, tree, setup)).state.reused).toBeNull();
+  });
+
+  it('is run where only its definition says that results are reused, and the child read other files', async () => {
+    const place = workspace(FILES);
+    const other = { ...SCOUT, name: 'reader', cache: false };
+    const tree = {
+      ...TREE,
+      look: [calls(scout('deeper', { subagent_type: 'reader' })), { text: 'It is so.' }],
+    };
+    const setup = {
+      agents: [{ ...SCOUT, cache: true }, other],
+      settings: { reusesResults: false },
+    };
+    await delegate(place, tree, setup);
+    expect((await delegate(place, tree, setup)).requests).toEqual([]);
+    place.write('b.ts', 'new\n');
+    expect((await delegate(place, tree, setup)).requests).toHaveLength(4);
+  });
+});

@@ -1,0 +1,131 @@
+import * as fs from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { ScriptedAnswer, ScriptedCall } from '../../../src/model/scripted.ts';
+import type { AgentDefinition } from '../../../src/protocol/agent.ts';
+import type { JsonObject } from '../../../src/base/json.ts';
+import type { ModelRequest } from '../../../src/protocol/model.ts';
+import { foldLog } from '../../../src/engine/fold-log.ts';
+import type { TaskState } from '../../../src/protocol/state.ts';
+import type { TaskStore } from '../../../src/store/task-store.ts';
+import { openMemoryStore } from '../../../src/store/memory-store.ts';
+import { builtinTools } from '../../../src/tools/index.ts';
+import { tempDirectory } from '../../sys/temp.ts';
+import { call, calls, play, type Play } from '../play.ts';
+import { testEngine, WORKER, type EngineSetup, type TestEngine } from '../support.ts';
+
+export const SCOUT: AgentDefinition = {
+  ...WORKER,
+  name: 'scout',
+  prompt: 'You look.',
+  tools: {
+    mode: 'allow',
+    names: [
+      'Read',
+      'LS',
+      'Glob',
+      'Grep',
+      'Write',
+      'Bash',
+      'TodoWrite',
+      'Notify',
+      'Task',
+      'TaskList',
+    ],
+  },
+};
+
+export interface Place {
+  readonly root: string;
+  /** Of all engines on it. */
+  readonly store: TaskStore;
+  write(path: string, text: string): void;
+}
+
+/** A workspace with these files, by path. */
+export function workspace(
+  files: Readonly<Record<string, string>>,
+  store: TaskStore = openMemoryStore(),
+): Place {
+  const root = fs.realpathSync(tempDirectory());
+  const write = (path: string, text: string): void => {
+    fs.mkdirSync(dirname(join(root, path)), { recursive: true });
+    fs.writeFileSync(join(root, path), text);
+  };
+  for (const [path, text] of Object.entries(files)) write(path, text);
+  return { root, store, write };
+}
+
+export interface Delegated {
+  readonly test: TestEngine;
+  /** The task that the main agent made first. */
+  readonly state: TaskState;
+  /** What the main agent's model got for its calls. */
+  readonly texts: readonly string[];
+  /** What went out for that task, and for all below it. */
+  readonly requests: readonly ModelRequest[];
+}
+
+export interface DelegateSetup extends EngineSetup {
+  /** What the main agent calls. Default: one `scout` that looks. */
+  readonly main?: Play['main'];
+  /** Before anything runs. */
+  readonly prepareInbox?: (inbox: TestEngine['inbox']) => void;
+}
+
+/** What the models of all tasks but the main one say: a play, or anything. */
+export type Answers = Play | ((request: ModelRequest) => ScriptedAnswer);
+
+/** A main agent that delegates. Results are reused, unless the settings say otherwise. */
+export async function delegate(
+  { root, store }: Place,
+  answers: Answers,
+  { main = [calls(scout('look'))], prepareInbox, ...setup }: DelegateSetup = {},
+): Promise<Delegated> {
+  const mainPlay = answersOf({ main });
+  const others = answersOf(answers);
+  const test = testEngine(async (request) => (isOfMain(request) ? mainPlay : others)(request), {
+    root,
+    store,
+    mode: 'default',
+    tools: builtinTools(),
+    agents: [SCOUT],
+    ...setup,
+    settings: { reusesResults: true, ...setup.settings },
+  });
+  prepareInbox?.(test.inbox);
+  const run = test.start('main');
+  await run.ended;
+  const [child] = [...run.state.children.keys()];
+  if (child === undefined) throw new Error(`the main agent made no task: ${run.state.result}`);
+  const results = run.state.conversation.messages.flatMap((each) =>
+    each.role === 'tool' ? each.content : [],
+  );
+  return {
+    test,
+    state: foldLog(store, child),
+    texts: results.map(({ text }) => text),
+    requests: test.model.requests.filter((request) => !isOfMain(request)),
+  };
+}
+
+function answersOf(
+  answers: Answers,
+): (request: ModelRequest) => ScriptedAnswer | Promise<ScriptedAnswer> {
+  if (typeof answers === 'function') return answers;
+  const script = play(answers);
+  if (typeof script !== 'function') throw new Error('a play is a function');
+  return (request) => script(request, 0);
+}
+
+function isOfMain({ messages: [first] }: ModelRequest): boolean {
+  return first?.role === 'user' && first.content[0]?.text === 'main';
+}
+
+export function scout(prompt: string, input: JsonObject = {}): ScriptedCall {
+  return call('Task', { prompt, description: prompt, subagent_type: 'scout', ...input });
+}
+
+/** Makes these calls, one a turn, and answers. */
+export function looks(...each: readonly ScriptedCall[]): readonly ScriptedAnswer[] {
+  return [...each.map((one) => calls(one)), { text: 'It is so.' }];
+}
