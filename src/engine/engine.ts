@@ -172,7 +172,13 @@ export class Engine {
     const decision = delegationVerdict(deps, by.rights, plan.agent);
     const fallbacks = deps.models.fallbacks?.(plan.model, plan.agent) ?? [];
     const reusesResults = plan.agent.cache ?? deps.settings.reusesResults;
-    return { ...plan, decision, fallbacks, reusesResults, prefix: prefixes.get(prompt, tools).prefix };
+    return {
+      ...plan,
+      decision,
+      fallbacks,
+      reusesResults,
+      prefix: prefixes.get(prompt, tools).prefix,
+    };
   }
 
   /**

@@ -112,6 +112,33 @@ it('believes no line of what only a task at work has: a hold, or questions', () 
   expect(store.list()).toEqual([listed]);
 });
 
+it('finds what ended with a key, the last one first, and believes no damaged line', () => {
+  const dataDir = tempDir();
+  const store = openStore({ dataDir, durability: 'fast', clock: tickingClock() });
+  const [key, other] = ['a'.repeat(64), 'b'.repeat(64)];
+  for (let n = 0; n < 6; n += 1) {
+    const log = store.create(taskSpec(idOf(n), { description: `"reuseKey":"${key}"` }));
+    const looked = {
+      type: 'reuse.missed',
+      key: n % 2 === 0 ? key : other,
+      because: 'none',
+    } as const;
+    log.append(n === 5 ? [] : [looked]);
+    if (n !== 4) log.append([taskEnded()]);
+    log.close();
+  }
+  expect(store.endedWithKey(key)).toEqual([idOf(2), idOf(0)]);
+  expect(store.endedWithKey(other)).toEqual([idOf(3), idOf(1)]);
+  const path = join(dataDir, 'index.jsonl');
+  const [first = '', ...rest] = readFileSync(path, 'utf8').split('\n');
+  const hostile = [`{"reuseKey":"${key}"}`, `"reuseKey":"${key}"`, first.slice(0, -9)];
+  writeFileSync(path, [...hostile, ...rest].join('\n'));
+  expect(store.endedWithKey(key)).toEqual([idOf(2)]);
+  // Going on with it takes the key away.
+  store.claim(idOf(2)).append([{ type: 'task.resumed', by: 'user', callId: null }]);
+  expect(store.list().find(({ id }) => id === idOf(2))?.reuseKey).toBeUndefined();
+});
+
 it('does not show tasks whose log is gone', () => {
   const dataDir = tempDir();
   const store = openStore({ dataDir, durability: 'fast' });

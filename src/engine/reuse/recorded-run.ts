@@ -163,7 +163,8 @@ export function readsNothing(tool: string): boolean {
   return NOTES.includes(tool);
 }
 
-function whatItDid(tool: string, { read: _, ...others }: CallFacts): string | null {
+function whatItDid(tool: string, facts: CallFacts): string | null {
   if (!FIT.has(tool)) return `used ${tool}`;
+  const { read: _, ...others } = facts;
   return Object.values(others).some((fact) => fact !== undefined) ? 'did more than read' : null;
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { escapeTags } from '../../base/control-tags.ts';
 import { MusterError } from '../../base/errors.ts';
+import { truncate } from '../../base/text.ts';
 import type { FileReach, FileSeen } from '../../protocol/tool.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -17,6 +18,8 @@ import { reuseKey } from './reuse-key.ts';
 
 /** Calls that are made again for one result, those of the tasks below it counted. */
 const MOST_CALLS = 500;
+/** Code points of a call's arguments in a reason. */
+const SHOWN_INPUT = 200;
 
 /**
  * Holds what an earlier task and all below it have read against what is there now: each of its calls is
@@ -43,8 +46,8 @@ export class SameReads {
     const run = this.recorded(id);
     if (typeof run === 'string') return run;
     if (run.reusedFrom !== null) return 'had no result of its own';
-    const { redact } = this.deps;
-    if (reuseKey(run.spec) !== reuseKey(caller.spec, redact)) return 'was given other work';
+    const key = reuseKey(caller.spec, this.deps.redact);
+    if (key === null || key !== reuseKey(run.spec)) return 'was given other work';
     const made = new Set<string>();
     for (const call of run.calls) {
       // The same call twice gave the same twice, or one of them is not what is there now.
@@ -84,7 +87,7 @@ export class SameReads {
     if (await this.isSame(call, ready, { caller, reach })) return null;
     return this.signal.aborted
       ? 'read so much that comparing it takes too long'
-      : `made a call of ${name} that gives something else now: ${JSON.stringify(input)}`;
+      : `made a call of ${name} that gives something else now: ${truncate(JSON.stringify(input), SHOWN_INPUT)}`;
   }
 
   private async isSame(
@@ -122,6 +125,7 @@ export class SameReads {
     const by = { agent, cwd, model, rights: caller.rights };
     const plan = planChild(deps, by, wish.input);
     if (plan instanceof MusterError) return `has a child ${child} that can't be made now`;
+    if (plan.agent.cache === false) return `has a child ${child} whose results are never reused`;
     const { prompt, tools, preloaded } = plan.equipment;
     const spec: TaskSpec = {
       ...caller.spec,

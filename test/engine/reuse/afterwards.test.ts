@@ -75,10 +75,11 @@ describe('a reused result', () => {
 
   it('is named by a rerun where its log was edited', async () => {
     const { place, reused } = await reusedTask();
-    const events = eventsOf(place, reused.state.spec.id).map((event) =>
-      event.type === 'task.reused' ? { ...event, text: 'edited' } : event,
-    );
-    const { difference } = await rerunTask(sourceOf(place), events);
+    const events = eventsOf(place, reused.state.spec.id);
+    const event = events.find(({ type }) => type === 'task.reused');
+    if (event?.type !== 'task.reused') throw new Error('nothing was reused');
+    const edited = events.with(event.seq, { ...event, text: 'edited' });
+    const { difference } = await rerunTask(sourceOf(place), edited);
     expect(difference?.type).toBe('task.ended');
   });
 
@@ -100,7 +101,11 @@ describe('a reused result', () => {
     if (last === undefined) throw new Error('no event');
     const { v, ts, task, epoch } = last;
     const said: TaskEvent = {
-      ...{ v, ts, task, epoch, seq: last.seq + 1 },
+      v,
+      ts,
+      task,
+      epoch,
+      seq: last.seq + 1,
       type: 'input.queued',
       input: { id: 'more', kind: 'message', from: 'user', text: 'and more' },
     };

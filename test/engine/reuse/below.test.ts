@@ -1,6 +1,8 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { REDACTED } from '../../../src/protocol/redaction.ts';
+import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { call, calls, eventsOfType } from '../play.ts';
 import { delegate, looks, SCOUT, scout, workspace } from './support.ts';
 
@@ -65,7 +67,7 @@ describe('a task with others below it', () => {
 
   it('is run where only its definition says that results are reused, and the child read other files', async () => {
     const place = workspace(FILES);
-    const other = { ...SCOUT, name: 'reader', cache: false };
+    const other = { ...SCOUT, name: 'reader' };
     const tree = {
       ...TREE,
       look: [calls(scout('deeper', { subagent_type: 'reader' })), { text: 'It is so.' }],
@@ -78,5 +80,20 @@ describe('a task with others below it', () => {
     expect((await delegate(place, tree, setup)).requests).toEqual([]);
     place.write('b.ts', 'new\n');
     expect((await delegate(place, tree, setup)).requests).toHaveLength(4);
+  });
+
+  it.each([
+    { what: 'says that its results are never reused', reader: { cache: false } },
+    { what: 'has a prompt of which the logs do not keep all', reader: { prompt: 'Say hidden-1.' } },
+  ])('is run where its child $what', async ({ reader }) => {
+    const redact = (text: string) => text.replaceAll('hidden-1', REDACTED);
+    const place = workspace(FILES, openMemoryStore({ redact }));
+    const tree = {
+      ...TREE,
+      look: [calls(scout('deeper', { subagent_type: 'reader' })), { text: 'It is so.' }],
+    };
+    const agents = [SCOUT, { ...SCOUT, name: 'reader', ...reader }];
+    await delegate(place, tree, { agents, redact });
+    expect((await delegate(place, tree, { agents, redact })).requests).toHaveLength(4);
   });
 });

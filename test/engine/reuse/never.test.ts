@@ -96,7 +96,8 @@ describe('what is never reused', () => {
         ],
       },
     },
-  ])('$what', async ({ answers, what: _, ...setup }) => {
+  ])('$what', async (each) => {
+    const { answers, what: _, ...setup } = each;
     const place = workspace({ ...FILES, '.env': 'KEY=1\n' });
     await delegate(place, answers, setup);
     const second = await delegate(place, answers, setup);

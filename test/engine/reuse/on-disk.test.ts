@@ -65,7 +65,7 @@ describe('results on disk', () => {
     const other = await delegate(place, { look: looks(call('Bash', { command: 'ls' })) });
     expect(other.state.reused?.of).toBe(state.spec.id);
     place.write('a.ts', 'new\n');
-    const [row] = place.store.list().filter(({ id }) => id === state.spec.id);
+    const row = place.store.list().find(({ id }) => id === state.spec.id);
     expect(place.store.endedWithKey(row?.reuseKey ?? '')).toEqual([state.spec.id]);
     expect(place.store.endedWithKey('0'.repeat(64))).toEqual([]);
     expect(place.store.endedWithKey('","id":"')).toEqual([]);

@@ -13,6 +13,9 @@ import { tempDirectory } from '../../sys/temp.ts';
 import { call, calls, play, type Play } from '../play.ts';
 import { testEngine, WORKER, type EngineSetup, type TestEngine } from '../support.ts';
 
+// Else the first look in a process waits for it, which passes no virtual time.
+await import('../../../src/engine/reuse/look-for-result.ts');
+
 export const SCOUT: AgentDefinition = {
   ...WORKER,
   name: 'scout',
@@ -94,7 +97,10 @@ export async function delegate(
   });
   prepareInbox?.(test.inbox);
   const run = test.start('main');
-  await run.ended;
+  let hasEnded = false;
+  const ended = run.ended.then(() => (hasEnded = true));
+  await setup.time?.pass(() => hasEnded);
+  await ended;
   const [child] = [...run.state.children.keys()];
   if (child === undefined) throw new Error(`the main agent made no task: ${run.state.result}`);
   const results = run.state.conversation.messages.flatMap((each) =>
