@@ -56,6 +56,23 @@ describe('a run of a template', () => {
     ]);
   });
 
+  it('asks nothing again where results are reused, and nothing that they read has changed', async () => {
+    const store = openMemoryStore({});
+    const settings = { reusesResults: true };
+    const first = await testEngine(script, { store, settings }).engine.startFanOut(REQUEST);
+    await first.ended;
+    const again = testEngine(script, { store, settings });
+    const run = await again.engine.startFanOut(REQUEST);
+    await run.ended;
+    expect(again.model.requests).toEqual([]);
+    expect(run.state.result).toBe('3 items: 3 completed.');
+    const reused = itemRows(store, foldLog(store, run.spec.id)).map(
+      ({ taskId }) => foldLog(store, taskId ?? '').reused?.of,
+    );
+    const rows = itemRows(store, foldLog(store, first.spec.id));
+    expect(reused).toEqual(rows.map(({ taskId }) => taskId));
+  });
+
   it('can’t start where no item could be begun, and says why', async () => {
     const { engine } = testEngine(script);
     await expect(

@@ -1,14 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { nextStep } from '../../../src/engine/next-step.ts';
-import { toolsByName } from '../../../src/engine/replay/idle-deps.ts';
 import { rerunTask } from '../../../src/engine/replay/rerun-task.ts';
 import { rerunTree } from '../../../src/engine/replay/rerun-tree.ts';
 import type { TaskEvent } from '../../../src/protocol/event.ts';
 import { foldEvents } from '../../../src/protocol/state.ts';
-import { builtinTools } from '../../../src/tools/index.ts';
 import { call, calls, textsOf, type Turn } from '../play.ts';
 import { SETTINGS } from '../support.ts';
-import { delegate, looks, scout, workspace, type Delegated, type Place } from './support.ts';
+import {
+  delegate,
+  looks,
+  scout,
+  sourceOf,
+  workspace,
+  type Delegated,
+  type Place,
+} from './support.ts';
 
 const FILES = { 'a.ts': 'export const a = 1;\n' };
 const LOOK = { look: looks(call('Read', { file_path: 'a.ts' })) };
@@ -23,15 +29,6 @@ function eventsOf({ store }: Place, id: string): readonly TaskEvent[] {
   const events: TaskEvent[] = [];
   store.scan(id, (event) => void events.push(event));
   return events;
-}
-
-function sourceOf({ store }: Place) {
-  // Whatever the settings say now.
-  return {
-    store,
-    settings: SETTINGS,
-    tools: toolsByName({ store, settings: SETTINGS }, builtinTools()),
-  };
 }
 
 describe('a reused result', () => {

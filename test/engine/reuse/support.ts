@@ -8,10 +8,12 @@ import { foldLog } from '../../../src/engine/fold-log.ts';
 import type { TaskState } from '../../../src/protocol/state.ts';
 import type { TaskStore } from '../../../src/store/task-store.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
+import { toolsByName } from '../../../src/engine/replay/idle-deps.ts';
+import type { RerunSource } from '../../../src/engine/replay/rerun-source.ts';
 import { builtinTools } from '../../../src/tools/index.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 import { call, calls, play, type Play } from '../play.ts';
-import { testEngine, WORKER, type EngineSetup, type TestEngine } from '../support.ts';
+import { SETTINGS, testEngine, WORKER, type EngineSetup, type TestEngine } from '../support.ts';
 
 // Else the first look in a process waits for it, which passes no virtual time.
 await import('../../../src/engine/reuse/look-for-result.ts');
@@ -134,4 +136,10 @@ export function scout(prompt: string, input: JsonObject = {}): ScriptedCall {
 /** Makes these calls, one a turn, and answers. */
 export function looks(...each: readonly ScriptedCall[]): readonly ScriptedAnswer[] {
   return [...each.map((one) => calls(one)), { text: 'It is so.' }];
+}
+
+/** For reruns, whatever the settings say by then. */
+export function sourceOf({ store }: Place): RerunSource {
+  const parts = { store, settings: SETTINGS };
+  return { ...parts, tools: toolsByName(parts, builtinTools()) };
 }
