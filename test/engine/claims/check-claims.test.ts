@@ -33,12 +33,16 @@ it('a “done” where no tool was used, and work was asked for', () => {
     tools: new Set<string>(),
   };
   const claim = 'Done! The module has been renamed.';
+  const said = 'The module has been renamed.';
   expect(checkClaims(claim, facts)).toEqual([
+    { kind: 'done', claim: said, why: 'no tool was used' },
+  ]);
+  expect(checkClaims('Done!', facts)).toEqual([
     { kind: 'done', claim: 'Done!', why: 'no tool was used' },
   ]);
   expect(checkClaims(claim, { ...facts, prompt: 'Explain the module' })).toEqual([]);
   expect(checkClaims(claim, { ...facts, tools: new Set(['Read']) })).toEqual([
-    { kind: 'done', claim: 'Done!', why: 'nothing was changed by it' },
+    { kind: 'done', claim: said, why: 'nothing was changed by it' },
   ]);
   expect(checkClaims(claim, { ...facts, changed: ['/ws/foo.ts'] })).toEqual([]);
   expect(checkClaims('I could not rename it. Done.', facts)).toEqual([]);

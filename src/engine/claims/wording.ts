@@ -1,0 +1,52 @@
+import type { Statement } from './statements.ts';
+
+/** Past tenses that change nothing. Any other counts as a change: of those there are too many to list. */
+const CHANGES_NOTHING =
+  'checked|double-checked|looked|reviewed|inspected|examined|searched|scanned|analy[sz]ed|explored|opened|considered|compared|noticed|confirmed|verified|validated|tested|re-?tested|profiled|measured|used|called|imported|listed|needed|wanted|tried|attempted|skipped|ignored|excluded|preserved|retained|expected|based|located|identified|discovered|investigated|traced|followed|counted|planned|proposed|suggested|recommended|asked|referenced|mentioned|failed|passed|decided|limited|related|affected|required|assumed|linked|named|titled|supposed|intended|cached|defined|declared|described|documented in|reported|claimed|quoted|installed|committed|pushed|logged|printed|returned|started|finished|executed|launched|triggered|seemed|appeared|happened|worked|succeeded|completed|relied|studied|read|red|unused|untouched|unchanged|unrelated|deprecated|nested|shared|detailed|detected|observed|caused|covered|matched|stayed|remained|indeed|need|speed|feed|seed|embed|exceed|proceed|succeed|bed|shed|feedback';
+const IRREGULAR =
+  'wrote|written|rewrote|rewritten|overwrote|overwritten|made|built|rebuilt|put|split|set|cut|took|taken|got rid of|gone|brought|drew|undid|redid|swapped|hid|wound|tore|threw|broke|kept .{1,40} in sync';
+/** A past tense that tells of a change. */
+export const CHANGED = `(?:(?!(?:${CHANGES_NOTHING})\\b)(?:[a-z]+-)?[a-z]{2,}ed|${IRREGULAR})`;
+/** Between a subject and its verb, or in front of a sentence. */
+export const ADVERB =
+  '(?:also|then|now|just|next|finally|first|second|lastly|both|all|only|either|too|have|has|had|been|successfully|went ahead and|gone ahead and|proceeded to|[a-z]+ly|✓|done|so|and|yes|ok|okay|great|perfect|in addition|afterwards|additionally|furthermore|as requested|as asked|instead|there)[,:.!]?';
+
+/** Makes of what is said a wish, a plan, a condition, or something not done. */
+const VETO =
+  /\b(?:not|never|nothing|none|nobody|neither|nor|no|without|cannot|can|could|should|would|may|might|must|will|won|shall|going to|plans? to|planned|intend\w*|needs?|needed|if|unless|once|when(?:ever)?|until|before|assuming|please|recommend\w*|suggest\w*|consider|propos\w*|tried|trying|attempt\w*|fail\w*|unable|wants?|wanted|hope|expect\w*|rather than|instead of|let's|you|your|previously|originally|formerly|earlier|supposed|skipped|refused|denied|blocked|forgot|left|leaves?|leaving|kept|keeps?|unchanged|untouched|unmodified|as is|as-is|seems?|probably|likely|presumably|apparently|according to|still|only (?:read|looked)|except|apart from|used to|would-be|claims?|says?|(?:reports?|states?|tells?|told me|confirms?|thinks?) that|^(?:so that|because|since|as|whereas)|whether|why|how to|to be)\b|n't\b|'ll\b|'d\b|[❌✗✘⚠]/u;
+/** Says when, where or by whom else it was done. */
+const HISTORY =
+  /\b(?:commits?|pull requests?|pr|prs|#\d+|release|upstream|branch|history|ago|yesterday|(?:last|previous|prior) (?:week|month|year|release|session|run|time|sprint)|(?:in|since) (?:(?:january|february|march|april|may|june|july|august|september|october|november|december) )?(?:19|20)\d\d|the (?:author|team|user|maintainers?)|working tree|(?:un)?staged|untracked|at (?:runtime|startup)|on (?:startup|boot|every|each)|every time|each time|[0-9a-f]{7,40})\b/;
+/** Headings over what was not done, or not by the answerer. */
+const ELSEWHERE =
+  /\b(?:recommend\w*|suggest\w*|propos\w*|next|follow[- ]?ups?|todos?|to[- ]do|plan|planned|future|could|should|would|will|must|needs?|needed|required|if you|you|how to|usage|use|instructions?|history|commits?|release notes|pull request|upstream|criteria|expected|examples?|options?|alternatives?|not|n't|doesn't|remaining|pending|outstanding|left|skipped|blocked|unable|failed|issues?|findings|problems|risks?|limitations|questions|background|context|architecture|how it works|existing|current|previously|original|unchanged|untouched|before|log|output|pipeline|manual|reproduc\w+|candidates?|why)\b/;
+
+/** Whether nothing is claimed by this part of a statement. */
+export function isVetoed(part: string): boolean {
+  return VETO.test(part) || HISTORY.test(part);
+}
+
+/** Whether a statement is no account of work as a whole. */
+export function isNoAccount({ text, under }: Statement): boolean {
+  return (
+    text.endsWith('?') ||
+    /\balready\b|\b(?:says?|reports?|states?|claims?|tells?) that\b/.test(text) ||
+    ELSEWHERE.test(under) ||
+    /^(?:if|when|once|unless|to|before|until|should|after|whenever|next|please|let|see)\b|^(?:run|use|set|put|make|write|create|add|update|delete|remove|replace|move|rename|install|start|open|check|call|consider|try|edit|change|extend|keep)(?! ¦)\b/.test(
+      text,
+    )
+  );
+}
+
+/** Where a new assertion begins: what is negated or hedged in one says nothing of its neighbours. */
+const BREAK = new RegExp(
+  `; | [—–-] |: (?=(?:the|i|we|all|it|${ADVERB}|${CHANGED})\\b)|,? (?:but|which|while|although|though|so(?! that)|however) |,? (?=(?:since|because|whereas|so that) )|, (?=as )|,? and (?=(?:${ADVERB} )*(?:i|we|it|they|that|nothing|everything|(?:the|all|no) [^,‹]{0,30}(?:pass\\w*|is|are|was|were)|did|do|have|has|${CHANGED}|ran|re-?ran|checked|verified|confirmed)\\b)|, (?=(?:${ADVERB} )*(?:i|we|it|they|no|not|nothing|everything|the|all|${CHANGED}|ran|re-?ran|checked|verified|confirmed)\\b)`,
+);
+
+/** The assertions of a statement. */
+export function partsOf(text: string): readonly string[] {
+  return text
+    .split(BREAK)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
