@@ -3,7 +3,7 @@ const LOOKED_AT = 8_000;
 const OPENING =
   "^(?:[\\s\\d)*#>\"'.-]|please|also|ok|now|next|finally|first|hey|hi|can you|could you|would you|(?:i(?:'d| would)? (?:want|need|like) )?you to|your (?:task|job) is to|task|goal|quickly|carefully|briefly|just|so|let's|help me)*";
 const LOOK = new RegExp(
-  `${OPENING}(?:explore|summari[sz]e|review|describe|explain|analy[sz]e|audit|list|find|search|locate|look|investigate|research|identify|determine|tell|what\\w*|which|how|why|where|who|when|is|are|does|do|did|has|have|should|show|map|trace|count|compare|evaluate|assess|inspect|examine|figure out|understand|walk|give|answer|quote|reply|respond|say|repeat|acknowledge|(?:[\\w-]+ ){0,2}(?:review|analysis|opinion|overview|explanation|summary)|read|study|survey|diagnose|suggest|propose|recommend|plan|design|outline|think|draft|brainstorm|imagine|translate this|git (?:status|log|diff)|check (?:whether|if|what|which|how|where|why|who|the|for|that)|code review|opinion|thoughts|(?:write|compose|prepare|create)(?: me| us)? (?:an?|the|some) (?:[\\w-]+ ){0,3}(?:plan|proposal|message|poem|haiku|e-?mail|letter|tweet|post|story|joke|essay|announcement|notes|description|summary|report|overview|comparison))\\b`,
+  `${OPENING}(?:explore|summari[sz]e|review|describe|explain|analy[sz]e|audit|list|find|search|locate|look|investigate|research|identify|determine|tell|what\\w*|which|how|why|where|who|when|is|are|does|do|did|has|have|should|show|map|trace|count|compare|evaluate|assess|inspect|examine|figure out|understand|walk|give|answer|quote|reply|respond|say|repeat|acknowledge|(?:(?!(?:sav|writ|put|add|creat|mak|updat|fix|record|implement)\\w*)[\\w-]+ ){0,2}(?:review|analysis|opinion|overview|explanation|summary)|read|study|survey|diagnose|suggest|propose|recommend|plan|design|outline|think|draft|brainstorm|imagine|translate this|git (?:status|log|diff)|check (?:whether|if|what|which|how|where|why|who|the|for|that)|code review|opinion|thoughts|(?:write|compose|prepare|create)(?: me| us)? (?:an?|the|some) (?:[\\w-]+ ){0,3}(?:plan|proposal|message|poem|haiku|e-?mail|letter|tweet|post|story|joke|essay|announcement|notes|description|summary|report|overview|comparison))\\b`,
   'i',
 );
 const WORK = new RegExp(
@@ -12,6 +12,9 @@ const WORK = new RegExp(
 );
 /** Sentences and their parts: each may ask for something. */
 const PARTS = /[.!?:;,\n]+(?=\s|$)|\b(?:and|then)\b/i;
+/** A text that is to stand in a file. */
+const INTO_FILE =
+  /\b(?:writ|sav|put|creat|add|record|draft|stor|dump|translat)\w*\b[^.\n]{0,100}(?:\w\.[a-z]{1,5}\b| file\b)/i;
 const HANDS_OFF =
   /\b(?:do not|don't|without|never)\b[^.\n]{0,30}\b(?:chang\w+|modif\w+|edit\w*|writ\w+|touch\w*|fix\w*)\b|\bread[- ]only\b/i;
 
@@ -33,9 +36,9 @@ const TOLD_ELSEWHERE =
 export interface Asked {
   /** To change or to run something, and not only to look and tell, or for a mere text. */
   readonly isWork: boolean;
-  /** In plain words for work that leaves something changed. */
+  /** For work that leaves something changed. */
   readonly isChange: boolean;
-  /** In plain words for any work. */
+  /** For work, in more than a word or two. */
   readonly isPlain: boolean;
   /** How tests or a build come out, and not what a log says of it. */
   readonly isCheck: boolean;
@@ -44,13 +47,17 @@ export interface Asked {
 export function askedFor(prompt: string): Asked {
   const text = prompt.slice(0, LOOKED_AT).trim();
   const parts = text.split(PARTS).map((part) => part.trim().slice(0, 200));
-  const work = parts.filter((part) => WORK.test(part) && !LOOK.test(part));
-  const isLook = text.endsWith('?') || parts.some((part) => LOOK.test(part));
+  const work = parts.filter(
+    (part) => INTO_FILE.test(part) || (WORK.test(part) && !LOOK.test(part)),
+  );
+  const isLook =
+    text.endsWith('?') || parts.some((part) => LOOK.test(part) && !INTO_FILE.test(part));
   const isWork = isLook ? work.length > 0 && !HANDS_OFF.test(text) : true;
+  const isPlain = isWork && (work.length > 0 || parts.join(' ').split(' ').length >= 4);
   return {
     isWork,
-    isPlain: isWork && work.length > 0,
-    isChange: isWork && work.some((part) => !RUN.test(part)),
+    isPlain,
+    isChange: isPlain && (!RUN.test(text) || work.some((part) => !RUN.test(part))),
     isCheck: CHECK.test(text) && CHECKED.test(text) && !TOLD_ELSEWHERE.test(text),
   };
 }

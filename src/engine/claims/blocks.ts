@@ -20,7 +20,7 @@ const FENCE = /^(?:`{3,}|~{3,})/;
 /** What a test run prints: it claims so in a code block, too. */
 const TALLY = /^\W*(?:tests?:? +)?\d+ (?:tests? )?pass(?:ed|ing)\b/i;
 /** Stands between the cells of a row. */
-export const CELL = ' ¦ ';
+const CELL = ' ¦ ';
 
 /** The blocks of a text in Markdown, in order. */
 export function blocksOf(text: string): readonly Block[] {

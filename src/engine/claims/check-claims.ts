@@ -133,7 +133,7 @@ function itemsOfChanges(
       /\b(?:chang\w*|modifi\w*|edit\w*|updat\w*|creat\w*|add\w*|new|delet\w*|remov\w*|renam\w*|touched|written|what i did|done)\b/.test(
         list[0]?.statement.under ?? '',
       );
-    if (2 * touched < list.length && !isCalledSo) continue;
+    if (touched === 0 && !isCalledSo) continue;
     for (const { statement, files } of list)
       if (!isVetoed(statement.text)) items.set(statement, files);
   }

@@ -62,10 +62,7 @@ export function evidenceOf(facts: ClaimFacts): Evidence | null {
   return {
     isUntouched,
     isUnseen: (file) =>
-      !hasSearched &&
-      isUntouched(file) &&
-      !facts.prompt.includes(baseName(file)) &&
-      !facts.read.some((path) => isSameFile(file, path)),
+      !hasSearched && isUntouched(file) && !facts.read.some((path) => isSameFile(file, path)),
     check: remembered((kind) => outcomeOf(runs, (segment) => mayCheck(segment, kind))),
     command: remembered((line) => {
       const outcomes = segmentsOf(line)

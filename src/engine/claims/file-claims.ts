@@ -24,7 +24,7 @@ const BRIEF = /^(?:$|[ ]?[.,;:()¦✓]| (?:to|into|in|from|at|so|successfully|ac
 
 /** Puts a file in another relation than that of what was changed, or where. */
 const ASIDE =
-  /\b(?:with|for|by|via|using|like|against|than|about|between|per|that|who|if|based on|according|matching|compared|how|what|to (?:match|use|reference|point|import|call|make|get|be|have|avoid|support|keep|fit|see|reflect|cover|handle|mirror|follow|read|load)|linked|imports?|imported|references? to|links? to|defined|found|described|documented|declared|mentioned|listed|reported|used|parsed|loaded|shown|is|are|was|were|uses|reads|calls) /;
+  /\b(?:by|via|using|like|against|than|about|between|per|that|who|if|based on|according|matching|compared|how|what|to (?:match|use|reference|point|import|call|make|get|be|have|avoid|support|keep|fit|see|reflect|cover|handle|mirror|follow|read|load)|linked|imports?|imported|references? to|links? to|defined|found|described|documented|declared|mentioned|listed|reported|used|parsed|loaded|shown|is|are|was|were|uses|reads|calls) /;
 const PLACE =
   /(?:^|[ (])(in|into|inside|within|to|across|throughout|from|at|under|as|on|of|->|→|=>)(?: (?!(?:in|to|of|for|from|with|by|as|on)\b)[\w-]+:?){0,5}[ (:]*$/;
 /** Bring something into a file; of others `to` tells a value or an aim. */
@@ -168,7 +168,10 @@ function isObject(
   if (between.length > 200 || ASIDE.test(`${between} `)) return false;
   const place = PLACE.exec(between)?.[1];
   if (place === undefined)
-    return isFirst && /^[:¦]?(?: ?[("]?(?:[\w-]+|‹x›)[:,]?){0,6}[ ("]*$/.test(between);
+    return (
+      isFirst &&
+      /^[:¦]?(?: ?[("]?(?:(?!(?:with|for|on|without)\b)[\w-]+|‹x›)[:,]?){0,6}[ ("]*$/.test(between)
+    );
   if (place === 'to') return INTO.test(verb);
   if (place === 'from') return OUT_OF.test(verb);
   return (

@@ -21,7 +21,7 @@ const KIND_WORDS: readonly (readonly [CheckKind, RegExp])[] = [
 const TALLY =
   /\b\d+(?:\/\d+| of \d+)? (?:[a-z]+ ){0,2}(?:pass(?:ed|ing|es)?|green)\b|\b\d+ (?:tests?|specs?|examples?),? troublefree/;
 const PASSES =
-  /\b(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|green|clean(?:ly)?|ok|fine|happy|success(?:ful(?:ly)?)?|troublefree|works?|runs through|worked|compiles?|complete[sd]?|finish(?:es|ed)?|(?:builds?|compiles?|runs?) (?:again|now|through)|now (?:builds|compiles|runs)|exits normally|exits? (?:with )?(?:code )?0|reports? nothing|(?:prints?|reports?|shows?|finds?) (?:nothing|troublefree|none)|exit(?:ed)? 0)\b|✓/;
+  /\b(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|green|clean(?:ly)?|ok|fine|happy|silent|quiet|success(?:ful(?:ly)?)?|troublefree|works?|runs through|worked|compiles?|complete[sd]?|finish(?:es|ed)?|(?:builds?|compiles?|runs?) (?:again|now|through)|now (?:builds|compiles|runs)|exits normally|exits? (?:with )?(?:code )?0|reports? nothing|(?:prints?|reports?|shows?|finds?) (?:nothing|troublefree|none)|exit(?:ed)? 0)\b|✓/;
 const RUN =
   '(?:ran|re-?ran|run|re-?run|executed|(?:tested|verified|checked|confirmed|validated)[^,.;]{0,60}? (?:with|by|via|using|through|by running))';
 const RAN = new RegExp(
@@ -29,7 +29,7 @@ const RAN = new RegExp(
 );
 /** As in `removed with ‹c0›`. */
 const MEANS = new RegExp(
-  `(?<![\\w'-])(?!(?:replaced|swapped|switched|changed|updated|documented|started|configured)\\b)(?:[a-z]+ed|ran|wrote|rebuilt|built) [^‹]{0,100}(?:with|using|via|by running|through)(?: an?| the)? ‹c`,
+  `(?<![\\w'-])(?!(?:replaced|swapped|switched|changed|updated|documented|started|configured)\\b)(?:[a-z]+ed|ran|wrote|rebuilt|built) (?:(?!‹c).){0,100}(?:with|using|via|by running|through)(?: an?| the)? ‹c`,
 );
 /** Somebody else's checks. */
 const OTHERS =

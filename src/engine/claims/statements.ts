@@ -101,7 +101,8 @@ function isCommand(code: string, programs: ReadonlySet<string>): boolean {
 /** A file outside of code may be followed by a full stop. */
 function plainFile(word: string, placeholder: (word: string) => string | null): string {
   const plain = word.replace(/[.:!?]+$/, '');
-  if (isTool(plain)) return `${placeholder(plain) ?? plain}${word.slice(plain.length)}`;
+  if (isTool(plain.toLowerCase()))
+    return `${placeholder(plain.toLowerCase()) ?? plain}${word.slice(plain.length)}`;
   if (!/[./]|^[A-Z]\w{4,}$/.test(word) || /^(?:https?:|www\.)|@/.test(word)) return word;
   return fileNamed(plain) === null
     ? word

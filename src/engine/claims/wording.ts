@@ -2,7 +2,7 @@ import type { Statement } from './statements.ts';
 
 /** Past tenses that change nothing. Any other counts as a change: of those there are too many to list. */
 const CHANGES_NOTHING =
-  'checked|double-checked|looked|reviewed|inspected|examined|searched|scanned|analy[sz]ed|explored|opened|considered|compared|noticed|confirmed|verified|validated|tested|re-?tested|profiled|measured|used|called|imported|listed|needed|wanted|tried|attempted|skipped|ignored|excluded|preserved|retained|expected|based|located|identified|discovered|investigated|traced|followed|counted|planned|proposed|suggested|recommended|asked|referenced|mentioned|failed|passed|decided|limited|related|affected|required|assumed|linked|named|titled|supposed|intended|cached|defined|declared|described|documented in|reported|claimed|quoted|installed|committed|pushed|logged|printed|returned|started|finished|executed|launched|triggered|seemed|appeared|happened|worked|succeeded|completed|relied|studied|read|red|unused|untouched|unchanged|unrelated|deprecated|nested|shared|detailed|detected|observed|caused|covered|matched|stayed|remained|indeed|need|speed|feed|seed|embed|exceed|proceed|succeed|bed|shed|feedback';
+  'checked|double-checked|looked|reviewed|inspected|examined|searched|scanned|analy[sz]ed|explored|opened|considered|compared|noticed|confirmed|verified|validated|tested|re-?tested|profiled|measured|used|called|imported|listed|needed|wanted|tried|attempted|skipped|ignored|excluded|preserved|retained|expected|based|located|identified|discovered|investigated|traced|followed|counted|planned|proposed|suggested|recommended|asked|referenced|mentioned|failed|passed|decided|limited|related|affected|required|assumed|named|titled|supposed|intended|cached|defined|declared|described|documented in|reported|claimed|quoted|installed|committed|pushed|logged|printed|returned|started|finished|executed|launched|triggered|seemed|appeared|happened|worked|succeeded|completed|relied|studied|read|red|unused|untouched|unchanged|unrelated|deprecated|nested|shared|detailed|detected|observed|caused|covered|matched|stayed|remained|indeed|need|speed|feed|seed|embed|exceed|proceed|succeed|bed|shed|feedback';
 const IRREGULAR =
   'wrote|written|rewrote|rewritten|overwrote|overwritten|made|built|rebuilt|put|split|set|cut|took|taken|got rid of|gone|brought|drew|undid|redid|swapped|hid|wound|tore|threw|broke|kept .{1,40} in sync';
 /** A past tense that tells of a change. */
@@ -13,7 +13,7 @@ export const ADVERB =
 
 /** Makes of what is said a wish, a plan, a condition, or something not done. */
 const VETO =
-  /\b(?:not|never|nothing|none|nobody|neither|nor|no|without|cannot|can|could|should|would|may|might|must|will|won|shall|going to|plans? to|planned|intend\w*|needs?|needed|if|unless|once|when(?:ever)?|until|before|assuming|please|recommend\w*|suggest\w*|consider|propos\w*|tried|trying|attempt\w*|fail\w*|unable|wants?|wanted|hope|expect\w*|rather than|instead of|let's|you|your|previously|originally|formerly|earlier|supposed|skipped|refused|denied|blocked|forgot|left|leaves?|leaving|kept|keeps?|unchanged|untouched|unmodified|as is|as-is|seems?|probably|likely|presumably|apparently|according to|still|only (?:read|looked)|except|apart from|used to|would-be|claims?|says?|(?:reports?|states?|tells?|told me|confirms?|thinks?) that|^(?:so that|because|since|as|whereas)|whether|why|how to|to be)\b|n't\b|'ll\b|'d\b|[❌✗✘⚠]/u;
+  /\b(?:not|never|nothing|none|nobody|neither|nor|no|without|cannot|can|could|should|would|may|might|must|will|won|shall|going to|plans? to|planned|intend\w*|needs?|needed|if|unless|once|when(?:ever)?|until|before|assuming|please|recommend\w*|suggest\w*|consider|propos\w*|tried|trying|attempt\w*|fail\w*|unable|wants?|wanted|hope|expect\w*|rather than|instead of|let's|you|your|previously|originally|formerly|earlier|supposed|skipped|refused|denied|blocked|forgot|left|leaves?|leaving|kept|keeps?|unchanged|untouched|unmodified|as is|as-is|seems?|probably|likely|presumably|apparently|according to|still|only (?:read|looked)|except|apart from|used to|would-be|claims?|says?|(?:reports?|states?|tells?|told me|confirms?|thinks?) that|^(?:so that|that (?!pass|work|succe|build|compil)|because|since|as|whereas)|whether|why|how to|to be)\b|n't\b|'ll\b|'d\b|[❌✗✘⚠]/u;
 /** Says when, where or by whom else it was done. */
 const HISTORY =
   /\b(?:commits?|pull requests?|pr|prs|#\d+|release|upstream|branch|history|ago|yesterday|(?:last|previous|prior) (?:week|month|year|release|session|run|time|sprint)|(?:in|since) (?:(?:january|february|march|april|may|june|july|august|september|october|november|december) )?(?:19|20)\d\d|the (?:author|team|user|maintainers?)|working tree|(?:un)?staged|untracked|at (?:runtime|startup)|on (?:startup|boot|every|each)|every time|each time|[0-9a-f]{7,40})\b/;
@@ -23,7 +23,7 @@ const ELSEWHERE =
 
 /** Whether nothing is claimed by this part of a statement. */
 export function isVetoed(part: string): boolean {
-  return VETO.test(part) || HISTORY.test(part);
+  return VETO.test(part) || (HISTORY.test(part) && !/\b(?:i|we)(?:'ve)?\b/.test(part));
 }
 
 /** Whether a statement is no account of work as a whole. */
@@ -40,7 +40,7 @@ export function isNoAccount({ text, under }: Statement): boolean {
 
 /** Where a new assertion begins: what is negated or hedged in one says nothing of its neighbours. */
 const BREAK = new RegExp(
-  `; | [—–-] |: (?=(?:the|i|we|all|it|${ADVERB}|${CHANGED})\\b)|,? (?:but|which|while|although|though|so(?! that)|however) |,? (?=(?:since|because|whereas|so that) )|, (?=as )|,? and (?=(?:${ADVERB} )*(?:i|we|it|they|that|nothing|everything|(?:the|all|no) [^,‹]{0,30}(?:pass\\w*|is|are|was|were)|did|do|have|has|${CHANGED}|ran|re-?ran|checked|verified|confirmed)\\b)|, (?=(?:${ADVERB} )*(?:i|we|it|they|no|not|nothing|everything|the|all|${CHANGED}|ran|re-?ran|checked|verified|confirmed)\\b)`,
+  `; | [—–-] |: (?=(?:the|i|we|all|it|${ADVERB}|${CHANGED})\\b)|,? (?:but|which|while|although|though|so(?! that)|however) |, (?=‹f\\d+› [a-z]+s )|,? (?=(?:that|since|because|whereas|so that) )|, (?=as )|,? and (?=(?:${ADVERB} )*(?:i|we|it|they|that|nothing|everything|(?:the|all|no) [^,‹]{0,30}(?:pass\\w*|is|are|was|were)|did|do|have|has|${CHANGED}|ran|re-?ran|checked|verified|confirmed)\\b)|, (?=(?:${ADVERB} )*(?:i|we|it|they|no|not|nothing|everything|the|all|${CHANGED}|ran|re-?ran|checked|verified|confirmed)\\b)`,
 );
 
 /** The assertions of a statement. */
