@@ -45,7 +45,10 @@ export interface Asked {
 }
 
 export function askedFor(prompt: string): Asked {
-  const text = prompt.slice(0, LOOKED_AT).trim();
+  const text = prompt
+    .slice(0, LOOKED_AT)
+    .replace(/\([^()]{0,200}\)/g, '')
+    .trim();
   const parts = text.split(PARTS).map((part) => part.trim().slice(0, 200));
   const work = parts.filter(
     (part) => INTO_FILE.test(part) || (WORK.test(part) && !LOOK.test(part)),

@@ -19,6 +19,8 @@ const RULE = /^(?:[-=*_]{3,}|[|:\s-]{3,})$/;
 const FENCE = /^(?:`{3,}|~{3,})/;
 /** What a test run prints: it claims so in a code block, too. */
 const TALLY = /^\W*(?:tests?:? +)?\d+ (?:tests? )?pass(?:ed|ing)\b/i;
+/** Number of the list that headings are: there may be one for each file. */
+const HEADINGS = -1;
 /** Stands between the cells of a row. */
 const CELL = ' ¦ ';
 
@@ -67,7 +69,7 @@ class BlockReader {
       this.end();
       [this.heading, this.lead] = [heading[1] ?? heading[2] ?? '', ''];
       this.begin(this.heading, { isItem: false });
-      this.end();
+      this.end({ list: HEADINGS });
     } else if (UNTICKED.test(line)) this.end();
     else if (line.startsWith('|')) {
       this.begin(line.replace(/^\||\|$/g, '').replace(/(?<!\\)\|/g, CELL), { isItem: true });
@@ -87,12 +89,15 @@ class BlockReader {
     this.lines = [line];
   }
 
-  end(): void {
+  end({ list = this.isItem ? this.list : null }: { readonly list?: number | null } = {}): void {
     if (this.lines.length === 0) return;
     const text = this.lines.join(' ').slice(0, LONGEST_BLOCK);
     this.lines = [];
-    const list = this.isItem ? this.list : null;
-    this.blocks.push({ text, under: `${this.heading}\n${this.lead}`, list });
+    this.blocks.push({
+      text,
+      under: list === HEADINGS ? '' : `${this.heading}\n${this.lead}`,
+      list,
+    });
     if (/:[*_]*$/.test(text)) this.lead = text.slice(-200);
   }
 }

@@ -79,7 +79,7 @@ export function checksOf(segment: Segment): Checks {
   const isTask =
     isManifold(program) || RUNS_SCRIPTS.test(program) || kindsNamed(program).length === 0;
   for (const [at, word] of words.slice(0, isTask ? 40 : 1).entries()) {
-    if (word.startsWith('--') && word !== '--test') continue;
+    if ((word.startsWith('--') && word !== '--test') || word.includes('=')) continue;
     // A directory of tests is no test run.
     if (at > 0 && word.includes('/') && !RUNS_SCRIPTS.test(program)) continue;
     const whole = baseName(word.slice(0, 200));

@@ -77,18 +77,10 @@ export function evidenceOf(facts: ClaimFacts): Evidence | null {
     programs: new Set(segments.map(({ words }) => baseName(words[0] ?? ''))),
     changedNothing:
       changed.length === 0 &&
-      segments.every((segment) => looksOnly(segment) || isMereCheck(segment)) &&
+      segments.every((segment) => looksOnly(segment) || effectOf(segment) === 'artifacts') &&
       !effects.includes('anything'),
     usedNoTool: [...tools].every((tool) => TALKS.test(tool)),
   };
-}
-
-/** Tests and linters mend nothing; a build makes something. */
-function isMereCheck(segment: Segment): boolean {
-  return (
-    effectOf(segment) === 'artifacts' &&
-    !(checksOf(segment).kinds.has('build') && !checksOf(segment).kinds.has('types'))
-  );
 }
 
 function remembered<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {

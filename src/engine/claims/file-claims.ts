@@ -41,10 +41,10 @@ const L =
   '[^‹.;]{0,40}‹f\\d+›(?:(?: ?\\([^()]{0,80}\\))?(?:,? (?:and|&|plus) |, )[^‹.;:]{0,30}‹f\\d+›){0,30}';
 const STATES: readonly RegExp[] = [
   new RegExp(
-    `((?:‹f\\d+›(?:, | and |, and ))*‹f\\d+›)(?: ?\\([^()]{0,80}\\))?,? (?:both |all |each )?(?:now\\b|(?:is|are|has|have|does|do) now\\b|[^‹]{0,60} now[.;]?$)`,
+    `((?:‹f\\d+›(?:, | and |, and ))*‹f\\d+›)(?: ?\\([^()]{0,80}\\))?[,)]? (?:both |all |each )?(?:now\\b|(?:got|gained|received|has got) |(?:is|are|has|have|does|do) now\\b|[^‹]{0,60} now[.;]?$)`,
   ),
   new RegExp(
-    `\\b(?:now (?:lives?|sits?|resides?|is|are)|(?:is|are) now|lives?|it's|they're|it is|they are) in(${L})`,
+    `\\b(?:now (?:lives?|sits?|resides?|is|are)|(?:is|are) now|(?:there(?:'s| is| are)|have) now [^‹]{0,60}|lives?|it's|they're|it is|they are) in(${L})`,
   ),
   new RegExp(`((?:‹f\\d+›(?:, | and |, and ))*‹f\\d+›) (?:is|are) (?:both |all )?gone\\b`),
   new RegExp(
@@ -56,7 +56,11 @@ const STATES: readonly RegExp[] = [
 ];
 /** As in `‹f0›: added …`, `‹f0› (new)`, `‹f0› ¦ created`. */
 const OWN_ITEM = new RegExp(
-  `^[^\\w‹]*(?:(?:the|new|file) )*(‹f\\d+›(?:(?:, | and )‹f\\d+›)*)[ )]*(?:[:(¦—–→-]|->)+ ?(?:[^\\w‹]|${ADVERB} )*(?:${CHANGED}|new)(?![\\w'-])`,
+  `^[^\\w‹]*(?:(?:the|new|file) )*(‹f\\d+›(?:(?:, | and | → | -> )‹f\\d+›)*)[ )]*(?:[:(¦—–→-]|->)+ ?(?:[^\\w‹]|${ADVERB} )*(?:${CHANGED}|new)(?![\\w'-])`,
+);
+/** As in `‹f0›, which I created`. */
+const WHICH = new RegExp(
+  `(‹f\\d+›),? (?:which|that) (?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}(?![\\w'-])`,
 );
 /** As in `created ¦ ‹f0›`. */
 const OWN_ROW = new RegExp(
@@ -65,7 +69,7 @@ const OWN_ROW = new RegExp(
 
 /** A file at the beginning, or that something is said to be in. */
 const TOLD_OF =
-  /^[^‹.]{0,60}?\b(?:in|at|under|as) (?:[\w-]+ ){0,2}(‹f\d+›)[^‹]*$|^(?:[^‹:]{0,40}: )?(?:(?:the|a|an|new) (?:[\w-]+ ){0,4})?(‹f\d+›)(?:, [^‹,]{0,40},)? (?!is\b|was\b|gets\b|needs\b)[a-z]+s\b/;
+  /^[^‹.]{0,60}?\b(?:in|at|under|as) (?:[\w-]+ ){0,2}(‹f\d+›)[^‹]*$|^(?:[^‹:]{0,40}: )?(?:(?:the|a|an|new) (?:[\w-]+ ){0,4})?\(?(‹f\d+›)\)?(?:, [^‹,]{0,40},)? (?!is\b|was\b|gets\b|needs\b)[a-z]+s\b/;
 
 /** Numbers of the files that a statement tells of as of what is there. */
 export function filesToldOf({ text }: Statement): readonly number[] {
@@ -88,6 +92,7 @@ export function filesClaimed(statement: Statement, reading: Reading): ReadonlySe
     claim(OWN_ITEM.exec(text)?.[1]);
     claim(OWN_ROW.exec(text)?.[1]);
   }
+  claim(WHICH.exec(text)?.[1]);
   let isOwn = true;
   for (const part of partsOf(text)) {
     if (isVetoed(part)) continue;

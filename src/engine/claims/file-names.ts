@@ -17,7 +17,7 @@ export function fileNamed(word: string): string | null {
   const path = word.replace(/(?::\d+(?:[-:–,]\d+)*|#L\d+(?:-L?\d+)?)$/, '');
   if (path.length > 300 || !PATH.test(path) || /^\d+\/\d+$/.test(path)) return null;
   const name = baseName(path);
-  if (BARE.test(name)) return path;
+  if (BARE.test(name) || /^\.[a-z][\w-]*(?:\/[\w.-]+)+$/.test(path)) return path;
   if (!ENDING.test(name))
     return /^[\w@.-]+(?:\/[\w.-]+)*\/[\w-]+\.[a-z]{1,6}$/.test(path) ? path : null;
   return NO_FILE.test(path) && !WELL_KNOWN.test(path) ? null : path;

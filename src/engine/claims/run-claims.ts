@@ -23,9 +23,9 @@ const TALLY =
 const PASSES =
   /\b(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|green|clean(?:ly)?|ok|fine|happy|silent|quiet|success(?:ful(?:ly)?)?|troublefree|works?|runs through|worked|compiles?|complete[sd]?|finish(?:es|ed)?|(?:builds?|compiles?|runs?) (?:again|now|through)|now (?:builds|compiles|runs)|exits normally|exits? (?:with )?(?:code )?0|reports? nothing|(?:prints?|reports?|shows?|finds?) (?:nothing|troublefree|none)|exit(?:ed)? 0)\b|✓/;
 const RUN =
-  '(?:ran|re-?ran|run|re-?run|executed|(?:tested|verified|checked|confirmed|validated)[^,.;]{0,60}? (?:with|by|via|using|through|by running))';
+  '(?:ran|re-?ran|executed|(?:tested|verified|checked|confirmed|validated)[^,.;]{0,60}? (?:with|by|via|using|through|by running))';
 const RAN = new RegExp(
-  `(?:^|[ ,(])(?:(?:i|we)(?:'ve| have)? (?:${ADVERB} )*|(?:${ADVERB} )+|^|and |was |were |been )${RUN}\\b`,
+  `(?:^|[ ,(])(?:(?:i|we)(?:'ve| have)? (?:${ADVERB} )*|(?:${ADVERB} )+|^|and )${RUN}\\b|\\b(?:was|were|been) (?:${ADVERB} )*(?:re-?)?(?:run|executed)\\b`,
 );
 /** As in `removed with ‹c0›`. */
 const MEANS = new RegExp(
@@ -41,7 +41,7 @@ const GOOD =
 const STARTS_WELL = new RegExp(`^(?:→|->|✓|‹q›|(?:all )?(?:${PASSES.source}))`);
 /** Stands for what was spoken of before. */
 const PRONOUN =
-  /^(?:[^\w‹]|and )*(?:they|it|both|that|everything|(?:all|both)(?: of them| \d+)?(?= (?:now )?(?:pass|green|clean|ok|good|fine|succe|finish|complet|work)|$))\b/;
+  /^(?:[^\w‹]|and )*(?:they|it|both|that|everything|(?:all|both)(?: of them| \d+)?(?= (?:is |are )?(?:now )?(?:pass|green|clean|ok|good|fine|succe|finish|complet|work)|$))\b/;
 
 /** The checks and commands that a statement says were run; \`before\`: the statement in front of it. */
 export function runsClaimed(
@@ -70,7 +70,7 @@ export function runsClaimed(
 
 /** What passes is tests, where nothing else was spoken of. */
 function orTests(earlier: RunClaim['what'][], part: string): RunClaim['what'][] {
-  return earlier.length === 0 && /\bpass(?:es|ed|ing)?\b/.test(part) ? ['test'] : earlier;
+  return earlier.length === 0 && /\b(?:pass(?:es|ed|ing)?|green)\b/.test(part) ? ['test'] : earlier;
 }
 
 function spokenOf(part: string, { commands }: Statement): RunClaim['what'][] {
