@@ -7,7 +7,7 @@ import type { ClaimFacts } from './facts.ts';
 import { filesClaimed, filesOfItem, filesToldOf, type Reading } from './file-claims.ts';
 import { runsClaimed, type RunClaim } from './run-claims.ts';
 import { statementsOf, type Statement } from './statements.ts';
-import { isNoAccount, isVetoed } from './wording.ts';
+import { isNoAccount, saysUnchanged } from './wording.ts';
 
 /** Flags of one answer; the rest would say nothing new. */
 const MOST_FLAGS = 20;
@@ -135,7 +135,7 @@ function itemsOfChanges(
       );
     if (touched === 0 && !isCalledSo) continue;
     for (const { statement, files } of list)
-      if (!isVetoed(statement.text)) items.set(statement, files);
+      if (!saysUnchanged(statement.text)) items.set(statement, files);
   }
   return items;
 }

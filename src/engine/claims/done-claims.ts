@@ -20,7 +20,10 @@ export function doneClaim(
 ): Statement | null {
   const tells = (pattern: RegExp) =>
     account.find(({ text }) =>
-      partsOf(text).some((part) => !isVetoed(part) && pattern.test(part)),
+      partsOf(text).some((part) => {
+        const found = pattern.exec(part);
+        return found !== null && !isVetoed(part, found.index + found[0].length);
+      }),
     ) ?? null;
   return tells(CHANGES) ?? (all.some(({ text }) => ADMITS.test(text)) ? null : tells(DONE));
 }

@@ -1,5 +1,5 @@
 import type { Statement } from './statements.ts';
-import { ADVERB, CHANGED, isVetoed, partsOf } from './wording.ts';
+import { ADVERB, CHANGED, isHistory, isVetoed, partsOf, saysUnchanged } from './wording.ts';
 
 /** How an answer is read. */
 export interface Reading {
@@ -24,7 +24,7 @@ const BRIEF = /^(?:$|[ ]?[.,;:()¦✓]| (?:to|into|in|from|at|so|successfully|ac
 
 /** Puts a file in another relation than that of what was changed, or where. */
 const ASIDE =
-  /\b(?:by|via|using|like|against|than|about|between|per|that|who|if|based on|according|matching|compared|how|what|to (?:match|use|reference|point|import|call|make|get|be|have|avoid|support|keep|fit|see|reflect|cover|handle|mirror|follow|read|load)|linked|imports?|imported|references? to|links? to|defined|found|described|documented|declared|mentioned|listed|reported|used|parsed|loaded|shown|is|are|was|were|uses|reads|calls) /;
+  /\b(?:by|via|using|like|way|that|who|if|based on|according|matching|compared|how|what|to (?:match|use|reference|point|import|call|make|get|be|have|avoid|support|keep|fit|see|reflect|cover|handle|mirror|follow|read|load)|linked|imports?|imported|references? to|links? to|defined|found|described|documented|declared|mentioned|listed|reported|used|parsed|loaded|shown|is|are|was|were|uses|reads|calls) /;
 const PLACE =
   /(?:^|[ (])(in|into|inside|within|to|across|throughout|from|at|under|as|on|of|->|→|=>)(?: (?!(?:in|to|of|for|from|with|by|as|on)\b)[\w-]+:?){0,5}[ (:]*$/;
 /** Bring something into a file; of others `to` tells a value or an aim. */
@@ -88,17 +88,20 @@ export function filesClaimed(statement: Statement, reading: Reading): ReadonlySe
   };
   const { text, files } = statement;
   if (files.length === 0) return claimed;
-  if (!reading.isFirstOnly && !isVetoed(text)) {
+  if (!reading.isFirstOnly && !saysUnchanged(text)) {
     claim(OWN_ITEM.exec(text)?.[1]);
     claim(OWN_ROW.exec(text)?.[1]);
   }
   claim(WHICH.exec(text)?.[1]);
   let isOwn = true;
   for (const part of partsOf(text)) {
-    if (isVetoed(part)) continue;
-    if (!reading.isFirstOnly) for (const state of STATES) claim(state.exec(part)?.[1]);
+    for (const state of reading.isFirstOnly ? [] : STATES) {
+      const found = state.exec(part);
+      if (found !== null && !isVetoed(part.slice(0, found.index + found[0].length)))
+        claim(found[1]);
+    }
     const verbs = verbsOf(part, { ...reading, isOwn });
-    isOwn &&= SELF.test(part) || verbs.some(({ voice }) => voice === 'self');
+    isOwn &&= isVetoed(part) || SELF.test(part) || verbs.some(({ voice }) => voice === 'self');
     for (const verb of verbs) claim(objectsOf(part, verb).join());
   }
   return claimed;
@@ -136,11 +139,12 @@ function verbsOf(
 
 /** The files that such a verb says were changed, as they stand in its part. */
 function objectsOf(part: string, { word, voice, start, end }: Verb): readonly string[] {
+  if (isVetoed(part.slice(0, end)) || isHistory(part)) return [];
   const objects = voice === 'self' ? [] : subjectsOf(part.slice(0, start));
   if (voice !== 'self' && objects.length > 0) return objects;
   let from = end;
   for (const { 0: file, index } of part.matchAll(FILE)) {
-    if (index < end) continue;
+    if (index < end || isVetoed(part.slice(0, index), end)) continue;
     const between = part.slice(from, index);
     const isMore =
       from > end &&
@@ -153,6 +157,12 @@ function objectsOf(part: string, { word, voice, start, end }: Verb): readonly st
     }
     if (!isMore && from === end && LISTS.test(word) && isEntry(part.slice(index + file.length)))
       continue;
+    if (
+      /^ (?:does|did|is|was|has|had|uses|expects|do|are|were|have)\b/.test(
+        part.slice(index + file.length),
+      )
+    )
+      break;
     objects.push(file);
     from = index + file.length;
   }

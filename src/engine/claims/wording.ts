@@ -6,14 +6,20 @@ const CHANGES_NOTHING =
 const IRREGULAR =
   'wrote|written|rewrote|rewritten|overwrote|overwritten|made|built|rebuilt|put|split|set|cut|took|taken|got rid of|gone|brought|drew|undid|redid|swapped|hid|wound|tore|threw|broke|taught|given|sent|bound|fed|laid|shrank|shrunk|sped up|kept .{1,40} in sync';
 /** A past tense that tells of a change. */
-export const CHANGED = `(?:(?!(?:${CHANGES_NOTHING})\\b)(?:[a-z]+-)?[a-z]{2,}ed|${IRREGULAR})`;
+export const CHANGED = `(?:(?!(?:${CHANGES_NOTHING})\\b)(?:[a-z]+-)?[a-z]{2,}ed|${IRREGULAR})(?! (?:no|none|nothing|neither)\\b)`;
 /** Between a subject and its verb, or in front of a sentence. */
 export const ADVERB =
   '(?:also|then|now|just|next|finally|first|second|lastly|both|all|only|either|too|have|has|had|been|successfully|went ahead and|gone ahead and|proceeded to|[a-z]+ly|✓|done|so|and|yes|ok|okay|great|perfect|in addition|afterwards|additionally|furthermore|as requested|as asked|instead|there)[,:.!]?';
 
-/** Makes of what is said a wish, a plan, a condition, or something not done. */
-const VETO =
-  /\b(?:not|never|nothing|none|nobody|neither|nor|no|without|cannot|can|could|should|would|may|might|must|will|won|shall|going to|plans? to|planned|intend\w*|needs?|needed|if|unless|once|when(?:ever)?|until|before|assuming|please|recommend\w*|suggest\w*|consider|propos\w*|tried|trying|attempt\w*|fail\w*|unable|wants?|wanted|hope|expect\w*|remains?|un(?:tested|verified|resolved|fixed)|gave up|gives up|^(?:rather than|instead of)|let's|you|your|previously|originally|formerly|earlier|supposed|skipped|refused|denied|blocked|forgot|left|leaves?|leaving|kept|keeps?|unchanged|untouched|unmodified|as is|as-is|seems?|probably|likely|presumably|apparently|according to|still|only (?:read|looked)|except|apart from|used to|would-be|claims?|says?|(?:reports?|states?|tells?|told me|confirms?|thinks?) that|^(?:so that|that (?!pass|work|succe|build|compil)|because|since|as|whereas)|whether|why|how to|to be)\b|n't\b|'ll\b|'d\b|[❌✗✘⚠]/u;
+/** In front of what is told, or behind it, these make of it what was not done. */
+const DENIES =
+  /\b(?:not|never|nothing|none|nobody|neither|nor|without|cannot|would|should|may|might|could|will|won|shall|going to|please|you|unable|skipped|left|leaves?|leaving|kept|keeps?|unchanged|untouched|unmodified|as is|as-is|remains?|un(?:tested|verified|resolved|fixed)|still|except|apart from|let's|gave up|gives up|used to|would-be|seems?|probably|likely|presumably|apparently|according to|(?:reports?|states?|tells?|told me|thinks?) that|claims?|says?)\b|^(?:so that|that (?!pass|work|succe|build|compil)|because|since|as|whereas|rather than|instead of)\b|n't\b|'ll\b|'d\b|[❌✗✘⚠]/u;
+/** In front of a verb these make of it a wish, a plan, a condition or a failure. */
+const HEDGES =
+  /\b(?:no|can|must|plans? to|planned|intend\w*|needs?|needed|if|unless|once|when(?:ever)?|until|before|assuming|recommend\w*|suggest\w*|consider|propos\w*|tried|trying|attempt\w*|fail\w*|wants?|wanted|hope|expect\w*|your|previously|originally|formerly|earlier|supposed|refused|denied|blocked|forgot|only (?:read|looked)|whether|why|how to|to be)\b/;
+/** Says of a file in a list of changes that it is none. */
+const UNCHANGED =
+  /\b(?:unchanged|untouched|left|kept|keeps?|stays?|remains?|already|skipped|no (?:changes?|need|edits?)|not (?:\w+ )?(?:changed|touched|modified|needed|edited|affected|done|yet|necessary|required)|(?:did|does|has|have|was|were|is|are|need)(?: not|n't)|would|should|could|to do|todo|pending|still|read[- ]only|for reference|same|nothing)\b|[❌✗✘⚠?]/u;
 /** Says when, where or by whom else it was done. */
 const HISTORY =
   /\b(?:commits?|pull requests?|pr|prs|#\d+|release|upstream|branch|history|ago|yesterday|(?:last|previous|prior) (?:week|month|year|release|session|run|time|sprint)|(?:in|since) (?:(?:january|february|march|april|may|june|july|august|september|october|november|december) )?(?:19|20)\d\d|the (?:author|team|user|maintainers?)|working tree|(?:un)?staged|untracked|at (?:runtime|startup)|on (?:startup|boot|every|each)|every time|each time|[0-9a-f]{7,40})\b/;
@@ -21,9 +27,19 @@ const HISTORY =
 const ELSEWHERE =
   /\b(?:recommend\w*|suggest\w*|propos\w*|next|follow[- ]?ups?|todos?|to[- ]do|plan|planned|future|could|should|would|will|must|needs?|needed|required|if you|you|how to|usage|use|instructions?|history|commits?|release notes|pull request|upstream|criteria|expected|examples?|options?|alternatives?|not|n't|doesn't|remaining|pending|outstanding|left|skipped|blocked|unable|failed|issues?|findings|problems|risks?|limitations|questions|background|context|architecture|how it works|existing|current|previously|original|unchanged|untouched|before|log|output|pipeline|manual|reproduc\w+|candidates?|why)\b/;
 
-/** Whether nothing is claimed by this part of a statement. */
-export function isVetoed(part: string): boolean {
-  return VETO.test(part) || (HISTORY.test(part) && !/\b(?:i|we)(?:'ve)?\b/.test(part));
+/** Whether nothing is claimed by a part of a statement; `verbEnd`: where its verb ends. */
+export function isVetoed(part: string, verbEnd = part.length): boolean {
+  return DENIES.test(part) || HEDGES.test(part.slice(0, verbEnd)) || isHistory(part);
+}
+
+/** Whether a part tells of what was done by others, or at another time. */
+export function isHistory(part: string): boolean {
+  return HISTORY.test(part) && !/\b(?:i|we)(?:'ve)?\b/.test(part);
+}
+
+/** Whether a list item says of its file that it was not changed. */
+export function saysUnchanged(item: string): boolean {
+  return UNCHANGED.test(item);
 }
 
 /** Whether a statement is no account of work as a whole. */
@@ -32,7 +48,7 @@ export function isNoAccount({ text, under }: Statement): boolean {
     text.endsWith('?') ||
     /\balready\b|\b(?:says?|reports?|states?|claims?|tells?) that\b/.test(text) ||
     ELSEWHERE.test(under) ||
-    /^(?:if|when|once|unless|to|before|until|should|after|whenever|next|please|let|see)\b|^(?:run|use|set|put|make|write|create|add|update|delete|remove|replace|move|rename|install|start|open|check|call|consider|try|edit|change|extend|keep)(?! ¦)\b/.test(
+    /^(?:if|when|once|unless|to|before|until|should|after (?:you|[^,]{0,30}\b(?:ran|runs|starts|is|was)\b)|whenever|next|please|let|see)\b|^(?:run|use|set|put|make|write|create|add|update|delete|remove|replace|move|rename|install|start|open|check|call|consider|try|edit|change|extend|keep)(?! ¦)\b/.test(
       text,
     )
   );
