@@ -77,7 +77,10 @@ export function checksOf(segment: Segment): Checks {
   const kinds = new Set<CheckKind>();
   if (looksOnly(segment) || moves(program)) return { kinds, isOpen: false };
   const isTask =
-    isManifold(program) || RUNS_SCRIPTS.test(program) || kindsNamed(program).length === 0;
+    RUNNER.test(program) ||
+    COMPILING.test(program) ||
+    RUNS_SCRIPTS.test(program) ||
+    kindsNamed(program).length === 0;
   for (const [at, word] of words.slice(0, isTask ? 40 : 1).entries()) {
     if ((word.startsWith('--') && word !== '--test') || word.includes('=')) continue;
     // A directory of tests is no test run.

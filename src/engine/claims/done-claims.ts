@@ -3,7 +3,7 @@ import { ADVERB, CHANGED, isVetoed, partsOf } from './wording.ts';
 
 /** Says of the answerer, or of the work, that it changed something. */
 const CHANGES = new RegExp(
-  `^(?:[^\\w‹]|${ADVERB} )*(?:(?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}\\b|(?:completed|finished)\\b|${CHANGED} (?!by|in|on|from|as))|(?:^|[ ,])(?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}\\b|\\b(?:has|have) (?:now )?been (?:\\w+ly )?${CHANGED}\\b`,
+  `^(?:[^\\w‹]|${ADVERB} )*(?:(?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}\\b|(?:completed|finished)\\b|${CHANGED}(?:[.!:,]|$| (?!by|in|on|from|as)))|(?:^|[ ,])(?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}\\b|\\b(?:has|have) (?:now )?been (?:\\w+ly )?${CHANGED}\\b`,
 );
 /** Only tells that it is so. */
 const DONE = new RegExp(

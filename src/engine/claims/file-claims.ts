@@ -20,11 +20,12 @@ const BE = new RegExp(`(?:^| )(?:was|were|been|is|are|got)(?: (?:${ADVERB}))*$`)
 const HABITUAL =
   /^(?:written|saved|generated|stored|created|copied|moved|produced|rebuilt|sent|exported)$/;
 /** Behind a participle without a verb of its own: `Docs updated (‹f0›)`. */
-const BRIEF = /^(?:$|[ ]?[.,;:()¦✓]| (?:to|into|in|from|at|so|successfully|accordingly)\b)/;
+const BRIEF =
+  /^(?:$|[ ]?[.,;:()¦✓]| (?:to|into|in|from|out of|over|at|so|successfully|accordingly)\b)/;
 
 /** Puts a file in another relation than that of what was changed, or where. */
 const ASIDE =
-  /\b(?:by|via|using|like|way|that|who|if|based on|according|matching|compared|how|what|to (?:match|use|reference|point|import|call|make|get|be|have|avoid|support|keep|fit|see|reflect|cover|handle|mirror|follow|read|load)|linked|imports?|imported|references? to|links? to|defined|found|described|documented|declared|mentioned|listed|reported|used|parsed|loaded|shown|is|are|was|were|uses|reads|calls) /;
+  /\b(?:by|via|using|like|way|that|who|if|based on|according|matching|compared|how|what|to (?:match|use|reference|point|import|call|make|get|be|have|avoid|support|keep|fit|see|reflect|cover|handle|mirror|follow|read|load)|linked|imports?|imported|defined|found|described|documented|declared|mentioned|listed|reported|used|parsed|loaded|shown|is|are|was|were|uses|reads|calls) /;
 const PLACE =
   /(?:^|[ (])(in|into|inside|within|to|across|throughout|from|at|under|as|on|of|->|→|=>)(?: (?!(?:in|to|of|for|from|with|by|as|on)\b)[\w-]+:?){0,5}[ (:]*$/;
 /** Bring something into a file; of others `to` tells a value or an aim. */
@@ -187,8 +188,14 @@ function isObject(
       isFirst &&
       /^[:¦]?(?: ?[("]?(?:(?!(?:with|for|on|without)\b)[\w-]+|‹x›)[:,]?){0,6}[ ("]*$/.test(between)
     );
+  if (
+    /\b(?:links?|references?|pointers?|paths?|imports?|calls?|redirects?|mentions?) (?:to|of|from) (?:the )?$/.test(
+      between,
+    )
+  )
+    return false;
   if (place === 'to') return INTO.test(verb);
-  if (place === 'from') return OUT_OF.test(verb);
+  if (place === 'from' || / out of /.test(between)) return OUT_OF.test(verb);
   return (
     place !== 'of' ||
     /\b(?:top|bottom|start|end|header|rest|body|sections?|half|beginning|all)\b/.test(between)
@@ -207,7 +214,7 @@ function isEntry(after: string): boolean {
 /** In front of a passive verb: the files that end its subject, or say where it is. */
 function subjectsOf(before: string): string[] {
   const list =
-    /(?:^|.*?[^,‹›\w] ?)?((?:‹f\d+›(?: ?\([^()]{0,80}\))?(?:,? (?:and|&|plus) (?:the |its )?|, |\/)){0,30}‹f\d+›)[ ,]*(?:\([^()]{0,80}\)[ ,]*)?(?:[a-z']+ ){0,4}$/.exec(
+    /(?:^|.*?[^,‹›\w] ?)?((?:‹f\d+›(?: ?\([^()]{0,80}\))?(?:,? (?:and|&|plus) (?:the |its )?|, |\/)){0,30}‹f\d+›)\)?[ ,]*(?:\([^()]{0,80}\)[ ,]*)?(?:[a-z']+ ){0,4}$/.exec(
       before,
     );
   if (list === null) return [];

@@ -12,16 +12,16 @@ export interface RunClaim {
 const KIND_WORDS: readonly (readonly [CheckKind, RegExp])[] = [
   [
     'test',
-    /\b(?:tests?|test[- ]suites?|suites?|specs?|test runs?|e2e)\b(?! (?:files?|cases?|coverage|for|plan|data|fixtures?|names?|helpers?))/,
+    /\b(?:tests?|test[- ]suites?|suites?|specs?|test runs?|e2e)\b(?! (?:files?|cases?|coverage|plan|data|fixtures?|names?|helpers?))/,
   ],
-  ['types', /\b(?:type[- ]?check(?:s|er|ing)?|types? check|types are)\b/],
+  ['types', /\b(?:type[- ]?check(?:s|er|ing)?|types?(?= troublefree)|types (?:check|are|pass))\b/],
   ['lint', /\b(?:lints?|linter|linting)\b/],
-  ['build', /\b(?:builds?|rebuilt|compiles?|compilation|compiled)\b/],
+  ['build', /\b(?:builds?|rebuilt|compiles?|compilation|compiled?|compiler)\b/],
 ];
 const TALLY =
   /\b\d+(?:\/\d+| of \d+)? (?:[a-z]+ ){0,2}(?:pass(?:ed|ing|es)?|green)\b|\b\d+ (?:tests?|specs?|examples?),? troublefree/;
 const PASSES =
-  /\b(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|green|clean(?:ly)?|ok|fine|happy|silent|quiet|success(?:ful(?:ly)?)?|troublefree|works?|runs through|(?:went|goes?) through|worked|compiles?|complete[sd]?|finish(?:es|ed)?|(?:builds?|compiles?|runs?) (?:again|now|through)|now (?:builds|compiles|runs)|exits normally|exits? (?:with )?(?:code )?0|reports? nothing|(?:prints?|reports?|shows?|finds?) (?:nothing|troublefree|none)|exit(?:ed)? 0)\b|✓/;
+  /\b(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|green|clean(?:ly)?|ok|fine|happy|satisfied|check out|(?:project|code|code base|it|everything|all) (?:now |still )*(?:type-?checks|builds|compiles|lints)|silent|quiet|success(?:ful(?:ly)?)?|troublefree|works?|runs through|(?:went|goes?) through|worked|compiles?|complete[sd]?|finish(?:es|ed)?|(?:builds?|compiles?|runs?) (?:again|now|through)|now (?:builds|compiles|runs)|exits normally|exits? (?:with )?(?:code )?0|reports? nothing|(?:prints?|reports?|shows?|finds?) (?:nothing|troublefree|none)|exit(?:ed)? 0)\b|✓/;
 const RUN =
   '(?:ran|re-?ran|executed|(?:tested|verified|checked|confirmed|validated)[^,.;]{0,60}? (?:with|by|via|using|through|by running))';
 const RAN = new RegExp(
@@ -36,7 +36,7 @@ const OTHERS =
   /\b(?:ci|pipeline|workflow|github|job|hook|script|author|description|readme|makefile|log|he|she|users?)\b/;
 /** Words of negation and of the kind that tell of good news where checks are spoken of. */
 const GOOD =
-  /\b(?:nothing but|no (?:output|diff\w*|complaints|findings)|(?<=(?:reports?|prints?|shows?|finds?|says?|prints?) )nothing|without (?:any |a )?(?:output|trouble|change\w*|hitch|surprises?)|before and after|still (?=pass|green|work|compile|build|succe)|as expected|expected|no other)\b/g;
+  /(?<=troublefree )(?:are )?(?:left|remain\w*)|\b(?:nothing but|no (?:output|diff\w*|complaints|findings)|(?<=(?:reports?|prints?|shows?|finds?|says?|prints?) )nothing|without (?:any |a )?(?:output|trouble|change\w*|hitch|surprises?)|before and after|still (?=pass|green|work|compile|build|succe)|as expected|expected|no other)\b/g;
 
 const STARTS_WELL = new RegExp(`^(?:→|->|✓|‹q›|(?:all )?(?:${PASSES.source}))`);
 /** Stands for what was spoken of before. */

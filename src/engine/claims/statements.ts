@@ -56,6 +56,7 @@ const GOOD_NEWS =
 const MARKUP = /\*{1,3}|~~|(?<=^|\s)_{1,2}(?=\S)|(?<=\S)_{1,2}(?=$|[\s.,;:!?])|<\/?[a-z]{1,10}>/g;
 const CHECK_MARK = /[✅✔☑🎉✓🟢💚👍🚀✨]\ufe0f?/gu;
 const WORD = /[^\s,;‹›()"'“”*]+/g;
+const KIND_OF_TROUBLE = /\b(?:type|lint|tests?|build|compile)/;
 /** Good news in the words of a negation, that would be read as one. */
 const NO_TROUBLE =
   /\b(?:no|zero|0|without|nor|not a single|free of|none)(?: (?:a|an|any|of|the|single|new|more|other|further|remaining|type|lint|linter|tests?|compile|compiler|build|typescript|unexpected))*(?:,? (?:errors?|warnings?|failures?|failed|failing|fail|issues?|problems?|regressions?|complaints?|violations?|findings|vulnerabilit(?:y|ies)|leaks?|races?|conflicts?)(?:,? (?:and|or|nor|no|0|\/) ?)?)+/g;
@@ -84,8 +85,9 @@ function statementOf(said: string, { under, list, programs }: Place): Statement 
     .replace(/\s+/g, ' ')
     .trim()
     .toLowerCase()
-    .replace(NO_TROUBLE, 'troublefree ')
-    .replace(/\bno longer\b/g, 'now');
+    .replace(NO_TROUBLE, (trouble) => `${KIND_OF_TROUBLE.exec(trouble)?.[0] ?? ''} troublefree `)
+    .replace(/\bno longer\b/g, 'now')
+    .replace(/  +/g, ' ');
   return { said, text, files, commands, under, list };
 }
 
