@@ -214,7 +214,7 @@ function isEntry(after: string): boolean {
 /** In front of a passive verb: the files that end its subject, or say where it is. */
 function subjectsOf(before: string): string[] {
   const list =
-    /(?:^|.*?[^,‹›\w] ?)?((?:‹f\d+›(?: ?\([^()]{0,80}\))?(?:,? (?:and|&|plus) (?:the |its )?|, |\/)){0,30}‹f\d+›)\)?[ ,]*(?:\([^()]{0,80}\)[ ,]*)?(?:[a-z']+ ){0,4}$/.exec(
+    /((?:‹f\d+›(?: ?\([^()]{0,80}\))?(?:,? (?:and|&|plus) (?:the |its )?|, |\/)){0,30}‹f\d+›)\)?[ ,]*(?:\([^()]{0,80}\)[ ,]*)?(?:[a-z']+ ){0,4}$/.exec(
       before,
     );
   if (list === null) return [];

@@ -39,7 +39,7 @@ function sentencesOf(text: string): readonly string[] {
   for (const part of text.split(SENTENCE)) {
     const last = sentences.at(-1);
     // A full stop within code ends nothing.
-    if (last !== undefined && last.split('`').length % 2 === 0)
+    if (last !== undefined && last.length < LONGEST_STATEMENT && last.split('`').length % 2 === 0)
       sentences[sentences.length - 1] = `${last} ${part}`;
     else sentences.push(part);
   }

@@ -9,7 +9,7 @@ const IRREGULAR =
 export const CHANGED = `(?:(?!(?:${CHANGES_NOTHING})\\b)(?:[a-z]+-)?[a-z]{2,}ed|${IRREGULAR})(?! (?:no|none|nothing|neither)\\b)`;
 /** Between a subject and its verb, or in front of a sentence. */
 export const ADVERB =
-  '(?:also|then|now|just|next|finally|first|second|lastly|both|all|only|either|too|have|has|had|been|successfully|went ahead and|gone ahead and|proceeded to|[a-z]+ly|✓|done|so|and|yes|ok|okay|great|perfect|in addition|afterwards|additionally|furthermore|as requested|as asked|instead|there)[,:.!]?';
+  '(?:also|then|now|just|next|first|second|both|all|either|too|have|has|had|been|went ahead and|gone ahead and|proceeded to|[a-z]+ly|done|so|and|yes|ok|okay|great|perfect|in addition|afterwards|additionally|furthermore|as requested|as asked|instead|there)[,:.!]?';
 
 /** In front of what is told, or behind it, these make of it what was not done. */
 const DENIES =
