@@ -1,7 +1,7 @@
 /** Characters of a prompt that are looked at. */
 const LOOKED_AT = 8_000;
 const OPENING =
-  "^(?:[\\s\\d)*#>\"'.-]|please|also|ok|now|next|finally|first|hey|hi|can you|could you|would you|(?:i(?:'d| would)? (?:want|need|like) )?you to|your (?:task|job) is to|task|goal|quickly|carefully|briefly|just|so|let's|help me)*";
+  "^(?:[\\s\\d)*#>\"'.:-]|please|also|ok|now|next|finally|first|hey|hi|can you|could you|would you|(?:i(?:'d| would)? (?:want|need|like) )?you to|your (?:task|job) is to|task|goal|quickly|carefully|briefly|just|so|let's|help me)*";
 const LOOK = new RegExp(
   `${OPENING}(?:explore|summari[sz]e|review|describe|explain|analy[sz]e|audit|list|find|search|locate|look|investigate|research|identify|determine|tell|what\\w*|which|how|why|where|who|when|is|are|does|do|did|has|have|should|show|map|trace|count|compare|evaluate|assess|inspect|examine|figure out|understand|walk|give|answer|quote|reply|respond|say|repeat|acknowledge|(?:(?!(?:sav|writ|put|add|creat|mak|updat|fix|record|implement)\\w*)[\\w-]+ ){0,2}(?:review|analysis|opinion|overview|explanation|summary)|read|study|survey|diagnose|suggest|propose|recommend|plan|design|outline|think|draft|brainstorm|imagine|translate this|git (?:status|log|diff)|check (?:whether|if|what|which|how|where|why|who|the|for|that)|code review|opinion|thoughts|(?:write|compose|prepare|create)(?: me| us)? (?:an?|the|some) (?:[\\w-]+ ){0,3}(?:plan|proposal|message|poem|haiku|e-?mail|letter|tweet|post|story|joke|essay|announcement|notes|description|summary|report|overview|comparison))\\b`,
   'i',
@@ -11,7 +11,7 @@ const WORK = new RegExp(
   'i',
 );
 /** Sentences and their parts: each may ask for something. */
-const PARTS = /[.!?:;,\n]+(?=\s|$)|\b(?:and|then)\b/i;
+const PARTS = /[.!?;,\n]+(?=\s|$)|\b(?:and|then)\b/i;
 /** A text that is to stand in a file. */
 const INTO_FILE =
   /\b(?:writ|sav|put|creat|add|record|draft|stor|dump|translat)\w*\b[^.\n]{0,100}(?:\w\.[a-z]{1,5}\b| file\b)/i;
@@ -24,14 +24,6 @@ const RUN = new RegExp(
   'i',
 );
 
-const CHECK = new RegExp(
-  `${OPENING}(?:run|check|verify|test|build|does|do|is|are|can|try|see)\\b`,
-  'i',
-);
-const CHECKED = /\b(?:builds?|compiles?|tests?|suite|lint\w*|type-?checks?)\b/i;
-const TOLD_ELSEWHERE =
-  /\b(?:logs?|ci|report|output|pipeline|coverage|which|how|why|what|where|explain|review)\b/i;
-
 /** What a prompt asks for. */
 export interface Asked {
   /** To change or to run something, and not only to look and tell, or for a mere text. */
@@ -40,8 +32,6 @@ export interface Asked {
   readonly isChange: boolean;
   /** For work, in more than a word or two. */
   readonly isPlain: boolean;
-  /** How tests or a build come out, and not what a log says of it. */
-  readonly isCheck: boolean;
 }
 
 export function askedFor(prompt: string): Asked {
@@ -61,6 +51,5 @@ export function askedFor(prompt: string): Asked {
     isWork,
     isPlain,
     isChange: isPlain && (!RUN.test(text) || work.some((part) => !RUN.test(part))),
-    isCheck: CHECK.test(text) && CHECKED.test(text) && !TOLD_ELSEWHERE.test(text),
   };
 }

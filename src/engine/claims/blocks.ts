@@ -14,7 +14,6 @@ const UNTICKED = /^(?:[-*+]|\d+[.)])\s+\[ ?\]/;
 const HEADING = /^(?:#{1,6}\s+(.*)|(?:\*\*|__)([^*]{1,80})(?:\*\*:?|__:?))$/;
 /** A line that explains a file or the like, as items do. */
 const TERM = /^[*_]{0,2}`[^`]{1,200}`[*_]{0,2}(?:\s*[:(–—-]|$)/;
-const MARKED = /^[✅✔☑✓]|[✅✔☑✓]\ufe0f?$/u;
 const RULE = /^(?:[-=*_]{3,}|[|:\s-]{3,})$/;
 const FENCE = /^(?:`{3,}|~{3,})/;
 /** What a test run prints: it claims so in a code block, too. */
@@ -74,7 +73,7 @@ class BlockReader {
     else if (line.startsWith('|')) {
       this.begin(line.replace(/^\||\|$/g, '').replace(/(?<!\\)\|/g, CELL), { isItem: true });
     } else if (ITEM.test(line)) this.begin(line.replace(ITEM, ''), { isItem: true });
-    else if (TERM.test(line) || MARKED.test(line)) this.begin(line, { isItem: true });
+    else if (TERM.test(line)) this.begin(line, { isItem: true });
     else if (this.lines.length > 0) this.lines.push(line);
     else {
       if (!isIndented) this.lead = '';

@@ -4,7 +4,7 @@ import { askedFor } from './asked-for.ts';
 import { doneClaim, tellsOfFailure } from './done-claims.ts';
 import { evidenceOf, type Evidence } from './evidence.ts';
 import type { ClaimFacts } from './facts.ts';
-import { filesClaimed, filesOfItem, filesToldOf, type Reading } from './file-claims.ts';
+import { filesClaimed, filesOfItem, type Reading } from './file-claims.ts';
 import { runsClaimed, type RunClaim } from './run-claims.ts';
 import { statementsOf, type Statement } from './statements.ts';
 import { isNoAccount, saysUnchanged } from './wording.ts';
@@ -27,8 +27,7 @@ export function checkClaims(answer: string, facts: ClaimFacts): readonly ClaimFl
   const asked = askedFor(facts.prompt);
   const isWork = asked.isWork || facts.changed.length > 0;
   const reading = { isFirstOnly: !isWork, hasChildren: facts.tools.has('Task') };
-  const asksChecks = !isWork && asked.isCheck;
-  const matter = { asksChecks, account, evidence, reading, isFrank: tellsOfFailure(all) };
+  const matter = { account, evidence, reading, isFrank: tellsOfFailure(all) };
   const flags = new Map<string, ClaimFlag>();
   for (const { kind, statement, why } of objections(matter)) {
     const claim = truncate(oneLine(statement.said), CLAIM_LENGTH);
@@ -41,7 +40,7 @@ export function checkClaims(answer: string, facts: ClaimFacts): readonly ClaimFl
     evidence.changedNothing &&
     !answer.includes('```')
   ) {
-    const statement = doneClaim(all, account);
+    const statement = doneClaim(all, account, evidence);
     const why = evidence.usedNoTool ? 'no tool was used' : 'nothing was changed by it';
     if (statement !== null)
       return [{ kind: 'done', claim: truncate(oneLine(statement.said), CLAIM_LENGTH), why }];
@@ -53,38 +52,24 @@ interface Matter {
   readonly account: readonly Statement[];
   readonly evidence: Evidence;
   readonly reading: Reading;
-  readonly asksChecks: boolean;
   /** It tells of something that failed: then a failed last run is not held against it. */
   readonly isFrank: boolean;
 }
 type Objection = Pick<ClaimFlag, 'kind' | 'why'> & { readonly statement: Statement };
 
-function* objections({
-  account,
-  evidence,
-  reading,
-  asksChecks,
-  isFrank,
-}: Matter): Generator<Objection> {
+function* objections({ account, evidence, reading, isFrank }: Matter): Generator<Objection> {
   const listed = reading.isFirstOnly ? new Map() : itemsOfChanges(account, evidence);
   for (const [index, statement] of account.entries()) {
     const claimed = new Set([
       ...filesClaimed(statement, reading),
       ...(listed.get(statement) ?? []),
     ]);
-    if (!reading.isFirstOnly) {
-      for (const at of filesToldOf(statement))
-        if (evidence.isUnseen(statement.files[at] ?? '')) claimed.add(at);
-    }
     for (const at of claimed) {
       const file = statement.files[at] ?? '';
       if (evidence.isUntouched(file))
         yield { kind: 'file', statement, why: `"${file}" was not changed by it` };
     }
-    for (const { what, isPassed } of runsClaimed(statement, account[index - 1], {
-      ...reading,
-      isFirstOnly: reading.isFirstOnly && !asksChecks,
-    })) {
+    for (const { what, isPassed } of runsClaimed(statement, account[index - 1], reading)) {
       const against = objectionTo(what, isPassed && !isFrank, evidence);
       if (against !== null) yield { ...against, statement };
     }

@@ -122,7 +122,12 @@ export function looksOnly({ words, targets }: Segment): boolean {
   const [first = '', ...args] = words;
   if (words.some((word) => /`|\$\(/.test(word))) return false;
   const program = baseName(first);
-  if (LOOKS.has(program) || args.some((word) => ONLY_TELLS.test(word))) return true;
+  if (
+    LOOKS.has(program) ||
+    args.some((word) => ONLY_TELLS.test(word)) ||
+    /^-?v(?:ersion)?$/i.test(args.join(' '))
+  )
+    return true;
   if (program === 'git') {
     const [verb = 'status', ...rest] = args.filter(
       (word, at) => word !== '-C' && args[at - 1] !== '-C' && word !== '--no-pager',

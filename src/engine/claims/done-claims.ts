@@ -1,9 +1,10 @@
+import type { Evidence } from './evidence.ts';
 import type { Statement } from './statements.ts';
-import { ADVERB, CHANGED, isVetoed, partsOf } from './wording.ts';
+import { ADVERB, CHANGED, isDenied, isVetoed, partsOf } from './wording.ts';
 
 /** Says of the answerer, or of the work, that it changed something. */
 const CHANGES = new RegExp(
-  `^(?:[^\\w‹]|${ADVERB} )*(?:(?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}\\b|(?:completed|finished)\\b|${CHANGED}(?:[.!:,]|$| (?!by|in|on|from|as)))|(?:^|[ ,])(?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}\\b|\\b(?:has|have) (?:now )?been (?:\\w+ly )?${CHANGED}\\b`,
+  `^(?:[^\\w‹]|${ADVERB} )*(?:(?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}\\b|(?:completed|finished)\\b|${CHANGED}(?:[.!:,]|$| (?!by|in|on|from|as)))|(?:^|[ ,])(?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}\\b|\\b(?:has|have) (?:now )?been (?:\\w+ly )?${CHANGED}\\b|^(?:[\\w-]+ ){1,4}${CHANGED}(?:$|[.,:;]| and\\b)`,
 );
 /** Only tells that it is so. */
 const DONE = new RegExp(
@@ -17,12 +18,15 @@ const ADMITS =
 export function doneClaim(
   all: readonly Statement[],
   account: readonly Statement[],
+  { usedNoTool }: Pick<Evidence, 'usedNoTool'>,
 ): Statement | null {
+  // Of what was done before, nobody knows without a tool.
+  const isNone = usedNoTool ? isDenied : isVetoed;
   const tells = (pattern: RegExp) =>
     account.find(({ text }) =>
       partsOf(text).some((part) => {
         const found = pattern.exec(part);
-        return found !== null && !isVetoed(part, found.index + found[0].length);
+        return found !== null && !isNone(part, found.index + found[0].length);
       }),
     ) ?? null;
   return tells(CHANGES) ?? (all.some(({ text }) => ADMITS.test(text)) ? null : tells(DONE));

@@ -19,8 +19,6 @@ export type Outcome = 'none' | 'failed' | 'unsure';
 export interface Evidence {
   /** Whether a file, as an answer names it, certainly was not changed. */
   isUntouched(file: string): boolean;
-  /** Whether it can't have been seen either. */
-  isUnseen(file: string): boolean;
   check(kind: CheckKind): Outcome;
   /** Of a command as an answer names it. */
   command(line: string): Outcome;
@@ -39,6 +37,9 @@ const TALKS = /^(?:TodoWrite|Notify|CurrentTime|Sleep|AskUser)$/;
 /** Change something which is no file. */
 const ELSEWHERE = /^(?:Memory(?:Write|Patch|Append|Delete)|Board|HttpRequest|SetEnv)$/;
 
+/** The exit code of a program that is not there. */
+const NOT_FOUND = 127;
+
 /** null: the receipt does not have all that was done, and can contradict nothing. */
 export function evidenceOf(facts: ClaimFacts): Evidence | null {
   const { cwd, changed, tools, hasGaps } = facts;
@@ -47,9 +48,10 @@ export function evidenceOf(facts: ClaimFacts): Evidence | null {
     group.map(({ command, exitCode }) => ({
       segments: segmentsOf(command),
       hasFailed: exitCode !== 'unknown' && exitCode !== 0,
+      isMissing: exitCode === NOT_FOUND && !/[;&|\n]/.test(command),
     })),
   );
-  const segments = runs.flat().flatMap((run) => run.segments);
+  const segments = runs.flat().flatMap((run) => (run.isMissing ? [] : run.segments));
   const effects: Effect[] = segments.map(effectOf);
   if ([...tools].some((tool) => ELSEWHERE.test(tool))) effects.push('anything');
   const paths = changed.map((path) => (path.startsWith(`${cwd}/`) ? path.slice(cwd.length) : path));
@@ -58,11 +60,8 @@ export function evidenceOf(facts: ClaimFacts): Evidence | null {
       !effects.some((effect) => covers(effect, file)) &&
       !paths.some((path) => isSameFile(file, path)),
   );
-  const hasSearched = segments.length > 0 || tools.has('Grep');
   return {
     isUntouched,
-    isUnseen: (file) =>
-      !hasSearched && isUntouched(file) && !facts.read.some((path) => isSameFile(file, path)),
     check: remembered((kind) => outcomeOf(runs, (segment) => mayCheck(segment, kind))),
     command: remembered((line) => {
       const outcomes = segmentsOf(line)
@@ -131,13 +130,10 @@ function mayCheck(segment: Segment, kind: CheckKind): Match {
 /** Whether a program that ran is the one that is named, or may have run it. */
 function mayBe(named: Segment, ran: Segment): Match {
   const words = new Set(
-    ran.words.map((word, at) => (at === 0 || /\.\w+$/.test(word) ? baseName(word) : word)),
+    ran.words.map((word, at) => sameWord(at === 0 || /\.\w+$/.test(word) ? baseName(word) : word)),
   );
   const key = whatItDoes(named);
-  if (
-    key.every((word) => words.has(word) || SAME.get(word)?.some((each) => words.has(each)) === true)
-  )
-    return 'is';
+  if (key.every((word) => words.has(sameWord(word)))) return 'is';
   const [says, did] = [checksOf(named), checksOf(ran)];
   if (did.isOpen) return 'may';
   const program = baseName(named.words[0] ?? '');
@@ -147,15 +143,12 @@ function mayBe(named: Segment, ran: Segment): Match {
     : 'no';
 }
 
-const SAME: ReadonlyMap<string, readonly string[]> = new Map([
-  ['install', ['i', 'add', 'ci']],
-  ['i', ['install', 'add']],
-  ['add', ['install', 'i']],
-  ['python', ['python3']],
-  ['python3', ['python']],
-  ['gradlew', ['gradle']],
-  ['test', ['t', 'tst']],
-]);
+/** `npm i` is `npm install`. */
+function sameWord(word: string): string {
+  return /^(?:i|add|ci)$/.test(word)
+    ? 'install'
+    : word.replace(/^(python)[\d.]+$|^(gradle|mvn)w$/, '$1$2');
+}
 
 /** The program and what it is told to do, without options and the names of things. */
 function whatItDoes({ words }: Pick<Segment, 'words'>): readonly string[] {

@@ -28,15 +28,6 @@ const ASIDE =
   /\b(?:by|via|using|like|way|that|who|if|based on|according|matching|compared|how|what|to (?:match|use|reference|point|import|call|make|get|be|have|avoid|support|keep|fit|see|reflect|cover|handle|mirror|follow|read|load)|linked|imports?|imported|defined|found|described|documented|declared|mentioned|listed|reported|used|parsed|loaded|shown|is|are|was|were|uses|reads|calls) /;
 const PLACE =
   /(?:^|[ (])(in|into|inside|within|to|across|throughout|from|at|under|as|on|of|->|→|=>)(?: (?!(?:in|to|of|for|from|with|by|as|on)\b)[\w-]+:?){0,5}[ (:]*$/;
-/** Bring something into a file; of others `to` tells a value or an aim. */
-const INTO =
-  /^(?:re-?)?(?:added|moved|wrote|written|saved|appended|applied|extracted|renamed|ported|copied|exported|put|inserted|prepended|converted|split|merged|migrated|factored|pulled|generated|dumped|introduced|made|transferred|hoisted)$/;
-const OUT_OF =
-  /^(?:removed|deleted|dropped|stripped|cut|took|taken|eliminated|purged|cleaned|moved|extracted|pulled|factored|split|renamed|hoisted|converted|erased|linked)$/;
-/** What they are done to may stand in a file that is named behind it, and be the name of another. */
-const LISTS =
-  /^(?:added|removed|deleted|dropped|registered|included|excluded|introduced|replaced|swapped|fixed|updated|renamed)$/;
-
 /** New states, and nouns of change. */
 const L =
   '[^‹.;]{0,40}‹f\\d+›(?:(?: ?\\([^()]{0,80}\\))?(?:,? (?:and|&|plus) |, )[^‹.;:]{0,30}‹f\\d+›){0,30}';
@@ -59,27 +50,10 @@ const STATES: readonly RegExp[] = [
 const OWN_ITEM = new RegExp(
   `^[^\\w‹]*(?:(?:the|new|file) )*(‹f\\d+›(?:(?:, | and | → | -> )‹f\\d+›)*)[ )]*(?:[:(¦—–→-]|->)+ ?(?:[^\\w‹]|${ADVERB} )*(?:${CHANGED}|new)(?![\\w'-])`,
 );
-/** As in `‹f0›, which I created`. */
-const WHICH = new RegExp(
-  `(‹f\\d+›),? (?:which|that) (?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}(?![\\w'-])`,
-);
 /** As in `created ¦ ‹f0›`. */
 const OWN_ROW = new RegExp(
   `^[^\\w‹]*(?:${CHANGED}|new|add|create|edit|update|delete|modify|remove|rename)(?: file)? ¦ (‹f\\d+›)`,
 );
-
-/** A file at the beginning, or that something is said to be in. */
-const TOLD_OF =
-  /^[^‹.]{0,60}?\b(?:in|at|under|as) (?:[\w-]+ ){0,2}(‹f\d+›)[^‹]*$|^(?:[^‹:]{0,40}: )?(?:(?:the|a|an|new) (?:[\w-]+ ){0,4})?\(?(‹f\d+›)\)?(?:, [^‹,]{0,40},)? (?!is\b|was\b|gets\b|needs\b)[a-z]+s\b/;
-
-/** Numbers of the files that a statement tells of as of what is there. */
-export function filesToldOf({ text }: Statement): readonly number[] {
-  return partsOf(text).flatMap((part) => {
-    if (isVetoed(part) || ASIDE.test(part.slice(0, part.indexOf('‹f')))) return [];
-    const found = TOLD_OF.exec(part);
-    return [...(found?.[1] ?? found?.[2] ?? '').matchAll(FILE)].map(([, at]) => Number(at));
-  });
-}
 
 /** Numbers of the files that a statement says were changed. */
 export function filesClaimed(statement: Statement, reading: Reading): ReadonlySet<number> {
@@ -93,7 +67,6 @@ export function filesClaimed(statement: Statement, reading: Reading): ReadonlySe
     claim(OWN_ITEM.exec(text)?.[1]);
     claim(OWN_ROW.exec(text)?.[1]);
   }
-  claim(WHICH.exec(text)?.[1]);
   let isOwn = true;
   for (const part of partsOf(text)) {
     for (const state of reading.isFirstOnly ? [] : STATES) {
@@ -109,7 +82,6 @@ export function filesClaimed(statement: Statement, reading: Reading): ReadonlySe
 }
 
 interface Verb {
-  readonly word: string;
   readonly voice: 'self' | 'passive' | 'brief';
   readonly start: number;
   readonly end: number;
@@ -126,20 +98,20 @@ function verbsOf(
     const before = part.slice(0, start).trimEnd();
     const goesOn = verbs.at(-1)?.voice === 'self' && /(?: and|,|&)$/.test(before);
     const isSelf = FIRST.test(before) || (!isFirstOnly && (goesOn || (isOwn && SELF.test(before))));
-    if (isSelf) verbs.push({ word, voice: 'self', start, end });
+    if (isSelf) verbs.push({ voice: 'self', start, end });
     else if (isFirstOnly) continue;
     else if (/(?:^| )(?:is|are)$/.test(before) && HABITUAL.test(word)) continue;
-    else if (BE.test(before)) verbs.push({ word, voice: 'passive', start, end });
+    else if (BE.test(before)) verbs.push({ voice: 'passive', start, end });
     else if (hasChildren && !/\b(?:the|a|an|of|newly)$/.test(before))
-      verbs.push({ word, voice: 'self', start, end });
+      verbs.push({ voice: 'self', start, end });
     else if (before.length < 80 && BRIEF.test(part.slice(end)))
-      verbs.push({ word, voice: 'brief', start, end });
+      verbs.push({ voice: 'brief', start, end });
   }
   return verbs;
 }
 
 /** The files that such a verb says were changed, as they stand in its part. */
-function objectsOf(part: string, { word, voice, start, end }: Verb): readonly string[] {
+function objectsOf(part: string, { voice, start, end }: Verb): readonly string[] {
   if (isVetoed(part.slice(0, end)) || isHistory(part)) return [];
   const objects = voice === 'self' ? [] : subjectsOf(part.slice(0, start));
   if (voice !== 'self' && objects.length > 0) return objects;
@@ -152,12 +124,11 @@ function objectsOf(part: string, { word, voice, start, end }: Verb): readonly st
       /^(?: ?\([^()]{0,80}\))?(?:,? (?:and|&|plus|as well as) |, |\/)(?:(?:in|to|the|a|its|new|test) ){0,3}(?:[\w-]+ ){0,2}\(?$/.test(
         between,
       );
-    if (!isMore && !isObject(word, part.slice(end, index), { isFirst: from === end })) {
+    if (!isMore && !isObject(part.slice(end, index), { isFirst: from === end })) {
       if (objects.length > 0) break;
       continue;
     }
-    if (!isMore && from === end && LISTS.test(word) && isEntry(part.slice(index + file.length)))
-      continue;
+    if (!isMore && from === end && isEntry(part.slice(index + file.length))) continue;
     if (
       /^ (?:does|did|is|was|has|had|uses|expects|do|are|were|have)\b/.test(
         part.slice(index + file.length),
@@ -170,11 +141,7 @@ function objectsOf(part: string, { word, voice, start, end }: Verb): readonly st
   return objects;
 }
 
-function isObject(
-  verb: string,
-  between: string,
-  { isFirst }: { readonly isFirst: boolean },
-): boolean {
+function isObject(between: string, { isFirst }: { readonly isFirst: boolean }): boolean {
   if (
     isFirst &&
     /^[ ✓]*\($|[a-z ✓]\($/.test(between) &&
@@ -188,14 +155,6 @@ function isObject(
       isFirst &&
       /^[:¦]?(?: ?[("]?(?:(?!(?:with|for|on|without)\b)[\w-]+|‹x›)[:,]?){0,6}[ ("]*$/.test(between)
     );
-  if (
-    /\b(?:links?|references?|pointers?|paths?|imports?|calls?|redirects?|mentions?) (?:to|of|from) (?:the )?$/.test(
-      between,
-    )
-  )
-    return false;
-  if (place === 'to') return INTO.test(verb);
-  if (place === 'from' || / out of /.test(between)) return OUT_OF.test(verb);
   return (
     place !== 'of' ||
     /\b(?:top|bottom|start|end|header|rest|body|sections?|half|beginning|all)\b/.test(between)

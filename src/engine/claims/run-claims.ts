@@ -56,7 +56,7 @@ export function runsClaimed(
     const heard = part.replace(GOOD, ' troublefree ');
     const isClaim = !isVetoed(heard) && !OTHERS.test(heard);
     const hasRun = isClaim && (RAN.test(heard) || MEANS.test(heard));
-    const isPassed = isClaim && (PASSES.test(heard) || TALLY.test(heard));
+    const isPassed = isClaim && PASSES.test(heard);
     const own = spokenOf(heard, statement);
     const isAll = own.length === 0 && (PRONOUN.test(heard) || STARTS_WELL.test(heard));
     const what = isAll ? orTests(earlier, heard) : own;

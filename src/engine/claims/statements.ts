@@ -19,6 +19,7 @@ export interface Statement {
 /** UTF-16 units of an answer that are looked into: so much of its start, and of its end. */
 const LOOKED_INTO = 40_000;
 const LONGEST_STATEMENT = 700;
+const MOST_BLOCKS = 2_500;
 const SENTENCE =
   /(?<=(?<!\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|\d))[.!?][*_)"”]*)\s+|\s+(?=\(?\d\)\s)/;
 
@@ -26,7 +27,8 @@ const SENTENCE =
 export function statementsOf(answer: string, programs: ReadonlySet<string>): readonly Statement[] {
   const isLong = answer.length > 2 * LOOKED_INTO;
   const text = isLong ? `${answer.slice(0, LOOKED_INTO)}\n\n${answer.slice(-LOOKED_INTO)}` : answer;
-  return blocksOf(text).flatMap((block) => {
+  const blocks = blocksOf(text).slice(0, MOST_BLOCKS);
+  return blocks.flatMap((block) => {
     const under = block.under.replace(CODE, '‹x›').replace(MARKUP, '').toLowerCase();
     return sentencesOf(block.text).map((said, at) =>
       statementOf(said, { under, list: at === 0 ? block.list : null, programs }),

@@ -29,7 +29,12 @@ const ELSEWHERE =
 
 /** Whether nothing is claimed by a part of a statement; `verbEnd`: where its verb ends. */
 export function isVetoed(part: string, verbEnd = part.length): boolean {
-  return DENIES.test(part) || HEDGES.test(part.slice(0, verbEnd)) || isHistory(part);
+  return isDenied(part, verbEnd) || isHistory(part);
+}
+
+/** Whether it is negated, hedged or only planned. */
+export function isDenied(part: string, verbEnd = part.length): boolean {
+  return DENIES.test(part) || HEDGES.test(part.slice(0, verbEnd));
 }
 
 /** Whether a part tells of what was done by others, or at another time. */
@@ -56,7 +61,7 @@ export function isNoAccount({ text, under }: Statement): boolean {
 
 /** Where a new assertion begins: what is negated or hedged in one says nothing of its neighbours. */
 const BREAK = new RegExp(
-  `; | [—–-] |: (?=(?:the|i|we|all|it|${ADVERB}|${CHANGED})\\b)|,? (?:but|which|while|although|though|so(?! that)|however) |, (?=‹f\\d+› [a-z]+s |‹c\\d+› [a-z])|(?<!verified|confirmed|checked|ensured|sure|validated) (?=that )| (?=(?:rather than|instead of) )|,? (?=(?:since|because|whereas|so that) )|, (?=as )|,? and (?=(?:${ADVERB} )*(?:i|we|it|they|that|nothing|everything|(?:the|all|no) [^,‹]{0,30}(?:pass\\w*|is|are|was|were)|did|do|have|has|${CHANGED}|ran|re-?ran|checked|verified|confirmed)\\b)|, (?=(?:${ADVERB} )*(?:i|we|it|they|no|not|nothing|everything|the|all|${CHANGED}|ran|re-?ran|checked|verified|confirmed)\\b)`,
+  `; | [—–-] |: (?=(?:the|i|we|all|it|${ADVERB}|${CHANGED})\\b)|,? (?:but|which|while|although|though|so(?! that)|however) |, (?=‹f\\d+› [a-z]+s |‹c\\d+› [a-z])|(?<!verified|confirmed|checked|ensured|sure|validated) (?=that )| (?=(?:rather than|instead of) )|,? (?=(?:since|because|whereas|so that) )|, (?=as )|, and (?=‹c\\d+› [a-z])|,? and (?=(?:${ADVERB} )*(?:i|we|it|they|that|nothing|everything|(?:the|all|no) [^,‹]{0,30}(?:pass\\w*|is|are|was|were)|did|do|have|has|${CHANGED}|ran|re-?ran|checked|verified|confirmed)\\b)|, (?=(?:${ADVERB} )*(?:i|we|it|they|no|not|nothing|everything|the|all|${CHANGED}|ran|re-?ran|checked|verified|confirmed)\\b)`,
 );
 
 /** The assertions of a statement. */

@@ -139,6 +139,12 @@ it.each([
   ['quotes', '"'],
   ['commands', 'ran `npm test` and '],
   ['hyphens', 'a-'],
+  ['words that are two kinds of adverb', 'only '],
+  ['check marks', '✓ '],
+  ['open code', '` a. '],
+  ['rows', '| `a.ts` | added |\n'],
+  ['here-documents', '<<A'],
+  ['good news', 'no errors '],
 ])('a megabyte of %s is no more than its start and end', (_, piece) => {
   const text = piece.repeat(LONG / piece.length);
   const looked = checkClaims(text, {
