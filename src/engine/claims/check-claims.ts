@@ -97,7 +97,7 @@ function objectionTo(
     : null;
 }
 
-/** Lists of files are lists of changes where most of their files were changed, or where they are called so. */
+/** Lists of files are lists of changes where one of the files was changed, or where they are called so. */
 function itemsOfChanges(
   account: readonly Statement[],
   evidence: Evidence,
@@ -106,19 +106,21 @@ function itemsOfChanges(
   for (const statement of account) {
     const files = statement.list === null ? [] : filesOfItem(statement);
     if (statement.list !== null && files.length > 0) {
-      lists.set(statement.list, [...(lists.get(statement.list) ?? []), { statement, files }]);
+      const list = lists.get(statement.list) ?? [];
+      list.push({ statement, files });
+      lists.set(statement.list, list);
     }
   }
   const items = new Map<Statement, readonly number[]>();
   for (const list of lists.values()) {
-    const touched = list.filter(({ statement, files }) =>
+    const hasTouched = list.some(({ statement, files }) =>
       files.some((at) => !evidence.isUntouched(statement.files[at] ?? '')),
-    ).length;
+    );
     const isCalledSo =
       /\b(?:chang\w*|modifi\w*|edit\w*|updat\w*|creat\w*|add\w*|new|delet\w*|remov\w*|renam\w*|touched|written|what i did|done)\b/.test(
         list[0]?.statement.under ?? '',
       );
-    if (touched === 0 && !isCalledSo) continue;
+    if (!hasTouched && !isCalledSo) continue;
     for (const { statement, files } of list)
       if (!saysUnchanged(statement.text)) items.set(statement, files);
   }

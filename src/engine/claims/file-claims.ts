@@ -39,6 +39,7 @@ const STATES: readonly RegExp[] = [
     `\\b(?:now (?:lives?|sits?|resides?|is|are)|(?:is|are) now|(?:there(?:'s| is| are)|have) now [^‹]{0,60}|lives?|it's|they're|it is|they are) in(${L})`,
   ),
   new RegExp(`((?:‹f\\d+›(?:, | and |, and ))*‹f\\d+›) (?:is|are) (?:both |all )?gone\\b`),
+  /\b(?:a|the) new(?: (?!(?:is|are|was|from|in|to|of|by|for|with|on|at|as)\b)[\w-]+){1,3},? \(?(‹f\d+›)/,
   new RegExp(
     `\\b(?:changes?|edits?|updates?|fix(?:es)?|modifications?)(?: made| applied)?(?: (?:is|are|was|were))?(?: all| only| mainly)? (?:in|to):?(${L})`,
   ),
@@ -130,9 +131,10 @@ function objectsOf(part: string, { voice, start, end }: Verb): readonly string[]
     }
     if (!isMore && from === end && isEntry(part.slice(index + file.length))) continue;
     if (
-      /^ (?:does|did|is|was|has|had|uses|expects|do|are|were|have)\b/.test(
-        part.slice(index + file.length),
-      )
+      (isMore
+        ? /^ (?:is|are|was|were|have|[a-z]{2,}s)\b/
+        : /^ (?:does|did|is|was|has|had|uses|expects|do|are|were|have)\b/
+      ).test(part.slice(index + file.length))
     )
       break;
     objects.push(file);
@@ -185,7 +187,7 @@ function subjectsOf(before: string): string[] {
 }
 
 const ITEM_FILES =
-  /^(?:[^‹:–—]{0,40}(?::|–|—| -) )?(?:[^\w‹]|(?:new|the|file|in) )*(‹f\d+›(?:(?:, | and |\/)‹f\d+›)*)/;
+  /^(?:[^‹:–—]{0,40}(?:[:–—]| -| in| \() ?)?(?:[^\w‹]|(?:new|the|file|in) )*(‹f\d+›(?:(?:, | and |\/)‹f\d+›)*)/;
 
 /** The files that a list item or table row begins with. */
 export function filesOfItem({ text }: Statement): readonly number[] {

@@ -29,11 +29,11 @@ const RAN = new RegExp(
 );
 /** As in `removed with ‹c0›`. */
 const MEANS = new RegExp(
-  `(?<![\\w'-])(?!(?:replaced|swapped|switched|changed|updated|documented|started|configured)\\b)(?:[a-z]+ed|ran|wrote|rebuilt|built) (?:(?!‹c).){0,100}(?:with|using|via|by running|through)(?: an?| the)? ‹c`,
+  `(?<![\\w'-])(?!(?:replaced|swapped|switched|changed|updated|documented|configured)\\b)(?:[a-z]+ed|ran|wrote|rebuilt|built) (?:(?!‹c).){0,100}(?:with|using|via|by running|through)(?: an?| the)? ‹c`,
 );
 /** Somebody else's checks. */
 const OTHERS =
-  /\b(?:ci|pipeline|workflow|github|job|hook|script|author|description|readme|makefile|log|he|she|users?)\b/;
+  /\b(?:ci(?!-)|pipeline|workflow|github|job|hook|script|author|description|readme|makefile|log|he|she|users?)\b/;
 /** Words of negation and of the kind that tell of good news where checks are spoken of. */
 const GOOD =
   /(?<=troublefree )(?:are )?(?:left|remain\w*)|\b(?:nothing but|no (?:output|diff\w*|complaints|findings)|(?<=(?:reports?|prints?|shows?|finds?|says?|prints?) )nothing|without (?:any |a )?(?:output|trouble|change\w*|hitch|surprises?)|before and after|still (?=pass|green|work|compile|build|succe)|as expected|expected|no other)\b/g;
@@ -58,7 +58,9 @@ export function runsClaimed(
     const hasRun = isClaim && (RAN.test(heard) || MEANS.test(heard));
     const isPassed = isClaim && PASSES.test(heard);
     const own = spokenOf(heard, statement);
-    const isAll = own.length === 0 && (PRONOUN.test(heard) || STARTS_WELL.test(heard));
+    const isAll =
+      own.length === 0 &&
+      (PRONOUN.test(heard) || STARTS_WELL.test(heard) || /\b(?:ones|runs)\b/.test(heard));
     const what = isAll ? orTests(earlier, heard) : own;
     if (own.length > 0) earlier = own;
     isFirst ||= /(?:^|[ ,])(?:i|we)(?:'ve| have)? /.test(heard);
