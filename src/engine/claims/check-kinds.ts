@@ -35,6 +35,7 @@ const INSIDE = /^(?:docker|docker-compose|podman|kubectl)$/;
 /** Run tasks of a project by name. */
 const RUNNER =
   /^(?:npm|pnpm|yarn|bun|deno|composer|g?make|just|task|rake|rails|nx|turbo|lerna|gulp|grunt|ant|ninja|zig|cmake|xcodebuild|invoke|poe|tox|nox|hatch|mage|bazel|docker|docker-compose|pre-commit)$/;
+const INTERPRETER = /^(?:python[\d.]*|node|ruby|php|perl|deno|bun|tsx)$/;
 const ONLY_TELLS = /^(?:--version|--help|help)$/;
 /** Programs that look and do nothing else, as long as nothing is redirected. */
 const LOOKS = new Set(
@@ -103,10 +104,18 @@ export function checksOf(segment: Segment): Checks {
     for (const kind of CHECK_KINDS) kinds.add(kind);
   }
   const isScript =
-    (RUNS_SCRIPTS.test(program) && !args.includes('-m')) ||
+    (RUNS_SCRIPTS.test(program) && !args.includes('-m') && !isPlainCode(segment)) ||
     (INSIDE.test(program) && args.some((word) => /^(?:run|exec|up)$/.test(word))) ||
     /[/$]|\.\w+$/.test(first);
   return { kinds, isOpen: isScript && kinds.size === 0 };
+}
+
+/** Whether a program runs code that stands in the line itself, and which starts nothing else. */
+export function isPlainCode({ words }: Segment): boolean {
+  const [first = '', ...args] = words;
+  const at = args.findIndex((word) => /^-(?:c|e|p|pe)$/.test(word));
+  if (at === -1 || !INTERPRETER.test(baseName(first))) return false;
+  return !/glob|walk|listdir|readdir|iterdir|system|exec|spawn|subprocess/.test(args[at + 1] ?? '');
 }
 
 /** Programs that move, fetch or keep things, whatever words stand behind them. */

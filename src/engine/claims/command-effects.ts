@@ -1,4 +1,4 @@
-import { checksOf, isManifold, looksOnly } from './check-kinds.ts';
+import { checksOf, isManifold, isPlainCode, looksOnly } from './check-kinds.ts';
 import { baseName, type Segment } from './shell-lines.ts';
 
 /**
@@ -23,8 +23,6 @@ const MANAGES =
 /** Makes a check write what it checks. */
 const WRITES =
   /^(?:--fix.*|--write|-w|-u|-i|--update.*|--apply|-a|-A|--autocorrect.*|--in-place|--out.*|-o|--snapshot-update|--emit.*)$|fix|format$|fmt|generate/;
-/** Code that stands in the line itself changes what it names. */
-const INTERPRETER = /^(?:python[\d.]*|node|ruby|php|perl|deno|bun|tsx)$/;
 const CHECKS_ONLY = /^--?(?:check|l|list-different|diff)$/;
 /** Formatters write unless they are told to check. */
 const FORMATTER = /^(?:black|isort|rustfmt|clang-format|yapf|prettier|gofmt|goimports)$/;
@@ -54,15 +52,8 @@ function ofProgram(segment: Segment): Effect {
   if (INSTALLER.test(program)) return 'manifests';
   if (isManifold(program) && QUIET.test(args[0] ?? '')) return 'none';
   if (MANAGER.test(program) && MANAGES.test(args[0] ?? '')) return 'manifests';
-  const inline = args.findIndex((word) => /^-(?:c|e|p|pe)$/.test(word));
-  if (
-    INTERPRETER.test(program) &&
-    inline !== -1 &&
-    !/glob|walk|listdir|readdir|iterdir|argv|system|exec|spawn|subprocess/.test(
-      args[inline + 1] ?? '',
-    )
-  )
-    return named(args, { isCode: true });
+  // Code that stands in the line itself changes what it names.
+  if (isPlainCode(segment)) return named(args, { isCode: true });
   const { kinds, isOpen } = checksOf(segment);
   if (!isOpen && kinds.size === 0) return REMOTE.test(program) ? 'none' : 'anything';
   if (isOpen) return 'anything';

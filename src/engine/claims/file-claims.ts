@@ -27,7 +27,14 @@ const BRIEF =
 const ASIDE =
   /\b(?:by|via|using|like|way|that|who|if|based on|according|matching|compared|how|what|to (?:match|use|reference|point|import|call|make|get|be|have|avoid|support|keep|fit|see|reflect|cover|handle|mirror|follow|read|load)|linked|imports?|imported|defined|found|described|documented|declared|mentioned|listed|reported|used|parsed|loaded|shown|is|are|was|were|uses|reads|calls) /;
 const PLACE =
-  /(?:^|[ (])(in|into|inside|within|to|across|throughout|from|at|under|as|on|of|->|→|=>)(?: (?!(?:in|to|of|for|from|with|by|as|on)\b)[\w-]+:?){0,5}[ (:]*$/;
+  /(?:^|[ (])(in|into|inside|within|to|across|throughout|from|at|under|as|on|out of|of|->|→|=>)(?: (?!(?:in|to|of|for|from|with|by|as|on)\b)[\w-]+:?){0,5}[ (:]*$/;
+/** Behind these `to` tells a value or an aim. */
+const TO_A_VALUE =
+  /^(?:pointed|set|switched|changed|redirected|restricted|limited|mapped|aligned|adapted|bound)$/;
+/** Behind others `from` tells where something was taken over from. */
+const OUT_OF =
+  /^(?:removed|deleted|dropped|stripped|cut|took|taken|eliminated|erased|purged|cleaned|moved|extracted|pulled|split|linked)$/;
+
 /** New states, and nouns of change. */
 const L =
   '[^‹.;]{0,40}‹f\\d+›(?:(?: ?\\([^()]{0,80}\\))?(?:,? (?:and|&|plus) |, )[^‹.;:]{0,30}‹f\\d+›){0,30}';
@@ -125,7 +132,10 @@ function objectsOf(part: string, { voice, start, end }: Verb): readonly string[]
       /^(?: ?\([^()]{0,80}\))?(?:,? (?:and|&|plus|as well as) |, |\/)(?:(?:in|to|the|a|its|new|test) ){0,3}(?:[\w-]+ ){0,2}\(?$/.test(
         between,
       );
-    if (!isMore && !isObject(part.slice(end, index), { isFirst: from === end })) {
+    if (
+      !isMore &&
+      !isObject(part.slice(start, end), part.slice(end, index), { isFirst: from === end })
+    ) {
       if (objects.length > 0) break;
       continue;
     }
@@ -143,7 +153,11 @@ function objectsOf(part: string, { voice, start, end }: Verb): readonly string[]
   return objects;
 }
 
-function isObject(between: string, { isFirst }: { readonly isFirst: boolean }): boolean {
+function isObject(
+  verb: string,
+  between: string,
+  { isFirst }: { readonly isFirst: boolean },
+): boolean {
   if (
     isFirst &&
     /^[ ✓]*\($|[a-z ✓]\($/.test(between) &&
@@ -157,6 +171,8 @@ function isObject(between: string, { isFirst }: { readonly isFirst: boolean }): 
       isFirst &&
       /^[:¦]?(?: ?[("]?(?:(?!(?:with|for|on|without)\b)[\w-]+|‹x›)[:,]?){0,6}[ ("]*$/.test(between)
     );
+  if (place === 'to' && TO_A_VALUE.test(verb)) return false;
+  if (place === 'from' && !OUT_OF.test(verb)) return false;
   return (
     place !== 'of' ||
     /\b(?:top|bottom|start|end|header|rest|body|sections?|half|beginning|all)\b/.test(between)

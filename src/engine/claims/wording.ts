@@ -19,7 +19,7 @@ const HEDGES =
   /\b(?:no|can|must|plans? to|planned|intend\w*|needs?|needed|if|unless|once|when(?:ever)?|until|before|assuming|recommend\w*|suggest\w*|consider|propos\w*|tried|trying|attempt\w*|fail\w*|wants?|wanted|hope|expect\w*|your|previously|originally|formerly|earlier|supposed|refused|denied|blocked|forgot|only (?:read|looked)|whether|why|how to|to be)\b/;
 /** Says of a file in a list of changes that it is none. */
 const UNCHANGED =
-  /\b(?:unchanged|untouched|left|kept|keeps?|stays?|remains?|already|skipped|no (?:changes?|need|edits?)|not (?:\w+ )?(?:changed|touched|modified|needed|edited|affected|done|yet|necessary|required)|(?:did|does|has|have|was|were|is|are|need)(?: not|n't)|would|should|could|to do|todo|pending|still|read[- ]only|for reference|same|nothing)\b|[❌✗✘⚠?]/u;
+  /\b(?:unchanged|untouched|left|kept|keeps?|stays?|remains?|already|skipped|no (?:changes?|need|edits?)|not (?:\w+ )?(?:changed|touched|modified|needed|edited|affected|done|yet|necessary|required)|(?:did|does|has|have|was|were|is|are|need)(?: not|n't)|would|should|could|to do|todo|pending|still|read[- ]only|for reference|same|nothing|out of scope)\b|¦ (?:no|none|n\/a|-)(?= |,|$)|[❌✗✘⚠?]/u;
 /** Says when, where or by whom else it was done. */
 const HISTORY =
   /\b(?:commits?|pull requests?|pr|prs|#\d+|release|upstream|branch|history|ago|yesterday|(?:last|previous|prior) (?:week|month|year|release|session|run|time|sprint)|(?:in|since) (?:(?:january|february|march|april|may|june|july|august|september|october|november|december) )?(?:19|20)\d\d|the (?:author|team|user|maintainers?)|working tree|(?:un)?staged|untracked|at (?:runtime|startup)|on (?:startup|boot|every|each)|every time|each time|[0-9a-f]{7,40})\b/;

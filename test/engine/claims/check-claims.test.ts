@@ -74,6 +74,10 @@ describe('is not believed', () => {
     ['tests behind a step that failed', 'All tests pass.', ran('npm run build && npm test', 2)],
     ['tests where the build ran', 'All tests pass.', ran('npm run build')],
     ['a file where it was only read', 'Updated src/a.ts.', ran('cat src/a.ts')],
+    ['a file where code in the line names another', 'Created a.txt.', ran(`node -e 'log(1)'`)],
+    ['a file where the program is not there', 'Created a.txt.', ran('make-it a.txt', 127)],
+    ['tests where a directory of tests was linted', 'Tests pass.', ran('eslint src tests')],
+    ['one file of a list of changes', 'Changed `a.ts` and `b.ts`.', { changed: ['/ws/a.ts'] }],
     ['a command of another name', 'I ran `terraform plan`.', ran('git status')],
   ])('%s', (_, answer, facts) => {
     expect(checkClaims(answer, { ...NOTHING_DONE, ...facts })).toHaveLength(1);
