@@ -1,19 +1,13 @@
 import { oneLine, truncate } from '../../base/text.ts';
 import type { ClaimFlag } from '../../protocol/result.ts';
-import { TOOL_NAMES } from '../../protocol/tool-names.ts';
-import { accomplishmentOf } from './accomplishments.ts';
-import { againstChecks } from './against-checks.ts';
-import { againstCommands } from './against-commands.ts';
-import { againstFiles } from './against-files.ts';
-import { askedFor, type Asked } from './asked-for.ts';
-import { asOne } from './children-speak.ts';
-import { clauseOf, type Clause } from './clause.ts';
+import { askedFor } from './asked-for.ts';
+import { doneClaim, tellsOfFailure } from './done-claims.ts';
+import { evidenceOf, type Evidence } from './evidence.ts';
 import type { ClaimFacts } from './facts.ts';
-import { allFailed } from './failed-work.ts';
-import { idleClaim } from './idle-claims.ts';
-import type { Matter, Objection } from './matter.ts';
-import { statementsOf } from './statements.ts';
-import { tellsTrouble } from './troubles.ts';
+import { filesClaimed, filesOfItem, type Reading } from './file-claims.ts';
+import { runsClaimed, type RunClaim } from './run-claims.ts';
+import { statementsOf, type Statement } from './statements.ts';
+import { isNoAccount, saysUnchanged } from './wording.ts';
 
 /** Flags of one answer; the rest would say nothing new. */
 const MOST_FLAGS = 20;
@@ -26,65 +20,109 @@ const CLAIM_LENGTH = 160;
  * doubt the answer is believed. Pure; looks into the first and the last 40,000 characters.
  */
 export function checkClaims(answer: string, facts: ClaimFacts): readonly ClaimFlag[] {
+  const evidence = evidenceOf(facts);
+  if (evidence === null) return [];
+  const all = statementsOf(answer, evidence.programs);
+  const account = all.filter((statement) => !isNoAccount(statement));
+  const asked = askedFor(facts.prompt);
+  const isWork = asked.isWork || facts.changed.length > 0;
+  const reading = { isFirstOnly: !isWork, hasChildren: facts.tools.has('Task') };
+  const matter = { account, evidence, reading, isFrank: tellsOfFailure(all) };
   const flags = new Map<string, ClaimFlag>();
-  const own = statementsOf(answer).map(clauseOf);
-  const clauses = facts.tools.has('Task') ? own.map(asOne) : own;
-  let asked: Asked | null = null;
-  const matter = { facts, clauses, asked: () => (asked ??= askedOf(facts)) };
-  for (const clause of clauses) {
-    if (flags.size >= MOST_FLAGS) break;
-    for (const { kind, why } of againstClause(clause, matter)) {
-      const claim = truncate(oneLine(clause.said), CLAIM_LENGTH);
-      if (!flags.has(`${kind} ${why}`)) flags.set(`${kind} ${why}`, { kind, claim, why });
+  for (const { kind, statement, why } of objections(matter)) {
+    const claim = truncate(oneLine(statement.said), CLAIM_LENGTH);
+    if (flags.size < MOST_FLAGS && !flags.has(`${kind} ${why}`))
+      flags.set(`${kind} ${why}`, { kind, claim, why });
+  }
+  if (
+    flags.size === 0 &&
+    (evidence.usedNoTool ? asked.isPlain : asked.isChange) &&
+    evidence.changedNothing &&
+    !answer.includes('```')
+  ) {
+    const statement = doneClaim(all, account, evidence);
+    const why = evidence.usedNoTool ? 'no tool was used' : 'nothing was changed by it';
+    if (statement !== null)
+      return [{ kind: 'done', claim: truncate(oneLine(statement.said), CLAIM_LENGTH), why }];
+  }
+  return [...flags.values()];
+}
+
+interface Matter {
+  readonly account: readonly Statement[];
+  readonly evidence: Evidence;
+  readonly reading: Reading;
+  /** It tells of something that failed: then a failed last run is not held against it. */
+  readonly isFrank: boolean;
+}
+type Objection = Pick<ClaimFlag, 'kind' | 'why'> & { readonly statement: Statement };
+
+function* objections({ account, evidence, reading, isFrank }: Matter): Generator<Objection> {
+  const listed = reading.isFirstOnly ? new Map() : itemsOfChanges(account, evidence);
+  for (const [index, statement] of account.entries()) {
+    const claimed = new Set([
+      ...filesClaimed(statement, reading),
+      ...(listed.get(statement) ?? []),
+    ]);
+    for (const at of claimed) {
+      const file = statement.files[at] ?? '';
+      if (evidence.isUntouched(file))
+        yield { kind: 'file', statement, why: `"${file}" was not changed by it` };
+    }
+    for (const { what, isPassed } of runsClaimed(statement, account[index - 1], reading)) {
+      const against = objectionTo(what, isPassed && !isFrank, evidence);
+      if (against !== null) yield { ...against, statement };
     }
   }
-  if (flags.size === 0) return againstWhole(answer, matter);
-  return [...flags.values()].slice(0, MOST_FLAGS);
 }
 
-/** What the receipt has against success as a whole: nothing came of the work, or all that ran failed. */
-function againstWhole(answer: string, { facts, clauses, asked }: Matter): readonly ClaimFlag[] {
-  if (!isWhole(facts)) return [];
-  const idle = idleClaim(clauses, answer, facts);
-  if (idle !== null) {
-    const hasTools = [...facts.tools].some((tool) => !NOTES.has(tool));
-    return [doneFlag(idle, hasTools ? 'nothing was changed by it' : 'no tool was used')];
+const NOUN = { test: 'test', build: 'build', lint: 'linter', types: 'type check' } as const;
+
+function objectionTo(
+  what: RunClaim['what'],
+  isPassed: boolean,
+  evidence: Evidence,
+): Pick<ClaimFlag, 'kind' | 'why'> | null {
+  if (typeof what === 'string') {
+    const outcome = evidence.check(what);
+    if (outcome === 'none') return { kind: 'check', why: `no ${NOUN[what]} was run` };
+    return outcome === 'failed' && isPassed
+      ? { kind: 'check', why: `the last ${NOUN[what]} that was run failed` }
+      : null;
   }
-  if (!allFailed(facts) || asked() !== 'work' || tellsTrouble(clauses)) return [];
-  const success = clauses.find((clause) => accomplishmentOf(clause) !== null);
-  return success === undefined ? [] : [doneFlag(success, 'what it ran failed')];
+  const outcome = evidence.command(what.command);
+  if (outcome === 'none') return { kind: 'command', why: `"${what.command}" was not run` };
+  return outcome === 'failed' && isPassed
+    ? { kind: 'command', why: `the last run of "${what.command}" failed` }
+    : null;
 }
 
-function doneFlag({ said }: Clause, why: string): ClaimFlag {
-  return { kind: 'done', claim: truncate(oneLine(said), CLAIM_LENGTH), why };
-}
-
-/** Where files were changed, no mere text was asked for. */
-function askedOf({ prompt, changed }: ClaimFacts): Asked {
-  const asked = askedFor(prompt);
-  return asked === 'words' && changed.length > 0 ? 'work' : asked;
-}
-
-function againstClause(clause: Clause, matter: Matter): readonly Objection[] {
-  if (!isWhole(matter.facts)) return [];
-  return [
-    ...againstFiles(clause, matter),
-    ...againstChecks(clause, matter),
-    ...againstCommands(clause, matter),
-  ];
-}
-
-/** Tools whose receipts are whole. Of others, such as those of MCP servers, nobody knows what they do. */
-const KNOWN_TOOLS: ReadonlySet<string> = new Set(TOOL_NAMES);
-/** Muster's own notes, and what only talks. */
-const NOTES: ReadonlySet<string> = new Set([
-  'TodoWrite',
-  'Notify',
-  'CurrentTime',
-  'Sleep',
-  'AskUser',
-]);
-/** Whether the receipt has all that was done. */
-function isWhole({ tools, hasGaps }: ClaimFacts): boolean {
-  return !hasGaps && [...tools].every((tool) => KNOWN_TOOLS.has(tool));
+/** Lists of files are lists of changes where one of the files was changed, or where they are called so. */
+function itemsOfChanges(
+  account: readonly Statement[],
+  evidence: Evidence,
+): ReadonlyMap<Statement, readonly number[]> {
+  const lists = new Map<number, { statement: Statement; files: readonly number[] }[]>();
+  for (const statement of account) {
+    const files = statement.list === null ? [] : filesOfItem(statement);
+    if (statement.list !== null && files.length > 0) {
+      const list = lists.get(statement.list) ?? [];
+      list.push({ statement, files });
+      lists.set(statement.list, list);
+    }
+  }
+  const items = new Map<Statement, readonly number[]>();
+  for (const list of lists.values()) {
+    const hasTouched = list.some(({ statement, files }) =>
+      files.some((at) => !evidence.isUntouched(statement.files[at] ?? '')),
+    );
+    const isCalledSo =
+      /\b(?:chang\w*|modifi\w*|edit\w*|updat\w*|creat\w*|add\w*|new|delet\w*|remov\w*|renam\w*|touched|written|what i did|done)\b/.test(
+        list[0]?.statement.under ?? '',
+      );
+    if (!hasTouched && !isCalledSo) continue;
+    for (const { statement, files } of list)
+      if (!saysUnchanged(statement.text)) items.set(statement, files);
+  }
+  return items;
 }

@@ -1,39 +1,49 @@
-import { needsTools } from './asked-for.ts';
-import { isHedged, isAttributed, standsElsewhere, type Clause } from './clause.ts';
-import { speakerAt } from './speaker.ts';
+import type { Evidence } from './evidence.ts';
+import type { Statement } from './statements.ts';
+import { ADVERB, CHANGED, isDenied, isVetoed, partsOf } from './wording.ts';
 
-/** The whole statement says that the work is finished. */
-const DONE =
-  /^(?:[^a-z]|ok-mark)*(?:(?:all|everything(?:'s| is)?|that's|it's|that is|it is|task|tasks|work|job|now|ok|okay|great|great news|good news|perfect|sure|alright|and|we're|i'm|this is|this|the|requested|changes?|fix|migration|refactor(?:ing)?|implementation|request|assignment|update|your|subtasks?|items?|steps?|is|are|was|were|has been|have been|now|all|been|successfully|fully)[\s,:—-]+)*(?:done|completed?|finished|fixed|implemented|in place|applied|all set|taken care of|ready|resolved|accomplished|good to go|complete|deployed|merged|installed|updated|up and running|wrapped up)(?:[\s,]+(?:successfully|as (?:requested|asked|specified|described|instructed|outlined)|now|per (?:the |your )?(?:request|spec|requirements|instructions)|with(?:out)? (?:no |any )?(?:issues|problems|errors)|and (?:working|verified|tested|ready(?: to \w+)?|in place)|for you|everything works(?: as expected)?))*(?:[\s.!,:;)–—-]|ok-mark)*(?=$|–|—|-|:|, (?:i|the|all|and)|\.)/;
-const DID =
-  /(?<![\w-])(?:completed|finished|implemented|fixed|added|updated|created|refactored|removed|deleted|renamed|moved|migrated|replaced|converted|resolved|installed|configured|set up|deployed|upgraded|bumped|wrote|rewrote|built|patched|corrected|applied|made|carried out|performed|executed|addressed|wired up|hooked up|integrated|cleaned up|modified|changed|extracted|enabled|disabled|optimi[sz]ed|improved|handled|committed|pushed|reverted|documented|wrapped|introduced|extended|generated|formatted|tested|ran|verified|registered|ported|split|merged|consolidated|simplified|switched)(?![\w-])/g;
-const BEEN_DONE =
-  /^(?:[^a-z]|ok-mark)*[^.!?]{2,120}? (?:has|have|is now|are now) (?:been |now |all |both |\w+ly )*(?:completed|finished|implemented|fixed|added|updated|created|refactored|removed|deleted|renamed|moved|migrated|replaced|converted|resolved|installed|configured|set up|deployed|upgraded|bumped|written|rewritten|built|patched|corrected|applied|made|addressed|integrated|cleaned up|modified|changed|extracted|enabled|disabled|done|optimi[sz]ed|improved|in place|wired up|registered|handled|committed|pushed|reverted|live|working|complete|operational|functional)\b/;
+/** Says of the answerer, or of the work, that it changed something. */
+const CHANGES = new RegExp(
+  `^(?:[^\\w‹]|${ADVERB} )*(?:(?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}\\b|(?:completed|finished)\\b|${CHANGED}(?:[.!:,]|$| (?!by|in|on|from|as)))|(?:^|[ ,])(?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}\\b|\\b(?:has|have) (?:now )?been (?:\\w+ly )?${CHANGED}\\b|^(?:[\\w-]+ ){1,4}${CHANGED}(?:$|[.,:;]| (?:and|to|from|in)\\b)`,
+);
+/** Only tells that it is so. */
+const DONE = new RegExp(
+  `^(?:[^\\w‹])*(?:all )?(?:done|fixed|finished|complete|completed|implemented)(?:$|[.!:,]| ✓)|\\b(?:is|are|was|were) (?:now |all |both )?(?:\\w+ly )?${CHANGED}\\b|\\bnow\\b|\\b(?:is|are) (?:gone|done|in place)\\b`,
+);
+/** Says that nothing was, could or had to be done, or asks. */
+const ADMITS =
+  /\b(?:i|we)(?:'d|'ll|(?:'m| am| was| were| have| has| did| do| could| can| had| would| should)*(?: \w+)?(?: not|n't| never| would| could| should| need| propose| suggest| recommend))\b|\b(?:cannot|can't|could(?:n't| not)|unable|nothing|already|no (?:changes?|code|files?|edits?|need|such|access|action)|unchanged|untouched|denied|refused|blocked|before i|which (?:one|of)|do you|shall i|should i|want me|if you (?:want|like|agree))\b|\b(?:is|are|was|were|has|have|does|do|did)(?: not|n't) (?:yet )?(?:been |be )?(?:\w+ed|done|run|made|needed|necessary|possible|exist|there|change)\b|\?$/;
 
-/** Whether a clause says that what was asked for is done. */
-export function saysDone(clause: Clause): boolean {
-  const { text, under } = clause;
-  if (text.endsWith('?') || text.length > 500 || standsElsewhere(under) || isAttributed(text))
-    return false;
-  if (DONE.test(text) && !isHedged(text.slice(0, 80))) return true;
-  for (const match of text.matchAll(DID)) {
-    if (speakerAt(clause, match.index) !== null) return true;
-  }
-  return BEEN_DONE.test(text) && !isHedged(text);
+/** The statement that tells of success where work was asked for and nothing can have been changed. */
+export function doneClaim(
+  all: readonly Statement[],
+  account: readonly Statement[],
+  { usedNoTool }: Pick<Evidence, 'usedNoTool'>,
+): Statement | null {
+  // Of what was done before, nobody knows without a tool.
+  const isNone = usedNoTool ? isDenied : isVetoed;
+  const tells = (pattern: RegExp) =>
+    account.find(({ text }) =>
+      partsOf(text).some((part) => {
+        const found = pattern.exec(part);
+        return found !== null && !isNone(part, found.index + found[0].length);
+      }),
+    ) ?? null;
+  return tells(CHANGES) ?? (all.some(({ text }) => ADMITS.test(text)) ? null : tells(DONE));
 }
 
-/** Whether a prompt asks for work that can't be done by an answer alone. */
-export function isOfTheHands(prompt: string, answer: string): boolean {
-  if (!needsTools(prompt)) return false;
-  if (TEXT_ALONE.test(prompt.slice(0, 400))) return false;
-  // Code in the answer may be all that was asked for.
-  return (
-    !answer.includes('```') ||
-    /[\w)]\.[a-z]{1,4}\b|\b(?:file|repo\w*|run|install|delete|rename|move|commit|test suite)\b/.test(
-      prompt.slice(0, 4_000),
-    )
+const FAILURE =
+  /\b(?:fail(?:s|ed|ing|ures?)?|broken|errors?|red|killed|timed out|crash\w*|could(?:n't| not) (?:run|complete|finish|build|test)|(?:does|do)(?: not|n't) (?:pass|compile|build|work))\b/;
+const TROUBLE =
+  /\b(?:killed|timed out|crash\w*|(?:could|did)(?:n't| not) (?:\w+ )?(?:run|complete|finish|build|test|pass))\b/;
+const NO_FAILURE =
+  /\b(?:fix(?:ed|es|ing)?|resolv\w+|repair\w+|previously|was|were|before|handl\w+|throw\w*|raise\w*|return\w*|log\w*|messages?|when|if|now|types?|class|error[- ]\w+)\b/;
+
+/** Whether an answer tells of something that failed. */
+export function tellsOfFailure(all: readonly Statement[]): boolean {
+  return all.some(({ text }) =>
+    partsOf(text).some(
+      (part) => TROUBLE.test(part) || (FAILURE.test(part) && !NO_FAILURE.test(part)),
+    ),
   );
 }
-
-const TEXT_ALONE =
-  /^(?:\W|please|can you|could you)*(?:(?:write|draft|compose|create|generate|give|provide|produce|prepare|make|suggest|come up with|rewrite|rephrase|translate|summari[sz]e|shorten|format|convert|name|classify|extract|parse|compute|calculate|count|answer|reply|respond|say|tell|output|return|print|think|decide|choose|pick|rate|rank|score|judge|compare|evaluate|explain|list|propose|plan)\b)(?! (?:[\w-]+ ){0,6}(?:to|in|into|at|as|under) [\w./`]*[./]\w)(?=[^.]{0,120}\b(?:message|text|paragraph|sentence|title|name|names|email|letter|poem|haiku|story|joke|summary|description|regex|regular expression|snippet|query|sql|list|table|json|answer|reply|essay|outline|plan|proposal|comment|announcement|tweet|post|blurb|changelog entry|release notes|headline|slogan|diff above|following|below|example|question|ok|word|number|sum|result|headings?|bullets?|tagline|explanation|review|translation|idea|ideas|pseudocode|one-liner)\b)/;

@@ -1,217 +1,212 @@
-import { ADVERB, isAttributed, isHedged, standsElsewhere, type Clause } from './clause.ts';
-import { listFrom, names, VERBS, type FileClaim } from './changed-files.ts';
-import { passiveClaims } from './passive-claims.ts';
-import { speakerAt } from './speaker.ts';
+import type { Statement } from './statements.ts';
+import { ADVERB, CHANGED, isHistory, isVetoed, partsOf, saysUnchanged } from './wording.ts';
 
-const VERB = new RegExp(`(?<![\\w-])${VERBS}(?![\\w-])`, 'g');
-/** Their object is the file itself; the others tell of something in it. */
-const OF_FILES =
-  /^(?:(?:re-?)?(?:created|generated|added|formatted|saved|structured|organi[sz]ed|initiali[sz]ed)|wrote|written|edited|modified|updated|changed|fixed|patched|deleted|removed|renamed|moved|refactored|rewrote|rewritten|reworked|simplified|cleaned up|overwrote|overwritten|replaced|restored|reverted|corrected|adjusted|extended|expanded|tweaked|amended|touched|scaffolded|set up|drafted|authored|produced|converted|migrated|enhanced|improved|optimi[sz]ed|populated|filled in|split|merged|dropped|introduced|implemented|trimmed|tightened|hardened|eliminated|erased|purged|reconfigured|configured|built|bumped)$/;
-const INTO =
-  /^(?:(?:re-?)?(?:added|saved|generated|formatted)|wrote|written|moved|appended|inserted|exported|extracted|copied|merged|ported|migrated|converted|dumped|prepended|recorded|applied|documented|made .*|renamed|put|produced|split)$/;
-const OUT_OF = /^(?:deleted|removed|stripped|dropped|extracted|eliminated|erased|purged|moved)$/;
-const AT =
-  /^(?:(?:re-?)?(?:created|generated|saved|added)|wrote|written|placed|stored|put|produced|copied|moved|exported|drafted|scaffolded|set up|recorded|dumped)$/;
-
-const FILE = /‹f(\d+)›/;
-/** In front of a file that is the object: no more than what qualifies it. */
-const QUALIFIES =
-  /^[:\s(]*(?:(?:the|a|an|my|our|its|both|all|two|three|four|new|old|following|files?|called|named|module|script|ok-mark|at|[a-z]+(?:-[a-z]+)?|‹x›)[:,]?\s+){0,6}[("']*$/;
-const NOT_QUALIFYING =
-  /\b(?:to|in|into|from|for|with|of|on|by|as|using|via|like|that|which|and|or|so|because|about|between|against|per|through|across|under|than|after|before|since|see|vs|without|referenc\w*|import\w*|link\w*|how|what|when|where|why|whether|if)\b/;
-/** Between a verb and the file that it says something was done in. */
-const NOT_LOCATING =
-  /\b(?:to use|to match|to reference|to point|to import|to call|based on|similar|like|as in|see|seen|from|according|using|because|so that|which|who|whose|whenever|when|if|instead|matching|compared|refer\w*|links?|linked|pointers?|imports?|call(?:s|ed)? (?:to|in|from)|defined|found|described|documented|mentioned|listed|specified|located|existing in|already in|present in|used (?:in|by|for)|needed by|required by|reported|read|that|as defined|per)\b/;
-
-/** The files that a clause claims to be changed. */
-export function fileClaims(clause: Clause): readonly FileClaim[] {
-  if (clause.files.length === 0 || clause.text.endsWith('?') || standsElsewhere(clause.under))
-    return [];
-  if (clause.cells !== null) return [...rowClaims(clause)];
-  const claims = [...activeClaims(clause), ...ownClaims(clause)];
-  if (claims.length > 0) return claims;
-  if (isAttributed(clause.text)) return [];
-  return [...listClaims(clause), ...passiveClaims(clause)];
+/** How an answer is read. */
+export interface Reading {
+  /** What is said in the first person alone is a claim. */
+  readonly isFirstOnly: boolean;
+  /** Children did some of it: what others did counts as its own. */
+  readonly hasChildren: boolean;
 }
 
-function* activeClaims(clause: Clause): Generator<FileClaim> {
-  const { text, files } = clause;
-  for (const match of text.matchAll(VERB)) {
-    const end = match.index + match[0].length;
-    const objects = objectsOf(match[0], text.slice(end, end + 260));
-    if (objects.length === 0) continue;
-    const speaker = speakerAt(clause, match.index);
-    if (speaker === null || (speaker === 'unnamed' && isAttributed(text))) continue;
-    const isFirstPerson = speaker === 'first';
-    for (const oneOf of objects) {
-      yield { oneOf: oneOf.flatMap((at) => files[at] ?? []), isFirstPerson };
-    }
-  }
-}
+const FILE = /‹f(\d+)›/g;
+const VERB = new RegExp(`(?<![\\w'‹-])${CHANGED}(?![\\w'-])`, 'g');
+/** In front of a verb in the name of the answerer: nothing, or `I`. */
+const SELF = new RegExp(`^(?:[^\\w‹]|${ADVERB}(?= |$)|step \\d+:? |(?:i|we)(?:'ve)?(?= |$))*$`);
+const FIRST =
+  /(?:^|[ ,(])(?:i|we)(?:'ve)?(?: (?:have|also|then|now|just|[a-z]+ly|went ahead and|both))*$/;
+const BE = new RegExp(`(?:^| )(?:was|were|been|is|are|got)(?: (?:${ADVERB}))*$`);
+/** `is written to` tells what a program does. */
+const HABITUAL =
+  /^(?:written|saved|generated|stored|created|copied|moved|produced|rebuilt|sent|exported)$/;
+/** Behind a participle without a verb of its own: `Docs updated (‹f0›)`. */
+const BRIEF =
+  /^(?:$|[ ]?[.,;:()¦✓]| (?:to|into|in|from|out of|over|at|so|successfully|accordingly)\b)/;
 
-const OWN = [
-  // As in `FILE, which I just wrote`.
-  new RegExp(`‹f(\\d+)›,? (?:which|that) (?:i|we)(?:'ve| have)? (?:${ADVERB} )*${VERBS}(?![\\w-])`),
-  // As in `In FILE, I replaced`.
+/** Puts a file in another relation than that of what was changed, or where. */
+const ASIDE =
+  /\b(?:by|via|using|like|way|that|who|if|based on|according|matching|compared|how|what|to (?:match|use|reference|point|import|call|make|get|be|have|avoid|support|keep|fit|see|reflect|cover|handle|mirror|follow|read|load)|linked|imports?|imported|defined|found|described|documented|declared|mentioned|listed|reported|used|parsed|loaded|shown|is|are|was|were|uses|reads|calls) /;
+const PLACE =
+  /(?:^|[ (])(in|into|inside|within|to|across|throughout|from|at|under|as|on|out of|of|->|→|=>)(?: (?!(?:in|to|of|for|from|with|by|as|on)\b)[\w-]+:?){0,5}[ (:]*$/;
+/** Behind these `to` tells a value or an aim. */
+const TO_A_VALUE =
+  /^(?:pointed|set|switched|changed|redirected|restricted|limited|mapped|aligned|adapted|bound)$/;
+/** Behind others `from` tells where something was taken over from. */
+const OUT_OF =
+  /^(?:removed|deleted|dropped|stripped|cut|took|taken|eliminated|erased|purged|cleaned|moved|extracted|pulled|split|linked)$/;
+
+/** New states, and nouns of change. */
+const L =
+  '[^‹.;]{0,40}‹f\\d+›(?:(?: ?\\([^()]{0,80}\\))?(?:,? (?:and|&|plus) |, )[^‹.;:]{0,30}‹f\\d+›){0,30}';
+const STATES: readonly RegExp[] = [
   new RegExp(
-    `^[^\\w‹]*(?:(?:and|also|then|finally) )?in ‹f(\\d+)›,? (?:i|we)(?:'ve| have)? (?:${ADVERB} )*${VERBS}(?![\\w-])`,
+    `((?:‹f\\d+›(?:, | and |, and ))*‹f\\d+›)(?: ?\\([^()]{0,80}\\))?[,)]? (?:both |all |each )?(?:now\\b|(?:got|gained|received|has got) |(?:is|are|has|have|does|do) now\\b|[^‹]{0,60} now[.;]?$)`,
+  ),
+  new RegExp(
+    `\\b(?:now (?:lives?|sits?|resides?|is|are)|(?:is|are) now|(?:there(?:'s| is| are)|have) now [^‹]{0,60}|lives?|it's|they're|it is|they are) in(${L})`,
+  ),
+  new RegExp(`((?:‹f\\d+›(?:, | and |, and ))*‹f\\d+›) (?:is|are) (?:both |all )?gone\\b`),
+  /\b(?:a|the) new(?: (?!(?:is|are|was|from|in|to|of|by|for|with|on|at|as)\b)[\w-]+){1,3},? \(?(‹f\d+›)/,
+  new RegExp(
+    `\\b(?:changes?|edits?|updates?|fix(?:es)?|modifications?)(?: made| applied)?(?: (?:is|are|was|were))?(?: all| only| mainly)? (?:in|to):?(${L})`,
+  ),
+  new RegExp(
+    `^[^\\w‹]*(?:(?:new|test|source|the|all) )*(?:files? |docs? )?(?:i )?(?:${CHANGED}|new)(?: files?)?(?: \\(\\d+\\))?:(${L})`,
   ),
 ];
-/** As in `FILE created successfully`, `Changes made to FILE`. */
-const BRIEF = [
-  /^[^\w‹]*(?:ok-mark )?(?:the |new )*(?:file )?‹f(\d+)› (?:successfully )?(?:created|written|updated|modified|deleted|removed|saved|generated|added|renamed|edited|fixed)(?: successfully)?(?=$|[.,;!)]| with\b| and\b| ok-mark)/,
-  /^[^\w‹]*(?:changes?|edits?|updates?|modifications?|fix(?:es)?) (?:made |applied )?(?:to|in) ‹f(\d+)›/,
-];
+/** As in `‹f0›: added …`, `‹f0› (new)`, `‹f0› ¦ created`. */
+const OWN_ITEM = new RegExp(
+  `^[^\\w‹]*(?:(?:the|new|file) )*(‹f\\d+›(?:(?:, | and | → | -> )‹f\\d+›)*)[ )]*(?:[:(¦—–→-]|->)+ ?(?:[^\\w‹]|${ADVERB} )*(?:${CHANGED}|new)(?![\\w'-])`,
+);
+/** As in `created ¦ ‹f0›`. */
+const OWN_ROW = new RegExp(
+  `^[^\\w‹]*(?:${CHANGED}|new|add|create|edit|update|delete|modify|remove|rename)(?: file)? ¦ (‹f\\d+›)`,
+);
 
-function* ownClaims({ text, files }: Clause): Generator<FileClaim> {
-  for (const pattern of OWN) {
-    const at = pattern.exec(text)?.[1];
-    if (at !== undefined) yield { oneOf: names(files, [Number(at)]), isFirstPerson: true };
+/** Numbers of the files that a statement says were changed. */
+export function filesClaimed(statement: Statement, reading: Reading): ReadonlySet<number> {
+  const claimed = new Set<number>();
+  const claim = (files: string | undefined) => {
+    for (const [, at] of (files ?? '').matchAll(FILE)) claimed.add(Number(at));
+  };
+  const { text, files } = statement;
+  if (files.length === 0) return claimed;
+  if (!reading.isFirstOnly && !saysUnchanged(text)) {
+    claim(OWN_ITEM.exec(text)?.[1]);
+    claim(OWN_ROW.exec(text)?.[1]);
   }
-  if (isAttributed(text)) return;
-  for (const pattern of BRIEF) {
-    const at = pattern.exec(text)?.[1];
-    if (at !== undefined) yield { oneOf: names(files, [Number(at)]), isFirstPerson: false };
+  let isOwn = true;
+  for (const part of partsOf(text)) {
+    for (const state of reading.isFirstOnly ? [] : STATES) {
+      const found = state.exec(part);
+      if (found !== null && !isVetoed(part.slice(0, found.index + found[0].length)))
+        claim(found[1]);
+    }
+    const verbs = verbsOf(part, { ...reading, isOwn });
+    isOwn &&= isVetoed(part) || SELF.test(part) || verbs.some(({ voice }) => voice === 'self');
+    for (const verb of verbs) claim(objectsOf(part, verb).join());
   }
+  return claimed;
 }
 
-type Objects = readonly (readonly number[])[];
-
-/** Numbers of the files that the words behind a verb say were changed. */
-function objectsOf(verb: string, rest: string): Objects {
-  const found = FILE.exec(rest);
-  if (found === null) return [];
-  const between = rest.slice(0, found.index);
-  if (/[.!?;]/.test(between)) return [];
-  const first = Number(found[1]);
-  const after = rest.slice(found.index + found[0].length);
-  const target = /^ (?:to|into) (?:the )?‹f(\d+)›/.exec(after);
-  if (target !== null && / from (?:the )?$/.test(between)) return [[first, Number(target[1])]];
-  if (/^ (?:is|are|was|were|has|have) /.test(after)) return [];
-  if (QUALIFIES.test(between) && !NOT_QUALIFYING.test(between)) {
-    return OF_FILES.test(verb) ? directObjects(verb, first, after) : [];
-  }
-  return isLocated(verb, between) ? listFrom(first, after).map((each) => [each]) : [];
+interface Verb {
+  readonly voice: 'self' | 'passive' | 'brief';
+  readonly start: number;
+  readonly end: number;
 }
 
-function directObjects(verb: string, first: number, after: string): Objects {
-  const pair =
-    /^(?: ?\([^()]{0,60}\))? (?:to|into|with|as|→|->|=>) (?:the |a |new |its )*‹f(\d+)›/.exec(
-      after,
-    ) ?? /^ ?(?:→|->|=>) ?‹f(\d+)›/.exec(after);
-  if (pair !== null) return [[first, Number(pair[1])]];
-  // Something was done to its mention elsewhere.
-  if (
-    /^(?:added|introduced|registered|configured)$/.test(verb) &&
-    /^ (?:to|in|into|as) /.test(after)
-  )
-    return [];
-  if (
-    /^(?:removed|dropped|deleted)$/.test(verb) &&
-    /^ from (?!the (?:repo|project|disk|root|workspace|codebase|src))/.test(after)
-  )
-    return [];
-  if (
-    /^(?:(?:file |module )?(?:imports?|references?|links?|paths?|mentions?|entry|entries|globs?|patterns?|usages?|handling|loading|parsing|support|generation|output|format|exports?|fixtures?|lookups?|detection|calls?|logic|rules?)|-\w+)\b/.test(
-      after.trimStart(),
+/** The verbs of a part that tell of a change by the answerer. `isOwn`: so do those in front of it. */
+function verbsOf(
+  part: string,
+  { isFirstOnly, hasChildren, isOwn }: Reading & { readonly isOwn: boolean },
+): readonly Verb[] {
+  const verbs: Verb[] = [];
+  for (const { 0: word, index: start } of part.matchAll(VERB)) {
+    const end = start + word.length;
+    const before = part.slice(0, start).trimEnd();
+    const goesOn = verbs.at(-1)?.voice === 'self' && /(?: and|,|&)$/.test(before);
+    const isSelf = FIRST.test(before) || (!isFirstOnly && (goesOn || (isOwn && SELF.test(before))));
+    if (isSelf) verbs.push({ voice: 'self', start, end });
+    else if (isFirstOnly) continue;
+    else if (/(?:^| )(?:is|are)$/.test(before) && HABITUAL.test(word)) continue;
+    else if (BE.test(before)) verbs.push({ voice: 'passive', start, end });
+    else if (hasChildren && !/\b(?:the|a|an|of|newly)$/.test(before))
+      verbs.push({ voice: 'self', start, end });
+    else if (before.length < 80 && BRIEF.test(part.slice(end)))
+      verbs.push({ voice: 'brief', start, end });
+  }
+  return verbs;
+}
+
+/** The files that such a verb says were changed, as they stand in its part. */
+function objectsOf(part: string, { voice, start, end }: Verb): readonly string[] {
+  if (isVetoed(part.slice(0, end)) || isHistory(part)) return [];
+  const objects = voice === 'self' ? [] : subjectsOf(part.slice(0, start));
+  if (voice !== 'self' && objects.length > 0) return objects;
+  let from = end;
+  for (const { 0: file, index } of part.matchAll(FILE)) {
+    if (index < end || isVetoed(part.slice(0, index), end)) continue;
+    const between = part.slice(from, index);
+    const isMore =
+      from > end &&
+      /^(?: ?\([^()]{0,80}\))?(?:,? (?:and|&|plus|as well as) |, |\/)(?:(?:in|to|the|a|its|new|test) ){0,3}(?:[\w-]+ ){0,2}\(?$/.test(
+        between,
+      );
+    if (
+      !isMore &&
+      !isObject(part.slice(start, end), part.slice(end, index), { isFirst: from === end })
+    ) {
+      if (objects.length > 0) break;
+      continue;
+    }
+    if (!isMore && from === end && isEntry(part.slice(index + file.length))) continue;
+    if (
+      (isMore
+        ? /^ (?:is|are|was|were|have|[a-z]{2,}s)\b/
+        : /^ (?:does|did|is|was|has|had|uses|expects|do|are|were|have)\b/
+      ).test(part.slice(index + file.length))
     )
-  )
-    return [];
-  return listFrom(first, after).map((each) => [each]);
+      break;
+    objects.push(file);
+    from = index + file.length;
+  }
+  return objects;
 }
 
-function isLocated(verb: string, between: string): boolean {
-  const place =
-    /(?:^|\s)(in|into|inside|within|to|from|at|as|under|of|across|on)(?::| both| the| a| an| new| file| files| its| our| root| top-level| existing| called| named| main| test| \w+ file)*[\s(:]*$/.exec(
-      between,
+function isObject(
+  verb: string,
+  between: string,
+  { isFirst }: { readonly isFirst: boolean },
+): boolean {
+  if (
+    isFirst &&
+    /^[ ✓]*\($|[a-z ✓]\($/.test(between) &&
+    !/\b(?:see|like|as|e\.g\.)\b/.test(between)
+  )
+    return true;
+  if (between.length > 200 || ASIDE.test(`${between} `)) return false;
+  const place = PLACE.exec(between)?.[1];
+  if (place === undefined)
+    return (
+      isFirst &&
+      /^[:¦]?(?: ?[("]?(?:(?!(?:with|for|on|without)\b)[\w-]+|‹x›)[:,]?){0,6}[ ("]*$/.test(between)
     );
-  if (place === null) return false;
-  const what = between.slice(0, place.index);
-  if (
-    NOT_LOCATING.test(what) ||
-    (isHedged(what.slice(0, 40)) === true && /^ ?(?:not|no)\b/.test(what))
-  )
-    return false;
-  switch ((place[1] ?? '').toLowerCase()) {
-    case 'in':
-    case 'into':
-    case 'inside':
-    case 'within':
-    case 'across':
-      return true;
-    case 'to':
-      return (
-        INTO.test(verb) &&
-        !/\b(?:access|path|route|reference|pointer|according|due|related|support|equivalent|compared|up|back|identical|close|next|prior|attention)$/.test(
-          what,
-        )
-      );
-    case 'from':
-      return OUT_OF.test(verb);
-    case 'at':
-    case 'as':
-    case 'under':
-      return AT.test(verb);
-    case 'of':
-      return /\b(?:top|bottom|start|end|header|contents?|rest|body|section|sections|version|half|part|beginning)$/.test(
-        what,
-      );
-    default:
-      return false;
-  }
+  if (place === 'to' && TO_A_VALUE.test(verb)) return false;
+  if (place === 'from' && !OUT_OF.test(verb)) return false;
+  return (
+    place !== 'of' ||
+    /\b(?:top|bottom|start|end|header|rest|body|sections?|half|beginning|all)\b/.test(between)
+  );
 }
 
-const LIST_HEAD =
-  /^(?:[^a-z‹]|ok-mark)*(?:(?:new|all|the|list of|summary of|which|source|test)\s+)*(?:files?|changes?|modules?|scripts?)?\s*(?:(?:i|i've|that i|that were|were|we|have been)\s+)*(?:created|changed|modified|updated|added|edited|deleted|removed|renamed|touched|written|affected|made|new|generated|produced|saved)(?:\s*(?:\/|,|and|or|&)\s*(?:created|changed|modified|updated|added|edited|deleted|removed|renamed|new))*\s*(?:files?|paths?)?(?:\s*\(\d+\))?(?: are| in this task| during this task)?\s*:?\s*$/;
-const LEADS_LIST = new RegExp(
-  `^(?:[^a-z‹]|ok-mark)*(?:(?:i|we)(?:'ve| have)? )?(?:${ADVERB} )*${VERBS}\\b[^.]{0,60}\\b(?:files?|following|modules?|scripts?|components?|docs|documents|configs?|tests?|these|below|places)[^.]{0,30}:\\**$`,
-);
-const LIST_INLINE =
-  /^(?:[^a-z‹]|ok-mark)*(?:(?:new|all|the|output|created|modified|updated|added|changed|deleted)\s+)*(?:files?|changes?|edits?|updates?)\s*(?:i\s+)?(?:created|changed|modified|updated|added|edited|deleted|removed|touched|written)?(?:\s*(?:\/|and|or)\s*\w+)?\s*(?:\(\d+\))?\s*:\s*(?=‹f)/;
-const DONE_LEAD =
-  /^(?:[^a-z‹]|ok-mark)*(?:here(?:'s| is) )?(?:what (?:i|was|we|i've)(?: have)? (?:did|done|changed|created|built|added|implemented)|(?:a )?(?:summary of )?(?:the )?changes(?: made| i made)?|(?:i|we)(?:'ve| have)? (?:\w+ly )?(?:created|added|updated|modified|changed|wrote|edited|made|implemented)\b.*|work (?:done|completed)|completed|done|implemented|deliverables)\s*:?\s*$/;
-const STATUS = new RegExp(
-  `^(?:[^\\w‹]|ok-mark)*(?:(?:newly|${ADVERB}) )*(?:${VERBS}|new(?: file)?|create|modify|edit|update|add|delete)(?![\\w-])`,
-);
-
-/** Files at the start of a list item under a heading of changes, or with their change behind them. */
-function* listClaims(clause: Clause): Generator<FileClaim> {
-  const { text, files, under, isItem } = clause;
-  const inline = LIST_INLINE.exec(text);
-  const start = inline === null ? text : text.slice(inline[0].length);
-  const found = /^(?:[^a-z‹]|ok-mark)*‹f(\d+)›/.exec(start);
-  if (found === null) return;
-  const first = Number(found[1]);
-  const after = start.slice(found[0].length);
-  const lead = under.at(-1) ?? '';
-  const isListed =
-    inline !== null ||
-    LIST_HEAD.test(lead) ||
-    (isItem && LEADS_LIST.test(lead)) ||
-    (isItem && under.some((each) => LIST_HEAD.test(each)));
-  const change = /^\s*(?::|—|–|-|\(|→|=>|->|\|)\s*/.exec(after);
-  const says =
-    change !== null && STATUS.test(after.slice(change[0].length)) && !isHedged(after.slice(0, 60));
-  const isDone =
-    isItem && change !== null && under.some((each) => DONE_LEAD.test(each)) && !isHedged(after);
-  if (!isListed && !says && !isDone) return;
-  if (
-    /^[\s—–:(-]*(?:unchanged|no change|not|already|existing|read|reviewed|none|untouched|left)/.test(
+/** Whether a file is what was entered in, or taken out of, something else. */
+function isEntry(after: string): boolean {
+  return (
+    /^ (?:from|to|in|into) [^‹.,]{0,60}(?:‹|list|array|config|section|exports?|imports?)/.test(
       after,
-    )
-  )
-    return;
-  for (const at of listFrom(first, after))
-    yield { oneOf: names(files, [at]), isFirstPerson: false };
+    ) || /^[ -](?:imports?|references?|links?|mentions?|entry|entries|usages?|paths?)\b/.test(after)
+  );
 }
 
-/** A table row with one file, and a cell that begins with what was done to it. */
-function* rowClaims({ cells, files, text, under }: Clause): Generator<FileClaim> {
-  if (cells === null || cells.length < 2 || isHedged(text) || isAttributed(text)) return;
-  const [first = ''] = cells;
-  if (files.length === 0 || !first.includes(files[0] ?? '')) return;
-  const status = cells.slice(1).some((cell) => STATUS.test(cell.replace(/[*_`]/g, '')));
-  if (status || under.some((each) => LIST_HEAD.test(each))) {
-    yield { oneOf: files.slice(0, 1), isFirstPerson: false };
-  }
+/** In front of a passive verb: the files that end its subject, or say where it is. */
+function subjectsOf(before: string): string[] {
+  const list =
+    /((?:‹f\d+›(?: ?\([^()]{0,80}\))?(?:,? (?:and|&|plus) (?:the |its )?|, |\/)){0,30}‹f\d+›)\)?[ ,]*(?:\([^()]{0,80}\)[ ,]*)?(?:[a-z']+ ){0,4}$/.exec(
+      before,
+    );
+  if (list === null) return [];
+  const files = list[1] ?? '';
+  const ahead = before.slice(0, before.indexOf(files));
+  const isAside =
+    ASIDE.test(ahead) || /\b(?:from|to|of|on) (?:(?:the|a|an) )?(?:[\w-]+ ){0,2}$/.test(ahead);
+  return isAside ? [] : [...files.matchAll(FILE)].map(([file]) => file);
+}
+
+const ITEM_FILES =
+  /^(?:[^‹:–—]{0,40}(?:[:–—]| -| in| \() ?)?(?:[^\w‹]|(?:new|the|file|in) )*(‹f\d+›(?:(?:, | and |\/)‹f\d+›)*)/;
+
+/** The files that a list item or table row begins with. */
+export function filesOfItem({ text }: Statement): readonly number[] {
+  const list = ITEM_FILES.exec(text)?.[1] ?? '';
+  return [...list.matchAll(FILE)].map(([, at]) => Number(at));
 }

@@ -1,74 +1,49 @@
-/** Endings that make a word a file; many words with a dot are none (`user.name`, `foo.bar()`). */
-const ENDINGS = new Set(
-  `ts tsx mts cts js jsx mjs cjs json jsonc json5 jsonl ndjson py pyi ipynb rb erb go rs java kt kts scala clj cljs cs
-   fs vb cpp cc cxx hpp hh c h swift mm php pl pm lua sh bash zsh fish ps1 bat cmd sql md mdx markdown rst adoc txt
-   text csv tsv xlsx docx pdf html htm css scss sass less vue svelte astro xml yml yaml toml ini cfg conf properties
-   env lock log svg png jpg jpeg gif webp ico proto graphql gql prisma tf tfvars hcl gradle cmake mk ex exs erl hrl
-   hs ml mli dart zig nim jl tex bib snap patch diff hbs ejs pug njk j2 tmpl tpl sol vy wat wasm asm service desktop
-   plist csproj sln rake gemspec cabal el vim feature http rego jq awk sed dockerfile po pot arb strings xliff resx gitignore npmrc nvmrc
-   editorconfig eslintrc prettierrc babelrc dockerignore`
-    .split(/\s+/)
-    .filter((word) => word !== ''),
-);
-const NAMES =
-  /^(?:Makefile|GNUmakefile|Dockerfile|Containerfile|Jenkinsfile|Vagrantfile|Procfile|Gemfile|Rakefile|Pipfile|Brewfile|Justfile|justfile|LICENSE|LICENCE|CHANGELOG|CODEOWNERS|CONTRIBUTING|NOTICE|AUTHORS|BUILD|WORKSPACE|CMakeLists\.txt)$/;
-/** Words with such an ending that name a product or an expression. */
+import { baseName } from './shell-lines.ts';
+
+const ENDING =
+  /\.(?:[cm]?[jt]sx?|json[5c]?|jsonl|py[ixw]?|ipynb|rb|erb|rs|go|java|kts?|scala|sbt|swift|mm?|[ch](?:pp|xx|c|h)?|hpp|cs|fs|vb|php|pl|pm|lua|r|rmd|jl|exs?|eex|heex|erl|hs|ml|clj[sc]?|dart|zig|nim|sol|sh|bash|zsh|fish|ps1|bat|cmd|html?|xml|xsd|svg|css|s[ac]ss|less|vue|svelte|astro|mdx?|rst|txt|adoc|tex|csv|tsv|ya?ml|toml|ini|cfg|conf|config|env|properties|sql|graphql|gql|proto|prisma|tf|tfvars|hcl|gradle|cmake|mk|lock|log|snap|patch|diff|hbs|ejs|pug|j2|tmpl|tpl|service|plist|csproj|sln|gemspec|feature|http|png|jpe?g|gif|webp|ico|pdf|zip|wasm|po|pot|arb|strings|resx)$/i;
+const BARE =
+  /^(?:(?:GNU)?[Mm]akefile|(?:Docker|Container|Jenkins|Vagrant|Proc|Gem|Rake|Pip|Brew|[Jj]ust)file|LICEN[SC]E|README|CHANGELOG|CODEOWNERS|CONTRIBUTING|\.[a-z][\w-]*(?:rc|ignore|config|attributes|modules)|\.env(?:\.\w+)*)$/;
+/** Products and expressions that look like names of files. */
 const NO_FILE =
-  /^(?:(?:node|next|nuxt|vue|react|express|three|d3|chart|ember|backbone|discord|socket|alpine|angular|nest|moment|day|p5|electron|ext|knockout|handlebars|solid|require|bull|passport|sequelize|mongoose|winston|asp|cypress|tensorflow|brain|pdf|polyfill|polymer|svelte|reveal|highlight|video|plotly|leaflet|deck|babylon|phaser|fastify|hapi|koa|sails|meteor|feathers|strapi|ghost|keystone|adonis|total|loopback|underscore|lodash|ramda|immutable|zone|core|deno|bun)\.js|(?:console|math|logger|log|np|torch)\.log|process\.env|import\.meta\.env|(?:req|res|request|response|r|resp|data|body)\.(?:json|text|html|xml|http)|(?:asp|vb|ado)\.net|(?:app|this|self|config|settings|os)\.(?:env|conf|cfg|log|http|sql|css|html|text)|\d+\.(?:h|c|m|log))$/i;
-const PATH = /^(?:~|\.{0,2})?\/?(?:[\w@.+()[\]~-]+\/)*[\w@.+()[\]~-]+$/;
+  /^(?:(?:[A-Z]\w*|node|next|nuxt|vue|react|express|three|d3|chart|ember|backbone|alpine|nest|moment|day|socket|solid|discord)\.js|[A-Z]+\.NET|[a-z]\w*\.(?:env|config|log|http|conf|json|text|diff|lock|[chmr])|\d[\d.]*\w*)$/;
+const PATH = /^(?:~?\.{0,2}\/)?(?:[\w@.+()[\]~-]+\/)*[\w@.+()[\]~-]+$/;
+/** Files with such names are many: a name that could be an expression is one of them all the same. */
+const WELL_KNOWN =
+  /^(?:package|tsconfig|composer|settings|config|jest|vite|vitest|webpack|main|app|setup|Cargo|poetry|yarn|conf|debug|error|errors|output|data|test|index|manifest|schema|[\w-]*-[\w-]*)\.\w+$/;
 
 /** The path that a word names; null: it names none. Line numbers behind it are taken off. */
 export function fileNamed(word: string): string | null {
-  const path = word
-    .replace(/^file:\/\//, '')
-    .replace(/(?::\d+(?:[-:–]\d+)?|#L\d+(?:-L?\d+)?)$/, '')
-    .replace(/^["'([]+|["'\],;:!?]+$/g, '');
-  if (path.length > 300 || !PATH.test(path) || path.endsWith('/')) return null;
-  const name = path.split('/').at(-1) ?? '';
-  if (NAMES.test(name)) return path;
-  if (NO_FILE.test(path)) return null;
-  const dot = name.lastIndexOf('.');
-  if (dot === -1) return null;
-  const ending = name.slice(dot + 1).toLowerCase();
-  const isKnown =
-    ENDINGS.has(ending) || (dot === 0 && /^\.(?:\w+rc|env[\w.-]*|git\w+|\w+ignore)$/.test(name));
-  if (!isKnown && !name.startsWith('.env.')) return null;
-  // An expression such as `Foo.text` is no file, but for a path.
-  return /^(?:text|env|http|service|sed|awk|jq|lock|log|feature)$/.test(ending) &&
-    dot > 0 &&
-    /^[A-Z]/.test(name) &&
-    !path.includes('/')
-    ? null
-    : path;
+  const path = word.replace(/(?::\d+(?:[-:–,]\d+)*|#L\d+(?:-L?\d+)?)$/, '');
+  if (path.length > 300 || !PATH.test(path) || /^\d+\/\d+$/.test(path)) return null;
+  const name = baseName(path);
+  if (BARE.test(name) || /^\.[a-z][\w-]*(?:\/[\w.-]+)+$/.test(path)) return path;
+  if (!ENDING.test(name))
+    return /^[\w@.-]+(?:\/[\w.-]+)*\/[\w-]+\.[a-z]{1,6}$/.test(path) ? path : null;
+  return NO_FILE.test(path) && !WELL_KNOWN.test(path) ? null : path;
 }
 
-/** A path in code that needs no ending to be one: `.husky/pre-push`, `/etc/cron.d/tool`. */
-export function pathNamed(code: string): string | null {
-  const isPath = /^(?:\.[a-z][\w.-]*|\/(?:etc|usr|opt|var|tmp|home|root|srv))(?:\/[\w.@-]+)+$/.test(
-    code,
-  );
-  return isPath && code.length <= 300 ? code : null;
-}
-
-/** Names that many directories hold. */
-const COMMON =
-  /^(?:index|main|mod|lib|__init__|readme|package|types?|utils?|config|app|test|tests|styles?|routes?|models?|views?|constants|setup|conftest|page|layout|schema|settings|helpers?|errors?)\./i;
-
-/** Whether a file as an answer names it can be one that stands in a receipt. */
+/** Whether a file as an answer names it can be one that stands in a receipt; `actual` in relation to its root. */
 export function isSameFile(named: string, actual: string): boolean {
-  const parts = namesIn(named);
-  const real = namesIn(actual);
-  const name = parts.at(-1) ?? '';
-  if (real.at(-1) !== name) return false;
-  if (!COMMON.test(name)) return true;
-  let at = 0;
-  for (const part of real) if (part === parts[at]) at += 1;
-  return at === parts.length || real.every((part) => parts.includes(part));
+  const said = partsOf(named);
+  const real = partsOf(actual);
+  const name = said.pop() ?? '';
+  const other = real.pop() ?? '';
+  if (real.includes(name)) return true;
+  if (other !== name && (name.includes('.') || !other.startsWith(name))) return false;
+  return isWithin(said, real) || isWithin(real, said);
 }
 
-function namesIn(path: string): readonly string[] {
+/** Whether all of `some` stand in `all`, in that order. */
+function isWithin(some: readonly string[], all: readonly string[]): boolean {
+  let at = 0;
+  for (const part of all) if (part === some[at]) at += 1;
+  return at === some.length;
+}
+
+function partsOf(path: string): string[] {
   return path
     .toLowerCase()
     .split('/')
-    .filter((part) => part !== '' && part !== '.' && part !== '..' && part !== '~');
+    .filter((part) => !/^(?:|~|\.{1,2})$/.test(part));
 }

@@ -1,149 +1,86 @@
 /** One program with its arguments, as far as words tell. */
 export interface Segment {
-  /** Wrappers (`env`, `timeout 60`, `npx`) and assignments in front of the program are taken off. */
+  /** Assignments in front of the program, and wrappers such as `sudo` or `npx`, are taken off. */
   readonly words: readonly string[];
   /** Files that its output goes into. */
   readonly targets: readonly string[];
   /** What joins it to the one before. */
-  readonly joint: '' | '&&' | '||' | ';' | '|';
+  readonly joint: string;
 }
 
 /** A longer command is not looked into. */
 const LONGEST = 4_000;
-const HERE_DOCUMENT = /<<-?\s*(['"]?)([A-Za-z_]\w*)\1/g;
 const TOKEN =
-  /"(?:[^"\\]|\\.)*"|'[^']*'|\\.|&&|\|\||[;|\n()]|\d?>>?&\d|&>>?|\d?>>?\|?|<<<|<<-?|<|&|[^\s"'\\;|&<>()]+|\s+|./gs;
+  /"(?:[^"\\]|\\.)*"|'[^']*'|\\.|&&|\|\||\d?>>?&\d|[&\d]?>>?\|?|<<<|<<-?|[<;|&\n()]|[^\s"'\\;|&<>()]+|\s+|./gs;
+const HERE_DOCUMENT =
+  /<<-?[ \t]*(['"]?)([A-Za-z_]\w*)\1([^\n]{0,200})\n[\s\S]*?(?:\n[ \t]*\2[ \t]*(?=\n|$)|$)/g;
+const IN_FRONT =
+  /^(?:[A-Za-z_]\w*\+?=.*|[{}!]|then|do|else|if|while|until|fi|done|sudo|env|time|nice|nohup|command|exec|timeout|npx|bunx|pnpx|uvx|cross-env|[\d.]+[smh]?)$/s;
+const RUN_BY =
+  /^(?:(?:poetry|uv|pipenv|pdm|rye|hatch|conda) run|bundle exec|(?:npm|pnpm|yarn|bun) (?:exec|dlx|x))$/;
 
 /**
- * The programs of a command line, those within `bash -c` too. It is a reading for claims alone, which
- * errs on the side of the one who claims; what may run is judged by the grammar of `policy/`.
+ * The programs of a command line. It is a reading for claims alone, which errs on the side of the one who
+ * claims; what may run is judged by the grammar of `policy/`.
  */
 export function segmentsOf(line: string): readonly Segment[] {
-  const text = line.slice(0, LONGEST);
-  const found = READ.get(text) ?? segmentsWithin(text, 0);
-  if (READ.size >= MOST_READ) READ.clear();
-  READ.set(text, found);
-  return found;
-}
-
-/** Each command is asked about for each sentence of an answer. */
-const READ = new Map<string, readonly Segment[]>();
-const MOST_READ = 500;
-
-function segmentsWithin(line: string, depth: number): readonly Segment[] {
   const segments: Segment[] = [];
-  let draft = newDraft('');
-  const close = (joint: Segment['joint']) => {
-    endWord(draft);
-    const words = withoutWrappers(draft.words);
-    const inner = depth < 2 ? innerLine(words) : null;
-    if (inner !== null) {
-      const [first, ...rest] = segmentsWithin(inner, depth + 1);
-      if (first !== undefined) segments.push({ ...first, joint: draft.joint }, ...rest);
-    } else if (words.length > 0 || draft.targets.length > 0) {
-      segments.push({ words, targets: draft.targets, joint: draft.joint });
-    }
-    const isEmpty = draft.words.length === 0 && draft.targets.length === 0;
-    draft = newDraft(isEmpty ? draft.joint : joint);
+  let words: string[] = [];
+  let targets: string[] = [];
+  let word: string | null = null;
+  let into: string[] | null = words;
+  let joint = '';
+  const endWord = () => {
+    if (word === null) return;
+    into?.push(word);
+    word = null;
+    into = words;
   };
-  for (const [token] of withoutHereDocuments(line).matchAll(TOKEN)) {
-    if (token === '&&' || token === '||' || token === '|') close(token);
-    else if (token === ';' || token === '\n' || token === '(' || token === ')') close(';');
-    else if (token === '&') close(';');
-    else if (/^\s+$/.test(token)) endWord(draft);
-    else if (/^\d?>>?&\d$/.test(token)) endWord(draft);
-    else if (/^(?:&|\d)?>>?\|?$/.test(token)) {
-      endWord(draft);
-      draft.redirect = 'out';
-    } else if (token.startsWith('<')) {
-      endWord(draft);
-      draft.redirect = 'in';
-    } else draft.word = (draft.word ?? '') + unquoted(token);
+  const redirect = (to: string[] | null) => {
+    endWord();
+    into = to;
+  };
+  const endSegment = (next: string) => {
+    endWord();
+    if (words.length + targets.length > 0) {
+      segments.push({ words: programOf(words), targets: targets.filter(isFile), joint });
+      joint = next;
+    }
+    [words, targets] = [[], []];
+    into = words;
+  };
+  for (const [token] of line.slice(0, LONGEST).replace(HERE_DOCUMENT, '$3\n').matchAll(TOKEN)) {
+    if (/^(?:&&|\|\||[;|&\n()])$/.test(token)) endSegment(token);
+    else if (/^\s|^\d?>>?&\d/.test(token)) endWord();
+    else if (/^[&\d]?>/.test(token)) redirect(targets);
+    else if (token.startsWith('<')) redirect(null);
+    else word = (word ?? '') + unquoted(token);
   }
-  close('');
+  endSegment('');
   return segments;
 }
 
-interface Draft {
-  readonly words: string[];
-  readonly targets: string[];
-  readonly joint: Segment['joint'];
-  word: string | null;
-  redirect: 'out' | 'in' | null;
-}
-
-function newDraft(joint: Segment['joint']): Draft {
-  return { words: [], targets: [], joint, word: null, redirect: null };
-}
-
-function endWord(draft: Draft): void {
-  const { word, redirect } = draft;
-  if (word === null) return;
-  if (redirect === null) draft.words.push(word);
-  else if (redirect === 'out' && !word.startsWith('/dev/')) draft.targets.push(word);
-  draft.word = null;
-  draft.redirect = null;
+function isFile(target: string): boolean {
+  return !target.startsWith('/dev/');
 }
 
 function unquoted(token: string): string {
-  const [first] = token;
-  if (first === '\\') return token.slice(1);
-  return token.length > 1 && (first === '"' || first === "'") ? token.slice(1, -1) : token;
+  if (token.startsWith('\\')) return token.slice(1);
+  return token.length > 1 && /^["']/.test(token) ? token.slice(1, -1) : token;
 }
 
-/** Without the text of here-documents: that is no command. */
-function withoutHereDocuments(line: string): string {
-  if (!line.includes('<<') || !line.includes('\n')) return line;
-  const kept: string[] = [];
-  const ends: string[] = [];
-  for (const each of line.split('\n')) {
-    if (ends.length > 0) {
-      if (each.trim() === ends[0]) ends.shift();
-      continue;
-    }
-    for (const [, , end] of each.matchAll(HERE_DOCUMENT)) if (end !== undefined) ends.push(end);
-    kept.push(each.replace(HERE_DOCUMENT, ' '));
-  }
-  return kept.join('\n');
-}
-
-const SHELLS = /^(?:\S*\/)?(?:ba|z|da|k)?sh$/;
-
-function innerLine([program = '', ...words]: readonly string[]): string | null {
-  if (program === 'eval') return words.join(' ');
-  if (!SHELLS.test(program)) return null;
-  const flag = words.findIndex((word) => /^-[a-z]*c[a-z]*$/.test(word));
-  return flag === -1 ? null : (words[flag + 1] ?? null);
-}
-
-const SYNTAX = new Set('{ } ! then do else if while until fi done'.split(' '));
-const PLAIN_WRAPPERS = new Set(
-  'sudo env time nice nohup command exec builtin stdbuf unbuffer xvfb-run ionice caffeinate npx bunx pnpx uvx winpty direnv dotenv cross-env doas firejail'.split(
-    ' ',
-  ),
-);
-const TWO_WORD_WRAPPERS =
-  /^(?:(?:poetry|uv|pipenv|pdm|rye|hatch|conda|mamba|devbox|mise|asdf|fvm|dotenvx|infisical|doppler) (?:run|exec|x)|bundle exec|(?:npm|pnpm|yarn|bun) (?:exec|dlx|x)|pipx run)$/;
-
-/** A wrapper's own options go with it. */
-function withoutWrappers(words: readonly string[]): readonly string[] {
-  let rest = words;
+function programOf(words: readonly string[]): readonly string[] {
+  let at = 0;
   for (;;) {
-    const [first = '', second = ''] = rest;
-    let taken = 0;
-    if (SYNTAX.has(first) || /^[A-Za-z_]\w*\+?=/.test(first)) taken = 1;
-    else if (first === 'timeout') taken = 1;
-    else if (PLAIN_WRAPPERS.has(first)) taken = 1;
-    else if (TWO_WORD_WRAPPERS.test(`${first} ${second}`)) taken = 2;
-    if (taken === 0) return rest;
-    rest = rest.slice(taken);
-    if (SYNTAX.has(first)) continue;
-    while (rest[0]?.startsWith('-') === true) rest = rest.slice(1);
-    if (first === 'timeout' && /^[\d.]+[smhd]?$/.test(rest[0] ?? '')) rest = rest.slice(1);
+    const [first = '', second = ''] = words.slice(at, at + 2);
+    if (IN_FRONT.test(first)) at += 1;
+    else if (RUN_BY.test(`${first} ${second}`)) at += 2;
+    else if (at > 0 && first.startsWith('-')) at += 1;
+    else return words.slice(at);
   }
 }
 
-/** The last part of a path, for comparing programs. */
-export function programName(word: string): string {
-  return (word.split('/').at(-1) ?? word).replace(/\.exe$/, '');
+/** The last part of a path, for comparing programs and files. */
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
 }

@@ -1,161 +1,114 @@
-/** A sentence, list item or table row of an answer, outside code blocks and quotes. */
+import { blocksOf } from './blocks.ts';
+import { isProgram, isTool } from './check-kinds.ts';
+import { fileNamed } from './file-names.ts';
+
+/** A sentence, or the beginning of a list item or table row. */
 export interface Statement {
+  /** As it stands in the answer. */
+  readonly said: string;
+  /** In lower case; files stand in it as `‹f0›`, commands as `‹c0›`, other code as `‹x›`, quotes as `‹q›`. */
   readonly text: string;
-  /** What it stands under: headings and the line that leads into a list, newest last. */
-  readonly under: readonly string[];
-  /** Of a table row: its cells. */
-  readonly cells: readonly string[] | null;
-  readonly isItem: boolean;
+  readonly files: readonly string[];
+  readonly commands: readonly string[];
+  /** The heading and the line that it stands under, in lower case. */
+  readonly under: string;
+  /** Number of the list or table that it begins an item of; null: it begins none. */
+  readonly list: number | null;
 }
 
 /** UTF-16 units of an answer that are looked into: so much of its start, and of its end. */
 const LOOKED_INTO = 40_000;
 const LONGEST_STATEMENT = 700;
-const MOST_STATEMENTS = 2_500;
+const MOST_BLOCKS = 2_500;
+const SENTENCE =
+  /(?<=(?<!\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|\d))[.!?][*_)"”]*)\s+|\s+(?=\(?\d\)\s)/;
 
-/** The statements of an answer, in order. */
-export function statementsOf(answer: string): readonly Statement[] {
-  const statements: Statement[] = [];
-  const reader = new BlockReader((block) => {
-    if (statements.length >= MOST_STATEMENTS) return;
-    const texts = block.cells === null ? sentencesOf(block.text) : [block.text];
-    for (const text of texts) {
-      const cut = text.slice(0, LONGEST_STATEMENT).trim();
-      if (cut !== '') statements.push({ ...block, text: cut });
-    }
+/** The statements of an answer, in order. `programs`: those that ran, whose names are known then. */
+export function statementsOf(answer: string, programs: ReadonlySet<string>): readonly Statement[] {
+  const isLong = answer.length > 2 * LOOKED_INTO;
+  const text = isLong ? `${answer.slice(0, LOOKED_INTO)}\n\n${answer.slice(-LOOKED_INTO)}` : answer;
+  const blocks = blocksOf(text).slice(0, MOST_BLOCKS);
+  return blocks.flatMap((block) => {
+    const under = block.under.replace(CODE, '‹x›').replace(MARKUP, '').toLowerCase();
+    return sentencesOf(block.text).map((said, at) =>
+      statementOf(said, { under, list: at === 0 ? block.list : null, programs }),
+    );
   });
-  for (const line of boundedText(answer).split('\n')) reader.take(line.slice(0, 4_000));
-  reader.end();
-  return statements;
 }
 
-function boundedText(answer: string): string {
-  if (answer.length <= 2 * LOOKED_INTO) return answer;
-  return `${answer.slice(0, LOOKED_INTO)}\n\n${answer.slice(-LOOKED_INTO)}`;
-}
-
-const ITEM = /^(?:[-*+•◦▪‣–—·→➜]|\(?\d{1,3}[.)]|[a-z][.)])\s+/;
-const UNCHECKED = /^\[ ?\]\s/;
-const HEADING = /^#{1,6}\s+(.*)$/;
-const BOLD_LINE = /^(?:\*\*|__)([^*]{1,80})(?:\*\*|__):?$/;
-const RULE = /^(?:[-=*_]{3,}|\|?[\s:|-]+\|[\s:|-]*)$/;
-
-/** Joins the lines of a paragraph or list item, and keeps the headings above it. */
-class BlockReader {
-  private readonly give: (block: Statement) => void;
-  private heading: string[] = [];
-  private lead = '';
-  private open: { text: string; isItem: boolean } | null = null;
-  private fence: string | null = null;
-  private isFresh = true;
-  private isInList = false;
-
-  constructor(give: (block: Statement) => void) {
-    this.give = give;
-  }
-
-  take(raw: string): void {
-    const line = raw.trim();
-    const fence = /^(?:`{3,}|~{3,})/.exec(line)?.[0] ?? null;
-    if (this.fence !== null) {
-      if (fence !== null && fence.startsWith(this.fence) && line === fence) this.fence = null;
-      return;
-    }
-    if (fence !== null) {
-      this.end();
-      this.fence = fence;
-      return;
-    }
-    if (line === '') {
-      this.end();
-      this.isFresh = true;
-      return;
-    }
-    const isIndented = /^(?: {4}|\t)/.test(raw);
-    if (line.startsWith('>') || (isIndented && this.isFresh && !this.isInList)) return this.end();
-    this.takeText(line, /^\s/.test(raw));
-    this.isFresh = false;
-  }
-
-  private takeText(line: string, isIndented: boolean): void {
-    const heading = HEADING.exec(line)?.[1] ?? BOLD_LINE.exec(line)?.[1];
-    if (heading !== undefined) {
-      this.end();
-      this.heading = [heading.replace(/[*_`#]/g, '')];
-      this.lead = '';
-      this.isInList = false;
-      this.give({ text: heading, under: [], cells: null, isItem: false });
-      return;
-    }
-    if (RULE.test(line)) return this.end();
-    if (line.startsWith('|')) return this.takeRow(line);
-    if (ITEM.test(line)) {
-      this.end();
-      const text = line.replace(ITEM, '');
-      this.isInList = true;
-      this.open = UNCHECKED.test(text)
-        ? null
-        : { text: text.replace(/^\[[xX]\]\s/, ''), isItem: true };
-      return;
-    }
-    if (this.open !== null) {
-      this.open.text += ` ${line}`;
-      return;
-    }
-    if (this.isFresh && !isIndented) {
-      this.isInList = false;
-      this.lead = '';
-    }
-    this.open = { text: line, isItem: false };
-  }
-
-  private takeRow(line: string): void {
-    this.end();
-    const cells = line
-      .split('|')
-      .slice(1)
-      .map((cell) => cell.trim());
-    if (cells.at(-1) === '') cells.pop();
-    this.give({ text: line.replace(/\|/g, ' | '), under: this.under(), cells, isItem: true });
-  }
-
-  private under(): readonly string[] {
-    return this.lead === '' ? this.heading : [...this.heading, this.lead];
-  }
-
-  end(): void {
-    const { open } = this;
-    this.open = null;
-    if (open === null) return;
-    const text = open.text.slice(0, 20_000);
-    this.give({ text, under: this.under(), cells: null, isItem: open.isItem });
-    if (text.endsWith(':') || text.endsWith(':**')) this.lead = text.slice(-200);
-  }
-}
-
-/** Words behind which a full stop ends no sentence. */
-const ABBREVIATED = /(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|incl|resp|ca)\.$/i;
-
-/** By full stops and semicolons outside of code. */
 function sentencesOf(text: string): readonly string[] {
   const sentences: string[] = [];
-  let from = 0;
-  let inCode = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at] ?? '';
-    if (character === '`') inCode = !inCode;
-    const isBreak =
-      '.!?;'.includes(character) &&
-      (at + 1 === text.length || /[\s*_)"”]/.test(text[at + 1] ?? ''));
-    if (
-      !isBreak ||
-      inCode ||
-      (character === '.' && ABBREVIATED.test(text.slice(Math.max(0, at - 10), at + 1)))
-    )
-      continue;
-    sentences.push(text.slice(from, at + 1));
-    from = at + 1;
+  for (const part of text.split(SENTENCE)) {
+    const last = sentences.at(-1);
+    // A full stop within code ends nothing.
+    if (last !== undefined && last.length < LONGEST_STATEMENT && last.split('`').length % 2 === 0)
+      sentences[sentences.length - 1] = `${last} ${part}`;
+    else sentences.push(part);
   }
-  sentences.push(text.slice(from));
-  return sentences;
+  return sentences
+    .map((said) => said.slice(0, LONGEST_STATEMENT).trim())
+    .filter((said) => said !== '');
+}
+
+const LINK = /\[([^\]\n]{1,200})\]\([^)\n]{1,300}\)/g;
+const CODE = /`+([^`]{1,300})`+/g;
+const QUOTE = /"[^"]{1,300}"|“[^”]{1,300}”/g;
+const GOOD_NEWS =
+  /\b(?:success\w*|pass(?:ed|es)?|ok|(?:0|no) (?:errors|issues|problems|warnings|failures))\b/i;
+const MARKUP = /\*{1,3}|~~|(?<=^|\s)_{1,2}(?=\S)|(?<=\S)_{1,2}(?=$|[\s.,;:!?])|<\/?[a-z]{1,10}>/g;
+const CHECK_MARK = /[✅✔☑🎉✓🟢💚👍🚀✨]\ufe0f?/gu;
+const WORD = /[^\s,;‹›()"'“”*]+/g;
+const KIND_OF_TROUBLE = /\b(?:type|lint|tests?|build|compile)/;
+/** Good news in the words of a negation, that would be read as one. */
+const NO_TROUBLE =
+  /\b(?:no|zero|0|without|nor|not a single|free of|none)(?: (?:a|an|any|of|the|single|new|more|other|further|remaining|type|lint|linter|tests?|compile|compiler|build|typescript|unexpected))*(?:,? (?:errors?|warnings?|failures?|failed|failing|fail|issues?|problems?|regressions?|complaints?|violations?|findings|vulnerabilit(?:y|ies)|leaks?|races?|conflicts?)(?:,? (?:and|or|nor|no|0|\/) ?)?)+/g;
+
+type Place = Pick<Statement, 'under' | 'list'> & { readonly programs: ReadonlySet<string> };
+
+function statementOf(said: string, { under, list, programs }: Place): Statement {
+  const files: string[] = [];
+  const commands: string[] = [];
+  const placeholder = (code: string): string | null => {
+    const file = fileNamed(code);
+    if (file !== null) return `‹f${files.push(file) - 1}›`;
+    return isCommand(code, programs) ? `‹c${commands.push(code) - 1}›` : null;
+  };
+  const text = said
+    .replace(/[‹›]/g, "'")
+    .replace(LINK, '$1')
+    .replace(CODE, (_, code: string) => placeholder(code.trim()) ?? '‹x›')
+    .replace(QUOTE, (quote) => (GOOD_NEWS.test(quote) ? ' ✓ ' : '‹q›'))
+    .replace(MARKUP, '')
+    .replace(CHECK_MARK, ' ✓ ')
+    .replace(/^\[[xX]\] /, '✓ ')
+    .replace(/^\(?\d[.)] /, '')
+    .replace(WORD, (word) => plainFile(word, placeholder))
+    .replace(/’/g, "'")
+    .replace(/\s+/g, ' ')
+    .trim()
+    .toLowerCase()
+    .replace(NO_TROUBLE, (trouble) => `${KIND_OF_TROUBLE.exec(trouble)?.[0] ?? ''} troublefree `)
+    .replace(/\bno longer\b/g, 'now')
+    .replace(/  +/g, ' ');
+  return { said, text, files, commands, under, list };
+}
+
+function isCommand(code: string, programs: ReadonlySet<string>): boolean {
+  const words = code.split(/\s+/, 4).filter((word) => !/^(?:\$|\w+=\S*|sudo|time|env)$/.test(word));
+  return (
+    /^[\w@./-]+$/.test(words[0] ?? '') &&
+    (isProgram(words[0] ?? '') || (words.length > 1 && programs.has(words[0] ?? ''))) &&
+    !/[;(]\)?$/.test(code)
+  );
+}
+
+/** A file outside of code may be followed by a full stop. */
+function plainFile(word: string, placeholder: (word: string) => string | null): string {
+  const plain = word.replace(/[.:!?]+$/, '');
+  if (isTool(plain.toLowerCase()))
+    return `${placeholder(plain.toLowerCase()) ?? plain}${word.slice(plain.length)}`;
+  if (!/[./]|^[A-Z]\w{4,}$/.test(word) || /^(?:https?:|www\.)|@/.test(word)) return word;
+  return fileNamed(plain) === null
+    ? word
+    : `${placeholder(plain) ?? plain}${word.slice(plain.length)}`;
 }

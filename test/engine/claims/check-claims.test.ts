@@ -33,12 +33,16 @@ it('a “done” where no tool was used, and work was asked for', () => {
     tools: new Set<string>(),
   };
   const claim = 'Done! The module has been renamed.';
+  const said = 'The module has been renamed.';
   expect(checkClaims(claim, facts)).toEqual([
+    { kind: 'done', claim: said, why: 'no tool was used' },
+  ]);
+  expect(checkClaims('Done!', facts)).toEqual([
     { kind: 'done', claim: 'Done!', why: 'no tool was used' },
   ]);
   expect(checkClaims(claim, { ...facts, prompt: 'Explain the module' })).toEqual([]);
   expect(checkClaims(claim, { ...facts, tools: new Set(['Read']) })).toEqual([
-    { kind: 'done', claim: 'Done!', why: 'nothing was changed by it' },
+    { kind: 'done', claim: said, why: 'nothing was changed by it' },
   ]);
   expect(checkClaims(claim, { ...facts, changed: ['/ws/foo.ts'] })).toEqual([]);
   expect(checkClaims('I could not rename it. Done.', facts)).toEqual([]);
@@ -70,6 +74,10 @@ describe('is not believed', () => {
     ['tests behind a step that failed', 'All tests pass.', ran('npm run build && npm test', 2)],
     ['tests where the build ran', 'All tests pass.', ran('npm run build')],
     ['a file where it was only read', 'Updated src/a.ts.', ran('cat src/a.ts')],
+    ['a file where code in the line names another', 'Created a.txt.', ran(`node -e 'log(1)'`)],
+    ['a file where the program is not there', 'Created a.txt.', ran('make-it a.txt', 127)],
+    ['tests where a directory of tests was linted', 'Tests pass.', ran('eslint src tests')],
+    ['one file of a list of changes', 'Changed `a.ts` and `b.ts`.', { changed: ['/ws/a.ts'] }],
     ['a command of another name', 'I ran `terraform plan`.', ran('git status')],
   ])('%s', (_, answer, facts) => {
     expect(checkClaims(answer, { ...NOTHING_DONE, ...facts })).toHaveLength(1);
@@ -135,6 +143,12 @@ it.each([
   ['quotes', '"'],
   ['commands', 'ran `npm test` and '],
   ['hyphens', 'a-'],
+  ['words that are two kinds of adverb', 'only '],
+  ['check marks', '✓ '],
+  ['open code', '` a. '],
+  ['rows', '| `a.ts` | added |\n'],
+  ['here-documents', '<<A'],
+  ['good news', 'no errors '],
 ])('a megabyte of %s is no more than its start and end', (_, piece) => {
   const text = piece.repeat(LONG / piece.length);
   const looked = checkClaims(text, {

@@ -1,0 +1,102 @@
+/** A paragraph, heading, list item or table row of an answer, outside of code blocks and quotes. */
+export interface Block {
+  readonly text: string;
+  /** The heading, and the line that leads into its list or heads its table. */
+  readonly under: string;
+  /** Number of the list or table that it is an item of; null: it is none. */
+  readonly list: number | null;
+}
+
+const LONGEST_LINE = 4_000;
+const LONGEST_BLOCK = 20_000;
+const ITEM = /^(?:[-*+•–—]|\(?\d{1,3}[.)]|[a-z]\))\s+/;
+const UNTICKED = /^(?:[-*+]|\d+[.)])\s+\[ ?\]/;
+const HEADING = /^(?:#{1,6}\s+(.*)|(?:\*\*|__)([^*]{1,80})(?:\*\*:?|__:?))$/;
+/** A line that explains a file or the like, as items do. */
+const TERM = /^[*_]{0,2}`[^`]{1,200}`[*_]{0,2}(?:\s*[:(–—-]|$)/;
+const RULE = /^(?:[-=*_]{3,}|[|:\s-]{3,})$/;
+const FENCE = /^(?:`{3,}|~{3,})/;
+/** What a test run prints: it claims so in a code block, too. */
+const TALLY = /^\W*(?:tests?:? +)?\d+ (?:tests? )?pass(?:ed|ing)\b/i;
+/** Number of the list that headings are: there may be one for each file. */
+const HEADINGS = -1;
+/** Stands between the cells of a row. */
+const CELL = ' ¦ ';
+
+/** The blocks of a text in Markdown, in order. */
+export function blocksOf(text: string): readonly Block[] {
+  const reader = new BlockReader();
+  for (const line of text.split('\n')) reader.take(line.slice(0, LONGEST_LINE));
+  reader.end();
+  return reader.blocks;
+}
+
+class BlockReader {
+  readonly blocks: Block[] = [];
+  private lines: string[] = [];
+  private heading = '';
+  private lead = '';
+  private list = 0;
+  private isItem = false;
+  private fence: string | null = null;
+  /** Behind an empty line. */
+  private isFresh = true;
+
+  take(raw: string): void {
+    const line = raw.trim();
+    const fence = FENCE.exec(line)?.[0] ?? null;
+    if (this.fence !== null) {
+      if (fence === line && fence.startsWith(this.fence)) this.fence = null;
+      else if (TALLY.test(line)) this.blocks.push({ text: line, under: this.heading, list: null });
+      return;
+    }
+    const isCode = this.isFresh && !this.isItem && /^(?: {4}|\t)/.test(raw);
+    if (fence !== null || line === '' || line.startsWith('>') || RULE.test(line) || isCode) {
+      this.end();
+      this.fence = fence;
+      if (line === '') this.isFresh = true;
+      else if (line.startsWith('|')) this.lead += ` ${this.blocks.pop()?.text ?? ''}`;
+      return;
+    }
+    this.takeText(line, { isIndented: /^\s/.test(raw) });
+    this.isFresh = false;
+  }
+
+  private takeText(line: string, { isIndented }: { readonly isIndented: boolean }): void {
+    const heading = HEADING.exec(line);
+    if (heading !== null) {
+      this.end();
+      [this.heading, this.lead] = [heading[1] ?? heading[2] ?? '', ''];
+      this.begin(this.heading, { isItem: false });
+      this.end({ list: HEADINGS });
+    } else if (UNTICKED.test(line)) this.end();
+    else if (line.startsWith('|')) {
+      this.begin(line.replace(/^\||\|$/g, '').replace(/(?<!\\)\|/g, CELL), { isItem: true });
+    } else if (ITEM.test(line)) this.begin(line.replace(ITEM, ''), { isItem: true });
+    else if (TERM.test(line)) this.begin(line, { isItem: true });
+    else if (this.lines.length > 0) this.lines.push(line);
+    else {
+      if (!isIndented) this.lead = '';
+      this.begin(line, { isItem: false });
+    }
+  }
+
+  private begin(line: string, { isItem }: { readonly isItem: boolean }): void {
+    this.end();
+    if (!isItem) this.list += 1;
+    this.isItem = isItem;
+    this.lines = [line];
+  }
+
+  end({ list = this.isItem ? this.list : null }: { readonly list?: number | null } = {}): void {
+    if (this.lines.length === 0) return;
+    const text = this.lines.join(' ').slice(0, LONGEST_BLOCK);
+    this.lines = [];
+    this.blocks.push({
+      text,
+      under: list === HEADINGS ? '' : `${this.heading}\n${this.lead}`,
+      list,
+    });
+    if (/:[*_]*$/.test(text)) this.lead = text.slice(-200);
+  }
+}

@@ -1,0 +1,165 @@
+import { TOOL_NAMES } from '../../protocol/tool-names.ts';
+import {
+  checksOf,
+  CHECK_KINDS,
+  isManifold,
+  isRunner,
+  looksOnly,
+  type CheckKind,
+} from './check-kinds.ts';
+import { covers, effectOf, type Effect } from './command-effects.ts';
+import type { ClaimFacts } from './facts.ts';
+import { isSameFile } from './file-names.ts';
+import { baseName, segmentsOf, type Segment } from './shell-lines.ts';
+
+/** What the receipt has against a claim. `unsure`: nothing. */
+export type Outcome = 'none' | 'failed' | 'unsure';
+
+/** What the receipt of a task says cannot be true of it. */
+export interface Evidence {
+  /** Whether a file, as an answer names it, certainly was not changed. */
+  isUntouched(file: string): boolean;
+  check(kind: CheckKind): Outcome;
+  /** Of a command as an answer names it. */
+  command(line: string): Outcome;
+  /** Programs that ran. */
+  readonly programs: ReadonlySet<string>;
+  /** No file was changed, and no command ran that can have changed one. */
+  readonly changedNothing: boolean;
+  /** Nothing was done at all. */
+  readonly usedNoTool: boolean;
+}
+
+/** Tools whose receipts are whole. Of others, such as those of MCP servers, nobody knows what they do. */
+const KNOWN_TOOLS: ReadonlySet<string> = new Set(TOOL_NAMES);
+/** Muster's own notes, and what only talks. */
+const TALKS = /^(?:TodoWrite|Notify|CurrentTime|Sleep|AskUser)$/;
+/** Change something which is no file. */
+const ELSEWHERE = /^(?:Memory(?:Write|Patch|Append|Delete)|Board|HttpRequest|SetEnv)$/;
+
+/** The exit code of a program that is not there. */
+const NOT_FOUND = 127;
+
+/** null: the receipt does not have all that was done, and can contradict nothing. */
+export function evidenceOf(facts: ClaimFacts): Evidence | null {
+  const { cwd, changed, tools, hasGaps } = facts;
+  if (hasGaps || [...tools].some((tool) => !KNOWN_TOOLS.has(tool))) return null;
+  const runs = facts.runs.map((group) =>
+    group.map(({ command, exitCode }) => ({
+      segments: segmentsOf(command),
+      hasFailed: exitCode !== 'unknown' && exitCode !== 0,
+      isMissing: exitCode === NOT_FOUND && !/[;&|\n]/.test(command),
+    })),
+  );
+  const segments = runs.flat().flatMap((run) => (run.isMissing ? [] : run.segments));
+  const effects: Effect[] = segments.map(effectOf);
+  if ([...tools].some((tool) => ELSEWHERE.test(tool))) effects.push('anything');
+  const paths = changed.map((path) => (path.startsWith(`${cwd}/`) ? path.slice(cwd.length) : path));
+  const isUntouched = remembered(
+    (file: string) =>
+      !effects.some((effect) => covers(effect, file)) &&
+      !paths.some((path) => isSameFile(file, path)),
+  );
+  return {
+    isUntouched,
+    check: remembered((kind) => outcomeOf(runs, (segment) => mayCheck(segment, kind))),
+    command: remembered((line) => {
+      const outcomes = segmentsOf(line)
+        .filter((named) => !looksOnly(named))
+        .map((named) => outcomeOf(runs, (ran) => mayBe(named, ran)));
+      return (
+        outcomes.find((outcome) => outcome === 'none') ??
+        outcomes.find((outcome) => outcome === 'failed') ??
+        'unsure'
+      );
+    }),
+    programs: new Set(segments.map(({ words }) => baseName(words[0] ?? ''))),
+    changedNothing:
+      changed.length === 0 &&
+      segments.every((segment) => looksOnly(segment) || effectOf(segment) === 'artifacts') &&
+      !effects.includes('anything'),
+    usedNoTool: [...tools].every((tool) => TALKS.test(tool)),
+  };
+}
+
+function remembered<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, { readonly value: Value }>();
+  return (key) => {
+    const found = known.get(key) ?? { value: compute(key) };
+    known.set(key, found);
+    return found.value;
+  };
+}
+
+interface Run {
+  readonly segments: readonly Segment[];
+  readonly hasFailed: boolean;
+}
+type Match = 'no' | 'may' | 'is';
+
+/** Between tasks there is no order: one whose last run may have come out well is enough. */
+function outcomeOf(
+  groups: readonly (readonly Run[])[],
+  match: (segment: Segment) => Match,
+): Outcome {
+  const last = new Set(
+    groups.map((group) =>
+      group.map((run) => outcomeOfRun(run, match)).findLast((each) => each !== 'none'),
+    ),
+  );
+  if (last.has('unsure')) return 'unsure';
+  return last.has('failed') ? 'failed' : 'none';
+}
+
+/** The exit code is that of the last program; in a chain of `&&` none of them is known to have passed. */
+function outcomeOfRun({ segments, hasFailed }: Run, match: (segment: Segment) => Match): Outcome {
+  const matches = segments.map(match);
+  if (matches.every((each) => each === 'no')) return 'none';
+  const joint = segments.at(-1)?.joint ?? '';
+  return hasFailed && matches.at(-1) === 'is' && joint !== '|' && joint !== '||'
+    ? 'failed'
+    : 'unsure';
+}
+
+function mayCheck(segment: Segment, kind: CheckKind): Match {
+  const { kinds, isOpen } = checksOf(segment);
+  if (kinds.has(kind)) return 'is';
+  return isOpen ? 'may' : 'no';
+}
+
+/** Whether a program that ran is the one that is named, or may have run it. */
+function mayBe(named: Segment, ran: Segment): Match {
+  const words = new Set(
+    ran.words.map((word, at) => sameWord(at === 0 || /\.\w+$/.test(word) ? baseName(word) : word)),
+  );
+  const key = whatItDoes(named);
+  if (key.every((word) => words.has(sameWord(word)))) return 'is';
+  const [says, did] = [checksOf(named), checksOf(ran)];
+  if (did.isOpen) return 'may';
+  const program = baseName(named.words[0] ?? '');
+  const isTask = isRunner(program) !== isRunner(baseName(ran.words[0] ?? ''));
+  return isTask && CHECK_KINDS.some((kind) => says.kinds.has(kind) && did.kinds.has(kind))
+    ? 'may'
+    : 'no';
+}
+
+/** `npm i` is `npm install`. */
+function sameWord(word: string): string {
+  return /^(?:i|add|ci)$/.test(word)
+    ? 'install'
+    : word.replace(/^(python)[\d.]+$|^(gradle|mvn)w$/, '$1$2');
+}
+
+/** The program and what it is told to do, without options and the names of things. */
+function whatItDoes({ words }: Pick<Segment, 'words'>): readonly string[] {
+  const [first = '', ...rest] = words.map(baseName);
+  const module = rest.indexOf('-m');
+  if (module !== -1) return rest.slice(module + 1, module + 2);
+  const told = rest.filter((word) => !/^(?:-.*|run|exec)$/.test(word));
+  const script = told.findIndex((word) => /^[\w-]+\.(?:py|rb|php|[cm]?[jt]s|sh)$/.test(word));
+  if (/^(?:python[\d.]*|node|ruby|php|bash|sh|tsx)$/.test(first) && script !== -1) {
+    return whatItDoes({ words: told.slice(script) });
+  }
+  const verb = told[0] ?? '';
+  return isManifold(first) && /^[a-z][\w-]*(?::[\w-]+)*$/.test(verb) ? [first, verb] : [first];
+}

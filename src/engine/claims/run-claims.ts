@@ -1,0 +1,89 @@
+import type { CheckKind } from './check-kinds.ts';
+import type { Statement } from './statements.ts';
+import type { Reading } from './file-claims.ts';
+import { ADVERB, isVetoed, partsOf } from './wording.ts';
+
+/** A check or a command that is said to have been run, or to have come out well. */
+export interface RunClaim {
+  readonly what: CheckKind | { readonly command: string };
+  readonly isPassed: boolean;
+}
+
+const KIND_WORDS: readonly (readonly [CheckKind, RegExp])[] = [
+  [
+    'test',
+    /\b(?:tests?|test[- ]suites?|suites?|specs?|test runs?|e2e)\b(?! (?:files?|cases?|coverage|plan|data|fixtures?|names?|helpers?))/,
+  ],
+  ['types', /\b(?:type[- ]?check(?:s|er|ing)?|types?(?= troublefree)|types (?:check|are|pass))\b/],
+  ['lint', /\b(?:lints?|linter|linting)\b/],
+  ['build', /\b(?:builds?|rebuilt|compiles?|compilation|compiled?|compiler)\b/],
+];
+const TALLY =
+  /\b\d+(?:\/\d+| of \d+)? (?:[a-z]+ ){0,2}(?:pass(?:ed|ing|es)?|green)\b|\b\d+ (?:tests?|specs?|examples?),? troublefree/;
+const PASSES =
+  /\b(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|green|clean(?:ly)?|ok|fine|happy|satisfied|check out|(?:project|code|code base|it|everything|all) (?:now |still )*(?:type-?checks|builds|compiles|lints)|silent|quiet|success(?:ful(?:ly)?)?|troublefree|works?|runs through|(?:went|goes?) through|worked|compiles?|complete[sd]?|finish(?:es|ed)?|(?:builds?|compiles?|runs?) (?:again|now|through)|now (?:builds|compiles|runs)|exits normally|exits? (?:with )?(?:code )?0|reports? nothing|(?:prints?|reports?|shows?|finds?) (?:nothing|troublefree|none)|exit(?:ed)? 0)\b|✓/;
+const RUN =
+  '(?:ran|re-?ran|executed|(?:tested|verified|checked|confirmed|validated)[^,.;]{0,60}? (?:with|by|via|using|through|by running))';
+const RAN = new RegExp(
+  `(?:^|[ ,(])(?:(?:i|we)(?:'ve| have)? (?:${ADVERB} )*|(?:${ADVERB} )+|^|and )${RUN}\\b|\\b(?:was|were|been) (?:${ADVERB} )*(?:re-?)?(?:run|executed)\\b`,
+);
+/** As in `removed with ‹c0›`. */
+const MEANS = new RegExp(
+  `(?<![\\w'-])(?!(?:replaced|swapped|switched|changed|updated|documented|configured)\\b)(?:[a-z]+ed|ran|wrote|rebuilt|built) (?:(?!‹c).){0,100}(?:with|using|via|by running|through)(?: an?| the)? ‹c`,
+);
+/** Somebody else's checks. */
+const OTHERS =
+  /\b(?:ci(?!-)|pipeline|workflow|github|job|hook|script|author|description|readme|makefile|log|he|she|users?)\b/;
+/** Words of negation and of the kind that tell of good news where checks are spoken of. */
+const GOOD =
+  /(?<=troublefree )(?:are )?(?:left|remain\w*)|\b(?:nothing but|no (?:output|diff\w*|complaints|findings)|(?<=(?:reports?|prints?|shows?|finds?|says?|prints?) )nothing|without (?:any |a )?(?:output|trouble|change\w*|hitch|surprises?)|before and after|still (?=pass|green|work|compile|build|succe)|as expected|expected|no other)\b/g;
+
+const STARTS_WELL = new RegExp(`^(?:→|->|✓|‹q›|(?:all )?(?:${PASSES.source}))`);
+/** Stands for what was spoken of before. */
+const PRONOUN =
+  /^(?:[^\w‹]|and )*(?:they|it|both|that|everything|(?:all|both)(?: of them| \d+)?(?= (?:is |are )?(?:now )?(?:pass|green|clean|ok|good|fine|succe|finish|complet|work)|$))\b/;
+
+/** The checks and commands that a statement says were run; \`before\`: the statement in front of it. */
+export function runsClaimed(
+  statement: Statement,
+  before: Statement | undefined,
+  { isFirstOnly }: Reading,
+): readonly RunClaim[] {
+  const claims: RunClaim[] = [];
+  let earlier = before === undefined ? [] : spokenOf(before.text, before);
+  let isFirst = false;
+  for (const part of partsOf(statement.text)) {
+    const heard = part.replace(GOOD, ' troublefree ');
+    const isClaim = !isVetoed(heard) && !OTHERS.test(heard);
+    const hasRun = isClaim && (RAN.test(heard) || MEANS.test(heard));
+    const isPassed = isClaim && PASSES.test(heard);
+    const own = spokenOf(heard, statement);
+    const isAll =
+      own.length === 0 &&
+      (PRONOUN.test(heard) || STARTS_WELL.test(heard) || /\b(?:ones|runs)\b/.test(heard));
+    const what = isAll ? orTests(earlier, heard) : own;
+    if (own.length > 0) earlier = own;
+    isFirst ||= /(?:^|[ ,])(?:i|we)(?:'ve| have)? /.test(heard);
+    if ((hasRun || isPassed) && (!isFirstOnly || isFirst))
+      for (const each of what) claims.push({ what: each, isPassed });
+  }
+  return claims;
+}
+
+/** What passes is tests, where nothing else was spoken of. */
+function orTests(earlier: RunClaim['what'][], part: string): RunClaim['what'][] {
+  return earlier.length === 0 && /\b(?:pass(?:es|ed|ing)?|green)\b/.test(part) ? ['test'] : earlier;
+}
+
+function spokenOf(part: string, { commands }: Statement): RunClaim['what'][] {
+  const what: RunClaim['what'][] = [];
+  for (const [, at] of part.matchAll(/‹c(\d+)›/g)) {
+    const command = commands[Number(at)];
+    if (command !== undefined) what.push({ command });
+  }
+  if (what.length > 0) return what;
+  for (const [kind, words] of KIND_WORDS) if (words.test(part)) what.push(kind);
+  if (TALLY.test(part) && !what.includes('test') && what.every((each) => typeof each === 'string'))
+    what.push('test');
+  return what;
+}
