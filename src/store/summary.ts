@@ -51,6 +51,13 @@ export function addToSummary(
       return summary.ended === null ? atWork(withoutHold(summary), 'queued') : summary;
     case 'task.resumed':
       return { ...summary, status: 'queued', ended: null };
+    case 'task.rewound':
+      return {
+        ...withoutHold(withoutQuestions(summary)),
+        status: event.end ?? 'queued',
+        ended: event.end === null ? null : event.ts,
+        turns: event.turns,
+      };
     case 'task.started':
       return atWork(withoutHold(summary), 'running');
     case 'task.parked':

@@ -1,5 +1,5 @@
 import { receiptOf } from '../../engine/result.ts';
-import { LogFold } from '../../engine/fold-log.ts';
+import { LogFold, type ReadAgain } from '../../engine/fold-log.ts';
 import type { EndReason } from '../../protocol/end-reason.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
 import { totalUse, type Use } from '../../protocol/ledger.ts';
@@ -41,10 +41,15 @@ export interface TaskReport {
 
 /** Builds a task's report from its events, in order and in one pass. */
 export class TaskReportFold {
-  private readonly fold = new LogFold();
+  private readonly fold: LogFold;
   private readonly timeline = new Timeline();
   private readonly turns: TurnRow[] = [];
   private events = 0;
+
+  /** `readAgain`: the log that the events are of. */
+  constructor(readAgain: ReadAgain) {
+    this.fold = new LogFold(readAgain);
+  }
 
   readonly add = (event: TaskEvent): void => {
     this.fold.add(event);
