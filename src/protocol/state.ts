@@ -18,7 +18,7 @@ import { applyToFaults } from './faults.ts';
 import { applyToInbox, emptyInbox, isParked, type InboxState } from './inbox-state.ts';
 import { toolCalls } from './message.ts';
 import type { TaskStatus } from './result.ts';
-import { liveBefore, type RewoundFile } from './rewound.ts';
+import { liveBefore, type Rewound } from './rewound.ts';
 import { applyToStint, changeModel, startStint, type Stint } from './stint.ts';
 import type { TaskSpec } from './task.ts';
 import type { TodoItem } from './tool.ts';
@@ -46,7 +46,7 @@ export interface TaskState extends Answers, Belongings, InboxState, CallRecord {
   readonly handed: Set<string>;
   todos: readonly TodoItem[];
   /** The rewind whose files are being put back; null: none, or it is done. */
-  rewinding: { readonly seq: number; readonly files: readonly RewoundFile[] } | null;
+  rewinding: (Pick<Rewound, 'dropped' | 'files'> & { readonly seq: number }) | null;
   end: EndReason | null;
   result: string;
   readonly createdAt: number;
@@ -277,10 +277,10 @@ function beginStint(state: TaskState, number: number, { by, callId, ts }: Begun)
 
 /** Whoever put it back there wants it to go on from there: its limits count anew, with its own model. */
 function goBack(state: TaskState, event: Extract<TaskEvent, { type: 'task.rewound' }>): void {
-  const { seq, ts, stint, files } = event;
+  const { seq, ts, stint, dropped, files } = event;
   const [model] = state.stint.failedModels;
   if (model !== undefined) state.spec = { ...state.spec, model };
-  state.rewinding = { seq, files };
+  state.rewinding = { seq, dropped, files };
   state.parkedOn = [];
   if (state.end === null) beginStint(state, stint, { ts, by: 'user', callId: null });
   else state.stint = { ...state.stint, number: stint };
