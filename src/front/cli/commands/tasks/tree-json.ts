@@ -34,11 +34,13 @@ function taskJson(report: TaskReport): object {
     reported: useJson(report.reported),
     estimated: useJson(report.estimated),
     spans: report.spans,
-    turns: report.turns.map(({ costUsd, isEstimated, usage, ...turn }) => ({
+    rewinds: report.rewinds,
+    turns: report.turns.map(({ costUsd, isEstimated, usage, seq: _, isCut, ...turn }) => ({
       ...turn,
       usage,
       estimated: isEstimated,
       cost_usd: costUsd,
+      rewound: isCut,
     })),
     receipt,
     events: report.events,
