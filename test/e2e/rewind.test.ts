@@ -150,7 +150,13 @@ describe.concurrent('muster tasks rewind', () => {
     clean(await tasks(world, 'import', file, '--data-dir', elsewhere));
     const run = await tasks(
       world,
-      ...['rewind', root, '--to', String(afterRead), '--yes', '--data-dir', elsewhere],
+      'rewind',
+      root,
+      '--to',
+      String(afterRead),
+      '--yes',
+      '--data-dir',
+      elsewhere,
     );
     expect([run.code, run.stderr]).toEqual([1, '']);
     expect(run.stdout).toContain(': was changed before its task was brought here from elsewhere');

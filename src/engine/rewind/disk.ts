@@ -32,6 +32,7 @@ export async function lookAt(path: string, roots: readonly string[]): Promise<Fo
   if (real !== path) return { kind: 'other', what: 'reached through a link' };
   if (!exists && (problem === undefined || problem === 'not_a_directory'))
     return { kind: 'nothing' };
+  if (!exists) return { kind: 'other', what: 'not to be looked at' };
   const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   if (stats === undefined) return { kind: 'nothing' };
   if (!stats.isFile()) return { kind: 'other', what: fileKind(stats) };

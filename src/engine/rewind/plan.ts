@@ -36,8 +36,9 @@ export interface RewindPlan {
   readonly ends: number | null;
   /** It is there already: nothing is done. */
   readonly isThere: boolean;
-  readonly now: ConversationSize;
-  readonly then: ConversationSize;
+  readonly before: ConversationSize;
+  /** Once it is put back. */
+  readonly after: ConversationSize;
   /** Tasks below it that were begun since: nobody waits for them any more. */
   readonly tasks: readonly string[];
   /** Those that were at work then, and have gone on since. */
@@ -88,8 +89,8 @@ export async function planRewind(
     ...target,
     toTime,
     isThere,
-    now: sizeOf(now),
-    then: sizeOf(then),
+    before: sizeOf(now),
+    after: sizeOf(then),
     tasks: pending === null ? since.begun : [],
     dropped: pending === null && target.undoes === null ? droppedOf(then, since) : [],
     files,
@@ -144,7 +145,7 @@ function isSaid(event: TaskEvent): boolean {
 /** Whether nothing of account came since the event. */
 function isAt(events: readonly TaskEvent[], to: number): boolean {
   const since = liveEvents(events).filter(({ seq }) => seq > to);
-  const [first] = since.filter(({ type }) => type !== 'task.claimed' && type !== 'warning');
+  const first = since.find(({ type }) => type !== 'task.claimed' && type !== 'warning');
   if (first === undefined) return true;
   if (first.type !== 'task.rewound' || first.to !== to) return false;
   return since.every((event) => event.type !== 'task.started' && !isSaid(event));

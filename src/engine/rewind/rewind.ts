@@ -63,9 +63,9 @@ export async function rewind(
 
 function rewoundEvent(
   { stint }: TaskState,
-  { to, undoes, dropped, files, then }: RewindPlan,
+  { to, undoes, dropped, files, after }: RewindPlan,
 ): EventBody {
-  const { turns, end } = then;
+  const { turns, end } = after;
   const number = stint.number + 1;
   return { type: 'task.rewound', to, undoes, stint: number, turns, end, dropped, files };
 }

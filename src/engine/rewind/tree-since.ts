@@ -82,7 +82,7 @@ function changesOf({ facts, cameAfter }: JudgedLog): readonly ChangeSince[] {
   const { id: task, foreignUpTo } = facts;
   return facts.changes
     .filter(cameAfter)
-    .map((each) => ({ ...each, task, isForeign: each.seq <= foreignUpTo }));
+    .map(({ seq, ts, change }) => ({ seq, ts, change, task, isForeign: seq <= foreignUpTo }));
 }
 
 /**

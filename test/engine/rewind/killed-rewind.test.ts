@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { foldLog } from '../../../src/engine/fold-log.ts';
 import { planRewind } from '../../../src/engine/rewind/plan.ts';
@@ -10,7 +11,7 @@ import { tempDirectory } from '../../sys/temp.ts';
 import { call, calls, type Play } from '../play.ts';
 import { eventsOf, newWorld, played, resumed, treeOf, type World } from './world.ts';
 
-const CHILD = join(import.meta.dirname, 'killed-rewind.ts');
+const CHILD = fileURLToPath(new URL('killed-rewind.ts', import.meta.url));
 const MOST_STEPS = 100;
 
 async function workedWorld() {

@@ -21,7 +21,7 @@ const CHANGER = {
   tools: { mode: 'allow', names: [...TOOLS, 'Task'] },
 } as const;
 
-export const WORLD_SETTINGS = { noProgressCalls: 1_000, maxTasks: 1_000 };
+const WORLD_SETTINGS = { noProgressCalls: 1_000, maxTasks: 1_000 };
 
 /** A workspace, and a data directory whose clock never shows one time twice. */
 export interface World {
@@ -56,7 +56,7 @@ export function newWorld(base: string): World {
 }
 
 /** The real engine and tools, over a play. */
-export function engineOver({ root, store }: World, parts: Play): TestEngine {
+function engineOver({ root, store }: World, parts: Play): TestEngine {
   const tools = builtinTools().filter(({ name }) => TOOLS.includes(name));
   return testEngine(play(parts), {
     store,

@@ -89,8 +89,8 @@ function headLines({
   to,
   toTime,
   undoes,
-  now,
-  then,
+  before,
+  after,
   tasks,
   dropped,
 }: RewindPlan): readonly string[] {
@@ -99,7 +99,7 @@ function headLines({
   const why = undoes === null ? asked : ` (before the rewind of event ${undoes})`;
   return [
     `task ${task} (${exactLine(agent)}) goes back to event ${to} of ${localMinute(toTime)}${why}`,
-    `  conversation: ${plural(now.messages, 'message')} → ${then.messages}, ${plural(now.turns, 'turn')} → ${then.turns}, ${now.end ?? 'no end'} → ${then.end ?? 'no end'}`,
+    `  conversation: ${plural(before.messages, 'message')} → ${after.messages}, ${plural(before.turns, 'turn')} → ${after.turns}, ${before.end ?? 'no end'} → ${after.end ?? 'no end'}`,
     ...(tasks.length === 0 ? [] : [`  tasks begun since leave it: ${tasks.join(', ')}`]),
     ...(dropped.length === 0 ? [] : [`  tasks at work then are left: ${dropped.join(', ')}`]),
   ];
