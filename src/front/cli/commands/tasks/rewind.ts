@@ -132,11 +132,12 @@ function commandLines({ commands, unknownCalls }: RewindPlan): readonly string[]
 }
 
 function outcomeLines({ plan, left }: RewindOutcome): readonly string[] {
-  const { task, to, files } = plan;
+  const { task, to, undoes, files } = plan;
+  const back = undoes === null ? `; back again: muster tasks rewind ${task} --undo` : '';
   return [
     `task ${task} is at event ${to}: ${plural(files.length - left.length, 'file')} put back`,
     ...left.map(({ path, because }) => `  not ${shownPath(path)}: ${exactLine(because)}`),
-    `  on from there: muster tasks resume ${task}; back again: muster tasks rewind ${task} --undo`,
+    `  on from there: muster tasks resume ${task}${back}`,
   ];
 }
 
