@@ -58,7 +58,17 @@ export function liveBefore(
     end = Math.min(to, seq - 1);
   }
   spans.push({ from: 0, to: end });
-  return (seq) => spans.some(({ from, to }) => seq >= from && seq <= to);
+  spans.reverse();
+  return (seq) => {
+    // The last span that begins by then: a log from elsewhere may hold any number of them.
+    let [low, high] = [0, spans.length - 1];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((spans[middle]?.from ?? 0) <= seq) low = middle;
+      else high = middle - 1;
+    }
+    return seq <= (spans[low]?.to ?? -1);
+  };
 }
 
 /** The events of a log that count at its end, in order. */

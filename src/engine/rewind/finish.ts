@@ -44,7 +44,9 @@ export async function finishRewind(
       : await whyLeft(() => restore(store, file, roots));
     if (because !== null) left.push({ path: file.path, because });
   }
-  for (const { path, to } of rewinding.files) if (to === null) removeEmptyAbove(path, roots);
+  for (const { path, to } of rewinding.files) {
+    if (to === null && left.every((each) => each.path !== path)) removeEmptyAbove(path, roots);
+  }
   task.record(
     ...rewinding.dropped.flatMap((child) => (state.openChildren.has(child) ? drop(child) : [])),
     ...left.map(({ path, because }): EventBody => {

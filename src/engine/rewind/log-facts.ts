@@ -33,6 +33,8 @@ export interface LogFacts {
   readonly begun: readonly (Moment & { readonly child: string; readonly callId: string })[];
   readonly ended: readonly (Moment & { readonly child: string })[];
   readonly stints: readonly BegunStint[];
+  /** The event that a rewind of it leads to whose process died before all files were put back; null: none. */
+  readonly rewindingTo: number | null;
   /** The newest event that is more than a change of owner. */
   readonly newest: Moment;
 }
@@ -71,6 +73,7 @@ class FactsReader {
       begun: [],
       ended: [],
       stints: [],
+      rewindingTo: null,
       newest: { seq: -1, ts: 0 },
     };
   }
@@ -96,6 +99,7 @@ class FactsReader {
         growing.stints.push({ ...at, by: event.by, callId: event.callId });
         return;
       case 'task.rewound':
+        growing.rewindingTo = event.to;
         growing.stints.push({ ...at, by: 'user', callId: null });
         for (const { path, from, to } of event.files) {
           const mode = from === null ? {} : { mode: from.mode };
@@ -104,6 +108,7 @@ class FactsReader {
         }
         return;
       case 'files.restored': {
+        growing.rewindingTo = null;
         const left = new Set(event.left.map(({ path }) => path));
         growing.changes = growing.changes.filter(
           (each) => each.seq !== event.rewind || !left.has(each.change.path),

@@ -28,7 +28,7 @@ export interface TreeSince {
   readonly roots: readonly string[];
   /** The number of the newest event of each log that was read, by task: the task itself and all below it. */
   readonly logs: Readonly<Record<string, number>>;
-  /** Logs that can't be read. */
+  /** Logs that can't be gone by. */
   readonly lost: readonly FileLeft[];
 }
 
@@ -44,6 +44,10 @@ export function treeSince(store: TaskStore, id: string, event: Moment): TreeSinc
     const cameAfter =
       task === id ? ({ seq }: Moment) => seq > event.seq : afterInLogBelow(facts, judged, event);
     judged.set(task, { facts, cameAfter });
+    if (facts.rewindingTo !== null && task !== id) {
+      const because = `is of a task whose rewind was cut short: \`muster tasks rewind ${task} --to ${facts.rewindingTo}\` ends that first`;
+      lost.push({ path: store.log(task) ?? task, because });
+    }
     for (const { child } of facts.begun) if (isId(child)) known.add(child);
   }
   const logs = [...judged.values()];

@@ -175,6 +175,62 @@ describe('what a rewind does not do', () => {
   });
 });
 
+describe('a rewind that was cut short', () => {
+  const NAME = 'made by hand/a';
+
+  it.each([
+    ['of a task that came from elsewhere touches nothing', 1_000],
+    ['of a task of here removes what it says', null],
+  ])('%s', async (_, importedUpTo) => {
+    const world = worldWith({ 'a.txt': 'one', [NAME]: 'one' });
+    const { id, to } = await changed(world, write(world, 'b.txt', 'two'));
+    const { files } = await planRewind(world.store, id, { to });
+    const [file] = files;
+    if (file === undefined || file.from === null) throw new Error('nothing to remove');
+    // As a hostile log would have it.
+    fs.writeFileSync(world.path(NAME), 'two');
+    const log = world.store.claim(id);
+    const rewound = { to, undoes: null, stint: 1, turns: 1, end: null, dropped: [] };
+    const wanted = { path: world.path(NAME), from: file.from, to: null };
+    log.append([{ type: 'task.rewound', ...rewound, files: [wanted] }]);
+    log.close();
+    if (importedUpTo !== null) world.store.importedUpTo = () => importedUpTo;
+    await resumed(world, id, { main: [] });
+    expect(world.read(NAME)).toBe(importedUpTo === null ? null : 'two');
+    expect(fs.existsSync(join(world.path(NAME), '..'))).toBe(importedUpTo !== null);
+    expect(eventsOf(world.store, id)).toContainEqual(
+      expect.objectContaining({
+        type: 'files.restored',
+        left:
+          importedUpTo === null
+            ? []
+            : [{ path: world.path(NAME), because: 'its task was brought here from elsewhere' }],
+      }),
+    );
+    await world.store.close();
+  });
+
+  it('of a task below stands against one of the task above', async () => {
+    const world = worldWith({ 'a.txt': 'one' });
+    const id = await played(world, {
+      main: [calls(changer('child'))],
+      child: [calls(write(world, 'n.txt', 'new'))],
+    });
+    const child = world.store.list().find(({ parent }) => parent === id)?.id ?? '';
+    const log = world.store.claim(child);
+    const rewound = { to: 0, undoes: null, stint: 1, turns: 0, end: null, dropped: [], files: [] };
+    log.append([{ type: 'task.rewound', ...rewound }]);
+    log.close();
+    expect((await planRewind(world.store, id, { to: 0 })).refused).toEqual([
+      {
+        path: world.store.log(child),
+        because: expect.stringContaining('whose rewind was cut short'),
+      },
+    ]);
+    await world.store.close();
+  });
+});
+
 describe('after a rewind', () => {
   it('a file is known as it is again, and is changed without another look', async () => {
     const world = worldWith({ 'a.txt': 'one' });
