@@ -33,6 +33,9 @@ export { listAgentsBelow, listAgentsIn, type ListAgentsOptions } from './listing
 export { checkSkillsIn, listSkillsIn, type ListSkillsOptions, type SkillChecks } from './skills.ts';
 export { openTasks, type Tasks, type TasksOptions } from './tasks.ts';
 export type { Deleted } from './tasks-family.ts';
+export type { RewindPlan, RewindWish } from '../engine/rewind/plan.ts';
+export type { RewindOutcome } from '../engine/rewind/rewind.ts';
+export type { FileForm, FileLeft, RewoundFile } from '../protocol/rewound.ts';
 export type { Answered, AskedQuestion } from './tasks-questions.ts';
 export type { UsageKey } from './usage-keys.ts';
 export type { UsageQuery, UsageReport, UsageRow, UsageSum } from './usage-report.ts';

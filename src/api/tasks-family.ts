@@ -34,8 +34,8 @@ export async function deleteFamilies(
   return doomed.map((id) => ({ id, was: known.get(id) ?? null }));
 }
 
-/** What a task at work has below it, it may read or go on with at any time. */
-function refuseBelowWork(store: TaskStore, id: string): void {
+/** Throws `CONFLICT`: what a task at work has below it, it may read or go on with at any time. */
+export function refuseBelowWork(store: TaskStore, id: string): void {
   if (!store.exists(id)) return;
   for (const above of tasksAbove(store, id)) {
     const owner = store.owner(above);

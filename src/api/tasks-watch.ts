@@ -143,7 +143,8 @@ class Watch {
 
   private follow(id: string): Followed {
     const owner = this.store.owner(id)?.token ?? null;
-    const one = { id, tail: this.store.tail(id), fold: new LogFold(), owner };
+    const fold = new LogFold((visit) => void this.store.scan(id, visit));
+    const one = { id, tail: this.store.tail(id), fold, owner };
     this.followed.set(id, one);
     return one;
   }

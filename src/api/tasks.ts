@@ -15,6 +15,8 @@ import { openDataDir } from './data-dir.ts';
 import type { Deleted } from './tasks-family.ts';
 import type { TreeReport } from './report/tree-report.ts';
 import type { TaskPlace } from './tasks-process.ts';
+import type { RewindPlan, RewindWish } from '../engine/rewind/plan.ts';
+import type { RewindOutcome } from '../engine/rewind/rewind.ts';
 import type { TreeRerun } from '../engine/replay/rerun-tree.ts';
 import type { Answered, AskedQuestion } from './tasks-questions.ts';
 import type { StopOutcome } from './tasks-stop.ts';
@@ -65,6 +67,13 @@ export interface Tasks {
    * Nobody is asked, nothing is run and nothing is written.
    */
   rerun(id: string): Promise<TreeRerun>;
+  /**
+   * What it would take to put a task back to how it was after one of its events, conversation and files of
+   * it and all below it, or to undo that. Touches nothing. `CONFLICT` while one of them is at work.
+   */
+  planRewind(id: string, wish: RewindWish): Promise<RewindPlan>;
+  /** Does what such a plan shows; nothing where anything is not as it was shown: `CONFLICT`. */
+  rewind(plan: RewindPlan): Promise<RewindOutcome>;
   /** What waits for an answer, of all trees, the oldest first. */
   questions(): Promise<readonly AskedQuestion[]>;
   /** An open question, by its id or a unique beginning. `CONFLICT`: it is settled. */
@@ -205,6 +214,16 @@ class StoredTasks implements Tasks {
   async rerun(prefix: string): Promise<TreeRerun> {
     const { rerunFromLogs } = await import('./rerun.ts');
     return rerunFromLogs(this.store, this.store.resolveId(prefix), this.environment);
+  }
+
+  async planRewind(prefix: string, wish: RewindWish): Promise<RewindPlan> {
+    const { planFreeRewind } = await import('./rewind.ts');
+    return planFreeRewind(this.store, this.store.resolveId(prefix), wish);
+  }
+
+  async rewind(plan: RewindPlan): Promise<RewindOutcome> {
+    const { rewind } = await import('../engine/rewind/rewind.ts');
+    return rewind(this.store, plan);
   }
 
   async stop(prefix: string, because: string): Promise<StopOutcome> {

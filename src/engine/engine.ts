@@ -36,6 +36,7 @@ import { answerLeft } from './record-answer.ts';
 import type { AnswerWish } from './read-answer.ts';
 import { resultEnvelope } from './result.ts';
 import { resumeChild } from './resume-child.ts';
+import { finishRewinds } from './rewind/finish.ts';
 import { goOnMessage, recordCeiling, recordResume, setToWork } from './resume.ts';
 import { RunningTasks } from './running-tasks.ts';
 import type { StopOrder } from './stop.ts';
@@ -191,6 +192,7 @@ export class Engine {
     const [top, ...below] = opened;
     const { prompt, keepsParked = false, answer, retryFailed = false, ...terms } = request;
     try {
+      await finishRewinds(this.deps.store, opened);
       if (prompt !== null) requireConversation(top);
       if (retryFailed) reopenFailed(top);
       const isAsking = opened.some(({ state }) => openQuestions(state).length > 0);

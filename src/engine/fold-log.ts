@@ -1,32 +1,66 @@
 import { MusterError } from '../base/errors.ts';
 import type { TaskEvent } from '../protocol/event.ts';
-import { applyEvent, initialState, type TaskState } from '../protocol/state.ts';
+import { liveBefore } from '../protocol/rewound.ts';
+import { applyCut, applyEvent, initialState, type TaskState } from '../protocol/state.ts';
 import type { TaskStore } from '../store/task-store.ts';
 
-/** Folds events as they come, so that a log need not be held whole beside its state. */
+/** Visits the events of a log from its beginning, at least up to those that were folded. */
+export type ReadAgain = (visit: (event: TaskEvent) => void) => void;
+
+/**
+ * Folds events as they come, so that a log need not be held whole beside its state. Where a rewind is among
+ * them, the log is read once more, `readAgain`, when the state is asked for.
+ */
 export class LogFold {
   private current: TaskState | null = null;
+  /** The number of the newest event, where that is not in `current`. */
+  private ahead: number | null = null;
+  private readonly rewinds: { readonly seq: number; readonly to: number }[] = [];
+  private readonly readAgain: ReadAgain;
+
+  constructor(readAgain: ReadAgain) {
+    this.readAgain = readAgain;
+  }
 
   readonly add = (event: TaskEvent): void => {
-    if (this.current === null) this.current = initialState(event);
+    if (event.type === 'task.rewound') this.rewinds.push({ seq: event.seq, to: event.to });
+    if (this.ahead !== null || event.type === 'task.rewound') this.ahead = event.seq;
+    else if (this.current === null) this.current = initialState(event);
     else applyEvent(this.current, event);
   };
 
   /** Null before the first event. */
   get state(): TaskState | null {
+    if (this.ahead !== null) this.current = this.foldAgain(this.ahead);
+    this.ahead = null;
     return this.current;
+  }
+
+  private foldAgain(upTo: number): TaskState | null {
+    const isLive = liveBefore(this.rewinds, upTo);
+    let state: TaskState | null = null;
+    this.readAgain((event) => {
+      if (event.seq > upTo) return;
+      if (state === null) state = initialState(event);
+      else if (isLive(event.seq)) applyEvent(state, event);
+      else applyCut(state, event);
+    });
+    return state;
   }
 }
 
 /** The state that a log tells, whoever owns it. Throws MusterError when it has lost its beginning. */
 export function foldLog(store: TaskStore, id: string): TaskState {
-  const fold = new LogFold();
+  const fold = new LogFold((visit) => void store.scan(id, visit));
+  let hasBegun = false;
   store.scan(id, (event) => {
-    if (fold.state === null && event.type !== 'task.created') throw withoutBeginning(store, id);
+    if (!hasBegun && event.type !== 'task.created') throw withoutBeginning(store, id);
+    hasBegun = true;
     fold.add(event);
   });
-  if (fold.state === null) throw withoutBeginning(store, id);
-  return fold.state;
+  const { state } = fold;
+  if (state === null) throw withoutBeginning(store, id);
+  return state;
 }
 
 function withoutBeginning(store: TaskStore, id: string): MusterError {

@@ -52,7 +52,7 @@ export function openTasks(
 
 function openTask(workshop: Workshop, id: string, place: Place): TaskRun {
   const { deps, running } = workshop;
-  const before = new LogFold();
+  const before = new LogFold((visit) => void deps.store.scan(id, visit));
   const log = deps.store.claim(id, before.add);
   try {
     const tree = place.tree ?? new Tree(id, deps);

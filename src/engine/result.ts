@@ -27,12 +27,14 @@ export interface ResultPaths {
 const SHOWN_DENIALS = 5;
 const DENIAL_LENGTH = 200;
 
-/** What stands for the error of a task that nobody works on any more. */
-export const INTERRUPTED: ErrorInfo = {
-  code: 'INTERNAL_ERROR',
-  message: 'the process that worked on it ended before it did',
-  retryable: true,
-};
+/** What stands for the error of a task that has no end, and that nobody works on any more. */
+export function interruption({ stint }: TaskState): ErrorInfo {
+  const hasWorked = stint.workingSince !== null || stint.workedMs > 0 || stint.number === 0;
+  const message = hasWorked
+    ? 'the process that worked on it ended before it did'
+    : 'it was put back to an earlier event, or resumed, and has not worked since';
+  return { code: 'INTERNAL_ERROR', message, retryable: true };
+}
 
 /**
  * The result of a task for programs, from its log alone. A log without an end says `running`;
@@ -121,8 +123,9 @@ function reusedResult({ reused }: TaskState): Pick<ResultEnvelope['data'], 'reus
 }
 
 /** Why it has no result; null while it is at work. */
-function unended({ status, parkedOn, questions }: TaskState): ErrorInfo | null {
-  if (status === 'interrupted') return INTERRUPTED;
+function unended(state: TaskState): ErrorInfo | null {
+  const { status, parkedOn, questions } = state;
+  if (status === 'interrupted') return interruption(state);
   if (status !== 'parked') return null;
   const count = Math.max(parkedOn.length, questions.size);
   const message = `it waits for ${plural(count, 'answer')} of the user: \`muster tasks answer\` lists the questions`;

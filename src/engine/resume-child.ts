@@ -9,6 +9,7 @@ import { recordLoss, tasksBelow } from './delivery.ts';
 import { foldLog } from './fold-log.ts';
 import { openTasks } from './open-task.ts';
 import { findReachable } from './reach.ts';
+import { finishRewinds } from './rewind/finish.ts';
 import { recordCeiling, recordResume, setToWork } from './resume.ts';
 import { delegationOf, whySame } from './same-delegations.ts';
 import type { TaskRun } from './task-run.ts';
@@ -106,6 +107,7 @@ async function goOn(
   const opened = openTasks(workshop, id, { tree: caller.tree, parent: caller });
   const [child, ...below] = opened;
   try {
+    await finishRewinds(deps.store, opened);
     if (caller.state.children.get(id)?.callId !== callId) {
       const made = delegation === null ? {} : { delegation };
       caller.journal.record({ type: 'child.resumed', child: id, callId, background, ...made });

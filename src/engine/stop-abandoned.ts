@@ -64,7 +64,7 @@ function open(deps: AbandonedDeps, id: string, tasks: Abandoned[]): void {
 }
 
 function take(deps: AbandonedDeps, id: string): Abandoned {
-  const before = new LogFold();
+  const before = new LogFold((visit) => void deps.store.scan(id, visit));
   const log = deps.store.claim(id, before.add);
   try {
     const journal = openJournal({ ...deps, onEvent: () => {} }, { id }, log, before.state);

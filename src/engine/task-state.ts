@@ -1,7 +1,7 @@
 import { MusterError } from '../base/errors.ts';
 import type { TaskState } from '../protocol/state.ts';
 import { foldLog } from './fold-log.ts';
-import { INTERRUPTED } from './result.ts';
+import { interruption } from './result.ts';
 import type { Workshop } from './workshop.ts';
 
 /**
@@ -14,12 +14,8 @@ export function taskState({ deps, running }: Workshop, id: string): TaskState | 
   try {
     const state = foldLog(deps.store, id);
     if (state.end !== null) return state;
-    const end = {
-      status: 'failed',
-      error: INTERRUPTED,
-      because: INTERRUPTED.message,
-      by: null,
-    } as const;
+    const error = interruption(state);
+    const end = { status: 'failed', error, because: error.message, by: null } as const;
     return { ...state, status: 'interrupted', end };
   } catch (thrown) {
     if (thrown instanceof MusterError) return thrown;

@@ -46,6 +46,7 @@ export function toolContext(
     ),
     variables: variablePort(deps, run),
     sleep: (ms) => sleep(deps.deadlines, ms, signal),
+    keepFormer: (bytes) => deps.store.keepFormer(bytes),
     spillPath: () => deps.store.spillFile(spec.id, callId),
     ...(deps.redactBytes === undefined ? {} : { redactBytes: deps.redactBytes }),
     progress: (line) => deps.onSignal({ type: 'progress', task: spec.id, callId, line }),

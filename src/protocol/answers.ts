@@ -95,6 +95,22 @@ export function applyToAnswers(
   }
 }
 
+/** Of an event that a rewind has cut off: what it used was used. */
+export function applySpent(
+  answers: Answers,
+  event: TaskEvent,
+  spec: Pick<TaskSpec, 'model'>,
+): void {
+  switch (event.type) {
+    case 'turn.retried':
+    case 'turn.failed':
+    case 'turn.ended':
+      addUsed(answers, event, spec);
+      return;
+    default:
+  }
+}
+
 function setAccepted(answers: Answers, accepted: boolean): void {
   if (answers.openTurn !== null) answers.openTurn = { ...answers.openTurn, accepted };
 }

@@ -16,6 +16,7 @@ import type {
 import type { Decision, PermissionRule, Rights } from './permission.ts';
 import type { Answer, AnsweredBy, GrantScope, Question } from './question.ts';
 import type { ChildReceipt, ClaimFlag, EndStatus, ShellEnd } from './result.ts';
+import type { FileLeft, Rewound } from './rewound.ts';
 import type { LoopSettings, TaskLimits, TaskSpec } from './task.ts';
 import type { CallFacts, FileChange, FileSeen, TodoItem } from './tool.ts';
 import type { Used } from './used.ts';
@@ -78,6 +79,15 @@ export type EventBody =
     }
   /** No result could be reused for it. Its own may be, for work of this key. */
   | { readonly type: 'reuse.missed'; readonly key: string; readonly because: string }
+  /** It goes on from one of its earlier events; what came since is cut off. Written before files are touched. */
+  | (Rewound & { readonly type: 'task.rewound' })
+  /** The files of that rewind are as it has them, but for those that it names. */
+  | {
+      readonly type: 'files.restored';
+      /** Its number. */
+      readonly rewind: number;
+      readonly left: readonly FileLeft[];
+    }
   /** From here on these hold instead of what its specification said. */
   | {
       readonly type: 'terms.changed';

@@ -5,7 +5,7 @@ import {
   type Activity,
   type RunningCall,
 } from './activity.ts';
-import { applyToAnswers, noAnswers, type Answers } from './answers.ts';
+import { applySpent, applyToAnswers, noAnswers, type Answers } from './answers.ts';
 import { unreachable } from '../base/errors.ts';
 import { applyToBelongings, noBelongings, type Belongings } from './belongings.ts';
 import { addChanges, addFacts, type CallRecord } from './call-record.ts';
@@ -18,6 +18,7 @@ import { applyToFaults } from './faults.ts';
 import { applyToInbox, emptyInbox, isParked, type InboxState } from './inbox-state.ts';
 import { toolCalls } from './message.ts';
 import type { TaskStatus } from './result.ts';
+import { liveBefore, type Rewound } from './rewound.ts';
 import { applyToStint, changeModel, startStint, type Stint } from './stint.ts';
 import type { TaskSpec } from './task.ts';
 import type { TodoItem } from './tool.ts';
@@ -46,6 +47,8 @@ export interface TaskState extends Answers, Belongings, InboxState, CallRecord {
   todos: readonly TodoItem[];
   /** Whose result was reused for it, and when that task ended; null: nobody's. */
   reused: { readonly of: string; readonly at: number } | null;
+  /** The rewind whose files are being put back; null: none, or it is done. */
+  rewinding: (Pick<Rewound, 'dropped' | 'files'> & { readonly seq: number }) | null;
   end: EndReason | null;
   result: string;
   readonly createdAt: number;
@@ -92,6 +95,7 @@ export function initialState(first: TaskEvent): TaskState {
     skills: new Set(first.spec.skills),
     todos: [],
     reused: null,
+    rewinding: null,
     end: null,
     result: '',
     createdAt: first.ts,
@@ -107,15 +111,28 @@ export function initialState(first: TaskEvent): TaskState {
 
 /** The fold: the whole log in order gives the state. Throws on an empty log. */
 export function foldEvents(events: Iterable<TaskEvent>): TaskState {
+  const log = Array.from(events);
+  const rewinds = log.filter((event) => event.type === 'task.rewound');
+  const isLive = liveBefore(rewinds, log.at(-1)?.seq ?? -1);
   let state: TaskState | undefined;
-  for (const event of events) {
+  for (const event of log) {
     if (state === undefined) state = initialState(event);
-    else applyEvent(state, event);
+    else if (isLive(event.seq)) applyEvent(state, event);
+    else applyCut(state, event);
   }
   if (state === undefined) throw new Error('a task log with no event');
   return state;
 }
 
+/** An event that a later rewind has cut off: what it has cost is all that stays of it. */
+export function applyCut(state: TaskState, event: TaskEvent): void {
+  applySpent(state, event, state.spec);
+}
+
+/**
+ * One more event. Before a `task.rewound`, `state` must be that of the event it goes back to, with what
+ * `applyCut` makes of those in between: see `foldEvents`.
+ */
 export function applyEvent(state: TaskState, event: TaskEvent): void {
   const { spec, stint } = state;
   // Before the stint, which takes up what this answer cuts off.
@@ -150,7 +167,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       takeOver(state);
       return;
     case 'task.resumed':
-      resume(state, event);
+      beginStint(state, state.stint.number + 1, event);
       return;
     case 'task.reused':
       state.reused = { of: event.of, at: event.at };
@@ -162,6 +179,12 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.spec = { ...state.spec, rights, limits, model };
       return;
     }
+    case 'task.rewound':
+      goBack(state, event);
+      return;
+    case 'files.restored':
+      state.rewinding = null;
+      return;
     case 'task.started':
       if (state.activity.kind === 'held') state.activity = { kind: 'idle' };
       state.status = isParked(state) ? 'parked' : 'running';
@@ -252,13 +275,25 @@ function takeOver(state: TaskState): void {
   if (state.end === null) state.status = isParked(state) ? 'parked' : 'queued';
 }
 
-function resume(state: TaskState, event: Extract<TaskEvent, { type: 'task.resumed' }>): void {
-  const { by, callId, ts } = event;
-  state.stint = startStint(state.stint.number + 1, { ts, turns: state.turns, by, callId });
-  state.status = 'queued';
+type Begun = Pick<Stint, 'by' | 'callId'> & { readonly ts: number };
+
+function beginStint(state: TaskState, number: number, { by, callId, ts }: Begun): void {
+  state.stint = startStint(number, { ts, turns: state.turns, by, callId });
+  state.status = isParked(state) ? 'parked' : 'queued';
   state.end = null;
   state.result = '';
   state.endedAt = null;
+}
+
+/** Whoever put it back there wants it to go on from there: its limits count anew, with its own model. */
+function goBack(state: TaskState, event: Extract<TaskEvent, { type: 'task.rewound' }>): void {
+  const { seq, ts, stint, dropped, files } = event;
+  const [model] = state.stint.failedModels;
+  if (model !== undefined) state.spec = { ...state.spec, model };
+  state.rewinding = { seq, dropped, files };
+  state.parkedOn = [];
+  if (state.end === null) beginStint(state, stint, { ts, by: 'user', callId: null });
+  else state.stint = { ...state.stint, number: stint };
 }
 
 function showWaiting(state: TaskState): void {

@@ -60,6 +60,8 @@ export interface FileChange {
   readonly path: string;
   readonly before: string | null;
   readonly after: string | null;
+  /** Permission bits of what was there before, where that file itself is gone. */
+  readonly mode?: number;
   /** It was not written but moved from there: the task knows its content only if it knew that file's. */
   readonly movedFrom?: string;
 }
@@ -142,6 +144,11 @@ export interface ToolContext extends FileReach {
   readonly shells: ShellPort;
   readonly sandbox: SandboxPort;
   readonly variables: VariablePort;
+  /**
+   * To be called before the last copy of what a file holds is changed or deleted, so that it can be put
+   * back: resolves once it is kept for good. Absent: nothing is kept.
+   */
+  keepFormer?(bytes: Buffer): Promise<void>;
   /** Resolves after so many milliseconds; rejects with the signal's reason as soon as it aborts. */
   sleep(ms: number): Promise<void>;
   /** A file beside the log for output too large to keep; created on first use, 0600. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { systemErrorCode } from '../base/errors.ts';
 import { visitReferences } from './blob-references.ts';
-import { isHash } from './blobs.ts';
+import { isHash, type BlobDir } from './blobs.ts';
 import type { StoreParts } from './store-parts.ts';
 import { taskNames } from './task-listing.ts';
 
@@ -10,7 +10,8 @@ const SLACK_MS = 3_600_000;
 const TAKEN_AWAY = '.gone';
 
 /**
- * Removes those of `candidates` that no log names and nobody is about to name.
+ * Removes those of `candidates` that no log names and nobody is about to name: texts of logs, and what
+ * files held before they were changed.
  *
  * A blob is put first and named after, and the process between the two may be any. So: each store is
  * known to live before it puts its first blob (BlobDir), each put makes a blob young, and a blob stays
@@ -23,24 +24,31 @@ export async function collectBlobs(
   candidates: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<void> {
-  const unnamed = new Set([...candidates].filter((hash) => mayGo(parts, hash)));
+  const directories = [parts.blobs, parts.former];
+  const unnamed = new Set(
+    [...candidates].filter((hash) => directories.some((blobs) => mayGo(parts, blobs, hash))),
+  );
   // Newest logs would be the likeliest to name them, but ids say nothing of age: any order will do.
   for (const id of unnamed.size === 0 ? [] : taskNames(parts.files, parts.paths.tasks).ids) {
     if (signal.aborted) return;
     await cross(parts, id, unnamed);
     if (unnamed.size === 0) return;
   }
-  for (const hash of unnamed) remove(parts, hash);
+  for (const hash of unnamed) {
+    for (const blobs of directories) if (mayGo(parts, blobs, hash)) remove(parts, blobs, hash);
+  }
 }
 
-/** All blobs, after those were given back their names whose removal was cut short. */
-export function allBlobs({ files, paths }: StoreParts): ReadonlySet<string> {
+/** All of both, after those were given back their names whose removal was cut short. */
+export function allBlobs({ files, blobs, former }: StoreParts): ReadonlySet<string> {
   const hashes = new Set<string>();
-  for (const name of files.list(paths.blobs)) {
-    const hash = name.endsWith(TAKEN_AWAY) ? name.slice(0, -TAKEN_AWAY.length) : name;
-    if (!isHash(hash)) continue;
-    if (hash !== name) files.rename(join(paths.blobs, name), join(paths.blobs, hash));
-    hashes.add(hash);
+  for (const { directory } of [blobs, former]) {
+    for (const name of files.list(directory)) {
+      const hash = name.endsWith(TAKEN_AWAY) ? name.slice(0, -TAKEN_AWAY.length) : name;
+      if (!isHash(hash)) continue;
+      if (hash !== name) files.rename(join(directory, name), join(directory, hash));
+      hashes.add(hash);
+    }
   }
   return hashes;
 }
@@ -58,14 +66,14 @@ async function cross(parts: StoreParts, id: string, unnamed: Set<string>): Promi
   }
 }
 
-function mayGo({ files, blobs, locks }: StoreParts, hash: string): boolean {
+function mayGo({ files, locks }: StoreParts, blobs: BlobDir, hash: string): boolean {
   const modified = files.stat(blobs.path(hash))?.modified;
   return (
     modified !== undefined && !blobs.isInUse(hash) && modified < locks.oldestRival() - SLACK_MS
   );
 }
 
-function remove({ files, blobs, locks }: StoreParts, hash: string): void {
+function remove({ files, locks }: StoreParts, blobs: BlobDir, hash: string): void {
   if (blobs.isInUse(hash)) return;
   const path = blobs.path(hash);
   const aside = `${path}${TAKEN_AWAY}`;

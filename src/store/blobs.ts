@@ -34,7 +34,7 @@ export interface BlobDirOptions {
   readonly onUse: (path: string) => void;
 }
 
-/** Texts under the hash of their content, one file each. */
+/** Texts, or the bytes of files, under the hash of their content, one file each. */
 export class BlobDir {
   readonly #options: BlobDirOptions;
   /** What is known to be there whole. */
@@ -44,8 +44,15 @@ export class BlobDir {
     this.#options = options;
   }
 
+  get directory(): string {
+    return this.#options.directory;
+  }
+
   put(text: string): string {
-    const bytes = Buffer.from(text, 'utf8');
+    return this.putBytes(Buffer.from(text, 'utf8'));
+  }
+
+  putBytes(bytes: Buffer): string {
     const hash = sha256(bytes);
     const path = this.path(hash);
     try {
@@ -66,6 +73,10 @@ export class BlobDir {
   }
 
   get(hash: string): string {
+    return this.getBytes(hash).toString('utf8');
+  }
+
+  getBytes(hash: string): Buffer {
     checkHash(hash);
     const path = this.path(hash);
     const bytes = this.#read(path);
@@ -73,7 +84,7 @@ export class BlobDir {
     if (sha256(bytes) !== hash) {
       throw new MusterError('INTERNAL_ERROR', `blob ${path} is damaged: its content has changed`);
     }
-    return bytes.toString('utf8');
+    return bytes;
   }
 
   /** Where the blob of a checked hash lies. */

@@ -8,6 +8,8 @@ export interface DataPaths {
   readonly root: string;
   readonly tasks: string;
   readonly blobs: string;
+  /** What files of the user held before tasks changed them: see `TaskStore.keepFormer`. */
+  readonly former: string;
   readonly spill: string;
   /** Who has locks: see OwnerLocks. */
   readonly owners: string;
@@ -23,6 +25,7 @@ export function dataPaths(root: string): DataPaths {
     root,
     tasks: join(root, 'tasks'),
     blobs: join(root, 'blobs'),
+    former: join(root, 'former'),
     spill: join(root, 'spill'),
     owners: join(root, 'owners'),
     index: join(root, 'index.jsonl'),
@@ -41,7 +44,8 @@ export function prepareDataDir(
   uid: number | undefined,
 ): readonly string[] {
   const changed = new Set<string>([paths.root]);
-  for (const path of [paths.root, paths.tasks, paths.blobs, paths.spill, paths.owners]) {
+  const { tasks, blobs, former, spill, owners } = paths;
+  for (const path of [paths.root, tasks, blobs, former, spill, owners]) {
     try {
       makeWithParents(files, path, changed);
     } catch (thrown) {

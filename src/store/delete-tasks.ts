@@ -72,7 +72,7 @@ export async function removeLocked(
   await tidy();
   for (const id of ids) files.unlink(tasks.deleted(id));
   if (syncs === undefined) return;
-  for (const path of [paths.tasks, paths.spill, paths.blobs, paths.root]) {
+  for (const path of [paths.tasks, paths.spill, paths.blobs, paths.former, paths.root]) {
     await files.syncDirectory(path);
   }
 }

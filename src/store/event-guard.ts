@@ -13,6 +13,8 @@ const EVENT_TYPES: Readonly<Record<EventType, true>> = {
   'task.resumed': true,
   'task.reused': true,
   'reuse.missed': true,
+  'task.rewound': true,
+  'files.restored': true,
   'terms.changed': true,
   'input.queued': true,
   'input.withdrawn': true,
@@ -241,6 +243,40 @@ function isReuse({ of, at, read, text }: JsonObject): boolean {
   );
 }
 
+/** Files are changed by it, so it is looked at closely. */
+function isRewound({ seq, to, undoes, stint, turns, end, dropped, files }: JsonObject): boolean {
+  return (
+    isCount(to) &&
+    isCount(seq) &&
+    to < seq &&
+    (undoes === null || isCount(undoes)) &&
+    isCount(stint) &&
+    isCount(turns) &&
+    (end === null || typeof end === 'string') &&
+    Array.isArray(dropped) &&
+    dropped.every((id) => typeof id === 'string') &&
+    Array.isArray(files) &&
+    files.every(isRewoundFile)
+  );
+}
+
+function isRewoundFile(value: unknown): boolean {
+  if (!isJsonObject(value) || typeof value['path'] !== 'string') return false;
+  return isForm(value['from']) && isForm(value['to']);
+}
+
+function isForm(value: unknown): boolean {
+  if (value === null) return true;
+  if (!isJsonObject(value) || typeof value['hash'] !== 'string') return false;
+  return isCount(value['mode']) && value['mode'] <= 0o777;
+}
+
+function isRestored({ rewind, left }: JsonObject): boolean {
+  const isLeft = (each: unknown): boolean =>
+    isJsonObject(each) && typeof each['path'] === 'string' && typeof each['because'] === 'string';
+  return isCount(rewind) && Array.isArray(left) && left.every(isLeft);
+}
+
 function isItemList(value: unknown): boolean {
   return Array.isArray(value) && value.every(isCount);
 }
@@ -261,6 +297,8 @@ export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   if (type === 'task.held') return typeof value['because'] === 'string';
   if (type === 'task.ended') return isJsonObject(value['end']);
   if (type === 'question.asked') return isQuestion(value['question'], task);
+  if (type === 'task.rewound') return isRewound(value);
+  if (type === 'files.restored') return isRestored(value);
   if (type === 'items.reopened') return isItemList(value['items']);
   if (type === 'task.reused') return isReuse(value);
   if (type === 'reuse.missed') return typeof value['key'] === 'string';

@@ -1,6 +1,8 @@
 import type { Clock } from '../base/clock.ts';
+import { MusterError } from '../base/errors.ts';
 import type { TaskEvent } from '../protocol/event.ts';
 import type { TaskSpec } from '../protocol/task.ts';
+import { isHash } from './blobs.ts';
 import type { FilePort } from './file-port.ts';
 import { LockedTasks } from './locked-tasks.ts';
 import { readImportMark } from './import-mark.ts';
@@ -165,6 +167,31 @@ class FileStore implements TaskStore {
 
   getBlob(hash: string): string {
     return this.#parts.blobs.get(hash);
+  }
+
+  async keepFormer(bytes: Buffer): Promise<void> {
+    const { former, syncs } = this.#parts;
+    former.putBytes(bytes);
+    await syncs?.syncAdded();
+  }
+
+  former(hash: string): Buffer | null {
+    try {
+      return this.#parts.former.getBytes(hash);
+    } catch (thrown) {
+      if (thrown instanceof MusterError) return null;
+      throw thrown;
+    }
+  }
+
+  hasFormer(hash: string): boolean {
+    const { former, files } = this.#parts;
+    return isHash(hash) && files.stat(former.path(hash)) !== undefined;
+  }
+
+  async hold(ids: readonly string[]): Promise<() => void> {
+    const { lockTasks } = await import('./delete-tasks.ts');
+    return lockTasks(this.#parts, ids);
   }
 
   outputFile(id: string): string {

@@ -22,7 +22,7 @@ export interface LogHost {
   readonly stamp: Stamp;
   /** Keeps a text that was redacted already; returns its hash. */
   putBlob(text: string): string;
-  /** The task has ended; its log holds it. */
+  /** The task has ended, or has gone back to an earlier event; its log holds it. */
   onEnd(summary: TaskSummary): void;
   /** The owner gives the log up. */
   onClose(log: FileTaskLog): void;
@@ -162,7 +162,7 @@ export class FileTaskLog implements TaskLog {
 
   #note(events: readonly TaskEvent[]): void {
     for (const event of events) this.#summary = addToSummary(this.#summary, event);
-    const ended = events.some((event) => event.type === 'task.ended');
+    const ended = events.some(({ type }) => type === 'task.ended' || type === 'task.rewound');
     if (ended && this.#summary !== undefined) this.#host.onEnd(this.#summary);
   }
 

@@ -10,8 +10,9 @@ const DRAFT_SUFFIX = '.new';
 /** Removes what killed processes left: old drafts, files without a log, words about tasks that are gone. */
 export function removeLeftovers(parts: StoreParts, now: number): void {
   parts.locks.sweep();
-  const { root, tasks, spill, blobs, owners } = parts.paths;
-  for (const directory of [root, tasks, spill, blobs, owners]) removeDrafts(parts, directory, now);
+  const { root, tasks, spill, blobs, former, owners } = parts.paths;
+  for (const directory of [root, tasks, spill, blobs, former, owners])
+    removeDrafts(parts, directory, now);
   const orphans = new Set([...withoutLog(parts)].filter((id) => removeOrphan(parts, id)));
   const known = new Set(taskNames(parts.files, tasks).ids);
   for (const id of parts.index.read().ended.keys()) if (!known.has(id)) orphans.add(id);

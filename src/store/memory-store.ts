@@ -151,6 +151,24 @@ class MemoryStore implements TaskStore {
     return text;
   }
 
+  /** Nothing outlives this store, and nobody else can go back in it. */
+  keepFormer(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  former(): null {
+    return null;
+  }
+
+  hasFormer(): boolean {
+    return false;
+  }
+
+  async hold(ids: readonly string[]): Promise<() => void> {
+    for (const id of ids) if (this.#task(id).owner !== undefined) throw this.#inUse(id);
+    return () => {};
+  }
+
   outputFile(id: string): null {
     checkTaskId(id);
     return null;

@@ -25,6 +25,7 @@ export interface StoreParts {
   /** Undefined: nothing is made durable. */
   readonly syncs: SyncQueue | undefined;
   readonly blobs: BlobDir;
+  readonly former: BlobDir;
   readonly index: TaskIndex;
 }
 
@@ -58,15 +59,16 @@ export function createParts(options: PartsOptions): StoreParts {
   const locks = new OwnerLocks({ files, processes, directory: paths.owners });
   const descriptors = new Descriptors(files, options.maxDescriptors ?? usualDescriptors());
   const syncs = options.durability === 'safe' ? new SyncQueue(files, descriptors) : undefined;
-  const blobs = new BlobDir({
-    files,
-    directory: paths.blobs,
-    introduce: () => void locks.introduce(),
-    onUse: (path) => {
-      syncs?.addBlob(path);
-      syncs?.addDirectory(paths.blobs);
-    },
-  });
+  const blobDir = (directory: string): BlobDir =>
+    new BlobDir({
+      files,
+      directory,
+      introduce: () => void locks.introduce(),
+      onUse: (path) => {
+        syncs?.addBlob(path);
+        syncs?.addDirectory(directory);
+      },
+    });
   const changed = prepareDataDir(files, paths, process.getuid?.());
   for (const path of changed) syncs?.addDirectory(path);
   const tasks = new TaskFiles(files, descriptors, paths);
@@ -80,7 +82,8 @@ export function createParts(options: PartsOptions): StoreParts {
     tasks,
     outputs: new OutputQueue(files, descriptors, (id) => tasks.output(id)),
     syncs,
-    blobs,
+    blobs: blobDir(paths.blobs),
+    former: blobDir(paths.former),
     index: new TaskIndex(files, locks, paths.index, descriptors),
   };
 }

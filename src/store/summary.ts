@@ -55,6 +55,13 @@ export function addToSummary(
       return { ...summary, reused: event.of };
     case 'reuse.missed':
       return { ...summary, reuseKey: event.key };
+    case 'task.rewound':
+      return {
+        ...withoutReuse(withoutHold(withoutQuestions(summary))),
+        status: event.end ?? 'queued',
+        ended: event.end === null ? null : event.ts,
+        turns: event.turns,
+      };
     case 'task.started':
       return atWork(withoutHold(summary), 'running');
     case 'task.parked':

@@ -61,6 +61,13 @@ export class SyncQueue {
     await durable.promise;
   }
 
+  /** Resolves once all that was added before this call is durable. */
+  async syncAdded(): Promise<void> {
+    this.#next ??= this.#startRound();
+    await this.#next.done;
+    if (this.#broken !== undefined) throw this.#broken;
+  }
+
   /** Waits until no round runs. */
   async settled(): Promise<void> {
     while (this.#next !== undefined) await this.#next.done;

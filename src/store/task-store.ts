@@ -159,6 +159,21 @@ export interface TaskStore {
   /** Keeps a text under its content; returns the sha256 (hex) of what was kept. */
   putBlob(text: string, options?: BlobOptions): string;
   getBlob(hash: string): string;
+  /**
+   * Keeps what a file of the user holds before a task changes it, as it is: nothing is redacted.
+   * Resolves once it survives a power loss. Kept as long as a log names its sha256; where nothing is
+   * kept, this isn't either.
+   */
+  keepFormer(bytes: Buffer): Promise<void>;
+  /** What was kept under a sha256 (hex); null: it was not, or is damaged. */
+  former(hash: string): Buffer | null;
+  /** Whether `former` would give something, by its name alone. */
+  hasFormer(hash: string): boolean;
+  /**
+   * Keeps others from tasks that nobody owns, their logs as they are; returns what lets go of them.
+   * `CONFLICT` naming the owner of one that has one: then none is held.
+   */
+  hold(ids: readonly string[]): Promise<() => void>;
   /** Path of the plain text that grows as the task works; null where nothing is kept. */
   outputFile(id: string): string | null;
   /** Adds to that text. A secret split between two calls is not redacted: pass whole pieces. */

@@ -27,6 +27,16 @@ export interface WrittenFile {
   readonly lost: readonly LostProperty[];
 }
 
+export interface WriteOptions {
+  /** Permission bits. Default: those of the file that is replaced; of a new one, as the umask has it. */
+  readonly mode?: number;
+}
+
+interface WriteOrder extends WriteOptions {
+  readonly content: Buffer;
+  readonly expected: Expected;
+}
+
 /**
  * Replace or create a file inside the roots, all or nothing: a temporary file beside it, synced,
  * renamed over it, the directory synced. Missing directories are made, and a link is written through
@@ -40,13 +50,18 @@ export async function writeFileInRoots(
   place: OpenPlace,
   content: Buffer,
   expected: Expected,
+  options: WriteOptions = {},
 ): Promise<WrittenFile> {
   const { real, root } = placeInRoots(path, place, { mayBeMissing: true });
   try {
     if (real === root) throw new MusterError('INVALID_PARAM', `${path} is a directory`);
     const directory = holdDirectory(root, dirname(real), { create: true });
     try {
-      const lost = await replace(path, directory, basename(real), content, expected);
+      const lost = await replace(path, directory, basename(real), {
+        content,
+        expected,
+        ...options,
+      });
       sweepTemporaries(directory);
       return { real, lost };
     } finally {
@@ -61,14 +76,14 @@ async function replace(
   path: string,
   directory: HeldDirectory,
   name: string,
-  content: Buffer,
-  expected: Expected,
+  write: WriteOrder,
 ): Promise<readonly LostProperty[]> {
+  const { expected } = write;
   const target = directory.at(name);
   requireExpected(path, target, expected);
   const temporary = temporaryName();
   try {
-    const lost = await writeTemporary(directory, temporary, content, expected);
+    const lost = await writeTemporary(directory, temporary, write);
     requireExpected(path, target, expected);
     fs.renameSync(directory.at(temporary), target);
     await syncDirectory(directory.at('.'));
@@ -82,14 +97,14 @@ async function replace(
 async function writeTemporary(
   directory: HeldDirectory,
   name: string,
-  content: Buffer,
-  like: Expected,
+  { content, expected: like, mode }: WriteOrder,
 ): Promise<readonly LostProperty[]> {
   const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
   const fd = fs.openSync(directory.at(name), flags, like === 'nothing' ? 0o666 : 0o600);
   try {
     directory.verify({ name, stats: fs.fstatSync(fd, { bigint: true }) });
     const lost = like === 'nothing' ? [] : keepProperties(fd, like);
+    if (mode !== undefined) fs.fchmodSync(fd, mode);
     for (let done = 0; done < content.length;) {
       const { bytesWritten } = await writeBytes(fd, content, done, content.length - done, done);
       done += bytesWritten;

@@ -102,6 +102,7 @@ export async function writeChange(
   const expected = before === 'nothing' ? before : before.file.stats;
   const after = sha256(bytes);
   const led = before === 'nothing' ? context.judged.get(path)?.real : before.file.real;
+  if (before !== 'nothing') await context.keepFormer?.(before.bytes);
   context.files.willWrite(led ?? path, after);
   const { real, lost } = await writeFileInRoots(path, context, bytes, expected);
   context.files.remember(real, after);

@@ -153,6 +153,7 @@ describe('a broken, cut or hostile file leaves nothing', () => {
       const left = readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).toSorted();
       expect(left.filter((name) => !name.startsWith('owners/'))).toEqual([
         'blobs',
+        'former',
         'owners',
         'spill',
         'tasks',

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import type { JsonObject } from '../../src/base/json.ts';
@@ -39,6 +39,8 @@ export function makeWorkspace(): Workspace {
     write(name, content) {
       mkdirSync(dirname(path(name)), { recursive: true });
       writeFileSync(path(name), content);
+      // Whatever the umask is.
+      chmodSync(path(name), 0o644);
       return path(name);
     },
     async call(name, input, overrides = {}) {

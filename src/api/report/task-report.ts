@@ -1,10 +1,11 @@
 import { receiptOf } from '../../engine/result.ts';
-import { LogFold } from '../../engine/fold-log.ts';
+import { LogFold, type ReadAgain } from '../../engine/fold-log.ts';
 import type { EndReason } from '../../protocol/end-reason.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
 import { totalUse, type Use } from '../../protocol/ledger.ts';
 import { modelName } from '../../protocol/model.ts';
 import type { Receipt, TaskStatus } from '../../protocol/result.ts';
+import { liveBefore } from '../../protocol/rewound.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import type { Span } from './span.ts';
 import { Timeline } from './timeline.ts';
@@ -37,14 +38,31 @@ export interface TaskReport {
   readonly receipt: Receipt;
   readonly warnings: readonly string[];
   readonly events: number;
+  /** Each time that it was put back to one of its events. */
+  readonly rewinds: readonly Rewind[];
+}
+
+export interface Rewind {
+  /** The number of its own event. */
+  readonly seq: number;
+  /** The number of the event that it leads to. */
+  readonly to: number;
+  readonly at: number;
+  readonly files: number;
 }
 
 /** Builds a task's report from its events, in order and in one pass. */
 export class TaskReportFold {
-  private readonly fold = new LogFold();
+  private readonly fold: LogFold;
   private readonly timeline = new Timeline();
   private readonly turns: TurnRow[] = [];
+  private readonly rewinds: Rewind[] = [];
   private events = 0;
+
+  /** `readAgain`: the log that the events are of. */
+  constructor(readAgain: ReadAgain) {
+    this.fold = new LogFold(readAgain);
+  }
 
   readonly add = (event: TaskEvent): void => {
     this.fold.add(event);
@@ -52,7 +70,16 @@ export class TaskReportFold {
     const { state } = this.fold;
     if (state !== null) this.timeline.add(event, state);
     addToTurns(this.turns, event);
+    if (event.type === 'task.rewound') this.goBack(event);
   };
+
+  private goBack({ seq, ts: at, to, files }: Extract<TaskEvent, { type: 'task.rewound' }>): void {
+    this.rewinds.push({ seq, to, at, files: files.length });
+    const isLive = liveBefore(this.rewinds, seq);
+    for (const [index, turn] of this.turns.entries()) {
+      this.turns[index] = { ...turn, isCut: !isLive(turn.seq) };
+    }
+  }
 
   /** Null: there was no event. `isOwned`: a living process has it. */
   report(at: { readonly isOwned: boolean; readonly now: number }): TaskReport | null {
@@ -86,6 +113,7 @@ export class TaskReportFold {
       receipt: receiptOf({ ...state, status }),
       warnings: state.warnings,
       events: this.events,
+      rewinds: this.rewinds,
     };
   }
 }

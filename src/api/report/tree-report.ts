@@ -71,7 +71,7 @@ function rowOf(
   { id, level }: { readonly id: string; readonly level: number },
   { now, visit }: Required<TreeReportOptions>,
 ): TreeRow {
-  const fold = new TaskReportFold();
+  const fold = new TaskReportFold((each) => source.scan(id, each));
   try {
     // Asked before the log is read: an end is written before the log is given up.
     const isOwned = source.isOwned(id);

@@ -35,9 +35,10 @@ function cells(row: TurnRow, from: number): readonly string[] {
   ];
 }
 
-function outcome({ ms, calls, failure, retries }: TurnRow): string {
+function outcome({ ms, calls, failure, retries, isCut }: TurnRow): string {
+  const cut = isCut ? 'rewound; ' : '';
   const again = retries === 0 ? '' : `asked ${retries + 1} times; `;
-  return `${again}${truncate(oneLine(ending()), SHOWN_OUTCOME)}`;
+  return `${cut}${again}${truncate(oneLine(ending()), SHOWN_OUTCOME)}`;
 
   function ending(): string {
     if (failure !== null) return `failed: ${failure}`;

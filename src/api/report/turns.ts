@@ -6,6 +6,10 @@ import type { Usage } from '../../protocol/model.ts';
 /** One model request, with what came of it. */
 export interface TurnRow {
   readonly turn: number;
+  /** The number of the event that began it. */
+  readonly seq: number;
+  /** A rewind has taken it out of the conversation. */
+  readonly isCut: boolean;
   /** When it was asked first, in milliseconds since the epoch. */
   readonly at: number;
   /** Until its answer ended or was given up; null: it is under way, or nobody saw its end. */
@@ -57,12 +61,14 @@ export function addToTurns(rows: TurnRow[], event: TaskEvent): void {
 
 function begin(
   rows: TurnRow[],
-  { turn, ts, model }: Extract<TaskEvent, { type: 'turn.started' }>,
+  { turn, seq, ts, model }: Extract<TaskEvent, { type: 'turn.started' }>,
 ): void {
   const last = rows.at(-1);
-  if (last?.turn === turn && last.ms === null) return;
+  if (last?.turn === turn && last.ms === null && !last.isCut) return;
   rows.push({
     turn,
+    seq,
+    isCut: false,
     at: ts,
     ms: null,
     model,

@@ -8,7 +8,7 @@ import { LogFold } from '../fold-log.ts';
  * call of the newest answer has its outcome. There is always one: the first event is.
  */
 export function branchPoint(events: readonly TaskEvent[], at: number): number {
-  const fold = new LogFold();
+  const fold = new LogFold((visit) => events.forEach((event) => visit(event)));
   let point = 0;
   for (const event of events) {
     if (event.seq > at) break;

@@ -1,6 +1,7 @@
 import { MusterError, UsageError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
+import { liveEvents } from '../../protocol/rewound.ts';
 import { foldEvents, type TaskState } from '../../protocol/state.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { TaskStore } from '../../store/task-store.ts';
@@ -47,8 +48,9 @@ export async function makeBranch(
     throw new MusterError('INVALID_PARAM', `--at: task ${id} has the events 0 to ${last}`);
   }
   const point = branchPoint(events, at);
-  const kept = events.filter(({ seq }) => seq <= point);
-  const state = foldEvents(kept);
+  const before = events.filter(({ seq }) => seq <= point);
+  const state = foldEvents(before);
+  const kept = liveEvents(before);
   if (!hasPrompt && isAnswered(state)) {
     throw new UsageError(
       `at event ${point} the task has answered and nobody has said anything since: say with --prompt what comes next, or branch off before that answer`,

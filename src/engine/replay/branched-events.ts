@@ -79,6 +79,8 @@ function branched(body: EventBody): EventBody | null {
     case 'call.refused':
       return { ...body, decision: null };
     case 'task.created':
+    case 'task.rewound':
+    case 'files.restored':
     case 'task.claimed':
     case 'task.held':
     case 'task.started':

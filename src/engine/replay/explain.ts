@@ -27,7 +27,7 @@ export function explained(
 }
 
 function partsBefore({ seq }: TaskEvent, whole: readonly TaskEvent[]): readonly RequestPart[] {
-  const fold = new LogFold();
+  const fold = new LogFold((visit) => whole.forEach((event) => visit(event)));
   for (const event of whole) if (event.seq < seq) fold.add(event);
   return addedParts(fold.state?.conversation.messages ?? []);
 }

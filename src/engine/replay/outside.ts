@@ -18,6 +18,8 @@ export function isFromOutside(event: TaskEvent): boolean {
     case 'task.claimed':
     case 'task.held':
     case 'task.resumed':
+    case 'task.rewound':
+    case 'files.restored':
     case 'task.parked':
     case 'input.withdrawn':
     case 'items.reopened':

@@ -118,6 +118,9 @@ export class RunReader {
       case 'task.resumed':
       case 'task.parked':
         return 'was gone on with';
+      case 'task.rewound':
+      case 'files.restored':
+        return 'was rewound';
       case 'terms.changed':
       case 'turn.failed':
         return 'had to go on with another model or with other terms';

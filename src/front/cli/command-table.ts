@@ -156,6 +156,17 @@ const COMMANDS = {
       'muster tasks branch 4f2k9x --at 17 --prompt "Try it without a lock"',
     ],
   },
+  'tasks-rewind': {
+    words: 'tasks rewind',
+    summary: 'put files and conversation of a task back to one of its events',
+    operands: ['ID'],
+    flags: ['to', 'undo', 'yes', 'json', 'data-dir', 'help'],
+    flagHelp: {
+      to: { value: 'N', group: 'Tasks', help: 'the number of the event (`muster tasks log`)' },
+      undo: { help: 'undo its last rewind, while it has not gone on' },
+    },
+    examples: ['muster tasks rewind 4f2k9x --to 17', 'muster tasks rewind 4f2k9x --undo --yes'],
+  },
   'tasks-export': {
     words: 'tasks export',
     summary: 'a task and all below it as one file, or on stdout',

@@ -1,5 +1,5 @@
 import type { CommandKind } from './command-table.ts';
-import type { QuestionAnswer, UsageKey } from '../../api/index.ts';
+import type { QuestionAnswer, RewindWish, UsageKey } from '../../api/index.ts';
 import type { FlagValue } from '../../api/config/text-layer.ts';
 import type { OutputFormat } from '../../protocol/output-format.ts';
 import type { TaskStatus } from '../../protocol/result.ts';
@@ -201,6 +201,12 @@ export type TasksQuery = JsonCommand &
         readonly force: boolean;
       }
     | { readonly kind: 'tasks-background' | 'tasks-rerun'; readonly id: string }
+    | {
+        readonly kind: 'tasks-rewind';
+        readonly id: string;
+        readonly wish: RewindWish;
+        readonly yes: boolean;
+      }
     | { readonly kind: 'tasks-log'; readonly id: string; readonly from: number }
     /** Null: all tasks. */
     | { readonly kind: 'tasks-watch'; readonly id: string | null }

@@ -37,6 +37,7 @@ const FLAGS = {
   here: { group: 'Tasks', help: 'those that work in this directory alone' },
   from: { value: 'START', group: 'Tasks', help: 'what to begin with' },
   at: { value: 'N', group: 'Tasks', help: 'the number of the event (`muster tasks log`)' },
+  undo: { group: 'Tasks', help: 'undo the last one' },
   because: { value: 'TEXT', group: 'Tasks', help: 'why, for the log and its parent' },
   scope: {
     value: 'SCOPE',

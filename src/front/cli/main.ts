@@ -58,6 +58,7 @@ async function runCommand(command: Command): Promise<number> {
     case 'tasks-stop':
     case 'tasks-background':
     case 'tasks-rerun':
+    case 'tasks-rewind':
     case 'tasks-export':
     case 'tasks-import':
     case 'tasks-delete':

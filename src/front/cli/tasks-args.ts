@@ -1,6 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { GRANT_SCOPES } from '../../protocol/question.ts';
 import { TASK_STATUSES } from '../../protocol/result.ts';
+import type { RewindWish } from '../../api/index.ts';
 import { quoted } from '../../api/config/quote.ts';
 import type { QuestionAnswered, RunCommand, TasksCommand } from './command.ts';
 import type { CommandKind } from './command-table.ts';
@@ -32,6 +33,8 @@ export function parseTasks(
     case 'tasks-background':
     case 'tasks-rerun':
       return { kind, ...common, id };
+    case 'tasks-rewind':
+      return { kind, ...common, id, wish: rewindWish(id, flags), yes: flags.given('yes') };
     case 'tasks-branch': {
       const branchAt = flags.count('at', { least: 0 });
       if (branchAt === null) {
@@ -74,6 +77,18 @@ export function parseTasks(
     default:
       return kind satisfies never;
   }
+}
+
+function rewindWish(id: string, flags: FlagReader): RewindWish {
+  const to = flags.count('to', { least: 0 });
+  if (flags.given('undo')) {
+    if (to !== null) throw new UsageError('--undo takes back the last rewind: leave out --to');
+    return 'undo';
+  }
+  if (to !== null) return { to };
+  throw new UsageError(
+    `to which event? muster tasks rewind ${id} --to N; muster tasks log ${id} shows them`,
+  );
 }
 
 function answerOf(text: string | null, flags: FlagReader): QuestionAnswered['answer'] {

@@ -108,6 +108,8 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
       return isHidden ? null : `${indent}▸ ${name}: ${spec.description}`;
     case 'task.resumed':
       return isHidden ? null : `${indent}▸ ${name}: goes on: ${spec.description}`;
+    case 'task.rewound':
+      return `${indent}« ${name}: put back to event ${event.to}`;
     case 'notified':
       return `${indent}${NOTICE_MARKS[event.level]} ${name}: ${event.message}`;
     case 'task.ended':

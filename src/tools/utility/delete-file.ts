@@ -9,6 +9,7 @@ import { absolutePath, displayPath } from '../../sys/paths.ts';
 import { isSameFile, requireExpected, syncDirectory } from '../../sys/write-file.ts';
 import { defineTool } from '../define.ts';
 import { FILE_PATH, FILE_PATH_ALIASES } from '../fields.ts';
+import { keepFormer, modeOf } from '../keep-former.ts';
 import { failure } from '../output.ts';
 import { withSuggestion } from '../paths.ts';
 import { describeTree, readTree, type TreeEntry } from './file-tree.ts';
@@ -60,9 +61,15 @@ async function deleteTree(
     // What a directory holds goes before it.
     for (const entry of tree.toReversed()) {
       context.signal.throwIfAborted();
-      if (entry.hash !== null) context.files.willRemove(entry.real);
+      const { real, hash, stats } = entry;
+      if (hash === null) {
+        remove(top, entry);
+        continue;
+      }
+      await keepFormer({ real, hash, root: top.root }, context);
+      context.files.willRemove(real);
       remove(top, entry);
-      if (entry.hash !== null) changed.push({ path: entry.real, before: entry.hash, after: null });
+      changed.push({ path: real, before: hash, after: null, mode: modeOf(stats) });
     }
     await syncDirectory(top.directory.at('.'));
   } catch (thrown) {

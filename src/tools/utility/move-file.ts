@@ -11,6 +11,7 @@ import { requireSeen } from '../change-file.ts';
 import { defineTool } from '../define.ts';
 import { FILE_PATH } from '../fields.ts';
 import { fileFingerprint } from '../fingerprint.ts';
+import { keepFormer, modeOf } from '../keep-former.ts';
 import { withSuggestion } from '../paths.ts';
 import { describeTree, readTree, type TreeEntry } from './file-tree.ts';
 
@@ -101,13 +102,19 @@ async function moveTo(
   return await withEntry(destination, context, use, { makeParents: true });
 }
 
-/** The hash of the file that is replaced; null: there is none. */
+/** The file that a move replaces. */
+interface Replaced {
+  readonly hash: string;
+  readonly mode: number;
+}
+
+/** Null: there is none. What it holds is kept. */
 async function replaced(
   from: FoundEntry,
   to: HeldEntry,
   { destination, overwrite }: Pick<AskedMove, 'destination' | 'overwrite'>,
   context: ToolContext,
-): Promise<string | null> {
+): Promise<Replaced | null> {
   if (to.stats === undefined) return null;
   const shown = displayPath(destination, context.cwd);
   if (!to.stats.isFile() || !from.stats.isFile()) {
@@ -122,13 +129,15 @@ async function replaced(
   const hash = await withFile(destination, context, (file) =>
     fileFingerprint(file, context.signal),
   );
-  requireSeen(destination, { real: to.real, hash }, context);
-  return hash;
+  const { real, root, stats } = to;
+  requireSeen(destination, { real, hash }, context);
+  await keepFormer({ real, root, hash }, context);
+  return { hash, mode: modeOf(stats) };
 }
 
 interface ReadyMove {
   readonly tree: readonly TreeEntry[];
-  readonly before: string | null;
+  readonly before: Replaced | null;
 }
 
 async function rename(
@@ -153,17 +162,18 @@ async function rename(
   for (const { real, hash, to: path } of moved) {
     if (hash !== null && context.files.seen(real) === hash) context.files.remember(path, hash);
   }
-  const changes = moved.flatMap(({ real, hash, to: path }): FileChange[] => {
+  const over = before === null ? { before } : { before: before.hash, mode: before.mode };
+  const changes = moved.flatMap(({ real, hash, stats, to: path }): FileChange[] => {
     if (hash === null) return [];
     // The new name first: what was known of the old one decides what is known of it.
     return [
-      { path, before, after: hash, movedFrom: real },
-      { path: real, before: hash, after: null },
+      { path, ...over, after: hash, movedFrom: real },
+      { path: real, before: hash, after: null, mode: modeOf(stats) },
     ];
   });
   const [shownFrom, shownTo] = [from.real, to.real].map((path) => displayPath(path, context.cwd));
-  const over = before === null ? '' : ', in the place of the file that was there';
-  const text = `Moved ${describeTree(tree)} ${shownFrom} to ${shownTo}${over}.`;
+  const place = before === null ? '' : ', in the place of the file that was there';
+  const text = `Moved ${describeTree(tree)} ${shownFrom} to ${shownTo}${place}.`;
   return { text, facts: { changed: changes } };
 }
 

@@ -50,8 +50,9 @@ it.each<[TaskStatus, Activity, Phase | null]>([
 });
 
 function reportOf(events: readonly Timed[], at: { isOwned?: boolean; now?: number } = {}) {
-  const fold = new TaskReportFold();
-  logOf('task00000000', events).forEach(fold.add);
+  const log = logOf('task00000000', events);
+  const fold = new TaskReportFold((visit) => log.forEach(visit));
+  log.forEach(fold.add);
   return fold.report({ isOwned: at.isOwned ?? false, now: BEGIN + (at.now ?? 0) });
 }
 

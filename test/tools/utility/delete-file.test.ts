@@ -14,7 +14,7 @@ describe('DeleteFile', () => {
     const path = work.write('a.txt', 'x');
     expect(await work.call('DeleteFile', { path: 'a.txt' })).toEqual({
       text: 'Deleted the file a.txt.',
-      facts: { changed: [{ path, before: sha('x'), after: null }] },
+      facts: { changed: [{ path, before: sha('x'), after: null, mode: 0o644 }] },
     });
     expect(existsSync(path)).toBe(false);
     expect(await work.call('DeleteFile', { path: 'a.txt' })).toMatchObject({ error: 'NOT_FOUND' });
@@ -59,6 +59,7 @@ describe('DeleteFile', () => {
         path,
         before: sha(['d/a', 'd/e/b', 'd/e/f/c'][index] ?? ''),
         after: null,
+        mode: 0o644,
       })),
     );
     expect(readdirSync(work.root)).toEqual([]);
@@ -132,7 +133,7 @@ describe('DeleteFile', () => {
     expect(await work.call('DeleteFile', { file_path: 'd', recursive: true })).toEqual({
       text: `${work.path('d/a-kept')} is read-only: nobody may write it. Deleted before that: d/b.`,
       error: 'PERMISSION_DENIED',
-      facts: { changed: [{ path, before: sha('b'), after: null }] },
+      facts: { changed: [{ path, before: sha('b'), after: null, mode: 0o644 }] },
     });
   });
 

@@ -30,7 +30,7 @@ describe('MoveFile', () => {
       facts: {
         changed: [
           { path: to, before: null, after: sha('x'), movedFrom: from },
-          { path: from, before: sha('x'), after: null },
+          { path: from, before: sha('x'), after: null, mode: 0o750 },
         ],
       },
     });
@@ -75,8 +75,14 @@ describe('MoveFile', () => {
       text: 'Moved the file a.txt to b.txt, in the place of the file that was there.',
       facts: {
         changed: [
-          { path: to, before: sha('changed'), after: sha('new'), movedFrom: work.path('a.txt') },
-          { path: work.path('a.txt'), before: sha('new'), after: null },
+          {
+            path: to,
+            before: sha('changed'),
+            mode: 0o644,
+            after: sha('new'),
+            movedFrom: work.path('a.txt'),
+          },
+          { path: work.path('a.txt'), before: sha('new'), after: null, mode: 0o644 },
         ],
       },
     });
@@ -97,9 +103,9 @@ describe('MoveFile', () => {
       facts: {
         changed: [
           { path: work.path('n/d/a'), before: null, after: sha('a'), movedFrom: a },
-          { path: a, before: sha('a'), after: null },
+          { path: a, before: sha('a'), after: null, mode: 0o644 },
           { path: work.path('n/d/e/b'), before: null, after: sha('b'), movedFrom: b },
-          { path: b, before: sha('b'), after: null },
+          { path: b, before: sha('b'), after: null, mode: 0o644 },
         ],
       },
     });

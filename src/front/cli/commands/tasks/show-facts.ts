@@ -28,6 +28,7 @@ export function factsOf(
     ['agent', data.subagent_type],
     ...progress(state),
     ...(state.reused === null ? [] : [['reused', reusedText(state.reused)] as const]),
+    ...rewindFacts(tree),
     ['model', data.model_used],
     ['chosen', state.spec.model.chain.join(' → ')],
     ['turns', String(data.turns)],
@@ -40,6 +41,14 @@ export function factsOf(
     ['log', data.transcript ?? 'not kept'],
     ...(error === null ? [] : [['error', `${error.code}: ${error.message}`] as const]),
   ];
+}
+
+/** Where it was put back to last. */
+function rewindFacts({ rows: [top] }: TreeReport): readonly Fact[] {
+  const last = top?.report?.rewinds.at(-1);
+  if (last === undefined) return [];
+  const { seq, to, files } = last;
+  return [['rewound', `to event ${to}, with ${plural(files, 'file')} (event ${seq})`]];
 }
 
 /** What it has used with all below it; nothing where nothing is. */

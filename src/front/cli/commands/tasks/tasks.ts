@@ -26,6 +26,8 @@ export async function tasksCommand(command: DataFlags & TasksQuery): Promise<num
         return await (await import('./stop.ts')).sendToBackground(tasks, command);
       case 'tasks-rerun':
         return await (await import('./rerun.ts')).rerunTask(tasks, command);
+      case 'tasks-rewind':
+        return await (await import('./rewind.ts')).rewindTask(tasks, command);
       case 'tasks-export':
         return await (await import('./move.ts')).exportTask(tasks, command);
       case 'tasks-import':

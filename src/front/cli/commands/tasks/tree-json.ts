@@ -1,6 +1,7 @@
 import type { Use } from '../../../../protocol/ledger.ts';
 import type { TaskReport } from '../../../../api/report/task-report.ts';
 import type { TreeReport } from '../../../../api/report/tree-report.ts';
+import type { TurnRow } from '../../../../api/report/turns.ts';
 import { knownCost } from '../../../../protocol/ledger.ts';
 
 /** For programs: times are milliseconds since the epoch, receipts those of each task alone. */
@@ -34,14 +35,27 @@ function taskJson(report: TaskReport): object {
     reported: useJson(report.reported),
     estimated: useJson(report.estimated),
     spans: report.spans,
-    turns: report.turns.map(({ costUsd, isEstimated, usage, ...turn }) => ({
-      ...turn,
-      usage,
-      estimated: isEstimated,
-      cost_usd: costUsd,
-    })),
+    rewinds: report.rewinds,
+    turns: report.turns.map(turnJson),
     receipt,
     events: report.events,
+  };
+}
+
+function turnJson(row: TurnRow): object {
+  const { turn, at, ms, model, usage, isEstimated, isCut, costUsd, retries, calls, failure } = row;
+  return {
+    turn,
+    at,
+    ms,
+    model,
+    retries,
+    calls,
+    failure,
+    usage,
+    estimated: isEstimated,
+    cost_usd: costUsd,
+    rewound: isCut,
   };
 }
 

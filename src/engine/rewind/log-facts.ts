@@ -1,0 +1,152 @@
+import type { TaskEvent } from '../../protocol/event.ts';
+import type { FileChange } from '../../protocol/tool.ts';
+import type { TaskStore } from '../../store/task-store.ts';
+
+/** When something stands in a log. */
+export interface Moment {
+  /** The number of its event. */
+  readonly seq: number;
+  /** Milliseconds since the epoch. */
+  readonly ts: number;
+}
+
+/** Work of a task that somebody began: its first, or what a resume or a rewind began. */
+export interface BegunStint extends Moment {
+  /** A task, or a person. */
+  readonly by: string | null;
+  readonly callId: string | null;
+}
+
+/** What a log says of files, commands and the tasks below, with when. */
+export interface LogFacts {
+  readonly id: string;
+  readonly lastSeq: number;
+  /** What stands up to this event was done elsewhere; -1: nothing was. */
+  readonly foreignUpTo: number;
+  /** Those that its task had, absolute and real. */
+  readonly roots: readonly string[];
+  readonly changes: readonly (Moment & { readonly change: FileChange })[];
+  readonly commands: readonly (Moment & { readonly command: string })[];
+  /** Calls that change files, of which nobody knows what they did. */
+  readonly unknownCalls: readonly Moment[];
+  /** By the calls of this task. */
+  readonly begun: readonly (Moment & { readonly child: string; readonly callId: string })[];
+  readonly ended: readonly (Moment & { readonly child: string })[];
+  readonly stints: readonly BegunStint[];
+  /** The event that a rewind of it leads to whose process died before all files were put back; null: none. */
+  readonly rewindingTo: number | null;
+  /** The newest event that is more than a change of owner. */
+  readonly newest: Moment;
+}
+
+/** Throws MusterError where the log can't be read. */
+export function logFacts(store: TaskStore, id: string): LogFacts {
+  const reader = new FactsReader(id, store.importedUpTo(id) ?? -1);
+  store.scan(id, (event) => reader.add(event));
+  return reader.facts;
+}
+
+type Growing<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
+
+const CHANGES_FILES: ReadonlySet<string> = new Set([
+  'Write',
+  'Edit',
+  'MultiEdit',
+  'MoveFile',
+  'DeleteFile',
+]);
+
+class FactsReader {
+  private readonly growing: Growing<LogFacts>;
+  /** Calls that change files and have no outcome yet, by call id. */
+  private readonly open = new Map<string, Moment & { readonly epoch: number }>();
+
+  constructor(id: string, foreignUpTo: number) {
+    this.growing = {
+      id,
+      foreignUpTo,
+      lastSeq: -1,
+      roots: [],
+      changes: [],
+      commands: [],
+      unknownCalls: [],
+      begun: [],
+      ended: [],
+      stints: [],
+      rewindingTo: null,
+      newest: { seq: -1, ts: 0 },
+    };
+  }
+
+  get facts(): LogFacts {
+    return { ...this.growing, unknownCalls: [...this.growing.unknownCalls, ...this.open.values()] };
+  }
+
+  add(event: TaskEvent): void {
+    const { growing } = this;
+    const { seq, ts } = event;
+    const at = { seq, ts };
+    growing.lastSeq = seq;
+    if (event.type !== 'task.claimed' && event.type !== 'warning') growing.newest = at;
+    switch (event.type) {
+      case 'task.created': {
+        const { parent, parentCall, rights } = event.spec;
+        growing.roots.push(...rights.roots);
+        growing.stints.push({ ...at, by: parent, callId: parentCall });
+        return;
+      }
+      case 'task.resumed':
+        growing.stints.push({ ...at, by: event.by, callId: event.callId });
+        return;
+      case 'task.rewound':
+        growing.rewindingTo = event.to;
+        growing.stints.push({ ...at, by: 'user', callId: null });
+        for (const { path, from, to } of event.files) {
+          const mode = from === null ? {} : { mode: from.mode };
+          const change = { path, before: from?.hash ?? null, after: to?.hash ?? null, ...mode };
+          growing.changes.push({ ...at, change });
+        }
+        return;
+      case 'files.restored': {
+        growing.rewindingTo = null;
+        const left = new Set(event.left.map(({ path }) => path));
+        growing.changes = growing.changes.filter(
+          (each) => each.seq !== event.rewind || !left.has(each.change.path),
+        );
+        return;
+      }
+      case 'call.started':
+        if (CHANGES_FILES.has(event.tool))
+          this.open.set(event.callId, { ...at, epoch: event.epoch });
+        return;
+      case 'call.ended':
+        this.addOutcome(event);
+        return;
+      case 'shell.started':
+        growing.commands.push({ ...at, command: event.command });
+        return;
+      case 'child.created':
+      case 'child.resumed':
+        growing.begun.push({ ...at, child: event.child, callId: event.callId });
+        return;
+      case 'child.ended':
+        growing.ended.push({ ...at, child: event.child });
+        return;
+      default:
+    }
+  }
+
+  private addOutcome(event: Extract<TaskEvent, { type: 'call.ended' }>): void {
+    const { seq, ts, callId, epoch, error, facts } = event;
+    const { growing, open } = this;
+    const begun = open.get(callId);
+    open.delete(callId);
+    const changes = facts.changed ?? [];
+    for (const change of changes) growing.changes.push({ seq, ts, change });
+    for (const { command } of facts.commands ?? []) growing.commands.push({ seq, ts, command });
+    if (begun === undefined || changes.length > 0) return;
+    // Its process died, or it was given up in the middle.
+    const isGivenUp = error === 'CANCELLED' || error === 'TIMEOUT';
+    if (begun.epoch !== epoch || isGivenUp) growing.unknownCalls.push({ seq, ts });
+  }
+}

@@ -1,0 +1,94 @@
+import { spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { foldLog } from '../../../src/engine/fold-log.ts';
+import { planRewind } from '../../../src/engine/rewind/plan.ts';
+import { rewind } from '../../../src/engine/rewind/rewind.ts';
+import { openStore } from '../../../src/store/file-store.ts';
+import { tempDirectory } from '../../sys/temp.ts';
+import { call, calls, type Play } from '../play.ts';
+import { eventsOf, newWorld, played, resumed, treeOf, type World } from './world.ts';
+
+const CHILD = fileURLToPath(new URL('killed-rewind.ts', import.meta.url));
+const MOST_STEPS = 100;
+
+async function workedWorld() {
+  const base = tempDirectory();
+  const world = newWorld(base);
+  world.put('a.txt', 'one');
+  world.put('gone.sh', 'echo', 0o755);
+  const before = treeOf(world);
+  const main: Play[string] = [
+    calls(call('Read', { file_path: world.path('a.txt') })),
+    calls(
+      call('Write', { file_path: world.path('a.txt'), content: 'two' }),
+      call('Write', { file_path: world.path('made/new.txt'), content: 'new' }),
+      call('DeleteFile', { file_path: world.path('gone.sh') }),
+    ),
+  ];
+  const id = await played(world, { main });
+  const to = eventsOf(world.store, id).find(({ type }) => type === 'call.ended')?.seq ?? 0;
+  await world.store.close();
+  const copy = join(tempDirectory(), 'copy');
+  fs.cpSync(base, copy, { recursive: true });
+  const putAsItWas = (): void => {
+    fs.rmSync(base, { recursive: true });
+    fs.cpSync(copy, base, { recursive: true });
+  };
+  return { world, id, to, before, after: treeOf(world), main, putAsItWas };
+}
+
+/** The world as a new process finds it. */
+function reopened(world: World): World {
+  return { ...world, store: openStore({ dataDir: world.dataDir, durability: 'fast' }) };
+}
+
+describe('a rewind that was killed', () => {
+  it.each(['by the same command', 'by a resume'] as const)(
+    'at any step is ended %s, or has not begun',
+    async (how) => {
+      const { world, id, to, before, after, main, putAsItWas } = await workedWorld();
+      let kills = 0;
+      let begun = 0;
+      for (; kills < MOST_STEPS; kills += 1) {
+        putAsItWas();
+        const args = [CHILD, world.dataDir, id, String(to), String(kills)];
+        const { signal, status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+        if (signal === null) {
+          expect([status, stderr]).toEqual([0, '']);
+          break;
+        }
+        expect(signal).toBe('SIGKILL');
+        const now = reopened(world);
+        const isBegun = eventsOf(now.store, id).some(({ type }) => type === 'task.rewound');
+        if (!isBegun) {
+          expect(treeOf(now)).toEqual(after);
+          expect(foldLog(now.store, id).end?.status).toBe('completed');
+          await now.store.close();
+          continue;
+        }
+        begun += 1;
+        if (how === 'by a resume') {
+          // It goes on from event `to` and does the same again: nothing of the old files is in its way.
+          await resumed(now, id, { main });
+          expect(treeOf(now)).toEqual(after);
+        } else {
+          const plan = await planRewind(now.store, id, { to });
+          await rewind(now.store, plan);
+          expect(treeOf(now)).toEqual(before);
+          expect(await planRewind(now.store, id, { to })).toMatchObject({
+            isThere: true,
+            ends: null,
+          });
+        }
+        expect(foldLog(now.store, id).rewinding).toBeNull();
+        await now.store.close();
+      }
+      expect(kills).toBeLessThan(MOST_STEPS);
+      expect([kills - begun > 5, begun > 8]).toEqual([true, true]);
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,51 @@
+import { putBack } from '../../../src/engine/rewind/disk.ts';
+import { planRewind } from '../../../src/engine/rewind/plan.ts';
+import { rewind } from '../../../src/engine/rewind/rewind.ts';
+import { openStore } from '../../../src/store/file-store.ts';
+import type { TaskStore } from '../../../src/store/task-store.ts';
+
+/** Rewinds task ID of data directory DIR to event N, and kills itself at step K, from 0. */
+const [dataDir = '', id = '', to = '', killAt = ''] = process.argv.slice(2);
+
+let steps = 0;
+/** Between any two of these something is written, or nothing. */
+function step(): void {
+  if (steps === Number(killAt)) process.kill(process.pid, 'SIGKILL');
+  steps += 1;
+}
+
+async function around<T>(work: () => T | Promise<T>): Promise<T> {
+  step();
+  const result = await work();
+  step();
+  return result;
+}
+
+function stepping(store: TaskStore): TaskStore {
+  const { claim, keepFormer } = store;
+  store.keepFormer = (bytes) => around(() => keepFormer.call(store, bytes));
+  store.claim = (task, visit) => {
+    step();
+    const log = claim.call(store, task, visit);
+    step();
+    return {
+      id: log.id,
+      epoch: log.epoch,
+      opening: log.opening,
+      append: (bodies) => {
+        step();
+        const events = log.append(bodies);
+        step();
+        return events;
+      },
+      sync: () => around(() => log.sync()),
+      close: () => log.close(),
+    };
+  };
+  return store;
+}
+
+const store = stepping(openStore({ dataDir, durability: 'fast' }));
+const plan = await planRewind(store, id, { to: Number(to) });
+await rewind(store, plan, { restore: (...file) => around(() => putBack(...file)) });
+await store.close();

@@ -1,0 +1,368 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeBranch } from '../../../src/engine/replay/branch.ts';
+import { foldLog } from '../../../src/engine/fold-log.ts';
+import { planRewind } from '../../../src/engine/rewind/plan.ts';
+import { rewind } from '../../../src/engine/rewind/rewind.ts';
+import type { TaskEvent } from '../../../src/protocol/event.ts';
+import { foldEvents } from '../../../src/protocol/state.ts';
+import { openMemoryStore } from '../../../src/store/memory-store.ts';
+import { openStore } from '../../../src/store/file-store.ts';
+import { tempDirectory } from '../../sys/temp.ts';
+import { call, calls, textsOf, until, type Play } from '../play.ts';
+import {
+  eventsOf,
+  newWorld,
+  played,
+  rerunDifferences,
+  resumed,
+  rewound,
+  treeOf,
+  type World,
+} from './world.ts';
+
+const read = (world: World, name: string) => call('Read', { file_path: world.path(name) });
+const write = (world: World, name: string, content: string) =>
+  call('Write', { file_path: world.path(name), content });
+const edit = (world: World, name: string, from: string, to: string) =>
+  call('Edit', { file_path: world.path(name), old_string: from, new_string: to });
+const remove = (world: World, name: string) => call('DeleteFile', { file_path: world.path(name) });
+const changer = (prompt: string, more = {}) =>
+  call('Task', { prompt, description: prompt, subagent_type: 'changer', ...more });
+
+function numbers(world: World, id: string, type: TaskEvent['type']): readonly number[] {
+  return eventsOf(world.store, id).flatMap((event) => (event.type === type ? [event.seq] : []));
+}
+
+/** Reads a file, then does this to it; the event right after the read. */
+async function changed(world: World, ...work: readonly ReturnType<typeof call>[]) {
+  const id = await played(world, {
+    main: [calls(read(world, 'a.txt')), ...work.map((each) => calls(each))],
+  });
+  return { id, to: numbers(world, id, 'call.ended')[0] ?? 0 };
+}
+
+function worldWith(files: Readonly<Record<string, string>>): World {
+  const world = newWorld(tempDirectory());
+  for (const [name, content] of Object.entries(files)) world.put(name, content);
+  return world;
+}
+
+describe('what a rewind does not do', () => {
+  it.each<readonly [string, (world: World, id: string) => void, string]>([
+    [
+      'changed by hand',
+      (world) => world.put('a.txt', 'mine'),
+      'was changed since, by other hands or by a command',
+    ],
+    [
+      'deleted by hand',
+      (world) => fs.rmSync(world.path('a.txt')),
+      'is gone, by other hands or by a command',
+    ],
+    [
+      'a directory by now',
+      (world) => {
+        fs.rmSync(world.path('a.txt'));
+        fs.mkdirSync(world.path('a.txt'));
+      },
+      'is a directory now',
+    ],
+    [
+      'a link by now',
+      (world) => {
+        fs.renameSync(world.path('a.txt'), world.path('b.txt'));
+        fs.symlinkSync('b.txt', world.path('a.txt'));
+      },
+      'is reached through a link now',
+    ],
+    ['read-only', (world) => fs.chmodSync(world.path('a.txt'), 0o444), 'is read-only'],
+    [
+      'not kept',
+      (world) => fs.rmSync(join(world.dataDir, 'former'), { recursive: true }),
+      'was changed without what it held being kept (by an older version?)',
+    ],
+  ])('a file that is %s: nothing is touched', async (_, meddle, because) => {
+    const world = worldWith({ 'a.txt': 'one' });
+    const { id, to } = await changed(
+      world,
+      write(world, 'a.txt', 'two'),
+      write(world, 'n.txt', 'new'),
+    );
+    meddle(world, id);
+    const files = treeOf(world);
+    const events = eventsOf(world.store, id);
+    const plan = await planRewind(world.store, id, { to });
+    expect(plan.refused).toEqual([{ path: world.path('a.txt'), because }]);
+    await expect(rewind(world.store, plan)).rejects.toMatchObject({
+      code: 'CONFLICT',
+      message: expect.stringContaining(`${world.path('a.txt')} ${because}`),
+    });
+    expect(treeOf(world)).toEqual(files);
+    expect(eventsOf(world.store, id)).toEqual(events);
+    await world.store.close();
+  });
+
+  it('a file that was too large to be kept', async () => {
+    const world = worldWith({ 'a.txt': 'one' });
+    fs.writeFileSync(world.path('large'), Buffer.alloc(33 * 1024 * 1024));
+    const { id, to } = await changed(world, remove(world, 'large'));
+    const { refused } = await planRewind(world.store, id, { to });
+    expect(refused).toEqual([
+      { path: world.path('large'), because: 'held more than 33554432 bytes: that was not kept' },
+    ]);
+    await world.store.close();
+  });
+
+  it('a task that somebody owns, or that has gone on since it was shown', async () => {
+    const world = worldWith({ 'a.txt': 'one' });
+    const { id, to } = await changed(world, write(world, 'a.txt', 'two'));
+    const plan = await planRewind(world.store, id, { to });
+    const other = openStore({ dataDir: world.dataDir, durability: 'fast' });
+    const owned = other.claim(id);
+    await expect(rewind(world.store, plan)).rejects.toMatchObject({ code: 'CONFLICT' });
+    owned.close();
+    await expect(rewind(world.store, plan)).rejects.toMatchObject({
+      code: 'CONFLICT',
+      message: expect.stringContaining('is not as it was shown any more'),
+    });
+    await other.close();
+    await world.store.close();
+    expect(world.read('a.txt')).toBe('two');
+  });
+
+  it('where a task below it is owned', async () => {
+    const world = worldWith({ 'a.txt': 'one' });
+    const id = await played(world, {
+      main: [calls(changer('child'))],
+      child: [calls(write(world, 'n.txt', 'new'))],
+    });
+    const child = Object.keys((await planRewind(world.store, id, { to: 0 })).logs)[1] ?? '';
+    const plan = await planRewind(world.store, id, { to: 0 });
+    const other = openStore({ dataDir: world.dataDir, durability: 'fast' });
+    other.claim(child);
+    await expect(rewind(world.store, plan)).rejects.toMatchObject({ code: 'CONFLICT' });
+    expect([world.read('n.txt'), numbers(world, id, 'task.claimed').length]).toEqual(['new', 1]);
+    await other.close();
+    await world.store.close();
+  });
+
+  it('the work of commands, and of calls whose outcome nobody knows, which it names', async () => {
+    const world = worldWith({ 'a.txt': 'one' });
+    const { id, to } = await changed(world, call('Bash', { command: 'echo x > c.txt' }));
+    const log = world.store.claim(id);
+    log.append([
+      { type: 'task.resumed', by: 'user', callId: null },
+      { type: 'call.started', callId: 'lost', tool: 'Edit', input: {} },
+    ]);
+    log.close();
+    world.store.claim(id).close();
+    expect(await planRewind(world.store, id, { to })).toMatchObject({
+      commands: ['echo x > c.txt'],
+      unknownCalls: 1,
+      files: [],
+      refused: [],
+    });
+    await world.store.close();
+  });
+
+  it('anything where nothing is kept', async () => {
+    const world = { ...worldWith({ 'a.txt': 'one' }), store: openMemoryStore() };
+    const { id, to } = await changed(world, write(world, 'a.txt', 'two'));
+    expect((await planRewind(world.store, id, { to })).refused).toHaveLength(1);
+    await world.store.close();
+  });
+});
+
+describe('a rewind that was cut short', () => {
+  const NAME = 'made by hand/a';
+
+  it.each([
+    ['of a task that came from elsewhere touches nothing', 1_000],
+    ['of a task of here removes what it says', null],
+  ])('%s', async (_, importedUpTo) => {
+    const world = worldWith({ 'a.txt': 'one', [NAME]: 'one' });
+    const { id, to } = await changed(world, write(world, 'b.txt', 'two'));
+    const { files } = await planRewind(world.store, id, { to });
+    const [file] = files;
+    if (file === undefined || file.from === null) throw new Error('nothing to remove');
+    // As a hostile log would have it.
+    fs.writeFileSync(world.path(NAME), 'two');
+    const log = world.store.claim(id);
+    const rewound = { to, undoes: null, stint: 1, turns: 1, end: null, dropped: [] };
+    const wanted = { path: world.path(NAME), from: file.from, to: null };
+    log.append([{ type: 'task.rewound', ...rewound, files: [wanted] }]);
+    log.close();
+    if (importedUpTo !== null) world.store.importedUpTo = () => importedUpTo;
+    await resumed(world, id, { main: [] });
+    expect(world.read(NAME)).toBe(importedUpTo === null ? null : 'two');
+    expect(fs.existsSync(join(world.path(NAME), '..'))).toBe(importedUpTo !== null);
+    expect(eventsOf(world.store, id)).toContainEqual(
+      expect.objectContaining({
+        type: 'files.restored',
+        left:
+          importedUpTo === null
+            ? []
+            : [{ path: world.path(NAME), because: 'its task was brought here from elsewhere' }],
+      }),
+    );
+    await world.store.close();
+  });
+
+  it('of a task below stands against one of the task above', async () => {
+    const world = worldWith({ 'a.txt': 'one' });
+    const id = await played(world, {
+      main: [calls(changer('child'))],
+      child: [calls(write(world, 'n.txt', 'new'))],
+    });
+    const child = world.store.list().find(({ parent }) => parent === id)?.id ?? '';
+    const log = world.store.claim(child);
+    const rewound = { to: 0, undoes: null, stint: 1, turns: 0, end: null, dropped: [], files: [] };
+    log.append([{ type: 'task.rewound', ...rewound }]);
+    log.close();
+    expect((await planRewind(world.store, id, { to: 0 })).refused).toEqual([
+      {
+        path: world.store.log(child),
+        because: expect.stringContaining('whose rewind was cut short'),
+      },
+    ]);
+    await world.store.close();
+  });
+});
+
+describe('after a rewind', () => {
+  it('a file is known as it is again, and is changed without another look', async () => {
+    const world = worldWith({ 'a.txt': 'one' });
+    const { id, to } = await changed(world, edit(world, 'a.txt', 'one', 'two'));
+    await rewound(world.store, id, { to });
+    const main: Play[string] = [calls(), calls(edit(world, 'a.txt', 'one', 'three'))];
+    await resumed(world, id, { main });
+    expect(world.read('a.txt')).toBe('three');
+    expect(await rerunDifferences(world, id)).toEqual([]);
+    await world.store.close();
+  });
+
+  it('what was used stays used, and no turn is counted twice', async () => {
+    const world = worldWith({ 'a.txt': 'one' });
+    const usage = { input: 100, output: 10 };
+    const id = await played(world, {
+      main: [
+        { ...calls(read(world, 'a.txt')), usage },
+        { ...calls(write(world, 'a.txt', 'two')), usage },
+        { text: 'done', usage },
+      ],
+    });
+    const [to = 0] = numbers(world, id, 'call.ended');
+    await rewound(world.store, id, { to });
+    expect(foldLog(world.store, id)).toMatchObject({
+      turns: 1,
+      usage: { input: 300, output: 30 },
+      status: 'queued',
+      end: null,
+      stint: { number: 1, spent: { tokens: 0 } },
+    });
+    expect(world.store.list()).toMatchObject([
+      { status: 'interrupted', ended: null, turns: 1, paidTokens: 330 },
+    ]);
+    await world.store.close();
+  });
+
+  it('an end that was there then is there again', async () => {
+    const world = worldWith({ 'a.txt': 'one' });
+    const { id } = await changed(world);
+    const [to = 0] = numbers(world, id, 'task.ended');
+    await resumed(
+      world,
+      id,
+      { main: [calls(), calls(), calls(write(world, 'n.txt', 'new'))] },
+      { prompt: 'more' },
+    );
+    expect(world.read('n.txt')).toBe('new');
+    await rewound(world.store, id, { to });
+    expect(foldLog(world.store, id)).toMatchObject({
+      status: 'completed',
+      result: 'done',
+      turns: 2,
+    });
+    expect(world.store.list()).toMatchObject([{ status: 'completed', turns: 2 }]);
+    expect(world.read('n.txt')).toBeNull();
+    await world.store.close();
+  });
+
+  it('a branch goes off from what counts', async () => {
+    const world = worldWith({ 'a.txt': 'one' });
+    const { id, to } = await changed(world, write(world, 'a.txt', 'two'));
+    await rewound(world.store, id, { to });
+    const last = eventsOf(world.store, id).length - 1;
+    const branch = await makeBranch(world.store, { id, at: last, hasPrompt: false });
+    const of = (task: string) => foldLog(world.store, task).conversation.messages;
+    expect(of(branch.id)).toEqual(of(id));
+    await world.store.close();
+  });
+
+  it('another one may lead on to what it has cut off', async () => {
+    const world = worldWith({ 'a.txt': 'one' });
+    const { id, to } = await changed(
+      world,
+      write(world, 'a.txt', 'two'),
+      edit(world, 'a.txt', 'two', 'three'),
+    );
+    const [, second = 0] = numbers(world, id, 'call.ended');
+    await rewound(world.store, id, { to });
+    expect(world.read('a.txt')).toBe('one');
+    await rewound(world.store, id, { to: second });
+    expect(world.read('a.txt')).toBe('two');
+    const prefix = eventsOf(world.store, id).filter(({ seq }) => seq <= second);
+    expect(foldLog(world.store, id).conversation).toEqual(foldEvents(prefix).conversation);
+    await world.store.close();
+  });
+});
+
+/** Whether a task below the main one has written such an event down. */
+function childHas(world: World, type: TaskEvent['type']): boolean {
+  const below = world.store.list().filter(({ parent }) => parent !== null);
+  return below.some(({ id }) => numbers(world, id, type).length > 0);
+}
+
+describe('a task at work beside the one that is put back', () => {
+  it('loses what it changed since, and is not waited for; the model is told', async () => {
+    const world = worldWith({ 'a.txt': 'one' });
+    const id = await played(world, {
+      main: [
+        calls(changer('child', { run_in_background: true })),
+        async () => {
+          await until(() => childHas(world, 'call.ended'));
+          return calls(read(world, 'a.txt'));
+        },
+        async () => {
+          world.put('go', '');
+          await until(() => world.read('late.txt') !== null);
+          return { text: 'waiting' };
+        },
+      ],
+      child: [
+        calls(write(world, 'early.txt', 'early')),
+        async () => {
+          await until(() => world.read('go') !== null);
+          return calls(write(world, 'late.txt', 'late'), write(world, 'early.txt', 'later'));
+        },
+      ],
+    });
+    const before = treeOf(world);
+    const to = numbers(world, id, 'call.ended')[1] ?? 0;
+    const plan = await rewound(world.store, id, { to });
+    const [child = ''] = plan.dropped;
+    expect(plan).toMatchObject({ tasks: [], dropped: [expect.any(String)], refused: [] });
+    expect([world.read('early.txt'), world.read('late.txt')]).toEqual(['early', null]);
+    expect(foldLog(world.store, id).openChildren).toEqual(new Set());
+    const test = await resumed(world, id, { main: [] });
+    expect(textsOf(test.model.requests[0]).at(-1)).toContain(
+      `Task ${child} was at work here, before this conversation was put back to this point.`,
+    );
+    expect(foldLog(world.store, id).status).toBe('completed');
+    await rewound(world.store, id, { to: plan.logs[id] ?? 0 });
+    expect(treeOf(world)).toEqual(before);
+    await world.store.close();
+  });
+});
