@@ -63,7 +63,15 @@ export function foldLog(store: TaskStore, id: string): TaskState {
   return state;
 }
 
-function withoutBeginning(store: TaskStore, id: string): MusterError {
+/** All events of a log. Throws MusterError when it has lost its beginning. */
+export function wholeLog(store: Pick<TaskStore, 'scan' | 'log'>, id: string): readonly TaskEvent[] {
+  const events: TaskEvent[] = [];
+  store.scan(id, (event) => void events.push(event));
+  if (events[0]?.type !== 'task.created') throw withoutBeginning(store, id);
+  return events;
+}
+
+function withoutBeginning(store: Pick<TaskStore, 'log'>, id: string): MusterError {
   return new MusterError(
     'NOT_FOUND',
     `task ${id}: its log has lost its beginning, which says what the task was: ${store.log(id) ?? 'not kept'}`,

@@ -185,3 +185,16 @@ describe.concurrent('muster tasks branch', () => {
     expect(complaint(await tasks(world, 'branch', root), 2)).toContain('--at N');
   });
 });
+
+it.each([['rerun'], ['branch', '--at', '1'], ['rewind', '--to', '1']])(
+  'muster tasks %s says so where a log has lost its beginning',
+  async (command, ...flags) => {
+    await using world = await openWorld({ script: working });
+    await world.run(GO);
+    const { root } = await family(world);
+    writeFileSync(logOf(world, root), '');
+    expect(complaint(await tasks(world, command, root, ...flags))).toContain(
+      `NOT_FOUND: task ${root}: its log has lost its beginning`,
+    );
+  },
+);

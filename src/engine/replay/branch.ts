@@ -1,6 +1,5 @@
 import { MusterError, UsageError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
-import type { TaskEvent } from '../../protocol/event.ts';
 import { liveEvents } from '../../protocol/rewound.ts';
 import { foldEvents, type TaskState } from '../../protocol/state.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
@@ -9,6 +8,7 @@ import { requestPrefix } from '../create-task.ts';
 import { PrefixCache } from '../prefix.ts';
 import { branchedEvents, lostToBranch } from './branched-events.ts';
 import { branchPoint } from './branch-point.ts';
+import { wholeLog } from '../fold-log.ts';
 
 export interface BranchRequest {
   /** The whole id of the task to branch off from. */
@@ -35,8 +35,7 @@ export async function makeBranch(
   store: TaskStore,
   { id, at, hasPrompt }: BranchRequest,
 ): Promise<Branch> {
-  const events: TaskEvent[] = [];
-  store.scan(id, (event) => void events.push(event));
+  const events = wholeLog(store, id);
   const [created] = events;
   if (created?.type === 'task.created' && created.spec.fanOut !== undefined) {
     throw new UsageError(

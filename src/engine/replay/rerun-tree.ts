@@ -1,5 +1,6 @@
 import { MusterError } from '../../base/errors.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
+import { wholeLog } from '../fold-log.ts';
 import type { RerunSource } from './rerun-source.ts';
 import { rerunTask, type TaskRerun } from './rerun-task.ts';
 
@@ -15,9 +16,9 @@ export async function rerunTree(source: RerunSource, id: string): Promise<TreeRe
   const lost: { readonly task: string; readonly because: string }[] = [];
   const known = new Set([id]);
   for (const task of known) {
-    const events: TaskEvent[] = [];
+    let events: readonly TaskEvent[] = [];
     try {
-      source.store.scan(task, (event) => void events.push(event));
+      events = wholeLog(source.store, task);
       tasks.push(await rerunTask(source, events));
     } catch (thrown) {
       if (task === id || !(thrown instanceof MusterError)) throw thrown;

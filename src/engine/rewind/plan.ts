@@ -7,6 +7,7 @@ import type { TaskStore } from '../../store/task-store.ts';
 import { branchPoint } from '../replay/branch-point.ts';
 import { planFiles } from './plan-files.ts';
 import { treeSince, type TreeSince } from './tree-since.ts';
+import { wholeLog } from '../fold-log.ts';
 
 /** What a task is to be put back to: after an event, or to before its last rewind. */
 export type RewindWish = { readonly to: number } | 'undo';
@@ -65,8 +66,7 @@ export async function planRewind(
   id: string,
   wish: RewindWish,
 ): Promise<RewindPlan> {
-  const events: TaskEvent[] = [];
-  store.scan(id, (event) => void events.push(event));
+  const events = wholeLog(store, id);
   const now = foldEvents(events);
   if (now.spec.fanOut !== undefined) {
     throw new UsageError(
