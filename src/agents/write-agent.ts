@@ -62,6 +62,7 @@ function fieldsOf(agent: AgentDefinition): JsonObject {
     skills: listOf(agent.skills ?? []),
     'initial-prompt': agent.initialPrompt,
     parameters: agent.parameters?.map(parameterField),
+    'output-schema': agent.outputSchema,
     color: agent.color,
   };
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../base/json.ts';
 import type { QuestionAnswer } from '../engine/engine.ts';
 import type { OnAsk } from '../engine/inbox.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
@@ -44,6 +45,8 @@ export interface RunRequest {
   readonly prompt?: string;
   /** The agent that the main task runs as, by name. Default: the main agent. */
   readonly agent?: string;
+  /** JSON Schema that its answer must be valid against. Default: the agent's, if any. */
+  readonly outputSchema?: JsonObject;
   /** Default `sdk`. */
   readonly source?: TaskSource;
 }

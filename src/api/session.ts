@@ -93,6 +93,7 @@ export class Session implements Muster {
 
   start(request: RunRequest, onEvent: EventListener = () => {}): Run {
     const { engine, grant, router } = this.parts;
+    const { outputSchema } = request;
     const agent = this.agentNamed(request.agent);
     const prompt = firstMessage(agent, request.prompt);
     const id = newId();
@@ -111,7 +112,9 @@ export class Session implements Muster {
         params: {
           ...(request.prompt === undefined ? {} : { prompt: request.prompt }),
           ...(agent === null ? {} : { agent: agent.name }),
+          ...(outputSchema === undefined ? {} : { output_schema: outputSchema }),
         },
+        ...(outputSchema === undefined ? {} : { outputSchema }),
       });
       return this.runOf(task, forget);
     } catch (thrown) {

@@ -7,8 +7,9 @@ import type { FanOut } from '../protocol/template.ts';
 import type { Equipment } from './equipment.ts';
 import { openJournal } from './journal.ts';
 import { mentionsIn } from './mentions.ts';
-import { taskLine } from './prompt.ts';
+import { answerForm, taskLine } from './prompt.ts';
 import { recordedAgent } from './recorded-agent.ts';
+import { outputSchemaOf } from './structured/output-schema.ts';
 import { TaskRun } from './task-run.ts';
 import type { Tree } from './tree.ts';
 import type { Workshop } from './workshop.ts';
@@ -33,6 +34,8 @@ export interface TaskPlan {
   /** Names of the skills whose instructions its prompt is. Default: none. */
   readonly skills?: readonly string[];
   readonly params: JsonObject;
+  /** Of the call. Absent: its definition's, if any. */
+  readonly outputSchema?: JsonObject;
   /** Of a root that is no conversation. */
   readonly fanOut?: FanOut;
   /** The caller and its Task call; null for a root. */
@@ -75,6 +78,7 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     background,
     source: plan.source,
     ...(plan.fanOut === undefined ? {} : { fanOut: plan.fanOut }),
+    ...(plan.outputSchema === undefined ? {} : { outputSchema: plan.outputSchema }),
     params: plan.params,
   };
   // The parent's note goes first: a crash in between leaves a child without a log, never a log
@@ -112,6 +116,9 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
 
 /** Siblings share every byte up to the last system line, which is particular to the task. */
 export function requestPrefix(shared: RequestPrefix, spec: TaskSpec): RequestPrefix {
-  if (spec.parent === null) return shared;
-  return { ...shared, system: [...shared.system, taskLine(spec.description)] };
+  const schema = outputSchemaOf(spec);
+  if (spec.parent !== null) {
+    return { ...shared, system: [...shared.system, taskLine(spec.description, schema)] };
+  }
+  return schema === null ? shared : { ...shared, system: [...shared.system, answerForm(schema)] };
 }

@@ -1,4 +1,5 @@
 import { errorMessage, MusterError, type ErrorCode } from '../base/errors.ts';
+import type { JsonValue } from '../base/json.ts';
 import type { EndReason, StoppedBy } from '../protocol/end-reason.ts';
 import type { ModelFailure } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
@@ -11,6 +12,8 @@ import type { StopOrder } from './stop.ts';
 export interface Ending {
   readonly end: EndReason;
   readonly result: string;
+  /** It as JSON that is valid against the task's output schema. Absent: it is not, or there is none. */
+  readonly structured?: JsonValue;
 }
 
 export function completed(text: string): Ending {
@@ -65,6 +68,14 @@ export function gaveNothing(state: TaskState, answers: number): Ending {
 export function filtered(state: TaskState): Ending {
   const message = "the provider's content filter ended the answer";
   return failed(state, { code: 'PROVIDER_ERROR', message, retryable: false });
+}
+
+/** Its answers, or the schema that they must be valid against, keep it from having a result. */
+export function failedBySchema(
+  state: TaskState,
+  { code, message }: { readonly code: ErrorCode; readonly message: string },
+): Ending {
+  return failed(state, { code, message: `output_schema: ${message}`, retryable: false });
 }
 
 export function haltedByUser(state: TaskState): Ending {

@@ -60,6 +60,8 @@ export interface RootRequest {
   readonly cwd: string;
   readonly source: TaskSource;
   readonly params: JsonObject;
+  /** JSON Schema that its answers must be valid against. Default: the agent's, if any. */
+  readonly outputSchema?: JsonObject;
 }
 
 /** How a person makes a task go on. */

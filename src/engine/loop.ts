@@ -17,6 +17,10 @@ import { noticeInput } from './notice-text.ts';
 import { mayReuse } from './reuse/may-reuse.ts';
 import { sleep } from './sleep.ts';
 import { isStopOrder, limitOrder, orderOf } from './stop.ts';
+import { afterCheck } from './structured/after-check.ts';
+import { answerCheck, type AnswerCheck } from './structured/check-answer.ts';
+import { outputSchemaOf } from './structured/output-schema.ts';
+import { isUnchecked, withStructured } from './structured/late-check.ts';
 import type { TaskRun } from './task-run.ts';
 import { runTurn } from './turn.ts';
 import { wallCaps } from './wall-time.ts';
@@ -51,6 +55,7 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
     closeOpenChildren(deps, run);
     const checked = claimsIn(deps, run, ending);
     const claims = checked instanceof Promise ? await checked : checked;
+    if (isUnchecked(run.spec, ending)) ending = await withStructured(deps, run.spec, ending);
     run.journal.record({ type: 'task.ended', ...ending, ...(claims.length > 0 && { claims }) });
     await run.journal.sync();
   } catch (thrown) {
@@ -107,6 +112,12 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
     return await run.drive(run);
   }
   if (mayReuse(deps, run.state)) await reuseEarlierResult(deps, run);
+  const schema = outputSchemaOf(run.spec);
+  const check = schema === null ? null : await answerCheck(schema);
+  // It was looked at when the task was made, where it was made by a call.
+  if (typeof check === 'string') {
+    return endings.failedBySchema(run.state, { code: 'INVALID_PARAM', message: check });
+  }
   for (;;) {
     run.signal.throwIfAborted();
     const standIn = decideFallback(run.state, fallbacksOf(deps, run));
@@ -115,7 +126,8 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
       continue;
     }
     const step = nextStep(run.state, deps.settings);
-    const ending = await take(deps, run, step);
+    const ending =
+      step.kind === 'check' ? takeChecked(run, step.answer, check) : await take(deps, run, step);
     if (ending !== null) return ending;
   }
 }
@@ -137,7 +149,23 @@ async function refreshDefinitions(
   }
 }
 
-async function take(deps: EngineDeps, run: TaskRun, step: Step): Promise<Ending | null> {
+/** At once, as the end of a task is decided. */
+function takeChecked(run: TaskRun, answer: string, check: AnswerCheck | null): Ending | null {
+  if (check === null) throw new Error(`task ${run.spec.id} has no schema to check by`);
+  const next = afterCheck(run.state, answer, check(answer));
+  if (next.kind === 'end') {
+    run.decideEnd();
+    return next.ending;
+  }
+  run.journal.record({ type: 'input.queued', input: noticeInput(next.id, next.text) });
+  return null;
+}
+
+async function take(
+  deps: EngineDeps,
+  run: TaskRun,
+  step: Exclude<Step, { kind: 'check' }>,
+): Promise<Ending | null> {
   switch (step.kind) {
     case 'calls':
       await refreshDefinitions(deps, run.spec);

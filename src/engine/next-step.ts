@@ -10,6 +10,7 @@ import type { Ending } from './endings.ts';
 import { afterCallAsText, afterUnfinished, faultyCallsHit } from './faulty-answer.ts';
 import { repeatedCalls } from './progress.ts';
 import { MOST_REFUSALS } from './storms.ts';
+import { outputSchemaOf } from './structured/output-schema.ts';
 
 /** What a task does next. */
 export type Step =
@@ -23,6 +24,8 @@ export type Step =
   /** For children in the background, or a message. */
   | { readonly kind: 'wait' }
   | { readonly kind: 'stop_shells'; readonly shells: readonly string[] }
+  /** Whether the final answer is valid against the output schema decides how it goes on. */
+  | { readonly kind: 'check'; readonly answer: string }
   | { readonly kind: 'end'; readonly ending: Ending };
 
 export interface StepLimits {
@@ -85,7 +88,10 @@ function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']
     if (conversation.inputIds.has(id)) return { kind: 'stop_shells', shells };
     return { kind: 'tell', id, text: shellsNotice(shells) };
   }
-  return afterUnfinished(state, answer) ?? { kind: 'end', ending: endings.completed(answer.text) };
+  const unfinished = afterUnfinished(state, answer);
+  if (unfinished !== null) return unfinished;
+  if (outputSchemaOf(state.spec) !== null) return { kind: 'check', answer: answer.text };
+  return { kind: 'end', ending: endings.completed(answer.text) };
 }
 
 /** Told once a stint. */

@@ -1,4 +1,5 @@
 import { escapeTags } from '../base/control-tags.ts';
+import type { JsonObject } from '../base/json.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 import { oneLine, truncate } from '../base/text.ts';
@@ -106,8 +107,14 @@ export function promptParts(input: PromptInput): readonly PromptPart[] {
 }
 
 /** The last system line: what is particular to one task. */
-export function taskLine(description: string): string {
-  return `# Task\n${oneLine(description)}`;
+export function taskLine(description: string, schema: JsonObject | null = null): string {
+  const line = `# Task\n${oneLine(description)}`;
+  return schema === null ? line : `${line}\n\n${answerForm(schema)}`;
+}
+
+/** What a task is told of the schema that its answer must be valid against. */
+export function answerForm(schema: JsonObject): string {
+  return `# Form of the answer\nYour final answer is one JSON value, valid against this JSON Schema, and no other text:\n${escapeTags(JSON.stringify(schema))}`;
 }
 
 /** A description for a task whose caller gave none: the first words of its prompt. */

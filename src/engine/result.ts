@@ -17,6 +17,7 @@ import type { Question } from '../protocol/question.ts';
 import { claimsNote } from '../protocol/claims-note.ts';
 import { cutAtParagraph } from './cut.ts';
 import { questionJson } from './question-json.ts';
+import { outputSchemaOf } from './structured/output-schema.ts';
 
 export interface ResultPaths {
   readonly transcript: string | null;
@@ -57,7 +58,7 @@ export function resultEnvelope(
       status: state.status,
       task_id: spec.id,
       result,
-      structured: null,
+      structured: state.structured?.value ?? null,
       tool_summary: [...state.toolCounts].map(([tool, count]) => ({ tool, count })),
       files_modified: [...state.filesChanged.keys()],
       model_used: model,
@@ -101,6 +102,9 @@ export function parentText(state: TaskState, offset: number): string {
     parts.unshift('The task ended without a text.');
   }
   if (state.denials.length > 0) parts.push(denialsLine(state.denials));
+  if (state.status === 'partial' && state.structured === null && outputSchemaOf(spec) !== null) {
+    parts.push('[Note: the answer is not JSON that is valid against output_schema]');
+  }
   for (const warning of state.warnings) parts.push(`[Note: ${warning}]`);
   parts.push(claimsNote(state.stint.claims), factsLine(state));
   return parts.filter((part) => part !== '').join('\n\n');

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { JsonObject } from '../base/json.ts';
 import { errorMessage, MusterError } from '../base/errors.ts';
 import { findAgent } from '../agents/find.ts';
 import { modelWishes } from '../protocol/agent.ts';
@@ -10,6 +12,7 @@ import { foldLog } from './fold-log.ts';
 import { openTasks } from './open-task.ts';
 import { findReachable } from './reach.ts';
 import { finishRewinds } from './rewind/finish.ts';
+import { outputSchemaOf } from './structured/output-schema.ts';
 import { recordCeiling, recordResume, setToWork } from './resume.ts';
 import { delegationOf, whySame } from './same-delegations.ts';
 import type { TaskRun } from './task-run.ts';
@@ -32,6 +35,8 @@ export interface ResumeCall {
   readonly background?: boolean;
   /** What the call says of its type: an error unless it is the recorded one. */
   readonly subagentType?: string;
+  /** What the call says of the form of its answer: an error unless it is the recorded one. */
+  readonly outputSchema?: JsonObject;
   readonly model?: string;
   readonly maxTurns?: number;
 }
@@ -135,7 +140,7 @@ async function goOn(
 
 function findEnded(
   { deps, running }: Workshop,
-  { caller, field, word, subagentType }: ResumeCall,
+  { caller, field, word, subagentType, outputSchema }: ResumeCall,
 ): TaskState | MusterError {
   const found = findReachable(caller, running, { field, word });
   if (found instanceof MusterError) return found;
@@ -153,6 +158,14 @@ function findEnded(
     );
   }
   const state = foldLog(deps.store, id);
+  const schema = outputSchemaOf(state.spec);
+  if (outputSchema !== undefined && !isDeepStrictEqual(outputSchema, schema)) {
+    const has = schema === null ? 'has none' : 'has another one';
+    return new MusterError(
+      'INVALID_PARAM',
+      `output_schema: task ${id} ${has} and keeps to that; leave it out, or begin a new task`,
+    );
+  }
   const recorded = state.spec.agent.name;
   if (subagentType === undefined) return state;
   const asked = findAgent(subagentType, deps.agents.agents());

@@ -1,5 +1,6 @@
 import { errorMessage, MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
+import type { AgentDefinition } from '../protocol/agent.ts';
 import type { ModelFacts } from '../protocol/model.ts';
 import type { TaskSource } from '../protocol/task.ts';
 import { Budget } from './budget.ts';
@@ -13,6 +14,8 @@ import { describePrompt, taskLine } from './prompt.ts';
 import { handedIn } from './reach.ts';
 import { delegationOf, whySame } from './same-delegations.ts';
 import { unpricedCap } from './spending.ts';
+import { schemaProblem } from './structured/check-answer.ts';
+import { outputSchemaOf } from './structured/output-schema.ts';
 import type { TaskRun } from './task-run.ts';
 import type { TaskInput } from './task-tools/task-input.ts';
 import type { Workshop } from './workshop.ts';
@@ -36,6 +39,8 @@ export async function spawnChild(
   const { agent, cwd, model } = caller.spec;
   const plan = planChild(deps, { agent, cwd, model, rights: caller.rights }, input);
   if (plan instanceof MusterError) return plan;
+  const wrong = await whyNoSchema(input, plan.agent);
+  if (wrong !== null) return wrong;
   const facts = await deps.models.facts(plan.model);
   // From here on nothing may come between.
   caller.signal.throwIfAborted();
@@ -60,6 +65,7 @@ export async function spawnChild(
       source: sourceOf(input),
       skills: input.ofSkill === undefined ? [] : [input.ofSkill.name],
       params: input.params,
+      ...(input.outputSchema === undefined ? {} : { outputSchema: input.outputSchema }),
       parent: { run: caller, callId, delegation },
     });
   } catch (thrown) {
@@ -69,6 +75,21 @@ export async function spawnChild(
     if (thrown instanceof MusterError) return thrown;
     throw thrown;
   }
+}
+
+/** What is wrong with the schema of the answer, whoever gave it; null: nothing. */
+async function whyNoSchema(
+  { outputSchema }: TaskInput,
+  agent: AgentDefinition,
+): Promise<MusterError | null> {
+  const schema = outputSchema ?? agent.outputSchema;
+  const problem = schema === undefined ? null : await schemaProblem(schema);
+  if (problem === null) return null;
+  const by = outputSchema === undefined ? `of agent ${agent.name} ` : '';
+  return new MusterError(
+    'INVALID_PARAM',
+    `output_schema: the schema ${by}can't be used: ${problem}`,
+  );
 }
 
 interface PlannedSpawn {
@@ -88,7 +109,7 @@ function whyNot(
   }
   const budget = new Budget(taskCaps(plan.limits), caller.budget);
   const { prompt, tools } = plan.equipment;
-  const line = taskLine(descriptionOf(input));
+  const line = taskLine(descriptionOf(input), outputSchemaOf({ ...input, agent: plan.agent }));
   const { system, ...shared } = prefixes.get(prompt, tools).prefix;
   const prefix = { ...shared, system: [...system, line] };
   const first = mostOf(estimateInput(firstRequest(input.prompt), prefix), facts);

@@ -75,6 +75,8 @@ export interface AgentDefinition {
   readonly effort?: Effort;
   /** Names of the agents that it may delegate to; absent: any. */
   readonly delegatesTo?: readonly string[];
+  /** JSON Schema that its answers must be valid against; absent: any text will do. */
+  readonly outputSchema?: JsonObject;
   /** Whether a Task call that does not say runs it in the background; absent: no. */
   readonly background?: boolean;
   /** Whether a result of it may be reused; absent: as `task_tool.cache` says. */

@@ -301,6 +301,8 @@ export type EventBody =
       readonly end: EndReason;
       /** The final answer, or what there is of one. */
       readonly result: string;
+      /** What it is as JSON, valid against the task's output schema. Absent: it is not, or there is none. */
+      readonly structured?: JsonValue;
       /** What it claims and the task's receipt does not bear out. Absent: nothing. */
       readonly claims?: readonly ClaimFlag[];
     };

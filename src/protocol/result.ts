@@ -115,6 +115,7 @@ export interface ResultEnvelope {
     readonly task_id: string;
     /** The whole answer, uncut. */
     readonly result: string;
+    /** It as JSON that is valid against the task's output schema; null: it is not, or there is none. */
     readonly structured: JsonValue;
     readonly tool_summary: readonly { readonly tool: string; readonly count: number }[];
     readonly files_modified: readonly string[];

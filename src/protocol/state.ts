@@ -7,6 +7,7 @@ import {
 } from './activity.ts';
 import { applySpent, applyToAnswers, noAnswers, type Answers } from './answers.ts';
 import { unreachable } from '../base/errors.ts';
+import type { JsonValue } from '../base/json.ts';
 import { applyToBelongings, noBelongings, type Belongings } from './belongings.ts';
 import { addChanges, addFacts, type CallRecord } from './call-record.ts';
 import { applyToConversation, emptyConversation, type Conversation } from './conversation.ts';
@@ -51,6 +52,8 @@ export interface TaskState extends Answers, Belongings, InboxState, CallRecord {
   rewinding: (Pick<Rewound, 'dropped' | 'files'> & { readonly seq: number }) | null;
   end: EndReason | null;
   result: string;
+  /** The result as JSON that is valid against the output schema; null: there is none. */
+  structured: { readonly value: JsonValue } | null;
   readonly createdAt: number;
   startedAt: number | null;
   endedAt: number | null;
@@ -98,6 +101,7 @@ export function initialState(first: TaskEvent): TaskState {
     rewinding: null,
     end: null,
     result: '',
+    structured: null,
     createdAt: first.ts,
     startedAt: null,
     endedAt: null,
@@ -260,6 +264,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.runningCalls.clear();
       state.end = event.end;
       state.result = event.result;
+      state.structured = event.structured === undefined ? null : { value: event.structured };
       state.endedAt = event.ts;
       return;
     default:
@@ -282,6 +287,7 @@ function beginStint(state: TaskState, number: number, { by, callId, ts }: Begun)
   state.status = isParked(state) ? 'parked' : 'queued';
   state.end = null;
   state.result = '';
+  state.structured = null;
   state.endedAt = null;
 }
 

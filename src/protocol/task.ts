@@ -69,6 +69,8 @@ export interface TaskSpec {
   readonly source: TaskSource;
   /** Set: it is no conversation; it makes one child for each item. */
   readonly fanOut?: FanOut;
+  /** JSON Schema that the answer must be valid against, of the call. Absent: its definition's, if any. */
+  readonly outputSchema?: JsonObject;
   /** The call's arguments as given, for `context.params_input`. */
   readonly params: JsonObject;
 }

@@ -109,6 +109,7 @@ describe('imports', () => {
       '@ai-sdk/google',
       '@ai-sdk/openai',
       '@ai-sdk/openai-compatible',
+      '@cfworker/json-schema',
       '@pydantic/genai-prices',
       '@vscode/ripgrep',
       'smol-toml',

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { estimateTokenCount } from 'tokenx';
 import { describe, expect, it } from 'vitest';
 import { cutAtParagraph } from '../../src/engine/cut.ts';
 
@@ -33,6 +34,29 @@ describe('cutAtParagraph', () => {
         expect(pages.replace(/\s/g, '')).toBe(whole.replace(/\s/g, ''));
       }),
     );
+  });
+
+  it.each([
+    ['a line of a megabyte', 'lorem ipsum dolor '.repeat(60_000), / $/],
+    ['a word of a megabyte', 'x'.repeat(1_000_000), /x$/],
+    ['JSON on one line', JSON.stringify(Array.from({ length: 20_000 }, (_, id) => ({ id }))), /,$/],
+    ['Chinese in paragraphs', `${'\u6f22\u5b57\u3002'.repeat(60)}\n\n`.repeat(500), /\n\n$/],
+    ['Chinese in sentences', '\u6f22\u5b57\u6f22\u5b57\u3002'.repeat(20_000), /\u3002$/],
+    ['Thai', '\u0e20\u0e32\u0e29\u0e32\u0e44\u0e17\u0e22'.repeat(20_000), /.$/],
+    ['families', '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}'.repeat(20_000), /.$/u],
+    ['halves of pairs', '\ud800'.repeat(50_000), /\ud800$/],
+    ['paragraphs of Windows', `${'word '.repeat(40)}\r\n\r\n`.repeat(500), /\r\n\r\n$/],
+    ['sentences', 'One two three. '.repeat(10_000), /\. $/],
+  ])('keeps to the tokens in %s, and cuts it well', (_, whole, end) => {
+    const { text, next } = cutAtParagraph(whole, 0, 2_000);
+    expect(estimateTokenCount(text)).toBeLessThanOrEqual(2_000);
+    expect(estimateTokenCount(text)).toBeGreaterThan(900);
+    expect(whole.slice(0, next ?? 0)).toMatch(end);
+    expect(whole.slice(0, next ?? 0).trimEnd()).toBe(text);
+  });
+
+  it('begins at a code point', () => {
+    expect(cutAtParagraph('a\u{1f600}b', 2, 10)).toEqual({ text: '\u{1f600}b', next: null });
   });
 
   it('looks at no more of a huge text than it needs', () => {

@@ -73,7 +73,7 @@ describe('the arguments of Task', () => {
       'an unknown one',
       { prompt: 'a', agent: 'x' },
       [
-        'agent: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns',
+        'agent: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema',
       ],
     ],
     [
@@ -85,7 +85,7 @@ describe('the arguments of Task', () => {
       'a prototype',
       JSON.parse('{"prompt":"a","__proto__":1}'),
       [
-        '__proto__: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns',
+        '__proto__: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema',
       ],
     ],
   ])('refuse %s', (_, params, issues) => {

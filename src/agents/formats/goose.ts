@@ -4,6 +4,7 @@ import type { Field, Fields } from '../front-matter/fields.ts';
 import { readYaml } from '../front-matter/yaml.ts';
 import type { FieldReader } from './fields/field-reader.ts';
 import { promptText } from './fields/common.ts';
+import { readOutputSchema } from './fields/output-schema.ts';
 import {
   notLoaded,
   plainText,
@@ -25,7 +26,6 @@ const INACTIVE = [
   'author',
   'context',
   'extensions',
-  'response',
   'retry',
   'settings',
   'sub_recipes',
@@ -85,7 +85,7 @@ function dialectFor(file: AgentFile): Dialect {
     loadsBareText: false,
     translate: (fields) => withExtensions(inSharedWords(fields)),
     own: {
-      names: ['title', 'instructions', 'prompt', 'parameters', 'recipe'],
+      names: ['title', 'instructions', 'prompt', 'parameters', 'recipe', 'response'],
       read: (reader) => readTexts(reader, file),
     },
   };
@@ -125,6 +125,15 @@ function readTexts(reader: FieldReader, file: AgentFile): Partial<AgentDefinitio
   return {
     prompt: prompt ?? '',
     ...(message === undefined || instructions === undefined ? {} : { initialPrompt: message }),
+    ...readResponse(reader),
     ...readParameters(reader, { texts: [prompt ?? '', message ?? ''], path: file.path }),
   };
+}
+
+/** `response: {json_schema: …}`: the form of its answer. */
+function readResponse(reader: FieldReader): Partial<AgentDefinition> {
+  const field = reader.take('response');
+  if (field === undefined || !isJsonObject(field.value)) return {};
+  const schema = field.value['json_schema'] ?? null;
+  return readOutputSchema(reader, { ...field, value: schema });
 }

@@ -50,6 +50,8 @@ export interface LintContext {
   readonly parentMode: PermissionMode;
   readonly model: ModelOutlook;
   readonly secrets: readonly SecretPlace[];
+  /** What is wrong with the schema of its answers; null: nothing, or it has none. */
+  readonly outputSchemaProblem: string | null;
   /** Agents that it names to delegate to, and that are not there. */
   readonly missingDelegates: readonly string[];
   /** The one of the same name that is used in its place; null: it is used itself. */

@@ -20,6 +20,7 @@ export function lintAgent(agent: AgentDefinition, context: LintContext): readonl
     ...lintDescription(agent, context),
     ...lintPrompt(agent),
     ...lintModel(agent, context),
+    ...lintOutputSchema(context),
     ...lintReach(agent, context),
     ...lintDelegates(context),
     ...lintInactive(agent, context),
@@ -57,6 +58,19 @@ function lintPrompt({ prompt }: AgentDefinition): readonly Lint[] {
   const message = 'The prompt is empty: it works like any other agent.';
   const fix = 'Write below the front matter what it is to do, and how it ends.';
   return [{ code: 'empty-prompt', severity: 'warning', message, fix }];
+}
+
+function lintOutputSchema({ outputSchemaProblem, text }: LintContext): readonly Lint[] {
+  if (outputSchemaProblem === null) return [];
+  return [
+    {
+      code: 'invalid-output-schema',
+      severity: 'error',
+      message: `No task can be made of it: the schema of its answers can't be used: ${outputSchemaProblem}`,
+      fix: 'Correct the schema, or take it out.',
+      line: fieldLine(text, ['output-schema', 'response']),
+    },
+  ];
 }
 
 function lintModel(

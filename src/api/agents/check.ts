@@ -4,6 +4,7 @@ import { agentsBelow } from '../../agents/below.ts';
 import type { DiscoveredAgents } from '../../agents/found.ts';
 import type { Finding } from '../../agents/lint/finding.ts';
 import { missingDelegates } from '../../agents/lint/delegates.ts';
+import { outputSchemaProblem } from './output-schema.ts';
 import { lintAgent } from '../../agents/lint/lint-agent.ts';
 import { loadingFinding, skippedFindings } from '../../agents/lint/loading.ts';
 import { effectiveMode } from '../../policy/modes.ts';
@@ -78,6 +79,7 @@ async function lintAll(
         model: await outlook(agent),
         secrets:
           text === null || beside[0] !== agent ? [] : secretPlaces(text, agent.extra, redact),
+        outputSchemaProblem: await outputSchemaProblem(agent),
         missingDelegates: missingDelegates(agent, [...found.agents, ...here.found.agents]),
         shadowedBy: losers.get(agent) ?? null,
         clash: clashes.get(agent)?.message ?? null,

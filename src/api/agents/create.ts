@@ -5,6 +5,7 @@ import { agentFileName } from '../../agents/file-name.ts';
 import { lookUpAgent } from '../../agents/find.ts';
 import type { Finding } from '../../agents/lint/finding.ts';
 import { missingDelegates } from '../../agents/lint/delegates.ts';
+import { outputSchemaProblem } from './output-schema.ts';
 import { lintAgent } from '../../agents/lint/lint-agent.ts';
 import { writeAgent } from '../../agents/write-agent.ts';
 import { UsageError } from '../../base/errors.ts';
@@ -164,6 +165,7 @@ async function lintNew(agent: AgentDefinition, here: AgentsHere): Promise<readon
     parentMode,
     model: await outlook(agent),
     secrets: secretPlaces(text, agent.extra, redactFor(here.environment)),
+    outputSchemaProblem: await outputSchemaProblem(agent),
     missingDelegates: missingDelegates(agent, [agent, ...here.found.agents]),
     shadowedBy: null,
     clash: null,

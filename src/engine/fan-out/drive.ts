@@ -159,7 +159,8 @@ function lacksRoom(
   { plan, facts, prompt, description }: PlannedItem,
 ): LimitHit | null {
   const { prefix } = prefixes.get(plan.equipment.prompt, plan.equipment.tools);
-  const whole = { ...prefix, system: [...prefix.system, taskLine(description)] };
+  const line = taskLine(description, plan.agent.outputSchema ?? null);
+  const whole = { ...prefix, system: [...prefix.system, line] };
   const first = mostOf(estimateInput(firstRequest(prompt), whole), facts);
   const hit = unpricedCap(budget, plan.model, facts) ?? budget.lacks(first);
   return hit === null ? null : namingOutput(hit, plan.model, facts);

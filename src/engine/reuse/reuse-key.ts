@@ -8,7 +8,7 @@ import { sha256 } from '../../sys/read-file.ts';
 /** What a task is given: with the same, and with the same to read, it comes to the same result. */
 export type GivenWork = Pick<
   TaskSpec,
-  'agent' | 'prompt' | 'model' | 'cwd' | 'rights' | 'tools' | 'limits' | 'prefix'
+  'agent' | 'prompt' | 'model' | 'cwd' | 'rights' | 'tools' | 'limits' | 'prefix' | 'outputSchema'
 >;
 
 /**
@@ -17,9 +17,9 @@ export type GivenWork = Pick<
  * don't keep all of it, since it holds a secret.
  */
 export function reuseKey(work: GivenWork, redact?: (text: string) => string): string | null {
-  const { agent, prompt, model, cwd, rights, tools, limits, prefix } = work;
+  const { agent, prompt, model, cwd, rights, tools, limits, prefix, outputSchema } = work;
   const acting = { agent: actingPart(agent), model: modelName(model) };
-  const text = sortedJson({ ...acting, prompt, cwd, rights, tools, limits, prefix });
+  const text = sortedJson({ ...acting, prompt, cwd, rights, tools, limits, prefix, outputSchema });
   if (isRedacted(text) || (redact !== undefined && redact(text) !== text)) return null;
   return sha256(text);
 }

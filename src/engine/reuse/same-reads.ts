@@ -127,8 +127,11 @@ export class SameReads {
     if (plan instanceof MusterError) return `has a child ${child} that can't be made now`;
     if (plan.agent.cache === false) return `has a child ${child} whose results are never reused`;
     const { prompt, tools, preloaded } = plan.equipment;
+    const { outputSchema: _ofCaller, ...ofCaller } = caller.spec;
+    const { outputSchema } = wish.input;
     const spec: TaskSpec = {
-      ...caller.spec,
+      ...ofCaller,
+      ...(outputSchema === undefined ? {} : { outputSchema }),
       agent: recordedAgent(plan.agent),
       prompt: wish.input.prompt,
       model: plan.model,

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { ValidationResult } from '../../protocol/tool.ts';
+import { whyTooBig } from '../structured/output-schema.ts';
 
 /** A Task call, exact: aliases resolved, nothing unknown left. */
 export interface TaskInput {
@@ -11,6 +12,8 @@ export interface TaskInput {
   readonly maxTurns?: number;
   /** The id of an ended task, or its beginning, that goes on with `prompt`. */
   readonly resume?: string;
+  /** JSON Schema that the answer must be valid against. Absent: as the agent's definition says. */
+  readonly outputSchema?: JsonObject;
   /** Absent: as the agent's definition says. */
   readonly background?: boolean;
   /** The arguments as the model gave them. */
@@ -36,6 +39,7 @@ const ARGUMENTS = [
   'run_in_background',
   'resume',
   'max_turns',
+  'output_schema',
 ];
 
 /** Arguments that will come: their only valid value by now is the one that says what is done anyway. */
@@ -72,6 +76,7 @@ export function parseTaskInput(value: JsonValue): ValidationResult<TaskInput> {
   const resume = text('resume');
   const background = flag(args.get('run_in_background'), issues);
   const maxTurns = turnCount(args.get('max_turns'), issues);
+  const outputSchema = schemaOf(args.get('output_schema'), issues);
   if (issues.length > 0 || prompt === undefined) return { ok: false, issues };
   return {
     ok: true,
@@ -83,6 +88,7 @@ export function parseTaskInput(value: JsonValue): ValidationResult<TaskInput> {
       ...(subagentType === undefined ? {} : { subagentType }),
       ...(model === undefined ? {} : { model }),
       ...(maxTurns === undefined ? {} : { maxTurns }),
+      ...(outputSchema === undefined ? {} : { outputSchema }),
       ...(resume === undefined ? {} : { resume }),
     },
   };
@@ -125,6 +131,30 @@ function turnCount(value: JsonValue | undefined, issues: string[]): number | und
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
   issues.push(`max_turns: must be a whole number above 0, not ${JSON.stringify(value)}`);
   return undefined;
+}
+
+/** As text, too: some models write an object within arguments so. */
+function schemaOf(value: JsonValue | undefined, issues: string[]): JsonObject | undefined {
+  if (value === undefined) return undefined;
+  const schema = typeof value === 'string' ? parsed(value) : value;
+  if (!isJsonObject(schema)) {
+    issues.push(`output_schema: must be a JSON Schema (an object), not ${kindOf(value)}`);
+    return undefined;
+  }
+  const tooBig = whyTooBig(schema);
+  if (tooBig === null) return schema;
+  issues.push(`output_schema: ${tooBig}`);
+  return undefined;
+}
+
+function parsed(text: string): JsonValue {
+  try {
+    const value: JsonValue = JSON.parse(text);
+    return value;
+  } catch {
+    // It is a text, then, and told as one.
+    return text;
+  }
 }
 
 function kindOf(value: JsonValue): string {

@@ -37,6 +37,7 @@ export function taskTool(
           description: 'Id of an ended task of yours: it goes on with `prompt`, its context kept',
         },
         max_turns: { type: 'integer', minimum: 1 },
+        output_schema: { type: 'object', description: 'JSON Schema of its answer' },
       },
       required: ['prompt'],
     },

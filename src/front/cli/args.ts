@@ -109,6 +109,11 @@ function resumeArgument(flags: FlagReader): RunCommand['resume'] {
   if (flags.given('agent')) {
     throw new UsageError('--agent does not go with a conversation that has its agent already');
   }
+  if (flags.given('output-schema')) {
+    throw new UsageError(
+      '--output-schema does not go with a conversation that has begun without it',
+    );
+  }
   if (flags.given('no-log')) {
     throw new UsageError('--no-log does not go with a conversation that is in the logs');
   }

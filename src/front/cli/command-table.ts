@@ -11,6 +11,7 @@ export const RUN = {
   flags: [
     'print',
     'output-format',
+    'output-schema',
     'verbose',
     'continue',
     'resume',

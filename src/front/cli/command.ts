@@ -58,6 +58,8 @@ export interface RunCommand extends ConfigFlags, DataFlags {
   /** Whether stdin may hold (a part of) the prompt. */
   readonly readsStdin: boolean;
   readonly outputFormat: OutputFormat;
+  /** JSON text of a schema, or the path of a file that holds it; null: any answer will do. */
+  readonly outputSchema: string | null;
   readonly verbose: boolean;
   /** False: nothing is kept after exit. */
   readonly log: boolean;

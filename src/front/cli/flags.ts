@@ -81,6 +81,11 @@ const FLAGS = {
     group: 'Run',
     help: 'text (the answer), json (the result envelope) or stream-json (one event a line, the envelope last)',
   },
+  'output-schema': {
+    value: 'SCHEMA',
+    group: 'Run',
+    help: 'a JSON Schema, or the file that holds it: the answer must be JSON valid against it (data.structured of the envelope)',
+  },
   verbose: { group: 'Run', help: "show the subagents' actions on stderr" },
   continue: {
     short: 'c',

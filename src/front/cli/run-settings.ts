@@ -12,6 +12,7 @@ export function runSettings(
 ): Omit<RunCommand, 'kind' | 'prompt' | 'resume' | 'readsStdin'> {
   return {
     outputFormat: flags.choice('output-format', OUTPUT_FORMATS, 'text'),
+    outputSchema: flags.text('output-schema'),
     verbose: flags.given('verbose'),
     log: !flags.given('no-log'),
     agent: flags.text('agent'),

@@ -12,6 +12,7 @@ const PLAIN: LintContext = {
   parentMode: 'default',
   model: { warning: null, isConfigured: true },
   secrets: [],
+  outputSchemaProblem: null,
   missingDelegates: [],
   shadowedBy: null,
   clash: null,

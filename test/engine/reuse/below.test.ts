@@ -24,6 +24,25 @@ describe('a task with others below it', () => {
     expect(state.children.size).toBe(0);
   });
 
+  it('is reused with the values of its schema and of theirs', async () => {
+    const place = workspace(FILES);
+    const schema = { type: 'object', required: ['size'] };
+    const tree = {
+      look: [
+        calls(call('Task', { prompt: 'deeper', subagent_type: 'scout', output_schema: schema })),
+        { text: 'It is so.' },
+      ],
+      deeper: [calls(call('Read', { file_path: 'b.ts' })), { text: '{"size":2}' }],
+    };
+    await delegate(place, tree);
+    expect((await delegate(place, tree)).requests).toEqual([]);
+    const alone = [calls(call('Read', { file_path: 'b.ts' })), { text: '{"size":2}' }];
+    const agents = [{ ...SCOUT, outputSchema: schema }];
+    await delegate(place, { look: alone }, { agents });
+    const { requests, state } = await delegate(place, { look: alone }, { agents });
+    expect([requests, state.structured]).toEqual([[], { value: { size: 2 } }]);
+  });
+
   it('is run where what its child read is another, and its child, too', async () => {
     const place = workspace(FILES);
     await delegate(place, TREE);

@@ -32,6 +32,7 @@ describe('the key of a result', () => {
     ['depth', { rights: { ...WORK.rights, depth: 1 } }],
     ['tools', { tools: ['Read', 'LS'] }],
     ['limits', { limits: { ...WORK.limits, maxTurns: 3 } }],
+    ['output schema', { outputSchema: { type: 'object' } }],
     ['what its requests begin with', { prefix: 'abd' }],
   ])('is another one with another %s', (_, part) => {
     expect(reuseKey({ ...WORK, ...part })).not.toBe(key);

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition, AgentParameter } from '../../../protocol/agent.ts';
 import type { FieldReader } from '../fields/field-reader.ts';
+import { readOutputSchema } from '../fields/output-schema.ts';
 import { readBoolean, takeFlag, text, textList } from '../fields/common.ts';
 
 /** Muster's own fields, for what other vendors say by modes, permissions, templates or among the tools. */
@@ -12,6 +13,7 @@ export const OWN_FIELDS = [
   'unlisted',
   'cache',
   'parameters',
+  'output-schema',
 ];
 
 type Shared = Pick<AgentDefinition, 'delegatesTo' | 'refusesQuestions'>;
@@ -24,6 +26,7 @@ export function readOwnFields(reader: FieldReader, shared: Shared): Partial<Agen
     ...(takeFlag(reader, 'unlisted') === true ? { unlisted: true } : {}),
     ...readCache(reader),
     ...readParameters(reader),
+    ...readOutputSchema(reader, reader.take('output-schema')),
   };
 }
 

@@ -1,8 +1,10 @@
 import { resolve } from 'node:path';
 import { createMuster } from '../../../api/muster.ts';
 import type { AgentDefinition, EventListener, Muster, Run } from '../../../api/index.ts';
+import type { JsonObject } from '../../../base/json.ts';
 import { errorMessage, UsageError } from '../../../base/errors.ts';
 import type { AgentsArgument, RunCommand } from '../command.ts';
+import { readOutputSchema } from '../output-schema.ts';
 import { readMessage, readPrompt } from '../stdin.ts';
 import { stderrNotice } from '../stderr.ts';
 
@@ -18,7 +20,7 @@ export async function runPrompt(
   given: Promise<string | null> = promptFor(command),
 ): Promise<number> {
   const cwd = resolve(command.cwd ?? '.');
-  const [muster, { runHeadless }, prompt] = await Promise.all([
+  const [muster, { runHeadless }, prompt, outputSchema] = await Promise.all([
     createMuster({
       cwd,
       addDirs: command.addDirs.map((path) => resolve(path)),
@@ -32,11 +34,12 @@ export async function runPrompt(
     }),
     import('../../headless/headless.ts'),
     given,
+    command.outputSchema === null ? null : readOutputSchema(command.outputSchema),
   ]);
   try {
     return await runHeadless(
       muster,
-      (onEvent, signal) => begin(muster, command, { prompt, onEvent, signal }),
+      (onEvent, signal) => begin(muster, command, { prompt, outputSchema, onEvent, signal }),
       {
         format: command.outputFormat,
         verbose: command.verbose || muster.verbose,
@@ -68,6 +71,7 @@ function mayBeginByItself({ agent, prompt, resume }: RunCommand): boolean {
 
 interface Beginning {
   readonly prompt: string | null;
+  readonly outputSchema: JsonObject | null;
   readonly onEvent: EventListener;
   readonly signal: AbortSignal;
 }
@@ -75,7 +79,7 @@ interface Beginning {
 async function begin(
   muster: Muster,
   command: RunCommand,
-  { prompt, onEvent, signal }: Beginning,
+  { prompt, outputSchema, onEvent, signal }: Beginning,
 ): Promise<Run> {
   const { resume, agent } = command;
   if (resume === null) {
@@ -84,7 +88,8 @@ async function begin(
       ? await promptBeside(muster, agent ?? '', signal)
       : prompt;
     const given = said === null ? {} : { prompt: said };
-    return muster.start({ ...given, source: 'cli', ...named }, onEvent);
+    const form = outputSchema === null ? {} : { outputSchema };
+    return muster.start({ ...given, source: 'cli', ...named, ...form }, onEvent);
   }
   if (resume !== 'newest' && resume.branchAt !== undefined) {
     const said = prompt === null ? {} : { prompt };

@@ -57,6 +57,9 @@ function factsOf(agent: AgentDetails, { cwd, home }: CommandContext): readonly F
     ...(agent.unlisted === true ? [['chosen', 'by people alone'] as const] : []),
     ...limitFacts(limits),
     ...(agent.background === true ? [['background', 'unless a call says otherwise'] as const] : []),
+    ...(agent.outputSchema === undefined
+      ? []
+      : [['answers', 'JSON, valid against its output schema'] as const]),
     ...listFact('skills', agent.skills ?? []),
     ...listFact('color', agent.color === undefined ? [] : [agent.color]),
     ...listFact(

@@ -1,0 +1,35 @@
+import type { JsonObject, JsonValue } from '../../base/json.ts';
+import { answerJson } from './answer-json.ts';
+import { whyTooBig } from './output-schema.ts';
+
+/** What became of an answer that has to be valid against a schema. */
+export type Verdict =
+  | { readonly kind: 'valid'; readonly value: JsonValue }
+  /** What is wrong with it, in the validator's own words. */
+  | { readonly kind: 'invalid'; readonly findings: readonly string[] }
+  /** The check did not come to its end, and a better answer would be no help. */
+  | { readonly kind: 'unchecked'; readonly why: string };
+
+export type AnswerCheck = (answer: string) => Verdict;
+
+/**
+ * Loads the validator, and makes the check of a schema: a text says what is wrong with the schema. The
+ * check itself is done at once.
+ */
+export async function answerCheck(schema: JsonObject): Promise<AnswerCheck | string> {
+  const tooBig = whyTooBig(schema);
+  if (tooBig !== null) return tooBig;
+  const { compileSchema } = await import('./compile-schema.ts');
+  const check = compileSchema(schema);
+  if (typeof check === 'string') return check;
+  return (answer) => {
+    const json = answerJson(answer);
+    return json.ok ? check(json.value) : { kind: 'invalid', findings: [json.why] };
+  };
+}
+
+/** What is wrong with a schema; null: nothing. */
+export async function schemaProblem(schema: JsonObject): Promise<string | null> {
+  const check = await answerCheck(schema);
+  return typeof check === 'string' ? check : null;
+}

@@ -1,0 +1,293 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../src/base/json.ts';
+import {
+  answerCheck,
+  schemaProblem,
+  type AnswerCheck,
+} from '../../../src/engine/structured/check-answer.ts';
+import { isValid } from './plain-validator.ts';
+
+async function checkOf(schema: JsonObject): Promise<AnswerCheck> {
+  const check = await answerCheck(schema);
+  if (typeof check === 'string') throw new Error(check);
+  return check;
+}
+
+const PERSON = {
+  type: 'object',
+  properties: { name: { type: 'string', pattern: '^[A-Z]' }, age: { type: 'integer', minimum: 0 } },
+  required: ['name'],
+  additionalProperties: false,
+};
+const LIST = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  definitions: {
+    item: { type: 'object', properties: { next: { $ref: '#/definitions/item' } } },
+  },
+  $ref: '#/definitions/item',
+};
+
+describe('an answer', () => {
+  it.each<[string, JsonObject, unknown]>([
+    ['of the form', PERSON, { name: 'Ada', age: 36 }],
+    ['of a schema that refers to itself', LIST, { next: { next: {} } }],
+    ['of a format that nobody knows', { format: 'constructor' }, 'x'],
+    ['of a map that is empty', {}, null],
+  ])('%s is valid', async (_, schema, value) => {
+    const check = await checkOf(schema);
+    expect(check(JSON.stringify(value))).toEqual({ kind: 'valid', value });
+  });
+
+  it.each<[string, JsonObject, unknown, readonly string[]]>([
+    [
+      'several things',
+      PERSON,
+      { name: 'ada', age: -1.5, x: 1 },
+      [
+        '#/name: String does not match pattern.',
+        '#/age: Instance type "number" is invalid. Expected "integer".',
+        '#/age: -1.5 is less than 0.',
+        '#: Property "x" does not match additional properties schema.',
+      ],
+    ],
+    ['what lacks', PERSON, {}, ['#: Instance does not have required property "name".']],
+    [
+      'what is deep within',
+      LIST,
+      { next: { next: 5 } },
+      ['#/next/next: Instance type "number" is invalid. Expected "object".'],
+    ],
+    [
+      'what every object has',
+      { required: ['toString', '__proto__'] },
+      {},
+      [
+        '#: Instance does not have required property "toString".',
+        '#: Instance does not have required property "__proto__".',
+      ],
+    ],
+    ['what nothing is', { not: {} }, 1, ['#: Instance matched "not" schema.']],
+    [
+      'that a format is not kept',
+      { format: 'date' },
+      '2026-02-30',
+      ['#: String does not match format "date".'],
+    ],
+  ])('is told of %s', async (_, schema, value, findings) => {
+    const check = await checkOf(schema);
+    expect(check(JSON.stringify(value))).toEqual({ kind: 'invalid', findings });
+  });
+
+  it('that is wrong in very many places is told of ten', async () => {
+    const check = await checkOf({ items: { type: 'string' } });
+    const verdict = check(JSON.stringify(Array.from({ length: 100_000 }, () => 1)));
+    if (verdict.kind !== 'invalid') throw new Error(verdict.kind);
+    expect(verdict.findings[0]).toBe('#/0: Instance type "number" is invalid. Expected "string".');
+    expect(verdict.findings.length).toBeLessThanOrEqual(11);
+  });
+
+  it('that a pattern goes back and forth on is left unchecked', async () => {
+    const check = await checkOf({ pattern: '^(a+)+$' });
+    expect(check(JSON.stringify(`${'a'.repeat(50)}!`))).toEqual({
+      kind: 'unchecked',
+      why: 'a pattern or another keyword of the schema took longer than 500 ms on it (limit schema_check_ms = 500)',
+    });
+    expect(check('"aaa"')).toEqual({ kind: 'valid', value: 'aaa' });
+  });
+});
+
+describe('a schema', () => {
+  it.each<[string, JsonObject, string]>([
+    [
+      'with a type that is none',
+      { type: 'objct' },
+      '#/type: Instance does not match any subschemas.',
+    ],
+    [
+      'with a keyword of another form',
+      { required: true },
+      '#/required: Instance type "boolean" is invalid. Expected "array".',
+    ],
+    [
+      'with a part that is none',
+      { properties: { a: { items: 5 } } },
+      '#/properties/a/items: Instance type "number" is invalid.',
+    ],
+    [
+      'with a pattern that is none',
+      { properties: { a: { pattern: '((' } } },
+      '#/properties/a: Invalid regular expression: /((/u',
+    ],
+    [
+      'with a name pattern that is none',
+      { patternProperties: { '(': {} } },
+      '#: Invalid regular expression: /(/u',
+    ],
+    [
+      'that leads nowhere',
+      { $ref: '#/nope' },
+      '#: $ref "#/nope" leads to nothing within the schema, and nothing is fetched',
+    ],
+    [
+      'that leads out',
+      { $ref: 'http://127.0.0.1:9/x' },
+      '#: $ref "http://127.0.0.1:9/x" leads to nothing within the schema',
+    ],
+    [
+      'that leads to a file',
+      { $ref: 'file:///etc/passwd' },
+      '#: $ref "file:///etc/passwd" leads to nothing',
+    ],
+    ['that is itself', { $ref: '#' }, 'refers to itself without end ($ref "#")'],
+    [
+      'that comes back to itself',
+      { $defs: { a: { anyOf: [{ $ref: '#/$defs/b' }] }, b: { not: { $ref: '#/$defs/a' } } } },
+      'refers to itself without end',
+    ],
+    [
+      'with references of later times',
+      { $dynamicRef: '#x' },
+      '#: $dynamicRef is not supported; use $ref',
+    ],
+    [
+      'of another draft',
+      { $schema: 'http://json-schema.org/draft-04/schema#' },
+      '#/$schema: must be one of draft-06, draft-07, 2019-09 and 2020-12',
+    ],
+    [
+      'of two parts of one name',
+      { $defs: { a: { $id: 'x' }, b: { $id: 'x' } } },
+      "its $id, $anchor and $ref can't be read: Duplicate schema URI",
+    ],
+    [
+      'with an id that is none',
+      { $id: 'http://[' },
+      "its $id, $anchor and $ref can't be read: Invalid URL",
+    ],
+    [
+      'of 70,000 bytes',
+      { description: 'x'.repeat(70_000) },
+      'has 70018 bytes; at most 65536 are taken',
+    ],
+    [
+      'of 100 levels',
+      JSON.parse(`${'{"not":'.repeat(100)}{}${'}'.repeat(100)}`),
+      'is nested more than 64 levels deep',
+    ],
+    [
+      'with what the validator notes',
+      { $ref: '#/$defs/a', __absolute_ref__: 'x', $defs: { a: {} } },
+      '#: $ref "#/$defs/a" leads to nothing',
+    ],
+  ])('%s is refused', async (_, schema, problem) => {
+    expect(await schemaProblem(schema)).toContain(problem);
+  });
+
+  it('stays as it was given', async () => {
+    const schema = { $defs: { a: { type: 'string', format: 'odd' } }, $ref: '#/$defs/a' };
+    const frozen = JSON.stringify(schema);
+    const check = await checkOf(schema);
+    check('1');
+    expect(Object.getOwnPropertyNames(schema.$defs.a)).toEqual(['type', 'format']);
+    expect(JSON.stringify(schema)).toBe(frozen);
+  });
+});
+
+const KEYS = ['a', 'b', 'toString'];
+const names = fc.uniqueArray(fc.constantFrom(...KEYS), { maxLength: 2 });
+const count = fc.nat(3);
+const { value } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom(null, true, false, 0, 1, 2.5, -3, '', 'a', 'bb', '\ud83d\ude00'),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom(...KEYS), tie('value'), { maxKeys: 3 }),
+  ),
+}));
+const { schema } = fc.letrec((tie) => ({
+  schema: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.record(
+      {
+        type: fc.constantFrom('object', 'array', 'string', 'integer', 'number', 'null', 'boolean'),
+        enum: fc.uniqueArray(value, {
+          minLength: 1,
+          maxLength: 3,
+          selector: (each) => JSON.stringify(each),
+        }),
+        const: value,
+        minimum: count,
+        multipleOf: fc.constantFrom(0.5, 1, 2),
+        minLength: count,
+        maxLength: count,
+        pattern: fc.constantFrom('^a', 'b+$', '.'),
+        minItems: count,
+        uniqueItems: fc.boolean(),
+        required: names,
+        maxProperties: count,
+      },
+      { requiredKeys: [] },
+    ),
+    fc.record(
+      {
+        properties: fc.dictionary(fc.constantFrom(...KEYS), tie('schema'), { maxKeys: 2 }),
+        additionalProperties: fc.oneof(fc.boolean(), tie('schema')),
+      },
+      { requiredKeys: [] },
+    ),
+    fc.record(
+      {
+        items: tie('schema'),
+        prefixItems: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }),
+      },
+      { requiredKeys: [] },
+    ),
+    fc.record(
+      { anyOf: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }), not: tie('schema') },
+      { requiredKeys: [] },
+    ),
+    fc.record(
+      {
+        oneOf: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }),
+        allOf: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }),
+      },
+      { requiredKeys: [] },
+    ),
+    fc.record(
+      { contains: tie('schema'), minContains: count, maxContains: count },
+      { requiredKeys: ['contains'] },
+    ),
+    fc.dictionary(fc.constantFrom('if', 'then', 'else'), tie('schema')),
+    fc.record(
+      {
+        dependentRequired: fc.dictionary(fc.constantFrom(...KEYS), names),
+        propertyNames: tie('schema'),
+        allOf: fc.array(tie('schema'), { minLength: 1, maxLength: 1 }),
+      },
+      { requiredKeys: [] },
+    ),
+  ),
+}));
+
+it('is valid just where a plain reading of the keywords says so', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      schema,
+      fc.array(value, { minLength: 1, maxLength: 4 }),
+      async (form, values) => {
+        const check = await checkOf(plain(form));
+        for (const each of values) {
+          const answer = JSON.stringify(each);
+          const kind = isValid(JSON.parse(answer), plain(form)) ? 'valid' : 'invalid';
+          expect([answer, check(answer).kind]).toEqual([answer, kind]);
+        }
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+function plain(form: unknown): JsonObject {
+  return JSON.parse(JSON.stringify(form));
+}
