@@ -5,6 +5,7 @@ import type {
   AgentScope,
   ToolSelection,
 } from '../protocol/agent.ts';
+import type { MemoryScope } from '../protocol/memory.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 import { agentId, idClashes } from './agent-id.ts';
 import type { DiscoveredAgents } from './found.ts';
@@ -27,6 +28,8 @@ interface AgentListing {
   /** What it gets. */
   readonly effectiveMode: PermissionMode;
   readonly maxTurns: number | null;
+  /** Where it keeps notes of its own. Absent: nowhere. */
+  readonly memory?: MemoryScope;
   /** Hexadecimal, of the prompt with `\n` line ends, trimmed. */
   readonly promptSha256: string;
   readonly warnings: readonly AgentProblem[];
@@ -88,6 +91,7 @@ function describe(
     permissionMode: agent.permissionMode,
     effectiveMode: options.effectiveMode(agent),
     maxTurns: agent.limits.maxTurns ?? null,
+    ...(agent.memory === undefined ? {} : { memory: agent.memory }),
     promptSha256: promptSha256(agent.prompt),
     warnings: agent.problems,
     scope: agent.origin.scope,

@@ -60,6 +60,7 @@ function fieldsOf(agent: AgentDefinition): JsonObject {
     unlisted: agent.unlisted,
     cache: agent.cache,
     skills: listOf(agent.skills ?? []),
+    memory: agent.memory,
     'initial-prompt': agent.initialPrompt,
     parameters: agent.parameters?.map(parameterField),
     'output-schema': agent.outputSchema,

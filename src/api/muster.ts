@@ -36,6 +36,7 @@ import type { Muster } from './contract.ts';
 import { Session, type SessionParts } from './session.ts';
 import { connectLimits, engineSettings, modelSettings } from './settings.ts';
 import { stateDirectory } from './state-place.ts';
+import { isTrustedMemory } from './trust/trusted-memory.ts';
 import { untrustedNotice } from './trust/notice.ts';
 import { trustFile } from './trust/trust-store.ts';
 import { projectTrust } from './trust/project-trust.ts';
@@ -125,6 +126,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
   const saved = openSavedAnswers({ ...state, onProblem: onNotice });
   const standing = standingRules({ saved, onNotice });
   const inbox = new Inbox({ onAsk, standing });
+  const configDirectory = realPath(userConfigDir(place));
   const engine = new Engine({
     store,
     redactBytes: createStreamRedactor({ secrets }),
@@ -135,6 +137,10 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     templates,
     agents: { refresh: () => agents.refresh(), agents: () => agents.discovered.agents },
     skills: { refresh: () => skills.refresh(), skills: () => skills.discovered.skills },
+    memory: {
+      userDirectory: configDirectory,
+      trusts: (index) => isTrustedMemory(index, files.trustAgain()),
+    },
     clock: systemClock,
     deadlines,
     settings: {
@@ -143,7 +149,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     },
     platform: process.platform,
     home: realPath(place.home),
-    stateDirectories: [directory, realPath(userConfigDir(place))],
+    stateDirectories: [directory, configDirectory],
     sandboxed: async () => (await sandbox.state()).on,
     sandbox: announced(sandbox, { kind, onNotice }),
     inbox,

@@ -51,7 +51,7 @@ export interface TaskPlan {
 export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): TaskRun {
   const { deps, prefixes, running } = workshop;
   const { id, parent, background } = plan;
-  const { tools, prompt, preloaded } = plan.equipment;
+  const { tools, prompt, preloaded, memory } = plan.equipment;
   const skills = [...(plan.skills ?? []), ...preloaded.names];
   const shared = prefixes.get(prompt, tools);
   const names = tools.map((tool) => tool.name);
@@ -102,8 +102,9 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     ...(plan.fanOut === undefined ? {} : { drive: workshop.driveItems }),
   });
   try {
-    for (const message of [plan.model.warning, ...warnings, ...preloaded.warnings]) {
-      if (message !== undefined) journal.record({ type: 'warning', message });
+    const told = [plan.model.warning, memory?.warning, ...warnings, ...preloaded.warnings];
+    for (const message of told) {
+      if (message !== undefined && message !== null) journal.record({ type: 'warning', message });
     }
   } catch (thrown) {
     // Made and never at work, it would be waited for without end.

@@ -14,6 +14,7 @@ import type { AnyTool, ByteFilter, ToolCaps } from '../protocol/tool.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import type { Sandbox } from '../sys/sandbox/sandbox.ts';
 import type { Inbox } from './inbox.ts';
+import type { MemorySource } from './memory/place.ts';
 
 /** What configuration says to the engine, in its own units. */
 export interface EngineSettings {
@@ -122,6 +123,8 @@ export interface EngineDeps {
   readonly reuse?: () => ReuseOutcome | null;
   readonly agents: AgentSource;
   readonly skills: SkillSource;
+  /** Where notes lie. Absent: none are kept. */
+  readonly memory?: MemorySource;
   readonly clock: Clock;
   readonly deadlines: Deadlines;
   readonly settings: EngineSettings;

@@ -5,13 +5,14 @@ import { toolView, type DroppedTool } from '../policy/tool-view.ts';
 import { delegableAgents, offeredAgents } from './delegable.ts';
 import type { AgentSource, EngineDeps, SkillSource } from './deps.ts';
 import { isMainAgent } from './main-agent.ts';
+import { memoryOpening, type MemoryOpening } from './memory/opening.ts';
 import type { PromptInput } from './prompt.ts';
 import { callableSkills, preloadedSkills, type Preloaded } from './skill-use.ts';
 
 /** What of the engine's ports it takes to say what a task would be. */
 export interface PlanDeps extends Pick<
   EngineDeps,
-  'clock' | 'models' | 'platform' | 'settings' | 'templates' | 'tools'
+  'clock' | 'memory' | 'models' | 'platform' | 'redact' | 'settings' | 'templates' | 'tools'
 > {
   readonly agents: Pick<AgentSource, 'agents'>;
   readonly skills: Pick<SkillSource, 'skills'>;
@@ -25,6 +26,8 @@ export interface Post {
   readonly isRoot: boolean;
   /** What the conversation of a root begins with. */
   readonly firstPrompt?: string;
+  /** Those who are equipped for one find the same notes. Absent: as they are now. */
+  readonly moment?: object;
 }
 
 /** What a task begins its requests with, before anything of its own. */
@@ -36,9 +39,11 @@ export interface Equipment {
   readonly prompt: PromptInput;
   /** The skills whose instructions stand in it. */
   readonly preloaded: Preloaded;
+  /** What its type's notes put into it; null: none are kept. */
+  readonly memory: MemoryOpening | null;
 }
 
-/** Pure, but for the day that the clock says. */
+/** Pure, but for the day that the clock says, and the notes of a type that keeps some. */
 export function equip(deps: PlanDeps, post: Post): Equipment {
   const { agent, rights, isRoot } = post;
   const view = toolView({
@@ -53,12 +58,24 @@ export function equip(deps: PlanDeps, post: Post): Equipment {
   const switchedOff = view.names
     .filter((name) => !tools.some((tool) => tool.name === name))
     .map((name) => ({ name, reason: 'task_tool.enabled is false.' }));
+  const memory = openingOf(deps, post, tools);
   return {
     tools,
     dropped: [...view.dropped, ...switchedOff],
-    prompt: promptInput(deps, post, tools),
+    prompt: promptInput(deps, post, tools, memory),
     preloaded: preloadedSkills(deps, agent),
+    memory,
   };
+}
+
+/** Its notes are for whoever may read them. */
+function openingOf(
+  { memory: source, redact }: PlanDeps,
+  { agent, cwd, moment }: Post,
+  tools: readonly AnyTool[],
+): MemoryOpening | null {
+  if (!tools.some(({ name }) => name === 'MemoryRead')) return null;
+  return memoryOpening({ source, redact, agent, cwd, moment });
 }
 
 /** Skill and RunTemplate only where there is one to call. */
@@ -69,10 +86,11 @@ function availableTools(deps: PlanDeps, rights: Rights): readonly AnyTool[] {
   return without.size === 0 ? deps.tools : deps.tools.filter(({ name }) => !without.has(name));
 }
 
-export function promptInput(
+function promptInput(
   deps: PlanDeps,
   { agent, rights, cwd, isRoot, firstPrompt }: Post,
   tools: readonly AnyTool[],
+  opening: MemoryOpening | null,
 ): PromptInput {
   const delegates = tools.some((tool) => tool.name === 'Task');
   const agents = deps.agents.agents();
@@ -90,7 +108,13 @@ export function promptInput(
       platform: deps.platform,
       date: new Date(deps.clock.now()).toISOString().slice(0, 10),
     },
+    ...(opening === null ? {} : { memory: opening.text }),
   };
+}
+
+/** What a task with these tools would begin with, as things are now. */
+export function promptNow(deps: PlanDeps, post: Post, tools: readonly AnyTool[]): PromptInput {
+  return promptInput(deps, post, tools, openingOf(deps, post, tools));
 }
 
 /** The tools of these names, in this order, as far as they exist and are switched on. */

@@ -2,7 +2,7 @@ import { MusterError } from '../base/errors.ts';
 import { denialCovers, nameCovers } from '../policy/tool-cover.ts';
 import type { AgentDefinition, ToolSelection } from '../protocol/agent.ts';
 import type { SkillDefinition } from '../protocol/skill.ts';
-import { CORE_TOOLS } from '../protocol/tool-names.ts';
+import { CORE_TOOLS, MEMORY_TOOLS } from '../protocol/tool-names.ts';
 
 /**
  * The definition that a skill's task runs with: its agent's, with no tool that the skill does not allow,
@@ -33,11 +33,12 @@ export function forkedAgent(
 function withTools(agent: AgentDefinition, allowed: readonly string[]): AgentDefinition {
   const { tools, disallowedTools } = agent;
   // Its denials hold for all below it, also where it is a list that it is left with. Task may come to an
-  // agent that does not list it (`nested`), and a skill that leaves it out means it.
+  // agent that does not list it (`nested`), as those of `memory` do, and a skill that leaves them out means it.
+  const unlisted = ['Task', ...(agent.memory === undefined ? [] : MEMORY_TOOLS)];
   const denied = [
     ...disallowedTools,
     ...(tools.mode === 'deny' ? tools.names : []),
-    ...(allowed.some((each) => nameCovers(each, 'Task')) ? [] : ['Task']),
+    ...unlisted.filter((name) => !allowed.some((each) => nameCovers(each, name))),
   ];
   const names = toolsOfBoth(tools, allowed);
   return { ...agent, tools: { mode: 'allow', names }, disallowedTools: denied };

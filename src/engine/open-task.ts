@@ -10,7 +10,7 @@ import { expenseOf } from './budget.ts';
 import { requestPrefix } from './create-task.ts';
 import { recordEnd, recordLoss, tasksBelow } from './delivery.ts';
 import type { EngineDeps } from './deps.ts';
-import { equip, promptInput, toolsNamed, type Post } from './equipment.ts';
+import { equip, promptNow, toolsNamed, type Post } from './equipment.ts';
 import { foldLog, LogFold } from './fold-log.ts';
 import { openJournal } from './journal.ts';
 import { shellEnded } from './shell-end.ts';
@@ -89,7 +89,7 @@ function madeAnew(
   spec: TaskSpec,
   tools: readonly AnyTool[],
 ): RequestPrefix {
-  return prefixes.get(promptInput(deps, postOf(spec), tools), tools).prefix;
+  return prefixes.get(promptNow(deps, postOf(spec), tools), tools).prefix;
 }
 
 function postOf({ agent, rights, cwd, parent, prompt }: TaskSpec): Post {

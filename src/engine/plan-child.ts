@@ -21,6 +21,8 @@ export interface Delegator {
   readonly rights: Rights;
   readonly model: ResolvedModel;
   readonly cwd: string;
+  /** What the children of one message have in common. Absent: there is one child. */
+  readonly moment?: object;
 }
 
 /** What the call of Task says of the child. */
@@ -66,7 +68,7 @@ export async function prepareModels(
 
 /**
  * What a Task call would make, without making it: a spawn makes exactly this. What is wrong with the
- * call is the error returned. Pure, but for the day that the clock says; `models.prepare` goes before it.
+ * call is the error returned. Pure as `equip` is; `models.prepare` goes before it.
  */
 export function planChild(deps: PlanDeps, by: Delegator, wish: ChildWish): ChildPlan | MusterError {
   const outline = outlineChild(deps, by, wish);
@@ -99,7 +101,9 @@ export function outlineChild(
   const agent = ofSkill === undefined ? found.agent : forkedAgent(found.agent, ofSkill);
   if (agent instanceof MusterError) return agent;
   const rights = attenuate(by.rights, agent);
-  const equipment = equip(deps, { agent, rights, cwd: by.cwd, isRoot: false });
+  const { cwd, moment } = by;
+  const sameMoment = moment === undefined ? {} : { moment };
+  const equipment = equip(deps, { agent, rights, cwd, isRoot: false, ...sameMoment });
   const model = deps.models.forTask({
     call: wish.model,
     definition: modelWishes(agent),

@@ -37,7 +37,7 @@ export class PrefixCache {
     const { agent, mode, isRoot, firstPrompt, skills, preloaded, environment } = input;
     const { cwd, platform, date } = environment;
     const names = tools.map((tool) => tool.name);
-    const texts = [firstPrompt ?? '', ...skills, ...preloaded];
+    const texts = [firstPrompt ?? '', input.memory ?? '', ...skills, ...preloaded];
     const key = [mode, isRoot, cwd, platform, date, ...names, '', ...texts].join('\0');
     const types = input.types.length === 0 ? NO_TYPES : input.types;
     const ofAgents: PrefixesOfAgents = this.ofTypes.get(types) ?? new WeakMap();

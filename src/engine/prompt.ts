@@ -28,6 +28,8 @@ export interface PromptInput {
   /** The instructions of the skills that its type preloads. */
   readonly preloaded: readonly string[];
   readonly environment: PromptEnvironment;
+  /** How its type keeps notes, and what they say. Absent: it keeps none. */
+  readonly memory?: string;
 }
 
 const MAIN_IDENTITY =
@@ -81,7 +83,7 @@ export interface PromptPart {
 
 /**
  * The system prompt that all tasks of one type share, in the order that keeps the longest common
- * prefix: identity, mode, guidelines, the type's own prompt, environment.
+ * prefix: identity, mode, guidelines, the type's own prompt, environment, the type's notes.
  */
 export function systemPrompt(input: PromptInput): readonly string[] {
   const parts = promptParts(input);
@@ -91,6 +93,7 @@ export function systemPrompt(input: PromptInput): readonly string[] {
 /** What `systemPrompt` is joined from. */
 export function promptParts(input: PromptInput): readonly PromptPart[] {
   const { agent, mode, isRoot, types, agents, firstPrompt, skills, preloaded, environment } = input;
+  const { memory } = input;
   const guidelines = [...GUIDELINES, ...(isRoot ? MAIN_GUIDELINES : CHILD_GUIDELINES)];
   const own = ownPrompt(agent);
   const list = typeList({ types, all: agents, prompt: firstPrompt });
@@ -103,6 +106,8 @@ export function promptParts(input: PromptInput): readonly PromptPart[] {
     ...(own === '' ? [] : [{ name: 'its prompt', text: `# Agent type: ${agent.name}\n${own}` }]),
     ...preloaded.map((text) => ({ name: 'preloaded skill', text: `# ${text}` })),
     { name: 'environment', text: `# Environment\n${environmentText(environment)}` },
+    // Behind all that stays: it changes as the agent learns.
+    ...(memory === undefined ? [] : [{ name: 'memory', text: memory }]),
   ];
 }
 

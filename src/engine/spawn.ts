@@ -37,7 +37,8 @@ export async function spawnChild(
   const { deps, running } = workshop;
   const { caller, callId, input, announced } = request;
   const { agent, cwd, model } = caller.spec;
-  const plan = planChild(deps, { agent, cwd, model, rights: caller.rights }, input);
+  const moment = caller.state.conversation.openCalls;
+  const plan = planChild(deps, { agent, cwd, model, rights: caller.rights, moment }, input);
   if (plan instanceof MusterError) return plan;
   const wrong = await whyNoSchema(input, plan.agent);
   if (wrong !== null) return wrong;

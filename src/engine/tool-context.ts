@@ -2,6 +2,7 @@ import type { Decision } from '../protocol/permission.ts';
 import type { FileReach, ToolContext } from '../protocol/tool.ts';
 import { commandSandbox } from './command-sandbox.ts';
 import type { EngineDeps } from './deps.ts';
+import { memoryPort } from './memory/port.ts';
 import { sleep } from './sleep.ts';
 import type { TaskRun } from './task-run.ts';
 import { variablePort, variablesSet } from './task-variables.ts';
@@ -18,6 +19,8 @@ export function toolContext(
   { callId, signal, reach, decision }: CallSetup,
 ): ToolContext {
   const { spec } = run;
+  const wait = (ms: number) => sleep(deps.deadlines, ms, signal);
+  const { memory: source } = deps;
   return {
     taskId: spec.id,
     callId,
@@ -45,7 +48,8 @@ export function toolContext(
       signal,
     ),
     variables: variablePort(deps, run),
-    sleep: (ms) => sleep(deps.deadlines, ms, signal),
+    ...(source === undefined ? {} : { memory: memoryPort({ source, spec, sleep: wait }) }),
+    sleep: wait,
     keepFormer: (bytes) => deps.store.keepFormer(bytes),
     spillPath: () => deps.store.spillFile(spec.id, callId),
     ...(deps.redactBytes === undefined ? {} : { redactBytes: deps.redactBytes }),

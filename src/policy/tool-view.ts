@@ -1,7 +1,7 @@
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { Rights } from '../protocol/permission.ts';
 import type { ToolKind } from '../protocol/tool.ts';
-import { CORE_TOOLS, TOOL_NAMES, UNBUILT_TOOLS } from '../protocol/tool-names.ts';
+import { CORE_TOOLS, MEMORY_TOOLS, TOOL_NAMES, UNBUILT_TOOLS } from '../protocol/tool-names.ts';
 import { hasEffect, runsProvedCommands } from './plan-mode.ts';
 import { citeRule } from './rules.ts';
 import { denialCovers, isDisallowed, isWholeTool, nameCovers, ruleCovers } from './tool-cover.ts';
@@ -71,15 +71,17 @@ function wantedTools(request: ToolViewRequest): ReadonlySet<string> {
   }
   // To name agents that it may delegate to is to ask for Task.
   const namesAgents = (definition.delegatesTo ?? []).length > 0;
+  const ownNotes = definition.memory === undefined ? [] : MEMORY_TOOLS;
   if (definition.tools.mode !== 'allow') {
-    return new Set([...CORE_TOOLS, ...(nested || namesAgents ? ['Task'] : []), ...servers]);
+    const delegation = nested || namesAgents ? ['Task'] : [];
+    return new Set([...CORE_TOOLS, ...delegation, ...ownNotes, ...servers]);
   }
   const listed = definition.tools.names.flatMap((name) => {
     const covered = servers.filter((tool) => nameCovers(name, tool));
     return covered.length > 0 ? covered : [name];
   });
   const delegates = namesAgents || (nested && listed.length > 0);
-  return new Set([...listed, ...(delegates ? ['Task'] : [])]);
+  return new Set([...listed, ...(delegates ? ['Task'] : []), ...ownNotes]);
 }
 
 /** Muster's own tools in their fixed order, then the others by name: the same bytes for every run. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
+import type { MemoryScope } from './memory.ts';
 import type { PermissionMode } from './permission.ts';
 
 /** Which tools a definition asks for. Names are canonical; what is unknown stays in `problems`. */
@@ -83,6 +84,8 @@ export interface AgentDefinition {
   readonly cache?: boolean;
   /** Names of skills whose instructions stand in its prompt. */
   readonly skills?: readonly string[];
+  /** Where it keeps a directory of notes of its own; absent: it has none. */
+  readonly memory?: MemoryScope;
   /** The first message of a conversation that runs as this agent and was given none. */
   readonly initialPrompt?: string;
   /** Whether what would be asked of a person is refused instead, for it and all below it. */

@@ -8,7 +8,7 @@ export interface CallRecord {
   readonly filesChanged: Map<string, FileChange>;
   /**
    * The hash of each file as this task last read or wrote it; null: it deleted the file, or moved one
-   * there that it had not read.
+   * there, or put something into one, that it had not read.
    */
   readonly knownFiles: Map<string, string | null>;
   readonly commands: CommandRun[];
@@ -38,7 +38,8 @@ export function addFacts(
   }
 }
 
-function isKnown({ knownFiles }: CallRecord, { movedFrom, after }: FileChange): boolean {
+function isKnown({ knownFiles }: CallRecord, { movedFrom, after, unread }: FileChange): boolean {
+  if (unread === true) return false;
   return movedFrom === undefined || knownFiles.get(movedFrom) === after;
 }
 

@@ -19,6 +19,16 @@ export const CORE_TOOLS = [
   'Notify',
 ] as const;
 
+/** Muster's own notes. An agent with a directory of its own has them all. */
+export const MEMORY_TOOLS = [
+  'MemoryList',
+  'MemoryRead',
+  'MemoryWrite',
+  'MemoryPatch',
+  'MemoryAppend',
+  'MemoryDelete',
+] as const;
+
 /** Tools that a definition has to ask for by name. */
 const ON_REQUEST_TOOLS = [
   'Task',
@@ -26,12 +36,7 @@ const ON_REQUEST_TOOLS = [
   'TaskReplay',
   'RunTemplate',
   'HttpRequest',
-  'MemoryList',
-  'MemoryRead',
-  'MemoryWrite',
-  'MemoryPatch',
-  'MemoryAppend',
-  'MemoryDelete',
+  ...MEMORY_TOOLS,
   'Board',
   'CurrentTime',
   'Sleep',
@@ -52,12 +57,6 @@ export const UNBUILT_TOOLS: ReadonlySet<string> = new Set([
   'WebFetch',
   'WebSearch',
   'HttpRequest',
-  'MemoryList',
-  'MemoryRead',
-  'MemoryWrite',
-  'MemoryPatch',
-  'MemoryAppend',
-  'MemoryDelete',
   'Board',
   'ExitPlanMode',
 ]);

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ErrorCode } from '../base/errors.ts';
+import type { MemoryPort } from './memory.ts';
 import type { Access } from './permission.ts';
 import type { ProposedEdit } from './question.ts';
 
@@ -64,6 +65,8 @@ export interface FileChange {
   readonly mode?: number;
   /** It was not written but moved from there: the task knows its content only if it knew that file's. */
   readonly movedFrom?: string;
+  /** Set: something was put into it that the task has not read, so that it doesn't know its content. */
+  readonly unread?: true;
 }
 
 export interface FileSeen {
@@ -141,6 +144,8 @@ export interface ToolContext extends FileReach {
   readonly caps: ToolCaps;
   readonly files: FileMemory;
   readonly todos: TodoStore;
+  /** Absent: there are none here. */
+  readonly memory?: MemoryPort;
   readonly shells: ShellPort;
   readonly sandbox: SandboxPort;
   readonly variables: VariablePort;

@@ -7,8 +7,11 @@ import { readAtMost } from './read-at-most.ts';
 import { sha256 } from './read-file.ts';
 import { resolveInRoots } from './real-path.ts';
 
-/** What a file of a project is read as: trust is given for this alone, and not for what it also holds. */
-export type ProjectFileKind = 'config' | 'permissions' | 'agent' | 'skill' | 'template';
+/**
+ * What a file of a project is read as: trust is given for this alone, and not for what it also holds.
+ * `memory`: the notes of an agent, which change as it works; they are trusted by path, and stay data.
+ */
+export type ProjectFileKind = 'config' | 'permissions' | 'agent' | 'skill' | 'template' | 'memory';
 
 export interface ProjectFileName {
   readonly kind: ProjectFileKind;

@@ -4,6 +4,7 @@ import { editTool } from './edit.ts';
 import { globTool } from './glob.ts';
 import { grepTool } from './grep.ts';
 import { lsTool } from './ls.ts';
+import { MEMORY_TOOL_SET } from './memory/index.ts';
 import { multiEditTool } from './multi-edit.ts';
 import { readTool } from './read.ts';
 import { todoWriteTool } from './todo-write.ts';
@@ -20,6 +21,7 @@ const BUILTIN_TOOLS: readonly AnyTool[] = [
   grepTool,
   bashTool,
   todoWriteTool,
+  ...MEMORY_TOOL_SET,
   ...UTILITY_TOOLS,
 ];
 

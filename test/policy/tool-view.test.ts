@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { CORE_TOOLS, TOOL_NAMES, UNBUILT_TOOLS } from '../../src/protocol/tool-names.ts';
+import {
+  CORE_TOOLS,
+  MEMORY_TOOLS,
+  TOOL_NAMES,
+  UNBUILT_TOOLS,
+} from '../../src/protocol/tool-names.ts';
 import type { ToolKind } from '../../src/protocol/tool.ts';
 import { attenuate } from '../../src/policy/attenuate.ts';
 import { toolView } from '../../src/policy/tool-view.ts';
@@ -104,16 +109,30 @@ describe('a child', () => {
   });
 
   test('is told plainly which of the tools that it lists are not built', () => {
-    const definition = only('WebSearch', 'MemoryRead', 'Read', 'Unknown');
+    const definition = only('WebSearch', 'Board', 'Read', 'Unknown');
     const available = ALL.filter(({ name }) => !UNBUILT_TOOLS.has(name));
     expect(view({ definition, available })).toEqual({
       names: ['Read'],
       dropped: [
         { name: 'WebSearch', reason: 'Muster does not have this tool yet.' },
-        { name: 'MemoryRead', reason: 'Muster does not have this tool yet.' },
+        { name: 'Board', reason: 'Muster does not have this tool yet.' },
         { name: 'Unknown', reason: 'No such tool is available here.' },
       ],
     });
+  });
+
+  test.each([
+    ['a list', only('Read'), ['Read', ...MEMORY_TOOLS]],
+    ['an empty list', only(), [...MEMORY_TOOLS]],
+    [
+      'a denial',
+      { ...only('Read'), disallowedTools: ['MemoryWrite'] },
+      ['Read', ...MEMORY_TOOLS.filter((name) => name !== 'MemoryWrite')],
+    ],
+  ])('with notes of its own has their tools beside %s, in plan mode, too', (_, base, names) => {
+    const definition = { ...base, memory: 'project' as const };
+    const own = attenuate(rights('plan'), definition);
+    expect(view({ definition, rights: own }).names).toEqual(names);
   });
 
   test('with an empty list has none, nested or not', () => {

@@ -14,7 +14,7 @@ const CLAUDE: Dialect = {
   vendor: 'claude',
   modes: CLAUDE_MODES,
   limits: [],
-  inactive: ['hooks', 'mcpServers', 'isolation', 'memory'],
+  inactive: ['hooks', 'mcpServers', 'isolation'],
   loadsBareText: false,
 };
 

@@ -11,7 +11,7 @@ const QWEN: Dialect = {
   vendor: 'qwen',
   modes: CLAUDE_MODES,
   limits: [],
-  inactive: ['executor', 'hooks', 'mcpServers', 'modelConfig', 'isolation', 'memory', 'level'],
+  inactive: ['executor', 'hooks', 'mcpServers', 'modelConfig', 'isolation', 'level'],
   loadsBareText: false,
   translate,
   complete: asExternal,

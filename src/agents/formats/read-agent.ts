@@ -16,6 +16,7 @@ import {
   readEffort,
   nameText,
   readInitialPrompt,
+  readMemory,
   readModel,
   readName,
   readSkills,
@@ -67,6 +68,7 @@ const ACTING = [
   'background',
   'is-background',
   'skills',
+  'memory',
   'initial-prompt',
   'color',
 ];
@@ -130,6 +132,7 @@ export function readAgent(
     ...readEffort(reader),
     ...readBackground(reader),
     ...readSkills(reader),
+    ...readMemory(reader),
     ...readInitialPrompt(reader),
     ...readColor(reader),
   };

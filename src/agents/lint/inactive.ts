@@ -10,7 +10,8 @@ const BEHAVIOUR: ReadonlyMap<string, string> = new Map(
       'What they did before and after calls does not happen; say it in the prompt, or in rules.',
     'mcp-servers': 'These servers are not started for it, and their tools are not there.',
     isolation: 'It works in the same directory as everybody else.',
-    memory: 'Nothing is remembered from run to run but by the Memory tools.',
+    memory:
+      'Write a scope (user, project, local) for a directory of notes; nothing else is understood.',
     'context-files': 'It is not given these files; name them in the prompt, to be read.',
     response: 'Its answer is not checked; say the form in the prompt.',
     handoffs: 'It hands nothing over; say in the description what comes next.',

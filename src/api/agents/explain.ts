@@ -12,6 +12,7 @@ import { rootRights } from '../../policy/attenuate.ts';
 import type { DroppedTool } from '../../policy/tool-view.ts';
 import type { AgentDefinition, AgentOrigin, AgentProblem, Effort } from '../../protocol/agent.ts';
 import { modelName, type ResolvedModel } from '../../protocol/model.ts';
+import type { MemoryScope } from '../../protocol/memory.ts';
 import type { PermissionMode, PermissionRule, Rights, Verdict } from '../../protocol/permission.ts';
 import type { TaskLimits } from '../../protocol/task.ts';
 import { sessionParts } from '../muster.ts';
@@ -94,6 +95,8 @@ export interface AgentExplanation {
   readonly reuse: { readonly on: boolean; readonly from: 'configuration' | 'definition' };
   /** Whether only a person chooses it, and no model is told of it. */
   readonly unlisted: boolean;
+  /** The directory of its own notes; null: it keeps none, or may not read them. */
+  readonly memory: { readonly scope: MemoryScope; readonly directory: string } | null;
   readonly context: {
     /** Of the system prompt without its last line, which is particular to one task. */
     readonly systemSha256: string;
@@ -169,6 +172,7 @@ function explanation(plan: PlannedChild, { parentMode, agents }: Surroundings): 
       from: agent.cache === undefined ? 'configuration' : 'definition',
     },
     unlisted: agent.unlisted === true,
+    memory: memoryOf(plan),
     context: {
       systemSha256: createHash('sha256').update(prefix.system.join('\n\n')).digest('hex'),
       bytes: total(sources, 'bytes'),
@@ -196,6 +200,7 @@ function warningsOf(
   return [
     ...agent.problems.filter(({ code }) => !TOLD_ELSEWHERE.has(code)).map(({ message }) => message),
     ...equipment.preloaded.warnings,
+    ...(equipment.memory?.warning ? [equipment.memory.warning] : []),
     ...missingDelegates(agent, agents).map(nobodyIsCalled),
   ];
 }
@@ -203,6 +208,11 @@ function warningsOf(
 function callOf({ decision, unusable }: PlannedChild): AgentExplanation['call'] {
   if (unusable !== null) return { verdict: 'deny', reason: unusable };
   return { verdict: decision.verdict, reason: decision.reason };
+}
+
+function memoryOf({ agent: { memory: scope }, equipment }: PlannedChild) {
+  const { memory } = equipment;
+  return memory === null || scope === undefined ? null : { scope, directory: memory.directory };
 }
 
 function unknownTools(problems: readonly AgentProblem[]): readonly string[] {

@@ -11,6 +11,7 @@ import { oneLine } from '../config/quote.ts';
 import { AnswerStore, type SavedAnswer } from '../saved-answers.ts';
 import { approvalDirectory, type StateWish } from '../state-place.ts';
 import { agentGrants, settingsGrants, type Grants } from './grants.ts';
+import { memoryGrants } from './memory-grants.ts';
 import { byKey, listed, readProjectFiles, stateOf } from './listing.ts';
 import type { FileRead, ListedFile } from './listing.ts';
 import { maxBytesOf, type ProjectFile } from './project-files.ts';
@@ -163,6 +164,7 @@ export class Approvals {
   async #grants({ format, ...file }: ProjectFile, bytes: Buffer): Promise<Grants> {
     if (file.kind === 'skill') return skillGrants(file.path, bytes);
     if (file.kind === 'template') return templateGrants(file.path, bytes);
+    if (file.kind === 'memory') return memoryGrants(bytes);
     if (format !== undefined) return agentGrants({ path: file.path, format }, bytes);
     if (!isUtf8(bytes)) return { lines: [], problems: ['It is not UTF-8 text.'] };
     const text = bytes.toString('utf8');

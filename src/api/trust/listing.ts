@@ -91,11 +91,11 @@ export function listed({ file, reading }: FileRead, trusted: Trusted): ListedFil
   }
 }
 
-/** How a content stands to what was trusted of its file. */
+/** How a content stands to what was trusted of its file; notes change, and are trusted by their path. */
 export function stateOf(
   known: TrustEntry | undefined,
   hash: string,
 ): 'trusted' | 'new' | 'changed' {
   if (known === undefined) return 'new';
-  return known.sha256 === hash ? 'trusted' : 'changed';
+  return known.kind === 'memory' || known.sha256 === hash ? 'trusted' : 'changed';
 }

@@ -1,11 +1,16 @@
+import { join } from 'node:path';
 import type { AgentFormat } from '../../agents/formats/format.ts';
 import { projectAgentFiles } from '../../agents/agent-files.ts';
+import { namesIn } from '../../sys/directory-names.ts';
 import { MAX_AGENT_BYTES } from '../../agents/read-text.ts';
 import { MAX_SKILL_BYTES, projectSkillFiles } from '../../agents/skills/files.ts';
 import { MAX_TEMPLATE_BYTES } from '../../agents/templates/discover.ts';
 import { projectTemplateFiles } from '../../agents/templates/places.ts';
 import { surroundingsOf } from '../../agents/surroundings.ts';
+import { PROJECT_AGENT_MEMORY } from '../../sys/memory-places.ts';
 import type { ProjectFileKind, ProjectFileRequest } from '../../sys/project-file.ts';
+import { INDEX_NAME } from '../../tools/memory/index-file.ts';
+import { DIRECTORY_BYTES } from '../../tools/memory/limits.ts';
 import { projectClaudeFiles } from '../config/claude-places.ts';
 import { findConfigFiles } from '../config/project-file.ts';
 import { MAX_SETTINGS_BYTES } from '../config/settings-file.ts';
@@ -58,6 +63,7 @@ export function findProjectFiles(
         maxBytes: MAX_TEMPLATE_BYTES,
         ...file,
       })),
+      ...memoryFiles(boundary),
     ],
     unusable: [
       ...agents.skipped.map(({ path, reason }) => ({ kind: 'agent' as const, path, reason })),
@@ -65,6 +71,19 @@ export function findProjectFiles(
       ...templates.skipped.map(({ path, reason }) => ({ kind: 'template' as const, path, reason })),
     ],
   };
+}
+
+/** The notes of agents that would enter their prompts. */
+function memoryFiles(boundary: string): readonly ProjectFile[] {
+  const tops = PROJECT_AGENT_MEMORY.map((name) => join(boundary, name));
+  return tops.flatMap((top) =>
+    namesIn(top).map((agent) => ({
+      kind: 'memory' as const,
+      path: join(top, agent, INDEX_NAME),
+      boundary,
+      maxBytes: DIRECTORY_BYTES,
+    })),
+  );
 }
 
 function settings(
@@ -83,6 +102,8 @@ export function maxBytesOf(kind: ProjectFileKind): number {
       return MAX_SKILL_BYTES;
     case 'template':
       return MAX_TEMPLATE_BYTES;
+    case 'memory':
+      return DIRECTORY_BYTES;
     case 'config':
     case 'permissions':
       return MAX_SETTINGS_BYTES;

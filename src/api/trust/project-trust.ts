@@ -46,6 +46,7 @@ class StoredTrust implements ProjectTrust {
     this.#entries ??= this.#read();
     const entry = this.#entries.get(entryKey(file));
     if (entry === undefined) return TRUST_NOTHING.judge(file, hash);
+    if (file.kind === 'memory') return { state: 'trusted' };
     return entry.sha256 === hash()
       ? { state: 'trusted' }
       : { state: 'changed', trustedOn: entry.trustedOn };

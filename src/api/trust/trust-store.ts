@@ -28,6 +28,7 @@ const KINDS: ReadonlySet<string> = new Set<ProjectFileKind>([
   'agent',
   'skill',
   'template',
+  'memory',
 ]);
 
 /** What the user has approved of all projects, in one file of the state directory. */

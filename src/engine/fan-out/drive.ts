@@ -104,7 +104,7 @@ async function makeItem(
   const wish = itemWish(fanOut, prompt);
   const { agent, cwd, model } = run.spec;
   await prepareModels(deps, agent, wish);
-  const plan = planChild(deps, { agent, cwd, model, rights: run.rights }, wish);
+  const plan = planChild(deps, { agent, cwd, model, rights: run.rights, moment: run }, wish);
   if (plan instanceof MusterError) throw plan;
   const facts = await deps.models.facts(plan.model);
   // From here on nothing may come between.

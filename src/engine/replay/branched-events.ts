@@ -112,8 +112,8 @@ function branched(body: EventBody): EventBody | null {
 
 /** What it has changed it has seen. */
 function knowledgeOf({ read = [], changed = [], variables, skill }: CallFacts): CallFacts {
-  const written = changed.flatMap(({ path, after, movedFrom }) =>
-    after === null || movedFrom !== undefined ? [] : [{ path, hash: after }],
+  const written = changed.flatMap(({ path, after, movedFrom, unread }) =>
+    after === null || movedFrom !== undefined || unread === true ? [] : [{ path, hash: after }],
   );
   const seen = [...read, ...written];
   return {

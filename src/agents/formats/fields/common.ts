@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../../base/json.ts';
 import { truncate } from '../../../base/text.ts';
 import { EFFORTS, type AgentDefinition, type Effort } from '../../../protocol/agent.ts';
+import { MEMORY_SCOPES } from '../../../protocol/memory.ts';
 import { withoutControls } from './clean-text.ts';
 import type { Field } from '../../front-matter/fields.ts';
 import { withLineFeeds } from '../../front-matter/split.ts';
@@ -152,6 +153,18 @@ export function readSkills(reader: FieldReader): Pick<AgentDefinition, 'skills'>
   if (field === undefined) return {};
   const names = textList(field.value);
   return names.length === 0 ? {} : { skills: names };
+}
+
+/** A directory of notes. What is no word (a table of some vendor's) stays untaken. */
+export function readMemory(reader: FieldReader): Pick<AgentDefinition, 'memory'> {
+  const said = word(reader.peek('memory')?.value)?.toLowerCase();
+  if (said === undefined) return {};
+  const line = reader.take('memory')?.line;
+  const memory = MEMORY_SCOPES.find((scope) => scope === said);
+  if (memory !== undefined) return { memory };
+  const valid = MEMORY_SCOPES.join(', ');
+  reader.warn('invalid-memory', `\`memory\` must be one of ${valid}; it is ignored.`, line);
+  return {};
 }
 
 export function readInitialPrompt(reader: FieldReader): Pick<AgentDefinition, 'initialPrompt'> {

@@ -44,6 +44,7 @@ function asText(explained: AgentExplanation, { cwd, home }: CommandContext): str
     ...rightsFacts(explained),
     ...modelFacts(explained),
     ...limitFacts(explained),
+    ...memoryFacts(explained),
     ['background', background ? 'unless the call says otherwise' : 'only where the call says so'],
     ['reuse', reuseText(explained)],
     ...contextFacts(explained),
@@ -58,6 +59,10 @@ function asText(explained: AgentExplanation, { cwd, home }: CommandContext): str
 function reuseText({ reuse: { on, from } }: AgentExplanation): string {
   const by = from === 'definition' ? '`cache` of its definition' : 'task_tool.cache';
   return on ? `results, while all that they read is the same (${by})` : `none (${by} is false)`;
+}
+
+function memoryFacts({ memory }: AgentExplanation): readonly Fact[] {
+  return memory === null ? [] : [['notes', `${exactLine(memory.directory)} (${memory.scope})`]];
 }
 
 const VERDICT_WORDS = { deny: 'refused', ask: 'asked about' } as const;

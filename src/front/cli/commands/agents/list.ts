@@ -95,7 +95,8 @@ function inFull({ agents }: Listings, { cwd, home }: From): string {
       const names = [shownName(agent), ...aliases.map(exactLine)].join(', ');
       const state = shadowedBy === null ? '' : `  [not used: ${shownPath(shadowedBy, cwd, home)}]`;
       const turns = maxTurns === null ? [] : [plural(maxTurns, 'turn')];
-      const facts = [shownMode(agent), exactLine(agent.model ?? 'inherit'), ...turns];
+      const notes = agent.memory === undefined ? [] : [`keeps notes (${agent.memory})`];
+      const facts = [shownMode(agent), exactLine(agent.model ?? 'inherit'), ...turns, ...notes];
       const denied =
         disallowedTools.length === 0 ? '' : `; never ${exactLine(disallowedTools.join(', '))}`;
       const lines = [

@@ -61,6 +61,7 @@ function factsOf(agent: AgentDetails, { cwd, home }: CommandContext): readonly F
       ? []
       : [['answers', 'JSON, valid against its output schema'] as const]),
     ...listFact('skills', agent.skills ?? []),
+    ...listFact('notes', agent.memory === undefined ? [] : [agent.memory]),
     ...listFact('color', agent.color === undefined ? [] : [agent.color]),
     ...listFact(
       'not used',

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { MusterError } from '../../base/errors.ts';
+import { byteLength, plural } from '../../base/text.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import type { MemoryPlace } from '../../protocol/memory.ts';
+import { markOutside } from '../../protocol/outside-text.ts';
+import { INDEX_NAME } from '../../tools/memory/index-file.ts';
+import { listNotes, readIndex } from '../../tools/memory/notes.ts';
+import { ownPlace, type MemorySource } from './place.ts';
+
+/** Of an index, so much enters a prompt at most: lines, and bytes of them. */
+export const OPENING_LINES = 200;
+export const OPENING_BYTES = 25_600;
+
+/** What an agent's notes put into its prompt. */
+export interface MemoryOpening {
+  readonly directory: string;
+  readonly text: string;
+  /** Why its notes are left out, as a sentence; null: they are not. */
+  readonly warning: string | null;
+}
+
+interface OpeningParts {
+  readonly source: MemorySource | undefined;
+  readonly redact: ((text: string) => string) | undefined;
+  readonly agent: AgentDefinition;
+  readonly cwd: string;
+  /** Those who are asked for one see the same, whatever happens to the files. Absent: as it is now. */
+  readonly moment: object | undefined;
+}
+
+const SEEN = new WeakMap<object, Map<string, MemoryOpening>>();
+
+/** Null: the agent keeps no notes of its own. Reads them from the disk. */
+export function memoryOpening(parts: OpeningParts): MemoryOpening | null {
+  const { source, agent, cwd, moment } = parts;
+  const place = source === undefined ? null : ownPlace(source, agent, cwd);
+  if (source === undefined || place === null) return null;
+  if (moment === undefined) return openingNow(parts, source, place);
+  const seen = SEEN.get(moment) ?? new Map<string, MemoryOpening>();
+  SEEN.set(moment, seen);
+  const known = seen.get(place.directory) ?? openingNow(parts, source, place);
+  seen.set(place.directory, known);
+  return known;
+}
+
+function openingNow(
+  { agent, redact = (text) => text }: OpeningParts,
+  source: MemorySource,
+  place: MemoryPlace,
+): MemoryOpening {
+  const { directory } = place;
+  const index = indexOf(place);
+  if (index instanceof MusterError) {
+    const warning = `the notes of agent ${agent.name} are left out of its prompt: ${index.message}`;
+    return { directory, text: HOW, warning };
+  }
+  if (index.trim() === '')
+    return { directory, text: `${HOW}\nNo notes are there yet.`, warning: null };
+  // A definition that the project brings was trusted with what it asks for.
+  const isAsked = place.scope === 'user' || agent.origin.scope === 'project';
+  if (!isAsked && !source.trusts(join(directory, INDEX_NAME))) {
+    const warning = `the notes of agent ${agent.name} in ${directory} are left out of its prompt, because you have not trusted them: see \`muster trust list\`, then \`muster trust add\``;
+    return { directory, text: HOW, warning };
+  }
+  return { directory, text: `${HOW}\n${openingText(redact(index))}`, warning: null };
+}
+
+const HOW = `# Memory
+You keep notes from run to run in a directory of your own, which the Memory tools work in (leave \`scope\` out). Look up what fits the task; write down what will help in later runs and can't be seen in the files: a fact a line, corrected rather than repeated. ${INDEX_NAME} lists the notes, a line each, and is kept true for you.`;
+
+function indexOf(place: MemoryPlace): string | MusterError {
+  try {
+    return readIndex(place, listNotes(place)).text;
+  } catch (thrown) {
+    if (thrown instanceof MusterError) return thrown;
+    throw thrown;
+  }
+}
+
+/** As much of an index as enters a prompt, marked as outside text: the same for the same index. Pure. */
+export function openingText(index: string): string {
+  const all = index.trimEnd().split('\n');
+  const lines: string[] = [];
+  let bytes = 0;
+  for (const line of all.slice(0, OPENING_LINES)) {
+    bytes += byteLength(line) + 1;
+    if (bytes > OPENING_BYTES) break;
+    lines.push(line);
+  }
+  const left = all.length - lines.length;
+  const rest =
+    left === 0
+      ? ''
+      : ` (${plural(left, 'more line')}: MemoryRead with offset ${lines.length + 1}; keep it shorter)`;
+  const text = lines.join('\n');
+  return `${INDEX_NAME}${rest}:\n${markOutside(text, nonceOf(text))}`;
+}
+
+/** Drawn from the text: siblings, and later runs, then share the bytes; what stands in it can't be foreseen. */
+function nonceOf(text: string): string {
+  for (let salt = 0; ; salt += 1) {
+    const nonce = createHash('sha256').update(`${salt}\n${text}`).digest('hex').slice(0, 16);
+    if (!text.includes(nonce)) return nonce;
+  }
+}

@@ -1,0 +1,29 @@
+import { agentId } from '../../agents/agent-id.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import type { MemoryPlace, MemoryScope } from '../../protocol/memory.ts';
+import { memoryDirectory } from '../../sys/memory-places.ts';
+import { projectRoot } from '../../sys/project-directories.ts';
+
+/** Where notes lie. */
+export interface MemorySource {
+  /** The user's own directory. Absolute, without links; it may be missing. */
+  readonly userDirectory: string;
+  /** Whether the index of an agent (absolute path, in a project) may enter its prompt unasked. */
+  trusts(index: string): boolean;
+}
+
+/** The notes that tasks in `cwd` (absolute, real) share. Looks for the root of the project. */
+export function sharedPlace(source: MemorySource, scope: MemoryScope, cwd: string): MemoryPlace {
+  return memoryDirectory(scope, null, { user: source.userDirectory, project: projectRoot(cwd) });
+}
+
+/** The notes that are an agent's own; null: it has none. */
+export function ownPlace(
+  source: MemorySource,
+  agent: Pick<AgentDefinition, 'memory' | 'name' | 'origin'>,
+  cwd: string,
+): MemoryPlace | null {
+  if (agent.memory === undefined) return null;
+  const bases = { user: source.userDirectory, project: projectRoot(cwd) };
+  return memoryDirectory(agent.memory, agentId(agent), bases);
+}
