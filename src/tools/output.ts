@@ -7,6 +7,16 @@ export function failure(code: ErrorCode, text: string, facts?: CallFacts): ToolO
   return { text, error: code, ...(facts === undefined ? {} : { facts }) };
 }
 
+/** The beginning of a text, of so many bytes at most, whole characters. */
+export function cutAt(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text, 'utf8');
+  if (bytes.length <= maxBytes) return text;
+  return bytes
+    .subarray(0, maxBytes)
+    .toString('utf8')
+    .replace(/\ufffd$/, '');
+}
+
 export interface FittedLines {
   readonly lines: readonly string[];
   /** How many did not fit. */

@@ -5,6 +5,7 @@ import { loadClaimCheck } from '../../src/engine/claims/task-claims.ts';
 import type { EngineSettings, ModelChooser } from '../../src/engine/deps.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { Inbox, type OnAsk } from '../../src/engine/inbox.ts';
+import type { MemorySource } from '../../src/engine/memory/place.ts';
 import type { StandingRules } from '../../src/engine/standing-rules.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import type { TaskRun } from '../../src/engine/task-run.ts';
@@ -86,6 +87,8 @@ export interface EngineSetup {
   readonly tools?: readonly AnyTool[];
   /** Default: none. */
   readonly skills?: readonly SkillDefinition[];
+  /** Default: no notes are kept. */
+  readonly memory?: MemorySource;
   readonly mode?: PermissionMode;
   /** Whole tools that are asked about. */
   readonly ask?: readonly string[];
@@ -154,6 +157,7 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
     tools: setup.tools ?? [waitTool],
     agents: { refresh: async () => {}, agents: () => [WORKER, ...(setup.agents ?? [])] },
     skills: { refresh: async () => {}, skills: () => setup.skills ?? [] },
+    ...(setup.memory === undefined ? {} : { memory: setup.memory }),
     ...(setup.availableMemory === undefined ? {} : { availableMemory: setup.availableMemory }),
     clock: setup.time ?? systemClock,
     deadlines:

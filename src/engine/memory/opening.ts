@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
-import { byteLength, plural } from '../../base/text.ts';
+import { plural } from '../../base/text.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { MemoryPlace } from '../../protocol/memory.ts';
 import { markOutside } from '../../protocol/outside-text.ts';
 import { INDEX_NAME } from '../../tools/memory/index-file.ts';
 import { listNotes, readIndex } from '../../tools/memory/notes.ts';
+import { cutAt, fitLines } from '../../tools/output.ts';
 import { ownPlace, type MemorySource } from './place.ts';
 
 /** Of an index, so much enters a prompt at most: lines, and bytes of them. */
@@ -82,20 +83,17 @@ function indexOf(place: MemoryPlace): string | MusterError {
 /** As much of an index as enters a prompt, marked as outside text: the same for the same index. Pure. */
 export function openingText(index: string): string {
   const all = index.trimEnd().split('\n');
-  const lines: string[] = [];
-  let bytes = 0;
-  for (const line of all.slice(0, OPENING_LINES)) {
-    bytes += byteLength(line) + 1;
-    if (bytes > OPENING_BYTES) break;
-    lines.push(line);
-  }
+  const { lines } = fitLines(all.slice(0, OPENING_LINES), OPENING_BYTES);
   const left = all.length - lines.length;
   const rest =
-    left === 0
-      ? ''
-      : ` (${plural(left, 'more line')}: MemoryRead with offset ${lines.length + 1}; keep it shorter)`;
-  const text = lines.join('\n');
+    lines.length === 0 ? ' (its first line is cut; make it shorter)' : restOf(left, lines);
+  const text = lines.length === 0 ? cutAt(all[0] ?? '', OPENING_BYTES) : lines.join('\n');
   return `${INDEX_NAME}${rest}:\n${markOutside(text, nonceOf(text))}`;
+}
+
+function restOf(left: number, { length }: readonly string[]): string {
+  if (left === 0) return '';
+  return ` (${plural(left, 'more line')}: MemoryRead with offset ${length + 1}; keep it shorter)`;
 }
 
 /** Drawn from the text: siblings, and later runs, then share the bytes; what stands in it can't be foreseen. */

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import { nearNames } from '../../base/near-names.ts';
 import { byteLength, plural } from '../../base/text.ts';
@@ -5,7 +6,7 @@ import type { FileChange, ToolContext, ToolOutput } from '../../protocol/tool.ts
 import { sha256 } from '../../sys/read-file.ts';
 import { applyEdit } from '../edit-text.ts';
 import { withLineEnd } from '../file-text.ts';
-import { fitLines } from '../output.ts';
+import { cutAt, fitLines } from '../output.ts';
 import { changeNote, type Decide } from './change-note.ts';
 import { INDEX_NAME } from './index-file.ts';
 import { DIRECTORY_BYTES } from './limits.ts';
@@ -63,32 +64,28 @@ export function readMemory(
   const index = name === INDEX_NAME ? readIndex(place, listing) : null;
   const stored = index === null ? readNote(place, name, DIRECTORY_BYTES) : index.stored;
   const text = index?.text ?? stored?.bytes.toString('utf8') ?? '';
-  const all = text.split('\n');
-  const { lines, left } = fitLines(all.slice(offset - 1), context.caps.resultBytes - REMARK_BYTES);
-  const isWhole = stored === null || BigInt(stored.bytes.length) === stored.stats.size;
-  const rest = restRemark({ first: offset, shown: lines.length, left, all: all.length });
-  const cut = isWhole ? '' : `\n[Only its first ${DIRECTORY_BYTES} bytes are looked at]`;
-  const body = text === '' ? '[It is empty]' : lines.join('\n');
-  if (stored === null || !isWhole) return { text: `${body}${rest}${cut}` };
-  const seen = { path: `${place.directory}/${name}`, hash: sha256(stored.bytes) };
-  context.files.remember(seen.path, seen.hash);
-  return { text: `${body}${rest}`, facts: { read: [seen] } };
-}
-
-interface Shown {
-  readonly first: number;
-  readonly shown: number;
-  readonly left: number;
-  readonly all: number;
-}
-
-function restRemark({ first, shown, left, all }: Shown): string {
-  if (shown > 0 || all === 0) {
-    return left === 0 ? '' : `\n[${plural(left, 'more line')}: go on with offset ${first + shown}]`;
+  const body = part(text, offset, context.caps.resultBytes - REMARK_BYTES);
+  if (stored === null) return { text: body };
+  if (BigInt(stored.bytes.length) < stored.stats.size) {
+    return { text: `${body}\n[Only its first ${DIRECTORY_BYTES} bytes are looked at]` };
   }
-  return left === 0
-    ? `[It has ${plural(all, 'line')}]`
-    : `[Line ${first} is too long to be shown; go on with offset ${first + 1}]`;
+  const seen = { path: join(place.directory, name), hash: sha256(stored.bytes) };
+  context.files.remember(seen.path, seen.hash);
+  return { text: body, facts: { read: [seen] } };
+}
+
+/** As many lines from `first` on as have room, and how to go on. */
+function part(text: string, first: number, room: number): string {
+  if (text === '') return '[It is empty]';
+  const all = text.split('\n');
+  const wanted = all.slice(first - 1);
+  if (wanted.length === 0) return `[It has ${plural(all.length, 'line')}]`;
+  const { lines, left } = fitLines(wanted, room);
+  if (left === 0) return lines.join('\n');
+  const next = `offset ${first + Math.max(lines.length, 1)}`;
+  if (lines.length > 0)
+    return `${lines.join('\n')}\n[${plural(left, 'more line')}: go on with ${next}]`;
+  return `${cutAt(wanted[0] ?? '', room)}\n[Line ${first} is cut; go on with ${next}]`;
 }
 
 export async function writeMemory(
