@@ -3,11 +3,11 @@ import { INDEX_NAME } from './index-file.ts';
 import type { Listing } from './notes.ts';
 
 /** Bytes of one note, as a call may leave it. */
-export const NOTE_BYTES = 65_536;
+const NOTE_BYTES = 65_536;
 /** Bytes of all notes of a directory. */
 export const DIRECTORY_BYTES = 1_048_576;
 /** Notes of a directory, its index not counted. */
-export const DIRECTORY_NOTES = 200;
+const DIRECTORY_NOTES = 200;
 
 /** Sizes of a note in bytes; null: it is not there. */
 export interface NoteSizes {

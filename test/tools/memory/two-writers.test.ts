@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { tempDirectory } from '../../sys/temp.ts';
 import { notesIn, noteTask } from './support.ts';
@@ -13,7 +13,7 @@ const LINES = 200;
 it('two processes that add 200 lines each to one note at once lose nothing, and leave a true index', async () => {
   const project = tempDirectory();
   const user = join(project, 'config');
-  const script = join(import.meta.dirname, 'appender.ts');
+  const script = join(import.meta.dirname, 'child-appender.ts');
   const names = ['one', 'two'];
   await Promise.all(
     names.map((name) => run(process.execPath, [script, project, user, name, String(LINES)])),
