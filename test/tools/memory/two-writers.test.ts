@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -9,14 +10,14 @@ import { notesIn, noteTask } from './support.ts';
 
 const run = promisify(execFile);
 const LINES = 200;
+const APPENDER = fileURLToPath(new URL('child-appender.ts', import.meta.url));
 
 it('two processes that add 200 lines each to one note at once lose nothing, and leave a true index', async () => {
   const project = tempDirectory();
   const user = join(project, 'config');
-  const script = join(import.meta.dirname, 'child-appender.ts');
   const names = ['one', 'two'];
   await Promise.all(
-    names.map((name) => run(process.execPath, [script, project, user, name, String(LINES)])),
+    names.map((name) => run(process.execPath, [APPENDER, project, user, name, String(LINES)])),
   );
   const directory = join(project, '.muster/memory');
   const { 'log.md': log = '', 'MEMORY.md': index = '', ...others } = notesIn(directory);
