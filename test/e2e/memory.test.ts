@@ -80,7 +80,7 @@ it('an agent is explained, listed and checked with its notes', async () => {
   const directory = join(world.sandbox.workspace, '.muster/agent-memory-local/keeper');
   expect(explained.stdout).toContain(`${directory} (local)`);
   expect(explained.stdout).toMatch(/tools +Read, MemoryList, MemoryRead, MemoryWrite/);
-  expect(explained.stdout).toMatch(/context +memory +\d+ bytes/);
+  expect(explained.stdout).toMatch(/^ +memory +\d+ bytes/m);
   expect(listed.stdout).toContain('keeps notes (local)');
   expect(checked.stdout).toContain('`memory` must be one of user, project, local; it is ignored.');
   expect(checked.stdout).not.toContain('does nothing in Muster yet');
