@@ -84,6 +84,7 @@ const fields = fc.record(
     unlisted: fc.boolean(),
     background: fc.boolean(),
     skills: fc.array(words, { maxLength: 3 }),
+    memory: fc.constantFrom('user', 'project', 'local', 'Local '),
     'initial-prompt': texts,
     color: fc.constantFrom('red', '#00ff00'),
     parameters: fc.array(

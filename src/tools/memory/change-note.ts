@@ -33,24 +33,41 @@ export interface NoteBefore extends FileText {
 /** What a note is to hold; null: it is to go. `before` is null where there is none. May throw MusterError. */
 export type Decide = (before: NoteBefore | null) => string | null;
 
+export interface NoteChange {
+  readonly changes: readonly FileChange[];
+  /** Why the index is not true yet, as a sentence; null: it is. */
+  readonly indexProblem: string | null;
+}
+
 /**
- * Changes a note and keeps the index true, while nobody else does. All or nothing, but for the index,
- * which is mended by the next change where this one dies before it.
+ * Changes a note, all or nothing, and then makes the index true, while nobody else does. Where the index
+ * can't be written, or this process dies before that, it is mended by the next change.
  */
-export async function changeNote(call: NoteCall, decide: Decide): Promise<readonly FileChange[]> {
+export async function changeNote(call: NoteCall, decide: Decide): Promise<NoteChange> {
   const { place, context } = call;
   prepare(place);
   return await memoryOf(context).locked(place.directory, async () => {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        const { change, changed } = await changeOnce(call, decide);
-        return [change, ...(await mendIndex(call, changed))];
-      } catch (thrown) {
-        const isRaced = thrown instanceof MusterError && thrown.retryable;
-        if (!isRaced || tries === MOST_TRIES) throw thrown;
-      }
+    const { change, changed } = await untilUndisturbed(() => changeOnce(call, decide));
+    try {
+      const index = await untilUndisturbed(() => mendIndex(call, changed));
+      return { changes: [change, ...index], indexProblem: null };
+    } catch (thrown) {
+      // The note is changed: to fail would make its task change it again.
+      if (!(thrown instanceof MusterError)) throw thrown;
+      return { changes: [change], indexProblem: thrown.message };
     }
   });
+}
+
+async function untilUndisturbed<T>(act: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await act();
+    } catch (thrown) {
+      const isRaced = thrown instanceof MusterError && thrown.retryable;
+      if (!isRaced || tries === MOST_TRIES) throw thrown;
+    }
+  }
 }
 
 /** Makes the directory: for the user alone, and kept out of git, where it is not the project's. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import { nearNames } from '../../base/near-names.ts';
 import { byteLength, plural } from '../../base/text.ts';
-import type { FileChange, ToolContext, ToolOutput } from '../../protocol/tool.ts';
+import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { sha256 } from '../../sys/read-file.ts';
 import { applyEdit } from '../edit-text.ts';
 import { withLineEnd } from '../file-text.ts';
@@ -154,8 +154,10 @@ export async function deleteMemory(input: FileInput, context: ToolContext): Prom
 }
 
 async function changed(done: string, call: NoteCall, decide: Decide): Promise<ToolOutput> {
-  const changes: readonly FileChange[] = await changeNote(call, decide);
-  return { text: `${done} ${call.name} in ${placeName(call.place)}.`, facts: { changed: changes } };
+  const { changes, indexProblem } = await changeNote(call, decide);
+  const text = `${done} ${call.name} in ${placeName(call.place)}.`;
+  const more = indexProblem === null ? '' : ` ${INDEX_NAME} is not true yet: ${indexProblem}.`;
+  return { text: text + more, facts: { changed: changes } };
 }
 
 function requireKnown(before: { readonly unknown: string | null } | null): void {

@@ -1,4 +1,11 @@
-import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MEMORY_TOOLS } from '../../../src/protocol/tool-names.ts';
@@ -219,6 +226,27 @@ describe('what is refused', () => {
     expect([listed.text.includes('SECRET'), readFileSync(join(base, 'secret.md'), 'utf8')]).toEqual(
       [false, 'SECRET'],
     );
+  });
+
+  it('an index that may not be written is no reason to do a change twice', async () => {
+    const { task, shared } = setUp();
+    mkdirSync(shared, { recursive: true });
+    writeFileSync(join(shared, 'MEMORY.md'), 'Mine.\n', { mode: 0o444 });
+    const { text, error } = await task.call('MemoryAppend', { file: 'a', text: 'x' });
+    expect([error, text]).toEqual([
+      undefined,
+      `Added to a.md in project memory. MEMORY.md is not true yet: ${join(shared, 'MEMORY.md')} is read-only: nobody may write it.`,
+    ]);
+    expect(notesIn(shared)).toEqual({ 'MEMORY.md': 'Mine.\n', 'a.md': 'x\n' });
+  });
+
+  it('a directory for locks that is a link', async () => {
+    const { base, task, shared } = setUp();
+    mkdirSync(shared, { recursive: true });
+    mkdirSync(join(base, 'elsewhere'));
+    symlinkSync(join(base, 'elsewhere'), join(shared, '.locks'));
+    const { error } = await task.call('MemoryAppend', { file: 'a', text: 'x' });
+    expect([error !== undefined, readdirSync(join(base, 'elsewhere'))]).toEqual([true, []]);
   });
 
   it('what passes a limit, naming it', async () => {
