@@ -1,6 +1,5 @@
 import { MusterError } from '../../base/errors.ts';
 import { INDEX_NAME } from './index-file.ts';
-import type { Listing } from './notes.ts';
 
 /** Bytes of one note, as a call may leave it. */
 const NOTE_BYTES = 65_536;
@@ -19,7 +18,7 @@ export interface NoteSizes {
 /** Throws LIMIT_EXCEEDED, naming the limit. What makes a note no longer never does. */
 export function requireRoom(
   { name, before, after }: NoteSizes,
-  { notes, bytes }: Pick<Listing, 'notes' | 'bytes'>,
+  { notes, bytes }: { readonly notes: readonly unknown[]; readonly bytes: number },
 ): void {
   const most = `${name} would have ${after} bytes, and memory_note_bytes = ${NOTE_BYTES} is the limit: put it into several notes`;
   const all = bytes - (before ?? 0) + after;
