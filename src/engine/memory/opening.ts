@@ -41,8 +41,10 @@ export function memoryOpening(parts: OpeningParts): MemoryOpening | null {
   if (moment === undefined) return openingNow(parts, source, place);
   const seen = SEEN.get(moment) ?? new Map<string, MemoryOpening>();
   SEEN.set(moment, seen);
-  const known = seen.get(place.directory) ?? openingNow(parts, source, place);
-  seen.set(place.directory, known);
+  // Agents of one id share a directory, and may be trusted differently.
+  const key = `${agent.origin.scope} ${place.directory}`;
+  const known = seen.get(key) ?? openingNow(parts, source, place);
+  seen.set(key, known);
   return known;
 }
 

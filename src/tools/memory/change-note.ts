@@ -8,18 +8,22 @@ import { fileError } from '../../sys/file-errors.ts';
 import { holdDirectory } from '../../sys/held-directory.ts';
 import { inDirectory } from '../../sys/open-in-roots.ts';
 import { sha256 } from '../../sys/read-file.ts';
-import {
-  requireExpected,
-  syncDirectory,
-  writeFileInRoots,
-  type Expected,
-} from '../../sys/write-file.ts';
+import { requireExpected, syncDirectory, writeFileInRoots } from '../../sys/write-file.ts';
 import { decodeForEdit, type FileText } from '../file-text.ts';
+import { modeOf } from '../keep-former.ts';
 import { INDEX_NAME, summaryOf } from './index-file.ts';
 import { DIRECTORY_BYTES, requireRoom } from './limits.ts';
 import { requireFree } from './names.ts';
 import { memoryOf, type NoteCall } from './note-call.ts';
-import { isThere, listNotes, readIndex, readNote, trueText, type ChangedNote } from './notes.ts';
+import {
+  isThere,
+  listNotes,
+  readIndex,
+  readNote,
+  trueText,
+  type ChangedNote,
+  type NoteRead,
+} from './notes.ts';
 
 /** How often a change is decided anew when somebody else, who knows no lock, was faster. */
 const MOST_TRIES = 5;
@@ -111,8 +115,7 @@ async function changeOnce({ place, name, context }: NoteCall, decide: Decide): P
     refuseSecrets({ name, before: before?.text ?? '', after: text }, context);
   }
   context.signal.throwIfAborted();
-  const write = { path, bytes, expected: current?.stats ?? ('nothing' as const) };
-  const change = await replace(write, { before: current?.hash ?? null, unknown }, context);
+  const change = await replace({ path, bytes }, { former: current, unknown }, context);
   return { change, changed: { name, before: summaryOf(before?.text ?? '') } };
 }
 
@@ -121,7 +124,7 @@ function readCurrent(place: MemoryPlace, name: string) {
     const { bytes, stats } = readNote(place, name, DIRECTORY_BYTES);
     if (BigInt(bytes.length) === stats.size) {
       const text = decodeForEdit(name, bytes);
-      return { text, stats, hash: sha256(bytes), size: bytes.length };
+      return { text, stats, bytes, hash: sha256(bytes), size: bytes.length };
     }
   } catch (thrown) {
     if (thrown instanceof MusterError && thrown.code === 'NOT_FOUND') return null;
@@ -173,20 +176,22 @@ interface Replacement {
   readonly path: string;
   /** Null: it is deleted. */
   readonly bytes: Buffer | null;
-  readonly expected: Expected;
 }
 
 interface Known {
-  /** Hash of what was there; null: nothing. */
-  readonly before: string | null;
+  /** What was there; null: nothing. */
+  readonly former: NoteRead | null;
   readonly unknown: string | null;
 }
 
 async function replace(
-  { path, bytes, expected }: Replacement,
-  { before, unknown }: Known,
-  { files }: ToolContext,
+  { path, bytes }: Replacement,
+  { former, unknown }: Known,
+  { files, keepFormer }: ToolContext,
 ): Promise<FileChange> {
+  const expected = former?.stats ?? 'nothing';
+  const before = former === null ? null : sha256(former.bytes);
+  if (former !== null) await keepFormer?.(former.bytes);
   const roots = [dirname(path)];
   if (bytes === null) {
     files.willRemove(path);
@@ -196,7 +201,12 @@ async function replace(
       unlinkSync(target);
     });
     await syncDirectory(dirname(path));
-    return { path, before, after: null };
+    return {
+      path,
+      before,
+      after: null,
+      ...(former === null ? {} : { mode: modeOf(former.stats) }),
+    };
   }
   const after = sha256(bytes);
   files.willWrite(path, after);
@@ -216,6 +226,5 @@ async function mendIndex(
   const path = join(place.directory, INDEX_NAME);
   const before = stored === null ? null : sha256(stored.bytes);
   const unknown = before === null ? null : whyUnknown(path, before, context);
-  const write = { path, bytes, expected: stored?.stats ?? ('nothing' as const) };
-  return [await replace(write, { before, unknown }, context)];
+  return [await replace({ path, bytes }, { former: stored, unknown }, context)];
 }
