@@ -46,6 +46,15 @@ describe('the tools of a skill’s task', () => {
     [{ mode: 'allow', names: ['mcp__ci__run'] }, ['mcp__*'], ['mcp__ci__run']],
     [{ mode: 'deny', names: ['Bash'] }, ['Read', 'Bash'], ['Read']],
   ];
+  it('are those for notes, of an agent that keeps some, only where the skill allows them', () => {
+    const agent = { ...WORKER, memory: 'project' as const };
+    const allowed = [['Read'], ['Read', 'MemoryRead']].map((allowedTools) => {
+      const forked = forkedAgent(agent, skillNamed('deploy', { allowedTools }));
+      return forked instanceof MusterError ? forked : toolsOf(forked);
+    });
+    expect(allowed).toEqual([['Read'], ['Read', 'MemoryRead']]);
+  });
+
   it.each(cases)('%j, narrowed to %j', (tools, allowed, names) => {
     expect(toolsOf(fork(tools, allowed))).toEqual(names);
   });

@@ -157,9 +157,11 @@ export function readSkills(reader: FieldReader): Pick<AgentDefinition, 'skills'>
 
 /** A directory of notes. What is no word (a table of some vendor's) stays untaken. */
 export function readMemory(reader: FieldReader): Pick<AgentDefinition, 'memory'> {
-  const said = word(reader.peek('memory')?.value)?.toLowerCase();
-  if (said === undefined) return {};
+  const value = reader.peek('memory')?.value ?? '';
+  if (typeof value === 'object' || typeof value === 'boolean') return {};
   const line = reader.take('memory')?.line;
+  const said = word(value)?.toLowerCase();
+  if (said === undefined) return {};
   const memory = MEMORY_SCOPES.find((scope) => scope === said);
   if (memory !== undefined) return { memory };
   const valid = MEMORY_SCOPES.join(', ');

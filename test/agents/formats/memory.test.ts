@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import {
+  claudeFormat,
+  musterFormat,
+  piFormat,
+  qwenFormat,
+} from '../../../src/agents/formats/catalogue.ts';
+import { agentFile, readOne } from '../support.ts';
+
+const HEAD = ['name: a', 'description: Use it to keep notes.'] as const;
+
+it.each([
+  ['muster', musterFormat],
+  ['claude', claudeFormat],
+  ['qwen', qwenFormat],
+  ['pi', piFormat],
+])(
+  'in a file of %s, `memory` is one of three words, and anything else is told',
+  async (_, format) => {
+    const read = async (value: string) => {
+      const { memory, extra, problems } = await readOne(
+        format,
+        agentFile(...HEAD, `memory: ${value}`),
+      );
+      return [memory, Object.keys(extra), problems.map(({ code }) => code)];
+    };
+    expect(await Promise.all(['user', 'project', 'Local', '""'].map(read))).toEqual([
+      ['user', [], []],
+      ['project', [], []],
+      ['local', [], []],
+      [undefined, ['memory'], [expect.stringMatching(/-field$/)]],
+    ]);
+    expect(await read('global')).toEqual([undefined, [], ['invalid-memory']]);
+    // pi's own: a place and a path, which is another thing.
+    expect(await read('{scope: project, path: x}')).toEqual([
+      undefined,
+      ['memory'],
+      [expect.stringMatching(/-field$/)],
+    ]);
+  },
+);
