@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CORE_TOOLS, TOOL_NAMES } from '../../src/protocol/tool-names.ts';
+import { CORE_TOOLS, MEMORY_TOOLS, TOOL_NAMES } from '../../src/protocol/tool-names.ts';
 import { NO_ACCESS } from '../../src/protocol/permission.ts';
 import { builtinTools } from '../../src/tools/index.ts';
 import { tool } from './workspace.ts';
@@ -29,12 +29,10 @@ function requestBytes(names: readonly string[]): number {
 }
 
 test('the tools stand in the order of a request', () => {
-  expect(builtinTools().map(({ name }) => name)).toEqual([...NAMES, ...UTILITY]);
-  expect(TOOL_NAMES.filter((name) => [...NAMES, ...UTILITY].includes(name))).toEqual([
-    ...NAMES,
-    ...UTILITY,
-  ]);
-  expect(CORE_TOOLS.filter((name) => [...NAMES, ...UTILITY].includes(name))).toEqual(NAMES);
+  const all: readonly string[] = [...NAMES, ...MEMORY_TOOLS, ...UTILITY];
+  expect(builtinTools().map(({ name }) => name)).toEqual(all);
+  expect(TOOL_NAMES.filter((name) => all.includes(name))).toEqual(all);
+  expect(CORE_TOOLS.filter((name) => all.includes(name))).toEqual(NAMES);
 });
 
 test('what goes to the model stays small', () => {
