@@ -59,6 +59,7 @@ function fieldsOf(agent: AgentDefinition): JsonObject {
     background: agent.background,
     unlisted: agent.unlisted,
     cache: agent.cache,
+    'context-files': agent.contextFiles,
     skills: listOf(agent.skills ?? []),
     memory: agent.memory,
     'initial-prompt': agent.initialPrompt,

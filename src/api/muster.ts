@@ -23,6 +23,9 @@ import { builtinTools } from '../tools/index.ts';
 import { ControlChannel } from './control-channel.ts';
 import { admit } from './admission.ts';
 import { openAgents, openSkills } from './live-definitions.ts';
+import { LiveContext } from './context/open-context.ts';
+import { gitAtStart } from './context/git-at-start.ts';
+import { withheldFrom } from './context/withheld.ts';
 import { loadConfig } from './config/load.ts';
 import { userConfigDir } from './config/paths.ts';
 import { openDataDir } from './data-dir.ts';
@@ -54,6 +57,8 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
   const place = { environment, home: environment['HOME'] || homedir() };
   const roots = workspaceRoots(options.cwd ?? process.cwd(), options.addDirs ?? []);
   const [cwd] = roots;
+  // Git says how it stands while the rest is read.
+  const snapshot = gitAtStart(cwd, environment);
   const secrets = secretsOf(environment);
   const redact = createRedactor({ secrets });
   const onNotice = (line: string) => options.onNotice?.(redact(line));
@@ -127,6 +132,18 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
   const standing = standingRules({ saved, onNotice });
   const inbox = new Inbox({ onAsk, standing });
   const configDirectory = realPath(userConfigDir(place));
+  const home = realPath(place.home);
+  const git = await snapshot;
+  const context = new LiveContext({
+    around,
+    home,
+    environment,
+    git: git === null ? null : redact(git),
+    isWithheld: withheldFrom(loaded.rules, { roots, home }),
+    redact,
+    clock: systemClock,
+    onNotice,
+  });
   const engine = new Engine({
     store,
     redactBytes: createStreamRedactor({ secrets }),
@@ -141,6 +158,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
       userDirectory: configDirectory,
       trusts: (index) => isTrustedMemory(index, files.trustAgain()),
     },
+    context,
     clock: systemClock,
     deadlines,
     settings: {
@@ -148,7 +166,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
       maxParallel: admitted.maxParallel,
     },
     platform: process.platform,
-    home: realPath(place.home),
+    home,
     stateDirectories: [directory, configDirectory],
     sandboxed: async () => (await sandbox.state()).on,
     sandbox: announced(sandbox, { kind, onNotice }),

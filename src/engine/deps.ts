@@ -15,6 +15,7 @@ import type { TaskStore } from '../store/task-store.ts';
 import type { Sandbox } from '../sys/sandbox/sandbox.ts';
 import type { Inbox } from './inbox.ts';
 import type { MemorySource } from './memory/place.ts';
+import type { ContextSource } from './project-context.ts';
 
 /** What configuration says to the engine, in its own units. */
 export interface EngineSettings {
@@ -125,6 +126,8 @@ export interface EngineDeps {
   readonly skills: SkillSource;
   /** Where notes lie. Absent: none are kept. */
   readonly memory?: MemorySource;
+  /** What tasks are told of their directory. Absent: its path alone. */
+  readonly context?: ContextSource;
   readonly clock: Clock;
   readonly deadlines: Deadlines;
   readonly settings: EngineSettings;

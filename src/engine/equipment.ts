@@ -12,7 +12,15 @@ import { callableSkills, preloadedSkills, type Preloaded } from './skill-use.ts'
 /** What of the engine's ports it takes to say what a task would be. */
 export interface PlanDeps extends Pick<
   EngineDeps,
-  'clock' | 'memory' | 'models' | 'platform' | 'redact' | 'settings' | 'templates' | 'tools'
+  | 'clock'
+  | 'context'
+  | 'memory'
+  | 'models'
+  | 'platform'
+  | 'redact'
+  | 'settings'
+  | 'templates'
+  | 'tools'
 > {
   readonly agents: Pick<AgentSource, 'agents'>;
   readonly skills: Pick<SkillSource, 'skills'>;
@@ -109,6 +117,7 @@ function promptInput(
       date: new Date(deps.clock.now()).toISOString().slice(0, 10),
     },
     ...(opening === null ? {} : { memory: opening.text }),
+    context: agent.contextFiles === false ? null : (deps.context?.of(cwd) ?? null),
   };
 }
 

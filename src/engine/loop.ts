@@ -139,13 +139,13 @@ async function reuseEarlierResult(deps: EngineDeps, run: TaskRun): Promise<void>
   if (outcome !== null) run.journal.record(outcome);
 }
 
-/** Before any is chosen by name: a child's prompt may hold skills, and a skill may run as a child. */
+/** Once a message, before any is chosen by name: a child's prompt may hold skills, and a skill may run as a child. */
 async function refreshDefinitions(
-  { agents, skills }: Pick<EngineDeps, 'agents' | 'skills'>,
+  { agents, context, skills }: Pick<EngineDeps, 'agents' | 'context' | 'skills'>,
   { tools }: Pick<TaskSpec, 'tools'>,
 ): Promise<void> {
   if (tools.includes('Task') || tools.includes('Skill')) {
-    await Promise.all([agents.refresh(), skills.refresh()]);
+    await Promise.all([agents.refresh(), skills.refresh(), context?.refresh()]);
   }
 }
 

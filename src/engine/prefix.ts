@@ -34,11 +34,12 @@ export class PrefixCache {
   }
 
   get(input: PromptInput, tools: readonly AnyTool[]): SharedPrefix {
-    const { agent, mode, isRoot, firstPrompt, skills, preloaded, environment } = input;
+    const { agent, mode, isRoot, firstPrompt, skills, preloaded, environment, context } = input;
     const { cwd, platform, date } = environment;
     const names = tools.map((tool) => tool.name);
     const texts = [firstPrompt ?? '', input.memory ?? '', ...skills, ...preloaded];
-    const key = [mode, isRoot, cwd, platform, date, ...names, '', ...texts].join('\0');
+    const place = [cwd, platform, date, context?.id ?? ''];
+    const key = [mode, isRoot, ...place, ...names, '', ...texts].join('\0');
     const types = input.types.length === 0 ? NO_TYPES : input.types;
     const ofAgents: PrefixesOfAgents = this.ofTypes.get(types) ?? new WeakMap();
     this.ofTypes.set(types, ofAgents);

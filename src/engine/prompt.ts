@@ -5,6 +5,7 @@ import type { PermissionMode } from '../protocol/permission.ts';
 import { oneLine, truncate } from '../base/text.ts';
 import { typeList } from './agent-types.ts';
 import { ownPrompt } from './own-prompt.ts';
+import { contextParts, type ProjectContext } from './project-context.ts';
 
 export interface PromptEnvironment {
   readonly cwd: string;
@@ -30,6 +31,8 @@ export interface PromptInput {
   readonly environment: PromptEnvironment;
   /** How its type keeps notes, and what they say. Absent: it keeps none. */
   readonly memory?: string;
+  /** What is told of the directory beside its path; null: nothing. */
+  readonly context: ProjectContext | null;
 }
 
 const MAIN_IDENTITY =
@@ -83,7 +86,8 @@ export interface PromptPart {
 
 /**
  * The system prompt that all tasks of one type share, in the order that keeps the longest common
- * prefix: identity, mode, guidelines, the type's own prompt, environment, the type's notes.
+ * prefix: identity, mode, guidelines, the type's own prompt, environment with the context of the directory,
+ * the type's notes.
  */
 export function systemPrompt(input: PromptInput): readonly string[] {
   const parts = promptParts(input);
@@ -92,7 +96,7 @@ export function systemPrompt(input: PromptInput): readonly string[] {
 
 /** What `systemPrompt` is joined from. */
 export function promptParts(input: PromptInput): readonly PromptPart[] {
-  const { agent, mode, isRoot, types, agents, firstPrompt, skills, preloaded, environment } = input;
+  const { agent, mode, isRoot, types, agents, firstPrompt, skills, preloaded, context } = input;
   const { memory } = input;
   const guidelines = [...GUIDELINES, ...(isRoot ? MAIN_GUIDELINES : CHILD_GUIDELINES)];
   const own = ownPrompt(agent);
@@ -105,7 +109,8 @@ export function promptParts(input: PromptInput): readonly PromptPart[] {
     ...(skills.length === 0 ? [] : [{ name: 'skills', text: `${SKILLS}\n${bullets(skills)}` }]),
     ...(own === '' ? [] : [{ name: 'its prompt', text: `# Agent type: ${agent.name}\n${own}` }]),
     ...preloaded.map((text) => ({ name: 'preloaded skill', text: `# ${text}` })),
-    { name: 'environment', text: `# Environment\n${environmentText(environment)}` },
+    { name: 'environment', text: `# Environment\n${environmentText(input.environment)}` },
+    ...(context === null ? [] : contextParts(context)),
     // Behind all that stays: it changes as the agent learns.
     ...(memory === undefined ? [] : [{ name: 'memory', text: memory }]),
   ];

@@ -82,6 +82,8 @@ export interface AgentDefinition {
   readonly background?: boolean;
   /** Whether a result of it may be reused; absent: as `task_tool.cache` says. */
   readonly cache?: boolean;
+  /** Whether its prompt holds the project's context files and how the repository stands; absent: yes. */
+  readonly contextFiles?: boolean;
   /** Names of skills whose instructions stand in its prompt. */
   readonly skills?: readonly string[];
   /** Where it keeps a directory of notes of its own; absent: it has none. */

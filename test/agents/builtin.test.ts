@@ -28,6 +28,8 @@ interface Row {
   readonly tools: readonly string[] | 'all';
   readonly turns: number;
   readonly model: string;
+  /** Neither context files nor git: see docs/context-files.md. */
+  readonly bare?: boolean;
 }
 
 /** The table of SPEC "Agent definitions". */
@@ -40,6 +42,7 @@ const TABLE: readonly Row[] = [
     tools: EXPLORE_TOOLS,
     turns: 30,
     model: 'fast',
+    bare: true,
   },
   {
     name: 'Plan',
@@ -76,6 +79,7 @@ const TABLE: readonly Row[] = [
     tools: ['Read', 'LS', 'Glob', 'Grep'],
     turns: 10,
     model: 'fast',
+    bare: true,
   },
   {
     name: 'general-purpose',
@@ -102,6 +106,7 @@ test('the built-in agents are those of the table, in its order, without a warnin
       permissionMode: row.mode,
       mode: row.mode === 'default' ? null : row.mode,
       limits: { maxTurns: row.turns },
+      contextFiles: row.bare === true ? false : undefined,
       origin: { scope: 'builtin', vendor: 'muster', path: `builtin:${row.file}` },
       extra: {},
       problems: [],

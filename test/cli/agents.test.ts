@@ -397,7 +397,7 @@ describe('agents new', () => {
     const { run, file } = makeWorld();
     await run('new', 'mine', '--from', 'explore', '--tools', 'Read');
     expect(file('.muster/agents/mine.md')).toMatch(
-      /^---\nname: mine\ndescription: Finds .*\ntools: Read\nmodel: fast\npermission-mode: plan\nmax-turns: 30\n---\n\nYou find out/,
+      /^---\nname: mine\ndescription: Finds .*\ntools: Read\nmodel: fast\npermission-mode: plan\nmax-turns: 30\ncontext-files: false\n---\n\nYou find out/,
     );
   });
 

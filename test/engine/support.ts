@@ -6,6 +6,7 @@ import type { EngineSettings, ModelChooser } from '../../src/engine/deps.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { Inbox, type OnAsk } from '../../src/engine/inbox.ts';
 import type { MemorySource } from '../../src/engine/memory/place.ts';
+import type { ContextSource } from '../../src/engine/project-context.ts';
 import type { StandingRules } from '../../src/engine/standing-rules.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import type { TaskRun } from '../../src/engine/task-run.ts';
@@ -85,6 +86,8 @@ export function rootRights(maxDepth: number): Rights {
 export interface EngineSetup {
   readonly settings?: Partial<EngineSettings>;
   readonly tools?: readonly AnyTool[];
+  /** What tasks are told of their directory. Default: its path alone. */
+  readonly context?: ContextSource;
   /** Default: none. */
   readonly skills?: readonly SkillDefinition[];
   /** Default: no notes are kept. */
@@ -158,6 +161,7 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
     agents: { refresh: async () => {}, agents: () => [WORKER, ...(setup.agents ?? [])] },
     skills: { refresh: async () => {}, skills: () => setup.skills ?? [] },
     ...(setup.memory === undefined ? {} : { memory: setup.memory }),
+    ...(setup.context === undefined ? {} : { context: setup.context }),
     ...(setup.availableMemory === undefined ? {} : { availableMemory: setup.availableMemory }),
     clock: setup.time ?? systemClock,
     deadlines:

@@ -84,6 +84,7 @@ function readOwn(reader: FieldReader, shared: SharedFields): Partial<AgentDefini
     ...readPrompt(reader),
     ...readApproval(reader, shared),
     ...readWebSearch(reader, shared),
+    ...readProjectDocs(reader),
   };
 }
 
@@ -101,6 +102,13 @@ function readApproval(reader: FieldReader, { mode }: SharedFields): Partial<Agen
   if (word(reader.peek('approval_policy')?.value) !== 'untrusted' || mode === 'plan') return {};
   reader.take('approval_policy');
   return { mode: 'default' };
+}
+
+/** Of a number of bytes only 0 means something here: none of the project's instructions. */
+function readProjectDocs(reader: FieldReader): Pick<AgentDefinition, 'contextFiles'> {
+  if (reader.peek('project_doc_max_bytes')?.value !== 0) return {};
+  reader.take('project_doc_max_bytes');
+  return { contextFiles: false };
 }
 
 /** `web_search = "disabled"`, and `false` among the `tools`. */

@@ -11,7 +11,7 @@ const MUSTER: Dialect = {
   vendor: 'muster',
   modes: MUSTER_MODES,
   limits: OWN_LIMITS,
-  inactive: ['isolation', 'hooks', 'mcp-servers', 'context-files'],
+  inactive: ['isolation', 'hooks', 'mcp-servers'],
   loadsBareText: false,
   own: { names: OWN_FIELDS, read: readOwnFields },
 };

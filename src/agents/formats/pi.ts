@@ -11,6 +11,7 @@ import { readMarkdownAgent } from './read-agent.ts';
 import { toolWords } from './fields/tool-words.ts';
 
 const VENDOR = 'pi';
+const PROJECT_CONTEXT = 'inheritProjectContext';
 
 const PI: Dialect = {
   vendor: VENDOR,
@@ -33,9 +34,13 @@ export const piReader: AgentReader = { read: (file) => readMarkdownAgent(file, P
 /** To run here what is meant for another program would put one agent in another's place. */
 function complete(agent: AgentDefinition, fields: Fields): AgentDefinition {
   const ruled = withPermissionRules(agent, fields, { vendor: VENDOR });
-  const completed = delegatesNothing(fields)
-    ? { ...ruled, disallowedTools: [...new Set([...ruled.disallowedTools, 'Task'])] }
-    : ruled;
+  const completed = {
+    ...ruled,
+    ...(delegatesNothing(fields)
+      ? { disallowedTools: [...new Set([...ruled.disallowedTools, 'Task'])] }
+      : {}),
+    ...(isWithoutContext(fields) ? { contextFiles: false } : {}),
+  };
   const runner = fields.get('runner')?.value ?? null;
   const type = isJsonObject(runner) ? word(runner['type']) : word(runner);
   if (runner === null || type === 'pi') return completed;
@@ -47,6 +52,10 @@ function complete(agent: AgentDefinition, fields: Fields): AgentDefinition {
 
 function delegatesNothing(fields: Fields): boolean {
   return word(fields.get('maxSubagentDepth')?.value) === '0';
+}
+
+function isWithoutContext(fields: Fields): boolean {
+  return readBoolean(fields.get(PROJECT_CONTEXT)?.value ?? null) === false;
 }
 
 function translate(fields: Fields): Fields {
@@ -65,6 +74,7 @@ function translate(fields: Fields): Fields {
   setModels(shared);
   setLimits(shared);
   if (delegatesNothing(fields)) shared.delete('maxSubagentDepth');
+  if (isWithoutContext(fields)) shared.delete(PROJECT_CONTEXT);
   return shared;
 }
 

@@ -12,7 +12,6 @@ const BEHAVIOUR: ReadonlyMap<string, string> = new Map(
     isolation: 'It works in the same directory as everybody else.',
     memory:
       'Write a scope (user, project, local) for a directory of notes; nothing else is understood.',
-    'context-files': 'It is not given these files; name them in the prompt, to be read.',
     response: 'Its answer is not checked; say the form in the prompt.',
     handoffs: 'It hands nothing over; say in the description what comes next.',
     'sub-recipes': 'They are not loaded; write each as an agent of its own.',

@@ -71,6 +71,7 @@ function runner({ template, path }: FanOut): AgentDefinition {
     name: template,
     description: 'Runs a template over items.',
     tools: { mode: 'allow', names: [] },
+    contextFiles: false,
     origin: { ...MAIN_AGENT.origin, path },
   };
 }

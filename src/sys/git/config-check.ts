@@ -1,5 +1,8 @@
 import { join } from 'node:path';
-import { textOf, type Repository } from './repository.ts';
+import { readGitFile } from './read-git-file.ts';
+import type { Repository } from './repository.ts';
+
+const MAX_BYTES = 256 * 1024;
 
 /**
  * Settings of a repository that name no program, no other file and no other place, as `section.key`. Whatever
@@ -22,17 +25,30 @@ const HARMLESS: ReadonlySet<string> = new Set(
 const SECTION = /^\[\s*([\w.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\]\s*(.*)$/;
 const KEY = /^([A-Za-z][\w-]*)\s*(?:=.*)?$/;
 
-/** A setting of a repository's own configuration that may run a program; undefined: none does. */
-export function unsafeSetting({ gitDirectory, commonDirectory }: Repository): string | undefined {
+/** Stands for the settings of a file that is too large, or none. */
+const UNREADABLE = 'a configuration that can not be read';
+
+/**
+ * A setting of a repository's own configuration that may run a program; undefined: none does.
+ * `alsoHarmless`: what can do nothing to the commands that are to be run, as `section.key`.
+ */
+export function unsafeSetting(
+  { gitDirectory, commonDirectory }: Repository,
+  alsoHarmless: ReadonlySet<string> = new Set(),
+): string | undefined {
   const files = [join(commonDirectory, 'config'), join(gitDirectory, 'config.worktree')];
+  const isHarmless = (name: string): boolean => HARMLESS.has(name) || alsoHarmless.has(name);
   for (const file of files) {
-    const found = unsafeIn(textOf(file) ?? '');
+    const content = readGitFile(file, MAX_BYTES);
+    if (content === 'missing') continue;
+    // Nobody knows what git would read there.
+    const found = content === null ? UNREADABLE : unsafeIn(content.toString('utf8'), isHarmless);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function unsafeIn(text: string): string | undefined {
+function unsafeIn(text: string, isHarmless: (name: string) => boolean): string | undefined {
   let section = '';
   for (const line of text.split('\n')) {
     let rest = line.trim();
@@ -44,7 +60,7 @@ function unsafeIn(text: string): string | undefined {
     if (rest === '' || /^[#;]/.test(rest)) continue;
     const key = KEY.exec(rest)?.[1];
     const name = key === undefined ? rest : `${section}.${key.toLowerCase()}`;
-    if (!HARMLESS.has(name)) return name;
+    if (!isHarmless(name)) return name;
   }
   return undefined;
 }

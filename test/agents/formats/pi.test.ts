@@ -19,6 +19,7 @@ test('every field that acts', async () => {
     'turnBudget: {"maxTurns":20,"graceTurns":2}',
     'permission: {write: deny, edit: ask}',
     'maxSubagentDepth: 0',
+    'inheritProjectContext: false',
   );
   expect(await readOne(piFormat, file)).toEqual({
     ...PLAIN,
@@ -31,6 +32,7 @@ test('every field that acts', async () => {
     effort: 'high',
     skills: ['safe-bash', 'review'],
     background: true,
+    contextFiles: false,
     limits: { maxTurns: 20, wallSeconds: 90 },
   });
 });

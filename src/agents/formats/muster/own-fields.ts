@@ -12,6 +12,7 @@ export const OWN_FIELDS = [
   'deny-rules',
   'unlisted',
   'cache',
+  'context-files',
   'parameters',
   'output-schema',
 ];
@@ -25,6 +26,7 @@ export function readOwnFields(reader: FieldReader, shared: Shared): Partial<Agen
     ...readRules(reader),
     ...(takeFlag(reader, 'unlisted') === true ? { unlisted: true } : {}),
     ...readCache(reader),
+    ...(takeFlag(reader, 'context-files') === false ? { contextFiles: false } : {}),
     ...readParameters(reader),
     ...readOutputSchema(reader, reader.take('output-schema')),
   };

@@ -1,0 +1,93 @@
+import { closeSync } from 'node:fs';
+import { agentText } from '../../agents/read-text.ts';
+import { errorMessage } from '../../base/errors.ts';
+import { plural } from '../../base/text.ts';
+import { openFileInRoots } from '../../sys/open-in-roots.ts';
+import { readAtMost } from '../../sys/read-at-most.ts';
+import { resolveInRoots } from '../../sys/real-path.ts';
+import { isSecretPath } from '../../sys/secret-paths.ts';
+
+/** Of one file: what is longer was not written to be told at each start. */
+const MAX_FILE_BYTES = 256 * 1024;
+
+export type ContextReading =
+  | { readonly kind: 'absent' }
+  /** `reason`: behind the name of the file. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  | {
+      readonly kind: 'read';
+      /** Absolute, without links. */
+      readonly real: string;
+      readonly text: string;
+      /** What a person should know of it; absent: nothing. */
+      readonly note?: string;
+    };
+
+export interface ContextRequest {
+  /** Absolute. */
+  readonly path: string;
+  /** Absolute, real: no link leads out of it. */
+  readonly boundary: string;
+  /** Whether a rule may keep a path from being read. */
+  readonly isWithheld: (asked: string, real: string) => boolean;
+}
+
+/**
+ * A context file as text: a regular file inside its boundary, by whatever links, never one that usually
+ * holds secrets, that a rule withholds, or of git's own. Never waits, never throws for what is on disk.
+ */
+export function readContextFile({ path, boundary, isWithheld }: ContextRequest): ContextReading {
+  const { real, inside, exists, problem } = resolveInRoots(path, [boundary]);
+  if (!exists) {
+    const isThere = problem !== undefined && problem !== 'not_a_directory';
+    return isThere ? refused(`can't be read: ${problem}`) : { kind: 'absent' };
+  }
+  if (!inside) return refused(`leads out of ${boundary}`);
+  if (isSecretPath(path) || isSecretPath(real)) return refused('usually holds secrets');
+  if (real.split('/').includes('.git')) return refused("is git's own");
+  if (isWithheld(path, real)) return refused('may not be read, by a rule of the configuration');
+  try {
+    return readRegular(real, boundary);
+  } catch (thrown) {
+    return refused(`can't be read: ${errorMessage(thrown)}`);
+  }
+}
+
+function readRegular(real: string, boundary: string): ContextReading {
+  // Another name of it (a hard link) shows nothing that this one does not.
+  const judged = new Map([[real, { real, mayHaveOtherNames: true }]]);
+  const { fd } = openFileInRoots(real, { roots: [boundary], judged });
+  try {
+    const bytes = readAtMost(fd, MAX_FILE_BYTES);
+    if (bytes === undefined) return refused(`is larger than the limit of ${MAX_FILE_BYTES} bytes`);
+    const read = agentText(bytes);
+    if (!read.ok) return refused(`is no text: ${read.reason}`);
+    const { text, hidden } = withoutHidden(read.text);
+    const note = `holds ${plural(hidden, 'character')} that nobody sees; left out`;
+    return { kind: 'read', real, text, ...(hidden === 0 ? {} : { note }) };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Most texts are of these characters alone. */
+const PLAIN = /^[\n\t -~]*$/;
+/** Controls, directions, tags and what has no width, but the joiners of scripts and emoji. */
+const HIDDEN =
+  // oxlint-disable-next-line no-control-regex -- finding them is the purpose
+  /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+/** A text as a person sees it: what hides in it could tell a model what nobody was meant to read. */
+function withoutHidden(raw: string): { readonly text: string; readonly hidden: number } {
+  if (PLAIN.test(raw)) return { text: raw.trim(), hidden: 0 };
+  let hidden = 0;
+  const text = raw.replaceAll('\r\n', '\n').replaceAll(HIDDEN, () => {
+    hidden += 1;
+    return '';
+  });
+  return { text: text.trim(), hidden };
+}
+
+function refused(reason: string): ContextReading {
+  return { kind: 'refused', reason };
+}

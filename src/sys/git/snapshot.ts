@@ -1,0 +1,174 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { systemErrorCode } from '../../base/errors.ts';
+import type { Environment } from '../env.ts';
+import { gitEnvironment } from '../git-environment.ts';
+import { withoutInherited } from '../inherited-descriptors.ts';
+import { endWithAll } from '../processes.ts';
+import { findTrustedProgram } from '../sandbox/trusted-program.ts';
+import { unsafeSetting } from './config-check.ts';
+import { readGitFile } from './read-git-file.ts';
+import { findRepository } from './repository.ts';
+import { parseStatus, type GitStatus } from './status.ts';
+
+/** How a repository stood at one moment. */
+export interface GitSnapshot extends GitStatus {
+  /** Absolute: where its paths begin. */
+  readonly top: string;
+  /** The newest first: an abbreviated hash, a blank, the subject. */
+  readonly commits: readonly string[];
+}
+
+export interface SnapshotOptions {
+  readonly environment: Environment;
+  /** Milliseconds; what takes longer is given up. Default: 50. */
+  readonly withinMs?: number;
+}
+
+const WITHIN_MS = 50;
+/** Of what git says; a status that is longer says nothing to anybody. */
+const MAX_BYTES = 1024 * 1024;
+const MAX_HEAD_BYTES = 4096;
+
+/**
+ * Both at once, behind one start of a process: the log goes to the second pipe. Neither looks into
+ * submodules, whose configuration nobody has checked.
+ */
+const SCRIPT = `"$0" --no-pager log --max-count=3 --no-show-signature --no-color --no-decorate --format='%h %s' >&2 2>/dev/null &
+"$0" status --porcelain=v1 --branch -z --ignore-submodules=dirty 2>/dev/null
+wait`;
+
+/** Settings that do nothing here: the environment overrules them, or they are of submodules. */
+const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
+  'core.fsmonitor',
+  'core.hookspath',
+  'core.worktree',
+  'core.pager',
+  'core.editor',
+  'extensions.worktreeconfig',
+  'extensions.objectformat',
+  'submodule.active',
+  'submodule.url',
+]);
+
+/**
+ * How the repository of a directory (absolute, real) stands. Null: there is none, git is not there or
+ * says no, its configuration names what might be run or lead elsewhere, or it took too long. Starts
+ * nothing where there is no repository. Never rejects.
+ */
+export async function takeSnapshot(
+  directory: string,
+  { environment, withinMs = WITHIN_MS }: SnapshotOptions,
+): Promise<GitSnapshot | null> {
+  const repository = findRepository(directory);
+  if (repository === undefined || unsafeSetting(repository, WITHOUT_EFFECT) !== undefined) {
+    return null;
+  }
+  const { top, gitDirectory } = repository;
+  if (!(readGitFile(join(gitDirectory, 'HEAD'), MAX_HEAD_BYTES) instanceof Buffer)) return null;
+  const git = findTrustedProgram('git', environment['PATH'] ?? '', [top]);
+  if (git === undefined) return null;
+  const said = await run(git, { cwd: top, env: environmentFor(top, environment), withinMs });
+  const status = said === null ? null : parseStatus(said.status);
+  if (said === null || status === null) return null;
+  const commits = said.log.split('\n').filter((line) => line !== '');
+  return { top, ...status, commits };
+}
+
+/** Nothing of the user's that could lead git elsewhere, and no repository but this one. */
+function environmentFor(top: string, environment: Environment): Environment {
+  const kept = ['HOME', 'XDG_CONFIG_HOME', 'PATH'].flatMap((name) => {
+    const value = environment[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    ...Object.fromEntries(kept),
+    ...gitEnvironment({ access: 'read-only', confined: false }),
+    GIT_CEILING_DIRECTORIES: dirname(top),
+    GIT_WORK_TREE: top,
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_NO_REPLACE_OBJECTS: '1',
+    LC_ALL: 'C',
+  };
+}
+
+interface RunOptions {
+  readonly cwd: string;
+  readonly env: Environment;
+  readonly withinMs: number;
+}
+
+interface Said {
+  readonly status: string;
+  readonly log: string;
+}
+
+/** Null: it could not be started, said too much, or was not done in time; then all of it is killed. */
+function run(git: string, { cwd, env, withinMs }: RunOptions): Promise<Said | null> {
+  const child = start(git, cwd, env);
+  if (child === null) return Promise.resolve(null);
+  const kill = (): void => {
+    if (child.pid !== undefined) killGroup(child.pid);
+  };
+  return new Promise((resolve) => {
+    let hasEnded = false;
+    const end = (said: Said | null): void => {
+      hasEnded = true;
+      clearTimeout(timer);
+      forget();
+      resolve(said);
+    };
+    const giveUp = (): void => {
+      if (hasEnded) return;
+      kill();
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+      child.unref();
+      end(null);
+    };
+    const forget = endWithAll(async () => kill());
+    // What came in while this process was busy is heard of first.
+    const timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), withinMs);
+    const status = collect(child.stdout, giveUp);
+    const log = collect(child.stderr, giveUp);
+    child.once('error', () => end(null));
+    child.once('close', () => end({ status: status(), log: log() }));
+  });
+}
+
+/** Null: the system has no room for another process. */
+function start(git: string, cwd: string, env: Environment): ChildProcess | null {
+  try {
+    return spawn('/bin/sh', ['-c', SCRIPT, git], {
+      cwd,
+      env: { ...env },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe', ...withoutInherited()],
+    });
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === undefined) throw thrown;
+    return null;
+  }
+}
+
+/** What a pipe has given so far. */
+function collect(pipe: NodeJS.ReadableStream | null, onTooMuch: () => void): () => string {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  pipe?.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > MAX_BYTES) onTooMuch();
+    else chunks.push(chunk);
+  });
+  return () => Buffer.concat(chunks).toString('utf8');
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (thrown) {
+    // It has ended already; some systems say so by EPERM until somebody has asked for its status.
+    const code = systemErrorCode(thrown);
+    if (code !== 'ESRCH' && code !== 'EPERM') throw thrown;
+  }
+}

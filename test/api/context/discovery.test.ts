@@ -1,0 +1,241 @@
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { makeTree, told } from './support.ts';
+
+describe('where files are found', () => {
+  test('the user’s own, then from the root of the repository down, the nearest last', () => {
+    const tree = makeTree({
+      'home/.claude/CLAUDE.md': 'mine at Claude',
+      'home/.config/muster/AGENTS.md': 'mine at Muster',
+      'repo/AGENTS.md': 'root',
+      'repo/packages/CLAUDE.md': 'packages',
+      'repo/packages/app/AGENTS.md': 'app',
+      'repo/packages/app/deep/AGENTS.md': 'below the work',
+      'AGENTS.md': 'above the repository',
+    });
+    expect(told(tree.look('packages/app'))).toEqual([
+      '~/.claude/CLAUDE.md: mine at Claude',
+      '~/.config/muster/AGENTS.md: mine at Muster',
+      '../../AGENTS.md: root',
+      '../CLAUDE.md: packages',
+      'AGENTS.md: app',
+    ]);
+    expect(tree.notices).toEqual([]);
+  });
+
+  test('every name that a product documents, in any directory', () => {
+    const names = [
+      'AGENTS.md',
+      '.github/copilot-instructions.md',
+      'GEMINI.md',
+      'QWEN.md',
+      'CLAUDE.md',
+      '.claude/CLAUDE.md',
+      'CLAUDE.local.md',
+    ];
+    const files = names.map((name) => [`repo/sub/${name}`, `of ${name}`] as const);
+    const tree = makeTree(Object.fromEntries(files));
+    expect(told(tree.look('sub'))).toEqual(names.map((name) => `${name}: of ${name}`));
+  });
+
+  test.each([
+    '.copilot/copilot-instructions.md',
+    '.gemini/GEMINI.md',
+    '.qwen/QWEN.md',
+    '.config/opencode/AGENTS.md',
+    '.pi/agent/AGENTS.md',
+    '.codex/AGENTS.md',
+    '.claude/CLAUDE.md',
+    '.config/muster/AGENTS.md',
+  ])('the user’s ~/%s', (name) => {
+    const tree = makeTree({ [`home/${name}`]: 'Mine.' });
+    expect(tree.look()?.files).toEqual([
+      { name: `~/${name}`, scope: 'user', text: 'Mine.', isCut: false },
+    ]);
+  });
+
+  test('an override stands in the place of the file beside it', () => {
+    const tree = makeTree({
+      'repo/AGENTS.md': 'as it is',
+      'repo/AGENTS.override.md': 'for now',
+      'home/.codex/AGENTS.md': 'as it is at home',
+      'home/.codex/AGENTS.override.md': 'for now at home',
+    });
+    expect(told(tree.look())).toEqual([
+      '~/.codex/AGENTS.override.md: for now at home',
+      'AGENTS.override.md: for now',
+    ]);
+  });
+
+  test('where a variable says that a product keeps its own', () => {
+    const tree = makeTree({ 'elsewhere/CLAUDE.md': 'moved', 'home/.claude/CLAUDE.md': 'left' });
+    const environment = { HOME: tree.home, CLAUDE_CONFIG_DIR: join(tree.top, 'elsewhere') };
+    expect(told(tree.look('', { environment }))).toEqual([
+      `${tree.top}/elsewhere/CLAUDE.md: moved`,
+    ]);
+  });
+
+  test('outside of a repository the directory alone', () => {
+    const tree = makeTree({ 'repo/AGENTS.md': 'above', 'repo/sub/AGENTS.md': 'here' });
+    rmSync(join(tree.repo, '.git'), { recursive: true });
+    expect(told(tree.look('sub'))).toEqual(['AGENTS.md: here']);
+  });
+
+  test('nothing where there is nothing, or nothing is said', () => {
+    const tree = makeTree({ 'repo/AGENTS.md': ' \n\n' });
+    expect([tree.look(), tree.notices]).toEqual([null, []]);
+  });
+
+  test('another directory than that of the session, without its git', () => {
+    const tree = makeTree({ 'repo/AGENTS.md': 'root', 'repo/sub/AGENTS.md': 'sub' });
+    const live = tree.open('sub', { git: 'Branch: main' });
+    expect(live.of(join(tree.repo, 'sub'))?.git).toBe('Branch: main');
+    expect(live.of(tree.repo)).toMatchObject({ git: null, files: [{ text: 'root' }] });
+  });
+});
+
+describe('nothing twice', () => {
+  const SAME = 'Use tabs.';
+
+  test.each([
+    ['a copy', { 'repo/AGENTS.md': SAME, 'repo/CLAUDE.md': `\r\n${SAME}\r\n\r\n` }],
+    ['an import alone', { 'repo/AGENTS.md': SAME, 'repo/CLAUDE.md': '@AGENTS.md\n' }],
+    ['an import of both', { 'repo/AGENTS.md': SAME, 'repo/GEMINI.md': '@./AGENTS.md @CLAUDE.md' }],
+  ])('%s', (_, files) => {
+    expect(told(makeTree(files).look())).toEqual([`AGENTS.md: ${SAME}`]);
+  });
+
+  test('a link', () => {
+    const tree = makeTree({ 'repo/AGENTS.md': SAME });
+    symlinkSync('AGENTS.md', join(tree.repo, 'CLAUDE.md'));
+    expect(told(tree.look())).toEqual([`AGENTS.md: ${SAME}`]);
+  });
+
+  test('a link the other way', () => {
+    const tree = makeTree({ 'repo/CLAUDE.md': SAME });
+    symlinkSync('CLAUDE.md', join(tree.repo, 'AGENTS.md'));
+    expect(told(tree.look())).toEqual([`AGENTS.md: ${SAME}`]);
+  });
+
+  test('a copy below: the nearest one counts', () => {
+    const tree = makeTree({ 'repo/AGENTS.md': SAME, 'repo/sub/AGENTS.md': SAME });
+    expect(told(tree.look('sub'))).toEqual([`AGENTS.md: ${SAME}`]);
+  });
+
+  test('a home that is the repository', () => {
+    const tree = makeTree({ 'home/.claude/CLAUDE.md': SAME });
+    mkdirSync(join(tree.home, '.git'));
+    const live = tree.open();
+    expect(told(live.of(tree.home))).toEqual([`.claude/CLAUDE.md: ${SAME}`]);
+  });
+
+  test('what an import adds is told beside it, once', () => {
+    const tree = makeTree({
+      'repo/AGENTS.md': 'All.',
+      'repo/CLAUDE.md': '@AGENTS.md\nAnd @docs/more.md.',
+      'repo/docs/more.md': 'More, see @../AGENTS.md',
+    });
+    expect(tree.look()?.files).toEqual([
+      { name: 'AGENTS.md', scope: 'project', text: 'All.', isCut: false },
+      { name: 'CLAUDE.md', scope: 'project', text: '@AGENTS.md\nAnd @docs/more.md.', isCut: false },
+      {
+        name: 'docs/more.md',
+        scope: 'project',
+        importedBy: 'CLAUDE.md',
+        text: 'More, see @../AGENTS.md',
+        isCut: false,
+      },
+    ]);
+  });
+});
+
+describe('imports', () => {
+  test('five deep, and no deeper', () => {
+    const chain = [1, 2, 3, 4, 5, 6].map(
+      (n) => [`repo/${n}.md`, `${n}, then @${n + 1}.md`] as const,
+    );
+    const tree = makeTree({ 'repo/AGENTS.md': '0, then @1.md', ...Object.fromEntries(chain) });
+    expect(tree.look()?.files.map(({ name }) => name)).toEqual([
+      'AGENTS.md',
+      '1.md',
+      '2.md',
+      '3.md',
+      '4.md',
+      '5.md',
+    ]);
+    expect(tree.notices).toEqual([
+      'context file 5.md imports 6.md at a depth of more than 5: it is left out',
+    ]);
+  });
+
+  test('in a circle', () => {
+    const tree = makeTree({ 'repo/AGENTS.md': 'a @b.md', 'repo/b.md': 'b @AGENTS.md @b.md' });
+    expect(told(tree.look())).toEqual(['AGENTS.md: a @b.md', 'b.md: b @AGENTS.md @b.md']);
+  });
+
+  test('the user’s own may import from the home directory, a project may not', () => {
+    const tree = makeTree({
+      'home/.claude/CLAUDE.md': 'Mine: @~/notes.md',
+      'home/notes.md': 'Notes.',
+      'repo/AGENTS.md': 'Ours: @~/notes.md',
+    });
+    expect(told(tree.look())).toEqual([
+      '~/.claude/CLAUDE.md: Mine: @~/notes.md',
+      '~/notes.md: Notes.',
+      'AGENTS.md: Ours: @~/notes.md',
+    ]);
+    expect(tree.notices).toEqual([
+      `context file ../home/notes.md, which AGENTS.md imports, leads out of ${tree.repo}: it is left out`,
+    ]);
+  });
+
+  test('words with an @, directories and what is not there are no imports', () => {
+    const tree = makeTree({
+      'repo/AGENTS.md': 'Ask @alice of @docs or @/components/Button about @types/node.',
+      'repo/docs/x.md': 'x',
+    });
+    expect([told(tree.look()).length, tree.notices]).toEqual([1, []]);
+  });
+
+  test('no more than 64 files, the nearest first', () => {
+    const many = Array.from({ length: 60 }, (_, n) => n);
+    const tree = makeTree({
+      'repo/AGENTS.md': many.map((n) => `@a${n}.md`).join('\n'),
+      'repo/sub/AGENTS.md': many.map((n) => `@b${n}.md`).join('\n'),
+      ...Object.fromEntries(many.map((n) => [`repo/a${n}.md`, `a${n}`])),
+      ...Object.fromEntries(many.map((n) => [`repo/sub/b${n}.md`, `b${n}`])),
+    });
+    expect(tree.look('sub')?.files.map(({ name }) => name)).toEqual([
+      '../a0.md',
+      '../a1.md',
+      ...many.map((n) => `b${n}.md`),
+    ]);
+    expect(tree.notices).toEqual([
+      'more than 64 context files, or 1048576 bytes: what comes from ../a2.md on is left out',
+    ]);
+  });
+});
+
+describe('files that change', () => {
+  test('are read again, and told of, when somebody is about to begin', async () => {
+    const tree = makeTree({ 'repo/AGENTS.md': 'before' });
+    let at = 0;
+    const live = tree.open('', { clock: { now: () => 0, monotonic: () => at } });
+    const before = live.of(tree.repo);
+    tree.write({ 'repo/AGENTS.md': 'after it', 'repo/CLAUDE.md': 'new' });
+    await live.refresh();
+    expect(live.of(tree.repo)).toBe(before);
+    at = 10_000;
+    await live.refresh();
+    expect(told(live.of(tree.repo))).toEqual(['AGENTS.md: after it', 'CLAUDE.md: new']);
+    expect(live.of(tree.repo)?.id).not.toBe(before?.id);
+    at = 20_000;
+    const now = live.of(tree.repo);
+    await live.refresh();
+    expect(live.of(tree.repo)).toBe(now);
+    expect(tree.notices).toEqual([
+      'context files have changed and were read again: tasks that begin now are given them',
+    ]);
+  });
+});
