@@ -6,6 +6,7 @@ import { delegableAgents, offeredAgents } from './delegable.ts';
 import type { AgentSource, EngineDeps, SkillSource } from './deps.ts';
 import { isMainAgent } from './main-agent.ts';
 import { memoryOpening, type MemoryOpening } from './memory/opening.ts';
+import { withoutGit } from './project-context.ts';
 import type { PromptInput } from './prompt.ts';
 import { callableSkills, preloadedSkills, type Preloaded } from './skill-use.ts';
 
@@ -96,10 +97,11 @@ function availableTools(deps: PlanDeps, rights: Rights): readonly AnyTool[] {
 
 function promptInput(
   deps: PlanDeps,
-  { agent, rights, cwd, isRoot, firstPrompt }: Post,
+  post: Post,
   tools: readonly AnyTool[],
   opening: MemoryOpening | null,
 ): PromptInput {
+  const { agent, rights, cwd, isRoot, firstPrompt } = post;
   const delegates = tools.some((tool) => tool.name === 'Task');
   const agents = deps.agents.agents();
   return {
@@ -117,7 +119,7 @@ function promptInput(
       date: new Date(deps.clock.now()).toISOString().slice(0, 10),
     },
     ...(opening === null ? {} : { memory: opening.text }),
-    context: agent.contextFiles === false ? null : (deps.context?.of(cwd) ?? null),
+    context: contextFor(deps, post),
   };
 }
 
@@ -174,4 +176,11 @@ function asksFor({ tools, delegatesTo = [] }: AgentDefinition, name: string): bo
 
 function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+function contextFor({ context, settings }: PlanDeps, { agent, cwd, isRoot }: Post) {
+  if (agent.contextFiles === false) return null;
+  const whole = context?.of(cwd) ?? null;
+  const isReusable = !isRoot && (agent.cache ?? settings.reusesResults);
+  return whole !== null && isReusable ? withoutGit(whole) : whole;
 }

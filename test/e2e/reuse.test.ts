@@ -1,10 +1,13 @@
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { isJsonObject } from '../../src/base/json.ts';
 import {
   firstUserText,
   toolResultRounds,
   type Answer,
+  type AnswerToolCall,
   type RecordedRequest,
 } from '../../src/testing/index.ts';
 import { envelopeOf } from './muster.ts';
@@ -73,3 +76,24 @@ it('the same Explore call in another run asks no model until something that it r
   writeFileSync(join(world.sandbox.workspace, 'notes.md'), 'another port\n');
   expect((await ask(world)).explored).toBe(3);
 });
+
+it('how the repository stands is no part of what a result is reused for', async () => {
+  await using world = await openWorld({
+    files: { 'src/server.ts': 'export const port = 8080;\n', 'notes.md': 'hello\n' },
+    script: (request) => {
+      const { toolCalls = [], ...rest } = answer(request);
+      return { ...rest, toolCalls: toolCalls.map(asGeneral) };
+    },
+  });
+  const { workspace } = world.sandbox;
+  execFileSync('git', ['init', '-q'], { cwd: workspace });
+  expect((await ask(world)).explored).toBe(3);
+  writeFileSync(join(workspace, 'notes.md'), 'other\n');
+  execFileSync('git', ['add', 'notes.md'], { cwd: workspace });
+  expect((await ask(world)).explored).toBe(0);
+});
+
+function asGeneral(call: AnswerToolCall): AnswerToolCall {
+  if (call.name !== 'Task' || !isJsonObject(call.input)) return call;
+  return { ...call, input: { ...call.input, subagent_type: 'general-purpose' } };
+}
