@@ -29,7 +29,10 @@ export interface TaskState extends Answers, Belongings, InboxState, CallRecord {
   /** As it was made, with the terms that hold now. */
   spec: TaskSpec;
   status: TaskStatus;
-  activity: Activity;
+  /** Made when it is read. */
+  readonly activity: Activity;
+  /** The same, where its calls do not tell it; null: they do. */
+  doing: Activity | null;
   readonly conversation: Conversation;
   readonly delegations: Delegations;
   stint: Stint;
@@ -68,10 +71,10 @@ export function initialState(first: TaskEvent): TaskState {
   if (first.type !== 'task.created') {
     throw new Error(`a task log begins with task.created, not ${first.type}`);
   }
-  const state: TaskState = {
+  const state: Omit<TaskState, 'activity'> = {
     spec: first.spec,
     status: 'queued',
-    activity: { kind: 'idle' },
+    doing: { kind: 'idle' },
     conversation: emptyConversation(),
     stint: startStint(0, {
       ts: first.ts,
@@ -109,8 +112,25 @@ export function initialState(first: TaskEvent): TaskState {
     lastSeq: first.seq,
     epoch: first.epoch,
   };
+  giveActivity(state);
   applyToConversation(state.conversation, first);
   return state;
+}
+
+/**
+ * A task may have a thousand calls at work, each of which changes what it does: they are listed when
+ * somebody looks. One getter for all, so that all states have one shape; their own, so that copies
+ * have its value.
+ */
+const ACTIVITY = {
+  enumerable: true,
+  get(this: Omit<TaskState, 'activity'>): Activity {
+    return this.doing ?? callActivity(this, this.runningCalls);
+  },
+};
+
+function giveActivity(state: Omit<TaskState, 'activity'>): asserts state is TaskState {
+  Object.defineProperty(state, 'activity', ACTIVITY);
 }
 
 /** The fold: the whole log in order gives the state. Throws on an empty log. */
@@ -190,37 +210,37 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.rewinding = null;
       return;
     case 'task.started':
-      if (state.activity.kind === 'held') state.activity = { kind: 'idle' };
+      if (state.doing?.kind === 'held') state.doing = { kind: 'idle' };
       state.status = isParked(state) ? 'parked' : 'running';
       state.startedAt ??= event.ts;
       return;
     case 'turn.started':
       // What it says from here on is its own.
       state.reused = null;
-      state.activity = { kind: 'connecting' };
+      state.doing = { kind: 'connecting' };
       return;
     case 'turn.held':
     case 'task.held':
-      state.activity = heldActivity(event);
+      state.doing = heldActivity(event);
       return;
     case 'turn.accepted':
-      state.activity = { kind: 'streaming' };
+      state.doing = { kind: 'streaming' };
       return;
     case 'turn.quiet':
-      state.activity = quietActivity(event.waitsFor, event.ts - event.silentMs);
+      state.doing = quietActivity(event.waitsFor, event.ts - event.silentMs);
       return;
     case 'turn.flowing':
-      state.activity = { kind: 'streaming' };
+      state.doing = { kind: 'streaming' };
       return;
     case 'turn.retried':
-      state.activity = { kind: 'waiting_to_retry', because: event.failure.message };
+      state.doing = { kind: 'waiting_to_retry', because: event.failure.message };
       return;
     case 'turn.ended':
       if (toolCalls(event.message).length === 0) showWaiting(state);
-      else state.activity = { kind: 'idle' };
+      else state.doing = { kind: 'idle' };
       return;
     case 'turn.failed':
-      state.activity = { kind: 'idle' };
+      state.doing = { kind: 'idle' };
       return;
     case 'call.started':
       state.runningCalls.set(event.callId, { tool: event.tool, since: event.ts });
@@ -250,7 +270,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       return;
     case 'child.ended':
       addChanges(state, event.changed);
-      if (state.activity.kind === 'waiting_for_children') showWaiting(state);
+      if (state.doing?.kind === 'waiting_for_children') showWaiting(state);
       return;
     case 'todos.set':
       state.todos = event.items;
@@ -260,7 +280,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       return;
     case 'task.ended':
       state.status = event.end.status;
-      state.activity = { kind: 'idle' };
+      state.doing = { kind: 'idle' };
       state.runningCalls.clear();
       state.end = event.end;
       state.result = event.result;
@@ -304,11 +324,11 @@ function goBack(state: TaskState, event: Extract<TaskEvent, { type: 'task.rewoun
 
 function showWaiting(state: TaskState): void {
   const isOpen = state.openChildren.size > 0;
-  state.activity = { kind: isOpen ? 'waiting_for_children' : 'idle' };
+  state.doing = { kind: isOpen ? 'waiting_for_children' : 'idle' };
 }
 
 function showCalls(state: TaskState): void {
-  state.activity = callActivity(state, state.runningCalls);
+  state.doing = null;
   if (state.status === 'running' || state.status === 'parked') {
     state.status = isParked(state) ? 'parked' : 'running';
   }
