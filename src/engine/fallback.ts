@@ -34,6 +34,15 @@ export function decideFallback(
   return model === null ? null : { model, failure };
 }
 
+/** The same for a task at work. What could go on is looked up only once something has failed. */
+export function standInFor(
+  deps: Pick<EngineDeps, 'models'>,
+  run: Pick<TaskRun, 'spec' | 'state'>,
+): StandIn | null {
+  const { failure } = run.state.stint;
+  return failure === null ? null : decideFallback(run.state, fallbacksOf(deps, run));
+}
+
 /**
  * The first that has not failed in this stint. None for its last turn: there is an answer already. Behind
  * the same provider another model would wait as long.
@@ -60,10 +69,7 @@ export function canFallBack(
   return nextFallback(run.state, fallbacksOf(deps, run), failure) !== null;
 }
 
-export function fallbacksOf(
-  { models }: Pick<EngineDeps, 'models'>,
-  { spec }: Pick<TaskRun, 'spec'>,
-) {
+function fallbacksOf({ models }: Pick<EngineDeps, 'models'>, { spec }: Pick<TaskRun, 'spec'>) {
   return models.fallbacks?.(spec.model, spec.agent) ?? [];
 }
 

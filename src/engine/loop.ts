@@ -10,7 +10,7 @@ import { taskClaims } from './claims/task-claims.ts';
 import type { EngineDeps } from './deps.ts';
 import * as endings from './endings.ts';
 import type { Ending } from './endings.ts';
-import { decideFallback, fallbackEvents, fallbacksOf } from './fallback.ts';
+import { fallbackEvents, standInFor } from './fallback.ts';
 import { limitMessage } from './limits.ts';
 import { nextStep, tellsOfEndsAlone, type Step } from './next-step.ts';
 import { noticeInput } from './notice-text.ts';
@@ -120,7 +120,7 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
   }
   for (;;) {
     run.signal.throwIfAborted();
-    const standIn = decideFallback(run.state, fallbacksOf(deps, run));
+    const standIn = standInFor(deps, run);
     if (standIn !== null) {
       run.journal.record(...fallbackEvents(run.spec, standIn));
       continue;
@@ -225,7 +225,7 @@ async function turn(
     case 'failed':
       // After a limit there is an answer already, if only a part of one.
       if (run.state.stint.lastTurn) return null;
-      if (decideFallback(run.state, fallbacksOf(deps, run)) !== null) return null;
+      if (standInFor(deps, run) !== null) return null;
       return endings.failedByModel(run.state, outcome.failure);
     case 'stopped':
       return cutShort(run);

@@ -81,7 +81,7 @@ export function createChooser(
       !allowOverride && namesOneModel(modelWishes(agent)) ? [] : fallbacksFor(model, fallbacks),
     async facts(model, servedBy = model.id) {
       const asked = await factsOf(model);
-      if (isSameModel(model.id, servedBy)) return asked;
+      if (servedBy === model.id || isSameModel(model.id, servedBy)) return asked;
       const served = await factsOf({ provider: model.provider, id: servedBy });
       // Under a name that nobody knows it is the one that was asked for, as the server calls it.
       return served.price === null ? asked : served;
