@@ -53,13 +53,8 @@ export function estimateInput(
 }
 
 /** Of a request as it is sent. */
-export function estimatePrompt(
-  { system, tools }: RequestPrefix,
-  messages: readonly Message[],
-): number {
-  let tokens = 0;
-  for (const part of system) tokens += tokensIn(part);
-  for (const tool of tools) tokens += toolTokens(tool);
+export function estimatePrompt(prefix: RequestPrefix, messages: readonly Message[]): number {
+  let tokens = prefixTokens(prefix);
   for (const message of messages) tokens += messageTokens(message);
   return Math.ceil(tokens);
 }
@@ -105,6 +100,15 @@ export interface Measured {
 
 const knownTokens = new WeakMap<object, number>();
 
+function prefixTokens(prefix: RequestPrefix): number {
+  return once(prefix, () => {
+    let tokens = 0;
+    for (const part of prefix.system) tokens += tokensIn(part);
+    for (const tool of prefix.tools) tokens += toolTokens(tool);
+    return tokens;
+  });
+}
+
 function toolTokens(tool: RequestPrefix['tools'][number]): number {
   return once(tool, () => tokensIn(JSON.stringify(tool)));
 }
@@ -119,7 +123,7 @@ function messageTokens(message: Message): number {
   });
 }
 
-/** Neither a tool nor a message changes once it is there. */
+/** Neither a prefix nor a tool nor a message changes once it is there. */
 function once(of: object, estimate: () => number): number {
   const known = knownTokens.get(of);
   if (known !== undefined) return known;
