@@ -134,6 +134,8 @@ class Watch implements WireObserver {
   private lastLife: number;
   private lastContent: number;
   private deadline: Deadline;
+  /** When that falls due. */
+  private lookAt = Infinity;
   private isOver = false;
   private readonly limits: LivenessLimits;
   private readonly deps: WatchdogDeps;
@@ -209,14 +211,22 @@ class Watch implements WireObserver {
     this.phase = phase;
     this.lastLife = this.deps.clock.monotonic();
     this.lastContent = this.lastLife;
-    this.deadline.cancel();
-    this.deadline = this.nextLook();
+    // One that falls due earlier finds how much is left, and looks again: most answers are over by then.
+    if (this.dueIn() + this.lastLife < this.lookAt) {
+      this.deadline.cancel();
+      this.deadline = this.nextLook();
+    }
     if (this.isQuiet && phase !== 'streaming') this.tellQuiet();
   }
 
   private nextLook(): Deadline {
-    const ms = Math.min(this.left(), this.untilQuiet());
+    const ms = this.dueIn();
+    this.lookAt = this.deps.clock.monotonic() + ms;
     return this.deps.deadlines.after(ms, () => this.look());
+  }
+
+  private dueIn(): number {
+    return Math.min(this.left(), this.untilQuiet());
   }
 
   private look(): void {
