@@ -3,7 +3,17 @@ import type { Plugin } from 'rolldown';
 
 const PLAIN_HEADERS = join(import.meta.dirname, '../src/sys/plain-headers.ts');
 /** The one place where the provider packages touch the global: it must be found, or they changed. */
-const EXPECTED = 'new Headers(normalizeHeaders(headers))';
+const EXPECTED = `	const normalizedHeaders = new Headers(normalizeHeaders(headers));
+	const currentUserAgentHeader = normalizedHeaders.get("user-agent") || "";
+	normalizedHeaders.set("user-agent", [currentUserAgentHeader, ...userAgentSuffixParts].filter(Boolean).join(" "));
+	return Object.fromEntries(normalizedHeaders.entries());
+`;
+/** What is normalised has each name once and in lower case: of a map of it the same would come back. */
+const PLAINLY = `	const normalizedHeaders = normalizeHeaders(headers);
+	const currentUserAgentHeader = normalizedHeaders["user-agent"] || "";
+	normalizedHeaders["user-agent"] = [currentUserAgentHeader, ...userAgentSuffixParts].filter(Boolean).join(" ");
+	return normalizedHeaders;
+`;
 
 /**
  * Gives the provider packages our own headers for Node's: to look at the global `Headers` alone
@@ -19,7 +29,7 @@ export function plainHeadersPlugin(): Plugin {
           throw new Error(`@ai-sdk/provider-utils has changed: no \`${EXPECTED}\` in it`);
         }
         return {
-          code: `import { PlainHeaders as Headers } from ${JSON.stringify(PLAIN_HEADERS)};\n${code}`,
+          code: `import { PlainHeaders as Headers } from ${JSON.stringify(PLAIN_HEADERS)};\n${code.replace(EXPECTED, PLAINLY)}`,
         };
       },
     },

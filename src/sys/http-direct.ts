@@ -112,7 +112,7 @@ class DirectResponse implements HttpResponse {
     this.statusText = message.statusMessage ?? '';
     this.ok = this.status >= 200 && this.status < 300;
     this.headers = plainHeaders(message.rawHeaders);
-    this.body = bodyOf(decoded(message), observer);
+    this.body = bodyOf(decoded(message, this.headers), observer);
   }
 
   async text(): Promise<string> {
@@ -147,8 +147,9 @@ const UNPACK: Readonly<Record<string, (zlib: Zlib) => Duplex>> = {
   br: (zlib) => zlib.createBrotliDecompress(),
 };
 
-function decoded(message: IncomingMessage): Readable {
-  const encoding = message.headers['content-encoding']?.trim().toLowerCase() ?? '';
+/** Of `headers`, as the message's own are an object that Node builds anew of all of them. */
+function decoded(message: IncomingMessage, headers: PlainHeaders): Readable {
+  const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? '';
   const unpack = Object.hasOwn(UNPACK, encoding) ? UNPACK[encoding] : undefined;
   if (unpack === undefined) return message;
   // Each end and failure of the one becomes that of the other, which is read.

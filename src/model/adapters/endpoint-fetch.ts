@@ -1,5 +1,4 @@
 import type { HttpFetch, HttpResponse, TrafficObserver } from '../../sys/http-types.ts';
-import { PlainHeaders } from '../../sys/plain-headers.ts';
 import type { Endpoint } from './dialect.ts';
 import { WrongServer } from './failure.ts';
 import { withShortBody } from './refusal-body.ts';
@@ -31,17 +30,19 @@ export function endpointFetch(
   },
   watch: ResponseWatch,
 ): typeof globalThis.fetch {
+  const dropped = new Set([
+    ...options.dropHeaders,
+    ...(endpoint.apiKey === null ? KEY_HEADERS : []),
+  ]);
   const ask = async (url: string | URL, init: RequestInit = {}): Promise<HttpResponse> => {
-    const headers = new PlainHeaders(headersOf(init));
-    headers.set('user-agent', `muster/${options.version}`);
-    for (const name of options.dropHeaders) headers.delete(name);
-    if (endpoint.apiKey === null) for (const name of KEY_HEADERS) headers.delete(name);
+    const headers = headersOf(init, dropped);
+    headers['user-agent'] = `muster/${options.version}`;
     const { method = 'GET', signal } = init;
     const response = await fetch(
       url,
       {
         method,
-        headers: Object.fromEntries(headers),
+        headers,
         ...(typeof init.body === 'string' ? { body: options.adjustBody(init.body) } : {}),
         ...(signal instanceof AbortSignal ? { signal } : {}),
       },
@@ -63,11 +64,12 @@ export function endpointFetch(
   return ask as unknown as typeof globalThis.fetch;
 }
 
-/** The packages give them as a plain object. */
-function headersOf({ headers }: RequestInit): Record<string, string> {
+/** The packages give them as a plain object. In lower case, and without those that are dropped. */
+function headersOf({ headers }: RequestInit, dropped: ReadonlySet<string>): Record<string, string> {
   const found: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers ?? {})) {
-    if (typeof value === 'string') found[name] = value;
+  for (const [given, value] of Object.entries(headers ?? {})) {
+    const name = given.toLowerCase();
+    if (typeof value === 'string' && !dropped.has(name)) found[name] = value;
   }
   return found;
 }
