@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Message } from '../protocol/message.ts';
 
 /** About 48 bits: enough to tell one text of a task from another. */
@@ -17,6 +17,6 @@ export function addedParts(messages: readonly Message[]): readonly RequestPart[]
 /** A digest of each of these, so that a log can be held against what was really sent. */
 export function digestsOfAdded(messages: readonly Message[]): readonly string[] {
   return addedParts(messages).map((part) =>
-    createHash('sha256').update(JSON.stringify(part)).digest('hex').slice(0, DIGEST_LENGTH),
+    hash('sha256', JSON.stringify(part)).slice(0, DIGEST_LENGTH),
   );
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { MusterError } from '../base/errors.ts';
 import type { LimitHit } from '../protocol/stint.ts';
 
@@ -19,7 +19,7 @@ export const MOST_REFUSALS = 3;
 export function delegationKey(agent: string, prompt: string): string {
   const words = prompt.trim().replaceAll(/\s+/g, ' ');
   const text = `${agent.toLowerCase()}\0${words}`;
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return hash('sha256', text).slice(0, 16);
 }
 
 /** A task, as far as one delegation is concerned. */
