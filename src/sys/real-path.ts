@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync, type Stats } from 'node:fs';
+import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { systemErrorCode } from '../base/errors.ts';
 import { rootOf } from './paths.ts';
@@ -27,9 +27,21 @@ type Followed = Omit<ResolvedPath, 'inside'>;
  * so opening goes through `openInRoots`.
  */
 export function resolveInRoots(path: string, roots: readonly string[]): ResolvedPath {
-  const followed = followLinks(path);
+  const followed = realPath(path) ?? followLinks(path);
   const inside = followed.problem !== 'link_loop' && rootOf(followed.real, roots) !== undefined;
   return { ...followed, inside };
+}
+
+/** In one call; undefined where it can't be told so, and each name has to be looked at. */
+function realPath(path: string): Followed | undefined {
+  // Elsewhere the system may spell a name otherwise than it was asked for.
+  if (process.platform !== 'linux' || !path.startsWith('/')) return undefined;
+  try {
+    return { real: realpathSync.native(path), exists: true };
+  } catch {
+    // Looked at name by name it shows what is missing or wrong.
+    return undefined;
+  }
 }
 
 function followLinks(path: string): Followed {
