@@ -45,23 +45,24 @@ export class Budget {
   /** Reservations that are held. */
   private open = 0;
   private readonly caps: BudgetCaps;
-  private readonly parent: Budget | null;
+  /** Itself, and all above it. */
+  private readonly chain: readonly Budget[];
   /** Woken when something is given back here. */
   private waiting: Deferred<void>[] = [];
 
   constructor(caps: BudgetCaps, parent: Budget | null) {
     this.caps = caps;
-    this.parent = parent;
+    this.chain = [this, ...(parent?.chain ?? [])];
   }
 
   /** Whether a cap stands here or above. */
   get bounded(): boolean {
-    return this.chain().some(({ caps }) => MEASURES.some((measure) => caps[measure] !== undefined));
+    return this.chain.some(({ caps }) => MEASURES.some((measure) => caps[measure] !== undefined));
   }
 
   /** The first cap on cost, here or above, with what is used of it; null: none. */
   get costCap(): LimitHit | null {
-    for (const { caps, used } of this.chain()) {
+    for (const { caps, used } of this.chain) {
       if (caps.costUsd !== undefined) return { ...caps.costUsd, used: used.costUsd };
     }
     return null;
@@ -89,7 +90,7 @@ export class Budget {
     for (;;) {
       const hit = this.lacks(expense);
       if (hit !== null) return { ok: false, hit };
-      const chain = this.chain();
+      const { chain } = this;
       const full = chain.find((budget) => budget.hitBy(expense, budget.reserved) !== null);
       if (full === undefined) return { ok: true, reservation: Budget.hold(chain, expense) };
       onWait();
@@ -99,7 +100,7 @@ export class Budget {
 
   /** The cap, here or above, under which what is used leaves no room for an expense; null: none. */
   lacks(expense: Expense): LimitHit | null {
-    return firstHit(this.chain(), (budget) => budget.hitBy(expense, NO_EXPENSE));
+    return firstHit(this.chain, (budget) => budget.hitBy(expense, NO_EXPENSE));
   }
 
   /**
@@ -107,7 +108,7 @@ export class Budget {
    * cap.
    */
   takeToolBytes(wanted: number): { readonly granted: number; readonly hit: LimitHit | null } {
-    const chain = this.chain();
+    const { chain } = this;
     let granted = wanted;
     let hit: LimitHit | null = null;
     for (const { caps, used } of chain) {
@@ -122,18 +123,14 @@ export class Budget {
 
   /** The cap on tool results, here or above, that is used up; null: none is. */
   get toolBytesGone(): LimitHit | null {
-    return firstHit(this.chain(), ({ caps: { toolBytes: cap }, used }) =>
+    return firstHit(this.chain, ({ caps: { toolBytes: cap }, used }) =>
       cap === undefined || used.toolBytes < cap.value ? null : { ...cap, used: used.toolBytes },
     );
   }
 
   /** What a log tells of earlier, under an owner that is gone. */
   recover(used: Expense): void {
-    for (const budget of this.chain()) budget.use(used);
-  }
-
-  private chain(): readonly Budget[] {
-    return [this, ...(this.parent?.chain() ?? [])];
+    for (const budget of this.chain) budget.use(used);
   }
 
   /** The cap that an expense would exceed on top of what is used, and of `held`. */

@@ -130,6 +130,7 @@ export class TaskFiles {
 
   #path(id: string, kind: string): string {
     checkTaskId(id);
-    return join(this.#paths.tasks, `${id}.${kind}`);
+    // Nothing is left for `join` to put right, and each event asks for a path.
+    return `${this.#paths.tasks}/${id}.${kind}`;
   }
 }
