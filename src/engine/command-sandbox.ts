@@ -22,15 +22,17 @@ export interface CommandSetup {
 /** The sandbox of one call: what its commands may do follows from the rights of its task. */
 export function commandSandbox(setup: CommandSetup): SandboxPort {
   const { sandbox, variables, set = {}, taskId, rights, home, decision } = setup;
-  const confinement: Confinement = {
+  // Most calls run no command, and never ask.
+  const confinementOf = (): Confinement => ({
     access: rights.mode === 'plan' ? 'read-only' : (decision?.confinement ?? 'workspace'),
     roots: rights.roots,
     network: rights.network,
     denied: deniedPlaces(rights, { home, answered: answeredRule(decision) }),
-  };
+  });
   return {
     confine: async ([file, ...args], { cwd, serves }): Promise<CommandToStart> => {
       const { on } = await sandbox.state();
+      const confinement = confinementOf();
       const { access, network } = confinement;
       const env = commandEnvironment(readEnvironment(), {
         taskId,
