@@ -43,9 +43,9 @@ const told = new WeakMap<AgentDefinition, string>();
 export function toldUse(agent: AgentDefinition): string {
   const known = told.get(agent);
   if (known !== undefined) return known;
-  // Muster's own are written as they are shown: nothing of all this need be done at each start.
+  // Muster's own are written as they are shown: little of all this need be done at each start.
   const isBuiltin = agent.origin.scope === 'builtin';
-  const use = isBuiltin ? agent.description : useOf(agent.description);
+  const use = isBuiltin ? oneLine(agent.description) : useOf(agent.description);
   told.set(agent, use);
   return use;
 }
