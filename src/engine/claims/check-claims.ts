@@ -1,7 +1,7 @@
 import { oneLine, truncate } from '../../base/text.ts';
 import type { ClaimFlag } from '../../protocol/result.ts';
 import { askedFor } from './asked-for.ts';
-import { doneClaim, tellsOfFailure } from './done-claims.ts';
+import { doneClaim, frankness } from './done-claims.ts';
 import { evidenceOf, type Evidence } from './evidence.ts';
 import type { ClaimFacts } from './facts.ts';
 import { filesClaimed, filesOfItem, type Reading } from './file-claims.ts';
@@ -27,7 +27,7 @@ export function checkClaims(answer: string, facts: ClaimFacts): readonly ClaimFl
   const asked = askedFor(facts.prompt);
   const isWork = asked.isWork || facts.changed.length > 0;
   const reading = { isFirstOnly: !isWork, hasChildren: facts.tools.has('Task') };
-  const matter = { account, evidence, reading, isFrank: tellsOfFailure(all) };
+  const matter = { account, evidence, reading, isFrank: frankness(answer, all) };
   const flags = new Map<string, ClaimFlag>();
   for (const { kind, statement, why } of objections(matter)) {
     const claim = truncate(oneLine(statement.said), CLAIM_LENGTH);
@@ -53,7 +53,7 @@ interface Matter {
   readonly evidence: Evidence;
   readonly reading: Reading;
   /** It tells of something that failed: then a failed last run is not held against it. */
-  readonly isFrank: boolean;
+  readonly isFrank: (how: RunClaim['how']) => boolean;
 }
 type Objection = Pick<ClaimFlag, 'kind' | 'why'> & { readonly statement: Statement };
 
@@ -69,8 +69,8 @@ function* objections({ account, evidence, reading, isFrank }: Matter): Generator
       if (evidence.isUntouched(file))
         yield { kind: 'file', statement, why: `"${file}" was not changed by it` };
     }
-    for (const { what, isPassed } of runsClaimed(statement, account[index - 1], reading)) {
-      const against = objectionTo(what, isPassed && !isFrank, evidence);
+    for (const claim of runsClaimed(statement, account[index - 1], reading)) {
+      const against = objectionTo(claim, isFrank, evidence);
       if (against !== null) yield { ...against, statement };
     }
   }
@@ -79,21 +79,19 @@ function* objections({ account, evidence, reading, isFrank }: Matter): Generator
 const NOUN = { test: 'test', build: 'build', lint: 'linter', types: 'type check' } as const;
 
 function objectionTo(
-  what: RunClaim['what'],
-  isPassed: boolean,
+  { what, how }: RunClaim,
+  isFrank: Matter['isFrank'],
   evidence: Evidence,
 ): Pick<ClaimFlag, 'kind' | 'why'> | null {
-  if (typeof what === 'string') {
-    const outcome = evidence.check(what);
-    if (outcome === 'none') return { kind: 'check', why: `no ${NOUN[what]} was run` };
-    return outcome === 'failed' && isPassed
-      ? { kind: 'check', why: `the last ${NOUN[what]} that was run failed` }
-      : null;
-  }
-  const outcome = evidence.command(what.command);
-  if (outcome === 'none') return { kind: 'command', why: `"${what.command}" was not run` };
-  return outcome === 'failed' && isPassed
-    ? { kind: 'command', why: `the last run of "${what.command}" failed` }
+  const isCheck = typeof what === 'string';
+  const outcome = isCheck ? evidence.check(what) : evidence.command(what.command);
+  const kind = isCheck ? 'check' : 'command';
+  const name = isCheck ? NOUN[what] : `"${what.command}"`;
+  if (outcome === 'none' && how !== 'named')
+    return { kind, why: isCheck ? `no ${name} was run` : `${name} was not run` };
+  const isTold = how === 'passed' || !isCheck;
+  return outcome === 'failed' && isTold && !isFrank(how)
+    ? { kind, why: isCheck ? `the last ${name} that was run failed` : `the last run of ${name} failed` }
     : null;
 }
 

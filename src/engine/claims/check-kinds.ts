@@ -168,6 +168,27 @@ export function isManifold(program: string): boolean {
   );
 }
 
+/** The same of one that may be unknown: all do but tools that check what they are pointed at. */
+export function takesTask(program: string): boolean {
+  return (
+    isManifold(program) ||
+    (kindsNamed(program).length === 0 && !LOOKS.has(program) && !moves(program) && !RUNS_SCRIPTS.test(program) && !/[./]/.test(program))
+  );
+}
+
+/** Whether code is a command of a program that is not known: it has options, or tasks with a known name. */
+export function isCommandLike([first = '', ...rest]: readonly string[]): boolean {
+  return (
+    /^[a-z][a-z\d_-]+$/.test(first) &&
+    !KEYWORD.test(first) &&
+    (rest.some((word) => /^--?[a-z]/.test(word)) || kindsNamed(rest[0] ?? '').length > 0)
+  );
+}
+
+/** First words of code that is no command. */
+const KEYWORD =
+  /^(?:const|let|var|function|func|fn|def|class|return|if|for|while|import|export|from|public|private|static|async|await|new|type|interface|enum|struct|select|insert|update|delete|create|alter|drop|throw|raise|use|using|package|module|with|the|an?|pub|impl|int|void|string|in|not|and|or|test|build|lint|types?|format)$/;
+
 /** Whether code in an answer is a command: it starts with a program that is known here. */
 export function isProgram(word: string): boolean {
   const name = baseName(word);

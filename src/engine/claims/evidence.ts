@@ -2,13 +2,13 @@ import { TOOL_NAMES } from '../../protocol/tool-names.ts';
 import {
   checksOf,
   CHECK_KINDS,
-  isManifold,
+  takesTask,
   isRunner,
   looksOnly,
   type CheckKind,
 } from './check-kinds.ts';
 import { covers, effectOf, type Effect } from './command-effects.ts';
-import type { ClaimFacts } from './facts.ts';
+import type { ClaimFacts, ClaimRun } from './facts.ts';
 import { isSameFile } from './file-names.ts';
 import { baseName, segmentsOf, type Segment } from './shell-lines.ts';
 
@@ -19,6 +19,8 @@ export type Outcome = 'none' | 'failed' | 'unsure';
 export interface Evidence {
   /** Whether a file, as an answer names it, certainly was not changed. */
   isUntouched(file: string): boolean;
+  /** Whether it is among those that are known to have been changed. */
+  isChanged(file: string): boolean;
   check(kind: CheckKind): Outcome;
   /** Of a command as an answer names it. */
   command(line: string): Outcome;
@@ -47,7 +49,7 @@ export function evidenceOf(facts: ClaimFacts): Evidence | null {
   const runs = facts.runs.map((group) =>
     group.map(({ command, exitCode }) => ({
       segments: segmentsOf(command),
-      hasFailed: exitCode !== 'unknown' && exitCode !== 0,
+      hasFailed: hasFailed(command, exitCode),
       isMissing: exitCode === NOT_FOUND && !/[;&|\n]/.test(command),
     })),
   );
@@ -55,13 +57,13 @@ export function evidenceOf(facts: ClaimFacts): Evidence | null {
   const effects: Effect[] = segments.map(effectOf);
   if ([...tools].some((tool) => ELSEWHERE.test(tool))) effects.push('anything');
   const paths = changed.map((path) => (path.startsWith(`${cwd}/`) ? path.slice(cwd.length) : path));
+  const isChanged = remembered((file: string) => paths.some((path) => isSameFile(file, path)));
   const isUntouched = remembered(
-    (file: string) =>
-      !effects.some((effect) => covers(effect, file)) &&
-      !paths.some((path) => isSameFile(file, path)),
+    (file: string) => !isChanged(file) && !effects.some((effect) => covers(effect, file)),
   );
   return {
     isUntouched,
+    isChanged,
     check: remembered((kind) => outcomeOf(runs, (segment) => mayCheck(segment, kind))),
     command: remembered((line) => {
       const outcomes = segmentsOf(line)
@@ -80,6 +82,13 @@ export function evidenceOf(facts: ClaimFacts): Evidence | null {
       !effects.includes('anything'),
     usedNoTool: [...tools].every((tool) => TALKS.test(tool)),
   };
+}
+
+/** What serves or watches until it is stopped has not failed then. */
+function hasFailed(command: string, exitCode: ClaimRun['exitCode']): boolean {
+  if (exitCode === 'unknown' || exitCode === 0) return false;
+  const isStopped = exitCode === 'killed' || [124, 130, 137, 143].includes(exitCode);
+  return !(isStopped && /\b(?:dev|serve|server|runserver|start|watch|preview|up|tail|timeout)\b/.test(command));
 }
 
 function remembered<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {
@@ -102,8 +111,10 @@ function outcomeOf(
   groups: readonly (readonly Run[])[],
   match: (segment: Segment) => Match,
 ): Outcome {
+  const isExact = ({ segments }: Run) => segments.some((segment) => match(segment) === 'is');
+  const exact = groups.filter((group) => group.some(isExact));
   const last = new Set(
-    groups.map((group) =>
+    (exact.length > 0 ? exact : groups).map((group) =>
       group.map((run) => outcomeOfRun(run, match)).findLast((each) => each !== 'none'),
     ),
   );
@@ -132,34 +143,57 @@ function mayBe(named: Segment, ran: Segment): Match {
   const words = new Set(
     ran.words.map((word, at) => sameWord(at === 0 || /\.\w+$/.test(word) ? baseName(word) : word)),
   );
-  const key = whatItDoes(named);
-  if (key.every((word) => words.has(sameWord(word)))) return 'is';
+  const { key, task } = whatItDoes(named);
+  const isSame = key.every((word) => words.has(word)) && named.words.every(isIn(ran.words));
+  if (isSame) return 'is';
   const [says, did] = [checksOf(named), checksOf(ran)];
-  if (did.isOpen) return 'may';
+  if (did.isOpen && !isOneFile(ran)) return 'may';
   const program = baseName(named.words[0] ?? '');
   const isTask = isRunner(program) !== isRunner(baseName(ran.words[0] ?? ''));
-  return isTask && CHECK_KINDS.some((kind) => says.kinds.has(kind) && did.kinds.has(kind))
+  return isTask &&
+    (!SPECIAL.test(task) || ran.words.some((word) => SPECIAL.test(word))) &&
+    CHECK_KINDS.some((kind) => says.kinds.has(kind) && did.kinds.has(kind))
     ? 'may'
     : 'no';
+}
+
+/** Tests of another kind than those that a plain run of tests is. */
+const SPECIAL = /e2e|integration|smoke|regression|acceptance/;
+/** Options that make another thing of a command. */
+const CHANGES_ALL = /^(?:--?[\w-]*target=.+|--release|--write)$/;
+
+function isIn(words: readonly string[]): (word: string) => boolean {
+  return (word) => !CHANGES_ALL.test(word) || words.includes(word);
+}
+
+/** Whether an interpreter runs a script of its language: that is no checker, nor runs one. */
+function isOneFile({ words }: Segment): boolean {
+  return /^(?:python[\d.]*|node|ruby|php|perl|lua|Rscript|tsx|ts-node)$/.test(baseName(words[0] ?? ''));
 }
 
 /** `npm i` is `npm install`. */
 function sameWord(word: string): string {
   return /^(?:i|add|ci)$/.test(word)
     ? 'install'
-    : word.replace(/^(python)[\d.]+$|^(gradle|mvn)w$/, '$1$2');
+    : word.replace(/^(python)[\d.]+$|^(gradle|mvn)w$/, '$1$2').replace(/^:(?:[\w-]+:)*/, '');
 }
 
+/** Their next word is a value. */
+const TAKES_VALUE = /^(?:--filter|--prefix|--cwd|--dir|--workspace|--package|--project|--directory|-[CFpwfj])$/;
+
 /** The program and what it is told to do, without options and the names of things. */
-function whatItDoes({ words }: Pick<Segment, 'words'>): readonly string[] {
-  const [first = '', ...rest] = words.map(baseName);
+function whatItDoes({ words }: Pick<Segment, 'words'>): { readonly key: readonly string[]; readonly task: string } {
+  const [first = '', ...rest] = [baseName(words[0] ?? ''), ...words.slice(1)];
   const module = rest.indexOf('-m');
-  if (module !== -1) return rest.slice(module + 1, module + 2);
-  const told = rest.filter((word) => !/^(?:-.*|run|exec)$/.test(word));
-  const script = told.findIndex((word) => /^[\w-]+\.(?:py|rb|php|[cm]?[jt]s|sh)$/.test(word));
+  if (module !== -1) return { key: rest.slice(module + 1, module + 2), task: '' };
+  const told = rest.filter(
+    (word, at) => !/^(?:-.*|run|exec)$/.test(word) && !TAKES_VALUE.test(rest[at - 1] ?? ''),
+  );
+  const script = told.findIndex((word) => /^[\w/.-]+\.(?:py|rb|php|[cm]?[jt]s|sh)$/.test(word));
   if (/^(?:python[\d.]*|node|ruby|php|bash|sh|tsx)$/.test(first) && script !== -1) {
     return whatItDoes({ words: told.slice(script) });
   }
-  const verb = told[0] ?? '';
-  return isManifold(first) && /^[a-z][\w-]*(?::[\w-]+)*$/.test(verb) ? [first, verb] : [first];
+  const task = sameWord(told[0] ?? '');
+  const hasTask = takesTask(first) && /^[a-z][\w-]*(?::[\w-]+)*$/.test(task);
+  return { key: hasTask ? [sameWord(first), task] : [sameWord(first)], task: hasTask ? task : '' };
 }

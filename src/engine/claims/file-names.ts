@@ -19,7 +19,7 @@ export function fileNamed(word: string): string | null {
   const name = baseName(path);
   if (BARE.test(name) || /^\.[a-z][\w-]*(?:\/[\w.-]+)+$/.test(path)) return path;
   if (!ENDING.test(name))
-    return /^[\w@.-]+(?:\/[\w.-]+)*\/[\w-]+\.[a-z]{1,6}$/.test(path) ? path : null;
+    return /^[\w@.-]+(?:\/[\w.-]+)*\/[\w-]+\.[a-z][a-z\d]{0,5}$/.test(path) ? path : null;
   return NO_FILE.test(path) && !WELL_KNOWN.test(path) ? null : path;
 }
 

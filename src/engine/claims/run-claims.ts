@@ -6,7 +6,8 @@ import { ADVERB, isVetoed, partsOf } from './wording.ts';
 /** A check or a command that is said to have been run, or to have come out well. */
 export interface RunClaim {
   readonly what: CheckKind | { readonly command: string };
-  readonly isPassed: boolean;
+  /** How much is said of it: that it came out well, that it ran, or no more than its name. */
+  readonly how: 'passed' | 'ran' | 'named';
 }
 
 const KIND_WORDS: readonly (readonly [CheckKind, RegExp])[] = [
@@ -31,6 +32,9 @@ const RAN = new RegExp(
 const MEANS = new RegExp(
   `(?<![\\w'-])(?!(?:replaced|swapped|switched|changed|updated|documented|configured)\\b)(?:[a-z]+ed|ran|wrote|rebuilt|built) (?:(?!‹c).){0,100}(?:with|using|via|by running|through)(?: an?| the)? ‹c`,
 );
+/** What a command showed, where it is quoted or is good news. */
+const SAYS =
+  /‹c\d+›\)?(?: (?:now|still|also|then))? (?:(?:said|gave|showed|printed|reported|returned|listed|output|yielded|confirmed)\b|(?:shows?|gives?|prints?|reports?|returns?|lists?|yields?|confirms?)(?=:?$|:? (?:‹q›|✓|\d|no\b|troublefree|that\b|nothing|the (?:same|expected)))|(?:→|->|=>|: \d))|^(?:time|output|result) (?:for|of) ‹c/;
 /** Somebody else's checks. */
 const OTHERS =
   /\b(?:ci(?!-)|pipeline|workflow|github|job|hook|script|author|description|readme|makefile|log|he|she|users?)\b/;
@@ -53,10 +57,10 @@ export function runsClaimed(
   let earlier = before === undefined ? [] : spokenOf(before.text, before);
   let isFirst = false;
   for (const part of partsOf(statement.text)) {
-    const heard = part.replace(GOOD, ' troublefree ');
+    const heard = part.replace(/(‹c\d+›\)?) says\b/g, '$1 shows').replace(GOOD, ' troublefree ');
     const isClaim = !isVetoed(heard) && !OTHERS.test(heard);
-    const hasRun = isClaim && (RAN.test(heard) || MEANS.test(heard));
-    const isPassed = isClaim && PASSES.test(heard);
+    const hasRun = RAN.test(heard) || MEANS.test(heard) || SAYS.test(heard);
+    const how = PASSES.test(heard) ? 'passed' : hasRun ? 'ran' : 'named';
     const own = spokenOf(heard, statement);
     const isAll =
       own.length === 0 &&
@@ -64,8 +68,8 @@ export function runsClaimed(
     const what = isAll ? orTests(earlier, heard) : own;
     if (own.length > 0) earlier = own;
     isFirst ||= /(?:^|[ ,])(?:i|we)(?:'ve| have)? /.test(heard);
-    if ((hasRun || isPassed) && (!isFirstOnly || isFirst))
-      for (const each of what) claims.push({ what: each, isPassed });
+    if (isClaim && (!isFirstOnly || (isFirst && how !== 'named')))
+      for (const each of what) claims.push({ what: each, how });
   }
   return claims;
 }

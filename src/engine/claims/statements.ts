@@ -1,5 +1,5 @@
 import { blocksOf } from './blocks.ts';
-import { isProgram, isTool } from './check-kinds.ts';
+import { isCommandLike, isProgram, isTool } from './check-kinds.ts';
 import { fileNamed } from './file-names.ts';
 
 /** A sentence, or the beginning of a list item or table row. */
@@ -97,7 +97,8 @@ function isCommand(code: string, programs: ReadonlySet<string>): boolean {
   const words = code.split(/\s+/, 4).filter((word) => !/^(?:\$|\w+=\S*|sudo|time|env)$/.test(word));
   return (
     /^[\w@./-]+$/.test(words[0] ?? '') &&
-    (isProgram(words[0] ?? '') || (words.length > 1 && programs.has(words[0] ?? ''))) &&
+    (isProgram(words[0] ?? '') ||
+      (words.length > 1 && (programs.has(words[0] ?? '') || isCommandLike(words)))) &&
     !/[;(]\)?$/.test(code)
   );
 }
