@@ -4,10 +4,10 @@ import { askedFor } from './asked-for.ts';
 import { doneClaim, frankness } from './done-claims.ts';
 import { evidenceOf, type Evidence } from './evidence.ts';
 import type { ClaimFacts } from './facts.ts';
-import { filesClaimed, filesOfItem, type Reading } from './file-claims.ts';
+import { filesClaimed, filesOfItem, filesTogether, TELLS_OF_CHANGE, type Reading } from './file-claims.ts';
 import { runsClaimed, type RunClaim } from './run-claims.ts';
 import { statementsOf, type Statement } from './statements.ts';
-import { isNoAccount, saysUnchanged } from './wording.ts';
+import { isNoAccount, isVetoed, saysUnchanged } from './wording.ts';
 
 /** Flags of one answer; the rest would say nothing new. */
 const MOST_FLAGS = 20;
@@ -59,10 +59,13 @@ type Objection = Pick<ClaimFlag, 'kind' | 'why'> & { readonly statement: Stateme
 
 function* objections({ account, evidence, reading, isFrank }: Matter): Generator<Objection> {
   const listed = reading.isFirstOnly ? new Map() : itemsOfChanges(account, evidence);
+  const counted = reading.isFirstOnly ? new Set() : filesCounted(account);
   for (const [index, statement] of account.entries()) {
     const claimed = new Set([
       ...filesClaimed(statement, reading),
       ...(listed.get(statement) ?? []),
+      ...(reading.isFirstOnly ? [] : besideChanged(statement, evidence)),
+      ...(counted.has(statement) ? statement.files.keys() : []),
     ]);
     for (const at of claimed) {
       const file = statement.files[at] ?? '';
@@ -95,6 +98,31 @@ function objectionTo(
     : null;
 }
 
+/** Files that are named in one breath with one that was changed. */
+function besideChanged(statement: Statement, evidence: Evidence): readonly number[] {
+  const { files } = statement;
+  if (files.length < 2) return [];
+  return filesTogether(statement)
+    .filter((list) => list.some((at) => evidence.isChanged(files[at] ?? '')))
+    .flat();
+}
+
+const COUNTED =
+  /\b(both|all (?:of the )?(?:two|three|four|five|six|[2-9])|two|three|four|five|six|[2-9])(?: (?:new|of the|of them))*(?: [a-z-]+)? (?:files|templates|modules|documents|scripts|configs|pages|manifests|units)\b/;
+const NUMBERS = ['', '', 'two', 'three', 'four', 'five', 'six', '7', '8', '9'];
+
+/** Where it is said how many files were changed and as many are named, the statements which name them. */
+function filesCounted(account: readonly Statement[]): ReadonlySet<Statement> {
+  const told = account.find(
+    ({ text }) => COUNTED.test(text) && TELLS_OF_CHANGE.test(text) && !isVetoed(text),
+  );
+  const word = COUNTED.exec(told?.text ?? '')?.[1]?.replace(/^all (?:of the )?/, '') ?? '';
+  const count = word === 'both' ? 2 : Math.max(NUMBERS.indexOf(word), Number(word) || 0);
+  const named = account.filter(({ files }) => files.length > 0);
+  const names = new Set(named.flatMap(({ files }) => files));
+  return new Set(names.size === count ? named : []);
+}
+
 /** Lists of files are lists of changes where one of the files was changed, or where they are called so. */
 function itemsOfChanges(
   account: readonly Statement[],
@@ -114,10 +142,8 @@ function itemsOfChanges(
     const hasTouched = list.some(({ statement, files }) =>
       files.some((at) => !evidence.isUntouched(statement.files[at] ?? '')),
     );
-    const isCalledSo =
-      /\b(?:chang\w*|modifi\w*|edit\w*|updat\w*|creat\w*|add\w*|new|delet\w*|remov\w*|renam\w*|touched|written|what i did|done)\b/.test(
-        list[0]?.statement.under ?? '',
-      );
+    const lead = list[0]?.statement.under ?? '';
+    const isCalledSo = /\b(?:changes?|edits|updates|what i did|done)\b/.test(lead) || TELLS_OF_CHANGE.test(lead);
     if (!hasTouched && !isCalledSo) continue;
     for (const { statement, files } of list)
       if (!saysUnchanged(statement.text)) items.set(statement, files);

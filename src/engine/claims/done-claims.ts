@@ -40,7 +40,7 @@ const NO_FAILURE =
   /\b(?:fix(?:ed|es|ing)?|resolv\w+|repair\w+|previously|was|were|before|handl\w+|throw\w*|raise\w*|return\w*|log\w*|messages?|when|if|now|types?|class|error[- ]\w+)\b/;
 /** What fails where a run is spoken of, and not the program that was worked on. */
 const OF_A_RUN =
-  /‹[cq]|\d|\b(?:tests?|specs?|suites?|cases?|builds?|compil\w+|lint\w*|checks?|type|run|runs|rest|exit\w*|one|two|some|others?|remain\w*|still|it|they|that|both|which|command|network|sandbox|here)\b/;
+  /‹[cq]|\d|\b(?:tests?|specs?|suites?|cases?|builds?|compil\w+|lint\w*|checks?|type|run|runs|rest|exit\w*|remain\w*|still|command|network|sandbox)\b|\b(?:one|two|some|others?|it|they|that|which|both|all)(?: [a-z]+){0,2} (?:fail|red|broken|err|crash|time)/;
 /** Bad news in any words. */
 const BAD_NEWS =
   /\b(?:fail\w*|errors?|broken|red|flak[ey]\w*|crash\w*|panic\w*|kill\w*|time[sd]?[ -]out|timeouts?|abort\w*|exit(?:s|ed)?(?: with)?(?: code| status)? [1-9]\d*|non-?zero|exit code|vulnerabilit\w+|violations?|warnings?|findings?|issues?|problems?|refus\w*|denied|missing|unavailable|unreachable|not\b|n't\b|cannot|unable|except|but|still|partly|skipp\w+|stopp?\w*|blocked|complain\w*|reject\w*|outdated|stale|would be|conflicts?|no (?:network|such)|instead|unfortunately|reproduced|mismatch\w*)\b|n't\b|[❌✗✘⚠🔴]/iu;

@@ -1,5 +1,5 @@
 import type { Statement } from './statements.ts';
-import { ADVERB, CHANGED, isHistory, isVetoed, partsOf, saysUnchanged } from './wording.ts';
+import { ADVERB, CHANGED, isHistory, isVetoed, LOOKED, partsOf, saysUnchanged } from './wording.ts';
 
 /** How an answer is read. */
 export interface Reading {
@@ -139,7 +139,7 @@ function objectsOf(part: string, { voice, start, end }: Verb): readonly string[]
       if (objects.length > 0) break;
       continue;
     }
-    if (!isMore && from === end && isEntry(part.slice(index + file.length))) continue;
+    if (!isMore && from === end && isEntry(part.slice(start, end), part.slice(index + file.length))) continue;
     if (
       (isMore
         ? /^ (?:is|are|was|were|have|[a-z]{2,}s)\b/
@@ -179,10 +179,14 @@ function isObject(
   );
 }
 
+const TO_A_LIST =
+  /^(?:added|appended|inserted|included|registered|imported|linked|listed|copied|moved|removed|dropped|deleted|merged)$/;
+
 /** Whether a file is what was entered in, or taken out of, something else. */
-function isEntry(after: string): boolean {
+function isEntry(verb: string, after: string): boolean {
   return (
-    /^ (?:from|to|in|into) [^‹.,]{0,60}(?:‹|list|array|config|section|exports?|imports?)/.test(
+    (TO_A_LIST.test(verb) && /^ (?:from|to|in|into) [^‹.,]{0,60}‹/.test(after)) ||
+    /^ (?:from|to|in|into) [^‹.,]{0,60}(?:list|array|config|section|exports?|imports?)/.test(
       after,
     ) || /^[ -](?:imports?|references?|links?|mentions?|entry|entries|usages?|paths?)\b/.test(after)
   );
@@ -200,6 +204,30 @@ function subjectsOf(before: string): string[] {
   const isAside =
     ASIDE.test(ahead) || /\b(?:from|to|of|on) (?:(?:the|a|an) )?(?:[\w-]+ ){0,2}$/.test(ahead);
   return isAside ? [] : [...files.matchAll(FILE)].map(([file]) => file);
+}
+
+const NAMES_MORE = '(?:(?:,? (?:and|&|plus|as well as) (?:the |its |in |to |also ){0,3}(?:[\\w-]+ ){0,2}|, (?:and )?|/)\\(?‹f\\d+›(?: ?\\([^()]{0,80}\\))?)';
+/** Files in one breath. */
+const TOGETHER = new RegExp(`‹f\\d+›(?: ?\\([^()]{0,80}\\))?${NAMES_MORE}{1,30}`, 'g');
+/** In front of what was changed, or where; or at the start. */
+const LEADS_IN =
+  /(?:^(?:[^\w‹]*(?:plus|and|as well as|along with) )?|[(:] ?|\b(?:in|into|to|from|now|both|of|for|across) (?:(?:the|both|all) )?(?:[\w-]+ ){0,2})$/;
+export const TELLS_OF_CHANGE = new RegExp(`(?<![\\w'‹-])(?:${CHANGED}|now|new|got|gets?|gone|✓)(?![\\w'-])`);
+
+/** Numbers of the files in each list of a statement of which one may be true for all: `(‹f0›, ‹f1›)`. */
+export function filesTogether({ text }: Statement): readonly (readonly number[])[] {
+  return partsOf(text).flatMap((part) =>
+    [...part.matchAll(TOGETHER)].flatMap(({ 0: files, index }) => {
+      const before = part.slice(0, index);
+      const isClaim =
+        LEADS_IN.test(before) &&
+        (before.endsWith('(') || TELLS_OF_CHANGE.test(part)) &&
+        !LOOKED.test(before) &&
+        !ASIDE.test(`${before} `) &&
+        !isVetoed(part) && !saysUnchanged(part);
+      return isClaim ? [[...files.matchAll(FILE)].map(([, at]) => Number(at))] : [];
+    }),
+  );
 }
 
 const ITEM_FILES =
