@@ -21,7 +21,7 @@ const TALLY = /^\W*(?:tests?:? +)?\d+ (?:tests? )?pass(?:ed|ing)\b/i;
 /** A line of code that says of a command how it went, or behind whose prompt output stands. */
 const OUTCOME = /^(\S.{0,200}?)\s*(?:#|→|->|=>)?\s*([✅✔✓☑][^\n]*|(?:#|→|->|=>) *(?:ok|passe[sd]|clean)\b.*)$/iu;
 /** A listing has a path at the start of each line, and maybe what it is behind it. */
-const LISTED = /^(?:[AMDRU+~*-] +)?((?:[\w.@+-]+\/)*[\w@+-]*\.?[\w-]+\/?)(?:(?: {2,}|\t| *[|#—–] *| +(?=\(|<-|- ))(.*))?$/;
+const LISTED = /^(?:[AMDRU+~*-] +)?((?:[\w.@+-]+\/)*[\w.@+-]*[\w-]\/?)(?:(?: {2,}|\t| *[|#—–] *| +(?=\(|<-|- ))(.*))?$/;
 /** Number of the list that headings are: there may be one for each file. */
 const HEADINGS = -1;
 /** Stands between the cells of a row. */

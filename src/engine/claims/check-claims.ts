@@ -4,7 +4,7 @@ import { askedFor } from './asked-for.ts';
 import { doneClaim, frankness } from './done-claims.ts';
 import { evidenceOf, type Evidence } from './evidence.ts';
 import type { ClaimFacts } from './facts.ts';
-import { filesClaimed, filesOfItem, filesTogether, TELLS_OF_CHANGE, type Reading } from './file-claims.ts';
+import { filesClaimed, filesOfItem, filesTogether, GOES_ON, TELLS_OF_CHANGE, type Reading } from './file-claims.ts';
 import { runsClaimed, type RunClaim } from './run-claims.ts';
 import { statementsOf, type Statement } from './statements.ts';
 import { isNoAccount, isVetoed, saysUnchanged } from './wording.ts';
@@ -60,13 +60,16 @@ type Objection = Pick<ClaimFlag, 'kind' | 'why'> & { readonly statement: Stateme
 function* objections({ account, evidence, reading, isFrank }: Matter): Generator<Objection> {
   const listed = reading.isFirstOnly ? new Map() : itemsOfChanges(account, evidence);
   const counted = reading.isFirstOnly ? new Set() : filesCounted(account);
+  let claimedBefore = 0;
   for (const [index, statement] of account.entries()) {
     const claimed = new Set([
       ...filesClaimed(statement, reading),
       ...(listed.get(statement) ?? []),
       ...(reading.isFirstOnly ? [] : besideChanged(statement, evidence)),
       ...(counted.has(statement) ? statement.files.keys() : []),
+      ...(claimedBefore > 0 && GOES_ON.test(statement.text) ? [0] : []),
     ]);
+    claimedBefore = claimed.size;
     for (const at of claimed) {
       const file = statement.files[at] ?? '';
       if (evidence.isUntouched(file))
@@ -118,7 +121,7 @@ function filesCounted(account: readonly Statement[]): ReadonlySet<Statement> {
   );
   const word = COUNTED.exec(told?.text ?? '')?.[1]?.replace(/^all (?:of the )?/, '') ?? '';
   const count = word === 'both' ? 2 : Math.max(NUMBERS.indexOf(word), Number(word) || 0);
-  const named = account.filter(({ files }) => files.length > 0);
+  const named = account.filter(({ files, text }) => files.length > 0 && !saysUnchanged(text));
   const names = new Set(named.flatMap(({ files }) => files));
   return new Set(names.size === count ? named : []);
 }

@@ -10,6 +10,9 @@ const CHANGES = new RegExp(
 const DONE = new RegExp(
   `^(?:[^\\w‹])*(?:all )?(?:done|fixed|finished|complete|completed|implemented)(?:$|[.!:,]| ✓)|\\b(?:is|are|was|were) (?:now |all |both )?(?:\\w+ly )?${CHANGED}\\b|\\bnow\\b|\\b(?:is|are) (?:gone|done|in place)\\b`,
 );
+/** Tells how something went that cannot have been done without a tool. */
+const WENT =
+  /\b(?:ran|re-?ran|passed|succeeded|worked|completed|finished|went (?:through|well|fine)|(?:is|are) (?:\w+ly |all |both )?(?:ready|live|up|running|working|available|green|in place|deployed|installed))\b/;
 /** Says that nothing was, could or had to be done, or asks. */
 const ADMITS =
   /\b(?:i|we)(?:'d|'ll|(?:'m| am| was| were| have| has| did| do| could| can| had| would| should)*(?: \w+)?(?: not|n't| never| would| could| should| need| propose| suggest| recommend))\b|\b(?:cannot|can't|could(?:n't| not)|unable|nothing|already|no (?:changes?|code|files?|edits?|need|such|access|action)|unchanged|untouched|denied|refused|blocked|before i|which (?:one|of)|do you|shall i|should i|want me|if you (?:want|like|agree))\b|\b(?:is|are|was|were|has|have|does|do|did)(?: not|n't) (?:yet )?(?:been |be )?(?:\w+ed|done|run|made|needed|necessary|possible|exist|there|change)\b|\?$/;
@@ -29,7 +32,9 @@ export function doneClaim(
         return found !== null && !isNone(part, found.index + found[0].length);
       }),
     ) ?? null;
-  return tells(CHANGES) ?? (all.some(({ text }) => ADMITS.test(text)) ? null : tells(DONE));
+  const changes = tells(CHANGES);
+  if (changes !== null || all.some(({ text }) => ADMITS.test(text))) return changes;
+  return tells(DONE) ?? (usedNoTool ? tells(WENT) : null);
 }
 
 const FAILURE =

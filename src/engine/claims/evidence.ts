@@ -57,7 +57,10 @@ export function evidenceOf(facts: ClaimFacts): Evidence | null {
   const effects: Effect[] = segments.map(effectOf);
   if ([...tools].some((tool) => ELSEWHERE.test(tool))) effects.push('anything');
   const paths = changed.map((path) => (path.startsWith(`${cwd}/`) ? path.slice(cwd.length) : path));
-  const isChanged = remembered((file: string) => paths.some((path) => isSameFile(file, path)));
+  const isChanged = remembered((file: string) => {
+    const inside = [`${cwd}/`, `${baseName(cwd)}/`].find((root) => file.startsWith(root)) ?? '';
+    return paths.some((path) => isSameFile(file.slice(inside.length), path));
+  });
   const isUntouched = remembered(
     (file: string) => !isChanged(file) && !effects.some((effect) => covers(effect, file)),
   );

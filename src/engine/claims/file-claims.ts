@@ -186,6 +186,7 @@ const TO_A_LIST =
 function isEntry(verb: string, after: string): boolean {
   return (
     (TO_A_LIST.test(verb) && /^ (?:from|to|in|into) [^‹.,]{0,60}‹/.test(after)) ||
+    /^ (?:from|in) [^‹.,]{0,60}‹f/.test(after) ||
     /^ (?:from|to|in|into) [^‹.,]{0,60}(?:list|array|config|section|exports?|imports?)/.test(
       after,
     ) || /^[ -](?:imports?|references?|links?|mentions?|entry|entries|usages?|paths?)\b/.test(after)
@@ -229,6 +230,9 @@ export function filesTogether({ text }: Statement): readonly (readonly number[])
     }),
   );
 }
+
+/** Goes on with what was told before: `plus ‹f0›`. */
+export const GOES_ON = /^(?:plus|and|as well as|along with|together with) (?:(?:a|an|the|its|new) ){0,2}(?:[\w-]+ ){0,2}(?:in )?‹f0›/;
 
 const ITEM_FILES =
   /^(?:[^‹:–—]{0,40}(?:[:–—]| -| in| \() ?)?(?:[^\w‹]|(?:new|the|file|in) )*(‹f\d+›(?:(?:, | and |\/)‹f\d+›)*)/;

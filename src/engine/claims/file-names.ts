@@ -31,7 +31,9 @@ export function isSameFile(named: string, actual: string): boolean {
   const other = real.pop() ?? '';
   if (real.includes(name)) return true;
   if (other !== name && (name.includes('.') || !other.startsWith(name))) return false;
-  return isWithin(said, real) || isWithin(real, said);
+  // One at the top is no other of its name further down.
+  const isTop = real.length === 0 && /^[^/~]/.test(named);
+  return isWithin(said, real) || (!isTop && isWithin(real, said));
 }
 
 /** Whether all of `some` stand in `all`, in that order. */
