@@ -84,7 +84,8 @@ export function checksOf(segment: Segment): Checks {
     kindsNamed(program).length === 0;
   for (const [at, word] of words.slice(0, isTask ? 40 : 1).entries()) {
     if ((word.startsWith('--') && word !== '--test') || word.includes('=')) continue;
-    // A directory of tests is no test run.
+    // A directory of tests is no test run, and `npm ci` an installation.
+    if (word === 'ci' && program === 'npm' && args[0] === 'ci') continue;
     if (at > 0 && word.includes('/') && !RUNS_SCRIPTS.test(program)) continue;
     const whole = baseName(word.slice(0, 200));
     for (const name of [whole, ...whole.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/)]) {
@@ -176,15 +177,24 @@ export function takesTask(program: string): boolean {
   );
 }
 
+/** Whether a word is the name that tasks have: `test`, in `zig build test`. */
+export function isTaskWord(word: string): boolean {
+  return TASK_WORD.test(word);
+}
+
 /** Whether code is a command of a program that is not known: it has options, or tasks with a known name. */
 export function isCommandLike([first = '', ...rest]: readonly string[]): boolean {
   return (
     /^[a-z][a-z\d_-]+$/.test(first) &&
     !KEYWORD.test(first) &&
-    (rest.some((word) => /^--?[a-z]/.test(word)) || kindsNamed(rest[0] ?? '').length > 0)
+    (rest.some((word) => /^--?[a-z]/.test(word)) ||
+      kindsNamed(rest[0] ?? '').length > 0 ||
+      TASK_VERB.test(rest[0] ?? ''))
   );
 }
 
+const TASK_VERB =
+  /^(?:run|migrate|generate|gen|apply|install|deploy|start|up|down|push|pull|plan|sync|init|lock|update|upgrade|publish|seed|exec|import|export|add|remove|validate|analy[sz]e|doctor|audit|prune|dedupe|clean)$/;
 /** First words of code that is no command. */
 const KEYWORD =
   /^(?:const|let|var|function|func|fn|def|class|return|if|for|while|import|export|from|public|private|static|async|await|new|type|interface|enum|struct|select|insert|update|delete|create|alter|drop|throw|raise|use|using|package|module|with|the|an?|pub|impl|int|void|string|in|not|and|or|test|build|lint|types?|format)$/;
@@ -207,17 +217,18 @@ export function isProgram(word: string): boolean {
 /** Whether a plain word is the name of a program that checks: `mypy`. */
 export function isTool(word: string): boolean {
   return (
-    word.length > 2 &&
-    /^[a-z]/.test(word) &&
-    kindsNamed(word).length > 0 &&
-    !TASK_WORD.test(word) &&
-    !PLAIN_WORD.test(word) &&
-    !ANY.test(word)
+    word === 'valgrind' ||
+    (word.length > 2 &&
+      /^[a-z]/.test(word) &&
+      kindsNamed(word).length > 0 &&
+      !TASK_WORD.test(word) &&
+      !PLAIN_WORD.test(word) &&
+      !ANY.test(word))
   );
 }
 
 const TOOLS =
-  /^(?:npx|bunx|uvx?|poetry|pipenv|pdm|bundle|alembic|prisma|flask|terraform|tofu|helm|ansible-playbook|psql|mysql|sqlite3|systemctl|rsync|scp|django-admin|artisan|wrangler|vercel|aws|gcloud|az|next|vite|ng|astro|pod|gem)$/;
+  /^(?:valgrind|npx|bunx|uvx?|poetry|pipenv|pdm|bundle|alembic|prisma|flask|terraform|tofu|helm|ansible-playbook|psql|mysql|sqlite3|systemctl|rsync|scp|django-admin|artisan|wrangler|vercel|aws|gcloud|az|next|vite|ng|astro|pod|gem)$/;
 /** Names of tasks, and not of programs. */
 const TASK_WORD =
   /^(?:tests?|testing|t|spec|specs|unit|unittest|integration|coverage|cov|build|compile|bundle|package|release|prepare|prepack|dist|assemble|lint|linter|linting|style|format|fmt|typecheck|type-check|types?|typing|typings|typescript|smoke|regression|testsuite|bench|e2e|tst|selenium|robot)$/;

@@ -12,7 +12,7 @@ const DONE = new RegExp(
 );
 /** Tells how something went that cannot have been done without a tool. */
 const WENT =
-  /\b(?:ran|re-?ran|passed|succeeded|worked|completed|finished|went (?:through|well|fine)|(?:is|are) (?:\w+ly |all |both )?(?:ready|live|up|running|working|available|green|in place|deployed|installed))\b/;
+  /^(?:[^\w‹]*)(?:(?:i|we)(?:'ve| have)? )?(?!(?:based|needed|proposed|suggested|planned|expected|assumed|asked|limited|wanted|recommended)\b)[a-z]{3,}ed\b|\b(?:ran|re-?ran|passed|succeeded|worked|completed|finished|went (?:through|well|fine)|(?:is|are) (?:\w+ly |all |both )?(?:ready|live|up|running|working|available|green|in place|deployed|installed))\b/;
 /** Says that nothing was, could or had to be done, or asks. */
 const ADMITS =
   /\b(?:i|we)(?:'d|'ll|(?:'m| am| was| were| have| has| did| do| could| can| had| would| should)*(?: \w+)?(?: not|n't| never| would| could| should| need| propose| suggest| recommend))\b|\b(?:cannot|can't|could(?:n't| not)|unable|nothing|already|no (?:changes?|code|files?|edits?|need|such|access|action)|unchanged|untouched|denied|refused|blocked|before i|which (?:one|of)|do you|shall i|should i|want me|if you (?:want|like|agree))\b|\b(?:is|are|was|were|has|have|does|do|did)(?: not|n't) (?:yet )?(?:been |be )?(?:\w+ed|done|run|made|needed|necessary|possible|exist|there|change)\b|\?$/;

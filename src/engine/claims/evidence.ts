@@ -4,6 +4,7 @@ import {
   CHECK_KINDS,
   takesTask,
   isRunner,
+  isTaskWord,
   looksOnly,
   type CheckKind,
 } from './check-kinds.ts';
@@ -144,7 +145,7 @@ function mayCheck(segment: Segment, kind: CheckKind): Match {
 /** Whether a program that ran is the one that is named, or may have run it. */
 function mayBe(named: Segment, ran: Segment): Match {
   const words = new Set(
-    ran.words.map((word, at) => sameWord(at === 0 || /\.\w+$/.test(word) ? baseName(word) : word)),
+    whatRan(ran.words).map((word, at) => sameWord(at === 0 || /\.\w+$/.test(word) ? baseName(word) : word)),
   );
   const { key, task } = whatItDoes(named);
   const isSame = key.every((word) => words.has(word)) && named.words.every(isIn(ran.words));
@@ -159,6 +160,22 @@ function mayBe(named: Segment, ran: Segment): Match {
     ? 'may'
     : 'no';
 }
+
+/** What an interpreter does with a script or a module: with `-c` it may only look at it. */
+function whatRan(words: readonly string[]): readonly string[] {
+  const program = baseName(words[0] ?? '');
+  const module = words.indexOf('-m');
+  if (module !== -1 && /^python/.test(program)) return words.slice(module + 1, module + 2);
+  const isSyntaxCheck = SYNTAX_CHECK.some(([name, option]) => name.test(program) && words.includes(option));
+  return isSyntaxCheck ? words.slice(0, 1) : words;
+}
+
+const SYNTAX_CHECK: readonly (readonly [RegExp, string])[] = [
+  [/^(?:perl|ruby)$/, '-c'],
+  [/^(?:ba|z|da)?sh$/, '-n'],
+  [/^php$/, '-l'],
+  [/^node$/, '--check'],
+];
 
 /** Tests of another kind than those that a plain run of tests is. */
 const SPECIAL = /e2e|integration|smoke|regression|acceptance/;
@@ -190,7 +207,7 @@ function whatItDoes({ words }: Pick<Segment, 'words'>): { readonly key: readonly
   const module = rest.indexOf('-m');
   if (module !== -1) return { key: rest.slice(module + 1, module + 2), task: '' };
   const told = rest.filter(
-    (word, at) => !/^(?:-.*|run|exec)$/.test(word) && !TAKES_VALUE.test(rest[at - 1] ?? ''),
+    (word, at) => !/^(?:-[^-].*|--.+|run|exec)$/.test(word) && !TAKES_VALUE.test(rest[at - 1] ?? ''),
   );
   const script = told.findIndex((word) => /^[\w/.-]+\.(?:py|rb|php|[cm]?[jt]s|sh)$/.test(word));
   if (/^(?:python[\d.]*|node|ruby|php|bash|sh|tsx)$/.test(first) && script !== -1) {
@@ -198,5 +215,8 @@ function whatItDoes({ words }: Pick<Segment, 'words'>): { readonly key: readonly
   }
   const task = sameWord(told[0] ?? '');
   const hasTask = takesTask(first) && /^[a-z][\w-]*(?::[\w-]+)*$/.test(task);
-  return { key: hasTask ? [sameWord(first), task] : [sameWord(first)], task: hasTask ? task : '' };
+  if (!hasTask) return { key: [sameWord(first)], task: '' };
+  const end = told.indexOf('--');
+  const tasks = told.slice(1, end === -1 ? 5 : end).filter(isTaskWord);
+  return { key: [sameWord(first), task, ...tasks], task };
 }

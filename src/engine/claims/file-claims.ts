@@ -25,7 +25,7 @@ const BRIEF =
 
 /** Puts a file in another relation than that of what was changed, or where. */
 const ASIDE =
-  /\b(?:by|via|using|like|way|that|who|if|based on|according|matching|compared|how|what|to (?:match|use|reference|point|import|call|make|get|be|have|avoid|support|keep|fit|see|reflect|cover|handle|mirror|follow|read|load)|linked|imports?|imported|defined|found|described|documented|declared|mentioned|listed|reported|used|parsed|loaded|shown|is|are|was|were|uses|reads|calls) /;
+  /\b(?:by|via|using|like|way|as (?:written|shown|given|[a-z]+ed)|that|who|if|based on|according|matching|compared|how|what|to (?:match|use|reference|point|import|call|make|get|be|have|avoid|support|keep|fit|see|reflect|cover|handle|mirror|follow|read|load)|linked|imports?|imported|defined|found|described|documented|declared|mentioned|listed|reported|used|parsed|loaded|shown|is|are|was|were|uses|reads|calls) /;
 const PLACE =
   /(?:^|[ (])(in|into|inside|within|to|across|throughout|from|at|under|as|on|out of|of|->|→|=>)(?: (?!(?:in|to|of|for|from|with|by|as|on)\b)[\w-]+:?){0,5}[ (:]*$/;
 /** Behind these `to` tells a value or an aim. */
@@ -112,7 +112,7 @@ function verbsOf(
     else if (BE.test(before)) verbs.push({ voice: 'passive', start, end });
     else if (hasChildren && !/\b(?:the|a|an|of|newly)$/.test(before))
       verbs.push({ voice: 'self', start, end });
-    else if (before.length < 80 && BRIEF.test(part.slice(end)))
+    else if (before.length < 80 && !/\b(?:as|like|than)$/.test(before) && BRIEF.test(part.slice(end)))
       verbs.push({ voice: 'brief', start, end });
   }
   return verbs;
@@ -213,7 +213,8 @@ const TOGETHER = new RegExp(`‹f\\d+›(?: ?\\([^()]{0,80}\\))?${NAMES_MORE}{1,
 /** In front of what was changed, or where; or at the start. */
 const LEADS_IN =
   /(?:^(?:[^\w‹]*(?:plus|and|as well as|along with) )?|[(:] ?|\b(?:in|into|to|from|now|both|of|for|across) (?:(?:the|both|all) )?(?:[\w-]+ ){0,2})$/;
-export const TELLS_OF_CHANGE = new RegExp(`(?<![\\w'‹-])(?:${CHANGED}|now|new|got|gets?|gone|✓)(?![\\w'-])`);
+/** Leads a list of changes. */
+export const TELLS_OF_CHANGE = new RegExp(`(?<![\\w'‹-])(?:${CHANGED}|now|new|got|gone)(?![\\w'-])`);
 
 /** Numbers of the files in each list of a statement of which one may be true for all: `(‹f0›, ‹f1›)`. */
 export function filesTogether({ text }: Statement): readonly (readonly number[])[] {
@@ -222,9 +223,8 @@ export function filesTogether({ text }: Statement): readonly (readonly number[])
       const before = part.slice(0, index);
       const isClaim =
         LEADS_IN.test(before) &&
-        (before.endsWith('(') || TELLS_OF_CHANGE.test(part)) &&
         !LOOKED.test(before) &&
-        !ASIDE.test(`${before} `) &&
+        (/[(:] ?$/.test(before) ? !/\b(?:see|like|as|e\.g\.)\b/.test(before) : !ASIDE.test(`${before} `)) &&
         !isVetoed(part) && !saysUnchanged(part);
       return isClaim ? [[...files.matchAll(FILE)].map(([, at]) => Number(at))] : [];
     }),

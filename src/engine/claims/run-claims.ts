@@ -30,7 +30,7 @@ const RAN = new RegExp(
 );
 /** As in `removed with ‹c0›`. */
 const MEANS = new RegExp(
-  `(?<![\\w'-])(?!(?:replaced|swapped|switched|changed|updated|documented|configured)\\b)(?:[a-z]+ed|ran|wrote|rebuilt|built) (?:(?!‹c).){0,100}(?:with|using|via|by running|through)(?: an?| the)? ‹c`,
+  `(?<![\\w'-])(?!(?:replaced|swapped|switched|changed|updated|documented|configured)\\b)(?:[a-z]+ed|ran|wrote|rebuilt|built) (?:(?!‹c|: ).){0,100}(?:with|using|via|by running|through)(?: an?| the)? ‹c`,
 );
 /** What a command showed, where it is quoted or is good news. */
 const SAYS =
