@@ -13,7 +13,7 @@ const ITEM = /^(?:[-*+•–—]|\(?\d{1,3}[.)]|[a-z]\))\s+/;
 const UNTICKED = /^(?:[-*+]|\d+[.)])\s+\[ ?\]/;
 const HEADING = /^(?:#{1,6}\s+(.*)|(?:\*\*|__)([^*]{1,80})(?:\*\*:?|__:?))$/;
 /** A line that explains a file or the like, as items do. */
-const TERM = /^[*_]{0,2}`[^`]{1,200}`[*_]{0,2}(?:\s*[:(–—-]|$)/;
+const TERM = /^(?:[*_]{0,2}[A-Z][\w /-]{1,30}:[*_]{0,2} ?)?[*_]{0,2}`[^`]{1,200}`[*_]{0,2}(?:\s*[:(–—-]|$)/;
 const RULE = /^(?:[-=*_]{3,}|[|:\s-]{3,})$/;
 const FENCE = /^(?:`{3,}|~{3,})/;
 /** What a test run prints: it claims so in a code block, too. */

@@ -4,7 +4,7 @@ import { askedFor } from './asked-for.ts';
 import { doneClaim, frankness } from './done-claims.ts';
 import { evidenceOf, type Evidence } from './evidence.ts';
 import type { ClaimFacts } from './facts.ts';
-import { filesClaimed, filesOfItem, filesTogether, GOES_ON, TELLS_OF_CHANGE, type Reading } from './file-claims.ts';
+import { filesClaimed, filesInClauses, filesOfItem, filesTogether, GOES_ON, TELLS_OF_CHANGE, type Reading } from './file-claims.ts';
 import { runsClaimed, type RunClaim } from './run-claims.ts';
 import { statementsOf, type Statement } from './statements.ts';
 import { isNoAccount, isVetoed, saysUnchanged } from './wording.ts';
@@ -105,9 +105,11 @@ function objectionTo(
 function besideChanged(statement: Statement, evidence: Evidence): readonly number[] {
   const { files } = statement;
   if (files.length < 2) return [];
-  return filesTogether(statement)
+  const clauses = filesInClauses(statement);
+  const isNew = (at: number) => !evidence.isRead(files[at] ?? '');
+  return [...filesTogether(statement), clauses]
     .filter((list) => list.some((at) => evidence.isChanged(files[at] ?? '')))
-    .flat();
+    .flatMap((list) => (list === clauses ? list.filter(isNew) : list));
 }
 
 const COUNTED =

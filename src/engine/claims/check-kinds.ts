@@ -76,7 +76,7 @@ export function checksOf(segment: Segment): Checks {
   const [first = '', ...args] = words;
   const program = baseName(first);
   const kinds = new Set<CheckKind>();
-  if (looksOnly(segment) || moves(program)) return { kinds, isOpen: false };
+  if (looksOnly(segment) || moves(program) || installs(program, args)) return { kinds, isOpen: false };
   const isTask =
     RUNNER.test(program) ||
     COMPILING.test(program) ||
@@ -84,8 +84,7 @@ export function checksOf(segment: Segment): Checks {
     kindsNamed(program).length === 0;
   for (const [at, word] of words.slice(0, isTask ? 40 : 1).entries()) {
     if ((word.startsWith('--') && word !== '--test') || word.includes('=')) continue;
-    // A directory of tests is no test run, and `npm ci` an installation.
-    if (word === 'ci' && program === 'npm' && args[0] === 'ci') continue;
+    // A directory of tests is no test run.
     if (at > 0 && word.includes('/') && !RUNS_SCRIPTS.test(program)) continue;
     const whole = baseName(word.slice(0, 200));
     for (const name of [whole, ...whole.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/)]) {
@@ -117,6 +116,14 @@ export function isPlainCode({ words }: Segment): boolean {
   const at = args.findIndex((word) => /^-(?:c|e|p|pe)$/.test(word));
   if (at === -1 || !INTERPRETER.test(baseName(first))) return false;
   return !/glob|walk|listdir|readdir|iterdir|system|exec|spawn|subprocess/.test(args[at + 1] ?? '');
+}
+
+/** What is installed may bear the name of a check. */
+function installs(program: string, args: readonly string[]): boolean {
+  return (
+    /^(?:npm|pnpm|yarn|bun|poetry|pdm|uv|composer|bundle|cargo|go)$/.test(program) &&
+    /^(?:install|i|ci|add|remove|uninstall|update|upgrade|get)$/.test(args[0] ?? '')
+  );
 }
 
 /** Programs that move, fetch or keep things, whatever words stand behind them. */
@@ -163,7 +170,7 @@ export function isManifold(program: string): boolean {
   return (
     RUNNER.test(program) ||
     COMPILING.test(program) ||
-    /^(?:git|gh|kubectl|helm|terraform|tofu|pip\d?|poetry|uv|alembic|prisma|flask|brew|apt|apt-get|systemctl|ruff|golangci-lint|playwright|sqlx|manage\.py|artisan|aws|gcloud|az)$/.test(
+    /^(?:git|gh|docker|podman|kubectl|helm|terraform|tofu|pip\d?|poetry|uv|alembic|prisma|flask|brew|apt|apt-get|systemctl|ruff|golangci-lint|playwright|sqlx|manage\.py|artisan|aws|gcloud|az)$/.test(
       program,
     )
   );

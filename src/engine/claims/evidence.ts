@@ -22,6 +22,7 @@ export interface Evidence {
   isUntouched(file: string): boolean;
   /** Whether it is among those that are known to have been changed. */
   isChanged(file: string): boolean;
+  isRead(file: string): boolean;
   check(kind: CheckKind): Outcome;
   /** Of a command as an answer names it. */
   command(line: string): Outcome;
@@ -68,6 +69,7 @@ export function evidenceOf(facts: ClaimFacts): Evidence | null {
   return {
     isUntouched,
     isChanged,
+    isRead: (file) => facts.read.some((path) => isSameFile(file, path)),
     check: remembered((kind) => outcomeOf(runs, (segment) => mayCheck(segment, kind))),
     command: remembered((line) => {
       const outcomes = segmentsOf(line)

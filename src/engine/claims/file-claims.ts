@@ -25,7 +25,7 @@ const BRIEF =
 
 /** Puts a file in another relation than that of what was changed, or where. */
 const ASIDE =
-  /\b(?:by|via|using|like|way|as (?:written|shown|given|[a-z]+ed)|that|who|if|based on|according|matching|compared|how|what|to (?:match|use|reference|point|import|call|make|get|be|have|avoid|support|keep|fit|see|reflect|cover|handle|mirror|follow|read|load)|linked|imports?|imported|defined|found|described|documented|declared|mentioned|listed|reported|used|parsed|loaded|shown|is|are|was|were|uses|reads|calls) /;
+  /\b(?:by|via|using|like|way|as (?:written|shown|given|[a-z]+ed)|that|who|if|based on|according|matching|compared|how|what|to (?:match|use|reference|point|import|call|make|get|be|have|avoid|support|keep|fit|see|reflect|cover|handle|mirror|follow|read|load)|linked|(?<!\b(?:the|its|their|all) )imports?|imported|defined|found|described|documented|declared|mentioned|listed|reported|used|parsed|loaded|shown|is|are|was|were|uses|reads|calls) /;
 const PLACE =
   /(?:^|[ (])(in|into|inside|within|to|across|throughout|from|at|under|as|on|out of|of|->|→|=>)(?: (?!(?:in|to|of|for|from|with|by|as|on)\b)[\w-]+:?){0,5}[ (:]*$/;
 /** Behind these `to` tells a value or an aim. */
@@ -54,6 +54,10 @@ const STATES: readonly RegExp[] = [
     `^[^\\w‹]*(?:(?:new|test|source|the|all) )*(?:files? |docs? )?(?:i )?(?:${CHANGED}|new)(?: files?)?(?: \\(\\d+\\))?:(${L})`,
   ),
 ];
+/** As in `specs were adapted: ‹f0›, ‹f1›`. */
+const LED = new RegExp(
+  `^([^‹:]{0,120}(?:was|were|been|are|is) (?:${ADVERB} )*${CHANGED}(?: [a-z]+){0,4}): ((?:‹f\\d+›(?:, | and |, and )?)+)[.;]?$`,
+);
 /** As in `‹f0›: added …`, `‹f0› (new)`, `‹f0› ¦ created`. */
 const OWN_ITEM = new RegExp(
   `^[^\\w‹]*(?:(?:the|new|file) )*(‹f\\d+›(?:(?:, | and | → | -> )‹f\\d+›)*)[ )]*(?:[:(¦—–→-]|->)+ ?(?:[^\\w‹]|${ADVERB} )*(?:${CHANGED}|new)(?![\\w'-])`,
@@ -75,6 +79,9 @@ export function filesClaimed(statement: Statement, reading: Reading): ReadonlySe
     claim(OWN_ITEM.exec(text)?.[1]);
     claim(OWN_ROW.exec(text)?.[1]);
   }
+  const led = LED.exec(text);
+  if (!reading.isFirstOnly && led !== null && !isVetoed(led[1] ?? '') && !LOOKED.test(led[1] ?? ''))
+    claim(led[2]);
   let isOwn = true;
   for (const part of partsOf(text)) {
     for (const state of reading.isFirstOnly ? [] : STATES) {
@@ -233,6 +240,16 @@ export function filesTogether({ text }: Statement): readonly (readonly number[])
 
 /** Goes on with what was told before: `plus ‹f0›`. */
 export const GOES_ON = /^(?:plus|and|as well as|along with|together with) (?:(?:a|an|the|its|new) ){0,2}(?:[\w-]+ ){0,2}(?:in )?‹f0›/;
+
+const SUBJECT =
+  /(?:^(?:[^\w‹]*)|[,;] (?:and )?| and )(?:(?:the|a|new) ){0,2}(?:[\w-]+ ){0,2}‹f(\d+)› (?:[a-z]{2,}s|now) /g;
+
+/** Numbers of the files of which a statement says, each in a clause of its own, what they do. */
+export function filesInClauses({ text }: Statement): readonly number[] {
+  return isVetoed(text) || LOOKED.test(text) || saysUnchanged(text)
+    ? []
+    : [...text.matchAll(SUBJECT)].map(([, at]) => Number(at));
+}
 
 const ITEM_FILES =
   /^(?:[^‹:–—]{0,40}(?:[:–—]| -| in| \() ?)?(?:[^\w‹]|(?:new|the|file|in) )*(‹f\d+›(?:(?:, | and |\/)‹f\d+›)*)/;

@@ -4,6 +4,8 @@ const ENDING =
   /\.(?:[cm]?[jt]sx?|json[5c]?|jsonl|py[ixw]?|ipynb|rb|erb|rs|go|java|kts?|scala|sbt|swift|mm?|[ch](?:pp|xx|c|h)?|hpp|cs|fs|vb|php|pl|pm|lua|r|rmd|jl|exs?|eex|heex|erl|hs|ml|clj[sc]?|dart|zig|nim|sol|sh|bash|zsh|fish|ps1|bat|cmd|html?|xml|xsd|svg|css|s[ac]ss|less|vue|svelte|astro|mdx?|rst|txt|adoc|tex|csv|tsv|ya?ml|toml|ini|cfg|conf|config|env|properties|sql|graphql|gql|proto|prisma|tf|tfvars|hcl|gradle|cmake|mk|lock|log|snap|patch|diff|hbs|ejs|pug|j2|tmpl|tpl|service|plist|csproj|sln|gemspec|feature|http|png|jpe?g|gif|webp|ico|pdf|zip|wasm|po|pot|arb|strings|resx)$/i;
 const BARE =
   /^(?:(?:GNU)?[Mm]akefile|(?:Docker|Container|Jenkins|Vagrant|Proc|Gem|Rake|Pip|Brew|[Jj]ust)file|LICEN[SC]E|README|CHANGELOG|CODEOWNERS|CONTRIBUTING|\.[a-z][\w-]*(?:rc|ignore|config|attributes|modules)|\.env(?:\.\w+)*)$/;
+/** Programs without an ending. */
+const SCRIPT = /(?:^|\/)(?:s?bin|scripts|hooks|\.husky)\/[\w-]+$|(?:^|\/)crontab$/;
 /** Products and expressions that look like names of files. */
 const NO_FILE =
   /^(?:(?:[A-Z]\w*|node|next|nuxt|vue|react|express|three|d3|chart|ember|backbone|alpine|nest|moment|day|socket|solid|discord)\.js|[A-Z]+\.NET|[a-z]\w*\.(?:env|config|log|http|conf|json|text|diff|lock|[chmr])|\d[\d.]*\w*)$/;
@@ -17,7 +19,7 @@ export function fileNamed(word: string): string | null {
   const path = word.replace(/(?::\d+(?:[-:–,]\d+)*|#L\d+(?:-L?\d+)?)$/, '');
   if (path.length > 300 || !PATH.test(path) || /^\d+\/\d+$/.test(path)) return null;
   const name = baseName(path);
-  if (BARE.test(name) || /^\.[a-z][\w-]*(?:\/[\w.-]+)+$/.test(path)) return path;
+  if (BARE.test(name) || SCRIPT.test(path) || /^\.[a-z][\w-]*(?:\/[\w.-]+)+$/.test(path)) return path;
   if (!ENDING.test(name))
     return /^[\w@.-]+(?:\/[\w.-]+)*\/[\w-]+\.[a-z][a-z\d]{0,5}$/.test(path) ? path : null;
   return NO_FILE.test(path) && !WELL_KNOWN.test(path) ? null : path;
