@@ -160,6 +160,11 @@ export function looksOnly({ words, targets }: Segment): boolean {
   return program === 'sort' && !args.some((word) => /^-o|^--output/.test(word));
 }
 
+/** Whether a program runs others in a container. */
+export function isInside(program: string): boolean {
+  return INSIDE.test(program);
+}
+
 /** Whether a program runs tasks of a project by name: `npm test` may be what `vitest` is. */
 export function isRunner(program: string): boolean {
   return RUNNER.test(program);

@@ -1,6 +1,7 @@
 import { TOOL_NAMES } from '../../protocol/tool-names.ts';
 import {
   checksOf,
+  isInside,
   CHECK_KINDS,
   takesTask,
   isRunner,
@@ -155,7 +156,8 @@ function mayBe(named: Segment, ran: Segment): Match {
   const [says, did] = [checksOf(named), checksOf(ran)];
   if (did.isOpen && !isOneFile(ran)) return 'may';
   const program = baseName(named.words[0] ?? '');
-  const isTask = isRunner(program) !== isRunner(baseName(ran.words[0] ?? ''));
+  const other = baseName(ran.words[0] ?? '');
+  const isTask = program !== other && (isRunner(program) || isRunner(other));
   return isTask &&
     (!SPECIAL.test(task) || ran.words.some((word) => SPECIAL.test(word))) &&
     CHECK_KINDS.some((kind) => says.kinds.has(kind) && did.kinds.has(kind))
@@ -208,8 +210,10 @@ function whatItDoes({ words }: Pick<Segment, 'words'>): { readonly key: readonly
   const [first = '', ...rest] = [baseName(words[0] ?? ''), ...words.slice(1)];
   const module = rest.indexOf('-m');
   if (module !== -1) return { key: rest.slice(module + 1, module + 2), task: '' };
+  const isPlainRun = !isInside(first);
   const told = rest.filter(
-    (word, at) => !/^(?:-[^-].*|--.+|run|exec)$/.test(word) && !TAKES_VALUE.test(rest[at - 1] ?? ''),
+    (word, at) =>
+      !/^(?:-[^-].*|--.+)$/.test(word) && !(isPlainRun && /^(?:run|exec)$/.test(word)) && !TAKES_VALUE.test(rest[at - 1] ?? ''),
   );
   const script = told.findIndex((word) => /^[\w/.-]+\.(?:py|rb|php|[cm]?[jt]s|sh)$/.test(word));
   if (/^(?:python[\d.]*|node|ruby|php|bash|sh|tsx)$/.test(first) && script !== -1) {

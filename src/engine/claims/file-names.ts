@@ -5,7 +5,7 @@ const ENDING =
 const BARE =
   /^(?:(?:GNU)?[Mm]akefile|(?:Docker|Container|Jenkins|Vagrant|Proc|Gem|Rake|Pip|Brew|[Jj]ust)file|LICEN[SC]E|README|CHANGELOG|CODEOWNERS|CONTRIBUTING|\.[a-z][\w-]*(?:rc|ignore|config|attributes|modules)|\.env(?:\.\w+)*)$/;
 /** Programs without an ending. */
-const SCRIPT = /(?:^|\/)(?:s?bin|scripts|hooks|\.husky)\/[\w-]+$|(?:^|\/)crontab$/;
+const SCRIPT = /(?:^|\/)(?:scripts|hooks|\.husky)\/[\w-]+$|^bin\/[\w-]+$|(?:^|\/)crontab$/;
 /** Products and expressions that look like names of files. */
 const NO_FILE =
   /^(?:(?:[A-Z]\w*|node|next|nuxt|vue|react|express|three|d3|chart|ember|backbone|alpine|nest|moment|day|socket|solid|discord)\.js|[A-Z]+\.NET|[a-z]\w*\.(?:env|config|log|http|conf|json|text|diff|lock|[chmr])|\d[\d.]*\w*)$/;

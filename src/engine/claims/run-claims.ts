@@ -24,7 +24,7 @@ const TALLY =
 const PASSES =
   /\b(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|green|clean(?:ly)?|ok|fine|happy|satisfied|check out|(?:project|code|code base|it|everything|all) (?:now |still )*(?:type-?checks|builds|compiles|lints)|silent|quiet|success(?:ful(?:ly)?)?|troublefree|works?|runs through|(?:went|goes?) through|worked|compiles?|complete[sd]?|finish(?:es|ed)?|(?:builds?|compiles?|runs?) (?:again|now|through)|now (?:builds|compiles|runs)|exits normally|exits? (?:with )?(?:code )?0|reports? nothing|(?:prints?|reports?|shows?|finds?) (?:nothing|troublefree|none)|exit(?:ed)? 0)\b|✓/;
 const RUN =
-  '(?:ran|re-?ran|executed|(?:tested|verified|checked|confirmed|validated)[^,.;]{0,60}? (?:with|by|via|using|through|by running))';
+  '(?:ran|re-?ran|executed|let (?:it|them) run|(?:tested|verified|checked|confirmed|validated)[^,.;]{0,60}? (?:with|by|via|using|through|by running))';
 const RAN = new RegExp(
   `(?:^|[ ,(])(?:(?:i|we)(?:'ve| have)? (?:${ADVERB} )*|(?:${ADVERB} )+|^|and )${RUN}\\b|\\b(?:was|were|been) (?:${ADVERB} )*(?:re-?)?(?:run|executed)\\b`,
 );
@@ -34,7 +34,7 @@ const MEANS = new RegExp(
 );
 /** What a command showed, where it is quoted or is good news. */
 const SAYS =
-  /‹c\d+›\)?(?: (?:now|still|also|then))? (?:(?:said|gave|showed|printed|reported|returned|listed|output|yielded|confirmed)\b|(?:shows?|gives?|prints?|reports?|returns?|lists?|yields?|confirms?)(?=:?$|:? (?:‹q›|✓|\d|no\b|troublefree|that\b|nothing|the (?:same|expected)))|(?:→|->|=>|: \d))|^(?:time|output|result) (?:for|of) ‹c/;
+  /‹c\d+›\)?(?:: \d|(?: (?:now|still|also|then))? (?:(?:said|gave|showed|printed|reported|returned|listed|output|yielded|confirmed)\b|(?:shows?|gives?|prints?|reports?|returns?|lists?|yields?|confirms?)(?=:?$|:? (?:‹q›|✓|\d|no\b|troublefree|that\b|nothing|the (?:same|expected)))|(?:→|->|=>)))|^(?:time|output|result) (?:for|of) ‹c/;
 /** Somebody else's checks. */
 const OTHERS =
   /\b(?:ci(?!-)|pipeline|workflow|github|job|hook|script|author|description|readme|makefile|log|he|she|users?)\b/;
