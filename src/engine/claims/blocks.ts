@@ -13,15 +13,18 @@ const ITEM = /^(?:[-*+•–—]|\(?\d{1,3}[.)]|[a-z]\))\s+/;
 const UNTICKED = /^(?:[-*+]|\d+[.)])\s+\[ ?\]/;
 const HEADING = /^(?:#{1,6}\s+(.*)|(?:\*\*|__)([^*]{1,80})(?:\*\*:?|__:?))$/;
 /** A line that explains a file or the like, as items do. */
-const TERM = /^(?:[*_]{0,2}[A-Z][\w /-]{1,30}:[*_]{0,2} ?)?[*_]{0,2}`[^`]{1,200}`[*_]{0,2}(?:\s*[:(–—-]|$)/;
+const TERM =
+  /^(?:[*_]{0,2}[A-Z][\w /-]{1,30}:[*_]{0,2} ?)?[*_]{0,2}`[^`]{1,200}`[*_]{0,2}(?:\s*[:(–—-]|$)/;
 const RULE = /^(?:[-=*_]{3,}|[|:\s-]{3,})$/;
 const FENCE = /^(?:`{3,}|~{3,})/;
 /** What a test run prints: it claims so in a code block, too. */
 const TALLY = /^\W*(?:tests?:? +)?\d+ (?:tests? )?pass(?:ed|ing)\b/i;
 /** A line of code that says of a command how it went, or behind whose prompt output stands. */
-const OUTCOME = /^(\S.{0,200}?)\s*(?:#|→|->|=>)?\s*([✅✔✓☑][^\n]*|(?:#|→|->|=>) *(?:ok|passe[sd]|clean)\b.*)$/iu;
+const OUTCOME =
+  /^(\S.{0,200}?)\s*(?:#|→|->|=>)?\s*([✅✔✓☑][^\n]*|(?:#|→|->|=>) *(?:ok|passe[sd]|clean)\b.*)$/iu;
 /** A listing has a path at the start of each line, and maybe what it is behind it. */
-const LISTED = /^(?:[AMDRU+~*-] +)?((?:[\w.@+-]+\/)*[\w.@+-]*[\w-]\/?)(?:(?: {2,}|\t| *[|#—–] *| +(?=\(|<-|- ))(.*))?$/;
+const LISTED =
+  /^(?:[AMDRU+~*-] +)?((?:[\w.@+-]+\/)*[\w.@+-]*[\w-]\/?)(?:(?: {2,}|\t| *[|#—–] *| +(?=\(|<-|- ))(.*))?$/;
 /** Number of the list that headings are: there may be one for each file. */
 const HEADINGS = -1;
 /** Stands between the cells of a row. */

@@ -4,7 +4,15 @@ import { askedFor } from './asked-for.ts';
 import { doneClaim, frankness } from './done-claims.ts';
 import { evidenceOf, type Evidence } from './evidence.ts';
 import type { ClaimFacts } from './facts.ts';
-import { filesClaimed, filesInClauses, filesOfItem, filesTogether, GOES_ON, TELLS_OF_CHANGE, type Reading } from './file-claims.ts';
+import {
+  filesClaimed,
+  filesInClauses,
+  filesOfItem,
+  filesTogether,
+  GOES_ON,
+  TELLS_OF_CHANGE,
+  type Reading,
+} from './file-claims.ts';
 import { runsClaimed, type RunClaim } from './run-claims.ts';
 import { statementsOf, type Statement } from './statements.ts';
 import { isNoAccount, isVetoed, saysUnchanged } from './wording.ts';
@@ -97,7 +105,10 @@ function objectionTo(
     return { kind, why: isCheck ? `no ${name} was run` : `${name} was not run` };
   const isTold = how === 'passed' || !isCheck;
   return outcome === 'failed' && isTold && !isFrank(how)
-    ? { kind, why: isCheck ? `the last ${name} that was run failed` : `the last run of ${name} failed` }
+    ? {
+        kind,
+        why: isCheck ? `the last ${name} that was run failed` : `the last run of ${name} failed`,
+      }
     : null;
 }
 
@@ -148,7 +159,8 @@ function itemsOfChanges(
       files.some((at) => !evidence.isUntouched(statement.files[at] ?? '')),
     );
     const lead = list[0]?.statement.under ?? '';
-    const isCalledSo = /\b(?:changes?|edits|updates|what i did|done)\b/.test(lead) || TELLS_OF_CHANGE.test(lead);
+    const isCalledSo =
+      /\b(?:changes?|edits|updates|what i did|done)\b/.test(lead) || TELLS_OF_CHANGE.test(lead);
     if (!hasTouched && !isCalledSo) continue;
     for (const { statement, files } of list)
       if (!saysUnchanged(statement.text)) items.set(statement, files);

@@ -76,7 +76,8 @@ export function checksOf(segment: Segment): Checks {
   const [first = '', ...args] = words;
   const program = baseName(first);
   const kinds = new Set<CheckKind>();
-  if (looksOnly(segment) || moves(program) || installs(program, args)) return { kinds, isOpen: false };
+  if (looksOnly(segment) || moves(program) || installs(program, args))
+    return { kinds, isOpen: false };
   const isTask =
     RUNNER.test(program) ||
     COMPILING.test(program) ||
@@ -185,7 +186,11 @@ export function isManifold(program: string): boolean {
 export function takesTask(program: string): boolean {
   return (
     isManifold(program) ||
-    (kindsNamed(program).length === 0 && !LOOKS.has(program) && !moves(program) && !RUNS_SCRIPTS.test(program) && !/[./]/.test(program))
+    (kindsNamed(program).length === 0 &&
+      !LOOKS.has(program) &&
+      !moves(program) &&
+      !RUNS_SCRIPTS.test(program) &&
+      !/[./]/.test(program))
   );
 }
 

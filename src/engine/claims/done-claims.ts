@@ -60,8 +60,7 @@ export function frankness(
   const parts = all.flatMap(({ text }) => partsOf(text));
   const isFrank = parts.some(
     (part) =>
-      OF_A_RUN.test(part) &&
-      (TROUBLE.test(part) || (FAILURE.test(part) && !NO_FAILURE.test(part))),
+      OF_A_RUN.test(part) && (TROUBLE.test(part) || (FAILURE.test(part) && !NO_FAILURE.test(part))),
   );
   const isUneasy =
     isFrank || QUOTED_FAILURE.test(answer) || all.some(({ text }) => BAD_NEWS.test(text));

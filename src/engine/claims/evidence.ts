@@ -95,7 +95,10 @@ export function evidenceOf(facts: ClaimFacts): Evidence | null {
 function hasFailed(command: string, exitCode: ClaimRun['exitCode']): boolean {
   if (exitCode === 'unknown' || exitCode === 0) return false;
   const isStopped = exitCode === 'killed' || [124, 130, 137, 143].includes(exitCode);
-  return !(isStopped && /\b(?:dev|serve|server|runserver|start|watch|preview|up|tail|timeout)\b/.test(command));
+  return !(
+    isStopped &&
+    /\b(?:dev|serve|server|runserver|start|watch|preview|up|tail|timeout)\b/.test(command)
+  );
 }
 
 function remembered<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {
@@ -148,7 +151,9 @@ function mayCheck(segment: Segment, kind: CheckKind): Match {
 /** Whether a program that ran is the one that is named, or may have run it. */
 function mayBe(named: Segment, ran: Segment): Match {
   const words = new Set(
-    whatRan(ran.words).map((word, at) => sameWord(at === 0 || /\.\w+$/.test(word) ? baseName(word) : word)),
+    whatRan(ran.words).map((word, at) =>
+      sameWord(at === 0 || /\.\w+$/.test(word) ? baseName(word) : word),
+    ),
   );
   const { key, task } = whatItDoes(named);
   const isSame = key.every((word) => words.has(word)) && named.words.every(isIn(ran.words));
@@ -157,7 +162,8 @@ function mayBe(named: Segment, ran: Segment): Match {
   if (did.isOpen && !isOneFile(ran)) return 'may';
   const program = baseName(named.words[0] ?? '');
   const other = baseName(ran.words[0] ?? '');
-  const isTask = program !== other && (isRunner(program) || isRunner(other));
+  const isTask =
+    program !== other && (isRunner(program) || isRunner(other)) && !isForeign(program, other);
   return isTask &&
     (!SPECIAL.test(task) || ran.words.some((word) => SPECIAL.test(word))) &&
     CHECK_KINDS.some((kind) => says.kinds.has(kind) && did.kinds.has(kind))
@@ -170,7 +176,9 @@ function whatRan(words: readonly string[]): readonly string[] {
   const program = baseName(words[0] ?? '');
   const module = words.indexOf('-m');
   if (module !== -1 && /^python/.test(program)) return words.slice(module + 1, module + 2);
-  const isSyntaxCheck = SYNTAX_CHECK.some(([name, option]) => name.test(program) && words.includes(option));
+  const isSyntaxCheck = SYNTAX_CHECK.some(
+    ([name, option]) => name.test(program) && words.includes(option),
+  );
   return isSyntaxCheck ? words.slice(0, 1) : words;
 }
 
@@ -180,6 +188,14 @@ const SYNTAX_CHECK: readonly (readonly [RegExp, string])[] = [
   [/^php$/, '-l'],
   [/^node$/, '--check'],
 ];
+
+/** Whether neither runs what the other does: they are of different languages. */
+function isForeign(one: string, other: string): boolean {
+  return SCRIPTED.test(one) ? COMPILED.test(other) : COMPILED.test(one) && SCRIPTED.test(other);
+}
+
+const SCRIPTED = /^(?:npm|pnpm|yarn|composer|rake|rails)$/;
+const COMPILED = /^(?:cargo|go|mvnw?|gradlew?|dotnet|swift|pytest|phpunit|mix)$/;
 
 /** Tests of another kind than those that a plain run of tests is. */
 const SPECIAL = /e2e|integration|smoke|regression|acceptance/;
@@ -192,7 +208,9 @@ function isIn(words: readonly string[]): (word: string) => boolean {
 
 /** Whether an interpreter runs a script of its language: that is no checker, nor runs one. */
 function isOneFile({ words }: Segment): boolean {
-  return /^(?:python[\d.]*|node|ruby|php|perl|lua|Rscript|tsx|ts-node)$/.test(baseName(words[0] ?? ''));
+  return /^(?:python[\d.]*|node|ruby|php|perl|lua|Rscript|tsx|ts-node)$/.test(
+    baseName(words[0] ?? ''),
+  );
 }
 
 /** `npm i` is `npm install`. */
@@ -203,17 +221,23 @@ function sameWord(word: string): string {
 }
 
 /** Their next word is a value. */
-const TAKES_VALUE = /^(?:--filter|--prefix|--cwd|--dir|--workspace|--package|--project|--directory|-[CFpwfj])$/;
+const TAKES_VALUE =
+  /^(?:--filter|--prefix|--cwd|--dir|--workspace|--package|--project|--directory|-[CFpwfj])$/;
 
 /** The program and what it is told to do, without options and the names of things. */
-function whatItDoes({ words }: Pick<Segment, 'words'>): { readonly key: readonly string[]; readonly task: string } {
+function whatItDoes({ words }: Pick<Segment, 'words'>): {
+  readonly key: readonly string[];
+  readonly task: string;
+} {
   const [first = '', ...rest] = [baseName(words[0] ?? ''), ...words.slice(1)];
   const module = rest.indexOf('-m');
   if (module !== -1) return { key: rest.slice(module + 1, module + 2), task: '' };
   const isPlainRun = !isInside(first);
   const told = rest.filter(
     (word, at) =>
-      !/^(?:-[^-].*|--.+)$/.test(word) && !(isPlainRun && /^(?:run|exec)$/.test(word)) && !TAKES_VALUE.test(rest[at - 1] ?? ''),
+      !/^(?:-[^-].*|--.+)$/.test(word) &&
+      !(isPlainRun && /^(?:run|exec)$/.test(word)) &&
+      !TAKES_VALUE.test(rest[at - 1] ?? ''),
   );
   const script = told.findIndex((word) => /^[\w/.-]+\.(?:py|rb|php|[cm]?[jt]s|sh)$/.test(word));
   if (/^(?:python[\d.]*|node|ruby|php|bash|sh|tsx)$/.test(first) && script !== -1) {

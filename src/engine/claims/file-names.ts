@@ -19,7 +19,13 @@ export function fileNamed(word: string): string | null {
   const path = word.replace(/(?::\d+(?:[-:–,]\d+)*|#L\d+(?:-L?\d+)?)$/, '');
   if (path.length > 300 || !PATH.test(path) || /^\d+\/\d+$/.test(path)) return null;
   const name = baseName(path);
-  if (BARE.test(name) || SCRIPT.test(path) || /^\.[a-z][\w-]*(?:\/[\w.-]+)+$/.test(path)) return path;
+  if (
+    BARE.test(name) ||
+    /^(?:doc|man)\w*\/[\w-]+\.[1-9]$/.test(path) ||
+    SCRIPT.test(path) ||
+    /^\.[a-z][\w-]*(?:\/[\w.-]+)+$/.test(path)
+  )
+    return path;
   if (!ENDING.test(name))
     return /^[\w@.-]+(?:\/[\w.-]+)*\/[\w-]+\.[a-z][a-z\d]{0,5}$/.test(path) ? path : null;
   return NO_FILE.test(path) && !WELL_KNOWN.test(path) ? null : path;
