@@ -202,9 +202,10 @@ export function isTaskWord(word: string): boolean {
 /** Whether code is a command of a program that is not known: it has options, or tasks with a known name. */
 export function isCommandLike([first = '', ...rest]: readonly string[]): boolean {
   return (
-    /^[a-z][a-z\d_-]+$/.test(first) &&
+    /^(?:\.{1,2}\/[\w./-]+|[a-z][a-z\d_-]+)$/.test(first) &&
     !KEYWORD.test(first) &&
-    (rest.some((word) => /^--?[a-z]/.test(word)) ||
+    (first.startsWith('.') ||
+      rest.some((word) => /^--?[a-z]/.test(word)) ||
       kindsNamed(rest[0] ?? '').length > 0 ||
       TASK_VERB.test(rest[0] ?? ''))
   );

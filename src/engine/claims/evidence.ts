@@ -175,7 +175,7 @@ function mayBe(named: Segment, ran: Segment): Match {
 function whatRan(words: readonly string[]): readonly string[] {
   const program = baseName(words[0] ?? '');
   const module = words.indexOf('-m');
-  if (module !== -1 && /^python/.test(program)) return words.slice(module + 1, module + 2);
+  if (module !== -1 && program.startsWith('python')) return words.slice(module + 1, module + 2);
   const isSyntaxCheck = SYNTAX_CHECK.some(
     ([name, option]) => name.test(program) && words.includes(option),
   );
@@ -208,8 +208,10 @@ function isIn(words: readonly string[]): (word: string) => boolean {
 
 /** Whether an interpreter runs a script of its language: that is no checker, nor runs one. */
 function isOneFile({ words }: Segment): boolean {
-  return /^(?:python[\d.]*|node|ruby|php|perl|lua|Rscript|tsx|ts-node)$/.test(
-    baseName(words[0] ?? ''),
+  return (
+    /^(?:python[\d.]*|node|ruby|php|perl|lua|Rscript|tsx|ts-node)$/.test(
+      baseName(words[0] ?? ''),
+    ) || whatRan(words).length < words.length
   );
 }
 

@@ -86,7 +86,7 @@ export function filesClaimed(
 /** Whether a verb of change takes a file for its object, or for the place where it was done. */
 function isObjectOf(verb: string, between: string, after: string): boolean {
   if (between.length > 200 || LOOKED.test(between)) return false;
-  const isParenthesis = /\($/.test(between) && !/\b(?:see|like|as|e\.g\.)\b/.test(between);
+  const isParenthesis = between.endsWith('(') && !/\b(?:see|like|as|e\.g\.)\b/.test(between);
   if (isParenthesis) return true;
   const relation = between
     .replace(PART_OF, '')

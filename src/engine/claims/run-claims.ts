@@ -1,7 +1,7 @@
 import type { CheckKind } from './check-kinds.ts';
 import type { Statement } from './statements.ts';
 import type { Reading } from './file-claims.ts';
-import { ADVERB, isVetoed, partsOf } from './wording.ts';
+import { ADVERB, CHANGED, isDenied, partsOf } from './wording.ts';
 
 /** A check or a command that is said to have been run, or to have come out well. */
 export interface RunClaim {
@@ -30,11 +30,11 @@ const RAN = new RegExp(
 );
 /** As in `removed with ‹c0›`. */
 const MEANS = new RegExp(
-  `(?<![\\w'-])(?!(?:replaced|swapped|switched|changed|updated|documented|configured)\\b)(?:[a-z]+ed|ran|wrote|rebuilt|built) (?:(?!‹c|: ).){0,100}(?:with|using|via|by running|through)(?: an?| the)? ‹c`,
+  `(?<![\\w'-])(?!(?:replaced|swapped|switched|changed|updated|documented|configured)\\b)(?:${CHANGED}|[a-z]+ed|ran) (?:(?!‹c|: ).){0,100}(?:with|using|via|by running|through)(?: an?| the)? ‹c`,
 );
 /** What a command showed, where it is quoted or is good news. */
 const SAYS =
-  /‹c\d+›\)?(?:: \d|(?: (?:now|still|also|then))? (?:(?:said|gave|showed|printed|reported|returned|listed|output|yielded|confirmed)\b|(?:shows?|gives?|prints?|reports?|returns?|lists?|yields?|confirms?)(?=:?$|:? (?:‹q›|✓|\d|no\b|troublefree|that\b|nothing|the (?:same|expected)))|(?:→|->|=>)))|^(?:time|output|result) (?:for|of) ‹c/;
+  /‹c\d+›\)?(?:: \d|(?: (?:now|still|also|then))? (?:(?:said|gave|showed|printed|reported|returned|listed|output|yielded|confirmed)\b|(?:shows?|gives?|prints?|reports?|returns?|lists?|yields?|confirms?)(?=:?$|:? (?:‹q›|✓|\d|no\b|troublefree|that\b|nothing|the (?:same|expected)))|(?:→|->|=>)))|^(?:the )?(?:run ?time|time|output|result) (?:for|of) ‹c/;
 /** Somebody else's checks. */
 const OTHERS =
   /\b(?:ci(?!-)|pipeline|workflow|github|job|hook|script|author|description|readme|makefile|log|he|she|users?)\b/;
@@ -58,7 +58,7 @@ export function runsClaimed(
   let isFirst = false;
   for (const part of partsOf(statement.text)) {
     const heard = part.replace(/(‹c\d+›\)?) says\b/g, '$1 shows').replace(GOOD, ' troublefree ');
-    const isClaim = !isVetoed(heard) && !OTHERS.test(heard);
+    const isClaim = !isDenied(heard) && !OTHERS.test(heard);
     const hasRun = RAN.test(heard) || MEANS.test(heard) || SAYS.test(heard);
     const how = PASSES.test(heard) ? 'passed' : hasRun ? 'ran' : 'named';
     const own = spokenOf(heard, statement);
