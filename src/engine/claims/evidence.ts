@@ -157,7 +157,7 @@ function mayBe(named: Segment, ran: Segment): Match {
   );
   const { key, task } = whatItDoes(named);
   const isSame = key.every((word) => words.has(word)) && named.words.every(isIn(ran.words));
-  if (isSame) return 'is';
+  if (isSame || named.words.every((word) => ran.words.includes(word))) return 'is';
   const [says, did] = [checksOf(named), checksOf(ran)];
   if (did.isOpen && !isOneFile(ran)) return 'may';
   const program = baseName(named.words[0] ?? '');
