@@ -12,7 +12,7 @@ export interface Reading {
 const FILE = /‹f(\d+)›/g;
 /** A verb that tells of a change, and not the adjective that it may be. */
 const CHANGE = new RegExp(
-  `(?<![\\w'‹-]|\\b(?:the|a|an|any|each|of|its|as|like|than|all|no|in|from|to|with|for) )(?:${CHANGED}|now|new|gone|got)(?![\\w'-])`,
+  `(?<![\\w'‹-]|\\b(?:the|a|an|any|each|of|its|as|like|than|all|no|in|from|to|with|for) )(?:${CHANGED}|now|new|gone|got)(?![\\w'-])|(?<=(?:^|[ (])an? )new(?= [^‹]{2,40} in ‹)`,
   'g',
 );
 const FIRST =
@@ -108,7 +108,7 @@ function isEntry(verb: string, after: string): boolean {
 }
 
 const NAMES_MORE =
-  '(?:(?:,? (?:and|&|plus|as well as) (?:the |its |in |to |also ){0,3}(?:[\\w-]+ ){0,2}|, (?:and )?|/)\\(?‹f\\d+›(?: ?\\([^()]{0,80}\\))?)';
+  '(?:(?:,? (?:and|&|plus|as well as) (?:the |its |in |to |also ){0,3}(?:[\\w-]+ ){0,2}|, (?:and )?(?:[\\w-]+: )?|/)\\(?‹f\\d+›(?: ?\\([^()]{0,80}\\))?)';
 /** Files in one breath. */
 const TOGETHER = new RegExp(`‹f\\d+›(?: ?\\([^()]{0,80}\\))?${NAMES_MORE}{1,30}`, 'g');
 /** In front of what was changed, or where; or at the start. */
@@ -126,7 +126,7 @@ export function filesTogether({ text }: Statement): readonly (readonly number[])
       const before = part.slice(0, index);
       const isClaim =
         LEADS_IN.test(before) &&
-        !LOOKED.test(before) &&
+        !LOOKED.test(before.replace('affected', '')) &&
         (/[(:] ?$/.test(before)
           ? !/\b(?:see|like|as|e\.g\.)\b/.test(before)
           : !ASIDE.test(`${before} `)) &&

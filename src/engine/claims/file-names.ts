@@ -8,7 +8,7 @@ const BARE =
 const SCRIPT = /(?:^|\/)(?:scripts|hooks|\.husky)\/[\w-]+$|^bin\/[\w-]+$|(?:^|\/)crontab$/;
 /** Products and expressions that look like names of files. */
 const NO_FILE =
-  /^(?:(?:[A-Z]\w*|node|next|nuxt|vue|react|express|three|d3|chart|ember|backbone|alpine|nest|moment|day|socket|solid|discord)\.js|[A-Z]+\.NET|[a-z]\w*\.(?:env|config|log|http|conf|json|text|diff|lock|[chmr])|\d[\d.]*\w*)$/;
+  /^(?:(?:[A-Z]\w*|node|next|nuxt|vue|react|express|three|d3|chart|ember|backbone|alpine|nest|moment|day|socket|solid|discord)\.js|[A-Z]+\.NET|(?:res|req|response|request|resp|ctx|context|console|process|meta|self|this|math|logger|axios|fetch|body|app|window|module|vim|np|git|store|state|props|event|\w{1,2})\.(?:env|config|log|http|conf|json|text|diff|lock|[chmr])|\d[\d.]*\w*)$/;
 const PATH = /^(?:~?\.{0,2}\/)?(?:[\w@.+()[\]~-]+\/)*[\w@.+()[\]~-]+$/;
 /** Files with such names are many: a name that could be an expression is one of them all the same. */
 const WELL_KNOWN =
@@ -27,7 +27,7 @@ export function fileNamed(word: string): string | null {
   )
     return path;
   if (!ENDING.test(name))
-    return /^[\w@.-]+(?:\/[\w.-]+)*\/[\w-]+\.[a-z][a-z\d]{0,5}$/.test(path) ? path : null;
+    return /^[\w@.-]+(?:\/[\w.-]+)*\/[\w-]+\.[A-Za-z][a-z\d]{0,5}$/.test(path) ? path : null;
   return NO_FILE.test(path) && !WELL_KNOWN.test(path) ? null : path;
 }
 

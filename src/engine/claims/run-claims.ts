@@ -40,7 +40,7 @@ const OTHERS =
   /\b(?:ci(?!-)|pipeline|workflow|github|job|hook|script|author|description|readme|makefile|log|he|she|users?)\b/;
 /** Words of negation and of the kind that tell of good news where checks are spoken of. */
 const GOOD =
-  /(?<=[,:(] )no [a-z]+(?=\W*$)|(?<=troublefree )(?:are )?(?:left|remain\w*)|\b(?:nothing but|no (?:output|diff\w*|complaints|findings)|(?<=(?:reports?|prints?|shows?|finds?|says?|prints?) )nothing|(?<=(?:shows?|reports?|prints?|gives?|finds?|says|lists|with) )no [a-z]+|without (?:any |a )?(?:output|trouble|change\w*|hitch|surprises?)|before and after|still (?=pass|green|work|compile|build|succe)|as expected|expected|no other)\b/g;
+  /(?<=[,:(] )no [a-z]+(?=\W*$)|\d+ (?:skipped|ignored|pending)|(?<=troublefree )(?:are )?(?:left|remain\w*)|\b(?:nothing but|no (?:output|diff\w*|complaints|findings)|(?<=(?:reports?|prints?|shows?|finds?|says?|has|had) )nothing|(?<=(?:shows?|reports?|prints?|gives?|finds?|says|lists|with) )no [a-z]+|without (?:any |a )?(?:output|trouble|change\w*|hitch|surprises?)|before and after|still (?=pass|green|work|compile|build|succe)|as expected|expected|no other)\b/g;
 
 const STARTS_WELL = new RegExp(`^(?:→|->|✓|‹q›|(?:all )?(?:${PASSES.source}))`);
 /** Stands for what was spoken of before. */
