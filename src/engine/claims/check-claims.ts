@@ -4,18 +4,11 @@ import { askedFor } from './asked-for.ts';
 import { doneClaim, frankness } from './done-claims.ts';
 import { evidenceOf, type Evidence } from './evidence.ts';
 import type { ClaimFacts } from './facts.ts';
-import {
-  filesClaimed,
-  filesInClauses,
-  filesOfItem,
-  filesTogether,
-  GOES_ON,
-  TELLS_OF_CHANGE,
-  type Reading,
-} from './file-claims.ts';
+import { filesClaimed, type Reading } from './file-claims.ts';
+import { filesListed, goesOn } from './file-lists.ts';
 import { runsClaimed, type RunClaim } from './run-claims.ts';
 import { statementsOf, type Statement } from './statements.ts';
-import { isNoAccount, isVetoed, saysUnchanged } from './wording.ts';
+import { isNoAccount } from './wording.ts';
 
 /** Flags of one answer; the rest would say nothing new. */
 const MOST_FLAGS = 20;
@@ -34,7 +27,7 @@ export function checkClaims(answer: string, facts: ClaimFacts): readonly ClaimFl
   const account = all.filter((statement) => !isNoAccount(statement));
   const asked = askedFor(facts.prompt);
   const isWork = asked.isWork || facts.changed.length > 0;
-  const reading = { isFirstOnly: !isWork, hasChildren: facts.tools.has('Task') };
+  const reading = { isFirstOnly: !isWork };
   const matter = { account, evidence, reading, isFrank: frankness(answer, all) };
   const flags = new Map<string, ClaimFlag>();
   for (const { kind, statement, why } of objections(matter)) {
@@ -66,16 +59,13 @@ interface Matter {
 type Objection = Pick<ClaimFlag, 'kind' | 'why'> & { readonly statement: Statement };
 
 function* objections({ account, evidence, reading, isFrank }: Matter): Generator<Objection> {
-  const listed = reading.isFirstOnly ? new Map() : itemsOfChanges(account, evidence);
-  const counted = reading.isFirstOnly ? new Set() : filesCounted(account);
+  const listed = reading.isFirstOnly ? null : filesListed(account, evidence);
   let claimedBefore = 0;
   for (const [index, statement] of account.entries()) {
     const claimed = new Set([
       ...filesClaimed(statement, reading),
-      ...(listed.get(statement) ?? []),
-      ...(reading.isFirstOnly ? [] : besideChanged(statement, evidence)),
-      ...(counted.has(statement) ? statement.files.keys() : []),
-      ...(claimedBefore > 0 && GOES_ON.test(statement.text) ? [0] : []),
+      ...(listed?.get(statement) ?? []),
+      ...(claimedBefore > 0 && goesOn(statement) ? [0] : []),
     ]);
     claimedBefore = claimed.size;
     for (const at of claimed) {
@@ -110,60 +100,4 @@ function objectionTo(
         why: isCheck ? `the last ${name} that was run failed` : `the last run of ${name} failed`,
       }
     : null;
-}
-
-/** Files that are named in one breath with one that was changed. */
-function besideChanged(statement: Statement, evidence: Evidence): readonly number[] {
-  const { files } = statement;
-  if (files.length < 2) return [];
-  const clauses = filesInClauses(statement);
-  const isNew = (at: number) => !evidence.isRead(files[at] ?? '');
-  return [...filesTogether(statement), clauses]
-    .filter((list) => list.some((at) => evidence.isChanged(files[at] ?? '')))
-    .flatMap((list) => (list === clauses ? list.filter(isNew) : list));
-}
-
-const COUNTED =
-  /\b(both|all (?:of the )?(?:two|three|four|five|six|[2-9])|two|three|four|five|six|[2-9])(?: (?:new|of the|of them))*(?: [a-z-]+)? (?:files|templates|modules|documents|scripts|configs|pages|manifests|units)\b/;
-const NUMBERS = ['', '', 'two', 'three', 'four', 'five', 'six', '7', '8', '9'];
-
-/** Where it is said how many files were changed and as many are named, the statements which name them. */
-function filesCounted(account: readonly Statement[]): ReadonlySet<Statement> {
-  const told = account.find(
-    ({ text }) => COUNTED.test(text) && TELLS_OF_CHANGE.test(text) && !isVetoed(text),
-  );
-  const word = COUNTED.exec(told?.text ?? '')?.[1]?.replace(/^all (?:of the )?/, '') ?? '';
-  const count = word === 'both' ? 2 : Math.max(NUMBERS.indexOf(word), Number(word) || 0);
-  const named = account.filter(({ files, text }) => files.length > 0 && !saysUnchanged(text));
-  const names = new Set(named.flatMap(({ files }) => files));
-  return new Set(names.size === count ? named : []);
-}
-
-/** Lists of files are lists of changes where one of the files was changed, or where they are called so. */
-function itemsOfChanges(
-  account: readonly Statement[],
-  evidence: Evidence,
-): ReadonlyMap<Statement, readonly number[]> {
-  const lists = new Map<number, { statement: Statement; files: readonly number[] }[]>();
-  for (const statement of account) {
-    const files = statement.list === null ? [] : filesOfItem(statement);
-    if (statement.list !== null && files.length > 0) {
-      const list = lists.get(statement.list) ?? [];
-      list.push({ statement, files });
-      lists.set(statement.list, list);
-    }
-  }
-  const items = new Map<Statement, readonly number[]>();
-  for (const list of lists.values()) {
-    const hasTouched = list.some(({ statement, files }) =>
-      files.some((at) => !evidence.isUntouched(statement.files[at] ?? '')),
-    );
-    const lead = list[0]?.statement.under ?? '';
-    const isCalledSo =
-      /\b(?:changes?|edits|updates|what i did|done)\b/.test(lead) || TELLS_OF_CHANGE.test(lead);
-    if (!hasTouched && !isCalledSo) continue;
-    for (const { statement, files } of list)
-      if (!saysUnchanged(statement.text)) items.set(statement, files);
-  }
-  return items;
 }

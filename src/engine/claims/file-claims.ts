@@ -1,15 +1,14 @@
 import type { Statement } from './statements.ts';
-import { ADVERB, CHANGED, isHistory, isVetoed, LOOKED, partsOf, saysUnchanged } from './wording.ts';
+import { ADVERB, CHANGED, isHistory, isVetoed, LOOKED, partsOf } from './wording.ts';
 
 /** How an answer is read. */
 export interface Reading {
   /** What is said in the first person alone is a claim. */
   readonly isFirstOnly: boolean;
-  /** Children did some of it: what others did counts as its own. */
-  readonly hasChildren: boolean;
 }
 
-const FILE = /‹f(\d+)›/g;
+/** A file in a statement. */
+export const FILE = /‹f(\d+)›/g;
 /** A verb that tells of a change, and not the adjective that it may be. */
 const CHANGE = new RegExp(
   `(?<![\\w'‹-]|\\b(?:the|a|an|any|each|of|its|as|like|than|all|no|in|from|to|with|for) )(?:${CHANGED}|now|new|gone|got)(?![\\w'-])|(?<=(?:^|[ (])an? )new(?= [^‹]{2,40} in ‹)`,
@@ -22,7 +21,7 @@ const HABIT =
   /(?:^| )(?:is|are) (?:written|saved|generated|stored|created|copied|moved|produced|rebuilt|sent|exported)$/;
 
 /** Puts a file in another relation than that of what was changed, or where. */
-const ASIDE =
+export const ASIDE =
   /\b(?:by|via|using|like|following|way|as (?:written|shown|given|[a-z]+ed)|that|who|if|based on|according|matching|compared|how|what|to (?:match|use|reference|point|import|call|make|get|be|have|avoid|support|keep|fit|see|reflect|cover|handle|mirror|follow|read|load)|linked|(?<!\b(?:the|its|their|all) )imports?|imported|defined|found|described|documented|declared|mentioned|listed|reported|used|parsed|loaded|shown|is|are|was|were|uses|reads|calls|writes|(?:with|for|as(?! well)|from|of)(?= (?:(?!(?:in|to|into|at)\b)[\w‹›,-]+ )*$)) /;
 /** Behind these `to` tells a value or an aim. */
 const TO_A_VALUE =
@@ -66,21 +65,22 @@ export function filesClaimed(
       if (isVetoed(before, verb && verb.index + verb[0].length)) break;
       const isObject =
         verb !== undefined && isObjectOf(verb[0], before.slice(verb.index + verb[0].length), after);
-      const isState =
-        !isFirstOnly &&
-        (BECAME.test(after) || LIES.test(before) || OWN_ROW.test(before)) &&
-        !ASIDE.test(
-          `${before
-            .replace(/ (?:is|are) (?:\w+ )?(?:in|at) $/, '')
-            .replace(LIES, '')
-            .trimEnd()} `,
-        ) &&
-        !HABIT.test(`${/^ (?:is|are) [a-z]+/.exec(after)?.[0] ?? ''}`) &&
-        !isVetoed(part);
+      const isState = !isFirstOnly && !isVetoed(part) && isChangedState(before, after);
       if (isObject || isState) claimed.add(Number(at));
     }
   }
   return claimed;
+}
+
+/** Whether a file is said to have become another, or to be where something new is. */
+function isChangedState(before: string, after: string): boolean {
+  if (!BECAME.test(after) && !LIES.test(before) && !OWN_ROW.test(before)) return false;
+  const ahead = before.replace(/ (?:is|are) (?:\w+ )?(?:in|at) $/, '').replace(LIES, '');
+  return (
+    !ASIDE.test(`${ahead.trimEnd()} `) &&
+    !/^ (?:is|are) (?:\w+ )?[a-z]+ed by /.test(after) &&
+    !HABIT.test(/^ (?:is|are) [a-z]+/.exec(after)?.[0] ?? '')
+  );
 }
 
 /** Whether a verb of change takes a file for its object, or for the place where it was done. */
@@ -105,57 +105,4 @@ function isEntry(verb: string, after: string): boolean {
     ) ||
     /^[ -](?:imports?|references?|links?|mentions?|entry|entries|usages?|paths?)\b/.test(after)
   );
-}
-
-const NAMES_MORE =
-  '(?:(?:,? (?:and|&|plus|as well as) (?:the |its |in |to |also ){0,3}(?:[\\w-]+ ){0,2}|, (?:and )?(?:[\\w-]+: )?|/)\\(?‹f\\d+›(?: ?\\([^()]{0,80}\\))?)';
-/** Files in one breath. */
-const TOGETHER = new RegExp(`‹f\\d+›(?: ?\\([^()]{0,80}\\))?${NAMES_MORE}{1,30}`, 'g');
-/** In front of what was changed, or where; or at the start. */
-const LEADS_IN =
-  /(?:^(?:[^\w‹]*(?:plus|and|as well as|along with) )?|[(:] ?|\b(?:in|into|to|from|now|both|of|for|across) (?:(?:the|both|all) )?(?:[\w-]+ ){0,2})$/;
-/** Leads a list of changes. */
-export const TELLS_OF_CHANGE = new RegExp(
-  `(?<![\\w'‹-])(?:${CHANGED}|now|new|got|gone)(?![\\w'-])`,
-);
-
-/** Numbers of the files in each list of a statement of which one may be true for all: `(‹f0›, ‹f1›)`. */
-export function filesTogether({ text }: Statement): readonly (readonly number[])[] {
-  return partsOf(text).flatMap((part) =>
-    [...part.matchAll(TOGETHER)].flatMap(({ 0: files, index }) => {
-      const before = part.slice(0, index);
-      const isClaim =
-        LEADS_IN.test(before) &&
-        !LOOKED.test(before.replace('affected', '')) &&
-        (/[(:] ?$/.test(before)
-          ? !/\b(?:see|like|as|e\.g\.)\b/.test(before)
-          : !ASIDE.test(`${before} `)) &&
-        !isVetoed(part) &&
-        !saysUnchanged(part);
-      return isClaim ? [[...files.matchAll(FILE)].map(([, at]) => Number(at))] : [];
-    }),
-  );
-}
-
-/** Goes on with what was told before: `plus ‹f0›`. */
-export const GOES_ON =
-  /^(?:plus|and|as well as|along with|together with) (?:(?:a|an|the|its|new) ){0,2}(?:[\w-]+ ){0,2}(?:in )?‹f0›/;
-
-const SUBJECT =
-  /(?:^(?:[^\w‹]*)|[,;] (?:and )?| and )(?:(?:the|a|new) ){0,2}(?:[\w-]+ ){0,2}‹f(\d+)› (?:[a-z]{2,}s|now) /g;
-
-/** Numbers of the files of which a statement says, each in a clause of its own, what they do. */
-export function filesInClauses({ text }: Statement): readonly number[] {
-  return isVetoed(text) || LOOKED.test(text) || saysUnchanged(text)
-    ? []
-    : [...text.matchAll(SUBJECT)].map(([, at]) => Number(at));
-}
-
-const ITEM_FILES =
-  /^(?:[^‹:–—]{0,40}(?:[:–—]| -| in| \() ?)?(?:[^\w‹]|(?:new|the|file|in) )*(‹f\d+›(?:(?:, | and |\/)‹f\d+›)*)/;
-
-/** The files that a list item or table row begins with. */
-export function filesOfItem({ text }: Statement): readonly number[] {
-  const list = ITEM_FILES.exec(text)?.[1] ?? '';
-  return [...list.matchAll(FILE)].map(([, at]) => Number(at));
 }

@@ -59,7 +59,8 @@ export function runsClaimed(
   for (const part of partsOf(statement.text)) {
     const heard = part.replace(/(‹c\d+›\)?) says\b/g, '$1 shows').replace(GOOD, ' troublefree ');
     const isClaim = !isDenied(heard) && !OTHERS.test(heard);
-    const hasRun = RAN.test(heard) || (heard.includes('‹c') && (MEANS.test(heard) || SAYS.test(heard)));
+    const hasRun =
+      RAN.test(heard) || (heard.includes('‹c') && (MEANS.test(heard) || SAYS.test(heard)));
     const how = PASSES.test(heard) ? 'passed' : hasRun ? 'ran' : 'named';
     const own = spokenOf(heard, statement);
     const isAll =
