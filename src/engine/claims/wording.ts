@@ -53,7 +53,7 @@ export function isNoAccount({ text, under }: Statement): boolean {
     text.endsWith('?') ||
     /\balready\b|\b(?:says?|reports?|states?|claims?|tells?) that\b/.test(text) ||
     (ELSEWHERE.test(under) && !text.startsWith('✓')) ||
-    /^(?:if|when|once|unless|to (?![^,]{0,60}, (?:i|we)\b)|before|until|should|after (?:you|[^,]{0,30}\b(?:ran|runs|starts|is|was)\b)|whenever|next|please|let|see)\b|^(?:run|use|set|put|make|write|create|add|update|delete|remove|replace|move|rename|install|start|open|check|call|consider|try|edit|change|extend|keep)(?! ¦)\b/.test(
+    /^(?:if|when|once|unless|to (?![^,]{0,60}, (?:i|we)\b)|before|until|should|after (?:you|[^,]{0,30}\b(?:ran|runs|starts|is|was)\b)|whenever|next|please|let)\b|^(?:run|use|set|put|make|write|create|add|update|delete|remove|replace|move|rename|install|start|open|check|call|consider|try|edit|change|extend|keep)(?! ¦)\b/.test(
       text,
     )
   );

@@ -172,6 +172,11 @@ it.each([
   ['rows', '| `a.ts` | added |\n'],
   ['here-documents', '<<A'],
   ['good news', 'no errors '],
+  ['an enumeration', '`a.ts`, '],
+  ['parentheses', 'now (`a.ts`, '],
+  ['a listing', '```\na/b.ts  x\n'],
+  ['prompts', '```\n$ npm test\nok\n'],
+  ['letters and slashes in code', '```\na/a/a'],
 ])('a megabyte of %s is no more than its start and end', (_, piece) => {
   const text = piece.repeat(LONG / piece.length);
   const looked = checkClaims(text, {
