@@ -47,11 +47,13 @@ const SYNTAX_CHECK: readonly (readonly [RegExp, string])[] = [
 
 /** Whether neither runs what the other does: they are of different languages. */
 function isForeign(one: string, other: string): boolean {
-  return SCRIPTED.test(one) ? COMPILED.test(other) : COMPILED.test(one) && SCRIPTED.test(other);
+  return PACKAGE_RUNNER.test(one)
+    ? ELSEWHERE.test(other)
+    : ELSEWHERE.test(one) && PACKAGE_RUNNER.test(other);
 }
 
-const SCRIPTED = /^(?:npm|pnpm|yarn|composer|rake|rails)$/;
-const COMPILED = /^(?:cargo|go|mvnw?|gradlew?|dotnet|swift|pytest|phpunit|mix)$/;
+const PACKAGE_RUNNER = /^(?:npm|pnpm|yarn)$/;
+const ELSEWHERE = /^(?:cargo|go|mvnw?|gradlew?|dotnet|swift|pytest|phpunit|rspec|mix)$/;
 
 /** Tests of another kind than those that a plain run of tests is. */
 const SPECIAL = /e2e|integration|smoke|regression|acceptance/;
