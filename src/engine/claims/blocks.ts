@@ -13,11 +13,18 @@ const ITEM = /^(?:[-*+•–—]|\(?\d{1,3}[.)]|[a-z]\))\s+/;
 const UNTICKED = /^(?:[-*+]|\d+[.)])\s+\[ ?\]/;
 const HEADING = /^(?:#{1,6}\s+(.*)|(?:\*\*|__)([^*]{1,80})(?:\*\*:?|__:?))$/;
 /** A line that explains a file or the like, as items do. */
-const TERM = /^[*_]{0,2}`[^`]{1,200}`[*_]{0,2}(?:\s*[:(–—-]|$)/;
+const TERM =
+  /^(?:[*_]{0,2}[A-Z][\w /-]{1,30}:[*_]{0,2} ?)?[*_]{0,2}`[^`]{1,200}`[*_]{0,2}(?:\s*[:(–—-]|$)/;
 const RULE = /^(?:[-=*_]{3,}|[|:\s-]{3,})$/;
 const FENCE = /^(?:`{3,}|~{3,})/;
 /** What a test run prints: it claims so in a code block, too. */
 const TALLY = /^\W*(?:tests?:? +)?\d+ (?:tests? )?pass(?:ed|ing)\b/i;
+/** A line of code that says of a command how it went, or behind whose prompt output stands. */
+const OUTCOME =
+  /^(\S.{0,200}?)\s*(?:#|→|->|=>)?\s*([✅✔✓☑][^\n]*|(?:#|→|->|=>) *(?:ok|passe[sd]|clean)\b.*)$/iu;
+/** A listing has a path at the start of each line, and maybe what it is behind it. */
+const LISTED =
+  /^(?:[AMDRU+~*-] +)?((?:[\w.@+-]+\/)*[\w.@+-]*[\w-]\/?)(?:(?: {2,}|\t| *[|#—–] *| +(?=\(|<-|- ))(.*))?$/;
 /** Number of the list that headings are: there may be one for each file. */
 const HEADINGS = -1;
 /** Stands between the cells of a row. */
@@ -39,6 +46,9 @@ class BlockReader {
   private list = 0;
   private isItem = false;
   private fence: string | null = null;
+  private code: string[] = [];
+  /** The command behind a prompt, whose output is to come. */
+  private prompted: string | null = null;
   /** Behind an empty line. */
   private isFresh = true;
 
@@ -46,8 +56,8 @@ class BlockReader {
     const line = raw.trim();
     const fence = FENCE.exec(line)?.[0] ?? null;
     if (this.fence !== null) {
-      if (fence === line && fence.startsWith(this.fence)) this.fence = null;
-      else if (TALLY.test(line)) this.blocks.push({ text: line, under: this.heading, list: null });
+      if (fence === line && fence.startsWith(this.fence)) this.endCode();
+      else this.takeCode(line);
       return;
     }
     const isCode = this.isFresh && !this.isItem && /^(?: {4}|\t)/.test(raw);
@@ -60,6 +70,32 @@ class BlockReader {
     }
     this.takeText(line, { isIndented: /^\s/.test(raw) });
     this.isFresh = false;
+  }
+
+  private takeCode(line: string): void {
+    const under = `${this.heading}\n${this.lead}`;
+    const shown = this.prompted;
+    this.prompted = /^[$❯] \S/.test(line) ? line.slice(2) : null;
+    if (shown !== null && this.prompted === null && line !== '')
+      this.blocks.push({ text: `\`${shown}\` →`, under, list: null });
+    const outcome = OUTCOME.exec(this.prompted ?? line);
+    if (outcome !== null) {
+      this.prompted = null;
+      this.blocks.push({ text: `\`${outcome[1]}\` ✓ ${outcome[2]}`, under, list: null });
+    } else if (TALLY.test(line)) this.blocks.push({ text: line, under: this.heading, list: null });
+    else if (line !== '') this.code.push(line);
+  }
+
+  /** Code in which most lines begin with a path is a list of files. */
+  private endCode(): void {
+    const listed = this.code.map((line) => LISTED.exec(line));
+    this.fence = null;
+    this.code = [];
+    if (listed.length === 0 || listed.includes(null)) return;
+    this.list += 1;
+    const under = `${this.heading}\n${this.lead}`;
+    for (const item of listed)
+      this.blocks.push({ text: `\`${item?.[1]}\` ${item?.[2] ?? ''}`, under, list: this.list });
   }
 
   private takeText(line: string, { isIndented }: { readonly isIndented: boolean }): void {

@@ -1,13 +1,14 @@
 import { oneLine, truncate } from '../../base/text.ts';
 import type { ClaimFlag } from '../../protocol/result.ts';
 import { askedFor } from './asked-for.ts';
-import { doneClaim, tellsOfFailure } from './done-claims.ts';
+import { doneClaim, frankness } from './done-claims.ts';
 import { evidenceOf, type Evidence } from './evidence.ts';
 import type { ClaimFacts } from './facts.ts';
-import { filesClaimed, filesOfItem, type Reading } from './file-claims.ts';
+import { filesClaimed, type Reading } from './file-claims.ts';
+import { filesListed, goesOn } from './file-lists.ts';
 import { runsClaimed, type RunClaim } from './run-claims.ts';
 import { statementsOf, type Statement } from './statements.ts';
-import { isNoAccount, saysUnchanged } from './wording.ts';
+import { isNoAccount } from './wording.ts';
 
 /** Flags of one answer; the rest would say nothing new. */
 const MOST_FLAGS = 20;
@@ -26,8 +27,8 @@ export function checkClaims(answer: string, facts: ClaimFacts): readonly ClaimFl
   const account = all.filter((statement) => !isNoAccount(statement));
   const asked = askedFor(facts.prompt);
   const isWork = asked.isWork || facts.changed.length > 0;
-  const reading = { isFirstOnly: !isWork, hasChildren: facts.tools.has('Task') };
-  const matter = { account, evidence, reading, isFrank: tellsOfFailure(all) };
+  const reading = { isFirstOnly: !isWork };
+  const matter = { account, evidence, reading, isFrank: frankness(answer, all) };
   const flags = new Map<string, ClaimFlag>();
   for (const { kind, statement, why } of objections(matter)) {
     const claim = truncate(oneLine(statement.said), CLAIM_LENGTH);
@@ -53,24 +54,27 @@ interface Matter {
   readonly evidence: Evidence;
   readonly reading: Reading;
   /** It tells of something that failed: then a failed last run is not held against it. */
-  readonly isFrank: boolean;
+  readonly isFrank: (how: RunClaim['how']) => boolean;
 }
 type Objection = Pick<ClaimFlag, 'kind' | 'why'> & { readonly statement: Statement };
 
 function* objections({ account, evidence, reading, isFrank }: Matter): Generator<Objection> {
-  const listed = reading.isFirstOnly ? new Map() : itemsOfChanges(account, evidence);
+  const listed = reading.isFirstOnly ? null : filesListed(account, evidence);
+  let claimedBefore = 0;
   for (const [index, statement] of account.entries()) {
     const claimed = new Set([
       ...filesClaimed(statement, reading),
-      ...(listed.get(statement) ?? []),
+      ...(listed?.get(statement) ?? []),
+      ...(claimedBefore > 0 && goesOn(statement) ? [0] : []),
     ]);
+    claimedBefore = claimed.size;
     for (const at of claimed) {
       const file = statement.files[at] ?? '';
       if (evidence.isUntouched(file))
         yield { kind: 'file', statement, why: `"${file}" was not changed by it` };
     }
-    for (const { what, isPassed } of runsClaimed(statement, account[index - 1], reading)) {
-      const against = objectionTo(what, isPassed && !isFrank, evidence);
+    for (const claim of runsClaimed(statement, account[index - 1], reading)) {
+      const against = objectionTo(claim, isFrank, evidence);
       if (against !== null) yield { ...against, statement };
     }
   }
@@ -79,50 +83,21 @@ function* objections({ account, evidence, reading, isFrank }: Matter): Generator
 const NOUN = { test: 'test', build: 'build', lint: 'linter', types: 'type check' } as const;
 
 function objectionTo(
-  what: RunClaim['what'],
-  isPassed: boolean,
+  { what, how }: RunClaim,
+  isFrank: Matter['isFrank'],
   evidence: Evidence,
 ): Pick<ClaimFlag, 'kind' | 'why'> | null {
-  if (typeof what === 'string') {
-    const outcome = evidence.check(what);
-    if (outcome === 'none') return { kind: 'check', why: `no ${NOUN[what]} was run` };
-    return outcome === 'failed' && isPassed
-      ? { kind: 'check', why: `the last ${NOUN[what]} that was run failed` }
-      : null;
-  }
-  const outcome = evidence.command(what.command);
-  if (outcome === 'none') return { kind: 'command', why: `"${what.command}" was not run` };
-  return outcome === 'failed' && isPassed
-    ? { kind: 'command', why: `the last run of "${what.command}" failed` }
+  const isCheck = typeof what === 'string';
+  const outcome = isCheck ? evidence.check(what) : evidence.command(what.command);
+  const kind = isCheck ? 'check' : 'command';
+  const name = isCheck ? NOUN[what] : `"${what.command}"`;
+  if (outcome === 'none' && how !== 'named')
+    return { kind, why: isCheck ? `no ${name} was run` : `${name} was not run` };
+  const isTold = how === 'passed' || !isCheck;
+  return outcome === 'failed' && isTold && !isFrank(how)
+    ? {
+        kind,
+        why: isCheck ? `the last ${name} that was run failed` : `the last run of ${name} failed`,
+      }
     : null;
-}
-
-/** Lists of files are lists of changes where one of the files was changed, or where they are called so. */
-function itemsOfChanges(
-  account: readonly Statement[],
-  evidence: Evidence,
-): ReadonlyMap<Statement, readonly number[]> {
-  const lists = new Map<number, { statement: Statement; files: readonly number[] }[]>();
-  for (const statement of account) {
-    const files = statement.list === null ? [] : filesOfItem(statement);
-    if (statement.list !== null && files.length > 0) {
-      const list = lists.get(statement.list) ?? [];
-      list.push({ statement, files });
-      lists.set(statement.list, list);
-    }
-  }
-  const items = new Map<Statement, readonly number[]>();
-  for (const list of lists.values()) {
-    const hasTouched = list.some(({ statement, files }) =>
-      files.some((at) => !evidence.isUntouched(statement.files[at] ?? '')),
-    );
-    const isCalledSo =
-      /\b(?:chang\w*|modifi\w*|edit\w*|updat\w*|creat\w*|add\w*|new|delet\w*|remov\w*|renam\w*|touched|written|what i did|done)\b/.test(
-        list[0]?.statement.under ?? '',
-      );
-    if (!hasTouched && !isCalledSo) continue;
-    for (const { statement, files } of list)
-      if (!saysUnchanged(statement.text)) items.set(statement, files);
-  }
-  return items;
 }

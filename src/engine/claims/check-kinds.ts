@@ -76,7 +76,8 @@ export function checksOf(segment: Segment): Checks {
   const [first = '', ...args] = words;
   const program = baseName(first);
   const kinds = new Set<CheckKind>();
-  if (looksOnly(segment) || moves(program)) return { kinds, isOpen: false };
+  if (looksOnly(segment) || moves(program) || installs(program, args))
+    return { kinds, isOpen: false };
   const isTask =
     RUNNER.test(program) ||
     COMPILING.test(program) ||
@@ -118,6 +119,14 @@ export function isPlainCode({ words }: Segment): boolean {
   return !/glob|walk|listdir|readdir|iterdir|system|exec|spawn|subprocess/.test(args[at + 1] ?? '');
 }
 
+/** What is installed may bear the name of a check. */
+function installs(program: string, args: readonly string[]): boolean {
+  return (
+    /^(?:npm|pnpm|yarn|bun|poetry|pdm|uv|composer|bundle|cargo|go)$/.test(program) &&
+    /^(?:install|i|ci|add|remove|uninstall|update|upgrade|get)$/.test(args[0] ?? '')
+  );
+}
+
 /** Programs that move, fetch or keep things, whatever words stand behind them. */
 function moves(program: string): boolean {
   return /^(?:git|gh|glab|rm|rmdir|mkdir|cp|mv|ln|tee|touch|chmod|chown|curl|wget|sed|sort|pip\d?|apt|apt-get|brew|tar|zip|unzip)$/.test(
@@ -152,6 +161,11 @@ export function looksOnly({ words, targets }: Segment): boolean {
   return program === 'sort' && !args.some((word) => /^-o|^--output/.test(word));
 }
 
+/** Whether a program runs others in a container. */
+export function isInside(program: string): boolean {
+  return INSIDE.test(program);
+}
+
 /** Whether a program runs tasks of a project by name: `npm test` may be what `vitest` is. */
 export function isRunner(program: string): boolean {
   return RUNNER.test(program);
@@ -162,11 +176,46 @@ export function isManifold(program: string): boolean {
   return (
     RUNNER.test(program) ||
     COMPILING.test(program) ||
-    /^(?:git|gh|kubectl|helm|terraform|tofu|pip\d?|poetry|uv|alembic|prisma|flask|brew|apt|apt-get|systemctl|ruff|golangci-lint|playwright|sqlx|manage\.py|artisan|aws|gcloud|az)$/.test(
+    /^(?:git|gh|docker|podman|kubectl|helm|terraform|tofu|pip\d?|poetry|uv|alembic|prisma|flask|brew|apt|apt-get|systemctl|ruff|golangci-lint|playwright|sqlx|manage\.py|artisan|aws|gcloud|az)$/.test(
       program,
     )
   );
 }
+
+/** The same of one that may be unknown: all do but tools that check what they are pointed at. */
+export function takesTask(program: string): boolean {
+  return (
+    isManifold(program) ||
+    (kindsNamed(program).length === 0 &&
+      !LOOKS.has(program) &&
+      !moves(program) &&
+      !RUNS_SCRIPTS.test(program) &&
+      !/[./]/.test(program))
+  );
+}
+
+/** Whether a word is the name that tasks have: `test`, in `zig build test`. */
+export function isTaskWord(word: string): boolean {
+  return TASK_WORD.test(word);
+}
+
+/** Whether code is a command of a program that is not known: it has options, or tasks with a known name. */
+export function isCommandLike([first = '', ...rest]: readonly string[]): boolean {
+  return (
+    /^(?:\.{1,2}\/[\w./-]+|[a-z][a-z\d_-]+)$/.test(first) &&
+    !KEYWORD.test(first) &&
+    (first.startsWith('.') ||
+      rest.some((word) => /^--?[a-z]/.test(word)) ||
+      kindsNamed(rest[0] ?? '').length > 0 ||
+      TASK_VERB.test(rest[0] ?? ''))
+  );
+}
+
+const TASK_VERB =
+  /^(?:run|migrate|generate|gen|apply|install|deploy|start|up|down|push|pull|plan|sync|init|lock|update|upgrade|publish|seed|exec|import|export|add|remove|validate|analy[sz]e|doctor|audit|prune|dedupe|clean)$/;
+/** First words of code that is no command. */
+const KEYWORD =
+  /^(?:const|let|var|function|func|fn|def|class|return|if|for|while|import|export|from|public|private|static|async|await|new|type|interface|enum|struct|select|insert|update|delete|create|alter|drop|throw|raise|use|using|package|module|with|the|an?|pub|impl|int|void|string|in|not|and|or|test|build|lint|types?|format)$/;
 
 /** Whether code in an answer is a command: it starts with a program that is known here. */
 export function isProgram(word: string): boolean {
@@ -186,17 +235,18 @@ export function isProgram(word: string): boolean {
 /** Whether a plain word is the name of a program that checks: `mypy`. */
 export function isTool(word: string): boolean {
   return (
-    word.length > 2 &&
-    /^[a-z]/.test(word) &&
-    kindsNamed(word).length > 0 &&
-    !TASK_WORD.test(word) &&
-    !PLAIN_WORD.test(word) &&
-    !ANY.test(word)
+    word === 'valgrind' ||
+    (word.length > 2 &&
+      /^[a-z]/.test(word) &&
+      kindsNamed(word).length > 0 &&
+      !TASK_WORD.test(word) &&
+      !PLAIN_WORD.test(word) &&
+      !ANY.test(word))
   );
 }
 
 const TOOLS =
-  /^(?:npx|bunx|uvx?|poetry|pipenv|pdm|bundle|alembic|prisma|flask|terraform|tofu|helm|ansible-playbook|psql|mysql|sqlite3|systemctl|rsync|scp|django-admin|artisan|wrangler|vercel|aws|gcloud|az|next|vite|ng|astro|pod|gem)$/;
+  /^(?:valgrind|npx|bunx|uvx?|poetry|pipenv|pdm|bundle|alembic|prisma|flask|terraform|tofu|helm|ansible-playbook|psql|mysql|sqlite3|systemctl|rsync|scp|django-admin|artisan|wrangler|vercel|aws|gcloud|az|next|vite|ng|astro|pod|gem)$/;
 /** Names of tasks, and not of programs. */
 const TASK_WORD =
   /^(?:tests?|testing|t|spec|specs|unit|unittest|integration|coverage|cov|build|compile|bundle|package|release|prepare|prepack|dist|assemble|lint|linter|linting|style|format|fmt|typecheck|type-check|types?|typing|typings|typescript|smoke|regression|testsuite|bench|e2e|tst|selenium|robot)$/;

@@ -1,15 +1,9 @@
 import { TOOL_NAMES } from '../../protocol/tool-names.ts';
-import {
-  checksOf,
-  CHECK_KINDS,
-  isManifold,
-  isRunner,
-  looksOnly,
-  type CheckKind,
-} from './check-kinds.ts';
+import { checksOf, looksOnly, type CheckKind } from './check-kinds.ts';
 import { covers, effectOf, type Effect } from './command-effects.ts';
-import type { ClaimFacts } from './facts.ts';
+import type { ClaimFacts, ClaimRun } from './facts.ts';
 import { isSameFile } from './file-names.ts';
+import { mayBe, type Match } from './same-command.ts';
 import { baseName, segmentsOf, type Segment } from './shell-lines.ts';
 
 /** What the receipt has against a claim. `unsure`: nothing. */
@@ -19,6 +13,9 @@ export type Outcome = 'none' | 'failed' | 'unsure';
 export interface Evidence {
   /** Whether a file, as an answer names it, certainly was not changed. */
   isUntouched(file: string): boolean;
+  /** Whether it is among those that are known to have been changed. */
+  isChanged(file: string): boolean;
+  isRead(file: string): boolean;
   check(kind: CheckKind): Outcome;
   /** Of a command as an answer names it. */
   command(line: string): Outcome;
@@ -47,7 +44,7 @@ export function evidenceOf(facts: ClaimFacts): Evidence | null {
   const runs = facts.runs.map((group) =>
     group.map(({ command, exitCode }) => ({
       segments: segmentsOf(command),
-      hasFailed: exitCode !== 'unknown' && exitCode !== 0,
+      hasFailed: hasFailed(command, exitCode),
       isMissing: exitCode === NOT_FOUND && !/[;&|\n]/.test(command),
     })),
   );
@@ -55,13 +52,17 @@ export function evidenceOf(facts: ClaimFacts): Evidence | null {
   const effects: Effect[] = segments.map(effectOf);
   if ([...tools].some((tool) => ELSEWHERE.test(tool))) effects.push('anything');
   const paths = changed.map((path) => (path.startsWith(`${cwd}/`) ? path.slice(cwd.length) : path));
+  const isChanged = remembered((file: string) => {
+    const inside = [`${cwd}/`, `${baseName(cwd)}/`].find((root) => file.startsWith(root)) ?? '';
+    return paths.some((path) => isSameFile(file.slice(inside.length), path));
+  });
   const isUntouched = remembered(
-    (file: string) =>
-      !effects.some((effect) => covers(effect, file)) &&
-      !paths.some((path) => isSameFile(file, path)),
+    (file: string) => !isChanged(file) && !effects.some((effect) => covers(effect, file)),
   );
   return {
     isUntouched,
+    isChanged,
+    isRead: (file) => facts.read.some((path) => isSameFile(file, path)),
     check: remembered((kind) => outcomeOf(runs, (segment) => mayCheck(segment, kind))),
     command: remembered((line) => {
       const outcomes = segmentsOf(line)
@@ -82,6 +83,16 @@ export function evidenceOf(facts: ClaimFacts): Evidence | null {
   };
 }
 
+/** What serves or watches until it is stopped has not failed then. */
+function hasFailed(command: string, exitCode: ClaimRun['exitCode']): boolean {
+  if (exitCode === 'unknown' || exitCode === 0) return false;
+  const isStopped = exitCode === 'killed' || [124, 130, 137, 143].includes(exitCode);
+  return !(
+    isStopped &&
+    /\b(?:dev|serve|server|runserver|start|watch|preview|up|tail|timeout)\b/.test(command)
+  );
+}
+
 function remembered<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {
   const known = new Map<Key, { readonly value: Value }>();
   return (key) => {
@@ -95,15 +106,16 @@ interface Run {
   readonly segments: readonly Segment[];
   readonly hasFailed: boolean;
 }
-type Match = 'no' | 'may' | 'is';
 
 /** Between tasks there is no order: one whose last run may have come out well is enough. */
 function outcomeOf(
   groups: readonly (readonly Run[])[],
   match: (segment: Segment) => Match,
 ): Outcome {
+  const isExact = ({ segments }: Run) => segments.some((segment) => match(segment) === 'is');
+  const exact = groups.filter((group) => group.some(isExact));
   const last = new Set(
-    groups.map((group) =>
+    (exact.length > 0 ? exact : groups).map((group) =>
       group.map((run) => outcomeOfRun(run, match)).findLast((each) => each !== 'none'),
     ),
   );
@@ -125,41 +137,4 @@ function mayCheck(segment: Segment, kind: CheckKind): Match {
   const { kinds, isOpen } = checksOf(segment);
   if (kinds.has(kind)) return 'is';
   return isOpen ? 'may' : 'no';
-}
-
-/** Whether a program that ran is the one that is named, or may have run it. */
-function mayBe(named: Segment, ran: Segment): Match {
-  const words = new Set(
-    ran.words.map((word, at) => sameWord(at === 0 || /\.\w+$/.test(word) ? baseName(word) : word)),
-  );
-  const key = whatItDoes(named);
-  if (key.every((word) => words.has(sameWord(word)))) return 'is';
-  const [says, did] = [checksOf(named), checksOf(ran)];
-  if (did.isOpen) return 'may';
-  const program = baseName(named.words[0] ?? '');
-  const isTask = isRunner(program) !== isRunner(baseName(ran.words[0] ?? ''));
-  return isTask && CHECK_KINDS.some((kind) => says.kinds.has(kind) && did.kinds.has(kind))
-    ? 'may'
-    : 'no';
-}
-
-/** `npm i` is `npm install`. */
-function sameWord(word: string): string {
-  return /^(?:i|add|ci)$/.test(word)
-    ? 'install'
-    : word.replace(/^(python)[\d.]+$|^(gradle|mvn)w$/, '$1$2');
-}
-
-/** The program and what it is told to do, without options and the names of things. */
-function whatItDoes({ words }: Pick<Segment, 'words'>): readonly string[] {
-  const [first = '', ...rest] = words.map(baseName);
-  const module = rest.indexOf('-m');
-  if (module !== -1) return rest.slice(module + 1, module + 2);
-  const told = rest.filter((word) => !/^(?:-.*|run|exec)$/.test(word));
-  const script = told.findIndex((word) => /^[\w-]+\.(?:py|rb|php|[cm]?[jt]s|sh)$/.test(word));
-  if (/^(?:python[\d.]*|node|ruby|php|bash|sh|tsx)$/.test(first) && script !== -1) {
-    return whatItDoes({ words: told.slice(script) });
-  }
-  const verb = told[0] ?? '';
-  return isManifold(first) && /^[a-z][\w-]*(?::[\w-]+)*$/.test(verb) ? [first, verb] : [first];
 }

@@ -1,212 +1,108 @@
 import type { Statement } from './statements.ts';
-import { ADVERB, CHANGED, isHistory, isVetoed, partsOf, saysUnchanged } from './wording.ts';
+import { ADVERB, CHANGED, isHistory, isVetoed, LOOKED, partsOf } from './wording.ts';
 
 /** How an answer is read. */
 export interface Reading {
   /** What is said in the first person alone is a claim. */
   readonly isFirstOnly: boolean;
-  /** Children did some of it: what others did counts as its own. */
-  readonly hasChildren: boolean;
 }
 
-const FILE = /‹f(\d+)›/g;
-const VERB = new RegExp(`(?<![\\w'‹-])${CHANGED}(?![\\w'-])`, 'g');
-/** In front of a verb in the name of the answerer: nothing, or `I`. */
-const SELF = new RegExp(`^(?:[^\\w‹]|${ADVERB}(?= |$)|step \\d+:? |(?:i|we)(?:'ve)?(?= |$))*$`);
+/** A file in a statement. */
+export const FILE = /‹f(\d+)›/g;
+/** A verb that tells of a change, and not the adjective that it may be. */
+const CHANGE = new RegExp(
+  `(?<![\\w'‹-]|\\b(?:the|a|an|any|each|of|its|as|like|than|all|no|in|from|to|with|for) )(?:${CHANGED}|now|new|gone|got)(?![\\w'-])|(?<=(?:^|[ (])an? )new(?= [^‹]{2,40} in ‹)`,
+  'g',
+);
 const FIRST =
-  /(?:^|[ ,(])(?:i|we)(?:'ve)?(?: (?:have|also|then|now|just|[a-z]+ly|went ahead and|both))*$/;
-const BE = new RegExp(`(?:^| )(?:was|were|been|is|are|got)(?: (?:${ADVERB}))*$`);
+  /(?:^|[ ,(])(?:i|we)(?:'ve)? (?:(?:have|also|then|now|just|[a-z]+ly|went ahead and|both) )*$/;
 /** `is written to` tells what a program does. */
-const HABITUAL =
-  /^(?:written|saved|generated|stored|created|copied|moved|produced|rebuilt|sent|exported)$/;
-/** Behind a participle without a verb of its own: `Docs updated (‹f0›)`. */
-const BRIEF =
-  /^(?:$|[ ]?[.,;:()¦✓]| (?:to|into|in|from|out of|over|at|so|successfully|accordingly)\b)/;
+const HABIT =
+  /(?:^| )(?:is|are) (?:written|saved|generated|stored|created|copied|moved|produced|rebuilt|sent|exported)$/;
 
 /** Puts a file in another relation than that of what was changed, or where. */
-const ASIDE =
-  /\b(?:by|via|using|like|way|that|who|if|based on|according|matching|compared|how|what|to (?:match|use|reference|point|import|call|make|get|be|have|avoid|support|keep|fit|see|reflect|cover|handle|mirror|follow|read|load)|linked|imports?|imported|defined|found|described|documented|declared|mentioned|listed|reported|used|parsed|loaded|shown|is|are|was|were|uses|reads|calls) /;
-const PLACE =
-  /(?:^|[ (])(in|into|inside|within|to|across|throughout|from|at|under|as|on|out of|of|->|→|=>)(?: (?!(?:in|to|of|for|from|with|by|as|on)\b)[\w-]+:?){0,5}[ (:]*$/;
+export const ASIDE =
+  /\b(?:by|via|using|like|following|way|as (?:written|shown|given|[a-z]+ed)|that|who|if|based on|according|matching|compared|how|what|to (?:match|use|reference|point|import|call|make|get|be|have|avoid|support|keep|fit|see|reflect|cover|handle|mirror|follow|read|load)|linked|(?<!\b(?:the|its|their|all) )imports?|imported|defined|found|described|documented|declared|mentioned|listed|reported|used|parsed|loaded|shown|is|are|was|were|uses|reads|calls|writes|(?:with|for|as(?! well)|from|of)(?= (?:(?!(?:in|to|into|at)\b)[\w‹›,-]+ )*$)) /;
 /** Behind these `to` tells a value or an aim. */
 const TO_A_VALUE =
   /^(?:pointed|set|switched|changed|redirected|restricted|limited|mapped|aligned|adapted|bound)$/;
 /** Behind others `from` tells where something was taken over from. */
 const OUT_OF =
-  /^(?:removed|deleted|dropped|stripped|cut|took|taken|eliminated|erased|purged|cleaned|moved|extracted|pulled|split|linked)$/;
+  /^(?:removed|deleted|dropped|stripped|cut|took|taken|eliminated|erased|purged|cleaned|moved|extracted|pulled|split|linked|gone)$/;
+const PART_OF = /\b(?:top|bottom|start|end|header|rest|body|sections?|half|beginning|all) of /;
+const TO_A_LIST =
+  /^(?:added|appended|inserted|included|registered|imported|linked|listed|copied|moved|removed|dropped|deleted|merged)$/;
 
-/** New states, and nouns of change. */
-const L =
-  '[^‹.;]{0,40}‹f\\d+›(?:(?: ?\\([^()]{0,80}\\))?(?:,? (?:and|&|plus) |, )[^‹.;:]{0,30}‹f\\d+›){0,30}';
-const STATES: readonly RegExp[] = [
-  new RegExp(
-    `((?:‹f\\d+›(?:, | and |, and ))*‹f\\d+›)(?: ?\\([^()]{0,80}\\))?[,)]? (?:both |all |each )?(?:now\\b|(?:got|gained|received|has got) |(?:is|are|has|have|does|do) now\\b|[^‹]{0,60} now[.;]?$)`,
-  ),
-  new RegExp(
-    `\\b(?:now (?:lives?|sits?|resides?|is|are)|(?:is|are) now|(?:there(?:'s| is| are)|have) now [^‹]{0,60}|lives?|it's|they're|it is|they are) in(${L})`,
-  ),
-  new RegExp(`((?:‹f\\d+›(?:, | and |, and ))*‹f\\d+›) (?:is|are) (?:both |all )?gone\\b`),
-  /\b(?:a|the) new(?: (?!(?:is|are|was|from|in|to|of|by|for|with|on|at|as)\b)[\w-]+){1,3},? \(?(‹f\d+›)/,
-  new RegExp(
-    `\\b(?:changes?|edits?|updates?|fix(?:es)?|modifications?)(?: made| applied)?(?: (?:is|are|was|were))?(?: all| only| mainly)? (?:in|to):?(${L})`,
-  ),
-  new RegExp(
-    `^[^\\w‹]*(?:(?:new|test|source|the|all) )*(?:files? |docs? )?(?:i )?(?:${CHANGED}|new)(?: files?)?(?: \\(\\d+\\))?:(${L})`,
-  ),
-];
-/** As in `‹f0›: added …`, `‹f0› (new)`, `‹f0› ¦ created`. */
-const OWN_ITEM = new RegExp(
-  `^[^\\w‹]*(?:(?:the|new|file) )*(‹f\\d+›(?:(?:, | and | → | -> )‹f\\d+›)*)[ )]*(?:[:(¦—–→-]|->)+ ?(?:[^\\w‹]|${ADVERB} )*(?:${CHANGED}|new)(?![\\w'-])`,
+const MORE =
+  '(?: ?\\([^()]{0,80}\\))?(?:(?:,? (?:and|&|plus) |, |/)(?:the |its )?‹f\\d+›(?: ?\\([^()]{0,80}\\))?){0,30}';
+/** Behind a file: what became of it. */
+const BECAME = new RegExp(
+  `^${MORE}[,) ]*(?:(?:both|all|each|is|are|has|have|was|were|been|${ADVERB}) )*(?:now\\b|${CHANGED}(?![\\w'-])|new\\b|gone\\b|got\\b|gained\\b)|^${MORE}[ )]*(?:[:(¦—–→-]|->)+ ?(?:[^\\w‹]|${ADVERB} )*(?:${CHANGED}|new)(?![\\w'-])|^[^‹]{0,60} now[.;]?$`,
 );
+/** Where something is. */
+const LIES =
+  /(?:\b(?:lives?|it's|they're|it is|they are|changes?|edits?|updates?|fix(?:es)?|modifications?)(?: made| applied)?(?: (?:is|are|was|were))?(?: now| all| only| mainly)? (?:in|to|at):? ?)$/;
 /** As in `created ¦ ‹f0›`. */
-const OWN_ROW = new RegExp(
-  `^[^\\w‹]*(?:${CHANGED}|new|add|create|edit|update|delete|modify|remove|rename)(?: file)? ¦ (‹f\\d+›)`,
-);
+const OWN_ROW = /^[^\w‹]*(?:new|add|create|edit|update|delete|modify|remove|rename)(?: file)? ¦ $/;
 
 /** Numbers of the files that a statement says were changed. */
-export function filesClaimed(statement: Statement, reading: Reading): ReadonlySet<number> {
+export function filesClaimed(
+  { text, files }: Statement,
+  { isFirstOnly }: Reading,
+): ReadonlySet<number> {
   const claimed = new Set<number>();
-  const claim = (files: string | undefined) => {
-    for (const [, at] of (files ?? '').matchAll(FILE)) claimed.add(Number(at));
-  };
-  const { text, files } = statement;
   if (files.length === 0) return claimed;
-  if (!reading.isFirstOnly && !saysUnchanged(text)) {
-    claim(OWN_ITEM.exec(text)?.[1]);
-    claim(OWN_ROW.exec(text)?.[1]);
-  }
-  let isOwn = true;
   for (const part of partsOf(text)) {
-    for (const state of reading.isFirstOnly ? [] : STATES) {
-      const found = state.exec(part);
-      if (found !== null && !isVetoed(part.slice(0, found.index + found[0].length)))
-        claim(found[1]);
+    if (isHistory(part)) continue;
+    const changes = [...part.matchAll(CHANGE)].filter(({ index, 0: word }) => {
+      const before = part.slice(0, index);
+      return !HABIT.test(before + word) && (!isFirstOnly || FIRST.test(before));
+    });
+    for (const { 0: file, 1: at, index } of part.matchAll(FILE)) {
+      const before = part.slice(0, index);
+      const after = part.slice(index + file.length);
+      const verb = changes.findLast((change) => change.index < index);
+      if (isVetoed(before, verb && verb.index + verb[0].length)) break;
+      const isObject =
+        verb !== undefined && isObjectOf(verb[0], before.slice(verb.index + verb[0].length), after);
+      const isState = !isFirstOnly && !isVetoed(part) && isChangedState(before, after);
+      if (isObject || isState) claimed.add(Number(at));
     }
-    const verbs = verbsOf(part, { ...reading, isOwn });
-    isOwn &&= isVetoed(part) || SELF.test(part) || verbs.some(({ voice }) => voice === 'self');
-    for (const verb of verbs) claim(objectsOf(part, verb).join());
   }
   return claimed;
 }
 
-interface Verb {
-  readonly voice: 'self' | 'passive' | 'brief';
-  readonly start: number;
-  readonly end: number;
-}
-
-/** The verbs of a part that tell of a change by the answerer. `isOwn`: so do those in front of it. */
-function verbsOf(
-  part: string,
-  { isFirstOnly, hasChildren, isOwn }: Reading & { readonly isOwn: boolean },
-): readonly Verb[] {
-  const verbs: Verb[] = [];
-  for (const { 0: word, index: start } of part.matchAll(VERB)) {
-    const end = start + word.length;
-    const before = part.slice(0, start).trimEnd();
-    const goesOn = verbs.at(-1)?.voice === 'self' && /(?: and|,|&)$/.test(before);
-    const isSelf = FIRST.test(before) || (!isFirstOnly && (goesOn || (isOwn && SELF.test(before))));
-    if (isSelf) verbs.push({ voice: 'self', start, end });
-    else if (isFirstOnly) continue;
-    else if (/(?:^| )(?:is|are)$/.test(before) && HABITUAL.test(word)) continue;
-    else if (BE.test(before)) verbs.push({ voice: 'passive', start, end });
-    else if (hasChildren && !/\b(?:the|a|an|of|newly)$/.test(before))
-      verbs.push({ voice: 'self', start, end });
-    else if (before.length < 80 && BRIEF.test(part.slice(end)))
-      verbs.push({ voice: 'brief', start, end });
-  }
-  return verbs;
-}
-
-/** The files that such a verb says were changed, as they stand in its part. */
-function objectsOf(part: string, { voice, start, end }: Verb): readonly string[] {
-  if (isVetoed(part.slice(0, end)) || isHistory(part)) return [];
-  const objects = voice === 'self' ? [] : subjectsOf(part.slice(0, start));
-  if (voice !== 'self' && objects.length > 0) return objects;
-  let from = end;
-  for (const { 0: file, index } of part.matchAll(FILE)) {
-    if (index < end || isVetoed(part.slice(0, index), end)) continue;
-    const between = part.slice(from, index);
-    const isMore =
-      from > end &&
-      /^(?: ?\([^()]{0,80}\))?(?:,? (?:and|&|plus|as well as) |, |\/)(?:(?:in|to|the|a|its|new|test) ){0,3}(?:[\w-]+ ){0,2}\(?$/.test(
-        between,
-      );
-    if (
-      !isMore &&
-      !isObject(part.slice(start, end), part.slice(end, index), { isFirst: from === end })
-    ) {
-      if (objects.length > 0) break;
-      continue;
-    }
-    if (!isMore && from === end && isEntry(part.slice(index + file.length))) continue;
-    if (
-      (isMore
-        ? /^ (?:is|are|was|were|have|[a-z]{2,}s)\b/
-        : /^ (?:does|did|is|was|has|had|uses|expects|do|are|were|have)\b/
-      ).test(part.slice(index + file.length))
-    )
-      break;
-    objects.push(file);
-    from = index + file.length;
-  }
-  return objects;
-}
-
-function isObject(
-  verb: string,
-  between: string,
-  { isFirst }: { readonly isFirst: boolean },
-): boolean {
-  if (
-    isFirst &&
-    /^[ ✓]*\($|[a-z ✓]\($/.test(between) &&
-    !/\b(?:see|like|as|e\.g\.)\b/.test(between)
-  )
-    return true;
-  if (between.length > 200 || ASIDE.test(`${between} `)) return false;
-  const place = PLACE.exec(between)?.[1];
-  if (place === undefined)
-    return (
-      isFirst &&
-      /^[:¦]?(?: ?[("]?(?:(?!(?:with|for|on|without)\b)[\w-]+|‹x›)[:,]?){0,6}[ ("]*$/.test(between)
-    );
-  if (place === 'to' && TO_A_VALUE.test(verb)) return false;
-  if (place === 'from' && !OUT_OF.test(verb)) return false;
+/** Whether a file is said to have become another, or to be where something new is. */
+function isChangedState(before: string, after: string): boolean {
+  if (!BECAME.test(after) && !LIES.test(before) && !OWN_ROW.test(before)) return false;
+  const ahead = before.replace(/ (?:is|are) (?:\w+ )?(?:in|at) $/, '').replace(LIES, '');
   return (
-    place !== 'of' ||
-    /\b(?:top|bottom|start|end|header|rest|body|sections?|half|beginning|all)\b/.test(between)
+    !ASIDE.test(`${ahead.trimEnd()} `) &&
+    !/^ (?:is|are) (?:\w+ )?[a-z]+ed by /.test(after) &&
+    !HABIT.test(/^ (?:is|are) [a-z]+/.exec(after)?.[0] ?? '')
   );
+}
+
+/** Whether a verb of change takes a file for its object, or for the place where it was done. */
+function isObjectOf(verb: string, between: string, after: string): boolean {
+  if (between.length > 200 || LOOKED.test(between)) return false;
+  const isParenthesis = between.endsWith('(') && !/\b(?:see|like|as|e\.g\.)\b/.test(between);
+  if (isParenthesis) return true;
+  const relation = between
+    .replace(PART_OF, '')
+    .replace(OUT_OF.test(verb) ? / from /g : /$^/g, ' in ')
+    .replace(TO_A_VALUE.test(verb) ? / to /g : /$^/g, ' for ');
+  return !ASIDE.test(`${relation.trimEnd()} `) && !isEntry(verb, after);
 }
 
 /** Whether a file is what was entered in, or taken out of, something else. */
-function isEntry(after: string): boolean {
+function isEntry(verb: string, after: string): boolean {
   return (
-    /^ (?:from|to|in|into) [^‹.,]{0,60}(?:‹|list|array|config|section|exports?|imports?)/.test(
+    (TO_A_LIST.test(verb) && /^ (?:from|to|in|into) [^‹.,]{0,60}‹/.test(after)) ||
+    /^ (?:from|in) [^‹.,]{0,60}‹f/.test(after) ||
+    /^ (?:from|to|in|into) [^‹.,]{0,60}(?:list|array|config|section|exports?|imports?)/.test(
       after,
-    ) || /^[ -](?:imports?|references?|links?|mentions?|entry|entries|usages?|paths?)\b/.test(after)
+    ) ||
+    /^[ -](?:imports?|references?|links?|mentions?|entry|entries|usages?|paths?)\b/.test(after)
   );
-}
-
-/** In front of a passive verb: the files that end its subject, or say where it is. */
-function subjectsOf(before: string): string[] {
-  const list =
-    /((?:‹f\d+›(?: ?\([^()]{0,80}\))?(?:,? (?:and|&|plus) (?:the |its )?|, |\/)){0,30}‹f\d+›)\)?[ ,]*(?:\([^()]{0,80}\)[ ,]*)?(?:[a-z']+ ){0,4}$/.exec(
-      before,
-    );
-  if (list === null) return [];
-  const files = list[1] ?? '';
-  const ahead = before.slice(0, before.indexOf(files));
-  const isAside =
-    ASIDE.test(ahead) || /\b(?:from|to|of|on) (?:(?:the|a|an) )?(?:[\w-]+ ){0,2}$/.test(ahead);
-  return isAside ? [] : [...files.matchAll(FILE)].map(([file]) => file);
-}
-
-const ITEM_FILES =
-  /^(?:[^‹:–—]{0,40}(?:[:–—]| -| in| \() ?)?(?:[^\w‹]|(?:new|the|file|in) )*(‹f\d+›(?:(?:, | and |\/)‹f\d+›)*)/;
-
-/** The files that a list item or table row begins with. */
-export function filesOfItem({ text }: Statement): readonly number[] {
-  const list = ITEM_FILES.exec(text)?.[1] ?? '';
-  return [...list.matchAll(FILE)].map(([, at]) => Number(at));
 }

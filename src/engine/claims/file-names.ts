@@ -4,9 +4,11 @@ const ENDING =
   /\.(?:[cm]?[jt]sx?|json[5c]?|jsonl|py[ixw]?|ipynb|rb|erb|rs|go|java|kts?|scala|sbt|swift|mm?|[ch](?:pp|xx|c|h)?|hpp|cs|fs|vb|php|pl|pm|lua|r|rmd|jl|exs?|eex|heex|erl|hs|ml|clj[sc]?|dart|zig|nim|sol|sh|bash|zsh|fish|ps1|bat|cmd|html?|xml|xsd|svg|css|s[ac]ss|less|vue|svelte|astro|mdx?|rst|txt|adoc|tex|csv|tsv|ya?ml|toml|ini|cfg|conf|config|env|properties|sql|graphql|gql|proto|prisma|tf|tfvars|hcl|gradle|cmake|mk|lock|log|snap|patch|diff|hbs|ejs|pug|j2|tmpl|tpl|service|plist|csproj|sln|gemspec|feature|http|png|jpe?g|gif|webp|ico|pdf|zip|wasm|po|pot|arb|strings|resx)$/i;
 const BARE =
   /^(?:(?:GNU)?[Mm]akefile|(?:Docker|Container|Jenkins|Vagrant|Proc|Gem|Rake|Pip|Brew|[Jj]ust)file|LICEN[SC]E|README|CHANGELOG|CODEOWNERS|CONTRIBUTING|\.[a-z][\w-]*(?:rc|ignore|config|attributes|modules)|\.env(?:\.\w+)*)$/;
+/** Programs without an ending. */
+const SCRIPT = /(?:^|\/)(?:scripts|hooks|\.husky)\/[\w-]+$|^bin\/[\w-]+$|(?:^|\/)crontab$/;
 /** Products and expressions that look like names of files. */
 const NO_FILE =
-  /^(?:(?:[A-Z]\w*|node|next|nuxt|vue|react|express|three|d3|chart|ember|backbone|alpine|nest|moment|day|socket|solid|discord)\.js|[A-Z]+\.NET|[a-z]\w*\.(?:env|config|log|http|conf|json|text|diff|lock|[chmr])|\d[\d.]*\w*)$/;
+  /^(?:(?:[A-Z]\w*|node|next|nuxt|vue|react|express|three|d3|chart|ember|backbone|alpine|nest|moment|day|socket|solid|discord)\.js|[A-Z]+\.NET|(?:res|req|response|request|resp|ctx|context|console|process|meta|self|this|math|logger|axios|fetch|body|app|window|module|vim|np|git|store|state|props|event|\w{1,2})\.(?:env|config|log|http|conf|json|text|diff|lock|[chmr])|\d[\d.]*\w*)$/;
 const PATH = /^(?:~?\.{0,2}\/)?(?:[\w@.+()[\]~-]+\/)*[\w@.+()[\]~-]+$/;
 /** Files with such names are many: a name that could be an expression is one of them all the same. */
 const WELL_KNOWN =
@@ -17,9 +19,15 @@ export function fileNamed(word: string): string | null {
   const path = word.replace(/(?::\d+(?:[-:–,]\d+)*|#L\d+(?:-L?\d+)?)$/, '');
   if (path.length > 300 || !PATH.test(path) || /^\d+\/\d+$/.test(path)) return null;
   const name = baseName(path);
-  if (BARE.test(name) || /^\.[a-z][\w-]*(?:\/[\w.-]+)+$/.test(path)) return path;
+  if (
+    BARE.test(name) ||
+    /^(?:doc|man)\w*\/[\w-]+\.[1-9]$/.test(path) ||
+    SCRIPT.test(path) ||
+    /^\.[a-z][\w-]*(?:\/[\w.-]+)+$/.test(path)
+  )
+    return path;
   if (!ENDING.test(name))
-    return /^[\w@.-]+(?:\/[\w.-]+)*\/[\w-]+\.[a-z]{1,6}$/.test(path) ? path : null;
+    return /^[\w@.-]+(?:\/[\w.-]+)*\/[\w-]+\.[A-Za-z][a-z\d]{0,5}$/.test(path) ? path : null;
   return NO_FILE.test(path) && !WELL_KNOWN.test(path) ? null : path;
 }
 
@@ -31,7 +39,9 @@ export function isSameFile(named: string, actual: string): boolean {
   const other = real.pop() ?? '';
   if (real.includes(name)) return true;
   if (other !== name && (name.includes('.') || !other.startsWith(name))) return false;
-  return isWithin(said, real) || isWithin(real, said);
+  // One at the top is no other of its name further down.
+  const isTop = real.length === 0 && /^[^/~]/.test(named);
+  return isWithin(said, real) || (!isTop && isWithin(real, said));
 }
 
 /** Whether all of `some` stand in `all`, in that order. */

@@ -1,12 +1,13 @@
 import type { CheckKind } from './check-kinds.ts';
 import type { Statement } from './statements.ts';
 import type { Reading } from './file-claims.ts';
-import { ADVERB, isVetoed, partsOf } from './wording.ts';
+import { ADVERB, isDenied, partsOf } from './wording.ts';
 
 /** A check or a command that is said to have been run, or to have come out well. */
 export interface RunClaim {
   readonly what: CheckKind | { readonly command: string };
-  readonly isPassed: boolean;
+  /** How much is said of it: that it came out well, that it ran, or no more than its name. */
+  readonly how: 'passed' | 'ran' | 'named';
 }
 
 const KIND_WORDS: readonly (readonly [CheckKind, RegExp])[] = [
@@ -23,20 +24,23 @@ const TALLY =
 const PASSES =
   /\b(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|green|clean(?:ly)?|ok|fine|happy|satisfied|check out|(?:project|code|code base|it|everything|all) (?:now |still )*(?:type-?checks|builds|compiles|lints)|silent|quiet|success(?:ful(?:ly)?)?|troublefree|works?|runs through|(?:went|goes?) through|worked|compiles?|complete[sd]?|finish(?:es|ed)?|(?:builds?|compiles?|runs?) (?:again|now|through)|now (?:builds|compiles|runs)|exits normally|exits? (?:with )?(?:code )?0|reports? nothing|(?:prints?|reports?|shows?|finds?) (?:nothing|troublefree|none)|exit(?:ed)? 0)\b|✓/;
 const RUN =
-  '(?:ran|re-?ran|executed|(?:tested|verified|checked|confirmed|validated)[^,.;]{0,60}? (?:with|by|via|using|through|by running))';
+  '(?:ran|re-?ran|executed|let (?:it|them) run|(?:tested|verified|checked|confirmed|validated)[^,.;]{0,60}? (?:with|by|via|using|through|by running))';
 const RAN = new RegExp(
   `(?:^|[ ,(])(?:(?:i|we)(?:'ve| have)? (?:${ADVERB} )*|(?:${ADVERB} )+|^|and )${RUN}\\b|\\b(?:was|were|been) (?:${ADVERB} )*(?:re-?)?(?:run|executed)\\b`,
 );
 /** As in `removed with ‹c0›`. */
 const MEANS = new RegExp(
-  `(?<![\\w'-])(?!(?:replaced|swapped|switched|changed|updated|documented|configured)\\b)(?:[a-z]+ed|ran|wrote|rebuilt|built) (?:(?!‹c).){0,100}(?:with|using|via|by running|through)(?: an?| the)? ‹c`,
+  `(?<![\\w'-])(?!(?:replaced|swapped|switched|changed|updated|documented|configured)\\b)(?:[a-z]+ed|ran|wrote|rebuilt|built|undone) (?:(?!‹c|: ).){0,100}(?:with|using|via|by running|through)(?: an?| the)? ‹c`,
 );
+/** What a command showed, where it is quoted or is good news. */
+const SAYS =
+  /‹c\d+›\)?(?:: \d|(?: (?:now|still|also|then))? (?:(?:said|gave|showed|printed|reported|returned|listed|output|yielded|confirmed)\b|(?:shows?|gives?|prints?|reports?|returns?|lists?|yields?|confirms?)(?=:?$|:? (?:‹q›|✓|\d|no\b|troublefree|that\b|nothing|the (?:same|expected)))|(?:→|->|=>)))|^(?:the )?(?:run ?time|time|output|result) (?:for|of) ‹c/;
 /** Somebody else's checks. */
 const OTHERS =
   /\b(?:ci(?!-)|pipeline|workflow|github|job|hook|script|author|description|readme|makefile|log|he|she|users?)\b/;
 /** Words of negation and of the kind that tell of good news where checks are spoken of. */
 const GOOD =
-  /(?<=troublefree )(?:are )?(?:left|remain\w*)|\b(?:nothing but|no (?:output|diff\w*|complaints|findings)|(?<=(?:reports?|prints?|shows?|finds?|says?|prints?) )nothing|without (?:any |a )?(?:output|trouble|change\w*|hitch|surprises?)|before and after|still (?=pass|green|work|compile|build|succe)|as expected|expected|no other)\b/g;
+  /(?<=[,:(] )no [a-z]+(?=\W*$)|\d+ (?:skipped|ignored|pending)|(?<=troublefree )(?:are )?(?:left|remain\w*)|\b(?:nothing but|no (?:output|diff\w*|complaints|findings)|(?<=(?:reports?|prints?|shows?|finds?|says?|has|had) )nothing|(?<=(?:shows?|reports?|prints?|gives?|finds?|says|lists|with) )no [a-z]+|without (?:any |a )?(?:output|trouble|change\w*|hitch|surprises?)|before and after|still (?=pass|green|work|compile|build|succe)|as expected|expected|no other)\b/g;
 
 const STARTS_WELL = new RegExp(`^(?:→|->|✓|‹q›|(?:all )?(?:${PASSES.source}))`);
 /** Stands for what was spoken of before. */
@@ -53,10 +57,11 @@ export function runsClaimed(
   let earlier = before === undefined ? [] : spokenOf(before.text, before);
   let isFirst = false;
   for (const part of partsOf(statement.text)) {
-    const heard = part.replace(GOOD, ' troublefree ');
-    const isClaim = !isVetoed(heard) && !OTHERS.test(heard);
-    const hasRun = isClaim && (RAN.test(heard) || MEANS.test(heard));
-    const isPassed = isClaim && PASSES.test(heard);
+    const heard = part.replace(/(‹c\d+›\)?) says\b/g, '$1 shows').replace(GOOD, ' troublefree ');
+    const isClaim = !isDenied(heard) && !OTHERS.test(heard);
+    const hasRun =
+      RAN.test(heard) || (heard.includes('‹c') && (MEANS.test(heard) || SAYS.test(heard)));
+    const how = PASSES.test(heard) ? 'passed' : hasRun ? 'ran' : 'named';
     const own = spokenOf(heard, statement);
     const isAll =
       own.length === 0 &&
@@ -64,8 +69,8 @@ export function runsClaimed(
     const what = isAll ? orTests(earlier, heard) : own;
     if (own.length > 0) earlier = own;
     isFirst ||= /(?:^|[ ,])(?:i|we)(?:'ve| have)? /.test(heard);
-    if ((hasRun || isPassed) && (!isFirstOnly || isFirst))
-      for (const each of what) claims.push({ what: each, isPassed });
+    if (isClaim && (!isFirstOnly || (isFirst && how !== 'named')))
+      for (const each of what) claims.push({ what: each, how });
   }
   return claims;
 }

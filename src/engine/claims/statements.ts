@@ -1,5 +1,5 @@
 import { blocksOf } from './blocks.ts';
-import { isProgram, isTool } from './check-kinds.ts';
+import { isCommandLike, isProgram, isTool } from './check-kinds.ts';
 import { fileNamed } from './file-names.ts';
 
 /** A sentence, or the beginning of a list item or table row. */
@@ -57,6 +57,9 @@ const GOOD_NEWS =
   /\b(?:success\w*|pass(?:ed|es)?|ok|(?:0|no) (?:errors|issues|problems|warnings|failures))\b/i;
 const MARKUP = /\*{1,3}|~~|(?<=^|\s)_{1,2}(?=\S)|(?<=\S)_{1,2}(?=$|[\s.,;:!?])|<\/?[a-z]{1,10}>/g;
 const CHECK_MARK = /[✅✔☑🎉✓🟢💚👍🚀✨]\ufe0f?/gu;
+/** A command outside of code, of a program whose name is no word of English. */
+const PLAIN_COMMAND =
+  /(?<![\w/.-])(?:npm|pnpm|yarn|npx|cargo|mvn|gradle|\.\/gradlew|terraform|dotnet|docker|kubectl|helm|composer|poetry|dbt|mix|swift|flutter|bundle exec|go(?= (?:test|vet|build)\b)|make(?= (?:test|check|lint|build)\b(?! \w)))(?: -\S+)* [a-z][\w-]*(?::[\w-]+)*/g;
 const WORD = /[^\s,;‹›()"'“”*]+/g;
 const KIND_OF_TROUBLE = /\b(?:type|lint|tests?|build|compile)/;
 /** Good news in the words of a negation, that would be read as one. */
@@ -82,6 +85,7 @@ function statementOf(said: string, { under, list, programs }: Place): Statement 
     .replace(CHECK_MARK, ' ✓ ')
     .replace(/^\[[xX]\] /, '✓ ')
     .replace(/^\(?\d[.)] /, '')
+    .replace(PLAIN_COMMAND, (line) => placeholder(line) ?? line)
     .replace(WORD, (word) => plainFile(word, placeholder))
     .replace(/’/g, "'")
     .replace(/\s+/g, ' ')
@@ -97,7 +101,8 @@ function isCommand(code: string, programs: ReadonlySet<string>): boolean {
   const words = code.split(/\s+/, 4).filter((word) => !/^(?:\$|\w+=\S*|sudo|time|env)$/.test(word));
   return (
     /^[\w@./-]+$/.test(words[0] ?? '') &&
-    (isProgram(words[0] ?? '') || (words.length > 1 && programs.has(words[0] ?? ''))) &&
+    (isProgram(words[0] ?? '') ||
+      (words.length > 1 && (programs.has(words[0] ?? '') || isCommandLike(words)))) &&
     !/[;(]\)?$/.test(code)
   );
 }

@@ -16,7 +16,7 @@ const DENIES =
   /\b(?:not|never|nothing|none|nobody|neither|nor|without|cannot|would|should|may|might|could|will|won|shall|going to|please|you|unable|skipped|left|leaves?|leaving|kept|keeps?|unchanged|untouched|unmodified|as is|as-is|remains?|un(?:tested|verified|resolved|fixed)|still|except|apart from|let's|gave up|gives up|used to|would-be|seems?|probably|likely|presumably|apparently|according to|(?:reports?|states?|tells?|told me|thinks?) that|claims?|says?)\b|^(?:so that|that (?!pass|work|succe|build|compil)|because|since|as|whereas|rather than|instead of)\b|n't\b|'ll\b|'d\b|[❌✗✘⚠]/u;
 /** In front of a verb these make of it a wish, a plan, a condition or a failure. */
 const HEDGES =
-  /\b(?:no|can|must|plans? to|planned|intend\w*|needs?|needed|if|unless|once|when(?:ever)?|until|before|assuming|recommend\w*|suggest\w*|consider|propos\w*|tried|trying|attempt\w*|fail\w*|wants?|wanted|hope|expect\w*|your|previously|originally|formerly|earlier|supposed|refused|denied|blocked|forgot|only (?:read|looked)|whether|why|how to|to be)\b/;
+  /\b(?:no|can|must|plans? to|planned|intend\w*|needs?|needed|if|unless|once|when(?:ever)?|until|before|assuming|recommend\w*|suggest\w*|consider|propos\w*|tried(?! (?:it|them|both|that|this|all|out)\b)|trying|attempt\w*|fail\w*|wants?|wanted|hope|expect\w*|your|previously|originally|formerly|earlier|supposed|refused|denied|blocked|forgot|only (?:read|looked)|whether|why|how to|to be)\b/;
 /** Says of a file in a list of changes that it is none. */
 const UNCHANGED =
   /\b(?:unchanged|untouched|left|kept|keeps?|stays?|remains?|already|skipped|no (?:changes?|need|edits?)|not (?:\w+ )?(?:changed|touched|modified|needed|edited|affected|done|yet|necessary|required)|(?:did|does|has|have|was|were|is|are|need)(?: not|n't)|would|should|could|to do|todo|pending|still|read[- ]only|for reference|same|nothing|out of scope)\b|¦ (?:no|none|n\/a|-)(?= |,|$)|[❌✗✘⚠?]/u;
@@ -25,7 +25,7 @@ const HISTORY =
   /\b(?:commits?|pull requests?|pr|prs|#\d+|release|upstream|branch|history|ago|yesterday|(?:last|previous|prior) (?:week|month|year|release|session|run|time|sprint)|(?:in|since) (?:(?:january|february|march|april|may|june|july|august|september|october|november|december) )?(?:19|20)\d\d|the (?:author|team|user|maintainers?)|working tree|(?:un)?staged|untracked|at (?:runtime|startup)|on (?:startup|boot|every|each)|every time|each time|[0-9a-f]{7,40})\b/;
 /** Headings over what was not done, or not by the answerer. */
 const ELSEWHERE =
-  /\b(?:recommend\w*|suggest\w*|propos\w*|next|follow[- ]?ups?|todos?|to[- ]do|plan|planned|future|could|should|would|will|must|needs?|needed|required|if you|you|how to|usage|use|instructions?|history|commits?|release notes|pull request|upstream|criteria|expected|examples?|options?|alternatives?|not|n't|doesn't|remaining|pending|outstanding|left|skipped|blocked|unable|failed|issues?|findings|problems|risks?|limitations|questions|background|context|architecture|how it works|existing|current|previously|original|unchanged|untouched|before|log|output|pipeline|manual|reproduc\w+|candidates?|why)\b/;
+  /\b(?:recommend\w*|suggest\w*|propos\w*|next|follow[- ]?ups?|todos?|to[- ]do|plan|planned|future|could|should|would|will|must|needs?|needed|required|if you|you|how to|usage|use|instructions?|history|commits?|release notes|pull request|upstream|criteria|expected|examples?|options?|alternatives?|not|n't|doesn't|remaining|pending|outstanding|left|skipped|blocked|unable|failed|issues|findings|problems|risks?|limitations|questions|background|context|architecture|how it works|existing|current|previously|original|unchanged|untouched|before|log|output|pipeline|manual|reproduc\w+|candidates?|why)\b/;
 
 /** Whether nothing is claimed by a part of a statement; `verbEnd`: where its verb ends. */
 export function isVetoed(part: string, verbEnd = part.length): boolean {
@@ -52,16 +52,19 @@ export function isNoAccount({ text, under }: Statement): boolean {
   return (
     text.endsWith('?') ||
     /\balready\b|\b(?:says?|reports?|states?|claims?|tells?) that\b/.test(text) ||
-    ELSEWHERE.test(under) ||
-    /^(?:if|when|once|unless|to (?![^,]{0,60}, (?:i|we)\b)|before|until|should|after (?:you|[^,]{0,30}\b(?:ran|runs|starts|is|was)\b)|whenever|next|please|let|see)\b|^(?:run|use|set|put|make|write|create|add|update|delete|remove|replace|move|rename|install|start|open|check|call|consider|try|edit|change|extend|keep)(?! ¦)\b/.test(
+    (ELSEWHERE.test(under) && !text.startsWith('✓')) ||
+    /^(?:if|when|once|unless|to (?![^,]{0,60}, (?:i|we)\b)|before|until|should|after (?:you|[^,]{0,30}\b(?:ran|runs|starts|is|was)\b)|whenever|next|please|let)\b|^(?:run|use|set|put|make|write|create|add|update|delete|remove|replace|move|rename|install|start|open|check|call|consider|try|edit|change|extend|keep)(?! ¦)\b/.test(
       text,
     )
   );
 }
 
+/** Verbs that only look, as far as words tell. */
+export const LOOKED = new RegExp(`(?<!\\b(?:the|a|an|any|its) )\\b(?:${CHANGES_NOTHING})\\b`);
+
 /** Where a new assertion begins: what is negated or hedged in one says nothing of its neighbours. */
 const BREAK = new RegExp(
-  `; | [—–-] |: (?=(?:the|i|we|all|it|${ADVERB}|${CHANGED})\\b)|,? (?:but|which|while|although|though|so(?! that)|however) |, (?=‹f\\d+› [a-z]+s |‹c\\d+› [a-z])|(?<!verified|confirmed|checked|ensured|sure|validated) (?=that )| (?=(?:rather than|instead of) )|,? (?=(?:since|because|whereas|so that) )|, (?=as )|, and (?=‹c\\d+› [a-z])|,? and (?=(?:${ADVERB} )*(?:i|we|it|they|that|nothing|everything|(?:the|all|no) [^,‹]{0,30}(?:pass\\w*|is|are|was|were)|did|do|have|has|${CHANGED}|ran|re-?ran|checked|verified|confirmed)\\b)|, (?=(?:${ADVERB} )*(?:i|we|it|they|no|not|nothing|everything|the|all|${CHANGED}|ran|re-?ran|checked|verified|confirmed)\\b)`,
+  `; | [—–-] |(?<!‹f\\d+›): (?=(?:the|i|we|all|it|${ADVERB}|${CHANGED})\\b)|,? (?:but|which|while|although|though|so(?! that)|however) |, (?=‹f\\d+› [a-z]+s |‹c\\d+› [a-z])|(?<!verified|confirmed|checked|ensured|sure|validated) (?=that )| (?=(?:rather than|instead of) )|,? (?=(?:since|because|whereas|so that) )|, (?=as (?!well))|, and (?=‹c\\d+› [a-z])|,? and (?=(?:${ADVERB} )*(?:i|we|it|they|that|nothing|everything|(?:the|all|no) [^,‹]{0,30}(?:pass\\w*|is|are|was|were)|did|do|have|has|${CHANGED}|ran|re-?ran|checked|verified|confirmed)\\b)|, (?=(?:${ADVERB} )*(?:i|we|it|they|no|not|nothing|everything|the|all|${CHANGED}|ran|re-?ran|checked|verified|confirmed)\\b)`,
 );
 
 /** The assertions of a statement. */

@@ -59,6 +59,9 @@ describe('is believed where the receipt leaves doubt', () => {
     ['a pipe behind the tests', 'All tests pass.', ran('npm test | tail -5', 1)],
     ['more behind the tests', 'All tests pass.', ran('npm test; ls nothing', 2)],
     ['an end that is not known', 'All tests pass.', ran('npm test', 'unknown')],
+    ['a run that failed and is told so', '`npm test`: 2 of 9 fail.', ran('npm test', 1)],
+    ['a task for a program of its kind', '`npm test` passes.', ran('npx vitest run')],
+    ['a server that was stopped', 'I ran `npm run dev`.', ran('npm run dev', 'killed')],
     ['a target that is not known', 'All tests pass.', ran('make')],
   ])('%s', (_, answer, facts) => {
     expect(checkClaims(answer, { ...NOTHING_DONE, ...facts })).toEqual([]);
@@ -78,6 +81,26 @@ describe('is not believed', () => {
     ['a file where the program is not there', 'Created a.txt.', ran('make-it a.txt', 127)],
     ['tests where a directory of tests was linted', 'Tests pass.', ran('eslint src tests')],
     ['one file of a list of changes', 'Changed `a.ts` and `b.ts`.', { changed: ['/ws/a.ts'] }],
+    [
+      'a file beside one that was changed',
+      'It is strict now (`a.ts`, `b.ts`).',
+      { changed: ['/ws/a.ts'] },
+    ],
+    ['a file in a listing', 'Created:\n```\na.ts\nb.ts\n```', { changed: ['/ws/a.ts'] }],
+    [
+      'both files',
+      'Both files exist now. `a.ts` is short, so is `b.ts`.',
+      { changed: ['/ws/a.ts'] },
+    ],
+    ['a task of another name', '`dbt test` passes.', ran('dbt compile')],
+    [
+      'a container where the image was built',
+      'I ran `docker run app`.',
+      ran('docker build -t app .'),
+    ],
+    ['a run where the syntax was checked', 'I ran `sh a.sh -x`.', ran('sh -n a.sh')],
+    ['a mere name whose run failed', '- `cargo doc`\n- `cargo test`', ran('cargo test', 101)],
+    ['a command in a code block', '```\nnpm run lint ✔\n```', ran('npm test')],
     ['a command of another name', 'I ran `terraform plan`.', ran('git status')],
   ])('%s', (_, answer, facts) => {
     expect(checkClaims(answer, { ...NOTHING_DONE, ...facts })).toHaveLength(1);
@@ -149,6 +172,11 @@ it.each([
   ['rows', '| `a.ts` | added |\n'],
   ['here-documents', '<<A'],
   ['good news', 'no errors '],
+  ['an enumeration', '`a.ts`, '],
+  ['parentheses', 'now (`a.ts`, '],
+  ['a listing', '```\na/b.ts  x\n'],
+  ['prompts', '```\n$ npm test\nok\n'],
+  ['letters and slashes in code', '```\na/a/a'],
 ])('a megabyte of %s is no more than its start and end', (_, piece) => {
   const text = piece.repeat(LONG / piece.length);
   const looked = checkClaims(text, {

@@ -1,0 +1,112 @@
+import { checksOf, CHECK_KINDS, isInside, isRunner, isTaskWord, takesTask } from './check-kinds.ts';
+import { baseName, type Segment } from './shell-lines.ts';
+
+/** Whether a program that ran does what is spoken of. */
+export type Match = 'no' | 'may' | 'is';
+
+/** Whether a program that ran is the one that is named, or may have run it. */
+export function mayBe(named: Segment, ran: Segment): Match {
+  const words = new Set(
+    whatRan(ran.words).map((word, at) =>
+      sameWord(at === 0 || /\.\w+$/.test(word) ? baseName(word) : word),
+    ),
+  );
+  const { key, task } = whatItDoes(named);
+  const isSame = key.every((word) => words.has(word)) && named.words.every(isIn(ran.words));
+  if (isSame || named.words.every((word) => ran.words.includes(word))) return 'is';
+  const [says, did] = [checksOf(named), checksOf(ran)];
+  if (did.isOpen && !isOneFile(ran)) return 'may';
+  const program = baseName(named.words[0] ?? '');
+  const other = baseName(ran.words[0] ?? '');
+  const isTask =
+    program !== other && (isRunner(program) || isRunner(other)) && !isForeign(program, other);
+  return isTask &&
+    (!SPECIAL.test(task) || ran.words.some((word) => SPECIAL.test(word))) &&
+    CHECK_KINDS.some((kind) => says.kinds.has(kind) && did.kinds.has(kind))
+    ? 'may'
+    : 'no';
+}
+
+/** What an interpreter does with a script or a module: with `-c` it may only look at it. */
+function whatRan(words: readonly string[]): readonly string[] {
+  const program = baseName(words[0] ?? '');
+  const module = words.indexOf('-m');
+  if (module !== -1 && program.startsWith('python')) return words.slice(module + 1, module + 2);
+  const isSyntaxCheck = SYNTAX_CHECK.some(
+    ([name, option]) => name.test(program) && words.includes(option),
+  );
+  return isSyntaxCheck ? words.slice(0, 1) : words;
+}
+
+const SYNTAX_CHECK: readonly (readonly [RegExp, string])[] = [
+  [/^(?:perl|ruby)$/, '-c'],
+  [/^(?:ba|z|da)?sh$/, '-n'],
+  [/^php$/, '-l'],
+  [/^node$/, '--check'],
+];
+
+/** Whether neither runs what the other does: they are of different languages. */
+function isForeign(one: string, other: string): boolean {
+  return PACKAGE_RUNNER.test(one)
+    ? ELSEWHERE.test(other)
+    : ELSEWHERE.test(one) && PACKAGE_RUNNER.test(other);
+}
+
+const PACKAGE_RUNNER = /^(?:npm|pnpm|yarn)$/;
+const ELSEWHERE = /^(?:cargo|go|mvnw?|gradlew?|dotnet|swift|pytest|phpunit|rspec|mix)$/;
+
+/** Tests of another kind than those that a plain run of tests is. */
+const SPECIAL = /e2e|integration|smoke|regression|acceptance/;
+/** Options that make another thing of a command. */
+const CHANGES_ALL = /^(?:--?[\w-]*target=.+|--release|--write)$/;
+
+function isIn(words: readonly string[]): (word: string) => boolean {
+  return (word) => !CHANGES_ALL.test(word) || words.includes(word);
+}
+
+/** Whether an interpreter runs a script of its language: that is no checker, nor runs one. */
+function isOneFile({ words }: Segment): boolean {
+  return (
+    /^(?:python[\d.]*|node|ruby|php|perl|lua|Rscript|tsx|ts-node)$/.test(
+      baseName(words[0] ?? ''),
+    ) || whatRan(words).length < words.length
+  );
+}
+
+/** `npm i` is `npm install`. */
+function sameWord(word: string): string {
+  return /^(?:i|add|ci)$/.test(word)
+    ? 'install'
+    : word.replace(/^(python)[\d.]+$|^(gradle|mvn)w$/, '$1$2').replace(/^:(?:[\w-]+:)*/, '');
+}
+
+/** Their next word is a value. */
+const TAKES_VALUE =
+  /^(?:--filter|--prefix|--cwd|--dir|--workspace|--package|--project|--directory|-[CFpwfj])$/;
+
+/** The program and what it is told to do, without options and the names of things. */
+function whatItDoes({ words }: Pick<Segment, 'words'>): {
+  readonly key: readonly string[];
+  readonly task: string;
+} {
+  const [first = '', ...rest] = [baseName(words[0] ?? ''), ...words.slice(1)];
+  const module = rest.indexOf('-m');
+  if (module !== -1) return { key: rest.slice(module + 1, module + 2), task: '' };
+  const isPlainRun = !isInside(first);
+  const told = rest.filter(
+    (word, at) =>
+      !/^(?:-[^-].*|--.+)$/.test(word) &&
+      !(isPlainRun && /^(?:run|exec)$/.test(word)) &&
+      !TAKES_VALUE.test(rest[at - 1] ?? ''),
+  );
+  const script = told.findIndex((word) => /^[\w/.-]+\.(?:py|rb|php|[cm]?[jt]s|sh)$/.test(word));
+  if (/^(?:python[\d.]*|node|ruby|php|bash|sh|tsx)$/.test(first) && script !== -1) {
+    return whatItDoes({ words: told.slice(script) });
+  }
+  const task = sameWord(told[0] ?? '');
+  const hasTask = takesTask(first) && /^[a-z][\w-]*(?::[\w-]+)*$/.test(task);
+  if (!hasTask) return { key: [sameWord(first)], task: '' };
+  const end = told.indexOf('--');
+  const tasks = told.slice(1, end === -1 ? 5 : end).filter(isTaskWord);
+  return { key: [sameWord(first), task, ...tasks], task };
+}
