@@ -20,7 +20,7 @@ export function taskTool(
     replay: 'keyed',
     waits: () => true,
     description:
-      'Give a task to a subagent and get its final answer. It starts with nothing but `prompt`. Several Task calls in one message run in parallel.',
+      'Give a task to a subagent and get its final answer. It starts with `prompt` alone. Several Task calls in one message run in parallel.',
     inputSchema: {
       type: 'object',
       properties: {
@@ -38,6 +38,11 @@ export function taskTool(
         },
         max_turns: { type: 'integer', minimum: 1 },
         output_schema: { type: 'object', description: 'JSON Schema of its answer' },
+        context: {
+          anyOf: [{ type: 'string' }, { type: 'object' }],
+          description:
+            'More than `prompt`: inherit (this conversation), last:N (turns), {files:[paths],results:[task ids]}',
+        },
       },
       required: ['prompt'],
     },
