@@ -10,7 +10,7 @@ import { recordLoss } from './delivery.ts';
 import { estimateInput, firstRequest, mostOf, namingOutput } from './estimate.ts';
 import type { Handover } from './handed/handover.ts';
 import { limitMessage } from './limits.ts';
-import { planChild, type ChildPlan } from './plan-child.ts';
+import { planChild, type ChildPlan, type ChildWish } from './plan-child.ts';
 import { describePrompt, taskLine } from './prompt.ts';
 import { handedIn } from './reach.ts';
 import { delegationOf, whySame } from './same-delegations.ts';
@@ -39,7 +39,11 @@ export async function spawnChild(
   const { caller, callId, input, announced } = request;
   const { agent, cwd, model } = caller.spec;
   const moment = caller.state.conversation.openCalls;
-  const planned = planChild(deps, { agent, cwd, model, rights: caller.rights, moment }, input);
+  const planned = planChild(
+    deps,
+    { agent, cwd, model, rights: caller.rights, moment },
+    wishOf(input),
+  );
   if (planned instanceof MusterError) return planned;
   const wrong = await whyNoSchema(input, planned.agent);
   if (wrong !== null) return wrong;
@@ -98,20 +102,24 @@ async function whyNoSchema(
   );
 }
 
+/** Who goes on with a conversation does so on the model of that one, whatever its type runs on else. */
+function wishOf(input: TaskInput): ChildWish {
+  return input.context?.kind === 'inherit' ? { model: 'inherit', ...input } : input;
+}
+
 /** What the child gets beside its prompt: for most nothing. */
 async function handedOver(
   workshop: Workshop,
   { caller, input }: SpawnRequest,
   child: { readonly id: string; readonly plan: ChildPlan },
 ): Promise<Handover | MusterError> {
-  const { context: wish, model } = input;
+  const { context: wish } = input;
   if (wish === undefined) return { plan: child.plan, handed: [] };
   const { handOver } = await import('./handed/handover.ts');
   return await handOver(workshop, {
     ...child,
     caller,
     line: lineOf(input, child.plan),
-    ...(model === undefined ? {} : { model }),
     wish,
   });
 }

@@ -30,8 +30,6 @@ export interface HandoverRequest {
   readonly plan: ChildPlan;
   /** What its system prompt would end with: what is particular to this task. */
   readonly line: string;
-  /** The model that the call names. Absent: it names none. */
-  readonly model?: string;
   readonly wish: ContextWish;
 }
 

@@ -17,9 +17,9 @@ import type { Handover, HandoverRequest } from './handover.ts';
  */
 export function inherit(
   { prefixes }: Workshop,
-  { caller, plan, line, model }: HandoverRequest,
+  { caller, plan, line }: HandoverRequest,
 ): Handover | MusterError {
-  const other = otherModel(caller, plan, model);
+  const other = otherModel(caller, plan);
   if (other !== null) return other;
   const equipment = withToolsOf(caller, plan.equipment);
   const unusable = whyUnusable(plan.agent, equipment);
@@ -34,20 +34,13 @@ export function inherit(
 }
 
 /** Another model's cache holds nothing of the conversation, and its thoughts are not that one's to read. */
-function otherModel(
-  caller: TaskRun,
-  { agent, model }: ChildPlan,
-  named: string | undefined,
-): MusterError | null {
+function otherModel(caller: TaskRun, { model }: ChildPlan): MusterError | null {
   const own = modelName(caller.spec.model);
   const its = modelName(model);
   if (its === own) return null;
-  const goesOn = `context: inherit goes on with your conversation, which is of ${own}`;
   return new MusterError(
     'INVALID_PARAM',
-    named === undefined
-      ? `subagent_type: \`${agent.name}\` runs on ${its}; ${goesOn}. Say model: inherit, or leave context out.`
-      : `model: means ${its}; ${goesOn}. Leave model or context out.`,
+    `model: means ${its}; context: inherit goes on with your conversation, which is of ${own}. Leave model or context out.`,
   );
 }
 

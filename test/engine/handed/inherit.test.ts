@@ -125,32 +125,27 @@ it('is handed on through several tasks, one below the other', async () => {
   expect(lowest?.cacheKey).toBe(middle?.cacheKey);
 });
 
-it.each<[string, Readonly<Record<string, string>>, string]>([
-  [
-    'in the call',
-    { model: 'other' },
-    'Task: model: means scripted/other; context: inherit goes on with your conversation, which is of scripted/one. Leave model or context out.',
-  ],
-  [
-    'of the type',
-    { subagent_type: 'scout' },
-    'Task: subagent_type: `scout` runs on scripted/fast; context: inherit goes on with your conversation, which is of scripted/one. Say model: inherit, or leave context out.',
-  ],
-])('another model %s is an error', async (_, more, message) => {
-  const test = engine(
-    { main: [calls(fork('one', more))] },
-    {
-      forTask: ({ call: named, agent }) => ({
-        ...MODEL,
-        id: named ?? (agent.name === 'scout' ? 'fast' : 'one'),
-      }),
-    },
-  );
+it('another model in the call is an error', async () => {
+  const test = engine({ main: [calls(fork('one', { model: 'other' }))] });
   const run = test.start('main');
   await run.ended;
-  expect(eventsOfType(test, 'call.ended').map(({ text }) => text)).toEqual([message]);
+  expect(eventsOfType(test, 'call.ended').map(({ text }) => text)).toEqual([
+    'Task: model: means scripted/other; context: inherit goes on with your conversation, which is of scripted/one. Leave model or context out.',
+  ]);
   expect(test.model.requests).toHaveLength(2);
   expect(eventsOfType(test, 'child.created')).toEqual([]);
+});
+
+it('the model is that of the conversation, whatever the type runs on else', async () => {
+  const test = engine(
+    { main: [calls(fork('one', { subagent_type: 'scout' }))] },
+    {
+      forTask: ({ call: named, parent, agent }) =>
+        named === 'inherit' ? parent : { ...MODEL, id: agent.name },
+    },
+  );
+  await test.start('main').ended;
+  expect(requestsFor(test.model.requests, 'one').map(({ model }) => model.id)).toEqual(['one']);
 });
 
 it('a type that works with none of its parent’s tools is an error', async () => {
