@@ -98,12 +98,12 @@ it('goes on with the conversation of its parent, whose bytes its requests begin 
     {
       tool: 'Bash',
       error: 'PERMISSION_DENIED',
-      text: 'Bash is not among your tools, which are not those of this conversation: Read, Notify, Task.',
+      text: 'Bash is not among your tools: Read, Notify, Task. The conversation that you inherited had others.',
       decision: {
         verdict: 'deny',
         step: 'tool_set',
         reason:
-          'Bash is not among your tools, which are not those of this conversation: Read, Notify, Task.',
+          'Bash is not among your tools: Read, Notify, Task. The conversation that you inherited had others.',
       },
     },
   ]);

@@ -6,7 +6,7 @@ export type Answers = Readonly<
 >;
 
 /** The last thing that people or other agents said in a request. */
-export function lastSaid({ messages }: ModelRequest): string {
+function lastSaid({ messages }: ModelRequest): string {
   const said = messages.findLast(
     (message) => message.role === 'user' && !isNotice(message.content.at(-1)?.text),
   );
