@@ -115,8 +115,8 @@ async function handedOver(
 ): Promise<Handover | MusterError> {
   const { context: wish } = input;
   if (wish === undefined) return { plan: child.plan, handed: [] };
-  const { handOver } = await import('./handed/handover.ts');
-  return await handOver(workshop, {
+  const { gatherHandover } = await import('./handed/gather.ts');
+  return await gatherHandover(workshop, {
     ...child,
     caller,
     line: lineOf(input, child.plan),
