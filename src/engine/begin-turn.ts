@@ -36,7 +36,7 @@ export function beginTurn(
     toolChoice,
     ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
     ...(spec.agent.effort === undefined ? {} : { effort: spec.agent.effort }),
-    cacheKey: `${spec.root}:${spec.agent.name}`,
+    cacheKey: `${spec.root}:${spec.inherited?.agent ?? spec.agent.name}`,
     lane: { tree: run.tree.id, background: run.isBackground },
   };
   return { turn, request };

@@ -5,6 +5,7 @@ import type { Rights } from '../protocol/permission.ts';
 import type { TaskLimits, TaskSource, TaskSpec } from '../protocol/task.ts';
 import type { FanOut } from '../protocol/template.ts';
 import type { Equipment } from './equipment.ts';
+import type { Handover } from './handed/handover.ts';
 import { openJournal } from './journal.ts';
 import { mentionsIn } from './mentions.ts';
 import { answerForm, taskLine } from './prompt.ts';
@@ -33,6 +34,8 @@ export interface TaskPlan {
   readonly source: TaskSource;
   /** Names of the skills whose instructions its prompt is. Default: none. */
   readonly skills?: readonly string[];
+  /** What it gets beside its prompt. Absent: nothing. */
+  readonly handover?: Pick<Handover, 'given' | 'inherits'>;
   readonly params: JsonObject;
   /** Of the call. Absent: its definition's, if any. */
   readonly outputSchema?: JsonObject;
@@ -50,10 +53,10 @@ export interface TaskPlan {
 /** Freezes the specification, writes it, and returns the task ready to run. */
 export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): TaskRun {
   const { deps, prefixes, running } = workshop;
-  const { id, parent, background } = plan;
+  const { id, parent, background, handover } = plan;
   const { tools, prompt, preloaded, memory } = plan.equipment;
   const skills = [...(plan.skills ?? []), ...preloaded.names];
-  const shared = prefixes.get(prompt, tools);
+  const shared = handover?.inherits?.prefix ?? prefixes.get(prompt, tools);
   const names = tools.map((tool) => tool.name);
   const by = { agent: plan.agent, tools: names };
   const { mentions, warnings } = mentionsIn(plan.words ?? '', { agents: deps.agents, by });
@@ -73,6 +76,8 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     limits: plan.limits,
     prefix: shared.hash,
     handed: plan.handed,
+    ...(handover?.given === undefined ? {} : { given: handover.given }),
+    ...(handover?.inherits === undefined ? {} : { inherited: handover.inherits.conversation }),
     ...(mentions === undefined ? {} : { mentions }),
     ...(skills.length === 0 ? {} : { skills }),
     background,
@@ -115,8 +120,12 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
   return run;
 }
 
-/** Siblings share every byte up to the last system line, which is particular to the task. */
+/**
+ * Siblings share every byte up to the last system line, which is particular to the task. An inherited
+ * conversation has that of its own.
+ */
 export function requestPrefix(shared: RequestPrefix, spec: TaskSpec): RequestPrefix {
+  if (spec.inherited !== undefined) return shared;
   const schema = outputSchemaOf(spec);
   if (spec.parent !== null) {
     return { ...shared, system: [...shared.system, taskLine(spec.description, schema)] };

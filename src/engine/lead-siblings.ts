@@ -17,6 +17,8 @@ export async function leadSiblings(
   { model, prefix }: ModelRequest,
 ): Promise<LeadingRequest | null> {
   if (run.parent === null || settings.cacheHoldMs === 0) return null;
+  // The conversation that it inherits was sent a moment ago.
+  if (run.spec.inherited !== undefined) return null;
   if (!isCheaperCached(await models.facts(model))) return null;
   if (estimatePrompt(prefix, []) < SHORTEST_CACHED) return null;
   return run.tree.warmPrefixes.enter(`${modelName(model)} ${run.spec.prefix}`, run.signal);

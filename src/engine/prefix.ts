@@ -62,6 +62,14 @@ export class PrefixCache {
     return shared;
   }
 
+  /** Keeps one that is whole as it is. */
+  keep(whole: RequestPrefix): SharedPrefix {
+    const hash = this.store.putBlob(prefixText(whole), { redact: false });
+    const prefix = this.byHash.get(hash) ?? whole;
+    this.byHash.set(hash, prefix);
+    return { hash, prefix };
+  }
+
   /** A prefix that a log names; null when it is lost. */
   load(hash: string): RequestPrefix | null {
     const found = this.byHash.get(hash);

@@ -38,7 +38,9 @@ export function prepareCall(
   const name = canonicalToolName(asked.name) ?? asked.name;
   const tool = run.view.get(name);
   if (tool === undefined) {
-    const reason = `${asked.name} is not among your tools: ${[...run.view.keys()].join(', ')}.`;
+    const had =
+      run.spec.inherited === undefined ? '' : ' The conversation that you inherited had others.';
+    const reason = `${asked.name} is not among your tools: ${[...run.view.keys()].join(', ')}.${had}`;
     return {
       ready: false,
       call: asked,

@@ -8,8 +8,9 @@ import { taskCaps } from './budget-caps.ts';
 import { createTask } from './create-task.ts';
 import { recordLoss } from './delivery.ts';
 import { estimateInput, firstRequest, mostOf, namingOutput } from './estimate.ts';
+import type { Handover } from './handed/handover.ts';
 import { limitMessage } from './limits.ts';
-import { planChild, type ChildPlan } from './plan-child.ts';
+import { planChild, type ChildPlan, type ChildWish } from './plan-child.ts';
 import { describePrompt, taskLine } from './prompt.ts';
 import { handedIn } from './reach.ts';
 import { delegationOf, whySame } from './same-delegations.ts';
@@ -38,10 +39,18 @@ export async function spawnChild(
   const { caller, callId, input, announced } = request;
   const { agent, cwd, model } = caller.spec;
   const moment = caller.state.conversation.openCalls;
-  const plan = planChild(deps, { agent, cwd, model, rights: caller.rights, moment }, input);
-  if (plan instanceof MusterError) return plan;
-  const wrong = await whyNoSchema(input, plan.agent);
+  const planned = planChild(
+    deps,
+    { agent, cwd, model, rights: caller.rights, moment },
+    wishOf(input),
+  );
+  if (planned instanceof MusterError) return planned;
+  const wrong = await whyNoSchema(input, planned.agent);
   if (wrong !== null) return wrong;
+  const id = announced ?? newId();
+  const handover = await handedOver(workshop, request, { id, plan: planned });
+  if (handover instanceof MusterError) return handover;
+  const { plan } = handover;
   const facts = await deps.models.facts(plan.model);
   // From here on nothing may come between.
   caller.signal.throwIfAborted();
@@ -51,17 +60,17 @@ export async function spawnChild(
   if (announced === null) {
     const hit =
       whySame(workshop, caller, { ...delegated, delegation }) ??
-      whyNot(workshop, request, { plan, facts });
+      whyNot(workshop, request, { handover, facts });
     if (hit !== null) return hit;
   }
-  const id = announced ?? newId();
   try {
     return createTask(workshop, caller.tree, {
       ...plan,
       id,
       description: descriptionOf(input),
       prompt: input.prompt,
-      handed: handedIn(input.prompt, caller, running),
+      handed: [...new Set([...handedIn(input.prompt, caller, running), ...handover.handed])],
+      handover,
       cwd,
       source: sourceOf(input),
       skills: input.ofSkill === undefined ? [] : [input.ofSkill.name],
@@ -93,8 +102,30 @@ async function whyNoSchema(
   );
 }
 
+/** Who goes on with a conversation does so on the model of that one, whatever its type runs on else. */
+function wishOf(input: TaskInput): ChildWish {
+  return input.context?.kind === 'inherit' ? { model: 'inherit', ...input } : input;
+}
+
+/** What the child gets beside its prompt: for most nothing. */
+async function handedOver(
+  workshop: Workshop,
+  { caller, input }: SpawnRequest,
+  child: { readonly id: string; readonly plan: ChildPlan },
+): Promise<Handover | MusterError> {
+  const { context: wish } = input;
+  if (wish === undefined) return { plan: child.plan, handed: [] };
+  const { gatherHandover } = await import('./handed/gather.ts');
+  return await gatherHandover(workshop, {
+    ...child,
+    caller,
+    line: lineOf(input, child.plan),
+    wish,
+  });
+}
+
 interface PlannedSpawn {
-  readonly plan: ChildPlan;
+  readonly handover: Handover;
   readonly facts: ModelFacts;
 }
 
@@ -102,18 +133,21 @@ interface PlannedSpawn {
 function whyNot(
   { prefixes }: Workshop,
   { caller, input }: SpawnRequest,
-  { plan, facts }: PlannedSpawn,
+  { handover, facts }: PlannedSpawn,
 ): MusterError | null {
+  const { plan, given, inherits } = handover;
   const tasks = caller.tree.taskLimit();
   if (tasks !== null) {
     return new MusterError('LIMIT_EXCEEDED', `${limitMessage(tasks)}. Do the work yourself.`);
   }
   const budget = new Budget(taskCaps(plan.limits), caller.budget);
   const { prompt, tools } = plan.equipment;
-  const line = taskLine(descriptionOf(input), outputSchemaOf({ ...input, agent: plan.agent }));
+  const line = lineOf(input, plan);
   const { system, ...shared } = prefixes.get(prompt, tools).prefix;
-  const prefix = { ...shared, system: [...system, line] };
-  const first = mostOf(estimateInput(firstRequest(input.prompt), prefix), facts);
+  const prefix = inherits?.prefix.prefix ?? { ...shared, system: [...system, line] };
+  const said = firstRequest(`${given?.text ?? ''}${input.prompt}`);
+  const messages = [...(inherits?.conversation.messages ?? [])];
+  const first = mostOf(estimateInput({ ...said, messages }, prefix), facts);
   const hit = unpricedCap(budget, plan.model, facts) ?? budget.lacks(first);
   if (hit === null) return null;
   const told = limitMessage(namingOutput(hit, plan.model, facts));
@@ -123,6 +157,10 @@ function whyNot(
 function sourceOf({ ofSkill, ofTemplate }: TaskInput): TaskSource {
   if (ofTemplate !== undefined) return 'template';
   return ofSkill === undefined ? 'model' : 'skill';
+}
+
+function lineOf(input: TaskInput, { agent }: ChildPlan): string {
+  return taskLine(descriptionOf(input), outputSchemaOf({ ...input, agent }));
 }
 
 function descriptionOf({ description, prompt }: TaskInput): string {

@@ -63,7 +63,11 @@ export function unansweredCalls(conversation: Conversation): readonly ToolCallPa
 export function applyToConversation(conversation: Conversation, event: TaskEvent): void {
   switch (event.type) {
     case 'task.created': {
-      const { parent, prompt, mentions } = event.spec;
+      const { parent, prompt, mentions, given, inherited } = event.spec;
+      for (const message of inherited?.messages ?? []) conversation.messages.push(message);
+      if (given !== undefined) {
+        queue(conversation, { id: 'given', kind: 'message', from: 'muster', text: given.text });
+      }
       queue(conversation, {
         id: PROMPT_INPUT,
         kind: 'prompt',

@@ -113,6 +113,11 @@ export function initialState(first: TaskEvent): TaskState {
     epoch: first.epoch,
   };
   giveActivity(state);
+  for (const { path, hash } of first.spec.inherited?.known ?? []) state.knownFiles.set(path, hash);
+  for (const seen of first.spec.given?.read ?? []) {
+    state.filesRead.set(seen.path, seen);
+    state.knownFiles.set(seen.path, seen.hash);
+  }
   applyToConversation(state.conversation, first);
   return state;
 }

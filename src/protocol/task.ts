@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 import type { AgentDefinition } from './agent.ts';
+import type { GivenContext, InheritedConversation } from './given.ts';
 import type { ResolvedModel } from './model.ts';
 import type { Rights } from './permission.ts';
 import type { FanOut } from './template.ts';
@@ -51,13 +52,20 @@ export interface TaskSpec {
   readonly model: ResolvedModel;
   readonly cwd: string;
   readonly rights: Rights;
-  /** Canonical names of the frozen tool view, in request order. */
+  /** Canonical names of the frozen tool view, in request order: what may run. */
   readonly tools: readonly string[];
   readonly limits: TaskLimits;
-  /** sha256 of the blob that holds the RequestPrefix (system and tool schemas, byte for byte). */
+  /**
+   * sha256 of the blob that holds the RequestPrefix (system and tool schemas, byte for byte). Of one that
+   * inherits a conversation: that conversation's, whole.
+   */
   readonly prefix: string;
-  /** Tasks of its parent that the prompt names: it may see and reach them. */
+  /** Tasks of its parent that the prompt names, or whose results it got: it may see and reach them. */
   readonly handed: readonly string[];
+  /** Absent: its prompt is all that it was told. */
+  readonly given?: GivenContext;
+  /** Absent: it begins a conversation of its own. */
+  readonly inherited?: InheritedConversation;
   /** Agent types that the person's prompt names with `@`: the first answer calls each of them. */
   readonly mentions?: readonly string[];
   /** Names of the skills whose instructions it began with. Absent: none. */

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import { LOG_VERSION, type EventType, type TaskEvent } from '../protocol/event.ts';
 import { NO_USAGE } from '../protocol/model.ts';
+import { isGiven, isInherited } from './given-guard.ts';
 
 /** Complete by type: a new event type does not compile until it stands here. */
 const EVENT_TYPES: Readonly<Record<EventType, true>> = {
@@ -90,7 +91,9 @@ function isSpec(spec: unknown, task: string): boolean {
     typeof spec['description'] === 'string' &&
     typeof spec['cwd'] === 'string' &&
     isJsonObject(spec['model']) &&
-    (spec['fanOut'] === undefined || isFanOut(spec['fanOut']))
+    (spec['fanOut'] === undefined || isFanOut(spec['fanOut'])) &&
+    (spec['inherited'] === undefined || isInherited(spec['inherited'])) &&
+    (spec['given'] === undefined || isGiven(spec['given']))
   );
 }
 

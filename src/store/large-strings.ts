@@ -1,4 +1,5 @@
 import { byteLength } from '../base/text.ts';
+import { packHistory, unpackHistory } from './large-history.ts';
 import { mapStrings } from './map-strings.ts';
 
 /** A line longer than this has its large strings moved to blobs. Bytes. */
@@ -32,7 +33,7 @@ export function encodeLine(
   const isLarge = exceeds(line, LARGE_LINE_BYTES);
   if (!isLarge && !line.includes(ESCAPE_IN_JSON)) return line;
   return JSON.stringify(
-    mapStrings(value, (text) => {
+    mapStrings(isLarge ? packHistory(value, LARGE_STRING_BYTES) : value, (text) => {
       // A blob is UTF-8: half a surrogate pair would not come back, JSON keeps it.
       if (isLarge && exceeds(text, LARGE_STRING_BYTES - 1) && text.isWellFormed()) {
         return BLOB_MARK + put(text);
@@ -47,10 +48,17 @@ export function hasEscapes(line: string): boolean {
   return line.includes(ESCAPE_IN_JSON);
 }
 
+/** Whether a part of a line stands for a text that `decodeValue` puts in its place. */
+export function isMarked(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith(BLOB_MARK);
+}
+
 /** Undoes `encodeLine` on the parsed line; `get` gives the text of a blob. */
 export function decodeValue(value: unknown, get: (hash: string) => string): unknown {
-  return mapStrings(value, (text) => {
-    if (!text.startsWith(ESCAPE)) return text;
-    return text.startsWith(BLOB_MARK) ? get(text.slice(BLOB_MARK.length)) : text.slice(1);
-  });
+  return unpackHistory(
+    mapStrings(value, (text) => {
+      if (!text.startsWith(ESCAPE)) return text;
+      return text.startsWith(BLOB_MARK) ? get(text.slice(BLOB_MARK.length)) : text.slice(1);
+    }),
+  );
 }

@@ -152,7 +152,8 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
     model: setup.wrapModel?.(model) ?? model,
     models: {
       forTask:
-        setup.forTask ?? (({ call }) => (call === undefined ? MODEL : { ...MODEL, id: call })),
+        setup.forTask ??
+        (({ call, parent }) => (call === 'inherit' ? parent : { ...MODEL, id: call ?? MODEL.id })),
       fallbacks: setup.fallbacks ?? (() => []),
       facts: setup.facts ?? (async () => FACTS),
       outputLimit: () => FACTS.maxOutput,

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseTaskInput } from '../../src/engine/task-tools/task-input.ts';
 
+const CONTEXT =
+  'context: must be fresh, inherit, last:N (the last N turns), or {files: [paths], results: [task ids]}';
+
 describe('the arguments of Task', () => {
   it.each([
     ['the least', { prompt: 'find it' }, { prompt: 'find it' }],
@@ -35,6 +38,35 @@ describe('the arguments of Task', () => {
       'what is done anyway',
       { prompt: 'find it', run_in_background: false, context: 'fresh', isolation: 'none' },
       { prompt: 'find it', background: false },
+    ],
+    [
+      'fork for context',
+      { prompt: 'a', fork: true },
+      { prompt: 'a', context: { kind: 'inherit' } },
+    ],
+    ['no fork', { prompt: 'a', fork: false }, { prompt: 'a' }],
+    [
+      'the whole conversation',
+      { prompt: 'a', context: 'inherit' },
+      { prompt: 'a', context: { kind: 'inherit' } },
+    ],
+    [
+      'some turns',
+      { prompt: 'a', context: 'last:12' },
+      { prompt: 'a', context: { kind: 'last', turns: 12 } },
+    ],
+    [
+      'files and results',
+      { prompt: 'a', context: { files: ['a.ts', 'a.ts', 'b.ts'], results: ['4f2k9x3a'] } },
+      {
+        prompt: 'a',
+        context: { kind: 'chosen', files: ['a.ts', 'b.ts'], results: ['4f2k9x3a'] },
+      },
+    ],
+    [
+      'an object that is written as a text',
+      { prompt: 'a', context: '{"files": ["a.ts"]}' },
+      { prompt: 'a', context: { kind: 'chosen', files: ['a.ts'], results: [] } },
     ],
     ['null for absent', { prompt: 'find it', model: null }, { prompt: 'find it' }],
   ])('take %s', (_, params, input) => {
@@ -73,7 +105,7 @@ describe('the arguments of Task', () => {
       'an unknown one',
       { prompt: 'a', agent: 'x' },
       [
-        'agent: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema',
+        'agent: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema, context',
       ],
     ],
     [
@@ -81,11 +113,59 @@ describe('the arguments of Task', () => {
       { prompt: 'a', isolation: 'worktree' },
       ['isolation: is not available in this version; leave it out (it acts as "none")'],
     ],
+    ['another word', { prompt: 'a', context: 'all' }, [`${CONTEXT}, not "all"`]],
+    ['a broken object', { prompt: 'a', context: '{"files"' }, [`${CONTEXT}, not "{\\"files\\""`]],
+    ['no turns', { prompt: 'a', context: 'last:0' }, [`${CONTEXT}, not "last:0"`]],
+    ['a list for context', { prompt: 'a', context: ['a.ts'] }, [`${CONTEXT}, not ["a.ts"]`]],
+    [
+      'a summary',
+      { prompt: 'a', context: 'summary' },
+      [
+        'context: summary is not available in this version; say in the prompt what matters, or use fresh, inherit, last:N (the last N turns), or {files: [paths], results: [task ids]}',
+      ],
+    ],
+    [
+      'an empty context',
+      { prompt: 'a', context: { files: [] } },
+      ['context: has neither files nor results; name some, or leave it out'],
+    ],
+    [
+      'a file that is no text',
+      { prompt: 'a', context: { files: ['a.ts', 1], results: 'x' } },
+      [
+        'context.files: must be a list of texts, not ["a.ts",1]',
+        'context.results: must be a list of texts, not "x"',
+      ],
+    ],
+    [
+      'too many files',
+      { prompt: 'a', context: { files: Array.from({ length: 33 }, (_, index) => `${index}.ts`) } },
+      ['context.files: may name at most 32, not 33'],
+    ],
+    [
+      'an unknown part of context',
+      { prompt: 'a', context: { file: ['a.ts'] } },
+      [
+        'context.file: is not a part of context; valid are files, results',
+        'context: has neither files nor results; name some, or leave it out',
+      ],
+    ],
+    [
+      'both ways to say fork',
+      { prompt: 'a', context: 'fresh', fork: true },
+      ['fork: means context, which is given too; send one of them'],
+    ],
+    ['no yes or no', { prompt: 'a', fork: 'yes' }, ['fork: must be true or false, not "yes"']],
+    [
+      'context at a resume',
+      { prompt: 'a', resume: '4f2k9x', context: 'inherit' },
+      ['context: is for a new task; one that is resumed goes on with its own'],
+    ],
     [
       'a prototype',
       JSON.parse('{"prompt":"a","__proto__":1}'),
       [
-        '__proto__: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema',
+        '__proto__: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema, context',
       ],
     ],
   ])('refuse %s', (_, params, issues) => {

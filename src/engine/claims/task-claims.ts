@@ -21,8 +21,9 @@ export function taskClaims(
   answer: string,
 ): readonly ClaimFlag[] | Promise<readonly ClaimFlag[]> {
   if (answer.trim() === '') return [];
-  // A branch may speak of what the task did that it branched off from, which its log does not hold.
-  if (state.spec.branchedFrom !== undefined) return [];
+  // It may speak of what another task did, whose conversation it has and whose log it has not.
+  const { branchedFrom, inherited } = state.spec;
+  if (branchedFrom !== undefined || inherited !== undefined) return [];
   if (check !== null) return check(answer, taskFacts(state));
   return loadClaimCheck().then(() => taskClaims(state, answer));
 }

@@ -51,6 +51,8 @@ function whatOf(part: RequestPart, { seq }: TaskEvent, whole: readonly TaskEvent
 }
 
 function saysText(event: TaskEvent, text: string): boolean {
-  if (event.type === 'task.created') return event.spec.prompt === text;
+  if (event.type === 'task.created') {
+    return event.spec.prompt === text || event.spec.given?.text === text;
+  }
   return event.type === 'input.queued' && event.input.text === text;
 }

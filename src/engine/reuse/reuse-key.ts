@@ -8,16 +8,39 @@ import { sha256 } from '../../sys/read-file.ts';
 /** What a task is given: with the same, and with the same to read, it comes to the same result. */
 export type GivenWork = Pick<
   TaskSpec,
-  'agent' | 'prompt' | 'model' | 'cwd' | 'rights' | 'tools' | 'limits' | 'prefix' | 'outputSchema'
+  | 'agent'
+  | 'prompt'
+  | 'given'
+  | 'inherited'
+  | 'model'
+  | 'cwd'
+  | 'rights'
+  | 'tools'
+  | 'limits'
+  | 'prefix'
+  | 'outputSchema'
 >;
 
 /**
  * The key of such work, sha256 hex: its definition as it acts, the prompt, the model chosen, directory and
- * rights, and by `prefix` every byte of its system prompt but the line that describes the task. Null: logs
- * don't keep all of it, since it holds a secret.
+ * rights, and by `prefix` every byte of its system prompt but the line that describes the task. Null: it
+ * was told more than that, or logs don't keep all of it, since it holds a secret.
  */
 export function reuseKey(work: GivenWork, redact?: (text: string) => string): string | null {
-  const { agent, prompt, model, cwd, rights, tools, limits, prefix, outputSchema } = work;
+  const {
+    agent,
+    prompt,
+    given,
+    inherited,
+    model,
+    cwd,
+    rights,
+    tools,
+    limits,
+    prefix,
+    outputSchema,
+  } = work;
+  if (given !== undefined || inherited !== undefined) return null;
   const acting = { agent: actingPart(agent), model: modelName(model) };
   const text = sortedJson({ ...acting, prompt, cwd, rights, tools, limits, prefix, outputSchema });
   if (isRedacted(text) || (redact !== undefined && redact(text) !== text)) return null;

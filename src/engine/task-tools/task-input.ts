@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { ValidationResult } from '../../protocol/tool.ts';
+import { parseContext, type ContextWish } from '../handed/context-wish.ts';
 import { whyTooBig } from '../structured/output-schema.ts';
 
 /** A Task call, exact: aliases resolved, nothing unknown left. */
@@ -14,6 +15,8 @@ export interface TaskInput {
   readonly resume?: string;
   /** JSON Schema that the answer must be valid against. Absent: as the agent's definition says. */
   readonly outputSchema?: JsonObject;
+  /** What it gets beside its prompt. Absent: nothing. */
+  readonly context?: ContextWish;
   /** Absent: as the agent's definition says. */
   readonly background?: boolean;
   /** The arguments as the model gave them. */
@@ -40,12 +43,11 @@ const ARGUMENTS = [
   'resume',
   'max_turns',
   'output_schema',
+  'context',
 ];
 
 /** Arguments that will come: their only valid value by now is the one that says what is done anyway. */
 const FIXED_ARGUMENTS: ReadonlyMap<string, JsonValue> = new Map<string, JsonValue>([
-  ['context', 'fresh'],
-  ['fork', false],
   ['isolation', 'none'],
 ]);
 
@@ -59,10 +61,10 @@ export function parseTaskInput(value: JsonValue): ValidationResult<TaskInput> {
   const issues: string[] = [];
   for (const [given, argument] of Object.entries(value)) {
     if (argument === undefined || argument === null) continue;
-    const name = ARGUMENT_ALIASES.get(given) ?? given;
+    const [name, meant] = canonical(given, argument);
     if (args.has(name))
       issues.push(`${given}: means ${name}, which is given too; send one of them`);
-    args.set(name, argument);
+    args.set(name, meant);
   }
   for (const [name, argument] of args) issues.push(...unknownArgument(name, argument));
   const text = textReader(args, issues);
@@ -77,6 +79,10 @@ export function parseTaskInput(value: JsonValue): ValidationResult<TaskInput> {
   const background = flag(args.get('run_in_background'), issues);
   const maxTurns = turnCount(args.get('max_turns'), issues);
   const outputSchema = schemaOf(args.get('output_schema'), issues);
+  const context = parseContext(args.get('context') ?? 'fresh', issues);
+  if (context !== null && resume !== undefined) {
+    issues.push('context: is for a new task; one that is resumed goes on with its own');
+  }
   if (issues.length > 0 || prompt === undefined) return { ok: false, issues };
   return {
     ok: true,
@@ -90,12 +96,22 @@ export function parseTaskInput(value: JsonValue): ValidationResult<TaskInput> {
       ...(maxTurns === undefined ? {} : { maxTurns }),
       ...(outputSchema === undefined ? {} : { outputSchema }),
       ...(resume === undefined ? {} : { resume }),
+      ...(context === null ? {} : { context }),
     },
   };
 }
 
+/** What an argument is called here, and what it says there. */
+function canonical(given: string, argument: JsonValue): readonly [string, JsonValue] {
+  if (given === 'fork' && typeof argument === 'boolean') {
+    return ['context', argument ? 'inherit' : 'fresh'];
+  }
+  return [ARGUMENT_ALIASES.get(given) ?? given, argument];
+}
+
 function unknownArgument(name: string, value: JsonValue): readonly string[] {
   if (ARGUMENTS.includes(name)) return [];
+  if (name === 'fork') return [`fork: must be true or false, not ${JSON.stringify(value)}`];
   if (!FIXED_ARGUMENTS.has(name)) {
     return [`${name}: is not an argument of Task; valid are ${ARGUMENTS.join(', ')}`];
   }

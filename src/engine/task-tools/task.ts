@@ -19,13 +19,12 @@ export function taskTool(
     // Run again after a crash, it finds the child that it made.
     replay: 'keyed',
     waits: () => true,
-    description:
-      'Give a task to a subagent and get its final answer. It starts with nothing but `prompt`. Several Task calls in one message run in parallel.',
+    description: 'Give a task to a subagent and get its final answer.',
     inputSchema: {
       type: 'object',
       properties: {
         description: { type: 'string', description: 'The task in 3-5 words' },
-        prompt: { type: 'string', description: 'Goal, paths, constraints, form of the answer' },
+        prompt: { type: 'string' },
         subagent_type: { type: 'string', description: `Agent type; default ${DEFAULT_AGENT}` },
         model: { type: 'string', description: 'fast, balanced, powerful or provider/model' },
         run_in_background: {
@@ -34,10 +33,15 @@ export function taskTool(
         },
         resume: {
           type: 'string',
-          description: 'Id of an ended task of yours: it goes on with `prompt`, its context kept',
+          description: 'An ended task of yours: it goes on with `prompt`, its context kept',
         },
         max_turns: { type: 'integer', minimum: 1 },
         output_schema: { type: 'object', description: 'JSON Schema of its answer' },
+        context: {
+          anyOf: [{ type: 'string' }, { type: 'object' }],
+          description:
+            'With `prompt`: inherit (all you have), last:N (turns), {files:[],results:[ids]}',
+        },
       },
       required: ['prompt'],
     },

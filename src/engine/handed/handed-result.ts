@@ -1,0 +1,51 @@
+import { escapeTags } from '../../base/control-tags.ts';
+import { MusterError } from '../../base/errors.ts';
+import { cutAtParagraph } from '../cut.ts';
+import { findReachable } from '../reach.ts';
+import { wholeResult } from '../result.ts';
+import { taskState } from '../task-state.ts';
+import type { Workshop } from '../workshop.ts';
+import type { HandoverRequest } from './handover.ts';
+import type { Quoted } from './quoted.ts';
+
+/** Tokens of one result; of a longer one its beginning, with where the rest is. */
+const RESULT_TOKENS = 8_000;
+const FIELD = 'context.results';
+
+/** The answer of an ended task that the caller can reach, from its log. */
+export function handedResult(
+  workshop: Workshop,
+  { caller }: HandoverRequest,
+  word: string,
+): { readonly id: string; readonly quoted: Quoted } | MusterError {
+  const found = findReachable(caller, workshop.running, { field: FIELD, word });
+  if (found instanceof MusterError) return found;
+  const { id } = found;
+  if (found.kind === 'shell') {
+    return new MusterError('INVALID_PARAM', `${FIELD}: ${id} is a shell; only tasks have results`);
+  }
+  const state = taskState(workshop, id);
+  if (state instanceof MusterError) {
+    return new MusterError(state.code, `${FIELD}: ${id}: ${state.message}`);
+  }
+  if (state.end === null || state.status === 'interrupted') {
+    const what = state.end === null ? 'wait for it with TaskOutput' : 'let it go on with `resume`';
+    return new MusterError('CONFLICT', `${FIELD}: task ${id} has not ended: ${what} first`);
+  }
+  const whole = wholeResult(state);
+  const { text, next } = cutAtParagraph(whole, 0, RESULT_TOKENS);
+  const { error } = state.end;
+  const how = error === null ? state.status : `${state.status}: ${error.code}: ${error.message}`;
+  return {
+    id,
+    quoted: {
+      label: escapeTags(`Result of task ${id} (${state.spec.agent.name}, ${how}):`),
+      text,
+      ...(next === null
+        ? {}
+        : {
+            note: `[Cut at ${next} of ${whole.length} characters. The rest: TaskOutput(task_id: "${id}", offset: ${next})]`,
+          }),
+    },
+  };
+}

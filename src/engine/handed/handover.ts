@@ -1,0 +1,29 @@
+import type { GivenContext, InheritedConversation } from '../../protocol/given.ts';
+import type { ChildPlan } from '../plan-child.ts';
+import type { SharedPrefix } from '../prefix.ts';
+import type { TaskRun } from '../task-run.ts';
+import type { ContextWish } from './context-wish.ts';
+
+/** What a child gets beside its prompt, ready to be frozen. */
+export interface Handover {
+  /** The child as it is to be made with that. */
+  readonly plan: ChildPlan;
+  readonly given?: GivenContext;
+  readonly inherits?: {
+    readonly prefix: SharedPrefix;
+    readonly conversation: InheritedConversation;
+  };
+  /** Tasks whose results it gets: it may reach them. */
+  readonly handed: readonly string[];
+}
+
+/** A Task call that wants its child to have more than the prompt. */
+export interface HandoverRequest {
+  readonly caller: TaskRun;
+  /** The child: its id, and what was decided about it. */
+  readonly id: string;
+  readonly plan: ChildPlan;
+  /** What its system prompt would end with: what is particular to this task. */
+  readonly line: string;
+  readonly wish: ContextWish;
+}

@@ -1,0 +1,23 @@
+import type { Message } from './message.ts';
+import type { FileSeen } from './tool.ts';
+
+/** What a task got beside its prompt, as it was when the task was made. */
+export interface GivenContext {
+  /** Stands before the prompt, in the same message, as it is: what came from outside is marked in it. */
+  readonly text: string;
+  /** Files whose content stands in it: they count as read. */
+  readonly read: readonly FileSeen[];
+}
+
+/** The conversation of its parent that a task goes on with. */
+export interface InheritedConversation {
+  /** Whose it is, and the number of that one's newest event by then. */
+  readonly task: string;
+  readonly seq: number;
+  /** The agent type that the provider's cache knows the conversation by. */
+  readonly agent: string;
+  /** All of it, to the answer with the call that made the task, and what that call came to here. */
+  readonly messages: readonly Message[];
+  /** Files as they stand in it: an edit needs no second look. */
+  readonly known: readonly FileSeen[];
+}

@@ -1,0 +1,30 @@
+import { isJsonObject } from '../base/json.ts';
+import { isMarked } from './large-strings.ts';
+
+/** Its messages are sent, so they are looked at closely; moved to a blob they are to be unpacked yet. */
+export function isInherited(value: unknown): boolean {
+  if (!isJsonObject(value) || typeof value['agent'] !== 'string') return false;
+  const { messages, known } = value;
+  return (
+    Array.isArray(known) &&
+    known.every(isSeen) &&
+    (isMarked(messages) || (Array.isArray(messages) && messages.every(isMessage)))
+  );
+}
+
+function isMessage(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { role, content } = value;
+  const isKnown = role === 'user' || role === 'assistant' || role === 'tool';
+  return isKnown && Array.isArray(content) && content.every(isJsonObject);
+}
+
+export function isGiven(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { text, read } = value;
+  return typeof text === 'string' && Array.isArray(read) && read.every(isSeen);
+}
+
+function isSeen(value: unknown): boolean {
+  return isJsonObject(value) && typeof value['path'] === 'string';
+}

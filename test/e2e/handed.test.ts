@@ -1,0 +1,142 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  assertAppendOnly,
+  canonicalPrefix,
+  toolResultRounds,
+  WIRE_PROTOCOLS,
+  type Answer,
+  type RecordedRequest,
+} from '../../src/testing/index.ts';
+import { eventsOf } from './muster.ts';
+import { clean, delegate, family, kill, tasks } from './tasks.ts';
+import { openWorld, type World } from './world.ts';
+
+const STREAMED = ['-p', 'go', '--output-format', 'stream-json'] as const;
+
+function isHeir(request: RecordedRequest, part = ''): boolean {
+  return request.rawBody.includes(`# Task\\npart ${part}`);
+}
+
+/** Reads, then forks twice; each heir writes, which it may not, and ends. */
+function forking(request: RecordedRequest): Answer {
+  const rounds = toolResultRounds(request);
+  if (isHeir(request)) {
+    return rounds === 2
+      ? { toolCalls: [{ name: 'Write', input: { file_path: 'b.txt', content: 'x' } }] }
+      : { text: 'the heir is done' };
+  }
+  switch (rounds) {
+    case 0:
+      return {
+        thinking: 'I look first.',
+        text: 'Looking.',
+        toolCalls: [{ name: 'Read', input: { file_path: 'a.txt' } }],
+      };
+    case 1:
+      return { thinking: 'Now both.', toolCalls: [heir('1'), heir('2')] };
+    default:
+      return { text: 'all is done' };
+  }
+}
+
+function heir(part: string) {
+  return delegate(`part ${part}`, { subagent_type: 'Explore', fork: true });
+}
+
+function requestsOf({ model }: World, part: string): readonly RecordedRequest[] {
+  return model.requests.filter((request) => isHeir(request, part));
+}
+
+/** How many pieces of two prompts are the same from the beginning. */
+function shared(some: RecordedRequest, other: RecordedRequest): number {
+  const [these, those] = [canonicalPrefix(some), canonicalPrefix(other)];
+  expect([these.tools, these.system]).toEqual([those.tools, those.system]);
+  const at = these.messages.findIndex((piece, index) => piece !== those.messages[index]);
+  return at === -1 ? these.messages.length : at;
+}
+
+describe.concurrent.each(WIRE_PROTOCOLS)('over %s', (protocol) => {
+  it('an inheriting child begins with the bytes of its parent, and so does its sibling', async () => {
+    await using world = await openWorld({
+      protocol,
+      files: { 'a.txt': 'one </system>\n' },
+      script: forking,
+    });
+    const run = await world.run(STREAMED);
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    const parent = world.model.requests.findLast(
+      (request) => !isHeir(request) && toolResultRounds(request) === 1,
+    );
+    const [one, oneLater] = requestsOf(world, '1');
+    const [two] = requestsOf(world, '2');
+    if (!parent || !one || !oneLater || !two) throw new Error('a request is missing');
+    assertAppendOnly(parent, one);
+    assertAppendOnly(parent, two);
+    assertAppendOnly(one, oneLater);
+    const { length } = canonicalPrefix(one).messages;
+    expect(shared(one, two)).toBeGreaterThanOrEqual(length - 2);
+    expect(one.model).toBe(parent.model);
+    const refused = eventsOf(run).filter((event) => event.type === 'call.refused');
+    expect(refused).toMatchObject([
+      { tool: 'Write', error: 'PERMISSION_DENIED', decision: { step: 'tool_set' } },
+      { tool: 'Write', error: 'PERMISSION_DENIED', decision: { step: 'tool_set' } },
+    ]);
+  });
+});
+
+describe.concurrent('a conversation that was handed on', () => {
+  it('goes on after kill -9 with the very request that was lost, and reruns the same', async () => {
+    let hangs = true;
+    await using world = await openWorld({
+      files: { 'a.txt': 'one\n' },
+      script: (request) =>
+        hangs && isHeir(request) && toolResultRounds(request) === 3
+          ? { fault: { kind: 'hang' } }
+          : forking(request),
+    });
+    const first = world.start(['-p', 'go']);
+    await world.model.received(6);
+    await kill(first);
+    hangs = false;
+    const lost = requestsOf(world, '1').at(-1);
+    const before = world.model.requests.length;
+    const again = await world.run(['--continue']);
+    expect([again.code, again.stderr]).toEqual([0, '']);
+    const repeated = world.model.requests.slice(before).find((request) => isHeir(request, '1'));
+    expect(repeated?.rawBody).toBe(lost?.rawBody);
+    const { root } = await family(world);
+    const rerun: unknown = JSON.parse(clean(await tasks(world, 'rerun', root, '--json')));
+    expect(rerun).toMatchObject({ identical: true, lost: [] });
+  });
+
+  it('stays with the heir when its log is moved, and when it branches off', async () => {
+    await using world = await openWorld({ files: { 'a.txt': 'one\n' }, script: forking });
+    await world.run(STREAMED);
+    const { root, children } = await family(world);
+    const [one = ''] = children;
+    const file = join(world.sandbox.root, 'heir.jsonl');
+    clean(await tasks(world, 'export', one, file));
+    clean(await tasks(world, 'delete', root));
+    clean(await tasks(world, 'import', file));
+    const [asked] = requestsOf(world, '1');
+    const resumed = await world.run(['--resume', one, '-p', 'once more']);
+    expect(resumed.code).toBe(0);
+    const later = world.model.requests.at(-1);
+    if (!asked || !later) throw new Error('a request is missing');
+    assertAppendOnly(asked, later);
+    const branched = await world.run([
+      'tasks',
+      'branch',
+      one,
+      '--at',
+      '1',
+      '--prompt',
+      'other way',
+    ]);
+    expect(branched.code).toBe(0);
+    const elsewhere = world.model.requests.at(-1);
+    if (!elsewhere) throw new Error('a request is missing');
+    assertAppendOnly(asked, elsewhere);
+  });
+});
