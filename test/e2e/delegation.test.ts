@@ -187,7 +187,7 @@ describe('the two layers', () => {
     expect(run.code).toBe(0);
     const child = server.requests.filter((request) => !isMain(request));
     expect(child[0]?.tools.map(({ name }) => name).join(' ')).toBe(
-      'Read LS Glob Grep Notify TaskList TaskReplay',
+      'Read LS Glob Grep Notify TaskList TaskReplay MemoryList MemoryRead',
     );
     const results = child[1]?.messages.at(-1)?.toolResults ?? [];
     expect(results.map(({ isError }) => isError)).toEqual([true, true, true]);
