@@ -37,8 +37,11 @@ export async function deleteTasks(
   }
 }
 
-/** Locks all of them, or throws `CONFLICT` and locks none; returns what gives the locks back. */
-export function lockTasks({ locks, tasks }: StoreParts, ids: Iterable<string>): () => void {
+/**
+ * Locks all of them, or throws MusterError and locks none: `CONFLICT` where one has an owner. Returns what gives
+ * the locks back.
+ */
+export function lockTasks({ locks, paths, tasks }: StoreParts, ids: Iterable<string>): () => void {
   const held: string[] = [];
   const release = (): void => {
     for (const lock of held) locks.release(lock);
@@ -52,7 +55,7 @@ export function lockTasks({ locks, tasks }: StoreParts, ids: Iterable<string>): 
     }
   } catch (thrown) {
     release();
-    throw thrown;
+    throw storageError('lock tasks in', paths.tasks, thrown);
   }
   return release;
 }

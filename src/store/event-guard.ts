@@ -4,6 +4,7 @@ import type { AgentDefinition } from '../protocol/agent.ts';
 import { LOG_VERSION, type EventType, type TaskEvent } from '../protocol/event.ts';
 import { NO_USAGE } from '../protocol/model.ts';
 import { isGiven, isInherited } from './given-guard.ts';
+import { hasShape } from './event-shapes.ts';
 
 /** Complete by type: a new event type does not compile until it stands here. */
 const EVENT_TYPES: Readonly<Record<EventType, true>> = {
@@ -285,20 +286,19 @@ function isItemList(value: unknown): boolean {
 }
 
 /**
- * Whether a parsed line is an event of this task's log. Its stamp and what listings need are looked
- * at; the rest was written by the type, and a whole line of JSON is taken as it was written.
+ * Whether a parsed line is an event of this task's log. Its stamp, and what its readers go by, are looked at;
+ * the rest is taken as it was written.
  */
 export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   if (!isJsonObject(value) || !isStamped(value, task)) return false;
   const { type } = value;
-  if (typeof type !== 'string' || !isEventType(type)) return false;
+  if (typeof type !== 'string' || !isEventType(type) || !hasShape(value, type)) return false;
   if (type === 'task.created') return isSpec(value['spec'], task);
-  if (type === 'turn.ended') return isUsed(value) && isJsonObject(value['message']);
+  if (type === 'turn.ended') return isUsed(value);
   if (type === 'turn.retried' || type === 'turn.failed') return isUsed(value);
   if (type === 'child.ended') return isChildEnd(value);
   if (type === 'turn.held') return isHold(value);
   if (type === 'task.held') return typeof value['because'] === 'string';
-  if (type === 'task.ended') return isJsonObject(value['end']);
   if (type === 'question.asked') return isQuestion(value['question'], task);
   if (type === 'task.rewound') return isRewound(value);
   if (type === 'files.restored') return isRestored(value);

@@ -3,6 +3,7 @@ import { REDACTED } from '../protocol/redaction.ts';
 import type { FileChange, ToolContext } from '../protocol/tool.ts';
 import { displayPath } from '../sys/paths.ts';
 import { readWholeFile, sha256, type WholeFile } from '../sys/read-file.ts';
+import { isSecretPath } from '../sys/secret-paths.ts';
 import { writeFileInRoots, type LostProperty } from '../sys/write-file.ts';
 import { MAX_EDIT_BYTES } from './fingerprint.ts';
 
@@ -102,7 +103,9 @@ export async function writeChange(
   const expected = before === 'nothing' ? before : before.file.stats;
   const after = sha256(bytes);
   const led = before === 'nothing' ? context.judged.get(path)?.real : before.file.real;
-  if (before !== 'nothing') await context.keepFormer?.(before.bytes);
+  if (before !== 'nothing' && !isSecretPath(before.file.real)) {
+    await context.keepFormer?.(before.bytes);
+  }
   context.files.willWrite(led ?? path, after);
   const { real, lost } = await writeFileInRoots(path, context, bytes, expected);
   context.files.remember(real, after);

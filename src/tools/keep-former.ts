@@ -4,6 +4,7 @@ import type { ToolContext } from '../protocol/tool.ts';
 import { holdDirectory } from '../sys/held-directory.ts';
 import { openHeldFile, type OpenFile } from '../sys/open-in-roots.ts';
 import { fileChunks, sha256 } from '../sys/read-file.ts';
+import { isSecretPath } from '../sys/secret-paths.ts';
 import { MAX_EDIT_BYTES } from './fingerprint.ts';
 
 /** A file as it was judged. */
@@ -18,10 +19,11 @@ interface KnownFile {
 
 /**
  * Keeps what a file holds that is about to be deleted or replaced. One that is larger than what Edit can
- * replace is not kept, and one that holds something else by now neither: whoever changes it sees that.
+ * replace is not kept, nor one that usually holds secrets (no copy of those is made), and one that holds
+ * something else by now neither: whoever changes it sees that.
  */
 export async function keepFormer(file: KnownFile, context: ToolContext): Promise<void> {
-  if (context.keepFormer === undefined) return;
+  if (context.keepFormer === undefined || isSecretPath(file.real)) return;
   const directory = holdDirectory(file.root, dirname(file.real));
   try {
     // Whether it may have other names was judged; what it holds is compared below.

@@ -285,6 +285,17 @@ describe.concurrent('a signal', () => {
   });
 });
 
+it('one command in the background, made for ever, is not begun more than ten times', async () => {
+  await using world = await openWorld({
+    bare: true,
+    script: (request) =>
+      toolResultRounds(request) < 40 ? { toolCalls: [inBackground('echo hi')] } : { text: 'done' },
+  });
+  const { data } = envelopeOf(await world.run(['-p', 'go', ...AUTONOMOUS]));
+  expect(data.receipt.shells).toHaveLength(10);
+  expect(data.status).toBe('partial');
+});
+
 function never(): never {
   throw new Error('the request was not sent');
 }

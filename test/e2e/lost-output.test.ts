@@ -66,11 +66,16 @@ describe.concurrent('output that nobody takes', () => {
     ['an answer', ['-p', 'go']],
     ['events', ['-p', 'go', '--output-format', 'stream-json']],
     ['a help text', ['help']],
+    ['a log', ['tasks', 'log', '']],
+    ['a page', ['tasks', 'show', '', '--html', '-']],
   ])('%s on a full disk is one clear line', async (_, args) => {
     await using world = await openWorld();
+    const first = await world.run(['-p', 'go', '--output-format', 'json']);
+    const id: string = JSON.parse(first.stdout).data.task_id;
     const full = openSync('/dev/full', 'w');
     try {
-      const child = spawn(process.execPath, [BIN, ...args], {
+      const given = args.map((arg) => (arg === '' ? id : arg));
+      const child = spawn(process.execPath, [BIN, ...given], {
         cwd: world.sandbox.workspace,
         env: world.sandbox.environment(world.model.env('anthropic')),
         stdio: ['ignore', full, 'pipe'],

@@ -8,6 +8,7 @@ import { testEngine, waitTool } from './support.ts';
 function conversation(...answers: readonly string[]): readonly Message[] {
   return answers.flatMap((letters, round): readonly Message[] => {
     if (letters === '|') return [userMessage('by the way')];
+    if (letters === '!') return [userMessage('<notice>Ended in the background</notice>')];
     const parts = [...letters].map((letter, at) => ({ id: `${round}.${at}`, letter }));
     return [
       {
@@ -51,6 +52,7 @@ test.each([
   ],
   [['a', 'b', 'a'], [1]],
   [['a', 'a', '|', 'a'], [1]],
+  [['a', 'a', '!', 'a', '!', 'a'], [4]],
   [[], []],
 ])('%j: %j', (answers, times) => {
   const all = [...timesInARow(conversation(...answers), 10).values()];

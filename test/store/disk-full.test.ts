@@ -10,8 +10,11 @@ import { readLog } from './read-log.ts';
 const ID = 'task00000001';
 const LOG = `/data/tasks/${ID}.jsonl`;
 
-function open(options: PowerLossOptions = {}): { files: PowerLossFiles; store: TaskStore } {
-  const files = new PowerLossFiles(options);
+function open(wish: PowerLossOptions | PowerLossFiles = {}): {
+  files: PowerLossFiles;
+  store: TaskStore;
+} {
+  const files = wish instanceof PowerLossFiles ? wish : new PowerLossFiles(wish);
   const processes = fakeProcesses({ pid: 7 });
   const clock = tickingClock();
   return {
@@ -129,3 +132,16 @@ function thrownBy(run: () => unknown): unknown {
   }
   throw new Error('did not throw');
 }
+
+it('a lock that finds no room is told with the path and what to do', async () => {
+  const files = new PowerLossFiles();
+  open(files).store.create(taskSpec(ID)).close();
+  const { store } = open(files);
+  files.capacity = files.used;
+  await expect(store.hold([ID])).rejects.toMatchObject({
+    code: 'INTERNAL_ERROR',
+    message: expect.stringMatching(/^cannot lock tasks in .*: ENOSPC.*; free some space/),
+  });
+  files.capacity = Number.POSITIVE_INFINITY;
+  (await store.hold([ID]))();
+});

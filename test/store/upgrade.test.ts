@@ -53,10 +53,19 @@ it('a task that was logged before tasks could refuse questions asks as it did', 
 });
 
 const USED = { usage: {}, model: 'a/b', estimated: { usage: {}, costUsd: null } };
-const CHILD_END = { child: 'c', changed: [], below: [], spent: {}, work: {}, delegations: {} };
+const TURN_END = { ...USED, turn: 1, message: { content: [] } };
+const CHILD_END = {
+  child: 'c',
+  status: 'completed',
+  changed: [],
+  below: [],
+  spent: {},
+  work: {},
+  delegations: {},
+};
 
 it.each([
-  ['turn.ended', { ...USED, message: {} }],
+  ['turn.ended', TURN_END],
   ['turn.retried', USED],
   ['turn.failed', { usage: {} }],
   ['child.ended', CHILD_END],
@@ -65,8 +74,25 @@ it.each([
   expect(isTaskEvent(event, 'task00000001')).toBe(true);
   for (const field of Object.keys(body)) {
     const broken = { ...event, [field]: 'x' };
-    const isLookedAt = field !== 'child' && field !== 'model';
+    const isLookedAt = !['child', 'model', 'status'].includes(field);
     if (isLookedAt) expect(isTaskEvent(broken, 'task00000001')).toBe(false);
   }
   expect(isTaskEvent({ ...event, model: 5 }, 'task00000001')).toBe(type === 'child.ended');
+});
+
+it.each([
+  ['child.created', { child: 'c', callId: 'c1' }],
+  ['turn.started', { turn: 1, inputs: ['prompt'], model: 'a/b' }],
+  ['call.ended', { callId: 'c1', tool: 'Read', text: '', facts: {} }],
+  ['input.queued', { input: { id: 'i', kind: 'message', from: 'user', text: '' } }],
+  ['input.withdrawn', { ids: [] }],
+  ['task.ended', { end: {}, result: '' }],
+])('%s is no event without what its readers go by', (type, body) => {
+  const event = { ...stamp(4), type, ...body };
+  expect(isTaskEvent(event, 'task00000001')).toBe(true);
+  for (const field of Object.keys(body)) {
+    for (const wrong of [undefined, null, [5]]) {
+      expect(isTaskEvent({ ...event, [field]: wrong }, 'task00000001')).toBe(false);
+    }
+  }
 });

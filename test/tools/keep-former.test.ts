@@ -11,7 +11,8 @@ async function kept(
   work.write('b.txt', 'old b');
   work.write('d/c.txt', 'old c');
   work.write('large.txt', Buffer.alloc(33 * 1024 * 1024));
-  for (const name of ['a.txt', 'b.txt']) await work.call('Read', { file_path: name });
+  work.write('.env', 'KEY=old');
+  for (const name of ['a.txt', 'b.txt', '.env']) await work.call('Read', { file_path: name });
   const texts: string[] = [];
   const output = await work.call(tool, input, {
     keepFormer: async (bytes) => void texts.push(bytes.toString('utf8')),
@@ -27,6 +28,8 @@ describe('before the last copy of what a file holds goes, it is kept', () => {
     ['DeleteFile', { file_path: 'a.txt' }, ['old a']],
     ['DeleteFile', { file_path: 'd', recursive: true }, ['old c']],
     ['DeleteFile', { file_path: 'large.txt' }, []],
+    ['DeleteFile', { file_path: '.env' }, []],
+    ['Write', { file_path: '.env', content: 'KEY=new' }, []],
     ['MoveFile', { source: 'a.txt', destination: 'n.txt' }, []],
     ['MoveFile', { source: 'a.txt', destination: 'b.txt', overwrite: true }, ['old b']],
   ] as const)('%s %j', async (tool, input, texts) => {

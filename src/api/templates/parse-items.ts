@@ -5,6 +5,8 @@ import type { TemplateItem } from '../../protocol/template.ts';
 /** Items of one run, and bytes of all of them. */
 export const MAX_ITEMS = 10_000;
 export const MAX_ITEM_BYTES = 64 * 1024 * 1024;
+/** Levels of an item that is an object: what is nested without end can't be written down again. */
+const MAX_ITEM_DEPTH = 100;
 
 /**
  * The items that a text holds. A name that ends in `.json` says JSON, one in `.jsonl` or `.ndjson` one value
@@ -49,8 +51,17 @@ function lineItems(lines: readonly string[], where: string): readonly TemplateIt
 }
 
 function asItem(value: unknown, where: string): TemplateItem {
-  if (typeof value === 'string' || isJsonObject(value)) return value;
-  throw new UsageError(`${where}: an item is a text or an object`);
+  if (typeof value === 'string') return value;
+  if (!isJsonObject(value)) throw new UsageError(`${where}: an item is a text or an object`);
+  if (isDeeper(value, MAX_ITEM_DEPTH)) {
+    throw new UsageError(`${where}: is nested deeper than ${MAX_ITEM_DEPTH} levels`);
+  }
+  return value;
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }
 
 function parseJson(text: string, where: string): unknown {

@@ -2,6 +2,7 @@ import { errorMessage, MusterError } from '../../base/errors.ts';
 import type { FileForm, FileLeft, RewoundFile } from '../../protocol/rewound.ts';
 import type { FileChange } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
+import { isSecretPath } from '../../sys/secret-paths.ts';
 import { MAX_EDIT_BYTES } from '../../tools/fingerprint.ts';
 import { fileAbove, isAs, lookAt, type Found } from './disk.ts';
 import type { ChangeSince, TreeSince } from './tree-since.ts';
@@ -71,13 +72,14 @@ function modeBefore(changes: readonly FileChange[]): number | undefined {
 }
 
 function whyNot(
-  { from, to }: RewoundFile,
+  { path, from, to }: RewoundFile,
   changes: readonly ChangeSince[],
   found: Found,
 ): string | null {
   if (changes.some(({ isForeign }) => isForeign)) {
     return 'was changed before its task was brought here from elsewhere';
   }
+  if (isSecretPath(path)) return 'usually holds secrets: no copy of it is kept';
   if (found.kind === 'other') return `is ${found.what} now`;
   if (!isAs(found, from, { modeToo: false })) {
     const what = found.kind === 'nothing' ? 'is gone' : 'was changed since';

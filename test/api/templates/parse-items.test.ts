@@ -26,6 +26,11 @@ describe('items', () => {
     ['{"a":1}', 'x.json', 'x.json: must be a JSON list of items'],
     ['["a", 1]', 'stdin', 'stdin: item 2: an item is a text or an object'],
     ['"a"\nnope', 'x.jsonl', 'x.jsonl:2: is not JSON'],
+    [
+      `[${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}]`,
+      'deep.json',
+      'deep.json: item 1: is nested deeper than 100 levels',
+    ],
     ['a\n'.repeat(10_001), 'many', 'many holds 10001 items; the limit of one run is 10000'],
   ])('%j of %s is refused', (text, where, message) => {
     expect(() => parseItems(text, where)).toThrow(message);

@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeBranch } from '../../../src/engine/replay/branch.ts';
 import { foldLog } from '../../../src/engine/fold-log.ts';
+import { planFiles } from '../../../src/engine/rewind/plan-files.ts';
 import { planRewind } from '../../../src/engine/rewind/plan.ts';
 import { rewind } from '../../../src/engine/rewind/rewind.ts';
 import type { TaskEvent } from '../../../src/protocol/event.ts';
 import { foldEvents } from '../../../src/protocol/state.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { openStore } from '../../../src/store/file-store.ts';
+import { sha256 } from '../../../src/sys/read-file.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 import { call, calls, textsOf, until, type Play } from '../play.ts';
 import {
@@ -112,6 +114,20 @@ describe('what a rewind does not do', () => {
     expect(refused).toEqual([
       { path: world.path('large'), because: 'held more than 33554432 bytes: that was not kept' },
     ]);
+    await world.store.close();
+  });
+
+  it('a file that usually holds secrets, of which no copy was made', async () => {
+    const world = worldWith({ '.env': 'KEY=new' });
+    const path = world.path('.env');
+    const now = sha256('KEY=new');
+    const at = { seq: 3, ts: 3, task: 'task00000001', isForeign: false };
+    const change = { path, before: sha256('KEY=old'), after: now };
+    const since = { changes: [{ ...at, change }], roots: [world.path('.')], lost: [] };
+    expect(await planFiles(world.store, since)).toEqual({
+      files: [],
+      refused: [{ path, because: 'usually holds secrets: no copy of it is kept' }],
+    });
     await world.store.close();
   });
 

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { systemErrorCode } from '../../../../base/errors.ts';
 import { jsonText } from '../../../../base/json-text.ts';
 import { printJson as printJsonLine, printText } from '../../../../sys/print.ts';
 
@@ -24,11 +23,19 @@ export function printJsonRows(rows: readonly unknown[]): void {
   printText(lines === '' ? '[]\n' : `[\n${lines}\n]\n`);
 }
 
-/** As fast as stdout takes them, and no faster. That nobody reads on ends it and is no error. */
+/**
+ * As fast as stdout takes them, and no faster. That it takes no more ends it, and is told by whoever watches the
+ * output (`watchOutput`).
+ */
 export async function printPieces(pieces: AsyncIterable<string> | Iterable<string>): Promise<void> {
+  let lost: unknown = null;
+  const note = (error: Error): void => void (lost = error);
+  process.stdout.once('error', note);
   try {
     await pipeline(Readable.from(pieces), process.stdout, { end: false });
   } catch (thrown) {
-    if (systemErrorCode(thrown) !== 'EPIPE') throw thrown;
+    if (thrown !== lost) throw thrown;
+  } finally {
+    process.stdout.off('error', note);
   }
 }
