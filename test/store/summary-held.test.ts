@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { LOG_VERSION, type EventBody, type TaskEvent } from '../../src/protocol/event.ts';
 import { foldEvents } from '../../src/protocol/state.ts';
-import { isTaskEvent, upgradeEvent } from '../../src/store/event-guard.ts';
+import { isTaskEvent } from '../../src/store/event-guard.ts';
+import { upgradeEvent } from '../../src/store/upgrade-event.ts';
 import { summarize } from '../../src/store/summary.ts';
 import { taskEnded, taskSpec } from './fixture-data.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isTaskEvent, upgradeEvent } from '../../src/store/event-guard.ts';
+import { isTaskEvent } from '../../src/store/event-guard.ts';
+import { upgradeEvent } from '../../src/store/upgrade-event.ts';
 import { taskSpec } from './fixture-data.ts';
 
 const stamp = (v: number) => ({ v, seq: 3, ts: 7, task: 'task00000001', epoch: 1 });
