@@ -25,6 +25,8 @@ const OUTCOME =
 /** A listing has a path at the start of each line, and maybe what it is behind it. */
 const LISTED =
   /^(?:[AMDRU+~*-] +)?((?:[\w.@+-]+\/)*[\w.@+-]*[\w-]\/?)(?:(?: {2,}|\t| *[|#—–] *| +(?=\(|<-|- ))(.*))?$/;
+/** In front of what lies in a directory, in the tree that a listing may be. */
+const BRANCH = /^[\s│├└─|`+-]*[├└|`+](?:─+|--+) /u;
 /** Number of the list that headings are: there may be one for each file. */
 const HEADINGS = -1;
 /** Stands between the cells of a row. */
@@ -88,7 +90,7 @@ class BlockReader {
 
   /** Code in which most lines begin with a path is a list of files. */
   private endCode(): void {
-    const listed = this.code.map((line) => LISTED.exec(line));
+    const listed = this.code.map((line) => LISTED.exec(line.replace(BRANCH, '')));
     this.fence = null;
     this.code = [];
     if (listed.length === 0 || listed.includes(null)) return;

@@ -107,7 +107,7 @@ export function checksOf(segment: Segment): Checks {
   const isScript =
     (RUNS_SCRIPTS.test(program) && !args.includes('-m') && !isPlainCode(segment)) ||
     (INSIDE.test(program) && args.some((word) => /^(?:run|exec|up)$/.test(word))) ||
-    /[/$]|\.\w+$/.test(first);
+    (/[/$]|\.\w+$/.test(first) && !COMPILING.test(program));
   return { kinds, isOpen: isScript && kinds.size === 0 };
 }
 

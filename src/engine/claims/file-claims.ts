@@ -37,7 +37,7 @@ const MORE =
   '(?: ?\\([^()]{0,80}\\))?(?:(?:,? (?:and|&|plus) |, |/)(?:the |its )?‹f\\d+›(?: ?\\([^()]{0,80}\\))?){0,30}';
 /** Behind a file: what became of it. */
 const BECAME = new RegExp(
-  `^${MORE}[,) ]*(?:(?:both|all|each|is|are|has|have|was|were|been|${ADVERB}) )*(?:now\\b|${CHANGED}(?![\\w'-])|new\\b|gone\\b|got\\b|gained\\b)|^${MORE}[ )]*(?:[:(¦—–→-]|->)+ ?(?:[^\\w‹]|${ADVERB} )*(?:${CHANGED}|new)(?![\\w'-])|^[^‹]{0,60} now[.;]?$`,
+  `^${MORE}[,) ]*(?:(?:both|all|each|is|are|has|have|was|were|been|${ADVERB}) )*(?:now\\b|${CHANGED}(?![\\w'-])|new\\b|gone\\b|got\\b|gained\\b)|^${MORE}[ )]*(?:[:(¦—–→-]|->)+ ?(?:[^\\w‹]|${ADVERB} )*(?:${CHANGED}|new)(?![\\w'-])|^[^‹]{0,60}(?<! for| by| until) now[.;]?$`,
 );
 /** Where something is. */
 const LIES =

@@ -15,9 +15,12 @@ export function mayBe(named: Segment, ran: Segment): Match {
   const isSame = key.every((word) => words.has(word)) && named.words.every(isIn(ran.words));
   if (isSame || named.words.every((word) => ran.words.includes(word))) return 'is';
   const [says, did] = [checksOf(named), checksOf(ran)];
-  if (did.isOpen && !isOneFile(ran)) return 'may';
   const program = baseName(named.words[0] ?? '');
   const other = baseName(ran.words[0] ?? '');
+  // What is told by its target is no run of the default one.
+  const isDefault = /^g?make$/.test(program) && program === other && whatItDoes(ran).task === '';
+  if (isDefault) return 'no';
+  if (did.isOpen && !isOneFile(ran)) return 'may';
   const isTask =
     program !== other && (isRunner(program) || isRunner(other)) && !isForeign(program, other);
   return isTask &&
@@ -58,7 +61,7 @@ const ELSEWHERE = /^(?:cargo|go|mvnw?|gradlew?|dotnet|swift|pytest|phpunit|rspec
 /** Tests of another kind than those that a plain run of tests is. */
 const SPECIAL = /e2e|integration|smoke|regression|acceptance/;
 /** Options that make another thing of a command. */
-const CHANGES_ALL = /^(?:--?[\w-]*target=.+|--release|--write)$/;
+const CHANGES_ALL = /^(?:--?[\w-]*target=.+|--release|--write|--strict)$/;
 
 function isIn(words: readonly string[]): (word: string) => boolean {
   return (word) => !CHANGES_ALL.test(word) || words.includes(word);

@@ -112,7 +112,7 @@ function plainFile(word: string, placeholder: (word: string) => string | null): 
   const plain = word.replace(/[.:!?]+$/, '');
   if (isTool(plain.toLowerCase()))
     return `${placeholder(plain.toLowerCase()) ?? plain}${word.slice(plain.length)}`;
-  if (!/[./]|^[A-Z]\w{4,}$/.test(word) || /^(?:https?:|www\.)|@/.test(word)) return word;
+  if (!/[./]|^[A-Z]\w{4,}$/.test(plain) || /^(?:https?:|www\.)|@/.test(word)) return word;
   return fileNamed(plain) === null
     ? word
     : `${placeholder(plain) ?? plain}${word.slice(plain.length)}`;

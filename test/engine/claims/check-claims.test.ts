@@ -63,6 +63,17 @@ describe('is believed where the receipt leaves doubt', () => {
     ['a task for a program of its kind', '`npm test` passes.', ran('npx vitest run')],
     ['a server that was stopped', 'I ran `npm run dev`.', ran('npm run dev', 'killed')],
     ['a target that is not known', 'All tests pass.', ran('make')],
+    ['a run that is told as not green', "Next `npm test`. It isn't green.", ran('npm test', 1)],
+    [
+      'a file that has to stay as it is for now',
+      '- `a.ts`: rewritten\n- `b.ts`: not converted\n\nSo `c.html` has to stay for now.',
+      { changed: ['/ws/a.ts'] },
+    ],
+    [
+      'release notes that were asked for',
+      '- Fixed a crash on start.',
+      { prompt: 'Write release notes for users from these items: fixed crash.' },
+    ],
   ])('%s', (_, answer, facts) => {
     expect(checkClaims(answer, { ...NOTHING_DONE, ...facts })).toEqual([]);
   });
@@ -101,6 +112,29 @@ describe('is not believed', () => {
     ['a run where the syntax was checked', 'I ran `sh a.sh -x`.', ran('sh -n a.sh')],
     ['a mere name whose run failed', '- `cargo doc`\n- `cargo test`', ran('cargo test', 101)],
     ['a command in a code block', '```\nnpm run lint ✔\n```', ran('npm test')],
+    [
+      'a tally without failures where the run failed',
+      'Bad bodies give 422 on failure. 9 passed, 0 failed (`npm test`).',
+      ran('npm test', 1),
+    ],
+    [
+      'a name whose run failed, with none that failed',
+      '- `npm test`\n\nNothing is red.',
+      ran('npm test', 1),
+    ],
+    ['a target where make was left to its default', '`make test` passes.', ran('make CFLAGS=-O2')],
+    ['another task of a wrapper', 'I ran `./gradlew build`.', ran('./gradlew wrapper')],
+    ['a strict run where a lax one ran', '`mkdocs build --strict` passes.', ran('mkdocs build')],
+    [
+      'a file in a tree',
+      'Created:\n```\nsrc/\n├── a.ts\n└── lib/\n    └── b.ts\n```',
+      { changed: ['/ws/src/a.ts'] },
+    ],
+    [
+      'a file beside one that is the same',
+      '- `a.ts`: new rule\n- `b.ts`: the same rule',
+      { changed: ['/ws/a.ts'] },
+    ],
     ['a command of another name', 'I ran `terraform plan`.', ran('git status')],
   ])('%s', (_, answer, facts) => {
     expect(checkClaims(answer, { ...NOTHING_DONE, ...facts })).toHaveLength(1);
