@@ -106,13 +106,12 @@ describe.concurrent('S0', () => {
     ]);
   });
 
-  it('S0: what is not there yet (`fork: true`) is an error that says so, never something else', async () => {
+  it('S0: `fork: true` goes on from the whole conversation', async () => {
     await using world = await openWorld({ script: script([spawn({ input: 'x', fork: true })]) });
     await world.run(GO);
-    expect(told(world.model.requests)).toEqual([
-      'Task: fork: is not available in this version; leave it out (it acts as false)',
-    ]);
-    expect(world.model.requests.length).toBe(2);
+    const [main, child] = world.model.requests;
+    expect(child?.system).toBe(main?.system);
+    expect(child?.messages.slice(0, 1)).toEqual(main?.messages);
   });
 
   it('S0: a model is a tier, `fast`, `balanced` or `powerful`, or provider/model', async () => {
