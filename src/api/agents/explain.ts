@@ -3,8 +3,8 @@ import { missingDelegates, nobodyIsCalled } from '../../agents/lint/delegates.ts
 import { inactiveFields, type InactiveField } from '../../agents/lint/inactive.ts';
 import { MusterError } from '../../base/errors.ts';
 import { byteLength } from '../../base/text.ts';
+import { estimateTokens } from '../../base/token-estimate.ts';
 import type { PlannedChild } from '../../engine/engine.ts';
-import { estimateTokens } from '../../engine/estimate.ts';
 import { MAIN_AGENT } from '../../engine/main-agent.ts';
 import { promptParts } from '../../engine/prompt.ts';
 import { resolveMain } from '../../model/resolve.ts';
