@@ -118,9 +118,11 @@ interface Item {
 }
 
 /** By text: what a message holds of what was said to the task. */
-type InputKinds = ReadonlyMap<string, TaskInput['kind']>;
+type InputKinds = ReadonlyMap<string, InputKind>;
+type InputKind = TaskInput['kind'] | 'given';
 
-const KIND_NAMES: Readonly<Record<TaskInput['kind'], string>> = {
+const KIND_NAMES: Readonly<Record<InputKind, string>> = {
+  given: 'handed context',
   prompt: 'prompt',
   message: 'said to it',
   result: 'delegated results',
@@ -128,9 +130,13 @@ const KIND_NAMES: Readonly<Record<TaskInput['kind'], string>> = {
 };
 
 function inputKinds(events: readonly TaskEvent[]): InputKinds {
-  const kinds = new Map<string, TaskInput['kind']>();
+  const kinds = new Map<string, InputKind>();
   for (const event of events) {
-    if (event.type === 'task.created') kinds.set(event.spec.prompt, 'prompt');
+    if (event.type === 'task.created') {
+      const { given, prompt } = event.spec;
+      if (given !== undefined) kinds.set(given.text, 'given');
+      kinds.set(prompt, 'prompt');
+    }
     if (event.type === 'input.queued' && !kinds.has(event.input.text)) {
       kinds.set(event.input.text, event.input.kind);
     }
