@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { estimateTokenCount } from 'tokenx';
 import { discoverAgents } from '../agents/discover.ts';
 import { findAgent } from '../agents/find.ts';
 import { skillsBelow } from '../agents/skills/below.ts';
 import { discoverSkills, type DiscoveredSkills } from '../agents/skills/discover.ts';
 import { findingOf, lintSkill, type LintFacts, type SkillFinding } from '../agents/skills/lint.ts';
 import { listSkills, type SkillListings } from '../agents/skills/listing.ts';
+import { estimateTokens } from '../base/token-estimate.ts';
 import { DEFAULT_AGENT } from '../engine/plan-child.ts';
 import { readEnvironment } from '../sys/env.ts';
 import type { ListAgentsOptions } from './listings.ts';
@@ -52,7 +52,7 @@ export async function checkSkillsIn(options: ListSkillsOptions): Promise<SkillCh
     isAgent: (name) => findAgent(name, agents).ok,
     exists,
     holdsSecret: (text) => redact(text) !== text,
-    tokens: estimateTokenCount,
+    tokens: estimateTokens,
   };
   const findings = [
     ...problems.map((problem) => findingOf(problem, 'error')),

@@ -18,6 +18,7 @@ import type { TaskPlace } from './tasks-process.ts';
 import type { RewindPlan, RewindWish } from '../engine/rewind/plan.ts';
 import type { RewindOutcome } from '../engine/rewind/rewind.ts';
 import type { TreeRerun } from '../engine/replay/rerun-tree.ts';
+import type { TaskContext } from './tasks-context.ts';
 import type { Answered, AskedQuestion } from './tasks-questions.ts';
 import type { StopOutcome } from './tasks-stop.ts';
 import type { Message, Told } from './tasks-tell.ts';
@@ -50,6 +51,8 @@ export interface Tasks {
   envelope(state: TaskState): ResultEnvelope;
   /** A task with all below it and where their time went, from their logs. `visit` is told each event once. */
   report(id: string, visit?: (event: TaskEvent) => void): Promise<TreeReport>;
+  /** What stood in the request of a turn, null: the newest. `NOT_FOUND`: there is no such turn. */
+  context(id: string, turn: number | null): Promise<TaskContext>;
   /** What of a log could not be used, a line each with file and line; the rest was. */
   problems(id: string): readonly string[];
   /** From an event number on. */
@@ -189,6 +192,11 @@ class StoredTasks implements Tasks {
       isOwned: (task: string) => this.store.owner(task) !== null,
     };
     return treeReport(source, id, { now: Date.now(), ...(visit === undefined ? {} : { visit }) });
+  }
+
+  async context(prefix: string, turn: number | null): Promise<TaskContext> {
+    const { contextOfTask } = await import('./tasks-context.ts');
+    return contextOfTask(this.store, { id: this.store.resolveId(prefix), turn }, this.environment);
   }
 
   problems(prefix: string): readonly string[] {

@@ -3,8 +3,8 @@ import { builtinFirst } from '../agents/find.ts';
 import { relevance } from '../agents/relevance.ts';
 import { escapeTags } from '../base/control-tags.ts';
 import { oneLine, truncate } from '../base/text.ts';
+import { estimateTokens } from '../base/token-estimate.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
-import { estimateTokens } from './estimate.ts';
 import { shortened, toldUse } from './shown-description.ts';
 
 /**

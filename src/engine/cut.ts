@@ -1,4 +1,4 @@
-import { estimateTokenCount, sliceByTokens } from 'tokenx';
+import { lengthWithin, tokensIn } from '../base/token-estimate.ts';
 
 export interface Cut {
   readonly text: string;
@@ -21,7 +21,7 @@ export function cutAtParagraph(whole: string, offset: number, maxTokens: number)
   const start = splitsPair(whole, offset) ? offset - 1 : offset;
   const left = whole.length - start;
   const window = whole.slice(start, start + maxTokens * MOST_CHARACTERS_A_TOKEN);
-  if (window.length === left && estimateTokenCount(window) <= maxTokens) {
+  if (window.length === left && tokensIn(window) <= maxTokens) {
     return { text: window, next: null };
   }
   const length = goodEnd(window, fittingLength(window, maxTokens));
@@ -30,10 +30,10 @@ export function cutAtParagraph(whole: string, offset: number, maxTokens: number)
 
 /** At least 1. */
 function fittingLength(text: string, maxTokens: number): number {
-  let length = sliceByTokens(text, 0, maxTokens).length;
-  // The slice of emoji and of scripts without blanks can come out far larger than the estimate allows.
+  let length = lengthWithin(text, maxTokens);
+  // A part of a run can take more than its share of the whole.
   for (;;) {
-    const tokens = estimateTokenCount(text.slice(0, length));
+    const tokens = tokensIn(text.slice(0, length));
     if (length <= 1 || tokens <= maxTokens) return Math.max(length, 1);
     length = Math.floor((length * maxTokens) / tokens);
   }

@@ -1,10 +1,10 @@
 import { MusterError } from '../base/errors.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
-import type { RequestPrefix, ToolSpec } from '../protocol/model.ts';
+import type { PromptPartLength, RequestPrefix, ToolSpec } from '../protocol/model.ts';
 import type { AnyTool } from '../protocol/tool.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import { sha256 } from '../sys/read-file.ts';
-import { systemPrompt, type PromptInput } from './prompt.ts';
+import { promptParts, systemPrompt, type PromptInput } from './prompt.ts';
 
 /** What all tasks of one type share of their requests, and where it is kept. */
 export interface SharedPrefix {
@@ -55,7 +55,8 @@ export class PrefixCache {
     const key = [...system, ...tools.map((tool) => tool.name)].join('\0');
     const found = this.known.get(key);
     if (found !== undefined) return found;
-    const prefix: RequestPrefix = { system, tools: tools.map((tool) => this.spec(tool)) };
+    const specs = tools.map((tool) => this.spec(tool));
+    const prefix: RequestPrefix = { system, tools: specs, parts: partLengths(input) };
     const shared = { hash: this.store.putBlob(prefixText(prefix), { redact: false }), prefix };
     this.known.set(key, shared);
     this.byHash.set(shared.hash, prefix);
@@ -101,11 +102,16 @@ export class PrefixCache {
 
 /** The hash under which the prefix of such tasks is kept, without keeping it. */
 export function prefixHash(input: PromptInput, tools: readonly AnyTool[]): string {
-  return sha256(prefixText({ system: systemPrompt(input), tools: tools.map(toolSpec) }));
+  const prefix = { system: systemPrompt(input), tools: tools.map(toolSpec) };
+  return sha256(prefixText({ ...prefix, parts: partLengths(input) }));
 }
 
-function prefixText({ system, tools }: RequestPrefix): string {
-  return JSON.stringify({ system, tools });
+function prefixText({ system, tools, parts }: RequestPrefix): string {
+  return JSON.stringify({ system, tools, parts });
+}
+
+function partLengths(input: PromptInput): readonly PromptPartLength[] {
+  return promptParts(input).map(({ name, text }) => ({ name, length: text.length }));
 }
 
 function toolSpec({ name, description, inputSchema }: AnyTool): ToolSpec {

@@ -7,7 +7,7 @@ import { Budget } from './budget.ts';
 import { taskCaps } from './budget-caps.ts';
 import { createTask } from './create-task.ts';
 import { recordLoss } from './delivery.ts';
-import { estimateInput, firstRequest, mostOf, namingOutput } from './estimate.ts';
+import { estimateInput, firstRequest, inputToReserve, mostOf, namingOutput } from './estimate.ts';
 import type { Handover } from './handed/handover.ts';
 import { limitMessage } from './limits.ts';
 import { planChild, type ChildPlan, type ChildWish } from './plan-child.ts';
@@ -147,7 +147,8 @@ function whyNot(
   const prefix = inherits?.prefix.prefix ?? { ...shared, system: [...system, line] };
   const said = firstRequest(`${given?.text ?? ''}${input.prompt}`);
   const messages = [...(inherits?.conversation.messages ?? [])];
-  const first = mostOf(estimateInput({ ...said, messages }, prefix), facts);
+  const needed = inputToReserve(estimateInput({ ...said, messages }, prefix), null);
+  const first = mostOf(needed, facts);
   const hit = unpricedCap(budget, plan.model, facts) ?? budget.lacks(first);
   if (hit === null) return null;
   const told = limitMessage(namingOutput(hit, plan.model, facts));

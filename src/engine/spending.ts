@@ -2,7 +2,7 @@ import { modelName, paidTokens, type ModelFacts, type ResolvedModel } from '../p
 import type { LimitHit } from '../protocol/stint.ts';
 import type { AnswerCost } from './answer-cost.ts';
 import { addExpenses, NO_EXPENSE, type Budget, type Expense, type Reservation } from './budget.ts';
-import { estimateInput, mostOf, namingOutput } from './estimate.ts';
+import { estimateInput, inputToReserve, mostOf, namingOutput } from './estimate.ts';
 import type { TaskRun } from './task-run.ts';
 
 /** What the tries of one request take of the budget: each reserves anew, and settles. */
@@ -20,9 +20,10 @@ export class Spending {
     this.facts = facts;
     const { state, prefix, measured } = run;
     this.input = facts === null ? 0 : estimateInput(state.conversation, prefix);
-    const grown = measured === null ? 0 : measured.input + this.input - measured.estimated;
-    const input = Math.max(this.input, grown);
-    this.most = facts === null ? { ...NO_EXPENSE, turns: 1 } : mostOf(input, facts);
+    this.most =
+      facts === null
+        ? { ...NO_EXPENSE, turns: 1 }
+        : mostOf(inputToReserve(this.input, measured), facts);
   }
 
   /**

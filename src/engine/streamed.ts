@@ -1,6 +1,7 @@
+import { tokensIn } from '../base/token-estimate.ts';
 import { toolCalls } from '../protocol/message.ts';
 import type { ModelPart, ModelRequest, Usage } from '../protocol/model.ts';
-import { estimatePrompt, tokensIn, tokensOf } from './estimate.ts';
+import { estimatePrompt, tokensOf } from './estimate.ts';
 
 /** UTF-16 units of a broken answer that are kept: it is no answer, and its log line must stay small. */
 const MOST_KEPT = 65_536;

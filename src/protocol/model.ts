@@ -49,6 +49,17 @@ export interface RequestPrefix {
   /** System prompt, stable part first; the last one is particular to the task. */
   readonly system: readonly string[];
   readonly tools: readonly ToolSpec[];
+  /**
+   * What the first text of the system prompt is joined from with an empty line between them, for whoever
+   * looks at what a request held; never sent. Absent in older logs.
+   */
+  readonly parts?: readonly PromptPartLength[];
+}
+
+export interface PromptPartLength {
+  readonly name: string;
+  /** UTF-16 units. */
+  readonly length: number;
 }
 
 export interface ModelRequest {

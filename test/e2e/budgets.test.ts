@@ -166,7 +166,7 @@ it('a run is told at 50 and at 80 % of its tokens, and has a last turn without t
 
 it('a broken answer that cost something does not let its retry overspend', async () => {
   await using own = await world(() => ({
-    text: 'x'.repeat(60_000),
+    text: 'x'.repeat(80_000),
     chunks: 20,
     fault: { kind: 'truncate', afterEvents: 18 },
     usage: { input: 4_000, output: 8_000 },

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { loadBuiltinAgents } from '../../src/agents/discover.ts';
 import { agentWords } from '../../src/agents/agent-id.ts';
 import { LIST_TOKENS, typeList as listAmong } from '../../src/engine/agent-types.ts';
-import { estimateTokens } from '../../src/engine/estimate.ts';
+import { estimateTokens } from '../../src/base/token-estimate.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import { oneLine } from '../../src/base/text.ts';
 import { call, calls, play } from './play.ts';

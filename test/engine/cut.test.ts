@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import { estimateTokenCount } from 'tokenx';
 import { describe, expect, it } from 'vitest';
+import { estimateTokens } from '../../src/base/token-estimate.ts';
 import { cutAtParagraph } from '../../src/engine/cut.ts';
 
 describe('cutAtParagraph', () => {
@@ -49,8 +49,8 @@ describe('cutAtParagraph', () => {
     ['sentences', 'One two three. '.repeat(10_000), /\. $/],
   ])('keeps to the tokens in %s, and cuts it well', (_, whole, end) => {
     const { text, next } = cutAtParagraph(whole, 0, 2_000);
-    expect(estimateTokenCount(text)).toBeLessThanOrEqual(2_000);
-    expect(estimateTokenCount(text)).toBeGreaterThan(900);
+    expect(estimateTokens(text)).toBeLessThanOrEqual(2_000);
+    expect(estimateTokens(text)).toBeGreaterThan(900);
     expect(whole.slice(0, next ?? 0)).toMatch(end);
     expect(whole.slice(0, next ?? 0).trimEnd()).toBe(text);
   });

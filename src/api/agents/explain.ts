@@ -2,11 +2,8 @@ import { createHash } from 'node:crypto';
 import { missingDelegates, nobodyIsCalled } from '../../agents/lint/delegates.ts';
 import { inactiveFields, type InactiveField } from '../../agents/lint/inactive.ts';
 import { MusterError } from '../../base/errors.ts';
-import { byteLength } from '../../base/text.ts';
 import type { PlannedChild } from '../../engine/engine.ts';
-import { estimateTokens } from '../../engine/estimate.ts';
 import { MAIN_AGENT } from '../../engine/main-agent.ts';
-import { promptParts } from '../../engine/prompt.ts';
 import { resolveMain } from '../../model/resolve.ts';
 import { rootRights } from '../../policy/attenuate.ts';
 import type { DroppedTool } from '../../policy/tool-view.ts';
@@ -16,6 +13,7 @@ import type { MemoryScope } from '../../protocol/memory.ts';
 import type { PermissionMode, PermissionRule, Rights, Verdict } from '../../protocol/permission.ts';
 import type { TaskLimits } from '../../protocol/task.ts';
 import { sessionParts } from '../muster.ts';
+import { systemSources, toolSources, type ContextSource } from '../report/context-parts.ts';
 import type { MusterOptions } from '../options.ts';
 import { Session } from '../session.ts';
 import { agentNamed } from './find-agents.ts';
@@ -26,13 +24,6 @@ export interface ExplainRequest extends Pick<
 > {
   /** An agent's name or alias. */
   readonly name: string;
-}
-
-/** A text that stands in every request. Tokens are estimated. */
-export interface ContextSource {
-  readonly name: string;
-  readonly bytes: number;
-  readonly tokens: number;
 }
 
 export interface ExplainedLimit {
@@ -219,14 +210,9 @@ function unknownTools(problems: readonly AgentProblem[]): readonly string[] {
   return problems.filter(({ code }) => code === 'unknown-tool').map(({ message }) => message);
 }
 
-function contextOf({ equipment, prefix }: PlannedChild) {
-  const parts = promptParts(equipment.prompt).map(({ name, text }) => sourceOf(name, text));
-  const tools = prefix.tools.map((tool) => sourceOf(`tool ${tool.name}`, JSON.stringify(tool)));
-  return { names: prefix.tools.map(({ name }) => name), sources: [...parts, ...tools] };
-}
-
-function sourceOf(name: string, text: string): ContextSource {
-  return { name, bytes: byteLength(text), tokens: estimateTokens(text) };
+function contextOf({ prefix }: PlannedChild) {
+  const sources = [...systemSources(prefix), ...toolSources(prefix)];
+  return { names: prefix.tools.map(({ name }) => name), sources };
 }
 
 function total(sources: readonly ContextSource[], of: 'bytes' | 'tokens'): number {

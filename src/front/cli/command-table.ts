@@ -88,6 +88,13 @@ const COMMANDS = {
     flagHelp: { from: { value: 'N', help: 'the number of the event to begin with' } },
     examples: ['muster tasks log 4f2k9x --json', 'muster tasks log 4f2k9x --from 120'],
   },
+  'tasks-context': {
+    words: 'tasks context',
+    summary: 'what stood in a request of a task, by part, in tokens',
+    operands: ['ID'],
+    flags: ['turn', 'json', 'data-dir', 'help'],
+    examples: ['muster tasks context 4f2k9x', 'muster tasks context 4f2k9x --turn 3'],
+  },
   'tasks-watch': {
     words: 'tasks watch',
     summary: 'what a task and all below it do, as they do it; without ID all tasks',

@@ -210,6 +210,8 @@ export type TasksQuery = JsonCommand &
         readonly yes: boolean;
       }
     | { readonly kind: 'tasks-log'; readonly id: string; readonly from: number }
+    /** Null: the newest turn. */
+    | { readonly kind: 'tasks-context'; readonly id: string; readonly turn: number | null }
     /** Null: all tasks. */
     | { readonly kind: 'tasks-watch'; readonly id: string | null }
     | { readonly kind: 'tasks-stop'; readonly id: string; readonly because: string | null }

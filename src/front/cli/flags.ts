@@ -36,6 +36,7 @@ const FLAGS = {
   status: { value: 'STATUS', group: 'Tasks', help: `${TASK_STATUSES.join(', ')}; repeatable` },
   here: { group: 'Tasks', help: 'those that work in this directory alone' },
   from: { value: 'START', group: 'Tasks', help: 'what to begin with' },
+  turn: { value: 'N', group: 'Tasks', help: 'its turn; default: the newest' },
   at: { value: 'N', group: 'Tasks', help: 'the number of the event (`muster tasks log`)' },
   undo: { group: 'Tasks', help: 'undo the last one' },
   because: { value: 'TEXT', group: 'Tasks', help: 'why, for the log and its parent' },

@@ -54,6 +54,7 @@ async function runCommand(command: Command): Promise<number> {
     case 'tasks-list':
     case 'tasks-show':
     case 'tasks-log':
+    case 'tasks-context':
     case 'tasks-watch':
     case 'tasks-stop':
     case 'tasks-background':

@@ -51,6 +51,8 @@ export function parseTasks(
     }
     case 'tasks-log':
       return { kind, ...common, id, from: flags.count('from', { least: 0 }) ?? 0 };
+    case 'tasks-context':
+      return { kind, ...common, id, turn: flags.count('turn', { least: 1 }) };
     case 'tasks-watch':
       return { kind, ...common, id: operands[0] ?? null };
     case 'tasks-stop':

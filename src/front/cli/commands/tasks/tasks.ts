@@ -18,6 +18,8 @@ export async function tasksCommand(command: DataFlags & TasksQuery): Promise<num
         return await (await import('./show.ts')).showTask(tasks, command);
       case 'tasks-log':
         return await (await import('./log.ts')).showLog(tasks, command);
+      case 'tasks-context':
+        return await (await import('./context.ts')).showContext(tasks, command);
       case 'tasks-watch':
         return await (await import('./watch.ts')).watchTasks(tasks, command);
       case 'tasks-stop':

@@ -1,0 +1,74 @@
+/** What a character is to a tokenizer: which others it is taken together with. */
+export type CharacterClass =
+  | 'space'
+  | 'line_end'
+  | 'digit'
+  | 'lower'
+  | 'upper'
+  /** ASCII that is none of the above. */
+  | 'sign'
+  /** Letters of Latin with accents: they stand in words with those of ASCII. */
+  | 'accented'
+  | Script;
+
+/** What is neither ASCII nor Latin, in kinds that cost the same. */
+export type Script =
+  | 'cyrillic'
+  | 'greek'
+  | 'hebrew'
+  | 'arabic'
+  | 'indic'
+  | 'kana'
+  | 'han'
+  | 'hangul'
+  | 'wide_sign'
+  | 'symbol'
+  | 'surrogate';
+
+/** Of one UTF-16 unit. */
+export function characterClass(unit: number): CharacterClass {
+  if (unit < 0x80) return asciiClass(unit);
+  if (unit < 0x250) return unit < 0xc0 || unit === 0xd7 || unit === 0xf7 ? 'symbol' : 'accented';
+  // The first end above the unit is that of its block: they stand in order.
+  for (const [end, kind] of BLOCKS) if (unit < end) return kind;
+  return 'symbol';
+}
+
+function asciiClass(unit: number): CharacterClass {
+  if (unit >= 0x61 && unit <= 0x7a) return 'lower';
+  if (unit === 0x20 || unit === 0x09) return 'space';
+  if (unit >= 0x30 && unit <= 0x39) return 'digit';
+  if (unit >= 0x41 && unit <= 0x5a) return 'upper';
+  return unit === 0x0a || unit === 0x0d ? 'line_end' : 'sign';
+}
+
+/** Blocks of Unicode: the first unit behind each, and what stands in it. */
+const BLOCKS: readonly (readonly [end: number, kind: CharacterClass])[] = [
+  [0x370, 'symbol'],
+  [0x400, 'greek'],
+  [0x530, 'cyrillic'],
+  [0x590, 'greek'],
+  [0x600, 'hebrew'],
+  [0x900, 'arabic'],
+  [0x1100, 'indic'],
+  [0x1200, 'hangul'],
+  [0x1e00, 'indic'],
+  [0x1f00, 'accented'],
+  [0x2000, 'greek'],
+  [0x3000, 'symbol'],
+  [0x3040, 'wide_sign'],
+  [0x3130, 'kana'],
+  [0x3190, 'hangul'],
+  [0x3400, 'wide_sign'],
+  [0xa000, 'han'],
+  [0xac00, 'indic'],
+  [0xd7b0, 'hangul'],
+  [0xd800, 'symbol'],
+  [0xe000, 'surrogate'],
+  [0xf900, 'symbol'],
+  [0xfb00, 'han'],
+  [0xfe00, 'arabic'],
+  [0xff00, 'symbol'],
+  [0xff66, 'wide_sign'],
+  [0xffa0, 'kana'],
+];

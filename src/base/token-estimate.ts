@@ -1,0 +1,250 @@
+import { characterClass, type CharacterClass, type Script } from './character-class.ts';
+
+/**
+ * How many tokens a text is, estimated, for where nobody has counted it: with a tokenizer of today
+ * (o200k) on code, prose, JSON, Chinese, Japanese and Korean within 10 % in the middle and 25 % at the
+ * 95th percentile of texts of 2,000 characters. test/base/token-estimate.test.ts measures it.
+ *
+ * The text is parted as such tokenizers part theirs (words with the blank before them, digits in threes,
+ * runs of signs), and each piece counts as pieces of its kind and length do in the mean. All figures here
+ * are such means, over repositories in many languages.
+ */
+export function estimateTokens(text: string): number {
+  return Math.ceil(tokensIn(text));
+}
+
+/** The same, not rounded, to be added up. */
+export function tokensIn(text: string): number {
+  return scan(text, Infinity).tokens;
+}
+
+/** How long the beginning of a text is that takes about so many tokens: all of it at most. */
+export function lengthWithin(text: string, maxTokens: number): number {
+  const { tokens, runStart, runTokens, end } = scan(text, maxTokens);
+  if (tokens <= maxTokens) return end;
+  // Of the run that is too much, its share: a run can be the whole text.
+  const left = maxTokens - (tokens - runTokens);
+  return runStart + Math.floor(((end - runStart) * left) / runTokens);
+}
+
+interface Scan {
+  readonly tokens: number;
+  /** The last run that was read: where it begins, and what it took. */
+  readonly runStart: number;
+  readonly runTokens: number;
+  readonly end: number;
+}
+
+/** As far as `most` tokens reach, and to the end of the run that they end in. */
+function scan(text: string, most: number): Scan {
+  let tokens = 0;
+  let runStart = 0;
+  let runTokens = 0;
+  let end = 0;
+  let before: Before = 'nothing';
+  while (end < text.length && tokens <= most) {
+    runStart = end;
+    const kind = characterClass(text.charCodeAt(end));
+    end = endOfRun(text, end, kind);
+    const run: Run = { kind, start: runStart, end, before };
+    runTokens = costOfRun(text, run);
+    tokens += runTokens;
+    before = leadOf(text, run);
+  }
+  return { tokens, runStart, runTokens, end };
+}
+
+/** Characters of one kind. */
+interface Run {
+  readonly kind: CharacterClass;
+  readonly start: number;
+  readonly end: number;
+  readonly before: Before;
+}
+
+function costOfRun(text: string, run: Run): number {
+  const { kind, start, end, before } = run;
+  switch (kind) {
+    case 'lower':
+    case 'upper':
+    case 'accented':
+    case 'digit':
+      return wordTokens(text, run);
+    case 'space': {
+      // The last blank goes with what follows; before the end of a line all go with that.
+      const next = classAt(text, end);
+      return next === 'line_end' ? 0 : blankTokens(next === null ? end - start : end - start - 1);
+    }
+    case 'line_end':
+      return before === 'signs' ? 0 : Math.ceil((end - start) / LINE_ENDS_A_TOKEN);
+    case 'sign':
+      return leadsWord(text, run) ? 0 : signTokens(text, start, end);
+    case 'symbol':
+      return symbolTokens(text, start, end);
+    default: {
+      const { first, each } = SCRIPTS[kind];
+      return first + each * (end - start);
+    }
+  }
+}
+
+function leadOf(text: string, run: Run): Before {
+  if (run.kind === 'space') return 'blank';
+  if (run.kind !== 'sign') return 'nothing';
+  return leadsWord(text, run) ? 'sign' : 'signs';
+}
+
+/** A single sign right before a word is one piece with it. */
+function leadsWord(text: string, { start, end, before }: Run): boolean {
+  if (end - start > 1 || before === 'blank') return false;
+  const next = classAt(text, end);
+  return next !== null && isLetter(next);
+}
+
+/** What stands right before a word and is one piece with it. */
+type Lead = 'nothing' | 'blank' | 'sign';
+/** What a run is preceded by; signs take the ends of lines behind them along. */
+type Before = Lead | 'signs';
+
+const BLANKS_A_TOKEN = 128;
+const LINE_ENDS_A_TOKEN = 16;
+const REPEATED_SYMBOL = 0.15;
+
+/** What a run of a script costs: once, and each UTF-16 unit of it. */
+const SCRIPTS: Readonly<
+  Record<Exclude<Script, 'symbol'>, { readonly first: number; readonly each: number }>
+> = {
+  cyrillic: { first: 0.65, each: 0.15 },
+  greek: { first: 0.64, each: 0.394 },
+  hebrew: { first: 0.43, each: 0.387 },
+  arabic: { first: 0.79, each: 0.264 },
+  indic: { first: 0.5, each: 0.36 },
+  kana: { first: 0.4, each: 0.57 },
+  han: { first: 0.3, each: 0.69 },
+  hangul: { first: 0.55, each: 0.55 },
+  wide_sign: { first: 0.2, each: 0.8 },
+  surrogate: { first: 0, each: 0.9 },
+};
+
+/** By length, from one letter up: the last figure holds for that length, more letters cost more. */
+const WORDS: Readonly<Record<Lead, readonly number[]>> = {
+  blank: [1, 1, 1, 1.01, 1.02, 1.04, 1.06, 1.1, 1.17, 1.18, 1.2, 1.27, 1.25, 1.4],
+  nothing: [1, 1.01, 1.07, 1.06, 1.1, 1.16, 1.22, 1.3, 1.55, 1.55, 1.6, 1.9, 2.3, 2.9],
+  sign: [1.05, 1.1, 1.2, 1.16, 1.28, 1.33, 1.48, 1.64, 1.82, 2.06, 2, 2.5, 2.6, 2.7],
+};
+const CAPITALS: Readonly<Record<Lead, readonly number[]>> = {
+  blank: [1, 1, 1.12, 1.22, 1.57, 1.72, 1.4, 1.6, 1.88, 1.7, 2.5],
+  nothing: [1, 1.05, 1.32, 1.37, 1.7, 1.85, 1.75, 2.25, 2.7, 2.9, 3.1],
+  sign: [1.09, 1.2, 1.32, 1.35, 1.56, 1.76, 1.97, 2.25, 2.2, 2.9, 2.9],
+};
+/**
+ * More than in the mean of such words, since the others of a text in which they stand cost more, too.
+ */
+const ACCENTED = { first: 1.35, each: 0.11 };
+/** For each letter beyond these. */
+const LETTER_MORE = 0.25;
+/** For each letter beyond four of a word that begins with a capital: names, and the nouns of German. */
+const NAME_MORE = 0.05;
+
+function wordTokens(text: string, run: Run): number {
+  const { kind, start, end } = run;
+  // A number has no blank of its own.
+  let tokens = kind === 'digit' && run.before === 'blank' ? 1 : 0;
+  let pieces = 0;
+  let mixed = 0;
+  let before: Lead = run.before === 'signs' ? 'nothing' : run.before;
+  for (let at = start; at < end;) {
+    const digits = endOfClass(text, at, end, 'digit');
+    if (digits > at) {
+      const threes = Math.ceil((digits - at) / 3);
+      tokens += threes;
+      pieces += threes;
+      at = digits;
+    } else {
+      const capitals = endOfClass(text, at, end, 'upper');
+      const { end: letters, accents } = endOfLetters(text, capitals, end);
+      tokens += pieceTokens(capitals - at, letters - capitals, accents, before);
+      if (capitals > at) mixed += 1;
+      pieces += 1;
+      at = letters;
+    }
+    before = 'nothing';
+  }
+  const length = end - start;
+  const isScrambled = length >= 16 && mixed > 2 && pieces * 3.6 > length;
+  return isScrambled ? Math.max(tokens, length * 0.68) : tokens;
+}
+
+function pieceTokens(capitals: number, others: number, accents: number, before: Lead): number {
+  const length = capitals + others;
+  if (accents > 0) return ACCENTED.first + ACCENTED.each * length;
+  if (capitals > 1 && others > 0)
+    return before === 'blank' ? 0.8 + 0.2 * length : 0.9 + 0.4 * length;
+  const means = capitals > 1 ? CAPITALS[before] : WORDS[before];
+  const last = means[Math.min(length, means.length) - 1] ?? 1;
+  const named = capitals === 1 && before !== 'sign' ? Math.max(0, length - 4) * NAME_MORE : 0;
+  return last + named + Math.max(0, length - means.length) * LETTER_MORE;
+}
+
+/** One like that before it counts little: rules and frames. */
+function symbolTokens(text: string, at: number, end: number): number {
+  let tokens = 1;
+  for (let each = at + 1; each < end; each += 1) {
+    tokens += text.charCodeAt(each) === text.charCodeAt(each - 1) ? REPEATED_SYMBOL : 1;
+  }
+  return tokens;
+}
+
+function signTokens(text: string, at: number, end: number): number {
+  let changes = 1;
+  let repeated = 0;
+  for (let each = at + 1; each < end; each += 1) {
+    if (text.charCodeAt(each) !== text.charCodeAt(each - 1)) changes += 1;
+    else repeated += 1;
+  }
+  const signs = changes <= 2 ? 1 : changes * 0.5 - 0.1;
+  return Math.max(1, signs) + Math.floor(repeated / 64);
+}
+
+function blankTokens(length: number): number {
+  return Math.ceil(length / BLANKS_A_TOKEN);
+}
+
+function endOfRun(text: string, at: number, kind: CharacterClass): number {
+  const together = isAlphanumeric(kind);
+  let end = at + 1;
+  for (; end < text.length; end += 1) {
+    const next = characterClass(text.charCodeAt(end));
+    if (together ? !isAlphanumeric(next) : next !== kind) break;
+  }
+  return end;
+}
+
+function endOfClass(text: string, at: number, most: number, kind: CharacterClass): number {
+  let end = at;
+  while (end < most && characterClass(text.charCodeAt(end)) === kind) end += 1;
+  return end;
+}
+
+function endOfLetters(text: string, at: number, most: number) {
+  let accents = 0;
+  let end = at;
+  for (; end < most; end += 1) {
+    const kind = characterClass(text.charCodeAt(end));
+    if (kind === 'accented') accents += 1;
+    else if (kind !== 'lower') break;
+  }
+  return { end, accents };
+}
+
+function classAt(text: string, at: number): CharacterClass | null {
+  return at < text.length ? characterClass(text.charCodeAt(at)) : null;
+}
+
+function isLetter(kind: CharacterClass): boolean {
+  return kind === 'lower' || kind === 'upper' || kind === 'accented';
+}
+
+function isAlphanumeric(kind: CharacterClass): boolean {
+  return isLetter(kind) || kind === 'digit';
+}
