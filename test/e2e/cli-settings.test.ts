@@ -200,6 +200,8 @@ describe.concurrent('flags and settings', () => {
       'Notify',
       'TaskList',
       'TaskReplay',
+      'MemoryList',
+      'MemoryRead',
     ]);
     expect(lastResults(world.model)).toMatchObject([{ isError: true }]);
     expect(readdirSync(world.sandbox.workspace)).toEqual([]);
