@@ -188,6 +188,8 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'shell.ended':
     case 'notified':
     case 'rights.granted':
+    case 'context.cleared':
+    case 'context.dropped':
       return;
     case 'input.queued':
       for (const id of event.input.handed ?? []) state.handed.add(id);
@@ -228,14 +230,21 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'task.held':
       state.doing = heldActivity(event);
       return;
+    case 'summary.started':
+      state.doing = { kind: 'compacting' };
+      return;
+    case 'summary.refused':
+    case 'context.summarised':
+      state.doing = { kind: 'idle' };
+      return;
     case 'turn.accepted':
-      state.doing = { kind: 'streaming' };
+      showStreaming(state);
       return;
     case 'turn.quiet':
       state.doing = quietActivity(event.waitsFor, event.ts - event.silentMs);
       return;
     case 'turn.flowing':
-      state.doing = { kind: 'streaming' };
+      showStreaming(state);
       return;
     case 'turn.retried':
       state.doing = { kind: 'waiting_to_retry', because: event.failure.message };
@@ -325,6 +334,10 @@ function goBack(state: TaskState, event: Extract<TaskEvent, { type: 'task.rewoun
   state.parkedOn = [];
   if (state.end === null) beginStint(state, stint, { ts, by: 'user', callId: null });
   else state.stint = { ...state.stint, number: stint };
+}
+
+function showStreaming(state: TaskState): void {
+  state.doing = { kind: state.openTurn?.isSummary === true ? 'compacting' : 'streaming' };
 }
 
 function showWaiting(state: TaskState): void {

@@ -142,6 +142,8 @@ export function applyToStint(stint: Stint, event: TaskEvent, before: number): vo
       spend(stint, event);
       return;
     case 'turn.retried':
+    case 'summary.refused':
+    case 'context.summarised':
       spend(stint, event);
       return;
     case 'turn.ended': {
