@@ -8,6 +8,7 @@ import type { TaskRun } from '../task-run.ts';
 import {
   compactionChoice,
   DEFAULT_COMPACT_AT,
+  freedBy,
   triggerOf,
   type CompactionChoice,
   type WhyNoSummary,
@@ -136,11 +137,7 @@ function clearing(
       text: clearedLine(result, { event, isNew: result.age === 0 }),
     };
   });
-  const freed = tokensOf(results);
-  const waiting = layout.waiting - tokensOf(results.filter(({ isWaiting }) => isWaiting));
+  const freed = freedBy(results);
+  const waiting = layout.waiting - freedBy(results.filter(({ isWaiting }) => isWaiting));
   return { type: 'context.cleared', calls, size: sized(freed, Math.max(0, waiting)) } as const;
-}
-
-function tokensOf(results: readonly LaidResult[]): number {
-  return results.reduce((sum, { tokens }) => sum + tokens, 0);
 }

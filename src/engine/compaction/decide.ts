@@ -37,8 +37,9 @@ const LOW_WATER = 0.6;
 const REFUSED_LOW_WATER = 0.5;
 /** Results of the newest answers are worked with. */
 const RECENT_TURNS = 3;
-/** Tokens of a result that is worth a line in its place. */
-const LEAST_CLEARED = 100;
+/** Tokens of a result that is worth a line in its place, and of that line. */
+const LEAST_CLEARED = 200;
+const CLEARED_LINE = 50;
 /** Of where it begins: newest turns that stay as they are. */
 const KEPT_TAIL = 0.25;
 /** Of the same: less is not worth a summary. */
@@ -94,22 +95,22 @@ export function compactionChoice(
     ({ tool, tokens }) => tokens >= LEAST_CLEARED && !KEPT_RESULTS.has(tool),
   );
   const old = clearable.filter(({ age }) => age >= RECENT_TURNS);
-  const enough = upTo(old, size - target);
+  const enough = thatFree(old, size - target);
   if (enough !== null) return { kind: 'clear', results: enough };
   const cut = cutOf(layout, from);
   if (cut !== null) {
+    const { upTo, freed } = cut;
     if (!headFits(cut.before, layout, limits, overflowed)) {
       // Without its results it may.
-      const results = old.filter(({ tokens }) => tokens > 0);
-      if (results.length > 0) return { kind: 'clear', results };
-      return { kind: 'drop', ...cut, because: 'they are too many for a request of their own' };
+      if (old.length > 0) return { kind: 'clear', results: old };
+      return { kind: 'drop', upTo, freed, because: 'they are too many for a request of their own' };
     }
-    if (failures >= MOST_FAILURES) return { kind: 'drop', ...cut, because: NO_SUMMARY_CAME };
-    if (whyNoSummary !== null) return { kind: 'drop', ...cut, because: whyNoSummary };
-    return { kind: 'summarise', ...cut };
+    if (failures >= MOST_FAILURES) return { kind: 'drop', upTo, freed, because: NO_SUMMARY_CAME };
+    if (whyNoSummary !== null) return { kind: 'drop', upTo, freed, because: whyNoSummary };
+    return { kind: 'summarise', upTo, freed };
   }
   const large = clearable.toSorted((a, b) => b.tokens - a.tokens);
-  const some = upTo(large, size - (overflowed ? target : from)) ?? large;
+  const some = thatFree(large, size - (overflowed ? target : from)) ?? large;
   if (some.length > 0) return { kind: 'clear', results: some };
   return fits ? { kind: 'none' } : { kind: 'stuck' };
 }
@@ -117,13 +118,18 @@ export function compactionChoice(
 const NO_SUMMARY_CAME = 'no summary of them could be had';
 
 /** The first of these that give up so much; null: all together don't. */
-function upTo(results: readonly LaidResult[], wanted: number): readonly LaidResult[] | null {
+function thatFree(results: readonly LaidResult[], wanted: number): readonly LaidResult[] | null {
   let freed = 0;
-  for (const [index, { tokens }] of results.entries()) {
-    freed += tokens;
+  for (const [index, result] of results.entries()) {
+    freed += freedBy([result]);
     if (freed >= wanted) return results.slice(0, index + 1);
   }
   return null;
+}
+
+/** Tokens that are given up where these results are cleared. */
+export function freedBy(results: readonly Pick<LaidResult, 'tokens'>[]): number {
+  return results.reduce((sum, { tokens }) => sum + tokens - CLEARED_LINE, 0);
 }
 
 interface HeadCut {
