@@ -11,6 +11,7 @@ import type { EngineDeps } from './deps.ts';
 import * as endings from './endings.ts';
 import type { Ending } from './endings.ts';
 import { fallbackEvents, standInFor } from './fallback.ts';
+import { compactNow } from './compaction/compact-now.ts';
 import { makeRoom } from './compaction/make-room.ts';
 import { limitMessage } from './limits.ts';
 import { nextStep, tellsOfEndsAlone, type Step } from './next-step.ts';
@@ -77,6 +78,8 @@ function claimsIn(deps: EngineDeps, run: TaskRun, { result }: Ending) {
   };
   // What the earlier task did bears it out, or it would not have been reused.
   if (run.state.reused !== null) return [];
+  const { compacts } = run.state.stint;
+  if (compacts !== null) return compacts.claims;
   try {
     const claims = taskClaims(run.state, result);
     return claims instanceof Promise ? claims.catch(failed) : claims;
@@ -183,6 +186,10 @@ async function take(
     }
     case 'wait':
       await waitForNews(run);
+      return null;
+    case 'compact':
+      await run.takeSlot();
+      await compactNow(deps, run, step.keep);
       return null;
     case 'stop_shells':
       await run.shells.stop(step.shells, { isTold: false });

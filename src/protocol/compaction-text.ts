@@ -1,18 +1,6 @@
 import { plural } from '../base/text.ts';
-import type { EventBody } from './event.ts';
+import type { CompactionEvent } from './compaction-event.ts';
 import type { ContextSize } from './compaction.ts';
-
-type CompactionEvent = Extract<
-  EventBody,
-  {
-    type:
-      | 'context.cleared'
-      | 'summary.started'
-      | 'summary.refused'
-      | 'context.summarised'
-      | 'context.dropped';
-  }
->;
 
 /** What is done about a context that nears its window, in a line for a person. */
 export function compactionText(event: CompactionEvent): string {

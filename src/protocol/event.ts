@@ -2,7 +2,7 @@ import type { ErrorInfo } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { EndReason } from './end-reason.ts';
 import type { TaskInput } from './input.ts';
-import type { ClearedCall, ContextSize } from './compaction.ts';
+import type { CompactionEvent } from './compaction-event.ts';
 import type { AssistantMessage } from './message.ts';
 import type {
   Amount,
@@ -64,6 +64,8 @@ export type EventBody =
       readonly by: string;
       /** The resuming task's call; null for a person. */
       readonly callId: string | null;
+      /** Only its context is summarised, and it ends as it had ended. `keep`: what a person wants kept. */
+      readonly compacts?: { readonly keep: string | null };
     }
   /**
    * It asks no model: an earlier task was given the same work, and all that it read would be read the same
@@ -162,58 +164,7 @@ export type EventBody =
       /** What had come of the answer, its beginning where it is long. Absent: nothing. */
       readonly text?: string;
     })
-  /** Before a request that would be too large: results of old calls are replaced by a line each. */
-  | {
-      readonly type: 'context.cleared';
-      readonly calls: readonly ClearedCall[];
-      readonly size: ContextSize;
-    }
-  /**
-   * A request for a summary of the beginning of the conversation is about to be sent: those messages and
-   * `ask`. What becomes of it the events of turns tell, with the number of the turn that it makes room for.
-   */
-  | {
-      readonly type: 'summary.started';
-      readonly turn: number;
-      /** So many messages are summarised. */
-      readonly upTo: number;
-      /** What stands in their place before the summary: texts of one message. */
-      readonly head: readonly string[];
-      readonly ask: string;
-      readonly model: string;
-      readonly toolChoice: 'auto' | 'none';
-      readonly size: ContextSize;
-    }
-  /** It has come, and stands in the place of what it tells. */
-  | (Used & {
-      readonly type: 'context.summarised';
-      readonly turn: number;
-      readonly summary: string;
-      readonly costUsd: number | null;
-      readonly reason: FinishReason;
-      readonly model: string;
-      readonly ms: number;
-      readonly size: ContextSize;
-    })
-  /** What came is no summary that can stand there. */
-  | (Used & {
-      readonly type: 'summary.refused';
-      readonly turn: number;
-      readonly because: string;
-      readonly message: AssistantMessage;
-      readonly costUsd: number | null;
-      readonly reason: FinishReason;
-      readonly model: string;
-      readonly ms: number;
-    })
-  /** The beginning of the conversation is taken out without a summary; `head` stands in its place. */
-  | {
-      readonly type: 'context.dropped';
-      readonly upTo: number;
-      readonly head: readonly string[];
-      readonly because: string;
-      readonly size: ContextSize;
-    }
+  | CompactionEvent
   /** The intent of a call; durable before an effect. `tool` is canonical. */
   | {
       readonly type: 'call.started';

@@ -198,7 +198,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       takeOver(state);
       return;
     case 'task.resumed':
-      beginStint(state, state.stint.number + 1, event);
+      beginStint(state, state.stint.number + 1, { ...event, compacts: compactingOf(state, event) });
       return;
     case 'task.reused':
       state.reused = { of: event.of, at: event.at };
@@ -314,10 +314,20 @@ function takeOver(state: TaskState): void {
   if (state.end === null) state.status = isParked(state) ? 'parked' : 'queued';
 }
 
-type Begun = Pick<Stint, 'by' | 'callId'> & { readonly ts: number };
+type Begun = Pick<Stint, 'by' | 'callId'> &
+  Partial<Pick<Stint, 'compacts'>> & { readonly ts: number };
 
-function beginStint(state: TaskState, number: number, { by, callId, ts }: Begun): void {
-  state.stint = startStint(number, { ts, turns: state.turns, by, callId });
+/** Null: it goes on with its work. */
+function compactingOf(
+  { end, result, stint }: TaskState,
+  { compacts }: Extract<TaskEvent, { type: 'task.resumed' }>,
+): Stint['compacts'] {
+  if (compacts === undefined || end === null) return null;
+  return { keep: compacts.keep, end, result, claims: stint.claims };
+}
+
+function beginStint(state: TaskState, number: number, begun: Begun): void {
+  state.stint = startStint(number, { ...begun, turns: state.turns });
   state.status = isParked(state) ? 'parked' : 'queued';
   state.end = null;
   state.result = '';

@@ -7,6 +7,7 @@ import { unpricedCap } from '../spending.ts';
 import type { TaskRun } from '../task-run.ts';
 import {
   compactionChoice,
+  cutOf,
   DEFAULT_COMPACT_AT,
   freedBy,
   triggerOf,
@@ -70,7 +71,7 @@ interface Measured {
 
 function stepOf(run: TaskRun, choice: CompactionChoice, measured: Measured): CompactionStep {
   const { layout, limits, most } = measured;
-  const { state, spec } = run;
+  const { state } = run;
   const sized = (freed: number, waiting = layout.waiting): ContextSize => ({
     before: layout.size,
     after: Math.max(0, layout.size - freed),
@@ -92,17 +93,7 @@ function stepOf(run: TaskRun, choice: CompactionChoice, measured: Measured): Com
       const { upTo, freed } = choice;
       return {
         kind: 'summarise',
-        event: {
-          type: 'summary.started',
-          turn: state.turns + 1,
-          upTo,
-          head: headTexts(state, upTo, { most, isSummarised: true }),
-          ask: summaryAsk(null),
-          model: modelName(spec.model),
-          // As its turns are asked: another choice would keep a provider's cache from serving the history.
-          toolChoice: state.conversation.compaction.failures === 0 ? 'auto' : 'none',
-          size: sized(freed),
-        },
+        event: summaryBegin(run, upTo, { size: sized(freed), most, keep: null }),
       };
     }
     case 'stuck': {
@@ -115,6 +106,44 @@ function stepOf(run: TaskRun, choice: CompactionChoice, measured: Measured): Com
     default:
       return choice satisfies never;
   }
+}
+
+/** What is summarised on a person's wish; null: nothing is worth it. */
+export async function summaryStep(
+  deps: EngineDeps,
+  run: TaskRun,
+  keep: string | null,
+): Promise<Extract<CompactionStep, { kind: 'summarise' }> | null> {
+  const { contextWindow: window } = await deps.models.facts(run.spec.model);
+  const layout = layoutOf(run.state.conversation, run.prefix);
+  const cut = cutOf(layout, layout.size);
+  if (cut === null) return null;
+  const { size: before, waiting } = layout;
+  const size = { before, after: Math.max(0, before - cut.freed), waiting, window };
+  const most = before * MOST_SAID;
+  return { kind: 'summarise', event: summaryBegin(run, cut.upTo, { size, most, keep }) };
+}
+
+function summaryBegin(
+  { state, spec }: TaskRun,
+  upTo: number,
+  {
+    size,
+    most,
+    keep,
+  }: { readonly size: ContextSize; readonly most: number; readonly keep: string | null },
+) {
+  return {
+    type: 'summary.started',
+    turn: state.turns + 1,
+    upTo,
+    head: headTexts(state, upTo, { most, isSummarised: true }),
+    ask: summaryAsk(keep),
+    model: modelName(spec.model),
+    // As its turns are asked: another choice would keep a provider's cache from serving the history.
+    toolChoice: state.conversation.compaction.failures === 0 ? 'auto' : 'none',
+    size,
+  } as const;
 }
 
 function clearing(

@@ -139,7 +139,7 @@ interface HeadCut {
 }
 
 /** The beginning that is taken out, before a turn; null: that would give up too little. */
-function cutOf({ turns, said }: Layout, from: number): HeadCut | null {
+export function cutOf({ turns, said }: Layout, from: number): HeadCut | null {
   const newest = turns.at(-1);
   const turn = turns.find(({ rest }) => rest <= from * KEPT_TAIL) ?? newest;
   // Before the first answer there is nothing but what the task was told.

@@ -318,6 +318,48 @@ test('a branch after a compaction begins with what that left', async () => {
   expect(state.conversation.messages.length).toBeLessThan(full.conversation.messages.length / 2);
 });
 
+test('a person has an ended conversation summarised; its answer stays, and it goes on from there', async () => {
+  const engine = compacting(reader(30, { size: 200 }));
+  const task = await run(engine);
+  const { id } = task.spec;
+  const resume = (prompt: string | null, compacts?: { readonly keep: string }) =>
+    engine.engine.resume(id, {
+      prompt,
+      ceiling: (recorded) => recorded,
+      ...(compacts === undefined ? {} : { compacts }),
+    });
+  const compacted = await resume(null, { keep: 'the word mauve' });
+  await compacted.ended;
+  const last = engine.model.requests.at(-1);
+  expect(last && isSummaryRequest(last) && textOf(last)).toContain(
+    'kept above all: the word mauve',
+  );
+  expect(compacted.state).toMatchObject({
+    status: 'completed',
+    result: 'the sum is 7',
+    turns: 31,
+    end: task.state.end,
+  });
+  const again = await resume('And the product?');
+  await again.ended;
+  const next = engine.model.requests.at(-1);
+  expect(next && textOf(next)).toMatch(/Rule: never say[\s\S]*<summary>[\s\S]*And the product/);
+  expect(next?.messages.length).toBeLessThan(30);
+  expect(await rerunOf(engine, id)).toMatchObject({ difference: null });
+});
+
+test('what is too short for a summary says so, and stays as it is', async () => {
+  const engine = compacting(reader(1, { size: 10 }));
+  const task = await run(engine);
+  const asked = engine.engine.resume(task.spec.id, {
+    prompt: null,
+    ceiling: (recorded) => recorded,
+    compacts: { keep: null },
+  });
+  await expect(asked).rejects.toThrow('nothing to summarise');
+  expect(eventsOf(engine.store, task.spec.id).at(-1)?.type).toBe('task.claimed');
+});
+
 const OVERFLOW: ScriptedAnswer = {
   failure: { kind: 'context_overflow', message: 'too long', retryable: false },
   refused: true,
