@@ -1,6 +1,8 @@
 import { compactionText } from '../protocol/compaction-text.ts';
 import type { TaskEvent } from '../protocol/event.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
+import type { Run } from './contract.ts';
+import type { EventListener } from './event-router.ts';
 
 export interface CompactWish {
   /** What is kept above all; null: nothing more than the rest. */
@@ -14,8 +16,21 @@ export function compactWish(prompt: string): CompactWish | null {
   return { keep: keep ?? null };
 }
 
+/** A run that compacts: its result says what came of that, and the task's own is as it was. */
+export async function toldOfCompaction(
+  start: (listener: EventListener) => Promise<Run>,
+  onEvent: EventListener = () => {},
+): Promise<Run> {
+  const outcome = new CompactionOutcome();
+  const run = await start((event, of) => {
+    outcome.add(event);
+    onEvent(event, of);
+  });
+  return { ...run, result: run.result.then((envelope) => outcome.in(envelope)) };
+}
+
 /** What came of it, in the words of its events. */
-export class CompactionOutcome {
+class CompactionOutcome {
   private text = 'the context was not summarised';
 
   add(event: TaskEvent): void {

@@ -20,7 +20,7 @@ import type { PermissionMode } from '../protocol/permission.ts';
 import type { TaskStore, TaskSummary } from '../store/task-store.ts';
 import type { ControlChannel } from './control-channel.ts';
 import type { EventListener, EventRouter } from './event-router.ts';
-import { CompactionOutcome, compactWish, type CompactWish } from './compact.ts';
+import { compactWish, toldOfCompaction, type CompactWish } from './compact.ts';
 import { firstMessage } from './first-message.ts';
 import type { BranchTask, ResumeRequest, RunRequest } from './options.ts';
 import type { Muster, Run, StopRequest } from './contract.ts';
@@ -130,7 +130,12 @@ export class Session implements Muster {
     const prompt = request.prompt ?? null;
     if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
     const compacts = prompt === null ? null : compactWish(prompt);
-    if (compacts !== null) return this.compact(request, { id, compacts }, onEvent);
+    if (compacts !== null) {
+      const { prompt: _, ...rest } = request;
+      const goOn = (listener: EventListener) =>
+        this.goOn({ ...rest, compacts }, { id, rightsOf: id }, listener);
+      return toldOfCompaction(goOn, onEvent);
+    }
     const completed = prompt === null ? this.completed(id) : null;
     if (completed !== null) return completed;
     return this.goOn(request, { id, rightsOf: id }, onEvent);
@@ -146,22 +151,6 @@ export class Session implements Muster {
     onNotice(`task ${branch.id} branches off from ${from} after event ${branch.at}${whole}`);
     const request = { id: branch.id, ...(prompt === undefined ? {} : { prompt }) };
     return this.goOn(request, { id: branch.id, rightsOf: from }, onEvent);
-  }
-
-  /** Its result says what came of it: the task's own is as it was. */
-  private async compact(
-    request: ResumeRequest,
-    { id, compacts }: { readonly id: string; readonly compacts: CompactWish },
-    onEvent: EventListener = () => {},
-  ): Promise<Run> {
-    const { prompt: _, ...rest } = request;
-    const told = new CompactionOutcome();
-    const listener: EventListener = (event, of) => {
-      told.add(event);
-      onEvent(event, of);
-    };
-    const run = await this.goOn({ ...rest, compacts }, { id, rightsOf: id }, listener);
-    return { ...run, result: run.result.then((envelope) => told.in(envelope)) };
   }
 
   /** `rightsOf`: the task whose log says where its rights came from. */

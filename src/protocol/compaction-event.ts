@@ -1,7 +1,23 @@
-import type { ClearedCall, ContextSize } from './compaction.ts';
 import type { AssistantMessage } from './message.ts';
 import type { FinishReason } from './model.ts';
 import type { Used } from './used.ts';
+
+/** A result that is taken out of the conversation, and the line in its place. */
+export interface ClearedCall {
+  readonly callId: string;
+  readonly text: string;
+}
+
+/** Of a task's next request, in tokens. */
+export interface ContextSize {
+  readonly before: number;
+  /** Once room was made. Before a summary has come: what is expected. */
+  readonly after: number;
+  /** Of that, what stands in no request yet: results of the newest calls, and what was said since. */
+  readonly waiting: number;
+  /** Of its model; null: not known. */
+  readonly window: number | null;
+}
 
 /** What is done about a conversation that nears the window of its model. */
 export type CompactionEvent =

@@ -1,24 +1,8 @@
 import { escapeTags } from '../base/control-tags.ts';
+import type { ClearedCall, ContextSize } from './compaction-event.ts';
 import type { TaskEvent } from './event.ts';
 import type { Message, ToolResultPart } from './message.ts';
 import { counted } from './model.ts';
-
-/** A result that is taken out of the conversation, and the line in its place. */
-export interface ClearedCall {
-  readonly callId: string;
-  readonly text: string;
-}
-
-/** Of a task's next request, in tokens. */
-export interface ContextSize {
-  readonly before: number;
-  /** Once room was made. Before a summary has come: what is expected. */
-  readonly after: number;
-  /** Of that, what stands in no request yet: results of the newest calls, and what was said since. */
-  readonly waiting: number;
-  /** Of its model; null: not known. */
-  readonly window: number | null;
-}
 
 /** What a person or another task has said to this one, and which of its messages holds it. */
 export interface Said {
@@ -160,10 +144,10 @@ function replaceHead(
 
 function clearResults({ messages, results }: Compacted, calls: readonly ClearedCall[]): void {
   const lines = new Map(calls.map(({ callId, text }) => [callId, text]));
-  const cleared = ({ nonce: _, ...part }: ToolResultPart): ToolResultPart => ({
-    ...part,
-    text: lines.get(part.callId) ?? part.text,
-  });
+  // Of Muster's own words: without the boundary of what came from outside.
+  const cleared = ({ type, callId, name, isError, text }: ToolResultPart): ToolResultPart => {
+    return { type, callId, name, text: lines.get(callId) ?? text, isError };
+  };
   for (const [index, message] of messages.entries()) {
     if (message.role !== 'tool') continue;
     if (!message.content.some(({ callId }) => lines.has(callId))) continue;

@@ -20,7 +20,7 @@ import { applyToInbox, emptyInbox, isParked, type InboxState } from './inbox-sta
 import { toolCalls } from './message.ts';
 import type { TaskStatus } from './result.ts';
 import { liveBefore, type Rewound } from './rewound.ts';
-import { applyToStint, changeModel, startStint, type Stint } from './stint.ts';
+import { applyToStint, changeModel, compactingStint, startStint, type Stint } from './stint.ts';
 import type { TaskSpec } from './task.ts';
 import type { TodoItem } from './tool.ts';
 
@@ -198,7 +198,10 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       takeOver(state);
       return;
     case 'task.resumed':
-      beginStint(state, state.stint.number + 1, { ...event, compacts: compactingOf(state, event) });
+      beginStint(state, state.stint.number + 1, {
+        ...event,
+        compacts: compactingStint(state, event),
+      });
       return;
     case 'task.reused':
       state.reused = { of: event.of, at: event.at };
@@ -316,15 +319,6 @@ function takeOver(state: TaskState): void {
 
 type Begun = Pick<Stint, 'by' | 'callId'> &
   Partial<Pick<Stint, 'compacts'>> & { readonly ts: number };
-
-/** Null: it goes on with its work. */
-function compactingOf(
-  { end, result, stint }: TaskState,
-  { compacts }: Extract<TaskEvent, { type: 'task.resumed' }>,
-): Stint['compacts'] {
-  if (compacts === undefined || end === null) return null;
-  return { keep: compacts.keep, end, result, claims: stint.claims };
-}
 
 function beginStint(state: TaskState, number: number, begun: Begun): void {
   state.stint = startStint(number, { ...begun, turns: state.turns });

@@ -88,11 +88,21 @@ export interface Stint {
   claims: readonly ClaimFlag[];
 }
 
-export interface CompactingStint {
+interface CompactingStint {
   readonly keep: string | null;
   readonly end: EndReason;
   readonly result: string;
   readonly claims: readonly ClaimFlag[];
+}
+
+/** Of a task that is resumed; null: it goes on with its work. */
+export function compactingStint(
+  before: { readonly end: EndReason | null; readonly result: string; readonly stint: Stint },
+  { compacts }: Extract<TaskEvent, { type: 'task.resumed' }>,
+): CompactingStint | null {
+  const { end, result, stint } = before;
+  if (compacts === undefined || end === null) return null;
+  return { keep: compacts.keep, end, result, claims: stint.claims };
 }
 
 export function startStint(

@@ -1,4 +1,4 @@
-import type { ContextSize } from '../../protocol/compaction.ts';
+import type { ContextSize } from '../../protocol/compaction-event.ts';
 import { modelName, type ModelFacts } from '../../protocol/model.ts';
 import type { EngineDeps } from '../deps.ts';
 import { estimateInput, mostOf } from '../estimate.ts';
@@ -15,7 +15,7 @@ import {
   type WhyNoSummary,
   type WindowLimits,
 } from './decide.ts';
-import { layoutOf, type LaidResult, type Layout } from './layout.ts';
+import { layoutOf, requestSize, type LaidResult, type Layout } from './layout.ts';
 import type { CompactionStep } from './step.ts';
 import { clearedLine, headTexts, ownEvent, summaryAsk } from './texts.ts';
 
@@ -37,7 +37,9 @@ export async function chooseStep(deps: EngineDeps, run: TaskRun): Promise<Compac
   const facts = await deps.models.facts(spec.model);
   const limits = limitsOf(run, facts);
   const trigger = triggerOf(limits);
-  if (trigger === null && !compaction.overflowed) return { kind: 'none' };
+  if (!compaction.overflowed) {
+    if (trigger === null || requestSize(conversation, prefix) <= trigger) return { kind: 'none' };
+  }
   const layout = layoutOf(conversation, prefix);
   const choice = compactionChoice(layout, limits, compaction, whyNoSummary(run, facts, layout));
   return stepOf(run, choice, { layout, limits, most: (trigger ?? layout.size) * MOST_SAID });

@@ -45,7 +45,7 @@ const KEPT_TAIL = 0.25;
 /** Of the same: less is not worth a summary. */
 const LEAST_FREED = 0.1;
 /** Tokens that a summary is taken to have. */
-export const USUAL_SUMMARY = 1_500;
+const USUAL_SUMMARY = 1_500;
 /** Of a request that was refused: a summary of more would be refused, too. */
 const MOST_OF_REFUSED = 0.75;
 /** Without an answer in between, more would lead nowhere. */

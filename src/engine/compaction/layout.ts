@@ -46,22 +46,25 @@ const MOST_OFF = 3;
  */
 export function layoutOf(conversation: Conversation, prefix: RequestPrefix): Layout {
   const { messages, results, queued, compaction } = conversation;
-  const estimated = estimateInput(conversation, prefix);
   const ratio = ratioOf(conversation, prefix);
   const scaled = (tokens: number) => Math.round(tokens * ratio);
   const waiting = estimateInput({ messages: [], results, queued }, NO_PREFIX);
-  const turns = turnsIn(messages).map(({ from, tokens }) => ({ from, before: scaled(tokens) }));
   const all = tokensOfAll(messages) + waiting;
+  const said = compaction.said.reduce((sum, { text }) => sum + tokensIn(text), 0);
   return {
-    size: scaled(estimated),
+    size: requestSize(conversation, prefix),
     waiting: scaled(waiting),
-    said: scaled(compaction.said.reduce((sum, { text }) => sum + tokensIn(text), 0)),
-    turns: turns.map((turn) => ({ ...turn, rest: scaled(all) - turn.before })),
-    results: resultsIn(conversation).map((result) => ({
-      ...result,
-      tokens: scaled(result.tokens),
-    })),
+    said: scaled(said),
+    turns: turnsIn(messages).map(({ from, tokens }) => {
+      return { from, before: scaled(tokens), rest: scaled(all - tokens) };
+    }),
+    results: resultsIn(conversation, scaled),
   };
+}
+
+/** Of the whole next request, its answer left out. */
+export function requestSize(conversation: Conversation, prefix: RequestPrefix): number {
+  return Math.round(estimateInput(conversation, prefix) * ratioOf(conversation, prefix));
 }
 
 const NO_PREFIX: RequestPrefix = { system: [], tools: [] };
@@ -90,7 +93,16 @@ function turnsIn(
   return turns;
 }
 
-function resultsIn({ messages, results }: Conversation): readonly LaidResult[] {
+function resultsIn(
+  { messages, results }: Conversation,
+  scaled: (tokens: number) => number,
+): readonly LaidResult[] {
+  const laidResult = (part: ToolResultPart, age: number, isWaiting: boolean): LaidResult => {
+    const { callId, name, text } = part;
+    const tool = canonicalToolName(name) ?? name;
+    const tokens = scaled(tokensIn(text));
+    return { callId, tool, characters: text.length, tokens, age, isWaiting };
+  };
   const laid: LaidResult[] = [...results.values()].map((part) => laidResult(part, 0, true));
   let age = results.size > 0 ? 1 : 0;
   // From the newest back: whose answer it is comes before it.
@@ -101,14 +113,5 @@ function resultsIn({ messages, results }: Conversation): readonly LaidResult[] {
     if (message.role !== 'tool') continue;
     laid.push(...message.content.map((part) => laidResult(part, age, false)));
   }
-  return laid.reverse();
-}
-
-function laidResult(
-  { callId, name, text }: ToolResultPart,
-  age: number,
-  isWaiting: boolean,
-): LaidResult {
-  const tool = canonicalToolName(name) ?? name;
-  return { callId, tool, characters: text.length, tokens: tokensIn(text), age, isWaiting };
+  return laid.toReversed();
 }

@@ -1,4 +1,5 @@
-import { summaryMessages, type ContextSize } from '../../protocol/compaction.ts';
+import { summaryMessages } from '../../protocol/compaction.ts';
+import type { ContextSize } from '../../protocol/compaction-event.ts';
 import type { Conversation } from '../../protocol/conversation.ts';
 import type { EventBody } from '../../protocol/event.ts';
 import { messageText, toolCalls, userMessage, type Message } from '../../protocol/message.ts';

@@ -61,7 +61,7 @@ test.each<[string, Layout, Partial<typeof CALM>, object]>([
   [
     'those of the newest turns, and of delegates, are not',
     layout(8_001, 6, [
-      ...results(6_000, 100, 100, 100).map((each) => ({ ...each, tool: 'Task' })),
+      ...results(6_000, 100, 100, 100).map((each) => Object.assign(each, { tool: 'Task' })),
       ...results(200, 200, 200),
     ]),
     {},
