@@ -23,15 +23,15 @@ import { clearedLine, headTexts, ownEvent, summaryAsk } from './texts.ts';
 const USUAL_OUTPUT = 8_192;
 /** Of what may stand in a request: what was said, word for word. */
 const MOST_SAID = 0.25;
-/** Tokens of a first request for which no catalogue is loaded: no window that anybody uses is smaller. */
-const UNWATCHED = 6_000;
+/** Tokens of a first request that need not wait for the catalogue: there is nothing to take out of it. */
+const UNWATCHED = 24_000;
 
 /** What a task's next request needs to stay within its model's window, as its log will tell it. */
 export async function chooseStep(deps: EngineDeps, run: TaskRun): Promise<CompactionStep> {
   const { state, prefix, spec } = run;
   const { conversation } = state;
   const { compaction } = conversation;
-  if (state.turns === 0 && !compaction.overflowed) {
+  if (conversation.messages.length === 0) {
     if (estimateInput(conversation, prefix) < UNWATCHED) return { kind: 'none' };
   }
   const facts = await deps.models.facts(spec.model);

@@ -110,9 +110,18 @@ export function compactionChoice(
     return { kind: 'summarise', upTo, freed };
   }
   const large = clearable.toSorted((a, b) => b.tokens - a.tokens);
-  const some = thatFree(large, size - (overflowed ? target : from)) ?? large;
-  if (some.length > 0) return { kind: 'clear', results: some };
-  return fits ? { kind: 'none' } : { kind: 'stuck' };
+  const seen = large.filter(({ age }) => age > 0);
+  const wanted = size - (overflowed ? target : from);
+  if (fits) {
+    // What the model has not seen yet is left to it: else it would ask for it again, for ever.
+    const isWorthIt = freedBy(seen) >= from * LEAST_FREED;
+    return isWorthIt
+      ? { kind: 'clear', results: thatFree(seen, wanted) ?? seen }
+      : { kind: 'none' };
+  }
+  const all = [...seen, ...large.filter(({ age }) => age === 0)];
+  const some = thatFree(all, wanted) ?? all;
+  return some.length > 0 ? { kind: 'clear', results: some } : { kind: 'stuck' };
 }
 
 const NO_SUMMARY_CAME = 'no summary of them could be had';

@@ -360,6 +360,35 @@ test('what is too short for a summary says so, and stays as it is', async () => 
   expect(eventsOf(engine.store, task.spec.id).at(-1)?.type).toBe('task.claimed');
 });
 
+test('a rewind to an event before a compaction has the conversation as it was there', async () => {
+  const engine = compacting(reader(12, { size: 12_000 }));
+  const task = await run(engine);
+  const log = eventsOf(engine.store, task.spec.id);
+  const cleared = log.findIndex(({ type }) => type === 'context.cleared');
+  const last = log.at(-1);
+  if (last === undefined) throw new Error('no log');
+  const rewound = (to: number): TaskEvent => ({
+    v: last.v,
+    ts: last.ts,
+    task: last.task,
+    epoch: last.epoch,
+    seq: last.seq + 1,
+    type: 'task.rewound',
+    to,
+    undoes: null,
+    stint: 1,
+    turns: 1,
+    end: null,
+    dropped: [],
+    files: [],
+  });
+  for (const to of [cleared - 1, cleared]) {
+    const state = foldEvents([...log, rewound(to)]);
+    const then = foldEvents(log.slice(0, to + 1));
+    expect(state.conversation).toEqual(then.conversation);
+  }
+});
+
 const OVERFLOW: ScriptedAnswer = {
   failure: { kind: 'context_overflow', message: 'too long', retryable: false },
   refused: true,

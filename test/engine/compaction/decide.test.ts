@@ -82,6 +82,12 @@ test.each<[string, Layout, Partial<typeof CALM>, object]>([
     {},
     { kind: 'clear', results: results(9_000) },
   ],
+  [
+    'what was not seen yet stays where it fits',
+    layout(9_000, 1, results(6_000)),
+    {},
+    { kind: 'none' },
+  ],
   ['nothing to take out', layout(12_000, 1), {}, { kind: 'stuck' }],
   ['too often in a row, and it fits', layout(9_000, 20), { sinceAnswer: 4 }, { kind: 'none' }],
   ['too often, and it does not', layout(12_000, 20), { sinceAnswer: 4 }, { kind: 'stuck' }],

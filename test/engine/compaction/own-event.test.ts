@@ -17,10 +17,9 @@ test.each([
 });
 
 function read(text: string, offset: number, most: number) {
-  const event = {
-    ...{ v: 4, seq: 3, ts: 0, task: TASK, epoch: 1, type: 'call.ended', callId: 'c', tool: 'Read' },
-    ...{ text, error: null, facts: {}, ms: 1 },
-  } as TaskEvent;
+  const stamp = { v: 4, seq: 3, ts: 0, task: TASK, epoch: 1 };
+  const outcome = { callId: 'c', tool: 'Read', text, error: null, facts: {}, ms: 1 } as const;
+  const event: TaskEvent = { ...stamp, type: 'call.ended', ...outcome };
   const store = {
     scan: (_: string, visit: (event: TaskEvent) => void) => {
       visit(event);
