@@ -95,21 +95,22 @@ interface CompactingStint {
   readonly claims: readonly ClaimFlag[];
 }
 
-/** Of a task that is resumed; null: it goes on with its work. */
-export function compactingStint(
+/** When it begins, and by whom. */
+export type StintBegin = Pick<Stint, 'by' | 'callId'> &
+  Partial<Pick<Stint, 'compacts'>> & { readonly ts: number };
+
+/** How a task that is resumed begins; `before`: as it was then. */
+export function resumedBy(
+  { ts, by, callId, compacts }: Extract<TaskEvent, { type: 'task.resumed' }>,
   before: { readonly end: EndReason | null; readonly result: string; readonly stint: Stint },
-  { compacts }: Extract<TaskEvent, { type: 'task.resumed' }>,
-): CompactingStint | null {
+): StintBegin {
   const { end, result, stint } = before;
-  if (compacts === undefined || end === null) return null;
-  return { keep: compacts.keep, end, result, claims: stint.claims };
+  const begin = { ts, by, callId };
+  if (compacts === undefined || end === null) return begin;
+  return { ...begin, compacts: { keep: compacts.keep, end, result, claims: stint.claims } };
 }
 
-export function startStint(
-  number: number,
-  at: { readonly ts: number; readonly turns: number } & Pick<Stint, 'by' | 'callId'> &
-    Partial<Pick<Stint, 'compacts'>>,
-): Stint {
+export function startStint(number: number, at: StintBegin & { readonly turns: number }): Stint {
   return {
     number,
     by: at.by,
