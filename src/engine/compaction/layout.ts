@@ -2,7 +2,8 @@ import type { Conversation } from '../../protocol/conversation.ts';
 import type { Message, ToolResultPart } from '../../protocol/message.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
 import { canonicalToolName } from '../../protocol/tool-aliases.ts';
-import { estimateInput, estimatePrompt, tokensIn } from '../estimate.ts';
+import { tokensIn } from '../../base/token-estimate.ts';
+import { estimateInput, estimatePrompt } from '../estimate.ts';
 
 /** What a task's next request is made of; all in tokens. */
 export interface Layout {

@@ -7,7 +7,8 @@ import { NO_USAGE, type RequestPrefix } from '../../protocol/model.ts';
 import { askUntilAnswered, type WholeAnswer } from '../ask-until-answered.ts';
 import { requestOf } from '../begin-turn.ts';
 import type { EngineDeps } from '../deps.ts';
-import { estimateInput, estimatePrompt, estimateTokens, type NextRequest } from '../estimate.ts';
+import { tokensIn } from '../../base/token-estimate.ts';
+import { estimateInput, estimatePrompt, type NextRequest } from '../estimate.ts';
 import { limitMessage } from '../limits.ts';
 import { bookLostAnswer } from '../lost-answer.ts';
 import type { RequestPart } from '../request-parts.ts';
@@ -116,7 +117,7 @@ function sizeAfter({ state, prefix }: TaskRun, summary: string): ContextSize {
   if (open === null) throw new Error('no summary was asked for');
   const { size } = open;
   const replaced = estimatePrompt(NO_PREFIX, messages.slice(0, open.upTo));
-  const place = [...open.head, summary].reduce((sum, text) => sum + estimateTokens(text), 0);
+  const place = [...open.head, summary].reduce((sum, text) => sum + tokensIn(text), 0);
   const ratio = size.before / Math.max(1, estimateInput(conversation, prefix));
   const after = Math.round(size.before - (replaced - place) * ratio);
   return { ...size, after: Math.max(0, after) };

@@ -1,7 +1,7 @@
 import { plural, truncate } from '../../base/text.ts';
 import type { Said } from '../../protocol/compaction.ts';
 import type { TaskState } from '../../protocol/state.ts';
-import { estimateTokens } from '../estimate.ts';
+import { tokensIn } from '../../base/token-estimate.ts';
 import type { LaidResult } from './layout.ts';
 
 /** How a task names one of its own events to TaskOutput: `ID#41`. */
@@ -73,7 +73,7 @@ function saidTexts(said: readonly Said[], most: number): readonly Said[] {
   // The newest say what holds now.
   for (const each of later.toReversed()) {
     const text = shortened(each.text, left);
-    left = Math.max(0, left - estimateTokens(text));
+    left = Math.max(0, left - tokensIn(text));
     kept.unshift({ ...each, text });
   }
   return [{ ...first, text: shortened(first.text, most / 2 + left) }, ...kept];
@@ -81,7 +81,7 @@ function saidTexts(said: readonly Said[], most: number): readonly Said[] {
 
 /** Beginning and end, since both say what matters. */
 function shortened(text: string, most: number): string {
-  const tokens = estimateTokens(text);
+  const tokens = tokensIn(text);
   if (tokens <= most) return text;
   const length = Math.floor((text.length * most) / tokens / 2);
   const begin = truncate(text, length);
