@@ -60,6 +60,7 @@ function fieldsOf(agent: AgentDefinition): JsonObject {
     unlisted: agent.unlisted,
     cache: agent.cache,
     'context-files': agent.contextFiles,
+    'compact-at': agent.compactAt,
     skills: listOf(agent.skills ?? []),
     memory: agent.memory,
     'initial-prompt': agent.initialPrompt,

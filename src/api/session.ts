@@ -20,6 +20,7 @@ import type { PermissionMode } from '../protocol/permission.ts';
 import type { TaskStore, TaskSummary } from '../store/task-store.ts';
 import type { ControlChannel } from './control-channel.ts';
 import type { EventListener, EventRouter } from './event-router.ts';
+import { compactWish, toldOfCompaction, type CompactWish } from './compact.ts';
 import { firstMessage } from './first-message.ts';
 import type { BranchTask, ResumeRequest, RunRequest } from './options.ts';
 import type { Muster, Run, StopRequest } from './contract.ts';
@@ -128,6 +129,13 @@ export class Session implements Muster {
     const id = store.resolveId(request.id);
     const prompt = request.prompt ?? null;
     if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
+    const compacts = prompt === null ? null : compactWish(prompt);
+    if (compacts !== null) {
+      const { prompt: _, ...rest } = request;
+      const goOn = (listener: EventListener) =>
+        this.goOn({ ...rest, compacts }, { id, rightsOf: id }, listener);
+      return toldOfCompaction(goOn, onEvent);
+    }
     const completed = prompt === null ? this.completed(id) : null;
     if (completed !== null) return completed;
     return this.goOn(request, { id, rightsOf: id }, onEvent);
@@ -147,7 +155,7 @@ export class Session implements Muster {
 
   /** `rightsOf`: the task whose log says where its rights came from. */
   private async goOn(
-    request: ResumeRequest,
+    request: ResumeRequest & { readonly compacts?: CompactWish },
     { id, rightsOf }: { readonly id: string; readonly rightsOf: string },
     onEvent: EventListener = () => {},
   ): Promise<Run> {
@@ -162,6 +170,7 @@ export class Session implements Muster {
         ...(setup.settings.flag === undefined ? {} : { model: this.model(null, prompt ?? '') }),
         ...(maxTurns === null ? {} : { maxTurns }),
         ...(request.answer === undefined ? {} : { answer: request.answer }),
+        ...(request.compacts === undefined ? {} : { compacts: request.compacts }),
         ...(request.retryFailed === undefined ? {} : { retryFailed: request.retryFailed }),
         // What was parked once is not refused because nobody says so again.
         keepsParked: !isOnAskChosen,

@@ -1,10 +1,9 @@
 import { NO_USAGE } from '../protocol/model.ts';
 import type { Answer } from './answer.ts';
-import { answerCost, brokenCost } from './answer-cost.ts';
+import { answerCost, brokenCost, type AnswerCost } from './answer-cost.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import type { EngineDeps } from './deps.ts';
 import { canFallBack, isLasting } from './fallback.ts';
-import { withMentioned } from './mentioned-calls.ts';
 import { oneAnswer } from './one-answer.ts';
 import { decideRetry, givenUp, NO_FAILURES } from './retry.ts';
 import { sleep } from './sleep.ts';
@@ -12,39 +11,41 @@ import type { Spending } from './spending.ts';
 import type { TaskRun } from './task-run.ts';
 import type { TurnOutcome } from './turn-outcome.ts';
 
+/** An answer that has ended. */
+export interface WholeAnswer {
+  readonly answer: Extract<Answer, { type: 'finished' }>;
+  readonly cost: AnswerCost;
+  readonly ms: number;
+}
+
+interface Asked {
+  /** Holds what the first try takes, and gets what each that fails has cost. */
+  readonly spending: Spending;
+  /** Writes the answer down, and settles. */
+  take(whole: WholeAnswer): void;
+}
+
 /**
  * Sends the request of a turn until it is answered, may not be tried again, or the task is stopped.
- * `spending` holds what the first try takes, and gets what each has cost. Never rejects for what a provider does.
+ * Never rejects for what a provider does.
  */
 export async function askUntilAnswered(
   deps: EngineDeps,
   run: TaskRun,
-  { turn, request }: BegunTurn,
-  spending: Spending,
+  begun: BegunTurn,
+  { spending, take }: Asked,
 ): Promise<TurnOutcome> {
   const { journal } = run;
+  const { turn, request } = begun;
   let retries = NO_FAILURES;
   let rateLimits = 0;
   for (let attempt = 1; ; attempt += 1) {
     const startedAt = deps.clock.monotonic();
     run.tree.requestSent();
-    const answer = await oneAnswer(deps, run, { turn, request }, spending);
+    const answer = await oneAnswer(deps, run, begun, spending);
     const cost = await answerCost(deps, request, answer);
     if (answer.type === 'finished') {
-      spending.answered(cost);
-      const mayCall = request.toolChoice === 'auto' && answer.reason !== 'content_filter';
-      const message = mayCall
-        ? withMentioned(deps, run, { message: answer.message, turn })
-        : answer.message;
-      journal.record({
-        type: 'turn.ended',
-        turn,
-        message,
-        ...cost,
-        reason: answer.reason,
-        ms: Math.round(deps.clock.monotonic() - startedAt),
-      });
-      run.keepAsGiven(message);
+      take({ answer, cost, ms: Math.round(deps.clock.monotonic() - startedAt) });
       return { kind: 'answered' };
     }
     spending.failed(cost);

@@ -9,6 +9,8 @@ export type ToolChoice = 'auto' | 'none';
 export interface BegunTurn {
   readonly turn: number;
   readonly request: ModelRequest;
+  /** It asks for a summary: nothing of the answer is shown as the task's own. */
+  readonly isSummary: boolean;
 }
 
 /** A request that was begun before a crash is the same again: nothing new may stand in it. */
@@ -28,16 +30,28 @@ export function beginTurn(
       toolChoice,
     });
   }
-  const maxOutputTokens = models.outputLimit(spec.model);
-  const request: ModelRequest = {
-    model: spec.model,
-    prefix: run.prefix,
+  const request = requestOf({ models }, run, {
     messages: [...state.conversation.messages],
     toolChoice,
+  });
+  return { turn, request, isSummary: false };
+}
+
+/** A request of a task: but for its messages the same as all of them. */
+export function requestOf(
+  { models }: Pick<EngineDeps, 'models'>,
+  { spec, prefix, tree, isBackground }: TaskRun,
+  asked: Pick<ModelRequest, 'messages' | 'toolChoice'>,
+): ModelRequest {
+  const maxOutputTokens = models.outputLimit(spec.model);
+  return {
+    model: spec.model,
+    prefix,
+    messages: asked.messages,
+    toolChoice: asked.toolChoice,
     ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
     ...(spec.agent.effort === undefined ? {} : { effort: spec.agent.effort }),
     cacheKey: `${spec.root}:${spec.inherited?.agent ?? spec.agent.name}`,
-    lane: { tree: run.tree.id, background: run.isBackground },
+    lane: { tree: tree.id, background: isBackground },
   };
-  return { turn, request };
 }

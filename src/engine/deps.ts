@@ -13,6 +13,7 @@ import type { TemplateDefinition } from '../protocol/template.ts';
 import type { AnyTool, ByteFilter, ToolCaps } from '../protocol/tool.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import type { Sandbox } from '../sys/sandbox/sandbox.ts';
+import type { CompactionStep } from './compaction/step.ts';
 import type { Inbox } from './inbox.ts';
 import type { MemorySource } from './memory/place.ts';
 import type { ContextSource } from './project-context.ts';
@@ -122,6 +123,8 @@ export interface EngineDeps {
   readonly decided?: (callId: string) => Promise<Decided>;
   /** Says what came of the look for an earlier result, in the place of one: for reruns. Absent: one looks. */
   readonly reuse?: () => ReuseOutcome | null;
+  /** Says what is done before the next request to keep it within its window: for reruns. Absent: that is decided. */
+  readonly compaction?: () => CompactionStep;
   readonly agents: AgentSource;
   readonly skills: SkillSource;
   /** Where notes lie. Absent: none are kept. */

@@ -10,6 +10,7 @@ import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskSource, TaskSpec } from '../protocol/task.ts';
 import type { JsonObject } from '../base/json.ts';
 import { createTask } from './create-task.ts';
+import { requireCompactable } from './compaction/compact-now.ts';
 import { createDelegation } from './delegation.ts';
 import { delegationVerdict } from './delegation-verdict.ts';
 import type { EngineDeps } from './deps.ts';
@@ -79,6 +80,8 @@ export interface ResumeRequest {
   readonly answer?: QuestionAnswer;
   /** Of a run of a template: items that failed or were ended by a limit are done again. Default false. */
   readonly retryFailed?: boolean;
+  /** Its context is summarised, and nothing else: of one that has ended. `keep`: what is kept above all. */
+  readonly compacts?: { readonly keep: string | null };
 }
 
 /** What a person says to a question. */
@@ -196,6 +199,7 @@ export class Engine {
     try {
       await finishRewinds(this.deps.store, opened);
       if (prompt !== null) requireConversation(top);
+      if (request.compacts !== undefined) await requireCompactable(this.deps, top);
       if (retryFailed) reopenFailed(top);
       const isAsking = opened.some(({ state }) => openQuestions(state).length > 0);
       if (keepsParked && isAsking && top.tree.onAsk === 'deny') top.tree.onAsk = 'park';

@@ -35,6 +35,9 @@ export function limitMessage({ limit, value, used, needed, output, unpriced }: L
   if (unpriced !== undefined) {
     return `the limit ${limit} = ${value} can't be kept: no price is known for ${unpriced}. Give it in the configuration ([models.catalogue."${unpriced}"], price_input and price_output), or limit tokens instead`;
   }
+  if (limit === 'context_window') {
+    return `the next request would take about ${used} tokens of the model's context window of ${value} (limit context_window), and nothing of it is left that could be cleared or summarised. A model with a larger window, or smaller steps, gets further`;
+  }
   const so = `the limit ${limit} = ${value}`;
   const spent = shown(used);
   if (needed === undefined) return `${so} is reached (${spent} used)`;

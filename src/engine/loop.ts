@@ -11,6 +11,8 @@ import type { EngineDeps } from './deps.ts';
 import * as endings from './endings.ts';
 import type { Ending } from './endings.ts';
 import { fallbackEvents, standInFor } from './fallback.ts';
+import { compactNow } from './compaction/compact-now.ts';
+import { makeRoom } from './compaction/make-room.ts';
 import { limitMessage } from './limits.ts';
 import { nextStep, tellsOfEndsAlone, type Step } from './next-step.ts';
 import { noticeInput } from './notice-text.ts';
@@ -76,6 +78,8 @@ function claimsIn(deps: EngineDeps, run: TaskRun, { result }: Ending) {
   };
   // What the earlier task did bears it out, or it would not have been reused.
   if (run.state.reused !== null) return [];
+  const { compacts } = run.state.stint;
+  if (compacts !== null) return compacts.claims;
   try {
     const claims = taskClaims(run.state, result);
     return claims instanceof Promise ? claims.catch(failed) : claims;
@@ -183,6 +187,10 @@ async function take(
     case 'wait':
       await waitForNews(run);
       return null;
+    case 'compact':
+      await run.takeSlot();
+      await compactNow(deps, run, step.keep);
+      return null;
     case 'stop_shells':
       await run.shells.stop(step.shells, { isTold: false });
       return null;
@@ -213,6 +221,9 @@ async function turn(
   await run.takeSlot();
   await run.journal.keepAnswer();
   run.signal.throwIfAborted();
+  const room = await makeRoom(deps, run);
+  if (room.kind === 'none') return room.ending;
+  if (room.kind === 'changed') return null;
   const outcome = await runTurn(deps, run, toolChoice);
   switch (outcome.kind) {
     case 'answered':
@@ -226,6 +237,8 @@ async function turn(
       // After a limit there is an answer already, if only a part of one.
       if (run.state.stint.lastTurn) return null;
       if (standInFor(deps, run) !== null) return null;
+      // Before it is asked again, room is made; where none can be, it ends there.
+      if (run.state.conversation.compaction.overflowed) return null;
       return endings.failedByModel(run.state, outcome.failure);
     case 'stopped':
       return cutShort(run);

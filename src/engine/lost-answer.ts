@@ -1,5 +1,6 @@
 import { answerCost, brokenCost } from './answer-cost.ts';
 import type { EngineDeps } from './deps.ts';
+import { summaryMessages } from '../protocol/compaction.ts';
 import { expenseOfAnswer } from './spending.ts';
 import { Streamed } from './streamed.ts';
 import type { TaskRun } from './task-run.ts';
@@ -19,7 +20,9 @@ export async function bookLostAnswer(deps: EngineDeps, run: TaskRun): Promise<vo
     message: 'the process that asked ended before the answer did',
     retryable: true,
   } as const;
-  const estimated = streamed.estimate({ prefix, messages: state.conversation.messages });
+  const { conversation } = state;
+  const messages = summaryMessages(conversation) ?? conversation.messages;
+  const estimated = streamed.estimate({ prefix, messages });
   const answer = { type: 'failed', failure, ...(estimated === null ? {} : { estimated }) } as const;
   const cost = await answerCost(deps, { model: spec.model }, answer);
   run.signal.throwIfAborted();

@@ -23,6 +23,8 @@ export type Step =
   | { readonly kind: 'tell'; readonly text: string; readonly id?: string }
   /** For children in the background, or a message. */
   | { readonly kind: 'wait' }
+  /** Its context is summarised, and nothing else. */
+  | { readonly kind: 'compact'; readonly keep: string | null }
   | { readonly kind: 'stop_shells'; readonly shells: readonly string[] }
   /** Whether the final answer is valid against the output schema decides how it goes on. */
   | { readonly kind: 'check'; readonly answer: string }
@@ -39,6 +41,11 @@ export interface StepLimits {
  */
 export function nextStep(state: TaskState, limits: StepLimits): Step {
   const { openTurn, stint, answer, conversation } = state;
+  const { compacts } = stint;
+  if (compacts !== null) {
+    if (!stint.hasCompacted) return { kind: 'compact', keep: compacts.keep };
+    return { kind: 'end', ending: { end: compacts.end, result: compacts.result } };
+  }
   if (openTurn !== null) return { kind: 'turn', toolChoice: openTurn.toolChoice };
   if (stint.lastTurn && stint.limit !== null) {
     return { kind: 'end', ending: endings.endedByLimit(state, stint.limit) };

@@ -40,7 +40,7 @@ interface Asking extends BegunTurn {
 async function askOnce(
   deps: EngineDeps,
   run: TaskRun,
-  { turn, request, spending, lead }: Asking,
+  { turn, request, isSummary, spending, lead }: Asking,
 ): Promise<Answer> {
   const task = run.spec.id;
   const streamed = new Streamed();
@@ -78,13 +78,13 @@ async function askOnce(
         void deps.models.facts(request.model);
         break;
       case 'text_delta':
-        deps.onSignal({ type: 'text_delta', task, text: part.text });
+        if (!isSummary) deps.onSignal({ type: 'text_delta', task, text: part.text });
         break;
       case 'reasoning_delta':
-        deps.onSignal({ type: 'reasoning_delta', task, text: part.text });
+        if (!isSummary) deps.onSignal({ type: 'reasoning_delta', task, text: part.text });
         break;
       case 'tool_call_started':
-        deps.onSignal({ type: 'tool_call_started', task, name: part.name });
+        if (!isSummary) deps.onSignal({ type: 'tool_call_started', task, name: part.name });
         break;
       case 'ping':
         break;

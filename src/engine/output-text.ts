@@ -1,3 +1,4 @@
+import { compactionText } from '../protocol/compaction-text.ts';
 import { clockTime } from '../base/local-time.ts';
 import { exactLine, terminalText } from '../base/terminal-text.ts';
 import type { TaskEvent } from '../protocol/event.ts';
@@ -25,6 +26,12 @@ function textOf(event: TaskEvent): string | null {
       const text = messageText(event.message).trim();
       return text === '' ? null : `${text}\n\n`;
     }
+    case 'context.cleared':
+    case 'summary.started':
+    case 'summary.refused':
+    case 'context.summarised':
+    case 'context.dropped':
+      return `~ ${compactionText(event)}\n`;
     case 'call.started':
       return `→ ${event.tool} ${brief(event.input)}\n`;
     case 'call.ended':

@@ -25,6 +25,8 @@ export interface ResumeOrder {
   /** Absent: as recorded. */
   readonly model?: ResolvedModel;
   readonly maxTurns?: number;
+  /** Only its context is summarised; of one that has ended. */
+  readonly compacts?: { readonly keep: string | null };
 }
 
 /** Writes down, in one batch, that and how an opened task goes on. What had not ended just goes on. */
@@ -32,13 +34,16 @@ export function recordResume(deps: EngineDeps, run: TaskRun, order: ResumeOrder)
   const { by, callId } = order;
   const hasEnded = run.state.end !== null;
   const isConversation = run.spec.fanOut === undefined;
-  const message = order.message ?? (hasEnded && isConversation ? goOnMessage() : null);
+  const { compacts } = order;
+  const isToldToGoOn = hasEnded && isConversation && compacts === undefined;
+  const message = order.message ?? (isToldToGoOn ? goOnMessage() : null);
+  const only = compacts === undefined ? {} : { compacts };
   // That it goes on comes last: a crash in the middle of the batch leaves it ended, to be resumed again.
   const events: readonly EventBody[] = [
     ...(hasEnded ? withdrawNotices(run) : []),
     ...(message === null ? [] : [{ type: 'input.queued', input: message } as const]),
     ...changedTerms(deps, run, order),
-    ...(hasEnded ? [{ type: 'task.resumed', by, callId } as const] : []),
+    ...(hasEnded ? [{ type: 'task.resumed', by, callId, ...only } as const] : []),
   ];
   if (events.length > 0) run.journal.record(...events);
 }

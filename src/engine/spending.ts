@@ -2,7 +2,13 @@ import { modelName, paidTokens, type ModelFacts, type ResolvedModel } from '../p
 import type { LimitHit } from '../protocol/stint.ts';
 import type { AnswerCost } from './answer-cost.ts';
 import { addExpenses, NO_EXPENSE, type Budget, type Expense, type Reservation } from './budget.ts';
-import { estimateInput, inputToReserve, mostOf, namingOutput } from './estimate.ts';
+import {
+  estimateInput,
+  inputToReserve,
+  mostOf,
+  namingOutput,
+  type NextRequest,
+} from './estimate.ts';
 import type { TaskRun } from './task-run.ts';
 
 /** What the tries of one request take of the budget: each reserves anew, and settles. */
@@ -14,12 +20,14 @@ export class Spending {
   private readonly facts: ModelFacts | null;
   private held: Reservation | null = null;
 
-  /** `facts`: of the model that is asked; null: no cap needs them. */
-  constructor(run: TaskRun, facts: ModelFacts | null) {
+  /**
+   * `facts`: of the model that is asked; null: no cap needs them. `asked`: what of the conversation is sent.
+   */
+  constructor(run: TaskRun, facts: ModelFacts | null, asked: NextRequest = run.state.conversation) {
     this.run = run;
     this.facts = facts;
-    const { state, prefix, measured } = run;
-    this.input = facts === null ? 0 : estimateInput(state.conversation, prefix);
+    const { prefix, measured } = run;
+    this.input = facts === null ? 0 : estimateInput(asked, prefix);
     this.most =
       facts === null
         ? { ...NO_EXPENSE, turns: 1 }
@@ -63,7 +71,7 @@ export class Spending {
     this.run.measured = { used, input: input + cacheRead + cacheWrite, estimated: this.input };
   }
 
-  /** After a try that came to nothing, which may have cost something all the same. */
+  /** After a try that came to nothing, or one that is no turn: it may have cost something all the same. */
   failed(cost: AnswerCost): void {
     this.held?.settle(expenseOfAnswer(cost));
   }

@@ -89,6 +89,8 @@ export function activityText(
       return `waiting for the first token${lasting(activity.since)}`;
     case 'streaming':
       return 'streaming';
+    case 'compacting':
+      return 'compacting its context';
     case 'stalled':
       return `stalled${lasting(activity.since)}`;
     case 'waiting_to_retry':

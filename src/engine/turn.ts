@@ -1,9 +1,10 @@
-import { askUntilAnswered } from './ask-until-answered.ts';
-import { beginTurn, type ToolChoice } from './begin-turn.ts';
+import { askUntilAnswered, type WholeAnswer } from './ask-until-answered.ts';
+import { beginTurn, type BegunTurn, type ToolChoice } from './begin-turn.ts';
 import { dueNotices } from './budget-notices.ts';
 import { capsInUse } from './caps-in-use.ts';
 import type { EngineDeps } from './deps.ts';
 import { bookLostAnswer } from './lost-answer.ts';
+import { withMentioned } from './mentioned-calls.ts';
 import { noticeInput } from './notice-text.ts';
 import { Spending, unpricedCap } from './spending.ts';
 import type { TaskRun } from './task-run.ts';
@@ -36,10 +37,28 @@ export async function runTurn(
     if (hit !== null) return { kind: 'limit', hit };
     await run.takeSlot();
     run.signal.throwIfAborted();
-    return await askUntilAnswered(deps, run, beginTurn(deps, run, toolChoice), spending);
+    const begun = beginTurn(deps, run, toolChoice);
+    const take = (whole: WholeAnswer) => takeAnswer(deps, run, begun, { ...whole, spending });
+    return await askUntilAnswered(deps, run, begun, { spending, take });
   } finally {
     spending.release();
   }
+}
+
+function takeAnswer(
+  deps: EngineDeps,
+  run: TaskRun,
+  { turn, request }: BegunTurn,
+  { answer, cost, ms, spending }: WholeAnswer & { readonly spending: Spending },
+): void {
+  spending.answered(cost);
+  const { reason } = answer;
+  const mayCall = request.toolChoice === 'auto' && reason !== 'content_filter';
+  const message = mayCall
+    ? withMentioned(deps, run, { message: answer.message, turn })
+    : answer.message;
+  run.journal.record({ type: 'turn.ended', turn, message, ...cost, reason, ms });
+  run.keepAsGiven(message);
 }
 
 /** Tells a task, in the request that follows, of the caps that it has used much of. */

@@ -9,6 +9,8 @@ export type Activity =
   /** The request is out. `since`: milliseconds since the epoch, as everywhere here. */
   | { readonly kind: 'waiting_for_first_token'; readonly since: number }
   | { readonly kind: 'streaming' }
+  /** A summary of its conversation is asked for, to make room in its window. */
+  | { readonly kind: 'compacting' }
   /** The answer has begun, and nothing more of it has come since. */
   | { readonly kind: 'stalled'; readonly since: number }
   | { readonly kind: 'waiting_to_retry'; readonly because: string }

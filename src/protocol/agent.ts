@@ -74,6 +74,11 @@ export interface AgentDefinition {
   readonly mode: PermissionMode | null;
   readonly limits: AgentLimits;
   readonly effort?: Effort;
+  /**
+   * When room is made in its context: up to 1, a share of what its model's window leaves for input; above,
+   * tokens. Absent: 0.8.
+   */
+  readonly compactAt?: number;
   /** Names of the agents that it may delegate to; absent: any. */
   readonly delegatesTo?: readonly string[];
   /** JSON Schema that its answers must be valid against; absent: any text will do. */

@@ -12,6 +12,8 @@ export interface Answers {
     readonly toolChoice: 'auto' | 'none';
     /** Whether an answer to it has begun. */
     readonly accepted: boolean;
+    /** It asks for a summary, to make room for that turn. */
+    readonly isSummary: boolean;
   } | null;
   /**
    * How the newest answer ended, and its text, with that of those before it that were cut off and that
@@ -30,6 +32,8 @@ export interface Answers {
   /** The text of the newest answer that had any. */
   lastText: string;
 }
+
+const ASKED = { accepted: false, isSummary: false } as const;
 
 export function noAnswers(): Answers {
   return {
@@ -66,8 +70,21 @@ export function applyToAnswers(
       answers.answer = { reason: 'stop', text: event.text };
       return;
     case 'turn.started':
-      answers.openTurn = { turn: event.turn, toolChoice: event.toolChoice, accepted: false };
+      answers.openTurn = { turn: event.turn, toolChoice: event.toolChoice, ...ASKED };
       answers.answer = null;
+      return;
+    case 'summary.started':
+      answers.openTurn = {
+        turn: event.turn,
+        toolChoice: event.toolChoice,
+        accepted: false,
+        isSummary: true,
+      };
+      return;
+    case 'summary.refused':
+    case 'context.summarised':
+      answers.openTurn = null;
+      addUsed(answers, event, spec);
       return;
     case 'turn.accepted':
       setAccepted(answers, true);
@@ -77,8 +94,9 @@ export function applyToAnswers(
       addUsed(answers, event, spec);
       return;
     case 'turn.failed':
+      if (event.text !== undefined && answers.openTurn?.isSummary !== true)
+        answers.lastText = `${cutText}${event.text}`;
       answers.openTurn = null;
-      if (event.text !== undefined) answers.lastText = `${cutText}${event.text}`;
       addUsed(answers, event, spec);
       return;
     case 'turn.ended': {
@@ -105,6 +123,8 @@ export function applySpent(
     case 'turn.retried':
     case 'turn.failed':
     case 'turn.ended':
+    case 'summary.refused':
+    case 'context.summarised':
       addUsed(answers, event, spec);
       return;
     default:

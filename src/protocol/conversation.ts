@@ -1,4 +1,5 @@
 import { escapeTags } from '../base/control-tags.ts';
+import { applyToCompaction, noCompaction, type Compaction, type Said } from './compaction.ts';
 import type { TaskEvent } from './event.ts';
 import type { TaskInput } from './input.ts';
 import {
@@ -33,6 +34,7 @@ export interface Conversation {
   mentioned: readonly Mention[];
   /** Ids of all inputs that ever came or need not come any more. */
   readonly inputIds: Set<string>;
+  readonly compaction: Compaction;
 }
 
 export interface Mention {
@@ -50,6 +52,7 @@ export function emptyConversation(): Conversation {
     model: '',
     mentioned: [],
     inputIds: new Set(),
+    compaction: noCompaction(),
   };
 }
 
@@ -61,6 +64,11 @@ export function unansweredCalls(conversation: Conversation): readonly ToolCallPa
 }
 
 export function applyToConversation(conversation: Conversation, event: TaskEvent): void {
+  applyToMessages(conversation, event);
+  applyToCompaction(conversation, event);
+}
+
+function applyToMessages(conversation: Conversation, event: TaskEvent): void {
   switch (event.type) {
     case 'task.created': {
       const { parent, prompt, mentions, given, inherited } = event.spec;
@@ -100,7 +108,8 @@ export function applyToConversation(conversation: Conversation, event: TaskEvent
       });
       return;
     case 'turn.accepted':
-      conversation.undelivered = [];
+      // A request for a summary holds nothing new.
+      if (conversation.compaction.open === null) conversation.undelivered = [];
       return;
     case 'turn.ended':
       conversation.messages.push(ofItsModel(event.message, conversation.model));
@@ -159,7 +168,15 @@ function takeInputs(conversation: Conversation, ids: readonly string[]): void {
     mentions.map((agent) => ({ agent, text })),
   );
   conversation.mentioned = [...conversation.mentioned, ...mentioned];
+  const { compaction } = conversation;
+  compaction.said = [...compaction.said, ...saidIn(taken, conversation.messages.length)];
   conversation.messages.push({ role: 'user', content: inputParts(taken) });
+}
+
+function saidIn(inputs: readonly TaskInput[], at: number): readonly Said[] {
+  return inputs.flatMap(({ kind, from, text }) =>
+    kind === 'prompt' || kind === 'message' ? [{ at, from, text }] : [],
+  );
 }
 
 /** In order of arrival, but what has ended in the background is told together, in one notice. */

@@ -2,6 +2,7 @@ import type { ErrorInfo } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { EndReason } from './end-reason.ts';
 import type { TaskInput } from './input.ts';
+import type { CompactionEvent } from './compaction-event.ts';
 import type { AssistantMessage } from './message.ts';
 import type {
   Amount,
@@ -63,6 +64,8 @@ export type EventBody =
       readonly by: string;
       /** The resuming task's call; null for a person. */
       readonly callId: string | null;
+      /** Only its context is summarised, and it ends as it had ended. `keep`: what a person wants kept. */
+      readonly compacts?: { readonly keep: string | null };
     }
   /**
    * It asks no model: an earlier task was given the same work, and all that it read would be read the same
@@ -161,6 +164,7 @@ export type EventBody =
       /** What had come of the answer, its beginning where it is long. Absent: nothing. */
       readonly text?: string;
     })
+  | CompactionEvent
   /** The intent of a call; durable before an effect. `tool` is canonical. */
   | {
       readonly type: 'call.started';

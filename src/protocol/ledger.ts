@@ -34,6 +34,8 @@ export function addToLedger(ledger: Ledger, event: TaskEvent, model: string): Le
     case 'turn.ended':
     case 'turn.retried':
     case 'turn.failed':
+    case 'summary.refused':
+    case 'context.summarised':
       break;
     default:
       return ledger;
@@ -42,7 +44,8 @@ export function addToLedger(ledger: Ledger, event: TaskEvent, model: string): Le
   const of = { day: utcDay(event.ts), model: event.model ?? model };
   const prices = pricedBy === undefined ? [] : [pricedBy];
   let after = ledger;
-  const isReported = event.type === 'turn.ended' ? estimated === undefined : !isNothing(usage);
+  const isBroken = event.type === 'turn.retried' || event.type === 'turn.failed';
+  const isReported = isBroken ? !isNothing(usage) : estimated === undefined;
   if (isReported) after = book(after, { ...of, isEstimated: false }, use(usage, costUsd, prices));
   if (estimated === undefined) return after;
   const guess = use(estimated.usage, estimated.costUsd, prices);

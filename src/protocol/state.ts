@@ -20,7 +20,7 @@ import { applyToInbox, emptyInbox, isParked, type InboxState } from './inbox-sta
 import { toolCalls } from './message.ts';
 import type { TaskStatus } from './result.ts';
 import { liveBefore, type Rewound } from './rewound.ts';
-import { applyToStint, changeModel, startStint, type Stint } from './stint.ts';
+import * as stints from './stint.ts';
 import type { TaskSpec } from './task.ts';
 import type { TodoItem } from './tool.ts';
 
@@ -35,7 +35,7 @@ export interface TaskState extends Answers, Belongings, InboxState, CallRecord {
   doing: Activity | null;
   readonly conversation: Conversation;
   readonly delegations: Delegations;
-  stint: Stint;
+  stint: stints.Stint;
   /** Calls that ran, by canonical tool name. */
   readonly toolCounts: Map<string, number>;
   /** The calls under way, by call id. */
@@ -76,7 +76,7 @@ export function initialState(first: TaskEvent): TaskState {
     status: 'queued',
     doing: { kind: 'idle' },
     conversation: emptyConversation(),
-    stint: startStint(0, {
+    stint: stints.startStint(0, {
       ts: first.ts,
       turns: 0,
       by: first.spec.parent,
@@ -166,7 +166,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
   const { spec, stint } = state;
   // Before the stint, which takes up what this answer cuts off.
   applyToAnswers(state, event, { spec, cutText: stint.cutText });
-  applyToStint(state.stint, event, state.updatedAt);
+  stints.applyToStint(state.stint, event, state.updatedAt);
   applyToConversation(state.conversation, event);
   applyToFaults(state, event);
   applyToBelongings(state, event);
@@ -188,6 +188,8 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'shell.ended':
     case 'notified':
     case 'rights.granted':
+    case 'context.cleared':
+    case 'context.dropped':
       return;
     case 'input.queued':
       for (const id of event.input.handed ?? []) state.handed.add(id);
@@ -196,7 +198,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       takeOver(state);
       return;
     case 'task.resumed':
-      beginStint(state, state.stint.number + 1, event);
+      beginStint(state, state.stint.number + 1, stints.resumedBy(event, state));
       return;
     case 'task.reused':
       state.reused = { of: event.of, at: event.at };
@@ -204,7 +206,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       return;
     case 'terms.changed': {
       const { rights, limits, model } = event;
-      changeModel(state.stint, state.spec.model, event);
+      stints.changeModel(state.stint, state.spec.model, event);
       state.spec = { ...state.spec, rights, limits, model };
       return;
     }
@@ -228,14 +230,15 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'task.held':
       state.doing = heldActivity(event);
       return;
+    case 'summary.started':
+      state.doing = { kind: 'compacting' };
+      return;
     case 'turn.accepted':
-      state.doing = { kind: 'streaming' };
+    case 'turn.flowing':
+      state.doing = { kind: state.openTurn?.isSummary === true ? 'compacting' : 'streaming' };
       return;
     case 'turn.quiet':
       state.doing = quietActivity(event.waitsFor, event.ts - event.silentMs);
-      return;
-    case 'turn.flowing':
-      state.doing = { kind: 'streaming' };
       return;
     case 'turn.retried':
       state.doing = { kind: 'waiting_to_retry', because: event.failure.message };
@@ -245,6 +248,8 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       else state.doing = { kind: 'idle' };
       return;
     case 'turn.failed':
+    case 'summary.refused':
+    case 'context.summarised':
       state.doing = { kind: 'idle' };
       return;
     case 'call.started':
@@ -305,10 +310,8 @@ function takeOver(state: TaskState): void {
   if (state.end === null) state.status = isParked(state) ? 'parked' : 'queued';
 }
 
-type Begun = Pick<Stint, 'by' | 'callId'> & { readonly ts: number };
-
-function beginStint(state: TaskState, number: number, { by, callId, ts }: Begun): void {
-  state.stint = startStint(number, { ts, turns: state.turns, by, callId });
+function beginStint(state: TaskState, number: number, begun: stints.StintBegin): void {
+  state.stint = stints.startStint(number, { ...begun, turns: state.turns });
   state.status = isParked(state) ? 'parked' : 'queued';
   state.end = null;
   state.result = '';
@@ -328,8 +331,7 @@ function goBack(state: TaskState, event: Extract<TaskEvent, { type: 'task.rewoun
 }
 
 function showWaiting(state: TaskState): void {
-  const isOpen = state.openChildren.size > 0;
-  state.doing = { kind: isOpen ? 'waiting_for_children' : 'idle' };
+  state.doing = { kind: state.openChildren.size > 0 ? 'waiting_for_children' : 'idle' };
 }
 
 function showCalls(state: TaskState): void {

@@ -1,4 +1,5 @@
 import { byteLength } from '../base/text.ts';
+import type { EndReason } from './end-reason.ts';
 import { messageText, toolCalls } from './message.ts';
 import type { TaskEvent } from './event.ts';
 import type { Used } from './used.ts';
@@ -79,14 +80,37 @@ export interface Stint {
   workingSince: number | null;
   /** When the present owner took it. */
   since: number;
+  /** It only summarises its context, and ends as it had ended before; null: it works. */
+  readonly compacts: CompactingStint | null;
+  /** Of that: a summary has come, or none will. */
+  hasCompacted: boolean;
   /** What the answer that ended it claims and its receipt does not bear out. */
   claims: readonly ClaimFlag[];
 }
 
-export function startStint(
-  number: number,
-  at: { readonly ts: number; readonly turns: number } & Pick<Stint, 'by' | 'callId'>,
-): Stint {
+interface CompactingStint {
+  readonly keep: string | null;
+  readonly end: EndReason;
+  readonly result: string;
+  readonly claims: readonly ClaimFlag[];
+}
+
+/** When it begins, and by whom. */
+export type StintBegin = Pick<Stint, 'by' | 'callId'> &
+  Partial<Pick<Stint, 'compacts'>> & { readonly ts: number };
+
+/** How a task that is resumed begins; `before`: as it was then. */
+export function resumedBy(
+  { ts, by, callId, compacts }: Extract<TaskEvent, { type: 'task.resumed' }>,
+  before: { readonly end: EndReason | null; readonly result: string; readonly stint: Stint },
+): StintBegin {
+  const { end, result, stint } = before;
+  const begin = { ts, by, callId };
+  if (compacts === undefined || end === null) return begin;
+  return { ...begin, compacts: { keep: compacts.keep, end, result, claims: stint.claims } };
+}
+
+export function startStint(number: number, at: StintBegin & { readonly turns: number }): Stint {
   return {
     number,
     by: at.by,
@@ -109,6 +133,8 @@ export function startStint(
     workedMs: 0,
     workingSince: null,
     since: at.ts,
+    compacts: at.compacts ?? null,
+    hasCompacted: false,
     claims: [],
   };
 }
@@ -139,9 +165,15 @@ export function applyToStint(stint: Stint, event: TaskEvent, before: number): vo
       return;
     case 'turn.failed':
       stint.failure = event.failure;
+      stint.hasCompacted = true;
       spend(stint, event);
       return;
     case 'turn.retried':
+      spend(stint, event);
+      return;
+    case 'summary.refused':
+    case 'context.summarised':
+      stint.hasCompacted = true;
       spend(stint, event);
       return;
     case 'turn.ended': {

@@ -26,6 +26,11 @@ const EVENT_TYPES: Readonly<Record<EventType, true>> = {
   'turn.retried': true,
   'turn.ended': true,
   'turn.failed': true,
+  'context.cleared': true,
+  'summary.started': true,
+  'context.summarised': true,
+  'summary.refused': true,
+  'context.dropped': true,
   'call.started': true,
   'call.ended': true,
   'call.refused': true,
@@ -181,6 +186,18 @@ function isForm(value: unknown): boolean {
   return isCount(value['mode']) && value['mode'] <= 0o777;
 }
 
+/** Its texts stand in requests. */
+function isCompaction({ type, calls, size, upTo, head, summary }: JsonObject): boolean {
+  const areTexts = (value: unknown): boolean =>
+    Array.isArray(value) && value.every((each) => typeof each === 'string');
+  const isCall = (each: unknown): boolean =>
+    isJsonObject(each) && typeof each['callId'] === 'string' && typeof each['text'] === 'string';
+  if (!isJsonObject(size)) return false;
+  if (type === 'context.cleared') return Array.isArray(calls) && calls.every(isCall);
+  if (type === 'context.summarised') return typeof summary === 'string';
+  return isCount(upTo) && areTexts(head);
+}
+
 function isRestored({ rewind, left }: JsonObject): boolean {
   const isLeft = (each: unknown): boolean =>
     isJsonObject(each) && typeof each['path'] === 'string' && typeof each['because'] === 'string';
@@ -202,6 +219,10 @@ export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   if (type === 'task.created') return isSpec(value['spec'], task);
   if (type === 'turn.ended') return isUsed(value);
   if (type === 'turn.retried' || type === 'turn.failed') return isUsed(value);
+  if (type === 'summary.refused') return isUsed(value) && isJsonObject(value['message']);
+  if (type === 'context.summarised') return isUsed(value) && isCompaction(value);
+  if (type === 'summary.started') return isCompaction(value) && typeof value['ask'] === 'string';
+  if (type === 'context.cleared' || type === 'context.dropped') return isCompaction(value);
   if (type === 'child.ended') return isChildEnd(value);
   if (type === 'turn.held') return isHold(value);
   if (type === 'task.held') return typeof value['because'] === 'string';

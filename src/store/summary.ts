@@ -83,6 +83,8 @@ export function addToSummary(
       return { ...withUse(summary, event), model: event.model, turns: summary.turns + 1 };
     case 'turn.retried':
     case 'turn.failed':
+    case 'summary.refused':
+    case 'context.summarised':
       return withUse(withoutHold(summary), event);
     case 'task.ended':
       return {

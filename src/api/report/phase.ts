@@ -22,6 +22,8 @@ export function phaseOf(
     case 'waiting_for_first_token':
     case 'streaming':
       return { kind: 'model', detail: '' };
+    case 'compacting':
+      return { kind: 'model', detail: 'compacting' };
     case 'stalled':
       return { kind: 'model', detail: 'stalled' };
     case 'waiting_to_retry':

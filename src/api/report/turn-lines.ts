@@ -35,14 +35,15 @@ function cells(row: TurnRow, from: number): readonly string[] {
   ];
 }
 
-function outcome({ ms, calls, failure, retries, isCut }: TurnRow): string {
+function outcome({ ms, calls, failure, retries, isCut, isSummary }: TurnRow): string {
   const cut = isCut ? 'rewound; ' : '';
   const again = retries === 0 ? '' : `asked ${retries + 1} times; `;
   return `${cut}${again}${truncate(oneLine(ending()), SHOWN_OUTCOME)}`;
 
   function ending(): string {
-    if (failure !== null) return `failed: ${failure}`;
+    if (failure !== null) return `${isSummary ? 'summary ' : ''}failed: ${failure}`;
     if (ms === null) return 'no end yet';
+    if (isSummary) return 'summary of its context';
     return calls.length === 0 ? 'answer' : counted(calls);
   }
 }

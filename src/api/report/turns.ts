@@ -25,6 +25,8 @@ export interface TurnRow {
   readonly retries: number;
   /** Names of the tools that the answer calls, in its order. */
   readonly calls: readonly string[];
+  /** It asks for a summary of its context, before that turn. */
+  readonly isSummary?: true;
   /** Null: it did not fail. */
   readonly failure: string | null;
 }
@@ -34,6 +36,19 @@ export function addToTurns(rows: TurnRow[], event: TaskEvent): void {
   switch (event.type) {
     case 'turn.started':
       begin(rows, event);
+      return;
+    case 'summary.started':
+      begin(rows, event, { isSummary: true });
+      return;
+    case 'context.summarised':
+    case 'summary.refused':
+      change(rows, event.turn, (row) => ({
+        ...row,
+        ...useOf(event),
+        ms: Math.max(0, event.ts - row.at),
+        model: event.model,
+        failure: event.type === 'summary.refused' ? event.because : null,
+      }));
       return;
     case 'turn.retried':
       change(rows, event.turn, (row) => ({ ...row, retries: row.retries + 1 }));
@@ -61,7 +76,8 @@ export function addToTurns(rows: TurnRow[], event: TaskEvent): void {
 
 function begin(
   rows: TurnRow[],
-  { turn, seq, ts, model }: Extract<TaskEvent, { type: 'turn.started' }>,
+  { turn, seq, ts, model }: Extract<TaskEvent, { type: 'turn.started' | 'summary.started' }>,
+  summary: Pick<TurnRow, 'isSummary'> = {},
 ): void {
   const last = rows.at(-1);
   if (last?.turn === turn && last.ms === null && !last.isCut) return;
@@ -78,6 +94,7 @@ function begin(
     retries: 0,
     calls: [],
     failure: null,
+    ...summary,
   });
 }
 

@@ -22,6 +22,23 @@ export function adopted(made: EventBody, logged: TaskEvent): EventBody {
         costUsd: logged.costUsd,
         ...pricesOf(logged),
       };
+    case 'context.summarised':
+      if (logged.type !== 'context.summarised') return made;
+      return {
+        ...withoutPrices(made),
+        ms: logged.ms,
+        size: logged.size,
+        costUsd: logged.costUsd,
+        ...pricesOf(logged),
+      };
+    case 'summary.refused':
+      if (logged.type !== 'summary.refused') return made;
+      return {
+        ...withoutPrices(made),
+        ms: logged.ms,
+        costUsd: logged.costUsd,
+        ...pricesOf(logged),
+      };
     case 'turn.retried':
       if (logged.type !== 'turn.retried') return made;
       return { ...withoutPrices(made), waitMs: logged.waitMs, ...brokenPrices(logged) };
@@ -47,7 +64,12 @@ export function adopted(made: EventBody, logged: TaskEvent): EventBody {
   }
 }
 
-type Priced = Extract<EventBody, { type: 'turn.ended' | 'turn.retried' | 'turn.failed' }>;
+type Priced = Extract<
+  EventBody,
+  {
+    type: 'turn.ended' | 'turn.retried' | 'turn.failed' | 'context.summarised' | 'summary.refused';
+  }
+>;
 
 function withoutPrices<E extends Priced>(event: E): Omit<E, 'pricedBy' | 'estimated'> {
   const { pricedBy: _, estimated: _estimated, ...rest } = event;

@@ -60,12 +60,17 @@ function branched(body: EventBody): EventBody | null {
     case 'turn.accepted':
     case 'rights.granted':
     case 'todos.set':
+    case 'context.cleared':
+    case 'summary.started':
+    case 'context.dropped':
       return body;
     case 'input.queued': {
       // Nothing of the other tree is in reach.
       const { handed: _, ...input } = body.input;
       return { ...body, input };
     }
+    case 'context.summarised':
+    case 'summary.refused':
     case 'turn.ended': {
       const { pricedBy: _, estimated: _estimated, ...rest } = body;
       return { ...rest, usage: NO_USAGE, costUsd: 0 };

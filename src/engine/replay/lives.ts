@@ -52,6 +52,8 @@ function stopOf(events: readonly TaskEvent[]): LifeStop | null {
 }
 
 function toldOf(events: readonly TaskEvent[]): Pick<LifeStop, 'order' | 'forced'> | null {
+  // It ends as it had ended before, whoever did that.
+  if (events.some((event) => event.type === 'task.resumed' && event.compacts)) return null;
   const ended = events.findLast((event) => event.type === 'task.ended');
   if (ended?.type !== 'task.ended') return toldBeforeDeath(events);
   const { by, because, status, error } = ended.end;

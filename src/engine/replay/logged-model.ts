@@ -47,18 +47,33 @@ export class LoggedModel implements ModelPort {
   }
 }
 
+function finished(
+  { message, usage, reason, model: answered }: WholeAnswer,
+  model: ModelRequest['model'],
+): ModelPart {
+  const own = `${model.provider}/`;
+  const id = answered.startsWith(own) ? answered.slice(own.length) : answered;
+  const served = id === model.id ? {} : { servedBy: id };
+  return { type: 'finished', message, usage, reason, ...served };
+}
+
+type WholeAnswer = Pick<
+  Extract<TaskEvent, { type: 'turn.ended' }>,
+  'message' | 'usage' | 'reason' | 'model'
+>;
+
 function partOf(event: TaskEvent, { model }: ModelRequest): ModelPart | null {
   switch (event.type) {
     case 'turn.accepted':
       return { type: 'accepted' };
     case 'turn.held':
       return { type: 'held', because: event.because, untilMs: event.untilMs };
-    case 'turn.ended': {
-      const { message, usage, reason } = event;
-      const own = `${model.provider}/`;
-      const id = event.model.startsWith(own) ? event.model.slice(own.length) : event.model;
-      const served = id === model.id ? {} : { servedBy: id };
-      return { type: 'finished', message, usage, reason, ...served };
+    case 'turn.ended':
+    case 'summary.refused':
+      return finished(event, model);
+    case 'context.summarised': {
+      const content = [{ type: 'text', text: event.summary } as const];
+      return finished({ ...event, message: { role: 'assistant', content } }, model);
     }
     case 'turn.retried':
     case 'turn.failed':

@@ -47,6 +47,11 @@ export function isFromOutside(event: TaskEvent): boolean {
     case 'turn.retried':
     case 'turn.ended':
     case 'turn.failed':
+    case 'context.cleared':
+    case 'summary.started':
+    case 'context.summarised':
+    case 'summary.refused':
+    case 'context.dropped':
     case 'call.started':
     case 'call.ended':
     case 'call.refused':

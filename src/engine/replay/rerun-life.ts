@@ -10,6 +10,7 @@ import { Journal } from '../journal.ts';
 import { runTask } from '../loop.ts';
 import type { Difference } from './difference.ts';
 import type { Life, LifeStop } from './lives.ts';
+import { loggedCompaction } from './logged-compaction.ts';
 import { LoggedCalls } from './logged-calls.ts';
 import { LoggedModel } from './logged-model.ts';
 import { loggedModels } from './logged-models.ts';
@@ -187,6 +188,7 @@ class Rerun {
       models: loggedModels(this.script, this.order.whole),
       decided: (callId) => this.calls.decide(callId),
       reuse: () => loggedReuse(this.script),
+      compaction: () => loggedCompaction(this.script),
       clock,
       deadlines: this.deadlines,
     };

@@ -110,6 +110,11 @@ export class RunReader {
       case 'turn.flowing':
       case 'turn.retried':
       case 'turn.ended':
+      case 'context.cleared':
+      case 'summary.started':
+      case 'context.summarised':
+      case 'summary.refused':
+      case 'context.dropped':
       case 'input.withdrawn':
       case 'notified':
       case 'todos.set':

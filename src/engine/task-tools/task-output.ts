@@ -2,6 +2,7 @@ import type { JsonValue } from '../../base/json.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
+import { ownEventNamed, readOwnResult } from '../compaction/own-event.ts';
 import { findReachable } from '../reach.ts';
 import { parentText, wholeResult } from '../result.ts';
 import { sleep } from '../sleep.ts';
@@ -76,6 +77,11 @@ async function readOutput(
   const { deps, running } = workshop;
   const { signal } = context;
   const caller = callerOf(workshop, context);
+  const seq = ownEventNamed(input.taskId, caller.spec.id);
+  if (seq !== null) {
+    const page = { seq, offset: input.offset ?? 0, most: context.caps.resultBytes };
+    return readOwnResult(deps.store, caller.spec.id, page);
+  }
   const found = findReachable(caller, running, { field: 'task_id', word: input.taskId });
   if (found instanceof MusterError) {
     return { text: `TaskOutput: ${found.message}`, error: found.code };

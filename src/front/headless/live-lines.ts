@@ -1,6 +1,7 @@
 import { clockTime } from '../../base/local-time.ts';
 import { formatDuration, plural } from '../../base/text.ts';
 import { exactLine, terminalText } from '../../base/terminal-text.ts';
+import { compactionText } from '../../protocol/compaction-text.ts';
 import type { NoticeLevel, TaskEvent } from '../../protocol/event.ts';
 import type { Awaited } from '../../protocol/model.ts';
 import { answerText } from '../../protocol/inbox-state.ts';
@@ -124,6 +125,13 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
       return `${indent}… ${name}: ${QUIET_WORDS[event.waitsFor]} for ${formatDuration(event.silentMs)}`;
     case 'turn.flowing':
       return `${indent}… ${name}: goes on streaming`;
+    case 'context.cleared':
+    case 'summary.refused':
+    case 'context.summarised':
+      return detail === 'calls' ? `${indent}~ ${name}: ${compactionText(event)}` : null;
+    case 'summary.started':
+    case 'context.dropped':
+      return `${indent}~ ${name}: ${compactionText(event)}`;
     case 'warning':
       return `${indent}! ${name}: ${event.message}`;
     case 'call.started':

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { AgentDefinition, AgentParameter } from '../../../protocol/agent.ts';
 import type { FieldReader } from '../fields/field-reader.ts';
 import { readOutputSchema } from '../fields/output-schema.ts';
-import { readBoolean, takeFlag, text, textList } from '../fields/common.ts';
+import { readBoolean, takeFlag, text, textList, word } from '../fields/common.ts';
 
 /** Muster's own fields, for what other vendors say by modes, permissions, templates or among the tools. */
 export const OWN_FIELDS = [
@@ -13,6 +13,7 @@ export const OWN_FIELDS = [
   'unlisted',
   'cache',
   'context-files',
+  'compact-at',
   'parameters',
   'output-schema',
 ];
@@ -27,6 +28,7 @@ export function readOwnFields(reader: FieldReader, shared: Shared): Partial<Agen
     ...(takeFlag(reader, 'unlisted') === true ? { unlisted: true } : {}),
     ...readCache(reader),
     ...(takeFlag(reader, 'context-files') === false ? { contextFiles: false } : {}),
+    ...readCompactAt(reader),
     ...readParameters(reader),
     ...readOutputSchema(reader, reader.take('output-schema')),
   };
@@ -36,6 +38,23 @@ function readCache(reader: FieldReader): Pick<AgentDefinition, 'cache'> {
   const cache = takeFlag(reader, 'cache');
   return cache === undefined ? {} : { cache };
 }
+
+/** `compact-at: 0.7`, `70%` or tokens, `24000`. */
+function readCompactAt(reader: FieldReader): Pick<AgentDefinition, 'compactAt'> {
+  const field = reader.take('compact-at');
+  if (field === undefined || field.value === null) return {};
+  const said = word(field.value) ?? '';
+  const compactAt = said.endsWith('%') ? Number(said.slice(0, -1)) / 100 : Number(said);
+  const isShare = compactAt > 0 && compactAt <= 1;
+  const isTokens = !said.endsWith('%') && compactAt >= LEAST_COMPACT_TOKENS;
+  if (isShare || (isTokens && Number.isSafeInteger(compactAt))) return { compactAt };
+  const message = `\`compact-at\` must be a share (0.7, 70%) or at least ${LEAST_COMPACT_TOKENS} tokens; it is ignored.`;
+  reader.warn('invalid-compact-at', message, field.line);
+  return {};
+}
+
+/** A smaller context than this would be compacted for ever. */
+const LEAST_COMPACT_TOKENS = 1_000;
 
 /**
  * The agents that it may delegate to (`delegates-to: a, b`, none where the list is empty): of those that

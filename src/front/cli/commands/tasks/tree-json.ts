@@ -56,6 +56,7 @@ function turnJson(row: TurnRow): object {
     estimated: isEstimated,
     cost_usd: costUsd,
     rewound: isCut,
+    ...(row.isSummary === undefined ? {} : { summary: true }),
   };
 }
 

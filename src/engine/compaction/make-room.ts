@@ -1,0 +1,55 @@
+import type { EngineDeps } from '../deps.ts';
+import * as endings from '../endings.ts';
+import type { Ending } from '../endings.ts';
+import type { TaskRun } from '../task-run.ts';
+import { chooseStep } from './choose-step.ts';
+import { summarise } from './summarise.ts';
+
+/** What became of a look at the size of a task's next request. */
+export type Room =
+  /** It can go out. */
+  | { readonly kind: 'enough' }
+  /** Something was done about it: to be looked at once more. */
+  | { readonly kind: 'changed' }
+  /** It can't be made to fit. */
+  | { readonly kind: 'none'; readonly ending: Ending };
+
+/**
+ * Takes one step to keep the next request within its model's window, if one is needed. Rejects when the task
+ * is stopped.
+ */
+export async function makeRoom(deps: EngineDeps, run: TaskRun): Promise<Room> {
+  const { state, journal } = run;
+  if (state.openTurn !== null) {
+    // A request that was begun before a crash is the same again.
+    if (!state.openTurn.isSummary) return { kind: 'enough' };
+    await summarise(deps, run, null);
+    return { kind: 'changed' };
+  }
+  const step = await (deps.compaction?.() ?? chooseStep(deps, run));
+  run.signal.throwIfAborted();
+  switch (step.kind) {
+    case 'none':
+      return { kind: 'enough' };
+    case 'record':
+      journal.record(step.event);
+      return { kind: 'changed' };
+    case 'summarise':
+      await summarise(deps, run, step.event);
+      return { kind: 'changed' };
+    case 'stuck': {
+      if (step.hit === null) return refusedAsItIs(run);
+      journal.record({ type: 'limit.reached', ...step.hit });
+      return { kind: 'none', ending: endings.endedByLimit(state, step.hit) };
+    }
+    default:
+      return step satisfies never;
+  }
+}
+
+/** The provider has said why it can't go out. */
+function refusedAsItIs({ state }: TaskRun): Room {
+  const { failure } = state.stint;
+  if (failure === null || !state.conversation.compaction.overflowed) return { kind: 'enough' };
+  return { kind: 'none', ending: endings.failedByModel(state, failure) };
+}

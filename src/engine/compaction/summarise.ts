@@ -1,0 +1,126 @@
+import { summaryMessages } from '../../protocol/compaction.ts';
+import type { ContextSize } from '../../protocol/compaction-event.ts';
+import type { Conversation } from '../../protocol/conversation.ts';
+import type { EventBody } from '../../protocol/event.ts';
+import { messageText, toolCalls, userMessage, type Message } from '../../protocol/message.ts';
+import { NO_USAGE, type RequestPrefix } from '../../protocol/model.ts';
+import { askUntilAnswered, type WholeAnswer } from '../ask-until-answered.ts';
+import { requestOf } from '../begin-turn.ts';
+import type { EngineDeps } from '../deps.ts';
+import { tokensIn } from '../../base/token-estimate.ts';
+import { estimateInput, estimatePrompt, type NextRequest } from '../estimate.ts';
+import { limitMessage } from '../limits.ts';
+import { bookLostAnswer } from '../lost-answer.ts';
+import type { RequestPart } from '../request-parts.ts';
+import { Spending } from '../spending.ts';
+import type { TaskRun } from '../task-run.ts';
+
+type SummaryStarted = Extract<EventBody, { type: 'summary.started' }>;
+
+/**
+ * Asks the task's own model for a summary of the beginning of its conversation: with the prefix and the
+ * messages that it has sent before, so that a provider's cache serves them. `begin` null: it was begun
+ * before a crash, and is asked for again as it was. Whatever comes of it stands in the log. Rejects when
+ * the task is stopped.
+ */
+export async function summarise(
+  deps: EngineDeps,
+  run: TaskRun,
+  begin: SummaryStarted | null,
+): Promise<void> {
+  const { state, journal } = run;
+  await bookLostAnswer(deps, run);
+  const facts = run.budget.bounded ? await deps.models.facts(run.spec.model) : null;
+  const spending = new Spending(run, facts, sentOf(run, begin));
+  try {
+    const hit = await spending.reserve();
+    if (hit !== null) {
+      giveUp(run, begin, limitMessage(hit));
+      return;
+    }
+    await run.takeSlot();
+    run.signal.throwIfAborted();
+    if (begin !== null) journal.record(begin);
+    const { openTurn } = state;
+    const messages = summaryMessages(state.conversation);
+    if (openTurn === null || messages === null) return;
+    const { turn, toolChoice } = openTurn;
+    const request = requestOf(deps, run, { messages, toolChoice });
+    const take = (whole: WholeAnswer): void => {
+      // No turn of the task, and no measure of what its turns take.
+      spending.failed(whole.cost);
+      journal.record(outcomeOf(run, turn, whole));
+    };
+    await askUntilAnswered(deps, run, { turn, request, isSummary: true }, { spending, take });
+    run.signal.throwIfAborted();
+  } finally {
+    spending.release();
+  }
+}
+
+/** What the request holds, so that what it may cost is held back. */
+function sentOf({ state: { conversation } }: TaskRun, begin: SummaryStarted | null): NextRequest {
+  const { upTo, ask } = begin ?? conversation.compaction.open ?? { upTo: 0, ask: '' };
+  const asked: Message = userMessage(ask);
+  return { messages: [...conversation.messages.slice(0, upTo), asked], results: NONE, queued: [] };
+}
+
+const NONE: NextRequest['results'] = new Map();
+
+/** The budget has no room for it, and it is not asked for again. */
+function giveUp({ journal, state }: TaskRun, begin: SummaryStarted | null, because: string): void {
+  if (begin !== null) journal.record(begin);
+  const turn = state.openTurn?.turn ?? state.turns + 1;
+  const failure = { kind: 'cancelled', message: because, retryable: false } as const;
+  journal.record({ type: 'turn.failed', turn, failure, usage: NO_USAGE });
+}
+
+function outcomeOf(run: TaskRun, turn: number, { answer, cost, ms }: WholeAnswer): EventBody {
+  const { message, reason } = answer;
+  const because = whyRefused(run.state.conversation, { message, reason });
+  if (because !== null) {
+    return { type: 'summary.refused', turn, because, message, ...cost, reason, ms };
+  }
+  const summary = messageText(message).trim();
+  const size = sizeAfter(run, summary);
+  return { type: 'context.summarised', turn, summary, ...cost, reason, ms, size };
+}
+
+/** Null: it can stand in the place of what it tells. */
+function whyRefused(
+  { messages, compaction: { open } }: Conversation,
+  { message, reason }: Pick<WholeAnswer['answer'], 'message' | 'reason'>,
+): string | null {
+  if (toolCalls(message).length > 0) return 'it calls tools';
+  if (reason === 'content_filter') return "the provider's content filter ended it";
+  const summary = messageText(message).trim();
+  if (summary === '') return 'it is empty';
+  if (open === null) return null;
+  const place = [...open.head, summary].reduce((sum, text) => sum + text.length, 0);
+  const replaced = charactersOf(messages.slice(0, open.upTo));
+  return place < replaced ? null : 'it is longer than what it would replace';
+}
+
+function charactersOf(messages: readonly Message[]): number {
+  const parts = messages.flatMap(({ content }): readonly RequestPart[] => content);
+  return parts.reduce((sum, part) => {
+    const text = part.type === 'tool_call' ? JSON.stringify(part.input) : part.text;
+    return sum + text.length;
+  }, 0);
+}
+
+/** In the measure of what was counted before. */
+function sizeAfter({ state, prefix }: TaskRun, summary: string): ContextSize {
+  const { conversation } = state;
+  const { messages, compaction } = conversation;
+  const { open } = compaction;
+  if (open === null) throw new Error('no summary was asked for');
+  const { size } = open;
+  const replaced = estimatePrompt(NO_PREFIX, messages.slice(0, open.upTo));
+  const place = [...open.head, summary].reduce((sum, text) => sum + tokensIn(text), 0);
+  const ratio = size.before / Math.max(1, estimateInput(conversation, prefix));
+  const after = Math.round(size.before - (replaced - place) * ratio);
+  return { ...size, after: Math.max(0, after) };
+}
+
+const NO_PREFIX: RequestPrefix = { system: [], tools: [] };

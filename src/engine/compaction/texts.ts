@@ -1,0 +1,91 @@
+import { plural, truncate } from '../../base/text.ts';
+import type { Said } from '../../protocol/compaction.ts';
+import type { TaskState } from '../../protocol/state.ts';
+import { tokensIn } from '../../base/token-estimate.ts';
+import type { LaidResult } from './layout.ts';
+
+/** How a task names one of its own events to TaskOutput: `ID#41`. */
+export function ownEvent(task: string, seq: number): string {
+  return `${task}#${seq}`;
+}
+
+/** What stands in the place of a result that was cleared. */
+export function clearedLine(
+  { characters, tool }: Pick<LaidResult, 'characters' | 'tool'>,
+  { event, isNew }: { readonly event: string | null; readonly isNew: boolean },
+): string {
+  const what = `${plural(characters, 'character')} of ${tool}`;
+  const why = isNew
+    ? `[Too large for what is left of your context window: ${what}.`
+    : `[Cleared to make room in your context window: ${what}.`;
+  if (event === null)
+    return `${why} Call the tool again if you need it${isNew ? ', for less at a time' : ''}.]`;
+  return `${why} To read ${isNew ? 'it piece by piece' : 'it again'}: TaskOutput(task_id: "${event}")]`;
+}
+
+const STRUCTURE = `Goal: what is to be achieved, and how one knows that it is.
+Constraints: each rule, wish and limit that holds, as it was said.
+Files: each path that matters, with what was read or changed there, names and lines included.
+Decisions: what was decided and why, also what was tried and did not work.
+Done: what is finished, with the commands that were run and what they gave.
+Open: what is left to do, the next step first.`;
+
+/** Asks for a summary of the conversation so far. `keep`: what a person wants to be kept. */
+export function summaryAsk(keep: string | null): string {
+  const wish = keep === null ? '' : ` The user wants this to be kept above all: ${keep}\n`;
+  return `<notice>Your context window is nearly full, and what stands above will be replaced by a summary, which you write now. You go on from it alone, so leave out nothing that the work needs, and repeat no whole files or outputs.${wish} What you were told stays word for word beside it. Call no tool. Answer with the summary only, under these headings:
+
+${STRUCTURE}</notice>`;
+}
+
+/** Texts that stand before what is kept of a conversation. `most`: tokens of what was said. */
+export function headTexts(
+  state: TaskState,
+  upTo: number,
+  { most, isSummarised }: { readonly most: number; readonly isSummarised: boolean },
+): readonly string[] {
+  const { conversation, spec, todos } = state;
+  const said = conversation.compaction.said.filter(({ at }) => at < upTo);
+  const open = todos.map(({ status, content }) => `- [${status}] ${content}`);
+  return [
+    isSummarised ? SUMMARISED : DROPPED,
+    ...saidTexts(said, most).map(({ from, text }) =>
+      from === 'user' || from === spec.parent ? text : `From ${from}: ${text}`,
+    ),
+    ...(open.length === 0 ? [] : [`<notice>Your todo list:\n${open.join('\n')}\n</notice>`]),
+    isSummarised
+      ? '<notice>Your own summary follows. What it calls done is done, and what it calls decided is decided: go on with what is open, and plan nothing anew.</notice>'
+      : '<notice>What you did then is left out here. Look at files before you change them, and at what is there before you do something again.</notice>',
+  ];
+}
+
+const SUMMARISED =
+  '<notice>The beginning of this conversation was summarised to make room in your context window. First what you were told, word for word, the oldest first:</notice>';
+const DROPPED =
+  '<notice>The beginning of this conversation was taken out to make room in your context window. What you were told stays, word for word, the oldest first:</notice>';
+
+/** Of the first one, which says what the task is, as much is kept as of all others together. */
+function saidTexts(said: readonly Said[], most: number): readonly Said[] {
+  const [first, ...later] = said;
+  if (first === undefined) return [];
+  let left = most / 2;
+  const kept: Said[] = [];
+  // The newest say what holds now.
+  for (const each of later.toReversed()) {
+    const text = shortened(each.text, left);
+    left = Math.max(0, left - tokensIn(text));
+    kept.unshift({ ...each, text });
+  }
+  return [{ ...first, text: shortened(first.text, most / 2 + left) }, ...kept];
+}
+
+/** Beginning and end, since both say what matters. */
+function shortened(text: string, most: number): string {
+  const tokens = tokensIn(text);
+  if (tokens <= most) return text;
+  const length = Math.floor((text.length * most) / tokens / 2);
+  const begin = truncate(text, length);
+  const end = length === 0 ? '' : text.slice(-length).replace(/^[\udc00-\udfff]/, '');
+  const left = text.length - begin.length - end.length;
+  return `${begin}\n[${plural(left, 'character')} left out here to make room]\n${end}`;
+}

@@ -1,0 +1,31 @@
+import type { CompactionStep } from '../compaction/step.ts';
+import { isFromOutside } from './outside.ts';
+import type { Script } from './script.ts';
+
+/**
+ * What was done before a request to keep it within its window: how large it was, and that window, no log
+ * says again.
+ */
+export function loggedCompaction(script: Script): CompactionStep {
+  for (let ahead = 0; ; ahead += 1) {
+    const event = script.next(ahead);
+    if (event === undefined) return { kind: 'none' };
+    if (isFromOutside(event)) continue;
+    const { v: _v, seq: _seq, ts: _ts, task: _task, epoch: _epoch, ...body } = event;
+    switch (body.type) {
+      case 'context.cleared':
+      case 'context.dropped':
+        return { kind: 'record', event: body };
+      case 'summary.started':
+        return { kind: 'summarise', event: body };
+      case 'task.ended':
+        return { kind: 'stuck', hit: null };
+      case 'limit.reached': {
+        const { type: _type, ...hit } = body;
+        return hit.limit === 'context_window' ? { kind: 'stuck', hit } : { kind: 'none' };
+      }
+      default:
+        return { kind: 'none' };
+    }
+  }
+}

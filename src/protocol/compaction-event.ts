@@ -1,0 +1,75 @@
+import type { AssistantMessage } from './message.ts';
+import type { FinishReason } from './model.ts';
+import type { Used } from './used.ts';
+
+/** A result that is taken out of the conversation, and the line in its place. */
+export interface ClearedCall {
+  readonly callId: string;
+  readonly text: string;
+}
+
+/** Of a task's next request, in tokens. */
+export interface ContextSize {
+  readonly before: number;
+  /** Once room was made. Before a summary has come: what is expected. */
+  readonly after: number;
+  /** Of that, what stands in no request yet: results of the newest calls, and what was said since. */
+  readonly waiting: number;
+  /** Of its model; null: not known. */
+  readonly window: number | null;
+}
+
+/** What is done about a conversation that nears the window of its model. */
+export type CompactionEvent =
+  /** Before a request that would be too large: results of old calls are replaced by a line each. */
+  | {
+      readonly type: 'context.cleared';
+      readonly calls: readonly ClearedCall[];
+      readonly size: ContextSize;
+    }
+  /**
+   * A request for a summary of the beginning of the conversation is about to be sent: those messages and
+   * `ask`. What becomes of it the events of turns tell, with the number of the turn that it makes room for.
+   */
+  | {
+      readonly type: 'summary.started';
+      readonly turn: number;
+      /** So many messages are summarised. */
+      readonly upTo: number;
+      /** What stands in their place before the summary: texts of one message. */
+      readonly head: readonly string[];
+      readonly ask: string;
+      readonly model: string;
+      readonly toolChoice: 'auto' | 'none';
+      readonly size: ContextSize;
+    }
+  /** It has come, and stands in the place of what it tells. */
+  | (Used & {
+      readonly type: 'context.summarised';
+      readonly turn: number;
+      readonly summary: string;
+      readonly costUsd: number | null;
+      readonly reason: FinishReason;
+      readonly model: string;
+      readonly ms: number;
+      readonly size: ContextSize;
+    })
+  /** What came is no summary that can stand there. */
+  | (Used & {
+      readonly type: 'summary.refused';
+      readonly turn: number;
+      readonly because: string;
+      readonly message: AssistantMessage;
+      readonly costUsd: number | null;
+      readonly reason: FinishReason;
+      readonly model: string;
+      readonly ms: number;
+    })
+  /** The beginning of the conversation is taken out without a summary; `head` stands in its place. */
+  | {
+      readonly type: 'context.dropped';
+      readonly upTo: number;
+      readonly head: readonly string[];
+      readonly because: string;
+      readonly size: ContextSize;
+    };

@@ -1,0 +1,117 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { JsonValue } from '../../src/base/json.ts';
+import { assertAppendOnly, type Answer, type RecordedRequest } from '../../src/testing/index.ts';
+import { clean, tasks } from './tasks.ts';
+import { openWorld, type World } from './world.ts';
+
+const GOAL = 'Read all parts, and say how many there are. Rule: change no file.';
+const SUMMARY = 'Goal: count the parts. Constraints: change no file. Done: parts are being read.';
+const PARTS = 60;
+
+function withWindow(world: World, tokens: number): void {
+  const directory = join(world.sandbox.home, '.config/muster');
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(
+    join(directory, 'config.toml'),
+    `[models]\ndefault = "anthropic/fake-model"\n[models.catalogue."anthropic/fake-model"]\ncontext_window = ${tokens}\noutput_limit = 2000\n`,
+  );
+}
+
+function isSummary({ messages }: RecordedRequest): boolean {
+  return messages.at(-1)?.text.includes('which you write now') === true;
+}
+
+function told({ messages }: RecordedRequest): string {
+  return messages.map(({ text }) => text).join('\n');
+}
+
+/** Reads one part a turn. */
+function readAll(): (request: RecordedRequest) => Answer {
+  let part = 0;
+  return (request) => {
+    if (isSummary(request)) return { text: SUMMARY };
+    if (part >= PARTS) return { text: `There are ${PARTS}.` };
+    part += 1;
+    return {
+      text: `Part ${part} says what is to be known of it. `.repeat(12),
+      toolCalls: [{ name: 'Read', input: { file_path: `part${part}.txt` } }],
+    };
+  };
+}
+
+function files(): Record<string, string> {
+  const parts = Array.from({ length: PARTS }, (_, index) => index + 1);
+  return Object.fromEntries(
+    parts.map((part) => [`part${part}.txt`, `This is line ${part}.\n`.repeat(80)]),
+  );
+}
+
+it('a run of 60 turns stays within its window, and each request adds to the one before but at compactions', async () => {
+  await using world = await openWorld({ files: files(), script: readAll() });
+  withWindow(world, 20_000);
+  const { stdout, stderr, code } = await world.run(['-p', GOAL, '--verbose']);
+  expect([code, stdout.trim()]).toEqual([0, `There are ${PARTS}.`]);
+  expect(stderr).toContain('~ main: ');
+
+  const { requests } = world.model;
+  const turns = requests.filter((request) => !isSummary(request));
+  expect(turns).toHaveLength(PARTS + 1);
+  let broken = 0;
+  for (const [index, request] of turns.entries()) {
+    expect(told(request)).toContain(GOAL);
+    const before = turns[index - 1];
+    if (before === undefined) continue;
+    try {
+      assertAppendOnly(before, request);
+    } catch {
+      broken += 1;
+    }
+  }
+  const log = clean(await tasks(world, 'log', await newest(world)));
+  const compactions = log.match(/ context\.(cleared|summarised|dropped) /g) ?? [];
+  expect(log).toMatch(/ context\.cleared /);
+  expect(log).toMatch(/ context\.summarised /);
+  expect(log).not.toMatch(/ context\.dropped /);
+  expect(broken).toBeLessThanOrEqual(compactions.length);
+  expect(broken).toBeGreaterThan(1);
+
+  // The summary is asked for with what was sent before it.
+  for (const summary of requests.filter(isSummary)) {
+    const sent = requests[requests.indexOf(summary) - 1];
+    if (sent === undefined) throw new Error('a summary of nothing');
+    const shared = { ...summary, body: { ...summary.body, messages: headOf(summary) } };
+    assertAppendOnly(shared, sent);
+    expect(summary.toolChoice).toBe(sent.toolChoice);
+  }
+  const show = clean(await tasks(world, 'show', await newest(world)));
+  expect(show).toContain('summary of its context');
+  expect(clean(await tasks(world, 'rerun', await newest(world)))).toContain('identical');
+});
+
+it('/compact summarises an ended conversation, and the next message goes on from the summary', async () => {
+  await using world = await openWorld({ files: files(), script: readAll() });
+  expect((await world.run(['-p', GOAL])).code).toBe(0);
+  const asked = await world.run(['--continue', '-p', '/compact the colour mauve']);
+  expect([asked.code, asked.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^context summarised: about \d+ tokens → \d+/),
+  ]);
+  expect(world.model.requests.at(-1)?.messages.at(-1)?.text).toContain('the colour mauve');
+  const next = await world.run(['--continue', '-p', 'And how many again?']);
+  expect(next.stdout.trim()).toBe(`There are ${PARTS}.`);
+  const last = world.model.requests.at(-1);
+  expect(last && told(last)).toMatch(/Rule: change no file[\s\S]*<summary>[\s\S]*how many again/);
+  expect(clean(await tasks(world, 'rerun', await newest(world)))).toContain('identical');
+});
+
+function headOf({ body }: RecordedRequest): JsonValue {
+  const { messages } = body;
+  return Array.isArray(messages) ? messages.slice(0, -1) : [];
+}
+
+async function newest(world: World): Promise<string> {
+  const [first] = JSON.parse(clean(await tasks(world, 'list', '--all', '--json')));
+  return String(first.id);
+}
