@@ -123,7 +123,9 @@ describe.concurrent('a signal', () => {
     // What had come of an answer is kept, and nothing else is printed.
     expect(run.stdout).toMatch(/^(many words *)*\n?$/);
     // A long wait is told, and nothing else.
-    const lines = run.stderr.split('\n').filter((line) => !/^… main: (?:.*; again in |waits for the rate limit )/.test(line));
+    const lines = run.stderr
+      .split('\n')
+      .filter((line) => !/^… main: (?:.*; again in |waits for the rate limit )/.test(line));
     expect(lines).toEqual([`muster: ${status}: CANCELLED: ${signal} ended it`, '']);
     await expectStopped(world, status);
   });
