@@ -118,7 +118,7 @@ describe('resume makes go on, with its whole context,', () => {
     const { result, requests } = await resume({
       part: [{ ...found, usage: { input: 1_000 } }, { text: 'two' }],
       // No room for a second request, so not for a last turn either.
-      setup: { settings: { taskLimits: { ...LIMITS, maxTurns: 1, maxTokens: 1_500 } } },
+      setup: { settings: { taskLimits: { ...LIMITS, maxTurns: 1, maxTokens: 2_000 } } },
     });
     expect(result?.text).toMatch(/^two\n\n/);
     expect(textsOf(requests.at(-1))).toEqual(['part', 'waited', 'more']);
