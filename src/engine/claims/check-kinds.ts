@@ -107,7 +107,7 @@ export function checksOf(segment: Segment): Checks {
   const isScript =
     (RUNS_SCRIPTS.test(program) && !args.includes('-m') && !isPlainCode(segment)) ||
     (INSIDE.test(program) && args.some((word) => /^(?:run|exec|up)$/.test(word))) ||
-    (/[/$]|\.\w+$/.test(first) && !COMPILING.test(program));
+    (/[/$]|\.\w+$/.test(first) && !COMPILING.test(program) && !RUNNER.test(program));
   return { kinds, isOpen: isScript && kinds.size === 0 };
 }
 
@@ -158,7 +158,7 @@ export function looksOnly({ words, targets }: Segment): boolean {
   if (program === 'find') return !args.some((word) => /^-(?:exec|ok|delete|fprint|fls)/.test(word));
   if (program === 'sed' || (program === 'perl' && args.includes('-ne')))
     return !args.some((word) => /^-\w*i|^--in-place/.test(word));
-  return program === 'sort' && !args.some((word) => /^-o|^--output/.test(word));
+  return program === 'sort' && !args.some((word) => /^-\w*o|^--output/.test(word));
 }
 
 /** Whether a program runs others in a container. */

@@ -16,6 +16,8 @@ const REMOTE =
   /^(?:kubectl|gh|glab|docker|docker-compose|podman|psql|mysql|mongosh|redis-cli|systemctl|ping)$/;
 const INSTALLER = /^(?:pip\d?|apt|apt-get|brew|apk|dnf|yum|nvm|rustup|pyenv|gem)$/;
 const MANAGER = /^(?:npm|pnpm|yarn|bun|cargo|go|poetry|pdm|uv|bundle|composer|dotnet|pod|mix)$/;
+/** What they change is elsewhere, but for what they format, import or generate. */
+const PROVISIONER = /^(?:terraform|tofu)$/;
 const QUIET =
   /^(?:list|ls|show|info|view|status|tool|env|doc|why|outdated|audit|tree|search|describe|logs|ps|top|inspect)$/;
 const MANAGES =
@@ -51,6 +53,10 @@ function ofProgram(segment: Segment): Effect {
   if (program === 'git') return ofGit(args);
   if (INSTALLER.test(program)) return 'manifests';
   if (isManifold(program) && QUIET.test(args[0] ?? '')) return 'none';
+  if (PROVISIONER.test(program))
+    return args.some((word) => /fmt|import|generate|from-module/.test(word))
+      ? 'anything'
+      : 'manifests';
   if (MANAGER.test(program) && MANAGES.test(args[0] ?? '')) return 'manifests';
   // Code that stands in the line itself changes what it names.
   if (isPlainCode(segment)) return named(args, { isCode: true });

@@ -76,6 +76,8 @@ function programOf(words: readonly string[]): readonly string[] {
     if (IN_FRONT.test(first)) at += 1;
     else if (RUN_BY.test(`${first} ${second}`)) at += 2;
     else if (at > 0 && first.startsWith('-')) at += 1;
+    else if (first === 'docker' && second === 'compose')
+      return ['docker-compose', ...words.slice(at + 2)];
     else return words.slice(at);
   }
 }
