@@ -2,14 +2,14 @@
 const LOOKED_AT = 8_000;
 const OPENING =
   "^(?:[\\s\\d)*#>\"'.:-]|please|also|ok|now|next|finally|first|hey|hi|can you|could you|would you|(?:i(?:'d| would)? (?:want|need|like) )?you to|your (?:task|job) is to|task|goal|quickly|carefully|briefly|just|so|let's|help me)*";
+/** Verbs of work, without what may end them. */
+const WORK_STEMS =
+  'creat|writ|add|implement|fix|edit|modif|updat|chang|refactor|renam|mov|delet|remov|replac|convert|migrat|port|install|set up|configur|generat|build|bump|upgrad|clean|format|extract|split|merg|rebas|commit|appl|revert|restor|append|insert|scaffold|introduc|rewrit|optimi[sz]|speed|improv|mak|get|run|execut|deploy|patch|resolv|address|wir|hook|integrat|enabl|disabl|drop|tidy|simplif|adjust|correct|repair|test|verif|sav|stor|put|document|swap|switch';
 const LOOK = new RegExp(
-  `${OPENING}(?:explore|summari[sz]e|review|describe|explain|analy[sz]e|audit|list|find|search|locate|look|investigate|research|identify|determine|tell|what\\w*|which|how|why|where|who|when|is|are|does|do|did|has|have|should|show|map|trace|count|compare|evaluate|assess|inspect|examine|figure out|understand|walk|give|answer|quote|reply|respond|say|repeat|acknowledge|(?:(?!(?:sav|writ|put|add|creat|mak|updat|fix|record|implement)\\w*)[\\w-]+ ){0,2}(?:review|analysis|opinion|overview|explanation|summary)|read|study|survey|diagnose|suggest|propose|recommend|plan|design|outline|think|draft|brainstorm|imagine|translate this|git (?:status|log|diff)|check (?:whether|if|what|which|how|where|why|who|the|for|that)|code review|opinion|thoughts|(?:write|compose|prepare|create)(?: me| us)?(?: (?:an?|the|some|our|my))? (?:[\\w-]+ ){0,3}(?:plan|proposal|message|poem|haiku|e-?mail|letter|tweet|post|story|joke|essay|announcement|notes|description|summary|report|overview|comparison))\\b`,
+  `${OPENING}(?:explore|summari[sz]e|review|describe|explain|analy[sz]e|audit|list|find|search|locate|look|investigate|research|identify|determine|tell|what\\w*|which|how|why|where|who|when|is|are|does|do|did|has|have|should|show|map|trace|count|compare|evaluate|assess|inspect|examine|figure out|understand|walk|give|answer|quote|reply|respond|say|repeat|acknowledge|(?:(?!(?:${WORK_STEMS})\\w*|record\\w*)[\\w-]+ ){0,2}(?:review|analysis|opinion|overview|explanation|summary)|read|study|survey|diagnose|suggest|propose|recommend|plan|critique|critici[sz]e|judge|rate|proofread|comment on|design|outline|think|draft|brainstorm|imagine|translate this|git (?:status|log|diff)|check (?:whether|if|what|which|how|where|why|who|the|for|that)|code review|opinion|thoughts|(?:write|compose|prepare|create)(?: me| us)?(?: (?:an?|the|some|our|my))? (?:[\\w-]+ ){0,3}(?:plan|proposal|message|poem|haiku|(?:e-?)?mail|letter|repl(?:y|ies)|answer|tweet|post|story|joke|essay|announcement|notes|description|summary|report|overview|comparison))\\b`,
   'i',
 );
-const WORK = new RegExp(
-  `${OPENING}(?:creat|writ|add|implement|fix|edit|modif|updat|chang|refactor|renam|mov|delet|remov|replac|convert|migrat|port|install|set up|configur|generat|build|bump|upgrad|clean|format|extract|split|merg|rebas|commit|appl|revert|restor|append|insert|scaffold|introduc|rewrit|optimi[sz]|speed|improv|mak|get|run|execut|deploy|patch|resolv|address|wir|hook|integrat|enabl|disabl|drop|tidy|simplif|adjust|correct|repair|test|verif|sav|stor|put|document|swap|switch)(?:e|ing|y|t?ting|ping)?\\b`,
-  'i',
-);
+const WORK = new RegExp(`${OPENING}(?:${WORK_STEMS})(?:e|ing|y|t?ting|ping)?\\b`, 'i');
 /** Sentences and their parts: each may ask for something. */
 const PARTS = /[.!?;,\n]+(?=\s|$)|\b(?:and|then)\b/i;
 /** A text that is to stand in a file. */
