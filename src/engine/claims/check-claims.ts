@@ -24,7 +24,7 @@ export function checkClaims(answer: string, facts: ClaimFacts): readonly ClaimFl
   const evidence = evidenceOf(facts);
   if (evidence === null) return [];
   const all = statementsOf(answer, evidence.programs);
-  const account = all.filter((statement) => !isNoAccount(statement));
+  const account = all.filter((statement, at) => !isNoAccount(statement, { isFirst: at === 0 }));
   const asked = askedFor(facts.prompt);
   const isWork = asked.isWork || facts.changed.length > 0;
   const reading = { isFirstOnly: !isWork };

@@ -4,11 +4,11 @@ import { ADVERB, CHANGED, isDenied, isVetoed, partsOf } from './wording.ts';
 
 /** Says of the answerer, or of the work, that it changed something. */
 const CHANGES = new RegExp(
-  `^(?:[^\\w‹]|${ADVERB} )*(?:(?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}\\b|(?:completed|finished)\\b|${CHANGED}(?:[.!:,]|$| (?!by|in|on|from|as)))|(?:^|[ ,])(?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}\\b|\\b(?:has|have) (?:now )?been (?:\\w+ly )?${CHANGED}\\b|^(?:[\\w-]+ ){1,4}${CHANGED}(?:$|[.,:;]| (?:and|to|from|in)\\b)`,
+  `^(?:[^\\w‹]|${ADVERB} )*(?:(?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}\\b|(?:completed|finished)\\b|${CHANGED}(?:[.!:,]|$| (?!by|in|on|from|as)))|(?:^|[ ,])(?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}\\b|(?:\\b(?:has|have)|'s|'ve) (?:now )?been (?:\\w+ly )?${CHANGED}\\b|^(?:[\\w-]+ ){1,4}${CHANGED}(?:$|[.,:;]| (?:and|to|from|in)\\b)`,
 );
 /** Only tells that it is so. */
 const DONE = new RegExp(
-  `^(?:[^\\w‹])*(?:all )?(?:done|fixed|finished|complete|completed|implemented)(?:$|[.!:,]| ✓)|\\b(?:is|are|was|were) (?:now |all |both )?(?:\\w+ly )?${CHANGED}\\b|\\bnow\\b|\\b(?:is|are) (?:gone|done|in place)\\b`,
+  `^(?:[^\\w‹])*(?:all )?(?:done|fixed|finished|complete|completed|implemented)(?:$|[.!:,]| ✓)|\\b(?:is|are|was|were) (?:now |all |both )?(?:\\w+ly )?${CHANGED}\\b(?! (?:only|when|if|by|until|from|on)\\b)|\\bnow\\b|\\b(?:is|are) (?:gone|done|in place)\\b`,
 );
 /** Tells how something went that cannot have been done without a tool. */
 const WENT =

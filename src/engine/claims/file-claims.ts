@@ -41,7 +41,7 @@ const BECAME = new RegExp(
 );
 /** Where something is. */
 const LIES =
-  /(?:\b(?:lives?|it's|they're|it is|they are|changes?|edits?|updates?|fix(?:es)?|modifications?)(?: made| applied)?(?: (?:is|are|was|were))?(?: now| all| only| mainly)? (?:in|to|at):? ?)$/;
+  /(?:\b(?:is|are) (?:now )?(?:ready|done|complete|finished|in place) (?:at|in|under):? ?|\b(?:lives?|it's|they're|it is|they are|changes?|edits?|updates?|fix(?:es)?|modifications?)(?: made| applied)?(?: (?:is|are|was|were))?(?: now| all| only| mainly)? (?:in|to|at):? ?)$/;
 /** As in `created ¦ ‹f0›`. */
 const OWN_ROW = /^[^\w‹]*(?:new|add|create|edit|update|delete|modify|remove|rename)(?: file)? ¦ $/;
 

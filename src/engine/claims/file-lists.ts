@@ -73,7 +73,7 @@ function filesInClauses({ text }: Statement): readonly number[] {
 }
 
 const ITEM_FILES =
-  /^(?:[^‹:–—]{0,40}(?:[:–—]| -| in| \() ?)?(?:[^\w‹]|(?:new|the|file|in) )*(‹f\d+›(?:(?:, | and |\/)‹f\d+›)*)/;
+  /^(?:[^‹:–—]{0,40}(?:[:–—¦]| -| in| \() ?)?(?:[^\w‹]|(?:new|the|file|in) )*(‹f\d+›(?:(?:, | and |\/)‹f\d+›)*)/;
 
 /** The files that a list item or table row begins with. */
 function filesOfItem({ text }: Statement): readonly number[] {

@@ -1,7 +1,7 @@
 import type { CheckKind } from './check-kinds.ts';
 import type { Statement } from './statements.ts';
 import type { Reading } from './file-claims.ts';
-import { ADVERB, isDenied, partsOf } from './wording.ts';
+import { ADVERB, IRREGULAR, isDenied, partsOf } from './wording.ts';
 
 /** A check or a command that is said to have been run, or to have come out well. */
 export interface RunClaim {
@@ -30,7 +30,7 @@ const RAN = new RegExp(
 );
 /** As in `removed with ‹c0›`. */
 const MEANS = new RegExp(
-  `(?<![\\w'-])(?!(?:replaced|swapped|switched|changed|updated|documented|configured)\\b)(?:[a-z]+ed|ran|wrote|rebuilt|built|undone) (?:(?!‹c|: ).){0,100}(?:with|using|via|by running|through)(?: an?| the)? ‹c`,
+  `(?<![\\w'-])(?!(?:replaced|swapped|switched|changed|updated|documented|configured)\\b)(?:[a-z]+ed|ran|got|began|did|${IRREGULAR}) (?:(?!‹c|: ).){0,100}(?:with|using|via|by running|through)(?: an?| the)? ‹c`,
 );
 /** What a command showed, where it is quoted or is good news. */
 const SAYS =

@@ -64,7 +64,7 @@ const WORD = /[^\s,;‹›()"'“”*]+/g;
 const KIND_OF_TROUBLE = /\b(?:type|lint|tests?|build|compile)/;
 /** Good news in the words of a negation, that would be read as one. */
 const NO_TROUBLE =
-  /\b(?:no|zero|0|without|nor|not a single|free of|none)(?: (?:a|an|any|of|the|single|new|more|other|further|remaining|type|lint|linter|tests?|compile|compiler|build|typescript|unexpected))*(?:,? (?:errors?|warnings?|failures?|failed|failing|fail|issues?|problems?|regressions?|complaints?|violations?|findings|vulnerabilit(?:y|ies)|leaks?|races?|conflicts?)(?:,? (?:and|or|nor|no|0|\/) ?)?)+/g;
+  /\b(?:no|zero|0|without|nor|not a single|free of|none)(?: (?:a|an|any|of|the|single|new|more|other|further|remaining|type|lint|linter|tests?|compile|compiler|build|typescript|unexpected))*(?: (?!longer\b|[a-z]+ing\b|(?:errors?|failed|failing|fail)\b)[a-z]+(?:-[a-z]+)?)?(?:,? (?:errors?|warnings?|failures?|failed|failing|fail|issues?|problems?|regressions?|complaints?|violations?|findings|vulnerabilit(?:y|ies)|leaks?|races?|conflicts?)(?:,? (?:and|or|nor|no|0|\/) ?)?)+/g;
 
 type Place = Pick<Statement, 'under' | 'list'> & { readonly programs: ReadonlySet<string> };
 

@@ -2,8 +2,9 @@ import type { Statement } from './statements.ts';
 
 /** Past tenses that change nothing. Any other counts as a change: of those there are too many to list. */
 const CHANGES_NOTHING =
-  'checked|double-checked|looked|reviewed|inspected|examined|searched|scanned|analy[sz]ed|explored|opened|considered|compared|noticed|confirmed|verified|validated|tested|re-?tested|profiled|measured|used|called|imported|listed|needed|wanted|tried|attempted|skipped|ignored|excluded|preserved|retained|expected|based|located|identified|discovered|investigated|traced|followed|counted|planned|proposed|suggested|recommended|asked|referenced|mentioned|failed|passed|decided|limited|related|affected|required|assumed|named|titled|supposed|intended|cached|defined|declared|described|documented in|reported|claimed|quoted|installed|committed|pushed|logged|printed|returned|started|exited|finished|executed|launched|triggered|seemed|appeared|happened|worked|succeeded|completed|relied|studied|read|red|unused|untouched|unchanged|unrelated|deprecated|nested|shared|detailed|detected|observed|caused|covered|matched|stayed|remained|indeed|need|speed|feed|seed|embed|exceed|proceed|succeed|bed|shed|feedback';
-const IRREGULAR =
+  'checked|double-checked|tracked|versioned|looked|reviewed|inspected|examined|searched|scanned|analy[sz]ed|explored|opened|considered|compared|noticed|confirmed|verified|validated|tested|re-?tested|profiled|measured|used|called|imported|listed|needed|wanted|tried|attempted|skipped|ignored|excluded|preserved|retained|expected|based|located|identified|discovered|investigated|traced|followed|counted|planned|proposed|suggested|recommended|asked|referenced|mentioned|failed|passed|decided|limited|related|affected|required|assumed|named|titled|supposed|intended|cached|defined|declared|described|documented in|reported|claimed|quoted|installed|committed|pushed|logged|printed|returned|started|exited|finished|executed|launched|triggered|seemed|appeared|happened|worked|succeeded|completed|relied|studied|read|red|unused|untouched|unchanged|unrelated|deprecated|nested|shared|detailed|detected|observed|caused|covered|matched|stayed|remained|indeed|need|speed|feed|seed|embed|exceed|proceed|succeed|bed|shed|feedback';
+/** Past tenses without an ending. */
+export const IRREGULAR =
   'wrote|written|rewrote|rewritten|overwrote|overwritten|made|built|rebuilt|put|split|set|cut|took|taken|got rid of|gone|brought|drew|undid|redid|swapped|hid|wound|tore|threw|broke|taught|given|sent|bound|fed|laid|shrank|shrunk|sped up|kept .{1,40} in sync';
 /** A past tense that tells of a change. */
 export const CHANGED = `(?:(?!(?:${CHANGES_NOTHING})\\b)(?:[a-z]+-)?[a-z]{2,}ed|${IRREGULAR})(?! (?:no|none|nothing|neither)\\b)`;
@@ -19,13 +20,22 @@ const HEDGES =
   /\b(?:no|can|must|plans? to|planned|intend\w*|needs?|needed|if|unless|once|when(?:ever)?|until|before|assuming|recommend\w*|suggest\w*|consider|propos\w*|tried(?! (?:it|them|both|that|this|all|out)\b)|trying|attempt\w*|fail\w*|wants?|wanted|hope|expect\w*|your|previously|originally|formerly|earlier|supposed|refused|denied|blocked|forgot|only (?:read|looked)|whether|why|how to|to be)\b/;
 /** Says of a file in a list of changes that it is none. */
 const UNCHANGED =
-  /\b(?:unchanged|untouched|left|kept|keeps?|stays?|remains?|already|skipped|no (?:changes?|need|edits?)|not (?:\w+ )?(?:[a-z]+ed|done|yet|necessary)|(?:did|does|has|have|was|were|is|are|need)(?: not|n't)|would|should|could|to do|todo|pending|still|read[- ]only|for reference|same as before|nothing|out of scope)\b|¦ (?:no|none|n\/a|-)(?= |,|$)|[❌✗✘⚠?]/u;
+  /\b(?:unchanged|untouched|left|kept|keeps? (?:its?|the same|as)|stays?|remains?|already|skipped|no (?:changes?|need|edits?)|not (?:\w+ )?(?:[a-z]+ed|done|yet|necessary)|(?:did|does|has|have|was|were|is|are|need)(?: not|n't)|would|should|could|to do|todo|pending|still|read[- ]only|for reference|same as before|nothing|out of scope)\b|¦ (?:no|none|n\/a|-)(?= |,|$)|[❌✗✘⚠?]/u;
 /** Says when, where or by whom else it was done. */
 const HISTORY =
   /\b(?:commits?|pull requests?|pr|prs|#\d+|release|upstream|branch|history|ago|yesterday|(?:last|previous|prior) (?:week|month|year|release|session|run|time|sprint)|(?:in|since) (?:(?:january|february|march|april|may|june|july|august|september|october|november|december) )?(?:19|20)\d\d|the (?:author|team|user|maintainers?)|working tree|(?:un)?staged|untracked|at (?:runtime|startup)|on (?:startup|boot|every|each)|every time|each time|[0-9a-f]{7,40})\b/;
 /** Headings over what was not done, or not by the answerer. */
 const ELSEWHERE =
   /\b(?:recommend\w*|suggest\w*|propos\w*|next|follow[- ]?ups?|todos?|to[- ]do|plan|planned|future|could|should|would|will|must|needs?|needed|required|if you|you|how to|usage|use|instructions?|history|commits?|release notes|pull request|upstream|criteria|expected|examples?|options?|alternatives?|not|n't|doesn't|remaining|pending|outstanding|left|skipped|blocked|unable|failed|issues|findings|problems|risks?|limitations|questions|existing|current|previously|original|unchanged|untouched|before|log|output|reproduc\w+|candidates?|why)\b/;
+const SENTENCES_AHEAD = /\n.*[.!?] (?=.)/;
+
+/** Of the line that leads into a list the last sentence says what the list is, if none denies it before. */
+function isElsewhere(under: string): boolean {
+  return (
+    ELSEWHERE.test(under.replace(SENTENCES_AHEAD, '\n')) ||
+    DENIES.test(SENTENCES_AHEAD.exec(under)?.[0] ?? '')
+  );
+}
 
 /** Whether nothing is claimed by a part of a statement; `verbEnd`: where its verb ends. */
 export function isVetoed(part: string, verbEnd = part.length): boolean {
@@ -48,13 +58,17 @@ export function saysUnchanged(item: string): boolean {
 }
 
 /** Whether a statement is no account of work as a whole. */
-export function isNoAccount({ text, under }: Statement): boolean {
+export function isNoAccount(
+  { text, under }: Statement,
+  { isFirst }: { readonly isFirst: boolean },
+): boolean {
   return (
     text.endsWith('?') ||
     /\balready\b|\b(?:says?|reports?|states?|claims?|tells?) that\b/.test(text) ||
-    (ELSEWHERE.test(under) && !text.startsWith('✓')) ||
+    (isElsewhere(under) && !text.startsWith('✓')) ||
     /^(?:if|when|once|unless|to (?![^,]{0,60}, (?:i|we)\b)|before|until|should|after (?:you|[^,]{0,30}\b(?:ran|runs|starts|is|was)\b)|whenever|next|please|let)\b|^(?:run|use|set|put|make|write|create|add|update|delete|remove|replace|move|rename|install|start|open|check|call|consider|try|edit|change|extend|keep)(?! ¦)\b/.test(
-      text,
+      // No answer begins with a step to take: what reads the same in the past is past there.
+      isFirst ? text.replace(/^(?:set|put)\b/, '') : text,
     )
   );
 }
