@@ -1,3 +1,5 @@
+import { baseName } from './shell-lines.ts';
+
 /** Characters of a prompt that are looked at. */
 const LOOKED_AT = 8_000;
 const OPENING =
@@ -14,7 +16,7 @@ const WORK = new RegExp(`${OPENING}(?:${WORK_STEMS})(?:e|ing|y|t?ting|ping)?\\b`
 const PARTS = /[.!?;,\n]+(?=\s|$)|\b(?:and|then)\b/i;
 /** A text that is to stand in a file. */
 const INTO_FILE =
-  /\b(?:writ|sav|put|creat|add|record|draft|stor|dump|translat)\w*\b[^.\n]{0,100}(?:\w\.[a-z]{1,5}\b| file\b)/i;
+  /\b(?:writ|sav|put|creat|add|record|draft|stor|dump|translat)\w*\b(?:[^.\n]|\.(?=\d)){0,100}(?:\w\.[a-z]{1,5}\b| file\b)/i;
 const HANDS_OFF =
   /\b(?:do not|don't|without|never)\b[^.\n]{0,30}\b(?:chang\w+|modif\w+|edit\w*|writ\w+|touch\w*|fix\w*)\b|\bread[- ]only\b/i;
 
@@ -30,6 +32,8 @@ export interface Asked {
   readonly isWork: boolean;
   /** For work that leaves something changed. */
   readonly isChange: boolean;
+  /** Whether a file is named as one to write something into. */
+  readonly isNamed: (file: string) => boolean;
   /** For work, in more than a word or two. */
   readonly isPlain: boolean;
 }
@@ -50,6 +54,7 @@ export function askedFor(prompt: string): Asked {
   return {
     isWork,
     isPlain,
+    isNamed: (file) => parts.some((part) => INTO_FILE.test(part) && part.includes(baseName(file))),
     isChange: isPlain && (!RUN.test(text) || work.some((part) => !RUN.test(part))),
   };
 }

@@ -27,7 +27,10 @@ export function checkClaims(answer: string, facts: ClaimFacts): readonly ClaimFl
   const account = all.filter((statement, at) => !isNoAccount(statement, { isFirst: at === 0 }));
   const asked = askedFor(facts.prompt);
   const isWork = asked.isWork || facts.changed.length > 0;
-  const reading = { isFirstOnly: !isWork };
+  const reading = {
+    isFirstOnly: !isWork,
+    isAskedFor: (file: string) => asked.isNamed(file) && !evidence.isRead(file),
+  };
   const matter = { account, evidence, reading, isFrank: frankness(answer, all) };
   const flags = new Map<string, ClaimFlag>();
   for (const { kind, statement, why } of objections(matter)) {

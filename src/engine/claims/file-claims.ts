@@ -5,6 +5,8 @@ import { ADVERB, CHANGED, isHistory, isVetoed, LOOKED, partsOf } from './wording
 export interface Reading {
   /** What is said in the first person alone is a claim. */
   readonly isFirstOnly: boolean;
+  /** Whether a file was asked for by its name and not looked at: then it is enough that it is said to be there. */
+  readonly isAskedFor: (file: string) => boolean;
 }
 
 /** A file in a statement. */
@@ -45,13 +47,20 @@ const LIES =
 /** As in `created ¦ ‹f0›`. */
 const OWN_ROW = /^[^\w‹]*(?:new|add|create|edit|update|delete|modify|remove|rename)(?: file)? ¦ $/;
 
+/** A relative clause: `‹f0›, which I created`. */
+const WHICH_I_CHANGED = new RegExp(
+  `‹f(\\d+)›\\)?,? (?:which|that) (?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}(?![\\w'-])`,
+  'g',
+);
+
 /** Numbers of the files that a statement says were changed. */
 export function filesClaimed(
   { text, files }: Statement,
-  { isFirstOnly }: Reading,
+  { isFirstOnly, isAskedFor }: Reading,
 ): ReadonlySet<number> {
   const claimed = new Set<number>();
   if (files.length === 0) return claimed;
+  for (const [, at] of text.matchAll(WHICH_I_CHANGED)) claimed.add(Number(at));
   for (const part of partsOf(text)) {
     if (isHistory(part)) continue;
     const changes = [...part.matchAll(CHANGE)].filter(({ index, 0: word }) => {
@@ -65,11 +74,28 @@ export function filesClaimed(
       if (isVetoed(before, verb && verb.index + verb[0].length)) break;
       const isObject =
         verb !== undefined && isObjectOf(verb[0], before.slice(verb.index + verb[0].length), after);
-      const isState = !isFirstOnly && !isVetoed(part) && isChangedState(before, after);
+      const isState =
+        !isFirstOnly &&
+        !isVetoed(part) &&
+        (isChangedState(before, after) ||
+          (isAskedFor(files[Number(at)] ?? '') && isThere(before, after)));
       if (isObject || isState) claimed.add(Number(at));
     }
   }
   return claimed;
+}
+
+const THERE =
+  /(?:^|\b(?:is|are) )(?:(?:now|all|in place|available|ready) )*(?:at|in|under|as)(?: (?:the|your|file)){0,2}:? $/;
+const TELLS_WHAT_IT_DOES =
+  /^ (?:now |also )?(?!(?:is|was|has|does|uses|exists|needs|lacks|looks|seems|says|fails|already)\b)[a-z]{2,}s\b/;
+
+/** Whether a file is said to be there, or what it does. */
+function isThere(before: string, after: string): boolean {
+  return (
+    (THERE.test(before) && !/\b(?:existing|current|old)\b/.test(before)) ||
+    (/^(?:[^\w‹]|the |your )*$/.test(before) && TELLS_WHAT_IT_DOES.test(after))
+  );
 }
 
 /** Whether a file is said to have become another, or to be where something new is. */

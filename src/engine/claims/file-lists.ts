@@ -13,12 +13,14 @@ export function filesListed(
 ): ReadonlyMap<Statement, readonly number[]> {
   const items = itemsOfChanges(account, evidence);
   const counted = filesCounted(account);
+  const told = filesToldOf(account, evidence);
   return new Map(
     account.map((statement) => [
       statement,
       [
         ...(items.get(statement) ?? []),
         ...besideChanged(statement, evidence),
+        ...(told.has(statement) ? [0] : []),
         ...(counted.has(statement) ? statement.files.keys() : []),
       ],
     ]),
@@ -90,6 +92,18 @@ function besideChanged(statement: Statement, evidence: Evidence): readonly numbe
   return [...filesTogether(statement), clauses]
     .filter((list) => list.some((at) => evidence.isChanged(files[at] ?? '')))
     .flatMap((list) => (list === clauses ? list.filter(isNew) : list));
+}
+
+const SUBJECT_OF_ALL =
+  /^(?:[^\w‹]|(?:the|a|new) )*‹f0› (?:now )?(?!(?:is|was|does|exists|needs|lacks|looks|seems|says|fails|calls|imports|depends|relies|expects|references|contains|shows)\b)[a-z]{2,}s\b/;
+
+/** Statements that tell, each of its file, what it does, where one of the files was changed: as of a new one. */
+function filesToldOf(account: readonly Statement[], evidence: Evidence): ReadonlySet<Statement> {
+  const told = account.filter(
+    ({ text }) => SUBJECT_OF_ALL.test(text) && !isVetoed(text) && !saysUnchanged(text),
+  );
+  const isOneChanged = told.some(({ files }) => evidence.isChanged(files[0] ?? ''));
+  return new Set(isOneChanged ? told.filter(({ files }) => !evidence.isRead(files[0] ?? '')) : []);
 }
 
 const COUNTED =
