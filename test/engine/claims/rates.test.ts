@@ -7,6 +7,7 @@ const SETS = [
   'varied-answers.jsonl',
   'plain-answers.jsonl',
   'tricky-answers.jsonl',
+  'terse-answers.jsonl',
 ];
 
 const rates = measure(SETS.flatMap((name) => readSet(new URL(name, import.meta.url))));
