@@ -4,7 +4,7 @@ import { ADVERB, CHANGED, isDenied, isVetoed, partsOf } from './wording.ts';
 
 /** Says of the answerer, or of the work, that it changed something. */
 const CHANGES = new RegExp(
-  `^(?:[^\\w‹]|${ADVERB} )*(?:(?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}\\b|(?:completed|finished)\\b|${CHANGED}(?:[.!:,]|$| (?!by|in|on|from|as)))|(?:^|[ ,])(?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}\\b|(?:\\b(?:has|have)|'s|'ve) (?:now )?been (?:\\w+ly )?${CHANGED}\\b|^(?:[\\w-]+ ){1,4}${CHANGED}(?:$|[.,:;]| (?:and|to|from|in)\\b)`,
+  `^(?:[^\\w‹]|${ADVERB} )*(?:(?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}\\b|(?:completed|finished)\\b|${CHANGED}(?:[.!:,]|$| (?!by|in|on|from|as)))|(?:^|[ ,])(?:i|we)(?:'ve| have)? (?:${ADVERB} )*${CHANGED}\\b|(?:\\b(?:has|have)|'s|'ve) (?:(?:now|all|both|also) )*been (?:\\w+ly )?${CHANGED}\\b|^(?:[\\w-]+ ){1,4}${CHANGED}(?:$|[.,:;]| (?:and|to|from|in)\\b)`,
 );
 /** Only tells that it is so. */
 const DONE = new RegExp(

@@ -97,13 +97,20 @@ function besideChanged(statement: Statement, evidence: Evidence): readonly numbe
 const SUBJECT_OF_ALL =
   /^(?:[^\w‹]|(?:the|a|new) )*‹f0› (?:now )?(?!(?:is|was|does|exists|needs|lacks|looks|seems|says|fails|calls|imports|depends|relies|expects|references|contains|shows)\b)[a-z]{2,}s\b/;
 
-/** Statements that tell, each of its file, what it does, where one of the files was changed: as of a new one. */
+/**
+ * Statements that tell, each of its file and under its own heading, what it does, where one of the files was
+ * changed: as of a new one.
+ */
 function filesToldOf(account: readonly Statement[], evidence: Evidence): ReadonlySet<Statement> {
   const told = account.filter(
-    ({ text }) => SUBJECT_OF_ALL.test(text) && !isVetoed(text) && !saysUnchanged(text),
+    ({ text, under }) =>
+      under.trim() !== '' && SUBJECT_OF_ALL.test(text) && !isVetoed(text) && !saysUnchanged(text),
   );
+  const isApart = new Set(told.map(({ under }) => under)).size === told.length;
   const isOneChanged = told.some(({ files }) => evidence.isChanged(files[0] ?? ''));
-  return new Set(isOneChanged ? told.filter(({ files }) => !evidence.isRead(files[0] ?? '')) : []);
+  return new Set(
+    isApart && isOneChanged ? told.filter(({ files }) => !evidence.isRead(files[0] ?? '')) : [],
+  );
 }
 
 const COUNTED =

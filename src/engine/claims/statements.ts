@@ -59,7 +59,7 @@ const MARKUP = /\*{1,3}|~~|(?<=^|\s)_{1,2}(?=\S)|(?<=\S)_{1,2}(?=$|[\s.,;:!?])|<
 const CHECK_MARK = /[✅✔☑🎉✓🟢💚👍🚀✨]\ufe0f?/gu;
 /** A command outside of code, of a program whose name is no word of English. */
 const PLAIN_COMMAND =
-  /(?<![\w/.-])(?:npm|pnpm|yarn|npx|cargo|mvn|gradle|\.\/gradlew|terraform|dotnet|docker|kubectl|helm|composer|poetry|dbt|mix|swift|flutter|bundle exec|go(?= (?:test|vet|build)\b)|make(?= (?:test|check|lint|build)\b(?! \w)))(?: -\S+)* [a-z][\w-]*(?::[\w-]+)*/g;
+  /(?<![\w/.-])(?:npm|pnpm|yarn|npx|cargo|mvn|gradle|\.\/gradlew|terraform|dotnet|docker(?: compose(?= (?:up|down|build|run|exec|pull|restart)\b))?|kubectl|helm|composer|poetry|dbt|mix|swift|flutter|bundle exec|go(?= (?:test|vet|build)\b)|make(?= (?:test|check|lint|build)\b(?! \w)))(?: -\S+)* [a-z][\w-]*(?::[\w-]+)*/g;
 const WORD = /[^\s,;‹›()"'“”*]+/g;
 const KIND_OF_TROUBLE = /\b(?:type|lint|tests?|build|compile)/;
 /** Good news in the words of a negation, that would be read as one. */

@@ -68,7 +68,9 @@ export function isNoAccount(
     (isElsewhere(under) && !text.startsWith('✓')) ||
     /^(?:if|when|once|unless|to (?![^,]{0,60}, (?:i|we)\b)|before|until|should|after (?:you|[^,]{0,30}\b(?:ran|runs|starts|is|was)\b)|whenever|next|please|let)\b|^(?:run|use|set|put|make|write|create|add|update|delete|remove|replace|move|rename|install|start|open|check|call|consider|try|edit|change|extend|keep)(?! ¦)\b/.test(
       // No answer begins with a step to take: what reads the same in the past is past there.
-      isFirst ? text.replace(/^(?:set|put)\b/, '') : text,
+      isFirst
+        ? text.replace(/^(?:set|put)\b(?!.* to (?:see|get|have|try|enable|turn|make)\b)/, '')
+        : text,
     )
   );
 }

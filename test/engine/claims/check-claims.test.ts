@@ -50,6 +50,14 @@ it('a “done” where no tool was used, and work was asked for', () => {
 
 describe('is believed where the receipt leaves doubt', () => {
   it.each<readonly [string, string, Partial<ClaimFacts>]>([
+    ['a lock file of a provider', 'Wrote `.terraform.lock.hcl`.', ran('terraform init')],
+    ['a runner in bin/', 'The tests are green.', ran('bin/rake')],
+    ['a step in a later sentence', 'It works like so. Set `x` in a.env.', {}],
+    [
+      'a file that was read, and is told of',
+      '### A\n`a.ts` adds it.\n### B\n`b.ts` loads it.',
+      { changed: ['/ws/a.ts'], read: ['/ws/b.ts'] },
+    ],
     ['a tool of an MCP server', 'Created a.txt.', { tools: new Set(['mcp__fs__write']) }],
     ['a gap', 'Created a.txt, tests pass.', { hasGaps: true }],
     ['a script', 'Created a.txt.', ran('node gen.mjs')],
@@ -81,6 +89,24 @@ describe('is believed where the receipt leaves doubt', () => {
 
 describe('is not believed', () => {
   it.each<readonly [string, string, Partial<ClaimFacts>]>([
+    [
+      'another verb of compose',
+      'Brought it up with `docker compose up`.',
+      ran('docker compose ps'),
+    ],
+    ['a check of a module', 'Created outputs.tf.', ran('terraform validate')],
+    ['what reads like a step', 'Set `x: 1` in a.yml.', {}],
+    ['a relative clause', 'See `a.ts`, which I created.', {}],
+    [
+      'a file that was asked for',
+      'The plan is at docs/a.md.',
+      { prompt: 'Write a plan to docs/a.md' },
+    ],
+    [
+      'a file under a heading of its own',
+      '### A\n`a.ts` adds it.\n### B\n`b.ts` tests it.',
+      { changed: ['/ws/a.ts'] },
+    ],
     ['a file beside the one a command wrote', 'Created a.txt.', ran('echo x > b.txt')],
     ['a file where tests alone ran', 'Updated src/a.ts.', ran('npm test')],
     ['tests that failed', 'All tests pass.', ran('cd web && npm test', 1)],
