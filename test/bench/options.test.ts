@@ -15,6 +15,8 @@ const ALL = [
   'thousand',
   'request-size',
   'prefix',
+  'cache',
+  'main-context',
   'event-log',
   'limits',
   'listing',
