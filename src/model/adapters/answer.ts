@@ -11,7 +11,7 @@ import { byteLength } from '../../base/text.ts';
 import { AnswerTooLarge, type AnswerCaps } from './answer-caps.ts';
 import { finishedPart, type CallBlock, type TextBlock } from './answer-parts.ts';
 import { BrokenOff, MalformedAnswer } from './failure.ts';
-import { lazy } from '../../base/lazy.ts';
+import { isModelId } from './model-id.ts';
 
 type Finished = Extract<ModelPart, { type: 'finished' }>;
 
@@ -27,14 +27,6 @@ type Taken =
 
 /** What a block takes beside its text, roughly: many empty ones are kept, too. */
 const BLOCK_BYTES = 64;
-
-/** What a server may call itself: its name stands in every log, table and result. */
-const MODEL_ID_ASCII = /^[!-~][ -~]{0,255}$/;
-const MODEL_ID = lazy(() => /^[^\s\p{C}][^\p{C}]{0,255}$/u);
-
-function isModelId(text: string): boolean {
-  return MODEL_ID_ASCII.test(text) || MODEL_ID().test(text);
-}
 
 export const BROKE_OFF = 'the answer broke off before its end';
 const NOTHING: Taken = { type: 'nothing' };
