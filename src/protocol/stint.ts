@@ -84,6 +84,8 @@ export interface Stint {
   readonly compacts: CompactingStint | null;
   /** Of that: a summary has come, or none will. */
   hasCompacted: boolean;
+  /** Times that something of its context was cleared, summarised or dropped. */
+  compactions: number;
   /** What the answer that ended it claims and its receipt does not bear out. */
   claims: readonly ClaimFlag[];
 }
@@ -135,6 +137,7 @@ export function startStint(number: number, at: StintBegin & { readonly turns: nu
     since: at.ts,
     compacts: at.compacts ?? null,
     hasCompacted: false,
+    compactions: 0,
     claims: [],
   };
 }
@@ -171,8 +174,13 @@ export function applyToStint(stint: Stint, event: TaskEvent, before: number): vo
     case 'turn.retried':
       spend(stint, event);
       return;
+    case 'context.cleared':
+    case 'context.dropped':
+      stint.compactions += 1;
+      return;
     case 'summary.refused':
     case 'context.summarised':
+      if (event.type === 'context.summarised') stint.compactions += 1;
       stint.hasCompacted = true;
       spend(stint, event);
       return;

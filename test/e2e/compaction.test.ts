@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { JsonValue } from '../../src/base/json.ts';
 import { assertAppendOnly, type Answer, type RecordedRequest } from '../../src/testing/index.ts';
+import { envelopeOf } from './muster.ts';
 import { clean, tasks } from './tasks.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -115,3 +116,20 @@ async function newest(world: World): Promise<string> {
   const [first] = JSON.parse(clean(await tasks(world, 'list', '--all', '--json')));
   return String(first.id);
 }
+
+it('a window that each result fills ends the task, and not its owner’s purse', async () => {
+  await using world = await openWorld({
+    files: { 'big.txt': 'x y z\n'.repeat(3_000) },
+    script: () => ({
+      text: 'again',
+      toolCalls: [{ name: 'Read', input: { file_path: 'big.txt' } }],
+    }),
+  });
+  withWindow(world, 6_000);
+  const run = await world.run(['-p', 'Read it all', '--output-format', 'json']);
+  expect(run.code).toBe(3);
+  const { data, error } = envelopeOf(run);
+  expect(error?.message).toBe('the limit compactions = 50 is reached (50 used)');
+  expect(world.model.requests.length).toBeLessThan(100);
+  expect(clean(await tasks(world, 'rerun', data.task_id))).toContain('identical');
+});

@@ -1,9 +1,16 @@
+import type { LimitHit } from '../../protocol/stint.ts';
 import type { EngineDeps } from '../deps.ts';
 import * as endings from '../endings.ts';
 import type { Ending } from '../endings.ts';
 import type { TaskRun } from '../task-run.ts';
 import { chooseStep } from './choose-step.ts';
 import { summarise } from './summarise.ts';
+
+/**
+ * Times that room is made from one prompt or resume to the end. A window that each result fills would
+ * have it made for ever, and with what is forgotten goes what would tell that the calls repeat.
+ */
+const MOST_COMPACTIONS = 50;
 
 /** What became of a look at the size of a task's next request. */
 export type Room =
@@ -28,23 +35,28 @@ export async function makeRoom(deps: EngineDeps, run: TaskRun): Promise<Room> {
   }
   const step = await (deps.compaction?.() ?? chooseStep(deps, run));
   run.signal.throwIfAborted();
+  if (step.kind === 'none') return { kind: 'enough' };
+  const { compactions } = state.stint;
+  if (step.kind !== 'stuck' && compactions >= MOST_COMPACTIONS) {
+    return atLimit(run, { limit: 'compactions', value: MOST_COMPACTIONS, used: compactions });
+  }
   switch (step.kind) {
-    case 'none':
-      return { kind: 'enough' };
     case 'record':
       journal.record(step.event);
       return { kind: 'changed' };
     case 'summarise':
       await summarise(deps, run, step.event);
       return { kind: 'changed' };
-    case 'stuck': {
-      if (step.hit === null) return refusedAsItIs(run);
-      journal.record({ type: 'limit.reached', ...step.hit });
-      return { kind: 'none', ending: endings.endedByLimit(state, step.hit) };
-    }
+    case 'stuck':
+      return step.hit === null ? refusedAsItIs(run) : atLimit(run, step.hit);
     default:
       return step satisfies never;
   }
+}
+
+function atLimit({ state, journal }: TaskRun, hit: LimitHit): Room {
+  journal.record({ type: 'limit.reached', ...hit });
+  return { kind: 'none', ending: endings.endedByLimit(state, hit) };
 }
 
 /** The provider has said why it can't go out. */

@@ -2,6 +2,9 @@ import type { CompactionStep } from '../compaction/step.ts';
 import { isFromOutside } from './outside.ts';
 import type { Script } from './script.ts';
 
+/** Those at which no more room is made. */
+const LIMITS: ReadonlySet<string> = new Set(['context_window', 'compactions']);
+
 /**
  * What was done before a request to keep it within its window: how large it was, and that window, no log
  * says again.
@@ -22,7 +25,7 @@ export function loggedCompaction(script: Script): CompactionStep {
         return { kind: 'stuck', hit: null };
       case 'limit.reached': {
         const { type: _type, ...hit } = body;
-        return hit.limit === 'context_window' ? { kind: 'stuck', hit } : { kind: 'none' };
+        return LIMITS.has(hit.limit) ? { kind: 'stuck', hit } : { kind: 'none' };
       }
       default:
         return { kind: 'none' };
