@@ -8,7 +8,6 @@ import { schedule, type ScheduledCall } from '../policy/conflicts.ts';
 import type { EngineDeps, EngineSettings } from './deps.ts';
 import { execute } from './execute-call.ts';
 import { NO_FILES } from './file-reach.ts';
-import { MOST_IDENTICAL_CALLS, timesInARow } from './identical-calls.ts';
 import { judge } from './judge.ts';
 import { prepareCall, waitsForOthers, type PreparedCall } from './prepare-call.ts';
 import { SlotUse } from './slot-use.ts';
@@ -20,6 +19,8 @@ import type { TaskRun } from './task-run.ts';
  * must fit into a request. Those that wait for others do not count, they have limits of their own.
  */
 const MOST_CALLS_A_MESSAGE = 100;
+/** Times that one call runs in a row, whatever came back: a model that gets no further makes it for ever. */
+const MOST_IDENTICAL_CALLS = 10;
 /** Own calls of one task at the same time: each may have processes and files open. */
 const MOST_AT_ONCE = 16;
 
@@ -64,7 +65,7 @@ function withinCaps(
   { noProgressCalls }: Pick<EngineSettings, 'noProgressCalls'>,
 ): readonly PreparedCall[] {
   const mostIdentical = Math.max(MOST_IDENTICAL_CALLS, noProgressCalls);
-  const times = timesInARow(run.state.conversation.messages, mostIdentical);
+  const times = run.state.repetition.timesInARow;
   let own = 0;
   return calls.flatMap((call) => {
     const prepared = prepareCall(run, call);

@@ -2,6 +2,7 @@ import { unansweredCalls } from '../protocol/conversation.ts';
 import { runningShells } from '../protocol/belongings.ts';
 import type { TaskInput } from '../protocol/input.ts';
 import type { ToolCallPart } from '../protocol/message.ts';
+import { withOpenRound } from '../protocol/repetition.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { LimitHit } from '../protocol/stint.ts';
 import { isHalted } from './denials.ts';
@@ -121,16 +122,9 @@ function limitHit(state: TaskState, { noProgressCalls }: StepLimits): LimitHit |
   if (delegations.refused !== null && delegations.refusals >= MOST_REFUSALS) {
     return delegations.refused.hit;
   }
-  const repeated = repeatedCalls([...conversation.messages, ...answered(state)]);
+  const repeated = repeatedCalls(withOpenRound(state.repetition, conversation));
   if (repeated >= noProgressCalls) {
     return { limit: 'no_progress_calls', value: noProgressCalls, used: repeated };
   }
   return faultyCallsHit(state);
-}
-
-/** The results that the next request will hold. */
-function answered({ conversation: { openCalls, results } }: TaskState) {
-  if (openCalls.length === 0) return [];
-  const content = openCalls.flatMap((call) => results.get(call.id) ?? []);
-  return [{ role: 'tool', content } as const];
 }

@@ -54,10 +54,7 @@ export function quietActivity(waitsFor: Awaited, since: number): Activity {
 }
 
 /** What its calls do: those that run, by id, and those that ask a person. */
-export function callActivity(
-  inbox: InboxState,
-  runningCalls: ReadonlyMap<string, RunningCall>,
-): Activity {
+function callActivity(inbox: InboxState, runningCalls: ReadonlyMap<string, RunningCall>): Activity {
   const open = openQuestions(inbox);
   const asking = open.map(({ tool }) => tool);
   const calls = open.length === 0 ? [...runningCalls.values()] : unasked(open, runningCalls);
@@ -72,4 +69,29 @@ function unasked(
 ): readonly RunningCall[] {
   const asked = new Set(open.map(({ callId }) => callId));
   return [...runningCalls].flatMap(([id, call]) => (asked.has(id) ? [] : [call]));
+}
+
+interface Doing extends InboxState {
+  /** Null: its calls tell it. */
+  readonly doing: Activity | null;
+  readonly runningCalls: ReadonlyMap<string, RunningCall>;
+}
+
+/**
+ * A task may have a thousand calls at work, each of which changes what it does: they are listed when
+ * somebody looks. One getter for all, so that all states have one shape; their own, so that copies
+ * have its value.
+ */
+const ACTIVITY = {
+  enumerable: true,
+  get(this: Doing): Activity {
+    return this.doing ?? callActivity(this, this.runningCalls);
+  },
+};
+
+/** Gives a state its `activity`, made when it is read. */
+export function giveActivity<State extends Doing>(
+  state: State,
+): asserts state is State & { readonly activity: Activity } {
+  Object.defineProperty(state, 'activity', ACTIVITY);
 }

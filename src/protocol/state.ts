@@ -1,5 +1,5 @@
 import {
-  callActivity,
+  giveActivity,
   heldActivity,
   quietActivity,
   type Activity,
@@ -18,6 +18,7 @@ import type { Fault } from './fault.ts';
 import { applyToFaults } from './faults.ts';
 import { applyToInbox, emptyInbox, isParked, type InboxState } from './inbox-state.ts';
 import { toolCalls } from './message.ts';
+import { applyToRepetition, noRepetition, type Repetition } from './repetition.ts';
 import type { TaskStatus } from './result.ts';
 import { liveBefore, type Rewound } from './rewound.ts';
 import * as stints from './stint.ts';
@@ -34,6 +35,7 @@ export interface TaskState extends Answers, Belongings, InboxState, CallRecord {
   /** The same, where its calls do not tell it; null: they do. */
   doing: Activity | null;
   readonly conversation: Conversation;
+  readonly repetition: Repetition;
   readonly delegations: Delegations;
   stint: stints.Stint;
   /** Calls that ran, by canonical tool name. */
@@ -76,6 +78,7 @@ export function initialState(first: TaskEvent): TaskState {
     status: 'queued',
     doing: { kind: 'idle' },
     conversation: emptyConversation(),
+    repetition: noRepetition(),
     stint: stints.startStint(0, {
       ts: first.ts,
       turns: 0,
@@ -122,22 +125,6 @@ export function initialState(first: TaskEvent): TaskState {
   return state;
 }
 
-/**
- * A task may have a thousand calls at work, each of which changes what it does: they are listed when
- * somebody looks. One getter for all, so that all states have one shape; their own, so that copies
- * have its value.
- */
-const ACTIVITY = {
-  enumerable: true,
-  get(this: Omit<TaskState, 'activity'>): Activity {
-    return this.doing ?? callActivity(this, this.runningCalls);
-  },
-};
-
-function giveActivity(state: Omit<TaskState, 'activity'>): asserts state is TaskState {
-  Object.defineProperty(state, 'activity', ACTIVITY);
-}
-
 /** The fold: the whole log in order gives the state. Throws on an empty log. */
 export function foldEvents(events: Iterable<TaskEvent>): TaskState {
   const log = Array.from(events);
@@ -167,6 +154,8 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
   // Before the stint, which takes up what this answer cuts off.
   applyToAnswers(state, event, { spec, cutText: stint.cutText });
   stints.applyToStint(state.stint, event, state.updatedAt);
+  // Before the conversation, which closes the calls of the round.
+  applyToRepetition(state.repetition, event, state.conversation);
   applyToConversation(state.conversation, event);
   applyToFaults(state, event);
   applyToBelongings(state, event);

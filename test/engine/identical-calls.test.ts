@@ -1,63 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { timesInARow } from '../../src/engine/identical-calls.ts';
-import { userMessage, type Message } from '../../src/protocol/message.ts';
 import { call, calls, eventsOfType, play, toldTo } from './play.ts';
 import { testEngine, waitTool } from './support.ts';
-
-/** One answer a word, one call a letter. */
-function conversation(...answers: readonly string[]): readonly Message[] {
-  return answers.flatMap((letters, round): readonly Message[] => {
-    if (letters === '|') return [userMessage('by the way')];
-    if (letters === '!') return [userMessage('<notice>Ended in the background</notice>')];
-    const parts = [...letters].map((letter, at) => ({ id: `${round}.${at}`, letter }));
-    return [
-      {
-        role: 'assistant',
-        content: parts.map(({ id, letter }) => ({
-          type: 'tool_call',
-          id,
-          name: 'Bash',
-          input: { command: letter },
-        })),
-      },
-      {
-        role: 'tool',
-        content: parts.map(({ id }) => ({
-          type: 'tool_result',
-          callId: id,
-          name: 'Bash',
-          text: `result ${id}`,
-          isError: false,
-        })),
-      },
-    ];
-  });
-}
-
-test.each([
-  [['a'], [1]],
-  [['aaa'], [1, 2, 3]],
-  [['a', 'a', 'a'], [3]],
-  [
-    ['aa', 'aa'],
-    [3, 4],
-  ],
-  [
-    ['aa', 'ba'],
-    [1, 1],
-  ],
-  [
-    ['ab', 'ba'],
-    [2, 1],
-  ],
-  [['a', 'b', 'a'], [1]],
-  [['a', 'a', '|', 'a'], [1]],
-  [['a', 'a', '!', 'a', '!', 'a'], [4]],
-  [[], []],
-])('%j: %j', (answers, times) => {
-  const all = [...timesInARow(conversation(...answers), 10).values()];
-  expect(all.slice(all.length - times.length)).toEqual(times);
-});
 
 const same = call('Bash', { ms: 0 });
 

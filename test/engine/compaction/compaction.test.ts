@@ -192,6 +192,23 @@ test.each([
   },
 );
 
+test('one call over and over is ended as without a compaction: what is cleared still counts', async () => {
+  const engine = compacting((request) => {
+    const usage = usageOf(request);
+    if (isSummaryRequest(request)) return { text: summaryText(1), usage };
+    if (request.toolChoice === 'none') return { text: 'I got no further', usage };
+    return { calls: [{ name: 'Read', input: { part: 1, size: 20_000 } }], usage };
+  });
+  const task = await run(engine);
+  expect(typesOf(engine.events, task.spec.id).filter((type) => type === 'call.ended')).toHaveLength(
+    SETTINGS.noProgressCalls,
+  );
+  expect(typesOf(engine.events, task.spec.id)).toContain('context.summarised');
+  expect(task.state.end).toMatchObject({
+    error: { code: 'LIMIT_EXCEEDED', message: expect.stringContaining('no_progress_calls') },
+  });
+});
+
 test('one result that is larger than the window is named, and the task goes on', async () => {
   const engine = compacting(reader(2, { size: 200_000 }));
   const task = await run(engine);
