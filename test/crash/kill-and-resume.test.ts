@@ -34,10 +34,15 @@ async function measureWholeRun(): Promise<RunSize> {
   return whole.seen;
 }
 
+/** Every other run of each kind of moment. */
+function isConfined({ seed }: KillPlan): boolean {
+  return seed % 2 === 1;
+}
+
 /** What is wrong after a run; null: it was over before its first moment. */
 async function killAndResume(plan: KillPlan, tally: Tally): Promise<readonly string[] | null> {
   try {
-    await using run = await runTree(plan);
+    await using run = await runTree({ ...plan, isConfined: isConfined(plan) });
     tally.add(plan, run);
     const wrong = await inspectTree(run);
     return wrong.length === 0 && run.stretches[0]?.killedAt === null ? null : wrong;

@@ -34,24 +34,33 @@ export interface TreeRunOptions {
   readonly kills: readonly KillMoment[];
   /** The program to run. Default: the built one. */
   readonly bin?: string;
+  /**
+   * Whether its commands are confined: what is confined dies with Muster, so that only without it a
+   * process is left behind. Default: false.
+   */
+  readonly isConfined?: boolean;
 }
 
 /** No process of a run takes so long: it hangs. */
 const PATIENCE_MS = 40_000;
 
-const START = ['-p', promptOf(MAIN), '--permission-mode', 'autonomous'];
-const GO_ON = ['--continue'];
+const START = ['-p', promptOf(MAIN), '--permission-mode', 'autonomous', '--allow', 'Bash'];
+const GO_ON = ['--continue', '--allow', 'Bash'];
 const EVENTS = ['--output-format', 'stream-json'];
 
 /**
  * Runs the tree in a sandbox of its own and kills its processes with -9 at these moments, one after
  * another; each is followed by `--continue` until the run is complete. Only Muster itself is killed:
- * its shells live on.
+ * its shells live on, where they are not confined.
  */
-export async function runTree({ kills, bin = BIN }: TreeRunOptions): Promise<TreeRun> {
+export async function runTree({
+  kills,
+  bin = BIN,
+  isConfined = false,
+}: TreeRunOptions): Promise<TreeRun> {
   const received = new Signal();
   const model = await startFakeModel({ script: answerTree, onReceived: received.come });
-  const world = new World(newSandbox(), model, {});
+  const world = new World(newSandbox({ isConfined }), model, {});
   const { sandbox } = world;
   const stretches: Stretch[] = [];
   try {
@@ -76,10 +85,13 @@ export async function runTree({ kills, bin = BIN }: TreeRunOptions): Promise<Tre
   };
 }
 
-function newSandbox(): Sandbox {
+function newSandbox({ isConfined }: { readonly isConfined: boolean }): Sandbox {
   const sandbox = new Sandbox(WORKSPACE);
-  const agents = join(sandbox.home, '.config/muster/agents');
+  const config = join(sandbox.home, '.config/muster');
+  const agents = join(config, 'agents');
   mkdirSync(agents, { recursive: true });
+  const kind = isConfined ? 'auto' : 'off';
+  writeFileSync(join(config, 'config.toml'), `[sandbox]\nkind = "${kind}"\n`);
   writeFileSync(join(agents, 'general-purpose.md'), WORKER_FILE);
   // Made before, so that it can be watched from the start.
   mkdirSync(logsOf(sandbox), { recursive: true, mode: 0o700 });
