@@ -7,10 +7,13 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { dirname, join } from 'node:path';
 import { rolldown, type OutputChunk } from 'rolldown';
 import { asciiPlugin } from './ascii.ts';
+import { assertNoCircle } from './circles.ts';
 import { builtinModulePlugin } from './builtin-modules.ts';
 import { plainHeadersPlugin } from './plain-headers.ts';
+import { compiledWithFile } from './eager-functions.ts';
 import { plainChecksPlugin } from './plain-checks.ts';
 import { plainStreamsPlugin } from './plain-streams.ts';
+import { profileStart } from './start-profile.ts';
 
 const root = dirname(import.meta.dirname);
 const dist = join(root, 'dist');
@@ -107,6 +110,19 @@ function licence(directory: string): string {
   return `${name} ${version} (${license})\n\n${text}`;
 }
 
+/** The entry itself is read before the compile cache is on. */
+async function compileStartWithFiles(): Promise<void> {
+  const entry = join(dist, 'muster.js');
+  const called = await profileStart(entry);
+  assertNoCircle(chunks);
+  for (const { fileName } of chunks) {
+    const path = join(dist, fileName);
+    const functions = called.get(path);
+    if (functions === undefined || path === entry) continue;
+    writeFileSync(path, compiledWithFile(readFileSync(path, 'utf8'), functions));
+  }
+}
+
 rmSync(dist, { recursive: true, force: true });
 const chunks = await bundle();
 writeFileSync(join(dist, 'LICENSES.txt'), licences(chunks));
@@ -117,6 +133,7 @@ if (existsSync(builtin)) {
     filter: (from) => !from.endsWith('.ts'),
   });
 }
+await compileStartWithFiles();
 if (withTypes) {
   execFileSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
 }
