@@ -69,7 +69,6 @@ export function createAdapter(
         try {
           const wiring = { dialect, endpoint, deps, progress, effort };
           yield* read(request, signal, observer, wiring);
-          efforts.learn(request, effort);
           return;
         } catch (thrown) {
           const failure = signal.aborted
@@ -84,6 +83,9 @@ export function createAdapter(
             ...(answer === undefined ? {} : { argumentCharacters: answer.argumentCharacters }),
           };
           return;
+        } finally {
+          // Here, since whoever reads the answer reads no further than its end.
+          if (progress.accepted) efforts.learn(request, effort);
         }
       }
     },
