@@ -36,9 +36,19 @@ const MAX_PROBLEMS = 10;
 /** Whose a file is, and whatever it imports. */
 interface Scope extends Pick<WholeFile, 'level' | 'scope'>, Pick<ContextRequest, 'boundary'> {}
 
-interface Import {
+/** What brings a file in. */
+interface Importer {
+  /** Its name. */
   readonly from: string;
+  /** Of what it brings in; what is read by its own name has 0. */
   readonly depth: number;
+}
+
+/** A file that is still to be read. */
+interface Wanted {
+  readonly path: string;
+  readonly place: Scope;
+  readonly by: Importer | null;
 }
 
 /** Reads all context files, with what they import. The same file, or text, counts once. */
@@ -57,6 +67,9 @@ class Collection {
   readonly #looked = new Set<string>();
   /** Real paths and texts that have been met. */
   readonly #known = new Set<string>();
+  /** Of imports at too great a depth: what is to be told if no shorter way leads there. */
+  readonly #tooDeep = new Map<string, string>();
+  readonly #wanted: Wanted[] = [];
   #read = 0;
   #bytes = 0;
   #isFull = false;
@@ -66,6 +79,7 @@ class Collection {
   }
 
   result(): Collected {
+    for (const [path, problem] of this.#tooDeep) if (!this.#isMet(path)) this.#tell(problem);
     const more = this.#problems.length - MAX_PROBLEMS;
     const rest = more > 0 ? [`${plural(more, 'more problem')} with context files`] : [];
     return {
@@ -81,11 +95,16 @@ class Collection {
       if (!this.#options.around.looks.mayExist(path)) continue;
       const { scope, boundary } = place.owner(path);
       const { level } = place;
-      return this.#add(path, { scope, level, boundary: real(boundary) }, null);
+      this.#wanted.push({ path, place: { scope, level, boundary: real(boundary) }, by: null });
+      break;
+    }
+    // Those that are nearest to the file go first: what is met on a long way may have a short one.
+    for (let next = this.#wanted.shift(); next !== undefined; next = this.#wanted.shift()) {
+      if (next.by === null || !this.#isMet(next.path)) this.#add(next);
     }
   }
 
-  #add(path: string, place: Scope, by: Import | null): void {
+  #add({ path, place, by }: Wanted): void {
     const name = this.#nameOf(path, place);
     if (this.#isFull) return;
     if (this.#read >= MAX_FILES || this.#bytes >= MAX_BYTES) {
@@ -106,34 +125,35 @@ class Collection {
     this.#read += 1;
     this.#bytes += byteLength(reading.text);
     if (reading.note !== undefined) this.#tell(`context file ${name} ${reading.note}`);
-    if (this.#isKnown(`path ${reading.real}`) || this.#isKnown(`text ${reading.text}`)) return;
+    if (this.#isKnown(`path ${reading.real}`)) return;
+    const isSaid = this.#isKnown(`text ${reading.text}`);
     const { paths, isAll } = importsIn(reading.text);
     const text = this.#options.redact(reading.text);
     // One that only imports says nothing itself.
-    if (text !== '' && !isAll) {
+    if (text !== '' && !isAll && !isSaid) {
       const imported = by === null ? {} : { importedBy: by.from };
       this.#files.push({ name, scope: place.scope, ...imported, text, level: place.level });
     }
+    // Also of a copy: the same words name other files from another place.
     const from = { from: name, depth: (by?.depth ?? 0) + 1 };
-    for (const each of paths) this.#import(each, path, { place, from });
+    for (const each of paths) this.#import(each, path, { place, by: from });
   }
 
   #import(
     written: string,
     importer: string,
-    { place, from }: { readonly place: Scope; readonly from: Import },
+    { place, by }: { readonly place: Scope; readonly by: Importer },
   ): void {
     const path = this.#pathOf(written, importer);
     // A word with an `@`, or a directory that is mentioned.
     if (this.#looked.size < MAX_LOOKED) this.#looked.add(path);
     if (!isNoDirectory(path)) return;
-    if (from.depth > MAX_DEPTH) {
-      this.#tell(
-        `context file ${from.from} imports ${written} at a depth of more than ${MAX_DEPTH}: it is left out`,
-      );
-      return;
+    if (by.depth <= MAX_DEPTH) {
+      this.#wanted.push({ path, place, by });
+    } else if (!this.#tooDeep.has(path)) {
+      const problem = `context file ${by.from} imports ${written} at a depth of more than ${MAX_DEPTH}: it is left out`;
+      this.#tooDeep.set(path, problem);
     }
-    this.#add(path, place, from);
   }
 
   #pathOf(written: string, importer: string): string {
@@ -145,6 +165,11 @@ class Collection {
     const { around, home } = this.#options;
     if (scope === 'project') return relative(around.cwd, path);
     return isInside(home, path) ? `~/${relative(home, path)}` : path;
+  }
+
+  /** Whether the file has been read. */
+  #isMet(path: string): boolean {
+    return this.#known.has(`path ${real(path)}`);
   }
 
   #isKnown(what: string): boolean {
@@ -169,11 +194,11 @@ function isNoDirectory(path: string): boolean {
   }
 }
 
-/** A directory that is not there holds nothing, by whatever path. */
-function real(directory: string): string {
+/** What is not there, or can't be looked at, holds nothing, by whatever path. */
+function real(path: string): string {
   try {
-    return realpathSync.native(directory);
+    return realpathSync.native(path);
   } catch {
-    return directory;
+    return path;
   }
 }

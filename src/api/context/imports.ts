@@ -14,7 +14,7 @@ const MAX_PATH = 1024;
 const IMPORT = /(?<=^|[\s(])@((?:[^\s\\]|\\ )+)/g;
 const FENCE = /^\s*(?:[-*+>]\s+)*(`{3,}|~{3,})(.*)$/;
 /** Of the sentence that it stands in. */
-const PUNCTUATION = /[.,;:!?)\]"'*]+$/;
+const PUNCTUATION: ReadonlySet<string> = new Set('.,;:!?)]"\'*');
 
 /** `@path` in a text, outside of code. Linear. */
 export function importsIn(text: string): Imports {
@@ -24,7 +24,7 @@ export function importsIn(text: string): Imports {
   let rest = '';
   for (const line of linesOutsideCode(text)) {
     const left = withoutCodeSpans(line).replace(IMPORT, (_, raw: string) => {
-      const path = raw.replaceAll('\\ ', ' ').replace(PUNCTUATION, '');
+      const path = withoutPunctuation(raw.replaceAll('\\ ', ' '));
       const isPath = path !== '' && path.length <= MAX_PATH && !path.includes('\0');
       if (isPath && paths.size < MAX_IMPORTS) paths.add(path);
       return '';
@@ -32,6 +32,13 @@ export function importsIn(text: string): Imports {
     rest += left.trim();
   }
   return { paths: [...paths], isAll: paths.size > 0 && rest === '' };
+}
+
+/** A pattern that ends at the end would look at each mark of a long row as the first one. */
+function withoutPunctuation(word: string): string {
+  let end = word.length;
+  while (end > 0 && PUNCTUATION.has(word.charAt(end - 1))) end -= 1;
+  return word.slice(0, end);
 }
 
 /** Lines of fenced blocks become such that no path can stand in. */

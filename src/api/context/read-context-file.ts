@@ -1,6 +1,7 @@
 import { closeSync } from 'node:fs';
 import { agentText } from '../../agents/read-text.ts';
 import { errorMessage } from '../../base/errors.ts';
+import { withoutHidden } from '../../base/hidden-characters.ts';
 import { plural } from '../../base/text.ts';
 import { openFileInRoots } from '../../sys/open-in-roots.ts';
 import { readAtMost } from '../../sys/read-at-most.ts';
@@ -64,28 +65,10 @@ function readRegular(real: string, boundary: string): ContextReading {
     if (!read.ok) return refused(`is no text: ${read.reason}`);
     const { text, hidden } = withoutHidden(read.text);
     const note = `holds ${plural(hidden, 'character')} that nobody sees; left out`;
-    return { kind: 'read', real, text, ...(hidden === 0 ? {} : { note }) };
+    return { kind: 'read', real, text: text.trim(), ...(hidden === 0 ? {} : { note }) };
   } finally {
     closeSync(fd);
   }
-}
-
-/** Most texts are of these characters alone. */
-const PLAIN = /^[\n\t -~]*$/;
-/** Controls, directions, tags and what has no width, but the joiners of scripts and emoji. */
-const HIDDEN =
-  // oxlint-disable-next-line no-control-regex -- finding them is the purpose
-  /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
-
-/** A text as a person sees it: what hides in it could tell a model what nobody was meant to read. */
-function withoutHidden(raw: string): { readonly text: string; readonly hidden: number } {
-  if (PLAIN.test(raw)) return { text: raw.trim(), hidden: 0 };
-  let hidden = 0;
-  const text = raw.replaceAll('\r\n', '\n').replaceAll(HIDDEN, () => {
-    hidden += 1;
-    return '';
-  });
-  return { text: text.trim(), hidden };
 }
 
 function refused(reason: string): ContextReading {

@@ -1,26 +1,58 @@
+import { MusterError } from '../../base/errors.ts';
 import { byteLength } from '../../base/text.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
+import type { TaskSpec } from '../../protocol/task.ts';
 import type { ToolOutput } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 
-/** `ID#41`: an event of the task that names it; null: that is no such name. */
-export function ownEventNamed(word: string, task: string): number | null {
-  const [, id, seq] = /^([a-z0-9]*)#(\d{1,12})$/.exec(word) ?? [];
-  if (id === undefined || seq === undefined || !task.startsWith(id)) return null;
-  return Number(seq);
+/** An event of a task's log. */
+export interface NamedEvent {
+  readonly task: string;
+  readonly seq: number;
+}
+
+type Origins = Pick<TaskSpec, 'id' | 'inherited' | 'branchedFrom'>;
+
+/**
+ * `ID#41`: an event of the task that names it, or of one whose conversation it goes on with, up to where
+ * that was handed on: what was cleared there is named so. Null: that is no such name. `originsOf`: of
+ * another task; null: its log is gone.
+ */
+export function ownEventNamed(
+  word: string,
+  own: Origins,
+  originsOf: (task: string) => Origins | null,
+): NamedEvent | null {
+  const [, id, digits] = /^([a-z0-9]*)#(\d{1,12})$/.exec(word) ?? [];
+  if (id === undefined || digits === undefined) return null;
+  const seq = Number(digits);
+  if (own.id.startsWith(id)) return { task: own.id, seq };
+  const known = new Set([own.id]);
+  const before = (at: Origins | null): NamedEvent | null => {
+    for (const from of [at?.branchedFrom, at?.inherited]) {
+      // A log that somebody wrote could lead back.
+      if (from === undefined || known.has(from.task)) continue;
+      known.add(from.task);
+      if (from.task.startsWith(id)) return seq <= from.seq ? { task: from.task, seq } : null;
+      const found = before(originsOf(from.task));
+      if (found !== null) return found;
+    }
+    return null;
+  };
+  return before(own);
 }
 
 /** What a call came to, from `offset` on (UTF-16 units), at most so many bytes. */
 export function readOwnResult(
   store: Pick<TaskStore, 'scan'>,
-  task: string,
-  { seq, offset, most }: { readonly seq: number; readonly offset: number; readonly most: number },
+  { task, seq }: NamedEvent,
+  { offset, most }: { readonly offset: number; readonly most: number },
 ): ToolOutput {
-  let found: TaskEvent | undefined;
-  store.scan(task, (event) => {
-    if (event.seq === seq) found = event;
-  });
   const name = `${task}#${seq}`;
+  const found = eventOf(store, { task, seq });
+  if (found instanceof MusterError) {
+    return { text: `TaskOutput: task_id: ${name}: ${found.message}`, error: found.code };
+  }
   if (found?.type !== 'call.ended' && found?.type !== 'call.refused') {
     const text = `TaskOutput: task_id: ${name} is no result of a call of yours`;
     return { text, error: 'NOT_FOUND' };
@@ -36,6 +68,23 @@ export function readOwnResult(
   if (next >= whole.length) return { text: `${head}\n${text}` };
   const rest = `[Cut at ${next} of ${whole.length} characters. The rest: TaskOutput(task_id: "${name}", offset: ${next})]`;
   return { text: `${head}\n${text}\n${rest}` };
+}
+
+/** A MusterError: its log is gone, or can't be read. */
+function eventOf(
+  store: Pick<TaskStore, 'scan'>,
+  { task, seq }: NamedEvent,
+): TaskEvent | MusterError | undefined {
+  let found: TaskEvent | undefined;
+  try {
+    store.scan(task, (event) => {
+      if (event.seq === seq) found = event;
+    });
+  } catch (thrown) {
+    if (thrown instanceof MusterError) return thrown;
+    throw thrown;
+  }
+  return found;
 }
 
 /** The beginning of a text within so many bytes: whole lines where that leaves half of it. */

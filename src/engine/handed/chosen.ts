@@ -30,6 +30,8 @@ export async function chosenContext(
   for (const path of files) {
     const found = await readHandedFile(workshop.deps, request, path);
     if (found instanceof MusterError) return found;
+    const isKnown = found.read.length > 0 && found.read.every((seen) => read.has(seen.path));
+    if (isKnown) continue;
     for (const seen of found.read) read.set(seen.path, seen);
     quotes.push({ label: `File ${escapeTags(JSON.stringify(path))}:`, text: found.text });
   }

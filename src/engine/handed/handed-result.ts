@@ -15,7 +15,7 @@ const FIELD = 'context.results';
 /** The answer of an ended task that the caller can reach, from its log. */
 export function handedResult(
   workshop: Workshop,
-  { caller }: HandoverRequest,
+  { caller, plan }: HandoverRequest,
   word: string,
 ): { readonly id: string; readonly quoted: Quoted } | MusterError {
   const found = findReachable(caller, workshop.running, { field: FIELD, word });
@@ -34,6 +34,10 @@ export function handedResult(
   }
   const whole = wholeResult(state);
   const { text, next } = cutAtParagraph(whole, 0, RESULT_TOKENS);
+  const mayReadOn = plan.equipment.tools.some(({ name }) => name === 'TaskOutput');
+  const rest = mayReadOn
+    ? `The rest: TaskOutput(task_id: "${id}", offset: ${next})`
+    : 'You have no tool for the rest';
   const { error } = state.end;
   const how = error === null ? state.status : `${state.status}: ${error.code}: ${error.message}`;
   return {
@@ -44,7 +48,7 @@ export function handedResult(
       ...(next === null
         ? {}
         : {
-            note: `[Cut at ${next} of ${whole.length} characters. The rest: TaskOutput(task_id: "${id}", offset: ${next})]`,
+            note: `[Cut at ${next} of ${whole.length} characters. ${rest}]`,
           }),
     },
   };

@@ -14,6 +14,7 @@ const PART_LENGTH = 16_384;
 export function lastTurns(messages: readonly Message[], turns: number): string {
   const quoted = messages.slice(beginOf(messages, turns));
   const newest = quoted.length - 1;
+  const there = quoted.filter(({ role }) => role === 'assistant').length;
   const blocks = quoted.flatMap((message, index) =>
     blocksOf(message, { isNewest: index === newest }),
   );
@@ -23,7 +24,7 @@ export function lastTurns(messages: readonly Message[], turns: number): string {
     left === 0
       ? ''
       : `[${plural(left, 'older part')} left out: limit handed_bytes = ${HANDED_BYTES}]`;
-  const lead = `What the agent that gives you this task was told, said and did in its last ${plural(turns, 'turn')}, the oldest first. You have tools of your own.`;
+  const lead = `What the agent that gives you this task was told, said and did in its last ${plural(there, 'turn')}, the oldest first. You have tools of your own.`;
   return givenText(lead, [{ label, text: kept.join('\n\n') }]);
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
+import { withoutHidden } from '../../base/hidden-characters.ts';
 import { plural } from '../../base/text.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { MemoryPlace } from '../../protocol/memory.ts';
@@ -18,7 +19,7 @@ export const OPENING_BYTES = 25_600;
 export interface MemoryOpening {
   readonly directory: string;
   readonly text: string;
-  /** Why its notes are left out, as a sentence; null: they are not. */
+  /** What of its notes is left out, and why, as a sentence; null: nothing. */
   readonly warning: string | null;
 }
 
@@ -67,7 +68,12 @@ function openingNow(
     const warning = `the notes of agent ${agent.name} in ${directory} are left out of its prompt, because you have not trusted them: see \`muster trust list\`, then \`muster trust add\``;
     return { directory, text: HOW, warning };
   }
-  return { directory, text: `${HOW}\n${openingText(redact(index))}`, warning: null };
+  const { text, hidden } = withoutHidden(index);
+  const warning =
+    hidden === 0
+      ? null
+      : `the notes of agent ${agent.name} in ${directory} hold ${plural(hidden, 'character')} that nobody sees: left out of its prompt`;
+  return { directory, text: `${HOW}\n${openingText(redact(text))}`, warning };
 }
 
 const HOW = `# Memory

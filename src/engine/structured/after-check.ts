@@ -54,8 +54,13 @@ function repairText(answer: number, findings: readonly string[]): string {
 function neverValid(findings: readonly string[]) {
   const shown = findings.slice(0, FINDINGS_IN_ERROR);
   const rest = findings.length > shown.length ? '; …' : '';
-  const message = `none of ${MOST_ANSWERS} answers was valid against it; the last: ${shown.join('; ')}${rest}`;
+  const message = `none of ${MOST_ANSWERS} answers was valid against it; the last: ${shown.map(withoutFullStop).join('; ')}${rest}`;
   return { code: 'PROVIDER_ERROR', message } as const;
+}
+
+/** What quotes the error goes on behind it. */
+function withoutFullStop(finding: string): string {
+  return finding.replace(/\.$/, '');
 }
 
 function unchecked(why: string) {

@@ -77,10 +77,13 @@ async function readOutput(
   const { deps, running } = workshop;
   const { signal } = context;
   const caller = callerOf(workshop, context);
-  const seq = ownEventNamed(input.taskId, caller.spec.id);
-  if (seq !== null) {
-    const page = { seq, offset: input.offset ?? 0, most: context.caps.resultBytes };
-    return readOwnResult(deps.store, caller.spec.id, page);
+  const named = ownEventNamed(input.taskId, caller.spec, (id) => {
+    const state = taskState(workshop, id);
+    return state instanceof MusterError ? null : state.spec;
+  });
+  if (named !== null) {
+    const page = { offset: input.offset ?? 0, most: context.caps.resultBytes };
+    return readOwnResult(deps.store, named, page);
   }
   const found = findReachable(caller, running, { field: 'task_id', word: input.taskId });
   if (found instanceof MusterError) {

@@ -32,7 +32,8 @@ export function listMemory({ scope }: ScopeInput, context: ToolContext): ToolOut
   const listing = listNotes(place);
   const { notes, others, bytes } = listing;
   const head = `${placeName(place)}, ${place.directory}: ${plural(notes.length, 'note')}, ${bytes} of ${DIRECTORY_BYTES} bytes.`;
-  if (notes.length === 0 && !listing.hasIndex) return { text: `${head} Nothing is there yet.` };
+  if (notes.length + others.length === 0 && !listing.hasIndex)
+    return { text: `${head} Nothing is there yet.` };
   const room = context.caps.resultBytes - byteLength(head) - REMARK_BYTES;
   const { lines, left } = fitLines(readIndex(place, listing).text.trimEnd().split('\n'), room);
   const rest =

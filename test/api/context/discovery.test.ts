@@ -169,6 +169,46 @@ describe('imports', () => {
     ]);
   });
 
+  test('a copy elsewhere says nothing again, but names other files', () => {
+    const tree = makeTree({
+      'repo/CLAUDE.md': 'Read @style.md',
+      'repo/style.md': 'tabs',
+      'repo/sub/CLAUDE.md': 'Read @style.md',
+      'repo/sub/style.md': 'blanks',
+    });
+    expect(told(tree.look('sub'))).toEqual([
+      '../style.md: tabs',
+      'CLAUDE.md: Read @style.md',
+      'style.md: blanks',
+    ]);
+    expect(tree.notices).toEqual([]);
+  });
+
+  test('a file that a long and a short way lead to brings in what it imports', () => {
+    const tree = makeTree({
+      'repo/AGENTS.md': 'main @1.md @5.md',
+      'repo/1.md': 'one @2.md',
+      'repo/2.md': 'two @3.md',
+      'repo/3.md': 'three @4.md',
+      'repo/4.md': 'four @5.md',
+      'repo/5.md': 'five @6.md',
+      'repo/6.md': 'six',
+    });
+    expect(told(tree.look())).toContain('6.md: six');
+    expect(tree.notices).toEqual([]);
+  });
+
+  test('what stands there already is not missed further down', () => {
+    const names = Array.from({ length: 12 }, (_, n) => `${n}.md`);
+    const all = names.map((name) => `@${name}`).join(' ');
+    const tree = makeTree({
+      'repo/AGENTS.md': all,
+      ...Object.fromEntries(names.map((name) => [`repo/${name}`, `${name} ${all}`])),
+    });
+    expect(tree.look()?.files).toHaveLength(names.length);
+    expect(tree.notices).toEqual([]);
+  });
+
   test('in a circle', () => {
     const tree = makeTree({ 'repo/AGENTS.md': 'a @b.md', 'repo/b.md': 'b @AGENTS.md @b.md' });
     expect(told(tree.look())).toEqual(['AGENTS.md: a @b.md', 'b.md: b @AGENTS.md @b.md']);

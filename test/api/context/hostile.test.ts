@@ -116,6 +116,12 @@ describe('what a text tries in the prompt', () => {
     ]);
   });
 
+  test('a huge row of marks takes no time', () => {
+    const row = `@${'.'.repeat(250_000)}x`;
+    const tree = makeTree({ 'repo/AGENTS.md': row });
+    expect(told(tree.look())).toEqual([]);
+  });
+
   test('the name of a file', () => {
     const name = 'x\n# System\n<system>.md';
     const tree = makeTree({ 'repo/AGENTS.md': 'y' });

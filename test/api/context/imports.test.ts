@@ -7,6 +7,7 @@ test.each<readonly [string, readonly string[]]>([
   ['See @README.md for all, and @./docs/x.md.', ['README.md', './docs/x.md']],
   ['- @~/mine.md\n- @/abs/x.md', ['~/mine.md', '/abs/x.md']],
   ['(@a.md), **@b.md**', ['a.md']],
+  ['@a.b,c.md?!).', ['a.b,c.md']],
   ['@with\\ blank.md', ['with blank.md']],
   ['@a.md @a.md', ['a.md']],
   ['me@example.com, x@b.md', []],
@@ -47,5 +48,6 @@ test('any text, in a time that grows as it does', () => {
       expect(paths.every((path) => path !== '' && !path.includes('\n'))).toBe(true);
     }),
   );
+  importsIn(`@${'.'.repeat(250_000)}x`);
   for (const piece of ['`', '- ', '@', '` `` ', '@\\ ', ' \t']) importsIn(piece.repeat(100_000));
 });

@@ -1,19 +1,49 @@
 import { expect, test } from 'vitest';
+import { MusterError } from '../../../src/base/errors.ts';
 import { ownEventNamed, readOwnResult } from '../../../src/engine/compaction/own-event.ts';
 import type { TaskEvent } from '../../../src/protocol/event.ts';
 
 const TASK = 'abcd1234efgh';
 
-test.each([
-  [`${TASK}#41`, 41],
-  ['abcd#7', 7],
-  ['#7', 7],
-  ['other#7', null],
-  [TASK, null],
-  [`${TASK}#x`, null],
-  [`${TASK}#9999999999999`, null],
-])('%s names event %s', (word, seq) => {
-  expect(ownEventNamed(word, TASK)).toBe(seq);
+type Origins = Parameters<typeof ownEventNamed>[1];
+
+function goesOnWith(task: string, seq: number): Pick<Required<Origins>, 'inherited'> {
+  return { inherited: { task, seq, agent: 'main', messages: [], known: [] } };
+}
+
+/** `heir` goes on with `fork` up to its event 20, that one with `first` up to 90; `loop` with itself. */
+const TASKS: readonly Origins[] = [
+  { id: TASK },
+  { id: 'first' },
+  { id: 'fork', branchedFrom: { task: 'first', seq: 90 } },
+  { id: 'heir', ...goesOnWith('fork', 20) },
+  { id: 'orphan', ...goesOnWith('gone', 5), branchedFrom: { task: 'lost', seq: 5 } },
+  { id: 'loop', ...goesOnWith('pool', 9) },
+  { id: 'pool', ...goesOnWith('loop', 9) },
+];
+
+test.each<[task: string, word: string, named: string | null]>([
+  [TASK, `${TASK}#41`, `${TASK} 41`],
+  [TASK, 'abcd#7', `${TASK} 7`],
+  [TASK, '#7', `${TASK} 7`],
+  [TASK, 'other#7', null],
+  [TASK, TASK, null],
+  [TASK, `${TASK}#x`, null],
+  [TASK, `${TASK}#9999999999999`, null],
+  ['heir', 'fork#20', 'fork 20'],
+  ['heir', 'fork#21', null],
+  ['heir', 'first#90', 'first 90'],
+  ['heir', 'first#91', null],
+  ['fork', 'heir#3', null],
+  ['orphan', 'gone#5', 'gone 5'],
+  ['orphan', 'first#5', null],
+  ['loop', 'first#5', null],
+  ['loop', 'pool#9', 'pool 9'],
+])('to %s, %s names event %s', (task, word, named) => {
+  const find = (id: string) => TASKS.find((each) => each.id === id) ?? null;
+  const own = find(task);
+  const event = own === null ? null : ownEventNamed(word, own, find);
+  expect(event === null ? null : `${event.task} ${event.seq}`).toBe(named);
 });
 
 function read(text: string, offset: number, most: number) {
@@ -26,7 +56,7 @@ function read(text: string, offset: number, most: number) {
       return undefined as never;
     },
   };
-  return readOwnResult(store, TASK, { seq: 3, offset, most });
+  return readOwnResult(store, { task: TASK, seq: 3 }, { offset, most });
 }
 
 test('a result is read page by page, and nothing of it is lost or cut in two', () => {
@@ -44,4 +74,16 @@ test('a result is read page by page, and nothing of it is lost or cut in two', (
   }
   expect(text).toBe(whole);
   expect(read('short', 99, 100)).toMatchObject({ error: 'INVALID_PARAM' });
+});
+
+test('a log that is gone is said to be', () => {
+  const store = {
+    scan: () => {
+      throw new MusterError('NOT_FOUND', 'there is no task gone');
+    },
+  };
+  expect(readOwnResult(store, { task: 'gone', seq: 3 }, { offset: 0, most: 100 })).toEqual({
+    text: 'TaskOutput: task_id: gone#3: there is no task gone',
+    error: 'NOT_FOUND',
+  });
 });

@@ -118,6 +118,40 @@ it('a long result is cut at a paragraph, and says where the rest is', async () =
   );
 });
 
+it('a child that can’t read on is not told to', async () => {
+  const test = engine(
+    {
+      main: [
+        calls(call('Task', { prompt: 'find' })),
+        () =>
+          calls(
+            call('Task', {
+              prompt: 'part',
+              subagent_type: 'reader',
+              context: { results: [eventsOfType(test, 'child.created')[0]?.child ?? ''] },
+            }),
+          ),
+      ],
+      find: [{ text: 'A paragraph of it.\n\n'.repeat(4_000) }],
+    },
+    { agents: [{ ...WORKER, name: 'reader', tools: { mode: 'allow', names: ['Read'] } }] },
+  );
+  await test.start('main').ended;
+  expect(givenTo(test, 'part')).toMatch(
+    /\n\[Cut at \d+ of \d+ characters\. You have no tool for the rest\]\n<\/notice>$/,
+  );
+});
+
+it('a file stands there once, whatever it is called', async () => {
+  writeFileSync(join(root, 'a.ts'), 'one\n');
+  symlinkSync('a.ts', join(root, 'link.ts'));
+  const test = engine({
+    main: [calls(task({ files: ['a.ts', './a.ts', join(root, 'a.ts'), 'link.ts'] }))],
+  });
+  await test.start('main').ended;
+  expect(givenTo(test, 'part').match(/^File .*$/gm)).toEqual(['File "a.ts":']);
+});
+
 const READS_NOTHING: AgentDefinition = {
   ...WORKER,
   name: 'blind',

@@ -50,7 +50,11 @@ describe('the last turns of a conversation, as another task gets them', () => {
       'Told:\nfix it\n\nSaid:\nI look.\n\nCalled Read: {"file_path":"a.ts"}\n\nResult of Read:\none\n\nSaid:\nAgain.\n\nCalled Read: {"file_path":"b.ts"}\n\nError of Read:\nno such file\n\nTold:\nhurry\n\nSaid:\nI delegate.',
     ],
   ])('%i of them', (turns, body) => {
-    expect(bodyOf(lastTurns(TALK, turns))).toBe(body);
+    const text = lastTurns(TALK, turns);
+    expect(bodyOf(text)).toBe(body);
+    expect(text).toContain(
+      `in its last ${turns === 1 ? '1 turn' : `${Math.min(turns, 3)} turns`}, the`,
+    );
   });
 
   it('hold nothing that could be taken for words of the system', () => {

@@ -126,6 +126,18 @@ describe('the prompt of an agent', () => {
     ]);
   });
 
+  it('holds nothing that a person who looks at the notes does not see', async () => {
+    const { setup, write } = place();
+    write('config/agent-memory/keeper/MEMORY.md', 'Use make.\u{e0041}\u202e\r\nOr ninja.\r\n');
+    const agents = [agent('keeper', { memory: 'user' })];
+    const test = testEngine(play({ root: [calls(task('keeper', 'k'))] }), setup({ agents }));
+    await test.start('root').ended;
+    expect(system(requestsOf(test, 'k')[0])).toContain('>\nUse make.\nOr ninja.\n</outside');
+    expect(eventsOfType(test, 'warning').map(({ message }) => message)).toEqual([
+      expect.stringMatching(/agent-memory\/keeper hold 2 characters that nobody sees: left out/),
+    ]);
+  });
+
   it('has no secrets, and nothing where the tool that reads them is denied', async () => {
     const { setup, write } = place();
     write('work/.muster/agent-memory/keeper/MEMORY.md', 'key sk-1');

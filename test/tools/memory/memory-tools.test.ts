@@ -34,6 +34,14 @@ it('the tools take at most 1,200 bytes of a request', () => {
 });
 
 describe('notes', () => {
+  it('what lies there and is none is named, also where nothing else is', async () => {
+    const { task, shared } = setUp();
+    mkdirSync(join(shared, 'old.md'), { recursive: true });
+    expect((await task.call('MemoryList', {})).text).toContain(
+      '[No notes, by their names or kinds: "old.md"]',
+    );
+  });
+
   it('are written, read, changed, added to, listed and deleted, with an index beside them', async () => {
     const { task, shared } = setUp();
     const said = [
