@@ -16,22 +16,27 @@ export interface Fitted {
 /** Less than that of a longer file says nothing. */
 const MIN_BYTES = 256;
 
+/** Of the user's own files so much stays, whatever a project brings. Bytes. */
+const OWN_BYTES = 8 * 1024;
+
 /**
  * Files within `maxBytes` of text together, in the same order. The nearest directory gets room first,
  * within one a file before what it imports; the first that is too long is cut behind a whole line, and
- * those that come after it are left out.
+ * those that come after it are left out. The user's own come last, but a part of the room is theirs.
  */
 export function fitFiles(files: readonly WholeFile[], maxBytes: number): Fitted {
   const byNearness = files
     .map((file, index) => ({ file, index }))
-    .toSorted((a, b) => b.file.level - a.file.level || a.index - b.index);
-  const texts = new Map<WholeFile, string>();
-  let room = maxBytes;
-  for (const { file } of byNearness) {
-    const text = headWithin(file.text, room);
-    room = text.length < file.text.length ? 0 : room - byteLength(text);
-    if (text !== '') texts.set(file, text);
-  }
+    .toSorted((a, b) => b.file.level - a.file.level || a.index - b.index)
+    .map(({ file }) => file);
+  const own = byNearness.filter(({ scope }) => scope === 'user');
+  const reserved = Math.min(OWN_BYTES, maxBytes / 2, sizeOf(own));
+  const ofProject = headsWithin(
+    byNearness.filter(({ scope }) => scope !== 'user'),
+    maxBytes - reserved,
+  );
+  const ofUser = headsWithin(own, reserved + ofProject.room);
+  const texts = new Map([...ofProject.texts, ...ofUser.texts]);
   return {
     files: files.flatMap((file) => {
       const text = texts.get(file);
@@ -41,6 +46,25 @@ export function fitFiles(files: readonly WholeFile[], maxBytes: number): Fitted 
     }),
     leftOut: files.filter((file) => !texts.has(file)).map(({ name }) => name),
   };
+}
+
+function sizeOf(files: readonly WholeFile[]): number {
+  return files.reduce((sum, { text }) => sum + byteLength(text), 0);
+}
+
+/** What of each finds room, in this order, and the room that is left: none once one was cut. */
+function headsWithin(
+  files: readonly WholeFile[],
+  maxBytes: number,
+): { readonly texts: ReadonlyMap<WholeFile, string>; readonly room: number } {
+  const texts = new Map<WholeFile, string>();
+  let room = maxBytes;
+  for (const file of files) {
+    const text = headWithin(file.text, room);
+    room = text.length < file.text.length ? 0 : room - byteLength(text);
+    if (text !== '') texts.set(file, text);
+  }
+  return { texts, room };
 }
 
 /** All of it, or whole lines of at most `maxBytes`; empty where those say nothing. */

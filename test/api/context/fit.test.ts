@@ -32,6 +32,25 @@ test('the outer one is cut first, behind a whole line', () => {
   });
 });
 
+test('what a project brings leaves room for the user’s own, and what is not needed goes to the project', () => {
+  const own: WholeFile = { ...file('own', 0, 100), scope: 'user' };
+  expect(shape([own, file('project', 1, 400)], 32 * 1024)).toEqual({
+    shown: [
+      ['own', 81, true],
+      ['project', 245, true],
+    ],
+    leftOut: [],
+  });
+  const short: WholeFile = { ...file('own', 0, 5), scope: 'user' };
+  expect(shape([short, file('project', 1, 400)], 32 * 1024)).toEqual({
+    shown: [
+      ['own', 5, false],
+      ['project', 322, true],
+    ],
+    leftOut: [],
+  });
+});
+
 test('in one directory a file goes before what it imports', () => {
   expect(
     shape([file('outer', 0, 1), file('importer', 1, 5), file('import', 1, 90)], 1_000),
