@@ -4,8 +4,11 @@ import { findProcesses } from '../../src/sys/process-table.ts';
 import type { Finished, Sandbox } from '../e2e/muster.ts';
 import { describe } from '../e2e/processes.ts';
 
-/** By then no process of an owner that is gone is left. */
-const SWEPT_MS = 3_000;
+/**
+ * By then no process of an owner that is gone is left. Long, since on a busy machine a process takes seconds to
+ * begin; what is left is there for 20 s.
+ */
+const SWEPT_MS = 10_000;
 const POLL_MS = 40;
 /** A command that was being started when its owner died has its own environment by then. */
 const STARTED_MS = 30;
@@ -26,7 +29,7 @@ export function leftoversOf(sandbox: Sandbox): Leftovers {
 }
 
 /**
- * Which of them, and of what they started, lives 3 s after now, or when the process that begins now
+ * Which of them, and of what they started, lives 10 s after now, or when the process that begins now
  * has ended by itself; each as a sentence. One that is killed before has not had its time.
  */
 export async function watchSweep(

@@ -18,7 +18,7 @@ export interface Stretch {
   readonly seen: Readonly<Record<MomentKind, number>>;
   /** Where the run stood when the process was killed; null: it ended by itself. */
   readonly killedAt: Standing | null;
-  /** What of the processes before it was still there 3 s after it began. */
+  /** What of the processes before it was still there 10 s after it began. */
   readonly unswept: readonly string[];
 }
 
