@@ -52,12 +52,15 @@ export function headTexts(
     ...saidTexts(said, most).map(({ from, text }) =>
       from === 'user' || from === spec.parent ? text : `From ${from}: ${text}`,
     ),
-    ...(open.length === 0 ? [] : [`<notice>Your todo list:\n${open.join('\n')}\n</notice>`]),
+    ...(open.length === 0 ? [] : [`${TODO_LIST}\n${open.join('\n')}\n</notice>`]),
     isSummarised
       ? '<notice>Your own summary follows. What it calls done is done, and what it calls decided is decided: go on with what is open, and plan nothing anew.</notice>'
       : '<notice>What you did then is left out here. Look at files before you change them, and at what is there before you do something again.</notice>',
   ];
 }
+
+/** How the todo list begins among these. */
+export const TODO_LIST = '<notice>Your todo list:';
 
 const SUMMARISED =
   '<notice>The beginning of this conversation was summarised to make room in your context window. First what you were told, word for word, the oldest first:</notice>';
