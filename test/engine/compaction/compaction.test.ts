@@ -192,6 +192,17 @@ test.each([
   },
 );
 
+test('what a model has thought makes no room be made for what it has read', async () => {
+  const read = reader(4, { size: 6_000 });
+  const engine = compacting((request) => {
+    const answer = read(request);
+    return { ...answer, usage: { ...usageOf(request), output: 15_000 } };
+  });
+  const task = await run(engine);
+  expect(task.state.end?.status).toBe('completed');
+  expect(typesOf(engine.events, task.spec.id).join()).not.toContain('context.');
+});
+
 test('one call over and over is ended as without a compaction: what is cleared still counts', async () => {
   const engine = compacting((request) => {
     const usage = usageOf(request);
