@@ -1,14 +1,14 @@
 import { escapeTags } from '../base/control-tags.ts';
 import type { ClearedCall, ContextSize } from './compaction-event.ts';
 import type { TaskEvent } from './event.ts';
+import type { SaidWords } from './given.ts';
 import type { Message, ToolResultPart } from './message.ts';
 import { counted } from './model.ts';
 
 /** What a person or another task has said to this one, and which of its messages holds it. */
-export interface Said {
-  readonly at: number;
-  readonly from: string;
-  readonly text: string;
+export interface Said extends SaidWords {
+  /** `inherited`: it was said to the task whose conversation this one goes on with. */
+  readonly as: 'prompt' | 'message' | 'inherited';
 }
 
 export interface Counted {

@@ -74,7 +74,8 @@ function headNames(first: Message | undefined, log: readonly TaskEvent[]): reado
   return texts.slice(0, head.length > 0 ? texts.length : 0).map((text, at) => {
     if (at >= head.length) return 'summary';
     if (at === 0 || at === head.length - 1) return KIND_NAMES.notice;
-    return text.startsWith(TODO_LIST) ? 'todo list' : 'pinned words';
+    if (text.startsWith(TODO_LIST)) return 'todo list';
+    return text.startsWith('<notice>') ? KIND_NAMES.notice : 'pinned words';
   });
 }
 

@@ -9,6 +9,7 @@ import {
   compactionChoice,
   cutOf,
   DEFAULT_COMPACT_AT,
+  MOST_SAID,
   freedBy,
   triggerOf,
   type CompactionChoice,
@@ -21,8 +22,6 @@ import { clearedLine, headTexts, ownEvent, summaryAsk } from './texts.ts';
 
 /** Tokens asked for where a model's output limit is not known. */
 const USUAL_OUTPUT = 8_192;
-/** Of what may stand in a request: what was said, word for word. */
-const MOST_SAID = 0.25;
 /** Tokens of a first request that need not wait for the catalogue: there is nothing to take out of it. */
 const UNWATCHED = 24_000;
 

@@ -12,7 +12,7 @@ export interface Layout {
   readonly size: number;
   /** Of that, what no request holds yet. */
   readonly waiting: number;
-  /** Of that, what is said again however much is summarised. */
+  /** What people and tasks have said, since the beginning: as much of it as may is said again. */
   readonly said: number;
   /** Each from an answer of the model to before the next one; the oldest first. */
   readonly turns: readonly LaidTurn[];
