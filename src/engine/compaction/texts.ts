@@ -1,4 +1,6 @@
+import { escapeTags } from '../../base/control-tags.ts';
 import { plural, truncate } from '../../base/text.ts';
+import { runningShells } from '../../protocol/belongings.ts';
 import type { Said } from '../../protocol/compaction.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import { tokensIn } from '../../base/token-estimate.ts';
@@ -44,13 +46,15 @@ export function headTexts(
   upTo: number,
   { most, isSummarised }: { readonly most: number; readonly isSummarised: boolean },
 ): readonly string[] {
-  const { conversation, spec, todos } = state;
+  const { conversation, spec, todos, skills } = state;
   const said = conversation.compaction.said.filter(({ at }) => at < upTo);
   const open = todos.map(({ status, content }) => `- [${status}] ${content}`);
   return [
     isSummarised ? SUMMARISED : DROPPED,
     ...saidTexts(said, most, spec.parent),
     ...(open.length === 0 ? [] : [`${TODO_LIST}\n${open.join('\n')}\n</notice>`]),
+    ...atWork(state),
+    ...(skills.size === 0 ? [] : [loaded([...skills])]),
     isSummarised
       ? '<notice>Your own summary follows. What it calls done is done, and what it calls decided is decided: go on with what is open, and plan nothing anew.</notice>'
       : '<notice>What you did then is left out here. Look at files before you change them, and at what is there before you do something again.</notice>',
@@ -64,6 +68,19 @@ const SUMMARISED =
   '<notice>The beginning of this conversation was summarised to make room in your context window. First what you were told, word for word, the oldest first:</notice>';
 const DROPPED =
   '<notice>The beginning of this conversation was taken out to make room in your context window. What you were told stays, word for word, the oldest first:</notice>';
+
+/** Their ids stood in results which may be gone. */
+function atWork(state: TaskState): readonly string[] {
+  const shells = runningShells(state).map((id) => `shell ${id}`);
+  const tasks = [...state.openChildren].map((id) => `task ${id}`);
+  if (shells.length + tasks.length === 0) return [];
+  return [`<notice>Running for you in the background: ${[...tasks, ...shells].join(', ')}.</notice>`];
+}
+
+function loaded(skills: readonly string[]): string {
+  const names = skills.map(escapeTags).join(', ');
+  return `<notice>Skills whose instructions you follow: ${names}. Load those again that you no longer see and still need.</notice>`;
+}
 
 function saidText({ as, from, text }: Said, parent: string | null): string {
   if (as === 'inherited') return `To the agent that had this conversation before you: ${text}`;

@@ -3,7 +3,7 @@ import { headTexts } from '../../../src/engine/compaction/texts.ts';
 import type { Said } from '../../../src/protocol/compaction.ts';
 import { foldEvents } from '../../../src/protocol/state.ts';
 import { tokensIn } from '../../../src/base/token-estimate.ts';
-import { logOf } from '../../api/report/logs.ts';
+import { child, logOf } from '../../api/report/logs.ts';
 
 /** What stands between the two notices. */
 function told(said: readonly Said[], most: number): readonly string[] {
@@ -46,4 +46,28 @@ it('takes no more room however many messages there were', () => {
   expect(texts.at(-2)).toBe(many.at(-1)?.text);
   expect(texts.at(-1)).toMatch(/^<notice>\d+ older messages to you left out here.<\/notice>$/);
   expect(texts.reduce((sum, text) => sum + tokensIn(text), 0)).toBeLessThan(1_050);
+});
+
+it('names what runs in the background and the skills that were loaded', () => {
+  const facts = { skill: 'release</notice>' };
+  const skillLoaded = {
+    type: 'call.ended',
+    callId: 's',
+    tool: 'Skill',
+    text: 'do',
+    facts,
+  } as const;
+  const log = logOf('a', [
+    [1, child('c1')],
+    [2, child('c2')],
+    [3, { type: 'shell.started', shell: 'sh1', command: 'sleep 9', callId: 'x', output: '/o' }],
+    [4, { ...skillLoaded, error: null, ms: 1 }],
+  ]);
+  const texts = headTexts(foldEvents(log), 1, { most: 100, isSummarised: true });
+  expect(texts.slice(1, -1)).toEqual([
+    '<notice>Running for you in the background: task c1, task c2, shell sh1.</notice>',
+    expect.stringMatching(
+      /^<notice>Skills whose instructions you follow: release<¦\/notice>\. Load[^<]*<\/notice>$/,
+    ),
+  ]);
 });
