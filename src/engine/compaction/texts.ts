@@ -74,7 +74,9 @@ function atWork(state: TaskState): readonly string[] {
   const shells = runningShells(state).map((id) => `shell ${id}`);
   const tasks = [...state.openChildren].map((id) => `task ${id}`);
   if (shells.length + tasks.length === 0) return [];
-  return [`<notice>Running for you in the background: ${[...tasks, ...shells].join(', ')}.</notice>`];
+  return [
+    `<notice>Running for you in the background: ${[...tasks, ...shells].join(', ')}.</notice>`,
+  ];
 }
 
 function loaded(skills: readonly string[]): string {

@@ -331,6 +331,19 @@ test('a summary is paid for from the budget of its task, and is none of its turn
   expect(task.state.turns).toBe(engine.model.requests.filter((r) => !isSummaryRequest(r)).length);
 });
 
+test('a summary that the budget has no room for beside the turn after it is not asked for', async () => {
+  const engine = compacting(reader(200, { size: 200 }), {
+    agent: { ...MAIN_AGENT, compactAt: 8_000 },
+    settings: { rootLimits: { ...SETTINGS.rootLimits, maxTokens: 265_000 } },
+  });
+  const task = await run(engine);
+  const dropped = engine.events.find(({ type }) => type === 'context.dropped');
+  expect(dropped).toMatchObject({ because: expect.stringContaining('max_tokens = 265000') });
+  expect(task.state.end?.status).toBe('partial');
+  // The last of it goes for an answer.
+  expect(task.state.result).toBe('the sum is 7');
+});
+
 test('killed at any event around a compaction, it goes on with the same requests', async () => {
   const setup = { agent: { ...MAIN_AGENT, compactAt: 8_000 } };
   const whole = compacting(reader(100, { size: 200 }), setup);
