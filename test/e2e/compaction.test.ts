@@ -141,6 +141,29 @@ async function newest(world: World): Promise<string> {
   return String(first.id);
 }
 
+it('/compact to a task at work is refused, and its model reads nothing of it', async () => {
+  let release = (): void => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  let began = (): void => {};
+  const asked = new Promise<void>((resolve) => (began = resolve));
+  await using world = await openWorld({
+    script: async () => {
+      began();
+      await held;
+      return { text: 'done' };
+    },
+  });
+  const running = world.start(['-p', GOAL]);
+  await asked;
+  const id = await newest(world);
+  const refused = await tasks(world, 'resume', id, '/compact');
+  expect([refused.code, refused.stdout]).toEqual([1, '']);
+  expect(refused.stderr).toContain(`task ${id} is in use: it makes room in its context by itself`);
+  release();
+  expect((await running.finished).stdout.trim()).toBe('done');
+  expect(world.model.requests).toHaveLength(1);
+});
+
 it('a window that each result fills ends the task, and not its owner’s purse', async () => {
   let part = 0;
   await using world = await openWorld({
