@@ -73,10 +73,9 @@ function applyToMessages(conversation: Conversation, event: TaskEvent): void {
     case 'task.created': {
       const { parent, prompt, mentions, given, inherited } = event.spec;
       for (const message of inherited?.messages ?? []) conversation.messages.push(message);
-      conversation.compaction.said = (inherited?.said ?? []).map((words) => ({
-        ...words,
-        as: 'inherited',
-      }));
+      conversation.compaction.said = (inherited?.said ?? []).map(({ at, from, text }) => {
+        return { at, from, text, as: 'inherited' };
+      });
       if (given !== undefined) {
         queue(conversation, { id: 'given', kind: 'message', from: 'muster', text: given.text });
       }

@@ -71,7 +71,7 @@ function functionTools(
   const all = allMarked(tools, rules);
   const last = tools.at(-1);
   if (marked || last === undefined) return all;
-  return all.with(-1, functionTool(last, rules, { last: false }));
+  return all.with(all.length - 1, functionTool(last, rules, { last: false }));
 }
 
 function allMarked(tools: readonly ToolSpec[], rules: PromptRules): FunctionTools {
