@@ -2,6 +2,7 @@ import { errorInfo, MusterError, unreachable } from '../base/errors.ts';
 import type { Engine } from '../engine/engine.ts';
 import { stopOrder } from '../engine/stop.ts';
 import type { TaskStore } from '../store/task-store.ts';
+import { compactWish } from './compact.ts';
 import type { ControlReply } from './control/reply.ts';
 import type { ControlRequest, StopTaskRequest } from './control/request.ts';
 
@@ -21,9 +22,21 @@ export function createControlHandler(
   };
 }
 
+/** Its model would read the wish as words to it. */
+function refuseCompaction(request: ControlRequest): void {
+  const words =
+    request.op === 'send' ? request.message : request.op === 'resume' ? request.prompt : undefined;
+  if (words === undefined || compactWish(words) === null) return;
+  throw new MusterError(
+    'CONFLICT',
+    `task ${request.task} is in use: it makes room in its context by itself when that is needed; /compact is for a conversation that has ended`,
+  );
+}
+
 /** The task's id is whole. Returns what became of it, for people. */
 async function carryOut(engine: Engine, request: ControlRequest): Promise<string> {
   const { task } = request;
+  refuseCompaction(request);
   switch (request.op) {
     case 'stop':
       return stop(engine, request);

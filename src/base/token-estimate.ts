@@ -1,4 +1,5 @@
 import { characterClass, type CharacterClass, type Script } from './character-class.ts';
+import { pairTokens } from './letter-pairs.ts';
 
 /**
  * How many tokens a text is, estimated, for where nobody has counted it: with a tokenizer of today
@@ -163,7 +164,9 @@ function wordTokens(text: string, run: Run): number {
     } else {
       const capitals = endOfClass(text, at, end, 'upper');
       const { end: letters, accents } = endOfLetters(text, capitals, end);
-      tokens += pieceTokens(capitals - at, letters - capitals, accents, before);
+      const piece = pieceTokens(capitals - at, letters - capitals, accents, before);
+      const isWord = letters > capitals && capitals - at < 2;
+      tokens += isWord ? Math.max(1, piece + pairTokens(text, at, letters)) : piece;
       if (capitals > at) mixed += 1;
       pieces += 1;
       at = letters;

@@ -49,10 +49,14 @@ export class WarmPrefixes {
   async enter(key: string, signal: AbortSignal): Promise<LeadingRequest | null> {
     const warmth = this.known.get(key) ?? { warmUntil: -Infinity, lead: null };
     this.known.set(key, warmth);
-    while (!signal.aborted && this.parts.clock.monotonic() >= warmth.warmUntil) {
+    const since = this.parts.clock.monotonic();
+    for (let now = since; !signal.aborted && now >= warmth.warmUntil;) {
       if (warmth.lead === null) return this.lead(warmth);
-      if (warmth.lead.isTooSlow) return null;
-      await endOrAbort(warmth.lead.ended.promise, signal);
+      // One that follows another that failed holds nobody for as long again.
+      const left = this.parts.holdMs - (now - since);
+      if (warmth.lead.isTooSlow || left <= 0) return null;
+      await this.endOrAbort(warmth.lead.ended.promise, signal, left);
+      now = this.parts.clock.monotonic();
     }
     return null;
   }
@@ -77,14 +81,17 @@ export class WarmPrefixes {
       over: end,
     };
   }
-}
 
-async function endOrAbort(end: Promise<void>, signal: AbortSignal): Promise<void> {
-  const aborted = deferred<void>();
-  const forget = onAbort(signal, aborted.resolve);
-  try {
-    await Promise.race([end, aborted.promise]);
-  } finally {
-    forget();
+  /** Or when so many milliseconds have passed. */
+  private async endOrAbort(end: Promise<void>, signal: AbortSignal, ms: number): Promise<void> {
+    const cut = deferred<void>();
+    const forget = onAbort(signal, cut.resolve);
+    const deadline = this.parts.deadlines.after(ms, cut.resolve);
+    try {
+      await Promise.race([end, cut.promise]);
+    } finally {
+      deadline.cancel();
+      forget();
+    }
   }
 }

@@ -1,20 +1,27 @@
 import { escapeTags } from '../base/control-tags.ts';
 import type { ClearedCall, ContextSize } from './compaction-event.ts';
 import type { TaskEvent } from './event.ts';
+import type { SaidWords } from './given.ts';
 import type { Message, ToolResultPart } from './message.ts';
 import { counted } from './model.ts';
 
 /** What a person or another task has said to this one, and which of its messages holds it. */
-export interface Said {
-  readonly at: number;
-  readonly from: string;
-  readonly text: string;
+export interface Said extends SaidWords {
+  /** `inherited`: it was said to the task whose conversation this one goes on with. */
+  readonly as: 'prompt' | 'message' | 'inherited';
+}
+
+export interface Counted {
+  readonly tokens: number;
+  readonly messages: number;
+  /** Of the tokens those of the last message, where it is an answer: also what was thought and not shown. */
+  readonly output: number;
 }
 
 /** What is known of the size of a conversation, and of what was taken out of it. */
 export interface Compaction {
   /** What so many of its first messages take, with all that stands before them; null: nobody has counted. */
-  counted: { readonly tokens: number; readonly messages: number } | null;
+  counted: Counted | null;
   /** Kept word for word, whatever is summarised. */
   said: readonly Said[];
   /** Numbers of the events that hold the results of calls, by call id. */
@@ -63,7 +70,8 @@ export function applyToCompaction(conversation: Compacted, event: TaskEvent): vo
     case 'turn.ended': {
       const { input, cacheRead, cacheWrite, output } = event.usage;
       const tokens = [input, cacheRead, cacheWrite, output].reduce((sum, n) => sum + counted(n), 0);
-      compaction.counted = tokens === 0 ? null : { tokens, messages: messages.length };
+      compaction.counted =
+        tokens === 0 ? null : { tokens, messages: messages.length, output: counted(output) };
       compaction.sinceAnswer = 0;
       return;
     }
@@ -123,7 +131,7 @@ function roomMade(
   { size }: { readonly size: ContextSize },
 ): void {
   const tokens = Math.max(0, counted(size.after) - counted(size.waiting));
-  compaction.counted = { tokens, messages: messages.length };
+  compaction.counted = { tokens, messages: messages.length, output: 0 };
   compaction.sinceAnswer += 1;
   compaction.failures = 0;
   compaction.overflowed = false;

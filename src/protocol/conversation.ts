@@ -73,6 +73,9 @@ function applyToMessages(conversation: Conversation, event: TaskEvent): void {
     case 'task.created': {
       const { parent, prompt, mentions, given, inherited } = event.spec;
       for (const message of inherited?.messages ?? []) conversation.messages.push(message);
+      conversation.compaction.said = (inherited?.said ?? []).map(({ at, from, text }) => {
+        return { at, from, text, as: 'inherited' };
+      });
       if (given !== undefined) {
         queue(conversation, { id: 'given', kind: 'message', from: 'muster', text: given.text });
       }
@@ -175,7 +178,7 @@ function takeInputs(conversation: Conversation, ids: readonly string[]): void {
 
 function saidIn(inputs: readonly TaskInput[], at: number): readonly Said[] {
   return inputs.flatMap(({ kind, from, text }) =>
-    kind === 'prompt' || kind === 'message' ? [{ at, from, text }] : [],
+    kind === 'prompt' || kind === 'message' ? [{ at, from, text, as: kind }] : [],
   );
 }
 

@@ -9,6 +9,14 @@ export interface GivenContext {
   readonly read: readonly FileSeen[];
 }
 
+export interface SaidWords {
+  /** The index of the message that holds it. */
+  readonly at: number;
+  /** `user`, or the id of a task. */
+  readonly from: string;
+  readonly text: string;
+}
+
 /** The conversation of its parent that a task goes on with. */
 export interface InheritedConversation {
   /** Whose it is, and the number of that one's newest event by then. */
@@ -18,6 +26,8 @@ export interface InheritedConversation {
   readonly agent: string;
   /** All of it, to the answer with the call that made the task, and what that call came to here. */
   readonly messages: readonly Message[];
+  /** What people and tasks have said in them: kept where they are summarised. Absent in older logs. */
+  readonly said?: readonly SaidWords[];
   /** Files as they stand in it: an edit needs no second look. */
   readonly known: readonly FileSeen[];
 }

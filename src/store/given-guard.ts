@@ -4,10 +4,11 @@ import { isMarked } from './large-strings.ts';
 /** Its messages are sent, so they are looked at closely; moved to a blob they are to be unpacked yet. */
 export function isInherited(value: unknown): boolean {
   if (!isJsonObject(value) || typeof value['agent'] !== 'string') return false;
-  const { messages, known } = value;
+  const { messages, known, said } = value;
   return (
     Array.isArray(known) &&
     known.every(isSeen) &&
+    (said === undefined || (Array.isArray(said) && said.every(isSaid))) &&
     (isMarked(messages) || (Array.isArray(messages) && messages.every(isMessage)))
   );
 }
@@ -17,6 +18,11 @@ function isMessage(value: unknown): boolean {
   const { role, content } = value;
   const isKnown = role === 'user' || role === 'assistant' || role === 'tool';
   return isKnown && Array.isArray(content) && content.every(isJsonObject);
+}
+
+function isSaid(value: unknown): boolean {
+  if (!isJsonObject(value) || typeof value['at'] !== 'number') return false;
+  return typeof value['from'] === 'string' && typeof value['text'] === 'string';
 }
 
 export function isGiven(value: unknown): boolean {

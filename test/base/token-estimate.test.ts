@@ -11,6 +11,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const SAMPLE = 2_000;
 /** A prose fixture is short: its samples are, too. */
 const PROSE_SAMPLE = 300;
+const UNSEEN_SAMPLE = 500;
 const MOST_SAMPLES = 120;
 
 function filesBelow(folder: string, ending: string): readonly string[] {
@@ -111,6 +112,17 @@ describe('beside a tokenizer', () => {
     expect(quantile(errors, 0.95)).toBeLessThanOrEqual(0.25);
   });
 
+  // Written for this, and nothing was fitted to them.
+  it('is so for texts that nobody has looked at', () => {
+    const samples = readdirSync(join(ROOT, 'test/fixtures/texts/unseen')).flatMap((name) =>
+      samplesOf([fixture(`unseen/${name.replace(/\.txt$/, '')}`)], UNSEEN_SAMPLE),
+    );
+    expect(samples.length).toBeGreaterThan(30);
+    const errors = errorsOf(samples);
+    expect(quantile(errors, 0.5)).toBeLessThanOrEqual(0.1);
+    expect(quantile(errors, 0.95)).toBeLessThanOrEqual(0.25);
+  });
+
   it('is so over all of them together', () => {
     const errors = KINDS.flatMap(([, samples]) => errorsOf(samples())).toSorted((a, b) => a - b);
     expect(quantile(errors, 0.5)).toBeLessThanOrEqual(0.05);
@@ -140,9 +152,17 @@ describe('beside a tokenizer', () => {
 describe('estimateTokens', () => {
   it('is a whole number, and nothing of nothing', () => {
     expect(['', 'a', 'Read the file.', ' ', '\n\n', '\ud800'].map(estimateTokens)).toEqual([
-      0, 1, 5, 1, 1, 1,
+      0, 1, 4, 1, 1, 1,
     ]);
   });
+
+  it.each(['a', 'ee', 'th', 'in', 'acgt', 'ot'])(
+    'of a run of %j grows with it, whatever its letters say of words',
+    (pair) => {
+      const run = pair.repeat(400);
+      expect(tokensIn(run)).toBeGreaterThan(run.length / 5);
+    },
+  );
 
   it('of parts is hardly less than of the whole', () => {
     const text = fc.string({ unit: 'binary', maxLength: 200 });

@@ -1,8 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { JsonValue } from '../../src/base/json.ts';
-import { assertAppendOnly, type Answer, type RecordedRequest } from '../../src/testing/index.ts';
+import {
+  assertAppendOnly,
+  canonicalPrefix,
+  WIRE_PROTOCOLS,
+  type Answer,
+  type RecordedRequest,
+  type WireProtocol,
+} from '../../src/testing/index.ts';
 import { envelopeOf } from './muster.ts';
 import { clean, tasks } from './tasks.ts';
 import { openWorld, type World } from './world.ts';
@@ -11,12 +17,12 @@ const GOAL = 'Read all parts, and say how many there are. Rule: change no file.'
 const SUMMARY = 'Goal: count the parts. Constraints: change no file. Done: parts are being read.';
 const PARTS = 60;
 
-function withWindow(world: World, tokens: number): void {
+function withWindow(world: World, tokens: number, model = 'anthropic/fake-model'): void {
   const directory = join(world.sandbox.home, '.config/muster');
   mkdirSync(directory, { recursive: true });
   writeFileSync(
     join(directory, 'config.toml'),
-    `[models]\ndefault = "anthropic/fake-model"\n[models.catalogue."anthropic/fake-model"]\ncontext_window = ${tokens}\noutput_limit = 2000\n`,
+    `[models]\ndefault = "${model}"\n[models.catalogue."${model}"]\ncontext_window = ${tokens}\noutput_limit = 2000\n`,
   );
 }
 
@@ -49,47 +55,70 @@ function files(): Record<string, string> {
   );
 }
 
-it('a run of 60 turns stays within its window, and each request adds to the one before but at compactions', async () => {
-  await using world = await openWorld({ files: files(), script: readAll() });
-  withWindow(world, 20_000);
-  const { stdout, stderr, code } = await world.run(['-p', GOAL, '--verbose']);
-  expect([code, stdout.trim()]).toEqual([0, `There are ${PARTS}.`]);
-  expect(stderr).toContain('~ main: ');
+/** How OpenAI's own models are named to the fake one; for the others the model is looked up. */
+const MODELS: Readonly<Record<WireProtocol, string>> = {
+  anthropic: 'anthropic/fake-model',
+  responses: 'openai/gpt-test',
+  chat: 'llm/fake-model',
+  google: 'google/fake-model',
+};
 
-  const { requests } = world.model;
-  const turns = requests.filter((request) => !isSummary(request));
-  expect(turns).toHaveLength(PARTS + 1);
-  let broken = 0;
-  for (const [index, request] of turns.entries()) {
-    expect(told(request)).toContain(GOAL);
-    const before = turns[index - 1];
-    if (before === undefined) continue;
-    try {
-      assertAppendOnly(before, request);
-    } catch {
-      broken += 1;
+it.each(WIRE_PROTOCOLS)(
+  'a run of 60 turns stays within its window, and each request adds to the one before but at compactions: %s',
+  async (protocol) => {
+    await using world = await openWorld({ files: files(), script: readAll(), protocol });
+    withWindow(world, 20_000, MODELS[protocol]);
+    const { stdout, stderr, code } = await world.run(['-p', GOAL, '--verbose']);
+    expect([code, stdout.trim()]).toEqual([0, `There are ${PARTS}.`]);
+    expect(stderr).toContain('~ main: ');
+
+    const { requests } = world.model;
+    const turns = requests.filter((request) => !isSummary(request));
+    expect(turns).toHaveLength(PARTS + 1);
+    let broken = 0;
+    for (const [index, request] of turns.entries()) {
+      expect(told(request)).toContain(GOAL);
+      expect(request.system).toBe(turns[0]?.system);
+      expect(request.tools).toEqual(turns[0]?.tools);
+      const before = turns[index - 1];
+      if (before === undefined) continue;
+      try {
+        assertAppendOnly(before, request);
+      } catch {
+        broken += 1;
+      }
     }
-  }
-  const log = clean(await tasks(world, 'log', await newest(world)));
-  const compactions = log.match(/ context\.(cleared|summarised|dropped) /g) ?? [];
-  expect(log).toMatch(/ context\.cleared /);
-  expect(log).toMatch(/ context\.summarised /);
-  expect(log).not.toMatch(/ context\.dropped /);
-  expect(broken).toBeLessThanOrEqual(compactions.length);
-  expect(broken).toBeGreaterThan(1);
+    const id = await newest(world);
+    const log = clean(await tasks(world, 'log', id));
+    const compactions = log.match(/ context\.(cleared|summarised|dropped) /g) ?? [];
+    expect(log).toMatch(/ context\.cleared /);
+    expect(log).toMatch(/ context\.summarised /);
+    expect(log).not.toMatch(/ context\.dropped /);
+    expect(broken).toBe(compactions.length);
 
-  // The summary is asked for with what was sent before it.
-  for (const summary of requests.filter(isSummary)) {
-    const sent = requests[requests.indexOf(summary) - 1];
-    if (sent === undefined) throw new Error('a summary of nothing');
-    const shared = { ...summary, body: { ...summary.body, messages: headOf(summary) } };
-    assertAppendOnly(shared, sent);
-    expect(summary.toolChoice).toBe(sent.toolChoice);
-  }
-  const show = clean(await tasks(world, 'show', await newest(world)));
-  expect(show).toContain('summary of its context');
-  expect(clean(await tasks(world, 'rerun', await newest(world)))).toContain('identical');
-});
+    for (const request of requests) {
+      const marks = JSON.stringify(request.body).split('"cache_control":').length - 1;
+      expect(marks).toBe(protocol === 'anthropic' ? 3 : 0);
+    }
+    // The summary is asked for with what was sent before it.
+    for (const summary of requests.filter(isSummary)) {
+      const sent = requests[requests.indexOf(summary) - 1];
+      if (sent === undefined) throw new Error('a summary of nothing');
+      const [asked, before] = [canonicalPrefix(summary), canonicalPrefix(sent)];
+      expect([asked.tools, asked.system]).toEqual([before.tools, before.system]);
+      const head = asked.messages.slice(0, -1);
+      expect(head).toEqual(before.messages.slice(0, head.length));
+      expect(summary.toolChoice).toBe(sent.toolChoice);
+    }
+    const show = clean(await tasks(world, 'show', id));
+    expect(show).toContain('summary of its context');
+    const context = clean(await tasks(world, 'context', id));
+    expect(context).toMatch(/^messages: pinned words +1 /m);
+    expect(context).toMatch(/^messages: summary +1 /m);
+    expect(context).not.toContain('messages: other');
+    expect(clean(await tasks(world, 'rerun', id))).toContain('identical');
+  },
+);
 
 it('/compact summarises an ended conversation, and the next message goes on from the summary', async () => {
   await using world = await openWorld({ files: files(), script: readAll() });
@@ -107,15 +136,33 @@ it('/compact summarises an ended conversation, and the next message goes on from
   expect(clean(await tasks(world, 'rerun', await newest(world)))).toContain('identical');
 });
 
-function headOf({ body }: RecordedRequest): JsonValue {
-  const { messages } = body;
-  return Array.isArray(messages) ? messages.slice(0, -1) : [];
-}
-
 async function newest(world: World): Promise<string> {
   const [first] = JSON.parse(clean(await tasks(world, 'list', '--all', '--json')));
   return String(first.id);
 }
+
+it('/compact to a task at work is refused, and its model reads nothing of it', async () => {
+  let release = (): void => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  let began = (): void => {};
+  const asked = new Promise<void>((resolve) => (began = resolve));
+  await using world = await openWorld({
+    script: async () => {
+      began();
+      await held;
+      return { text: 'done' };
+    },
+  });
+  const running = world.start(['-p', GOAL]);
+  await asked;
+  const id = await newest(world);
+  const refused = await tasks(world, 'resume', id, '/compact');
+  expect([refused.code, refused.stdout]).toEqual([1, '']);
+  expect(refused.stderr).toContain(`task ${id} is in use: it makes room in its context by itself`);
+  release();
+  expect((await running.finished).stdout.trim()).toBe('done');
+  expect(world.model.requests).toHaveLength(1);
+});
 
 it('a window that each result fills ends the task, and not its owner’s purse', async () => {
   let part = 0;

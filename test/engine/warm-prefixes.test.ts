@@ -56,6 +56,21 @@ it('holds nobody longer than it may', async () => {
   first?.over();
 });
 
+it('holds nobody longer than that where one after another fails', async () => {
+  let passed = 0;
+  const now = () => systemClock.monotonic() + passed;
+  const of = prefixes({ clock: { now, monotonic: now } });
+  const first = await of.enter('prefix', RUNNING);
+  const went: string[] = [];
+  const others = ask(of, ['b', 'c', 'd'], went);
+  passed = LONG - 10;
+  first?.over();
+  await settled();
+  expect(went).toEqual(['b leads']);
+  await Promise.all(others);
+  expect(went).toEqual(['b leads', 'c goes', 'd goes']);
+});
+
 it('holds nobody for another prefix, and no stopped task', async () => {
   const of = prefixes();
   const first = await of.enter('prefix', RUNNING);

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { createAdapter } from '../../src/model/adapters/adapter.ts';
+import { isJsonObject } from '../../src/base/json.ts';
 import { userMessage, type Message } from '../../src/protocol/message.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
+import { PromptCache } from '../../src/testing/prompt-cache.ts';
+import { CODECS } from '../../src/testing/wire/codecs.ts';
 import { adapterDeps, collect, READ_SCHEMA, refuseWith, request, serve } from './support.ts';
 import { WIRES } from './wires.ts';
 
@@ -344,5 +347,54 @@ test.each(Object.entries(OWN_META))(
     expect(others).not.toMatch(thoughts);
     // What it did is told all the same.
     expect(others).toContain('Glob');
+  },
+);
+
+test('openai-responses: a cache key that is too long for it becomes one that is not', async () => {
+  const keyOf = async (cacheKey: string) => {
+    const body = await bodyOf('openai-responses', { cacheKey });
+    return isJsonObject(body) ? body['prompt_cache_key'] : null;
+  };
+  const most = 'k'.repeat(64);
+  expect(await keyOf(most)).toBe(most);
+  const [one, other] = [await keyOf(`${most}a`), await keyOf(`${most}b`)];
+  expect(one).toMatch(/^[0-9a-f]{64}$/);
+  expect(await keyOf(`${most}a`)).toBe(one);
+  expect(other).not.toBe(one);
+});
+
+/** An answer with so many calls, and their results. */
+function round(name: string, calls: number): readonly Message[] {
+  const ids = Array.from({ length: calls }, (_, n) => `${name}${n}`);
+  return [
+    {
+      role: 'assistant',
+      content: ids.map((id) => ({ type: 'tool_call', id, name: 'Read', input: {} })),
+    },
+    {
+      role: 'tool',
+      content: ids.map((callId) => {
+        return { type: 'tool_result', callId, name: 'Read', text: 'A', isError: false };
+      }),
+    },
+  ];
+}
+
+test.each([1, 9, 10, 30])(
+  'anthropic: after an answer of %i calls a mark is within reach of what the request before it left',
+  async (calls) => {
+    const earlier = [userMessage('Where?'), ...round('a', 3)];
+    const cache = new PromptCache({ minTokens: 1 });
+    const ask = async (messages: readonly Message[]) => {
+      const body = await bodyOf('anthropic', { messages });
+      if (!isJsonObject(body)) throw new Error('no body');
+      const blocks = CODECS.anthropic.blocks(body);
+      expect(blocks.filter(({ breakpoint }) => breakpoint)).toHaveLength(3);
+      const { usage, commit } = cache.lookup('', blocks, 'breakpoints');
+      commit();
+      return usage;
+    };
+    const { cacheWrite } = await ask(earlier);
+    expect((await ask([...earlier, ...round('b', calls)])).cacheRead).toBe(cacheWrite);
   },
 );

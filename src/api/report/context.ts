@@ -1,12 +1,9 @@
 import { MusterError } from '../../base/errors.ts';
-import { canonicalToolName } from '../../protocol/tool-aliases.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
-import type { TaskInput } from '../../protocol/input.ts';
-import type { Message } from '../../protocol/message.ts';
 import type { RequestPrefix, Usage } from '../../protocol/model.ts';
-import { markOutside } from '../../protocol/outside-text.ts';
 import { foldEvents } from '../../protocol/state.ts';
-import { sourceOf, systemSources, toolSources, type ContextSource } from './context-parts.ts';
+import { messageSources } from './context-messages.ts';
+import { systemSources, toolSources, type ContextSource } from './context-parts.ts';
 
 /** What parts of one name take together. */
 export interface ContextPart extends ContextSource {
@@ -66,7 +63,7 @@ export function requestContext(
   const items = [
     ...toolSources(prefix).map((source): Item => ({ group: 'tools', source })),
     ...systemSources(prefix).map((source): Item => ({ group: 'system', source })),
-    ...messageSources(messages, inputKinds(until)),
+    ...messageSources(messages, until).map((source): Item => ({ group: 'messages', source })),
   ];
   const tokens = items.reduce((sum, { source }) => sum + source.tokens, 0);
   return {
@@ -115,76 +112,6 @@ function countOf({ input, cacheRead, cacheWrite }: Usage): CountedInput | null {
 interface Item {
   readonly group: ContextPart['group'];
   readonly source: ContextSource;
-}
-
-/** By text: what a message holds of what was said to the task. */
-type InputKinds = ReadonlyMap<string, InputKind>;
-type InputKind = TaskInput['kind'] | 'given';
-
-const KIND_NAMES: Readonly<Record<InputKind, string>> = {
-  given: 'handed context',
-  prompt: 'prompt',
-  message: 'said to it',
-  result: 'delegated results',
-  notice: 'notices',
-};
-
-function inputKinds(events: readonly TaskEvent[]): InputKinds {
-  const kinds = new Map<string, InputKind>();
-  for (const event of events) {
-    if (event.type === 'task.created') {
-      const { given, prompt } = event.spec;
-      if (given !== undefined) kinds.set(given.text, 'given');
-      kinds.set(prompt, 'prompt');
-    }
-    if (event.type === 'input.queued' && !kinds.has(event.input.text)) {
-      kinds.set(event.input.text, event.input.kind);
-    }
-  }
-  return kinds;
-}
-
-function messageSources(messages: readonly Message[], kinds: InputKinds): readonly Item[] {
-  return messages.flatMap(({ role, content }) =>
-    content.map((part): Item => {
-      const { name, text } = named(role, part, kinds);
-      return { group: 'messages', source: sourceOf(name, text) };
-    }),
-  );
-}
-
-function named(role: Message['role'], part: Message['content'][number], kinds: InputKinds) {
-  switch (part.type) {
-    case 'tool_call':
-      return { name: 'calls', text: `${part.name}${JSON.stringify(part.input)}` };
-    case 'tool_result': {
-      const tool = canonicalToolName(part.name) ?? part.name;
-      const name = DELEGATED.has(tool) ? 'delegated results' : `results of ${tool}`;
-      return {
-        name,
-        text: part.nonce === undefined ? part.text : markOutside(part.text, part.nonce),
-      };
-    }
-    case 'reasoning':
-      return { name: 'thoughts', text: part.text };
-    case 'text':
-      return {
-        name: role === 'assistant' ? 'answers' : toldName(part.text, kinds),
-        text: part.text,
-      };
-    default:
-      return part satisfies never;
-  }
-}
-
-const DELEGATED: ReadonlySet<string> = new Set(['Task', 'TaskOutput']);
-const ENDED = '<notice>Ended in the background:';
-
-function toldName(text: string, kinds: InputKinds): string {
-  const kind = kinds.get(text);
-  if (kind !== undefined) return KIND_NAMES[kind];
-  if (text.startsWith(ENDED)) return KIND_NAMES.result;
-  return text.startsWith('<notice>') ? KIND_NAMES.notice : 'other';
 }
 
 type CachedItem = Item & Pick<ContextPart, 'cached'>;

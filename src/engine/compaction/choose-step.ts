@@ -1,5 +1,6 @@
 import type { ContextSize } from '../../protocol/compaction-event.ts';
 import { modelName, type ModelFacts } from '../../protocol/model.ts';
+import { addExpenses } from '../budget.ts';
 import type { EngineDeps } from '../deps.ts';
 import { estimateInput, mostOf } from '../estimate.ts';
 import { limitMessage } from '../limits.ts';
@@ -9,6 +10,7 @@ import {
   compactionChoice,
   cutOf,
   DEFAULT_COMPACT_AT,
+  MOST_SAID,
   freedBy,
   triggerOf,
   type CompactionChoice,
@@ -21,8 +23,6 @@ import { clearedLine, headTexts, ownEvent, summaryAsk } from './texts.ts';
 
 /** Tokens asked for where a model's output limit is not known. */
 const USUAL_OUTPUT = 8_192;
-/** Of what may stand in a request: what was said, word for word. */
-const MOST_SAID = 0.25;
 /** Tokens of a first request that need not wait for the catalogue: there is nothing to take out of it. */
 const UNWATCHED = 24_000;
 
@@ -41,8 +41,10 @@ export async function chooseStep(deps: EngineDeps, run: TaskRun): Promise<Compac
     if (trigger === null || requestSize(conversation, prefix) <= trigger) return { kind: 'none' };
   }
   const layout = layoutOf(conversation, prefix);
-  const choice = compactionChoice(layout, limits, compaction, whyNoSummary(run, facts, layout));
-  return stepOf(run, choice, { layout, limits, most: (trigger ?? layout.size) * MOST_SAID });
+  const from = trigger ?? layout.size;
+  const because = whyNoSummary(run, facts, layout, from);
+  const choice = compactionChoice(layout, limits, compaction, because);
+  return stepOf(run, choice, { layout, limits, most: from * MOST_SAID });
 }
 
 function limitsOf({ spec }: TaskRun, { contextWindow, maxOutput }: ModelFacts): WindowLimits {
@@ -53,14 +55,18 @@ function limitsOf({ spec }: TaskRun, { contextWindow, maxOutput }: ModelFacts): 
   };
 }
 
-/** Room is made with what the budget has left, and for a turn that it has room for after that. */
+/** What is left of the budget must do for a summary and for the turn that room is made for. */
 function whyNoSummary(
   { budget, spec }: TaskRun,
   facts: ModelFacts,
-  { size }: Layout,
+  layout: Layout,
+  from: number,
 ): WhyNoSummary {
   if (!budget.bounded) return null;
-  const hit = unpricedCap(budget, spec.model, facts) ?? budget.lacks(mostOf(size, facts));
+  const { size } = layout;
+  const after = size - (cutOf(layout, from)?.freed ?? 0);
+  const both = addExpenses(mostOf(size, facts), mostOf(after, facts));
+  const hit = unpricedCap(budget, spec.model, facts) ?? budget.lacks(both);
   return hit === null ? null : limitMessage(hit);
 }
 

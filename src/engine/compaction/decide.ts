@@ -42,6 +42,8 @@ const LEAST_CLEARED = 200;
 const CLEARED_LINE = 50;
 /** Of where it begins: newest turns that stay as they are. */
 const KEPT_TAIL = 0.25;
+/** Of the same: what was said, word for word. */
+export const MOST_SAID = 0.25;
 /** Of the same: less is not worth a summary. */
 const LEAST_FREED = 0.1;
 /** Tokens that a summary is taken to have. */
@@ -153,7 +155,8 @@ export function cutOf({ turns, said }: Layout, from: number): HeadCut | null {
   const turn = turns.find(({ rest }) => rest <= from * KEPT_TAIL) ?? newest;
   // Before the first answer there is nothing but what the task was told.
   if (turn === undefined || turn === turns[0]) return null;
-  const freed = turn.before - said - Math.min(USUAL_SUMMARY, turn.before / 4);
+  const kept = Math.min(said, from * MOST_SAID);
+  const freed = turn.before - kept - Math.min(USUAL_SUMMARY, turn.before / 4);
   if (freed < from * LEAST_FREED) return null;
   return { upTo: turn.from, freed: Math.round(freed), before: turn.before };
 }

@@ -1,3 +1,4 @@
+import type { Counted } from '../../protocol/compaction.ts';
 import type { Conversation } from '../../protocol/conversation.ts';
 import type { Message, ToolResultPart } from '../../protocol/message.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
@@ -11,7 +12,7 @@ export interface Layout {
   readonly size: number;
   /** Of that, what no request holds yet. */
   readonly waiting: number;
-  /** Of that, what is said again however much is summarised. */
+  /** What people and tasks have said, since the beginning: as much of it as may is said again. */
   readonly said: number;
   /** Each from an answer of the model to before the next one; the oldest first. */
   readonly turns: readonly LaidTurn[];
@@ -75,7 +76,17 @@ function ratioOf({ messages, compaction }: Conversation, prefix: RequestPrefix):
   if (counted === null || counted.tokens === 0) return 1;
   const estimated = estimatePrompt(prefix, messages.slice(0, counted.messages));
   if (estimated === 0) return 1;
-  return Math.min(MOST_OFF, Math.max(1 / MOST_OFF, counted.tokens / estimated));
+  const tokens = counted.tokens - hiddenTokens(messages, counted);
+  return Math.min(MOST_OFF, Math.max(1 / MOST_OFF, tokens / estimated));
+}
+
+/**
+ * What was thought and stands in no message: where the next request holds it at all, its own count will say
+ * so. It would make everything else look larger.
+ */
+function hiddenTokens(messages: readonly Message[], { messages: upTo, output }: Counted): number {
+  const answer = messages[upTo - 1];
+  return answer === undefined ? 0 : Math.max(0, output - tokensOfAll([answer]) * MOST_OFF);
 }
 
 function tokensOfAll(messages: readonly Message[]): number {

@@ -1,4 +1,6 @@
+import { escapeTags } from '../../base/control-tags.ts';
 import { plural, truncate } from '../../base/text.ts';
+import { runningShells } from '../../protocol/belongings.ts';
 import type { Said } from '../../protocol/compaction.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import { tokensIn } from '../../base/token-estimate.ts';
@@ -44,39 +46,73 @@ export function headTexts(
   upTo: number,
   { most, isSummarised }: { readonly most: number; readonly isSummarised: boolean },
 ): readonly string[] {
-  const { conversation, spec, todos } = state;
+  const { conversation, spec, todos, skills } = state;
   const said = conversation.compaction.said.filter(({ at }) => at < upTo);
   const open = todos.map(({ status, content }) => `- [${status}] ${content}`);
   return [
     isSummarised ? SUMMARISED : DROPPED,
-    ...saidTexts(said, most).map(({ from, text }) =>
-      from === 'user' || from === spec.parent ? text : `From ${from}: ${text}`,
-    ),
-    ...(open.length === 0 ? [] : [`<notice>Your todo list:\n${open.join('\n')}\n</notice>`]),
+    ...saidTexts(said, most, spec.parent),
+    ...(open.length === 0 ? [] : [`${TODO_LIST}\n${open.join('\n')}\n</notice>`]),
+    ...atWork(state),
+    ...(skills.size === 0 ? [] : [loaded([...skills])]),
     isSummarised
       ? '<notice>Your own summary follows. What it calls done is done, and what it calls decided is decided: go on with what is open, and plan nothing anew.</notice>'
       : '<notice>What you did then is left out here. Look at files before you change them, and at what is there before you do something again.</notice>',
   ];
 }
 
+/** How the todo list begins among these. */
+export const TODO_LIST = '<notice>Your todo list:';
+
 const SUMMARISED =
   '<notice>The beginning of this conversation was summarised to make room in your context window. First what you were told, word for word, the oldest first:</notice>';
 const DROPPED =
   '<notice>The beginning of this conversation was taken out to make room in your context window. What you were told stays, word for word, the oldest first:</notice>';
 
-/** Of the first one, which says what the task is, as much is kept as of all others together. */
-function saidTexts(said: readonly Said[], most: number): readonly Said[] {
-  const [first, ...later] = said;
-  if (first === undefined) return [];
+/** Their ids stood in results which may be gone. */
+function atWork(state: TaskState): readonly string[] {
+  const shells = runningShells(state).map((id) => `shell ${id}`);
+  const tasks = [...state.openChildren].map((id) => `task ${id}`);
+  if (shells.length + tasks.length === 0) return [];
+  return [
+    `<notice>Running for you in the background: ${[...tasks, ...shells].join(', ')}.</notice>`,
+  ];
+}
+
+function loaded(skills: readonly string[]): string {
+  const names = skills.map(escapeTags).join(', ');
+  return `<notice>Skills whose instructions you follow: ${names}. Load those again that you no longer see and still need.</notice>`;
+}
+
+function saidText({ as, from, text }: Said, parent: string | null): string {
+  if (as === 'inherited') return `To the agent that had this conversation before you: ${text}`;
+  return from === 'user' || from === parent ? text : `From ${from}: ${text}`;
+}
+
+/** Tokens: of less of a text nothing can be understood. */
+const LEAST_SAID = 20;
+
+/** Of the prompt, which says what the task is, as much is kept as of all others together. */
+function saidTexts(said: readonly Said[], most: number, parent: string | null): readonly string[] {
+  const prompt = said.find(({ as }) => as === 'prompt') ?? said[0];
   let left = most / 2;
-  const kept: Said[] = [];
+  const kept = new Map<Said, string>();
   // The newest say what holds now.
-  for (const each of later.toReversed()) {
-    const text = shortened(each.text, left);
+  for (const each of said.toReversed()) {
+    if (each === prompt) continue;
+    const whole = saidText(each, parent);
+    if (left < Math.min(LEAST_SAID, tokensIn(whole))) break;
+    const text = shortened(whole, left);
     left = Math.max(0, left - tokensIn(text));
-    kept.unshift({ ...each, text });
+    kept.set(each, text);
   }
-  return [{ ...first, text: shortened(first.text, most / 2 + left) }, ...kept];
+  const texts = said.flatMap((each) => {
+    if (each === prompt) return [shortened(saidText(each, parent), most / 2 + left)];
+    return kept.get(each) ?? [];
+  });
+  const gone = said.length - texts.length;
+  if (gone === 0) return texts;
+  return [...texts, `<notice>${plural(gone, 'older message')} to you left out here.</notice>`];
 }
 
 /** Beginning and end, since both say what matters. */

@@ -63,7 +63,7 @@ function asExerted(agent: AgentDefinition, { effort }: AgentDefinition): AgentDe
 }
 
 function conversationOf({ spec, state }: TaskRun): InheritedConversation {
-  const { messages, openCalls } = state.conversation;
+  const { messages, openCalls, compaction } = state.conversation;
   const answered: ToolMessage = {
     role: 'tool',
     content: openCalls.map(({ id, name }) => ({
@@ -80,6 +80,7 @@ function conversationOf({ spec, state }: TaskRun): InheritedConversation {
     seq: state.lastSeq,
     agent: spec.inherited?.agent ?? spec.agent.name,
     messages: [...whole],
+    said: compaction.said.map(({ at, from, text }) => ({ at, from, text })),
     known: [...state.knownFiles].flatMap(([path, hash]) => (hash === null ? [] : [{ path, hash }])),
   };
 }

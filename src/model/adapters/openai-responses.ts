@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { createOpenAI } from '@ai-sdk/openai';
 import type { Dialect } from './dialect.ts';
 
@@ -26,7 +27,15 @@ export const dialect: Dialect = {
     openai: {
       store: false,
       reasoningSummary: null,
-      ...(request.cacheKey === undefined ? {} : { promptCacheKey: request.cacheKey }),
+      ...(request.cacheKey === undefined ? {} : { promptCacheKey: cacheKey(request.cacheKey) }),
     },
   }),
 };
+
+/** Characters: a request with a longer one is refused. */
+const LONGEST_CACHE_KEY = 64;
+
+/** The name of an agent type, which is part of it, has no limit. */
+function cacheKey(key: string): string {
+  return key.length <= LONGEST_CACHE_KEY ? key : hash('sha256', key);
+}

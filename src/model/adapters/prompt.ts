@@ -20,6 +20,7 @@ import type {
 import { modelName, type ModelRequest, type ToolSpec } from '../../protocol/model.ts';
 import { escapeTags } from '../../base/control-tags.ts';
 import { withBoundary } from '../../protocol/outside-text.ts';
+import { markEnd, markFormerEnd } from './cache-marks.ts';
 import type { PromptRules } from './dialect.ts';
 
 /**
@@ -30,10 +31,20 @@ export function toCallOptions(
   request: ModelRequest,
   rules: PromptRules,
 ): Pick<LanguageModelV4CallOptions, 'prompt' | 'tools' | 'toolChoice'> {
-  const prompt = [...systemMessages(request.prefix.system, rules), ...conversation(request, rules)];
-  const tools = functionTools(request.prefix.tools, rules);
+  const said = conversation(request, rules);
+  // Three marks at most, and what stands before the system prompt its own serves, too.
+  const marksTools = !markTurns(said, rules);
+  const prompt = [...systemMessages(request.prefix.system, rules), ...said];
+  const tools = functionTools(request.prefix.tools, rules, { marked: marksTools });
   if (tools.length === 0) return { prompt };
   return { prompt, tools, toolChoice: { type: request.toolChoice } };
+}
+
+/** Whether it took two marks. */
+function markTurns(said: LanguageModelV4Prompt, { cacheMarker }: PromptRules): boolean {
+  if (cacheMarker === null) return false;
+  markEnd(said, cacheMarker);
+  return markFormerEnd(said, cacheMarker);
 }
 
 function systemMessages(system: readonly string[], rules: PromptRules): LanguageModelV4Prompt {
@@ -52,7 +63,18 @@ type FunctionTools = LanguageModelV4FunctionTool[];
 /** Siblings and the turns of a task share one list: it is converted once for each protocol. */
 const convertedTools = new WeakMap<readonly ToolSpec[], Map<PromptRules, FunctionTools>>();
 
-function functionTools(tools: readonly ToolSpec[], rules: PromptRules): FunctionTools {
+function functionTools(
+  tools: readonly ToolSpec[],
+  rules: PromptRules,
+  { marked }: { readonly marked: boolean },
+): FunctionTools {
+  const all = allMarked(tools, rules);
+  const last = tools.at(-1);
+  if (marked || last === undefined) return all;
+  return all.with(all.length - 1, functionTool(last, rules, { last: false }));
+}
+
+function allMarked(tools: readonly ToolSpec[], rules: PromptRules): FunctionTools {
   const converted = convertedTools.get(tools) ?? new Map<PromptRules, FunctionTools>();
   convertedTools.set(tools, converted);
   const known = converted.get(rules);
@@ -101,7 +123,6 @@ function conversation(request: ModelRequest, rules: PromptRules): LanguageModelV
   const prompt: LanguageModelV4Prompt = [];
   const asked = modelName(request.model);
   for (const message of request.messages) append(prompt, message, rules, asked);
-  markEnd(prompt, rules);
   return prompt;
 }
 
@@ -225,13 +246,4 @@ function resultText(part: ToolResultPart): string {
   const escaped = escapedTexts.get(part) ?? escapeTags(text);
   escapedTexts.set(part, escaped);
   return withBoundary(escaped, nonce);
-}
-
-/** Marks the last part of the last message, the end of what the next turn will send again. */
-function markEnd(prompt: LanguageModelV4Prompt, rules: PromptRules): void {
-  const last = prompt.at(-1);
-  if (rules.cacheMarker === null || last === undefined || last.role === 'system') return;
-  const part = last.content.at(-1);
-  if (part === undefined || part.type === 'reasoning') return;
-  part.providerOptions = { ...part.providerOptions, ...rules.cacheMarker };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { systemSources } from '../../../src/api/report/context-parts.ts';
 import { requestContext } from '../../../src/api/report/context.ts';
 import type { EventBody } from '../../../src/protocol/event.ts';
-import type { AssistantMessage } from '../../../src/protocol/message.ts';
+import { userMessage, type AssistantMessage } from '../../../src/protocol/message.ts';
 import type { RequestPrefix } from '../../../src/protocol/model.ts';
 import { turnEnded } from '../../store/fixture-data.ts';
 import { called, logOf, returned, STARTED } from './logs.ts';
@@ -145,6 +145,109 @@ describe('requestContext', () => {
       'prompt',
       'said to it',
     ]);
+  });
+});
+
+describe('requestContext of a conversation in which room was made', () => {
+  const size = { before: 900, after: 100, waiting: 0, window: 1000 };
+  const read = (turn: number, id: string): readonly EventBody[] => [
+    turnWith(turn, turn === 1 ? ['prompt'] : []),
+    turnEnded({
+      turn,
+      reason: 'tool_calls',
+      message: {
+        role: 'assistant',
+        content: [{ type: 'tool_call', id, name: 'Read', input: {} }],
+      },
+    }),
+    called(id, 'Read'),
+    returned(id, 'Read', 'content '.repeat(9)),
+  ];
+  const summaryOf = (head: readonly string[]): EventBody => ({
+    type: 'summary.started',
+    turn: 3,
+    upTo: 3,
+    head,
+    ask: 'write now',
+    model: 'scripted/one',
+    toolChoice: 'auto',
+    size,
+  });
+  const namesOf = (...events: readonly EventBody[]) => {
+    const log = logOf(
+      'a',
+      [STARTED, ...events].map((body, at) => [at, body] as const),
+      { prompt: 'do it' },
+    );
+    const { parts } = requestContext(log, { turn: null, prefix: { system: [], tools: [] } });
+    return parts.map(({ name, count }) => `${count} ${name}`);
+  };
+
+  it('tells the line in the place of a result from a result', () => {
+    const cleared = { callId: 'c1', text: '[Cleared.]' };
+    expect(
+      namesOf(
+        ...read(1, 'c1'),
+        ...read(2, 'c2'),
+        { type: 'context.cleared', calls: [cleared], size },
+        turnWith(3, []),
+      ),
+    ).toEqual(['1 prompt', '2 calls', '1 cleared results', '1 results of Read']);
+  });
+
+  it('tells what was said, the todo list and the summary from each other', () => {
+    const head = ['<notice>was summarised</notice>', 'do it', 'From a1: and this'];
+    const whole = [
+      ...head,
+      '<notice>Your todo list:\n- [pending] x\n</notice>',
+      '<notice>go on</notice>',
+    ];
+    const used = { usage: USAGE, costUsd: null, reason: 'stop', model: 'scripted/one' } as const;
+    expect(
+      namesOf(
+        ...read(1, 'c1'),
+        ...read(2, 'c2'),
+        summaryOf(whole),
+        { type: 'turn.accepted', turn: 3 },
+        { type: 'context.summarised', turn: 3, summary: 'Goal: it.', ...used, ms: 1, size },
+        turnWith(3, []),
+      ),
+    ).toEqual([
+      '2 notices',
+      '2 pinned words',
+      '1 todo list',
+      '1 summary',
+      '1 calls',
+      '1 results of Read',
+    ]);
+  });
+
+  it('tells what stands in the place of what was dropped, after a summary that was refused', () => {
+    const head = ['<notice>was taken out</notice>', 'do it', '<notice>left out</notice>'];
+    const failure = { kind: 'server', message: 'no', retryable: false } as const;
+    expect(
+      namesOf(
+        ...read(1, 'c1'),
+        ...read(2, 'c2'),
+        summaryOf(['<notice>was summarised</notice>', 'do it', '<notice>go on</notice>']),
+        { type: 'turn.failed', turn: 3, failure, usage: USAGE },
+        { type: 'context.dropped', upTo: 3, head, because: 'no summary', size },
+        turnWith(3, []),
+      ),
+    ).toEqual(['2 notices', '1 pinned words', '1 calls', '1 results of Read']);
+  });
+
+  it('tells what was said to a task from what was said to the one that it goes on from', () => {
+    const inherited = {
+      task: 'b',
+      seq: 3,
+      agent: 'main',
+      known: [],
+      messages: [userMessage('find it'), { role: 'assistant', content: [] }],
+    } as const;
+    const log = logOf('a', [[0, turnWith(1, ['prompt'])]], { prompt: 'look', inherited });
+    const { parts } = requestContext(log, { turn: null, prefix: { system: [], tools: [] } });
+    expect(parts.map(({ name }) => name)).toEqual(['said to its parent', 'prompt']);
   });
 });
 

@@ -192,6 +192,17 @@ test.each([
   },
 );
 
+test('what a model has thought makes no room be made for what it has read', async () => {
+  const read = reader(4, { size: 6_000 });
+  const engine = compacting((request) => {
+    const answer = read(request);
+    return { ...answer, usage: { ...usageOf(request), output: 15_000 } };
+  });
+  const task = await run(engine);
+  expect(task.state.end?.status).toBe('completed');
+  expect(typesOf(engine.events, task.spec.id).join()).not.toContain('context.');
+});
+
 test('one call over and over is ended as without a compaction: what is cleared still counts', async () => {
   const engine = compacting((request) => {
     const usage = usageOf(request);
@@ -274,6 +285,37 @@ test('a small child of a large parent is compacted at its own window, and its re
   }
 });
 
+test('a child that inherits a conversation keeps what its parent was told, and its own task', async () => {
+  const read = reader(300, { size: 200 });
+  const task = 'Read them for me.';
+  const engine = compacting((request) => {
+    if (textOf(request).includes(task)) return read(request);
+    const input = { prompt: task, context: 'inherit' };
+    const done = request.messages.length > 1;
+    return done ? { text: 'told' } : { calls: [{ name: 'Task', input }] };
+  });
+  const main = await run(engine);
+  const [child = ''] = main.state.children.keys();
+  expect(main.state.end?.status).toBe('completed');
+  expect(typesOf(engine.events, child)).toContain('context.summarised');
+  const last = engine.model.requests.findLast((request) => textOf(request).includes('<summary>'));
+  expect(last && textOf(last)).toContain(`conversation before you: ${GOAL}`);
+  expect(last?.messages[0]?.content).toContainEqual({ type: 'text', text: task });
+  expect(await rerunOf(engine, child)).toMatchObject({ difference: null });
+});
+
+test('words that fill the window themselves are shortened, and the task goes on', async () => {
+  const engine = compacting(reader(150, { size: 200 }));
+  const task = await run(engine, `${GOAL} ${'word '.repeat(16_500)} So much for that.`);
+  expect(task.state.end?.status).toBe('completed');
+  expect(typesOf(engine.events, task.spec.id)).toContain('context.summarised');
+  for (const request of engine.model.requests) {
+    expect(textOf(request)).toContain(GOAL);
+    expect(textOf(request)).toContain('So much for that.');
+    expect(countedTokens(request)).toBeLessThan(WINDOW - 1_000);
+  }
+});
+
 test('a summary is paid for from the budget of its task, and is none of its turns', async () => {
   const engine = compacting(reader(200, { size: 200 }), {
     agent: { ...MAIN_AGENT, compactAt: 8_000 },
@@ -287,6 +329,19 @@ test('a summary is paid for from the budget of its task, and is none of its turn
   ]);
   expect(task.state.stint.spent.tokens).toBe(input + output);
   expect(task.state.turns).toBe(engine.model.requests.filter((r) => !isSummaryRequest(r)).length);
+});
+
+test('a summary that the budget has no room for beside the turn after it is not asked for', async () => {
+  const engine = compacting(reader(200, { size: 200 }), {
+    agent: { ...MAIN_AGENT, compactAt: 8_000 },
+    settings: { rootLimits: { ...SETTINGS.rootLimits, maxTokens: 265_000 } },
+  });
+  const task = await run(engine);
+  const dropped = engine.events.find(({ type }) => type === 'context.dropped');
+  expect(dropped).toMatchObject({ because: expect.stringContaining('max_tokens = 265000') });
+  expect(task.state.end?.status).toBe('partial');
+  // The last of it goes for an answer.
+  expect(task.state.result).toBe('the sum is 7');
 });
 
 test('killed at any event around a compaction, it goes on with the same requests', async () => {
