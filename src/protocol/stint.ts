@@ -84,8 +84,10 @@ export interface Stint {
   readonly compacts: CompactingStint | null;
   /** Of that: a summary has come, or none will. */
   hasCompacted: boolean;
-  /** Times that something of its context was cleared, summarised or dropped. */
-  compactions: number;
+  /** Turns in a row before each of which something of its context was cleared, summarised or dropped. */
+  compactedTurns: number;
+  /** Whether that was so since the newest turn. */
+  isCompacted: boolean;
   /** What the answer that ended it claims and its receipt does not bear out. */
   claims: readonly ClaimFlag[];
 }
@@ -137,7 +139,8 @@ export function startStint(number: number, at: StintBegin & { readonly turns: nu
     since: at.ts,
     compacts: at.compacts ?? null,
     hasCompacted: false,
-    compactions: 0,
+    compactedTurns: 0,
+    isCompacted: false,
     claims: [],
   };
 }
@@ -176,11 +179,11 @@ export function applyToStint(stint: Stint, event: TaskEvent, before: number): vo
       return;
     case 'context.cleared':
     case 'context.dropped':
-      stint.compactions += 1;
+      countCompaction(stint);
       return;
     case 'summary.refused':
     case 'context.summarised':
-      if (event.type === 'context.summarised') stint.compactions += 1;
+      if (event.type === 'context.summarised') countCompaction(stint);
       stint.hasCompacted = true;
       spend(stint, event);
       return;
@@ -190,6 +193,8 @@ export function applyToStint(stint: Stint, event: TaskEvent, before: number): vo
       const { message } = event;
       const isEmpty = toolCalls(message).length === 0 && messageText(message).trim() === '';
       stint.emptyAnswers = isEmpty ? stint.emptyAnswers + 1 : 0;
+      if (!stint.isCompacted) stint.compactedTurns = 0;
+      stint.isCompacted = false;
       return;
     }
     case 'call.ended':
@@ -251,4 +256,9 @@ function countedAmount({ tokens, costUsd }: Amount): Amount {
 
 function countedWork({ turns, toolBytes }: Work): Work {
   return { turns: counted(turns), toolBytes: counted(toolBytes) };
+}
+
+function countCompaction(stint: Stint): void {
+  if (!stint.isCompacted) stint.compactedTurns += 1;
+  stint.isCompacted = true;
 }

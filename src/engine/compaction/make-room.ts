@@ -7,8 +7,8 @@ import { chooseStep } from './choose-step.ts';
 import { summarise } from './summarise.ts';
 
 /**
- * Times that room is made from one prompt or resume to the end. A window that each result fills would
- * have it made for ever, and with what is forgotten goes what would tell that the calls repeat.
+ * Turns in a row before each of which room is made. In a window that each result fills a task forgets as
+ * much as it learns, and pays for a summary at each step.
  */
 const MOST_COMPACTIONS = 50;
 
@@ -36,9 +36,9 @@ export async function makeRoom(deps: EngineDeps, run: TaskRun): Promise<Room> {
   const step = await (deps.compaction?.() ?? chooseStep(deps, run));
   run.signal.throwIfAborted();
   if (step.kind === 'none') return { kind: 'enough' };
-  const { compactions } = state.stint;
-  if (step.kind !== 'stuck' && compactions >= MOST_COMPACTIONS) {
-    return atLimit(run, { limit: 'compactions', value: MOST_COMPACTIONS, used: compactions });
+  const { compactedTurns, isCompacted } = state.stint;
+  if (step.kind !== 'stuck' && !isCompacted && compactedTurns >= MOST_COMPACTIONS) {
+    return atLimit(run, { limit: 'compactions', value: MOST_COMPACTIONS, used: compactedTurns });
   }
   switch (step.kind) {
     case 'record':

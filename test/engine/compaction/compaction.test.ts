@@ -203,6 +203,15 @@ test('what a model has thought makes no room be made for what it has read', asyn
   expect(typesOf(engine.events, task.spec.id).join()).not.toContain('context.');
 });
 
+test('a long task is compacted as often as it takes, where it gets further in between', async () => {
+  const engine = compacting(reader(180, { size: 30_000 }));
+  const task = await run(engine);
+  const kinds = typesOf(engine.events, task.spec.id);
+  const isCompaction = (type: string) => /^context\.(cleared|dropped|summarised)$/.test(type);
+  expect(kinds.filter(isCompaction).length).toBeGreaterThan(50);
+  expect(task.state).toMatchObject({ status: 'completed', result: 'the sum is 7' });
+});
+
 test('one call over and over is ended as without a compaction: what is cleared still counts', async () => {
   const engine = compacting((request) => {
     const usage = usageOf(request);
