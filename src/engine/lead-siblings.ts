@@ -4,8 +4,8 @@ import { estimatePrompt } from './estimate.ts';
 import type { TaskRun } from './task-run.ts';
 import type { LeadingRequest } from './warm-prefixes.ts';
 
-/** Tokens: no provider caches a shorter prefix. */
-const SHORTEST_CACHED = 1_024;
+/** Tokens, where nobody knows of a model: no provider caches a shorter prefix. */
+const CACHE_MINIMUM = 1_024;
 
 /**
  * Holds a child's request while the first one with its prefix is on its way, where reading the cache is
@@ -19,8 +19,9 @@ export async function leadSiblings(
   if (run.parent === null || settings.cacheHoldMs === 0) return null;
   // The conversation that it inherits was sent a moment ago.
   if (run.spec.inherited !== undefined) return null;
-  if (!isCheaperCached(await models.facts(model))) return null;
-  if (estimatePrompt(prefix, []) < SHORTEST_CACHED) return null;
+  const facts = await models.facts(model);
+  if (!isCheaperCached(facts)) return null;
+  if (estimatePrompt(prefix, []) < (facts.cacheMinimum ?? CACHE_MINIMUM)) return null;
   return run.tree.warmPrefixes.enter(`${modelName(model)} ${run.spec.prefix}`, run.signal);
 }
 

@@ -1,5 +1,6 @@
 import type { MatchLogic } from '@pydantic/genai-prices';
 import type { ModelFacts, ModelPrice, Rates } from '../protocol/model.ts';
+import { cacheMinimum } from './cache-minimum.ts';
 import type { KnownId } from './display-name.ts';
 import { outputLimit } from './output-limits.ts';
 import { OVERRIDE_SOURCE, type ModelOverride } from './overrides.ts';
@@ -38,6 +39,7 @@ export async function modelFacts(
     contextWindow: contextWindow ?? found.model.context_window ?? null,
     maxOutput,
     price: price ?? toPrice(found.model_price),
+    cacheMinimum: cacheMinimum(id),
   };
 }
 

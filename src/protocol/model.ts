@@ -251,6 +251,8 @@ export interface ModelFacts {
   /** Tokens that each request asks it for at most; null: none is asked for. */
   readonly maxOutput: number | null;
   readonly price: ModelPrice | null;
+  /** Tokens of the shortest prefix that is cached. Absent: nobody knows. */
+  readonly cacheMinimum?: number;
 }
 
 /** What a request holds back for its answer. */

@@ -35,6 +35,7 @@ test('a known model', async () => {
     contextWindow: 200_000,
     maxOutput: 32_000,
     price: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25, ...source },
+    cacheMinimum: 4096,
   });
 });
 
@@ -81,6 +82,7 @@ test('what the user says goes first', async () => {
     contextWindow: 200_000,
     maxOutput: 500,
     price: { ...mine, source: 'config.toml', asOf: null },
+    cacheMinimum: 4096,
   });
   const local = { ...OPENROUTER, baseUrl: 'http://127.0.0.1:11434/v1', isPrivate: true };
   expect(await modelFacts(local, 'mine', { outputLimit: 500, price: mine })).toEqual({
