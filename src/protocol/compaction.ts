@@ -1,7 +1,7 @@
 import { escapeTags } from '../base/control-tags.ts';
 import type { ClearedCall, ContextSize } from './compaction-event.ts';
 import type { TaskEvent } from './event.ts';
-import type { SaidWords } from './given.ts';
+import type { Counted, SaidWords } from './given.ts';
 import type { Message, ToolResultPart } from './message.ts';
 import { counted } from './model.ts';
 
@@ -9,13 +9,6 @@ import { counted } from './model.ts';
 export interface Said extends SaidWords {
   /** `inherited`: it was said to the task whose conversation this one goes on with. */
   readonly as: 'prompt' | 'message' | 'inherited';
-}
-
-export interface Counted {
-  readonly tokens: number;
-  readonly messages: number;
-  /** Of the tokens those of the last message, where it is an answer: also what was thought and not shown. */
-  readonly output: number;
 }
 
 /** What is known of the size of a conversation, and of what was taken out of it. */

@@ -73,6 +73,7 @@ function applyToMessages(conversation: Conversation, event: TaskEvent): void {
     case 'task.created': {
       const { parent, prompt, mentions, given, inherited } = event.spec;
       for (const message of inherited?.messages ?? []) conversation.messages.push(message);
+      conversation.compaction.counted = inherited?.counted ?? null;
       conversation.compaction.said = (inherited?.said ?? []).map(({ at, from, text }) => {
         return { at, from, text, as: 'inherited' };
       });

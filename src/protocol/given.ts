@@ -17,6 +17,14 @@ export interface SaidWords {
   readonly text: string;
 }
 
+/** What so many of the first messages of a conversation take, with all that stands before them. */
+export interface Counted {
+  readonly tokens: number;
+  readonly messages: number;
+  /** Of the tokens those of the last message, where it is an answer: also what was thought and not shown. */
+  readonly output: number;
+}
+
 /** The conversation of its parent that a task goes on with. */
 export interface InheritedConversation {
   /** Whose it is, and the number of that one's newest event by then. */
@@ -28,6 +36,8 @@ export interface InheritedConversation {
   readonly messages: readonly Message[];
   /** What people and tasks have said in them: kept where they are summarised. Absent in older logs. */
   readonly said?: readonly SaidWords[];
+  /** What the first of them take, as its provider has counted. Absent: nobody has. */
+  readonly counted?: Counted;
   /** Files as they stand in it: an edit needs no second look. */
   readonly known: readonly FileSeen[];
 }

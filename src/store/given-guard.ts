@@ -4,10 +4,11 @@ import { isMarked } from './large-strings.ts';
 /** Its messages are sent, so they are looked at closely; moved to a blob they are to be unpacked yet. */
 export function isInherited(value: unknown): boolean {
   if (!isJsonObject(value) || typeof value['agent'] !== 'string') return false;
-  const { messages, known, said } = value;
+  const { messages, known, said, counted } = value;
   return (
     Array.isArray(known) &&
     known.every(isSeen) &&
+    (counted === undefined || isCounted(counted)) &&
     (said === undefined || (Array.isArray(said) && said.every(isSaid))) &&
     (isMarked(messages) || (Array.isArray(messages) && messages.every(isMessage)))
   );
@@ -23,6 +24,11 @@ function isMessage(value: unknown): boolean {
 function isSaid(value: unknown): boolean {
   if (!isJsonObject(value) || typeof value['at'] !== 'number') return false;
   return typeof value['from'] === 'string' && typeof value['text'] === 'string';
+}
+
+function isCounted(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  return [value['tokens'], value['messages'], value['output']].every(Number.isFinite);
 }
 
 export function isGiven(value: unknown): boolean {

@@ -80,6 +80,7 @@ function conversationOf({ spec, state }: TaskRun): InheritedConversation {
     seq: state.lastSeq,
     agent: spec.inherited?.agent ?? spec.agent.name,
     messages: [...whole],
+    ...(compaction.counted === null ? {} : { counted: compaction.counted }),
     said: compaction.said.map(({ at, from, text }) => ({ at, from, text })),
     known: [...state.knownFiles].flatMap(([path, hash]) => (hash === null ? [] : [{ path, hash }])),
   };

@@ -313,6 +313,25 @@ test('a child that inherits a conversation keeps what its parent was told, and i
   expect(await rerunOf(engine, child)).toMatchObject({ difference: null });
 });
 
+test('a child that inherits a conversation knows what its provider counted, and keeps its bytes', async () => {
+  const read = reader(8, { size: 16_000 });
+  const task = 'Sum them up for me.';
+  const engine = compacting((request) => {
+    const usage = { ...usageOf(request), input: Math.ceil(countedTokens(request) / 2) };
+    if (textOf(request).includes(task)) return { text: 'summed up', usage };
+    const answer = read(request);
+    if (answer.calls !== undefined) return { ...answer, usage };
+    const input = { prompt: task, context: 'inherit' };
+    const done = JSON.stringify(request.messages).includes('summed up');
+    return done ? { text: 'told', usage } : { calls: [{ name: 'Task', input }], usage };
+  });
+  const main = await run(engine);
+  const [child = ''] = main.state.children.keys();
+  expect(engine.model.requests.some((request) => textOf(request).includes(task))).toBe(true);
+  expect(typesOf(engine.events, child).filter((type) => type.startsWith('context.'))).toEqual([]);
+  expect(await rerunOf(engine, child)).toMatchObject({ difference: null });
+});
+
 test('words that fill the window themselves are shortened, and the task goes on', async () => {
   const engine = compacting(reader(150, { size: 200 }));
   const task = await run(engine, `${GOAL} ${'word '.repeat(16_500)} So much for that.`);
