@@ -1,5 +1,6 @@
 import { modelName, type ModelRequest } from '../protocol/model.ts';
 import type { EngineDeps } from './deps.ts';
+import { requestOrigin } from './request-origin.ts';
 import type { TaskRun } from './task-run.ts';
 
 /** `none` for the last turn after a limit: the tools stay in the request, calls are forbidden. */
@@ -40,18 +41,20 @@ export function beginTurn(
 /** A request of a task: but for its messages the same as all of them. */
 export function requestOf(
   { models }: Pick<EngineDeps, 'models'>,
-  { spec, prefix, tree, isBackground }: TaskRun,
+  run: TaskRun,
   asked: Pick<ModelRequest, 'messages' | 'toolChoice'>,
 ): ModelRequest {
-  const maxOutputTokens = models.outputLimit(spec.model);
+  const { spec, tree, isBackground } = run;
+  const { model, prefix, agent, effort } = requestOrigin(run);
+  const maxOutputTokens = models.outputLimit(model);
   return {
-    model: spec.model,
+    model,
     prefix,
     messages: asked.messages,
     toolChoice: asked.toolChoice,
     ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
-    ...(spec.agent.effort === undefined ? {} : { effort: spec.agent.effort }),
-    cacheKey: `${spec.root}:${spec.inherited?.agent ?? spec.agent.name}`,
+    ...(effort === undefined ? {} : { effort }),
+    cacheKey: `${spec.root}:${agent}`,
     lane: { tree: tree.id, background: isBackground },
   };
 }

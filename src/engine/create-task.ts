@@ -35,7 +35,7 @@ export interface TaskPlan {
   /** Names of the skills whose instructions its prompt is. Default: none. */
   readonly skills?: readonly string[];
   /** What it gets beside its prompt. Absent: nothing. */
-  readonly handover?: Pick<Handover, 'given' | 'inherits'>;
+  readonly handover?: Pick<Handover, 'given' | 'inherits' | 'summarises'>;
   readonly params: JsonObject;
   /** Of the call. Absent: its definition's, if any. */
   readonly outputSchema?: JsonObject;
@@ -78,6 +78,7 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     handed: plan.handed,
     ...(handover?.given === undefined ? {} : { given: handover.given }),
     ...(handover?.inherits === undefined ? {} : { inherited: handover.inherits.conversation }),
+    ...(handover?.summarises && { summarised: handover.summarises.conversation }),
     ...(mentions === undefined ? {} : { mentions }),
     ...(skills.length === 0 ? {} : { skills }),
     background,

@@ -1,3 +1,4 @@
+import { isHandoverDue } from '../protocol/compaction.ts';
 import type { EventBody } from '../protocol/event.ts';
 import {
   modelName,
@@ -48,11 +49,13 @@ export function standInFor(
  * the same provider another model would wait as long.
  */
 function nextFallback(
-  { spec, stint }: TaskState,
+  { spec, stint, conversation }: TaskState,
   fallbacks: readonly ResolvedModel[],
   failure: ModelFailure,
 ): ResolvedModel | null {
   if (stint.lastTurn || !mayBeTheModels(failure)) return null;
+  // What was asked then was its parent's model.
+  if (isHandoverDue(conversation)) return null;
   const failed = new Set([spec.model, ...stint.failedModels].map(modelName));
   const { provider } = spec.model;
   const mayGoOn = (model: ResolvedModel): boolean =>

@@ -17,8 +17,8 @@ export async function leadSiblings(
   { model, prefix }: ModelRequest,
 ): Promise<LeadingRequest | null> {
   if (run.parent === null || settings.cacheHoldMs === 0) return null;
-  // The conversation that it inherits was sent a moment ago.
-  if (run.spec.inherited !== undefined) return null;
+  // The conversation that it inherits, or asks a summary of, was sent a moment ago.
+  if (run.spec.inherited !== undefined || prefix !== run.prefix) return null;
   const facts = await models.facts(model);
   if (!isCheaperCached(facts)) return null;
   if (estimatePrompt(prefix, []) < (facts.cacheMinimum ?? CACHE_MINIMUM)) return null;

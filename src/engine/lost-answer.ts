@@ -1,6 +1,7 @@
 import { answerCost, brokenCost } from './answer-cost.ts';
 import type { EngineDeps } from './deps.ts';
 import { summaryMessages } from '../protocol/compaction.ts';
+import { requestOrigin } from './request-origin.ts';
 import { expenseOfAnswer } from './spending.ts';
 import { Streamed } from './streamed.ts';
 import type { TaskRun } from './task-run.ts';
@@ -10,9 +11,10 @@ import type { TaskRun } from './task-run.ts';
  * charges for it, and nobody heard its end. How much of it came is not known; its prompt is.
  */
 export async function bookLostAnswer(deps: EngineDeps, run: TaskRun): Promise<void> {
-  const { journal, state, spec, prefix } = run;
+  const { journal, state } = run;
   if (state.openTurn?.accepted !== true) return;
   const { turn } = state.openTurn;
+  const { model, prefix } = requestOrigin(run);
   const streamed = new Streamed();
   streamed.take({ type: 'accepted' });
   const failure = {
@@ -24,7 +26,7 @@ export async function bookLostAnswer(deps: EngineDeps, run: TaskRun): Promise<vo
   const messages = summaryMessages(conversation) ?? conversation.messages;
   const estimated = streamed.estimate({ prefix, messages });
   const answer = { type: 'failed', failure, ...(estimated === null ? {} : { estimated }) } as const;
-  const cost = await answerCost(deps, { model: spec.model }, answer);
+  const cost = await answerCost(deps, { model }, answer);
   run.signal.throwIfAborted();
   run.budget.recover(expenseOfAnswer(cost));
   journal.record({

@@ -31,6 +31,7 @@ function textOf(event: TaskEvent): string | null {
     case 'summary.refused':
     case 'context.summarised':
     case 'context.dropped':
+    case 'context.handed':
       return `~ ${compactionText(event)}\n`;
     case 'call.started':
       return `→ ${event.tool} ${brief(event.input)}\n`;

@@ -124,6 +124,8 @@ async function handedOver(
   });
 }
 
+const SAY_IT_YOURSELF = 'Leave context out, and say in the prompt what matters.';
+
 interface PlannedSpawn {
   readonly handover: Handover;
   readonly facts: ModelFacts;
@@ -141,6 +143,15 @@ function whyNot(
     return new MusterError('LIMIT_EXCEEDED', `${limitMessage(tasks)}. Do the work yourself.`);
   }
   const budget = new Budget(taskCaps(plan.limits), caller.budget);
+  const summary = handover.summarises;
+  if (summary !== undefined) {
+    const { conversation, most, facts: asked } = summary;
+    const hit = unpricedCap(budget, conversation.model, asked) ?? budget.lacks(most);
+    if (hit !== null) {
+      const told = limitMessage(namingOutput(hit, conversation.model, asked));
+      return new MusterError('LIMIT_EXCEEDED', `context: summary: ${told}. ${SAY_IT_YOURSELF}`);
+    }
+  }
   const { prompt, tools } = plan.equipment;
   const line = lineOf(input, plan);
   const { system, ...shared } = prefixes.get(prompt, tools).prefix;

@@ -9,6 +9,7 @@ import {
   namingOutput,
   type NextRequest,
 } from './estimate.ts';
+import { requestOrigin } from './request-origin.ts';
 import type { TaskRun } from './task-run.ts';
 
 /** What the tries of one request take of the budget: each reserves anew, and settles. */
@@ -17,6 +18,7 @@ export class Spending {
   /** Estimated. */
   private readonly input: number;
   private readonly most: Expense;
+  private readonly model: ResolvedModel;
   private readonly facts: ModelFacts | null;
   private held: Reservation | null = null;
 
@@ -26,7 +28,9 @@ export class Spending {
   constructor(run: TaskRun, facts: ModelFacts | null, asked: NextRequest = run.state.conversation) {
     this.run = run;
     this.facts = facts;
-    const { prefix, measured } = run;
+    const { measured } = run;
+    const { prefix, model } = requestOrigin(run);
+    this.model = model;
     this.input = facts === null ? 0 : estimateInput(asked, prefix);
     this.most =
       facts === null
@@ -57,7 +61,7 @@ export class Spending {
     if (!reserved.ok) {
       return this.facts === null
         ? reserved.hit
-        : namingOutput(reserved.hit, run.spec.model, this.facts);
+        : namingOutput(reserved.hit, this.model, this.facts);
     }
     this.held = reserved.reservation;
     return null;

@@ -4,6 +4,7 @@ import { CommandLanes } from './command-lanes.ts';
 import type { EngineDeps, EngineSettings } from './deps.ts';
 import { FileStamps } from './file-stamps.ts';
 import { FileTurns } from './file-turns.ts';
+import type { SharedSummaries } from './handed/shared-summary.ts';
 import type { Inbox, OnAsk, WaitingQuestion } from './inbox.ts';
 import type { LimitHit } from '../protocol/stint.ts';
 import { Slots } from './slots.ts';
@@ -40,6 +41,8 @@ export class Tree {
   /** What happens to its questions. */
   onAsk: OnAsk;
   readonly standstill: Standstill;
+  /** Of conversations that tasks here are handed, by conversation: asked for once. */
+  readonly summaries: SharedSummaries = new Map();
   /** The questions that it was left for; empty while it is at work. */
   parkedOn: readonly WaitingQuestion[] = [];
   private readonly members = new Set<Member>();

@@ -42,6 +42,11 @@ export type CompactionEvent =
       readonly model: string;
       readonly toolChoice: 'auto' | 'none';
       readonly size: ContextSize;
+      /**
+       * The parent whose conversation it is of: that one's messages are summarised for this task, which has none
+       * of its own yet. Absent: its own.
+       */
+      readonly of?: string;
     }
   /** It has come, and stands in the place of what it tells. */
   | (Used & {
@@ -53,6 +58,8 @@ export type CompactionEvent =
       readonly model: string;
       readonly ms: number;
       readonly size: ContextSize;
+      /** Of the boundary around a summary of the parent's conversation. Absent: it is of its own. */
+      readonly nonce?: string;
     })
   /** What came is no summary that can stand there. */
   | (Used & {
@@ -72,4 +79,13 @@ export type CompactionEvent =
       readonly head: readonly string[];
       readonly because: string;
       readonly size: ContextSize;
+    }
+  /** What stands before the prompt of a task in the place of a summary that it need not or can't ask for. */
+  | {
+      readonly type: 'context.handed';
+      readonly text: string;
+      /** The sibling that has asked for that very summary; null: there is none, and why `because` says. */
+      readonly from: string | null;
+      /** Null: there is one. */
+      readonly because: string | null;
     };

@@ -7,13 +7,19 @@ export function compactionText(event: CompactionEvent): string {
     case 'context.cleared':
       return `${plural(event.calls.length, 'old result')} cleared: ${sizes(event.size)}`;
     case 'summary.started':
-      return `summarising ${plural(event.upTo, 'message')} of its context${windowText(event.size)}`;
+      return event.of === undefined
+        ? `summarising ${plural(event.upTo, 'message')} of its context${windowText(event.size)}`
+        : `summarising the conversation of ${event.of} for it: ${plural(event.upTo, 'message')}${windowText(event.size)}`;
     case 'summary.refused':
       return `the summary can't be used: ${event.because}`;
     case 'context.summarised':
-      return `context summarised: ${sizes(event.size)}`;
+      return `${event.nonce === undefined ? 'context' : "its parent's conversation"} summarised: ${sizes(event.size)}`;
     case 'context.dropped':
       return `${plural(event.upTo, 'message')} dropped from its context without a summary, since ${event.because}: ${sizes(event.size)}`;
+    case 'context.handed':
+      return event.from === null
+        ? `no summary of its parent's conversation: ${event.because}. What was said there last stands in its place`
+        : `given the summary that ${event.from} has asked for`;
     default:
       return event satisfies never;
   }

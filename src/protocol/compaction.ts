@@ -1,5 +1,6 @@
 import { escapeTags } from '../base/control-tags.ts';
 import type { ClearedCall, ContextSize } from './compaction-event.ts';
+import type { Handover } from './conversation.ts';
 import type { TaskEvent } from './event.ts';
 import type { Counted, SaidWords } from './given.ts';
 import type { Message, ToolResultPart } from './message.ts';
@@ -25,6 +26,8 @@ export interface Compaction {
     readonly head: readonly string[];
     readonly ask: string;
     readonly size: ContextSize;
+    /** It is of the parent's conversation. */
+    readonly isHandover: boolean;
   } | null;
   /** Summaries in a row that came to nothing; those that no answer came to count twice. */
   failures: number;
@@ -51,12 +54,17 @@ interface Compacted {
   readonly messages: Message[];
   readonly results: Map<string, ToolResultPart>;
   readonly compaction: Compaction;
+  readonly handover: Handover | null;
 }
 
 /** After the event has changed the messages, where it does. */
 export function applyToCompaction(conversation: Compacted, event: TaskEvent): void {
   const { compaction, messages } = conversation;
   switch (event.type) {
+    case 'task.resumed':
+      // A summary that a stop has cut off is asked for once more.
+      if (isHandoverDue(conversation)) compaction.failures = 0;
+      return;
     case 'turn.accepted':
       if (compaction.open === null) compaction.overflowed = false;
       return;
@@ -78,8 +86,8 @@ export function applyToCompaction(conversation: Compacted, event: TaskEvent): vo
       compaction.resultEvents.set(event.callId, event.seq);
       return;
     case 'summary.started': {
-      const { upTo, head, ask, size } = event;
-      compaction.open = { upTo, head, ask, size };
+      const { upTo, head, ask, size, of } = event;
+      compaction.open = { upTo, head, ask, size, isHandover: of !== undefined };
       return;
     }
     case 'summary.refused':
@@ -90,10 +98,17 @@ export function applyToCompaction(conversation: Compacted, event: TaskEvent): vo
       const { open } = compaction;
       if (open === null) return;
       compaction.open = null;
+      if (open.isHandover) {
+        compaction.failures = 0;
+        return;
+      }
       replaceHead(conversation, open.upTo, [...open.head, summaryText(event.summary)]);
       roomMade(conversation, event);
       return;
     }
+    case 'context.handed':
+      compaction.failures = 0;
+      return;
     case 'context.dropped':
       replaceHead(conversation, event.upTo, event.head);
       roomMade(conversation, event);
@@ -107,11 +122,24 @@ export function applyToCompaction(conversation: Compacted, event: TaskEvent): vo
 }
 
 /** The messages of the request for the summary that is asked for; null: none is. */
-export function summaryMessages({ messages, compaction }: Compacted): readonly Message[] | null {
-  const { open } = compaction;
+export function summaryMessages(conversation: Compacted): readonly Message[] | null {
+  const { open } = conversation.compaction;
   if (open === null) return null;
   const ask: Message = { role: 'user', content: [{ type: 'text', text: open.ask }] };
-  return [...messages.slice(0, open.upTo), ask];
+  return [...summarisable(conversation).slice(0, open.upTo), ask];
+}
+
+/** What a summary would be of that is asked for next: messages of its parent's conversation, or of its own. */
+export function summarisable({
+  messages,
+  handover,
+}: Pick<Compacted, 'messages' | 'handover'>): readonly Message[] {
+  return handover?.text === null ? handover.of.messages : messages;
+}
+
+/** Whether a summary of its parent's conversation is to come before any request of its own. */
+export function isHandoverDue({ handover }: Pick<Compacted, 'handover'>): boolean {
+  return handover !== null && handover.text === null;
 }
 
 /** What it tells of files and commands came from outside. */

@@ -1,6 +1,7 @@
 import { escapeTags } from '../base/control-tags.ts';
 import { applyToCompaction, noCompaction, type Compaction, type Said } from './compaction.ts';
 import type { TaskEvent } from './event.ts';
+import type { SummarisedConversation } from './given.ts';
 import type { TaskInput } from './input.ts';
 import {
   isBoundToModel,
@@ -34,7 +35,17 @@ export interface Conversation {
   mentioned: readonly Mention[];
   /** Ids of all inputs that ever came or need not come any more. */
   readonly inputIds: Set<string>;
+  /** The conversation of its parent that it gets a summary of; null: none. */
+  handover: Handover | null;
   readonly compaction: Compaction;
+}
+
+export interface Handover {
+  readonly of: SummarisedConversation;
+  /** What stands before its prompt; null: it is still to be asked for, and no request of its own goes out before. */
+  readonly text: string | null;
+  /** Whether that is the summary, and no stopgap for one. */
+  readonly isSummary: boolean;
 }
 
 export interface Mention {
@@ -52,6 +63,7 @@ export function emptyConversation(): Conversation {
     model: '',
     mentioned: [],
     inputIds: new Set(),
+    handover: null,
     compaction: noCompaction(),
   };
 }
@@ -71,14 +83,17 @@ export function applyToConversation(conversation: Conversation, event: TaskEvent
 function applyToMessages(conversation: Conversation, event: TaskEvent): void {
   switch (event.type) {
     case 'task.created': {
-      const { parent, prompt, mentions, given, inherited } = event.spec;
+      const { parent, prompt, mentions, given, inherited, summarised } = event.spec;
+      if (summarised !== undefined) {
+        conversation.handover = { of: summarised, text: null, isSummary: false };
+      }
       for (const message of inherited?.messages ?? []) conversation.messages.push(message);
       conversation.compaction.counted = inherited?.counted ?? null;
       conversation.compaction.said = (inherited?.said ?? []).map(({ at, from, text }) => {
         return { at, from, text, as: 'inherited' };
       });
       if (given !== undefined) {
-        queue(conversation, { id: 'given', kind: 'message', from: 'muster', text: given.text });
+        queue(conversation, givenInput(given.text));
       }
       queue(conversation, {
         id: PROMPT_INPUT,
@@ -89,6 +104,16 @@ function applyToMessages(conversation: Conversation, event: TaskEvent): void {
       });
       return;
     }
+    case 'context.summarised': {
+      const { open } = conversation.compaction;
+      if (open === null || !open.isHandover || event.nonce === undefined) return;
+      const text = handedText(open.head, event.summary, event.nonce);
+      takeHandover(conversation, { text, isSummary: true });
+      return;
+    }
+    case 'context.handed':
+      takeHandover(conversation, { text: event.text, isSummary: event.from !== null });
+      return;
     case 'input.queued':
       queue(conversation, event.input);
       return;
@@ -134,6 +159,28 @@ function applyToMessages(conversation: Conversation, event: TaskEvent): void {
 
 function ofItsModel(message: AssistantMessage, model: string): AssistantMessage {
   return isBoundToModel(message) ? { ...message, model } : message;
+}
+
+function givenInput(text: string): TaskInput {
+  return { id: 'given', kind: 'message', from: 'muster', text };
+}
+
+/** It comes before the prompt, which waits for it. */
+function takeHandover(
+  conversation: Conversation,
+  handed: Pick<Handover, 'isSummary'> & { readonly text: string },
+): void {
+  const { handover, queued } = conversation;
+  if (handover === null || handover.text !== null) return;
+  conversation.handover = { ...handover, ...handed };
+  const input = givenInput(handed.text);
+  conversation.inputIds.add(input.id);
+  conversation.queued = [input, ...queued];
+}
+
+/** In one notice: what another agent has written about what it was told is no word of this task's own people. */
+function handedText(head: readonly string[], summary: string, nonce: string): string {
+  return `<notice>${head.join('\n')}\n${markOutside(summary, nonce)}\n</notice>`;
 }
 
 function queue(conversation: Conversation, input: TaskInput): void {

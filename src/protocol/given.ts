@@ -1,4 +1,6 @@
 import type { Message } from './message.ts';
+import type { Effort } from './agent.ts';
+import type { RequestPrefix, ResolvedModel } from './model.ts';
 import type { FileSeen } from './tool.ts';
 
 /** What a task got beside its prompt, as it was when the task was made. */
@@ -40,4 +42,24 @@ export interface InheritedConversation {
   readonly counted?: Counted;
   /** Files as they stand in it: an edit needs no second look. */
   readonly known: readonly FileSeen[];
+}
+
+/**
+ * The conversation of its parent that a task gets a summary of. It asks for that itself before its first
+ * turn, with the bytes that its parent has sent, so that a provider's cache serves them.
+ */
+export interface SummarisedConversation {
+  /** Whose it is, and the turn of that one whose answer made the task. */
+  readonly task: string;
+  readonly turn: number;
+  /** The agent type that the provider's cache knows the conversation by. */
+  readonly agent: string;
+  /** All of it, to that answer, and what its calls came to here: the same for all that they have made. */
+  readonly messages: readonly Message[];
+  /** Whole, as its requests began. */
+  readonly prefix: RequestPrefix;
+  /** The one that it was held with, and that is asked. */
+  readonly model: ResolvedModel;
+  /** Absent: the model's own. */
+  readonly effort?: Effort;
 }

@@ -238,6 +238,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       return;
     case 'turn.failed':
     case 'summary.refused':
+    case 'context.handed':
     case 'context.summarised':
       state.doing = { kind: 'idle' };
       return;

@@ -177,13 +177,20 @@ export function applyToStint(stint: Stint, event: TaskEvent, before: number): vo
     case 'turn.retried':
       spend(stint, event);
       return;
+    case 'context.handed':
+      // That it could not be asked for is no failure of its own model.
+      stint.failure = null;
+      return;
     case 'context.cleared':
     case 'context.dropped':
       countCompaction(stint);
       return;
     case 'summary.refused':
     case 'context.summarised':
-      if (event.type === 'context.summarised') countCompaction(stint);
+      if (event.type === 'context.summarised') {
+        countCompaction(stint);
+        stint.failure = null;
+      }
       stint.hasCompacted = true;
       spend(stint, event);
       return;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 import type { AgentDefinition } from './agent.ts';
-import type { GivenContext, InheritedConversation } from './given.ts';
+import type { GivenContext, InheritedConversation, SummarisedConversation } from './given.ts';
 import type { ResolvedModel } from './model.ts';
 import type { Rights } from './permission.ts';
 import type { FanOut } from './template.ts';
@@ -66,6 +66,8 @@ export interface TaskSpec {
   readonly given?: GivenContext;
   /** Absent: it begins a conversation of its own. */
   readonly inherited?: InheritedConversation;
+  /** Absent: it gets no summary. */
+  readonly summarised?: SummarisedConversation;
   /** Agent types that the person's prompt names with `@`: the first answer calls each of them. */
   readonly mentions?: readonly string[];
   /** Names of the skills whose instructions it began with. Absent: none. */

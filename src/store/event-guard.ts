@@ -1,7 +1,7 @@
 import { isId } from '../base/ids.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import type { EventType, TaskEvent } from '../protocol/event.ts';
-import { isGiven, isInherited } from './given-guard.ts';
+import { isGiven, isInherited, isSummarised } from './given-guard.ts';
 import { hasShape } from './event-shapes.ts';
 
 /** Complete by type: a new event type does not compile until it stands here. */
@@ -31,6 +31,7 @@ const EVENT_TYPES: Readonly<Record<EventType, true>> = {
   'context.summarised': true,
   'summary.refused': true,
   'context.dropped': true,
+  'context.handed': true,
   'call.started': true,
   'call.ended': true,
   'call.refused': true,
@@ -81,6 +82,7 @@ function isSpec(spec: unknown, task: string): boolean {
     isJsonObject(spec['model']) &&
     (spec['fanOut'] === undefined || isFanOut(spec['fanOut'])) &&
     (spec['inherited'] === undefined || isInherited(spec['inherited'])) &&
+    (spec['summarised'] === undefined || isSummarised(spec['summarised'])) &&
     (spec['given'] === undefined || isGiven(spec['given']))
   );
 }
@@ -222,6 +224,7 @@ export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   if (type === 'summary.refused') return isUsed(value) && isJsonObject(value['message']);
   if (type === 'context.summarised') return isUsed(value) && isCompaction(value);
   if (type === 'summary.started') return isCompaction(value) && typeof value['ask'] === 'string';
+  if (type === 'context.handed') return typeof value['text'] === 'string';
   if (type === 'context.cleared' || type === 'context.dropped') return isCompaction(value);
   if (type === 'child.ended') return isChildEnd(value);
   if (type === 'turn.held') return isHold(value);

@@ -10,7 +10,38 @@ export function isInherited(value: unknown): boolean {
     known.every(isSeen) &&
     (counted === undefined || isCounted(counted)) &&
     (said === undefined || (Array.isArray(said) && said.every(isSaid))) &&
-    (isMarked(messages) || (Array.isArray(messages) && messages.every(isMessage)))
+    areMessages(messages)
+  );
+}
+
+/** The same, and so is what stands before them. */
+export function isSummarised(value: unknown): boolean {
+  if (!isJsonObject(value) || typeof value['agent'] !== 'string') return false;
+  const { task, turn, messages, prefix, model } = value;
+  return (
+    typeof task === 'string' &&
+    typeof turn === 'number' &&
+    isJsonObject(model) &&
+    typeof model['provider'] === 'string' &&
+    typeof model['id'] === 'string' &&
+    areMessages(messages) &&
+    (isMarked(prefix) || isPrefix(prefix))
+  );
+}
+
+function areMessages(value: unknown): boolean {
+  return isMarked(value) || (Array.isArray(value) && value.every(isMessage));
+}
+
+function isPrefix(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { system, tools } = value;
+  const isText = (each: unknown): boolean => typeof each === 'string';
+  return (
+    Array.isArray(system) &&
+    system.every(isText) &&
+    Array.isArray(tools) &&
+    tools.every(isJsonObject)
   );
 }
 

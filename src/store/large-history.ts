@@ -1,38 +1,58 @@
-import { isJsonObject } from '../base/json.ts';
+import { isJsonObject, type JsonObject } from '../base/json.ts';
 
 /**
- * A conversation that a task has inherited stands in its first event. Siblings inherit the same, so a large
- * one, of more than `largeLength` characters, is written as one text, which is kept once as a blob like other large strings.
+ * A conversation that a task has inherited, or gets a summary of, stands in its first event. Siblings have
+ * the same, so what is large of it, of more than `largeLength` characters, is written as one text, which is
+ * kept once as a blob like other large strings.
  */
 export function packHistory(event: unknown, largeLength: number): unknown {
-  return withMessages(event, (messages) => {
-    const text = JSON.stringify(messages);
-    return text.length > largeLength ? text : messages;
+  return withHistory(event, (part) => {
+    const text = JSON.stringify(part);
+    return text.length > largeLength ? text : part;
   });
 }
 
 /** Undoes `packHistory`. Of one whose text is lost nothing is left. */
 export function unpackHistory(event: unknown): unknown {
-  return withMessages(event, (messages) =>
-    typeof messages === 'string' ? parsed(messages) : messages,
-  );
+  return withHistory(event, (part, lost) => (typeof part === 'string' ? parsed(part, lost) : part));
 }
 
-function withMessages(event: unknown, change: (messages: unknown) => unknown): unknown {
+/** Changes a large part; `lost`: what stands for one that nobody can read any more. */
+type Change = (part: unknown, lost: object) => unknown;
+
+const NO_PREFIX = { system: [], tools: [] };
+
+function withHistory(event: unknown, change: Change): unknown {
   if (!isJsonObject(event) || event['type'] !== 'task.created') return event;
   const { spec } = event;
-  if (!isJsonObject(spec) || !isJsonObject(spec['inherited'])) return event;
-  const { inherited } = spec;
-  const messages = change(inherited['messages']);
-  return { ...event, spec: { ...spec, inherited: { ...inherited, messages } } };
+  if (!isJsonObject(spec)) return event;
+  const { inherited, summarised } = spec;
+  if (!isJsonObject(inherited) && !isJsonObject(summarised)) return event;
+  return {
+    ...event,
+    spec: {
+      ...spec,
+      ...(isJsonObject(inherited) && { inherited: withMessages(inherited, change) }),
+      ...(isJsonObject(summarised) && {
+        summarised: {
+          ...withMessages(summarised, change),
+          prefix: change(summarised['prefix'], NO_PREFIX),
+        },
+      }),
+    },
+  };
 }
 
-function parsed(text: string): unknown {
+function withMessages(conversation: JsonObject, change: Change) {
+  return { ...conversation, messages: change(conversation['messages'], []) };
+}
+
+function parsed(text: string, lost: object): unknown {
   try {
-    const messages: unknown = JSON.parse(text);
-    return Array.isArray(messages) ? messages : [];
+    const part: unknown = JSON.parse(text);
+    return Array.isArray(part) === Array.isArray(lost) && typeof part === 'object' ? part : lost;
   } catch {
     // Its blob is lost: whoever read the text has noted that.
-    return [];
+    return lost;
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseTaskInput } from '../../src/engine/task-tools/task-input.ts';
 
 const CONTEXT =
-  'context: must be fresh, inherit, last:N (the last N turns), or {files: [paths], results: [task ids]}';
+  'context: must be fresh, inherit, summary, last:N (the last N turns), or {files: [paths], results: [task ids]}';
 
 describe('the arguments of Task', () => {
   it.each([
@@ -54,6 +54,11 @@ describe('the arguments of Task', () => {
       'some turns',
       { prompt: 'a', context: 'last:12' },
       { prompt: 'a', context: { kind: 'last', turns: 12 } },
+    ],
+    [
+      'a summary',
+      { prompt: 'a', context: 'summary' },
+      { prompt: 'a', context: { kind: 'summary' } },
     ],
     [
       'files and results',
@@ -117,13 +122,6 @@ describe('the arguments of Task', () => {
     ['a broken object', { prompt: 'a', context: '{"files"' }, [`${CONTEXT}, not "{\\"files\\""`]],
     ['no turns', { prompt: 'a', context: 'last:0' }, [`${CONTEXT}, not "last:0"`]],
     ['a list for context', { prompt: 'a', context: ['a.ts'] }, [`${CONTEXT}, not ["a.ts"]`]],
-    [
-      'a summary',
-      { prompt: 'a', context: 'summary' },
-      [
-        'context: summary is not available in this version; say in the prompt what matters, or use fresh, inherit, last:N (the last N turns), or {files: [paths], results: [task ids]}',
-      ],
-    ],
     [
       'an empty context',
       { prompt: 'a', context: { files: [] } },

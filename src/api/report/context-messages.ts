@@ -8,12 +8,13 @@ import { sourceOf, type ContextSource } from './context-parts.ts';
 
 type Part = Message['content'][number];
 
-/** The texts of the messages that the log has come to, by what they are. */
+/** The texts of the messages that the log has come to, by what they are. `handed`: what came from its parent's conversation. */
 export function messageSources(
   messages: readonly Message[],
   log: readonly TaskEvent[],
+  handed: string | null,
 ): readonly ContextSource[] {
-  const told = toldIn(log);
+  const told = toldIn(log, handed);
   const head = headNames(messages[0], log);
   return messages.flatMap((message, at) =>
     message.content.map((part, index) => {
@@ -42,8 +43,9 @@ const KIND_NAMES: Readonly<Record<InputKind, string>> = {
   notice: 'notices',
 };
 
-function toldIn(log: readonly TaskEvent[]): Told {
+function toldIn(log: readonly TaskEvent[], handed: string | null): Told {
   const kinds = new Map<string, InputKind>();
+  if (handed !== null) kinds.set(handed, 'given');
   const cleared = new Map<string, string>();
   const inherited = new Set<Message>();
   for (const event of log) {

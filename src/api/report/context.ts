@@ -58,12 +58,14 @@ export function requestContext(
   const task = events[0]?.task ?? '';
   if (started === undefined) throw noSuchTurn(task, turn, turns.at(-1)?.turn ?? 0);
   const until = events.filter(({ seq }) => seq <= started.seq);
-  const { messages } = foldEvents(until).conversation;
+  const { messages, handover } = foldEvents(until).conversation;
   const counted = countedInput(events, started);
   const items = [
     ...toolSources(prefix).map((source): Item => ({ group: 'tools', source })),
     ...systemSources(prefix).map((source): Item => ({ group: 'system', source })),
-    ...messageSources(messages, until).map((source): Item => ({ group: 'messages', source })),
+    ...messageSources(messages, until, handover?.text ?? null).map(
+      (source): Item => ({ group: 'messages', source }),
+    ),
   ];
   const tokens = items.reduce((sum, { source }) => sum + source.tokens, 0);
   return {

@@ -1,3 +1,4 @@
+import { isHandoverDue } from '../../protocol/compaction.ts';
 import type { LimitHit } from '../../protocol/stint.ts';
 import type { EngineDeps } from '../deps.ts';
 import * as endings from '../endings.ts';
@@ -27,6 +28,11 @@ export type Room =
  */
 export async function makeRoom(deps: EngineDeps, run: TaskRun): Promise<Room> {
   const { state, journal } = run;
+  if (isHandoverDue(state.conversation)) {
+    const { handSummary } = await import('../handed/hand-summary.ts');
+    await handSummary(deps, run);
+    return { kind: 'changed' };
+  }
   if (state.openTurn !== null) {
     // A request that was begun before a crash is the same again.
     if (!state.openTurn.isSummary) return { kind: 'enough' };

@@ -1,8 +1,10 @@
-import { summaryMessages } from '../../protocol/compaction.ts';
+import { summarisable, summaryMessages } from '../../protocol/compaction.ts';
+import type { Compaction } from '../../protocol/compaction.ts';
 import type { ContextSize } from '../../protocol/compaction-event.ts';
 import type { Conversation } from '../../protocol/conversation.ts';
 import type { EventBody } from '../../protocol/event.ts';
 import { messageText, toolCalls, userMessage, type Message } from '../../protocol/message.ts';
+import { drawNonce } from '../../protocol/outside-text.ts';
 import { NO_USAGE, type RequestPrefix } from '../../protocol/model.ts';
 import { askUntilAnswered, type WholeAnswer } from '../ask-until-answered.ts';
 import { requestOf } from '../begin-turn.ts';
@@ -11,6 +13,7 @@ import { tokensIn } from '../../base/token-estimate.ts';
 import { estimateInput, estimatePrompt, type NextRequest } from '../estimate.ts';
 import { limitMessage } from '../limits.ts';
 import { bookLostAnswer } from '../lost-answer.ts';
+import { requestOrigin } from '../request-origin.ts';
 import type { RequestPart } from '../request-parts.ts';
 import { Spending } from '../spending.ts';
 import type { TaskRun } from '../task-run.ts';
@@ -18,8 +21,9 @@ import type { TaskRun } from '../task-run.ts';
 type SummaryStarted = Extract<EventBody, { type: 'summary.started' }>;
 
 /**
- * Asks the task's own model for a summary of the beginning of its conversation: with the prefix and the
- * messages that it has sent before, so that a provider's cache serves them. `begin` null: it was begun
+ * Asks for a summary of the beginning of the task's conversation, or of its parent's where that is due: the
+ * model that this was held with, by the prefix and the messages that were sent before, so that a provider's
+ * cache serves them. `begin` null: it was begun
  * before a crash, and is asked for again as it was. Whatever comes of it stands in the log. Rejects when
  * the task is stopped.
  */
@@ -30,7 +34,7 @@ export async function summarise(
 ): Promise<void> {
   const { state, journal } = run;
   await bookLostAnswer(deps, run);
-  const facts = run.budget.bounded ? await deps.models.facts(run.spec.model) : null;
+  const facts = run.budget.bounded ? await deps.models.facts(requestOrigin(run).model) : null;
   const spending = new Spending(run, facts, sentOf(run, begin));
   try {
     const hit = await spending.reserve();
@@ -62,7 +66,11 @@ export async function summarise(
 function sentOf({ state: { conversation } }: TaskRun, begin: SummaryStarted | null): NextRequest {
   const { upTo, ask } = begin ?? conversation.compaction.open ?? { upTo: 0, ask: '' };
   const asked: Message = userMessage(ask);
-  return { messages: [...conversation.messages.slice(0, upTo), asked], results: NONE, queued: [] };
+  return {
+    messages: [...summarisable(conversation).slice(0, upTo), asked],
+    results: NONE,
+    queued: [],
+  };
 }
 
 const NONE: NextRequest['results'] = new Map();
@@ -82,22 +90,27 @@ function outcomeOf(run: TaskRun, turn: number, { answer, cost, ms }: WholeAnswer
     return { type: 'summary.refused', turn, because, message, ...cost, reason, ms };
   }
   const summary = messageText(message).trim();
-  const size = sizeAfter(run, summary);
-  return { type: 'context.summarised', turn, summary, ...cost, reason, ms, size };
+  const ended = { type: 'context.summarised', turn, summary, ...cost, reason, ms } as const;
+  const { open } = run.state.conversation.compaction;
+  if (open === null) throw new Error('no summary was asked for');
+  if (!open.isHandover) return { ...ended, size: sizeAfter(run, open, summary) };
+  const size = { ...open.size, after: Math.ceil(tokensIn(summary)) };
+  return { ...ended, size, nonce: drawNonce(summary) };
 }
 
 /** Null: it can stand in the place of what it tells. */
 function whyRefused(
-  { messages, compaction: { open } }: Conversation,
+  conversation: Conversation,
   { message, reason }: Pick<WholeAnswer['answer'], 'message' | 'reason'>,
 ): string | null {
   if (toolCalls(message).length > 0) return 'it calls tools';
   if (reason === 'content_filter') return "the provider's content filter ended it";
   const summary = messageText(message).trim();
   if (summary === '') return 'it is empty';
+  const { open } = conversation.compaction;
   if (open === null) return null;
   const place = [...open.head, summary].reduce((sum, text) => sum + text.length, 0);
-  const replaced = charactersOf(messages.slice(0, open.upTo));
+  const replaced = charactersOf(summarisable(conversation).slice(0, open.upTo));
   return place < replaced ? null : 'it is longer than what it would replace';
 }
 
@@ -110,11 +123,13 @@ function charactersOf(messages: readonly Message[]): number {
 }
 
 /** In the measure of what was counted before. */
-function sizeAfter({ state, prefix }: TaskRun, summary: string): ContextSize {
+function sizeAfter(
+  { state, prefix }: TaskRun,
+  open: NonNullable<Compaction['open']>,
+  summary: string,
+): ContextSize {
   const { conversation } = state;
-  const { messages, compaction } = conversation;
-  const { open } = compaction;
-  if (open === null) throw new Error('no summary was asked for');
+  const { messages } = conversation;
   const { size } = open;
   const replaced = estimatePrompt(NO_PREFIX, messages.slice(0, open.upTo));
   const place = [...open.head, summary].reduce((sum, text) => sum + tokensIn(text), 0);

@@ -5,6 +5,7 @@ import { parseJsonLine } from '../../base/jsonl.ts';
 export type ContextWish =
   | { readonly kind: 'inherit' }
   | { readonly kind: 'last'; readonly turns: number }
+  | { readonly kind: 'summary' }
   | {
       readonly kind: 'chosen';
       /** Paths as the model wrote them. */
@@ -16,7 +17,8 @@ export type ContextWish =
 /** Files and results of one call, each. */
 const MOST_CHOSEN = 32;
 
-const VALID = 'fresh, inherit, last:N (the last N turns), or {files: [paths], results: [task ids]}';
+const VALID =
+  'fresh, inherit, summary, last:N (the last N turns), or {files: [paths], results: [task ids]}';
 
 /** Reads the argument `context`; null: nothing but the prompt. What is wrong with it is added to `issues`. */
 export function parseContext(given: JsonValue, issues: string[]): ContextWish | null {
@@ -24,12 +26,7 @@ export function parseContext(given: JsonValue, issues: string[]): ContextWish | 
   if (isJsonObject(value)) return chosen(value, issues);
   if (value === 'fresh') return null;
   if (value === 'inherit') return { kind: 'inherit' };
-  if (value === 'summary') {
-    issues.push(
-      `context: summary is not available in this version; say in the prompt what matters, or use ${VALID}`,
-    );
-    return null;
-  }
+  if (value === 'summary') return { kind: 'summary' };
   const turns = typeof value === 'string' ? /^last:([1-9]\d{0,8})$/.exec(value)?.[1] : undefined;
   if (turns !== undefined) return { kind: 'last', turns: Number(turns) };
   issues.push(`context: must be ${VALID}, not ${shown(value)}`);

@@ -4,6 +4,7 @@ import { chosenContext } from './chosen.ts';
 import type { Handover, HandoverRequest } from './handover.ts';
 import { inherit } from './inherit.ts';
 import { lastTurns } from './last-turns.ts';
+import { summaryOf } from './summary-of.ts';
 
 /**
  * Gathers what a call hands to its child, without a model request. What can't be handed is the error
@@ -21,6 +22,8 @@ export async function gatherHandover(
       const text = lastTurns(caller.state.conversation.messages, wish.turns);
       return { plan, given: { text, read: [] }, handed: [] };
     }
+    case 'summary':
+      return await summaryOf(workshop, request);
     case 'chosen':
       return await chosenContext(workshop, request, wish);
     default:

@@ -1,4 +1,10 @@
-import type { GivenContext, InheritedConversation } from '../../protocol/given.ts';
+import type {
+  GivenContext,
+  InheritedConversation,
+  SummarisedConversation,
+} from '../../protocol/given.ts';
+import type { ModelFacts } from '../../protocol/model.ts';
+import type { Expense } from '../budget.ts';
 import type { ChildPlan } from '../plan-child.ts';
 import type { SharedPrefix } from '../prefix.ts';
 import type { TaskRun } from '../task-run.ts';
@@ -12,6 +18,13 @@ export interface Handover {
   readonly inherits?: {
     readonly prefix: SharedPrefix;
     readonly conversation: InheritedConversation;
+  };
+  readonly summarises?: {
+    readonly conversation: SummarisedConversation;
+    /** What asking for the summary can take. */
+    readonly most: Expense;
+    /** Of the model that is asked. */
+    readonly facts: ModelFacts;
   };
   /** Tasks whose results it gets: it may reach them. */
   readonly handed: readonly string[];

@@ -62,8 +62,9 @@ function asExerted(agent: AgentDefinition, { effort }: AgentDefinition): AgentDe
   return effort === undefined ? rest : { ...rest, effort };
 }
 
-function conversationOf({ spec, state }: TaskRun): InheritedConversation {
-  const { messages, openCalls, compaction } = state.conversation;
+/** To its newest answer, each call of that with the same short result: a provider takes none without one. */
+export function messagesHandedOn({ state }: TaskRun): readonly Message[] {
+  const { messages, openCalls } = state.conversation;
   const answered: ToolMessage = {
     role: 'tool',
     content: openCalls.map(({ id, name }) => ({
@@ -74,12 +75,22 @@ function conversationOf({ spec, state }: TaskRun): InheritedConversation {
       isError: false,
     })),
   };
-  const whole: readonly Message[] = openCalls.length === 0 ? messages : [...messages, answered];
+  return openCalls.length === 0 ? [...messages] : [...messages, answered];
+}
+
+/** The agent type that the provider's cache knows its conversation by. */
+export function cachedAs({ spec }: TaskRun): string {
+  return spec.inherited?.agent ?? spec.agent.name;
+}
+
+function conversationOf(caller: TaskRun): InheritedConversation {
+  const { spec, state } = caller;
+  const { compaction } = state.conversation;
   return {
     task: spec.id,
     seq: state.lastSeq,
-    agent: spec.inherited?.agent ?? spec.agent.name,
-    messages: [...whole],
+    agent: cachedAs(caller),
+    messages: messagesHandedOn(caller),
     ...(compaction.counted === null ? {} : { counted: compaction.counted }),
     said: compaction.said.map(({ at, from, text }) => ({ at, from, text })),
     known: [...state.knownFiles].flatMap(([path, hash]) => (hash === null ? [] : [{ path, hash }])),

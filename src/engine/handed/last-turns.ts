@@ -3,6 +3,14 @@ import type { AssistantMessage, Message, ToolMessage } from '../../protocol/mess
 import { messageText, toolCalls } from '../../protocol/message.ts';
 import { givenText, HANDED_BYTES } from './quoted.ts';
 
+/** How much of a conversation another task gets as text, in the name that it is told by. */
+interface WordsLimit {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+const HANDED: WordsLimit = { name: 'handed_bytes', bytes: HANDED_BYTES };
+
 /** UTF-16 units of one text of a turn: of a longer one its beginning. */
 const PART_LENGTH = 16_384;
 
@@ -11,19 +19,23 @@ const PART_LENGTH = 16_384;
  * request, the answer, and what its calls came to. The newest turn is the one that hands them on; its calls
  * have no outcome yet and are left out. Where all is too long, the oldest messages are left out.
  */
-export function lastTurns(messages: readonly Message[], turns: number): string {
+export function lastTurns(
+  messages: readonly Message[],
+  turns: number,
+  limit: WordsLimit = HANDED,
+): string {
   const quoted = messages.slice(beginOf(messages, turns));
   const newest = quoted.length - 1;
   const there = quoted.filter(({ role }) => role === 'assistant').length;
   const blocks = quoted.flatMap((message, index) =>
     blocksOf(message, { isNewest: index === newest }),
   );
-  const kept = fitting(blocks);
+  const kept = fitting(blocks, limit.bytes);
   const left = blocks.length - kept.length;
   const label =
     left === 0
       ? ''
-      : `[${plural(left, 'older part')} left out: limit handed_bytes = ${HANDED_BYTES}]`;
+      : `[${plural(left, 'older part')} left out: limit ${limit.name} = ${limit.bytes}]`;
   const lead = `What the agent that gives you this task was told, said and did in its last ${plural(there, 'turn')}, the oldest first. You have tools of your own.`;
   return givenText(lead, [{ label, text: kept.join('\n\n') }]);
 }
@@ -82,11 +94,11 @@ function shortened(text: string): string {
 }
 
 /** The newest of them that fit together. */
-function fitting(blocks: readonly string[]): readonly string[] {
+function fitting(blocks: readonly string[], most: number): readonly string[] {
   let bytes = 0;
   const tooOld = blocks.findLastIndex((block) => {
     bytes += byteLength(block);
-    return bytes > HANDED_BYTES;
+    return bytes > most;
   });
   return blocks.slice(tooOld + 1);
 }

@@ -27,6 +27,7 @@ export function adopted(made: EventBody, logged: TaskEvent): EventBody {
       return {
         ...withoutPrices(made),
         ms: logged.ms,
+        ...(made.nonce === undefined || logged.nonce === undefined ? {} : { nonce: logged.nonce }),
         size: logged.size,
         costUsd: logged.costUsd,
         ...pricesOf(logged),

@@ -63,6 +63,7 @@ function branched(body: EventBody): EventBody | null {
     case 'context.cleared':
     case 'summary.started':
     case 'context.dropped':
+    case 'context.handed':
       return body;
     case 'input.queued': {
       // Nothing of the other tree is in reach.

@@ -54,5 +54,6 @@ function saysText(event: TaskEvent, text: string): boolean {
   if (event.type === 'task.created') {
     return event.spec.prompt === text || event.spec.given?.text === text;
   }
+  if (event.type === 'context.handed') return event.text === text;
   return event.type === 'input.queued' && event.input.text === text;
 }

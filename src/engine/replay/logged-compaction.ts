@@ -18,6 +18,7 @@ export function loggedCompaction(script: Script): CompactionStep {
     switch (body.type) {
       case 'context.cleared':
       case 'context.dropped':
+      case 'context.handed':
         return { kind: 'record', event: body };
       case 'summary.started':
         return { kind: 'summarise', event: body };

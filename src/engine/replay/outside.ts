@@ -52,6 +52,7 @@ export function isFromOutside(event: TaskEvent): boolean {
     case 'context.summarised':
     case 'summary.refused':
     case 'context.dropped':
+    case 'context.handed':
     case 'call.started':
     case 'call.ended':
     case 'call.refused':

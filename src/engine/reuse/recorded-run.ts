@@ -115,6 +115,7 @@ export class RunReader {
       case 'context.summarised':
       case 'summary.refused':
       case 'context.dropped':
+      case 'context.handed':
       case 'input.withdrawn':
       case 'notified':
       case 'todos.set':

@@ -12,6 +12,7 @@ export type GivenWork = Pick<
   | 'prompt'
   | 'given'
   | 'inherited'
+  | 'summarised'
   | 'model'
   | 'cwd'
   | 'rights'
@@ -32,6 +33,7 @@ export function reuseKey(work: GivenWork, redact?: (text: string) => string): st
     prompt,
     given,
     inherited,
+    summarised,
     model,
     cwd,
     rights,
@@ -40,7 +42,7 @@ export function reuseKey(work: GivenWork, redact?: (text: string) => string): st
     prefix,
     outputSchema,
   } = work;
-  if (given !== undefined || inherited !== undefined) return null;
+  if (given !== undefined || inherited !== undefined || summarised !== undefined) return null;
   const acting = { agent: actingPart(agent), model: modelName(model) };
   const text = sortedJson({ ...acting, prompt, cwd, rights, tools, limits, prefix, outputSchema });
   if (isRedacted(text) || (redact !== undefined && redact(text) !== text)) return null;

@@ -131,6 +131,7 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
       return detail === 'calls' ? `${indent}~ ${name}: ${compactionText(event)}` : null;
     case 'summary.started':
     case 'context.dropped':
+    case 'context.handed':
       return `${indent}~ ${name}: ${compactionText(event)}`;
     case 'warning':
       return `${indent}! ${name}: ${event.message}`;

@@ -1,0 +1,45 @@
+import { userMessage } from '../../protocol/message.ts';
+import type { SummarisedConversation } from '../../protocol/given.ts';
+import { estimatePrompt, inputToReserve, mostOf } from '../estimate.ts';
+import type { TaskRun } from '../task-run.ts';
+import type { Workshop } from '../workshop.ts';
+import type { Handover, HandoverRequest } from './handover.ts';
+import { cachedAs, messagesHandedOn } from './inherit.ts';
+import { lastTurns } from './last-turns.ts';
+import { HANDOVER_ASK } from './summary-texts.ts';
+
+/** UTF-16 units of a conversation as text: of a shorter one a summary would hardly be shorter. */
+const FEW_WORDS = 6_000;
+
+/**
+ * A child that gets a summary of its parent's conversation, which it asks for itself before its first turn:
+ * so what that costs is bounded, told, stopped and resumed as all that the child does. Of a short
+ * conversation it gets the words, and nobody is asked.
+ */
+export async function summaryOf(
+  { deps }: Workshop,
+  { caller, plan }: HandoverRequest,
+): Promise<Handover> {
+  const words = lastTurns(caller.state.conversation.messages, Infinity);
+  if (words.length <= FEW_WORDS) return { plan, given: { text: words, read: [] }, handed: [] };
+  const conversation = conversationOf(caller);
+  const { model, prefix, messages } = conversation;
+  const facts = await deps.models.facts(model);
+  const input = estimatePrompt(prefix, [...messages, userMessage(HANDOVER_ASK)]);
+  const most = mostOf(inputToReserve(input, null), facts);
+  return { plan, summarises: { conversation, most, facts }, handed: [] };
+}
+
+function conversationOf(caller: TaskRun): SummarisedConversation {
+  const { spec, state, prefix } = caller;
+  const { effort } = spec.agent;
+  return {
+    task: spec.id,
+    turn: state.turns,
+    agent: cachedAs(caller),
+    messages: messagesHandedOn(caller),
+    prefix,
+    model: spec.model,
+    ...(effort === undefined ? {} : { effort }),
+  };
+}
