@@ -86,6 +86,9 @@ export function applyToAnswers(
       answers.openTurn = null;
       addUsed(answers, event, spec);
       return;
+    case 'context.handed':
+      answers.openTurn = null;
+      return;
     case 'turn.accepted':
       setAccepted(answers, true);
       return;

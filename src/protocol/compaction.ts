@@ -107,6 +107,7 @@ export function applyToCompaction(conversation: Compacted, event: TaskEvent): vo
       return;
     }
     case 'context.handed':
+      compaction.open = null;
       compaction.failures = 0;
       return;
     case 'context.dropped':

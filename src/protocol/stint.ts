@@ -189,7 +189,8 @@ export function applyToStint(stint: Stint, event: TaskEvent, before: number): vo
     case 'context.summarised':
       if (event.type === 'context.summarised') {
         countCompaction(stint);
-        stint.failure = null;
+        // Of its parent's conversation: that a try failed before is no failure of its own model.
+        if (event.nonce !== undefined) stint.failure = null;
       }
       stint.hasCompacted = true;
       spend(stint, event);

@@ -97,6 +97,9 @@ describe.concurrent.each(WIRE_PROTOCOLS)('over %s', (protocol) => {
         ],
       },
     ]);
+    expect(clean(await tasks(world, 'show', leader))).toContain(
+      "summary of its parent's conversation",
+    );
     expect(clean(await tasks(world, 'context', leader))).toContain('handed context');
     await reruns(world);
   });
@@ -115,23 +118,26 @@ describe.concurrent('a summary that does not come', () => {
     ['a refusal', { fault: { kind: 'status', status: 400, message: 'no' } }, 1],
     ['a content filter', { text: 'Goal', stop: 'content_filter' }, 2],
     ['an empty answer', { fault: { kind: 'empty' } }, 2],
-  ])('because of %s leaves what was said last, and the parent is told', async (_, answer, asked) => {
-    await using world = await openWorld({ files: FILES, script: script(() => answer) });
-    const run = await world.run(['-p', 'go', '--output-format', 'json'], { env: QUICK });
-    expect([run.code, envelopeOf(run).data.result]).toEqual([0, 'all is done']);
-    expect(summariesIn(world)).toHaveLength(asked);
-    for (const { messages } of childrenIn(world)) {
-      expect(messages[0]?.text).toContain('No summary of the conversation could be had');
-      expect(messages[0]?.text).toContain('something of the limit');
-    }
-    const results = world.model.requests.at(-1)?.messages.at(-1)?.toolResults ?? [];
-    expect(results.map(({ text }) => text)).toEqual(
-      Array.from({ length: 2 }, () =>
-        expect.stringContaining('[Note: no summary of the conversation could be had: '),
-      ),
-    );
-    await reruns(world);
-  });
+  ])(
+    'because of %s leaves what was said last, and the parent is told',
+    async (_, answer, asked) => {
+      await using world = await openWorld({ files: FILES, script: script(() => answer) });
+      const run = await world.run(['-p', 'go', '--output-format', 'json'], { env: QUICK });
+      expect([run.code, envelopeOf(run).data.result]).toEqual([0, 'all is done']);
+      expect(summariesIn(world)).toHaveLength(asked);
+      for (const { messages } of childrenIn(world)) {
+        expect(messages[0]?.text).toContain('No summary of the conversation could be had');
+        expect(messages[0]?.text).toContain('something of the limit');
+      }
+      const results = world.model.requests.at(-1)?.messages.at(-1)?.toolResults ?? [];
+      expect(results.map(({ text }) => text)).toEqual(
+        Array.from({ length: 2 }, () =>
+          expect.stringContaining('[Note: no summary of the conversation could be had: '),
+        ),
+      );
+      await reruns(world);
+    },
+  );
 
   it('because of a rate limit is waited for', async () => {
     await using world = await openWorld({

@@ -35,7 +35,7 @@ function cells(row: TurnRow, from: number): readonly string[] {
   ];
 }
 
-function outcome({ ms, calls, failure, retries, isCut, isSummary }: TurnRow): string {
+function outcome({ ms, calls, failure, retries, isCut, isSummary, isOfParent }: TurnRow): string {
   const cut = isCut ? 'rewound; ' : '';
   const again = retries === 0 ? '' : `asked ${retries + 1} times; `;
   return `${cut}${again}${truncate(oneLine(ending()), SHOWN_OUTCOME)}`;
@@ -43,7 +43,7 @@ function outcome({ ms, calls, failure, retries, isCut, isSummary }: TurnRow): st
   function ending(): string {
     if (failure !== null) return `${isSummary ? 'summary ' : ''}failed: ${failure}`;
     if (ms === null) return 'no end yet';
-    if (isSummary) return 'summary of its context';
+    if (isSummary) return `summary of its ${isOfParent ? "parent's conversation" : 'context'}`;
     return calls.length === 0 ? 'answer' : counted(calls);
   }
 }

@@ -27,6 +27,8 @@ export interface TurnRow {
   readonly calls: readonly string[];
   /** It asks for a summary of its context, before that turn. */
   readonly isSummary?: true;
+  /** That is one of its parent's conversation. */
+  readonly isOfParent?: true;
   /** Null: it did not fail. */
   readonly failure: string | null;
 }
@@ -38,7 +40,10 @@ export function addToTurns(rows: TurnRow[], event: TaskEvent): void {
       begin(rows, event);
       return;
     case 'summary.started':
-      begin(rows, event, { isSummary: true });
+      begin(rows, event, {
+        isSummary: true,
+        ...(event.of === undefined ? {} : { isOfParent: true }),
+      });
       return;
     case 'context.summarised':
     case 'summary.refused':
@@ -77,7 +82,7 @@ export function addToTurns(rows: TurnRow[], event: TaskEvent): void {
 function begin(
   rows: TurnRow[],
   { turn, seq, ts, model }: Extract<TaskEvent, { type: 'turn.started' | 'summary.started' }>,
-  summary: Pick<TurnRow, 'isSummary'> = {},
+  summary: Pick<TurnRow, 'isSummary' | 'isOfParent'> = {},
 ): void {
   const last = rows.at(-1);
   if (last?.turn === turn && last.ms === null && !last.isCut) return;

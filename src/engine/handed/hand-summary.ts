@@ -7,6 +7,7 @@ import type { CompactionStep } from '../compaction/step.ts';
 import { summarise } from '../compaction/summarise.ts';
 import type { EngineDeps } from '../deps.ts';
 import { estimatePrompt } from '../estimate.ts';
+import { bookLostAnswer } from '../lost-answer.ts';
 import type { TaskRun } from '../task-run.ts';
 import { summaryKey, summaryInLogs } from './sibling-summary.ts';
 import type { HandedText } from './shared-summary.ts';
@@ -23,12 +24,12 @@ const USUAL_SUMMARY = 1_500;
  * afterwards: the summary, or what was said last. Rejects when the task is stopped.
  */
 export async function handSummary(deps: EngineDeps, run: TaskRun): Promise<void> {
+  // One that was begun before a crash may be a sibling's to ask for now.
+  await bookLostAnswer(deps, run);
   if (deps.compaction !== undefined) return asLogged(deps, run, deps.compaction());
   const { handover } = run.state.conversation;
   if (handover === null) return;
-  // One that was begun before a crash is asked for again as it was.
-  const isBegun = run.state.openTurn !== null;
-  const found = isBegun ? lead(run, handover.of) : await ofSibling(deps, run, handover.of);
+  const found = await ofSibling(deps, run, handover.of);
   if ('text' in found) {
     run.journal.record(...handedEvents(found));
     return;
@@ -61,7 +62,6 @@ function lead({ tree: { summaries } }: TaskRun, of: SummarisedConversation): Lea
 
 /** In a rerun: what the log has next. */
 async function asLogged(deps: EngineDeps, run: TaskRun, step: CompactionStep): Promise<void> {
-  if (run.state.openTurn !== null) return summarise(deps, run, null);
   switch (step.kind) {
     case 'record':
       run.journal.record(step.event);
@@ -69,9 +69,11 @@ async function asLogged(deps: EngineDeps, run: TaskRun, step: CompactionStep): P
     case 'summarise':
       return summarise(deps, run, step.event);
     case 'none':
+      if (run.state.openTurn !== null) return summarise(deps, run, null);
+      return untilStopped(run.signal);
     case 'stuck':
       // It waited for a sibling until it was stopped.
-      return orAborted(new Promise<never>(() => {}), run.signal);
+      return untilStopped(run.signal);
     default:
       return step satisfies never;
   }
@@ -133,7 +135,8 @@ const NONE_CAME = 'the answers that came to it are none';
 function handedEvents(handed: HandedText): readonly EventBody[] {
   const event = { type: 'context.handed', ...handed } as const;
   if (handed.from !== null) return [event];
-  const message = `no summary of the conversation could be had: ${handed.because}. The task was given what was said in it last`;
+  const instead = handed.because === LOST ? '' : '. The task was given what was said in it last';
+  const message = `no summary of the conversation could be had: ${handed.because}${instead}`;
   return [event, { type: 'warning', message }];
 }
 
@@ -154,6 +157,10 @@ async function beginning({ models }: EngineDeps, run: TaskRun, of: SummarisedCon
     size: { before, after: USUAL_SUMMARY, waiting: 0, window: contextWindow },
     of: of.task,
   } as const;
+}
+
+function untilStopped(signal: AbortSignal): Promise<never> {
+  return orAborted(new Promise<never>(() => {}), signal);
 }
 
 async function orAborted<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { toolsByName } from '../../../src/engine/replay/idle-deps.ts';
 import { makeBranch } from '../../../src/engine/replay/branch.ts';
+import { wholeLog } from '../../../src/engine/fold-log.ts';
 import { rerunTree } from '../../../src/engine/replay/rerun-tree.ts';
 import { stopOrder } from '../../../src/engine/stop.ts';
 import type { ScriptedAnswer } from '../../../src/model/scripted.ts';
@@ -170,6 +171,35 @@ describe('a summary of the conversation of the parent', () => {
     expect(handed.map(({ from, because }) => ({ from, because }))).toEqual(
       Array.from({ length: 3 }, () => ({ from: leader?.task, because: null })),
     );
+    expect(await differences(started, root.spec.id)).toEqual([]);
+  });
+
+  it('of a conversation that was summarised itself begins with what stands there now', async () => {
+    let turn = 0;
+    const started = testEngine(
+      (request) => {
+        if (isSummaryRequest(request)) return GOOD;
+        if (['one', 'two'].some((prompt) => requestsFor([request], prompt).length > 0)) return {};
+        turn += 1;
+        if (turn <= 6) return calls(call('Read', { turn }));
+        return turn === 7 ? calls(child('one'), child('two')) : { text: 'done' };
+      },
+      {
+        tools: [readTool],
+        facts: async () => ({ contextWindow: 8_000, maxOutput: 100, price: null }),
+      },
+    );
+    const root = started.start('main');
+    await root.ended;
+    expect(root.state.stint.compactions).toBeGreaterThan(0);
+    const [handed, ...others] = asked(started).filter(({ messages }) =>
+      messages.at(-1)?.content.some((part) => 'text' in part && part.text.includes('context: sum')),
+    );
+    expect(others).toEqual([]);
+    const { requests } = started.model;
+    const before = requests[requests.findIndex((request) => request === handed) - 1];
+    expect(handed?.messages.slice(0, -3)).toEqual(before?.messages);
+    expect(eventsOfType(started, 'context.handed')).toHaveLength(1);
     expect(await differences(started, root.spec.id)).toEqual([]);
   });
 
@@ -395,6 +425,35 @@ it('killed after any event, it goes on, and asks for no summary that has come', 
     }
     expect([at, await differences(rest, root.spec.id)]).toEqual([at, []]);
   }
+});
+
+it('begun by one and asked for by another after a crash, it is asked for once, and both are paid', async () => {
+  const children = [child('one'), child('two')];
+  const { test: whole, root } = await run({ children });
+  const { events } = whole;
+  const asking = new Set<TaskEvent['type']>(['summary.started', 'turn.accepted']);
+  const [started, accepted] = events.filter(
+    ({ task, type }) => task === childOf(whole, 'one').spec.id && asking.has(type),
+  );
+  if (started === undefined || accepted === undefined) throw new Error('it was not asked for');
+  const before = events.slice(0, events.indexOf(started));
+  const { id } = childOf(whole, 'two').spec;
+  const its = [started, accepted].map((event) => ({ ...event, task: id }));
+  const store = openMemoryStore();
+  copyInto(store, [...before, ...its]);
+  const rest = engine({ children, store });
+  const resumed = await rest.engine.resume(root.spec.id, {
+    prompt: null,
+    ceiling: (recorded) => recorded,
+  });
+  await resumed.ended;
+  expect([resumed.state.status, asked(rest).length]).toEqual(['completed', 1]);
+  const two = foldEvents([...wholeLog(store, id)]);
+  expect([two.status, two.ledger.some(({ isEstimated }) => isEstimated)]).toEqual([
+    'completed',
+    true,
+  ]);
+  expect(await differences(rest, root.spec.id)).toEqual([]);
 });
 
 function copyInto(store: ReturnType<typeof openMemoryStore>, events: readonly TaskEvent[]): void {
