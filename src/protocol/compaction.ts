@@ -1,7 +1,7 @@
 import { escapeTags } from '../base/control-tags.ts';
 import type { ClearedCall, ContextSize } from './compaction-event.ts';
-import type { Handover } from './conversation.ts';
 import type { TaskEvent } from './event.ts';
+import type { Handover } from './given.ts';
 import type { Counted, SaidWords } from './given.ts';
 import type { Message, ToolResultPart } from './message.ts';
 import { counted } from './model.ts';

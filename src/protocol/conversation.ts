@@ -1,7 +1,7 @@
 import { escapeTags } from '../base/control-tags.ts';
 import { applyToCompaction, noCompaction, type Compaction, type Said } from './compaction.ts';
 import type { TaskEvent } from './event.ts';
-import type { SummarisedConversation } from './given.ts';
+import type { Handover } from './given.ts';
 import type { TaskInput } from './input.ts';
 import {
   isBoundToModel,
@@ -38,14 +38,6 @@ export interface Conversation {
   /** The conversation of its parent that it gets a summary of; null: none. */
   handover: Handover | null;
   readonly compaction: Compaction;
-}
-
-export interface Handover {
-  readonly of: SummarisedConversation;
-  /** What stands before its prompt; null: it is still to be asked for, and no request of its own goes out before. */
-  readonly text: string | null;
-  /** Whether that is the summary, and no stopgap for one. */
-  readonly isSummary: boolean;
 }
 
 export interface Mention {

@@ -63,3 +63,12 @@ export interface SummarisedConversation {
   /** Absent: the model's own. */
   readonly effort?: Effort;
 }
+
+/** How far a task has come with that. */
+export interface Handover {
+  readonly of: SummarisedConversation;
+  /** What stands before its prompt; null: it is to come yet, and no request of its own goes out before. */
+  readonly text: string | null;
+  /** Whether that is the summary, and no stopgap for one. */
+  readonly isSummary: boolean;
+}

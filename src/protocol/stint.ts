@@ -188,9 +188,9 @@ export function applyToStint(stint: Stint, event: TaskEvent, before: number): vo
     case 'summary.refused':
     case 'context.summarised':
       if (event.type === 'context.summarised') {
-        countCompaction(stint);
         // Of its parent's conversation: that a try failed before is no failure of its own model.
-        if (event.nonce !== undefined) stint.failure = null;
+        if (event.nonce === undefined) countCompaction(stint);
+        else stint.failure = null;
       }
       stint.hasCompacted = true;
       spend(stint, event);

@@ -63,9 +63,10 @@ export function requestContext(
   const items = [
     ...toolSources(prefix).map((source): Item => ({ group: 'tools', source })),
     ...systemSources(prefix).map((source): Item => ({ group: 'system', source })),
-    ...messageSources(messages, until, handover?.text ?? null).map(
-      (source): Item => ({ group: 'messages', source }),
-    ),
+    ...messageSources(messages, until, handover?.text ?? null).map((source): Item => ({
+      group: 'messages',
+      source,
+    })),
   ];
   const tokens = items.reduce((sum, { source }) => sum + source.tokens, 0);
   return {

@@ -78,7 +78,7 @@ it('a task that is moved without its parent asks for the same', async () => {
     ceiling: (recorded) => recorded,
   });
   await run.ended;
-  const [before] = test.model.requests.filter(isSummaryRequest);
+  const before = test.model.requests.find(isSummaryRequest);
   const [after] = there.model.requests;
   expect([after?.prefix, after?.messages]).toEqual([before?.prefix, before?.messages]);
   expect(run.state.status).toBe('completed');
