@@ -5,9 +5,12 @@ import type { WaitingQuestion } from '../engine/inbox.ts';
 import type { StopOrder } from '../engine/stop.ts';
 import type { ModelSetup } from '../model/choose.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
+import type { PermissionMode, RuleSet } from '../protocol/permission.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskStore, TaskSummary } from '../store/task-store.ts';
+import type { SandboxState } from '../sys/sandbox/sandbox.ts';
 import type { EventListener } from './event-router.ts';
+import type { SignalListener } from './signal-router.ts';
 import type { BranchTask, ResumeRequest, RunRequest } from './options.ts';
 import type { TemplateRequest } from './templates/fan-out.ts';
 import type { TemplateReport, TemplateRunLeft } from './templates/report.ts';
@@ -41,6 +44,16 @@ export interface Muster {
   readonly cwd: string;
   /** No model is named and none configured: the offline engine answers. */
   readonly offlineByDefault: boolean;
+  /** What a conversation that begins now would run on. Throws MusterError where none can. */
+  mainModel(): ResolvedModel;
+  /** Of conversations that begin, or go on, from now on. */
+  readonly mode: PermissionMode;
+  /** What the configuration and the flags say beside it. */
+  readonly rules: RuleSet;
+  /** From the next message on: a conversation at work keeps the mode that it was set to work with. */
+  setMode(mode: PermissionMode): void;
+  /** Whether commands are held by the operating system; tried out at the first call, never rejects. */
+  sandboxState(): Promise<SandboxState>;
   /** `task_tool.enable_verbose_logging`: show the subagents' actions. */
   readonly verbose: boolean;
   /**
@@ -83,6 +96,20 @@ export interface Muster {
   answer(answer: QuestionAnswer): void;
   /** Calls it whenever `questions()` changes, until the returned function is called. */
   watchQuestions(listener: () => void): () => void;
+  /**
+   * Calls it with what is shown and forgotten, such as pieces of answers that are being written, of every
+   * task of this process, until the returned function is called.
+   */
+  watchSignals(listener: SignalListener): () => void;
+  /**
+   * Says something to a task at work here, by its whole id: it reads it in its next request. Throws
+   * MusterError: `NOT_FOUND` when it is not at work here, or about to end.
+   */
+  send(id: string, message: string): void;
+  /** Sends a task in the foreground to the background. Throws MusterError where it can't. */
+  background(id: string): void;
+  /** Stops a task and all below it; resolves when it has ended, at once where it is not at work here. */
+  stopTask(id: string, because: string): Promise<void>;
   /** Stops every run; resolves when all have ended. */
   stop(request: StopRequest): Promise<void>;
   /** Stops what runs, and gives back locks and files. */

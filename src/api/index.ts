@@ -23,6 +23,9 @@ export type {
 } from '../protocol/result.ts';
 export { createMuster } from './muster.ts';
 export type { EventListener } from './event-router.ts';
+export type { SignalListener } from './signal-router.ts';
+export type { SandboxState } from '../sys/sandbox/sandbox.ts';
+export type { TaskSignal } from '../protocol/signal.ts';
 export type { ProjectFileToTrust, TrustDecision } from './trust/project-trust.ts';
 export type { MusterOptions, ResumeRequest, RunRequest } from './options.ts';
 export type { Muster, Run, StopRequest } from './contract.ts';

@@ -30,6 +30,7 @@ import { loadConfig } from './config/load.ts';
 import { userConfigDir } from './config/paths.ts';
 import { openDataDir } from './data-dir.ts';
 import { EventRouter } from './event-router.ts';
+import { SignalRouter } from './signal-router.ts';
 import type { MusterOptions } from './options.ts';
 import { Retention } from './retention.ts';
 import { openSavedAnswers } from './saved-answers.ts';
@@ -117,7 +118,9 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     options.log === false
       ? openMemoryStore({ redact })
       : openDataDir({ dataDir: directory, durability, redact });
-  const router = new EventRouter((thrown) => onNotice(`a listener broke: ${errorMessage(thrown)}`));
+  const onBroken = (thrown: unknown) => onNotice(`a listener broke: ${errorMessage(thrown)}`);
+  const router = new EventRouter(onBroken);
+  const signals = new SignalRouter(onBroken);
   const { kind } = config.sandbox;
   const keepsRecords = options.log !== false;
   const sandbox = sandboxOf({ ...place, kind, roots, dataDir: directory, keepsRecords });
@@ -172,7 +175,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     sandbox: announced(sandbox, { kind, onNotice }),
     inbox,
     onEvent: (event, of) => router.route(event, of),
-    onSignal: () => {},
+    onSignal: (signal) => signals.route(signal),
     onFault: (task, thrown) => onNotice(`task ${task}: ${errorMessage(thrown)}`),
   });
   const grant = {
@@ -192,6 +195,8 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     isOnAskChosen: options.questions !== undefined || onAskSetting?.source.kind !== 'default',
     store,
     router,
+    signals,
+    sandbox,
     setup,
     agents,
     skills,

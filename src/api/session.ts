@@ -16,8 +16,9 @@ import { OFFLINE, type ModelSetup } from '../model/choose.ts';
 import { rootRights, type RootGrant } from '../policy/attenuate.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
-import type { PermissionMode } from '../protocol/permission.ts';
+import type { PermissionMode, RuleSet } from '../protocol/permission.ts';
 import type { TaskStore, TaskSummary } from '../store/task-store.ts';
+import type { Sandbox, SandboxState } from '../sys/sandbox/sandbox.ts';
 import type { ControlChannel } from './control-channel.ts';
 import type { EventListener, EventRouter } from './event-router.ts';
 import { compactWish, toldOfCompaction, type CompactWish } from './compact.ts';
@@ -27,6 +28,7 @@ import type { Muster, Run, StopRequest } from './contract.ts';
 import { resumedRights } from './resumed-rights.ts';
 import type { Retention } from './retention.ts';
 import { rootModel } from './root-model.ts';
+import type { SignalListener, SignalRouter } from './signal-router.ts';
 import { planFanOut, type TemplateRequest } from './templates/fan-out.ts';
 import { templateReport, templateRunLeft } from './templates/report.ts';
 
@@ -37,6 +39,8 @@ export interface SessionParts {
   readonly isOnAskChosen: boolean;
   readonly store: TaskStore;
   readonly router: EventRouter;
+  readonly signals: SignalRouter;
+  readonly sandbox: Pick<Sandbox, 'state'>;
   readonly setup: ModelSetup;
   readonly agents: { readonly discovered: DiscoveredAgents };
   readonly skills: { readonly discovered: DiscoveredSkills };
@@ -56,6 +60,8 @@ export interface SessionParts {
 
 export class Session implements Muster {
   private readonly parts: SessionParts;
+  /** Chosen since the start. */
+  private chosenMode: PermissionMode | null = null;
 
   constructor(parts: SessionParts) {
     this.parts = parts;
@@ -82,6 +88,31 @@ export class Session implements Muster {
     return cwd;
   }
 
+  get mode(): PermissionMode {
+    return this.grant.mode;
+  }
+
+  get rules(): RuleSet {
+    return this.parts.grant.rules;
+  }
+
+  mainModel(): ResolvedModel {
+    return this.model(null);
+  }
+
+  setMode(mode: PermissionMode): void {
+    this.chosenMode = mode;
+  }
+
+  private get grant(): RootGrant {
+    const { grant } = this.parts;
+    return this.chosenMode === null ? grant : { ...grant, mode: this.chosenMode };
+  }
+
+  sandboxState(): Promise<SandboxState> {
+    return this.parts.sandbox.state();
+  }
+
   get verbose(): boolean {
     return this.parts.verbose;
   }
@@ -93,7 +124,7 @@ export class Session implements Muster {
   }
 
   start(request: RunRequest, onEvent: EventListener = () => {}): Run {
-    const { engine, grant, router } = this.parts;
+    const { engine, router } = this.parts;
     const { outputSchema } = request;
     const agent = this.agentNamed(request.agent);
     const prompt = firstMessage(agent, request.prompt);
@@ -107,7 +138,7 @@ export class Session implements Muster {
         ...(request.prompt === undefined ? {} : { description: describePrompt(request.prompt) }),
         agent: agent ?? MAIN_AGENT,
         model: this.model(agent, prompt),
-        rights: rootRights(grant, agent),
+        rights: rootRights(this.grant, agent),
         cwd: this.cwd,
         source: request.source ?? 'sdk',
         params: {
@@ -159,7 +190,9 @@ export class Session implements Muster {
     { id, rightsOf }: { readonly id: string; readonly rightsOf: string },
     onEvent: EventListener = () => {},
   ): Promise<Run> {
-    const { engine, router, setup, store, grant, modeFlag, maxTurns, isOnAskChosen } = this.parts;
+    const { engine, router, setup, store, maxTurns, isOnAskChosen } = this.parts;
+    const { grant } = this;
+    const modeFlag = this.chosenMode ?? this.parts.modeFlag;
     const prompt = request.prompt ?? null;
     const forget = router.listen(id, onEvent);
     try {
@@ -198,7 +231,7 @@ export class Session implements Muster {
   }
 
   async startTemplate(request: TemplateRequest, onEvent: EventListener = () => {}): Promise<Run> {
-    const { engine, grant, router, setup, templates } = this.parts;
+    const { engine, router, setup, templates } = this.parts;
     const planned = planFanOut(await templates(), request);
     const isModelNamed = setup.settings.flag !== undefined;
     const id = newId();
@@ -209,7 +242,7 @@ export class Session implements Muster {
         // The one that was named for this run goes before what files say.
         fanOut: isModelNamed ? { ...planned, model: 'inherit' } : planned,
         model: this.model(null),
-        rights: rootRights(grant, null),
+        rights: rootRights(this.grant, null),
         cwd: this.cwd,
       });
       return this.runOf(task, forget);
@@ -253,6 +286,24 @@ export class Session implements Muster {
 
   watchQuestions(listener: () => void): () => void {
     return this.parts.inbox.listen(listener);
+  }
+
+  watchSignals(listener: SignalListener): () => void {
+    return this.parts.signals.listen(listener);
+  }
+
+  send(id: string, message: string): void {
+    this.parts.engine.send(id, message);
+  }
+
+  background(id: string): void {
+    this.parts.engine.detach(id);
+  }
+
+  async stopTask(id: string, because: string): Promise<void> {
+    const task = this.parts.engine.task(id);
+    task?.stop(stopOrder('user', because));
+    await task?.ended;
   }
 
   /** `forget`: ends the listening to a tree that is left without an end. */

@@ -74,7 +74,9 @@ function facts(state: TaskState, status: string): readonly string[] {
  * epoch; absent: it does not say for how long.
  */
 export function activityText(
-  { activity, openChildren, parkedOn }: Pick<TaskState, 'activity' | 'openChildren' | 'parkedOn'>,
+  { activity, openChildren, parkedOn }: Pick<TaskState, 'activity' | 'parkedOn'> & {
+    readonly openChildren: { readonly size: number };
+  },
   now?: number,
 ): string | null {
   const lasting = (since: number | null) =>

@@ -12,6 +12,9 @@ import { parseTasks } from './tasks-args.ts';
 import { parseTrust } from './trust-args.ts';
 import { parseUsage } from './usage-args.ts';
 
+/** Where there is no screen to open. */
+export const NO_PROMPT = 'a run needs -p and a prompt: muster -p "…"';
+
 /**
  * What the arguments (without the program's name) ask for. Pure: nothing is read, written or printed.
  * @throws UsageError of one line that names the argument and what is valid.
@@ -85,18 +88,22 @@ function parseSandbox([program = '', ...rest]: readonly string[], flags: FlagRea
 
 function parseRun(scan: Scan, flags: FlagReader): Command {
   const resume = resumeArgument(flags);
-  if (!flags.given('print') && resume === null) {
-    if (scan.words.length > 0) throw unknownCommand(scan.words);
-    if (scan.flags.size === 0) return { kind: 'help', topic: 'program' };
-    throw new UsageError('a run needs -p and a prompt: muster -p "…"');
-  }
-  return {
+  const run = (): RunCommand => ({
     kind: 'run',
     prompt: promptOf(scan),
     resume,
     readsStdin: flags.given('print'),
     ...runSettings(flags),
-  };
+  });
+  if (flags.given('print')) return run();
+  if (resume === null && scan.words.length > 0) throw unknownCommand(scan.words);
+  // A message on the command line, or a form for its answer, is for a run without a screen.
+  const isHeadless = (['output-format', 'output-schema', 'verbose'] as const).some((name) =>
+    flags.given(name),
+  );
+  if (scan.words.length > 0 || (isHeadless && resume !== null)) return run();
+  if (isHeadless) throw new UsageError(NO_PROMPT);
+  return { kind: 'interactive', run: run(), hasFlags: scan.flags.size > 0 };
 }
 
 function resumeArgument(flags: FlagReader): RunCommand['resume'] {

@@ -7,6 +7,7 @@ import type { TaskStatus } from '../../protocol/result.ts';
 /** What a command line asks for, as data; paths are as typed, to be resolved from the directory. */
 export type Command =
   | RunCommand
+  | InteractiveCommand
   | { readonly kind: 'help'; readonly topic: HelpTopic }
   | { readonly kind: 'version' }
   | AgentsCommand
@@ -47,6 +48,14 @@ export interface SkillsCommand extends JsonCommand, ProjectFlags, DataFlags {
   readonly kind: 'skills-list' | 'skills-check';
   /** Look at every skill below this directory; null: at those that can be used in `cwd`. */
   readonly dir: string | null;
+}
+
+/** The terminal UI; where there is no terminal, what the same words mean without one. */
+export interface InteractiveCommand {
+  readonly kind: 'interactive';
+  readonly run: RunCommand;
+  /** Whether any flag was given. */
+  readonly hasFlags: boolean;
 }
 
 export interface RunCommand extends ConfigFlags, DataFlags {

@@ -28,6 +28,8 @@ async function runCommand(command: Command): Promise<number> {
   switch (command.kind) {
     case 'run':
       return runPrompt(command);
+    case 'interactive':
+      return (await import('./commands/interactive.ts')).interactiveCommand(command);
     case 'help':
       printText((await import('./help.ts')).helpText(command.topic));
       return 0;

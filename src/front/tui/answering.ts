@@ -1,0 +1,135 @@
+import type { Muster } from '../../api/index.ts';
+import { errorMessage } from '../../base/errors.ts';
+import type { Question } from '../../protocol/question.ts';
+import type { Action } from './keys/bindings.ts';
+import type { Look } from './look.ts';
+import type { UiState } from './view/ui-state.ts';
+
+/** What is typed, as far as answers need it. */
+export interface TypedText {
+  getText(): string;
+  setText(text: string): void;
+}
+
+interface AnsweringParts {
+  readonly muster: Pick<Muster, 'answer'>;
+  readonly ui: UiState;
+  readonly look: Look;
+  readonly editor: TypedText;
+}
+
+/**
+ * Answers to questions. After each answer keys are the editor's again: who answers one must not answer the
+ * next one, which takes its place, with a key pressed too often.
+ */
+export class Answering {
+  private readonly parts: AnsweringParts;
+
+  constructor(parts: AnsweringParts) {
+    this.parts = parts;
+  }
+
+  /** Turns keys to the oldest question. */
+  focus(): void {
+    const { ui, look } = this.parts;
+    const [first] = ui.questions.keys();
+    if (first === undefined) return;
+    look.focus = 'question';
+    look.question = first;
+    look.questionScroll = 0;
+  }
+
+  /** For later; what was being typed is there again. */
+  leave(): void {
+    const { look, editor } = this.parts;
+    if (look.writing.kind !== 'message') {
+      editor.setText(look.writing.draft);
+      look.writing = { kind: 'message' };
+    }
+    look.focus = 'editor';
+    look.question = null;
+  }
+
+  /** One that is settled otherwise takes no keys any more. */
+  forgetSettled(): void {
+    const { look } = this.parts;
+    if (look.question === null || this.asked() !== undefined) return;
+    this.leave();
+    look.hint = 'that question is settled';
+  }
+
+  act(action: Action): void {
+    const question = this.asked();
+    const { look } = this.parts;
+    if (question === undefined) return;
+    switch (action) {
+      case 'ask-up':
+        look.questionScroll = Math.max(0, look.questionScroll - 1);
+        return;
+      case 'ask-down':
+        look.questionScroll += 1;
+        return;
+      case 'answer-once':
+        return this.verdict(question, 'yes');
+      case 'answer-always':
+        return this.verdict(question, 'always');
+      case 'answer-no':
+        return this.verdict(question, 'no');
+      case 'answer-reason':
+        if (question.kind === 'permission') this.write('reason');
+        return;
+      case 'answer-text':
+        if (question.kind === 'input') this.write('answer');
+        return;
+      case 'option-1':
+      case 'option-2':
+      case 'option-3':
+      case 'option-4':
+        if (question.kind === 'input') this.option(question, Number(action.at(-1)));
+        return;
+      default:
+    }
+  }
+
+  /** What was typed, for the question. */
+  submit(text: string): void {
+    const question = this.asked();
+    const { look, editor } = this.parts;
+    const { kind } = look.writing;
+    if (question === undefined || kind === 'message') return;
+    if (kind === 'answer' && text.trim() === '') return;
+    const reason = text.trim() === '' ? {} : { reason: text };
+    this.send(question, kind === 'reason' ? { text: 'no', ...reason } : { text });
+    if (look.question !== null) editor.setText(text);
+  }
+
+  private write(kind: 'reason' | 'answer'): void {
+    const { look, editor } = this.parts;
+    look.writing = { kind, draft: editor.getText() };
+    look.focus = 'editor';
+    editor.setText('');
+  }
+
+  private verdict(question: Question, text: 'yes' | 'always' | 'no'): void {
+    if (question.kind === 'permission') this.send(question, { text });
+  }
+
+  private option(question: Extract<Question, { kind: 'input' }>, number: number): void {
+    if (number <= question.options.length) this.send(question, { text: String(number) });
+  }
+
+  private send(question: Question, wish: { readonly text: string; readonly reason?: string }): void {
+    const { muster, look } = this.parts;
+    try {
+      muster.answer({ question: question.id, ...wish });
+      this.leave();
+    } catch (thrown) {
+      look.hint = errorMessage(thrown);
+    }
+  }
+
+  private asked(): Question | undefined {
+    const { ui, look } = this.parts;
+    return look.question === null ? undefined : ui.questions.get(look.question);
+  }
+}

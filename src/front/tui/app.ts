@@ -1,0 +1,290 @@
+import type { Muster, SandboxState, TaskEvent } from '../../api/index.ts';
+import { errorMessage } from '../../base/errors.ts';
+import { terminalText } from '../../base/terminal-text.ts';
+import { foldEvents, type TaskState } from '../../protocol/state.ts';
+import { Actions } from './actions.ts';
+import { Answering } from './answering.ts';
+import { COMMANDS, readInput, type CommandName } from './commands/command-table.ts';
+import { pageOf, unknownPage, type Page } from './commands/pages.ts';
+import { Conversation } from './conversation.ts';
+import { DEFAULT_BINDINGS } from './keys/bindings.ts';
+import { keyAction } from './keys/key-action.ts';
+import { freshLook } from './look.ts';
+import { completionsOf } from './pi/completions.ts';
+import { Screen, type ScreenClient, type ScreenSize, type TerminalDevice } from './pi/screen.ts';
+import { paneHeight, picture } from './render/frame.ts';
+import { LineCache } from './render/line-cache.ts';
+import { Pen } from './render/pen.ts';
+import type { Theme } from './render/theme.ts';
+import { sceneOf, shownParts } from './scene.ts';
+import { startFacts } from './start-facts.ts';
+import { addBlock } from './view/transcript.ts';
+import { currentRows, isAtWork } from './view/tree-rows.ts';
+import { applySignal, applyToUi, emptyUiState } from './view/ui-state.ts';
+
+export interface AppOptions {
+  readonly muster: Muster;
+  readonly terminal: TerminalDevice;
+  readonly theme: Theme;
+  /** The definition that the conversation runs as; null: the main agent. */
+  readonly agent: string | null;
+  /** What the start had to say, a line each. */
+  readonly notices: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** The person wants to go. */
+  readonly onLeave: () => void;
+}
+
+/** Events come by the thousand: for them the picture is drawn at most so often. For keys it is drawn at once. */
+const DRAW_MS = 60;
+/** Times on the screen go on. */
+const TICK_MS = 1_000;
+
+/** The terminal UI: what comes from tasks goes into a fold, what comes from keys to the library. */
+export class App implements ScreenClient {
+  private readonly options: AppOptions;
+  private readonly ui = emptyUiState();
+  private readonly look = freshLook();
+  private readonly tools: { readonly pen: Pen; readonly cache: LineCache };
+  private readonly conversation: Conversation;
+  private readonly screen: Screen;
+  private readonly answering: Answering;
+  private readonly actions: Actions;
+  private readonly forgetSignals: () => void;
+  private sandbox: SandboxState | null = null;
+  private size: ScreenSize = { width: 80, height: 24, editor: [] };
+  private conversationHeight = 0;
+  private drawTimer: NodeJS.Timeout | null = null;
+  private ticker: NodeJS.Timeout | null = null;
+
+  constructor(options: AppOptions) {
+    const { muster, terminal, theme, agent, onLeave } = options;
+    this.options = options;
+    const { ui, look } = this;
+    this.tools = { pen: new Pen(theme), cache: new LineCache() };
+    this.conversation = new Conversation(muster, {
+      agent,
+      onEvent: (event, state) => this.onEvent(event, state),
+      onNote: (level, text) => this.note(level, text),
+      onIdle: () => this.changed(),
+    });
+    this.screen = new Screen(terminal, this, {
+      pen: this.tools.pen,
+      cleanPaste: (text) => terminalText(text, 'prose'),
+      completions: completionsOf({ commands: commandWords, agents: () => agentNames(muster) }),
+    });
+    const { editor } = this.screen;
+    this.answering = new Answering({ muster, ui, look, editor });
+    this.actions = new Actions({
+      muster,
+      ui,
+      look,
+      editor,
+      answering: this.answering,
+      shown: () => ({
+        parts: shownParts({ ui, look, width: this.size.width, start: this.startFacts() }, this.tools),
+        height: this.conversationHeight,
+      }),
+      redraw: () => this.screen.redraw(),
+      leave: onLeave,
+    });
+    this.forgetSignals = muster.watchSignals((signal) => {
+      applySignal(ui, signal);
+      this.changed();
+    });
+  }
+
+  start(): void {
+    this.screen.start();
+    void this.options.muster.sandboxState().then((state) => {
+      this.sandbox = state;
+      this.changed();
+    });
+  }
+
+  /** The id of the conversation; null: it was not begun. */
+  get id(): string | null {
+    return this.conversation.id;
+  }
+
+  /** Shows an earlier conversation, by its whole id: the next message goes on with it. */
+  continue(id: string): void {
+    const events: TaskEvent[] = [];
+    this.options.muster.store.scan(id, (event) => events.push(event));
+    const state = foldEvents(events);
+    for (const event of events) applyToUi(this.ui, event, state);
+    this.conversation.continue(id);
+  }
+
+  /** Gives the terminal back. */
+  async stop(): Promise<void> {
+    this.stopTimers();
+    await this.screen.stop();
+  }
+
+  /** The same, where the process is about to end. */
+  stopNow(): void {
+    this.stopTimers();
+    this.screen.stopNow();
+  }
+
+  /** What no event of a task tells. */
+  note(level: 'info' | 'warning' | 'error', text: string): void {
+    addBlock(this.ui.main, { kind: 'note', level, text });
+    this.changed();
+  }
+
+  draw(size: ScreenSize): readonly string[] {
+    const { look, ui, conversation } = this;
+    this.size = size;
+    this.answering.forgetSettled();
+    look.paneHeight = paneHeight(look.paneHeight, {
+      tasks: currentRows(ui).length,
+      height: size.height,
+      isAtWork: isAtWork(ui) || look.focus === 'tasks',
+    });
+    const scene = sceneOf(
+      {
+        ...size,
+        now: this.options.now(),
+        ui,
+        look,
+        start: this.startFacts(),
+        mode: this.options.muster.mode,
+        focusKey: DEFAULT_BINDINGS['focus-question'].keys[0] ?? '',
+        isBeginning: conversation.isAtWork && ui.root === null,
+      },
+      this.tools,
+    );
+    const { lines, layout } = picture(scene, this.tools);
+    this.conversationHeight = layout.conversation;
+    return lines;
+  }
+
+  onKey(key: string): boolean {
+    const { look, ui } = this;
+    const { editor } = this.screen;
+    const shown = look.openTask ?? ui.root;
+    const meaning = keyAction(
+      key,
+      {
+        focus: look.focus,
+        isEditorEmpty: editor.getText() === '',
+        isCompleting: editor.isShowingAutocomplete(),
+        isAnswering: look.writing.kind !== 'message',
+        isTaskOpen: look.openTask !== null,
+        isAtWork: shown !== null && ui.rows.get(shown)?.endedAt === null,
+        hasQuestion: ui.questions.size > 0,
+      },
+      DEFAULT_BINDINGS,
+    );
+    const { armed } = look;
+    look.hint = null;
+    look.armed = null;
+    if (meaning === 'editor') return false;
+    if (meaning !== 'nothing') this.actions.act(meaning, armed);
+    return true;
+  }
+
+  onWheel(lines: number): void {
+    this.actions.scroll(lines);
+  }
+
+  onSubmit(text: string): void {
+    const { look } = this;
+    if (look.writing.kind !== 'message') {
+      this.answering.submit(text);
+      return;
+    }
+    if (text.trim() === '') return;
+    this.screen.editor.addToHistory(text);
+    look.anchor = null;
+    const input = readInput(text);
+    if (input.kind === 'command') this.command(input.name, input.rest);
+    else if (input.kind === 'unknown') this.page(unknownPage(input.word));
+    else this.say(text);
+    this.changed();
+  }
+
+  private say(text: string): void {
+    const { openTask } = this.look;
+    if (openTask === null) {
+      this.conversation.say(text);
+      return;
+    }
+    try {
+      this.options.muster.send(openTask, text);
+    } catch (thrown) {
+      this.look.hint = errorMessage(thrown);
+      this.screen.editor.setText(text);
+    }
+  }
+
+  private command(name: CommandName, rest: string): void {
+    const { muster, now, onLeave } = this.options;
+    switch (name) {
+      case 'quit':
+        onLeave();
+        return;
+      case 'compact':
+        if (this.conversation.id === null || this.conversation.isAtWork) {
+          this.look.hint = 'nothing was said yet, or it is at work: stop it first';
+          return;
+        }
+        this.conversation.say(rest === '' ? '/compact' : `/compact ${rest}`);
+        return;
+      default:
+        this.page(pageOf(name, rest, { muster, ui: this.ui, bindings: DEFAULT_BINDINGS, now: now() }));
+    }
+  }
+
+  private page(page: Page): void {
+    this.actions.closeTask();
+    addBlock(this.ui.main, { kind: 'page', ...page });
+  }
+
+  private onEvent(event: TaskEvent, state: TaskState): void {
+    applyToUi(this.ui, event, state);
+    this.changed();
+  }
+
+  private startFacts() {
+    const { muster, notices } = this.options;
+    return startFacts(muster, { sandbox: this.sandbox, notices });
+  }
+
+  private changed(): void {
+    this.drawTimer ??= setTimeout(() => {
+      this.drawTimer = null;
+      this.keepTime();
+      this.screen.draw();
+    }, DRAW_MS);
+  }
+
+  private keepTime(): void {
+    if (isAtWork(this.ui)) {
+      this.ticker ??= setInterval(() => this.screen.draw(), TICK_MS);
+    } else if (this.ticker !== null) {
+      clearInterval(this.ticker);
+      this.ticker = null;
+    }
+  }
+
+  private stopTimers(): void {
+    this.forgetSignals();
+    if (this.drawTimer !== null) clearTimeout(this.drawTimer);
+    if (this.ticker !== null) clearInterval(this.ticker);
+  }
+}
+
+function commandWords() {
+  return Object.entries(COMMANDS).map(([name, { help }]) => ({ word: `/${name}`, help }));
+}
+
+function agentNames(muster: Muster) {
+  return muster.agents.agents.map(({ name, description }) => ({
+    word: `@${name}`,
+    help: terminalText(description, 'prose').replaceAll('\n', ' '),
+  }));
+}

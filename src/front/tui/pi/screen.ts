@@ -1,0 +1,170 @@
+import {
+  Editor,
+  getKeybindings,
+  KeybindingsManager,
+  parseKey,
+  setKeybindings,
+  TuiAltScreen,
+  TUI_KEYBINDINGS,
+  type AutocompleteProvider,
+  type Component,
+  type Terminal,
+  type TuiMouseEvent,
+  type TuiMouseEventResult,
+} from '@earendil-works/pi-tui';
+import type { Pen } from '../render/pen.ts';
+
+export type { Terminal as TerminalDevice } from '@earendil-works/pi-tui';
+
+export interface ScreenSize {
+  readonly width: number;
+  readonly height: number;
+  readonly editor: readonly string[];
+}
+
+/** What a screen shows, and whom its keys are for. */
+export interface ScreenClient {
+  /** Exactly `height` lines, none wider than `width`. `editor`: as it draws itself. */
+  draw(size: ScreenSize): readonly string[];
+  /** A key, by name. True: it is taken, and not the editor's. */
+  onKey(key: string): boolean;
+  /** Lines, down where that is above 0. */
+  onWheel(lines: number): void;
+  onSubmit(text: string): void;
+}
+
+/** The lines that a turn of the mouse wheel moves. */
+const WHEEL_LINES = 3;
+const PASTE_BEGINS = '\u001b[200~';
+const PASTE_ENDS = '\u001b[201~';
+
+/**
+ * The port around the library that draws: a full screen, of which only lines that have changed are written,
+ * and an editor. Nothing else of Muster knows of it.
+ */
+export class Screen {
+  readonly editor: Editor;
+  private readonly tui: TuiAltScreen;
+  private readonly terminal: Terminal;
+
+  constructor(
+    terminal: Terminal,
+    client: ScreenClient,
+    { pen, cleanPaste, completions }: {
+      readonly pen: Pen;
+      /** Makes what is pasted harmless. */
+      readonly cleanPaste: (text: string) => string;
+      readonly completions: AutocompleteProvider;
+    },
+  ) {
+    leaveKeysToUs();
+    this.terminal = terminal;
+    this.tui = new TuiAltScreen(terminal, false, undefined, { wheelScrollLines: WHEEL_LINES });
+    this.editor = new Editor(this.tui, editorTheme(pen), { autocompleteMaxVisible: 6 });
+    this.editor.onSubmit = (text) => client.onSubmit(text);
+    this.editor.setAutocompleteProvider(completions);
+    const root = new Root(this.editor, client, () => ({ height: terminal.rows }));
+    this.tui.addChild(root);
+    this.tui.setFocus(root);
+    this.tui.addInputListener((data) => {
+      if (data.startsWith(PASTE_BEGINS)) {
+        const end = data.endsWith(PASTE_ENDS) ? -PASTE_ENDS.length : undefined;
+        const pasted = cleanPaste(data.slice(PASTE_BEGINS.length, end));
+        return { data: `${PASTE_BEGINS}${pasted}${PASTE_ENDS}` };
+      }
+      const key = parseKey(data);
+      if (key === undefined || !client.onKey(key)) return undefined;
+      this.draw();
+      return { consume: true };
+    });
+  }
+
+  start(): void {
+    this.tui.start();
+  }
+
+  /** Soon, and once for all that asked for it. */
+  draw(): void {
+    this.tui.requestRender();
+  }
+
+  redraw(): void {
+    this.tui.requestRender(true);
+  }
+
+  /** Gives the terminal back as it was, with nothing of the screen left on it. */
+  async stop(): Promise<void> {
+    await this.terminal.drainInput(200, 20);
+    this.tui.stop({ preserveScreen: true });
+  }
+
+  /** At once, where the process is about to end. */
+  stopNow(): void {
+    this.tui.stop({ preserveScreen: true });
+  }
+}
+
+/** The picture as a component; what it does not take of the keys, the editor gets. */
+class Root implements Component {
+  private isFocused = false;
+  private readonly editor: Editor;
+  private readonly client: ScreenClient;
+  private readonly size: () => { readonly height: number };
+
+  constructor(editor: Editor, client: ScreenClient, size: () => { readonly height: number }) {
+    this.editor = editor;
+    this.client = client;
+    this.size = size;
+  }
+
+  get focused(): boolean {
+    return this.isFocused;
+  }
+
+  set focused(value: boolean) {
+    this.isFocused = value;
+    this.editor.focused = value;
+  }
+
+  render(width: number): string[] {
+    const { height } = this.size();
+    return [...this.client.draw({ width, height, editor: this.editor.render(width) })];
+  }
+
+  handleInput(data: string): void {
+    this.editor.handleInput(data);
+  }
+
+  handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
+    if (event.type !== 'wheel') return undefined;
+    this.client.onWheel(event.wheelDelta ?? 0);
+    return { handled: true };
+  }
+
+  invalidate(): void {
+    this.editor.invalidate();
+  }
+}
+
+/** Its own keys for scrolling and searching would be taken before ours. */
+function leaveKeysToUs(): void {
+  const ours = Object.keys(TUI_KEYBINDINGS).filter((name) => name.startsWith('tui.altScreen.'));
+  const none = Object.fromEntries(ours.map((name) => [name, []]));
+  if (getKeybindings().getUserBindings()['tui.altScreen.pageUp'] === undefined) {
+    setKeybindings(new KeybindingsManager(TUI_KEYBINDINGS, none));
+  }
+}
+
+function editorTheme(pen: Pen) {
+  const as = (role: Parameters<Pen['paint']>[0]) => (text: string) => pen.paint(role, text);
+  return {
+    borderColor: as('dim'),
+    selectList: {
+      selectedPrefix: as('accent'),
+      selectedText: as('accent'),
+      description: as('dim'),
+      scrollInfo: as('dim'),
+      noMatch: as('dim'),
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import type { Question } from '../../../protocol/question.ts';
+import type { Look } from '../look.ts';
+import type { TreeRow } from '../view/tree-rows.ts';
+import { fit } from './fit.ts';
+import type { LineCache } from './line-cache.ts';
+import type { Pen } from './pen.ts';
+import { questionBox } from './question-box.ts';
+import { statusLine, type StatusFacts } from './status-line.ts';
+import { taskPane } from './task-pane.ts';
+import { viewAt, type Parts } from './viewport.ts';
+
+/** All that one picture of the terminal shows. */
+export interface Scene {
+  readonly width: number;
+  readonly height: number;
+  readonly now: number;
+  readonly look: Look;
+  /** Above the conversation: which task is looked into; null: none. */
+  readonly heading: string | null;
+  readonly parts: Parts;
+  readonly questions: readonly Question[];
+  readonly tasks: readonly TreeRow[];
+  readonly status: StatusFacts;
+  readonly focusKey: string;
+  /** As the editor draws itself, no wider than the terminal. */
+  readonly editor: readonly string[];
+}
+
+/** How many lines each part of a picture has, from the top. */
+export interface Layout {
+  readonly heading: number;
+  readonly conversation: number;
+  readonly question: number;
+  readonly pane: number;
+  readonly editor: number;
+}
+
+const LEAST_CONVERSATION = 2;
+const LEAST_QUESTION = 4;
+
+/** The lines of a terminal shared out: the editor and the status line first, then who asks, then who works. */
+export function layoutOf(scene: Pick<Scene, 'height' | 'heading' | 'questions' | 'editor'>, pane: number): Layout {
+  const editor = Math.min(scene.editor.length, Math.max(3, Math.floor(scene.height / 2)));
+  const heading = scene.heading === null ? 0 : 1;
+  let left = Math.max(0, scene.height - 1 - editor - heading);
+  const wanted = scene.questions.length === 0 ? 0 : Math.max(LEAST_QUESTION, Math.floor(left / 2));
+  const question = Math.min(wanted, Math.max(0, left - 1));
+  left -= question;
+  const shownPane = Math.min(pane, Math.max(0, left - LEAST_CONVERSATION));
+  return { heading, question, pane: shownPane, editor, conversation: left - shownPane };
+}
+
+/** Lines of the tree: as many as it has tasks, within a quarter of the terminal, and never fewer than before. */
+export function paneHeight(
+  before: number,
+  { tasks, height, isAtWork }: { readonly tasks: number; readonly height: number; readonly isAtWork: boolean },
+): number {
+  if (!isAtWork) return 0;
+  const most = Math.min(10, Math.max(2, Math.floor(height / 4)));
+  return Math.min(most, Math.max(before, tasks));
+}
+
+export interface Picture {
+  /** Exactly as many as the terminal has. */
+  readonly lines: readonly string[];
+  readonly layout: Layout;
+}
+
+/** The whole terminal, line by line. Pure. */
+export function picture(
+  scene: Scene,
+  tools: { readonly pen: Pen; readonly cache: LineCache },
+): Picture {
+  const { width, look, now, height } = scene;
+  const { pen } = tools;
+  const asked = askedLines(scene, tools);
+  const planned = layoutOf(scene, look.paneHeight);
+  // What a short question does not need is the conversation's.
+  const spare = planned.question - asked.length;
+  const layout = { ...planned, question: asked.length, conversation: planned.conversation + spare };
+  const { lines } = viewAt(scene.parts, look.anchor, layout.conversation);
+  const above = Array<string>(Math.max(0, layout.conversation - lines.length)).fill('');
+  const chosen = look.focus === 'tasks' ? look.chosenTask : null;
+  const all = [
+    ...(scene.heading === null ? [] : [fit(pen.prose('strong', scene.heading), width)]),
+    ...lines,
+    ...above,
+    ...asked,
+    ...taskPane(scene.tasks, { width, height: layout.pane, now, chosen }, pen),
+    ...scene.editor.slice(0, layout.editor),
+    statusLine(scene.status, width, pen),
+  ];
+  return { lines: all.slice(0, height).map((line) => fit(line, width)), layout };
+}
+
+function askedLines(
+  scene: Scene,
+  tools: { readonly pen: Pen; readonly cache: LineCache },
+): readonly string[] {
+  const { questions, look, width, focusKey } = scene;
+  const question = questions.find(({ id }) => id === look.question) ?? questions[0];
+  const height = layoutOf(scene, look.paneHeight).question;
+  if (question === undefined || height === 0) return [];
+  const isFocused = look.focus === 'question';
+  const waiting = questions.length;
+  const scroll = look.questionScroll;
+  const box = { width, height, isFocused, waiting, scroll, focusKey };
+  return questionBox(question, box, tools).slice(0, height);
+}

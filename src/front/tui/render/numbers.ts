@@ -1,0 +1,22 @@
+/** `950`, `12.3k`, `4.1M`: of tokens. */
+export function shortCount(count: number): string {
+  if (count < 1_000) return String(Math.round(count));
+  if (count < 999_950) return `${(count / 1_000).toFixed(1)}k`;
+  return `${(count / 1_000_000).toFixed(1)}M`;
+}
+
+/** `7s`, `4:05`, `1:02:33`. */
+export function shortTime(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  if (seconds < 60) return `${seconds}s`;
+  const two = (part: number) => String(part).padStart(2, '0');
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}:${two(seconds % 60)}`;
+  return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
+}
+
+/** `$0.0123`; null: no price is known. */
+export function shortCost(usd: number | null): string {
+  if (usd === null) return '$?';
+  return usd >= 10 ? `$${usd.toFixed(2)}` : `$${usd.toFixed(4)}`;
+}

@@ -1,0 +1,41 @@
+import type { TreeUse } from '../view/tree-use.ts';
+import { between, factsThatFit } from './fit.ts';
+import { shortCost, shortCount } from './numbers.ts';
+import type { Pen } from './pen.ts';
+import type { Role } from './theme.ts';
+
+export interface StatusFacts {
+  readonly mode: string;
+  /** The mode of the next message, where that is another one. */
+  readonly nextMode: string | null;
+  readonly model: string;
+  readonly use: TreeUse;
+  /** What to know now; the keys that matter. */
+  readonly hint: string;
+  readonly isUrgent: boolean;
+}
+
+/** The last line: how it may act, with which model, what it has used; at its end what keys do now. */
+export function statusLine(facts: StatusFacts, width: number, pen: Pen): string {
+  const { mode, nextMode, model, use, hint, isUrgent } = facts;
+  const role: Role = isUrgent ? 'warn' : 'dim';
+  const modeText = nextMode === null ? mode : `${mode} → ${nextMode} with the next message`;
+  const rest = [
+    ...(use.turns === 0 ? [] : [`${shortCount(use.tokens)} tok ${shortCost(use.costUsd)}`]),
+    model,
+  ];
+  const left = [
+    pen.prose(MODE_ROLES[nextMode ?? mode] ?? 'accent', `[${modeText}]`),
+    pen.prose('dim', factsThatFit(rest, { width, least: hint.length + modeText.length + 6, separator: ' · ' })),
+  ];
+  return between(left.join(' '), pen.prose(role, hint), width);
+}
+
+/** The wider a mode is, the more it shows. */
+const MODE_ROLES: Readonly<Record<string, Role>> = {
+  plan: 'good',
+  default: 'accent',
+  acceptEdits: 'warn',
+  autonomous: 'bad',
+};
+

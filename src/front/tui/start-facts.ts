@@ -1,0 +1,51 @@
+import { VERSION, type Muster, type SandboxState } from '../../api/index.ts';
+import { errorMessage } from '../../base/errors.ts';
+import type { StartFacts } from './render/start-screen.ts';
+
+const NO_MODEL =
+  'no model is configured: the offline search engine answers, and writes no code. For a real one set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; muster models lists what is found';
+
+/** `sandbox`: null while it is being tried out. `notices`: what the start had to say. */
+export function startFacts(
+  muster: Muster,
+  { sandbox, notices }: { readonly sandbox: SandboxState | null; readonly notices: readonly string[] },
+): StartFacts {
+  const model = mainModel(muster);
+  return {
+    version: VERSION,
+    cwd: muster.cwd,
+    model: model.name,
+    sandbox: sandboxText(sandbox),
+    agents: agentsText(muster),
+    missing: [
+      ...model.missing,
+      ...(sandbox?.on === false
+        ? [`no sandbox: ${sandbox.because}. Shell commands are held back by the permission rules alone. To get one: ${sandbox.hint}`]
+        : []),
+      ...notices,
+    ],
+  };
+}
+
+function mainModel(muster: Muster): { readonly name: string; readonly missing: readonly string[] } {
+  try {
+    const { provider, id } = muster.mainModel();
+    if (muster.offlineByDefault) return { name: 'offline', missing: [NO_MODEL] };
+    return { name: `${provider}/${id}`, missing: [] };
+  } catch (thrown) {
+    return { name: 'none', missing: [errorMessage(thrown)] };
+  }
+}
+
+function sandboxText(state: SandboxState | null): string {
+  if (state === null) return 'being tried out …';
+  return state.on ? `${state.kind}: commands are held by the operating system` : 'none';
+}
+
+function agentsText({ agents }: Muster): string {
+  const own = agents.agents.filter(({ origin }) => origin.scope !== 'builtin');
+  const builtin = agents.agents.length - own.length;
+  const names = own.slice(0, 8).map(({ name }) => name);
+  if (own.length > names.length) names.push('…');
+  return [`${builtin} built in`, ...(own.length === 0 ? [] : [`${own.length} of yours: ${names.join(', ')}`])].join(', ');
+}

@@ -1,0 +1,31 @@
+/** At most so many UTF-16 units of the beginning; half a character is left out. A copy: the whole can go. */
+export function beginningOf(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = isHighHalf(text.charCodeAt(most - 1)) ? most - 1 : most;
+  return copied(text.slice(0, end));
+}
+
+/** At most so many UTF-16 units of the end, as `beginningOf`. */
+export function endOf(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const start = text.length - most;
+  return copied(text.slice(isHighHalf(text.charCodeAt(start - 1)) ? start + 1 : start));
+}
+
+export function linesIn(text: string): number {
+  if (text === '') return 0;
+  let lines = 1;
+  for (let at = text.indexOf('\n'); at !== -1 && at < text.length - 1; at = text.indexOf('\n', at + 1)) {
+    lines += 1;
+  }
+  return lines;
+}
+
+/** A slice keeps all of what it was cut from in memory. */
+function copied(slice: string): string {
+  return Buffer.from(slice, 'utf16le').toString('utf16le');
+}
+
+function isHighHalf(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}

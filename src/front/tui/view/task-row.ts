@@ -1,0 +1,70 @@
+import type { Activity } from '../../../protocol/activity.ts';
+import { openQuestions } from '../../../protocol/inbox-state.ts';
+import { paidTokens } from '../../../protocol/model.ts';
+import type { TaskStatus } from '../../../protocol/result.ts';
+import type { TaskState } from '../../../protocol/state.ts';
+import { endOf } from './cut-text.ts';
+
+/** What the tree shows of a task. */
+export interface TaskRow {
+  readonly id: string;
+  readonly parent: string | null;
+  readonly depth: number;
+  /** Name of its definition. */
+  readonly agent: string;
+  readonly description: string;
+  readonly status: TaskStatus;
+  readonly activity: Activity;
+  /** Those that have not ended. */
+  readonly openChildren: { readonly size: number };
+  readonly parkedOn: readonly string[];
+  /** Questions of it that wait for an answer. */
+  readonly asks: number;
+  /** The end of what it has said. */
+  readonly lastLine: string;
+  /** `provider/id`, as answered last or decided on. */
+  readonly model: string;
+  readonly mode: string;
+  readonly turns: number;
+  readonly tokens: number;
+  readonly costUsd: number | null;
+  /** When it began to work on what it works on now. */
+  readonly since: number;
+  readonly endedAt: number | null;
+}
+
+const MOST_LAST_LINE = 200;
+
+/** `state`: the fold of the task's log by now. */
+export function taskRow(state: TaskState): TaskRow {
+  const { spec } = state;
+  return {
+    id: spec.id,
+    parent: spec.parent,
+    depth: spec.depth,
+    agent: spec.agent.name,
+    description: spec.description,
+    status: state.status,
+    activity: state.activity,
+    openChildren: { size: state.openChildren.size },
+    parkedOn: state.parkedOn,
+    asks: state.questions.size === 0 ? 0 : openQuestions(state).length,
+    lastLine: lastLine(state.lastText),
+    model: state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`,
+    mode: spec.rights.mode,
+    turns: state.turns,
+    tokens: paidTokens(state.usage),
+    costUsd: state.costUsd,
+    since: state.stint.since,
+    endedAt: state.endedAt,
+  };
+}
+
+export function hasEnded({ endedAt }: Pick<TaskRow, 'endedAt'>): boolean {
+  return endedAt !== null;
+}
+
+function lastLine(text: string): string {
+  const end = endOf(text, MOST_LAST_LINE).trimEnd();
+  return end.slice(end.lastIndexOf('\n') + 1).trim();
+}

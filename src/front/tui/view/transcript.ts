@@ -1,0 +1,222 @@
+import type { JsonValue } from '../../../base/json.ts';
+import { plural } from '../../../base/text.ts';
+import { compactionText } from '../../../protocol/compaction-text.ts';
+import type { TaskEvent } from '../../../protocol/event.ts';
+import type { AssistantMessage } from '../../../protocol/message.ts';
+import type { Block, BlockBody, CallBlock } from './block.ts';
+import { beginningOf, endOf, linesIn } from './cut-text.ts';
+import { callSubject } from './call-subject.ts';
+import { textChanges } from './text-changes.ts';
+
+/** What older blocks give way to: all of them stand in the log. */
+const MOST_BLOCKS = 400;
+const MOST_TEXT = 64 * 1024;
+const MOST_OUTPUT = 4 * 1024;
+/** Of an answer while it is written: its end is what is looked at. */
+const MOST_STREAMED = 64 * 1024;
+
+/** The conversation of one task: a fold of its events, bounded in memory, and what streams in meanwhile. */
+export interface Transcript {
+  /** Null: it has not begun. */
+  task: string | null;
+  readonly blocks: Block[];
+  /** Older ones that are only in the log. */
+  dropped: number;
+  nextKey: number;
+  /** Number of the newest event; -1: none. */
+  lastSeq: number;
+  /** Pieces of the answer that is being written. */
+  readonly stream: { text: string; thinking: string };
+}
+
+export function emptyTranscript(task: string | null): Transcript {
+  return {
+    task,
+    blocks: [],
+    dropped: 0,
+    nextKey: 0,
+    lastSeq: -1,
+    stream: { text: '', thinking: '' },
+  };
+}
+
+export function addBlock(transcript: Transcript, body: BlockBody): void {
+  const { blocks } = transcript;
+  blocks.push({ key: transcript.nextKey, ...body });
+  transcript.nextKey += 1;
+  // Some at a time, since the rest has to move up.
+  if (blocks.length < MOST_BLOCKS * 1.25) return;
+  const gone = blocks.length - MOST_BLOCKS;
+  blocks.splice(0, gone);
+  transcript.dropped += gone;
+}
+
+export function addStreamed(transcript: Transcript, kind: 'text' | 'thinking', piece: string): void {
+  transcript.stream[kind] = endOf(transcript.stream[kind] + piece, MOST_STREAMED);
+}
+
+/** One more event of its task; one that it has seen changes nothing. */
+export function applyToTranscript(transcript: Transcript, event: TaskEvent): void {
+  if (event.seq <= transcript.lastSeq) return;
+  transcript.lastSeq = event.seq;
+  const add = (body: BlockBody) => addBlock(transcript, body);
+  const note = (level: 'info' | 'warning' | 'error', text: string) =>
+    add({ kind: 'note', level, text: beginningOf(text, MOST_OUTPUT) });
+  switch (event.type) {
+    case 'task.created':
+      if (event.spec.prompt !== '') {
+        add({ kind: 'said', id: 'prompt', text: cut(event.spec.prompt), unread: false });
+      }
+      return;
+    case 'input.queued': {
+      const { input } = event;
+      if (input.kind === 'message' || input.kind === 'prompt') {
+        add({ kind: 'said', id: input.id, text: cut(input.text), unread: true });
+      }
+      return;
+    }
+    case 'turn.started':
+      clearStream(transcript);
+      for (const id of event.inputs) markRead(transcript, id);
+      return;
+    case 'turn.ended':
+      clearStream(transcript);
+      addAnswer(transcript, event.message);
+      return;
+    case 'turn.retried':
+      clearStream(transcript);
+      if (event.failure.kind !== 'rate_limit') note('warning', `${event.failure.message}; asked again`);
+      return;
+    case 'turn.failed':
+      clearStream(transcript);
+      if (event.text !== undefined) add({ kind: 'answer', text: cut(event.text) });
+      if (event.failure.kind !== 'cancelled') note('error', event.failure.message);
+      return;
+    case 'call.started':
+      startCall(transcript, event);
+      return;
+    case 'call.ended':
+      endCall(transcript, event, event.error === null ? 'done' : 'failed');
+      return;
+    case 'call.refused':
+      endCall(transcript, { ...event, ms: null }, 'refused');
+      return;
+    case 'notified':
+      note(event.level, event.message);
+      return;
+    case 'warning':
+      note('warning', event.message);
+      return;
+    case 'limit.reached':
+      note('warning', `the limit ${event.limit} = ${event.value} is reached`);
+      return;
+    case 'child.detached':
+      note('info', `task ${event.child.slice(0, 6)} goes on in the background`);
+      return;
+    case 'context.cleared':
+    case 'context.summarised':
+    case 'context.dropped':
+    case 'summary.refused':
+      note('info', compactionText(event));
+      return;
+    case 'task.reused':
+      add({ kind: 'answer', text: cut(event.text) });
+      return;
+    case 'task.rewound':
+      note('info', `put back to event ${event.to}`);
+      return;
+    case 'task.ended':
+      clearStream(transcript);
+      if (event.end.status !== 'completed') {
+        add({ kind: 'ended', status: event.end.status, because: event.end.because });
+      }
+      return;
+    default:
+  }
+}
+
+function clearStream({ stream }: Transcript): void {
+  stream.text = '';
+  stream.thinking = '';
+}
+
+function addAnswer(transcript: Transcript, message: AssistantMessage): void {
+  for (const part of message.content) {
+    if (part.type === 'tool_call') {
+      addBlock(transcript, newCall({ callId: part.id, tool: part.name, input: part.input }));
+    } else if (part.text.trim() !== '') {
+      const kind = part.type === 'text' ? 'answer' : 'thinking';
+      addBlock(transcript, { kind, text: cut(part.text) });
+    }
+  }
+}
+
+interface MadeCall {
+  readonly callId: string;
+  readonly tool: string;
+  readonly input: JsonValue;
+}
+
+function newCall({ callId, tool, input }: MadeCall): CallBlock {
+  return {
+    kind: 'call',
+    callId,
+    tool,
+    subject: callSubject(tool, input),
+    state: 'made',
+    startedAt: null,
+    ms: null,
+    edits: textChanges(tool, input),
+    output: '',
+    outputLines: 0,
+  };
+}
+
+function startCall(transcript: Transcript, event: MadeCall & { readonly ts: number }): void {
+  // Its name is canonical by now.
+  const started: CallBlock = { ...newCall(event), state: 'running', startedAt: event.ts };
+  if (!replaceCall(transcript, event.callId, () => started)) addBlock(transcript, started);
+}
+
+interface EndedCall {
+  readonly callId: string;
+  readonly tool: string;
+  readonly text: string;
+  readonly ms: number | null;
+}
+
+function endCall(
+  transcript: Transcript,
+  { callId, tool, text, ms }: EndedCall,
+  state: CallBlock['state'],
+): void {
+  const output = beginningOf(text, MOST_OUTPUT);
+  const outputLines = linesIn(text);
+  const end = (call: CallBlock): CallBlock => ({ ...call, state, ms, output, outputLines });
+  if (replaceCall(transcript, callId, end)) return;
+  addBlock(transcript, end(newCall({ callId, tool, input: {} })));
+}
+
+function replaceCall(
+  { blocks }: Transcript,
+  callId: string,
+  change: (call: CallBlock) => CallBlock,
+): boolean {
+  const at = blocks.findLastIndex((block) => block.kind === 'call' && block.callId === callId);
+  const block = blocks[at];
+  if (block?.kind !== 'call') return false;
+  blocks[at] = { ...change(block), key: block.key };
+  return true;
+}
+
+function markRead({ blocks }: Transcript, id: string): void {
+  const at = blocks.findLastIndex((block) => block.kind === 'said' && block.id === id);
+  const block = blocks[at];
+  if (block?.kind === 'said' && block.unread) blocks[at] = { ...block, unread: false };
+}
+
+function cut(text: string): string {
+  const beginning = beginningOf(text, MOST_TEXT);
+  const left = text.length - beginning.length;
+  return left === 0 ? text : `${beginning}\n\n… ${plural(left, 'character')} more, in the log`;
+}

@@ -1,0 +1,114 @@
+import type { TaskEvent } from '../../../protocol/event.ts';
+import { openQuestions } from '../../../protocol/inbox-state.ts';
+import type { Question } from '../../../protocol/question.ts';
+import type { TaskSignal } from '../../../protocol/signal.ts';
+import type { TaskState } from '../../../protocol/state.ts';
+import { hasEnded, taskRow, type TaskRow } from './task-row.ts';
+import { addStreamed, applyToTranscript, emptyTranscript, type Transcript } from './transcript.ts';
+
+/** Tasks that are kept in view: of more, those that ended longest ago give way. */
+const MOST_ROWS = 600;
+
+/** What there is to see of a tree of tasks: a fold of their events, and of what streams in. */
+export interface UiState {
+  /** The main task; null: the conversation has not begun. */
+  root: string | null;
+  /** By id, in the order in which they were made. */
+  readonly rows: Map<string, TaskRow>;
+  /** Ended ones that gave way. */
+  droppedRows: number;
+  /** Ids of those that nobody waits for. */
+  readonly background: Set<string>;
+  /** What waits for a person, by id, the oldest first. */
+  readonly questions: Map<string, Question>;
+  /** Of the main task; before it has begun, what was said of the start. */
+  readonly main: Transcript;
+  /** Of another one that is looked into. */
+  opened: Transcript | null;
+}
+
+export function emptyUiState(): UiState {
+  return {
+    root: null,
+    rows: new Map(),
+    droppedRows: 0,
+    background: new Set(),
+    questions: new Map(),
+    main: emptyTranscript(null),
+    opened: null,
+  };
+}
+
+/** `state`: the fold of the task's log with the event. */
+export function applyToUi(ui: UiState, event: TaskEvent, state: TaskState): void {
+  const { id } = state.spec;
+  if (ui.root === null) {
+    ui.root = id;
+    ui.main.task = id;
+  }
+  ui.rows.set(id, taskRow(state));
+  const transcript = transcriptOf(ui, id);
+  if (transcript !== null) applyToTranscript(transcript, event);
+  switch (event.type) {
+    case 'task.created':
+      dropOldRows(ui);
+      return;
+    case 'child.created':
+    case 'child.resumed':
+      if (event.background) ui.background.add(event.child);
+      else ui.background.delete(event.child);
+      return;
+    case 'child.detached':
+      ui.background.add(event.child);
+      return;
+    case 'question.asked':
+    case 'question.answered':
+    case 'call.ended':
+    case 'call.refused':
+    case 'task.ended':
+    case 'task.claimed':
+      updateQuestions(ui, state);
+      return;
+    default:
+  }
+}
+
+export function applySignal(ui: UiState, signal: TaskSignal): void {
+  const transcript = transcriptOf(ui, signal.task);
+  if (transcript === null) return;
+  if (signal.type === 'text_delta') addStreamed(transcript, 'text', signal.text);
+  if (signal.type === 'reasoning_delta') addStreamed(transcript, 'thinking', signal.text);
+}
+
+/** From here on its conversation is kept, too, in the place of another one. */
+export function openTranscript(ui: UiState, task: string): Transcript {
+  ui.opened = emptyTranscript(task);
+  return ui.opened;
+}
+
+function transcriptOf({ main, opened }: UiState, task: string): Transcript | null {
+  if (main.task === task) return main;
+  return opened?.task === task ? opened : null;
+}
+
+function updateQuestions(ui: UiState, state: TaskState): void {
+  const open = openQuestions(state);
+  for (const [id, { task }] of ui.questions) {
+    if (task === state.spec.id && !open.some((each) => each.id === id)) ui.questions.delete(id);
+  }
+  for (const question of open) {
+    if (!ui.questions.has(question.id)) ui.questions.set(question.id, question);
+  }
+}
+
+function dropOldRows(ui: UiState): void {
+  if (ui.rows.size < MOST_ROWS * 1.25) return;
+  const parents = new Set([...ui.rows.values()].map(({ parent }) => parent));
+  for (const [id, row] of ui.rows) {
+    if (ui.rows.size <= MOST_ROWS) return;
+    if (!hasEnded(row) || parents.has(id) || id === ui.root) continue;
+    ui.rows.delete(id);
+    ui.background.delete(id);
+    ui.droppedRows += 1;
+  }
+}
