@@ -38,7 +38,7 @@ function hiddenText({ atWork, ended }: { readonly atWork: number; readonly ended
 }
 
 /** Least columns for what a task is and does. */
-const LEAST = 24;
+const LEAST = 40;
 
 /** One task: its state, name and type, what it does now, and what it has used. */
 export function taskLine(
@@ -48,22 +48,22 @@ export function taskLine(
 ): string {
   const { sign, role } = statusSign(row);
   const isChosen = row.id === chosen;
-  const name = level === 0 ? row.agent : `${row.agent} ${row.id.slice(0, 6)}`;
   const parts = [
     `${isChosen ? pen.paint('accent', '▶') : ' '}${'  '.repeat(Math.min(level, 6))}${pen.paint(role, sign)}`,
-    pen.prose(isChosen ? 'strong' : 'text', name),
+    pen.prose(isChosen ? 'strong' : 'text', level === 0 ? row.agent : `${row.agent} ${row.id.slice(0, 6)}`),
     ...(isBackground ? [pen.prose('dim', '(background)')] : []),
-    pen.prose(role === 'dim' ? 'dim' : role, doing(row, now)),
-    ...(level === 0 ? [] : [pen.prose('dim', row.description)]),
+    ...(level === 0 ? [] : [pen.prose('text', row.description), pen.prose('dim', '·')]),
+    pen.prose(role, doing(row, now)),
     ...(row.lastLine === '' ? [] : [pen.prose('dim', `“${row.lastLine}”`)]),
   ];
+  // Of one width, so that those of all tasks stand below each other, and don't move as they grow.
   const facts = [
-    shortTime((row.endedAt ?? now) - row.since),
-    `${shortCount(row.tokens)} tok`,
-    plural(row.turns, 'turn'),
-    shortCost(row.costUsd),
+    shortTime((row.endedAt ?? now) - row.since).padStart(6),
+    `${shortCount(row.tokens)} tok`.padStart(10),
+    plural(row.turns, 'turn').padStart(8),
+    shortCost(row.costUsd).padStart(8),
   ];
-  const right = factsThatFit(facts, { width, least: LEAST, separator: '  ' });
+  const right = factsThatFit(facts, { width, least: LEAST, separator: ' ' });
   return between(parts.join(' '), pen.prose('dim', right), width);
 }
 
