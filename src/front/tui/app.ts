@@ -22,8 +22,30 @@ import { addBlock } from './view/transcript.ts';
 import { currentRows, isAtWork } from './view/tree-rows.ts';
 import { applySignal, applyToUi, emptyUiState } from './view/ui-state.ts';
 
+/** What the UI needs of the library. */
+export type UiMuster = Pick<
+  Muster,
+  | 'agents'
+  | 'answer'
+  | 'background'
+  | 'cwd'
+  | 'mainModel'
+  | 'mode'
+  | 'models'
+  | 'offlineByDefault'
+  | 'resume'
+  | 'rules'
+  | 'sandboxState'
+  | 'send'
+  | 'setMode'
+  | 'start'
+  | 'stopTask'
+  | 'store'
+  | 'watchSignals'
+>;
+
 export interface AppOptions {
-  readonly muster: Muster;
+  readonly muster: UiMuster;
   readonly terminal: TerminalDevice;
   readonly theme: Theme;
   /** The definition that the conversation runs as; null: the main agent. */
@@ -282,7 +304,7 @@ function commandWords() {
   return Object.entries(COMMANDS).map(([name, { help }]) => ({ word: `/${name}`, help }));
 }
 
-function agentNames(muster: Muster) {
+function agentNames(muster: Pick<Muster, 'agents'>) {
   return muster.agents.agents.map(({ name, description }) => ({
     word: `@${name}`,
     help: terminalText(description, 'prose').replaceAll('\n', ' '),

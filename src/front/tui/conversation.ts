@@ -1,6 +1,8 @@
 import type { EventListener, Muster, Run } from '../../api/index.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 
+type ConversationMuster = Pick<Muster, 'resume' | 'send' | 'start' | 'stopTask'>;
+
 export interface ConversationOptions {
   readonly onEvent: EventListener;
   /** Something that no event of a task tells. */
@@ -13,7 +15,7 @@ export interface ConversationOptions {
 
 /** The conversation that a person has: begun, steered, stopped and gone on with by the library's own doors. */
 export class Conversation {
-  private readonly muster: Muster;
+  private readonly muster: ConversationMuster;
   private readonly options: ConversationOptions;
   private run: Run | null = null;
   private task: string | null = null;
@@ -21,7 +23,7 @@ export class Conversation {
   private unsaid: string[] = [];
   private isBeginning = false;
 
-  constructor(muster: Muster, options: ConversationOptions) {
+  constructor(muster: ConversationMuster, options: ConversationOptions) {
     this.muster = muster;
     this.options = options;
   }

@@ -53,7 +53,7 @@ export function sceneOf(
       nextMode: root === undefined || root.mode === parts.mode ? null : parts.mode,
       model: root?.model ?? parts.start.model,
       use: treeUse(ui),
-      hint: look.hint ?? keysNow(parts),
+      hints: look.hint === null ? keysNow(parts) : [look.hint],
       isUrgent: look.hint !== null || look.armed !== null,
     },
   };
@@ -72,15 +72,17 @@ export function shownParts(
 }
 
 /** The keys that matter now. */
-function keysNow({ look, ui, isBeginning, focusKey }: SceneParts): string {
-  if (look.writing.kind === 'reason') return 'why not? enter sends it · esc back';
-  if (look.writing.kind === 'answer') return 'your answer · enter sends it · esc back';
-  if (look.focus === 'tasks') return 'enter open · s stop · b background · esc back';
-  if (look.focus === 'question') return 'esc leaves it for later';
-  if (look.anchor !== null) return 'pgdn down · ctrl+end to the end';
+function keysNow({ look, ui, isBeginning, focusKey }: SceneParts): readonly string[] {
+  if (look.writing.kind === 'reason') return ['why not? enter sends it', 'esc back'];
+  if (look.writing.kind === 'answer') return ['your answer: enter sends it', 'esc back'];
+  if (look.focus === 'tasks') return ['enter open', 's stop', 'b background', 'esc back'];
+  if (look.focus === 'question') return ['esc leaves it for later'];
+  if (look.anchor !== null) return ['ctrl+end to the end', 'pgdn down'];
   const row = look.openTask ?? ui.root;
   const runs = isBeginning || (row !== null && ui.rows.get(row)?.endedAt === null);
-  if (look.openTask !== null) return runs ? '← back · esc stops it' : '← back';
-  if (ui.questions.size > 0) return `${focusKey} answers`;
-  return runs ? 'esc stop · ctrl+b background · ctrl+t tasks' : 'shift+tab mode · /help';
+  if (look.openTask !== null) return runs ? ['← back', 'esc stops it'] : ['← back'];
+  if (ui.questions.size > 0) return [`${focusKey} answers`];
+  return runs
+    ? ['esc stop', 'ctrl+t tasks', 'ctrl+b background']
+    : ['/help', 'shift+tab mode'];
 }

@@ -1,13 +1,16 @@
-import { VERSION, type Muster, type SandboxState } from '../../api/index.ts';
+import type { Muster, SandboxState } from '../../api/index.ts';
 import { errorMessage } from '../../base/errors.ts';
+import { VERSION } from '../../base/version.ts';
 import type { StartFacts } from './render/start-screen.ts';
+
+type FactsMuster = Pick<Muster, 'agents' | 'cwd' | 'mainModel' | 'offlineByDefault'>;
 
 const NO_MODEL =
   'no model is configured: the offline search engine answers, and writes no code. For a real one set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; muster models lists what is found';
 
 /** `sandbox`: null while it is being tried out. `notices`: what the start had to say. */
 export function startFacts(
-  muster: Muster,
+  muster: FactsMuster,
   { sandbox, notices }: { readonly sandbox: SandboxState | null; readonly notices: readonly string[] },
 ): StartFacts {
   const model = mainModel(muster);
@@ -27,7 +30,7 @@ export function startFacts(
   };
 }
 
-function mainModel(muster: Muster): { readonly name: string; readonly missing: readonly string[] } {
+function mainModel(muster: FactsMuster): { readonly name: string; readonly missing: readonly string[] } {
   try {
     const { provider, id } = muster.mainModel();
     if (muster.offlineByDefault) return { name: 'offline', missing: [NO_MODEL] };
@@ -42,7 +45,7 @@ function sandboxText(state: SandboxState | null): string {
   return state.on ? `${state.kind}: commands are held by the operating system` : 'none';
 }
 
-function agentsText({ agents }: Muster): string {
+function agentsText({ agents }: FactsMuster): string {
   const own = agents.agents.filter(({ origin }) => origin.scope !== 'builtin');
   const builtin = agents.agents.length - own.length;
   const names = own.slice(0, 8).map(({ name }) => name);

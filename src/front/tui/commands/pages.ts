@@ -54,7 +54,7 @@ export function pageOf(
 
 export function unknownPage(word: string): Page {
   const [near] = nearNames(word, Object.keys(COMMANDS));
-  const meant = near === undefined ? '/help lists them' : `did you mean /${near}?`;
+  const meant = near === undefined ? '/help lists them.' : `did you mean /${near}?`;
   return {
     title: `/${word} is no command`,
     lines: [`${meant} A message that begins with a slash: type a blank before it.`],

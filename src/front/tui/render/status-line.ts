@@ -10,23 +10,31 @@ export interface StatusFacts {
   readonly nextMode: string | null;
   readonly model: string;
   readonly use: TreeUse;
-  /** What to know now; the keys that matter. */
-  readonly hint: string;
+  /** What to know now, or the keys that matter, the most needed first. */
+  readonly hints: readonly string[];
   readonly isUrgent: boolean;
 }
 
 /** The last line: how it may act, with which model, what it has used; at its end what keys do now. */
 export function statusLine(facts: StatusFacts, width: number, pen: Pen): string {
-  const { mode, nextMode, model, use, hint, isUrgent } = facts;
+  const { mode, nextMode, model, use, hints, isUrgent } = facts;
   const role: Role = isUrgent ? 'warn' : 'dim';
   const modeText = nextMode === null ? mode : `${mode} → ${nextMode} with the next message`;
+  const hint = factsThatFit(hints, {
+    width,
+    least: isUrgent ? 0 : modeText.length + 2,
+    separator: ' · ',
+  });
   const rest = [
     ...(use.turns === 0 ? [] : [`${shortCount(use.tokens)} tok ${shortCost(use.costUsd)}`]),
     model,
   ];
   const left = [
     pen.prose(MODE_ROLES[nextMode ?? mode] ?? 'accent', `[${modeText}]`),
-    pen.prose('dim', factsThatFit(rest, { width, least: hint.length + modeText.length + 6, separator: ' · ' })),
+    pen.prose(
+      'dim',
+      factsThatFit(rest, { width, least: hint.length + modeText.length + 6, separator: ' · ' }),
+    ),
   ];
   return between(left.join(' '), pen.prose(role, hint), width);
 }

@@ -37,8 +37,10 @@ function hiddenText({ atWork, ended }: { readonly atWork: number; readonly ended
   return `${parts.join(', ')}: /tasks`;
 }
 
-/** Least columns for what a task is and does. */
-const LEAST = 40;
+/** Least columns for what a task is and does: its figures get the rest. */
+function leastColumns(width: number): number {
+  return Math.min(44, Math.max(20, Math.floor(width * 0.6)));
+}
 
 /** One task: its state, name and type, what it does now, and what it has used. */
 export function taskLine(
@@ -51,8 +53,11 @@ export function taskLine(
   const parts = [
     `${isChosen ? pen.paint('accent', '▶') : ' '}${'  '.repeat(Math.min(level, 6))}${pen.paint(role, sign)}`,
     pen.prose(isChosen ? 'strong' : 'text', level === 0 ? row.agent : `${row.agent} ${row.id.slice(0, 6)}`),
-    ...(isBackground ? [pen.prose('dim', '(background)')] : []),
-    ...(level === 0 ? [] : [pen.prose('text', row.description), pen.prose('dim', '·')]),
+    ...(isBackground ? [pen.prose('dim', 'bg')] : []),
+    // What it does must be seen beside it.
+    ...(level === 0
+      ? []
+      : [fit(pen.prose('text', row.description), Math.max(10, Math.floor(width / 4))), pen.prose('dim', '·')]),
     pen.prose(role, doing(row, now)),
     ...(row.lastLine === '' ? [] : [pen.prose('dim', `“${row.lastLine}”`)]),
   ];
@@ -63,7 +68,7 @@ export function taskLine(
     plural(row.turns, 'turn').padStart(8),
     shortCost(row.costUsd).padStart(8),
   ];
-  const right = factsThatFit(facts, { width, least: LEAST, separator: ' ' });
+  const right = factsThatFit(facts, { width, least: leastColumns(width), separator: ' ' });
   return between(parts.join(' '), pen.prose('dim', right), width);
 }
 

@@ -1,0 +1,220 @@
+import { describe, expect, it } from 'vitest';
+import { KEYS } from './emulator.ts';
+import { Stage } from './stage.ts';
+
+async function asking(): Promise<Stage> {
+  const stage = new Stage();
+  await stage.say('Run the tests');
+  stage.begin('child1xx', { agent: 'general-purpose', description: 'tests', parent: 'mainmain' });
+  stage.call('child1xx', 'b', 'Bash', { command: 'npm test' });
+  stage.question('child1xx', 'b');
+  return stage;
+}
+
+describe('a question', () => {
+  it('takes no key of a message that is being typed', async () => {
+    await using stage = await asking();
+    await stage.emulator.type('yes, any run');
+    await stage.emulator.press(KEYS.tab);
+    expect(stage.asked.answers).toEqual([]);
+    expect(await stage.screen()).toMatch(/^yes, any run$/m);
+  });
+
+  it.each([
+    ['y', { text: 'yes' }],
+    ['a', { text: 'always' }],
+    ['n', { text: 'no' }],
+  ])('is answered by tab and %s', async (key, answer) => {
+    await using stage = await asking();
+    await stage.emulator.press(KEYS.tab, key);
+    expect(stage.asked.answers).toEqual([{ question: 'child1xxq1', ...answer }]);
+    expect(await stage.screen()).not.toContain('asks to run');
+  });
+
+  it('is refused with a reason, and what was typed before is there again', async () => {
+    await using stage = await asking();
+    await stage.emulator.press(KEYS.tab, 'r');
+    expect(await stage.screen()).toContain('why not?');
+    await stage.emulator.type('use vitest');
+    await stage.emulator.press(KEYS.enter);
+    expect(stage.asked.answers).toEqual([
+      { question: 'child1xxq1', text: 'no', reason: 'use vitest' },
+    ]);
+    expect(stage.asked.sent).toEqual([]);
+  });
+
+  it('is left for later by esc, which stops nothing then', async () => {
+    await using stage = await asking();
+    await stage.emulator.press(KEYS.tab, KEYS.escape, 'y');
+    expect(stage.asked).toMatchObject({ answers: [], stopped: [] });
+    expect(await stage.screen()).toMatch(/^y$/m);
+  });
+
+  it('does not answer the one after it when its key is pressed once too often', async () => {
+    await using stage = await asking();
+    stage.begin('child2xx', { parent: 'mainmain' });
+    stage.call('child2xx', 'c', 'Bash', { command: 'rm -r build' });
+    stage.question('child2xx', 'c', { commands: ['rm -r build'] });
+    expect(await stage.screen()).toContain('1 of 2');
+    await stage.emulator.press(KEYS.tab, 'y', 'y', 'y');
+    expect(stage.asked.answers).toEqual([{ question: 'child1xxq1', text: 'yes' }]);
+    const screen = await stage.screen();
+    expect(screen).toContain('rm -r build');
+    expect(screen).toMatch(/^yy$/m);
+  });
+
+  it('that is settled elsewhere gives the keys back', async () => {
+    await using stage = await asking();
+    await stage.emulator.press(KEYS.tab);
+    await stage.screen();
+    stage.write('child1xx', {
+      type: 'question.answered',
+      question: 'child1xxq1',
+      callId: 'b',
+      answer: { kind: 'no', reason: null },
+      by: 'user',
+    });
+    expect(await stage.screen()).toContain('that question is settled');
+    await stage.emulator.press('y');
+    expect(stage.asked.answers).toEqual([]);
+  });
+
+  it('shows all of a long command, as far as it is scrolled', async () => {
+    await using stage = await asking();
+    const commands = Array.from({ length: 30 }, (_, index) => `echo line ${index}`);
+    stage.begin('child2xx', { parent: 'mainmain' });
+    stage.call('child2xx', 'c', 'Bash', { command: 'x' });
+    stage.question('child2xx', 'c', { commands });
+    await stage.emulator.press(KEYS.tab, 'y', KEYS.tab);
+    expect(await stage.screen()).toMatch(/… \d+ more lines/);
+    await stage.emulator.press(...Array<string>(40).fill(KEYS.down));
+    expect(await stage.screen()).toContain('echo line 29');
+  });
+});
+
+describe('esc', () => {
+  it('stops the main task with all that it waits for', async () => {
+    await using stage = await asking();
+    await stage.emulator.press(KEYS.escape);
+    expect(stage.asked.stopped).toEqual(['mainmain']);
+  });
+
+  it('leaves what is in the background alone, and stops the whole tree when pressed again', async () => {
+    await using stage = await asking();
+    stage.begin('child2xx', { parent: 'mainmain', background: true });
+    await stage.emulator.press(KEYS.escape);
+    expect(stage.asked.stopped).toEqual(['child1xx']);
+    expect(await stage.screen()).toContain('esc again stops everything');
+    await stage.emulator.press(KEYS.escape);
+    expect(stage.asked.stopped).toEqual(['child1xx', 'mainmain']);
+  });
+
+  it('stops the task that is looked into, and leaves its transcript once it has ended', async () => {
+    await using stage = await asking();
+    await stage.emulator.press(KEYS.ctrlT, KEYS.down, KEYS.enter, KEYS.escape);
+    expect(stage.asked.stopped).toEqual(['child1xx']);
+    stage.end('child1xx', 'stopped', 'the user stopped it');
+    expect(await stage.screen()).toContain('← general-purpose');
+    await stage.emulator.press(KEYS.escape);
+    expect(await stage.screen()).not.toContain('← general-purpose');
+  });
+});
+
+describe('the conversation', () => {
+  it('is steered by what is typed while it works', async () => {
+    await using stage = await asking();
+    await stage.say('and lint');
+    expect(stage.asked.sent).toEqual([['mainmain', 'and lint']]);
+    expect(await stage.screen()).toContain('waits for the next turn');
+    stage.write('mainmain', {
+      type: 'turn.started',
+      turn: 1,
+      inputs: ['said-and lint'],
+      model: 'm',
+      toolChoice: 'auto',
+    });
+    expect(await stage.screen()).not.toContain('waits for the next turn');
+  });
+
+  it('sends what it waits for to the background by either key', async () => {
+    await using stage = await asking();
+    await stage.emulator.press(KEYS.ctrlB, KEYS.ctrlG);
+    expect(stage.asked.background).toEqual(['child1xx', 'child1xx']);
+  });
+
+  it('talks to the task that is looked into', async () => {
+    await using stage = await asking();
+    await stage.emulator.press(KEYS.ctrlT, KEYS.down, KEYS.enter);
+    await stage.say('look in src');
+    expect(stage.asked.sent).toEqual([['child1xx', 'look in src']]);
+    await stage.emulator.press(KEYS.left);
+    expect(await stage.screen()).toContain('> Run the tests');
+  });
+
+  it('has its mode in sight, and the next one', async () => {
+    await using stage = new Stage();
+    expect(await stage.screen()).toContain('[default]');
+    await stage.emulator.press(KEYS.shiftTab);
+    expect(await stage.screen()).toContain('[acceptEdits]');
+    await stage.say('Go');
+    await stage.emulator.press(KEYS.shiftTab);
+    expect(await stage.screen()).toContain('[acceptEdits → autonomous with the next message]');
+  });
+
+  it('folds and unfolds what calls gave', async () => {
+    await using stage = new Stage();
+    await stage.say('Look');
+    stage.call('mainmain', 'g', 'Grep', { pattern: 'x' });
+    stage.result('mainmain', 'g', 'Grep', 'one\ntwo\n');
+    expect(await stage.screen()).not.toMatch(/^ {2}two$/m);
+    await stage.emulator.press(KEYS.ctrlO);
+    expect(await stage.screen()).toMatch(/^ {2}two$/m);
+  });
+
+  it('goes back in history, and holds several lines', async () => {
+    await using stage = new Stage();
+    await stage.say('first');
+    await stage.emulator.press(KEYS.up);
+    expect(await stage.screen()).toMatch(/^first$/m);
+    await stage.emulator.press(KEYS.ctrlC);
+    await stage.emulator.type('one\ntwo');
+    expect(await stage.screen()).toMatch(/^one\ntwo$/m);
+  });
+
+  it('scrolls back and follows the end again', async () => {
+    await using stage = new Stage();
+    await stage.say('Count');
+    stage.answer('mainmain', Array.from({ length: 60 }, (_, line) => `- line ${line}`).join('\n'));
+    await stage.emulator.press(KEYS.pageUp, KEYS.pageUp);
+    expect(await stage.screen()).not.toMatch(/^- line 59$/m);
+    stage.answer('mainmain', 'More.');
+    expect(await stage.screen()).not.toMatch(/^More\.$/m);
+    await stage.emulator.press(...Array<string>(4).fill(KEYS.pageDown));
+    expect(await stage.screen()).toMatch(/^More\.$/m);
+  });
+});
+
+it('ctrl+c clears what is typed, and leaves when pressed twice', async () => {
+  await using stage = new Stage();
+  await stage.emulator.type('half a thought');
+  await stage.emulator.press(KEYS.ctrlC);
+  expect(await stage.screen()).not.toContain('half a thought');
+  await stage.emulator.type('x');
+  await stage.emulator.press(KEYS.ctrlC);
+  expect(stage.hasLeft).toBe(false);
+  await stage.emulator.press(KEYS.ctrlC);
+  expect(stage.hasLeft).toBe(true);
+});
+
+it.each(['help', 'tasks', 'task-status child', 'agents', 'model', 'usage', 'permissions', 'hlep'])(
+  '/%s',
+  async (command) => {
+    await using stage = new Stage({ rows: 50 });
+    await stage.say('Look');
+    stage.begin('child1xx', { description: 'look around', parent: 'mainmain' });
+    stage.answer('child1xx', 'There.');
+    await stage.emulator.type(`/${command}`);
+    await stage.emulator.press(KEYS.escape, KEYS.enter);
+    expect(await stage.screen()).toMatchSnapshot();
+  },
+);
