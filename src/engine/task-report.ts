@@ -74,7 +74,11 @@ function facts(state: TaskState, status: string): readonly string[] {
  * epoch; absent: it does not say for how long.
  */
 export function activityText(
-  { activity, openChildren, parkedOn }: Pick<TaskState, 'activity' | 'parkedOn'> & {
+  {
+    activity,
+    openChildren,
+    parkedOn,
+  }: Pick<TaskState, 'activity' | 'parkedOn'> & {
     readonly openChildren: { readonly size: number };
   },
   now?: number,

@@ -110,6 +110,7 @@ describe('imports', () => {
       '@ai-sdk/openai',
       '@ai-sdk/openai-compatible',
       '@cfworker/json-schema',
+      '@earendil-works/pi-tui',
       '@pydantic/genai-prices',
       '@vscode/ripgrep',
       'smol-toml',

@@ -65,7 +65,8 @@ describe('a prompt', () => {
     [['-p', 'a', '-p', 'b'], /^more than one prompt/],
     [['-p', '- a'], /^"- a" is taken for a flag; a prompt that begins with a dash goes after --/],
     [['fix it'], /^unknown command "fix it"; .* A prompt needs -p: muster -p "fix it"$/],
-    [['--model', 'x'], 'a run needs -p and a prompt: muster -p "…"'],
+    [['--output-format', 'json'], 'a run needs -p and a prompt: muster -p "…"'],
+    [['--verbose'], 'a run needs -p and a prompt: muster -p "…"'],
   ])('%j is refused', (argv, message) => {
     expect(failure(argv)).toMatch(message);
   });
@@ -73,13 +74,25 @@ describe('a prompt', () => {
 
 describe('a conversation that goes on', () => {
   it.each([
-    [['--continue'], { prompt: null, resume: 'newest', readsStdin: false }],
+    [['--continue', '--verbose'], { resume: 'newest', verbose: true, readsStdin: false }],
     [['-c', 'and now?'], { prompt: 'and now?', resume: 'newest', readsStdin: false }],
     [['-p', '-c'], { prompt: null, resume: 'newest', readsStdin: true }],
-    [['--resume', 'last'], { prompt: null, resume: 'newest', readsStdin: false }],
+    [['--resume', 'last', 'go'], { prompt: 'go', resume: 'newest', readsStdin: false }],
     [['-r', '4f2k9x', '-p', 'go'], { prompt: 'go', resume: { id: '4f2k9x' }, readsStdin: true }],
   ])('%j', (argv, expected) => {
     expect(parseArgs(argv)).toEqual({ ...RUN, ...expected });
+  });
+});
+
+describe('without a prompt', () => {
+  it.each([
+    [[], { resume: null }, false],
+    [['--model', 'x'], { flags: [flag('model', 'models.default', 'x')] }, true],
+    [['--continue'], { resume: 'newest' }, true],
+    [['--resume', '4f2k9x'], { resume: { id: '4f2k9x' } }, true],
+  ])('%j opens the terminal UI', (argv, expected, hasFlags) => {
+    const run = { ...RUN, prompt: null, readsStdin: false, ...expected };
+    expect(parseArgs(argv)).toEqual({ kind: 'interactive', run, hasFlags });
   });
 });
 
@@ -482,7 +495,7 @@ describe('help', () => {
   };
 
   it('of the program', () => {
-    expect(helpOf()).toMatchSnapshot();
+    expect(helpOf('--help')).toMatchSnapshot();
   });
 
   it('of a command', () => {
@@ -494,10 +507,10 @@ describe('help', () => {
   });
 
   it('is the same, however it is asked for', () => {
-    expect([helpOf('--help'), helpOf('-h'), helpOf('help')]).toEqual([
-      helpOf(),
-      helpOf(),
-      helpOf(),
+    expect([helpOf('-h'), helpOf('help'), helpOf('-h', '--verbose')]).toEqual([
+      helpOf('--help'),
+      helpOf('--help'),
+      helpOf('--help'),
     ]);
     expect(helpOf('help', 'tasks', 'show')).toBe(helpOf('tasks', 'show', '-h'));
     expect(helpOf('help', 'tasks')).toBe(helpOf('tasks', '--help'));
@@ -524,7 +537,10 @@ describe('help', () => {
 
   it('tells of every flag', () => {
     const commands = COMMAND_KINDS.map((kind) => commandSpec(kind).words);
-    const text = [helpOf(), ...commands.map((words) => helpOf('help', ...words.split(' ')))].join();
+    const text = [
+      helpOf('--help'),
+      ...commands.map((words) => helpOf('help', ...words.split(' '))),
+    ].join();
     expect(FLAG_NAMES.filter((name) => !text.includes(`--${name}`))).toEqual([]);
   });
 });

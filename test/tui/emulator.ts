@@ -73,7 +73,8 @@ export class Emulator implements TerminalDevice {
       for (let column = 0; column < this.columns; column += 1) {
         const cell = line?.getCell(column);
         if (cell === undefined || cell.isInverse()) continue;
-        if (!cell.isFgDefault() || !cell.isBgDefault() || cell.isBold() || cell.isDim()) return true;
+        if (!cell.isFgDefault() || !cell.isBgDefault() || cell.isBold() || cell.isDim())
+          return true;
       }
     }
     return false;

@@ -23,7 +23,11 @@ it.each(Object.keys(TEXTS))('%s stay text, wherever they come from', async (name
   const text = TEXTS[name] ?? '';
   await using stage = new Stage({ columns: 60, rows: 40, notices: [text.slice(0, 300)] });
   await stage.say('Go');
-  stage.begin('child1xx', { agent: text.slice(0, 100), description: text.slice(0, 400), parent: 'mainmain' });
+  stage.begin('child1xx', {
+    agent: text.slice(0, 100),
+    description: text.slice(0, 400),
+    parent: 'mainmain',
+  });
   stage.answer('child1xx', text, text);
   stage.signal({ type: 'text_delta', task: 'mainmain', text });
   await stage.screen();
@@ -31,14 +35,28 @@ it.each(Object.keys(TEXTS))('%s stay text, wherever they come from', async (name
   stage.call('mainmain', 'b', 'Bash', { command: text });
   stage.result('mainmain', 'b', 'Bash', text, 'NOT_FOUND');
   stage.write('mainmain', { type: 'notified', level: 'error', message: text });
-  stage.call('child1xx', 'e', 'Edit', { file_path: text.slice(0, 300), old_string: text, new_string: text });
+  stage.call('child1xx', 'e', 'Edit', {
+    file_path: text.slice(0, 300),
+    old_string: text,
+    new_string: text,
+  });
   stage.question('child1xx', 'e', {
     chain: ['main', text.slice(0, 50)],
     commands: [text.slice(0, 5_000)],
-    edits: [{ path: '/x', before: text.slice(0, 5_000), after: text.slice(0, 5_000), everywhere: true }],
+    edits: [
+      { path: '/x', before: text.slice(0, 5_000), after: text.slice(0, 5_000), everywhere: true },
+    ],
     reason: text.slice(0, 300),
   });
-  for (const key of [KEYS.ctrlO, KEYS.tab, KEYS.escape, KEYS.pageUp, KEYS.ctrlT, KEYS.down, KEYS.enter]) {
+  for (const key of [
+    KEYS.ctrlO,
+    KEYS.tab,
+    KEYS.escape,
+    KEYS.pageUp,
+    KEYS.ctrlT,
+    KEYS.down,
+    KEYS.enter,
+  ]) {
     await stage.emulator.press(key);
   }
   const screen = await stage.screen();
@@ -47,7 +65,9 @@ it.each(Object.keys(TEXTS))('%s stay text, wherever they come from', async (name
   expect(stage.emulator.titles).toEqual([]);
   const rest = stage.emulator.written.replaceAll(OWN, '');
   // oxlint-disable-next-line no-control-regex -- what is looked for
-  expect(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.exec(rest)).toBe(null);
+  expect(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.exec(rest)).toBe(
+    null,
+  );
 });
 
 it('what is pasted steers nothing', async () => {

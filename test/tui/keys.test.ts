@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ACTIONS, DEFAULT_BINDINGS } from '../../src/front/tui/keys/bindings.ts';
 import { keyAction, type KeyContext } from '../../src/front/tui/keys/key-action.ts';
@@ -89,7 +89,21 @@ describe('while keys are for the editor', () => {
   });
 
   it('no key does anything to a text that is typed but those that are meant for it', () => {
-    const own = ['escape', 'ctrl+c', 'ctrl+b', 'ctrl+g', 'ctrl+t', 'ctrl+o', 'ctrl+l', 'ctrl+end', 'shift+tab', 'pageUp', 'pageDown', 'shift+up', 'shift+down'];
+    const own = [
+      'escape',
+      'ctrl+c',
+      'ctrl+b',
+      'ctrl+g',
+      'ctrl+t',
+      'ctrl+o',
+      'ctrl+l',
+      'ctrl+end',
+      'shift+tab',
+      'pageUp',
+      'pageDown',
+      'shift+up',
+      'shift+down',
+    ];
     const typed = { ...AT_REST, isEditorEmpty: false, hasQuestion: true, isTaskOpen: true };
     const taken = KEYS.filter((key) => keyAction(key, typed, DEFAULT_BINDINGS) !== 'editor');
     expect(taken.toSorted()).toEqual(own.toSorted());

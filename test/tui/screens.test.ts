@@ -38,8 +38,19 @@ const MOMENTS: Readonly<Record<string, (stage: Stage) => Promise<void> | void>> 
     }
     stage.ask('child0xx');
     stage.call('child1xx', 'g', 'Grep', { pattern: 'retry' });
-    stage.write('child2xx', { type: 'turn.started', turn: 1, inputs: [], model: 'm', toolChoice: 'auto' });
-    stage.write('child2xx', { type: 'turn.held', turn: 1, because: 'the rate limit of scripted', untilMs: null });
+    stage.write('child2xx', {
+      type: 'turn.started',
+      turn: 1,
+      inputs: [],
+      model: 'm',
+      toolChoice: 'auto',
+    });
+    stage.write('child2xx', {
+      type: 'turn.held',
+      turn: 1,
+      because: 'the rate limit of scripted',
+      untilMs: null,
+    });
     stage.answer('child3xx', 'It is in retry.ts');
     stage.end('child3xx');
     stage.end('child4xx', 'failed', 'the model is not there');

@@ -83,14 +83,24 @@ export class Stage implements AsyncDisposable {
   }
 
   /** A task is made; it is set to work. */
-  begin(id: string, { agent = 'Explore', description = '', parent = null, background = false, prompt = description, isQueued = false }: {
-    readonly agent?: string;
-    readonly description?: string;
-    readonly parent?: string | null;
-    readonly background?: boolean;
-    readonly prompt?: string;
-    readonly isQueued?: boolean;
-  } = {}): void {
+  begin(
+    id: string,
+    {
+      agent = 'Explore',
+      description = '',
+      parent = null,
+      background = false,
+      prompt = description,
+      isQueued = false,
+    }: {
+      readonly agent?: string;
+      readonly description?: string;
+      readonly parent?: string | null;
+      readonly background?: boolean;
+      readonly prompt?: string;
+      readonly isQueued?: boolean;
+    } = {},
+  ): void {
     const base = taskSpec(id);
     const above = parent === null ? null : this.stateOf(parent).spec;
     const spec = taskSpec(id, {
@@ -123,7 +133,13 @@ export class Stage implements AsyncDisposable {
   }
 
   ask(id: string): void {
-    this.write(id, { type: 'turn.started', turn: this.nextTurn(id), inputs: [], model: 'scripted/one', toolChoice: 'auto' });
+    this.write(id, {
+      type: 'turn.started',
+      turn: this.nextTurn(id),
+      inputs: [],
+      model: 'scripted/one',
+      toolChoice: 'auto',
+    });
   }
 
   answer(id: string, text: string, thinking = ''): void {
@@ -138,7 +154,13 @@ export class Stage implements AsyncDisposable {
     this.write(id, { type: 'call.started', callId, tool: name, input });
   }
 
-  result(id: string, callId: string, tool: string, text: string, error: 'NOT_FOUND' | null = null): void {
+  result(
+    id: string,
+    callId: string,
+    tool: string,
+    text: string,
+    error: 'NOT_FOUND' | null = null,
+  ): void {
     this.write(id, { type: 'call.ended', callId, tool, text, error, facts: {}, ms: 12 });
   }
 
@@ -170,10 +192,20 @@ export class Stage implements AsyncDisposable {
     const end = { status, error: null, by: null, because };
     this.write(id, { type: 'task.ended', end, result: '' });
     if (parent === null) return;
-    this.write(parent, { type: 'child.ended', child: id, status, changed: [], spent: { tokens: 0, costUsd: 0 }, below: [] });
+    this.write(parent, {
+      type: 'child.ended',
+      child: id,
+      status,
+      changed: [],
+      spent: { tokens: 0, costUsd: 0 },
+      below: [],
+    });
   }
 
-  private turn(id: string, content: Extract<EventBody, { type: 'turn.ended' }>['message']['content']): void {
+  private turn(
+    id: string,
+    content: Extract<EventBody, { type: 'turn.ended' }>['message']['content'],
+  ): void {
     if (this.stateOf(id).openTurn === null) this.ask(id);
     this.write(id, {
       type: 'turn.ended',
@@ -206,6 +238,7 @@ export class Stage implements AsyncDisposable {
   }
 
   private muster(): UiMuster {
+    // oxlint-disable-next-line typescript/no-this-alias -- a getter below has its own
     const stage = this;
     const { asked, store } = this;
     return {
@@ -233,14 +266,23 @@ export class Stage implements AsyncDisposable {
       resume: async () => stage.run(),
       send: (id, text) => {
         asked.sent.push([id, text]);
-        stage.write(id, { type: 'input.queued', input: { id: `said-${text}`, kind: 'message', from: 'user', text } });
+        stage.write(id, {
+          type: 'input.queued',
+          input: { id: `said-${text}`, kind: 'message', from: 'user', text },
+        });
       },
       answer: (answer) => {
         asked.answers.push(answer);
         const [task] = answer.question.split('q');
         const state = stage.stateOf(task ?? '');
         for (const { question } of state.questions.values()) {
-          stage.write(question.task, { type: 'question.answered', question: question.id, callId: question.callId, answer: { kind: 'once' }, by: 'user' });
+          stage.write(question.task, {
+            type: 'question.answered',
+            question: question.id,
+            callId: question.callId,
+            answer: { kind: 'once' },
+            by: 'user',
+          });
         }
       },
       background: (id) => void asked.background.push(id),
@@ -258,4 +300,3 @@ export class Stage implements AsyncDisposable {
     };
   }
 }
-

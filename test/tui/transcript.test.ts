@@ -1,6 +1,11 @@
 import { expect, it } from 'vitest';
 import { callSubject } from '../../src/front/tui/view/call-subject.ts';
-import { applySignal, applyToUi, emptyUiState, openTranscript } from '../../src/front/tui/view/ui-state.ts';
+import {
+  applySignal,
+  applyToUi,
+  emptyUiState,
+  openTranscript,
+} from '../../src/front/tui/view/ui-state.ts';
 import { applyToTranscript, emptyTranscript } from '../../src/front/tui/view/transcript.ts';
 import { currentRows, paneRows, treeRows } from '../../src/front/tui/view/tree-rows.ts';
 import { LOG_VERSION, type EventBody, type TaskEvent } from '../../src/protocol/event.ts';
@@ -40,7 +45,15 @@ it('is what was said, thought, called and answered, in order', () => {
     ),
   );
   log.add({ type: 'call.started', callId: 'c', tool: 'Grep', input: { pattern: 'retry' } });
-  log.add({ type: 'call.ended', callId: 'c', tool: 'Grep', text: 'a\nb\n', error: null, facts: {}, ms: 5 });
+  log.add({
+    type: 'call.ended',
+    callId: 'c',
+    tool: 'Grep',
+    text: 'a\nb\n',
+    error: null,
+    facts: {},
+    ms: 5,
+  });
   log.add(answer({ type: 'text', text: 'There.' }));
   log.add(taskEnded('stopped'));
   for (const event of log.events) applyToTranscript(transcript, event);
@@ -85,7 +98,10 @@ it('keeps as much after ten times as many events: the rest is in the log', () =>
     const transcript = emptyTranscript('mainmain');
     const log = new Log('mainmain');
     for (let turn = 0; turn < turns; turn += 1) {
-      applyToTranscript(transcript, log.add(answer({ type: 'text', text: turn % 500 === 0 ? big : 'short' })));
+      applyToTranscript(
+        transcript,
+        log.add(answer({ type: 'text', text: turn % 500 === 0 ? big : 'short' })),
+      );
       log.events.length = 1;
       transcript.lastSeq = -1;
     }
@@ -94,7 +110,9 @@ it('keeps as much after ten times as many events: the rest is in the log', () =>
   for (const { blocks, dropped } of sizes) {
     expect(blocks.length).toBeLessThanOrEqual(500);
     expect(dropped).toBeGreaterThan(1_000);
-    const longest = Math.max(...blocks.map((block) => (block.kind === 'answer' ? block.text.length : 0)));
+    const longest = Math.max(
+      ...blocks.map((block) => (block.kind === 'answer' ? block.text.length : 0)),
+    );
     expect(longest).toBeLessThan(66_000);
   }
 });
@@ -116,7 +134,10 @@ function tree(children: number, { ended }: { readonly ended: number }) {
   write('mainmain', { type: 'task.created', spec: taskSpec('mainmain') });
   for (let index = 0; index < children; index += 1) {
     const id = `child${String(index).padStart(5, '0')}`;
-    write(id, { type: 'task.created', spec: taskSpec(id, { root: 'mainmain', parent: 'mainmain', depth: 1 }) });
+    write(id, {
+      type: 'task.created',
+      spec: taskSpec(id, { root: 'mainmain', parent: 'mainmain', depth: 1 }),
+    });
     if (index < ended) write(id, taskEnded());
     if (index < ended) states.delete(id);
   }
@@ -126,9 +147,18 @@ function tree(children: number, { ended }: { readonly ended: number }) {
 it('shows those at work first, and counts the rest', () => {
   const ui = tree(12, { ended: 4 });
   const { shown, hidden } = paneRows(currentRows(ui), 5);
-  expect(shown.map(({ row }) => row.id)).toEqual(['mainmain', 'child00004', 'child00005', 'child00006', 'child00007']);
+  expect(shown.map(({ row }) => row.id)).toEqual([
+    'mainmain',
+    'child00004',
+    'child00005',
+    'child00006',
+    'child00007',
+  ]);
   expect(hidden).toEqual({ atWork: 4, ended: 4 });
-  expect(paneRows(treeRows(ui), 2, 'child00011').shown.map(({ row }) => row.id)).toEqual(['mainmain', 'child00011']);
+  expect(paneRows(treeRows(ui), 2, 'child00011').shown.map(({ row }) => row.id)).toEqual([
+    'mainmain',
+    'child00011',
+  ]);
 });
 
 it('keeps a bounded number of tasks that have ended, and all that are at work', () => {

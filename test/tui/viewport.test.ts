@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { scrolled, viewAt, type Parts } from '../../src/front/tui/render/viewport.ts';
 

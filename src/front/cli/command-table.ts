@@ -27,6 +27,7 @@ export const RUN = {
     'help',
   ],
   examples: [
+    'muster',
     'muster -p "Where is the retry limit decided?"',
     'git diff | muster -p "Review this change" --output-format json',
     'muster -p "Fix the failing test" --permission-mode acceptEdits --allow "Bash(npm test)"',

@@ -24,7 +24,9 @@ function flagSyntax(name: FlagName, { optionalValue, short, value }: FlagSpec): 
 function mainHelp(): string {
   return listOf(COMMAND_KINDS, helpCommand(RUN))
     .description(`${RUN.summary}\n\nExamples:\n${examples(RUN)}`)
-    .usage('-p [PROMPT] [flags]\n       muster COMMAND [flags]')
+    .usage(
+      '[flags]                 (the terminal UI)\n       muster -p [PROMPT] [flags]\n       muster COMMAND [flags]',
+    )
     .helpInformation();
 }
 

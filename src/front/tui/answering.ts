@@ -118,7 +118,10 @@ export class Answering {
     if (number <= question.options.length) this.send(question, { text: String(number) });
   }
 
-  private send(question: Question, wish: { readonly text: string; readonly reason?: string }): void {
+  private send(
+    question: Question,
+    wish: { readonly text: string; readonly reason?: string },
+  ): void {
     const { muster, look } = this.parts;
     try {
       muster.answer({ question: question.id, ...wish });

@@ -19,7 +19,7 @@ import type { Theme } from './render/theme.ts';
 import { sceneOf, shownParts } from './scene.ts';
 import { startFacts } from './start-facts.ts';
 import { addBlock } from './view/transcript.ts';
-import { currentRows, isAtWork } from './view/tree-rows.ts';
+import { currentRows, isAtWork, treeRows } from './view/tree-rows.ts';
 import { applySignal, applyToUi, emptyUiState } from './view/ui-state.ts';
 
 /** What the UI needs of the library. */
@@ -105,7 +105,10 @@ export class App implements ScreenClient {
       editor,
       answering: this.answering,
       shown: () => ({
-        parts: shownParts({ ui, look, width: this.size.width, start: this.startFacts() }, this.tools),
+        parts: shownParts(
+          { ui, look, width: this.size.width, start: this.startFacts() },
+          this.tools,
+        ),
         height: this.conversationHeight,
       }),
       redraw: () => this.screen.redraw(),
@@ -119,10 +122,13 @@ export class App implements ScreenClient {
 
   start(): void {
     this.screen.start();
-    void this.options.muster.sandboxState().then((state) => {
-      this.sandbox = state;
-      this.changed();
-    });
+    void this.lookAtSandbox();
+  }
+
+  /** It may take a while, and nothing waits for it. */
+  private async lookAtSandbox(): Promise<void> {
+    this.sandbox = await this.options.muster.sandboxState();
+    this.changed();
   }
 
   /** The id of the conversation; null: it was not begun. */
@@ -162,7 +168,7 @@ export class App implements ScreenClient {
     this.size = size;
     this.answering.forgetSettled();
     look.paneHeight = paneHeight(look.paneHeight, {
-      tasks: currentRows(ui).length,
+      tasks: (look.focus === 'tasks' ? treeRows(ui) : currentRows(ui)).length,
       height: size.height,
       isAtWork: isAtWork(ui) || look.focus === 'tasks',
     });
@@ -257,7 +263,9 @@ export class App implements ScreenClient {
         this.conversation.say(rest === '' ? '/compact' : `/compact ${rest}`);
         return;
       default:
-        this.page(pageOf(name, rest, { muster, ui: this.ui, bindings: DEFAULT_BINDINGS, now: now() }));
+        this.page(
+          pageOf(name, rest, { muster, ui: this.ui, bindings: DEFAULT_BINDINGS, now: now() }),
+        );
     }
   }
 

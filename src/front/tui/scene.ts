@@ -82,7 +82,5 @@ function keysNow({ look, ui, isBeginning, focusKey }: SceneParts): readonly stri
   const runs = isBeginning || (row !== null && ui.rows.get(row)?.endedAt === null);
   if (look.openTask !== null) return runs ? ['← back', 'esc stops it'] : ['← back'];
   if (ui.questions.size > 0) return [`${focusKey} answers`];
-  return runs
-    ? ['esc stop', 'ctrl+t tasks', 'ctrl+b background']
-    : ['/help', 'shift+tab mode'];
+  return runs ? ['esc stop', 'ctrl+t tasks', 'ctrl+b background'] : ['/help', 'shift+tab mode'];
 }

@@ -11,7 +11,10 @@ const NO_MODEL =
 /** `sandbox`: null while it is being tried out. `notices`: what the start had to say. */
 export function startFacts(
   muster: FactsMuster,
-  { sandbox, notices }: { readonly sandbox: SandboxState | null; readonly notices: readonly string[] },
+  {
+    sandbox,
+    notices,
+  }: { readonly sandbox: SandboxState | null; readonly notices: readonly string[] },
 ): StartFacts {
   const model = mainModel(muster);
   return {
@@ -23,14 +26,19 @@ export function startFacts(
     missing: [
       ...model.missing,
       ...(sandbox?.on === false
-        ? [`no sandbox: ${sandbox.because}. Shell commands are held back by the permission rules alone. To get one: ${sandbox.hint}`]
+        ? [
+            `no sandbox: ${sandbox.because}. Shell commands are held back by the permission rules alone. To get one: ${sandbox.hint}`,
+          ]
         : []),
       ...notices,
     ],
   };
 }
 
-function mainModel(muster: FactsMuster): { readonly name: string; readonly missing: readonly string[] } {
+function mainModel(muster: FactsMuster): {
+  readonly name: string;
+  readonly missing: readonly string[];
+} {
   try {
     const { provider, id } = muster.mainModel();
     if (muster.offlineByDefault) return { name: 'offline', missing: [NO_MODEL] };
@@ -50,5 +58,8 @@ function agentsText({ agents }: FactsMuster): string {
   const builtin = agents.agents.length - own.length;
   const names = own.slice(0, 8).map(({ name }) => name);
   if (own.length > names.length) names.push('…');
-  return [`${builtin} built in`, ...(own.length === 0 ? [] : [`${own.length} of yours: ${names.join(', ')}`])].join(', ');
+  return [
+    `${builtin} built in`,
+    ...(own.length === 0 ? [] : [`${own.length} of yours: ${names.join(', ')}`]),
+  ].join(', ');
 }

@@ -74,7 +74,10 @@ function helpPage(bindings: Bindings = DEFAULT_BINDINGS): Page {
     ['shift+enter, ctrl+j', 'a new line'],
     ['↑ ↓', 'earlier messages, with an empty editor'],
   ];
-  return { title: 'Commands and keys', lines: [...columns(commands), '', ...columns([...own, ...keys])] };
+  return {
+    title: 'Commands and keys',
+    lines: [...columns(commands), '', ...columns([...own, ...keys])],
+  };
 }
 
 function columns(rows: readonly (readonly string[])[]): readonly string[] {
@@ -85,7 +88,8 @@ function columns(rows: readonly (readonly string[])[]): readonly string[] {
 function tasksPage({ ui, now }: PageSource): Page {
   const rows = treeRows(ui);
   if (rows.length === 0) return { title: 'Tasks', lines: ['none yet'] };
-  const more = ui.droppedRows === 0 ? [] : [`and ${ui.droppedRows} that ended before: muster tasks list`];
+  const more =
+    ui.droppedRows === 0 ? [] : [`and ${ui.droppedRows} that ended before: muster tasks list`];
   return {
     title: `Tasks: ${rows.length}`,
     lines: [
@@ -135,8 +139,12 @@ function agentsPage({ muster }: PageSource): Page {
   return {
     title: `Agents: ${agents.length}`,
     lines: [
-      ...columns(agents.map(({ name, description, origin }) => [`${name} (${origin.scope})`, description])),
-      ...(skipped.length === 0 ? [] : [`${plural(skipped.length, 'file')} not used: muster agents list --verbose`]),
+      ...columns(
+        agents.map(({ name, description, origin }) => [`${name} (${origin.scope})`, description]),
+      ),
+      ...(skipped.length === 0
+        ? []
+        : [`${plural(skipped.length, 'file')} not used: muster agents list --verbose`]),
     ],
   };
 }

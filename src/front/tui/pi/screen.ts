@@ -50,7 +50,11 @@ export class Screen {
   constructor(
     terminal: Terminal,
     client: ScreenClient,
-    { pen, cleanPaste, completions }: {
+    {
+      pen,
+      cleanPaste,
+      completions,
+    }: {
       readonly pen: Pen;
       /** Makes what is pasted harmless. */
       readonly cleanPaste: (text: string) => string;

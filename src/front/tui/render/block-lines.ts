@@ -56,7 +56,9 @@ function saidLines(
   const lines = plainLines(text)
     .split('\n')
     .flatMap((line) => wrapped(pen.paint('said', line), width - 2, ''));
-  const marked = lines.map((line, index) => `${pen.paint('said', index === 0 ? '>' : ' ')} ${line}`);
+  const marked = lines.map(
+    (line, index) => `${pen.paint('said', index === 0 ? '>' : ' ')} ${line}`,
+  );
   return unread ? [...marked, pen.prose('dim', '  … waits for the next turn')] : marked;
 }
 

@@ -18,7 +18,11 @@ export function between(left: string, right: string, width: number): string {
 /** As many of the facts as fit beside at least `least` columns; the first ones are the last to go. */
 export function factsThatFit(
   facts: readonly string[],
-  { width, least, separator }: { readonly width: number; readonly least: number; readonly separator: string },
+  {
+    width,
+    least,
+    separator,
+  }: { readonly width: number; readonly least: number; readonly separator: string },
 ): string {
   for (let count = facts.length; count > 0; count -= 1) {
     const text = facts.slice(0, count).join(separator);

@@ -39,7 +39,10 @@ const LEAST_CONVERSATION = 2;
 const LEAST_QUESTION = 4;
 
 /** The lines of a terminal shared out: the editor and the status line first, then who asks, then who works. */
-export function layoutOf(scene: Pick<Scene, 'height' | 'heading' | 'questions' | 'editor'>, pane: number): Layout {
+function layoutOf(
+  scene: Pick<Scene, 'height' | 'heading' | 'questions' | 'editor'>,
+  pane: number,
+): Layout {
   const editor = Math.min(scene.editor.length, Math.max(3, Math.floor(scene.height / 2)));
   const heading = scene.heading === null ? 0 : 1;
   let left = Math.max(0, scene.height - 1 - editor - heading);
@@ -53,7 +56,11 @@ export function layoutOf(scene: Pick<Scene, 'height' | 'heading' | 'questions' |
 /** Lines of the tree: as many as it has tasks, within a quarter of the terminal, and never fewer than before. */
 export function paneHeight(
   before: number,
-  { tasks, height, isAtWork }: { readonly tasks: number; readonly height: number; readonly isAtWork: boolean },
+  {
+    tasks,
+    height,
+    isAtWork,
+  }: { readonly tasks: number; readonly height: number; readonly isAtWork: boolean },
 ): number {
   if (!isAtWork) return 0;
   const most = Math.min(10, Math.max(2, Math.floor(height / 4)));

@@ -29,7 +29,11 @@ export function startScreen(facts: StartFacts, width: number, pen: Pen): readonl
       return [`${pen.paint('warn', '!')} ${first}`, ...rest.map((each) => `  ${each}`)];
     }),
     '',
-    ...wrapped(pen.prose('dim', 'Type what you want done. /help lists commands and keys.'), width, ''),
+    ...wrapped(
+      pen.prose('dim', 'Type what you want done. /help lists commands and keys.'),
+      width,
+      '',
+    ),
   ];
 }
 

@@ -46,4 +46,3 @@ const MODE_ROLES: Readonly<Record<string, Role>> = {
   acceptEdits: 'warn',
   autonomous: 'bad',
 };
-

@@ -29,7 +29,13 @@ export function taskPane(rows: readonly TreeRow[], look: PaneLook, pen: Pen): re
   return lines;
 }
 
-function hiddenText({ atWork, ended }: { readonly atWork: number; readonly ended: number }): string {
+function hiddenText({
+  atWork,
+  ended,
+}: {
+  readonly atWork: number;
+  readonly ended: number;
+}): string {
   const parts = [
     ...(atWork === 0 ? [] : [`${atWork} more at work`]),
     ...(ended === 0 ? [] : [`${ended} more ended`]),
@@ -43,7 +49,7 @@ function leastColumns(width: number): number {
 }
 
 /** One task: its state, name and type, what it does now, and what it has used. */
-export function taskLine(
+function taskLine(
   { row, level, isBackground }: TreeRow,
   { width, now, chosen }: Pick<PaneLook, 'width' | 'now' | 'chosen'>,
   pen: Pen,
@@ -52,12 +58,18 @@ export function taskLine(
   const isChosen = row.id === chosen;
   const parts = [
     `${isChosen ? pen.paint('accent', '▶') : ' '}${'  '.repeat(Math.min(level, 6))}${pen.paint(role, sign)}`,
-    pen.prose(isChosen ? 'strong' : 'text', level === 0 ? row.agent : `${row.agent} ${row.id.slice(0, 6)}`),
+    pen.prose(
+      isChosen ? 'strong' : 'text',
+      level === 0 ? row.agent : `${row.agent} ${row.id.slice(0, 6)}`,
+    ),
     ...(isBackground ? [pen.prose('dim', 'bg')] : []),
     // What it does must be seen beside it.
     ...(level === 0
       ? []
-      : [fit(pen.prose('text', row.description), Math.max(10, Math.floor(width / 4))), pen.prose('dim', '·')]),
+      : [
+          fit(pen.prose('text', row.description), Math.max(10, Math.floor(width / 4))),
+          pen.prose('dim', '·'),
+        ]),
     pen.prose(role, doing(row, now)),
     ...(row.lastLine === '' ? [] : [pen.prose('dim', `“${row.lastLine}”`)]),
   ];

@@ -15,7 +15,11 @@ export function endOf(text: string, most: number): string {
 export function linesIn(text: string): number {
   if (text === '') return 0;
   let lines = 1;
-  for (let at = text.indexOf('\n'); at !== -1 && at < text.length - 1; at = text.indexOf('\n', at + 1)) {
+  for (
+    let at = text.indexOf('\n');
+    at !== -1 && at < text.length - 1;
+    at = text.indexOf('\n', at + 1)
+  ) {
     lines += 1;
   }
   return lines;

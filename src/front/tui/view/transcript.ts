@@ -51,7 +51,11 @@ export function addBlock(transcript: Transcript, body: BlockBody): void {
   transcript.dropped += gone;
 }
 
-export function addStreamed(transcript: Transcript, kind: 'text' | 'thinking', piece: string): void {
+export function addStreamed(
+  transcript: Transcript,
+  kind: 'text' | 'thinking',
+  piece: string,
+): void {
   transcript.stream[kind] = endOf(transcript.stream[kind] + piece, MOST_STREAMED);
 }
 
@@ -85,7 +89,8 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
       return;
     case 'turn.retried':
       clearStream(transcript);
-      if (event.failure.kind !== 'rate_limit') note('warning', `${event.failure.message}; asked again`);
+      if (event.failure.kind !== 'rate_limit')
+        note('warning', `${event.failure.message}; asked again`);
       return;
     case 'turn.failed':
       clearStream(transcript);

@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BIN, type Sandbox } from './muster.ts';
+
+/** The built program in a real terminal, of its own tmux server, which is ended when it is disposed of. */
+export class TmuxTerminal implements Disposable {
+  private readonly socket: string;
+  private readonly sandbox: Sandbox;
+
+  constructor(
+    sandbox: Sandbox,
+    args: readonly string[],
+    {
+      env,
+      size = [90, 30],
+    }: {
+      readonly env: Readonly<Record<string, string>>;
+      readonly size?: readonly [number, number];
+    },
+  ) {
+    this.sandbox = sandbox;
+    this.socket = join(sandbox.root, 'tmux');
+    const [columns, rows] = size;
+    const variables = Object.entries(sandbox.environment({ TERM: 'screen-256color', ...env }));
+    const command = [
+      'env',
+      '-i',
+      ...variables.map(([name, value]) => `${name}=${value}`),
+      process.execPath,
+      BIN,
+      ...args,
+    ];
+    const line = `${command.map(quoted).join(' ')}; echo "exit $?"; exec cat`;
+    this.tmux(
+      '-f',
+      '/dev/null',
+      'new-session',
+      '-d',
+      '-x',
+      String(columns),
+      '-y',
+      String(rows),
+      '-c',
+      sandbox.workspace,
+      line,
+    );
+  }
+
+  /** What the person sees. */
+  screen(): string {
+    return this.tmux('capture-pane', '-p');
+  }
+
+  /** The same with its colours, as escape sequences. */
+  painted(): string {
+    return this.tmux('capture-pane', '-p', '-e');
+  }
+
+  type(text: string): void {
+    this.tmux('send-keys', '-l', text);
+  }
+
+  /** Keys by the names that tmux has for them. */
+  press(...keys: readonly string[]): void {
+    this.tmux('send-keys', ...keys);
+  }
+
+  resize(columns: number, rows: number): void {
+    this.tmux('resize-window', '-x', String(columns), '-y', String(rows));
+  }
+
+  /** Waits until it can be seen; a test that waits in vain runs into its own limit, and says what was there. */
+  async sees(text: string | RegExp): Promise<string> {
+    for (let tries = 0; tries < 200; tries += 1) {
+      const screen = this.screen();
+      if (typeof text === 'string' ? screen.includes(text) : text.test(screen)) return screen;
+      await sleep(50);
+    }
+    throw new Error(`not to be seen: ${String(text)}\n${this.screen()}`);
+  }
+
+  [Symbol.dispose](): void {
+    this.tmux('kill-server');
+  }
+
+  private tmux(...args: readonly string[]): string {
+    return execFileSync('tmux', ['-S', this.socket, ...args], {
+      encoding: 'utf8',
+      env: { ...this.sandbox.environment(), TERM: 'xterm-256color' },
+    });
+  }
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
