@@ -46,11 +46,14 @@ export interface Muster {
   readonly offlineByDefault: boolean;
   /** What a conversation that begins now would run on. Throws MusterError where none can. */
   mainModel(): ResolvedModel;
-  /** Of conversations that begin, or go on, from now on. */
+  /** Of conversations that begin from now on. */
   readonly mode: PermissionMode;
   /** What the configuration and the flags say beside it. */
   readonly rules: RuleSet;
-  /** From the next message on: a conversation at work keeps the mode that it was set to work with. */
+  /**
+   * Of conversations that begin from now on. One that goes on by a next message gets it where it is the
+   * narrower one: a mode that a conversation was not begun with is not given to it later.
+   */
   setMode(mode: PermissionMode): void;
   /** Whether commands are held by the operating system; tried out at the first call, never rejects. */
   sandboxState(): Promise<SandboxState>;

@@ -514,7 +514,7 @@ describe('help', () => {
     ]);
     expect(helpOf('help', 'tasks', 'show')).toBe(helpOf('tasks', 'show', '-h'));
     expect(helpOf('help', 'tasks')).toBe(helpOf('tasks', '--help'));
-    expect(helpOf('-p', 'tasks', '--help')).toBe(helpOf());
+    expect(helpOf('-p', 'tasks', '--help')).toBe(helpOf('--help'));
   });
 
   it('says of a flag what it is to that command', () => {

@@ -158,7 +158,24 @@ describe('the conversation', () => {
     expect(await stage.screen()).toContain('[acceptEdits]');
     await stage.say('Go');
     await stage.emulator.press(KEYS.shiftTab);
-    expect(await stage.screen()).toContain('[acceptEdits → autonomous with the next message]');
+    const narrowed = await stage.screen();
+    expect(narrowed).toContain('[acceptEdits → plan next]');
+    expect(narrowed).toContain('no wider mode than acceptEdits for this');
+  });
+
+  it('makes room for another one, in any mode', async () => {
+    await using stage = new Stage({ columns: 120 });
+    await stage.say('Go');
+    await stage.say('/new ');
+    expect(await stage.screen()).toContain('it is at work: stop it first');
+    stage.answer('mainmain', 'Gone.');
+    stage.end('mainmain');
+    stage.finish();
+    await stage.screen();
+    await stage.say('/new ');
+    expect(await stage.screen()).toContain('muster --resume mainmain goes on with the one above');
+    await stage.emulator.press(KEYS.shiftTab, KEYS.shiftTab);
+    expect(await stage.screen()).toContain('[autonomous]');
   });
 
   it('folds and unfolds what calls gave', async () => {

@@ -128,6 +128,11 @@ export class Stage implements AsyncDisposable {
     for (const event of log.append(bodies)) this.deliver({ ...event, ts: START + this.time });
   }
 
+  /** The run is over, as far as the library is concerned. */
+  finish(): void {
+    this.ended.resolve({ text: '' } as never);
+  }
+
   signal(signal: TaskSignal): void {
     this.onSignal(signal);
   }

@@ -1,10 +1,10 @@
 import type { Muster } from '../../api/index.ts';
 import { errorMessage } from '../../base/errors.ts';
 import { plural } from '../../base/text.ts';
-import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import type { Answering, TypedText } from './answering.ts';
 import type { Action } from './keys/bindings.ts';
 import { interrupt, toBackground } from './keys/interrupt.ts';
+import { nextMode } from './keys/next-mode.ts';
 import type { Look } from './look.ts';
 import { scrolled, type Parts } from './render/viewport.ts';
 import { applyToTranscript } from './view/transcript.ts';
@@ -132,9 +132,17 @@ export class Actions {
   }
 
   private cycleMode(): void {
-    const { muster } = this.parts;
-    const at = PERMISSION_MODES.indexOf(muster.mode);
-    muster.setMode(PERMISSION_MODES[(at + 1) % PERMISSION_MODES.length] ?? 'default');
+    const { muster, look, ui } = this.parts;
+    const begunIn = ui.root === null ? undefined : ui.rows.get(ui.root)?.mode;
+    const { mode, isBounded } = nextMode(
+      look.chosenMode ?? begunIn ?? muster.mode,
+      begunIn ?? null,
+    );
+    muster.setMode(mode);
+    look.chosenMode = mode;
+    if (isBounded) {
+      look.hint = `no wider mode than ${begunIn} for this one; /new begins another`;
+    }
   }
 
   private focusTasks(): void {

@@ -20,7 +20,7 @@ import { sceneOf, shownParts } from './scene.ts';
 import { startFacts } from './start-facts.ts';
 import { addBlock } from './view/transcript.ts';
 import { currentRows, isAtWork, treeRows } from './view/tree-rows.ts';
-import { applySignal, applyToUi, emptyUiState } from './view/ui-state.ts';
+import { applySignal, applyToUi, emptyUiState, forgetTree } from './view/ui-state.ts';
 
 /** What the UI needs of the library. */
 export type UiMuster = Pick<
@@ -262,11 +262,28 @@ export class App implements ScreenClient {
         }
         this.conversation.say(rest === '' ? '/compact' : `/compact ${rest}`);
         return;
+      case 'new':
+        this.beginAnew();
+        return;
       default:
         this.page(
           pageOf(name, rest, { muster, ui: this.ui, bindings: DEFAULT_BINDINGS, now: now() }),
         );
     }
+  }
+
+  private beginAnew(): void {
+    const { id, isAtWork } = this.conversation;
+    if (isAtWork) {
+      this.look.hint = 'it is at work: stop it first';
+      return;
+    }
+    this.actions.closeTask();
+    if (id !== null)
+      this.note('info', `muster --resume ${id.slice(0, 8)} goes on with the one above`);
+    this.conversation.continue(null);
+    this.look.chosenTask = null;
+    forgetTree(this.ui);
   }
 
   private page(page: Page): void {

@@ -37,8 +37,8 @@ export class Conversation {
     return this.run !== null || this.isBeginning;
   }
 
-  /** The next message is for this one, of earlier. */
-  continue(id: string): void {
+  /** The next message is for this one, of earlier; null: for a new one. Not while it is at work. */
+  continue(id: string | null): void {
     this.task = id;
   }
 

@@ -1,3 +1,4 @@
+import type { PermissionMode } from '../../protocol/permission.ts';
 import type { Anchor } from './render/viewport.ts';
 
 /** What a person looks at, and what keys are for: nothing of it is in any log. */
@@ -19,6 +20,8 @@ export interface Look {
   armed: 'leave' | 'stop-tree' | null;
   /** What there is to say for now; gone with the next key. */
   hint: string | null;
+  /** The mode that the person has chosen with the key, for the next message. */
+  chosenMode: PermissionMode | null;
   /** Lines of the tree: it does not shrink while anything is at work. */
   paneHeight: number;
 }
@@ -39,6 +42,7 @@ export function freshLook(): Look {
     isExpanded: false,
     armed: null,
     hint: null,
+    chosenMode: null,
     paneHeight: 0,
   };
 }

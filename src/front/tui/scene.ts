@@ -50,7 +50,7 @@ export function sceneOf(
     tasks: look.focus === 'tasks' ? treeRows(ui) : currentRows(ui),
     status: {
       mode: root?.mode ?? parts.mode,
-      nextMode: root === undefined || root.mode === parts.mode ? null : parts.mode,
+      nextMode: root === undefined || root.mode === look.chosenMode ? null : look.chosenMode,
       model: root?.model ?? parts.start.model,
       use: treeUse(ui),
       hints: look.hint === null ? keysNow(parts) : [look.hint],

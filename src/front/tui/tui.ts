@@ -50,9 +50,12 @@ export async function runTui({ options, agent, resume }: TuiRequest): Promise<nu
     const forget = onSignals((code) => left.resolve(code));
     const giveBack = () => opened.stopNow();
     process.once('exit', giveBack);
+    // What a bug has to say is to be read on the terminal as it was.
+    process.once('uncaughtExceptionMonitor', giveBack);
     opened.start();
     const code = await left.promise;
     process.off('exit', giveBack);
+    process.off('uncaughtExceptionMonitor', giveBack);
     await opened.stop();
     forget();
     const killer = setTimeout(() => void killAllProcesses({ graceMs: 0 }), STOP_MS);

@@ -8,6 +8,7 @@ export const COMMANDS = {
   usage: { args: '', help: 'tokens and cost of this conversation' },
   permissions: { args: '', help: 'the mode and the rules that hold' },
   compact: { args: '[WHAT TO KEEP]', help: 'summarise the conversation to make room' },
+  new: { args: '', help: 'begin another conversation; this one can be resumed' },
   quit: { args: '', help: 'leave; everything stopped can be resumed' },
 } as const;
 

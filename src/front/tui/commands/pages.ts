@@ -28,7 +28,7 @@ export interface PageSource {
 
 /** The page of a command that only tells. `rest`: what was typed behind it. */
 export function pageOf(
-  name: Exclude<CommandName, 'compact' | 'quit'>,
+  name: Exclude<CommandName, 'compact' | 'new' | 'quit'>,
   rest: string,
   source: PageSource,
 ): Page {
@@ -197,7 +197,7 @@ function permissionsPage({ muster, ui }: PageSource): Page {
     title: 'Permissions',
     lines: [
       ...(root === undefined ? [] : [`this conversation works in mode ${root.mode}`]),
-      `the next message begins in mode ${muster.mode}`,
+      `a new one begins in mode ${muster.mode}`,
       ...(rules.length === 0 ? ['no rules'] : rules),
       'rules: [permissions] of the configuration, --allow, --ask, --deny',
     ],

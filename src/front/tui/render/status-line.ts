@@ -1,5 +1,6 @@
 import type { TreeUse } from '../view/tree-use.ts';
-import { between, factsThatFit } from './fit.ts';
+import { visibleWidth } from '../pi/text-width.ts';
+import { between, factsThatFit, fit } from './fit.ts';
 import { shortCost, shortCount } from './numbers.ts';
 import type { Pen } from './pen.ts';
 import type { Role } from './theme.ts';
@@ -19,12 +20,12 @@ export interface StatusFacts {
 export function statusLine(facts: StatusFacts, width: number, pen: Pen): string {
   const { mode, nextMode, model, use, hints, isUrgent } = facts;
   const role: Role = isUrgent ? 'warn' : 'dim';
-  const modeText = nextMode === null ? mode : `${mode} → ${nextMode} with the next message`;
-  const hint = factsThatFit(hints, {
-    width,
-    least: isUrgent ? 0 : modeText.length + 2,
-    separator: ' · ',
-  });
+  const modeText = nextMode === null ? mode : `${mode} → ${nextMode} next`;
+  const room = width - visibleWidth(modeText) - 4;
+  // What is said is cut rather than left out.
+  const hint = isUrgent
+    ? fit(hints.join(' · '), room)
+    : factsThatFit(hints, { width: room, least: 0, separator: ' · ' });
   const rest = [
     ...(use.turns === 0 ? [] : [`${shortCount(use.tokens)} tok ${shortCost(use.costUsd)}`]),
     model,
@@ -33,7 +34,11 @@ export function statusLine(facts: StatusFacts, width: number, pen: Pen): string 
     pen.prose(MODE_ROLES[nextMode ?? mode] ?? 'accent', `[${modeText}]`),
     pen.prose(
       'dim',
-      factsThatFit(rest, { width, least: hint.length + modeText.length + 6, separator: ' · ' }),
+      factsThatFit(rest, {
+        width,
+        least: visibleWidth(hint) + visibleWidth(modeText) + 6,
+        separator: ' · ',
+      }),
     ),
   ];
   return between(left.join(' '), pen.prose(role, hint), width);

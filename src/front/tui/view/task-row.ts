@@ -1,6 +1,7 @@
 import type { Activity } from '../../../protocol/activity.ts';
 import { openQuestions } from '../../../protocol/inbox-state.ts';
 import { paidTokens } from '../../../protocol/model.ts';
+import type { PermissionMode } from '../../../protocol/permission.ts';
 import type { TaskStatus } from '../../../protocol/result.ts';
 import type { TaskState } from '../../../protocol/state.ts';
 import { endOf } from './cut-text.ts';
@@ -24,7 +25,7 @@ export interface TaskRow {
   readonly lastLine: string;
   /** `provider/id`, as answered last or decided on. */
   readonly model: string;
-  readonly mode: string;
+  readonly mode: PermissionMode;
   readonly turns: number;
   readonly tokens: number;
   readonly costUsd: number | null;

@@ -80,6 +80,18 @@ export function applySignal(ui: UiState, signal: TaskSignal): void {
   if (signal.type === 'reasoning_delta') addStreamed(transcript, 'thinking', signal.text);
 }
 
+/** Another conversation is about to begin: what was said stays in sight, and its tasks do not. */
+export function forgetTree(ui: UiState): void {
+  ui.root = null;
+  ui.rows.clear();
+  ui.droppedRows = 0;
+  ui.background.clear();
+  ui.questions.clear();
+  ui.opened = null;
+  ui.main.task = null;
+  ui.main.lastSeq = -1;
+}
+
 /** From here on its conversation is kept, too, in the place of another one. */
 export function openTranscript(ui: UiState, task: string): Transcript {
   ui.opened = emptyTranscript(task);
