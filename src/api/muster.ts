@@ -93,7 +93,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     others: { [OFFLINE]: loadOffline },
   });
   // What the first request needs loads while the agents are read.
-  models.preload(main.provider);
+  if (options.preload !== false) models.preload(main.provider);
   const directory = stateDirectory(state);
   const files = {
     cwd,

@@ -34,6 +34,11 @@ export interface MusterOptions {
    * Default: `permissions.on_ask`.
    */
   readonly questions?: OnAsk;
+  /**
+   * Whether what a first request needs is loaded at once, and not with that request: for who begins by
+   * showing something. Default true.
+   */
+  readonly preload?: boolean;
   /** Default: the process's own. */
   readonly environment?: Environment;
   /** Told what went wrong and stops nothing, a line at a time. Default: nobody hears it. */

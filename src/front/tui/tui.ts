@@ -1,6 +1,5 @@
 import { ProcessTerminal } from '@earendil-works/pi-tui';
-import type { MusterOptions } from '../../api/index.ts';
-import { createMuster } from '../../api/muster.ts';
+import type { Muster } from '../../api/index.ts';
 import { UsageError } from '../../base/errors.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import { printText } from '../../sys/print.ts';
@@ -9,11 +8,16 @@ import { App } from './app.ts';
 import { themeFor } from './render/theme.ts';
 
 export interface TuiRequest {
-  readonly options: Omit<MusterOptions, 'questions' | 'onNotice'>;
   /** The definition that the conversation runs as; null: the main agent. */
   readonly agent: string | null;
   /** The task to go on with: an id or its beginning, or the newest conversation; null: a new one. */
   readonly resume: { readonly id: string } | 'newest' | null;
+  /** Whether it can be resumed: nothing is kept of it otherwise. */
+  readonly isLogged: boolean;
+  /** What the start had to say, a line each. */
+  readonly notices: readonly string[];
+  /** Who hears what there is to say from here on. */
+  readonly onOpened: (hear: (line: string) => void) => void;
 }
 
 const EXIT_CODES = { SIGTERM: 143, SIGHUP: 129 } as const;
@@ -21,63 +25,51 @@ const EXIT_CODES = { SIGTERM: 143, SIGHUP: 129 } as const;
 const STOP_MS = 2_700;
 
 /** Opens the terminal UI and resolves, to the exit code, when the person has left it. */
-export async function runTui({ options, agent, resume }: TuiRequest): Promise<number> {
-  if (readEnvironment()['TERM'] === 'dumb') {
-    throw new UsageError('this terminal (TERM=dumb) can show no screen; muster -p "…" needs none');
-  }
-  const notices: string[] = [];
-  let app: App | null = null;
-  const muster = await createMuster({
-    ...options,
-    questions: 'wait',
-    onNotice: (line) => (app === null ? notices.push(line) : app.note('warning', line)),
+export async function runTui(muster: Muster, request: TuiRequest): Promise<number> {
+  const { agent, resume, isLogged, notices, onOpened } = request;
+  const left = Promise.withResolvers<number>();
+  const app = new App({
+    muster,
+    terminal: new ProcessTerminal(),
+    theme: themeFor(readEnvironment()),
+    agent,
+    notices,
+    now: Date.now,
+    onLeave: () => left.resolve(0),
   });
-  try {
-    const left = Promise.withResolvers<number>();
-    const opened = new App({
-      muster,
-      terminal: new ProcessTerminal(),
-      theme: themeFor(readEnvironment()),
-      agent,
-      notices,
-      now: Date.now,
-      onLeave: () => left.resolve(0),
-    });
-    const id = resume === 'newest' ? muster.newestConversation() : resume?.id;
-    if (id === null) throw new UsageError('no conversation of this directory is in the logs');
-    if (id !== undefined) opened.continue(muster.store.resolveId(id));
-    app = opened;
-    const forget = onSignals((code) => left.resolve(code));
-    const giveBack = () => opened.stopNow();
-    process.once('exit', giveBack);
-    // What a bug has to say is to be read on the terminal as it was.
-    process.once('uncaughtExceptionMonitor', giveBack);
-    opened.start();
-    const code = await left.promise;
-    process.off('exit', giveBack);
-    process.off('uncaughtExceptionMonitor', giveBack);
-    await opened.stop();
-    forget();
-    const killer = setTimeout(() => void killAllProcesses({ graceMs: 0 }), STOP_MS);
-    await muster.stop({ by: 'user', because: 'the user left' });
-    clearTimeout(killer);
-    if (opened.id !== null && options.log !== false) {
-      printText(`To go on with this conversation: muster --resume ${opened.id.slice(0, 8)}\n`);
-    }
-    return code;
-  } finally {
-    await muster.close();
+  const id = resume === 'newest' ? muster.newestConversation() : resume?.id;
+  if (id === null) throw new UsageError('no conversation of this directory is in the logs');
+  if (id !== undefined) app.continue(muster.store.resolveId(id));
+  onOpened((line) => app.note('warning', line));
+  const code = await shown(app, left.promise, (signal) => left.resolve(EXIT_CODES[signal]));
+  const killer = setTimeout(() => void killAllProcesses({ graceMs: 0 }), STOP_MS);
+  await muster.stop({ by: 'user', because: 'the user left' });
+  clearTimeout(killer);
+  if (app.id !== null && isLogged) {
+    printText(`To go on with this conversation: muster --resume ${app.id.slice(0, 8)}\n`);
   }
+  return code;
 }
 
-/** The terminal is gone, or somebody ends the process. In the screen Ctrl+C is a key. */
-function onSignals(end: (code: number) => void): () => void {
-  const handlers = (['SIGTERM', 'SIGHUP'] as const).map((signal) => {
-    const handler = () => end(EXIT_CODES[signal]);
-    process.on(signal, handler);
-    return { signal, handler };
-  });
-  return () => {
-    for (const { signal, handler } of handlers) process.off(signal, handler);
-  };
+/** Holds the terminal until `left`, and gives it back whatever happens. */
+async function shown(
+  app: App,
+  left: Promise<number>,
+  onSignal: (signal: keyof typeof EXIT_CODES) => void,
+): Promise<number> {
+  // In the screen Ctrl+C is a key; these come when the terminal has gone, or somebody ends the process.
+  process.on('SIGTERM', onSignal);
+  process.on('SIGHUP', onSignal);
+  const giveBack = () => app.stopNow();
+  process.once('exit', giveBack);
+  // What a bug has to say is to be read on the terminal as it was.
+  process.once('uncaughtExceptionMonitor', giveBack);
+  app.start();
+  const code = await left;
+  process.off('exit', giveBack);
+  process.off('uncaughtExceptionMonitor', giveBack);
+  await app.stop();
+  process.off('SIGTERM', onSignal);
+  process.off('SIGHUP', onSignal);
+  return code;
 }

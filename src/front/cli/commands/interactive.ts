@@ -1,23 +1,30 @@
 import { resolve } from 'node:path';
+import { createMuster } from '../../../api/muster.ts';
 import { UsageError } from '../../../base/errors.ts';
+import { readEnvironment } from '../../../sys/env.ts';
 import { printText } from '../../../sys/print.ts';
 import { NO_PROMPT } from '../args.ts';
-import type { InteractiveCommand } from '../command.ts';
+import type { InteractiveCommand, RunCommand } from '../command.ts';
 import { runPrompt, sessionAgents } from './run.ts';
 
 /** `muster`: the terminal UI. Without a terminal the help, or a conversation that goes on by itself. */
 export async function interactiveCommand({ run, hasFlags }: InteractiveCommand): Promise<number> {
-  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
-  if (!isTerminal && run.resume !== null) return runPrompt(run);
-  if (!isTerminal && hasFlags) throw new UsageError(NO_PROMPT);
-  if (!isTerminal) {
-    printText((await import('../help.ts')).helpText('program'));
-    return 0;
+  if (process.stdin.isTTY === true && process.stdout.isTTY === true) return openUi(run);
+  if (run.resume !== null) return runPrompt(run);
+  if (hasFlags) throw new UsageError(NO_PROMPT);
+  printText((await import('../help.ts')).helpText('program'));
+  return 0;
+}
+
+async function openUi(run: RunCommand): Promise<number> {
+  if (readEnvironment()['TERM'] === 'dumb') {
+    throw new UsageError('this terminal (TERM=dumb) can show no screen; muster -p "…" needs none');
   }
   const { cwd, addDirs, dataDir, log, trustProject, flags, agents, maxTurns, agent, resume } = run;
-  const { runTui } = await import('../../tui/tui.ts');
-  return runTui({
-    options: {
+  const notices: string[] = [];
+  let hear = (line: string): void => void notices.push(line);
+  const [muster, { runTui }] = await Promise.all([
+    createMuster({
       cwd: resolve(cwd ?? '.'),
       addDirs: addDirs.map((path) => resolve(path)),
       ...(dataDir === null ? {} : { dataDir: resolve(dataDir) }),
@@ -26,8 +33,24 @@ export async function interactiveCommand({ run, hasFlags }: InteractiveCommand):
       flags,
       agents: agents === null ? [] : await sessionAgents(agents),
       ...(maxTurns === null ? {} : { maxTurns }),
-    },
-    agent,
-    resume,
-  });
+      questions: 'wait',
+      // The screen comes first: nobody has typed anything yet.
+      preload: false,
+      onNotice: (line) => hear(line),
+    }),
+    import('../../tui/tui.ts'),
+  ]);
+  try {
+    return await runTui(muster, {
+      agent,
+      resume,
+      isLogged: log,
+      notices,
+      onOpened: (listener) => {
+        hear = listener;
+      },
+    });
+  } finally {
+    await muster.close();
+  }
 }
