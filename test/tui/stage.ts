@@ -72,8 +72,12 @@ export class Stage implements AsyncDisposable {
     this.time += ms;
   }
 
-  screen(): Promise<string> {
-    return this.emulator.screen();
+  /** What is on the screen, once the start knows all. */
+  async screen(): Promise<string> {
+    for (;;) {
+      const screen = await this.emulator.screen();
+      if (!screen.includes('being tried out')) return screen;
+    }
   }
 
   /** What a person says; the main task is made by the first of it. */

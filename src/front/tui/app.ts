@@ -79,6 +79,7 @@ export class App implements ScreenClient {
   private conversationHeight = 0;
   private drawTimer: NodeJS.Timeout | null = null;
   private ticker: NodeJS.Timeout | null = null;
+  private isStopped = false;
 
   constructor(options: AppOptions) {
     const { muster, terminal, theme, agent, onLeave } = options;
@@ -122,7 +123,8 @@ export class App implements ScreenClient {
 
   start(): void {
     this.screen.start();
-    void this.lookAtSandbox();
+    // To try it out takes longer than all the rest: the first picture does not wait for it.
+    setTimeout(() => void this.lookAtSandbox(), DRAW_MS);
   }
 
   /** It may take a while, and nothing waits for it. */
@@ -302,6 +304,7 @@ export class App implements ScreenClient {
   }
 
   private changed(): void {
+    if (this.isStopped) return;
     this.drawTimer ??= setTimeout(() => {
       this.drawTimer = null;
       this.keepTime();
@@ -319,6 +322,7 @@ export class App implements ScreenClient {
   }
 
   private stopTimers(): void {
+    this.isStopped = true;
     this.forgetSignals();
     if (this.drawTimer !== null) clearTimeout(this.drawTimer);
     if (this.ticker !== null) clearInterval(this.ticker);
