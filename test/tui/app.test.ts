@@ -92,6 +92,42 @@ describe('a question', () => {
   });
 });
 
+describe('a question of AskUser', () => {
+  async function choosing(): Promise<Stage> {
+    const stage = new Stage();
+    await stage.say('Set it up');
+    stage.call('mainmain', 'u', 'AskUser', { question: 'Which port?' });
+    const question = {
+      kind: 'input',
+      id: 'mainmainq1',
+      task: 'mainmain',
+      callId: 'u',
+      chain: ['main'],
+      tool: 'AskUser',
+      text: 'Which port?',
+      options: ['8080', '3000'],
+    } as const;
+    stage.write('mainmain', { type: 'question.asked', question, digest: '0', parks: false });
+    return stage;
+  }
+
+  it('is answered by the number of an option', async () => {
+    await using stage = await choosing();
+    await stage.emulator.press(KEYS.tab);
+    expect(await stage.screen()).toMatchSnapshot();
+    await stage.emulator.press('y', '4', '2');
+    expect(stage.asked.answers).toEqual([{ question: 'mainmainq1', text: '2' }]);
+  });
+
+  it('is answered by a text of its own', async () => {
+    await using stage = await choosing();
+    await stage.emulator.press(KEYS.tab, 't');
+    await stage.emulator.type('any free one');
+    await stage.emulator.press(KEYS.enter);
+    expect(stage.asked.answers).toEqual([{ question: 'mainmainq1', text: 'any free one' }]);
+  });
+});
+
 describe('esc', () => {
   it('stops the main task with all that it waits for', async () => {
     await using stage = await asking();

@@ -142,6 +142,21 @@ it('fits anew when the terminal changes its size in the middle of it', async () 
   expect(await stage.screen()).toBe(await shot('streaming', { columns: 200, rows: 50 }));
 });
 
+it.each([
+  [30, 8],
+  [20, 6],
+  [9, 5],
+  [3, 3],
+  [1, 1],
+])('is drawn on %i × %i, too', async (columns, rows) => {
+  for (const moment of Object.keys(MOMENTS)) {
+    await using stage = new Stage({ columns, rows });
+    await MOMENTS[moment]?.(stage);
+    await stage.emulator.press(KEYS.ctrlO, KEYS.pageUp, KEYS.tab);
+    expect((await stage.emulator.screen()).split('\n').length).toBe(rows);
+  }
+});
+
 it('keeps wide and combining characters in their columns', async () => {
   await using stage = new Stage({ columns: 40, rows: 14 });
   await stage.say('日本語のテキストを四十桁の端末に折り返して表示する');
