@@ -247,6 +247,20 @@ describe('the conversation', () => {
   });
 });
 
+it('rings when a task asks, and when one in the background has ended', async () => {
+  await using stage = await asking();
+  stage.begin('child2xx', { parent: 'mainmain', background: true });
+  stage.begin('child3xx', { parent: 'mainmain' });
+  await stage.screen();
+  expect(stage.emulator.bells).toBe(1);
+  stage.end('child3xx');
+  await stage.screen();
+  expect(stage.emulator.bells).toBe(1);
+  stage.end('child2xx');
+  await stage.screen();
+  expect(stage.emulator.bells).toBe(2);
+});
+
 it('ctrl+c clears what is typed, and leaves when pressed twice', async () => {
   await using stage = new Stage();
   await stage.emulator.type('half a thought');

@@ -8,6 +8,7 @@ export class Emulator implements TerminalDevice {
   /** All that was written to it. */
   written = '';
   readonly titles: string[] = [];
+  bells = 0;
   private readonly terminal: xterm.Terminal;
   private onInput: (data: string) => void = () => {};
   private onResize: () => void = () => {};
@@ -15,6 +16,9 @@ export class Emulator implements TerminalDevice {
   constructor(columns: number, rows: number) {
     this.terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true });
     this.terminal.onTitleChange((title) => this.titles.push(title));
+    this.terminal.onBell(() => {
+      this.bells += 1;
+    });
   }
 
   get columns(): number {

@@ -18,6 +18,7 @@ import { Pen } from './render/pen.ts';
 import type { Theme } from './render/theme.ts';
 import { sceneOf, shownParts } from './scene.ts';
 import { startFacts } from './start-facts.ts';
+import { callsForAttention } from './view/attention.ts';
 import { addBlock } from './view/transcript.ts';
 import { currentRows, isAtWork, treeRows } from './view/tree-rows.ts';
 import { applySignal, applyToUi, emptyUiState, forgetTree } from './view/ui-state.ts';
@@ -295,6 +296,7 @@ export class App implements ScreenClient {
 
   private onEvent(event: TaskEvent, state: TaskState): void {
     applyToUi(this.ui, event, state);
+    if (callsForAttention(this.ui, event)) this.screen.ring();
     this.changed();
   }
 

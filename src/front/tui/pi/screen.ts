@@ -92,6 +92,11 @@ export class Screen {
     this.tui.requestRender();
   }
 
+  /** The terminal's bell: what it does, people have set there. */
+  ring(): void {
+    this.terminal.write('\u0007');
+  }
+
   redraw(): void {
     this.tui.requestRender(true);
   }
