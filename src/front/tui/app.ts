@@ -91,7 +91,10 @@ export class App implements ScreenClient {
       agent,
       onEvent: (event, state) => this.onEvent(event, state),
       onNote: (level, text) => this.note(level, text),
-      onIdle: () => this.changed(),
+      onIdle: () => {
+        this.look.hint = null;
+        this.changed();
+      },
     });
     this.screen = new Screen(terminal, this, {
       pen: this.tools.pen,

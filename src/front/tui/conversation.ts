@@ -1,7 +1,7 @@
 import type { EventListener, Muster, Run } from '../../api/index.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 
-type ConversationMuster = Pick<Muster, 'resume' | 'send' | 'start' | 'stopTask'>;
+type ConversationMuster = Pick<Muster, 'resume' | 'send' | 'start'>;
 
 export interface ConversationOptions {
   readonly onEvent: EventListener;
@@ -13,7 +13,7 @@ export interface ConversationOptions {
   readonly agent: string | null;
 }
 
-/** The conversation that a person has: begun, steered, stopped and gone on with by the library's own doors. */
+/** The conversation that a person has: begun, steered and gone on with by the library's own doors. */
 export class Conversation {
   private readonly muster: ConversationMuster;
   private readonly options: ConversationOptions;
@@ -58,11 +58,6 @@ export class Conversation {
       if (!(thrown instanceof MusterError) || thrown.code !== 'NOT_FOUND') throw thrown;
       this.unsaid.push(text);
     }
-  }
-
-  /** Stops its main task and all below it. */
-  stop(): void {
-    if (this.task !== null) void this.muster.stopTask(this.task, 'the user stopped it');
   }
 
   private async begin(text: string): Promise<void> {

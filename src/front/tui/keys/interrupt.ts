@@ -14,8 +14,9 @@ export interface Interrupt {
 const NOTHING: Interrupt = { stop: [], arms: false, hint: null };
 
 /**
- * The task that is looked into; otherwise the main task's turn with all that it waits for. While tasks in the
- * background are at work, what it waits for is stopped first, and the same key again stops the whole tree.
+ * The task that is looked into; otherwise the main task with all that it waits for. A task can't be stopped
+ * without all below it: so while some of that is in the background, only what it waits for is stopped, its
+ * turn goes on with that, and the same key again stops the whole tree.
  */
 export function interrupt(
   ui: UiState,
@@ -31,10 +32,12 @@ export function interrupt(
   const children = rows.filter(({ parent }) => parent === root);
   const background = children.filter(({ id }) => ui.background.has(id)).length;
   if (isArmed || background === 0) return { stop: [root], arms: false, hint: 'stopping' };
+  const waitedFor = children.filter(({ id }) => !ui.background.has(id)).map(({ id }) => id);
+  const stopped = waitedFor.length === 0 ? '' : `${plural(waitedFor.length, 'task')} stopped; `;
   return {
-    stop: children.filter(({ id }) => !ui.background.has(id)).map(({ id }) => id),
+    stop: waitedFor,
     arms: true,
-    hint: `${plural(background, 'task')} in the background ${background === 1 ? 'goes' : 'go'} on; esc again stops everything`,
+    hint: `${stopped}esc again stops everything, ${background} in the background, too`,
   };
 }
 

@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest';
+import { interrupt, toBackground } from '../../src/front/tui/keys/interrupt.ts';
+import { taskRow } from '../../src/front/tui/view/task-row.ts';
+import { emptyUiState, type UiState } from '../../src/front/tui/view/ui-state.ts';
+import { LOG_VERSION } from '../../src/protocol/event.ts';
+import { initialState } from '../../src/protocol/state.ts';
+import { taskSpec } from '../store/fixture-data.ts';
+
+interface Member {
+  readonly parent?: string;
+  readonly isBackground?: true;
+  readonly hasEnded?: true;
+}
+
+function treeOf(members: Readonly<Record<string, Member>>): UiState {
+  const ui = emptyUiState();
+  ui.root = 'main';
+  for (const [id, { parent = null, isBackground, hasEnded }] of Object.entries(members)) {
+    const spec = taskSpec(id, { parent });
+    const stamp = { v: LOG_VERSION, seq: 0, ts: 1, task: id, epoch: 1 };
+    const row = taskRow(initialState({ ...stamp, type: 'task.created', spec }));
+    ui.rows.set(id, { ...row, endedAt: hasEnded === true ? 2 : null });
+    if (isBackground === true) ui.background.add(id);
+  }
+  return ui;
+}
+
+const ALONE = { main: {} };
+const WAITING = { main: {}, a: { parent: 'main' }, b: { parent: 'a' } };
+const MIXED = { ...WAITING, c: { parent: 'main', isBackground: true } } as const;
+const BACKGROUND = { main: {}, c: { parent: 'main', isBackground: true } } as const;
+const OVER = { main: { hasEnded: true }, a: { parent: 'main', hasEnded: true } } as const;
+const NO_MORE_BACKGROUND = {
+  main: {},
+  c: { parent: 'main', isBackground: true, hasEnded: true },
+} as const;
+
+it.each<
+  readonly [
+    string,
+    Readonly<Record<string, Member>>,
+    string | null,
+    boolean,
+    readonly string[],
+    boolean,
+  ]
+>([
+  ['a main task alone', ALONE, null, false, ['main'], false],
+  ['one that waits', WAITING, null, false, ['main'], false],
+  ['one that waits, with others in the background', MIXED, null, false, ['a'], true],
+  ['the same, pressed again', MIXED, null, true, ['main'], false],
+  ['only others in the background', BACKGROUND, null, false, [], true],
+  ['others that have ended in the background', NO_MORE_BACKGROUND, null, false, ['main'], false],
+  ['nothing at work', OVER, null, false, [], false],
+  ['a task that is looked into', MIXED, 'b', false, ['b'], false],
+  ['one that has ended', OVER, 'a', false, [], false],
+])('esc, with %s', (_, members, openTask, isArmed, stop, arms) => {
+  expect(interrupt(treeOf(members), { openTask, isArmed })).toMatchObject({ stop, arms });
+});
+
+it.each<readonly [Readonly<Record<string, Member>>, string | null, readonly string[]]>([
+  [ALONE, null, []],
+  [WAITING, null, ['a']],
+  [WAITING, 'b', ['b']],
+  [MIXED, null, ['a']],
+  [MIXED, 'c', []],
+  [OVER, null, []],
+])('to the background go, of %j with %s open, %j', (members, openTask, ids) => {
+  expect(toBackground(treeOf(members), openTask)).toEqual(ids);
+});
