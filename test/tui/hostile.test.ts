@@ -80,6 +80,12 @@ it('what is pasted steers nothing', async () => {
   expect(stage.emulator.titles).toEqual([]);
 });
 
+it('what is typed steers nothing', async () => {
+  await using stage = new Stage();
+  await stage.emulator.press('a', '\u009b', '3', '1', 'm', '\u0085', 'b');
+  expect(await stage.screen()).toMatch(/^a31mb$/m);
+});
+
 it('a large paste is one mark in the editor, and whole in the message', async () => {
   await using stage = new Stage();
   const text = Array.from({ length: 200 }, (_, line) => `line ${line}`).join('\n');

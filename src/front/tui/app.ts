@@ -1,6 +1,7 @@
 import type { Muster, SandboxState, TaskEvent } from '../../api/index.ts';
 import { errorMessage } from '../../base/errors.ts';
-import { terminalText } from '../../base/terminal-text.ts';
+import { exactLine, terminalText } from '../../base/terminal-text.ts';
+import { oneLine } from '../../base/text.ts';
 import { foldEvents, type TaskState } from '../../protocol/state.ts';
 import { Actions } from './actions.ts';
 import { Answering } from './answering.ts';
@@ -13,6 +14,7 @@ import { freshLook } from './look.ts';
 import { completionsOf } from './pi/completions.ts';
 import { Screen, type ScreenClient, type ScreenSize, type TerminalDevice } from './pi/screen.ts';
 import { paneHeight, picture } from './render/frame.ts';
+import { Redraw } from './redraw.ts';
 import { LineCache } from './render/line-cache.ts';
 import { Pen } from './render/pen.ts';
 import type { Theme } from './render/theme.ts';
@@ -59,10 +61,8 @@ export interface AppOptions {
   readonly onLeave: () => void;
 }
 
-/** Events come by the thousand: for them the picture is drawn at most so often. For keys it is drawn at once. */
-const DRAW_MS = 60;
-/** Times on the screen go on. */
-const TICK_MS = 1_000;
+/** After the first picture, which does not wait for it. */
+const SANDBOX_MS = 60;
 
 /** The terminal UI: what comes from tasks goes into a fold, what comes from keys to the library. */
 export class App implements ScreenClient {
@@ -74,13 +74,11 @@ export class App implements ScreenClient {
   private readonly screen: Screen;
   private readonly answering: Answering;
   private readonly actions: Actions;
+  private readonly redraw: Redraw;
   private readonly forgetSignals: () => void;
   private sandbox: SandboxState | null = null;
   private size: ScreenSize = { width: 80, height: 24, editor: [] };
   private conversationHeight = 0;
-  private drawTimer: NodeJS.Timeout | null = null;
-  private ticker: NodeJS.Timeout | null = null;
-  private isStopped = false;
 
   constructor(options: AppOptions) {
     const { muster, terminal, theme, agent, onLeave } = options;
@@ -101,6 +99,7 @@ export class App implements ScreenClient {
       cleanPaste: (text) => terminalText(text, 'prose'),
       completions: completionsOf({ commands: commandWords, agents: () => agentNames(muster) }),
     });
+    this.redraw = new Redraw({ draw: () => this.screen.draw(), isAtWork: () => isAtWork(ui) });
     const { editor } = this.screen;
     this.answering = new Answering({ muster, ui, look, editor });
     this.actions = new Actions({
@@ -127,8 +126,7 @@ export class App implements ScreenClient {
 
   start(): void {
     this.screen.start();
-    // To try it out takes longer than all the rest: the first picture does not wait for it.
-    setTimeout(() => void this.lookAtSandbox(), DRAW_MS);
+    setTimeout(() => void this.lookAtSandbox(), SANDBOX_MS);
   }
 
   /** It may take a while, and nothing waits for it. */
@@ -153,13 +151,13 @@ export class App implements ScreenClient {
 
   /** Gives the terminal back. */
   async stop(): Promise<void> {
-    this.stopTimers();
+    this.stopListening();
     await this.screen.stop();
   }
 
   /** The same, where the process is about to end. */
   stopNow(): void {
-    this.stopTimers();
+    this.stopListening();
     this.screen.stopNow();
   }
 
@@ -309,28 +307,12 @@ export class App implements ScreenClient {
   }
 
   private changed(): void {
-    if (this.isStopped) return;
-    this.drawTimer ??= setTimeout(() => {
-      this.drawTimer = null;
-      this.keepTime();
-      this.screen.draw();
-    }, DRAW_MS);
+    this.redraw.changed();
   }
 
-  private keepTime(): void {
-    if (isAtWork(this.ui)) {
-      this.ticker ??= setInterval(() => this.screen.draw(), TICK_MS);
-    } else if (this.ticker !== null) {
-      clearInterval(this.ticker);
-      this.ticker = null;
-    }
-  }
-
-  private stopTimers(): void {
-    this.isStopped = true;
+  private stopListening(): void {
     this.forgetSignals();
-    if (this.drawTimer !== null) clearTimeout(this.drawTimer);
-    if (this.ticker !== null) clearInterval(this.ticker);
+    this.redraw.stop();
   }
 }
 
@@ -340,7 +322,7 @@ function commandWords() {
 
 function agentNames(muster: Pick<Muster, 'agents'>) {
   return muster.agents.agents.map(({ name, description }) => ({
-    word: `@${name}`,
-    help: terminalText(description, 'prose').replaceAll('\n', ' '),
+    word: exactLine(`@${name}`),
+    help: oneLine(terminalText(description, 'prose')),
   }));
 }

@@ -77,7 +77,7 @@ export class Screen {
         return { data: `${PASTE_BEGINS}${pasted}${PASTE_ENDS}` };
       }
       const key = parseKey(data);
-      if (key === undefined || !client.onKey(key)) return undefined;
+      if (key === undefined || !client.onKey(key)) return { data: withoutControls(data) };
       this.draw();
       return { consume: true };
     });
@@ -153,6 +153,11 @@ class Root implements Component {
   invalidate(): void {
     this.editor.invalidate();
   }
+}
+
+/** What is typed without being a key: the editor shows it as it is, and some of these steer a terminal. */
+function withoutControls(data: string): string {
+  return data.replaceAll(/[\u0080-\u009f]/g, '');
 }
 
 /** Its own keys for scrolling and searching would be taken before ours. */
