@@ -126,3 +126,24 @@ it('without a terminal muster prints its help, or says what is missing', async (
   const run = await world.run(['-p', 'x', '--output-format', 'json']);
   expect(envelopeOf(run).status).toBe('success');
 });
+
+inTerminal('a signal from outside ends it in order, and the terminal is as it was', async () => {
+  await using world = await openWorld({ script });
+  const env = world.model.env('anthropic');
+  using terminal = new TmuxTerminal(world.sandbox, [], { env });
+  await terminal.sees('/help');
+  terminal.type('begin something long');
+  terminal.press('Enter');
+  await terminal.sees('long work ·');
+  const { stdout } = await world.run(['tasks', 'list', '--json']);
+  const [task]: readonly { readonly id: string }[] = JSON.parse(stdout);
+  const log = await world.run(['tasks', 'log', task?.id ?? '', '--json']);
+  const pid = /"type":"task.claimed","pid":(\d+)/.exec(log.stdout)?.[1];
+  process.kill(Number(pid), 'SIGTERM');
+  const left = await terminal.sees('exit 143');
+  expect(left).toContain('muster --resume');
+  expect(left).not.toContain('long work');
+  // What is typed is seen again: the terminal is not raw any more.
+  terminal.type('typed');
+  await terminal.sees(/^typed$/m);
+});

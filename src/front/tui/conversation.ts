@@ -19,8 +19,8 @@ export class Conversation {
   private readonly options: ConversationOptions;
   private run: Run | null = null;
   private task: string | null = null;
-  /** Said while it was about to end. */
-  private unsaid: string[] = [];
+  /** Said while it was about to begin, or to end. */
+  private readonly unsaid: string[] = [];
   private isBeginning = false;
 
   constructor(muster: ConversationMuster, options: ConversationOptions) {
@@ -67,6 +67,7 @@ export class Conversation {
       this.run = run;
       this.task = run.id;
       this.isBeginning = false;
+      for (const early of this.unsaid.splice(0)) this.say(early);
       const envelope = await run.result;
       if (/^\/compact(\s|$)/.test(text)) this.options.onNote('info', envelope.text);
     } catch (thrown) {
@@ -75,8 +76,7 @@ export class Conversation {
       this.run = null;
       this.isBeginning = false;
     }
-    const next = this.unsaid.join('\n\n');
-    this.unsaid = [];
+    const next = this.unsaid.splice(0).join('\n\n');
     if (next === '') this.options.onIdle();
     else await this.begin(next);
   }

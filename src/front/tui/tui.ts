@@ -20,7 +20,8 @@ export interface TuiRequest {
   readonly onOpened: (hear: (line: string) => void) => void;
 }
 
-const EXIT_CODES = { SIGTERM: 143, SIGHUP: 129 } as const;
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** What has not stopped by itself after this long is killed: SPEC gives 3 s for all of it. */
 const STOP_MS = 2_700;
 
@@ -58,8 +59,7 @@ async function shown(
   onSignal: (signal: keyof typeof EXIT_CODES) => void,
 ): Promise<number> {
   // In the screen Ctrl+C is a key; these come when the terminal has gone, or somebody ends the process.
-  process.on('SIGTERM', onSignal);
-  process.on('SIGHUP', onSignal);
+  for (const signal of SIGNALS) process.on(signal, onSignal);
   const giveBack = () => app.stopNow();
   process.once('exit', giveBack);
   // What a bug has to say is to be read on the terminal as it was.
@@ -69,7 +69,6 @@ async function shown(
   process.off('exit', giveBack);
   process.off('uncaughtExceptionMonitor', giveBack);
   await app.stop();
-  process.off('SIGTERM', onSignal);
-  process.off('SIGHUP', onSignal);
+  for (const signal of SIGNALS) process.off(signal, onSignal);
   return code;
 }

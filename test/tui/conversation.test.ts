@@ -1,0 +1,123 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import type { ResultEnvelope, Run } from '../../src/api/index.ts';
+import { MusterError } from '../../src/base/errors.ts';
+import { Conversation } from '../../src/front/tui/conversation.ts';
+
+/** A conversation with a library that says what it was asked for. */
+function open({ failure }: { readonly failure?: MusterError } = {}) {
+  const asked: string[] = [];
+  const notes: string[] = [];
+  let end = (_text: string): void => {};
+  let isEnding = false;
+  const run = (): Run => {
+    isEnding = false;
+    const ended = Promise.withResolvers<ResultEnvelope>();
+    end = (text) => ended.resolve({ text } as never);
+    return {
+      id: 'mainmain',
+      model: { provider: 'scripted', id: 'one', chain: [] },
+      result: ended.promise,
+      parkedOn: () => [],
+      stop: () => {},
+    };
+  };
+  const conversation = new Conversation(
+    {
+      start: ({ prompt = '', agent }) => {
+        if (failure !== undefined) throw failure;
+        asked.push(`start ${prompt}${agent === undefined ? '' : ` as ${agent}`}`);
+        return run();
+      },
+      resume: async ({ id, prompt = '' }) => {
+        await nextTurn();
+        asked.push(`resume ${id} ${prompt}`);
+        return run();
+      },
+      send: (id, text) => {
+        if (isEnding) throw new MusterError('NOT_FOUND', 'it is about to end');
+        asked.push(`send ${id} ${text}`);
+      },
+    },
+    {
+      agent: 'Plan',
+      onEvent: () => {},
+      onNote: (level, text) => notes.push(`${level}: ${text}`),
+      onIdle: () => asked.push('idle'),
+    },
+  );
+  return {
+    conversation,
+    asked,
+    notes,
+    end: async (text = '') => {
+      end(text);
+      await nextTurn();
+      await nextTurn();
+    },
+    decideEnd: () => {
+      isEnding = true;
+    },
+  };
+}
+
+it('begins, is steered, ends, and goes on', async () => {
+  const { conversation, asked, end } = open();
+  conversation.say('one');
+  await nextTurn();
+  conversation.say('two');
+  expect([conversation.id, conversation.isAtWork]).toEqual(['mainmain', true]);
+  await end();
+  expect(conversation.isAtWork).toBe(false);
+  conversation.say('three');
+  await nextTurn();
+  expect(asked).toEqual([
+    'start one as Plan',
+    'send mainmain two',
+    'idle',
+    'resume mainmain three',
+  ]);
+});
+
+it('is told what was said while it was about to begin', async () => {
+  const { conversation, asked } = open();
+  conversation.continue('mainmain');
+  conversation.say('one');
+  conversation.say('two');
+  await nextTurn();
+  await nextTurn();
+  expect(asked).toEqual(['resume mainmain one', 'send mainmain two']);
+});
+
+it('goes on with what was said while it was about to end', async () => {
+  const { conversation, asked, decideEnd, end } = open();
+  conversation.say('one');
+  await nextTurn();
+  decideEnd();
+  conversation.say('two');
+  conversation.say('three');
+  await end();
+  expect(asked).toEqual(['start one as Plan', 'resume mainmain two\n\nthree']);
+});
+
+it('says what kept it from beginning, and can be begun again', async () => {
+  const failure = new MusterError('INVALID_PARAM', 'there is no such model');
+  const { conversation, asked, notes } = open({ failure });
+  conversation.say('one');
+  await nextTurn();
+  expect([notes, asked, conversation.isAtWork]).toEqual([
+    ['error: there is no such model'],
+    ['idle'],
+    false,
+  ]);
+});
+
+it('tells what came of a compaction, which no answer does', async () => {
+  const { conversation, notes, end } = open();
+  conversation.continue('mainmain');
+  conversation.say('/compact the goal');
+  await nextTurn();
+  await nextTurn();
+  await end('context summarised: about 900 tokens → 300');
+  expect(notes).toEqual(['info: context summarised: about 900 tokens → 300']);
+});
