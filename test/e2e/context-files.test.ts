@@ -78,13 +78,28 @@ describe('context files', () => {
     writeAtHome(world, '.claude/CLAUDE.md', 'CANARY-USER');
     const run = await world.run(['-p', 'go']);
     expect(run.stderr).toBe(
-      'muster: context files have more than 32768 bytes together: cut or left out: AGENTS.md, ~/.claude/CLAUDE.md\n',
+      'muster: context files have more than 32768 bytes together: cut or left out: AGENTS.md\n',
     );
     const system = systemOf(world.model.requests[0]);
+    // What the user says of all projects is no smaller for it.
+    expect(system).toContain('CANARY-USER');
     expect(system.match(/x{99}\n/g)).toHaveLength(327);
     expect(system).toContain('[Cut for want of room. Read has the rest.]');
-    expect(system).toContain(
-      'No room was left for 1 file (Read has those below the directory): ~/.claude/CLAUDE.md',
+  });
+
+  it('a file for which no room is left is named', async () => {
+    const line = `${'x'.repeat(99)}\n`;
+    await using world = await openWorld({
+      files: {
+        'AGENTS.md': line.repeat(400),
+        '.git/HEAD': '',
+        'inner/AGENTS.md': line.repeat(400),
+      },
+    });
+    const run = await world.run(['-p', 'go', '--cwd', 'inner']);
+    expect(run.stderr).toContain('cut or left out: ');
+    expect(systemOf(world.model.requests[0])).toContain(
+      'No room was left for 1 file (Read has those below the directory): ../AGENTS.md',
     );
   });
 

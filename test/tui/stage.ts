@@ -251,7 +251,7 @@ export class Stage implements AsyncDisposable {
     const stage = this;
     const { asked, store } = this;
     return {
-      cwd: '/work/project',
+      cwd: '/home/you/project',
       store,
       offlineByDefault: false,
       agents: { agents: [taskSpec('aaaaaaaa').agent], shadowed: [], skipped: [], problems: [] },
