@@ -40,7 +40,7 @@ export function taskTool(
         context: {
           anyOf: [{ type: 'string' }, { type: 'object' }],
           description:
-            'With `prompt`: inherit (all you have), summary, last:N (turns), {files:[],results:[ids]}',
+            'With `prompt`: inherit (all), summary, last:N (turns), {files:[],results:[ids]}',
         },
       },
       required: ['prompt'],
