@@ -90,16 +90,12 @@ describe('context files', () => {
   it('a file for which no room is left is named', async () => {
     const line = `${'x'.repeat(99)}\n`;
     await using world = await openWorld({
-      files: {
-        'AGENTS.md': line.repeat(400),
-        '.git/HEAD': '',
-        'inner/AGENTS.md': line.repeat(400),
-      },
+      files: { 'AGENTS.md': line.repeat(400), 'GEMINI.md': 'Tabs.' },
     });
-    const run = await world.run(['-p', 'go', '--cwd', 'inner']);
-    expect(run.stderr).toContain('cut or left out: ');
+    const run = await world.run(['-p', 'go']);
+    expect(run.stderr).toContain('cut or left out: AGENTS.md, GEMINI.md\n');
     expect(systemOf(world.model.requests[0])).toContain(
-      'No room was left for 1 file (Read has those below the directory): ../AGENTS.md',
+      'No room was left for 1 file (Read has those below the directory): GEMINI.md',
     );
   });
 
