@@ -78,6 +78,9 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     openFileLimit(),
   );
   if (admitted.notice !== null) onNotice(admitted.notice);
+  const chooser = createChooser(setup, {
+    allowOverride: config.taskTool.allowModelOverride,
+  });
   const models = createModelPort({
     fetch,
     clock: systemClock,
@@ -90,6 +93,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
       requestsPerMinute: config.provider.requestsPerMinute,
     },
     others: { [OFFLINE]: loadOffline },
+    attachments: (model) => chooser.attachments(model),
   });
   // What the first request needs loads while the agents are read.
   models.preload(main.provider);
@@ -149,7 +153,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     redactBytes: createStreamRedactor({ secrets }),
     redact,
     model: models,
-    models: createChooser(setup, { allowOverride: config.taskTool.allowModelOverride }),
+    models: chooser,
     tools: builtinTools(),
     templates,
     agents: { refresh: () => agents.refresh(), agents: () => agents.discovered.agents },

@@ -1,5 +1,6 @@
 import type { Decision } from '../protocol/permission.ts';
 import type { FileReach, ToolContext } from '../protocol/tool.ts';
+import { attachPort } from './attach.ts';
 import { commandSandbox } from './command-sandbox.ts';
 import type { EngineDeps } from './deps.ts';
 import { memoryPort } from './memory/port.ts';
@@ -51,6 +52,7 @@ export function toolContext(
     ...(source === undefined ? {} : { memory: memoryPort({ source, spec, sleep: wait }) }),
     sleep: wait,
     keepFormer: (bytes) => deps.store.keepFormer(bytes),
+    attach: attachPort(deps, run, callId),
     spillPath: () => deps.store.spillFile(spec.id, callId),
     ...(deps.redactBytes === undefined ? {} : { redactBytes: deps.redactBytes }),
     progress: (line) => deps.onSignal({ type: 'progress', task: spec.id, callId, line }),

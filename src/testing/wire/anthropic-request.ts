@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ParsedBody, WireMessage } from '../wire-request.ts';
+import { attachmentsIn } from './attachments.ts';
 import type { PromptBlock } from './codec.ts';
 import { partBlocks, promptBlock } from './prompt-block.ts';
 import { contentText, readNumber, readObject, readObjects, readString } from './read-json.ts';
@@ -45,6 +46,7 @@ function parseMessage(message: JsonObject): readonly WireMessage[] {
     callId: readString(part['tool_use_id']),
     text: contentText(part['content']),
     isError: part['is_error'] === true,
+    ...attachmentsIn(part['content']),
   }));
   const messages: WireMessage[] = [];
   if (toolResults.length > 0) messages.push({ role: 'tool', text: '', toolCalls: [], toolResults });
