@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import {
   isImage,
   type Attachment,
@@ -6,6 +7,7 @@ import {
   type AttachmentRules,
   type WhyNotShown,
 } from '../protocol/attachment.ts';
+import type { ResolvedModel } from '../protocol/model.ts';
 import type { EngineDeps } from './deps.ts';
 import type { TaskRun } from './task-run.ts';
 
@@ -47,6 +49,18 @@ export function attachPort(
       return (await letIn(facts)) ?? attachment;
     },
     addAgain: letIn,
+  };
+}
+
+/** Says what would be shown to a model, and keeps nothing. */
+export function lookingPort(models: EngineDeps['models'], model: ResolvedModel): AttachPort {
+  const refusal = async (facts: AttachmentFacts) =>
+    ((await models.attachments?.(model)) ?? NOTHING).refusal(facts);
+  return {
+    refusal,
+    add: async (facts, bytes) =>
+      (await refusal(facts)) ?? { ...facts, tokens: 0, blob: hash('sha256', bytes) },
+    addAgain: refusal,
   };
 }
 

@@ -72,7 +72,7 @@ test('text that is not UTF-8 is shown, and said so', async () => {
 });
 
 test.each([
-  ['PNG', Buffer.from('89504e470d0a1a0a0000', 'hex'), 'PNG image, 10 bytes'],
+  ['gzip', Buffer.from('1f8b0800000000000003', 'hex'), 'gzip data, 10 bytes'],
   ['UTF-16', Buffer.from('\uFEFFhello', 'utf16le'), 'UTF-16 text, 12 bytes'],
   ['zeros', Buffer.alloc(100), 'binary data, 100 bytes'],
   ['controls', Buffer.alloc(100, 1), 'binary data, 100 bytes'],
