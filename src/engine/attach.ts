@@ -29,24 +29,23 @@ export function attachPort(
   callId: string,
 ): AttachPort {
   const rules = async () => (await deps.models.attachments?.(run.spec.model)) ?? NOTHING;
-  const refusal = async (facts: AttachmentFacts) =>
-    (await rules()).refusal(facts) ?? whyNoRoom(run, facts);
+  const whyNot = (facts: AttachmentFacts, known: AttachmentRules) =>
+    known.refusal(facts) ?? whyNoRoom(run, facts);
   const letIn = async (facts: AttachmentFacts) => {
-    const why = await refusal(facts);
-    // From here on it counts, until the call has its outcome; nothing may be awaited in between.
+    const known = await rules();
+    // Nothing is awaited from here on: others of its message look at the same time.
+    const why = whyNot(facts, known);
+    // It counts until the call has its outcome.
     if (why === null) run.attaching.set(callId, [...(run.attaching.get(callId) ?? []), facts]);
     return why;
   };
   return {
-    refusal,
+    refusal: async (facts) => whyNot(facts, await rules()),
     async add(facts, bytes) {
+      const why = await letIn(facts);
+      if (why !== null) return why;
       const { tokens } = await rules();
-      const attachment = {
-        ...facts,
-        tokens: tokens(facts),
-        blob: deps.store.keepAttachment(bytes),
-      };
-      return (await letIn(facts)) ?? attachment;
+      return { ...facts, tokens: tokens(facts), blob: deps.store.keepAttachment(bytes) };
     },
     addAgain: letIn,
   };

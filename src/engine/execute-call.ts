@@ -52,7 +52,9 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
       ...(tool.ownWords === true || output.isInstruction === true
         ? { text: escapeTags(text) }
         : { text, nonce: drawNonce(text) }),
-      ...(output.attachments === undefined ? {} : { attachments: output.attachments }),
+      ...(output.attachments === undefined || output.error !== undefined
+        ? {}
+        : { attachments: output.attachments }),
       error: output.error ?? null,
       facts: output.facts ?? {},
       ms: Math.round(deps.clock.monotonic() - startedAt),
