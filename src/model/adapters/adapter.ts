@@ -26,6 +26,7 @@ import { toCallOptions } from './prompt.ts';
 import { endpointFetch, type WireObserver } from './endpoint-fetch.ts';
 import type { ShownByResult } from './shown-files.ts';
 import { WatchedResponse } from './watched-response.ts';
+import { wellFormedJson } from './well-formed.ts';
 
 export interface AdapterDeps {
   readonly fetch: HttpFetch;
@@ -204,8 +205,11 @@ function connect(
   const changes = {
     version: deps.version,
     dropHeaders: dialect.dropHeaders,
-    adjustBody: (body: string) =>
-      maxOutputTokens === undefined ? body : (dialect.boundOutput?.(body, maxOutputTokens) ?? body),
+    adjustBody: (given: string) => {
+      const body = wellFormedJson(given);
+      if (maxOutputTokens === undefined) return body;
+      return dialect.boundOutput?.(body, maxOutputTokens) ?? body;
+    },
   };
   const fetch = endpointFetch(deps.fetch, endpoint, changes, watch);
   return dialect.languageModel(request.model.id, endpoint, fetch);
