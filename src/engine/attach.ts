@@ -7,6 +7,7 @@ import {
   type AttachmentRules,
   type WhyNotShown,
 } from '../protocol/attachment.ts';
+import { attachmentsOf } from '../protocol/message.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
 import type { EngineDeps } from './deps.ts';
 import type { TaskRun } from './task-run.ts';
@@ -83,6 +84,6 @@ function whyNoRoom(run: TaskRun, facts: AttachmentFacts): WhyNotShown {
 
 function attachmentsIn({ state }: TaskRun): readonly Attachment[] {
   const { messages, results } = state.conversation;
-  const sent = messages.flatMap((message) => (message.role === 'tool' ? message.content : []));
-  return [...sent, ...results.values()].flatMap(({ attachments = [] }) => attachments);
+  const waiting = [...results.values()].flatMap(({ attachments = [] }) => attachments);
+  return [...attachmentsOf(messages), ...waiting];
 }

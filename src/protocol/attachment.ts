@@ -1,5 +1,4 @@
 import { isJsonObject } from '../base/json.ts';
-import { counted } from './model.ts';
 
 /** What a model can be shown as it is: its media type, as the bytes say it and no file name. */
 export const ATTACHMENT_TYPES = [
@@ -60,7 +59,7 @@ const NAMES: Readonly<Record<AttachmentType, string>> = {
   'application/pdf': 'PDF document',
 };
 
-export function isAttachmentType(value: unknown): value is AttachmentType {
+function isAttachmentType(value: unknown): value is AttachmentType {
   return ATTACHMENT_TYPES.some((type) => type === value);
 }
 
@@ -96,9 +95,13 @@ export function areAttachments(value: unknown): value is readonly Attachment[] {
 function isAttachment(value: unknown): boolean {
   if (!isJsonObject(value) || !isAttachmentType(value['type'])) return false;
   if (typeof value['blob'] !== 'string' || !HASH.test(value['blob'])) return false;
-  return counted(value['bytes']) === value['bytes'] && counted(value['tokens']) === value['tokens'];
+  return isCount(value['bytes']) && isCount(value['tokens']);
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
 export function attachedTokens(attachments: readonly Attachment[] | undefined): number {
-  return (attachments ?? []).reduce((sum, { tokens }) => sum + counted(tokens), 0);
+  return (attachments ?? []).reduce((sum, { tokens }) => sum + (isCount(tokens) ? tokens : 0), 0);
 }

@@ -89,10 +89,9 @@ export function isBoundToModel({ content }: AssistantMessage): boolean {
   return content.some((part) => part.type === 'reasoning' || part.meta !== undefined);
 }
 
-/** Whether any of these shows images or documents. */
-export function hasAttachments(messages: readonly Message[]): boolean {
-  return messages.some(
-    ({ role, content }) =>
-      role === 'tool' && content.some((part) => part.attachments !== undefined),
+/** The images and documents that these show. */
+export function attachmentsOf(messages: readonly Message[]): readonly Attachment[] {
+  return messages.flatMap((message) =>
+    message.role === 'tool' ? message.content.flatMap(({ attachments = [] }) => attachments) : [],
   );
 }

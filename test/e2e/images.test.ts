@@ -45,7 +45,7 @@ function shownBy(model: FakeModel): readonly (readonly [string, ...Buffer[]])[] 
 
 function logOf({ sandbox }: World): string {
   const directory = join(sandbox.data, 'tasks');
-  const [log = ''] = readdirSync(directory).filter((name) => name.endsWith('.jsonl'));
+  const log = readdirSync(directory).find((name) => name.endsWith('.jsonl')) ?? '';
   return readFileSync(join(directory, log), 'utf8');
 }
 
@@ -171,6 +171,48 @@ describe.concurrent('images and documents', () => {
     expect(shownBy(world.model)).toEqual([
       ['a.png: PNG image, 30 × 20 pixels, 80 bytes', FILES['a.png']],
     ]);
+  });
+
+  it('are in what a child inherits and in a branch, and are no part of files that are handed on', async () => {
+    await using world = await openWorld({
+      script(request) {
+        const round = toolResultRounds(request);
+        if (request.messages.some(({ text }) => text.startsWith('part'))) return { text: 'seen' };
+        if (round === 0) return { toolCalls: [read('a.png')] };
+        if (round > 1) return { text: 'done' };
+        const files = { files: ['a.png'] };
+        return {
+          toolCalls: [
+            { name: 'Task', input: { prompt: 'part one', context: 'inherit' } },
+            { name: 'Task', input: { prompt: 'part two', context: files } },
+          ],
+        };
+      },
+    });
+    put(world, FILES);
+    expect(await world.run(['-p', 'look'])).toMatchObject({ code: 0 });
+    const [first, second, ...more] = world.model.requests;
+    const child = more.find(({ messages }) => messages.at(-1)?.text.includes('part one'));
+    if (second !== undefined && child !== undefined) assertAppendOnly(second, child);
+    expect(child?.messages[2]?.toolResults[0]?.attachments).toHaveLength(1);
+    expect(lastResults(world.model)[1]?.text).toContain(
+      'context.files: "a.png": a.png: PNG image, 30 × 20 pixels, 80 bytes. Not shown: files are handed on as text. Name it in the prompt, and the subagent reads it itself.',
+    );
+    expect(first?.messages).toHaveLength(1);
+    const list = JSON.parse(clean(await tasks(world, 'list', '--json')));
+    const root = list.find(({ parent }: { readonly parent: string | null }) => parent === null).id;
+    const events = clean(await tasks(world, 'log', root, '--json'))
+      .trimEnd()
+      .split('\n');
+    const at = events.map((line) => JSON.parse(line)).find(({ type }) => type === 'call.ended').seq;
+    const branch = await world.run(['tasks', 'branch', root, '--at', String(at)]);
+    expect(branch.code).toBe(0);
+    const shown = world.model.requests.flatMap(({ messages }) =>
+      messages.flatMap(({ toolResults }) => toolResults.flatMap((each) => each.attachments ?? [])),
+    );
+    expect(new Set(shown.map(({ base64 }) => base64))).toEqual(
+      new Set([FILES['a.png'].toString('base64')]),
+    );
   });
 
   it('are judged by their bytes and their way like any file, and nothing huge is read', async () => {

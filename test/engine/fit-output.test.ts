@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fitOutput, isWithinCaps } from '../../src/engine/fit-output.ts';
 import { tempDirectory } from '../sys/temp.ts';

@@ -8,7 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Deadlines } from '../../base/deadlines.ts';
 import type { Effort } from '../../protocol/agent.ts';
 import type { AttachmentRules } from '../../protocol/attachment.ts';
-import { hasAttachments } from '../../protocol/message.ts';
+import { attachmentsOf } from '../../protocol/message.ts';
 import {
   modelName,
   type ModelPart,
@@ -221,7 +221,7 @@ async function open(
   signal: AbortSignal,
   { dialect, effort, deps }: Wiring,
 ): Promise<LanguageModelV4StreamResult> {
-  const shown = hasAttachments(request.messages) ? await shownBy(deps, request) : null;
+  const shown = attachmentsOf(request.messages).length > 0 ? await shownBy(deps, request) : null;
   const maxOutputTokens = request.maxOutputTokens ?? dialect.maxOutputTokens?.(request.model.id);
   return model.doStream({
     ...toCallOptions(request, dialect.rules, shown),

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { announcedFacts, wholeFacts } from '../../../src/tools/attachments/look-at-file.ts';
 import { gifOf, jpegOf, pdfOf, pngChunk, pngOf, webpOf } from '../../pictures.ts';
