@@ -1,6 +1,6 @@
+import type { AttachPort } from '../protocol/attachment.ts';
 import type { Decision } from '../protocol/permission.ts';
 import type { FileReach, ToolContext } from '../protocol/tool.ts';
-import { attachPort } from './attach.ts';
 import { commandSandbox } from './command-sandbox.ts';
 import type { EngineDeps } from './deps.ts';
 import { memoryPort } from './memory/port.ts';
@@ -52,9 +52,19 @@ export function toolContext(
     ...(source === undefined ? {} : { memory: memoryPort({ source, spec, sleep: wait }) }),
     sleep: wait,
     keepFormer: (bytes) => deps.store.keepFormer(bytes),
-    attach: attachPort(deps, run, callId),
+    attach: attachLater(deps, run, callId),
     spillPath: () => deps.store.spillFile(spec.id, callId),
     ...(deps.redactBytes === undefined ? {} : { redactBytes: deps.redactBytes }),
     progress: (line) => deps.onSignal({ type: 'progress', task: spec.id, callId, line }),
+  };
+}
+
+/** Few tasks look at an image: what it takes is loaded for the first one. */
+function attachLater(deps: EngineDeps, run: TaskRun, callId: string): AttachPort {
+  const port = async () => (await import('./attach.ts')).attachPort(deps, run, callId);
+  return {
+    refusal: async (facts) => (await port()).refusal(facts),
+    add: async (facts, bytes) => (await port()).add(facts, bytes),
+    addAgain: async (attachment) => (await port()).addAgain(attachment),
   };
 }

@@ -23,7 +23,7 @@ export const readTool = defineTool({
   kind: 'read',
   replay: 'pure',
   description:
-    'Read a text file, image or PDF. Lines come as number, tab, text; up to 2000 of 2000 characters. Read on with offset, in a long line with column.',
+    'Read a text file, image or PDF. Lines come as number, tab, text; max 2000 of 2000 characters. Read on with offset, in a line with column.',
   input: {
     type: 'object',
     properties: {
