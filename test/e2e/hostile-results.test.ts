@@ -191,6 +191,35 @@ describe.concurrent('hostile results', () => {
     }
   });
 
+  it('that are large can be read on after a resume, too, and by nobody else', async () => {
+    await using world = await openWorld({
+      script(request) {
+        const all = request.messages.flatMap(({ toolResults }) => toolResults);
+        const path = /the whole is in (\S+): Read it/.exec(all[0]?.text ?? '')?.[1] ?? '';
+        const last = request.messages.at(-1);
+        if (all.length === 0) return { toolCalls: [bash('seq 20000')] };
+        if (last?.text === 'read on')
+          return { toolCalls: [read(path, { offset: 9_000, limit: 2 })] };
+        return { text: path };
+      },
+    });
+    const first = await world.run(['-p', 'go', '--allow', 'Bash(seq:*)']);
+    const path = first.stdout.trim();
+    await world.run(['--continue', '-p', 'read on']);
+    const [on] = world.model.requests.at(-1)?.messages.at(-1)?.toolResults ?? [];
+    expect(on?.text).toBe(
+      '9000\t9000\n9001\t9001\n[up to line 9001 of 20000; read on with offset 9002]',
+    );
+    await using stranger = await openWorld({
+      script: (request) =>
+        toolResultRounds(request) === 0 ? { toolCalls: [read(path)] } : { text: 'done' },
+    });
+    await stranger.run(['-p', 'go']);
+    expect(stranger.model.requests.at(-1)?.messages.at(-1)?.toolResults[0]?.text).not.toContain(
+      '9000',
+    );
+  });
+
   it('of halves of pairs, which only JSON can hold, break no request', async () => {
     await using world = await openWorld({
       script: (request) =>
