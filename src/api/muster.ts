@@ -79,6 +79,9 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     openFileLimit(),
   );
   if (admitted.notice !== null) onNotice(admitted.notice);
+  const chooser = createChooser(setup, {
+    allowOverride: config.taskTool.allowModelOverride,
+  });
   const models = createModelPort({
     fetch,
     clock: systemClock,
@@ -91,6 +94,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
       requestsPerMinute: config.provider.requestsPerMinute,
     },
     others: { [OFFLINE]: loadOffline },
+    attachments: (model) => chooser.attachments(model),
   });
   // What the first request needs loads while the agents are read.
   if (options.preload !== false) models.preload(main.provider);
@@ -152,7 +156,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     redactBytes: createStreamRedactor({ secrets }),
     redact,
     model: models,
-    models: createChooser(setup, { allowOverride: config.taskTool.allowModelOverride }),
+    models: chooser,
     tools: builtinTools(),
     templates,
     agents: { refresh: () => agents.refresh(), agents: () => agents.discovered.agents },

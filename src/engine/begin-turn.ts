@@ -16,7 +16,7 @@ export interface BegunTurn {
 
 /** A request that was begun before a crash is the same again: nothing new may stand in it. */
 export function beginTurn(
-  { models }: Pick<EngineDeps, 'models'>,
+  { models, store }: Pick<EngineDeps, 'models' | 'store'>,
   run: TaskRun,
   toolChoice: ToolChoice,
 ): BegunTurn {
@@ -31,7 +31,7 @@ export function beginTurn(
       toolChoice,
     });
   }
-  const request = requestOf({ models }, run, {
+  const request = requestOf({ models, store }, run, {
     messages: [...state.conversation.messages],
     toolChoice,
   });
@@ -40,7 +40,7 @@ export function beginTurn(
 
 /** A request of a task: but for its messages the same as all of them. */
 export function requestOf(
-  { models }: Pick<EngineDeps, 'models'>,
+  { models, store }: Pick<EngineDeps, 'models' | 'store'>,
   run: TaskRun,
   asked: Pick<ModelRequest, 'messages' | 'toolChoice'>,
 ): ModelRequest {
@@ -56,5 +56,6 @@ export function requestOf(
     ...(effort === undefined ? {} : { effort }),
     cacheKey: `${spec.root}:${agent}`,
     lane: { tree: tree.id, background: isBackground },
+    readBlob: (hash) => store.attachment(hash),
   };
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Deadlines } from '../base/deadlines.ts';
 import type { MusterError } from '../base/errors.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
+import type { AttachmentRules } from '../protocol/attachment.ts';
 import type { EventBody, TaskEvent } from '../protocol/event.ts';
 import type { TaskSignal } from '../protocol/signal.ts';
 import type { ModelFacts, ModelPort, ResolvedModel } from '../protocol/model.ts';
@@ -78,6 +79,8 @@ export interface ModelChooser {
    * for. Loads nothing: it is needed before the first request goes out.
    */
   outputLimit(model: ResolvedModel): number | null;
+  /** What the model takes of images and documents; null: nothing is known of it. Absent: nothing, of any. */
+  attachments?(model: ResolvedModel): Promise<AttachmentRules | null>;
   /** What goes on in its turn where the model of a task of this agent fails. Absent: nothing. */
   fallbacks?(model: ResolvedModel, agent: AgentDefinition): readonly ResolvedModel[];
 }

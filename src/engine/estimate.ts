@@ -1,7 +1,8 @@
 import { tokensIn } from '../base/token-estimate.ts';
 import { ratesFor } from '../model/cost.ts';
 import type { Conversation } from '../protocol/conversation.ts';
-import type { Message } from '../protocol/message.ts';
+import { attachedTokens } from '../protocol/attachment.ts';
+import type { Message, ToolResultPart } from '../protocol/message.ts';
 import {
   modelName,
   type ModelFacts,
@@ -39,7 +40,7 @@ export function estimateInput(
   prefix: RequestPrefix,
 ): number {
   let tokens = estimatePrompt(prefix, messages);
-  for (const result of results.values()) tokens += tokensIn(result.text);
+  for (const result of results.values()) tokens += resultTokens(result);
   for (const said of queued) tokens += tokensIn(said.text);
   return Math.ceil(tokens);
 }
@@ -123,10 +124,17 @@ function messageTokens(message: Message): number {
   return once(message, () => {
     let tokens = 0;
     for (const part of message.content) {
-      tokens += tokensIn(part.type === 'tool_call' ? JSON.stringify(part.input) : part.text);
+      if (part.type === 'tool_call') tokens += tokensIn(JSON.stringify(part.input));
+      else if (part.type === 'tool_result') tokens += resultTokens(part);
+      else tokens += tokensIn(part.text);
     }
     return tokens;
   });
+}
+
+/** Of the outcome of a call, with what it shows. */
+export function resultTokens({ text, attachments }: ToolResultPart): number {
+  return tokensIn(text) + attachedTokens(attachments);
 }
 
 /** Neither a prefix nor a tool nor a message changes once it is there. */

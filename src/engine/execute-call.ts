@@ -2,11 +2,12 @@ import { deferred, onAbort } from '../base/async.ts';
 import type { Deadline } from '../base/deadlines.ts';
 import { escapeTags } from '../base/control-tags.ts';
 import { errorMessage } from '../base/errors.ts';
-import { byteLength } from '../base/text.ts';
+import type { ToolCallPart } from '../protocol/message.ts';
 import { drawNonce } from '../protocol/outside-text.ts';
 import type { Decision } from '../protocol/permission.ts';
-import type { AnyTool, FileReach, ToolOutput } from '../protocol/tool.ts';
+import type { FileReach, ToolOutput } from '../protocol/tool.ts';
 import type { EngineDeps } from './deps.ts';
+import { fitOutput } from './fit-output.ts';
 import { waitsForOthers, type ReadyCall } from './prepare-call.ts';
 import { orderOf } from './stop.ts';
 import type { TaskRun } from './task-run.ts';
@@ -15,10 +16,6 @@ import { toolContext } from './tool-context.ts';
 
 /** How long a stopped tool may take to clean up before its outcome is given up. */
 const CLEANUP_MS = 2_500;
-/** What a tool that ignores its caps may exceed them by. */
-const CAP_SLACK = 4_096;
-/** A UTF-16 unit takes at most so many bytes in UTF-8. */
-const BYTES_A_UNIT = 3;
 
 export interface AllowedCall extends ReadyCall {
   readonly reach: FileReach;
@@ -44,7 +41,7 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
   if (run.isParked) throw run.signal.reason;
   if (output.forced === true) run.noteForce();
   const told = output.told ?? [];
-  const text = withinToolBytes(run.budget, capped(output.text, tool, deps));
+  const text = withinToolBytes(run.budget, fitOutput(output.text, tool, spillOf(deps, run, call)));
   // What it told first: a crash in the middle of the batch then makes the call be run again, and it tells.
   run.journal.record(
     ...(told.length === 0 ? [] : [{ type: 'input.withdrawn', ids: told } as const]),
@@ -55,12 +52,29 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
       ...(tool.ownWords === true || output.isInstruction === true
         ? { text: escapeTags(text) }
         : { text, nonce: drawNonce(text) }),
+      ...(output.attachments === undefined || output.error !== undefined
+        ? {}
+        : { attachments: output.attachments }),
       error: output.error ?? null,
       facts: output.facts ?? {},
       ms: Math.round(deps.clock.monotonic() - startedAt),
     },
   );
+  run.attaching.delete(call.id);
   if (mayHaveEffects) await run.journal.sync();
+}
+
+/** Where the whole of a large output goes. */
+function spillOf(
+  { settings, store, redactBytes }: EngineDeps,
+  { spec }: TaskRun,
+  call: ToolCallPart,
+) {
+  return {
+    caps: settings.caps,
+    spillPath: () => store.spillFile(spec.id, call.id),
+    ...(redactBytes === undefined ? {} : { redactBytes }),
+  };
 }
 
 const TIMED_OUT = Symbol('tool_seconds');
@@ -127,13 +141,4 @@ function interrupted(signal: AbortSignal, toolMs: number): ToolOutput {
 function timedOut(output: ToolOutput, toolMs: number): ToolOutput {
   const notice = `Ended after the limit tool_seconds = ${toolMs / 1000}.`;
   return { ...output, text: `${notice}\n${output.text}`.trimEnd(), error: 'TIMEOUT' };
-}
-
-/** A last fence: tools keep their own caps, and this one only catches those that don't. */
-export function capped(text: string, tool: AnyTool, deps: Pick<EngineDeps, 'settings'>): string {
-  const { resultBytes, readBytes } = deps.settings.caps;
-  const most = (tool.name === 'Read' ? readBytes : resultBytes) + CAP_SLACK;
-  if (text.length <= most / BYTES_A_UNIT || byteLength(text) <= most) return text;
-  const kept = Buffer.from(text, 'utf8').subarray(0, most).toString('utf8');
-  return `${kept}\n[Cut at ${most} bytes of ${byteLength(text)}]`;
 }

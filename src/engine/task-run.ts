@@ -1,6 +1,7 @@
 import { deferred, onAbort } from '../base/async.ts';
 import type { Deadline } from '../base/deadlines.ts';
 import { errorInfo, type ErrorInfo } from '../base/errors.ts';
+import type { AttachmentFacts } from '../protocol/attachment.ts';
 import type { EndReason } from '../protocol/end-reason.ts';
 import type { TaskInput } from '../protocol/input.ts';
 import { toolCalls, type AssistantMessage, type ToolCallPart } from '../protocol/message.ts';
@@ -53,6 +54,8 @@ export class TaskRun {
   readonly budget: Budget;
   readonly files: FileMemory;
   readonly shells: BackgroundShells;
+  /** Images and documents that calls under way are about to show, by call. */
+  readonly attaching = new Map<string, readonly AttachmentFacts[]>();
   /** Null: nothing was answered here yet. */
   measured: Measured | null = null;
   /** When it set to work here, by the monotonic clock. */

@@ -1,3 +1,4 @@
+import type { AttachPort } from '../protocol/attachment.ts';
 import type { Decision } from '../protocol/permission.ts';
 import type { FileReach, ToolContext } from '../protocol/tool.ts';
 import { commandSandbox } from './command-sandbox.ts';
@@ -51,8 +52,19 @@ export function toolContext(
     ...(source === undefined ? {} : { memory: memoryPort({ source, spec, sleep: wait }) }),
     sleep: wait,
     keepFormer: (bytes) => deps.store.keepFormer(bytes),
+    attach: attachLater(deps, run, callId),
     spillPath: () => deps.store.spillFile(spec.id, callId),
     ...(deps.redactBytes === undefined ? {} : { redactBytes: deps.redactBytes }),
     progress: (line) => deps.onSignal({ type: 'progress', task: spec.id, callId, line }),
+  };
+}
+
+/** Few tasks look at an image: what it takes is loaded for the first one. */
+function attachLater(deps: EngineDeps, run: TaskRun, callId: string): AttachPort {
+  const port = async () => (await import('./attach.ts')).attachPort(deps, run, callId);
+  return {
+    refusal: async (facts) => (await port()).refusal(facts),
+    add: async (facts, bytes) => (await port()).add(facts, bytes),
+    addAgain: async (attachment) => (await port()).addAgain(attachment),
   };
 }

@@ -1,4 +1,5 @@
 import type { MusterError } from '../base/errors.ts';
+import type { AttachmentRules } from '../protocol/attachment.ts';
 import { modelWishes, type AgentDefinition } from '../protocol/agent.ts';
 import { modelName, type ModelFacts, type ResolvedModel } from '../protocol/model.ts';
 import { isSameModel, loadKnownIds, modelFacts, NO_FACTS } from './catalogue.ts';
@@ -42,6 +43,8 @@ export interface Chooser {
     model: ResolvedModel,
     agent: Pick<AgentDefinition, 'model' | 'models'>,
   ): readonly ResolvedModel[];
+  /** Loads the table of what models take at the first call. */
+  attachments(model: ResolvedModel): Promise<AttachmentRules | null>;
   /** Never rejects; what is not known is null. */
   facts(model: ResolvedModel, servedBy?: string): Promise<ModelFacts>;
 }
@@ -79,6 +82,14 @@ export function createChooser(
     },
     fallbacks: (model, agent) =>
       !allowOverride && namesOneModel(modelWishes(agent)) ? [] : fallbacksFor(model, fallbacks),
+    async attachments(model) {
+      const { provider, override } = known(setup, model);
+      if (provider === undefined) return null;
+      const { attachmentRules } = await import('./attachment-rules.ts');
+      const { protocol } = provider;
+      const configured = override?.attachments;
+      return attachmentRules({ name: modelName(model), id: model.id, protocol, configured });
+    },
     async facts(model, servedBy = model.id) {
       const asked = await factsOf(model);
       if (servedBy === model.id || isSameModel(model.id, servedBy)) return asked;

@@ -1,11 +1,16 @@
 import type { Rates } from '../protocol/model.ts';
 
+/** What a model can be shown beside text. */
+export const ATTACHMENT_KINDS = ['image', 'pdf'] as const;
+export type AttachmentKind = (typeof ATTACHMENT_KINDS)[number];
+
 /** What the configuration says of a model; goes before the table of limits and the catalogue. */
 export interface ModelOverride {
   readonly contextWindow?: number;
   /** Tokens that each request asks for at most. */
   readonly outputLimit?: number;
   readonly price?: Rates;
+  readonly attachments?: readonly AttachmentKind[];
 }
 
 /** By `provider/id`. */

@@ -140,14 +140,22 @@ function applyToMessages(conversation: Conversation, event: TaskEvent): void {
     case 'call.ended':
     case 'call.refused': {
       const { callId, text, error } = event;
-      const nonce = event.type === 'call.ended' ? event.nonce : undefined;
-      const isError = error !== null;
-      addResult(conversation, { callId, text, isError, ...(nonce === undefined ? {} : { nonce }) });
+      const { nonce, attachments } = event.type === 'call.ended' ? event : NOTHING_MORE;
+      addResult(conversation, {
+        callId,
+        text,
+        isError: error !== null,
+        ...(nonce === undefined ? {} : { nonce }),
+        ...(attachments === undefined ? {} : { attachments }),
+      });
       return;
     }
     default:
   }
 }
+
+/** A call that did not run has words of Muster's own alone. */
+const NOTHING_MORE: Pick<ToolResultPart, 'nonce' | 'attachments'> = {};
 
 function ofItsModel(message: AssistantMessage, model: string): AssistantMessage {
   return isBoundToModel(message) ? { ...message, model } : message;

@@ -1,5 +1,6 @@
 import type { ErrorInfo } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
+import type { Attachment } from './attachment.ts';
 import type { EndReason } from './end-reason.ts';
 import type { TaskInput } from './input.ts';
 import type { CompactionEvent } from './compaction-event.ts';
@@ -183,6 +184,8 @@ export type EventBody =
        * request holds it as `markOutside` has it, byte for byte the same each time.
        */
       readonly nonce?: string;
+      /** Images and documents that go with the text. Absent: none. */
+      readonly attachments?: readonly Attachment[];
       readonly error: ErrorInfo['code'] | null;
       readonly facts: CallFacts;
       readonly ms: number;

@@ -40,6 +40,8 @@ export interface InheritedConversation {
   readonly said?: readonly SaidWords[];
   /** What the first of them take, as its provider has counted. Absent: nobody has. */
   readonly counted?: Counted;
+  /** Hashes of what its messages show, which keep that as long as this log is there. Absent: nothing. */
+  readonly blobs?: readonly string[];
   /** Files as they stand in it: an edit needs no second look. */
   readonly known: readonly FileSeen[];
 }

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../base/json.ts';
+import type { Attachment } from './attachment.ts';
 
 /**
  * What a provider needs to get back with a part on the next request (a thinking signature, an item
@@ -42,6 +43,8 @@ export interface ToolResultPart {
   readonly isError: boolean;
   /** Set: the text came from outside, and is sent as `markOutside` has it. */
   readonly nonce?: string;
+  /** Images and documents that are shown with the text. Absent: none. */
+  readonly attachments?: readonly Attachment[];
 }
 
 export type AssistantPart = TextPart | ReasoningPart | ToolCallPart;
@@ -84,4 +87,11 @@ export function toolCalls(message: AssistantMessage): readonly ToolCallPart[] {
 /** Whether a message holds what only the model that wrote it can take back: thoughts, signatures, ids. */
 export function isBoundToModel({ content }: AssistantMessage): boolean {
   return content.some((part) => part.type === 'reasoning' || part.meta !== undefined);
+}
+
+/** The images and documents that these show. */
+export function attachmentsOf(messages: readonly Message[]): readonly Attachment[] {
+  return messages.flatMap((message) =>
+    message.role === 'tool' ? message.content.flatMap(({ attachments = [] }) => attachments) : [],
+  );
 }

@@ -75,6 +75,8 @@ export interface ModelRequest {
   readonly cacheKey?: string;
   /** Where it stands when requests have to wait. Absent: in the foreground, of no tree. */
   readonly lane?: Lane;
+  /** The bytes of an attachment of its messages, by their sha256; null: they are kept no more. Absent: of none. */
+  readBlob?(hash: string): Uint8Array | null;
 }
 
 export interface Lane {

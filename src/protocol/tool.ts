@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ErrorCode } from '../base/errors.ts';
+import type { Attachment, AttachPort } from './attachment.ts';
 import type { MemoryPort } from './memory.ts';
 import type { Access } from './permission.ts';
 import type { ProposedEdit } from './question.ts';
@@ -99,6 +100,8 @@ export interface ToolOutput {
   /** Set: the call failed, and `text` says what happened and what to do. */
   readonly error?: ErrorCode;
   readonly facts?: CallFacts;
+  /** What `ToolContext.attach` has let in, to be shown with the text. */
+  readonly attachments?: readonly Attachment[];
   /**
    * Set: `text` is what the user has told the model to do, in a file that the user trusts. It stands in a
    * request as words of Muster's own do.
@@ -160,6 +163,8 @@ export interface ToolContext extends FileReach {
   spillPath(): string;
   /** What goes into that file passes through one of these. Absent: it is kept as it comes. */
   redactBytes?(): ByteFilter;
+  /** Shows images and documents to the model. Absent: nothing can be shown. */
+  readonly attach?: AttachPort;
   /** A line for whoever watches; may be dropped. */
   progress(line: string): void;
 }

@@ -1,5 +1,6 @@
 import { isId } from '../base/ids.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { areAttachments } from '../protocol/attachment.ts';
 import type { EventType, TaskEvent } from '../protocol/event.ts';
 import { isGiven, isInherited, isSummarised } from './given-guard.ts';
 import { hasShape } from './event-shapes.ts';
@@ -206,6 +207,11 @@ function isRestored({ rewind, left }: JsonObject): boolean {
   return isCount(rewind) && Array.isArray(left) && left.every(isLeft);
 }
 
+/** They are read and sent, so they are looked at closely. */
+function mayBeAttached(value: unknown): boolean {
+  return value === undefined || areAttachments(value);
+}
+
 function isItemList(value: unknown): boolean {
   return Array.isArray(value) && value.every(isCount);
 }
@@ -219,6 +225,7 @@ export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   const { type } = value;
   if (typeof type !== 'string' || !isEventType(type) || !hasShape(value, type)) return false;
   if (type === 'task.created') return isSpec(value['spec'], task);
+  if (type === 'call.ended') return mayBeAttached(value['attachments']);
   if (type === 'turn.ended') return isUsed(value);
   if (type === 'turn.retried' || type === 'turn.failed') return isUsed(value);
   if (type === 'summary.refused') return isUsed(value) && isJsonObject(value['message']);

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { MusterError } from '../base/errors.ts';
 import type { TaskEvent } from '../protocol/event.ts';
 import type { TaskSpec } from '../protocol/task.ts';
-import { isHash } from './blobs.ts';
+import { isHash, type BlobDir } from './blobs.ts';
 import type { FilePort } from './file-port.ts';
 import { LockedTasks } from './locked-tasks.ts';
 import { readImportMark } from './import-mark.ts';
@@ -169,6 +169,14 @@ class FileStore implements TaskStore {
     return this.#parts.blobs.get(hash);
   }
 
+  keepAttachment(bytes: Buffer): string {
+    return this.#parts.blobs.putBytes(bytes);
+  }
+
+  attachment(hash: string): Buffer | null {
+    return keptBytes(this.#parts.blobs, hash);
+  }
+
   async keepFormer(bytes: Buffer): Promise<void> {
     const { former, syncs } = this.#parts;
     former.putBytes(bytes);
@@ -176,12 +184,7 @@ class FileStore implements TaskStore {
   }
 
   former(hash: string): Buffer | null {
-    try {
-      return this.#parts.former.getBytes(hash);
-    } catch (thrown) {
-      if (thrown instanceof MusterError) return null;
-      throw thrown;
-    }
+    return keptBytes(this.#parts.former, hash);
   }
 
   hasFormer(hash: string): boolean {
@@ -250,5 +253,15 @@ class FileStore implements TaskStore {
 
   #scan(task: string): ScanOptions {
     return { task, getBlob: (hash) => this.#parts.blobs.get(hash) };
+  }
+}
+
+/** Null: they are not there, or are damaged. */
+function keptBytes(blobs: BlobDir, hash: string): Buffer | null {
+  try {
+    return blobs.getBytes(hash);
+  } catch (thrown) {
+    if (thrown instanceof MusterError) return null;
+    throw thrown;
   }
 }

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../base/json.ts';
+import { areAttachments } from '../protocol/attachment.ts';
 import { isMarked } from './large-strings.ts';
 
 /** Its messages are sent, so they are looked at closely; moved to a blob they are to be unpacked yet. */
@@ -49,7 +50,12 @@ function isMessage(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   const { role, content } = value;
   const isKnown = role === 'user' || role === 'assistant' || role === 'tool';
-  return isKnown && Array.isArray(content) && content.every(isJsonObject);
+  return isKnown && Array.isArray(content) && content.every(isPart);
+}
+
+function isPart(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  return value['attachments'] === undefined || areAttachments(value['attachments']);
 }
 
 function isSaid(value: unknown): boolean {

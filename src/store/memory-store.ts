@@ -43,6 +43,7 @@ class MemoryStore implements TaskStore {
   readonly #processes: ProcessPort;
   readonly #tasks = new Map<string, TaskRecord>();
   readonly #blobs = new Map<string, string>();
+  readonly #attachments = new Map<string, Buffer>();
   readonly #spillFiles = new Map<string, string>();
   #spillDirectory: string | undefined;
 
@@ -149,6 +150,16 @@ class MemoryStore implements TaskStore {
     const text = this.#blobs.get(hash);
     if (text === undefined) throw blobNotFound(hash);
     return text;
+  }
+
+  keepAttachment(bytes: Buffer): string {
+    const hash = sha256(bytes);
+    this.#attachments.set(hash, bytes);
+    return hash;
+  }
+
+  attachment(hash: string): Buffer | null {
+    return this.#attachments.get(hash) ?? null;
   }
 
   /** Nothing outlives this store, and nobody else can go back in it. */

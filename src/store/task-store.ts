@@ -159,6 +159,10 @@ export interface TaskStore {
   /** Keeps a text under its content; returns the sha256 (hex) of what was kept. */
   putBlob(text: string, options?: BlobOptions): string;
   getBlob(hash: string): string;
+  /** Keeps an image or a document as it is: nothing is redacted. Returns the sha256 (hex). */
+  keepAttachment(bytes: Buffer): string;
+  /** What was kept so; null: it was not, or is damaged. */
+  attachment(hash: string): Buffer | null;
   /**
    * Keeps what a file of the user holds before a task changes it, as it is: nothing is redacted.
    * Resolves once it survives a power loss. Kept as long as a log names its sha256; where nothing is

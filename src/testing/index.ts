@@ -18,5 +18,6 @@ export {
   type WireProtocol,
   type WireTool,
   type WireToolCall,
+  type WireAttachment,
   type WireToolResult,
 } from './wire-request.ts';

@@ -20,12 +20,20 @@ export interface WireToolCall {
   readonly input: JsonValue;
 }
 
+/** An image or a document, as the wire holds it. */
+export interface WireAttachment {
+  readonly mediaType: string;
+  readonly base64: string;
+}
+
 export interface WireToolResult {
   readonly callId: string;
   /** As the tool gave it: of outside text without the boundary and the marks, which `body` holds. */
   readonly text: string;
   /** As the wire says it. OpenAI's protocols have no such field: there always false. */
   readonly isError: boolean;
+  /** Where it holds any. */
+  readonly attachments?: readonly WireAttachment[];
 }
 
 /** One message, alike for all protocols. Results of one answer's calls are one `tool` message. */
@@ -34,6 +42,8 @@ export interface WireMessage {
   readonly text: string;
   readonly toolCalls: readonly WireToolCall[];
   readonly toolResults: readonly WireToolResult[];
+  /** Of a user message that holds any. */
+  readonly attachments?: readonly WireAttachment[];
 }
 
 /** What a request's body says, alike for all protocols. */

@@ -16,12 +16,14 @@ export interface HitStyle {
   readonly maxBytes: number;
   readonly pattern: string;
   readonly where: string;
+  /** Keeps all hits where they do not fit, and says where. */
+  readonly keepWhole: (text: string) => string;
   /** To be said after the hits. */
   readonly notes: readonly string[];
 }
 
 const MAX_LINE_CHARACTERS = 500;
-const NOTE_BYTES = 300;
+const NOTE_BYTES = 800;
 
 /**
  * Hits as text: `path:line:text` and, for context, `path-line-text` with `--` between groups; paths
@@ -30,8 +32,10 @@ const NOTE_BYTES = 300;
 export function describeHits(found: FoundHits, style: HitStyle): string {
   const said = fitLines(style.notes, Math.floor(style.maxBytes / 4)).lines;
   const noteBytes = NOTE_BYTES + byteLength(said.join('\n'));
-  const fitted = fitLines(allLines(found, style), style.maxBytes - noteBytes);
-  const notes = describeRest(found, fitted.left, style.mode);
+  const lines = allLines(found, style);
+  const fitted = fitLines(lines, style.maxBytes - noteBytes);
+  const notes = fitted.left === 0 ? [] : [leftNote(fitted.left, style.keepWhole(lines.join('\n')))];
+  notes.push(...describeRest(found, style.mode));
   if (found.files.length === 0) {
     notes.unshift(`[no match for ${truncate(style.pattern, 100)} in ${style.where}]`);
   }
@@ -84,11 +88,12 @@ function contentLine(path: string, line: FoundLine): string {
   return `${path}${mark}${line.number}${mark}${text}${cut}`;
 }
 
-function describeRest(found: FoundHits, leftOut: number, mode: OutputMode): string[] {
+function leftNote(left: number, where: string): string {
+  return `[${plural(left, 'more line')} did not fit: narrow the pattern, path or glob; ${where}]`;
+}
+
+function describeRest(found: FoundHits, mode: OutputMode): string[] {
   const notes: string[] = [];
-  if (leftOut > 0) {
-    notes.push(`[${plural(leftOut, 'more line')} did not fit: narrow the pattern, path or glob]`);
-  }
   if (found.stopped === 'limit') {
     const most = mode === 'content' ? found.limits.maxMatches : found.limits.maxFiles;
     notes.push(`[stopped at ${plural(most, 'result')}: there may be more]`);

@@ -3,6 +3,7 @@ import type { ToolContext } from '../protocol/tool.ts';
 import { absolutePath, displayPath } from '../sys/paths.ts';
 import { defineTool } from './define.ts';
 import { DIRECTORY_ALIASES } from './fields.ts';
+import { spillText } from './spill-text.ts';
 import { describeHits, type OutputMode } from './grep-output.ts';
 import {
   contentScope,
@@ -95,7 +96,15 @@ export const grepTool = defineTool({
       ...unreadableNotes(result.unreadable, show, withheld),
     ];
     return {
-      text: describeHits(found, { mode, show, maxBytes, pattern: input.pattern, where, notes }),
+      text: describeHits(found, {
+        mode,
+        show,
+        maxBytes,
+        pattern: input.pattern,
+        where,
+        notes,
+        keepWhole: (text) => spillText(text, context),
+      }),
     };
   },
 });

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { byteLength, truncate } from '../base/text.ts';
+import { wholeEnd } from './line-piece.ts';
 
-/** A longer line is cut: what is cut off can be had with Grep or Bash. */
+/** A longer line is cut; what is cut off is read with `column`. */
 const MAX_LINE_CHARACTERS = 2000;
 const NEWLINE = 10;
 /** UTF-8 takes at most four bytes a character. */
@@ -106,25 +107,17 @@ export class LineWindow {
     const complete = this.#keptBytes === this.#lineBytes;
     const [first, ...more] = this.#kept;
     const kept = first !== undefined && more.length === 0 ? first : Buffer.concat(this.#kept);
-    const bytes = complete ? kept : kept.subarray(0, wholeCharacters(kept));
-    if (!isUtf8(bytes)) this.lossy = true;
-    const text = bytes.toString('utf8').replace(/\r$/, '').replaceAll('\0', '\u2400');
+    const bytes = complete ? kept : kept.subarray(0, wholeEnd(kept));
+    const isText = isUtf8(bytes);
+    if (!isText) this.lossy = true;
+    const raw = bytes.toString('utf8');
+    const text = raw.replace(/\r$/, '').replaceAll('\0', '\u2400');
     const shown = truncate(text, MAX_LINE_CHARACTERS);
     if (complete && shown.length === text.length) return text;
     this.cutLines += 1;
-    return `${shown}… [line cut: ${this.#lineBytes} bytes]`;
+    // Of what is no UTF-8 it is not known how many bytes are shown: no fewer than characters.
+    const bytesShown = isText ? byteLength(raw.slice(0, shown.length)) : MAX_LINE_CHARACTERS;
+    const rest = `offset ${this.total + 1}, column ${bytesShown + 1}`;
+    return `${shown}… [line cut: ${this.#lineBytes} bytes; the rest: ${rest}]`;
   }
-}
-
-/** Where the last character that is whole ends. */
-function wholeCharacters(bytes: Buffer): number {
-  for (let back = 1; back <= 4 && back <= bytes.length; back += 1) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if (byte < 0x80) return bytes.length;
-    if (byte >= 0xc0) {
-      const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
-      return needed > back ? bytes.length - back : bytes.length;
-    }
-  }
-  return bytes.length;
 }

@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { ToolContext, ToolOutput } from '../protocol/tool.ts';
 import { plural } from '../base/text.ts';
 import type { OpenFile } from '../sys/open-in-roots.ts';
@@ -8,6 +8,7 @@ import { defineTool } from './define.ts';
 import { FILE_PATH, FILE_PATH_ALIASES } from './fields.ts';
 import { binaryKind, SAMPLE_BYTES } from './file-text.ts';
 import { MAX_EDIT_BYTES, statFingerprint } from './fingerprint.ts';
+import { LinePiece, type LinePieceOptions } from './line-piece.ts';
 import { LineWindow } from './line-window.ts';
 import { failure } from './output.ts';
 import { withSuggestion } from './paths.ts';
@@ -15,19 +16,21 @@ import { withSuggestion } from './paths.ts';
 const DEFAULT_LINES = 2000;
 /** For the notes after the lines. */
 const NOTE_BYTES = 600;
+const LOSSY = '[not valid UTF-8: odd bytes are shown as \uFFFD]';
 
 export const readTool = defineTool({
   name: 'Read',
   kind: 'read',
   replay: 'pure',
   description:
-    'Read a text file. Lines come as number, tab, text; up to 2000 lines of 2000 characters at once. Read a large file in parts with offset and limit.',
+    'Read a text file, image or PDF. Lines come as number, tab, text; max 2000 of 2000 characters. Read on with offset, in a line with column.',
   input: {
     type: 'object',
     properties: {
       file_path: FILE_PATH,
       offset: { type: 'integer', minimum: 1, description: 'first line, from 1' },
-      limit: { type: 'integer', minimum: 1, description: 'number of lines' },
+      limit: { type: 'integer', minimum: 1 },
+      column: { type: 'integer', minimum: 1 },
     },
     required: ['file_path'],
   },
@@ -40,9 +43,13 @@ export const readTool = defineTool({
   }),
   async run(input, context) {
     const path = absolutePath(input.file_path, context.cwd);
-    const range = { first: input.offset ?? 1, count: input.limit ?? DEFAULT_LINES };
+    const { offset: first = 1, limit: count = DEFAULT_LINES, column } = input;
     try {
-      return await withFile(path, context, (file) => readLines(file, range, context));
+      return await withFile(path, context, (file) =>
+        column === undefined
+          ? readLines(file, { first, count }, context)
+          : readPiece(file, { line: first, column }, context),
+      );
     } catch (thrown) {
       throw withSuggestion(thrown, path, context);
     }
@@ -56,33 +63,73 @@ interface Range {
 
 async function readLines(file: OpenFile, range: Range, context: ToolContext): Promise<ToolOutput> {
   const window = new LineWindow({ ...range, maxBytes: context.caps.readBytes - NOTE_BYTES });
+  const { size, stopped, hash, binary } = await feed(file, window, context);
+  if (binary !== null) return binary;
+  if (!stopped) window.end();
+  return textOutput(file, hash, describeWindow(window, range, { empty: size === 0, stopped }));
+}
+
+async function readPiece(
+  file: OpenFile,
+  wanted: Pick<LinePieceOptions, 'line' | 'column'>,
+  context: ToolContext,
+): Promise<ToolOutput> {
+  const maxBytes = context.caps.resultBytes - NOTE_BYTES;
+  const piece = new LinePiece({ ...wanted, maxBytes });
+  const { hash, binary, stopped } = await feed(file, piece, context);
+  return binary ?? textOutput(file, hash, describePiece(piece, wanted, { stopped }));
+}
+
+interface Taker {
+  readonly isFull: boolean;
+  push(chunk: Buffer): void;
+}
+
+interface Fed {
+  readonly size: number;
+  /** Not all of the file was looked at. */
+  readonly stopped: boolean;
+  /** What the file is known by. */
+  readonly hash: string;
+  /** What came of a file that is no text; null: it is. */
+  readonly binary: ToolOutput | null;
+}
+
+/** Passes a file through; of a large one only as much as is wanted. */
+async function feed(file: OpenFile, taker: Taker, context: ToolContext): Promise<Fed> {
   const hash = createHash('sha256');
   const mayStopEarly = file.stats.size > BigInt(MAX_EDIT_BYTES);
   let size = 0;
   let stopped = false;
   for await (const chunk of fileChunks(file, context.signal)) {
     const kind = size === 0 ? binaryKind(chunk.subarray(0, SAMPLE_BYTES)) : undefined;
-    if (kind !== undefined) return binaryFile(file, kind, context);
+    if (kind !== undefined) {
+      const binary = await binaryFile(file, { kind, head: chunk }, context);
+      return { size, stopped: true, hash: '', binary };
+    }
     size += chunk.length;
     if (!mayStopEarly) hash.update(chunk);
-    window.push(chunk);
-    stopped = mayStopEarly && window.isFull;
+    taker.push(chunk);
+    stopped = mayStopEarly && taker.isFull;
     if (stopped) break;
   }
-  if (!stopped) window.end();
-  const fingerprint = mayStopEarly ? statFingerprint(file) : digest(hash);
+  const fingerprint = mayStopEarly ? statFingerprint(file) : hash.digest('hex');
   context.files.remember(file.real, fingerprint);
-  return {
-    text: describeWindow(window, range, { empty: size === 0, stopped }),
-    facts: { read: [{ path: file.real, hash: fingerprint }] },
-  };
+  return { size, stopped, hash: fingerprint, binary: null };
 }
 
-function digest(hash: Hash): string {
-  return hash.digest('hex');
+function textOutput(file: OpenFile, hash: string, text: string): ToolOutput {
+  return { text, facts: { read: [{ path: file.real, hash }] } };
 }
 
-function binaryFile(file: OpenFile, kind: string, context: ToolContext): ToolOutput {
+async function binaryFile(
+  file: OpenFile,
+  { kind, head }: { readonly kind: string; readonly head: Buffer },
+  context: ToolContext,
+): Promise<ToolOutput> {
+  const { showFile } = await import('./attachments/show-file.ts');
+  const output = await showFile(file, Buffer.from(head), context);
+  if (output !== null) return output;
   const shown = displayPath(file.real, context.cwd);
   return failure(
     'INVALID_PARAM',
@@ -109,6 +156,25 @@ function notes(window: LineWindow, stopped: boolean): string[] {
     const why = window.outOfBytes ? ' (the size limit of one Read)' : '';
     told.push(`[up to line ${window.next - 1}${of}${why}; read on with offset ${window.next}]`);
   }
-  if (window.lossy) told.push('[not valid UTF-8: odd bytes are shown as \uFFFD]');
+  if (window.lossy) told.push(LOSSY);
   return told;
+}
+
+function describePiece(
+  piece: LinePiece,
+  { line, column }: Pick<LinePieceOptions, 'line' | 'column'>,
+  { stopped }: Pick<Fed, 'stopped'>,
+): string {
+  const { text, first, next } = piece.piece();
+  const { lineBytes } = piece;
+  if (column > lineBytes) {
+    return piece.isThere
+      ? `[line ${line} has only ${plural(lineBytes, 'byte')}: nothing at column ${column}]`
+      : `[the file has no line ${line}]`;
+  }
+  const of = `${stopped && !piece.isOver ? 'at least ' : ''}${lineBytes}`;
+  const rest = next > lineBytes ? '' : `; read on with offset ${line}, column ${next}`;
+  const notes = [`[line ${line}, bytes ${first} to ${next - 1} of ${of}${rest}]`];
+  if (piece.lossy) notes.push(LOSSY);
+  return [`${line}\t${text}`, ...notes].join('\n');
 }

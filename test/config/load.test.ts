@@ -322,6 +322,7 @@ describe('what is said of models', () => {
         '[models.catalogue."anthropic/claude-sonnet-5"]',
         'context_window = 200000',
         'output_limit = 8000',
+        'attachments = ["image"]',
         '[models.catalogue."local/a/b:8b"]',
         'price_input = 0.5',
         'price_output = 2',
@@ -336,6 +337,7 @@ describe('what is said of models', () => {
           {
             contextWindow: 200_000,
             outputLimit: 8000,
+            attachments: ['image'],
             source: { kind: 'config', where: `${place.userFile}:1` },
           },
         ],
@@ -343,7 +345,7 @@ describe('what is said of models', () => {
           'local/a/b:8b',
           {
             price: { input: 0.5, output: 2, cacheRead: 0, cacheWrite: 0.5 },
-            source: { kind: 'config', where: `${place.userFile}:4` },
+            source: { kind: 'config', where: `${place.userFile}:5` },
           },
         ],
       ]),
@@ -357,6 +359,8 @@ describe('what is said of models', () => {
     ],
     ['output_limit = "8k"', 'output_limit must be a whole number of tokens'],
     ['context_window = 1.5', 'context_window must be a whole number of tokens'],
+    ['attachments = ["video"]', 'attachments must be a list of "image" and "pdf"'],
+    ['attachments = "pdf"', 'attachments must be a list of "image" and "pdf"'],
     ['price_input = -1', 'price_input must be USD per million tokens, a number from 0 to 1000000'],
     ['price_output = nan', 'price_output must be USD per million tokens'],
     ['price = 3', 'unknown key "price" in [models.catalogue."a/b"]; valid: price_input, '],

@@ -311,6 +311,17 @@ describe.each(stores)('task store: %s', (_name, open) => {
     expect(failure(() => store.getBlob('../index')).code).toBe('INVALID_PARAM');
   });
 
+  it('keeps images and documents as they are', () => {
+    const store = closing(open());
+    const bytes = Buffer.from([0, 255, ...Buffer.from(SECRET), 10, 128]);
+    const hash = store.keepAttachment(bytes);
+    expect(hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(store.keepAttachment(bytes)).toBe(hash);
+    expect(store.attachment(hash)).toEqual(bytes);
+    expect(store.attachment('f'.repeat(64))).toBeNull();
+    expect(store.attachment('../index')).toBeNull();
+  });
+
   it('redacts secrets in events and blobs, but not in a blob that must stay as it is', () => {
     const store = closing(open());
     const log = store.create(taskSpec(ID, { prompt: `use ${SECRET}` }));

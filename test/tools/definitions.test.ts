@@ -48,7 +48,8 @@ test('a schema is plain JSON Schema of an object', () => {
     properties: {
       file_path: { type: 'string', minLength: 1 },
       offset: { type: 'integer', minimum: 1, description: 'first line, from 1' },
-      limit: { type: 'integer', minimum: 1, description: 'number of lines' },
+      limit: { type: 'integer', minimum: 1 },
+      column: { type: 'integer', minimum: 1 },
     },
     required: ['file_path'],
   });

@@ -375,7 +375,9 @@ describe('Grep', () => {
     const { text } = await at.call('Grep', { pattern: 'foo', output_mode: 'content' });
     expect(text).toMatch(/^a\.txt:1:foox{497}… \[line cut\]\n/);
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(30_000);
-    expect(text).toMatch(/\[\d+ more lines did not fit: narrow the pattern, path or glob\]$/);
+    expect(text).toMatch(
+      /\[\d+ more lines did not fit: narrow the pattern, path or glob; the whole is in \S+spill\.txt: Read it with offset, or Grep it\]$/,
+    );
   });
 
   test('outside, missing, bad pattern: a clear error', async () => {

@@ -1,6 +1,10 @@
 import { isTable } from '../../base/toml-statements.ts';
 import { nearestFirst } from '../../base/near-names.ts';
-import type { ModelOverride } from '../../model/overrides.ts';
+import {
+  ATTACHMENT_KINDS,
+  type AttachmentKind,
+  type ModelOverride,
+} from '../../model/overrides.ts';
 import { oneLine, quoted } from './quote.ts';
 import type { ConfigProblem, ValueSource } from './source.ts';
 import type { TomlFile } from './toml-file.ts';
@@ -24,6 +28,8 @@ const MODEL_KEYS: ReadonlyMap<string, NumberKey> = new Map<string, NumberKey>([
   ['context_window', { field: 'contextWindow', min: 256, max: 1_000_000_000, isWhole: true }],
   ['output_limit', { field: 'outputLimit', min: 16, max: 1_000_000_000, isWhole: true }],
 ]);
+
+const ATTACHMENTS = 'attachments';
 
 const PRICE_KEYS: ReadonlyMap<string, NumberKey> = new Map<string, NumberKey>([
   ['price_input', { ...price, field: 'input' }],
@@ -82,9 +88,15 @@ function readModel(
   const problems: ConfigProblem[] = [];
   const facts: Record<string, number> = {};
   const prices = new Map<string, number>();
+  let attachments: readonly AttachmentKind[] | undefined;
   const model = catalogueKey(at.at(-1) ?? '');
   for (const [name, value] of entries) {
     const where = file.where([...at, name]);
+    if (name === ATTACHMENTS) {
+      if (areKinds(value)) attachments = value;
+      else problems.push({ where, message: `${model}.${name} must be a list of ${KINDS}` });
+      continue;
+    }
     const priceKey = PRICE_KEYS.get(name);
     const key = priceKey ?? MODEL_KEYS.get(name);
     if (key === undefined) problems.push({ where, message: unknownKey(name, model) });
@@ -96,17 +108,25 @@ function readModel(
     } else if (priceKey === undefined) facts[key.field] = value;
     else prices.set(key.field, value);
   }
+  const said = { ...facts, ...(attachments === undefined ? {} : { attachments }) };
   const input = prices.get('input');
   const output = prices.get('output');
-  if (prices.size === 0 || problems.length > 0) return { override: facts, problems };
+  if (prices.size === 0 || problems.length > 0) return { override: said, problems };
   if (input === undefined || output === undefined) {
     const message = `${model}: a price takes both price_input and price_output`;
-    return { override: facts, problems: [{ where: file.where(at), message }] };
+    return { override: said, problems: [{ where: file.where(at), message }] };
   }
   // Where a cache has no price of its own, its tokens cost what the others do.
   const cacheRead = prices.get('cacheRead') ?? input;
   const cacheWrite = prices.get('cacheWrite') ?? input;
-  return { override: { ...facts, price: { input, output, cacheRead, cacheWrite } }, problems };
+  return { override: { ...said, price: { input, output, cacheRead, cacheWrite } }, problems };
+}
+
+const KINDS = ATTACHMENT_KINDS.map((kind) => `"${kind}"`).join(' and ');
+
+function areKinds(value: unknown): value is readonly AttachmentKind[] {
+  const isKind = (each: unknown): boolean => ATTACHMENT_KINDS.some((kind) => kind === each);
+  return Array.isArray(value) && value.every(isKind);
 }
 
 function isOf({ min, max, isWhole }: NumberKey, value: unknown): value is number {
@@ -121,6 +141,8 @@ function expects({ min, max, isWhole }: NumberKey): string {
 }
 
 function unknownKey(name: string, model: string): string {
-  const valid = nearestFirst(name, [...MODEL_KEYS.keys(), ...PRICE_KEYS.keys()]).join(', ');
+  const valid = nearestFirst(name, [...MODEL_KEYS.keys(), ...PRICE_KEYS.keys(), ATTACHMENTS]).join(
+    ', ',
+  );
   return `unknown key "${oneLine(name)}" in [${model}]; valid: ${valid}`;
 }

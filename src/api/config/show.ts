@@ -66,12 +66,13 @@ function providerEntry([name, provider]: readonly [string, ProviderConfig]): Con
 }
 
 function modelEntry([name, model]: readonly [string, CatalogueConfig]): ConfigEntry {
-  const { contextWindow, outputLimit, price, source } = model;
+  const { contextWindow, outputLimit, attachments, price, source } = model;
   return {
     key: catalogueKey(name),
     value: {
       ...(contextWindow === undefined ? {} : { context_window: contextWindow }),
       ...(outputLimit === undefined ? {} : { output_limit: outputLimit }),
+      ...(attachments === undefined ? {} : { attachments }),
       ...(price === undefined
         ? {}
         : {

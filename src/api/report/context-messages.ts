@@ -1,7 +1,9 @@
 import { TODO_LIST } from '../../engine/compaction/texts.ts';
+import { isImage, type Attachment } from '../../protocol/attachment.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { Message } from '../../protocol/message.ts';
+import { counted } from '../../protocol/model.ts';
 import { markOutside } from '../../protocol/outside-text.ts';
 import { canonicalToolName } from '../../protocol/tool-aliases.ts';
 import { sourceOf, type ContextSource } from './context-parts.ts';
@@ -17,12 +19,23 @@ export function messageSources(
   const told = toldIn(log, handed);
   const head = headNames(messages[0], log);
   return messages.flatMap((message, at) =>
-    message.content.map((part, index) => {
+    message.content.flatMap((part, index) => {
       const name = at === 0 ? head[index] : undefined;
       const inherited = told.inherited.has(message);
-      return sourceOf(name ?? nameOf(message.role, part, { ...told, inherited }), textOf(part));
+      const shown = part.type === 'tool_result' ? (part.attachments ?? []) : [];
+      return [
+        sourceOf(name ?? nameOf(message.role, part, { ...told, inherited }), textOf(part)),
+        ...shown.map(attachmentSource),
+      ];
     }),
   );
+}
+
+function attachmentSource(attachment: Attachment): ContextSource {
+  // As base64 has them.
+  const bytes = Math.ceil(counted(attachment.bytes) / 3) * 4;
+  const name = isImage(attachment) ? 'images' : 'documents';
+  return { name, bytes, tokens: counted(attachment.tokens) };
 }
 
 /** What the log tells of the texts that stand in messages. */

@@ -4,7 +4,8 @@ import type { Message, ToolResultPart } from '../../protocol/message.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
 import { canonicalToolName } from '../../protocol/tool-aliases.ts';
 import { tokensIn } from '../../base/token-estimate.ts';
-import { estimateInput, estimatePrompt } from '../estimate.ts';
+import { describeAttachment } from '../../protocol/attachment.ts';
+import { estimateInput, estimatePrompt, resultTokens } from '../estimate.ts';
 
 /** What a task's next request is made of; all in tokens. */
 export interface Layout {
@@ -33,6 +34,8 @@ export interface LaidResult {
   readonly callId: string;
   readonly tool: string;
   readonly characters: number;
+  /** Images and documents, in words. */
+  readonly shown: readonly string[];
   readonly tokens: number;
   /** Answers after the one that made the call: 0 for the newest. */
   readonly age: number;
@@ -110,10 +113,11 @@ function resultsIn(
   scaled: (tokens: number) => number,
 ): readonly LaidResult[] {
   const laidResult = (part: ToolResultPart, age: number, isWaiting: boolean): LaidResult => {
-    const { callId, name, text } = part;
+    const { callId, name, text, attachments = [] } = part;
     const tool = canonicalToolName(name) ?? name;
-    const tokens = scaled(tokensIn(text));
-    return { callId, tool, characters: text.length, tokens, age, isWaiting };
+    const tokens = scaled(resultTokens(part));
+    const shown = attachments.map(describeAttachment);
+    return { callId, tool, characters: text.length, shown, tokens, age, isWaiting };
   };
   const laid: LaidResult[] = [...results.values()].map((part) => laidResult(part, 0, true));
   let age = results.size > 0 ? 1 : 0;

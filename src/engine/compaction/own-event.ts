@@ -1,5 +1,6 @@
 import { MusterError } from '../../base/errors.ts';
 import { byteLength } from '../../base/text.ts';
+import { describeAttachment, type Attachment, type AttachPort } from '../../protocol/attachment.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { ToolOutput } from '../../protocol/tool.ts';
@@ -42,12 +43,19 @@ export function ownEventNamed(
   return before(own);
 }
 
+interface OwnPage {
+  readonly offset: number;
+  /** Bytes. */
+  readonly most: number;
+  readonly attach: AttachPort | undefined;
+}
+
 /** What a call came to, from `offset` on (UTF-16 units), at most so many bytes. */
-export function readOwnResult(
+export async function readOwnResult(
   store: Pick<TaskStore, 'scan'>,
   { task, seq }: NamedEvent,
-  { offset, most }: { readonly offset: number; readonly most: number },
-): ToolOutput {
+  { offset, most, attach }: OwnPage,
+): Promise<ToolOutput> {
   const name = `${task}#${seq}`;
   const found = eventOf(store, { task, seq });
   if (found instanceof MusterError) {
@@ -58,6 +66,7 @@ export function readOwnResult(
     return { text, error: 'NOT_FOUND' };
   }
   const { text: whole, tool } = found;
+  const attachments = found.type === 'call.ended' ? (found.attachments ?? []) : [];
   if (offset > whole.length) {
     const text = `TaskOutput: offset: ${offset} is beyond the end; the result has ${whole.length} characters`;
     return { text, error: 'INVALID_PARAM' };
@@ -65,7 +74,7 @@ export function readOwnResult(
   const text = pageOf(whole.slice(offset), most);
   const next = offset + text.length;
   const head = `Result of ${tool}, as it was then:`;
-  if (next >= whole.length) return { text: `${head}\n${text}` };
+  if (next >= whole.length) return shownAgain(`${head}\n${text}`, attachments, attach);
   const rest = `[Cut at ${next} of ${whole.length} characters. The rest: TaskOutput(task_id: "${name}", offset: ${next})]`;
   return { text: `${head}\n${text}\n${rest}` };
 }
@@ -85,6 +94,24 @@ function eventOf(
     throw thrown;
   }
   return found;
+}
+
+/** What went with it goes with it again, as far as there is room for it by now. */
+async function shownAgain(
+  text: string,
+  attachments: readonly Attachment[],
+  attach: AttachPort | undefined,
+): Promise<ToolOutput> {
+  const shown: Attachment[] = [];
+  const lines = [text];
+  for (const attachment of attachments) {
+    const why =
+      attach === undefined ? 'nothing can be shown here' : await attach.addAgain(attachment);
+    if (why === null) shown.push(attachment);
+    else lines.push(`[${describeAttachment(attachment)}. Not shown: ${why}.]`);
+  }
+  const output = { text: lines.join('\n') };
+  return shown.length === 0 ? output : { ...output, attachments: shown };
 }
 
 /** The beginning of a text within so many bytes: whole lines where that leaves half of it. */

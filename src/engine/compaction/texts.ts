@@ -13,16 +13,18 @@ export function ownEvent(task: string, seq: number): string {
 
 /** What stands in the place of a result that was cleared. */
 export function clearedLine(
-  { characters, tool }: Pick<LaidResult, 'characters' | 'tool'>,
+  { characters, shown, tool }: Pick<LaidResult, 'characters' | 'shown' | 'tool'>,
   { event, isNew }: { readonly event: string | null; readonly isNew: boolean },
 ): string {
-  const what = `${plural(characters, 'character')} of ${tool}`;
+  const what = `${[...shown, plural(characters, 'character')].join(' and ')} of ${tool}`;
   const why = isNew
     ? `[Too large for what is left of your context window: ${what}.`
     : `[Cleared to make room in your context window: ${what}.`;
   if (event === null)
     return `${why} Call the tool again if you need it${isNew ? ', for less at a time' : ''}.]`;
-  return `${why} To read ${isNew ? 'it piece by piece' : 'it again'}: TaskOutput(task_id: "${event}")]`;
+  const how =
+    shown.length > 0 ? 'see it again' : isNew ? 'read it piece by piece' : 'read it again';
+  return `${why} To ${how}: TaskOutput(task_id: "${event}")]`;
 }
 
 const STRUCTURE = `Goal: what is to be achieved, and how one knows that it is.

@@ -1,5 +1,6 @@
 import { MusterError } from '../../base/errors.ts';
 import { refuseUnanswered } from '../../policy/refusal.ts';
+import type { AttachPort } from '../../protocol/attachment.ts';
 import type { FileSeen } from '../../protocol/tool.ts';
 import type { EngineDeps } from '../deps.ts';
 import { decideNow, type Caller } from '../judge.ts';
@@ -38,11 +39,20 @@ export async function readHandedFile(
   const { signal } = request.caller;
   const caps = { ...deps.settings.caps, readBytes: FILE_BYTES };
   const ports = { clock: deps.clock, settings: { ...deps.settings, caps } };
-  const output = await ready.tool.run(ready.input, readingContext(ports, child, { reach, signal }));
+  const output = await ready.tool.run(
+    ready.input,
+    readingContext(ports, child, { reach, signal, attach: TEXT_ONLY }),
+  );
   signal.throwIfAborted();
   if (output.error !== undefined) return failed(output.error, output.text);
   return { text: output.text, read: output.facts?.read ?? [] };
 }
+
+async function asText(): Promise<string> {
+  return 'files are handed on as text. Name it in the prompt, and the subagent reads it itself';
+}
+
+const TEXT_ONLY: AttachPort = { refusal: asText, add: asText, addAgain: asText };
 
 /** With Read, whatever tools it gets: a list of tools is a choice, and what rights forbid stays forbidden. */
 function childToBe({ tools }: EngineDeps, { caller, id, plan }: HandoverRequest): Caller {

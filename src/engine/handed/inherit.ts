@@ -1,7 +1,7 @@
 import { MusterError } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { InheritedConversation } from '../../protocol/given.ts';
-import type { Message, ToolMessage } from '../../protocol/message.ts';
+import { attachmentsOf, type Message, type ToolMessage } from '../../protocol/message.ts';
 import { modelName } from '../../protocol/model.ts';
 import { whyUnusable, type Equipment } from '../equipment.ts';
 import type { ChildPlan } from '../plan-child.ts';
@@ -86,11 +86,14 @@ export function cachedAs({ spec }: TaskRun): string {
 function conversationOf(caller: TaskRun): InheritedConversation {
   const { spec, state } = caller;
   const { compaction } = state.conversation;
+  const messages = messagesHandedOn(caller);
+  const blobs = [...new Set(attachmentsOf(messages).map(({ blob }) => blob))];
   return {
     task: spec.id,
     seq: state.lastSeq,
     agent: cachedAs(caller),
-    messages: messagesHandedOn(caller),
+    messages,
+    ...(blobs.length === 0 ? {} : { blobs }),
     ...(compaction.counted === null ? {} : { counted: compaction.counted }),
     said: compaction.said.map(({ at, from, text }) => ({ at, from, text })),
     known: [...state.knownFiles].flatMap(([path, hash]) => (hash === null ? [] : [{ path, hash }])),

@@ -38,11 +38,12 @@ export class LoggedCalls {
         });
       }
       case 'call.ended': {
-        const { text, nonce, error, facts } = event;
+        const { text, nonce, error, facts, attachments } = event;
         return settle(this.running, event.callId, {
           ...(nonce === undefined ? { text: unescapeTags(text), isInstruction: true } : { text }),
           ...(error === null ? {} : { error }),
           facts,
+          ...(attachments === undefined ? {} : { attachments }),
         });
       }
       default:

@@ -16,7 +16,11 @@ const KEEPS_NOTHING: FileMemory = {
 export function readingContext(
   { clock, settings }: Pick<EngineDeps, 'clock' | 'settings'>,
   { spec }: Pick<Caller, 'spec'>,
-  { reach, signal }: { readonly reach: FileReach; readonly signal: AbortSignal },
+  {
+    reach,
+    signal,
+    attach,
+  }: Pick<Required<ToolContext>, 'signal' | 'attach'> & { readonly reach: FileReach },
 ): ToolContext {
   return {
     taskId: spec.id,
@@ -33,6 +37,7 @@ export function readingContext(
     variables: { seen: () => ({}), own: () => new Set(), keeps: () => false },
     sleep: refuse,
     spillPath: refuse,
+    attach,
     progress: () => {},
   };
 }

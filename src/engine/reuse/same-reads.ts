@@ -5,7 +5,8 @@ import { truncate } from '../../base/text.ts';
 import type { FileReach, FileSeen } from '../../protocol/tool.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { EngineDeps } from '../deps.ts';
-import { capped } from '../execute-call.ts';
+import { lookingPort } from '../attach.ts';
+import { isWithinCaps } from '../fit-output.ts';
 import { decideNow, type Caller } from '../judge.ts';
 import { planChild, prepareModels } from '../plan-child.ts';
 import { prefixHash } from '../prefix.ts';
@@ -96,12 +97,17 @@ export class SameReads {
     { caller, reach }: { readonly caller: Caller; readonly reach: FileReach },
   ): Promise<boolean> {
     if (tool.kind !== 'read' || tool.replay !== 'pure') return false;
-    const context = readingContext(this.deps, caller, { reach, signal: this.signal });
+    const context = readingContext(this.deps, caller, {
+      reach,
+      signal: this.signal,
+      attach: lookingPort(this.deps.models, caller.spec.model),
+    });
     const output = await outcome(() => tool.run(input, context));
     if (output === null || this.signal.aborted) return false;
-    const shown = capped(output.text, tool, this.deps);
+    // What was cut names a file of that task.
+    if (!isWithinCaps(output.text, tool, this.deps.settings.caps)) return false;
     const now = {
-      text: tool.ownWords === true ? escapeTags(shown) : shown,
+      text: tool.ownWords === true ? escapeTags(output.text) : output.text,
       error: output.error ?? null,
       read: output.facts?.read ?? [],
     };

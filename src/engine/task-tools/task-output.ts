@@ -82,7 +82,8 @@ async function readOutput(
     return state instanceof MusterError ? null : state.spec;
   });
   if (named !== null) {
-    const page = { offset: input.offset ?? 0, most: context.caps.resultBytes };
+    const { attach, caps } = context;
+    const page = { offset: input.offset ?? 0, most: caps.resultBytes, attach };
     return readOwnResult(deps.store, named, page);
   }
   const found = findReachable(caller, running, { field: 'task_id', word: input.taskId });

@@ -7,7 +7,15 @@ import { deferred, onAbort } from '../../base/async.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Deadlines } from '../../base/deadlines.ts';
 import type { Effort } from '../../protocol/agent.ts';
-import { modelName, type ModelPart, type ModelRequest, type Usage } from '../../protocol/model.ts';
+import type { AttachmentRules } from '../../protocol/attachment.ts';
+import { attachmentsOf } from '../../protocol/message.ts';
+import {
+  modelName,
+  type ModelPart,
+  type ModelRequest,
+  type ResolvedModel,
+  type Usage,
+} from '../../protocol/model.ts';
 import type { HttpFetch } from '../../sys/http-types.ts';
 import { ANSWER_CAPS, WireMeter, type AnswerCaps, type AnswerTooLarge } from './answer-caps.ts';
 import { Answer, BROKE_OFF, finalUsage } from './answer.ts';
@@ -16,7 +24,9 @@ import { Efforts, mayBeOfEffort } from './effort.ts';
 import { BrokenOff, cancelled, toFailure, type FailureScope } from './failure.ts';
 import { toCallOptions } from './prompt.ts';
 import { endpointFetch, type WireObserver } from './endpoint-fetch.ts';
+import type { ShownByResult } from './shown-files.ts';
 import { WatchedResponse } from './watched-response.ts';
+import { wellFormedJson } from './well-formed.ts';
 
 export interface AdapterDeps {
   readonly fetch: HttpFetch;
@@ -26,6 +36,8 @@ export interface AdapterDeps {
   readonly version: string;
   /** Default: `ANSWER_CAPS`. */
   readonly caps?: AnswerCaps;
+  /** What a model takes of images and documents; null: nothing is known of it. Absent: none takes any. */
+  attachments?(model: ResolvedModel): Promise<AttachmentRules | null>;
 }
 
 /** A ModelPort that tells what happens on the wire, for whoever watches its liveness. */
@@ -133,9 +145,7 @@ async function* read(
       ending.abort(excess);
     },
   });
-  const opening = Promise.resolve(
-    open(connect(request, watch, wiring), request, ending.signal, wiring),
-  );
+  const opening = open(connect(request, watch, wiring), request, ending.signal, wiring);
   let source: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | null = null;
   let ended = false;
   try {
@@ -195,27 +205,37 @@ function connect(
   const changes = {
     version: deps.version,
     dropHeaders: dialect.dropHeaders,
-    adjustBody: (body: string) =>
-      maxOutputTokens === undefined ? body : (dialect.boundOutput?.(body, maxOutputTokens) ?? body),
+    adjustBody: (given: string) => {
+      const body = wellFormedJson(given);
+      if (maxOutputTokens === undefined) return body;
+      return dialect.boundOutput?.(body, maxOutputTokens) ?? body;
+    },
   };
   const fetch = endpointFetch(deps.fetch, endpoint, changes, watch);
   return dialect.languageModel(request.model.id, endpoint, fetch);
 }
 
-function open(
+async function open(
   model: LanguageModelV4,
   request: ModelRequest,
   signal: AbortSignal,
-  { dialect, effort }: Wiring,
-): PromiseLike<LanguageModelV4StreamResult> {
+  { dialect, effort, deps }: Wiring,
+): Promise<LanguageModelV4StreamResult> {
+  const shown = attachmentsOf(request.messages).length > 0 ? await shownBy(deps, request) : null;
   const maxOutputTokens = request.maxOutputTokens ?? dialect.maxOutputTokens?.(request.model.id);
   return model.doStream({
-    ...toCallOptions(request, dialect.rules),
+    ...toCallOptions(request, dialect.rules, shown),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(effort === null ? {} : { reasoning: effort }),
     providerOptions: dialect.providerOptions(request),
     abortSignal: signal,
   });
+}
+
+async function shownBy(deps: AdapterDeps, request: ModelRequest): Promise<ShownByResult> {
+  const rules = (await deps.attachments?.(request.model)) ?? null;
+  const { shownFiles } = await import('./shown-files.ts');
+  return shownFiles(request, rules);
 }
 
 /** What a broken answer has used is said at its end, if that comes soon: it is charged all the same. */

@@ -17,6 +17,7 @@ export const dialect: Dialect = {
     joinSystem: false,
     plainReasoning: false,
     cacheMarker: { anthropic: { cacheControl: { type: 'ephemeral' } } },
+    filesInResults: true,
     forbiddenInIds: /[^a-zA-Z0-9_-]/g,
     // Arguments come checked by the server instead of raw: whole JSON, but for an answer cut short.
     toolOptions: { eagerInputStreaming: false },

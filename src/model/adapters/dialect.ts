@@ -22,6 +22,8 @@ export interface PromptRules {
   readonly plainReasoning: boolean;
   /** Put on what ends a prefix worth caching; null where the provider needs no markers. */
   readonly cacheMarker: SharedV4ProviderOptions | null;
+  /** Results of calls may hold images and documents; else these follow as a message of the user's. */
+  readonly filesInResults: boolean;
   /** What tool call ids may not hold on the wire. */
   readonly forbiddenInIds: RegExp | null;
   /** Sent with every tool; absent: nothing. */

@@ -12,6 +12,7 @@ export const dialect: Dialect = {
     joinSystem: false,
     plainReasoning: false,
     cacheMarker: null,
+    filesInResults: true,
     forbiddenInIds: null,
   },
   dropHeaders: [],

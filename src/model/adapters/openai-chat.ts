@@ -12,6 +12,7 @@ export const dialect: Dialect = {
     joinSystem: true,
     plainReasoning: true,
     cacheMarker: null,
+    filesInResults: false,
     forbiddenInIds: null,
   },
   dropHeaders: [],

@@ -10,6 +10,7 @@ export const dialect: Dialect = {
     joinSystem: false,
     plainReasoning: false,
     cacheMarker: null,
+    filesInResults: true,
     forbiddenInIds: null,
     // The API's default makes every optional argument required.
     strictTools: false,

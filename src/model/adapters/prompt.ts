@@ -4,7 +4,6 @@ import type {
   LanguageModelV4FunctionTool,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
-  LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
@@ -13,25 +12,25 @@ import type {
   AssistantPart,
   Message,
   ToolCallPart,
-  ToolMessage,
-  ToolResultPart,
   UserMessage,
 } from '../../protocol/message.ts';
 import { modelName, type ModelRequest, type ToolSpec } from '../../protocol/model.ts';
-import { escapeTags } from '../../base/control-tags.ts';
-import { withBoundary } from '../../protocol/outside-text.ts';
 import { markEnd, markFormerEnd } from './cache-marks.ts';
 import type { PromptRules } from './dialect.ts';
+import type { ShownByResult } from './shown-files.ts';
+import { wireId, wireResults } from './tool-results.ts';
 
 /**
  * A request in the form that the provider packages take. The same history gives the same bytes:
- * successive requests of a task differ by what is appended and by the cache markers alone.
+ * successive requests of a task differ by what is appended and by the cache markers alone. `shown`: its
+ * images and documents; null: it has none.
  */
 export function toCallOptions(
   request: ModelRequest,
   rules: PromptRules,
+  shown: ShownByResult | null = null,
 ): Pick<LanguageModelV4CallOptions, 'prompt' | 'tools' | 'toolChoice'> {
-  const said = conversation(request, rules);
+  const said = conversation(request, rules, shown);
   // Three marks at most, and what stands before the system prompt its own serves, too.
   const marksTools = !markTurns(said, rules);
   const prompt = [...systemMessages(request.prefix.system, rules), ...said];
@@ -119,10 +118,21 @@ function marker(rules: PromptRules): { providerOptions?: SharedV4ProviderOptions
   return rules.cacheMarker === null ? {} : { providerOptions: rules.cacheMarker };
 }
 
-function conversation(request: ModelRequest, rules: PromptRules): LanguageModelV4Prompt {
+interface Wiring {
+  readonly rules: PromptRules;
+  readonly shown: ShownByResult | null;
+  /** The model that the request is for, as `modelName` has it. */
+  readonly asked: string;
+}
+
+function conversation(
+  request: ModelRequest,
+  rules: PromptRules,
+  shown: ShownByResult | null,
+): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = [];
   const asked = modelName(request.model);
-  for (const message of request.messages) append(prompt, message, rules, asked);
+  for (const message of request.messages) append(prompt, message, { rules, shown, asked });
   return prompt;
 }
 
@@ -130,8 +140,7 @@ function conversation(request: ModelRequest, rules: PromptRules): LanguageModelV
 function append(
   prompt: LanguageModelV4Prompt,
   message: Message,
-  rules: PromptRules,
-  asked: string,
+  { rules, shown, asked }: Wiring,
 ): void {
   const last = prompt.at(-1);
   switch (message.role) {
@@ -149,9 +158,10 @@ function append(
       return;
     }
     case 'tool': {
-      const content = toolContent(message, rules);
-      if (last?.role === 'tool') last.content.push(...content);
-      else if (content.length > 0) prompt.push({ role: 'tool', content });
+      const { results, behind } = wireResults(message, rules, shown);
+      if (last?.role === 'tool') last.content.push(...results);
+      else if (results.length > 0) prompt.push({ role: 'tool', content: results });
+      if (behind.length > 0) prompt.push({ role: 'user', content: behind });
     }
   }
 }
@@ -159,8 +169,10 @@ function append(
 /** Stands for an answer of which nothing can be sent: no server takes a message without content. */
 const EMPTY_ANSWER = { type: 'text', text: '(empty answer)' } as const;
 
+type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'];
+
 /** Empty text is left out everywhere: Anthropic refuses it. */
-function userContent(message: UserMessage): { type: 'text'; text: string }[] {
+function userContent(message: UserMessage): UserContent {
   return message.content
     .filter((part) => part.text !== '')
     .map(({ text }) => ({ type: 'text', text }));
@@ -222,28 +234,4 @@ function ownMeta(
 function wireInput(part: ToolCallPart): JsonObject {
   if (part.malformed !== undefined) return { invalid_json: part.malformed };
   return isJsonObject(part.input) ? part.input : { not_an_object: part.input };
-}
-
-function wireId(id: string, rules: PromptRules): string {
-  return rules.forbiddenInIds === null ? id : id.replace(rules.forbiddenInIds, '_');
-}
-
-function toolContent(message: ToolMessage, rules: PromptRules): LanguageModelV4ToolResultPart[] {
-  return message.content.map((part) => ({
-    type: 'tool-result',
-    toolCallId: wireId(part.callId, rules),
-    toolName: part.name,
-    output: { type: part.isError ? 'error-text' : 'text', value: resultText(part) },
-  }));
-}
-
-/** Escaped texts of what is sent again each turn; the same string where nothing had to be. */
-const escapedTexts = new WeakMap<ToolResultPart, string>();
-
-function resultText(part: ToolResultPart): string {
-  const { text, nonce } = part;
-  if (nonce === undefined) return text;
-  const escaped = escapedTexts.get(part) ?? escapeTags(text);
-  escapedTexts.set(part, escaped);
-  return withBoundary(escaped, nonce);
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { ParsedBody, WireMessage } from '../wire-request.ts';
+import type { ParsedBody, WireMessage, WireToolResult } from '../wire-request.ts';
+import { attachmentsIn } from './attachments.ts';
 import type { PromptBlock } from './codec.ts';
 import { partBlocks, promptBlock } from './prompt-block.ts';
 import { contentText, readNumber, readObject, readObjects, readString } from './read-json.ts';
@@ -41,17 +42,22 @@ function parseMessage(message: JsonObject): readonly WireMessage[] {
     }));
     return [{ role: 'assistant', text, toolCalls, toolResults: [] }];
   }
-  const toolResults = ofType('tool_result').map((part) => ({
-    callId: readString(part['tool_use_id']),
-    text: contentText(part['content']),
-    isError: part['is_error'] === true,
-  }));
+  const toolResults = ofType('tool_result').map(parseResult);
   const messages: WireMessage[] = [];
   if (toolResults.length > 0) messages.push({ role: 'tool', text: '', toolCalls: [], toolResults });
   if (text !== '' || toolResults.length === 0) {
     messages.push({ role: 'user', text, toolCalls: [], toolResults: [] });
   }
   return messages;
+}
+
+function parseResult(part: JsonObject): WireToolResult {
+  return {
+    callId: readString(part['tool_use_id']),
+    text: contentText(part['content']),
+    isError: part['is_error'] === true,
+    ...attachmentsIn(part['content']),
+  };
 }
 
 export function anthropicBlocks(body: JsonObject): readonly PromptBlock[] {

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { ParsedBody, WireMessage, WireToolResult } from '../wire-request.ts';
+import { attachmentsIn } from './attachments.ts';
 import type { PromptBlock } from './codec.ts';
 import { promptBlock } from './prompt-block.ts';
 import {
@@ -59,7 +60,7 @@ function parseMessage(message: JsonObject): WireMessage {
     };
   });
   const role = message['role'] === 'assistant' ? 'assistant' : 'user';
-  return { role, text, toolCalls, toolResults: [] };
+  return { role, text, toolCalls, toolResults: [], ...attachmentsIn(message['content']) };
 }
 
 export function toolMessage(toolResults: readonly WireToolResult[]): WireMessage {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ParsedBody, WireMessage } from '../wire-request.ts';
+import { attachmentsIn } from './attachments.ts';
 import type { PromptBlock } from './codec.ts';
 import { partBlocks, promptBlock } from './prompt-block.ts';
 import { contentText, readNumber, readObject, readObjects, readString } from './read-json.ts';
@@ -53,7 +54,8 @@ function parseContent(content: JsonObject): readonly WireMessage[] {
   const messages: WireMessage[] = [];
   if (toolResults.length > 0) messages.push({ role: 'tool', text: '', toolCalls: [], toolResults });
   if (text !== '' || toolResults.length === 0) {
-    messages.push({ role: 'user', text, toolCalls: [], toolResults: [] });
+    const attached = attachmentsIn(content['parts']);
+    messages.push({ role: 'user', text, toolCalls: [], toolResults: [], ...attached });
   }
   return messages;
 }
@@ -66,6 +68,7 @@ function parseResult(result: JsonObject) {
     callId: readString(result['id']),
     text: typeof value === 'string' ? value : JSON.stringify(value),
     isError: response['error'] !== undefined,
+    ...attachmentsIn(result['parts']),
   };
 }
 

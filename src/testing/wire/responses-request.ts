@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { ParsedBody, WireMessage } from '../wire-request.ts';
+import { attachmentsIn } from './attachments.ts';
 import { isSystem, joinResults, openaiToolChoice, toolMessage } from './chat-request.ts';
 import type { PromptBlock } from './codec.ts';
 import { promptBlock } from './prompt-block.ts';
@@ -67,6 +68,7 @@ function parseItem(item: JsonObject): readonly WireMessage[] {
             callId: readString(item['call_id']),
             text: contentText(item['output']),
             isError: false,
+            ...attachmentsIn(item['output']),
           },
         ]),
       ];

@@ -15,6 +15,7 @@ function results(...tokens: readonly number[]): readonly LaidResult[] {
     callId: `c${index}`,
     tool: 'Read',
     characters: each * 4,
+    shown: [],
     tokens: each,
     age: tokens.length - 1 - index,
     isWaiting: false,

@@ -56,14 +56,14 @@ function read(text: string, offset: number, most: number) {
       return undefined as never;
     },
   };
-  return readOwnResult(store, { task: TASK, seq: 3 }, { offset, most });
+  return readOwnResult(store, { task: TASK, seq: 3 }, { offset, most, attach: undefined });
 }
 
-test('a result is read page by page, and nothing of it is lost or cut in two', () => {
+test('a result is read page by page, and nothing of it is lost or cut in two', async () => {
   const whole = `${'a line\n'.repeat(50)}${'漢字😀'.repeat(60)}`;
   let text = '';
   for (let offset = 0; offset < whole.length;) {
-    const page = read(whole, offset, 100).text;
+    const page = (await read(whole, offset, 100)).text;
     const body = page.replace(/^Result of Read, as it was then:\n/, '');
     const cut = /\n\[Cut at (\d+) of \d+ characters\. The rest: TaskOutput\(.*\)\]$/.exec(body);
     const shown = cut === null ? body : body.slice(0, cut.index);
@@ -73,16 +73,17 @@ test('a result is read page by page, and nothing of it is lost or cut in two', (
     offset = cut === null ? whole.length : Number(cut[1]);
   }
   expect(text).toBe(whole);
-  expect(read('short', 99, 100)).toMatchObject({ error: 'INVALID_PARAM' });
+  expect(await read('short', 99, 100)).toMatchObject({ error: 'INVALID_PARAM' });
 });
 
-test('a log that is gone is said to be', () => {
+test('a log that is gone is said to be', async () => {
   const store = {
     scan: () => {
       throw new MusterError('NOT_FOUND', 'there is no task gone');
     },
   };
-  expect(readOwnResult(store, { task: 'gone', seq: 3 }, { offset: 0, most: 100 })).toEqual({
+  const page = { offset: 0, most: 100, attach: undefined };
+  expect(await readOwnResult(store, { task: 'gone', seq: 3 }, page)).toEqual({
     text: 'TaskOutput: task_id: gone#3: there is no task gone',
     error: 'NOT_FOUND',
   });

@@ -1,0 +1,41 @@
+import type { JsonObject, JsonValue } from '../../base/json.ts';
+import type { WireAttachment } from '../wire-request.ts';
+import { readObject, readObjects, readString } from './read-json.ts';
+
+/** The images and documents among the parts of a message or a result; a field for where there are any. */
+export function attachmentsIn(content: JsonValue | undefined): {
+  readonly attachments?: readonly WireAttachment[];
+} {
+  const attachments = readObjects(content).flatMap((part) => attachmentOf(part) ?? []);
+  return attachments.length === 0 ? {} : { attachments };
+}
+
+/** Of any of the four protocols: they name different things. */
+function attachmentOf(part: JsonObject): WireAttachment | null {
+  switch (part['type']) {
+    case 'image':
+    case 'document': {
+      const source = readObject(part['source']);
+      return { mediaType: readString(source['media_type']), base64: readString(source['data']) };
+    }
+    case 'image_url':
+      return ofUrl(readObject(part['image_url'])['url']);
+    case 'input_image':
+      return ofUrl(part['image_url']);
+    case 'file':
+      return ofUrl(readObject(part['file'])['file_data']);
+    case 'input_file':
+      return ofUrl(part['file_data']);
+    default: {
+      if (part['inlineData'] === undefined) return null;
+      const data = readObject(part['inlineData']);
+      return { mediaType: readString(data['mimeType']), base64: readString(data['data']) };
+    }
+  }
+}
+
+function ofUrl(url: JsonValue | undefined): WireAttachment {
+  const [, mediaType = '', base64 = ''] =
+    /^data:([^;,]*);base64,(.*)$/s.exec(readString(url)) ?? [];
+  return { mediaType, base64 };
+}
