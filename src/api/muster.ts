@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { homedir } from 'node:os';
 import { systemClock } from '../base/clock.ts';
 import { Deadlines } from '../base/deadlines.ts';
@@ -150,7 +151,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     redact,
     model: models,
     models: createChooser(setup, { allowOverride: config.taskTool.allowModelOverride }),
-    tools: builtinTools(),
+    tools: builtinTools(options.log === false ? null : join(directory, 'index')),
     templates,
     agents: { refresh: () => agents.refresh(), agents: () => agents.discovered.agents },
     skills: { refresh: () => skills.refresh(), skills: () => skills.discovered.skills },

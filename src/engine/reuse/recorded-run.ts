@@ -156,6 +156,7 @@ const READERS = [
   'LS',
   'Glob',
   'Grep',
+  'FindPlaces',
   'FileInfo',
   'JsonParse',
   'JsonStringify',
