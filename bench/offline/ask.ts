@@ -3,7 +3,7 @@
  * `node bench/offline/ask.ts [--misses]` prints hit@1 and hit@3 for each workspace and for all.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
@@ -49,8 +49,12 @@ async function scoreWorkspace(name: string, questions: readonly Question[]): Pro
   }
 }
 
+function sourceOf(name: string): string {
+  return name === '.' ? CHECKOUT : join(CHECKOUT, 'node_modules', name);
+}
+
 function copyWorkspace(name: string, root: string): void {
-  const source = name === '.' ? CHECKOUT : join(CHECKOUT, 'node_modules', name);
+  const source = sourceOf(name);
   const isKept = (path: string) => {
     const [first = ''] = path.slice(source.length + 1).split(sep);
     if (name === '.') return !LEFT_OUT.has(first);
@@ -79,6 +83,7 @@ function print({ name, questions, engine, bm25 }: Score): void {
 
 const scores: Score[] = [];
 for (const [name, questions] of Map.groupBy(QUESTIONS, (question) => question.workspace)) {
+  if (!existsSync(sourceOf(name))) continue;
   scores.push(await scoreWorkspace(name, questions));
 }
 console.log('workspace      n   engine @1  @3   bm25 @1    @3');

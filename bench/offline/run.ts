@@ -8,14 +8,9 @@ import { basename, dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fileKind } from '../../src/base/code/file-kind.ts';
 import { languageOf } from '../../src/base/code/language.ts';
-import { Tokeniser } from '../../src/base/code/tokens.ts';
-import {
-  corpusFile,
-  factsOf,
-  Vocabulary,
-  type FileFacts,
-} from '../../src/tools/find-places/corpus.ts';
+import { corpusFile, FactFinder, type FileFacts } from '../../src/tools/find-places/corpus.ts';
 import { rankPlaces } from '../../src/tools/find-places/rank.ts';
+import { Vocabulary } from '../../src/tools/find-places/vocabulary.ts';
 import { bm25Document, rankByBm25, type Bm25Document } from './bm25.ts';
 import { History } from './history.ts';
 import type { LocationQuestion } from './question-file.ts';
@@ -43,7 +38,7 @@ const MAX_BYTES = 1024 * 1024;
 class Repository {
   private readonly history: History;
   private readonly vocabulary = new Vocabulary();
-  private readonly tokeniser = new Tokeniser();
+  private readonly finder = new FactFinder(this.vocabulary);
   /** Null: binary. */
   private readonly blobs = new Map<string, KnownBlob | null>();
 
@@ -59,7 +54,6 @@ class Repository {
       {
         files: files.map(({ path, known }) => corpusFile(path, known.facts)),
         vocabulary: this.vocabulary,
-        tokeniser: this.tokeniser,
         text: (path) => Promise.resolve(texts.get(path) ?? null),
       },
     );
@@ -91,11 +85,10 @@ class Repository {
 
   private read(path: string, bytes: Buffer): KnownBlob | null {
     if (bytes.includes(0)) return null;
-    const { vocabulary, tokeniser } = this;
     const text = bytes.toString('utf8');
     return {
       text,
-      facts: factsOf({ path, text }, { vocabulary, tokeniser }),
+      facts: this.finder.factsOf({ path, text }),
       document: bm25Document(path, text),
     };
   }

@@ -62,8 +62,12 @@ export function toolView(request: ToolViewRequest): ToolView {
     else dropped.push({ name, reason });
   }
   // Nobody lists it: it shows no more than Read and Grep do, to an engine that needs no other.
-  if (byName.has(OFFLINE_SEARCH) && names.includes('Read') && names.includes('Grep')) {
-    if (deniedReason(OFFLINE_SEARCH, request) === undefined) names.push(OFFLINE_SEARCH);
+  const [search, isFit] = [
+    byName.get(OFFLINE_SEARCH),
+    names.includes('Read') && names.includes('Grep'),
+  ];
+  if (search !== undefined && isFit && !names.includes(OFFLINE_SEARCH)) {
+    if (dropReason(OFFLINE_SEARCH, search, request) === undefined) names.push(OFFLINE_SEARCH);
   }
   return { names, dropped };
 }

@@ -16,6 +16,8 @@ const TOOLS: readonly AnyTool[] = [readTool, globTool, grepTool, findPlacesTool(
 export const SEARCH_TOOLS: readonly ToolSpec[] = TOOLS.map(
   ({ name, description, inputSchema }) => ({ name, description, inputSchema }),
 );
+/** Without the search that ranks places: of an agent that may not use it. */
+export const PLAIN_TOOLS = SEARCH_TOOLS.filter(({ name }) => name !== 'FindPlaces');
 
 export const TASK_TOOL: ToolSpec = {
   name: 'Task',

@@ -1,42 +1,42 @@
 import { splitIdentifier, stem } from '../words.ts';
 
-/** Letters of other scripts count as letters: which of them are none does not matter here. */
-const TOKEN = /[A-Za-z_$\u0080-\uFFFF][\w$\u0080-\uFFFF]*/g;
 /** What is longer is data and no word. */
 const MAX_TOKEN_CHARS = 80;
-const MAX_KNOWN_TOKENS = 200_000;
+const START = 1;
+const PART = 2;
+/** By character code; letters of other scripts all count as letters. */
+const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
+  const char = String.fromCharCode(code);
+  if (/[A-Za-z_$]/.test(char)) return START;
+  return /\d/.test(char) ? PART : 0;
+});
 
-/**
- * The terms of a text: for each identifier or word its parts as stems, and a name of several parts run
- * together as well (`useCache` → us, cach, usecache). One tokeniser is for many texts: names repeat.
- */
-export class Tokeniser {
-  readonly #known = new Map<string, readonly string[]>();
+function classOf(code: number): number {
+  return code < 128 ? (CLASSES[code] ?? 0) : START;
+}
 
-  /** `visit` is told the terms of each token in turn. */
-  scan(text: string, visit: (terms: readonly string[]) => void): void {
-    TOKEN.lastIndex = 0;
-    for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
-      if (match[0].length <= MAX_TOKEN_CHARS) visit(this.#termsOf(match[0]));
+/** Each identifier and each word of a text, as it stands there. */
+export function scanTokens(text: string, visit: (token: string) => void): void {
+  const { length } = text;
+  let at = 0;
+  while (at < length) {
+    const kind = classOf(text.charCodeAt(at));
+    if (kind === 0) {
+      at += 1;
+      continue;
     }
-  }
-
-  terms(text: string): readonly string[] {
-    const all: string[] = [];
-    this.scan(text, (terms) => all.push(...terms));
-    return all;
-  }
-
-  #termsOf(token: string): readonly string[] {
-    const known = this.#known.get(token);
-    if (known !== undefined) return known;
-    const terms = termsOf(token);
-    if (this.#known.size < MAX_KNOWN_TOKENS) this.#known.set(token, terms);
-    return terms;
+    const start = at;
+    do at += 1;
+    while (at < length && classOf(text.charCodeAt(at)) !== 0);
+    if (kind === START && at - start <= MAX_TOKEN_CHARS) visit(text.slice(start, at));
   }
 }
 
-function termsOf(token: string): readonly string[] {
+/**
+ * The terms of an identifier or word: its parts as stems, and where it has several the whole name run
+ * together (`useCache` → us, cach, usecache).
+ */
+export function termsOf(token: string): readonly string[] {
   const parts = splitIdentifier(token);
   const stems = parts.filter((part) => part.length > 1 && !/^\d+$/.test(part)).map(stem);
   return parts.length > 1 ? [...stems, parts.join('')] : stems;

@@ -1,7 +1,8 @@
 import { fileKind, type FileKind } from '../../base/code/file-kind.ts';
 import { languageOf, type Language } from '../../base/code/language.ts';
-import type { Tokeniser } from '../../base/code/tokens.ts';
+import { scanTokens } from '../../base/code/tokens.ts';
 import { importsOf } from './imports.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 /** What is kept of a file, whatever is asked later. */
 export interface FileFacts {
@@ -30,45 +31,39 @@ export interface CorpusFile extends FileFacts {
   readonly language: Language | null;
 }
 
-/** All terms, each with a number. */
-export class Vocabulary {
-  readonly #numbers = new Map<string, number>();
+/** Finds what files hold. New terms go into the vocabulary. */
+export class FactFinder {
+  private readonly vocabulary: Vocabulary;
+  /** How often each term has been seen in the file at hand; all zero between files. */
+  private seen = new Uint32Array(1 << 16);
 
-  find(term: string): number | undefined {
-    return this.#numbers.get(term);
+  constructor(vocabulary: Vocabulary) {
+    this.vocabulary = vocabulary;
   }
 
-  number(term: string): number {
-    const known = this.#numbers.get(term);
-    if (known !== undefined) return known;
-    const added = this.#numbers.size;
-    this.#numbers.set(term, added);
-    return added;
+  factsOf({ path, text }: { readonly path: string; readonly text: string }): FileFacts {
+    const found: number[] = [];
+    let length = 0;
+    scanTokens(text, (token) => {
+      length += 1;
+      for (const term of this.vocabulary.numbersOf(token)) {
+        if (term >= this.seen.length) this.grow();
+        const before = this.seen[term] ?? 0;
+        if (before === 0) found.push(term);
+        this.seen[term] = before + 1;
+      }
+    });
+    const terms = Uint32Array.from(found).sort();
+    const counts = Uint16Array.from(terms, (term) => Math.min(this.seen[term] ?? 0, 65_535));
+    for (const term of terms) this.seen[term] = 0;
+    return { terms, counts, length, imports: importsOf(path, text) };
   }
 
-  /** In the order of their numbers. */
-  terms(): Iterable<string> {
-    return this.#numbers.keys();
+  private grow(): void {
+    const larger = new Uint32Array(2 * Math.max(this.seen.length, this.vocabulary.size));
+    larger.set(this.seen);
+    this.seen = larger;
   }
-}
-
-/** What one file holds. Pure but for new terms in the vocabulary. */
-export function factsOf(
-  { path, text }: { readonly path: string; readonly text: string },
-  { vocabulary, tokeniser }: { readonly vocabulary: Vocabulary; readonly tokeniser: Tokeniser },
-): FileFacts {
-  const found = new Map<number, number>();
-  let length = 0;
-  tokeniser.scan(text, (terms) => {
-    length += 1;
-    for (const term of terms) {
-      const number = vocabulary.number(term);
-      found.set(number, (found.get(number) ?? 0) + 1);
-    }
-  });
-  const terms = Uint32Array.from(found.keys()).sort();
-  const counts = Uint16Array.from(terms, (term) => Math.min(found.get(term) ?? 0, 65_535));
-  return { terms, counts, length, imports: importsOf(path, text) };
 }
 
 export function corpusFile(path: string, facts: FileFacts): CorpusFile {

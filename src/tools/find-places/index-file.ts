@@ -10,7 +10,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
-import { Vocabulary, type FileFacts } from './corpus.ts';
+import type { FileFacts } from './corpus.ts';
+import { Vocabulary } from './vocabulary.ts';
 
 /** By what a file is known to be unchanged. Times in milliseconds. */
 export interface FileStamp {
@@ -129,7 +130,7 @@ function parse(bytes: Buffer): StoredIndex {
     throw new Error('no index');
   }
   const vocabulary = new Vocabulary();
-  for (const word of head['words'].split('\n')) vocabulary.number(word);
+  for (const word of head['words'].split('\n')) vocabulary.add(word);
   const files = new Map<string, StampedFacts>();
   let at = 0;
   for (const entry of head['files']) {

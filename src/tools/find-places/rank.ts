@@ -1,7 +1,7 @@
 import type { FileKind } from '../../base/code/file-kind.ts';
-import type { Tokeniser } from '../../base/code/tokens.ts';
 import { splitIdentifier, stem } from '../../base/words.ts';
-import { countIn, type CorpusFile, type Vocabulary } from './corpus.ts';
+import { countIn, type CorpusFile } from './corpus.ts';
+import type { Vocabulary } from './vocabulary.ts';
 import { importGraph } from './imports.ts';
 import { questionTerms } from './question-terms.ts';
 import { scoreSections, type SectionScore } from './sections.ts';
@@ -18,7 +18,6 @@ export interface RankRequest {
 export interface Corpus {
   readonly files: readonly CorpusFile[];
   readonly vocabulary: Vocabulary;
-  readonly tokeniser: Tokeniser;
   /** The text of one of the files; null when it can't be had. Only the best candidates are asked for. */
   text(path: string): Promise<string | null>;
 }
@@ -59,7 +58,7 @@ const B = 0.4;
  */
 const SECOND_SECTION = 0.4;
 const SYMBOL = 0.6;
-const PATH = 0.6;
+const PATH = 1;
 /** What is long, and what many import, is more often meant: it decides where words hardly do. */
 const LENGTH_PRIOR = 0.3;
 const IMPORTED_PRIOR = 0.05;
@@ -94,8 +93,7 @@ export async function rankPlaces(request: RankRequest, corpus: Corpus): Promise<
     const look = seen[index];
     if (look === undefined) continue;
     const text = await corpus.text(look.file.path);
-    const sections =
-      text === null ? null : scoreSections(text, terms, { tokeniser: corpus.tokeniser });
+    const sections = text === null ? null : scoreSections(text, terms, corpus.vocabulary);
     const imported = importedBy.get(index) ?? 0;
     scored.push({ ...look, index, sections, score: scoreOf(look, sections, imported), imported });
   }

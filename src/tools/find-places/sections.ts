@@ -1,4 +1,5 @@
-import type { Tokeniser } from '../../base/code/tokens.ts';
+import { scanTokens, termsOf } from '../../base/code/tokens.ts';
+import type { Vocabulary } from './vocabulary.ts';
 import { sectionsOf, type Section } from './outline.ts';
 import type { WeighedTerm } from './weighed-terms.ts';
 
@@ -30,17 +31,17 @@ const MAX_LINE_CHARS = 1000;
 export function scoreSections(
   text: string,
   terms: readonly WeighedTerm[],
-  { tokeniser }: { readonly tokeniser: Tokeniser },
+  vocabulary: Vocabulary,
 ): SectionScore | null {
   const lines = text
     .split('\n', MAX_LINES)
     .map((line) => (line.length > MAX_LINE_CHARS ? line.slice(0, MAX_LINE_CHARS) : line));
-  const wanted = wantedStems(terms);
+  const wanted = wantedNumbers(terms);
   let best: ScoredSection | null = null;
   let second = 0;
   let symbol = 0;
   for (const section of sectionsOf(lines)) {
-    const scored = scoreSection(section, lines, { terms, wanted, tokeniser });
+    const scored = scoreSection(section, lines, { terms, wanted, vocabulary });
     if (scored === null) continue;
     symbol = Math.max(symbol, scored.symbol);
     if (best === null || scored.score > best.score) {
@@ -74,24 +75,24 @@ interface ScoredSection {
 
 interface Wanted {
   readonly terms: readonly WeighedTerm[];
-  readonly wanted: ReadonlyMap<string, readonly number[]>;
-  readonly tokeniser: Tokeniser;
+  readonly wanted: ReadonlyMap<number, readonly number[]>;
+  readonly vocabulary: Vocabulary;
 }
 
 function scoreSection(
   section: Section,
   lines: readonly string[],
-  { terms, wanted, tokeniser }: Wanted,
+  { terms, wanted, vocabulary }: Wanted,
 ): ScoredSection | null {
   const counts = terms.map(() => 0);
   let length = 0;
   let bestLine = { number: section.line ?? section.first, worth: 0 };
   for (let number = section.first; number <= section.last; number += 1) {
     const here = new Set<number>();
-    tokeniser.scan(lines[number - 1] ?? '', (stems) => {
+    scanTokens(lines[number - 1] ?? '', (token) => {
       length += 1;
-      for (const stem of stems) {
-        for (const index of wanted.get(stem) ?? []) {
+      for (const found of vocabulary.numbersOf(token)) {
+        for (const index of wanted.get(found) ?? []) {
           counts[index] = (counts[index] ?? 0) + 1;
           here.add(index);
         }
@@ -101,7 +102,7 @@ function scoreSection(
     for (const index of here) worth += terms[index]?.worth ?? 0;
     if (worth > bestLine.worth) bestLine = { number, worth };
   }
-  const named = section.name === null ? [] : tokeniser.terms(section.name);
+  const named = section.name === null ? [] : termsOf(section.name);
   const norm = K1 * (1 - B + (B * length) / USUAL_TOKENS);
   let body = 0;
   let symbol = 0;
@@ -118,11 +119,11 @@ function scoreSection(
   return { section, score, symbol, matched, line: bestLine.number };
 }
 
-/** Which terms a stem stands for, by their places. */
-function wantedStems(terms: readonly WeighedTerm[]): ReadonlyMap<string, readonly number[]> {
-  const wanted = new Map<string, number[]>();
-  for (const [index, { stems }] of terms.entries()) {
-    for (const stem of stems) wanted.set(stem, [...(wanted.get(stem) ?? []), index]);
+/** Which terms a number of the vocabulary stands for, by their places. */
+function wantedNumbers(terms: readonly WeighedTerm[]): ReadonlyMap<number, readonly number[]> {
+  const wanted = new Map<number, number[]>();
+  for (const [index, { numbers }] of terms.entries()) {
+    for (const number of numbers) wanted.set(number, [...(wanted.get(number) ?? []), index]);
   }
   return wanted;
 }

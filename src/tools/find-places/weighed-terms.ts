@@ -1,5 +1,6 @@
 import { stem } from '../../base/words.ts';
-import { countIn, type CorpusFile, type Vocabulary } from './corpus.ts';
+import { countIn, type CorpusFile } from './corpus.ts';
+import type { Vocabulary } from './vocabulary.ts';
 import type { QuestionTerm } from './question-terms.ts';
 
 /** A term of a question as this workspace has it. */

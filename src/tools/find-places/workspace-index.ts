@@ -1,7 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
-import { Tokeniser } from '../../base/code/tokens.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
 import { readWholeFile } from '../../sys/read-file.ts';
 import {
@@ -10,7 +9,7 @@ import {
   placeFound,
   type SearchScope,
 } from '../search/search-types.ts';
-import { corpusFile, factsOf, NO_FACTS, Vocabulary, type FileFacts } from './corpus.ts';
+import { corpusFile, FactFinder, NO_FACTS, type FileFacts } from './corpus.ts';
 import {
   indexPath,
   loadIndex,
@@ -19,6 +18,7 @@ import {
   type StampedFacts,
 } from './index-file.ts';
 import type { Corpus } from './rank.ts';
+import { Vocabulary } from './vocabulary.ts';
 
 /** Of what is larger only the path counts: it is data, or made by a program. */
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -45,7 +45,7 @@ export async function openWorkspace(
   const kept = indexDirectory === null ? null : indexPath(indexDirectory, scope.directory);
   const stored = kept === null ? null : loadIndex(kept);
   const vocabulary = stored?.vocabulary ?? new Vocabulary();
-  const tokeniser = new Tokeniser();
+  const finder = new FactFinder(vocabulary);
   const read = (path: string) => readText(scope, path, context.signal);
   const files = new Map<string, StampedFacts>();
   let anew = 0;
@@ -58,8 +58,7 @@ export async function openWorkspace(
       continue;
     }
     const text = stamp.size > MAX_FILE_BYTES ? null : await read(path);
-    const facts: FileFacts =
-      text === null ? NO_FACTS : factsOf({ path, text }, { vocabulary, tokeniser });
+    const facts: FileFacts = text === null ? NO_FACTS : finder.factsOf({ path, text });
     files.set(path, { ...facts, ...stamp });
     anew += 1;
     if (anew % PROGRESS_EVERY === 0) context.progress(`${anew} of ${paths.length} files read`);
@@ -68,7 +67,7 @@ export async function openWorkspace(
     saveIndex(kept, { vocabulary, files });
   }
   const all = [...files].map(([path, facts]) => corpusFile(path, facts));
-  return { files: all, vocabulary, tokeniser, text: read };
+  return { files: all, vocabulary, text: read };
 }
 
 /** Its times are taken before it is read: what changes meanwhile is read again next time. */
