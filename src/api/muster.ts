@@ -173,7 +173,10 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     sandbox: announced(sandbox, { kind, onNotice }),
     inbox,
     onEvent: (event, of) => router.route(event, of),
-    onSignal: () => {},
+    // Only a long search tells of its progress.
+    onSignal: (signal) => {
+      if (signal.type === 'progress') onNotice(signal.line);
+    },
     onFault: (task, thrown) => onNotice(`task ${task}: ${errorMessage(thrown)}`),
   });
   const grant = {

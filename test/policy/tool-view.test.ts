@@ -272,10 +272,7 @@ test('who wants nothing asked gets no tool to ask with', () => {
 
 test('the search of the offline engine goes with Read and Grep, and falls with a rule against either', () => {
   const available = [...ALL, ...named([OFFLINE_SEARCH])];
-  const denying = (...tools: string[]) => ({
-    ...rights(),
-    rules: { allow: [], ask: [], deny: [] },
-  });
+  const denying = (...tools: string[]) => ({ ...rights('default', { deny: tools }), depth: 1 });
   const offered = (parts: Partial<ToolViewRequest>) =>
     view({ available, ...parts }).names.filter((name) => name === OFFLINE_SEARCH).length;
   expect([

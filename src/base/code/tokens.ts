@@ -15,7 +15,7 @@ function classOf(code: number): number {
   return code < 128 ? (CLASSES[code] ?? 0) : START;
 }
 
-/** Each identifier and each word of a text, as it stands there. */
+/** Each identifier and each word of a text, as it stands there; single letters are none. */
 export function scanTokens(text: string, visit: (token: string) => void): void {
   const { length } = text;
   let at = 0;
@@ -28,7 +28,8 @@ export function scanTokens(text: string, visit: (token: string) => void): void {
     const start = at;
     do at += 1;
     while (at < length && classOf(text.charCodeAt(at)) !== 0);
-    if (kind === START && at - start <= MAX_TOKEN_CHARS) visit(text.slice(start, at));
+    const chars = at - start;
+    if (kind === START && chars > 1 && chars <= MAX_TOKEN_CHARS) visit(text.slice(start, at));
   }
 }
 

@@ -1,3 +1,4 @@
+import { placeLines, type ShownPlace } from '../../base/code/place-lines.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
 import { CONFIGURE, LIMITS, NOTHING_BELOW, SHOWN_PLACES, WEAK_BELOW } from './answer-words.ts';
@@ -29,7 +30,7 @@ export function answerFromSearch(intent: Intent, evidence: Evidence): string {
     parts.push(nothingFound(intent, evidence));
   } else {
     if (coverage < WEAK_BELOW) parts.push('Nothing fits well. The nearest:');
-    parts.push(found.map(describePlace).join('\n'));
+    parts.push(placeLines(found.map(shownPlace)));
   }
   if (evidence.failures.length > 0) parts.push(failureNote(evidence.failures));
   return parts.join('\n\n');
@@ -101,11 +102,14 @@ function bestPlaces(
     .slice(0, SHOWN_PLACES);
 }
 
-function describePlace({ file, place, terms }: FoundPlace, index: number): string {
-  const where = `${file.path}:${place?.line ?? 1}`;
-  const lines = [`${index + 1}. \`${where}\`: ${reason(file, place, terms)}`];
-  if (place !== null && place.text.trim() !== '') lines.push(`   > ${quote(place.text)}`);
-  return lines.join('\n');
+function shownPlace({ file, place, terms }: FoundPlace): ShownPlace {
+  const text = place?.text ?? '';
+  return {
+    path: file.path,
+    line: place?.line ?? 1,
+    reason: reason(file, place, terms),
+    quote: text.trim() === '' ? null : quote(text),
+  };
 }
 
 function reason(file: RankedFile, place: Place | null, terms: readonly Term[]): string {

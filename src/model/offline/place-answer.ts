@@ -1,3 +1,4 @@
+import { placeLines, type ShownPlace } from '../../base/code/place-lines.ts';
 import { truncate } from '../../base/text.ts';
 import { LIMITS, NOTHING_BELOW, SHOWN_PLACES, WEAK_BELOW } from './answer-words.ts';
 import type { Evidence } from './evidence.ts';
@@ -24,7 +25,7 @@ export function answerFromPlaces(intent: Intent, found: FoundPlaces, evidence: E
     parts.push(nothingFound(found));
   } else {
     if (coverage < WEAK_BELOW) parts.push('Nothing fits well. The nearest:');
-    parts.push(places.map((place, index) => describe(place, index, evidence)).join('\n'));
+    parts.push(placeLines(places.map((place) => shown(place, evidence))));
   }
   if (found.cut)
     parts.push('There are more files than one search goes through: not all were searched.');
@@ -32,11 +33,16 @@ export function answerFromPlaces(intent: Intent, found: FoundPlaces, evidence: E
   return parts.join('\n\n');
 }
 
-function describe(place: FoundPlace, index: number, evidence: Evidence): string {
+function shown(place: FoundPlace, evidence: Evidence): ShownPlace {
+  const { path } = place;
   const line = place.line ?? 1;
-  const text = evidence.lines.get(place.path)?.get(line) ?? '';
-  const said = `${index + 1}. \`${place.path}:${line}\`: ${reasonFor(place)}`;
-  return text.trim() === '' ? said : `${said}\n   > ${quote(text)}`;
+  const text = evidence.lines.get(path)?.get(line) ?? '';
+  return {
+    path,
+    line,
+    reason: reasonFor(place),
+    quote: text.trim() === '' ? null : quote(text),
+  };
 }
 
 function reasonFor({ name, isDefinition, matched, inPath, kind }: FoundPlace): string {

@@ -31,6 +31,9 @@ export interface CorpusFile extends FileFacts {
   readonly language: Language | null;
 }
 
+/** Of data, texts and generated files the beginning tells enough. */
+const MAX_OTHER_CHARS = 65_536;
+
 /** Finds what files hold. New terms go into the vocabulary. */
 export class FactFinder {
   private readonly vocabulary: Vocabulary;
@@ -44,7 +47,8 @@ export class FactFinder {
   factsOf({ path, text }: { readonly path: string; readonly text: string }): FileFacts {
     const found: number[] = [];
     let length = 0;
-    scanTokens(text, (token) => {
+    const read = fileKind(path) === 'source' ? text : text.slice(0, MAX_OTHER_CHARS);
+    scanTokens(read, (token) => {
       length += 1;
       for (const term of this.vocabulary.numbersOf(token)) {
         if (term >= this.seen.length) this.grow();

@@ -69,32 +69,30 @@ export function saveIndex(path: string, index: StoredIndex): boolean {
   }
 }
 
-/** Only terms that a file still has are kept, numbered anew. */
+/** Only terms that a file still has are kept, numbered anew in the same order. */
 function serialise({ vocabulary, files }: StoredIndex): readonly Buffer[] {
-  const numbers = new Map<number, number>();
+  const numbers = new Uint32Array(vocabulary.size);
+  let total = 0;
   for (const { terms } of files.values()) {
-    for (const term of terms) if (!numbers.has(term)) numbers.set(term, numbers.size);
+    for (const term of terms) numbers[term] = 1;
+    total += terms.length;
   }
-  const words: string[] = Array.from({ length: numbers.size }, () => '');
+  const words: string[] = [];
   let number = 0;
   for (const word of vocabulary.terms()) {
-    const kept = numbers.get(number);
-    if (kept !== undefined) words[kept] = word;
+    if (numbers[number] === 1) numbers[number] = words.push(word) - 1;
     number += 1;
   }
-  const total = [...files.values()].reduce((sum, { terms }) => sum + terms.length, 0);
   const allTerms = new Uint32Array(total);
   const allCounts = new Uint16Array(total);
   let at = 0;
   const listed = [...files].map(([path, { terms, counts, imports, length, ...stamp }]) => {
-    const renumbered = [...terms]
-      .map((term, index) => [numbers.get(term) ?? 0, counts[index] ?? 0] as const)
-      .toSorted((a, b) => a[0] - b[0]);
-    for (const [term, count] of renumbered) {
-      allTerms[at] = term;
-      allCounts[at] = count;
-      at += 1;
-    }
+    allTerms.set(
+      terms.map((term) => numbers[term] ?? 0),
+      at,
+    );
+    allCounts.set(counts, at);
+    at += terms.length;
     const { size, modified, changed, read } = stamp;
     return [path, size, modified, changed, read, length, terms.length, imports];
   });

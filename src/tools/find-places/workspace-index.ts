@@ -3,12 +3,7 @@ import { join } from 'node:path';
 import { MusterError } from '../../base/errors.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
 import { readWholeFile } from '../../sys/read-file.ts';
-import {
-  BINARY_SAMPLE_BYTES,
-  comparePaths,
-  placeFound,
-  type SearchScope,
-} from '../search/search-types.ts';
+import { BINARY_SAMPLE_BYTES, placeFound, type SearchScope } from '../search/search-types.ts';
 import { corpusFile, FactFinder, NO_FACTS, type FileFacts } from './corpus.ts';
 import {
   indexPath,
@@ -25,7 +20,7 @@ const MAX_FILE_BYTES = 1024 * 1024;
 /** Within so many milliseconds before it was read, a file's times do not tell a later change. */
 const UNSURE_MS = 2000;
 /** After so many files read, those who watch are told. */
-const PROGRESS_EVERY = 2000;
+const PROGRESS_EVERY = 10_000;
 
 interface IndexOptions {
   /** Absolute; null: nothing is kept. */
@@ -49,7 +44,7 @@ export async function openWorkspace(
   const read = (path: string) => readText(scope, path, context.signal);
   const files = new Map<string, StampedFacts>();
   let anew = 0;
-  for (const path of paths.toSorted(comparePaths)) {
+  for (const path of paths.toSorted()) {
     const stamp = stampOf(join(scope.directory, path), context.clock.now());
     if (stamp === null) continue;
     const known = stored?.files.get(path);
@@ -61,7 +56,8 @@ export async function openWorkspace(
     const facts: FileFacts = text === null ? NO_FACTS : finder.factsOf({ path, text });
     files.set(path, { ...facts, ...stamp });
     anew += 1;
-    if (anew % PROGRESS_EVERY === 0) context.progress(`${anew} of ${paths.length} files read`);
+    if (anew % PROGRESS_EVERY === 0)
+      context.progress(`offline search: ${anew} of ${paths.length} files read`);
   }
   if (kept !== null && (anew > 0 || files.size !== stored?.files.size)) {
     saveIndex(kept, { vocabulary, files });
