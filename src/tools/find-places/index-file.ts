@@ -3,12 +3,14 @@ import {
   closeSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { FileFacts } from './corpus.ts';
 import { Vocabulary } from './vocabulary.ts';
@@ -32,6 +34,8 @@ export interface StoredIndex {
 
 /** One that another version wrote is made anew. */
 const VERSION = 1;
+/** Indexes of so many directories are kept. */
+const MOST_KEPT = 20;
 const MAGIC = `muster index ${VERSION}\n`;
 
 /** Where the index of a directory (absolute, real) is kept. */
@@ -54,7 +58,7 @@ export function loadIndex(path: string): StoredIndex | null {
 export function saveIndex(path: string, index: StoredIndex): boolean {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
-    mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const file = openSync(temporary, 'wx', 0o600);
     try {
       for (const piece of serialise(index)) writeSync(file, piece);
@@ -62,6 +66,7 @@ export function saveIndex(path: string, index: StoredIndex): boolean {
       closeSync(file);
     }
     renameSync(temporary, path);
+    forgetOldest(dirname(path));
     return true;
   } catch {
     rmSync(temporary, { force: true });
@@ -101,6 +106,15 @@ function serialise({ vocabulary, files }: StoredIndex): readonly Buffer[] {
   sizes.writeUInt32LE(head.length, 0);
   sizes.writeUInt32LE(total, 4);
   return [Buffer.from(MAGIC), sizes, head, bytesOf(allTerms), bytesOf(allCounts)];
+}
+
+/** Of directories that nobody has asked about for longest. */
+function forgetOldest(indexDirectory: string): void {
+  const kept = readdirSync(indexDirectory)
+    .map((name) => join(indexDirectory, name))
+    .map((path) => ({ path, used: statSync(path).mtimeMs }))
+    .toSorted((a, b) => b.used - a.used);
+  for (const { path } of kept.slice(MOST_KEPT)) rmSync(path, { force: true });
 }
 
 function bytesOf(numbers: Uint32Array | Uint16Array): Buffer {

@@ -65,7 +65,7 @@ const IMPORTED_PRIOR = 0.05;
 const NEIGHBOUR = 0.05;
 /** A path that the question names outright. */
 const NAMED_PATH = 40;
-const WANTED_FACTOR = 1.3;
+const WANTED_FACTOR = 2;
 const UNWANTED_FACTOR = 0.15;
 const TYPES_FACTOR = 0.7;
 const NO_CODE_FACTOR = 0.5;
@@ -78,9 +78,8 @@ export async function rankPlaces(request: RankRequest, corpus: Corpus): Promise<
   const terms = weighTerms(questionTerms(request.question), measured, corpus.vocabulary);
   const average = Math.max(1, mean(measured.map(({ length }) => length)));
   const seen = files.map((file) => lookAt(file, { request, terms, average }));
-  const absent = terms.filter(
-    (term) => isFirm(term) && term.files === 0 && !seen.some(({ inPath }) => inPath.includes(term)),
-  );
+  const present = new Set(seen.flatMap(({ inText, inPath }) => [...inText, ...inPath]));
+  const absent = terms.filter((term) => isFirm(term) && !present.has(term));
   const candidates = [...seen.keys()]
     .filter((index) => seen[index]?.matches ?? false)
     .toSorted((a, b) => (seen[b]?.firstScore ?? 0) - (seen[a]?.firstScore ?? 0) || a - b)
