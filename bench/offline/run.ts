@@ -57,7 +57,11 @@ class Repository {
         text: (path) => Promise.resolve(texts.get(path) ?? null),
       },
     );
-    const documents = files.map(({ path, known }) => ({ ...known.document, path }));
+    const documents = files.map(({ path, known: { document } }) => ({
+      path,
+      counts: document.counts,
+      length: document.length,
+    }));
     const sources = documents.filter(
       ({ path }) => fileKind(path) === 'source' && languageOf(path) !== null,
     );

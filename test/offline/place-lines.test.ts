@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { placeLines, readPlaceLines } from '../../src/base/code/place-lines.ts';
 

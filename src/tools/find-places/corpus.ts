@@ -57,7 +57,7 @@ export class FactFinder {
         this.seen[term] = before + 1;
       }
     });
-    const terms = Uint32Array.from(found).sort();
+    const terms = Uint32Array.from(found).toSorted();
     const counts = Uint16Array.from(terms, (term) => Math.min(this.seen[term] ?? 0, 65_535));
     for (const term of terms) this.seen[term] = 0;
     return { terms, counts, length, imports: importsOf(path, text) };

@@ -23,7 +23,7 @@ const PART_WEIGHT = 0.7;
 const WEAK_WEIGHT = 0.3;
 const PAIR_WEIGHT = 0.3;
 const RELATED_WEIGHT = 0.15;
-export const MAX_QUESTION_TERMS = 40;
+const MAX_QUESTION_TERMS = 40;
 
 /** Verbs of changes and words of complaint: they stand in the subjects of all fixes alike. */
 const CHANGE_WORDS = new Set(

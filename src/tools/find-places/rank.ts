@@ -47,7 +47,7 @@ export interface Ranking {
 }
 
 /** Only so many are opened and parsed for what they define. */
-export const CANDIDATES = 80;
+const CANDIDATES = 80;
 
 /** The usual constants of BM25, to choose the candidates by. */
 const K1 = 1.2;
@@ -65,7 +65,9 @@ const IMPORTED_PRIOR = 0.05;
 const NEIGHBOUR = 0.05;
 /** A path that the question names outright. */
 const NAMED_PATH = 40;
-const WANTED_FACTOR = 2;
+const WANTED_FACTOR = 1.5;
+/** Where some kind is asked for and this is another. */
+const OTHER_KIND_FACTOR = 0.5;
 const UNWANTED_FACTOR = 0.15;
 const TYPES_FACTOR = 0.7;
 const NO_CODE_FACTOR = 0.5;
@@ -143,7 +145,8 @@ function lookAt(file: CorpusFile, { request, terms, average }: LookFacts): Look 
   const { matched: inPath, score: pathScore } = matchPath(file.path, terms);
   const named = request.paths.some((wanted) => isNamed(file.path, wanted));
   const wanted = request.kinds.has(file.kind);
-  const factor = kindFactor(file, { wanted, named });
+  const other = !wanted && !named && request.kinds.size > 0 ? OTHER_KIND_FACTOR : 1;
+  const factor = other * kindFactor(file, { wanted, named });
   const isCode = file.kind === 'source' && file.language !== null;
   const lengthPrior = isCode ? LENGTH_PRIOR * Math.log(1 + length) : 0;
   return {

@@ -27,10 +27,11 @@ function world() {
         },
       },
     );
-    return files.map((file) => [
-      file.path,
-      ...words.map((word) => countIn(file, vocabulary.find(word) ?? -1)),
-    ]);
+    return files.map((file) =>
+      [file.path].concat(
+        words.map((word) => `${word} ${countIn(file, vocabulary.find(word) ?? -1)}`),
+      ),
+    );
   };
   const kept = () => {
     const [name = ''] = readdirSync(indexDirectory);
@@ -54,8 +55,8 @@ test('what is kept says the same as the files', async () => {
   const { counts, kept } = written();
   const first = await counts(WORDS, BOTH, LATER);
   expect(first).toEqual([
-    ['a.ts', 2, 1],
-    ['b.ts', 0, 1],
+    ['a.ts', 'alpha 2', 'beta 1'],
+    ['b.ts', 'alpha 0', 'beta 1'],
   ]);
   const { ino, mode } = statSync(kept());
   expect(await counts(WORDS, BOTH, LATER)).toEqual(first);
@@ -70,18 +71,18 @@ test('a file that has changed is read again, even where size and time say it has
   write('a.ts', 'beta alpha beta!');
   utimesSync(join(root, 'a.ts'), atime, mtime);
   expect(await counts(WORDS, BOTH, LATER)).toEqual([
-    ['a.ts', 1, 2],
-    ['b.ts', 0, 1],
+    ['a.ts', 'alpha 1', 'beta 2'],
+    ['b.ts', 'alpha 0', 'beta 1'],
   ]);
 });
 
 test('only the files that are asked for are in it', async () => {
   const { counts } = written();
   await counts(WORDS, BOTH, LATER);
-  expect(await counts(WORDS, ['b.ts', 'gone.ts'], LATER)).toEqual([['b.ts', 0, 1]]);
+  expect(await counts(WORDS, ['b.ts', 'gone.ts'], LATER)).toEqual([['b.ts', 'alpha 0', 'beta 1']]);
   expect(await counts(WORDS, BOTH, LATER)).toEqual([
-    ['a.ts', 2, 1],
-    ['b.ts', 0, 1],
+    ['a.ts', 'alpha 2', 'beta 1'],
+    ['b.ts', 'alpha 0', 'beta 1'],
   ]);
 });
 
