@@ -1,91 +1,159 @@
 /**
- * How well the offline engine finds the right file, beside plain BM25 on the same questions.
- * `node bench/offline/run.ts [--misses]` prints hit@1 and hit@3 for each workspace and for all.
+ * How well the offline engine finds the place of a change, beside plain BM25 on the same questions.
+ * `npm run bench:offline -- --repo DIR --questions FILE [--repo DIR --questions FILE …] [--misses]`:
+ * DIR is a git directory, FILE holds one JSON object a line (see make-questions.ts).
  */
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, sep } from 'node:path';
-import { rgPath } from '@vscode/ripgrep';
-import { ask } from '../../test/offline/harness.ts';
-import { buildBm25 } from './bm25.ts';
-import { QUESTIONS, type Question } from './questions.ts';
+import { readFileSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { fileKind } from '../../src/base/code/file-kind.ts';
+import { languageOf } from '../../src/base/code/language.ts';
+import { corpusFile, FactFinder, type FileFacts } from '../../src/tools/find-places/corpus.ts';
+import { rankPlaces } from '../../src/tools/find-places/rank.ts';
+import { Vocabulary } from '../../src/tools/find-places/vocabulary.ts';
+import { bm25Document, rankByBm25, type Bm25Document } from './bm25.ts';
+import { History } from './history.ts';
+import type { LocationQuestion } from './question-file.ts';
+import { pairedBootstrap, placeOf, scoresOf, type Scores } from './scores.ts';
 
-const CHECKOUT = join(import.meta.dirname, '..', '..');
-/** The questions themselves would be found; so would the tests that ask some of them. */
-const LEFT_OUT = new Set(['.git', 'node_modules', 'bench', 'test', 'dist', 'coverage']);
-/** The yaml package holds its sources twice. */
-const COPIES = new Set(['node_modules', 'browser']);
-
-interface Score {
-  readonly name: string;
-  readonly questions: number;
-  readonly engine: readonly [number, number];
-  readonly bm25: readonly [number, number];
+/** What one question gave: places of the right answer, from 1. */
+interface Outcome {
+  readonly repository: string;
+  readonly language: string;
+  readonly engine: number;
+  /** BM25 over the source files alone, tests and texts left out: a yardstick that knows what is asked. */
+  readonly bm25: number;
+  /** BM25 over all files. */
+  readonly bm25All: number;
 }
 
-async function scoreWorkspace(name: string, questions: readonly Question[]): Promise<Score> {
-  const root = mkdtempSync(join(tmpdir(), 'muster-bench-'));
-  try {
-    copyWorkspace(name, root);
-    const baseline = await buildBm25(root, listFiles(root));
-    const engine: [number, number] = [0, 0];
-    const bm25: [number, number] = [0, 0];
-    for (const { text, files } of questions) {
-      const { text: answer } = await ask(text, { root });
-      const cited = [...answer.matchAll(/^\d+\. `([^`]+):\d+`/gm)].map((match) => match[1] ?? '');
-      count(engine, cited, files);
-      const ranked = baseline.rank(text).slice(0, 3);
-      count(bm25, ranked, files);
-      if (process.argv.includes('--misses') && !files.includes(cited[0] ?? '')) {
-        console.log(`  ${text}\n    wanted ${files.join(' ')}, got ${cited.join(' ')}`);
-      }
+interface KnownBlob {
+  readonly text: string;
+  readonly facts: FileFacts;
+  readonly document: Bm25Document;
+}
+
+const MAX_BYTES = 1024 * 1024;
+
+class Repository {
+  private readonly history: History;
+  private readonly vocabulary = new Vocabulary();
+  private readonly finder = new FactFinder(this.vocabulary);
+  /** Null: binary. */
+  private readonly blobs = new Map<string, KnownBlob | null>();
+
+  constructor(directory: string) {
+    this.history = new History(directory);
+  }
+
+  async ask({ workspace, question, answers }: LocationQuestion) {
+    const files = this.filesOf(workspace);
+    const texts = new Map(files.map(({ path, known }) => [path, known.text]));
+    const { places } = await rankPlaces(
+      { question, kinds: new Set(), paths: [] },
+      {
+        files: files.map(({ path, known }) => corpusFile(path, known.facts)),
+        vocabulary: this.vocabulary,
+        text: (path) => Promise.resolve(texts.get(path) ?? null),
+      },
+    );
+    const documents = files.map(({ path, known: { document } }) => ({
+      path,
+      counts: document.counts,
+      length: document.length,
+    }));
+    const sources = documents.filter(
+      ({ path }) => fileKind(path) === 'source' && languageOf(path) !== null,
+    );
+    const ranked = places.map(({ path }) => path);
+    return {
+      ranked,
+      engine: placeOf(ranked, answers),
+      bm25: placeOf(rankByBm25(question, sources), answers),
+      bm25All: placeOf(rankByBm25(question, documents), answers),
+    };
+  }
+
+  private filesOf(commit: string) {
+    const listed = this.history.files(commit).filter(({ bytes }) => bytes <= MAX_BYTES);
+    const paths = new Map(listed.map(({ blob, path }) => [blob, path]));
+    const missing = [...paths.keys()].filter((blob) => !this.blobs.has(blob));
+    for (const [blob, bytes] of this.history.contents(missing)) {
+      this.blobs.set(blob, this.read(paths.get(blob) ?? '', bytes));
     }
-    return { name, questions: questions.length, engine, bm25 };
-  } finally {
-    rmSync(root, { recursive: true, force: true });
+    return listed.flatMap(({ path, blob }) => {
+      const known = this.blobs.get(blob) ?? null;
+      return known === null ? [] : [{ path, known }];
+    });
+  }
+
+  private read(path: string, bytes: Buffer): KnownBlob | null {
+    if (bytes.includes(0)) return null;
+    const text = bytes.toString('utf8');
+    return {
+      text,
+      facts: this.finder.factsOf({ path, text }),
+      document: bm25Document(path, text),
+    };
   }
 }
 
-function copyWorkspace(name: string, root: string): void {
-  const source = name === '.' ? CHECKOUT : join(CHECKOUT, 'node_modules', name);
-  const isKept = (path: string) => {
-    const [first = ''] = path.slice(source.length + 1).split(sep);
-    if (name === '.') return !LEFT_OUT.has(first);
-    return !COPIES.has(first) && !/\.d\.[cm]?ts$|\.map$/.test(path);
-  };
-  cpSync(source, root, { recursive: true, filter: isKept });
+function readQuestions(file: string): readonly LocationQuestion[] {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return lines.flatMap((line): LocationQuestion[] => (line === '' ? [] : [JSON.parse(line)]));
 }
 
-function listFiles(root: string): readonly string[] {
-  const listed = execFileSync(rgPath, ['--files', '--sort=path'], { cwd: root, encoding: 'utf8' });
-  return listed.split('\n').filter((file) => file !== '');
+function nameOf(directory: string): string {
+  const whole = resolve(directory);
+  return /^(?:\.git|repo)$/.test(basename(whole)) ? basename(dirname(whole)) : basename(whole);
 }
 
-function count(hits: [number, number], found: readonly string[], wanted: readonly string[]): void {
-  if (wanted.includes(found[0] ?? '')) hits[0] += 1;
-  if (found.slice(0, 3).some((file) => wanted.includes(file))) hits[1] += 1;
-}
-
-function print({ name, questions, engine, bm25 }: Score): void {
-  const rate = (hits: number) => `${Math.round((100 * hits) / questions)} %`.padStart(6);
-  const pair = ([first, three]: readonly [number, number]) => `${rate(first)} ${rate(three)}`;
-  console.log(
-    `${name.padEnd(12)} ${String(questions).padStart(3)}   ${pair(engine)}   ${pair(bm25)}`,
+function row(name: string, outcomes: readonly Outcome[]): string {
+  const cells = (scores: Scores) =>
+    `${percent(scores.hit1)} ${percent(scores.hit3)} ${scores.mrr.toFixed(3).padStart(6)}`;
+  const of = (pick: (outcome: Outcome) => number) => cells(scoresOf(outcomes.map(pick)));
+  const gain = pairedBootstrap(
+    outcomes.map(({ engine, bm25 }) => Number(engine <= 3) - Number(bm25 <= 3)),
   );
+  const interval = `${points(gain.mean)} [${points(gain.low)}, ${points(gain.high)}]`;
+  return `${name.padEnd(26).slice(0, 26)} ${String(outcomes.length).padStart(4)}  ${of((each) => each.engine)}  ${of((each) => each.bm25)}  ${of((each) => each.bm25All)}   ${interval}`;
 }
 
-const scores: Score[] = [];
-for (const [name, questions] of Map.groupBy(QUESTIONS, (question) => question.workspace)) {
-  scores.push(await scoreWorkspace(name, questions));
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1).padStart(5)}`;
 }
-console.log('workspace      n   engine @1  @3   bm25 @1    @3');
-for (const score of scores) print(score);
-const total = (pick: (score: Score) => number) =>
-  scores.reduce((sum, score) => sum + pick(score), 0);
-print({
-  name: 'all',
-  questions: total((score) => score.questions),
-  engine: [total((score) => score.engine[0]), total((score) => score.engine[1])],
-  bm25: [total((score) => score.bm25[0]), total((score) => score.bm25[1])],
+
+function points(share: number): string {
+  return `${share >= 0 ? '+' : ''}${(100 * share).toFixed(1)}`;
+}
+
+const { values } = parseArgs({
+  options: {
+    repo: { type: 'string', multiple: true, default: [] },
+    questions: { type: 'string', multiple: true, default: [] },
+    misses: { type: 'boolean', default: false },
+  },
 });
+if (values.repo.length === 0 || values.repo.length !== values.questions.length) {
+  throw new Error('--repo DIR and --questions FILE are needed, as many of one as of the other');
+}
+const outcomes: Outcome[] = [];
+for (const [index, directory] of values.repo.entries()) {
+  const repository = new Repository(directory);
+  for (const question of readQuestions(values.questions[index] ?? '')) {
+    const { ranked, ...places } = await repository.ask(question);
+    outcomes.push({ repository: nameOf(directory), language: question.language, ...places });
+    if (values.misses && places.engine > 3) {
+      console.log(
+        `  ${question.question}\n    wanted ${question.answers.join(' ')} (${places.engine}), got ${ranked.slice(0, 3).join(' ')}`,
+      );
+    }
+  }
+}
+console.log(
+  `${''.padEnd(26)}  n     engine @1 @3 mrr    BM25 of sources     BM25 of all files   @3 over BM25 of sources, 95 %`,
+);
+for (const [name, of] of Map.groupBy(outcomes, (each) => each.repository))
+  console.log(row(name, of));
+for (const [name, of] of Map.groupBy(outcomes, (each) => each.language)) console.log(row(name, of));
+console.log(row('all', outcomes));

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { homedir } from 'node:os';
 import { systemClock } from '../base/clock.ts';
 import { Deadlines } from '../base/deadlines.ts';
@@ -157,7 +158,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     redact,
     model: models,
     models: chooser,
-    tools: builtinTools(),
+    tools: builtinTools(options.log === false ? null : join(directory, 'index')),
     templates,
     agents: { refresh: () => agents.refresh(), agents: () => agents.discovered.agents },
     skills: { refresh: () => skills.refresh(), skills: () => skills.discovered.skills },
@@ -179,7 +180,11 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     sandbox: announced(sandbox, { kind, onNotice }),
     inbox,
     onEvent: (event, of) => router.route(event, of),
-    onSignal: (signal) => signals.route(signal),
+    onSignal: (signal) => {
+      // Only a long search tells of its progress.
+      if (signal.type === 'progress') onNotice(signal.line);
+      signals.route(signal);
+    },
     onFault: (task, thrown) => onNotice(`task ${task}: ${errorMessage(thrown)}`),
   });
   const grant = {

@@ -136,7 +136,8 @@ export class Engine {
   start(request: RootRequest): TaskRun {
     const { settings } = this.deps;
     const { agent, rights, cwd } = request;
-    const post = { agent, rights, cwd, isRoot: true, firstPrompt: request.prompt };
+    const { provider } = request.model;
+    const post = { agent, rights, cwd, isRoot: true, provider, firstPrompt: request.prompt };
     const equipment = equip(this.deps, post);
     const unusable = whyUnusable(agent, equipment);
     if (unusable !== null) throw new UsageError(unusable);

@@ -33,6 +33,8 @@ export interface Post {
   readonly rights: Rights;
   readonly cwd: string;
   readonly isRoot: boolean;
+  /** Of the model that works on it. */
+  readonly provider: string;
   /** What the conversation of a root begins with. */
   readonly firstPrompt?: string;
   /** Those who are equipped for one find the same notes. Absent: as they are now. */
@@ -54,11 +56,11 @@ export interface Equipment {
 
 /** Pure, but for the day that the clock says, and the notes of a type that keeps some. */
 export function equip(deps: PlanDeps, post: Post): Equipment {
-  const { agent, rights, isRoot } = post;
+  const { agent, rights, isRoot, provider } = post;
   const view = toolView({
     definition: isMainAgent(agent) ? null : agent,
     rights,
-    available: availableTools(deps, rights),
+    available: availableTools(deps, rights, provider),
     nested: deps.settings.nested,
     root: isRoot,
     delegable: delegableAgents(agent, deps.agents.agents()).length > 0,
@@ -87,12 +89,13 @@ function openingOf(
   return memoryOpening({ source, redact, agent, cwd, moment });
 }
 
-/** Skill and RunTemplate only where there is one to call. */
-function availableTools(deps: PlanDeps, rights: Rights): readonly AnyTool[] {
+/** Skill and RunTemplate only where there is one to call; a tool for one provider only for its models. */
+function availableTools(deps: PlanDeps, rights: Rights, provider: string): readonly AnyTool[] {
+  const tools = deps.tools.filter(({ onlyFor = provider }) => onlyFor === provider);
   const without = new Set<string>();
   if (callableSkills(deps, rights).skills.length === 0) without.add('Skill');
   if ((deps.templates ?? []).length === 0 || !deps.settings.taskTools) without.add('RunTemplate');
-  return without.size === 0 ? deps.tools : deps.tools.filter(({ name }) => !without.has(name));
+  return without.size === 0 ? tools : tools.filter(({ name }) => !without.has(name));
 }
 
 function promptInput(

@@ -92,8 +92,8 @@ function madeAnew(
   return prefixes.get(promptNow(deps, postOf(spec), tools), tools).prefix;
 }
 
-function postOf({ agent, rights, cwd, parent, prompt }: TaskSpec): Post {
-  return { agent, rights, cwd, isRoot: parent === null, firstPrompt: prompt };
+function postOf({ agent, rights, cwd, parent, prompt, model: { provider } }: TaskSpec): Post {
+  return { agent, rights, cwd, isRoot: parent === null, provider, firstPrompt: prompt };
 }
 
 /** The frozen view, as far as its tools may still run; a log from before views gets one by its rights. */

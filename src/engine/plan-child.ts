@@ -103,7 +103,6 @@ export function outlineChild(
   const rights = attenuate(by.rights, agent);
   const { cwd, moment } = by;
   const sameMoment = moment === undefined ? {} : { moment };
-  const equipment = equip(deps, { agent, rights, cwd, isRoot: false, ...sameMoment });
   const model = deps.models.forTask({
     call: wish.model,
     definition: modelWishes(agent),
@@ -112,6 +111,8 @@ export function outlineChild(
     parent: by.model,
   });
   if (model instanceof MusterError) return model;
+  const { provider } = model;
+  const equipment = equip(deps, { agent, rights, cwd, isRoot: false, provider, ...sameMoment });
   return {
     agent,
     rights,

@@ -6,7 +6,14 @@ import { printRule } from './rules.ts';
 import { isWholeTool } from './tool-cover.ts';
 
 /** Whose path rules keep a file from being seen, and from being changed. */
-const SEEING: ReadonlySet<string> = new Set(['Read', 'LS', 'Glob', 'Grep', 'FileInfo']);
+const SEEING: ReadonlySet<string> = new Set([
+  'Read',
+  'LS',
+  'Glob',
+  'Grep',
+  'FileInfo',
+  'FindPlaces',
+]);
 const CHANGING: ReadonlySet<string> = new Set([
   'Edit',
   'Write',

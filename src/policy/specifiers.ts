@@ -14,6 +14,7 @@ const KINDS: ReadonlyMap<string, SpecifierKind> = new Map<string, SpecifierKind>
   ['Glob', 'path'],
   ['Grep', 'path'],
   ['FileInfo', 'path'],
+  ['FindPlaces', 'path'],
   ['MoveFile', 'path'],
   ['DeleteFile', 'path'],
   ['WebFetch', 'domain'],

@@ -5,7 +5,8 @@ const MCP = 'mcp__';
 /** An `Edit` rule stands for every way to change a file's text, a `Read` rule for every way to see it. */
 const FAMILIES: ReadonlyMap<string, readonly string[]> = new Map([
   ['Edit', ['MultiEdit', 'Write']],
-  ['Read', ['LS', 'Glob', 'Grep', 'FileInfo']],
+  ['Read', ['LS', 'Glob', 'Grep', 'FileInfo', 'FindPlaces']],
+  ['Grep', ['FindPlaces']],
 ]);
 /** A file that is moved or deleted is changed: whoever is kept from that is kept from this. */
 const CHANGING: ReadonlyMap<string, readonly string[]> = new Map([

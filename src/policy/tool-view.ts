@@ -1,7 +1,13 @@
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { Rights } from '../protocol/permission.ts';
 import type { ToolKind } from '../protocol/tool.ts';
-import { CORE_TOOLS, MEMORY_TOOLS, TOOL_NAMES, UNBUILT_TOOLS } from '../protocol/tool-names.ts';
+import {
+  CORE_TOOLS,
+  MEMORY_TOOLS,
+  OFFLINE_SEARCH,
+  TOOL_NAMES,
+  UNBUILT_TOOLS,
+} from '../protocol/tool-names.ts';
 import { hasEffect, runsProvedCommands } from './plan-mode.ts';
 import { citeRule } from './rules.ts';
 import { denialCovers, isDisallowed, isWholeTool, nameCovers, ruleCovers } from './tool-cover.ts';
@@ -54,6 +60,14 @@ export function toolView(request: ToolViewRequest): ToolView {
     const reason = dropReason(name, byName.get(name), request);
     if (reason === undefined) names.push(name);
     else dropped.push({ name, reason });
+  }
+  // Nobody lists it: it shows no more than Read and Grep do, to an engine that needs no other.
+  const [search, isFit] = [
+    byName.get(OFFLINE_SEARCH),
+    names.includes('Read') && names.includes('Grep'),
+  ];
+  if (search !== undefined && isFit && !names.includes(OFFLINE_SEARCH)) {
+    if (dropReason(OFFLINE_SEARCH, search, request) === undefined) names.push(OFFLINE_SEARCH);
   }
   return { names, dropped };
 }

@@ -107,6 +107,18 @@ export interface EnvelopeUsage {
   readonly cache_write: number;
 }
 
+/** A place in the workspace. */
+export interface ResultPlace {
+  /** Relative to the working directory, with `/`. */
+  readonly path: string;
+  /** From 1. */
+  readonly line: number;
+  /** Why it is among them: one sentence. */
+  readonly reason: string;
+  /** That line, in one; null: it was not read, or is empty. */
+  readonly quote: string | null;
+}
+
 /** The result of a task for programs; field names are the contract's (seed S2). */
 export interface ResultEnvelope {
   readonly status: EnvelopeStatus;
@@ -117,6 +129,8 @@ export interface ResultEnvelope {
     readonly result: string;
     /** It as JSON that is valid against the task's output schema; null: it is not, or there is none. */
     readonly structured: JsonValue;
+    /** Of the offline engine: the places of its answer, best first. Absent: another model answered. */
+    readonly places?: readonly ResultPlace[];
     readonly tool_summary: readonly { readonly tool: string; readonly count: number }[];
     readonly files_modified: readonly string[];
     readonly model_used: string;

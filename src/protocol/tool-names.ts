@@ -61,4 +61,7 @@ export const UNBUILT_TOOLS: ReadonlySet<string> = new Set([
   'ExitPlanMode',
 ]);
 
-export const TOOL_NAMES: readonly string[] = [...CORE_TOOLS, ...ON_REQUEST_TOOLS];
+/** The search that the offline engine works with: offered to it and to no other model. */
+export const OFFLINE_SEARCH = 'FindPlaces';
+
+export const TOOL_NAMES: readonly string[] = [...CORE_TOOLS, ...ON_REQUEST_TOOLS, OFFLINE_SEARCH];

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { definedName, definitionPattern } from '../../src/model/offline/definition.ts';
+import { definedName } from '../../src/base/code/definition.ts';
+import { definitionPattern } from '../../src/model/offline/definition-pattern.ts';
 
 describe('definedName', () => {
   test.each([

@@ -6,7 +6,7 @@ import { createOfflineModel } from '../../src/model/offline/engine.ts';
 import { userMessage } from '../../src/protocol/message.ts';
 import type { ModelPart } from '../../src/protocol/model.ts';
 import { ask, requestOf } from './harness.ts';
-import { runSearchTool, SEARCH_TOOLS, TASK_TOOL } from './search-tools.ts';
+import { PLAIN_TOOLS, runSearchTool, SEARCH_TOOLS, TASK_TOOL } from './search-tools.ts';
 
 const FILES: Readonly<Record<string, string>> = {
   'src/session/cookie-jar.ts':
@@ -49,8 +49,7 @@ describe('a question', () => {
       '   > export class CookieJar {',
     ]);
     expect(turns.map((calls) => [...new Set(calls.map((call) => call.name))])).toEqual([
-      ['Glob', 'Grep'],
-      ['Grep'],
+      ['FindPlaces'],
       ['Read'],
     ]);
     expect(turns.flat().length).toBeLessThanOrEqual(25);
@@ -76,7 +75,7 @@ describe('a question', () => {
   test('that nothing fits is told so', async () => {
     const { text } = await ask('Where is the quantum flux capacitor?', { root });
     expect(text).toBe(
-      'Nothing found that fits. “quantum”, “flux”, “capacitor” stands in no file. Another word, or the name of a symbol or file, may help.',
+      'Nothing found that fits. “quantum”, “flux”, “capacitor” stand in no file. Another word, or the name of a symbol or file, may help.',
     );
   });
 
@@ -100,6 +99,15 @@ describe('a question', () => {
     const checkout = join(import.meta.dirname, '..', '..');
     const { text } = await ask('Where is the alias table for tool names?', { root: checkout });
     expect(text).toContain('`src/protocol/tool-aliases.ts:');
+  });
+
+  test('is answered by Glob, Grep and Read alone where that is all there is', async () => {
+    const { text, turns } = await ask('Where are the cookies of a session kept?', {
+      root,
+      tools: PLAIN_TOOLS,
+    });
+    expect(text).toContain('1. `src/session/cookie-jar.ts:4`: defines `CookieJar`');
+    expect(turns.flat().map((call) => call.name)).not.toContain('FindPlaces');
   });
 
   test('without words to search for gets help, and no call', async () => {
@@ -169,9 +177,9 @@ describe('what goes wrong', () => {
       root,
       execute: () => Promise.resolve({ text: 'PERMISSION_DENIED', isError: true }),
     });
-    expect(turns.length).toBe(1);
+    expect(turns.length).toBe(2);
     expect(text).toMatch(
-      /^Nothing found that fits\.[^]*Searches that failed:\n- Glob: PERMISSION_DENIED/,
+      /^Nothing found that fits\.[^]*Searches that failed:\n- FindPlaces: PERMISSION_DENIED\n- Glob:/,
     );
   });
 

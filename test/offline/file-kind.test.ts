@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fileKind } from '../../src/model/offline/file-kind.ts';
+import { fileKind } from '../../src/base/code/file-kind.ts';
 
 test.each([
   ['src/a.ts', 'source'],

@@ -4,7 +4,7 @@ import { userMessage } from '../../src/protocol/message.ts';
 import { MAX_CALLS, nextStep, type PlannedCall } from '../../src/model/offline/plan.ts';
 import { readSituation } from '../../src/model/offline/situation.ts';
 import { requestOf } from './harness.ts';
-import { SEARCH_TOOLS, TASK_TOOL } from './search-tools.ts';
+import { PLAIN_TOOLS, SEARCH_TOOLS, TASK_TOOL } from './search-tools.ts';
 
 const QUESTION = 'Where is the alias table?';
 
@@ -36,8 +36,41 @@ function round(calls: readonly (readonly [PlannedCall, string])[], id = 'c'): Me
   return [asked, came];
 }
 
-test('the first step surveys: files, one count a term, lengths, symbols', () => {
-  const next = step([userMessage(QUESTION)]);
+test('the first step finds places, with what the question asks for besides', () => {
+  expect(step([userMessage('Where is src/a.ts tested?')])).toEqual({
+    type: 'calls',
+    calls: [
+      {
+        name: 'FindPlaces',
+        input: { question: 'Where is src/a.ts tested?', kinds: ['test'], paths: ['src/a.ts'] },
+      },
+    ],
+  });
+});
+
+test('the next reads what is worth a look, around the line', () => {
+  const search: PlannedCall = { name: 'FindPlaces', input: { question: QUESTION } };
+  const place = (path: string, line: number | null, coverage: number) =>
+    JSON.stringify({ path, line, coverage, kind: 'source', name: null, matched: [], inPath: [] });
+  const text = [
+    '{"files":9,"absent":[]}',
+    place('a.ts', 90, 0.9),
+    'no JSON',
+    place('b\u0000.ts', 1, 1),
+    place('b.ts', null, 0.5),
+    place('c.ts', 3, 0.1),
+  ].join('\n');
+  expect(step([userMessage(QUESTION), ...round([[search, text]])])).toEqual({
+    type: 'calls',
+    calls: [
+      { name: 'Read', input: { file_path: 'a.ts', offset: 70, limit: 80 } },
+      { name: 'Read', input: { file_path: 'b.ts', offset: 1, limit: 80 } },
+    ],
+  });
+});
+
+test('without that search it surveys: files, one count a term, lengths, symbols', () => {
+  const next = step([userMessage(QUESTION)], { tools: PLAIN_TOOLS });
   expect(
     next.type === 'calls' && next.calls.map(({ name, input }) => [name, input['output_mode']]),
   ).toEqual([
@@ -105,7 +138,9 @@ test('one question goes to one Explore whole, whose answer is the answer', () =>
 });
 
 test('without Task it searches for all topics together', () => {
-  expect(names([userMessage('Where is the alias table? Where are ids made?')])[0]).toBe('Glob');
+  expect(names([userMessage('Where is the alias table? Where are ids made?')])).toEqual([
+    'FindPlaces',
+  ]);
 });
 
 describe('what is not offered is not called', () => {
@@ -140,13 +175,15 @@ describe('no conversation goes on for ever', () => {
 
   test('so are 25 calls', () => {
     const many = Array.from({ length: MAX_CALLS }, () => [grep, 'alias.ts:1:alias'] as const);
-    expect(names([userMessage(QUESTION), ...round(many)])).toBe('answer');
-    expect(names([userMessage(QUESTION), ...round(many.slice(1))])).toEqual(['Grep']);
+    const tools = PLAIN_TOOLS;
+    expect(names([userMessage(QUESTION), ...round(many)], { tools })).toBe('answer');
+    expect(names([userMessage(QUESTION), ...round(many.slice(1))], { tools })).toEqual(['Grep']);
   });
 
   test('results that are missing are nothing found', () => {
     const [asked] = round([[grep, '']]);
-    expect(names([userMessage(QUESTION), ...(asked === undefined ? [] : [asked])])).toBe('answer');
+    const messages = [userMessage(QUESTION), ...(asked === undefined ? [] : [asked])];
+    expect(names(messages, { tools: PLAIN_TOOLS })).toBe('answer');
   });
 });
 
@@ -169,10 +206,9 @@ test('children that have answered are merged even where no more calls are allowe
 
 test.each([
   ['What does a.ts do?', ['Glob']],
-  ['Explain how a.ts retries a request', 'search'],
+  ['Explain how a.ts retries a request', ['FindPlaces']],
 ])('%s', (question, expected) => {
-  const planned = names([userMessage(question)]);
-  expect(planned.length > 1 ? 'search' : planned).toEqual(expected);
+  expect(names([userMessage(question)])).toEqual(expected);
 });
 
 test('the word of a limit is no question', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Evidence } from '../../src/model/offline/evidence.ts';
-import type { FileKind } from '../../src/model/offline/file-kind.ts';
+import type { FileKind } from '../../src/base/code/file-kind.ts';
 import { bestPlace } from '../../src/model/offline/place.ts';
 import { rankFiles, termRarities } from '../../src/model/offline/rank.ts';
 import { readQuery } from '../../src/model/offline/terms.ts';

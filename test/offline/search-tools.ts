@@ -3,18 +3,21 @@ import type { JsonObject } from '../../src/base/json.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { ToolSpec } from '../../src/protocol/model.ts';
 import type { AnyTool, ToolContext } from '../../src/protocol/tool.ts';
+import { findPlacesTool } from '../../src/tools/find-places/find-places.ts';
 import { globTool } from '../../src/tools/glob.ts';
 import { grepTool } from '../../src/tools/grep.ts';
 import { readTool } from '../../src/tools/read.ts';
 import { commandSandbox } from '../../src/engine/command-sandbox.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 
-const TOOLS: readonly AnyTool[] = [readTool, globTool, grepTool];
+const TOOLS: readonly AnyTool[] = [readTool, globTool, grepTool, findPlacesTool(null)];
 
 /** The tools of the product, as a request offers them. */
 export const SEARCH_TOOLS: readonly ToolSpec[] = TOOLS.map(
   ({ name, description, inputSchema }) => ({ name, description, inputSchema }),
 );
+/** Without the search that ranks places: of an agent that may not use it. */
+export const PLAIN_TOOLS = SEARCH_TOOLS.filter(({ name }) => name !== 'FindPlaces');
 
 export const TASK_TOOL: ToolSpec = {
   name: 'Task',

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   CORE_TOOLS,
   MEMORY_TOOLS,
+  OFFLINE_SEARCH,
   TOOL_NAMES,
   UNBUILT_TOOLS,
 } from '../../src/protocol/tool-names.ts';
@@ -24,10 +25,12 @@ function kindOf(name: string): ToolKind {
   return name === 'Task' || name === 'RunTemplate' ? 'delegate' : 'meta';
 }
 
-const ALL = [...TOOL_NAMES, 'mcp__gh__b', 'mcp__gh__a'].map((name) => ({
-  name,
-  kind: kindOf(name),
-}));
+const named = (names: readonly string[]) => names.map((name) => ({ name, kind: kindOf(name) }));
+const ALL = named([
+  ...TOOL_NAMES.filter((name) => name !== OFFLINE_SEARCH),
+  'mcp__gh__b',
+  'mcp__gh__a',
+]);
 
 function view(parts: Partial<ToolViewRequest>) {
   return toolView({
@@ -265,4 +268,19 @@ test('who wants nothing asked gets no tool to ask with', () => {
   expect(view(silent).dropped).toEqual([
     { name: 'AskUser', reason: 'Its definition wants nothing asked of anybody.' },
   ]);
+});
+
+test('the search of the offline engine goes with Read and Grep, and falls with a rule against either', () => {
+  const available = [...ALL, ...named([OFFLINE_SEARCH])];
+  const denying = (...tools: string[]) => ({ ...rights('default', { deny: tools }), depth: 1 });
+  const offered = (parts: Partial<ToolViewRequest>) =>
+    view({ available, ...parts }).names.filter((name) => name === OFFLINE_SEARCH).length;
+  expect([
+    offered({ definition: only('Read', 'Grep') }),
+    offered({ definition: only('Read', 'Grep', OFFLINE_SEARCH) }),
+    offered({ definition: only('Read', 'Glob') }),
+    offered({ definition: only('Read', 'Grep'), rights: denying('Read') }),
+    offered({ definition: only('Read', 'Grep'), rights: denying('Grep') }),
+    offered({ definition: only('Read', 'Grep'), rights: denying(OFFLINE_SEARCH) }),
+  ]).toEqual([1, 1, 0, 0, 0, 0]);
 });

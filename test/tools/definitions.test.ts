@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { CORE_TOOLS, MEMORY_TOOLS, TOOL_NAMES } from '../../src/protocol/tool-names.ts';
+import {
+  CORE_TOOLS,
+  MEMORY_TOOLS,
+  OFFLINE_SEARCH,
+  TOOL_NAMES,
+} from '../../src/protocol/tool-names.ts';
 import { NO_ACCESS } from '../../src/protocol/permission.ts';
 import { builtinTools } from '../../src/tools/index.ts';
 import { tool } from './workspace.ts';
@@ -29,7 +34,7 @@ function requestBytes(names: readonly string[]): number {
 }
 
 test('the tools stand in the order of a request', () => {
-  const all: readonly string[] = [...NAMES, ...MEMORY_TOOLS, ...UTILITY];
+  const all: readonly string[] = [...NAMES, ...MEMORY_TOOLS, ...UTILITY, OFFLINE_SEARCH];
   expect(builtinTools().map(({ name }) => name)).toEqual(all);
   expect(TOOL_NAMES.filter((name) => all.includes(name))).toEqual(all);
   expect(CORE_TOOLS.filter((name) => all.includes(name))).toEqual(NAMES);

@@ -51,7 +51,7 @@ export async function startFanOut(workshop: Workshop, request: FanOutRequest): P
     cwd,
     fanOut,
     limits: combineLimits({ config: deps.settings.rootLimits, definition: {}, call: {} }),
-    equipment: equip(deps, { agent, rights, cwd, isRoot: true }),
+    equipment: equip(deps, { agent, rights, cwd, isRoot: true, provider: model.provider }),
     description: plural(fanOut.items.length, 'item'),
     prompt: `Run the template ${fanOut.template} over ${plural(fanOut.items.length, 'item')}.`,
     handed: [],

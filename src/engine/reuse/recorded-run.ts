@@ -157,6 +157,7 @@ const READERS = [
   'LS',
   'Glob',
   'Grep',
+  'FindPlaces',
   'FileInfo',
   'JsonParse',
   'JsonStringify',

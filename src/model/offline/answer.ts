@@ -1,9 +1,12 @@
+import { placeLines, type ShownPlace } from '../../base/code/place-lines.ts';
 import { isJsonObject } from '../../base/json.ts';
-import { truncate } from '../../base/text.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
-import { definedName, indentOf } from './definition.ts';
+import { CONFIGURE, LIMITS, NOTHING_BELOW, SHOWN_PLACES, WEAK_BELOW } from './answer-words.ts';
+import { definedName, indentOf } from '../../base/code/definition.ts';
 import type { Evidence } from './evidence.ts';
-import { fileKind } from './file-kind.ts';
+import { failureNote } from './failure-note.ts';
+import { oneLine, quote } from './quote.ts';
+import { fileKind } from '../../base/code/file-kind.ts';
 import type { Intent } from './intent.ts';
 import { bestPlace, type Place } from './place.ts';
 import { isFirm, matchesAny, nameWords, rankFiles, termRarities, type RankedFile } from './rank.ts';
@@ -11,27 +14,10 @@ import type { Situation } from './situation.ts';
 import type { Term } from './terms.ts';
 import { MAX_TOPICS } from './topics.ts';
 
-const SHOWN_PLACES = 3;
 /** Files whose lines are compared for the answer. */
 const COMPARED = 12;
 const PLACE_WEIGHT = 0.8;
-/** Less of the question than this is no answer; less than the second only a weak one. */
-const NOTHING_BELOW = 0.2;
-const WEAK_BELOW = 0.4;
-const QUOTED_CHARS = 160;
 const OUTLINED_SYMBOLS = 40;
-
-const CONFIGURE =
-  'For that, configure a model: set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OLLAMA_HOST, or name one with --model.';
-
-export const HELP = `The offline engine finds places in the workspace: ask, for example, “Where are settings read?”. It holds no conversation. ${CONFIGURE}`;
-
-export const NO_TOOLS = `The offline engine answers by searching with Glob, Grep and Read, and this agent has none of them. ${CONFIGURE}`;
-
-const LIMITS = {
-  change: `The offline engine only searches: it does not write, change or run anything. ${CONFIGURE} These are the places that matter to the request:`,
-  judge: `The offline engine only searches: it cannot judge code. ${CONFIGURE} This is what it finds:`,
-};
 
 /** The three best places, or plainly that there are none. */
 export function answerFromSearch(intent: Intent, evidence: Evidence): string {
@@ -44,7 +30,7 @@ export function answerFromSearch(intent: Intent, evidence: Evidence): string {
     parts.push(nothingFound(intent, evidence));
   } else {
     if (coverage < WEAK_BELOW) parts.push('Nothing fits well. The nearest:');
-    parts.push(found.map(describePlace).join('\n'));
+    parts.push(placeLines(found.map(shownPlace)));
   }
   if (evidence.failures.length > 0) parts.push(failureNote(evidence.failures));
   return parts.join('\n\n');
@@ -116,11 +102,14 @@ function bestPlaces(
     .slice(0, SHOWN_PLACES);
 }
 
-function describePlace({ file, place, terms }: FoundPlace, index: number): string {
-  const where = `${file.path}:${place?.line ?? 1}`;
-  const lines = [`${index + 1}. \`${where}\`: ${reason(file, place, terms)}`];
-  if (place !== null && place.text.trim() !== '') lines.push(`   > ${quote(place.text)}`);
-  return lines.join('\n');
+function shownPlace({ file, place, terms }: FoundPlace): ShownPlace {
+  const text = place?.text ?? '';
+  return {
+    path: file.path,
+    line: place?.line ?? 1,
+    reason: reason(file, place, terms),
+    quote: text.trim() === '' ? null : quote(text),
+  };
 }
 
 function reason(file: RankedFile, place: Place | null, terms: readonly Term[]): string {
@@ -172,24 +161,4 @@ function outlineOf(path: string, evidence: Evidence): string {
 /** Muster's line of facts at the end of a child's result is for the model, not for the answer. */
 function withoutFacts(text: string): string {
   return text.replace(/\n*\[task [a-z0-9]{8,32} · [^\]\n]*\]\s*$/, '').trim();
-}
-
-function failureNote(failures: readonly string[]): string {
-  const shown = failures.slice(0, 3).map((failure) => `- ${truncate(oneLine(failure), 200)}`);
-  const more = failures.length > 3 ? [`- … and ${failures.length - 3} more`] : [];
-  return ['Searches that failed:', ...shown, ...more].join('\n');
-}
-
-function quote(line: string): string {
-  const flat = oneLine(line);
-  const cut = truncate(flat, QUOTED_CHARS);
-  return cut.length < flat.length ? `${cut}…` : cut;
-}
-
-function oneLine(text: string): string {
-  // Control characters of a file must not steer the terminal that shows them.
-  return text
-    .replace(/\p{Cc}+/gu, ' ')
-    .replace(/\s+/g, ' ')
-    .trim();
 }

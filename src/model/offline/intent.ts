@@ -1,13 +1,15 @@
-import type { FileKind } from './file-kind.ts';
+import type { FileKind } from '../../base/code/file-kind.ts';
 import type { Situation } from './situation.ts';
 import { isTelling, readQuery, withEarlier, withoutPaths, type Query } from './terms.ts';
 import { splitTopics, withoutInstructions } from './topics.ts';
-import { ASKS_FOR_DOCS, ASKS_FOR_TESTS } from './vocabulary.ts';
+import { ASKS_FOR_DOCS, ASKS_FOR_TESTS } from '../../base/code/vocabulary.ts';
 import { splitIdentifier } from '../../base/words.ts';
 
 /** What the newest message wants, as far as a search engine can tell. */
 export interface Intent {
   readonly question: string;
+  /** The question before, where this one points back to it; else empty. */
+  readonly earlier: string;
   readonly topics: readonly string[];
   readonly query: Query;
   /** Kinds of files that are asked for by name. */
@@ -38,11 +40,16 @@ export function readIntent(situation: Situation): Intent {
   const asked = situation.question.slice(0, MAX_QUESTION_CHARS);
   const question = withoutInstructions(asked);
   const type = situation.agentType.toLowerCase();
-  const query = queryOf(question, situation.earlier);
+  const earlier = pointsBack(question)
+    ? withoutInstructions(situation.earlier.slice(0, MAX_QUESTION_CHARS))
+    : '';
+  const asks = readQuery(question);
+  const query = earlier === '' ? asks : withEarlier(asks, readQuery(earlier));
   const beyond = beyondSearch(question, type);
   const wantsOutline = type === 'summary' || beyond === 'judge' || asksForOutline(question);
   return {
     question,
+    earlier,
     topics: splitTopics(asked),
     query,
     wanted: wantedKinds(question, query),
@@ -63,11 +70,9 @@ function beyondSearch(question: string, type: string): Intent['beyond'] {
   return CHANGE.test(question) ? 'change' : null;
 }
 
-function queryOf(question: string, earlier: string): Query {
-  const query = readQuery(question);
-  const telling = query.terms.filter(isTelling);
-  if (earlier === '' || telling.length > 2 || !POINTS_BACK.test(question)) return query;
-  return withEarlier(query, readQuery(withoutInstructions(earlier.slice(0, MAX_QUESTION_CHARS))));
+/** It says little itself, and of something that was spoken of. */
+function pointsBack(question: string): boolean {
+  return readQuery(question).terms.filter(isTelling).length <= 2 && POINTS_BACK.test(question);
 }
 
 function wantedKinds(question: string, { paths }: Query): ReadonlySet<FileKind> {

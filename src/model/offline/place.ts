@@ -1,4 +1,4 @@
-import { definedName } from './definition.ts';
+import { definedName } from '../../base/code/definition.ts';
 import type { Evidence } from './evidence.ts';
 import { matchesAny, nameScore, nameWords } from './rank.ts';
 import type { Query, Term } from './terms.ts';

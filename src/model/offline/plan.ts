@@ -1,12 +1,10 @@
 import type { JsonObject } from '../../base/json.ts';
-import {
-  answerFromChildren,
-  answerFromSearch,
-  answerWithOutline,
-  HELP,
-  NO_TOOLS,
-} from './answer.ts';
-import { definedName, definitionPattern } from './definition.ts';
+import { answerFromChildren, answerFromSearch, answerWithOutline } from './answer.ts';
+import { HELP, NO_TOOLS } from './answer-words.ts';
+import { FIND_PLACES, foundPlaces, type FoundPlaces } from './found-places.ts';
+import { answerFromPlaces, tellingPlaces } from './place-answer.ts';
+import { definedName } from '../../base/code/definition.ts';
+import { definitionPattern } from './definition-pattern.ts';
 import { EVERY_LINE, gatherEvidence, type Evidence } from './evidence.ts';
 import { readIntent, type Intent } from './intent.ts';
 import { anyOf, compoundPattern } from './pattern.ts';
@@ -29,7 +27,7 @@ export type Step =
 const MAX_ROUNDS = 6;
 export const MAX_CALLS = 25;
 
-const SEARCH_TOOLS = ['Glob', 'Grep', 'Read'];
+const SEARCH_TOOLS = [FIND_PLACES, 'Glob', 'Grep', 'Read'];
 
 /** Files that are measured and searched for definitions, of these searched line by line, and read. */
 const CANDIDATES = 30;
@@ -39,6 +37,8 @@ const OPENED = 5;
 const WINDOW = 400;
 /** Of a window, before the first line that was found. */
 const WINDOW_LEAD = 20;
+/** Lines of a place that a search has named. */
+const PLACE_WINDOW = 80;
 const LISTED_LINES = 400;
 /** Words that are looked for in pairs: n of them make n · (n − 1) patterns. */
 const PAIRED = 5;
@@ -47,8 +47,9 @@ const CHILD_FORM =
   'Answer with the three best places as path:line, the line quoted, and one short reason each.';
 
 /**
- * The next step, from nothing but the conversation: survey (files, counts of every term, symbols)
- * → locate (lines of the best files) → read → answer. A pure function.
+ * The next step, from nothing but the conversation: find places → read them → answer. An agent
+ * without that search surveys (files, counts of every term, symbols) → locates (lines of the best
+ * files) → reads → answers. A pure function.
  */
 export function nextStep(situation: Situation): Step {
   const intent = readIntent(situation);
@@ -65,7 +66,13 @@ export function nextStep(situation: Situation): Step {
   if (query.terms.length === 0 && query.paths.length === 0) return answer(HELP);
   if (!SEARCH_TOOLS.some((name) => situation.tools.has(name))) return answer(NO_TOOLS);
   const evidence = gatherEvidence(situation);
-  const finish = () => answer(answerFromSearch(intent, evidence));
+  const found = foundPlaces(situation);
+  const finish = () =>
+    answer(
+      found === null
+        ? answerFromSearch(intent, evidence)
+        : answerFromPlaces(intent, found, evidence),
+    );
   if (!situation.mayCall || situation.rounds.length >= MAX_ROUNDS) return finish();
   if (mayDelegate(situation) && situation.rounds.length === 0) {
     const parts = delegatedParts(intent, situation);
@@ -104,13 +111,34 @@ function searchCalls(
 ): readonly PlannedCall[] {
   const { query } = intent;
   const has = (name: string) => called(situation, name);
-  if (!has('Grep') && !has('Glob') && !has('Read')) return surveyCalls(query);
   if (has('Read')) return [];
+  const found = foundPlaces(situation);
+  if (found !== null) return readPlaces(found);
+  if (situation.tools.has(FIND_PLACES) && !has(FIND_PLACES)) return [placeSearch(intent)];
+  if (!has('Grep') && !has('Glob')) return surveyCalls(query);
   const ranked = rankFiles(query, evidence, intent);
   if (ranked.length === 0) return [];
   const canLocate = situation.tools.get('Grep')?.has('glob') === true && !located(situation);
   const locate = canLocate ? locateCalls(query, ranked, evidence) : [];
   return locate.length > 0 ? locate : readCalls(ranked, evidence);
+}
+
+function placeSearch({ question, query, wanted, earlier }: Intent): PlannedCall {
+  return {
+    name: FIND_PLACES,
+    input: {
+      question: earlier === '' ? question : `${question}\n${earlier}`,
+      ...(wanted.size === 0 ? {} : { kinds: [...wanted] }),
+      ...(query.paths.length === 0 ? {} : { paths: query.paths }),
+    },
+  };
+}
+
+/** What is cited is opened first: each place with what stands around it. */
+function readPlaces(found: FoundPlaces): readonly PlannedCall[] {
+  return tellingPlaces(found).map(({ path, line }) =>
+    read(path, { offset: Math.max(1, (line ?? 1) - WINDOW_LEAD), limit: PLACE_WINDOW }),
+  );
 }
 
 function surveyCalls(query: Query): readonly PlannedCall[] {

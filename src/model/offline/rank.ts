@@ -1,6 +1,6 @@
-import { definedName } from './definition.ts';
+import { definedName } from '../../base/code/definition.ts';
 import type { Evidence } from './evidence.ts';
-import { fileKind, KIND_FACTOR, type FileKind } from './file-kind.ts';
+import { fileKind, KIND_FACTOR, type FileKind } from '../../base/code/file-kind.ts';
 import type { Query, Term } from './terms.ts';
 import { splitIdentifier, stem } from '../../base/words.ts';
 

@@ -1,5 +1,5 @@
 import { anyOf, compoundPattern, escapePattern, phrasePattern, stemPattern } from './pattern.ts';
-import { spellingsOf, STOP_WORDS, synonymsOf, WEAK_WORDS } from './vocabulary.ts';
+import { spellingsOf, STOP_WORDS, synonymsOf, WEAK_WORDS } from '../../base/code/vocabulary.ts';
 import { splitIdentifier, stem } from '../../base/words.ts';
 
 type TermKind = 'identifier' | 'phrase' | 'path' | 'compound' | 'word' | 'related';

@@ -44,3 +44,7 @@ export const KIND_FACTOR: Readonly<Record<FileKind, number>> = {
   test: 0.4,
   generated: 0.2,
 };
+
+export function isFileKind(word: string): word is FileKind {
+  return Object.hasOwn(KIND_FACTOR, word);
+}

@@ -1,4 +1,4 @@
-import { stem } from '../../base/words.ts';
+import { stem } from '../words.ts';
 
 /** Words that say nothing about the place looked for. Lower case. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(

@@ -1,8 +1,3 @@
-import { anyOf } from './pattern.ts';
-
-const KEYWORDS =
-  '(?:function\\*?|class|def|fn|func|fun|struct|interface|trait|enum|type|const|let|var|val|impl|module|namespace|object|protocol|record|union|macro_rules!|#define|typedef|static|sub|defp|defmodule)';
-
 const NAME = '[\\p{L}_$][\\w$]*';
 /** The rules are tried in this order; each has the symbol's name as its first group. */
 const RULES: readonly RegExp[] = [
@@ -53,10 +48,4 @@ export function definedName(line: string): string | null {
 /** Only what stands at the outer level or is a method counts in an outline. */
 export function indentOf(line: string): number {
   return line.length - line.trimStart().length;
-}
-
-/** For Grep: lines that may define a symbol whose name matches one of the patterns. */
-export function definitionPattern(patterns: readonly string[]): string {
-  const any = anyOf(patterns);
-  return `(?:${KEYWORDS}[^=({]{0,60}${any}|^\\s*[\\w$#*.<> ]{0,60}${any}[\\w$]*\\s*(?:=\\s*(?:async\\s*)?(?:function|\\()|\\([^;]*\\{\\s*$))`;
 }

@@ -1,0 +1,47 @@
+/** Languages whose definitions and imports are known, by the ending of a file's name. */
+export type Language =
+  | 'python'
+  | 'go'
+  | 'rust'
+  | 'java'
+  | 'c'
+  | 'javascript'
+  | 'ruby'
+  | 'php'
+  | 'csharp'
+  | 'swift'
+  | 'kotlin'
+  | 'scala'
+  | 'shell'
+  | 'lua'
+  | 'elixir';
+
+const ENDINGS: Readonly<Record<Language, string>> = {
+  python: 'py pyx',
+  go: 'go',
+  rust: 'rs',
+  java: 'java',
+  c: 'c h cc cpp cxx hh hpp hxx m mm y l',
+  javascript: 'js jsx mjs cjs ts tsx mts cts vue svelte',
+  ruby: 'rb',
+  php: 'php',
+  csharp: 'cs',
+  swift: 'swift',
+  kotlin: 'kt kts',
+  scala: 'scala',
+  shell: 'sh bash zsh',
+  lua: 'lua',
+  elixir: 'ex exs',
+};
+
+const BY_ENDING: ReadonlyMap<string, Language> = new Map(
+  Object.entries(ENDINGS).flatMap(([language, endings]) =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of that very table
+    endings.split(' ').map((ending) => [ending, language as Language] as const),
+  ),
+);
+
+/** Null: none of them, or no code at all. */
+export function languageOf(path: string): Language | null {
+  return BY_ENDING.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase()) ?? null;
+}

@@ -1,0 +1,75 @@
+import { placeLines, type ShownPlace } from '../../base/code/place-lines.ts';
+import { truncate } from '../../base/text.ts';
+import { LIMITS, NOTHING_BELOW, SHOWN_PLACES, WEAK_BELOW } from './answer-words.ts';
+import type { Evidence } from './evidence.ts';
+import { failureNote } from './failure-note.ts';
+import type { FoundPlace, FoundPlaces } from './found-places.ts';
+import type { Intent } from './intent.ts';
+import { oneLine, quote } from './quote.ts';
+
+const SHOWN_WORDS = 4;
+const SHOWN_ABSENT = 6;
+
+/** The places that are worth a look: what holds next to nothing of the question is none. */
+export function tellingPlaces({ places }: FoundPlaces): readonly FoundPlace[] {
+  return places.filter(({ coverage }) => coverage >= NOTHING_BELOW).slice(0, SHOWN_PLACES);
+}
+
+/** The three best places, each with its line as Read showed it, or plainly that there are none. */
+export function answerFromPlaces(intent: Intent, found: FoundPlaces, evidence: Evidence): string {
+  const places = tellingPlaces(found);
+  const coverage = Math.max(0, ...places.map((place) => place.coverage));
+  const parts: string[] = [];
+  if (intent.beyond !== null) parts.push(LIMITS[intent.beyond]);
+  if (places.length === 0) {
+    parts.push(nothingFound(found));
+  } else {
+    if (coverage < WEAK_BELOW) parts.push('Nothing fits well. The nearest:');
+    parts.push(placeLines(places.map((place) => shown(place, evidence))));
+  }
+  if (found.cut)
+    parts.push('There are more files than one search goes through: not all were searched.');
+  if (evidence.failures.length > 0) parts.push(failureNote(evidence.failures));
+  return parts.join('\n\n');
+}
+
+function shown(place: FoundPlace, evidence: Evidence): ShownPlace {
+  const { path } = place;
+  const line = place.line ?? 1;
+  const text = evidence.lines.get(path)?.get(line) ?? '';
+  return {
+    path,
+    line,
+    reason: reasonFor(place),
+    quote: text.trim() === '' ? null : quote(text),
+  };
+}
+
+function reasonFor({ name, isDefinition, matched, inPath, kind }: FoundPlace): string {
+  const parts: string[] = [];
+  if (name !== null) parts.push(`${isDefinition ? 'defines' : 'in'} \`${name}\``);
+  if (matched.length > 0) {
+    const close = matched.length > 1 ? ' close together' : '';
+    parts.push(`${name === null ? 'has' : 'with'} ${words(matched)}${close}`);
+  }
+  if (inPath.length > 0) parts.push(`${words(inPath)} in its path`);
+  if (parts.length === 0) parts.push('holds related words');
+  return `${parts.join(', ')}${kind === 'source' ? '' : ` (${kind})`}.`;
+}
+
+function words(labels: readonly string[]): string {
+  return labels
+    .slice(0, SHOWN_WORDS)
+    .map((label) => `“${oneLine(label)}”`)
+    .join(', ');
+}
+
+function nothingFound({ files, absent }: FoundPlaces): string {
+  if (files === 0) return 'Nothing found: there are no files to search here.';
+  const named = absent.slice(0, SHOWN_ABSENT).map((label) => `“${truncate(oneLine(label), 60)}”`);
+  const why =
+    named.length === 0
+      ? ''
+      : ` ${named.join(', ')} ${named.length === 1 ? 'stands' : 'stand'} in no file.`;
+  return `Nothing found that fits.${why} Another word, or the name of a symbol or file, may help.`;
+}

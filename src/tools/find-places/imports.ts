@@ -1,0 +1,105 @@
+import { languageOf, type Language } from '../../base/code/language.ts';
+
+/** For each language the lines that import, with what is imported as a group. */
+const RULES: Partial<Record<Language, readonly RegExp[]>> = {
+  python: [/^[ \t]*from[ \t]+([.\w]+)[ \t]+import\b/gm, /^[ \t]*import[ \t]+([\w.]+)/gm],
+  go: [/^[ \t]*(?:import[ \t]+)?(?:[\w.]+[ \t]+)?"([\w./-]+)"[ \t]*$/gm],
+  rust: [/^[ \t]*(?:pub(?:\([^)]*\))?[ \t]+)?(?:use|mod)[ \t]+([\w:]+)/gm],
+  java: [/^[ \t]*import[ \t]+(?:static[ \t]+)?([\w.]+)/gm],
+  kotlin: [/^[ \t]*import[ \t]+([\w.]+)/gm],
+  scala: [/^[ \t]*import[ \t]+([\w.]+)/gm],
+  csharp: [/^[ \t]*using[ \t]+(?:static[ \t]+)?([\w.]+)[ \t]*;/gm],
+  c: [/^[ \t]*#[ \t]*include[ \t]+["<]([^">\n]+)[">]/gm],
+  javascript: [
+    /\bfrom[ \t]*['"]([^'"\n]+)['"]/g,
+    /\b(?:import|require)[ \t]*\(?[ \t]*['"]([^'"\n]+)['"]/g,
+  ],
+  ruby: [/^[ \t]*require(?:_relative)?[ \t]*\(?['"]([^'"\n]+)['"]/gm],
+  php: [/^[ \t]*use[ \t]+([\w\\]+)/gm],
+};
+const MAX_IMPORTS = 200;
+const MAX_CHARS = 200;
+
+/** What a file imports, as written, each once. */
+export function importsOf(path: string, text: string): readonly string[] {
+  const language = languageOf(path);
+  const found = new Set<string>();
+  for (const rule of (language === null ? undefined : RULES[language]) ?? []) {
+    for (const [, name = ''] of text.matchAll(rule)) {
+      if (found.size >= MAX_IMPORTS) break;
+      if (name.length <= MAX_CHARS) found.add(name);
+    }
+  }
+  return [...found];
+}
+
+/** For each file, by its place in `files`, the places of those that it imports. */
+export function importGraph(
+  files: readonly { readonly path: string; readonly imports: readonly string[] }[],
+): readonly (readonly number[])[] {
+  const byStem = new Map<string, number[]>();
+  const stems = files.map(({ path }) => segmentsOf(path));
+  for (const [index, stem] of stems.entries()) {
+    const name = stem.at(-1) ?? '';
+    const known = byStem.get(name);
+    if (known === undefined) byStem.set(name, [index]);
+    else known.push(index);
+  }
+  return files.map(({ imports }, from) => {
+    const found = new Set<number>();
+    for (const name of imports) {
+      const to = resolveImport(name, { from, stems, byStem, files });
+      if (to !== null && to !== from) found.add(to);
+    }
+    return [...found];
+  });
+}
+
+interface Resolution {
+  readonly from: number;
+  readonly stems: readonly (readonly string[])[];
+  readonly byStem: ReadonlyMap<string, readonly number[]>;
+  readonly files: readonly { readonly path: string }[];
+}
+
+/** The file whose path agrees with the longest part of the name; of several, one of the same language close by. */
+function resolveImport(name: string, { from, stems, byStem, files }: Resolution): number | null {
+  const whole = name
+    .replace(/\.(?:[cm]?[jt]sx?|h|hh|hpp|py|rb)$/, '')
+    .split(/[./\\:]+/)
+    .filter((part) => part !== '' && part !== 'crate' && part !== 'self' && part !== 'super');
+  const language = languageOf(files[from]?.path ?? '');
+  // The last part may be a symbol of the module before it.
+  for (const parts of [whole, whole.slice(0, -1)]) {
+    const candidates = byStem.get(parts.at(-1) ?? '') ?? [];
+    let best: { readonly index: number; readonly agreed: number } | null = null;
+    for (const index of candidates) {
+      if (languageOf(files[index]?.path ?? '') !== language) continue;
+      const stem = stems[index] ?? [];
+      const agreed = 10 * commonEnd(stem, parts) + commonStart(stem, stems[from] ?? []);
+      if (best === null || agreed > best.agreed) best = { index, agreed };
+    }
+    if (best !== null) return best.index;
+  }
+  return null;
+}
+
+/** A path without its ending, as segments; an index file stands for its directory. */
+function segmentsOf(path: string): readonly string[] {
+  const parts = path.replace(/\.\w+$/, '').split('/');
+  return parts.length > 1 && /^(?:index|mod|__init__)$/.test(parts.at(-1) ?? '')
+    ? parts.slice(0, -1)
+    : parts;
+}
+
+function commonEnd(a: readonly string[], b: readonly string[]): number {
+  let count = 0;
+  while (count < a.length && count < b.length && a.at(-1 - count) === b.at(-1 - count)) count += 1;
+  return count;
+}
+
+function commonStart(a: readonly string[], b: readonly string[]): number {
+  let count = 0;
+  while (count < a.length && count < b.length && a[count] === b[count]) count += 1;
+  return count;
+}
