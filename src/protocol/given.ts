@@ -58,6 +58,8 @@ export interface SummarisedConversation {
   readonly agent: string;
   /** All of it, to that answer, and what its calls came to here: the same for all that they have made. */
   readonly messages: readonly Message[];
+  /** Hashes of what its messages show, which keep that as long as this log is there. Absent: nothing. */
+  readonly blobs?: readonly string[];
   /** Whole, as its requests began. */
   readonly prefix: RequestPrefix;
   /** The one that it was held with, and that is asked. */

@@ -215,6 +215,26 @@ describe.concurrent('images and documents', () => {
     );
   });
 
+  it('are kept for a child that asks for a summary of the conversation that shows them', async () => {
+    await using world = await openWorld({
+      script(request) {
+        const round = toolResultRounds(request);
+        const said = request.messages.at(-1)?.text ?? '';
+        if (said.includes('part one')) return { text: 'seen' };
+        if (round === 0) return { toolCalls: [read('a.png'), read('long.txt')] };
+        if (round > 1) return { text: 'done' };
+        const input = { prompt: 'part one', context: 'summary' };
+        return { toolCalls: [{ name: 'Task', input }] };
+      },
+    });
+    put(world, { ...FILES, 'long.txt': Buffer.from('a line of words\n'.repeat(600)) });
+    expect(await world.run(['-p', 'look'])).toMatchObject({ code: 0 });
+    const list = JSON.parse(clean(await tasks(world, 'list', '--all', '--json')));
+    const child = list.find(({ parent }: { readonly parent: string | null }) => parent !== null).id;
+    const [created = ''] = clean(await tasks(world, 'log', child, '--json')).split('\n');
+    expect(JSON.parse(created).spec.summarised.blobs).toHaveLength(1);
+  });
+
   it('are judged by their bytes and their way like any file, and nothing huge is read', async () => {
     const names = ['text.png', 'picture.txt', 'huge.png', 'half.png', 'link.png', 'deep.gif'];
     await using world = await openWorld({ script: callsInTurn(names.map(read)) });

@@ -87,17 +87,22 @@ function conversationOf(caller: TaskRun): InheritedConversation {
   const { spec, state } = caller;
   const { compaction } = state.conversation;
   const messages = messagesHandedOn(caller);
-  const blobs = [...new Set(attachmentsOf(messages).map(({ blob }) => blob))];
   return {
     task: spec.id,
     seq: state.lastSeq,
     agent: cachedAs(caller),
     messages,
-    ...(blobs.length === 0 ? {} : { blobs }),
+    ...blobsOf(messages),
     ...(compaction.counted === null ? {} : { counted: compaction.counted }),
     said: compaction.said.map(({ at, from, text }) => ({ at, from, text })),
     known: [...state.knownFiles].flatMap(([path, hash]) => (hash === null ? [] : [{ path, hash }])),
   };
+}
+
+/** What messages show is kept for the log that names it: they may be in a blob themselves. */
+export function blobsOf(messages: readonly Message[]): { readonly blobs?: readonly string[] } {
+  const blobs = [...new Set(attachmentsOf(messages).map(({ blob }) => blob))];
+  return blobs.length === 0 ? {} : { blobs };
 }
 
 /** The outcome of each call of the newest answer, as its subagents see it: the same for all of them. */

@@ -4,7 +4,7 @@ import { estimatePrompt, inputToReserve, mostOf } from '../estimate.ts';
 import type { TaskRun } from '../task-run.ts';
 import type { Workshop } from '../workshop.ts';
 import type { Handover, HandoverRequest } from './handover.ts';
-import { cachedAs, messagesHandedOn } from './inherit.ts';
+import { blobsOf, cachedAs, messagesHandedOn } from './inherit.ts';
 import { lastTurns } from './last-turns.ts';
 import { HANDOVER_ASK } from './summary-texts.ts';
 
@@ -33,11 +33,13 @@ export async function summaryOf(
 function conversationOf(caller: TaskRun): SummarisedConversation {
   const { spec, state, prefix } = caller;
   const { effort } = spec.agent;
+  const messages = messagesHandedOn(caller);
   return {
     task: spec.id,
     turn: state.turns,
     agent: cachedAs(caller),
-    messages: messagesHandedOn(caller),
+    messages,
+    ...blobsOf(messages),
     prefix,
     model: spec.model,
     ...(effort === undefined ? {} : { effort }),

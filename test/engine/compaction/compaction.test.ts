@@ -204,7 +204,7 @@ test('what a model has thought makes no room be made for what it has read', asyn
 });
 
 test('a long task is compacted as often as it takes, where it gets further in between', async () => {
-  const engine = compacting(reader(180, { size: 30_000 }));
+  const engine = compacting(reader(130, { size: 9_000 }), { facts: facts(10_000) });
   const task = await run(engine);
   const kinds = typesOf(engine.events, task.spec.id);
   const isCompaction = (type: string) => /^context\.(cleared|dropped|summarised)$/.test(type);
