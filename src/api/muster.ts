@@ -21,6 +21,7 @@ import { openFileLimit } from '../sys/open-file-limit.ts';
 import { createHttpFetch } from '../sys/http.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
 import { builtinTools } from '../tools/index.ts';
+import { PLACE_SEARCH } from '../tools/find-places/find-places.ts';
 import { ControlChannel } from './control-channel.ts';
 import { admit } from './admission.ts';
 import { openAgents, openSkills } from './live-definitions.ts';
@@ -181,8 +182,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     inbox,
     onEvent: (event, of) => router.route(event, of),
     onSignal: (signal) => {
-      // Only a long search tells of its progress.
-      if (signal.type === 'progress') onNotice(signal.line);
+      if (signal.type === 'progress' && signal.tool === PLACE_SEARCH) onNotice(signal.line);
       signals.route(signal);
     },
     onFault: (task, thrown) => onNotice(`task ${task}: ${errorMessage(thrown)}`),

@@ -55,7 +55,13 @@ export function toolContext(
     attach: attachLater(deps, run, callId),
     spillPath: () => deps.store.spillFile(spec.id, callId),
     ...(deps.redactBytes === undefined ? {} : { redactBytes: deps.redactBytes }),
-    progress: (line) => deps.onSignal({ type: 'progress', task: spec.id, callId, line }),
+    progress(line) {
+      const tool = run.state.runningCalls.get(callId)?.tool;
+      // What still comes of a call that has its outcome is no progress.
+      if (tool !== undefined) {
+        deps.onSignal({ type: 'progress', task: spec.id, callId, tool, line });
+      }
+    },
   };
 }
 

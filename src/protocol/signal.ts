@@ -7,5 +7,7 @@ export type TaskSignal =
       readonly type: 'progress';
       readonly task: string;
       readonly callId: string;
+      /** Canonical. */
+      readonly tool: string;
       readonly line: string;
     };

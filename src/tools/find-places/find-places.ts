@@ -1,6 +1,9 @@
 import type { AnyTool } from '../../protocol/tool.ts';
 import { defineTool } from '../define.ts';
 
+/** Its name: how far it has come is told to a person, a first answer may take seconds. */
+export const PLACE_SEARCH = 'FindPlaces';
+
 /**
  * The search of the offline engine: no other model is offered it. It looks into what Read may open and
  * nothing else. What it does is loaded with the first call. `indexDirectory` is where it keeps what it
@@ -8,7 +11,7 @@ import { defineTool } from '../define.ts';
  */
 export function findPlacesTool(indexDirectory: string | null): AnyTool {
   return defineTool({
-    name: 'FindPlaces',
+    name: PLACE_SEARCH,
     kind: 'read',
     replay: 'pure',
     onlyFor: 'offline',
