@@ -122,7 +122,7 @@ async function expectKept(files: readonly Buffer[]): Promise<void> {
   await expectSafe(world, calls);
 }
 
-describe.concurrent('hostile results', () => {
+describe('hostile results', () => {
   it('of each named kind are kept as they are, and harm no prompt and no screen', async () => {
     await expectKept(Object.values(CLASSES));
   });
@@ -137,7 +137,7 @@ describe.concurrent('hostile results', () => {
         .map((text) => Buffer.from(text)),
     );
     const file = fc.array(piece, { maxLength: 8 }).map((parts) => Buffer.concat(parts));
-    await expectKept(fc.sample(file, 45));
+    await expectKept(fc.sample(file, 20));
   });
 
   it('that are large can be read to their last byte by what the model is told', async () => {
