@@ -15,33 +15,26 @@ const COMMENT = /^\s*(?:\/\/|\/\*|\*|#(?!\s*(?:define|include|if|endif|else))|--
 /** A section is at most this long: what is longer is cut into several of one name. */
 const MAX_LINES = 80;
 
-/** Where a Rust file's own tests begin: they say much of what the code before them does, and do nothing. */
-function isTests(line: string, next: string): boolean {
-  return /^\s*#\[cfg\(test\)\]\s*$/.test(line) && /^\s*mod\s/.test(next);
-}
-
 interface Start {
   readonly name: string | null;
   readonly line: number;
   readonly first: number;
 }
 
-/** A file as its definitions, in order; without the tests that a source file holds. Pure. */
+/** A file as its definitions, in order. Pure. */
 export function sectionsOf(lines: readonly string[]): readonly Section[] {
   const starts: Start[] = [];
-  const tests = lines.findIndex((line, at) => isTests(line, lines[at + 1] ?? ''));
-  const own = tests === -1 ? lines : lines.slice(0, tests);
-  for (const [index, text] of own.entries()) {
+  for (const [index, text] of lines.entries()) {
     const name = definedName(text);
     if (name === null) continue;
     const above = starts.at(-1)?.line ?? 0;
     let first = index;
-    while (first > above && COMMENT.test(own[first - 1] ?? '')) first -= 1;
+    while (first > above && COMMENT.test(lines[first - 1] ?? '')) first -= 1;
     starts.push({ name, line: index + 1, first: first + 1 });
   }
   if (starts[0]?.first !== 1) starts.unshift({ name: null, line: 1, first: 1 });
   return starts.flatMap(({ name, line, first }, index) => {
-    const end = Math.max(line, (starts[index + 1]?.first ?? own.length + 1) - 1);
+    const end = Math.max(line, (starts[index + 1]?.first ?? lines.length + 1) - 1);
     const pieces: Section[] = [];
     for (let from = first; from <= end; from += MAX_LINES) {
       const last = Math.min(end, from + MAX_LINES - 1);
