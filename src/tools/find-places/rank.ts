@@ -56,12 +56,12 @@ const B = 0.4;
  * How much a match counts outside the best section, which counts 1. Chosen on public histories, each
  * repository by the figures of the others; all lie in the middle of where it makes no difference.
  */
-const SECOND_SECTION = 0.4;
-const SYMBOL = 0.6;
+const NEXT_SECTIONS = 0.2;
+const SYMBOL = 0.4;
 const PATH = 1;
 /** What is long, and what many import, is more often meant: it decides where words hardly do. */
-const LENGTH_PRIOR = 0.3;
-const IMPORTED_PRIOR = 0.05;
+const LENGTH_PRIOR = 0.4;
+const IMPORTED_PRIOR = 0.03;
 const NEIGHBOUR = 0.05;
 /** A path that the question names outright. */
 const NAMED_PATH = 40;
@@ -69,7 +69,8 @@ const WANTED_FACTOR = 1.5;
 /** Where some kind is asked for and this is another. */
 const OTHER_KIND_FACTOR = 0.5;
 const UNWANTED_FACTOR = 0.15;
-const TYPES_FACTOR = 0.7;
+/** What only declares: the place of a thing is where it is done. */
+const TYPES_FACTOR = 0.6;
 const NO_CODE_FACTOR = 0.5;
 
 /** The best places for a question. Pure, but for the texts that it asks for. */
@@ -163,10 +164,10 @@ function lookAt(file: CorpusFile, { request, terms, average }: LookFacts): Look 
 }
 
 function scoreOf(look: Look, sections: SectionScore | null, imported: number): number {
-  const { best = 0, second = 0, symbol = 0 } = sections ?? {};
+  const { best = 0, next = 0, symbol = 0 } = sections ?? {};
   const found =
     best +
-    SECOND_SECTION * second +
+    NEXT_SECTIONS * next +
     SYMBOL * symbol +
     PATH * look.pathScore +
     (look.named ? NAMED_PATH : 0);
@@ -231,12 +232,14 @@ function shareOf({ worth, weight }: WeighedTerm): number {
 }
 
 function kindFactor(
-  { kind, language }: CorpusFile,
+  { kind, language, path }: CorpusFile,
   asked: { readonly wanted: boolean; readonly named: boolean },
 ): number {
   if (asked.wanted) return WANTED_FACTOR;
   if (asked.named) return 1;
-  if (kind === 'source') return language === null ? NO_CODE_FACTOR : 1;
+  if (kind === 'source' && language === null) return NO_CODE_FACTOR;
+  if (/\.(?:h|hh|hpp|hxx)$/.test(path)) return TYPES_FACTOR;
+  if (kind === 'source') return 1;
   return kind === 'types' ? TYPES_FACTOR : UNWANTED_FACTOR;
 }
 

@@ -6,7 +6,8 @@ import type { WeighedTerm } from './weighed-terms.ts';
 /** How well a file's sections answer. */
 export interface SectionScore {
   readonly best: number;
-  readonly second: number;
+  /** Of the two best after it, together. */
+  readonly next: number;
   /** Of the symbol whose name answers best. */
   readonly symbol: number;
   /** The line that answers best, and the symbol that it belongs to. */
@@ -20,7 +21,7 @@ export interface SectionScore {
 
 /** BM25 over sections, whose length matters little. */
 const K1 = 1;
-const B = 0.2;
+const B = 0.35;
 const USUAL_TOKENS = 80;
 const NAME_IN_SECTION = 0.5;
 /** What is longer is no source that a person wrote. */
@@ -38,24 +39,21 @@ export function scoreSections(
     .map((line) => (line.length > MAX_LINE_CHARS ? line.slice(0, MAX_LINE_CHARS) : line));
   const wanted = wantedNumbers(terms);
   let best: ScoredSection | null = null;
-  let second = 0;
+  const scores: number[] = [];
   let symbol = 0;
   for (const section of sectionsOf(lines)) {
     const scored = scoreSection(section, lines, { terms, wanted, vocabulary });
     if (scored === null) continue;
     symbol = Math.max(symbol, scored.symbol);
-    if (best === null || scored.score > best.score) {
-      second = best?.score ?? 0;
-      best = scored;
-    } else {
-      second = Math.max(second, scored.score);
-    }
+    scores.push(scored.score);
+    if (best === null || scored.score > best.score) best = scored;
   }
   if (best === null) return null;
   const { section, matched, score } = best;
+  const [, second = 0, third = 0] = scores.toSorted((a, b) => b - a);
   return {
     best: score,
-    second,
+    next: second + third,
     symbol,
     line: section.line ?? best.line,
     name: section.name,
