@@ -8,7 +8,7 @@ const OPENING =
 const WORK_STEMS =
   'creat|writ|add|implement|fix|edit|modif|updat|chang|refactor|renam|mov|delet|remov|replac|convert|migrat|port|install|set up|configur|generat|build|bump|upgrad|clean|format|extract|split|merg|rebas|commit|appl|revert|restor|append|insert|scaffold|introduc|rewrit|optimi[sz]|speed|improv|mak|get|run|execut|deploy|patch|resolv|address|wir|hook|integrat|enabl|disabl|drop|tidy|simplif|adjust|correct|repair|test|verif|sav|stor|put|document|swap|switch';
 const LOOK = new RegExp(
-  `${OPENING}(?:explore|summari[sz]e|review|describe|explain|analy[sz]e|audit|list|find|search|locate|look|investigate|research|identify|determine|tell|what\\w*|which|how|why|where|who|when|is|are|does|do|did|has|have|should|show|map|trace|count|compare|evaluate|assess|inspect|examine|figure out|understand|walk|give|answer|quote|reply|respond|say|repeat|acknowledge|(?:(?!(?:${WORK_STEMS})\\w*|record\\w*)[\\w-]+ ){0,2}(?:review|analysis|opinion|overview|explanation|summary)|read|study|survey|diagnose|suggest|propose|recommend|plan|critique|critici[sz]e|judge|rate|proofread|comment on|design|outline|think|draft|brainstorm|imagine|translate this|git (?:status|log|diff)|check (?:whether|if|what|which|how|where|why|who|the|for|that)|code review|opinion|thoughts|(?:write|compose|prepare|create)(?: me| us)?(?: (?:an?|the|some|our|my))? (?:[\\w-]+ ){0,3}(?:plan|proposal|message|poem|haiku|(?:e-?)?mail|letter|repl(?:y|ies)|answer|tweet|post|story|joke|essay|announcement|notes?|description|summary|report|overview|comparison))\\b`,
+  `${OPENING}(?:explore|summari[sz]e|review|describe|explain|analy[sz]e|audit|list|find|search|locate|look|investigate|research|identify|determine|tell|what\\w*|which|how|why|where|who|when|is|are|does|do|did|has|have|should|show|map|trace|count|compare|evaluate|assess|inspect|examine|figure out|understand|walk|give|answer|quote|reply|respond|say|repeat|acknowledge|(?:(?!(?:${WORK_STEMS})\\w*|record\\w*)[\\w-]+ ){0,2}(?:review|analysis|opinion|overview|explanation|summary)|read|study|survey|diagnose|suggest|propose|recommend|plan|critique|critici[sz]e|judge|rate|proofread|comment on|design|outline|think|draft|brainstorm|imagine|translate this|git (?:status|log|diff)|check (?:whether|if|what|which|how|where|why|who|the|for|that)|code review|opinion|thoughts|(?:write|compose|prepare|create|generate|make)(?: me| us)?(?: (?:an?|the|some|our|my))? (?:[\\w-]+ ){0,3}(?:plan|proposal|message|poem|haiku|(?:e-?)?mail|letter|repl(?:y|ies)|answer|tweet|post|story|joke|essay|announcement|notes?|description|summary|report|overview|comparison|regex\\w*|(?:[\\w-]+ )?one-liner|snippet|slogan|names?|titles?))\\b`,
   'i',
 );
 const WORK = new RegExp(`${OPENING}(?:${WORK_STEMS})(?:e|ing|y|t?ting|ping)?\\b`, 'i');
@@ -50,7 +50,7 @@ export function askedFor(prompt: string): Asked {
   const isLook =
     text.endsWith('?') || parts.some((part) => LOOK.test(part) && !INTO_FILE.test(part));
   const isWork = isLook ? work.length > 0 && !HANDS_OFF.test(text) : true;
-  const isPlain = isWork && (work.length > 0 || parts.join(' ').split(' ').length >= 4);
+  const isPlain = isWork && (work.length > 0 || parts.join(' ').split(' ').length >= 2);
   return {
     isWork,
     isPlain,

@@ -15,6 +15,8 @@ const HEADING = /^(?:#{1,6}\s+(.*)|(?:\*\*|__)([^*]{1,80})(?:\*\*:?|__:?))$/;
 /** A line that explains a file or the like, as items do. */
 const TERM =
   /^(?:[*_]{0,2}[A-Z][\w /-]{1,30}:[*_]{0,2} ?)?[*_]{0,2}`[^`]{1,200}`[*_]{0,2}(?:\s*[:(–—-]|$)/;
+/** A line which is nothing but a path. */
+const PATH_ALONE = /^(?:[\w.@-]+\/)+[\w.@-]*\.[a-z\d]{1,6}$/i;
 const RULE = /^(?:[-=*_]{3,}|[|:\s-]{3,})$/;
 const FENCE = /^(?:`{3,}|~{3,})/;
 /** What a test run prints: it claims so in a code block, too. */
@@ -111,7 +113,7 @@ class BlockReader {
     else if (line.startsWith('|')) {
       this.begin(line.replace(/^\||\|$/g, '').replace(/(?<!\\)\|/g, CELL), { isItem: true });
     } else if (ITEM.test(line)) this.begin(line.replace(ITEM, ''), { isItem: true });
-    else if (TERM.test(line)) this.begin(line, { isItem: true });
+    else if (TERM.test(line) || PATH_ALONE.test(line)) this.begin(line, { isItem: true });
     else if (this.lines.length > 0) this.lines.push(line);
     else {
       if (!isIndented) this.lead = '';

@@ -1,11 +1,12 @@
 import { oneLine, truncate } from '../../base/text.ts';
 import type { ClaimFlag } from '../../protocol/result.ts';
 import { askedFor } from './asked-for.ts';
-import { doneClaim, frankness } from './done-claims.ts';
+import { admits, doneClaim, frankness } from './done-claims.ts';
 import { evidenceOf, type Evidence } from './evidence.ts';
 import type { ClaimFacts } from './facts.ts';
 import { filesClaimed, type Reading } from './file-claims.ts';
 import { filesListed, goesOn } from './file-lists.ts';
+import { actsClaimed } from './git-acts.ts';
 import { runsClaimed, type RunClaim } from './run-claims.ts';
 import { statementsOf, type Statement } from './statements.ts';
 import { isNoAccount } from './wording.ts';
@@ -29,6 +30,7 @@ export function checkClaims(answer: string, facts: ClaimFacts): readonly ClaimFl
   const isWork = asked.isWork || facts.changed.length > 0;
   const reading = {
     isFirstOnly: !isWork,
+    isReport: asked.isChange && !(evidence.changedNothing && admits(all, evidence)),
     isAskedFor: (file: string) => asked.isNamed(file) && !evidence.isRead(file),
   };
   const matter = { account, evidence, reading, isFrank: frankness(answer, all) };
@@ -40,11 +42,13 @@ export function checkClaims(answer: string, facts: ClaimFacts): readonly ClaimFl
   }
   if (
     flags.size === 0 &&
-    (evidence.usedNoTool ? asked.isPlain : asked.isChange) &&
-    evidence.changedNothing &&
-    !answer.includes('```')
+    (evidence.ranNothing ? asked.isPlain : asked.isChange) &&
+    evidence.changedNothing
   ) {
-    const statement = doneClaim(all, account, evidence);
+    const statement = doneClaim(all, account, {
+      ...evidence,
+      hasCode: answer.includes('```'),
+    });
     const why = evidence.usedNoTool ? 'no tool was used' : 'nothing was changed by it';
     if (statement !== null)
       return [{ kind: 'done', claim: truncate(oneLine(statement.said), CLAIM_LENGTH), why }];
@@ -57,7 +61,7 @@ interface Matter {
   readonly evidence: Evidence;
   readonly reading: Reading;
   /** It tells of something that failed: then a failed last run is not held against it. */
-  readonly isFrank: (how: RunClaim['how']) => boolean;
+  readonly isFrank: (how: RunClaim['how'], what: RunClaim['what']) => boolean;
 }
 type Objection = Pick<ClaimFlag, 'kind' | 'why'> & { readonly statement: Statement };
 
@@ -75,6 +79,11 @@ function* objections({ account, evidence, reading, isFrank }: Matter): Generator
       const file = statement.files[at] ?? '';
       if (evidence.isUntouched(file))
         yield { kind: 'file', statement, why: `"${file}" was not changed by it` };
+    }
+    for (const act of actsClaimed(statement.text, reading)) {
+      const outcome = evidence.act(act);
+      if (outcome === 'none')
+        yield { kind: 'command', statement, why: `no command was run that makes a ${act}` };
     }
     for (const claim of runsClaimed(statement, account[index - 1], reading)) {
       const against = objectionTo(claim, isFrank, evidence);
@@ -97,7 +106,7 @@ function objectionTo(
   if (outcome === 'none' && how !== 'named')
     return { kind, why: isCheck ? `no ${name} was run` : `${name} was not run` };
   const isTold = how === 'passed' || !isCheck;
-  return outcome === 'failed' && isTold && !isFrank(how)
+  return outcome === 'failed' && isTold && !isFrank(how, what)
     ? {
         kind,
         why: isCheck ? `the last ${name} that was run failed` : `the last run of ${name} failed`,

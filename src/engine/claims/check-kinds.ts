@@ -30,13 +30,13 @@ const COMPILING =
   /^(?:cargo|go|mvnw?|gradlew?|dotnet|swift|sbt|mill|mix|stack|cabal|dune|flutter|bazel)$/;
 /** Run what they are told to, of unknown content. */
 const RUNS_SCRIPTS =
-  /^(?:python[\d.]*|pypy\d?|node|ruby|perl|php|lua|Rscript|R|julia|tsx|ts-node|deno|bun|bash|sh|zsh|pwsh|elixir|java|source|\.|xargs|parallel|eval|find|nix|nix-shell|ssh|vagrant|devcontainer|g?make|just|task|rake|invoke)$/;
+  /^(?:python[\d.]*|pypy\d?|node|ruby|perl|php|lua|Rscript|R|julia|tsx|ts-node|deno|bun|bash|sh|zsh|pwsh|elixir|java|source|\.|parallel|eval|find|nix|nix-shell|ssh|vagrant|devcontainer|g?make|just|task|rake|invoke)$/;
 const INSIDE = /^(?:docker|docker-compose|podman|kubectl)$/;
 /** Run tasks of a project by name. */
 const RUNNER =
   /^(?:npm|pnpm|yarn|bun|deno|composer|g?make|just|task|rake|rails|nx|turbo|lerna|gulp|grunt|ant|ninja|zig|cmake|xcodebuild|invoke|poe|tox|nox|hatch|mage|bazel|docker|docker-compose|pre-commit)$/;
 const INTERPRETER = /^(?:python[\d.]*|node|ruby|php|perl|deno|bun|tsx)$/;
-const ONLY_TELLS = /^(?:--version|--help|help)$/;
+const ONLY_TELLS = /^(?:--version|--help|help|--list|--collect-only|--list-tests|--listTests)$/;
 /** Programs that look and do nothing else, as long as nothing is redirected. */
 const LOOKS = new Set(
   `cd pushd popd pwd ls ll dir cat bat head tail less more grep egrep fgrep rg ag ack wc uniq cut tr awk jq echo
@@ -72,6 +72,8 @@ export interface Checks {
 
 /** What a program with its arguments may check of a project. */
 export function checksOf(segment: Segment): Checks {
+  const inner = handedOn(segment);
+  if (inner !== null) return checksOf(inner);
   const { words } = segment;
   const [first = '', ...args] = words;
   const program = baseName(first);
@@ -134,11 +136,20 @@ function moves(program: string): boolean {
   );
 }
 
+/** What `xargs` runs; null: the segment is none. */
+export function handedOn({ words, ...rest }: Segment): Segment | null {
+  if (words[0] !== 'xargs') return null;
+  const at = words.findIndex((word, index) => index > 0 && /^[a-z][\w./-]*$/i.test(word));
+  return { ...rest, words: at === -1 ? ['echo'] : words.slice(at) };
+}
+
 /** Whether a segment only looks; its exit code tells what it saw, as that of `grep` does. */
 export function looksOnly({ words, targets }: Segment): boolean {
   if (targets.length > 0) return false;
   const [first = '', ...args] = words;
   if (words.some((word) => /`|\$\(/.test(word))) return false;
+  const inner = handedOn({ words, targets, joint: '' });
+  if (inner !== null) return looksOnly(inner);
   const program = baseName(first);
   if (
     LOOKS.has(program) ||
@@ -235,7 +246,7 @@ export function isProgram(word: string): boolean {
 /** Whether a plain word is the name of a program that checks: `mypy`. */
 export function isTool(word: string): boolean {
   return (
-    word === 'valgrind' ||
+    /^(?:valgrind|tox|nox)$/.test(word) ||
     (word.length > 2 &&
       /^[a-z]/.test(word) &&
       kindsNamed(word).length > 0 &&

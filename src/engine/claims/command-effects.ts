@@ -30,7 +30,7 @@ const CHECKS_ONLY = /^--?(?:check|l|list-different|diff)$/;
 const FORMATTER = /^(?:black|isort|rustfmt|clang-format|yapf|prettier|gofmt|goimports)$/;
 
 const ARTIFACT =
-  /(?:^|\/)(?:dist|build|out|target|\.terraform|coverage|htmlcov|node_modules|\.next|\.nuxt|__snapshots__|\.cache|artifacts|_?site|__pycache__|playwright-report|test-results)\/|\.(?:snap|lock(?:\.hcl)?|log|map|d\.ts|o|a|so|dll|wasm|tsbuildinfo|lcov|out|pyc|jar|class|exe|tgz|whl|cov|db|sqlite)$|(?:^|\/)(?:coverage|report|results?)(?:[-_.][^/]*)?$/i;
+  /(?:^|\/)(?:dist|build|out|target|\.terraform|coverage|htmlcov|node_modules|\.next|\.nuxt|__snapshots__|\.cache|artifacts|_?site|__pycache__|playwright-report|test-results)\/|\.(?:snap|lock(?:\.hcl)?|log|map|d\.ts|o|a|so|dll|wasm|tsbuildinfo|lcov|out|pyc|jar|class|exe|tgz|whl|cov|db|sqlite|pdf)$|(?:^|\/)(?:coverage|report|results?)(?:[-_.][^/]*)?$/i;
 const MANIFEST =
   /(?:^|\/)(?:package(?:-lock)?\.json|go\.(?:mod|sum)|Cargo\.toml|pyproject\.toml|requirements[^/]*\.txt|Pipfile|Gemfile|composer\.json|mix\.exs|pnpm-workspace\.yaml|[^/]*\.csproj|Podfile|\.gitignore|tsconfig\.json)$/;
 
@@ -47,6 +47,8 @@ function ofProgram(segment: Segment): Effect {
   const [first = '', ...args] = segment.words;
   const program = baseName(first);
   if (program === '') return 'none';
+  // What it hands on is not known.
+  if (program === 'xargs') return 'anything';
   if (POINTED.test(program)) return named(args);
   if (program === 'sed' || program === 'perl')
     return named(args.filter((word) => !/^s(\W).*\1/.test(word)));

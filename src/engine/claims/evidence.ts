@@ -1,6 +1,7 @@
 import { TOOL_NAMES } from '../../protocol/tool-names.ts';
 import { checksOf, looksOnly, type CheckKind } from './check-kinds.ts';
 import { covers, effectOf, type Effect } from './command-effects.ts';
+import { mayDo, type GitAct } from './git-acts.ts';
 import type { ClaimFacts, ClaimRun } from './facts.ts';
 import { isSameFile } from './file-names.ts';
 import { mayBe, type Match } from './same-command.ts';
@@ -19,6 +20,10 @@ export interface Evidence {
   check(kind: CheckKind): Outcome;
   /** Of a command as an answer names it. */
   command(line: string): Outcome;
+  /** Of an act of version control. */
+  act(act: GitAct): Outcome;
+  /** No command ran that does more than look. */
+  readonly ranNothing: boolean;
   /** Programs that ran. */
   readonly programs: ReadonlySet<string>;
   /** No file was changed, and no command ran that can have changed one. */
@@ -67,13 +72,21 @@ export function evidenceOf(facts: ClaimFacts): Evidence | null {
     command: remembered((line) => {
       const outcomes = segmentsOf(line)
         .filter((named) => !looksOnly(named))
-        .map((named) => outcomeOf(runs, (ran) => mayBe(named, ran)));
+        .map((named) => {
+          const isWhole = (ran: Segment) => named.words.every((word) => ran.words.includes(word));
+          const ranWhole = named.words.length > 1 && segments.some(isWhole);
+          return outcomeOf(runs, (ran) =>
+            ranWhole ? (isWhole(ran) ? 'is' : 'no') : mayBe(named, ran),
+          );
+        });
       return (
         outcomes.find((outcome) => outcome === 'none') ??
         outcomes.find((outcome) => outcome === 'failed') ??
         'unsure'
       );
     }),
+    act: remembered((act) => outcomeOf(runs, (segment) => mayDo(segment, act))),
+    ranNothing: segments.every(looksOnly),
     programs: new Set(segments.map(({ words }) => baseName(words[0] ?? ''))),
     changedNothing:
       changed.length === 0 &&

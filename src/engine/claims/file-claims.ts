@@ -7,6 +7,8 @@ export interface Reading {
   readonly isFirstOnly: boolean;
   /** Whether a file was asked for by its name and not looked at: then it is enough that it is said to be there. */
   readonly isAskedFor: (file: string) => boolean;
+  /** A change was asked for: then what files are said to be and to do is its account. */
+  readonly isReport: boolean;
 }
 
 /** A file in a statement. */
@@ -24,22 +26,23 @@ const HABIT =
 
 /** Puts a file in another relation than that of what was changed, or where. */
 export const ASIDE =
-  /\b(?:by|via|using|like|following|way|as (?:written|shown|given|[a-z]+ed)|that|who|if|based on|according|matching|compared|how|what|to (?:match|use|reference|point|import|call|make|get|be|have|avoid|support|keep|fit|see|reflect|cover|handle|mirror|follow|read|load)|linked|(?<!\b(?:the|its|their|all) )imports?|imported|defined|found|described|documented|declared|mentioned|listed|reported|used|parsed|loaded|shown|is|are|was|were|uses|reads|calls|writes|(?:with|for|as(?! well)|from|of)(?= (?:(?!(?:in|to|into|at)\b)[\w‹›,-]+ )*$)) /;
+  /\b(?:by|via|using|like|following|way|as (?:written|shown|given|[a-z]+ed)|that|who|if|based on|according|matching|compared|how|what|to (?:match|use|reference|point|import|call|make|get|be|have|avoid|support|keep|fit|see|reflect|cover|handle|mirror|follow|read|load)|linked|(?<!\b(?:the|its|their|all) )imports?|imported|defined|found|described|documented|declared|mentioned|listed|reported|used|parsed|loaded|shown|is|are|was|were|(?<!\b(?:\d+|the|all|these|those|their|its|of|direct|remaining|old|new|other) )(?:uses|reads|calls|writes)|(?:with|for|as(?! well)|from|of)(?= (?:(?!(?:in|to|into|at)\b)[\w‹›,-]+ )*$)) /;
 /** Behind these `to` tells a value or an aim. */
 const TO_A_VALUE =
   /^(?:pointed|set|switched|changed|redirected|restricted|limited|mapped|aligned|adapted|bound)$/;
 /** Behind others `from` tells where something was taken over from. */
 const OUT_OF =
-  /^(?:removed|deleted|dropped|stripped|cut|took|taken|eliminated|erased|purged|cleaned|moved|extracted|pulled|split|linked|gone)$/;
+  /^(?:removed|deleted|dropped|stripped|cut|eliminated|erased|purged|cleaned|moved|extracted|linked|gone)$/;
 const PART_OF = /\b(?:top|bottom|start|end|header|rest|body|sections?|half|beginning|all) of /;
 const TO_A_LIST =
   /^(?:added|appended|inserted|included|registered|imported|linked|listed|copied|moved|removed|dropped|deleted|merged)$/;
 
+const DOES_NOT = 'needs|passes|differs|lists|imports|tests?|lacks|looks|seems|says|fails|exists|was|already|remains|stays|keeps|still|shows|confirms|suggests|explains|depends|relies|expects';
 const MORE =
   '(?: ?\\([^()]{0,80}\\))?(?:(?:,? (?:and|&|plus) |, |/)(?:the |its )?‹f\\d+›(?: ?\\([^()]{0,80}\\))?){0,30}';
 /** Behind a file: what became of it. */
 const BECAME = new RegExp(
-  `^${MORE}[,) ]*(?:(?:both|all|each|is|are|has|have|was|were|been|${ADVERB}) )*(?:now\\b|${CHANGED}(?![\\w'-])|new\\b|gone\\b|got\\b|gained\\b)|^${MORE}[ )]*(?:[:(¦—–→-]|->)+ ?(?:[^\\w‹]|${ADVERB} )*(?:${CHANGED}|new)(?![\\w'-])|^[^‹]{0,60}(?<! for| by| until) now[.;]?$`,
+  `^${MORE}[,) ]*(?:(?:both|all|each|is|are|has|have|was|were|been|${ADVERB}) )*(?:now\\b|${CHANGED}(?![\\w'-])|new\\b|gone\\b|got\\b|gained\\b)|^${MORE}[ )]*(?:[:(¦—–→-]|->)+ ?(?:[^\\w‹]|${ADVERB} )*(?:${CHANGED}|new)(?![\\w'-])|^(?:[^‹]|‹x›){0,100}(?<! for| by| until) now[.;]?$`,
 );
 /** Where something is. */
 const LIES =
@@ -56,7 +59,7 @@ const WHICH_I_CHANGED = new RegExp(
 /** Numbers of the files that a statement says were changed. */
 export function filesClaimed(
   { text, files }: Statement,
-  { isFirstOnly, isAskedFor }: Reading,
+  { isFirstOnly, isAskedFor, isReport }: Reading,
 ): ReadonlySet<number> {
   const claimed = new Set<number>();
   if (files.length === 0) return claimed;
@@ -78,11 +81,28 @@ export function filesClaimed(
         !isFirstOnly &&
         !isVetoed(part) &&
         (isChangedState(before, after) ||
+          (isReport && !isVetoed(text) && isReported(before, after)) ||
           (isAskedFor(files[Number(at)] ?? '') && isThere(before, after)));
       if (isObject || isState) claimed.add(Number(at));
     }
   }
   return claimed;
+}
+
+const SUBJECT = /^(?:(?:[a-z][\w-]* ){0,2}[a-z][\w-]*[:.] )?(?:[^\w‹]|(?:the|a|an|new|its|both|and|in|files?) |‹f\d+›)*$/;
+const DOES = new RegExp(`^${MORE}\\)? (?:(?:now|also|only|both|all|each) )*(?!(?:${DOES_NOT})\\b)(?:[a-z]{2,}s|are|use|have|refer|take|get|follow|contain)\\b`);
+/** What is told of a place may be what is wrong there. */
+const OF_TROUBLE = /\b(?:typo|same|bugs?|issues?|problems?|errors?|fail\w*|causes?|culprit|crash\w*|these|those|exits?)\b/;
+const DONE_IN = /^(?:[^\w‹]|yes |ok |all |both )*(?:done|finished|implemented) (?:in|for|at)(?: the)? $/;
+const LABEL = /^(?:the )?(?:fix|test|docs?|changes?|changed|files?|code|migrations?|implementation|new|where|doc page|documentation|result|output|config\w*|view|route|script|module|component)[:.] /;
+const STATE = /\b(?:is|are|has|have|gets?|takes?|uses?|lives?|goes|go|went|sits?|exists?|comes?|stands?)\b(?:[^‹]|‹[xq]›)*(?: in | at | under |\()(?:the |its |both )?(?:‹f\d+›[^‹\w]{1,3}(?:and )?(?:in )?)*$/;
+
+/** Whether an account says of a file what it is or does, or of something that it is there. */
+function isReported(before: string, after: string): boolean {
+  if (OF_TROUBLE.test(before)) return false;
+  if (DONE_IN.test(before)) return true;
+  if (SUBJECT.test(before)) return LABEL.test(before) || DOES.test(after) || /^ ?:(?! ?(?:yes|no|ok|fine|good|same|nothing)\b)/.test(after);
+  return STATE.test(before) && !LOOKED.test(before) && !ASIDE.test(before.replace(/\b(?:is|are|uses) /g, ''));
 }
 
 const THERE =
@@ -105,7 +125,9 @@ function isChangedState(before: string, after: string): boolean {
   return (
     !ASIDE.test(`${ahead.trimEnd()} `) &&
     !/^ (?:is|are) (?:\w+ )?[a-z]+ed by /.test(after) &&
-    !HABIT.test(/^ (?:is|are) [a-z]+/.exec(after)?.[0] ?? '')
+    !/^ (?:is|are) (?:written|saved|generated|stored|created|copied|moved|produced|rebuilt|sent|exported) (?!and\b)[a-z]/.test(
+      after,
+    )
   );
 }
 

@@ -1,7 +1,7 @@
 import type { CheckKind } from './check-kinds.ts';
 import type { Statement } from './statements.ts';
 import type { Reading } from './file-claims.ts';
-import { ADVERB, IRREGULAR, isDenied, partsOf } from './wording.ts';
+import { ADVERB, CHANGED, IRREGULAR, isDenied, partsOf } from './wording.ts';
 
 /** A check or a command that is said to have been run, or to have come out well. */
 export interface RunClaim {
@@ -9,6 +9,14 @@ export interface RunClaim {
   /** How much is said of it: that it came out well, that it ran, or no more than its name. */
   readonly how: 'passed' | 'ran' | 'named';
 }
+
+/** What a command did or showed, in words that nobody has for one that did not run. */
+const DID = new RegExp(
+  `‹c\\d+›\\)?,? (?:(?:itself|now|still|also|then|only|again|therefore|just|both|each|it) )*(?:pass(?:es|ed)?:? \\(?\\d|(?:${CHANGED})(?![\\w-])(?! by)|exits|exited|(?:exits|exited|fails|failed|stops|stopped|ends|ended)(?: with(?: (?:exit )?(?:code|status))?)? (?:‹q›|\\d)|exits|exited|fails|failed|stops|stopped|ends|ended|crashes|crashed|accepts|accepted|agrees|holds|builds|renders|works|hangs|complains|finishes|dies|aborts|gave up|was (?:fine|refused|killed)|timed out|is (?:down|up|at|still|stable|red|quiet|silent|happy|fine)|(?:reports?|shows?|finds?|gives?|prints?|lists?|returns?|says?|has|had|counts?)(?: me| us)?:?(?: (?:still|now|only|exactly|the same|just|about|all))* (?:‹q›|\\d|no |none|nothing|that |hits))`,
+);
+
+/** What a command showed at the end of its words: a figure, or what it printed. */
+const FIGURE = /(?:\d|‹q›)$/;
 
 const KIND_WORDS: readonly (readonly [CheckKind, RegExp])[] = [
   [
@@ -24,7 +32,7 @@ const TALLY =
 const PASSES =
   /\b(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|green|clean(?:ly)?|ok|fine|happy|satisfied|check out|(?:project|code|code base|it|everything|all) (?:now |still )*(?:type-?checks|builds|compiles|lints)|silent|quiet|success(?:ful(?:ly)?)?|troublefree|works?|runs through|(?:went|goes?) through|worked|compiles?|complete[sd]?|finish(?:es|ed)?|(?:builds?|compiles?|runs?) (?:again|now|through)|now (?:builds|compiles|runs)|exits normally|exits? (?:with )?(?:code )?0|reports? nothing|(?:prints?|reports?|shows?|finds?) (?:nothing|troublefree|none)|exit(?:ed)? 0)\b|✓/;
 const RUN =
-  '(?:ran|re-?ran|executed|let (?:it|them) run|(?:tested|verified|checked|confirmed|validated)[^,.;]{0,60}? (?:with|by|via|using|through|by running))';
+  '(?:ran(?! (?:out|into|no|none|nothing|neither)\\b)|re-?ran|executed|let (?:it|them) run|(?:tried|did|made|used|started) (?:a |an )?‹c\\d+›|tried (?:it|them|both|this|that)(?= ?:)|(?:did|made) (?:a |one )?(?:dry|test|trial|full|clean) (?:run|build)|(?:tested|verified|checked|confirmed|validated)[^,.;]{0,60}? (?:with|by|via|using|through|by running))';
 const RAN = new RegExp(
   `(?:^|[ ,(])(?:(?:i|we)(?:'ve| have)? (?:${ADVERB} )*|(?:${ADVERB} )+|^|and )${RUN}\\b|\\b(?:was|were|been) (?:${ADVERB} )*(?:re-?)?(?:run|executed)\\b`,
 );
@@ -32,12 +40,14 @@ const RAN = new RegExp(
 const MEANS = new RegExp(
   `(?<![\\w'-])(?!(?:replaced|swapped|switched|changed|updated|documented|configured)\\b)(?:[a-z]+ed|ran|got|began|did|${IRREGULAR}) (?:(?!‹c|: ).){0,100}(?:with|using|via|by running|through)(?: an?| the)? ‹c`,
 );
+/** Goes on with what was told of another. */
+const TOO = /^(?:and |so does )?‹c\d+›,? (?:too|as well|likewise|ditto)\b/;
 /** What a command showed, where it is quoted or is good news. */
 const SAYS =
   /‹c\d+›\)?(?:: \d|(?: (?:now|still|also|then))? (?:(?:said|gave|showed|printed|reported|returned|listed|output|yielded|confirmed)\b|(?:shows?|gives?|prints?|reports?|returns?|lists?|yields?|confirms?)(?=:?$|:? (?:‹q›|✓|\d|no\b|troublefree|that\b|nothing|the (?:same|expected)))|(?:→|->|=>)))|^(?:the )?(?:run ?time|time|output|result) (?:for|of) ‹c/;
 /** Somebody else's checks. */
 const OTHERS =
-  /\b(?:ci(?!-)|pipeline|workflow|github|job|hook|script|author|description|readme|makefile|log|he|she|users?)\b/;
+  /\b(?:ci(?!-)|pipeline|workflow|github|job|hook|script|targets?|recipes?|stages|author|description|readme|makefile|log|he|she|users?)\b/;
 /** Words of negation and of the kind that tell of good news where checks are spoken of. */
 const GOOD =
   /(?<=[,:(] )no [a-z]+(?=\W*$)|\d+ (?:skipped|ignored|pending)|(?<=troublefree )(?:are )?(?:left|remain\w*)|\b(?:nothing but|no (?:output|diff\w*|complaints|findings)|(?<=(?:reports?|prints?|shows?|finds?|says?|has|had) )nothing|(?<=(?:shows?|reports?|prints?|gives?|finds?|says|lists|with) )no [a-z]+|without (?:any |a )?(?:output|trouble|change\w*|hitch|surprises?)|before and after|still (?=pass|green|work|compile|build|succe)|as expected|expected|no other)\b/g;
@@ -55,13 +65,16 @@ export function runsClaimed(
 ): readonly RunClaim[] {
   const claims: RunClaim[] = [];
   let earlier = before === undefined ? [] : spokenOf(before.text, before);
-  let isFirst = false;
+  let isFirst = /^ran ‹c/.test(statement.text);
   for (const part of partsOf(statement.text)) {
     const heard = part.replace(/(‹c\d+›\)?) says\b/g, '$1 shows').replace(GOOD, ' troublefree ');
-    const isClaim = !isDenied(heard) && !OTHERS.test(heard);
+    const did = DID.exec(heard);
+    const ran = RAN.exec(heard);
+    const told = did?.index ?? (ran === null ? heard.length : ran.index + ran[0].length);
+    const isClaim = !isDenied(heard.slice(0, told)) && !OTHERS.test(heard);
     const hasRun =
-      RAN.test(heard) || (heard.includes('‹c') && (MEANS.test(heard) || SAYS.test(heard)));
-    const how = PASSES.test(heard) ? 'passed' : hasRun ? 'ran' : 'named';
+      ran !== null || did !== null || TOO.test(heard) || (heard.includes('‹c') && (MEANS.test(heard) || SAYS.test(heard)));
+    const how = PASSES.test(heard) && !isDenied(heard) ? 'passed' : hasRun ? 'ran' : 'named';
     const own = spokenOf(heard, statement);
     const isAll =
       own.length === 0 &&
@@ -69,7 +82,8 @@ export function runsClaimed(
     const what = isAll ? orTests(earlier, heard) : own;
     if (own.length > 0) earlier = own;
     isFirst ||= /(?:^|[ ,])(?:i|we)(?:'ve| have)? /.test(heard);
-    if (isClaim && (!isFirstOnly || (isFirst && how !== 'named')))
+    const isOwn = isFirst || (did !== null && FIGURE.test(did[0]));
+    if (isClaim && (!isFirstOnly || (how !== 'named' && isOwn)))
       for (const each of what) claims.push({ what: each, how });
   }
   return claims;
@@ -80,7 +94,7 @@ function orTests(earlier: RunClaim['what'][], part: string): RunClaim['what'][] 
   return earlier.length === 0 && /\b(?:pass(?:es|ed|ing)?|green)\b/.test(part) ? ['test'] : earlier;
 }
 
-function spokenOf(part: string, { commands }: Statement): RunClaim['what'][] {
+export function spokenOf(part: string, { commands }: Statement): RunClaim['what'][] {
   const what: RunClaim['what'][] = [];
   for (const [, at] of part.matchAll(/‹c(\d+)›/g)) {
     const command = commands[Number(at)];

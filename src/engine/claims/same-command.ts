@@ -12,7 +12,8 @@ export function mayBe(named: Segment, ran: Segment): Match {
     ),
   );
   const { key, task } = whatItDoes(named);
-  const isSame = key.every((word) => words.has(word)) && named.words.every(isIn(ran.words));
+  const isOther = isTargeted(ran) && !isTargeted(named) && task === '';
+  const isSame = !isOther && key.every((word) => words.has(word)) && named.words.every(isIn(ran.words));
   if (isSame || named.words.every((word) => ran.words.includes(word))) return 'is';
   const [says, did] = [checksOf(named), checksOf(ran)];
   const program = baseName(named.words[0] ?? '');
@@ -22,12 +23,23 @@ export function mayBe(named: Segment, ran: Segment): Match {
   if (isDefault) return 'no';
   if (did.isOpen && !isOneFile(ran)) return 'may';
   const isTask =
-    program !== other && (isRunner(program) || isRunner(other)) && !isForeign(program, other);
+    program !== other &&
+    (isRunner(other) || (isRunner(program) && !STANDS_ABOVE.test(program))) &&
+    !isForeign(program, other);
   return isTask &&
     (!SPECIAL.test(task) || ran.words.some((word) => SPECIAL.test(word))) &&
     CHECK_KINDS.some((kind) => says.kinds.has(kind) && did.kinds.has(kind))
     ? 'may'
     : 'no';
+}
+
+/** Whether it is a run of `make` or the like for a target which is not the default one. */
+function isTargeted({ words }: Segment): boolean {
+  const target = whatItDoes({ words }).task;
+  return (
+    /^(?:g?make|just|tox|nox|rake|ninja|ant)$/.test(baseName(words[0] ?? '')) &&
+    !/^(?:|all|default|build)$/.test(target)
+  );
 }
 
 /** What an interpreter does with a script or a module: with `-c` it may only look at it. */
@@ -55,13 +67,15 @@ function isForeign(one: string, other: string): boolean {
     : ELSEWHERE.test(one) && PACKAGE_RUNNER.test(other);
 }
 
+/** Set up what they run, so that none of it is a run of them. */
+const STANDS_ABOVE = /^(?:tox|nox|pre-commit|hatch|docker|docker-compose)$/;
 const PACKAGE_RUNNER = /^(?:npm|pnpm|yarn)$/;
 const ELSEWHERE = /^(?:cargo|go|mvnw?|gradlew?|dotnet|swift|pytest|phpunit|rspec|mix)$/;
 
 /** Tests of another kind than those that a plain run of tests is. */
 const SPECIAL = /e2e|integration|smoke|regression|acceptance/;
 /** Options that make another thing of a command. */
-const CHANGES_ALL = /^(?:--?[\w-]*target=.+|--release|--write|--strict)$/;
+const CHANGES_ALL = /^(?:--?[\w-]*target=.+|--release|--write|--strict|--all-features|-race)$/;
 
 function isIn(words: readonly string[]): (word: string) => boolean {
   return (word) => !CHANGES_ALL.test(word) || words.includes(word);

@@ -41,7 +41,11 @@ function sentencesOf(text: string): readonly string[] {
   for (const part of text.split(SENTENCE)) {
     const last = sentences.at(-1);
     // A full stop within code ends nothing.
-    if (last !== undefined && last.length < LONGEST_STATEMENT && last.split('`').length % 2 === 0)
+    if (
+      last !== undefined &&
+      last.length < LONGEST_STATEMENT &&
+      (last.split('`').length % 2 === 0 || TITLE.test(last))
+    )
       sentences[sentences.length - 1] = `${last} ${part}`;
     else sentences.push(part);
   }
@@ -50,6 +54,8 @@ function sentencesOf(text: string): readonly string[] {
     .filter((said) => said !== '');
 }
 
+/** A title in front of a paragraph: `**Test.**` */
+const TITLE = /^(?:\*\*|__)[\w -]{2,30}\.(?:\*\*|__)$/;
 const LINK = /\[([^\]\n]{1,200})\]\([^)\n]{1,300}\)/g;
 const CODE = /`+([^`]{1,300})`+/g;
 const QUOTE = /"[^"]{1,300}"|“[^”]{1,300}”/g;

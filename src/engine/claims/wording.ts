@@ -2,10 +2,10 @@ import type { Statement } from './statements.ts';
 
 /** Past tenses that change nothing. Any other counts as a change: of those there are too many to list. */
 const CHANGES_NOTHING =
-  'checked|double-checked|tracked|versioned|looked|reviewed|inspected|examined|searched|scanned|analy[sz]ed|explored|opened|considered|compared|noticed|confirmed|verified|validated|tested|re-?tested|profiled|measured|used|called|imported|listed|needed|wanted|tried|attempted|skipped|ignored|excluded|preserved|retained|expected|based|located|identified|discovered|investigated|traced|followed|counted|planned|proposed|suggested|recommended|asked|referenced|mentioned|failed|passed|decided|limited|related|affected|required|assumed|named|titled|supposed|intended|cached|defined|declared|described|documented in|reported|claimed|quoted|installed|committed|pushed|logged|printed|returned|started|exited|finished|executed|launched|triggered|seemed|appeared|happened|worked|succeeded|completed|relied|studied|read|red|unused|untouched|unchanged|unrelated|deprecated|nested|shared|detailed|detected|observed|caused|covered|matched|stayed|remained|indeed|need|speed|feed|seed|embed|exceed|proceed|succeed|bed|shed|feedback';
+  'checked|double-checked|tracked|versioned|looked|reviewed|inspected|examined|searched|scanned|analy[sz]ed|explored|opened|considered|compared|noticed|confirmed|verified|validated|tested|re-?tested|profiled|measured|used|called|imported|listed|needed|wanted|tried|attempted|skipped|ignored|excluded|preserved|retained|expected|based|located|identified|discovered|investigated|traced|followed|counted|planned|proposed|suggested|recommended|asked|referenced|mentioned|failed|passed|decided|limited|related|affected|required|assumed|named|titled|supposed|intended|cached|defined|declared|described|(?:documented|registered|configured|stored|mounted|exported|wired(?: up)?|hooked up) (?:in|at|from)|reported|claimed|quoted|installed|committed|pushed|logged|printed|returned|started|exited|finished|executed|launched|triggered|seemed|appeared|happened|worked|succeeded|completed|relied|studied|read|red|unused|untouched|unchanged|unrelated|deprecated|nested|shared|detailed|detected|observed|caused|covered|matched|stayed|remained|indeed|need|speed|feed|seed|embed|exceed|proceed|succeed|bed|shed|feedback';
 /** Past tenses without an ending. */
 export const IRREGULAR =
-  'wrote|written|rewrote|rewritten|overwrote|overwritten|made|built|rebuilt|put|split|set|cut|took|taken|got rid of|gone|brought|drew|undid|redid|swapped|hid|wound|tore|threw|broke|taught|given|sent|bound|fed|laid|shrank|shrunk|sped up|kept .{1,40} in sync';
+  'wrote|written|rewrote|rewritten|overwrote|overwritten|made|built|rebuilt|put|split|set|cut|took|taken|got rid of|gone|brought|drew|undid|redid|swapped|hid|wound|tore|threw|broke|taught|given|sent|bound|fed|laid|shrank|shrunk|lost|became|grew|sped up|kept .{1,40} in sync';
 /** A past tense that tells of a change. */
 export const CHANGED = `(?:(?!(?:${CHANGES_NOTHING})\\b)(?:[a-z]+-)?[a-z]{2,}ed|${IRREGULAR})(?! (?:no|none|nothing|neither)\\b)`;
 /** Between a subject and its verb, or in front of a sentence. */
@@ -31,8 +31,11 @@ const SENTENCES_AHEAD = /\n.*[.!?] (?=.)/;
 
 /** Of the line that leads into a list the last sentence says what the list is, if none denies it before. */
 function isElsewhere(under: string): boolean {
+  const plain = under
+    .replace(SENTENCES_AHEAD, '\n')
+    .replace(/\([^()]{0,100}\)|\bbefore\b(?=.*\bafter\b)/g, '');
   return (
-    ELSEWHERE.test(under.replace(SENTENCES_AHEAD, '\n')) ||
+    ELSEWHERE.test(plain) ||
     DENIES.test(SENTENCES_AHEAD.exec(under)?.[0] ?? '')
   );
 }
@@ -66,7 +69,7 @@ export function isNoAccount(
     text.endsWith('?') ||
     /\balready\b|\b(?:says?|reports?|states?|claims?|tells?) that\b/.test(text) ||
     (isElsewhere(under) && !text.startsWith('✓')) ||
-    /^(?:if|when|once|unless|to (?![^,]{0,60}, (?:i|we)\b)|before|until|should|after (?:you|[^,]{0,30}\b(?:ran|runs|starts|is|was)\b)|whenever|next|please|let)\b|^(?:run|use|set|put|make|write|create|add|update|delete|remove|replace|move|rename|install|start|open|check|call|consider|try|edit|change|extend|keep)(?! ¦)\b/.test(
+    /^(?:if|when|once|unless|to (?![^,]{0,60}, (?:i|we)\b)|before|until|should|after (?:you|[^,]{0,30}\b(?:ran|runs|starts|is|was)\b)|whenever|next|please|let)\b|^(?:run|use|set|put|make|write|create|add|update|delete|remove|replace|move|rename|install|start|open|check|call|consider|try|edit|change|extend|keep)\b(?! ¦|:| sites?\b)/.test(
       // No answer begins with a step to take: what reads the same in the past is past there.
       isFirst
         ? text.replace(/^(?:set|put)\b(?!.* to (?:see|get|have|try|enable|turn|make)\b)/, '')
@@ -80,7 +83,7 @@ export const LOOKED = new RegExp(`(?<!\\b(?:the|a|an|any|its) )\\b(?:${CHANGES_N
 
 /** Where a new assertion begins: what is negated or hedged in one says nothing of its neighbours. */
 const BREAK = new RegExp(
-  `; | [—–-] |(?<!‹f\\d+›): (?=(?:the|i|we|all|it|${ADVERB}|${CHANGED})\\b)|,? (?:but|which|while|although|though|so(?! that)|however) |, (?=‹f\\d+› [a-z]+s |‹c\\d+› [a-z])|(?<!verified|confirmed|checked|ensured|sure|validated) (?=that )| (?=(?:rather than|instead of) )|,? (?=(?:since|because|whereas|so that) )|, (?=as (?!well))|, and (?=‹c\\d+› [a-z])|,? and (?=(?:${ADVERB} )*(?:i|we|it|they|that|nothing|everything|(?:the|all|no) [^,‹]{0,30}(?:pass\\w*|is|are|was|were)|did|do|have|has|${CHANGED}|ran|re-?ran|checked|verified|confirmed)\\b)|, (?=(?:${ADVERB} )*(?:i|we|it|they|no|not|nothing|everything|the|all|${CHANGED}|ran|re-?ran|checked|verified|confirmed)\\b)`,
+  `; | [—–-] |(?<!‹f\\d+›): (?=(?:the|i|we|all|it|${ADVERB}|${CHANGED})\\b|‹c\\d+› [a-z])|,? (?:but|which|while|although|though|so(?! that)|however) |, (?=‹f\\d+› [a-z]+s |‹c\\d+›:? [a-z\\d]|(?:all )?(?:tests?|specs?|build|lint\\w*|types?|type ?check\\w*)(?: run)?:? (?:is |are )?(?:also )?(?:ok|green|clean|pass|fine))|(?<!verified|confirmed|checked|ensured|sure|validated) (?=that )| (?=(?:rather than|instead of) )|,? (?=(?:since|because|whereas|so that) )|, (?=as (?!well))|, and (?=‹c\\d+› [a-z]|(?:after|now|with|afterwards)\\b)|,? and (?=(?:${ADVERB} )*(?:i|we|it|they|that|nothing|everything|(?:the|all|no) [^,‹]{0,30}(?:pass\\w*|is|are|was|were)|did|do|have|has|${CHANGED}|ran|re-?ran|checked|verified|confirmed)\\b)|, (?=(?:${ADVERB} )*(?:i|we|it|they|no|not|nothing|everything|the|all|${CHANGED}|ran|re-?ran|checked|verified|confirmed)\\b)`,
 );
 
 /** The assertions of a statement. */
