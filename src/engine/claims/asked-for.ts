@@ -8,7 +8,7 @@ const OPENING =
 const WORK_STEMS =
   'creat|writ|add|implement|fix|edit|modif|updat|chang|refactor|renam|mov|delet|remov|replac|convert|migrat|port|install|set up|configur|generat|build|bump|upgrad|clean|format|extract|split|merg|rebas|commit|appl|revert|restor|append|insert|scaffold|introduc|rewrit|optimi[sz]|speed|improv|mak|get|run|execut|deploy|patch|resolv|address|wir|hook|integrat|enabl|disabl|drop|tidy|simplif|adjust|correct|repair|test|verif|sav|stor|put|document|swap|switch';
 const LOOK = new RegExp(
-  `${OPENING}(?:explore|summari[sz]e|review|describe|explain|analy[sz]e|audit|list|find|search|locate|look|investigate|research|identify|determine|tell|what\\w*|which|how|why|where|who|when|is|are|does|do|did|has|have|should|show|map|trace|count|compare|evaluate|assess|inspect|examine|figure out|understand|walk|give|answer|quote|reply|respond|say|repeat|acknowledge|(?:(?!(?:${WORK_STEMS})\\w*|record\\w*)[\\w-]+ ){0,2}(?:review|analysis|opinion|overview|explanation|summary)|read|study|survey|diagnose|suggest|propose|recommend|plan|critique|critici[sz]e|judge|rate|proofread|comment on|design|outline|think|draft|brainstorm|imagine|translate this|git (?:status|log|diff)|check (?:whether|if|what|which|how|where|why|who|the|for|that)|code review|opinion|thoughts|(?:write|compose|prepare|create|generate|make)(?: me| us)?(?: (?:an?|the|some|our|my))? (?:[\\w-]+ ){0,3}(?:plan|proposal|message|poem|haiku|(?:e-?)?mail|letter|repl(?:y|ies)|answer|tweet|post|story|joke|essay|announcement|notes?|description|summary|report|overview|comparison|regex\\w*|(?:[\\w-]+ )?one-liner|snippet|slogan|names?|titles?))\\b`,
+  `${OPENING}(?:explore|summari[sz]e|review|describe|explain|analy[sz]e|audit|list|find|search|locate|look|investigate|research|identify|determine|tell|what\\w*|which|how|why|where|who|when|is|are|does|do|did|has|have|should|show|map|trace|count|compare|evaluate|assess|inspect|examine|figure out|understand|walk|give|answer|quote|reply|respond|say|repeat|acknowledge|(?:(?!(?:${WORK_STEMS})\\w*|record\\w*)[\\w-]+ ){0,2}(?:review|analysis|opinion|overview|explanation|summary)|read|study|survey|diagnose|suggest|propose|recommend|plan|critique|critici[sz]e|judge|rate|proofread|comment on|design|outline|think|draft|brainstorm|imagine|translate this|git (?:status|log|diff)|check (?:whether|if|what|which|how|where|why|who|the|for|that|my|our|this|these|all|it|an?)|code review|opinion|thoughts|(?:write|compose|prepare|create|generate|make)(?: me| us)?(?: (?:an?|the|some|our|my))? (?:[\\w-]+ ){0,3}(?:plan|proposal|message|poem|haiku|(?:e-?)?mail|letter|repl(?:y|ies)|answer|tweet|post|story|joke|essay|announcement|notes?|description|summary|report|overview|comparison|regex\\w*|(?:[\\w-]+ )?one-liner|snippet|slogan|names?|titles?))\\b`,
   'i',
 );
 const WORK = new RegExp(`${OPENING}(?:${WORK_STEMS})(?:e|ing|y|t?ting|ping)?\\b`, 'i');
@@ -26,6 +26,14 @@ const RUN = new RegExp(
   'i',
 );
 
+/** Asks how a run goes, and not how to do it. */
+const HOW_A_RUN_GOES = new RegExp(
+  `${OPENING}(?:run|execute|try|(?:check|verify|validate|confirm|see|test|does|do|is|are|find out|make sure|ensure)\\b.{0,80}\\b(?:builds?|compiles?|compiling|pass(?:es|ing)?|green|tests?|suite|lint\\w*|type-?checks?|starts?|works?))\\b`,
+  'i',
+);
+
+const JUST_RUN = new RegExp(`${OPENING}(?:run|re-?run|execute|benchmark|measure|profile)\\b`, 'i');
+
 /** What a prompt asks for. */
 export interface Asked {
   /** To change or to run something, and not only to look and tell, or for a mere text. */
@@ -34,6 +42,10 @@ export interface Asked {
   readonly isChange: boolean;
   /** Whether a file is named as one to write something into. */
   readonly isNamed: (file: string) => boolean;
+  /** To run something, and no more. */
+  readonly isRunAlone: boolean;
+  /** To run something, or to see how that goes. */
+  readonly isRun: boolean;
   /** For work, in more than a word or two. */
   readonly isPlain: boolean;
 }
@@ -55,6 +67,9 @@ export function askedFor(prompt: string): Asked {
     isWork,
     isPlain,
     isNamed: (file) => parts.some((part) => INTO_FILE.test(part) && part.includes(baseName(file))),
-    isChange: isPlain && (!RUN.test(text) || work.some((part) => !RUN.test(part))),
+    isRunAlone: isWork && !isLook && JUST_RUN.test(text) && work.every((part) => RUN.test(part)),
+    isRun: parts.some((part) => HOW_A_RUN_GOES.test(part)),
+    isChange:
+      isPlain && ((!isLook && !RUN.test(text)) || work.some((part) => !RUN.test(part))),
   };
 }

@@ -30,6 +30,7 @@ export function checkClaims(answer: string, facts: ClaimFacts): readonly ClaimFl
   const isWork = asked.isWork || facts.changed.length > 0;
   const reading = {
     isFirstOnly: !isWork,
+    asksToRun: asked.isRun,
     isReport: asked.isChange && !(evidence.changedNothing && admits(all, evidence)),
     isAskedFor: (file: string) => asked.isNamed(file) && !evidence.isRead(file),
   };
@@ -48,6 +49,7 @@ export function checkClaims(answer: string, facts: ClaimFacts): readonly ClaimFl
     const statement = doneClaim(all, account, {
       ...evidence,
       hasCode: answer.includes('```'),
+      isRunAlone: asked.isRunAlone,
     });
     const why = evidence.usedNoTool ? 'no tool was used' : 'nothing was changed by it';
     if (statement !== null)
@@ -99,6 +101,8 @@ function objectionTo(
   isFrank: Matter['isFrank'],
   evidence: Evidence,
 ): Pick<ClaimFlag, 'kind' | 'why'> | null {
+  if (what === 'any')
+    return evidence.ranNothing ? { kind: 'command', why: 'no command was run' } : null;
   const isCheck = typeof what === 'string';
   const outcome = isCheck ? evidence.check(what) : evidence.command(what.command);
   const kind = isCheck ? 'check' : 'command';

@@ -153,7 +153,7 @@ export function looksOnly({ words, targets }: Segment): boolean {
   const program = baseName(first);
   if (
     LOOKS.has(program) ||
-    args.some((word) => ONLY_TELLS.test(word)) ||
+    (!INSIDE.test(program) && args.some((word) => ONLY_TELLS.test(word))) ||
     /^-?v(?:ersion)?$/i.test(args.join(' '))
   )
     return true;
@@ -243,6 +243,15 @@ export function isProgram(word: string): boolean {
   );
 }
 
+/** Whether a program checks the files that it is pointed at, or moves them, and runs none of them. */
+export function isChecker(program: string): boolean {
+  return (
+    LOOKS.has(program) ||
+    moves(program) ||
+    (kindsNamed(program).length > 0 && !RUNS_SCRIPTS.test(program) && !RUNNER.test(program))
+  );
+}
+
 /** Whether a plain word is the name of a program that checks: `mypy`. */
 export function isTool(word: string): boolean {
   return (
@@ -257,7 +266,7 @@ export function isTool(word: string): boolean {
 }
 
 const TOOLS =
-  /^(?:valgrind|npx|bunx|uvx?|poetry|pipenv|pdm|bundle|alembic|prisma|flask|terraform|tofu|helm|ansible-playbook|psql|mysql|sqlite3|systemctl|rsync|scp|django-admin|artisan|wrangler|vercel|aws|gcloud|az|next|vite|ng|astro|pod|gem)$/;
+  /^(?:valgrind|act|npx|bunx|uvx?|poetry|pipenv|pdm|bundle|alembic|prisma|flask|terraform|tofu|helm|ansible-playbook|psql|mysql|sqlite3|systemctl|rsync|scp|django-admin|artisan|wrangler|vercel|aws|gcloud|az|next|vite|ng|astro|pod|gem)$/;
 /** Names of tasks, and not of programs. */
 const TASK_WORD =
   /^(?:tests?|testing|t|spec|specs|unit|unittest|integration|coverage|cov|build|compile|bundle|package|release|prepare|prepack|dist|assemble|lint|linter|linting|style|format|fmt|typecheck|type-check|types?|typing|typings|typescript|smoke|regression|testsuite|bench|e2e|tst|selenium|robot)$/;

@@ -19,6 +19,8 @@ const WENT =
 /** The same of a run alone. */
 const RAN_WELL =
   /\b(?:ran|re-?ran|passed|passes|succeeded|went (?:through|well|fine)|(?:is|are) (?:now |\w+ly |all |both )?(?:ready|live|up|running|deployed|installed|published|released|started|restarted))\b|^(?:deployed|installed|published|released|started|restarted|formatted|executed|reverted)\b|^(?:all |it's |everything |the )?(?:[a-z]+ ){0,2}(?:is |are |came back |comes back )?(?:clean|green|troublefree)\b/;
+/** Of a run that was asked for, any figure is an outcome. */
+const A_FIGURE = new RegExp(`${RAN_WELL.source}|\\d`);
 /** Says that nothing was, could or had to be done, or asks. */
 const ADMITS =
   /\b(?:i|we)(?:'d|'ll|(?:'m| am| was| were| have| has| did| do| could| can| had| would| should)*(?: \w+)?(?: not|n't| never| would| could| should| need| propose| suggest| recommend))\b|\b(?:cannot|can't|could(?:n't| not)|unable|nothing|already|no (?:changes?|code|files?|edits?|need|such|access|action)|unchanged|untouched|denied|refused|blocked|before i|which (?:one|of)|do you|shall i|should i|want me|if you (?:want|like|agree))\b|\b(?:is|are|was|were|has|have|does|do|did)(?: not|n't) (?:yet )?(?:been |be )?(?:\w+ed|done|run|made|needed|necessary|possible|exist|there|change)\b|\?$/;
@@ -45,7 +47,10 @@ export function admits(
 export function doneClaim(
   all: readonly Statement[],
   account: readonly Statement[],
-  { usedNoTool, ranNothing, hasCode }: Pick<Evidence, 'usedNoTool' | 'ranNothing'> & { readonly hasCode: boolean },
+  { usedNoTool, ranNothing, hasCode, isRunAlone }: Pick<Evidence, 'usedNoTool' | 'ranNothing'> & {
+    readonly hasCode: boolean;
+    readonly isRunAlone: boolean;
+  },
 ): Statement | null {
   // Of what was done before, nobody knows without a tool.
   const isNone = usedNoTool ? isDenied : isVetoed;
@@ -58,11 +63,11 @@ export function doneClaim(
     ) ?? null;
   const changes = tells(CHANGES);
   if (changes !== null || hasCode || admits(all, { usedNoTool })) return changes;
-  return tells(DONE) ?? (usedNoTool ? tells(WENT) : ranNothing ? tells(RAN_WELL) : null);
+  return tells(DONE) ?? (usedNoTool ? tells(WENT) : ranNothing ? tells(isRunAlone ? A_FIGURE : RAN_WELL) : null);
 }
 
 const FAILURE =
-  /\b(?:fail(?:s|ed|ing|ures?)?|broken|errors?|red|killed|timed out|crash\w*|could(?:n't| not) (?:run|complete|finish|build|test)|(?:does|do)(?: not|n't) (?:pass|compile|build|work))\b/;
+  /\b(?:fail(?:s|ed|ing|ures?)?|(?:stop|end|die|hang)s (?:at|with|when|in|on)|broken|errors?|red|killed|timed out|crash\w*|could(?:n't| not) (?:run|complete|finish|build|test)|(?:does|do)(?: not|n't) (?:pass|compile|build|work))\b/;
 const TROUBLE =
   /\b(?:killed|timed out|crash\w*|(?:could|did)(?:n't| not) (?:\w+ )?(?:complete|finish|build|pass)|could(?:n't| not) (?:\w+ )?(?:run|test))\b/;
 const NO_FAILURE =
@@ -72,7 +77,7 @@ const OF_A_RUN =
   /‹[cq]|\b(?:\d+ (?:(?!on )[a-z]+ ){0,3}(?:fail|err|crash)\w*|fail\w* with \d|tests?|specs?|suites?|cases?|builds?|compil\w+|lint\w*|checks?|type|run|runs|rest|exit\w*|remain\w*|still|command|network|sandbox)\b|\b(?:one|two|some|others?|it|they|that|which|both|all)(?: [a-z]+){0,2} (?:fail|red|broken|err|crash|time)/;
 /** Bad news in any words. */
 const BAD_NEWS =
-  /\b(?:fail\w*|errors?|broken|red|flak[ey]\w*|crash\w*|panic\w*|kill\w*|time[sd]?[ -]out|timeouts?|abort\w*|exit(?:s|ed)?(?: with)?(?: code| status)? [1-9]\d*|non-?zero|exit code|vulnerabilit\w+|violations?|findings?|[1-9]\d* (?:[a-z-]+ ){0,2}(?:problems?|issues?|warnings?)|refus\w*|denied|unavailable|unreachable|(?:not|\w+n't) (?:\w+ )?(?:pass|work|compile|build|run|complete|finish|start|succeed|found|green|clean)\w*|cannot|can't|couldn't|unable|dies|died|no luck|in vain|gave up|still|skipp\w+|stopp?\w*|blocked|complain\w*|reject\w*|outdated|stale|conflicts?|no (?:network|such)|unfortunately|reproduced|mismatch\w*)\b|[❌✗✘⚠🔴]/iu;
+  /\b(?:fail\w*|errors?|broken|red|flak[ey]\w*|crash\w*|panic\w*|kill\w*|time[sd]?[ -]out|timeouts?|abort\w*|exit(?:s|ed)?(?: with)?(?: code| status)? [1-9]\d*|non-?zero|exit code|vulnerabilit\w+|violations?|findings?|[1-9]\d* (?:[a-z-]+ ){0,2}(?:problems?|issues?|warnings?)|refus\w*|denied|unavailable|unreachable|(?:not|\w+n't) (?:\w+ )?(?:pass|work|compile|build|run|complete|finish|start|succeed|found|green|clean)\w*|cannot|can't|couldn't|unable|dies|died|no luck|in vain|gave up|still|skipp\w+|stopp?\w*|blocked|complain\w*|reject\w*|outdated|stale|conflicts?|no (?:network|such|token|access|credentials|permissions?|login|key|docker)|asks? for|unfortunately|reproduced|mismatch\w*)\b|[❌✗✘⚠🔴]/iu;
 
 /** Words of failure that are negated. */
 const UNFAILED =
@@ -125,7 +130,9 @@ export function frankness(
 function kindsOf(spoken: readonly RunClaim['what'][]): ReadonlySet<CheckKind> | null {
   const kinds = spoken.flatMap((what) =>
     typeof what === 'string'
-      ? [what]
+      ? what === 'any'
+        ? []
+        : [what]
       : segmentsOf(what.command).flatMap((segment) => [...checksOf(segment).kinds]),
   );
   return kinds.length === 0 ? null : new Set(kinds);

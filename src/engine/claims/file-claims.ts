@@ -9,6 +9,8 @@ export interface Reading {
   readonly isAskedFor: (file: string) => boolean;
   /** A change was asked for: then what files are said to be and to do is its account. */
   readonly isReport: boolean;
+  /** Whether it was asked how a run goes: then what is said of one is its account. */
+  readonly asksToRun: boolean;
 }
 
 /** A file in a statement. */
@@ -26,7 +28,7 @@ const HABIT =
 
 /** Puts a file in another relation than that of what was changed, or where. */
 export const ASIDE =
-  /\b(?:by|via|using|like|following|way|as (?:written|shown|given|[a-z]+ed)|that|who|if|based on|according|matching|compared|how|what|to (?:match|use|reference|point|import|call|make|get|be|have|avoid|support|keep|fit|see|reflect|cover|handle|mirror|follow|read|load)|linked|(?<!\b(?:the|its|their|all) )imports?|imported|defined|found|described|documented|declared|mentioned|listed|reported|used|parsed|loaded|shown|is|are|was|were|(?<!\b(?:\d+|the|all|these|those|their|its|of|direct|remaining|old|new|other) )(?:uses|reads|calls|writes)|(?:with|for|as(?! well)|from|of)(?= (?:(?!(?:in|to|into|at)\b)[\w‹›,-]+ )*$)) /;
+  /\b(?:by|via|using|like|following|way|as (?:written|shown|given|[a-z]+ed)|that|who|if|based on|according|(?<!the )matching|compared|how|what|to (?:match|use|reference|point|import|call|make|get|be|have|avoid|support|keep|fit|see|reflect|cover|handle|mirror|follow|read|load)|linked|(?<!\b(?:the|its|their|all) )imports?|imported|defined|found|described|documented|declared|mentioned|listed|reported|used|parsed|loaded|shown|is|are|was|were|(?<!\b(?:\d+|the|all|these|those|their|its|of|direct|remaining|old|new|other) )(?:uses|reads|calls|writes)|(?:with|for|as(?! well)|from|of)(?= (?:(?!(?:in|to|into|at)\b)[\w‹›,-]+ )*$)) /;
 /** Behind these `to` tells a value or an aim. */
 const TO_A_VALUE =
   /^(?:pointed|set|switched|changed|redirected|restricted|limited|mapped|aligned|adapted|bound)$/;
@@ -58,11 +60,12 @@ const WHICH_I_CHANGED = new RegExp(
 
 /** Numbers of the files that a statement says were changed. */
 export function filesClaimed(
-  { text, files }: Statement,
+  { text: said, files }: Statement,
   { isFirstOnly, isAskedFor, isReport }: Reading,
 ): ReadonlySet<number> {
   const claimed = new Set<number>();
   if (files.length === 0) return claimed;
+  const text = said.replace(/(?<=‹f\d+›\)? (?:now|all|both) )says?\b/g, 'has');
   for (const [, at] of text.matchAll(WHICH_I_CHANGED)) claimed.add(Number(at));
   for (const part of partsOf(text)) {
     if (isHistory(part)) continue;
@@ -81,7 +84,7 @@ export function filesClaimed(
         !isFirstOnly &&
         !isVetoed(part) &&
         (isChangedState(before, after) ||
-          (isReport && !isVetoed(text) && isReported(before, after)) ||
+          (isReport && !isVetoed(text) && !IS_APART.test(text) && isReported(before, after)) ||
           (isAskedFor(files[Number(at)] ?? '') && isThere(before, after)));
       if (isObject || isState) claimed.add(Number(at));
     }
@@ -89,12 +92,14 @@ export function filesClaimed(
   return claimed;
 }
 
-const SUBJECT = /^(?:(?:[a-z][\w-]* ){0,2}[a-z][\w-]*[:.] )?(?:[^\w‹]|(?:the|a|an|new|its|both|and|in|files?) |‹f\d+›)*$/;
-const DOES = new RegExp(`^${MORE}\\)? (?:(?:now|also|only|both|all|each) )*(?!(?:${DOES_NOT})\\b)(?:[a-z]{2,}s|are|use|have|refer|take|get|follow|contain)\\b`);
+const SUBJECT = /^(?:[a-z][^‹:.]{0,30}[:.] )?(?:[^\w‹]|‹[xq]›|(?:the|a|an|new|its|both|and|in|files?) |‹f\d+›)*$/;
+const DOES = new RegExp(`^${MORE}\\)? (?:(?:now|also|only|both|all|each) )*(?!(?:${DOES_NOT})\\b)(?:[a-z]{2,}s|are|use|have|refer|take|get|follow|contain|say|show|point|read|match|share|import|call|require|pin|target|export|live)\\b`);
 /** What is told of a place may be what is wrong there. */
 const OF_TROUBLE = /\b(?:typo|same|bugs?|issues?|problems?|errors?|fail\w*|causes?|culprit|crash\w*|these|those|exits?)\b/;
 const DONE_IN = /^(?:[^\w‹]|yes |ok |all |both )*(?:done|finished|implemented) (?:in|for|at)(?: the)? $/;
 const LABEL = /^(?:the )?(?:fix|test|docs?|changes?|changed|files?|code|migrations?|implementation|new|where|doc page|documentation|result|output|config\w*|view|route|script|module|component)[:.] /;
+/** Says of a file that it is another matter. */
+const IS_APART = /\b(?:excluded|unaffected|unrelated|of its own|fine|as (?:for|with|before|usual))\b/;
 const STATE = /\b(?:is|are|has|have|gets?|takes?|uses?|lives?|goes|go|went|sits?|exists?|comes?|stands?)\b(?:[^‹]|‹[xq]›)*(?: in | at | under |\()(?:the |its |both )?(?:‹f\d+›[^‹\w]{1,3}(?:and )?(?:in )?)*$/;
 
 /** Whether an account says of a file what it is or does, or of something that it is there. */

@@ -38,7 +38,7 @@ const NAMES_MORE =
 const TOGETHER = new RegExp(`‹f\\d+›(?: ?\\([^()]{0,80}\\))?${NAMES_MORE}{1,30}`, 'g');
 /** In front of what was changed, or where; or at the start. */
 const LEADS_IN =
-  /(?:^(?:[^\w‹]*(?:plus|and|as well as|along with) )?|[(:] ?|\b(?:in|into|to|from|now|both|of|for|across) (?:(?:the|both|all) )?(?:[\w-]+ ){0,2})$/;
+  /(?:^(?:[^\w‹]*(?:plus|and|as well as|along with) )?|[(:] ?(?:the (?:[\w-]+ )?)?|\b(?:in|into|to|from|now|both|of|for|across) (?:(?:the|both|all) )?(?:[\w-]+ ){0,2})$/;
 /** Leads a list of changes. */
 const TELLS_OF_CHANGE = new RegExp(`(?<![\\w'‹-])(?:${CHANGED}|now|new|got|gone)(?![\\w'-])`);
 
@@ -114,7 +114,7 @@ function filesToldOf(account: readonly Statement[], evidence: Evidence): Readonl
 }
 
 const COUNTED =
-  /\b(both|all (?:of the )?(?:two|three|four|five|six|[2-9])|two|three|four|five|six|[2-9])(?: (?:new|of the|of them))*(?: [a-z-]+)? (?:files|templates|modules|documents|scripts|configs|pages|manifests|units)\b/;
+  /\b(both|all (?:of the )?(?:two|three|four|five|six|[2-9])|two|three|four|five|six|[2-9])(?: (?:new|of the|of them))*(?: [a-z-]+)? (?:files|places|spots|templates|modules|documents|scripts|configs|pages|manifests|units)\b/;
 const NUMBERS = ['', '', 'two', 'three', 'four', 'five', 'six', '7', '8', '9'];
 
 /** Where it is said how many files were changed and as many are named, the statements which name them. */

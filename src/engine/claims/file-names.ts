@@ -12,7 +12,7 @@ const NO_FILE =
 const PATH = /^(?:~?\.{0,2}\/)?(?:[\w@.+()[\]~-]+\/)*[\w@.+()[\]~-]+$/;
 /** Files with such names are many: a name that could be an expression is one of them all the same. */
 const WELL_KNOWN =
-  /^(?:package|tsconfig|composer|settings|config|jest|vite|vitest|webpack|main|app|setup|Cargo|poetry|yarn|conf|debug|error|errors|output|data|test|index|manifest|schema|[\w-]*-[\w-]*)\.\w+$/;
+  /^(?:package|tsconfig|composer|settings|config|jest|vite|vitest|webpack|main|app|setup|Cargo|poetry|yarn|conf|debug|error|errors|output|data|test|index|manifest|schema|[\w-]*-[\w-]*)\.\w+$|^(?:ar|cs|da|de|en|es|fi|fr|he|it|ja|ko|nb|nl|pl|pt|ru|sv|tr|uk|zh)\.json$/;
 
 /** The path that a word names; null: it names none. Line numbers behind it are taken off. */
 export function fileNamed(word: string): string | null {

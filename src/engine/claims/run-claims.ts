@@ -5,18 +5,21 @@ import { ADVERB, CHANGED, IRREGULAR, isDenied, partsOf } from './wording.ts';
 
 /** A check or a command that is said to have been run, or to have come out well. */
 export interface RunClaim {
-  readonly what: CheckKind | { readonly command: string };
+  readonly what: CheckKind | 'any' | { readonly command: string };
   /** How much is said of it: that it came out well, that it ran, or no more than its name. */
   readonly how: 'passed' | 'ran' | 'named';
 }
 
 /** What a command did or showed, in words that nobody has for one that did not run. */
 const DID = new RegExp(
-  `‹c\\d+›\\)?,? (?:(?:itself|now|still|also|then|only|again|therefore|just|both|each|it) )*(?:pass(?:es|ed)?:? \\(?\\d|(?:${CHANGED})(?![\\w-])(?! by)|exits|exited|(?:exits|exited|fails|failed|stops|stopped|ends|ended)(?: with(?: (?:exit )?(?:code|status))?)? (?:‹q›|\\d)|exits|exited|fails|failed|stops|stopped|ends|ended|crashes|crashed|accepts|accepted|agrees|holds|builds|renders|works|hangs|complains|finishes|dies|aborts|gave up|was (?:fine|refused|killed)|timed out|is (?:down|up|at|still|stable|red|quiet|silent|happy|fine)|(?:reports?|shows?|finds?|gives?|prints?|lists?|returns?|says?|has|had|counts?)(?: me| us)?:?(?: (?:still|now|only|exactly|the same|just|about|all))* (?:‹q›|\\d|no |none|nothing|that |hits))`,
+  `‹c\\d+›\\)?,? (?:(?:itself|now|still|also|then|only|again|therefore|just|both|each|it) )*(?:pass(?:es|ed)?:? \\(?\\d|(?:${CHANGED})(?![\\w-])(?! by)|exits|exited|(?:exits|exited|fails|failed|stops|stopped|ends|ended)(?: with(?: (?:exit )?(?:code|status))?)? (?:‹q›|\\d)|exits|exited|fails|failed|stops|stopped|ends|ended|crashes|crashed|accepts|accepted|agrees|holds|builds|renders|works|hangs|complains|finishes|dies|aborts|gave up|ran|(?:was|were) (?:fine|refused|killed|run)|timed out|is (?:down|up|at|still|stable|red|quiet|silent|happy|fine)|(?:reports?|shows?|finds?|gives?|prints?|lists?|returns?|says?|has|had|counts?)(?: me| us)?:?(?: (?:still|now|only|exactly|the same|just|about|all))* (?:‹q›|\\d|no |none|nothing|that |hits))`,
 );
 
 /** What a command showed at the end of its words: a figure, or what it printed. */
 const FIGURE = /(?:\d|‹q›)$/;
+
+/** Where a run of the answerer's own was. */
+const HERE = /\b(?:on your branch|when i (?:ran|run|tried)|on my (?:side|machine))\b/;
 
 const KIND_WORDS: readonly (readonly [CheckKind, RegExp])[] = [
   [
@@ -25,12 +28,12 @@ const KIND_WORDS: readonly (readonly [CheckKind, RegExp])[] = [
   ],
   ['types', /\b(?:type[- ]?check(?:s|er|ing)?|types?(?= troublefree)|types (?:check|are|pass))\b/],
   ['lint', /\b(?:lints?|linter|linting)\b/],
-  ['build', /\b(?:builds?|rebuilt|compiles?|compilation|compiled?|compiler)\b/],
+  ['build', /\b(?:builds?|rebuilt|compiles?|compilation|compiled?|compiler)\b(?! (?:errors?|failures?|issues?|problems?))/],
 ];
 const TALLY =
   /\b\d+(?:\/\d+| of \d+)? (?:[a-z]+ ){0,2}(?:pass(?:ed|ing|es)?|green)\b|\b\d+ (?:tests?|specs?|examples?),? troublefree/;
 const PASSES =
-  /\b(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?|green|clean(?:ly)?|ok|fine|happy|satisfied|check out|(?:project|code|code base|it|everything|all) (?:now |still )*(?:type-?checks|builds|compiles|lints)|silent|quiet|success(?:ful(?:ly)?)?|troublefree|works?|runs through|(?:went|goes?) through|worked|compiles?|complete[sd]?|finish(?:es|ed)?|(?:builds?|compiles?|runs?) (?:again|now|through)|now (?:builds|compiles|runs)|exits normally|exits? (?:with )?(?:code )?0|reports? nothing|(?:prints?|reports?|shows?|finds?) (?:nothing|troublefree|none)|exit(?:ed)? 0)\b|✓/;
+  /\b(?:pass(?:es|ed|ing(?! (?:‹|the |an? |in |it |on |through )))?|succeed(?:s|ed)?|green|clean(?:ly)?|ok|fine|happy|satisfied|check out|(?:project|code|code base|it|everything|all) (?:now |still )*(?:type-?checks|builds|compiles|lints)|silent|quiet|success(?:ful(?:ly)?)?|troublefree|works?|runs through|(?:went|goes?) through|worked|compiles|complete[sd]?|finish(?:es|ed)?|(?:builds?|compiles?|runs?) (?:again|now|through)|now (?:builds|compiles|runs)|exits normally|exits? (?:with )?(?:code )?0|reports? nothing|(?:prints?|reports?|shows?|finds?) (?:nothing|troublefree|none)|exit(?:ed)? 0)\b|✓/;
 const RUN =
   '(?:ran(?! (?:out|into|no|none|nothing|neither)\\b)|re-?ran|executed|let (?:it|them) run|(?:tried|did|made|used|started) (?:a |an )?‹c\\d+›|tried (?:it|them|both|this|that)(?= ?:)|(?:did|made) (?:a |one )?(?:dry|test|trial|full|clean) (?:run|build)|(?:tested|verified|checked|confirmed|validated)[^,.;]{0,60}? (?:with|by|via|using|through|by running))';
 const RAN = new RegExp(
@@ -39,6 +42,10 @@ const RAN = new RegExp(
 /** As in `removed with ‹c0›`. */
 const MEANS = new RegExp(
   `(?<![\\w'-])(?!(?:replaced|swapped|switched|changed|updated|documented|configured)\\b)(?:[a-z]+ed|ran|got|began|did|${IRREGULAR}) (?:(?!‹c|: ).){0,100}(?:with|using|via|by running|through)(?: an?| the)? ‹c`,
+);
+/** Of something it is said that it was run, and not by which command. */
+const ANYTHING = new RegExp(
+  `(?:\\b(?:i|we)(?:'ve| have)?|^(?:[^\\w‹])*|,? and) (?:${ADVERB} )*(?:ran|re-?ran|executed|tried|tested|benchmarked|profiled|launched|started|deployed) (?:it|them|that|this|both|everything|the (?:\\w+ )?(?:script|server|app|application|program|binary|benchmarks?|migrations?|job|query|command|service)s?)\\b(?! (?:with|by|as|in) (?:reading|eye|hand|mind))|\\b(?:was|were|been) (?:tested|tried|run|executed) (?:locally|manually|by hand|end to end|on|against)\\b|^(?:[^\\w‹])*(?:tested|executed|tried|run|ran) (?:locally|manually|by hand|end to end|against|once|twice)\\b`,
 );
 /** Goes on with what was told of another. */
 const TOO = /^(?:and |so does )?‹c\d+›,? (?:too|as well|likewise|ditto)\b/;
@@ -61,8 +68,9 @@ const PRONOUN =
 export function runsClaimed(
   statement: Statement,
   before: Statement | undefined,
-  { isFirstOnly }: Reading,
+  { isFirstOnly: isLook, asksToRun }: Reading,
 ): readonly RunClaim[] {
+  const isFirstOnly = isLook && !asksToRun;
   const claims: RunClaim[] = [];
   let earlier = before === undefined ? [] : spokenOf(before.text, before);
   let isFirst = /^ran ‹c/.test(statement.text);
@@ -82,7 +90,14 @@ export function runsClaimed(
     const what = isAll ? orTests(earlier, heard) : own;
     if (own.length > 0) earlier = own;
     isFirst ||= /(?:^|[ ,])(?:i|we)(?:'ve| have)? /.test(heard);
-    const isOwn = isFirst || (did !== null && FIGURE.test(did[0]));
+    const isOwn = isFirst || (did !== null && FIGURE.test(did[0])) || HERE.test(heard);
+    const anything = ANYTHING.exec(heard);
+    if (
+      anything !== null &&
+      !isDenied(heard.slice(0, anything.index)) &&
+      (!isFirstOnly || /\b(?:i|we)\b/.test(anything[0]))
+    )
+      claims.push({ what: 'any', how: 'ran' });
     if (isClaim && (!isFirstOnly || (how !== 'named' && isOwn)))
       for (const each of what) claims.push({ what: each, how });
   }
@@ -91,7 +106,7 @@ export function runsClaimed(
 
 /** What passes is tests, where nothing else was spoken of. */
 function orTests(earlier: RunClaim['what'][], part: string): RunClaim['what'][] {
-  return earlier.length === 0 && /\b(?:pass(?:es|ed|ing)?|green)\b/.test(part) ? ['test'] : earlier;
+  return earlier.length === 0 && /\b(?:pass(?:es|ed|ing(?! ‹))?|green)\b/.test(part) ? ['test'] : earlier;
 }
 
 export function spokenOf(part: string, { commands }: Statement): RunClaim['what'][] {

@@ -1,4 +1,4 @@
-import { checksOf, CHECK_KINDS, isInside, isRunner, isTaskWord, takesTask } from './check-kinds.ts';
+import { checksOf, CHECK_KINDS, isChecker, isInside, isRunner, isTaskWord, takesTask } from './check-kinds.ts';
 import { baseName, type Segment } from './shell-lines.ts';
 
 /** Whether a program that ran does what is spoken of. */
@@ -13,7 +13,9 @@ export function mayBe(named: Segment, ran: Segment): Match {
   );
   const { key, task } = whatItDoes(named);
   const isOther = isTargeted(ran) && !isTargeted(named) && task === '';
-  const isSame = !isOther && key.every((word) => words.has(word)) && named.words.every(isIn(ran.words));
+  // A checker that is pointed at a script does not run it.
+  const isReading = /\.\w+$/.test(key[0] ?? '') && !runsScript(ran, key[0] ?? '');
+  const isSame = !isOther && !isReading && key.every((word) => words.has(word)) && named.words.every(isIn(ran.words));
   if (isSame || named.words.every((word) => ran.words.includes(word))) return 'is';
   const [says, did] = [checksOf(named), checksOf(ran)];
   const program = baseName(named.words[0] ?? '');
@@ -31,6 +33,11 @@ export function mayBe(named: Segment, ran: Segment): Match {
     CHECK_KINDS.some((kind) => says.kinds.has(kind) && did.kinds.has(kind))
     ? 'may'
     : 'no';
+}
+
+function runsScript({ words }: Segment, script: string): boolean {
+  const program = baseName(words[0] ?? '');
+  return program === script || !isChecker(program);
 }
 
 /** Whether it is a run of `make` or the like for a target which is not the default one. */

@@ -7,8 +7,8 @@ import { isFromOutside } from './outside.ts';
 
 /** What one owner of a log has written: from its claim to its end, its death or its park. */
 export interface Life {
-  /** All that stood in the log when its owner took it, its claim included. */
-  readonly before: readonly TaskEvent[];
+  /** How many events stood in the log when its owner had taken it, its claim included. */
+  readonly before: number;
   readonly events: readonly TaskEvent[];
   /** How it was told to stop; null: it was not. */
   readonly stop: LifeStop | null;
@@ -38,7 +38,7 @@ export function livesOf(events: readonly TaskEvent[]): readonly Life[] {
   const isBranch = created?.type === 'task.created' && created.spec.branchedFrom !== undefined;
   const lives = begins.map((claim, index): Life => {
     const own = events.slice(claim + 1, begins[index + 1]);
-    return { before: events.slice(0, claim + 1), events: own, stop: stopOf(own) };
+    return { before: claim + 1, events: own, stop: stopOf(own) };
   });
   // What was copied into a branch was lived in another log.
   return isBranch ? lives.slice(1) : lives;

@@ -1,7 +1,7 @@
 import { setImmediate as settled } from 'node:timers/promises';
 import { deferred } from '../../base/async.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
-import { foldEvents } from '../../protocol/state.ts';
+import type { TaskState } from '../../protocol/state.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
 import type { EngineDeps, ReuseOutcome } from '../deps.ts';
@@ -27,10 +27,14 @@ export interface RerunOfLife {
   readonly difference: Difference | null;
   /** The number of the newest event that it has come to. */
   readonly reached: number;
+  /** The state that it ended in: where it went the same way, the fold of all that the log has up to there. */
+  readonly state: TaskState;
 }
 
 export interface LifeToRerun {
   readonly life: Life;
+  /** The fold of what stood in the log before; it is changed. */
+  readonly state: TaskState;
   /** The whole log. */
   readonly whole: readonly TaskEvent[];
   readonly view: ReadonlyMap<string, AnyTool>;
@@ -46,7 +50,11 @@ export interface LifeToRerun {
 export async function rerunLife(source: RerunSource, order: LifeToRerun): Promise<RerunOfLife> {
   const rerun = new Rerun(source, order);
   await rerun.toEnd();
-  return { difference: rerun.script.difference, reached: rerun.script.position };
+  return {
+    difference: rerun.script.difference,
+    reached: rerun.script.position,
+    state: order.state,
+  };
 }
 
 class Rerun {
@@ -64,8 +72,7 @@ class Rerun {
   private hasEnded = false;
 
   constructor(source: RerunSource, order: LifeToRerun) {
-    const { life, whole } = order;
-    const state = foldEvents(life.before);
+    const { life, whole, state } = order;
     const { id } = state.spec;
     this.isDriven = state.spec.fanOut !== undefined;
     this.order = order;

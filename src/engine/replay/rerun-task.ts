@@ -1,5 +1,5 @@
 import type { TaskEvent } from '../../protocol/event.ts';
-import { foldEvents } from '../../protocol/state.ts';
+import { applyEvent, foldEvents, type TaskState } from '../../protocol/state.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
 import type { TaskStore } from '../../store/task-store.ts';
@@ -20,6 +20,8 @@ export interface TaskRerun {
   readonly difference: Difference | null;
 }
 
+/** Events that are folded for the beginnings of all lives together; a log of a few owners has far fewer. */
+const MOST_FOLDED = 5_000_000;
 /** Places in one life where the order of what came and what was decided is tried both ways. */
 const MOST_TRIES = 12;
 
@@ -38,8 +40,9 @@ export async function rerunTask(
   );
   const prefix = prefixOf(source.store, spec.prefix);
   let difference: Difference | null = null;
+  const states = new StatesBefore(events);
   for (const life of livesOf(events)) {
-    difference = await rerunEitherWay(source, { life, whole: events, view, prefix });
+    difference = await rerunEitherWay(source, states, { life, whole: events, view, prefix });
     if (difference !== null) break;
   }
   return { task: spec.id, agent: spec.agent.name, events: events.length, difference };
@@ -56,12 +59,21 @@ interface LifeOf {
  * A log tells in which order things were written, and not whether what came from outside came before or
  * after the loop had decided about what it wrote next. Where one way leads elsewhere, the other is tried.
  */
-async function rerunEitherWay(source: RerunSource, order: LifeOf): Promise<Difference | null> {
+async function rerunEitherWay(
+  source: RerunSource,
+  states: StatesBefore,
+  order: LifeOf,
+): Promise<Difference | null> {
   const late = new Set<number>();
   let best: RerunOfLife | null = null;
   for (let tried = 0; tried < MOST_TRIES; tried += 1) {
-    const rerun = await rerunLife(source, { ...order, late });
-    if (rerun.difference === null) return null;
+    const state = states.take(order.life);
+    if (state === null) return tooOftenFolded(order);
+    const rerun = await rerunLife(source, { ...order, state, late });
+    if (rerun.difference === null) {
+      states.keep(rerun.state);
+      return null;
+    }
     if (best === null || rerun.reached > best.reached) best = rerun;
     const doubtful = order.life.events.findLast(
       (event) => event.seq <= rerun.reached + 1 && isFromOutside(event) && !late.has(event.seq),
@@ -70,6 +82,51 @@ async function rerunEitherWay(source: RerunSource, order: LifeOf): Promise<Diffe
     late.add(doubtful.seq);
   }
   return best?.difference ?? null;
+}
+
+/**
+ * The states that lives begin with. That of the one before is gone on with where it went the same way: to
+ * fold the whole log for each of its owners takes the square of its length.
+ */
+class StatesBefore {
+  private readonly events: readonly TaskEvent[];
+  private readonly hasRewinds: boolean;
+  private kept: TaskState | null = null;
+  private folded = 0;
+
+  constructor(events: readonly TaskEvent[]) {
+    this.events = events;
+    // They change what came before them.
+    this.hasRewinds = events.some(({ type }) => type === 'task.rewound');
+  }
+
+  /** For one try; the next gets another one. Null: `MOST_FOLDED`. */
+  take({ before }: Life): TaskState | null {
+    const { kept } = this;
+    this.kept = null;
+    const claim = this.events[before - 1];
+    if (kept !== null && claim !== undefined && kept.lastSeq === this.events[before - 2]?.seq) {
+      applyEvent(kept, claim);
+      return kept;
+    }
+    this.folded += before;
+    if (this.folded > MOST_FOLDED) return null;
+    return foldEvents(this.events.slice(0, before));
+  }
+
+  keep(state: TaskState): void {
+    this.kept = this.hasRewinds ? null : state;
+  }
+}
+
+function tooOftenFolded({ life, whole }: LifeOf): Difference | null {
+  const next = life.events[0] ?? whole[life.before - 1];
+  if (next === undefined) return null;
+  const { task, seq, type } = next;
+  const lines = [
+    `not run from here on: the log was taken so often that more than ${MOST_FOLDED} events would be read`,
+  ];
+  return { task, seq, type, lines };
 }
 
 function prefixOf(store: TaskStore, hash: string): RequestPrefix {
