@@ -1,5 +1,3 @@
-import { baseName } from './shell-lines.ts';
-
 /** Characters of a prompt that are looked at. */
 const LOOKED_AT = 8_000;
 const OPENING =
@@ -40,8 +38,6 @@ export interface Asked {
   readonly isWork: boolean;
   /** For work that leaves something changed. */
   readonly isChange: boolean;
-  /** Whether a file is named as one to write something into. */
-  readonly isNamed: (file: string) => boolean;
   /** To run something, and no more. */
   readonly isRunAlone: boolean;
   /** To run something, or to see how that goes. */
@@ -66,10 +62,8 @@ export function askedFor(prompt: string): Asked {
   return {
     isWork,
     isPlain,
-    isNamed: (file) => parts.some((part) => INTO_FILE.test(part) && part.includes(baseName(file))),
     isRunAlone: isWork && !isLook && JUST_RUN.test(text) && work.every((part) => RUN.test(part)),
     isRun: parts.some((part) => HOW_A_RUN_GOES.test(part)),
-    isChange:
-      isPlain && ((!isLook && !RUN.test(text)) || work.some((part) => !RUN.test(part))),
+    isChange: isPlain && ((!isLook && !RUN.test(text)) || work.some((part) => !RUN.test(part))),
   };
 }

@@ -32,7 +32,7 @@ export function checkClaims(answer: string, facts: ClaimFacts): readonly ClaimFl
     isFirstOnly: !isWork,
     asksToRun: asked.isRun,
     isReport: asked.isChange && !(evidence.changedNothing && admits(all, evidence)),
-    isAskedFor: (file: string) => asked.isNamed(file) && !evidence.isRead(file),
+    isKnown: (file: string) => evidence.isRead(file) && !evidence.changedNothing,
   };
   const matter = { account, evidence, reading, isFrank: frankness(answer, all) };
   const flags = new Map<string, ClaimFlag>();

@@ -47,7 +47,12 @@ export function admits(
 export function doneClaim(
   all: readonly Statement[],
   account: readonly Statement[],
-  { usedNoTool, ranNothing, hasCode, isRunAlone }: Pick<Evidence, 'usedNoTool' | 'ranNothing'> & {
+  {
+    usedNoTool,
+    ranNothing,
+    hasCode,
+    isRunAlone,
+  }: Pick<Evidence, 'usedNoTool' | 'ranNothing'> & {
     readonly hasCode: boolean;
     readonly isRunAlone: boolean;
   },
@@ -63,7 +68,10 @@ export function doneClaim(
     ) ?? null;
   const changes = tells(CHANGES);
   if (changes !== null || hasCode || admits(all, { usedNoTool })) return changes;
-  return tells(DONE) ?? (usedNoTool ? tells(WENT) : ranNothing ? tells(isRunAlone ? A_FIGURE : RAN_WELL) : null);
+  return (
+    tells(DONE) ??
+    (usedNoTool ? tells(WENT) : ranNothing ? tells(isRunAlone ? A_FIGURE : RAN_WELL) : null)
+  );
 }
 
 const FAILURE =
@@ -109,7 +117,9 @@ export function frankness(
   const troubles = told.flatMap((statement) =>
     partsOf(statement.text).flatMap((part): readonly Trouble[] =>
       OF_A_RUN.test(part) && (TROUBLE.test(part) || (FAILURE.test(part) && !NO_FAILURE.test(part)))
-        ? PAST.test(part) ? [] : [{ of: kindsOf(spokenOf(part, statement)) }]
+        ? PAST.test(part)
+          ? []
+          : [{ of: kindsOf(spokenOf(part, statement)) }]
         : [],
     ),
   );

@@ -5,8 +5,8 @@ import { ADVERB, CHANGED, isHistory, isVetoed, LOOKED, partsOf } from './wording
 export interface Reading {
   /** What is said in the first person alone is a claim. */
   readonly isFirstOnly: boolean;
-  /** Whether a file was asked for by its name and not looked at: then it is enough that it is said to be there. */
-  readonly isAskedFor: (file: string) => boolean;
+  /** Whether a file was read beside others that were changed: it may be told of as it was found. */
+  readonly isKnown: (file: string) => boolean;
   /** A change was asked for: then what files are said to be and to do is its account. */
   readonly isReport: boolean;
   /** Whether it was asked how a run goes: then what is said of one is its account. */
@@ -39,7 +39,8 @@ const PART_OF = /\b(?:top|bottom|start|end|header|rest|body|sections?|half|begin
 const TO_A_LIST =
   /^(?:added|appended|inserted|included|registered|imported|linked|listed|copied|moved|removed|dropped|deleted|merged)$/;
 
-const DOES_NOT = 'needs|passes|differs|lists|imports|tests?|lacks|looks|seems|says|fails|exists|was|already|remains|stays|keeps|still|shows|confirms|suggests|explains|depends|relies|expects';
+const DOES_NOT =
+  'needs|passes|differs|lists|imports|tests?|lacks|looks|seems|says|fails|exists|was|already|remains|stays|keeps|still|shows|confirms|suggests|explains|depends|relies|expects';
 const MORE =
   '(?: ?\\([^()]{0,80}\\))?(?:(?:,? (?:and|&|plus) |, |/)(?:the |its )?‹f\\d+›(?: ?\\([^()]{0,80}\\))?){0,30}';
 /** Behind a file: what became of it. */
@@ -61,7 +62,7 @@ const WHICH_I_CHANGED = new RegExp(
 /** Numbers of the files that a statement says were changed. */
 export function filesClaimed(
   { text: said, files }: Statement,
-  { isFirstOnly, isAskedFor, isReport }: Reading,
+  { isFirstOnly, isReport, isKnown }: Reading,
 ): ReadonlySet<number> {
   const claimed = new Set<number>();
   if (files.length === 0) return claimed;
@@ -84,42 +85,49 @@ export function filesClaimed(
         !isFirstOnly &&
         !isVetoed(part) &&
         (isChangedState(before, after) ||
-          (isReport && !isVetoed(text) && !IS_APART.test(text) && isReported(before, after)) ||
-          (isAskedFor(files[Number(at)] ?? '') && isThere(before, after)));
+          (isReport &&
+            !isVetoed(text) &&
+            !IS_APART.test(text) &&
+            isReported(before, after) &&
+            (!SUBJECT.test(before) || /\bnow\b/.test(part) || !isKnown(files[Number(at)] ?? ''))));
       if (isObject || isState) claimed.add(Number(at));
     }
   }
   return claimed;
 }
 
-const SUBJECT = /^(?:[a-z][^‹:.]{0,30}[:.] )?(?:[^\w‹]|‹[xq]›|(?:the|a|an|new|its|both|and|in|files?) |‹f\d+›)*$/;
-const DOES = new RegExp(`^${MORE}\\)? (?:(?:now|also|only|both|all|each) )*(?!(?:${DOES_NOT})\\b)(?:[a-z]{2,}s|are|use|have|refer|take|get|follow|contain|say|show|point|read|match|share|import|call|require|pin|target|export|live)\\b`);
+const SUBJECT =
+  /^(?:[a-z][^‹:.]{0,30}[:.] )?(?:[^\w‹]|‹[xq]›|(?:the|a|an|new|its|both|and|in|files?) |‹f\d+›)*$/;
+const DOES = new RegExp(
+  `^${MORE}\\)? (?:(?:now|also|only|both|all|each) )*(?!(?:${DOES_NOT})\\b)(?:[a-z]{2,}s|are|use|have|refer|take|get|follow|contain|say|show|point|read|match|share|import|call|require|pin|target|export|live)\\b`,
+);
 /** What is told of a place may be what is wrong there. */
-const OF_TROUBLE = /\b(?:typo|same|bugs?|issues?|problems?|errors?|fail\w*|causes?|culprit|crash\w*|these|those|exits?)\b/;
-const DONE_IN = /^(?:[^\w‹]|yes |ok |all |both )*(?:done|finished|implemented) (?:in|for|at)(?: the)? $/;
-const LABEL = /^(?:the )?(?:fix|test|docs?|changes?|changed|files?|code|migrations?|implementation|new|where|doc page|documentation|result|output|config\w*|view|route|script|module|component)[:.] /;
+const OF_TROUBLE =
+  /\b(?:typo|same|bugs?|issues?|problems?|errors?|fail\w*|causes?|culprit|crash\w*|these|those|exits?)\b/;
+const DONE_IN =
+  /^(?:[^\w‹]|yes |ok |all |both )*(?:done|finished|implemented) (?:in|for|at)(?: the)? $/;
+const LABEL =
+  /^(?:the )?(?:fix|test|docs?|changes?|changed|files?|code|migrations?|implementation|new|where|doc page|documentation|result|output|config\w*|view|route|script|module|component)[:.] /;
 /** Says of a file that it is another matter. */
-const IS_APART = /\b(?:excluded|unaffected|unrelated|of its own|fine|as (?:for|with|before|usual))\b/;
-const STATE = /\b(?:is|are|has|have|gets?|takes?|uses?|lives?|goes|go|went|sits?|exists?|comes?|stands?)\b(?:[^‹]|‹[xq]›)*(?: in | at | under |\()(?:the |its |both )?(?:‹f\d+›[^‹\w]{1,3}(?:and )?(?:in )?)*$/;
+const IS_APART =
+  /\b(?:excluded|unaffected|unrelated|of its own|fine|as (?:for|with|before|usual))\b/;
+const STATE =
+  /\b(?:is|are|has|have|gets?|takes?|uses?|lives?|goes|go|went|sits?|exists?|comes?|stands?)\b(?:[^‹]|‹[xq]›)*(?: in | at | under |\()(?:the |its |both )?(?:‹f\d+›[^‹\w]{1,3}(?:and )?(?:in )?)*$/;
 
 /** Whether an account says of a file what it is or does, or of something that it is there. */
 function isReported(before: string, after: string): boolean {
   if (OF_TROUBLE.test(before)) return false;
   if (DONE_IN.test(before)) return true;
-  if (SUBJECT.test(before)) return LABEL.test(before) || DOES.test(after) || /^ ?:(?! ?(?:yes|no|ok|fine|good|same|nothing)\b)/.test(after);
-  return STATE.test(before) && !LOOKED.test(before) && !ASIDE.test(before.replace(/\b(?:is|are|uses) /g, ''));
-}
-
-const THERE =
-  /(?:^|\b(?:is|are) )(?:(?:now|all|in place|available|ready) )*(?:at|in|under|as)(?: (?:the|your|file)){0,2}:? $/;
-const TELLS_WHAT_IT_DOES =
-  /^ (?:now |also )?(?!(?:is|was|has|does|uses|exists|needs|lacks|looks|seems|says|fails|already)\b)[a-z]{2,}s\b/;
-
-/** Whether a file is said to be there, or what it does. */
-function isThere(before: string, after: string): boolean {
+  if (SUBJECT.test(before))
+    return (
+      LABEL.test(before) ||
+      DOES.test(after) ||
+      /^ ?:(?! ?(?:yes|no|ok|fine|good|same|nothing)\b)/.test(after)
+    );
   return (
-    (THERE.test(before) && !/\b(?:existing|current|old)\b/.test(before)) ||
-    (/^(?:[^\w‹]|the |your )*$/.test(before) && TELLS_WHAT_IT_DOES.test(after))
+    STATE.test(before) &&
+    !LOOKED.test(before) &&
+    !ASIDE.test(before.replace(/\b(?:is|are|uses) /g, ''))
   );
 }
 

@@ -13,14 +13,12 @@ export function filesListed(
 ): ReadonlyMap<Statement, readonly number[]> {
   const items = itemsOfChanges(account, evidence);
   const counted = filesCounted(account);
-  const told = filesToldOf(account, evidence);
   return new Map(
     account.map((statement) => [
       statement,
       [
         ...(items.get(statement) ?? []),
         ...besideChanged(statement, evidence),
-        ...(told.has(statement) ? [0] : []),
         ...(counted.has(statement) ? statement.files.keys() : []),
       ],
     ]),
@@ -64,16 +62,6 @@ function filesTogether({ text }: Statement): readonly (readonly number[])[] {
 const GOES_ON =
   /^(?:plus|and|as well as|along with|together with) (?:(?:a|an|the|its|new) ){0,2}(?:[\w-]+ ){0,2}(?:in )?‹f0›/;
 
-const SUBJECT =
-  /(?:^(?:[^\w‹]*)|[,;] (?:and )?| and )(?:(?:the|a|new) ){0,2}(?:[\w-]+ ){0,2}‹f(\d+)› (?:[a-z]{2,}s|now) /g;
-
-/** Numbers of the files of which a statement says, each in a clause of its own, what they do. */
-function filesInClauses({ text }: Statement): readonly number[] {
-  return isVetoed(text) || LOOKED.test(text) || saysUnchanged(text)
-    ? []
-    : [...text.matchAll(SUBJECT)].map(([, at]) => Number(at));
-}
-
 const ITEM_FILES =
   /^(?:[^‹:–—]{0,40}(?:[:–—¦]| -| in| \() ?)?(?:[^\w‹]|(?:new|the|file|in) )*(‹f\d+›(?:(?:, | and |\/)‹f\d+›)*)/;
 
@@ -87,30 +75,9 @@ function filesOfItem({ text }: Statement): readonly number[] {
 function besideChanged(statement: Statement, evidence: Evidence): readonly number[] {
   const { files } = statement;
   if (files.length < 2) return [];
-  const clauses = filesInClauses(statement);
-  const isNew = (at: number) => !evidence.isRead(files[at] ?? '');
-  return [...filesTogether(statement), clauses]
+  return filesTogether(statement)
     .filter((list) => list.some((at) => evidence.isChanged(files[at] ?? '')))
-    .flatMap((list) => (list === clauses ? list.filter(isNew) : list));
-}
-
-const SUBJECT_OF_ALL =
-  /^(?:[^\w‹]|(?:the|a|new) )*‹f0› (?:now )?(?!(?:is|was|does|exists|needs|lacks|looks|seems|says|fails|calls|imports|depends|relies|expects|references|contains|shows)\b)[a-z]{2,}s\b/;
-
-/**
- * Statements that tell, each of its file and under its own heading, what it does, where one of the files was
- * changed: as of a new one.
- */
-function filesToldOf(account: readonly Statement[], evidence: Evidence): ReadonlySet<Statement> {
-  const told = account.filter(
-    ({ text, under }) =>
-      under.trim() !== '' && SUBJECT_OF_ALL.test(text) && !isVetoed(text) && !saysUnchanged(text),
-  );
-  const isApart = new Set(told.map(({ under }) => under)).size === told.length;
-  const isOneChanged = told.some(({ files }) => evidence.isChanged(files[0] ?? ''));
-  return new Set(
-    isApart && isOneChanged ? told.filter(({ files }) => !evidence.isRead(files[0] ?? '')) : [],
-  );
+    .flat();
 }
 
 const COUNTED =

@@ -23,7 +23,11 @@ const ACTS: Readonly<Record<GitAct, Act>> = {
     made: 'commits?',
   },
   push: { by: 'push', done: '(?:force-)?pushed(?! (?:down|back|out|aside|up the))', made: '' },
-  tag: { by: 'tag', done: 'tagged(?! (?:with|as|by) ‹x›)', made: '(?:annotated |signed |release )?tag' },
+  tag: {
+    by: 'tag',
+    done: 'tagged(?! (?:with|as|by) ‹x›)',
+    made: '(?:annotated |signed |release )?tag',
+  },
   branch: {
     by: 'branch checkout switch worktree push',
     done: '(?:checked out|switched to|branched)(?= .{0,30}branch)',
@@ -84,7 +88,8 @@ export function actsClaimed(
 export function mayDo(segment: Segment, act: GitAct): Match {
   const [first = '', ...args] = segment.words;
   const program = baseName(first);
-  if (program === 'git') return args.some((word) => ACTS[act].by.split(' ').includes(word)) ? 'is' : 'no';
+  if (program === 'git')
+    return args.some((word) => ACTS[act].by.split(' ').includes(word)) ? 'is' : 'no';
   if (/^(?:gh|glab|hub|jj|hg|svn|sl|gt)$/.test(program)) return 'may';
   if (looksOnly(segment)) return 'no';
   if (args.some((word) => /release|version|publish|deploy|commit|tag/.test(word))) return 'may';

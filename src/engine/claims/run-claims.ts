@@ -28,7 +28,10 @@ const KIND_WORDS: readonly (readonly [CheckKind, RegExp])[] = [
   ],
   ['types', /\b(?:type[- ]?check(?:s|er|ing)?|types?(?= troublefree)|types (?:check|are|pass))\b/],
   ['lint', /\b(?:lints?|linter|linting)\b/],
-  ['build', /\b(?:builds?|rebuilt|compiles?|compilation|compiled?|compiler)\b(?! (?:errors?|failures?|issues?|problems?))/],
+  [
+    'build',
+    /\b(?:builds?|rebuilt|compiles?|compilation|compiled?|compiler)\b(?! (?:errors?|failures?|issues?|problems?))/,
+  ],
 ];
 const TALLY =
   /\b\d+(?:\/\d+| of \d+)? (?:[a-z]+ ){0,2}(?:pass(?:ed|ing|es)?|green)\b|\b\d+ (?:tests?|specs?|examples?),? troublefree/;
@@ -73,7 +76,7 @@ export function runsClaimed(
   const isFirstOnly = isLook && !asksToRun;
   const claims: RunClaim[] = [];
   let earlier = before === undefined ? [] : spokenOf(before.text, before);
-  let isFirst = /^ran ‹c/.test(statement.text);
+  let isFirst = statement.text.startsWith('ran ‹c');
   for (const part of partsOf(statement.text)) {
     const heard = part.replace(/(‹c\d+›\)?) says\b/g, '$1 shows').replace(GOOD, ' troublefree ');
     const did = DID.exec(heard);
@@ -81,7 +84,10 @@ export function runsClaimed(
     const told = did?.index ?? (ran === null ? heard.length : ran.index + ran[0].length);
     const isClaim = !isDenied(heard.slice(0, told)) && !OTHERS.test(heard);
     const hasRun =
-      ran !== null || did !== null || TOO.test(heard) || (heard.includes('‹c') && (MEANS.test(heard) || SAYS.test(heard)));
+      ran !== null ||
+      did !== null ||
+      TOO.test(heard) ||
+      (heard.includes('‹c') && (MEANS.test(heard) || SAYS.test(heard)));
     const how = PASSES.test(heard) && !isDenied(heard) ? 'passed' : hasRun ? 'ran' : 'named';
     const own = spokenOf(heard, statement);
     const isAll =
@@ -106,7 +112,9 @@ export function runsClaimed(
 
 /** What passes is tests, where nothing else was spoken of. */
 function orTests(earlier: RunClaim['what'][], part: string): RunClaim['what'][] {
-  return earlier.length === 0 && /\b(?:pass(?:es|ed|ing(?! ‹))?|green)\b/.test(part) ? ['test'] : earlier;
+  return earlier.length === 0 && /\b(?:pass(?:es|ed|ing(?! ‹))?|green)\b/.test(part)
+    ? ['test']
+    : earlier;
 }
 
 export function spokenOf(part: string, { commands }: Statement): RunClaim['what'][] {

@@ -1,4 +1,12 @@
-import { checksOf, CHECK_KINDS, isChecker, isInside, isRunner, isTaskWord, takesTask } from './check-kinds.ts';
+import {
+  checksOf,
+  CHECK_KINDS,
+  isChecker,
+  isInside,
+  isRunner,
+  isTaskWord,
+  takesTask,
+} from './check-kinds.ts';
 import { baseName, type Segment } from './shell-lines.ts';
 
 /** Whether a program that ran does what is spoken of. */
@@ -15,7 +23,11 @@ export function mayBe(named: Segment, ran: Segment): Match {
   const isOther = isTargeted(ran) && !isTargeted(named) && task === '';
   // A checker that is pointed at a script does not run it.
   const isReading = /\.\w+$/.test(key[0] ?? '') && !runsScript(ran, key[0] ?? '');
-  const isSame = !isOther && !isReading && key.every((word) => words.has(word)) && named.words.every(isIn(ran.words));
+  const isSame =
+    !isOther &&
+    !isReading &&
+    key.every((word) => words.has(word)) &&
+    named.words.every(isIn(ran.words));
   if (isSame || named.words.every((word) => ran.words.includes(word))) return 'is';
   const [says, did] = [checksOf(named), checksOf(ran)];
   const program = baseName(named.words[0] ?? '');

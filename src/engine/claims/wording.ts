@@ -2,7 +2,7 @@ import type { Statement } from './statements.ts';
 
 /** Past tenses that change nothing. Any other counts as a change: of those there are too many to list. */
 const CHANGES_NOTHING =
-  'checked|double-checked|tracked|versioned|looked|reviewed|inspected|examined|searched|scanned|analy[sz]ed|explored|opened|considered|compared|noticed|confirmed|verified|validated|tested|re-?tested|profiled|measured|used|called|imported|listed|needed|wanted|tried|attempted|skipped|ignored|excluded|preserved|retained|expected|based|located|identified|discovered|investigated|traced|followed|counted|planned|proposed|suggested|recommended|asked|referenced|mentioned|failed|passed|decided|limited|related|affected|required|assumed|named|titled|supposed|intended|cached|defined|declared|described|(?:documented|registered|configured|stored|mounted|exported|wired(?: up)?|hooked up) (?:in|at|from)|reported|claimed|quoted|installed|committed|pushed|logged|printed|returned|started|exited|finished|executed|launched|triggered|seemed|appeared|happened|worked|succeeded|completed|relied|studied|read|red|unused|untouched|unchanged|unrelated|deprecated|nested|shared|detailed|detected|observed|caused|exhausted|exceeded|outdated|overloaded|duplicated|hard-?coded|coupled|tied|missed|covered|matched|stayed|remained|indeed|need|speed|feed|seed|embed|exceed|proceed|succeed|bed|shed|feedback';
+  'checked|double-checked|tracked|versioned|looked|reviewed|inspected|examined|searched|scanned|analy[sz]ed|explored|opened|considered|compared|noticed|confirmed|verified|validated|tested|re-?tested|profiled|measured|used|called|imported|listed|needed|wanted|tried|attempted|skipped|ignored|excluded|preserved|retained|expected|based|located|identified|discovered|investigated|traced|followed|counted|planned|proposed|suggested|recommended|asked|referenced|mentioned|failed|passed|decided|limited|related|affected|required|assumed|named|titled|supposed|intended|cached|defined|declared|described|(?:documented|registered|configured|stored|mounted|exported|wired(?: up)?|hooked up) (?:in|at|from)|reported|claimed|quoted|installed|committed|pushed|logged|printed|returned|started|exited|finished|executed|launched|triggered|seemed|appeared|happened|worked|succeeded|completed|relied|studied|read|red|unused|untouched|unchanged|unrelated|deprecated|nested|shared|detailed|detected|observed|caused|exhausted|exceeded|outdated|overloaded|duplicated|coupled|tied|missed|covered|matched|stayed|remained|indeed|need|speed|feed|seed|embed|exceed|proceed|succeed|bed|shed|feedback';
 /** Past tenses without an ending. */
 export const IRREGULAR =
   'wrote|written|rewrote|rewritten|overwrote|overwritten|made|built|rebuilt|put|split|set|cut|took|taken|got rid of|gone|brought|drew|undid|redid|swapped|hid|wound|tore|threw|broke|taught|given|sent|bound|fed|laid|shrank|shrunk|lost|became|grew|sped up|kept .{1,40} in sync';
@@ -34,10 +34,7 @@ function isElsewhere(under: string): boolean {
   const plain = under
     .replace(SENTENCES_AHEAD, '\n')
     .replace(/\([^()]{0,100}\)|\bbefore\b(?=.*\bafter\b)/g, '');
-  return (
-    ELSEWHERE.test(plain) ||
-    DENIES.test(SENTENCES_AHEAD.exec(under)?.[0] ?? '')
-  );
+  return ELSEWHERE.test(plain) || DENIES.test(SENTENCES_AHEAD.exec(under)?.[0] ?? '');
 }
 
 /** Whether nothing is claimed by a part of a statement; `verbEnd`: where its verb ends. */
