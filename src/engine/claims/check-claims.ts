@@ -5,7 +5,7 @@ import { admits, doneClaim, frankness } from './done-claims.ts';
 import { evidenceOf, type Evidence } from './evidence.ts';
 import type { ClaimFacts } from './facts.ts';
 import { filesClaimed, type Reading } from './file-claims.ts';
-import { filesListed, goesOn } from './file-lists.ts';
+import { filesListed } from './file-lists.ts';
 import { actsClaimed } from './git-acts.ts';
 import { runsClaimed, type RunClaim } from './run-claims.ts';
 import { statementsOf, type Statement } from './statements.ts';
@@ -69,14 +69,11 @@ type Objection = Pick<ClaimFlag, 'kind' | 'why'> & { readonly statement: Stateme
 
 function* objections({ account, evidence, reading, isFrank }: Matter): Generator<Objection> {
   const listed = reading.isFirstOnly ? null : filesListed(account, evidence);
-  let claimedBefore = 0;
   for (const [index, statement] of account.entries()) {
     const claimed = new Set([
       ...filesClaimed(statement, reading),
       ...(listed?.get(statement) ?? []),
-      ...(claimedBefore > 0 && goesOn(statement) ? [0] : []),
     ]);
-    claimedBefore = claimed.size;
     for (const at of claimed) {
       const file = statement.files[at] ?? '';
       if (evidence.isUntouched(file))

@@ -1,4 +1,4 @@
-import { checksOf, type CheckKind } from './check-kinds.ts';
+import { checksOf, CHECK_KINDS, type CheckKind } from './check-kinds.ts';
 import type { Evidence } from './evidence.ts';
 import { spokenOf, type RunClaim } from './run-claims.ts';
 import { segmentsOf } from './shell-lines.ts';
@@ -138,12 +138,12 @@ export function frankness(
 
 /** null: some of it is not known to be a check. */
 function kindsOf(spoken: readonly RunClaim['what'][]): ReadonlySet<CheckKind> | null {
-  const kinds = spoken.flatMap((what) =>
-    typeof what === 'string'
-      ? what === 'any'
-        ? []
-        : [what]
-      : segmentsOf(what.command).flatMap((segment) => [...checksOf(segment).kinds]),
-  );
+  const kinds = spoken.flatMap((what): readonly CheckKind[] => {
+    if (what === 'any') return [];
+    if (typeof what === 'string') return [what];
+    return CHECK_KINDS.filter((kind) =>
+      segmentsOf(what.command).some((segment) => checksOf(segment).kinds.has(kind)),
+    );
+  });
   return kinds.length === 0 ? null : new Set(kinds);
 }

@@ -40,7 +40,7 @@ const TO_A_LIST =
   /^(?:added|appended|inserted|included|registered|imported|linked|listed|copied|moved|removed|dropped|deleted|merged)$/;
 
 const DOES_NOT =
-  'needs|passes|differs|lists|imports|tests?|lacks|looks|seems|says|fails|exists|was|already|remains|stays|keeps|still|shows|confirms|suggests|explains|depends|relies|expects';
+  'needs|passes|differs|lists|imports|lacks|looks|seems|says|fails|exists|was|already|remains|stays|keeps|still|shows|confirms|suggests|explains|depends|relies|expects';
 const MORE =
   '(?: ?\\([^()]{0,80}\\))?(?:(?:,? (?:and|&|plus) |, |/)(?:the |its )?‹f\\d+›(?: ?\\([^()]{0,80}\\))?){0,30}';
 /** Behind a file: what became of it. */

@@ -5,29 +5,19 @@ import { CHANGED, isVetoed, LOOKED, partsOf, saysUnchanged } from './wording.ts'
 
 /**
  * Numbers of the files, by statement, of which an answer says that they were changed by naming them beside
- * others: in a list where one was, in one breath with it, or as one of as many as it says there are.
+ * others: in a list where one was, or in one breath with it.
  */
 export function filesListed(
   account: readonly Statement[],
   evidence: Evidence,
 ): ReadonlyMap<Statement, readonly number[]> {
   const items = itemsOfChanges(account, evidence);
-  const counted = filesCounted(account);
   return new Map(
     account.map((statement) => [
       statement,
-      [
-        ...(items.get(statement) ?? []),
-        ...besideChanged(statement, evidence),
-        ...(counted.has(statement) ? statement.files.keys() : []),
-      ],
+      [...(items.get(statement) ?? []), ...besideChanged(statement, evidence)],
     ]),
   );
-}
-
-/** Whether a statement goes on with the files of the one before: `plus ‹f0›`. */
-export function goesOn({ text }: Statement): boolean {
-  return GOES_ON.test(text);
 }
 
 const NAMES_MORE =
@@ -58,10 +48,6 @@ function filesTogether({ text }: Statement): readonly (readonly number[])[] {
   );
 }
 
-/** Goes on with what was told before: `plus ‹f0›`. */
-const GOES_ON =
-  /^(?:plus|and|as well as|along with|together with) (?:(?:a|an|the|its|new) ){0,2}(?:[\w-]+ ){0,2}(?:in )?‹f0›/;
-
 const ITEM_FILES =
   /^(?:[^‹:–—]{0,40}(?:[:–—¦]| -| in| \() ?)?(?:[^\w‹]|(?:new|the|file|in) )*(‹f\d+›(?:(?:, | and |\/)‹f\d+›)*)/;
 
@@ -78,22 +64,6 @@ function besideChanged(statement: Statement, evidence: Evidence): readonly numbe
   return filesTogether(statement)
     .filter((list) => list.some((at) => evidence.isChanged(files[at] ?? '')))
     .flat();
-}
-
-const COUNTED =
-  /\b(both|all (?:of the )?(?:two|three|four|five|six|[2-9])|two|three|four|five|six|[2-9])(?: (?:new|of the|of them))*(?: [a-z-]+)? (?:files|places|spots|templates|modules|documents|scripts|configs|pages|manifests|units)\b/;
-const NUMBERS = ['', '', 'two', 'three', 'four', 'five', 'six', '7', '8', '9'];
-
-/** Where it is said how many files were changed and as many are named, the statements which name them. */
-function filesCounted(account: readonly Statement[]): ReadonlySet<Statement> {
-  const told = account.find(
-    ({ text }) => COUNTED.test(text) && TELLS_OF_CHANGE.test(text) && !isVetoed(text),
-  );
-  const word = COUNTED.exec(told?.text ?? '')?.[1]?.replace(/^all (?:of the )?/, '') ?? '';
-  const count = word === 'both' ? 2 : Math.max(NUMBERS.indexOf(word), Number(word) || 0);
-  const named = account.filter(({ files, text }) => files.length > 0 && !saysUnchanged(text));
-  const names = new Set(named.flatMap(({ files }) => files));
-  return new Set(names.size === count ? named : []);
 }
 
 /** Lists of files are lists of changes where one of the files was changed, or where they are called so. */

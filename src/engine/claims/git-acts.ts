@@ -92,7 +92,8 @@ export function mayDo(segment: Segment, act: GitAct): Match {
     return args.some((word) => ACTS[act].by.split(' ').includes(word)) ? 'is' : 'no';
   if (/^(?:gh|glab|hub|jj|hg|svn|sl|gt)$/.test(program)) return 'may';
   if (looksOnly(segment)) return 'no';
-  if (args.some((word) => /release|version|publish|deploy|commit|tag/.test(word))) return 'may';
+  if (segment.words.some((word) => /release|version|publish|deploy|commit|tag/.test(word)))
+    return 'may';
   const { kinds, isOpen } = checksOf(segment);
   return isOpen || (kinds.size === 0 && effectOf(segment) === 'anything') ? 'may' : 'no';
 }

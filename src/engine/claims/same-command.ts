@@ -28,7 +28,7 @@ export function mayBe(named: Segment, ran: Segment): Match {
     !isReading &&
     key.every((word) => words.has(word)) &&
     named.words.every(isIn(ran.words));
-  if (isSame || named.words.every((word) => ran.words.includes(word))) return 'is';
+  if (isSame || (!isOther && named.words.every((word) => ran.words.includes(word)))) return 'is';
   const [says, did] = [checksOf(named), checksOf(ran)];
   const program = baseName(named.words[0] ?? '');
   const other = baseName(ran.words[0] ?? '');

@@ -124,11 +124,6 @@ describe('is not believed', () => {
       { changed: ['/ws/a.ts'] },
     ],
     ['a file in a listing', 'Created:\n```\na.ts\nb.ts\n```', { changed: ['/ws/a.ts'] }],
-    [
-      'both files',
-      'Both files exist now. `a.ts` is short, so is `b.ts`.',
-      { changed: ['/ws/a.ts'] },
-    ],
     ['a task of another name', '`dbt test` passes.', ran('dbt compile')],
     [
       'a container where the image was built',
