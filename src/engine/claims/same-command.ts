@@ -34,7 +34,7 @@ export function mayBe(named: Segment, ran: Segment): Match {
   const other = baseName(ran.words[0] ?? '');
   // What is told by its target is no run of the default one.
   const isDefault = /^g?make$/.test(program) && program === other && whatItDoes(ran).task === '';
-  if (isDefault) return 'no';
+  if (isDefault || (isOther && program === other)) return 'no';
   if (did.isOpen && !isOneFile(ran)) return 'may';
   const isTask =
     program !== other &&
@@ -56,7 +56,7 @@ function runsScript({ words }: Segment, script: string): boolean {
 function isTargeted({ words }: Segment): boolean {
   const target = whatItDoes({ words }).task;
   return (
-    /^(?:g?make|just|tox|nox|rake|ninja|ant)$/.test(baseName(words[0] ?? '')) &&
+    /^(?:g?make|just|rake|ninja|ant)$/.test(baseName(words[0] ?? '')) &&
     !/^(?:|all|default|build)$/.test(target)
   );
 }
