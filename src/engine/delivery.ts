@@ -6,7 +6,7 @@ import { drawNonce } from '../protocol/outside-text.ts';
 import type { TaskState } from '../protocol/state.ts';
 import { isBegunBy } from '../protocol/stint.ts';
 import { claimsNote } from '../protocol/claims-note.ts';
-import { childReceipt } from './claims/task-facts.ts';
+import { childReceipt } from './child-receipt.ts';
 import type { EngineDeps } from './deps.ts';
 import { staleReadsNote } from './file-stamps.ts';
 import { noticeItem } from './notice-text.ts';

@@ -35,7 +35,6 @@ const TO_A_VALUE =
 /** Behind others `from` tells where something was taken over from. */
 const OUT_OF =
   /^(?:removed|deleted|dropped|stripped|cut|eliminated|erased|purged|cleaned|moved|extracted|linked|gone)$/;
-const PART_OF = /\b(?:top|bottom|start|end|header|rest|body|sections?|half|beginning|all) of /;
 const TO_A_LIST =
   /^(?:added|appended|inserted|included|registered|imported|linked|listed|copied|moved|removed|dropped|deleted|merged)$/;
 
@@ -50,8 +49,6 @@ const BECAME = new RegExp(
 /** Where something is. */
 const LIES =
   /(?:\b(?:is|are) (?:now )?(?:ready|done|complete|finished|in place) (?:at|in|under):? ?|\b(?:lives?|it's|they're|it is|they are|changes?|edits?|updates?|fix(?:es)?|modifications?)(?: made| applied)?(?: (?:is|are|was|were))?(?: now| all| only| mainly)? (?:in|to|at):? ?)$/;
-/** As in `created ¦ ‹f0›`. */
-const OWN_ROW = /^[^\w‹]*(?:new|add|create|edit|update|delete|modify|remove|rename)(?: file)? ¦ $/;
 
 /** A relative clause: `‹f0›, which I created`. */
 const WHICH_I_CHANGED = new RegExp(
@@ -133,7 +130,7 @@ function isReported(before: string, after: string): boolean {
 
 /** Whether a file is said to have become another, or to be where something new is. */
 function isChangedState(before: string, after: string): boolean {
-  if (!BECAME.test(after) && !LIES.test(before) && !OWN_ROW.test(before)) return false;
+  if (!BECAME.test(after) && !LIES.test(before)) return false;
   const ahead = before.replace(/ (?:is|are) (?:\w+ )?(?:in|at) $/, '').replace(LIES, '');
   return (
     !ASIDE.test(`${ahead.trimEnd()} `) &&
@@ -150,7 +147,6 @@ function isObjectOf(verb: string, between: string, after: string): boolean {
   const isParenthesis = between.endsWith('(') && !/\b(?:see|like|as|e\.g\.)\b/.test(between);
   if (isParenthesis) return true;
   const relation = between
-    .replace(PART_OF, '')
     .replace(OUT_OF.test(verb) ? / from /g : /$^/g, ' in ')
     .replace(TO_A_VALUE.test(verb) ? / to /g : /$^/g, ' for ');
   return !ASIDE.test(`${relation.trimEnd()} `) && !isEntry(verb, after);

@@ -18,9 +18,6 @@ const DID = new RegExp(
 /** What a command showed at the end of its words: a figure, or what it printed. */
 const FIGURE = /(?:\d|‹q›)$/;
 
-/** Where a run of the answerer's own was. */
-const HERE = /\b(?:on your branch|when i (?:ran|run|tried)|on my (?:side|machine))\b/;
-
 const KIND_WORDS: readonly (readonly [CheckKind, RegExp])[] = [
   [
     'test',
@@ -50,8 +47,6 @@ const MEANS = new RegExp(
 const ANYTHING = new RegExp(
   `(?:\\b(?:i|we)(?:'ve| have)?|^(?:[^\\w‹])*|,? and) (?:${ADVERB} )*(?:ran|re-?ran|executed|tried|tested|benchmarked|profiled|launched|started|deployed) (?:it|them|that|this|both|everything|the (?:\\w+ )?(?:script|server|app|application|program|binary|benchmarks?|migrations?|job|query|command|service)s?)\\b(?! (?:with|by|as|in) (?:reading|eye|hand|mind))|\\b(?:was|were|been) (?:tested|tried|run|executed) (?:locally|manually|by hand|end to end|on|against)\\b|^(?:[^\\w‹])*(?:tested|executed|tried|run|ran) (?:locally|manually|by hand|end to end|against|once|twice)\\b`,
 );
-/** Goes on with what was told of another. */
-const TOO = /^(?:and |so does )?‹c\d+›,? (?:too|as well|likewise|ditto)\b/;
 /** What a command showed, where it is quoted or is good news. */
 const SAYS =
   /‹c\d+›\)?(?:: \d|(?: (?:now|still|also|then))? (?:(?:said|gave|showed|printed|reported|returned|listed|output|yielded|confirmed)\b|(?:shows?|gives?|prints?|reports?|returns?|lists?|yields?|confirms?)(?=:?$|:? (?:‹q›|✓|\d|no\b|troublefree|that\b|nothing|the (?:same|expected)))|(?:→|->|=>)))|^(?:the )?(?:run ?time|time|output|result) (?:for|of) ‹c/;
@@ -86,7 +81,6 @@ export function runsClaimed(
     const hasRun =
       ran !== null ||
       did !== null ||
-      TOO.test(heard) ||
       (heard.includes('‹c') && (MEANS.test(heard) || SAYS.test(heard)));
     const how = PASSES.test(heard) && !isDenied(heard) ? 'passed' : hasRun ? 'ran' : 'named';
     const own = spokenOf(heard, statement);
@@ -96,7 +90,7 @@ export function runsClaimed(
     const what = isAll ? orTests(earlier, heard) : own;
     if (own.length > 0) earlier = own;
     isFirst ||= /(?:^|[ ,])(?:i|we)(?:'ve| have)? /.test(heard);
-    const isOwn = isFirst || (did !== null && FIGURE.test(did[0])) || HERE.test(heard);
+    const isOwn = isFirst || (did !== null && FIGURE.test(did[0]));
     const anything = ANYTHING.exec(heard);
     if (
       anything !== null &&
