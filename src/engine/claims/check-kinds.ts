@@ -137,7 +137,7 @@ function moves(program: string): boolean {
 }
 
 /** What `xargs` runs; null: the segment is none. */
-export function handedOn({ words, ...rest }: Segment): Segment | null {
+function handedOn({ words, ...rest }: Segment): Segment | null {
   if (words[0] !== 'xargs') return null;
   const at = words.findIndex((word, index) => index > 0 && /^[a-z][\w./-]*$/i.test(word));
   return { ...rest, words: at === -1 ? ['echo'] : words.slice(at) };
