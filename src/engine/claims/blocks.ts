@@ -12,15 +12,11 @@ const LONGEST_BLOCK = 20_000;
 const ITEM = /^(?:[-*+•–—]|\(?\d{1,3}[.)]|[a-z]\))\s+/;
 const UNTICKED = /^(?:[-*+]|\d+[.)])\s+\[ ?\]/;
 const HEADING = /^(?:#{1,6}\s+(.*)|(?:\*\*|__)([^*]{1,80})(?:\*\*:?|__:?))$/;
-/** A line that explains a file or the like, as items do. */
-const TERM =
-  /^(?:[*_]{0,2}[A-Z][\w /-]{1,30}:[*_]{0,2} ?)?[*_]{0,2}`[^`]{1,200}`[*_]{0,2}(?:\s*[:(–—-]|$)/;
-/** A line which is nothing but a path. */
-const PATH_ALONE = /^(?:[\w.@-]+\/)+[\w.@-]*\.[a-z\d]{1,6}$/i;
+/** A line which is nothing but a path, or explains some. */
+const PATHS_FIRST =
+  /^(?:[\w.@-]+\/)+[\w.@-]*\.[a-z\d]{1,6}$|^`?(?:[\w.@-]+\/)*[\w.@-]+\.[a-z\d]{1,6}`?(?:, (?:[\w.@-]+\/)*[\w.@-]+\.[a-z\d]{1,6})*(?: [–—-]|:) /i;
 const RULE = /^(?:[-=*_]{3,}|[|:\s-]{3,})$/;
 const FENCE = /^(?:`{3,}|~{3,})/;
-/** What a test run prints: it claims so in a code block, too. */
-const TALLY = /^\W*(?:tests?:? +)?\d+ (?:tests? )?pass(?:ed|ing)\b/i;
 /** A line of code that says of a command how it went, or behind whose prompt output stands. */
 const OUTCOME =
   /^(\S.{0,200}?)\s*(?:#|→|->|=>)?\s*([✅✔✓☑][^\n]*|(?:#|→|->|=>) *(?:ok|passe[sd]|clean)\b.*)$/iu;
@@ -38,7 +34,7 @@ const CELL = ' ¦ ';
 export function blocksOf(text: string): readonly Block[] {
   const reader = new BlockReader();
   for (const line of text.split('\n')) reader.take(line.slice(0, LONGEST_LINE));
-  reader.end();
+  reader.take('');
   return reader.blocks;
 }
 
@@ -67,11 +63,14 @@ class BlockReader {
     const isCode = this.isFresh && !this.isItem && /^(?: {4}|\t)/.test(raw);
     if (fence !== null || line === '' || line.startsWith('>') || RULE.test(line) || isCode) {
       this.end();
+      if (isCode && fence === null && line !== '') this.code.push(line);
+      else this.endCode();
       this.fence = fence;
       if (line === '') this.isFresh = true;
       else if (line.startsWith('|')) this.lead += ` ${this.blocks.pop()?.text ?? ''}`;
       return;
     }
+    this.endCode();
     this.takeText(line, { isIndented: /^\s/.test(raw) });
     this.isFresh = false;
   }
@@ -86,11 +85,10 @@ class BlockReader {
     if (outcome !== null) {
       this.prompted = null;
       this.blocks.push({ text: `\`${outcome[1]}\` ✓ ${outcome[2]}`, under, list: null });
-    } else if (TALLY.test(line)) this.blocks.push({ text: line, under: this.heading, list: null });
-    else if (line !== '') this.code.push(line);
+    } else if (line !== '') this.code.push(line);
   }
 
-  /** Code in which most lines begin with a path is a list of files. */
+  /** Code in which all lines begin with a path is a list of files. */
   private endCode(): void {
     const listed = this.code.map((line) => LISTED.exec(line.replace(BRANCH, '')));
     this.fence = null;
@@ -113,7 +111,7 @@ class BlockReader {
     else if (line.startsWith('|')) {
       this.begin(line.replace(/^\||\|$/g, '').replace(/(?<!\\)\|/g, CELL), { isItem: true });
     } else if (ITEM.test(line)) this.begin(line.replace(ITEM, ''), { isItem: true });
-    else if (TERM.test(line) || PATH_ALONE.test(line)) this.begin(line, { isItem: true });
+    else if (PATHS_FIRST.test(line)) this.begin(line, { isItem: true });
     else if (this.lines.length > 0) this.lines.push(line);
     else {
       if (!isIndented) this.lead = '';

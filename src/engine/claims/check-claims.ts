@@ -49,7 +49,6 @@ export function checkClaims(answer: string, facts: ClaimFacts): readonly ClaimFl
     const statement = doneClaim(all, account, {
       ...evidence,
       hasCode: answer.includes('```'),
-      isRunAlone: asked.isRunAlone,
     });
     const why = evidence.usedNoTool ? 'no tool was used' : 'nothing was changed by it';
     if (statement !== null)

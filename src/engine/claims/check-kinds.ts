@@ -9,7 +9,7 @@ const NAMES: Readonly<Record<CheckKind, string>> = {
   test: `test tests testing t tst e2e spec specs unit unittest integration coverage cov smoke regression testsuite
     nextest pytest py.test jest vitest mocha ava tap karma cypress playwright rspec phpunit eunit pest ctest prove
     nosetests nose2 behave cucumber minitest bats busted testcafe gotestsum ginkgo trial jasmine qunit doctest bench
-    wdio k6 newman robot autotest junit selenium`,
+    runtest runtests wdio k6 newman robot autotest junit selenium`,
   build: `build compile bundle dist assemble package prepare prepack release webpack rollup rolldown esbuild parcel
     tsup tsdown swc tsc tsgo vue-tsc ninja cmake meson scons waf bazel gcc g++ cc clang clang++ javac rustc kotlinc
     scalac ghc csc swiftc zig nim elm hugo jekyll mkdocs sphinx-build docusaurus py_compile compileall latexmk pdflatex
@@ -22,6 +22,7 @@ const NAMES: Readonly<Record<CheckKind, string>> = {
   types: `typecheck type-check types type typing typings tsc tsgo vue-tsc typescript mypy pyright basedpyright pyre
     pytype flow svelte-check sorbet srb dialyzer steep phpstan psalm javac rustc gcc g++ clang kotlinc swiftc ghc`,
 };
+const LINTER = /^[a-z]\w*-?(?:lint|fmt)$/;
 /** May check anything. */
 const ANY =
   /^(?:check|checks|ci|verify|validate|all|qa|precommit|pre-commit|prepush|preflight|default|quality|tox|nox|act)$/;
@@ -51,7 +52,7 @@ let byName: ReadonlyMap<string, readonly CheckKind[]> | null = null;
 
 function kindsNamed(name: string): readonly CheckKind[] {
   byName ??= namesTable();
-  return byName.get(name) ?? (ANY.test(name) ? CHECK_KINDS : []);
+  return byName.get(name) ?? (ANY.test(name) ? CHECK_KINDS : LINTER.test(name) ? ['lint'] : []);
 }
 
 function namesTable(): ReadonlyMap<string, readonly CheckKind[]> {
@@ -88,7 +89,8 @@ export function checksOf(segment: Segment): Checks {
   for (const [at, word] of words.slice(0, isTask ? 40 : 1).entries()) {
     if ((word.startsWith('--') && word !== '--test') || word.includes('=')) continue;
     // A directory of tests is no test run.
-    if (at > 0 && word.includes('/') && !RUNS_SCRIPTS.test(program)) continue;
+    if (at > 0 && word.includes('/') && !RUNS_SCRIPTS.test(program) && !isTool(baseName(word)))
+      continue;
     const whole = baseName(word.slice(0, 200));
     for (const name of [whole, ...whole.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/)]) {
       for (const kind of kindsNamed(name.toLowerCase())) kinds.add(kind);
@@ -106,11 +108,14 @@ export function checksOf(segment: Segment): Checks {
   ) {
     for (const kind of CHECK_KINDS) kinds.add(kind);
   }
+  const isBareMake = /^g?make$/.test(program) && args.every((word) => /^-|=/.test(word));
   const isScript =
     (RUNS_SCRIPTS.test(program) && !args.includes('-m') && !isPlainCode(segment)) ||
     (INSIDE.test(program) && args.some((word) => /^(?:run|exec|up)$/.test(word))) ||
     (/[/$]|\.\w+$/.test(first) && !COMPILING.test(program) && !RUNNER.test(program));
-  return { kinds, isOpen: isScript && kinds.size === 0 };
+  const isOpen = isScript && kinds.size === 0;
+  if (isBareMake) kinds.add('build');
+  return { kinds, isOpen };
 }
 
 /** Whether a program runs code that stands in the line itself, and which starts nothing else. */
@@ -166,6 +171,7 @@ export function looksOnly({ words, targets }: Segment): boolean {
       (verb === 'branch' && rest.every((word) => /^-(?:a|r|v|-|vv)/.test(word)))
     );
   }
+  if (/^(?:unzip|tar)$/.test(program)) return /^-?t|^-l$/.test(args[0] ?? '');
   if (program === 'find') return !args.some((word) => /^-(?:exec|ok|delete|fprint|fls)/.test(word));
   if (program === 'sed' || (program === 'perl' && args.includes('-ne')))
     return !args.some((word) => /^-\w*i|^--in-place/.test(word));
@@ -213,10 +219,10 @@ export function isTaskWord(word: string): boolean {
 /** Whether code is a command of a program that is not known: it has options, or tasks with a known name. */
 export function isCommandLike([first = '', ...rest]: readonly string[]): boolean {
   return (
-    /^(?:\.{1,2}\/[\w./-]+|[a-z][a-z\d_-]+)$/.test(first) &&
+    /^(?:\.{1,2}\/[\w./-]+|[a-z][a-z\d_-]+|[A-Z][a-z]+-[A-Z]\w+)$/.test(first) &&
     !KEYWORD.test(first) &&
     (first.startsWith('.') ||
-      rest.some((word) => /^--?[a-z]/.test(word)) ||
+      rest.some((word) => /^--?[a-z]/i.test(word)) ||
       kindsNamed(rest[0] ?? '').length > 0 ||
       TASK_VERB.test(rest[0] ?? ''))
   );
@@ -239,6 +245,7 @@ export function isProgram(word: string): boolean {
     moves(name) ||
     LOOKS.has(name) ||
     TOOLS.test(name) ||
+    LINTER.test(name) ||
     ((byName ??= namesTable()).has(name) && !TASK_WORD.test(name))
   );
 }

@@ -64,7 +64,7 @@ function ofProgram(segment: Segment): Effect {
   if (isPlainCode(segment)) return named(args, { isCode: true });
   const { kinds, isOpen } = checksOf(segment);
   if (!isOpen && kinds.size === 0) return REMOTE.test(program) ? 'none' : 'anything';
-  if (isOpen) return 'anything';
+  if (isOpen && kinds.size === 0) return 'anything';
   const isWriting = FORMATTER.test(program) || args.some((word) => WRITES.test(word));
   return isWriting && !args.some((word) => CHECKS_ONLY.test(word)) ? 'anything' : 'artifacts';
 }

@@ -1,5 +1,5 @@
 import { TOOL_NAMES } from '../../protocol/tool-names.ts';
-import { checksOf, looksOnly, type CheckKind } from './check-kinds.ts';
+import { checksOf, isProgram, looksOnly, type CheckKind } from './check-kinds.ts';
 import { covers, effectOf, type Effect } from './command-effects.ts';
 import { mayDo, type GitAct } from './git-acts.ts';
 import type { ClaimFacts, ClaimRun } from './facts.ts';
@@ -73,7 +73,8 @@ export function evidenceOf(facts: ClaimFacts): Evidence | null {
       const outcomes = segmentsOf(line)
         .filter((named) => !looksOnly(named))
         .map((named) => {
-          const isWhole = (ran: Segment) => named.words.every((word) => ran.words.includes(word));
+          const isWhole = (ran: Segment) =>
+            mayBe(named, ran) === 'is' && named.words.every((word) => ran.words.includes(word));
           const ranWhole = named.words.length > 1 && segments.some(isWhole);
           return outcomeOf(runs, (ran) =>
             ranWhole ? (isWhole(ran) ? 'is' : 'no') : mayBe(named, ran),
@@ -149,5 +150,6 @@ function outcomeOfRun({ segments, hasFailed }: Run, match: (segment: Segment) =>
 function mayCheck(segment: Segment, kind: CheckKind): Match {
   const { kinds, isOpen } = checksOf(segment);
   if (kinds.has(kind)) return 'is';
-  return isOpen ? 'may' : 'no';
+  const isUnknown = kinds.size === 0 && !isProgram(segment.words[0] ?? '');
+  return isOpen || isUnknown ? 'may' : 'no';
 }

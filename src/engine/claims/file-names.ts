@@ -3,7 +3,7 @@ import { baseName } from './shell-lines.ts';
 const ENDING =
   /\.(?:[cm]?[jt]sx?|json[5c]?|jsonl|py[ixw]?|ipynb|rb|erb|rs|go|java|kts?|scala|sbt|swift|mm?|[ch](?:pp|xx|c|h)?|hpp|cs|fs|vb|php|pl|pm|lua|r|rmd|jl|exs?|eex|heex|erl|hs|ml|clj[sc]?|dart|zig|nim|sol|sh|bash|zsh|fish|ps1|bat|cmd|html?|xml|xsd|svg|css|s[ac]ss|less|vue|svelte|astro|mdx?|rst|txt|adoc|tex|csv|tsv|ya?ml|toml|ini|cfg|conf|config|env|properties|sql|graphql|gql|proto|prisma|tf|tfvars|hcl|gradle|cmake|mk|lock|log|snap|patch|diff|hbs|ejs|pug|j2|tmpl|tpl|service|plist|csproj|sln|gemspec|feature|http|png|jpe?g|gif|webp|ico|pdf|zip|wasm|po|pot|arb|strings|resx|typed|bzl|bazel|groovy|mustache|liquid|cue|rego|asm|elm|cr|csh|fsx|razor|cshtml)$/i;
 const BARE =
-  /^(?:(?:GNU)?[Mm]akefile|(?:Docker|Container|Jenkins|Vagrant|Proc|Gem|Rake|Pip|Brew|[Jj]ust)file|LICEN[SC]E|README|CHANGELOG|CODEOWNERS|CONTRIBUTING|\.[a-z][\w-]*(?:rc|ignore|config|attributes|modules)|\.env(?:\.\w+)*|\.flake8|\.tool-versions|\.htaccess|go\.(?:mod|sum|work))$/;
+  /^(?:(?:GNU)?[Mm]akefile|(?:Docker|Container|Jenkins|Vagrant|Proc|Gem|Rake|Pip|Brew|[Jj]ust)file|LICEN[SC]E|README|CHANGELOG|NEWS|AUTHORS|NOTICE|VERSION|MAINTAINERS|MANIFEST\.in|CODEOWNERS|CONTRIBUTING|\.[a-z][\w-]*(?:rc|ignore|config|attributes|modules)|\.env(?:\.\w+)*|\.flake8|\.tool-versions|\.htaccess|go\.(?:mod|sum|work))$/;
 /** Programs without an ending. */
 const SCRIPT = /(?:^|\/)(?:scripts|hooks|\.husky)\/[\w-]+$|^bin\/[\w-]+$|(?:^|\/)crontab$/;
 /** Products and expressions that look like names of files. */

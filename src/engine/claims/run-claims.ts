@@ -1,7 +1,7 @@
 import type { CheckKind } from './check-kinds.ts';
 import type { Statement } from './statements.ts';
 import type { Reading } from './file-claims.ts';
-import { ADVERB, CHANGED, IRREGULAR, isDenied, partsOf } from './wording.ts';
+import { ADVERB, IRREGULAR, isDenied, partsOf } from './wording.ts';
 
 /** A check or a command that is said to have been run, or to have come out well. */
 export interface RunClaim {
@@ -10,18 +10,10 @@ export interface RunClaim {
   readonly how: 'passed' | 'ran' | 'named';
 }
 
-/** What a command did or showed, in words that nobody has for one that did not run. */
-const DID = new RegExp(
-  `‹c\\d+›\\)?,? (?:(?:itself|now|still|also|then|only|again|therefore|just|both|each|it) )*(?:pass(?:es|ed)?:? \\(?\\d|(?:${CHANGED})(?![\\w-])(?! by)|exits|exited|(?:exits|exited|fails|failed|stops|stopped|ends|ended)(?: with(?: (?:exit )?(?:code|status))?)? (?:‹q›|\\d)|exits|exited|fails|failed|stops|stopped|ends|ended|crashes|crashed|accepts|accepted|agrees|holds|builds|renders|works|hangs|complains|finishes|dies|aborts|gave up|ran|(?:was|were) (?:fine|refused|killed|run)|timed out|is (?:down|up|at|still|stable|red|quiet|silent|happy|fine)|(?:reports?|shows?|finds?|gives?|prints?|lists?|returns?|says?|has|had|counts?)(?: me| us)?:?(?: (?:still|now|only|exactly|the same|just|about|all))* (?:‹q›|\\d|no |none|nothing|that |hits))`,
-);
-
-/** What a command showed at the end of its words: a figure, or what it printed. */
-const FIGURE = /(?:\d|‹q›)$/;
-
 const KIND_WORDS: readonly (readonly [CheckKind, RegExp])[] = [
   [
     'test',
-    /\b(?:tests?|test[- ]suites?|suites?|specs?|test runs?|e2e)\b(?! (?:files?|cases?|coverage|plan|data|fixtures?|names?|helpers?))/,
+    /\b(?:tests?|test[- ]suites?|suites?|specs?|test runs?|e2e|cases(?= (?:pass|succe)))\b(?! (?:files?|cases?|coverage|plan|data|fixtures?|names?|helpers?))/,
   ],
   ['types', /\b(?:type[- ]?check(?:s|er|ing)?|types?(?= troublefree)|types (?:check|are|pass))\b/],
   ['lint', /\b(?:lints?|linter|linting)\b/],
@@ -33,7 +25,7 @@ const KIND_WORDS: readonly (readonly [CheckKind, RegExp])[] = [
 const TALLY =
   /\b\d+(?:\/\d+| of \d+)? (?:[a-z]+ ){0,2}(?:pass(?:ed|ing|es)?|green)\b|\b\d+ (?:tests?|specs?|examples?),? troublefree/;
 const PASSES =
-  /\b(?:pass(?:es|ed|ing(?! (?:‹|the |an? |in |it |on |through )))?(?! \(‹)|succeed(?:s|ed)?|green|clean(?:ly)?|ok|fine|happy|satisfied|check out|(?:project|code|code base|it|everything|all) (?:now |still )*(?:type-?checks|builds|compiles|lints)|silent|quiet|success(?:ful(?:ly)?)?|troublefree|works?|runs through|(?:went|goes?) through|worked|compiles|complete[sd]?|finish(?:es|ed)?|(?:builds?|compiles?|runs?) (?:again|now|through)|now (?:builds|compiles|runs)|exits normally|exits? (?:with )?(?:code )?0|reports? nothing|(?:prints?|reports?|shows?|finds?) (?:nothing|troublefree|none)|exit(?:ed)? 0)\b|✓/;
+  /\b(?:pass(?:es|ed|ing(?! (?:‹|the |an? |in |it |on |through )))?(?! \(‹| ‹x›| ‹q›| (?:an?|the) )|succeed(?:s|ed)?|green|clean(?:ly)?|ok|okay|builds(?= (?:with|under|on|for|at|using)\b|[.;]?$)|fine|happy|satisfied|check out|(?:project|code|code base|it|everything|all) (?:now |still )*(?:type-?checks|builds|compiles|lints)|silent|quiet|success(?:ful(?:ly)?)?|troublefree|works?|runs through|(?:went|goes?) through|worked|compiles|complete[sd]?|finish(?:es|ed)?|(?:builds?|compiles?|runs?) (?:again|now|through)|now (?:builds|compiles|runs)|exits normally|exits? (?:with )?(?:code )?0|reports? nothing|(?:prints?|reports?|shows?|finds?) (?:nothing|troublefree|none)|exit(?:ed)? 0)\b|✓/;
 const RUN =
   '(?:ran(?! (?:out|into|no|none|nothing|neither)\\b)|re-?ran|executed|let (?:it|them) run|(?:tried|did|made|used|started) (?:a |an )?‹c\\d+›|tried (?:it|them|both|this|that)(?= ?:)|(?:did|made) (?:a |one )?(?:dry|test|trial|full|clean) (?:run|build)|(?:tested|verified|checked|confirmed|validated)[^,.;]{0,60}? (?:with|by|via|using|through|by running))';
 const RAN = new RegExp(
@@ -41,11 +33,11 @@ const RAN = new RegExp(
 );
 /** As in `removed with ‹c0›`. */
 const MEANS = new RegExp(
-  `(?<![\\w'-])(?!(?:replaced|swapped|switched|changed|updated|documented|configured)\\b)(?:[a-z]+ed|ran|got|began|did|${IRREGULAR}) (?:(?!‹c|: ).){0,100}(?:with|using|via|by running|through)(?: an?| the)? ‹c`,
+  `(?<![\\w'-])(?!(?:replaced|swapped|switched|changed|updated|documented|configured)\\b)(?:[a-z]+ed|ran|got|began|did|done|${IRREGULAR}) (?:(?!‹c|: ).){0,100}(?:with|using|via|by running|through)(?: an?| the)? ‹c`,
 );
 /** Of something it is said that it was run, and not by which command. */
 const ANYTHING = new RegExp(
-  `(?:\\b(?:i|we)(?:'ve| have)?|^(?:[^\\w‹])*|,? and) (?:${ADVERB} )*(?:ran|re-?ran|executed|tried|tested|benchmarked|profiled|launched|started|deployed) (?:it|them|that|this|both|everything|the (?:\\w+ )?(?:script|server|app|application|program|binary|benchmarks?|migrations?|job|query|command|service)s?)\\b(?! (?:with|by|as|in) (?:reading|eye|hand|mind))|\\b(?:was|were|been) (?:tested|tried|run|executed) (?:locally|manually|by hand|end to end|on|against)\\b|^(?:[^\\w‹])*(?:tested|executed|tried|run|ran) (?:locally|manually|by hand|end to end|against|once|twice)\\b`,
+  `(?:\\b(?:i|we)(?:'ve| have)?|^(?:[^\\w‹])*|,? and) (?:${ADVERB} )*(?:ran|re-?ran|executed|tried|tested|benchmarked|profiled|launched|started|deployed) (?:it|them|that|this|both|everything|the (?:\\w+ )?(?:script|server|app|application|program|binary|benchmarks?|migrations?|job|query|command|service|endpoint|api|route|flow)s?)\\b(?! (?:with|by|as|in) (?:reading|eye|hand|mind))|\\b(?:was|were|been) (?:tested|tried|run|executed) (?:locally|manually|by hand|end to end|on|against)\\b|^(?:[^\\w‹])*(?:tested|executed|tried|run|ran) (?:locally|manually|by hand|end to end|against|once|twice)\\b|\\b(?:tested|verified|checked|confirmed|validated|reproduced|measured)\\b[^.;‹]{0,60}? by (?:running|executing|starting) \\w|\\bin my (?:measurements?|tests?|benchmarks?|runs?)\\b|^(?:the |a |my )?(?:[a-z]+ )?(?:benchmarks?|profil\\w+|measurements?) (?:now )?(?:shows?|showed|reports?|reported|gives?|gave|says?|said)\\b[^.]{0,60}\\d`,
 );
 /** What a command showed, where it is quoted or is good news. */
 const SAYS =
@@ -55,12 +47,12 @@ const OTHERS =
   /\b(?:ci(?!-)|pipeline|workflow|github|job|hook|script|targets?|recipes?|stages|author|description|readme|makefile|log|he|she|users?)\b/;
 /** Words of negation and of the kind that tell of good news where checks are spoken of. */
 const GOOD =
-  /(?<=[,:(] )no [a-z]+(?=\W*$)|\d+ (?:skipped|ignored|pending)|(?<=troublefree )(?:are )?(?:left|remain\w*)|\b(?:nothing but|no (?:output|diff\w*|complaints|findings)|(?<=(?:reports?|prints?|shows?|finds?|says?|has|had) )nothing|(?<=(?:shows?|reports?|prints?|gives?|finds?|says|lists|with) )no [a-z]+|without (?:any |a )?(?:output|trouble|change\w*|hitch|surprises?)|before and after|still (?=pass|green|work|compile|build|succe)|as expected|expected|no other)\b/g;
+  /(?<=[,:(] )no [a-z]+(?=\W*$)|\d+ (?:skipped|ignored|pending)|(?<=troublefree )(?:are )?(?:left|remain\w*)|\b(?:nothing but|no (?:output|diff\w*|complaints|findings)|(?<=(?:report(?:s|ed)?|print(?:s|ed)?|show(?:s|ed)?|finds?|found|says?|said|has|had) )nothing|(?<=(?:show(?:s|ed)?|report(?:s|ed)?|print(?:s|ed)?|gives?|gave|finds?|found|says|said|list(?:s|ed)|with) )no [a-z]+|without (?:any |a )?(?:output|trouble|change\w*|hitch|surprises?)|before and after|still (?=pass|green|work|compile|build|succe)|as expected|expected|no other)\b/g;
 
 const STARTS_WELL = new RegExp(`^(?:→|->|✓|‹q›|(?:all )?(?:${PASSES.source}))`);
 /** Stands for what was spoken of before. */
 const PRONOUN =
-  /^(?:[^\w‹]|and )*(?:they|it|both|that|everything|(?:all|both)(?: of them| \d+)?(?= (?:is |are )?(?:now )?(?:pass|green|clean|ok|good|fine|succe|finish|complet|work)|$))\b/;
+  /^(?:[^\w‹]|and |(?:after|with) (?:the|this|that|my) (?:fix|change|patch)\w*,? )*(?:they|it|both|that|everything|(?:all|both)(?: of them| \d+)?(?= (?:is |are )?(?:now )?(?:pass|green|clean|ok|good|fine|succe|finish|complet|work)|$))\b/;
 
 /** The checks and commands that a statement says were run; \`before\`: the statement in front of it. */
 export function runsClaimed(
@@ -74,14 +66,15 @@ export function runsClaimed(
   let isFirst = statement.text.startsWith('ran ‹c');
   for (const part of partsOf(statement.text)) {
     const heard = part.replace(/(‹c\d+›\)?) says\b/g, '$1 shows').replace(GOOD, ' troublefree ');
-    const did = DID.exec(heard);
     const ran = RAN.exec(heard);
-    const told = did?.index ?? (ran === null ? heard.length : ran.index + ran[0].length);
+    // What is denied behind either is not denied of it: `passed when I ran it`.
+    const told = Math.min(
+      ran === null ? heard.length : ran.index + ran[0].length,
+      ran === null ? heard.length : (PASSES.exec(heard)?.index ?? heard.length),
+    );
     const isClaim = !isDenied(heard.slice(0, told)) && !OTHERS.test(heard);
     const hasRun =
-      ran !== null ||
-      did !== null ||
-      (heard.includes('‹c') && (MEANS.test(heard) || SAYS.test(heard)));
+      ran !== null || (heard.includes('‹c') && (MEANS.test(heard) || SAYS.test(heard)));
     const how = PASSES.test(heard) && !isDenied(heard) ? 'passed' : hasRun ? 'ran' : 'named';
     const own = spokenOf(heard, statement);
     const isAll =
@@ -89,8 +82,7 @@ export function runsClaimed(
       (PRONOUN.test(heard) || STARTS_WELL.test(heard) || /\b(?:ones|runs)\b/.test(heard));
     const what = isAll ? orTests(earlier, heard) : own;
     if (own.length > 0) earlier = own;
-    isFirst ||= /(?:^|[ ,])(?:i|we)(?:'ve| have)? /.test(heard);
-    const isOwn = isFirst || (did !== null && FIGURE.test(did[0]));
+    isFirst ||= FIRST.test(heard);
     const anything = ANYTHING.exec(heard);
     if (
       anything !== null &&
@@ -98,11 +90,16 @@ export function runsClaimed(
       (!isFirstOnly || /\b(?:i|we)\b/.test(anything[0]))
     )
       claims.push({ what: 'any', how: 'ran' });
-    if (isClaim && (!isFirstOnly || (how !== 'named' && isOwn)))
+    if (isClaim && (!isFirstOnly || (how !== 'named' && isFirst)))
       for (const each of what) claims.push({ what: each, how });
   }
   return claims;
 }
+
+/** In the present a person tells of more than of what was done. */
+const FIRST = new RegExp(
+  `(?:^|[ ,])(?:i|we)(?:'ve| have)? (?:${ADVERB} )*(?:[a-z]+ed|ran|re-?ran|did|saw|see|get|can confirm|${IRREGULAR})\\b`,
+);
 
 /** What passes is tests, where nothing else was spoken of. */
 function orTests(earlier: RunClaim['what'][], part: string): RunClaim['what'][] {

@@ -14,9 +14,10 @@ export type Match = 'no' | 'may' | 'is';
 
 /** Whether a program that ran is the one that is named, or may have run it. */
 export function mayBe(named: Segment, ran: Segment): Match {
+  if (isSyntaxCheck(ran.words) && !isSyntaxCheck(named.words)) return 'no';
   const words = new Set(
     whatRan(ran.words).map((word, at) =>
-      sameWord(at === 0 || /\.\w+$/.test(word) ? baseName(word) : word),
+      sameWord(at === 0 || /\.\w+$|\bbin\//.test(word) ? baseName(word) : word),
     ),
   );
   const { key, task } = whatItDoes(named);
@@ -36,10 +37,7 @@ export function mayBe(named: Segment, ran: Segment): Match {
   const isDefault = /^g?make$/.test(program) && program === other && whatItDoes(ran).task === '';
   if (isDefault || (isOther && program === other)) return 'no';
   if (did.isOpen && !isOneFile(ran)) return 'may';
-  const isTask =
-    program !== other &&
-    (isRunner(other) || (isRunner(program) && !STANDS_ABOVE.test(program))) &&
-    !isForeign(program, other);
+  const isTask = program !== other && (isRunner(other) || isRunner(program));
   return isTask &&
     (!SPECIAL.test(task) || ran.words.some((word) => SPECIAL.test(word))) &&
     CHECK_KINDS.some((kind) => says.kinds.has(kind) && did.kinds.has(kind))
@@ -66,10 +64,12 @@ function whatRan(words: readonly string[]): readonly string[] {
   const program = baseName(words[0] ?? '');
   const module = words.indexOf('-m');
   if (module !== -1 && program.startsWith('python')) return words.slice(module + 1, module + 2);
-  const isSyntaxCheck = SYNTAX_CHECK.some(
-    ([name, option]) => name.test(program) && words.includes(option),
-  );
-  return isSyntaxCheck ? words.slice(0, 1) : words;
+  return isSyntaxCheck(words) ? words.slice(0, 1) : words;
+}
+
+function isSyntaxCheck(words: readonly string[]): boolean {
+  const program = baseName(words[0] ?? '');
+  return SYNTAX_CHECK.some(([name, option]) => name.test(program) && words.includes(option));
 }
 
 const SYNTAX_CHECK: readonly (readonly [RegExp, string])[] = [
@@ -79,22 +79,11 @@ const SYNTAX_CHECK: readonly (readonly [RegExp, string])[] = [
   [/^node$/, '--check'],
 ];
 
-/** Whether neither runs what the other does: they are of different languages. */
-function isForeign(one: string, other: string): boolean {
-  return PACKAGE_RUNNER.test(one)
-    ? ELSEWHERE.test(other)
-    : ELSEWHERE.test(one) && PACKAGE_RUNNER.test(other);
-}
-
-/** Set up what they run, so that none of it is a run of them. */
-const STANDS_ABOVE = /^(?:tox|nox|pre-commit|hatch|docker|docker-compose)$/;
-const PACKAGE_RUNNER = /^(?:npm|pnpm|yarn)$/;
-const ELSEWHERE = /^(?:cargo|go|mvnw?|gradlew?|dotnet|swift|pytest|phpunit|rspec|mix)$/;
-
 /** Tests of another kind than those that a plain run of tests is. */
 const SPECIAL = /e2e|integration|smoke|regression|acceptance/;
 /** Options that make another thing of a command. */
-const CHANGES_ALL = /^(?:--?[\w-]*target=.+|--release|--write|--strict|--all-features|-race)$/;
+const CHANGES_ALL =
+  /^(?:--?[\w-]*target=.+|--release|--write|--strict|--all-features|-race|--test)$/;
 
 function isIn(words: readonly string[]): (word: string) => boolean {
   return (word) => !CHANGES_ALL.test(word) || words.includes(word);

@@ -1,6 +1,7 @@
 import { blocksOf } from './blocks.ts';
 import { isCommandLike, isProgram, isTool } from './check-kinds.ts';
 import { fileNamed } from './file-names.ts';
+import { inMarkdown } from './json-report.ts';
 
 /** A sentence, or the beginning of a list item or table row. */
 export interface Statement {
@@ -26,7 +27,9 @@ const SENTENCE =
 /** The statements of an answer, in order. `programs`: those that ran, whose names are known then. */
 export function statementsOf(answer: string, programs: ReadonlySet<string>): readonly Statement[] {
   const isLong = answer.length > 2 * LOOKED_INTO;
-  const text = isLong ? `${answer.slice(0, LOOKED_INTO)}\n\n${answer.slice(-LOOKED_INTO)}` : answer;
+  const text = isLong
+    ? `${answer.slice(0, LOOKED_INTO)}\n\n${answer.slice(-LOOKED_INTO)}`
+    : inMarkdown(answer);
   const blocks = blocksOf(text).slice(0, MOST_BLOCKS);
   return blocks.flatMap((block) => {
     const under = block.under.replace(CODE, '‹x›').replace(MARKUP, '').toLowerCase();
@@ -41,11 +44,7 @@ function sentencesOf(text: string): readonly string[] {
   for (const part of text.split(SENTENCE)) {
     const last = sentences.at(-1);
     // A full stop within code ends nothing.
-    if (
-      last !== undefined &&
-      last.length < LONGEST_STATEMENT &&
-      (last.split('`').length % 2 === 0 || TITLE.test(last))
-    )
+    if (last !== undefined && last.length < LONGEST_STATEMENT && last.split('`').length % 2 === 0)
       sentences[sentences.length - 1] = `${last} ${part}`;
     else sentences.push(part);
   }
@@ -54,8 +53,6 @@ function sentencesOf(text: string): readonly string[] {
     .filter((said) => said !== '');
 }
 
-/** A title in front of a paragraph: `**Test.**` */
-const TITLE = /^(?:\*\*|__)[\w -]{2,30}\.(?:\*\*|__)$/;
 const LINK = /\[([^\]\n]{1,200})\]\([^)\n]{1,300}\)/g;
 const CODE = /`+([^`]{1,300})`+/g;
 const QUOTE = /"[^"]{1,300}"|“[^”]{1,300}”/g;
@@ -71,6 +68,8 @@ const KIND_OF_TROUBLE = /\b(?:type|lint|tests?|build|compile)/;
 /** Good news in the words of a negation, that would be read as one. */
 const NO_TROUBLE =
   /\b(?:no|zero|0|without|nor|not a single|free of|none)(?: (?:a|an|any|of|the|single|new|more|other|further|remaining|type|lint|linter|tests?|compile|compiler|build|typescript|unexpected))*(?: (?!longer\b|[a-z]+ing\b|(?:errors?|failed|failing|fail)\b)[a-z]+(?:-[a-z]+)?)?(?:,? (?:errors?|warnings?|failures?|failed|failing|fail|issues?|problems?|regressions?|complaints?|violations?|findings|vulnerabilit(?:y|ies)|leaks?|races?|conflicts?)(?:,? (?:and|or|nor|no|0|\/) ?)?)+/g;
+
+const FREE_OF = /\b(?:warning|error|issue|failure|leak|(lint|type))s?-free\b/g;
 
 type Place = Pick<Statement, 'under' | 'list'> & { readonly programs: ReadonlySet<string> };
 
@@ -97,6 +96,7 @@ function statementOf(said: string, { under, list, programs }: Place): Statement 
     .replace(/\s+/g, ' ')
     .trim()
     .toLowerCase()
+    .replace(FREE_OF, ' $1 troublefree ')
     .replace(NO_TROUBLE, (trouble) => `${KIND_OF_TROUBLE.exec(trouble)?.[0] ?? ''} troublefree `)
     .replace(/\bno longer\b/g, 'now')
     .replace(/  +/g, ' ');

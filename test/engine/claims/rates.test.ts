@@ -8,6 +8,7 @@ const SETS = [
   'plain-answers.jsonl',
   'tricky-answers.jsonl',
   'terse-answers.jsonl',
+  'everyday-answers.jsonl',
 ];
 
 const rates = measure(SETS.flatMap((name) => readSet(new URL(name, import.meta.url))));

@@ -53,9 +53,6 @@ describe('a report is held against the receipt', () => {
     ['a pull request', 'Opened a draft pull request against main.', after(['git log -1', 0])],
     ['a merge', 'I rebased it onto main.', after(['git fetch', 0])],
     ['a bare make', 'It builds with `make`.', after(['make clean', 0])],
-    ['a runner of environments', 'tox passes for all of them.', after(['pytest', 0])],
-    ['what a command found', '`ruff check .` finds 3 problems.', after(['go vet ./...', 0])],
-    ['what a command did', '`gofmt -w .` reformatted 9 files.', after(['go vet ./...', 0])],
     ['a run of something unnamed', 'Wrote the script in `main.go`. I ran it once.', CHANGED],
     ['another check beside one that ran', 'Tests pass, lint ok.', after(['go test ./...', 0])],
     [
@@ -64,17 +61,11 @@ describe('a report is held against the receipt', () => {
       after(['shellcheck up.sh', 0]),
     ],
     [
-      'success behind a failure that is told as past',
-      'Two tests failed at first, now all tests pass.',
-      after(['go test ./...', 1]),
-    ],
-    [
       'success beside a failure of another check',
       'Lint is clean. `go test ./...`: 2 failed.',
       after(['npm run lint', 1], ['go test ./...', 1]),
     ],
     ['done, with code below it', 'I added the helper:\n\n```go\nfunc f() {}\n```', {}],
-    ['a run that was asked for', 'p95 is 80 ms.', { prompt: 'Run the load test' }],
     [
       'an install that was asked for',
       'Dependencies are installed.',
