@@ -111,8 +111,6 @@ const DOES = new RegExp(
 /** What is told of a place may be what is wrong there. */
 const OF_TROUBLE =
   /\b(?:typo|same|bugs?|issues?|problems?|errors?|fail\w*|causes?|culprit|crash\w*|these|those|exits?)\b/;
-const DONE_IN =
-  /^(?:[^\w‹]|yes |ok |all |both )*(?:done|finished|implemented) (?:in|for|at)(?: the)? $/;
 const LABEL =
   /^(?:the )?(?:fix|test|docs?|changes?|changed|files?|code|migrations?|implementation|new|where|doc page|documentation|result|output|config\w*|view|route|script|module|component)[:.] /;
 
@@ -129,7 +127,7 @@ function isReported(before: string, after: string): boolean {
       /^ ?:(?! ?(?:yes|no|ok|fine|good|same|nothing)\b)/.test(after)
     );
   const place = before.replace(/\b(?:is|are) /g, '');
-  return DONE_IN.test(before) || (STATE.test(before) && !LOOKED.test(before) && !ASIDE.test(place));
+  return STATE.test(before) && !LOOKED.test(before) && !ASIDE.test(place);
 }
 
 /** Whether a file is said to have become another, or to be where something new is. */

@@ -1,9 +1,6 @@
 import type { JsonValue } from '../../base/json.ts';
 import { answerJson } from '../structured/answer-json.ts';
 
-/** Nothing is looked for further down. */
-const DEEPEST = 4;
-
 /** An answer that is JSON as the same report in Markdown, its keys as headings; any other as it is. */
 export function inMarkdown(answer: string): string {
   if (!/^(?:```\w*\s*)?[[{]/.test(answer.trimStart())) return answer;
@@ -12,7 +9,7 @@ export function inMarkdown(answer: string): string {
 }
 
 function linesOf(value: JsonValue, depth: number): readonly string[] {
-  if (depth > DEEPEST) return [];
+  if (depth > 4) return [];
   if (Array.isArray(value)) return value.map((item) => `- ${inOneLine(item)}`);
   if (typeof value !== 'object' || value === null) return [inOneLine(value)];
   const lines: string[] = [];
