@@ -32,7 +32,7 @@ export interface CorpusFile extends FileFacts {
 }
 
 /** Of data, texts and generated files the beginning tells enough. */
-const MAX_OTHER_CHARS = 65_536;
+const MAX_OTHER_CHARS = 16_384;
 
 /** Finds what files hold. New terms go into the vocabulary. */
 export class FactFinder {

@@ -19,6 +19,8 @@ const RULES: Partial<Record<Language, readonly RegExp[]>> = {
 };
 const MAX_IMPORTS = 200;
 const MAX_CHARS = 200;
+/** A name that more files than this have does not tell which of them is meant. */
+const MAX_TWINS = 64;
 
 /** What a file imports, as written, each once. */
 export function importsOf(path: string, text: string): readonly string[] {
@@ -72,6 +74,7 @@ function resolveImport(name: string, { from, stems, byStem, files }: Resolution)
   // The last part may be a symbol of the module before it.
   for (const parts of [whole, whole.slice(0, -1)]) {
     const candidates = byStem.get(parts.at(-1) ?? '') ?? [];
+    if (candidates.length > MAX_TWINS) continue;
     let best: { readonly index: number; readonly agreed: number } | null = null;
     for (const index of candidates) {
       if (languageOf(files[index]?.path ?? '') !== language) continue;

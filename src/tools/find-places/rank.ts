@@ -47,7 +47,7 @@ export interface Ranking {
 }
 
 /** Only so many are opened and parsed for what they define. */
-const CANDIDATES = 80;
+const CANDIDATES = 50;
 
 /** The usual constants of BM25, to choose the candidates by. */
 const K1 = 1.2;

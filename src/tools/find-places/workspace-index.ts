@@ -1,5 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileKind } from '../../base/code/file-kind.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { ToolContext } from '../../protocol/tool.ts';
 import { readWholeFile } from '../../sys/read-file.ts';
@@ -17,6 +18,10 @@ import { Vocabulary } from './vocabulary.ts';
 
 /** Of what is larger only the path counts: it is data, or made by a program. */
 const MAX_FILE_BYTES = 1024 * 1024;
+const MAX_OTHER_BYTES = 256 * 1024;
+/** What is seldom text: it is told by its name, so that it need not be read to be left out. */
+const BINARY =
+  /\.(?:png|jpe?g|gif|ico|webp|bmp|tiff?|pdf|zip|gz|tgz|bz2|xz|7z|jar|war|class|so|dylib|dll|exe|o|a|wasm|woff2?|ttf|otf|eot|mp[34]|mov|wav|ogg|avi|sqlite|db|pyc|bin)$/i;
 /** Within so many milliseconds before it was read, a file's times do not tell a later change. */
 const UNSURE_MS = 2000;
 /** After so many files read, those who watch are told. */
@@ -52,7 +57,7 @@ export async function openWorkspace(
       files.set(path, known);
       continue;
     }
-    const text = stamp.size > MAX_FILE_BYTES ? null : await read(path);
+    const text = isWorthReading(path, stamp) ? await read(path) : null;
     const facts: FileFacts = text === null ? NO_FACTS : finder.factsOf({ path, text });
     files.set(path, { ...facts, ...stamp });
     anew += 1;
@@ -64,6 +69,12 @@ export async function openWorkspace(
   }
   const all = [...files].map(([path, facts]) => corpusFile(path, facts));
   return { files: all, vocabulary, text: read };
+}
+
+/** Sources of any usual size, of other files the small ones: pictures and archives are not opened. */
+function isWorthReading(path: string, { size }: FileStamp): boolean {
+  if (BINARY.test(path)) return false;
+  return size <= (fileKind(path) === 'source' ? MAX_FILE_BYTES : MAX_OTHER_BYTES);
 }
 
 /** Its times are taken before it is read: what changes meanwhile is read again next time. */
