@@ -61,7 +61,7 @@ const GOES_ON = new RegExp(`^(?:[^\\w‹]|${ADVERB} )*(?:[a-z]{2,}ed|${IRREGULAR
 
 /** Numbers of the files that a statement says were changed. */
 export function filesClaimed(
-  { text: said, files }: Statement,
+  { said: original, text: said, files }: Statement,
   { isFirstOnly, isReport, isKnown }: Reading,
 ): ReadonlySet<number> {
   const claimed = new Set<number>();
@@ -94,6 +94,7 @@ export function filesClaimed(
         ((isChangedState(before, after) &&
           !(IS_SO.test(after) && isKnown(files[Number(at)] ?? ''))) ||
           (isReport &&
+            !isPlace(original, files[Number(at)] ?? '') &&
             !isVetoed(text) &&
             isReported(before, after) &&
             (!SUBJECT.test(before) || /\bnow\b/.test(part) || !isKnown(files[Number(at)] ?? ''))));
@@ -101,6 +102,12 @@ export function filesClaimed(
     }
   }
   return claimed;
+}
+
+/** Whether a file is named with a line: what is said of it then is what stands there. */
+function isPlace(said: string, file: string): boolean {
+  const at = said.indexOf(`${file}:`);
+  return at !== -1 && /\d/.test(said.charAt(at + file.length + 1));
 }
 
 const SUBJECT =
