@@ -180,10 +180,10 @@ export function heardTwice(world: World): readonly string[] {
   });
 }
 
-/** Where one waits is not sent, and may be elsewhere in another process. */
+/** Where one waits is not sent, and may be elsewhere in another process; nor is what reads blobs. */
 function isSentAlike(one: ModelRequest, other: ModelRequest): boolean {
-  const { lane: _, ...first } = one;
-  const { lane: _other, ...second } = other;
+  const { lane: _, readBlob: _reads, ...first } = one;
+  const { lane: _other, readBlob: _otherReads, ...second } = other;
   return isDeepStrictEqual(first, second);
 }
 
