@@ -20,6 +20,8 @@ const FILE_LINE = 'export const limit = 16; // how many at once\n';
 
 /** Dollars per million: Claude Sonnet, as its vendor lists it. */
 const RATES = { input: 3, cacheRead: 0.3, cacheWrite: 3.75 };
+/** One of that price which caches such short prefixes: the fast tier's own caches none under 4,096 tokens. */
+const MODEL = 'anthropic/claude-sonnet-5';
 
 /** What eight children of ten turns pay for input, against the same requests with less of a cache. */
 export const cache: Row = {
@@ -61,7 +63,10 @@ async function childrenOf(bin: string): Promise<readonly (readonly Exchange[])[]
   await using server = await startModelServer(place, SCRIPT, { promptCache: {} });
   const run = await runProgram([bin, '-p', PROMPT], {
     cwd: place.workspace,
-    env: place.environment(place.newHome(), server.env('anthropic')),
+    env: place.environment(place.newHome(), {
+      ...server.env('anthropic'),
+      MUSTER_MODELS_FAST: MODEL,
+    }),
   });
   const [, ...children] = byTask(exchangesOf(run, await server.finish()));
   if (children.length === CHILDREN && children.every(({ length }) => length === TURNS))
