@@ -8,6 +8,8 @@ import { basename, dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fileKind } from '../../src/base/code/file-kind.ts';
 import { languageOf } from '../../src/base/code/language.ts';
+import { askedKinds } from '../../src/model/offline/asked-kinds.ts';
+import { readQuery } from '../../src/model/offline/terms.ts';
 import { corpusFile, FactFinder, type FileFacts } from '../../src/tools/find-places/corpus.ts';
 import { rankPlaces } from '../../src/tools/find-places/rank.ts';
 import { Vocabulary } from '../../src/tools/find-places/vocabulary.ts';
@@ -49,8 +51,9 @@ class Repository {
   async ask({ workspace, question, answers }: LocationQuestion) {
     const files = this.filesOf(workspace);
     const texts = new Map(files.map(({ path, known }) => [path, known.text]));
+    const { paths } = readQuery(question);
     const { places } = await rankPlaces(
-      { question, kinds: new Set(), paths: [] },
+      { question, kinds: askedKinds(question, paths), paths },
       {
         files: files.map(({ path, known }) => corpusFile(path, known.facts)),
         vocabulary: this.vocabulary,
@@ -92,7 +95,7 @@ class Repository {
     const text = bytes.toString('utf8');
     return {
       text,
-      facts: this.finder.factsOf({ path, text }),
+      facts: this.finder.factsOf({ path, bytes }),
       document: bm25Document(path, text),
     };
   }

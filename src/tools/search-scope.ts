@@ -48,6 +48,8 @@ export function findPlace(path: string, context: ToolContext): FoundPlace {
 export interface ContentFilters {
   readonly accepts: readonly PathFilter[];
   readonly nameGlobs: readonly string[];
+  /** Who opens what is found looks itself for its other names: it is not looked at twice. */
+  readonly looksForOtherNames?: true;
 }
 
 /**
@@ -72,7 +74,7 @@ export function contentScope(
   const accepts: PathFilter = (each) =>
     filters.accepts.every((filter) => filter(each)) &&
     !isSecretPath(join(real, each)) &&
-    !pathHasForeignNames(join(real, each)) &&
+    (filters.looksForOtherNames === true || !pathHasForeignNames(join(real, each))) &&
     withheld?.(each) === undefined;
   return { directory: real, roots, accepts, nameGlobs: filters.nameGlobs };
 }

@@ -217,6 +217,8 @@ describe('what it cannot do', () => {
     expect(turns.map((calls) => calls.map((call) => call.name))).toEqual([['Glob'], ['Read']]);
     expect(text.split('\n').slice(2)).toEqual([
       '`src/session/cookie-jar.ts`, 8 lines read, 2 definitions or headings:',
+      '> Keeps the cookies of a session.',
+      '',
       '- `src/session/cookie-jar.ts:4` export class CookieJar {',
       '- `src/session/cookie-jar.ts:5` store(header: string): void {',
     ]);

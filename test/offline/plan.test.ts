@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { AssistantMessage, Message, ToolMessage } from '../../src/protocol/message.ts';
 import { userMessage } from '../../src/protocol/message.ts';
-import { MAX_CALLS, nextStep, type PlannedCall } from '../../src/model/offline/plan.ts';
+import { MAX_CALLS, nextStep } from '../../src/model/offline/plan.ts';
+import type { PlannedCall } from '../../src/model/offline/plan-calls.ts';
 import { readSituation } from '../../src/model/offline/situation.ts';
 import { requestOf } from './harness.ts';
 import { PLAIN_TOOLS, SEARCH_TOOLS, TASK_TOOL } from './search-tools.ts';

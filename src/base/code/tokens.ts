@@ -1,7 +1,7 @@
 import { splitIdentifier, stem } from '../words.ts';
 
 /** What is longer is data and no word. */
-const MAX_TOKEN_CHARS = 80;
+export const MAX_TOKEN_CHARS = 80;
 const START = 1;
 const PART = 2;
 /** By character code; letters of other scripts all count as letters. */
@@ -35,10 +35,12 @@ export function scanTokens(text: string, visit: (token: string) => void): void {
 
 /**
  * The terms of an identifier or word: its parts as stems, and where it has several the whole name run
- * together (`useCache` → us, cach, usecache).
+ * together (`useCache` → us, cach, usecache). `stemOf` may remember what `stem` said.
  */
-export function termsOf(token: string): readonly string[] {
+export function termsOf(token: string, stemOf = stem): readonly string[] {
   const parts = splitIdentifier(token);
-  const stems = parts.filter((part) => part.length > 1 && !/^\d+$/.test(part)).map(stem);
+  const stems = parts
+    .filter((part) => part.length > 1 && !/^\d+$/.test(part))
+    .map((part) => stemOf(part));
   return parts.length > 1 ? [...stems, parts.join('')] : stems;
 }

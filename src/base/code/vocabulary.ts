@@ -57,7 +57,7 @@ const SPELLINGS = groups(`
   reference ref
   application app
   information info
-  identifier id
+  identifier id ids
   synchronous sync synchronize synchronise
   asynchronous async
   library lib
@@ -163,14 +163,6 @@ const SYNONYMS = groups(`
   indent indentation
   duplicate unique
 `);
-
-/** Words by which a question asks for files that are otherwise ranked down. */
-export const ASKS_FOR_TESTS: ReadonlySet<string> = new Set(
-  'test tests tested testing spec specs fixture fixtures'.split(' '),
-);
-export const ASKS_FOR_DOCS: ReadonlySet<string> = new Set(
-  'doc docs documentation documented readme changelog guide license'.split(' '),
-);
 
 /** All spellings of a word in any inflection, its own among them. */
 export function spellingsOf(word: string): readonly string[] | undefined {

@@ -1,12 +1,10 @@
 import { placeLines, type ShownPlace } from '../../base/code/place-lines.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
-import { CONFIGURE, LIMITS, NOTHING_BELOW, SHOWN_PLACES, WEAK_BELOW } from './answer-words.ts';
-import { definedName, indentOf } from '../../base/code/definition.ts';
+import { LIMITS, NOTHING_BELOW, SHOWN_PLACES, WEAK_BELOW } from './answer-words.ts';
 import type { Evidence } from './evidence.ts';
 import { failureNote } from './failure-note.ts';
 import { oneLine, quote } from './quote.ts';
-import { fileKind } from '../../base/code/file-kind.ts';
 import type { Intent } from './intent.ts';
 import { bestPlace, type Place } from './place.ts';
 import { isFirm, matchesAny, nameWords, rankFiles, termRarities, type RankedFile } from './rank.ts';
@@ -17,7 +15,6 @@ import { MAX_TOPICS } from './topics.ts';
 /** Files whose lines are compared for the answer. */
 const COMPARED = 12;
 const PLACE_WEIGHT = 0.8;
-const OUTLINED_SYMBOLS = 40;
 
 /** The three best places, or plainly that there are none. */
 export function answerFromSearch(intent: Intent, evidence: Evidence): string {
@@ -59,23 +56,6 @@ export function answerFromChildren(topics: readonly string[], situation: Situati
 function typeOf({ input }: ToolCallPart): string | undefined {
   const type = isJsonObject(input) ? input['subagent_type'] : undefined;
   return typeof type === 'string' ? type : undefined;
-}
-
-/** The named files' definitions, in order. */
-export function answerWithOutline(intent: Intent, evidence: Evidence): string {
-  const said =
-    intent.beyond === null
-      ? `The offline engine cannot put code into words: this is an outline. ${CONFIGURE}`
-      : `The offline engine only searches: it cannot judge code. ${CONFIGURE} This is an outline:`;
-  const outlines = [...evidence.opened].map((path) => outlineOf(path, evidence));
-  const missing = intent.query.paths.filter(
-    (wanted) => ![...evidence.opened].some((path) => path.endsWith(wanted)),
-  );
-  const parts = [said, ...outlines];
-  if (missing.length > 0)
-    parts.push(`Not opened: ${missing.map((path) => `\`${path}\``).join(', ')}.`);
-  if (evidence.failures.length > 0) parts.push(failureNote(evidence.failures));
-  return parts.join('\n\n');
 }
 
 interface FoundPlace {
@@ -142,20 +122,6 @@ function nothingFound({ query }: Intent, evidence: Evidence): string {
   }
   const why = absent.length === 0 ? '' : ` ${absent.slice(0, 6).join(', ')} stands in no file.`;
   return `Nothing found that fits.${why} Another word, or the name of a symbol or file, may help.`;
-}
-
-function outlineOf(path: string, evidence: Evidence): string {
-  const seen = [...(evidence.lines.get(path) ?? [])].toSorted(([a], [b]) => a - b);
-  const isHeading = (text: string) => fileKind(path) === 'docs' && /^#{1,6}\s/.test(text);
-  const symbols = seen.filter(
-    ([, text]) => isHeading(text) || (definedName(text) !== null && indentOf(text) <= 4),
-  );
-  const shown = symbols
-    .slice(0, OUTLINED_SYMBOLS)
-    .map(([line, text]) => `- \`${path}:${line}\` ${quote(text)}`);
-  if (shown.length < symbols.length) shown.push(`- … and ${symbols.length - shown.length} more`);
-  const heading = `\`${path}\`, ${seen.length} lines read, ${symbols.length} definitions or headings:`;
-  return [heading, ...shown].join('\n');
 }
 
 /** Muster's line of facts at the end of a child's result is for the model, not for the answer. */

@@ -1,9 +1,10 @@
 import type { FileKind } from '../../base/code/file-kind.ts';
+import { askedKinds } from './asked-kinds.ts';
+import { asksForChanges } from './changes-plan.ts';
+import { outlinedDirectory } from './outline-plan.ts';
 import type { Situation } from './situation.ts';
 import { isTelling, readQuery, withEarlier, withoutPaths, type Query } from './terms.ts';
 import { splitTopics, withoutInstructions } from './topics.ts';
-import { ASKS_FOR_DOCS, ASKS_FOR_TESTS } from '../../base/code/vocabulary.ts';
-import { splitIdentifier } from '../../base/words.ts';
 
 /** What the newest message wants, as far as a search engine can tell. */
 export interface Intent {
@@ -16,6 +17,10 @@ export interface Intent {
   readonly wanted: ReadonlySet<FileKind>;
   /** A named file is to be outlined rather than something found. */
   readonly outline: boolean;
+  /** A directory that is to be outlined, `.` for all of it; null: named files are. */
+  readonly directory: string | null;
+  /** What changed is asked for: git tells, no search. */
+  readonly changes: boolean;
   /** What is asked for and cannot be done without a model; null for a plain question. */
   readonly beyond: 'change' | 'judge' | null;
 }
@@ -47,13 +52,17 @@ export function readIntent(situation: Situation): Intent {
   const query = earlier === '' ? asks : withEarlier(asks, readQuery(earlier));
   const beyond = beyondSearch(question, type);
   const wantsOutline = type === 'summary' || beyond === 'judge' || asksForOutline(question);
+  const namesFile = query.paths.some((path) => /\.\w+$/.test(path));
+  const directory = namesFile ? null : outlinedDirectory(question);
   return {
     question,
     earlier,
     topics: splitTopics(asked),
     query,
-    wanted: wantedKinds(question, query),
-    outline: query.paths.some((path) => /\.\w+$/.test(path)) && wantsOutline,
+    wanted: askedKinds(question, query.paths),
+    outline: (namesFile && wantsOutline) || directory !== null,
+    directory,
+    changes: asksForChanges(question) || (type === 'review' && !namesFile),
     beyond,
   };
 }
@@ -73,18 +82,4 @@ function beyondSearch(question: string, type: string): Intent['beyond'] {
 /** It says little itself, and of something that was spoken of. */
 function pointsBack(question: string): boolean {
   return readQuery(question).terms.filter(isTelling).length <= 2 && POINTS_BACK.test(question);
-}
-
-function wantedKinds(question: string, { paths }: Query): ReadonlySet<FileKind> {
-  const wanted = new Set<FileKind>();
-  for (const word of splitIdentifier(question)) {
-    if (ASKS_FOR_TESTS.has(word)) wanted.add('test');
-    if (ASKS_FOR_DOCS.has(word)) wanted.add('docs');
-    if (word === 'example' || word === 'examples') wanted.add('example');
-    if (word === 'benchmark' || word === 'bench') wanted.add('example');
-    if (word === 'json' || word === 'yaml' || word === 'toml') wanted.add('data');
-    if (word === 'css' || word === 'style' || word === 'html') wanted.add('style');
-  }
-  if (paths.some((path) => /\.d\.[cm]?ts$/.test(path))) wanted.add('types');
-  return wanted;
 }

@@ -1,5 +1,10 @@
 import type { JsonObject } from '../../base/json.ts';
-import { answerFromChildren, answerFromSearch, answerWithOutline } from './answer.ts';
+import { answerFromChildren, answerFromSearch } from './answer.ts';
+import { answerWithChanges, NO_GIT } from './changes-answer.ts';
+import { changeCalls, foundChanges } from './changes-plan.ts';
+import { answerWithOutline } from './outline-answer.ts';
+import { outlineCalls } from './outline-plan.ts';
+import { delegation, globOf, type PlannedCall } from './plan-calls.ts';
 import { HELP, NO_TOOLS } from './answer-words.ts';
 import { FIND_PLACES, foundPlaces, type FoundPlaces } from './found-places.ts';
 import { answerFromPlaces, tellingPlaces } from './place-answer.ts';
@@ -12,11 +17,6 @@ import { rankFiles, type RankedFile } from './rank.ts';
 import type { Situation } from './situation.ts';
 import type { Query } from './terms.ts';
 import { MAX_TOPICS } from './topics.ts';
-
-export interface PlannedCall {
-  readonly name: string;
-  readonly input: JsonObject;
-}
 
 /** What the engine says next: calls, or its answer. */
 export type Step =
@@ -43,9 +43,6 @@ const LISTED_LINES = 400;
 /** Words that are looked for in pairs: n of them make n · (n − 1) patterns. */
 const PAIRED = 5;
 
-const CHILD_FORM =
-  'Answer with the three best places as path:line, the line quoted, and one short reason each.';
-
 /**
  * The next step, from nothing but the conversation: find places → read them → answer. An agent
  * without that search surveys (files, counts of every term, symbols) → locates (lines of the best
@@ -63,7 +60,10 @@ export function nextStep(situation: Situation): Step {
   }
   const merged = answerFromChildren(topics, situation);
   if (merged !== null) return answer(merged);
-  if (query.terms.length === 0 && query.paths.length === 0) return answer(HELP);
+  if (intent.changes) return changesStep(intent, situation);
+  if (query.terms.length === 0 && query.paths.length === 0 && intent.directory === null) {
+    return answer(HELP);
+  }
   if (!SEARCH_TOOLS.some((name) => situation.tools.has(name))) return answer(NO_TOOLS);
   const evidence = gatherEvidence(situation);
   const found = foundPlaces(situation);
@@ -84,12 +84,36 @@ export function nextStep(situation: Situation): Step {
     }
   }
   const left = MAX_CALLS - evidence.callCount;
-  const next = intent.outline
-    ? outlineCalls(query, situation, evidence)
+  const isOutline = isOutlined(intent, situation, evidence);
+  const next = isOutline
+    ? outlineCalls(intent, situation, evidence)
     : searchCalls(intent, situation, evidence);
   const allowed = next.filter((call) => situation.tools.has(call.name)).slice(0, left);
   if (allowed.length > 0) return calls(allowed, situation);
-  return intent.outline ? answer(answerWithOutline(intent, evidence)) : finish();
+  return isOutline ? answer(answerWithOutline(intent, evidence)) : finish();
+}
+
+/** What only looked like the name of a directory is searched for, once Glob has found none. */
+function isOutlined(
+  { outline, directory }: Intent,
+  situation: Situation,
+  { files }: Evidence,
+): boolean {
+  if (directory === null || !called(situation, 'Glob')) return outline;
+  return files.size > 0 && !called(situation, FIND_PLACES) && !called(situation, 'Grep');
+}
+
+/** What changed, from git; whoever has no Bash asks somebody who has. */
+function changesStep(intent: Intent, situation: Situation): Step {
+  if (!situation.tools.has('Bash')) {
+    if (!mayDelegate(situation)) return answer(NO_GIT);
+    return calls([delegation(intent.question, 'Review')], situation);
+  }
+  const next = changeCalls(intent.question, situation);
+  if (next.length > 0 && situation.mayCall && situation.rounds.length < MAX_ROUNDS) {
+    return calls(next, situation);
+  }
+  return answer(answerWithChanges(foundChanges(situation), gatherEvidence(situation)));
 }
 
 /**
@@ -115,7 +139,7 @@ function searchCalls(
   const found = foundPlaces(situation);
   if (found !== null) return readPlaces(found);
   if (situation.tools.has(FIND_PLACES) && !has(FIND_PLACES)) return [placeSearch(intent)];
-  if (!has('Grep') && !has('Glob')) return surveyCalls(query);
+  if (!has('Grep') && (!has('Glob') || intent.directory !== null)) return surveyCalls(query);
   const ranked = rankFiles(query, evidence, intent);
   if (ranked.length === 0) return [];
   const canLocate = situation.tools.get('Grep')?.has('glob') === true && !located(situation);
@@ -211,22 +235,6 @@ function readCalls(ranked: readonly RankedFile[], evidence: Evidence): readonly 
   });
 }
 
-function outlineCalls(
-  query: Query,
-  situation: Situation,
-  evidence: Evidence,
-): readonly PlannedCall[] {
-  if (called(situation, 'Read')) return [];
-  if (!called(situation, 'Glob') && situation.tools.has('Glob')) {
-    return query.paths.slice(0, OPENED).map((path) => ({
-      name: 'Glob',
-      input: { pattern: path.includes('/') ? globOf([path]) : `**/${globOf([path])}` },
-    }));
-  }
-  const found = [...evidence.files].slice(0, OPENED);
-  return (found.length === 0 ? query.paths.slice(0, OPENED) : found).map((path) => read(path, {}));
-}
-
 /** Where a window begins that holds the most of what was found, definitions counting more. */
 function windowStart(lines: ReadonlyMap<number, string>): number {
   const found = [...lines]
@@ -244,21 +252,6 @@ function windowStart(lines: ReadonlyMap<number, string>): number {
 
 function mayDelegate({ mayCall, tools }: Situation): boolean {
   return mayCall && tools.has('Task');
-}
-
-function delegation(topic: string, type: string): PlannedCall {
-  const words = topic
-    .replace(/[^\p{L}\p{N}\s_.-]+/gu, ' ')
-    .trim()
-    .split(/\s+/);
-  return {
-    name: 'Task',
-    input: {
-      description: words.slice(0, 5).join(' '),
-      prompt: `${topic}\n\n${CHILD_FORM}`,
-      subagent_type: type,
-    },
-  };
 }
 
 function called(situation: Situation, name: string): boolean {
@@ -279,12 +272,6 @@ function grep(input: JsonObject): PlannedCall {
 
 function read(path: string, range: JsonObject): PlannedCall {
   return { name: 'Read', input: { file_path: path, ...range } };
-}
-
-/** A glob of exactly these files. What means something in a glob stands as `?`, which fits it. */
-function globOf(paths: readonly string[]): string {
-  const plain = paths.map((path) => path.replace(/[*?[\](){}|!,\\]/g, '?'));
-  return plain.length === 1 ? (plain[0] ?? '') : `{${plain.join(',')}}`;
 }
 
 /** Arguments that the offered tool does not have are left out. */

@@ -1,17 +1,11 @@
 import { fileKind, type FileKind } from '../../base/code/file-kind.ts';
 import { languageOf, type Language } from '../../base/code/language.ts';
-import { scanTokens } from '../../base/code/tokens.ts';
 import { importsOf } from './imports.ts';
-import type { Vocabulary } from './vocabulary.ts';
+import { TokenCounter, type TokenCounts } from './token-counts.ts';
+import { ownCopy, type Vocabulary } from './vocabulary.ts';
 
 /** What is kept of a file, whatever is asked later. */
-export interface FileFacts {
-  /** Its terms by their numbers, ascending. */
-  readonly terms: Uint32Array;
-  /** How often each of them stands there, at most 65,535. */
-  readonly counts: Uint16Array;
-  /** Tokens, all together. */
-  readonly length: number;
+export interface FileFacts extends TokenCounts {
   /** What it imports, as it says so. */
   readonly imports: readonly string[];
 }
@@ -32,46 +26,42 @@ export interface CorpusFile extends FileFacts {
 }
 
 /** Of data, texts and generated files the beginning tells enough. */
-const MAX_OTHER_CHARS = 16_384;
+const MAX_OTHER_BYTES = 16_384;
 
 /** Finds what files hold. New terms go into the vocabulary. */
 export class FactFinder {
-  private readonly vocabulary: Vocabulary;
-  /** How often each term has been seen in the file at hand; all zero between files. */
-  private seen = new Uint32Array(1 << 16);
+  readonly #counter: TokenCounter;
+  /** Files import the same things by the hundred: each name is kept once. */
+  readonly #imports = new Map<string, string>();
 
   constructor(vocabulary: Vocabulary) {
-    this.vocabulary = vocabulary;
+    this.#counter = new TokenCounter(vocabulary);
   }
 
-  factsOf({ path, text }: { readonly path: string; readonly text: string }): FileFacts {
-    const found: number[] = [];
-    let length = 0;
-    const read = fileKind(path) === 'source' ? text : text.slice(0, MAX_OTHER_CHARS);
-    scanTokens(read, (token) => {
-      length += 1;
-      for (const term of this.vocabulary.numbersOf(token)) {
-        if (term >= this.seen.length) this.grow();
-        const before = this.seen[term] ?? 0;
-        if (before === 0) found.push(term);
-        this.seen[term] = before + 1;
-      }
-    });
-    const terms = Uint32Array.from(found).toSorted();
-    const counts = Uint16Array.from(terms, (term) => Math.min(this.seen[term] ?? 0, 65_535));
-    for (const term of terms) this.seen[term] = 0;
-    return { terms, counts, length, imports: importsOf(path, text) };
+  /** `bytes`: its text in UTF-8, of which nothing is kept. */
+  factsOf({ path, bytes }: { readonly path: string; readonly bytes: Buffer }): FileFacts {
+    const read = fileKind(path) === 'source' ? bytes : bytes.subarray(0, MAX_OTHER_BYTES);
+    return {
+      ...this.#counter.count(read),
+      imports: importsOf(path, bytes).map((name) => this.#shared(name)),
+    };
   }
 
-  private grow(): void {
-    const larger = new Uint32Array(2 * Math.max(this.seen.length, this.vocabulary.size));
-    larger.set(this.seen);
-    this.seen = larger;
+  #shared(name: string): string {
+    const known = this.#imports.get(name);
+    if (known !== undefined) return known;
+    const own = ownCopy(name);
+    this.#imports.set(own, own);
+    return own;
   }
 }
 
-export function corpusFile(path: string, facts: FileFacts): CorpusFile {
-  return { ...facts, path, kind: fileKind(path), language: languageOf(path) };
+export function corpusFile(
+  path: string,
+  { terms, counts, length, imports }: FileFacts,
+): CorpusFile {
+  const [kind, language] = [fileKind(path), languageOf(path)];
+  return { path, kind, language, terms, counts, length, imports };
 }
 
 /** How often a file holds a term. */

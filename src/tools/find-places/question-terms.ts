@@ -18,7 +18,7 @@ const CODE_WORDS = new Set(
     ' ',
   ),
 );
-const NAME_WEIGHT = 2;
+const NAME_WEIGHT = 1.2;
 const PART_WEIGHT = 0.7;
 const WEAK_WEIGHT = 0.3;
 const PAIR_WEIGHT = 0.3;
@@ -35,8 +35,17 @@ const CHANGE_WORDS = new Set(
   clean refactor refactored`.split(/\s+/),
 );
 
-function isWeak(word: string): boolean {
-  return WEAK_WORDS.has(word) || CHANGE_WORDS.has(word);
+const ASKS_FOR_PLACE =
+  /^\W{0,9}(?:where|which|what|how|who)\b|\b(?:show|tell|find|know)(?: me| out)? (?:where|which|what|how)\b/i;
+const ASKS_FOR_CAUSE = /^\W{0,9}why\b/i;
+
+/**
+ * Whether somebody asks where something is done, rather than reporting that it goes wrong. Such a question
+ * describes the place: what it is called tells more. A report speaks of what is seen.
+ */
+export function asksForPlace(question: string): boolean {
+  if (ASKS_FOR_PLACE.test(question)) return true;
+  return question.trimEnd().endsWith('?') && !ASKS_FOR_CAUSE.test(question);
 }
 
 /** What is looked for, in the words of the index. Pure. */
@@ -47,12 +56,17 @@ export function questionTerms(question: string): readonly QuestionTerm[] {
     const known = found.get(key);
     if (key !== '' && (known === undefined || known.weight < term.weight)) found.set(key, term);
   };
+  const isPlace = asksForPlace(question);
+  const isWeak = (word: string) => WEAK_WORDS.has(word) || (!isPlace && CHANGE_WORDS.has(word));
   let before: string | null = null;
   const words: string[] = [];
   for (const [token] of question.normalize('NFC').matchAll(TOKEN)) {
     const parts = splitIdentifier(token);
     const isName = parts.length > 1 || /[$_]/.test(token);
-    if (isName) add({ kind: 'name', label: token, stems: [parts.join('')], weight: NAME_WEIGHT });
+    if (isName) {
+      const stems = spelledTogether(parts.join(''));
+      add({ kind: 'name', label: token, stems, weight: NAME_WEIGHT });
+    }
     for (const part of parts) {
       if ((STOP_WORDS.has(part) && !CODE_WORDS.has(part)) || part.length < 2) {
         before = null;
@@ -63,12 +77,8 @@ export function questionTerms(question: string): readonly QuestionTerm[] {
       add({ kind: 'word', label: part, stems, weight });
       if (!isName) words.push(part);
       if (before !== null && !isName) {
-        add({
-          kind: 'pair',
-          label: `${before} ${part}`,
-          stems: [`${before}${part}`],
-          weight: PAIR_WEIGHT,
-        });
+        const stems = spelledTogether(`${before}${part}`);
+        add({ kind: 'pair', label: `${before} ${part}`, stems, weight: PAIR_WEIGHT });
       }
       before = isName ? null : part;
     }
@@ -81,4 +91,9 @@ export function questionTerms(question: string): readonly QuestionTerm[] {
     if (stems.length > 0) add({ kind: 'related', label: word, stems, weight: RELATED_WEIGHT });
   }
   return [...found.values()].slice(0, MAX_QUESTION_TERMS);
+}
+
+/** As the whole of a name, and as a word: `ETags` are found in `etag`, too, `non-printable` in `nonprintable`. */
+function spelledTogether(whole: string): readonly string[] {
+  return [...new Set([whole, stem(whole)])];
 }

@@ -1,11 +1,12 @@
 import type { FileKind } from '../../base/code/file-kind.ts';
-import { splitIdentifier, stem } from '../../base/words.ts';
 import { countIn, type CorpusFile } from './corpus.ts';
 import type { Vocabulary } from './vocabulary.ts';
 import { importGraph } from './imports.ts';
+import { isNamed, matchPath } from './path-match.ts';
 import { questionTerms } from './question-terms.ts';
 import { scoreSections, type SectionScore } from './sections.ts';
 import { isFirm, weighTerms, type WeighedTerm } from './weighed-terms.ts';
+import { weightsFor, type Weights } from './weights.ts';
 
 export interface RankRequest {
   readonly question: string;
@@ -49,20 +50,11 @@ export interface Ranking {
 /** Only so many are opened and parsed for what they define. */
 const CANDIDATES = 50;
 
-/** The usual constants of BM25, to choose the candidates by. */
+/** The usual constants of BM25. */
 const K1 = 1.2;
-const B = 0.4;
-/**
- * How much a match counts outside the best section, which counts 1. Chosen on public histories, each
- * repository by the figures of the others; all lie in the middle of where it makes no difference.
- */
-const NEXT_SECTIONS = 0.2;
-const SYMBOL = 0.4;
-const PATH = 1;
-/** What is long, and what many import, is more often meant: it decides where words hardly do. */
-const LENGTH_PRIOR = 0.4;
-const IMPORTED_PRIOR = 0.03;
-const NEIGHBOUR = 0.05;
+const B = 0.75;
+/** Candidates are chosen before their sections are known: the whole file counts for them, too. */
+const FIRST_FILE = 0.6;
 /** A path that the question names outright. */
 const NAMED_PATH = 40;
 const WANTED_FACTOR = 1.5;
@@ -72,6 +64,8 @@ const UNWANTED_FACTOR = 0.15;
 /** What only declares: the place of a thing is where it is done. */
 const TYPES_FACTOR = 0.6;
 const NO_CODE_FACTOR = 0.5;
+/** Sources below a directory of texts: `doc` is a package here and there. */
+const CODE_AMONG_DOCS_FACTOR = 0.5;
 
 /** The best places for a question. Pure, but for the texts that it asks for. */
 export async function rankPlaces(request: RankRequest, corpus: Corpus): Promise<Ranking> {
@@ -79,8 +73,9 @@ export async function rankPlaces(request: RankRequest, corpus: Corpus): Promise<
   const sources = files.filter(({ kind }) => kind === 'source');
   const measured = sources.length === 0 ? files : sources;
   const terms = weighTerms(questionTerms(request.question), measured, corpus.vocabulary);
+  const weights = weightsFor(request.question);
   const average = Math.max(1, mean(measured.map(({ length }) => length)));
-  const seen = files.map((file) => lookAt(file, { request, terms, average }));
+  const seen = files.map((file) => lookAt(file, { request, terms, average, weights }));
   const present = new Set(seen.flatMap(({ inText, inPath }) => [...inText, ...inPath]));
   const absent = terms.filter((term) => isFirm(term) && !present.has(term));
   const candidates = [...seen.keys()]
@@ -96,10 +91,10 @@ export async function rankPlaces(request: RankRequest, corpus: Corpus): Promise<
     if (look === undefined) continue;
     const text = await corpus.text(look.file.path);
     const sections = text === null ? null : scoreSections(text, terms, corpus.vocabulary);
-    const imported = importedBy.get(index) ?? 0;
-    scored.push({ ...look, index, sections, score: scoreOf(look, sections, imported), imported });
+    const score = scoreOf(look, sections, { imports: graph[index]?.length ?? 0, weights });
+    scored.push({ ...look, index, sections, score, imported: importedBy.get(index) ?? 0 });
   }
-  const places = withNeighbours(scored, graph)
+  const places = withNeighbours(scored, graph, weights.neighbours)
     .filter(({ score }) => score > 0)
     .toSorted((a, b) => b.score - a.score || a.index - b.index)
     .map((candidate) => placeOf(candidate, terms));
@@ -111,7 +106,8 @@ interface Look {
   readonly matches: boolean;
   readonly firstScore: number;
   readonly inPath: readonly WeighedTerm[];
-  readonly pathScore: number;
+  /** What the index alone tells, in the weights of the whole score. */
+  readonly known: number;
   readonly inText: readonly WeighedTerm[];
   readonly named: boolean;
   readonly factor: number;
@@ -129,10 +125,11 @@ interface LookFacts {
   readonly request: RankRequest;
   readonly terms: readonly WeighedTerm[];
   readonly average: number;
+  readonly weights: Weights;
 }
 
 /** What the index alone tells of a file. */
-function lookAt(file: CorpusFile, { request, terms, average }: LookFacts): Look {
+function lookAt(file: CorpusFile, { request, terms, average, weights }: LookFacts): Look {
   const length = file.length / average;
   const inText: WeighedTerm[] = [];
   let body = 0;
@@ -143,19 +140,23 @@ function lookAt(file: CorpusFile, { request, terms, average }: LookFacts): Look 
     inText.push(term);
     body += (term.worth * count * (K1 + 1)) / (count + K1 * (1 - B + B * length));
   }
-  const { matched: inPath, score: pathScore } = matchPath(file.path, terms);
+  const { matched: inPath, inName, inDirectory } = matchPath(file.path, terms);
   const named = request.paths.some((wanted) => isNamed(file.path, wanted));
   const wanted = request.kinds.has(file.kind);
   const other = !wanted && !named && request.kinds.size > 0 ? OTHER_KIND_FACTOR : 1;
   const factor = other * kindFactor(file, { wanted, named });
-  const isCode = file.kind === 'source' && file.language !== null;
-  const lengthPrior = isCode ? LENGTH_PRIOR * Math.log(1 + length) : 0;
+  const known =
+    weights.file * body +
+    weights.name * inName +
+    weights.directory * inDirectory +
+    (named ? NAMED_PATH : 0);
+  const lengthPrior = isCode(file) ? weights.length * Math.log(1 + length) : 0;
   return {
     file,
     matches: inText.length > 0 || inPath.length > 0 || named,
-    firstScore: (body + PATH * pathScore + (named ? NAMED_PATH : 0)) * factor + lengthPrior,
+    firstScore: (FIRST_FILE * body + known) * factor + lengthPrior,
     inPath,
-    pathScore,
+    known,
     inText,
     named,
     factor,
@@ -163,24 +164,32 @@ function lookAt(file: CorpusFile, { request, terms, average }: LookFacts): Look 
   };
 }
 
-function scoreOf(look: Look, sections: SectionScore | null, imported: number): number {
-  const { best = 0, next = 0, symbol = 0 } = sections ?? {};
+function scoreOf(
+  look: Look,
+  sections: SectionScore | null,
+  { imports, weights }: { readonly imports: number; readonly weights: Weights },
+): number {
+  const { best = 0, symbol = 0, line = 0, quoted = 0 } = sections?.scores ?? {};
   const found =
-    best +
-    NEXT_SECTIONS * next +
-    SYMBOL * symbol +
-    PATH * look.pathScore +
-    (look.named ? NAMED_PATH : 0);
+    look.known +
+    weights.section * best +
+    weights.symbol * symbol +
+    weights.line * line +
+    weights.quoted * quoted;
   if (found === 0) return 0;
-  const isCode = look.file.kind === 'source' && look.file.language !== null;
-  const importedPrior = isCode ? IMPORTED_PRIOR * Math.log(1 + imported) : 0;
-  return found * look.factor + look.lengthPrior + importedPrior;
+  const importing = isCode(look.file) ? weights.imports * Math.log(1 + imports) : 0;
+  return found * look.factor + look.lengthPrior + importing;
+}
+
+function isCode({ kind, language }: CorpusFile): boolean {
+  return kind === 'source' && language !== null;
 }
 
 /** A little of the score of what a file imports, and of what imports it. */
 function withNeighbours(
   candidates: readonly Candidate[],
   graph: readonly (readonly number[])[],
+  share: number,
 ): readonly Candidate[] {
   const at = new Map(candidates.map(({ index }, place) => [index, place]));
   const added = candidates.map(() => 0);
@@ -189,8 +198,8 @@ function withNeighbours(
     for (const other of imports.map((to) => at.get(to))) {
       const target = other === undefined ? undefined : candidates[other];
       if (other === undefined || target === undefined) continue;
-      added[other] = (added[other] ?? 0) + (NEIGHBOUR * score) / imports.length;
-      added[place] = (added[place] ?? 0) + (NEIGHBOUR * target.score) / (1 + target.imported);
+      added[other] = (added[other] ?? 0) + (share * score) / imports.length;
+      added[place] = (added[place] ?? 0) + (share * target.score) / (1 + target.imported);
     }
   }
   return candidates.map((each, place) =>
@@ -202,9 +211,9 @@ function placeOf(candidate: Candidate, terms: readonly WeighedTerm[]): RankedPla
   const { file, sections, inPath, inText, named, score } = candidate;
   const firm = terms.filter(isFirm);
   const whole = sum(firm.map(shareOf));
-  const held = sum(
-    firm.filter((term) => inPath.includes(term) || inText.includes(term)).map(shareOf),
-  );
+  const holds = firm.filter((term) => inPath.includes(term) || inText.includes(term));
+  const held = whole === 0 ? 0 : sum(holds.map(shareOf)) / whole;
+  const least = holds.some(({ kind }) => kind === 'name') ? NAME_COVERAGE : 0;
   const labels = (found: readonly WeighedTerm[]) => [
     ...new Set(
       found
@@ -220,11 +229,14 @@ function placeOf(candidate: Candidate, terms: readonly WeighedTerm[]): RankedPla
     name: sections?.name ?? null,
     isDefinition: sections?.isDefinition ?? false,
     score,
-    coverage: named || whole === 0 ? Number(named) : held / whole,
+    coverage: named ? 1 : Math.max(held, least),
     matched: labels(sections?.matched ?? []),
     inPath: labels(inPath),
   };
 }
+
+/** Who writes a name that is there means it, whatever words stand around it. */
+const NAME_COVERAGE = 0.5;
 
 /** A term's part in the question: names do not make it any larger. */
 function shareOf({ worth, weight }: WeighedTerm): number {
@@ -240,34 +252,8 @@ function kindFactor(
   if (kind === 'source' && language === null) return NO_CODE_FACTOR;
   if (/\.(?:h|hh|hpp|hxx)$/.test(path)) return TYPES_FACTOR;
   if (kind === 'source') return 1;
+  if (kind === 'docs' && language !== null) return CODE_AMONG_DOCS_FACTOR;
   return kind === 'types' ? TYPES_FACTOR : UNWANTED_FACTOR;
-}
-
-function matchPath(
-  path: string,
-  terms: readonly WeighedTerm[],
-): { readonly matched: readonly WeighedTerm[]; readonly score: number } {
-  const slash = path.lastIndexOf('/');
-  const parts = splitIdentifier(path.slice(slash + 1).replace(/\.\w+$/, ''));
-  const base = new Set([...parts.map(stem), parts.join('')]);
-  const directories = new Set(splitIdentifier(path.slice(0, Math.max(slash, 0))).map(stem));
-  const matched: WeighedTerm[] = [];
-  let score = 0;
-  for (const term of terms) {
-    const inBase = term.stems.some((each) => base.has(each));
-    if (!inBase && !term.stems.some((each) => directories.has(each))) continue;
-    matched.push(term);
-    score += term.worth * (inBase ? 0.5 + 0.5 / Math.max(parts.length, 1) : 0.3);
-  }
-  return { matched, score };
-}
-
-function isNamed(path: string, wanted: string): boolean {
-  return (
-    path === wanted ||
-    path.endsWith(`/${wanted}`) ||
-    (wanted.includes('/') && path.startsWith(`${wanted}/`))
-  );
 }
 
 function mean(numbers: readonly number[]): number {

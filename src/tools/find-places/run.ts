@@ -26,7 +26,8 @@ export async function findPlaces(
   indexDirectory: string | null,
 ): Promise<ToolOutput> {
   const place = findPlace(context.cwd, context);
-  const scope = contentScope(context.cwd, place, { accepts: [], nameGlobs: [] }, context);
+  const filters = { accepts: [], nameGlobs: [], looksForOtherNames: true } as const;
+  const scope = contentScope(context.cwd, place, filters, context);
   const limits = {
     maxFiles: MAX_FILES,
     maxMatches: MAX_FILES,

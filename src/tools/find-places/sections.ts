@@ -5,11 +5,16 @@ import type { WeighedTerm } from './weighed-terms.ts';
 
 /** How well a file's sections answer. */
 export interface SectionScore {
-  readonly best: number;
-  /** Of the two best after it, together. */
-  readonly next: number;
-  /** Of the symbol whose name answers best. */
-  readonly symbol: number;
+  readonly scores: {
+    /** Of the best section. */
+    readonly best: number;
+    /** Of the symbol whose name answers best, here or in another section. */
+    readonly symbol: number;
+    /** What the terms of one line are worth at most, each once. */
+    readonly line: number;
+    /** The same of what stands between quotes: a report quotes messages. */
+    readonly quoted: number;
+  };
   /** The line that answers best, and the symbol that it belongs to. */
   readonly line: number;
   readonly name: string | null;
@@ -24,6 +29,8 @@ const K1 = 1;
 const B = 0.35;
 const USUAL_TOKENS = 80;
 const NAME_IN_SECTION = 0.5;
+/** Texts in code, not names of one letter or two. */
+const QUOTED = /"(?:[^"\\]|\\.){3,}"|'(?:[^'\\]|\\.){3,}'|`(?:[^`\\]|\\.){3,}`/g;
 /** What is longer is no source that a person wrote. */
 const MAX_LINES = 60_000;
 const MAX_LINE_CHARS = 1000;
@@ -39,23 +46,22 @@ export function scoreSections(
     .map((line) => (line.length > MAX_LINE_CHARS ? line.slice(0, MAX_LINE_CHARS) : line));
   const wanted = wantedNumbers(terms);
   let best: ScoredSection | null = null;
-  const scores: number[] = [];
   let symbol = 0;
+  let line = 0;
+  let quoted = 0;
   for (const section of sectionsOf(lines)) {
     const scored = scoreSection(section, lines, { terms, wanted, vocabulary });
     if (scored === null) continue;
     symbol = Math.max(symbol, scored.symbol);
-    scores.push(scored.score);
+    line = Math.max(line, scored.line.worth);
+    quoted = Math.max(quoted, scored.quoted);
     if (best === null || scored.score > best.score) best = scored;
   }
   if (best === null) return null;
   const { section, matched, score } = best;
-  const [, second = 0, third = 0] = scores.toSorted((a, b) => b - a);
   return {
-    best: score,
-    next: second + third,
-    symbol,
-    line: section.line ?? best.line,
+    scores: { best: score, symbol, line, quoted },
+    line: section.line ?? best.line.number,
     name: section.name,
     isDefinition: section.line !== null,
     matched,
@@ -68,7 +74,9 @@ interface ScoredSection {
   readonly symbol: number;
   readonly matched: readonly WeighedTerm[];
   /** The line of it with the worthiest terms. */
-  readonly line: number;
+  readonly line: { readonly number: number; readonly worth: number };
+  /** Worth of the terms between the quotes of one line, at most. */
+  readonly quoted: number;
 }
 
 interface Wanted {
@@ -85,9 +93,11 @@ function scoreSection(
   const counts = terms.map(() => 0);
   let length = 0;
   let bestLine = { number: section.line ?? section.first, worth: 0 };
+  let quoted = 0;
   for (let number = section.first; number <= section.last; number += 1) {
+    const text = lines[number - 1] ?? '';
     const here = new Set<number>();
-    scanTokens(lines[number - 1] ?? '', (token) => {
+    scanTokens(text, (token) => {
       length += 1;
       for (const found of vocabulary.numbersOf(token)) {
         for (const index of wanted.get(found) ?? []) {
@@ -96,9 +106,10 @@ function scoreSection(
         }
       }
     });
-    let worth = 0;
-    for (const index of here) worth += terms[index]?.worth ?? 0;
+    if (here.size === 0) continue;
+    const worth = worthOf(here, terms);
     if (worth > bestLine.worth) bestLine = { number, worth };
+    if (worth > quoted) quoted = Math.max(quoted, quotedWorth(text, { terms, wanted, vocabulary }));
   }
   const named = section.name === null ? [] : termsOf(section.name);
   const norm = K1 * (1 - B + (B * length) / USUAL_TOKENS);
@@ -114,7 +125,25 @@ function scoreSection(
   }
   if (matched.length === 0) return null;
   const score = body + NAME_IN_SECTION * symbol;
-  return { section, score, symbol, matched, line: bestLine.number };
+  return { section, score, symbol, matched, line: bestLine, quoted };
+}
+
+function quotedWorth(line: string, { terms, wanted, vocabulary }: Wanted): number {
+  const found = new Set<number>();
+  for (const [text] of line.matchAll(QUOTED)) {
+    scanTokens(text, (token) => {
+      for (const number of vocabulary.numbersOf(token)) {
+        for (const index of wanted.get(number) ?? []) found.add(index);
+      }
+    });
+  }
+  return worthOf(found, terms);
+}
+
+function worthOf(places: ReadonlySet<number>, terms: readonly WeighedTerm[]): number {
+  let worth = 0;
+  for (const place of places) worth += terms[place]?.worth ?? 0;
+  return worth;
 }
 
 /** Which terms a number of the vocabulary stands for, by their places. */

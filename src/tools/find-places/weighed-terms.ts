@@ -38,22 +38,30 @@ export function weighTerms(
   return terms.flatMap((term) => {
     const weighed = weigh(term);
     if (weighed.files > 0 || term.kind !== 'word') return [weighed];
-    const near = nearTerms(stem(term.label), vocabulary);
+    const near = nearTerms(stem(term.label), files, vocabulary);
     if (near.length === 0) return [weighed];
     const parts = weigh({ ...term, kind: 'near', stems: near, weight: NEAR_WEIGHT * term.weight });
     return [weighed, parts];
   });
 }
 
-function nearTerms(word: string, vocabulary: Vocabulary): readonly string[] {
+/** Of terms that stand in one of the files: an index knows others too, in the order in which they came. */
+function nearTerms(
+  word: string,
+  files: readonly CorpusFile[],
+  vocabulary: Vocabulary,
+): readonly string[] {
   if (word.length < SHORTEST_PART) return [];
+  const isHeld = new Uint8Array(vocabulary.size);
+  for (const { terms } of files) for (const term of terms) isHeld[term] = 1;
   const near: string[] = [];
+  let number = 0;
   for (const term of vocabulary.terms()) {
-    if (term.length < SHORTEST_PART || term === word) continue;
-    if (term.includes(word) || word.includes(term)) near.push(term);
-    if (near.length === MAX_NEAR) break;
+    const isNear = term !== word && (term.includes(word) || word.includes(term));
+    if (isHeld[number] === 1 && isNear && term.length >= SHORTEST_PART) near.push(term);
+    number += 1;
   }
-  return near;
+  return near.toSorted((a, b) => a.length - b.length || (a < b ? -1 : 1)).slice(0, MAX_NEAR);
 }
 
 /** Terms that the question itself has: the others are hints. */

@@ -62,6 +62,12 @@ test.each([
   expect((await search(sources(), { question })).first).toBe(place);
 });
 
+test('a name that is there is meant, in a question of any language', async () => {
+  const question = 'Wo wird die Dauer bis zum nächsten Versuch bestimmt (retry_delay)?';
+  const { places } = await search(sources(), { question });
+  expect(places[0]).toMatchObject({ path: 'net/backoff.py', coverage: 0.5 });
+});
+
 test('kinds that are asked for come first, and paths that are named', async () => {
   const workspace = sources();
   const question = 'cookie jar of a session';
@@ -72,6 +78,38 @@ test('kinds that are asked for come first, and paths that are named', async () =
   expect((await search(workspace, { question, paths: ['split.ts'] })).first).toMatch(
     /^src\/session\/split\.ts:/,
   );
+});
+
+test('a place is asked for by what it is called, a fault reported by what is seen', async () => {
+  const workspace = sources();
+  const used = 'gears.grind(pace);\n'.repeat(40);
+  workspace.write(
+    'src/grind.ts',
+    '/** Of gears. */\nexport function grind(pace: number) {\n  return pace;\n}\n',
+  );
+  workspace.write('src/machine.ts', `export function run(pace: number) {\n${used}}\n`);
+  const place = await search(workspace, { question: 'Where do gears grind?' });
+  expect(place.first).toBe('src/grind.ts:2');
+  const report = await search(workspace, { question: 'gears grind with a loud noise' });
+  expect(report.first).toMatch(/^src\/machine\.ts:/);
+});
+
+test('a message that is quoted tells more than its words elsewhere', async () => {
+  const workspace = sources();
+  const body = (line: string) => `export function settle() {\n  ${line}\n}\n`;
+  workspace.write('src/a.ts', body('return portal && closed && early;'));
+  workspace.write('src/b.ts', body('throw new Error("portal closed early");'));
+  const { first } = await search(workspace, { question: 'portal closed early' });
+  expect(first).toBe('src/b.ts:1');
+});
+
+test('sources below a directory of texts are sources', async () => {
+  const workspace = makeWorkspace();
+  workspace.write('doc/manual.go', 'package doc\n\nfunc MakeManual(c *Command) {\n}\n');
+  workspace.write('doc/guide.md', '# Manual\n\nHow a manual of a command is made.\n');
+  workspace.write('command.go', 'package main\n\ntype Command struct {\n\tname string\n}\n');
+  const { first } = await search(workspace, { question: 'Where is the manual of a command made?' });
+  expect(first).toBe('doc/manual.go:3');
 });
 
 test('words that stand nowhere are said', async () => {
