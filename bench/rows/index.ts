@@ -10,16 +10,19 @@ import { listing } from './listing.ts';
 import { liveness } from './liveness.ts';
 import { mainContext } from './main-context.ts';
 import { memory } from './memory.ts';
+import { offline, offlineLarge } from './offline.ts';
 import { prefix } from './prefix.ts';
 import { requestSize } from './request-size.ts';
 import { sandbox } from './sandbox.ts';
 import { start } from './start.ts';
 import { stop } from './stop.ts';
+import { terminal } from './terminal.ts';
 import { thousand } from './thousand.ts';
 
 /** In the order of the cost table. */
 export const ROWS: readonly Row[] = [
   start,
+  terminal,
   delegation,
   fanOut,
   thousand,
@@ -36,4 +39,6 @@ export const ROWS: readonly Row[] = [
   liveness,
   sandbox,
   memory,
+  offline,
+  offlineLarge,
 ];

@@ -11,7 +11,7 @@ const MENTION = lazy(
     /(?<![\p{L}\p{N}_.@/\\:={-])@(?:"([^"\n]{1,220})"|([\p{L}\p{N}_][\p{L}\p{N}_.:-]{0,219})(?![.:-]*[\p{L}\p{N}_/\\(@]))/gu,
 );
 /** What came along from stdin, and code: a person's words about a text, but none of theirs to an agent. */
-const QUOTED =
+export const QUOTED =
   /<stdin>[\s\S]*?(?:<\/stdin>|(?![\s\S]))|^ {0,3}(`{3,}|~{3,})[\s\S]*?(?:^ {0,3}\1|(?![\s\S]))|`[^`\n]*`/gm;
 /** What documentation tools know as a tag, behind the mark of a comment: pasted code. */
 const TAGGED = new RegExp(

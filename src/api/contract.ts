@@ -5,10 +5,17 @@ import type { WaitingQuestion } from '../engine/inbox.ts';
 import type { StopOrder } from '../engine/stop.ts';
 import type { ModelSetup } from '../model/choose.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
+import type { Notify } from '../protocol/notify.ts';
 import type { PermissionMode, RuleSet } from '../protocol/permission.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskStore, TaskSummary } from '../store/task-store.ts';
+import type { RewindPlan, RewindWish } from '../engine/rewind/plan.ts';
+import type { RewindOutcome } from '../engine/rewind/rewind.ts';
+import type { TypedHistory } from './typed-history.ts';
+import type { TaskContext } from './tasks-context.ts';
 import type { SandboxState } from '../sys/sandbox/sandbox.ts';
+import type { KeyBinding } from './config/key-bindings.ts';
+import type { Enclosed, EncloseRequest, ImageLook } from './enclosing.ts';
 import type { EventListener } from './event-router.ts';
 import type { SignalListener } from './signal-router.ts';
 import type { BranchTask, ResumeRequest, RunRequest } from './options.ts';
@@ -51,12 +58,32 @@ export interface Muster {
   /** What the configuration and the flags say beside it. */
   readonly rules: RuleSet;
   /**
-   * Of conversations that begin from now on. One that goes on by a next message gets it where it is the
-   * narrower one: a mode that a conversation was not begun with is not given to it later.
+   * Gives a conversation at work here another permission mode, by its whole id, from its next call on. What is
+   * below it never gets more than it was made with. Throws MusterError: `NOT_FOUND` when it is not at work here,
+   * `INVALID_PARAM` for another task, or where its definition wants a narrower mode.
    */
-  setMode(mode: PermissionMode): void;
+  setMode(id: string, mode: PermissionMode): void;
+  /**
+   * The model of conversations that begin from now on, and of one that goes on by a next message: named as the
+   * flag names it. Throws MusterError where there is none of that name.
+   */
+  setModel(name: string): ResolvedModel;
+  /** What putting a conversation back would do, and doing it: it, and all below it, has ended. */
+  planRewind(id: string, wish: RewindWish): Promise<RewindPlan>;
+  /** Throws MusterError `CONFLICT`, with nothing done, where anything is not as it was shown. */
+  rewind(plan: RewindPlan): Promise<RewindOutcome>;
+  /** What stood in the newest request of a task. Rejects with MusterError `NOT_FOUND`. */
+  contextOf(id: string): Promise<TaskContext>;
   /** Whether commands are held by the operating system; tried out at the first call, never rejects. */
   sandboxState(): Promise<SandboxState>;
+  /** The section `[keys]` of the user's own configuration, by action, unchecked. */
+  readonly keyBindings: ReadonlyMap<string, KeyBinding>;
+  /** What was typed in this directory before; nothing where no log is kept. */
+  readonly typed: TypedHistory;
+  /** Files of the working directory that Glob would find, in path order, at most 50,000. Rejects when it is stopped. */
+  listFiles(signal: AbortSignal): Promise<readonly string[]>;
+  /** `terminal.notify`: how the terminal UI calls somebody who looks elsewhere. */
+  readonly notify: Notify;
   /** `task_tool.enable_verbose_logging`: show the subagents' actions. */
   readonly verbose: boolean;
   /**
@@ -108,9 +135,27 @@ export interface Muster {
    * Says something to a task at work here, by its whole id: it reads it in its next request. Throws
    * MusterError: `NOT_FOUND` when it is not at work here, or about to end.
    */
-  send(id: string, message: string): void;
+  send(id: string, message: string, enclosed?: Enclosed): void;
+  /**
+   * Gathers what goes with a person's next words: files that they name with `@`, what commands of theirs came to,
+   * images. A file is read as the task's own Read would; what a person would have to allow stays behind and is told.
+   */
+  enclose(request: EncloseRequest): Promise<Enclosed>;
+  /** What an image is, and whether the model of a conversation (null: of a new one) can be shown it. */
+  lookAtImage(bytes: Buffer, to: string | null): Promise<ImageLook>;
+  /**
+   * Makes an ended task go on in the background, by its whole id, as a child of the nearest task above it
+   * that is at work here and is told of its end. `prompt`: its next message; absent: it is told to go on.
+   * Rejects with a MusterError: `NOT_FOUND` when none above it is, which `resume` with `below` is for.
+   */
+  resumeBelow(id: string, request?: { readonly prompt?: string }): Promise<void>;
   /** Sends a task in the foreground to the background. Throws MusterError where it can't. */
   background(id: string): void;
+  /**
+   * Ends what a conversation at work here does now, by its whole id, with the tasks that it waits for. Those in
+   * the background go on, and it is told of their ends; where there are none, it is stopped. Throws MusterError.
+   */
+  interrupt(id: string): void;
   /** Stops a task and all below it; resolves when it has ended, at once where it is not at work here. */
   stopTask(id: string, because: string): Promise<void>;
   /** Stops every run; resolves when all have ended. */

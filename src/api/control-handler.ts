@@ -61,12 +61,13 @@ async function carryOut(engine: Engine, request: ControlRequest): Promise<string
       engine.detach(task);
       return `task ${task} goes on in the background`;
     case 'answer': {
-      const { question, answer: text, scope, reason } = request;
+      const { question, answer: text, scope, reason, plan } = request;
       engine.answer({
         question,
         text,
         ...(scope === undefined ? {} : { scope }),
         ...(reason === undefined ? {} : { reason }),
+        ...(plan === undefined ? {} : { plan }),
       });
       return `question ${question} is answered: task ${task} goes on`;
     }

@@ -2,12 +2,14 @@
 export { MusterError, UsageError, type ErrorCode, type ErrorInfo } from '../base/errors.ts';
 export { VERSION } from '../base/version.ts';
 export type { QuestionAnswer } from '../engine/engine.ts';
-export type { OnAsk, WaitingQuestion } from '../engine/inbox.ts';
+export type { WaitingQuestion } from '../engine/inbox.ts';
 export type {
   Answer,
   GrantScope,
   InputQuestion,
+  OnAsk,
   PermissionQuestion,
+  PlanQuestion,
   ProposedEdit,
   Question,
 } from '../protocol/question.ts';
@@ -34,7 +36,8 @@ export type { TemplateReport } from './templates/report.ts';
 export type { ItemRow } from '../engine/fan-out/rows.ts';
 export { listAgentsBelow, listAgentsIn, type ListAgentsOptions } from './listings.ts';
 export { checkSkillsIn, listSkillsIn, type ListSkillsOptions, type SkillChecks } from './skills.ts';
-export { openTasks, type Tasks, type TasksOptions } from './tasks.ts';
+export { openTasks } from './tasks.ts';
+export type { Tasks, TasksOptions } from './tasks-contract.ts';
 export type { Deleted } from './tasks-family.ts';
 export type { RewindPlan, RewindWish } from '../engine/rewind/plan.ts';
 export type { RewindOutcome } from '../engine/rewind/rewind.ts';
@@ -43,6 +46,7 @@ export type { Answered, AskedQuestion } from './tasks-questions.ts';
 export type { UsageKey } from './usage-keys.ts';
 export type { UsageQuery, UsageReport, UsageRow, UsageSum } from './usage-report.ts';
 export type { WatchListener } from './tasks-watch.ts';
+export type { TreeListener } from './tree-follow.ts';
 export { activityText } from '../engine/task-report.ts';
 export { reusedText } from '../engine/result.ts';
 export type { TaskSummary } from '../store/task-store.ts';

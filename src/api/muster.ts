@@ -39,7 +39,9 @@ import { openSavedAnswers } from './saved-answers.ts';
 import { announced, sandboxOf } from './sandbox.ts';
 import { secretsOf } from './secrets.ts';
 import type { Muster } from './contract.ts';
-import { Session, type SessionParts } from './session.ts';
+import { NO_HISTORY, openTypedHistory } from './typed-history.ts';
+import { Session } from './session.ts';
+import type { SessionParts } from './session-parts.ts';
 import { connectLimits, engineSettings, modelSettings } from './settings.ts';
 import { stateDirectory } from './state-place.ts';
 import { isTrustedMemory } from './trust/trusted-memory.ts';
@@ -207,6 +209,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     signals,
     sandbox,
     setup,
+    models: chooser,
     agents,
     skills,
     templates: () => discoverTemplates({ ...files, trust: files.trustAgain() }),
@@ -224,6 +227,12 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     maxTurns,
     modeFlag,
     verbose,
+    environment,
+    typed: keepsRecords
+      ? openTypedHistory({ directory, cwd, redact, onProblem: onNotice })
+      : NO_HISTORY,
+    keyBindings: config.keyBindings,
+    notify: config.terminal.notify,
     onNotice,
   };
 }

@@ -1,6 +1,8 @@
 import type { JsonObject } from '../base/json.ts';
 import type { QuestionAnswer } from '../engine/engine.ts';
-import type { OnAsk } from '../engine/inbox.ts';
+import type { Enclosed } from '../engine/enclose/enclose.ts';
+import type { PermissionMode } from '../protocol/permission.ts';
+import type { OnAsk } from '../protocol/question.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { TaskSource } from '../protocol/task.ts';
 import type { Environment } from '../sys/env.ts';
@@ -50,8 +52,12 @@ export interface RunRequest {
   readonly prompt?: string;
   /** The agent that the main task runs as, by name. Default: the main agent. */
   readonly agent?: string;
+  /** What goes with the prompt, as `Muster.enclose` gave it. Default: nothing. */
+  readonly enclosed?: Enclosed;
   /** JSON Schema that its answer must be valid against. Default: the agent's, if any. */
   readonly outputSchema?: JsonObject;
+  /** Default: as the configuration and the flags say. */
+  readonly mode?: PermissionMode;
   /** Default `sdk`. */
   readonly source?: TaskSource;
 }
@@ -72,8 +78,17 @@ export interface ResumeRequest {
   readonly id: string;
   /** The next message. Default: none; what has ended, and not completed, is told to go on. */
   readonly prompt?: string;
+  /** What goes with it, as `Muster.enclose` gave it. Default: nothing. */
+  readonly enclosed?: Enclosed;
+  /** Gives a conversation another mode. Default: the one that it had, or a narrower one of this start. */
+  readonly mode?: PermissionMode;
   /** Answers a question of it, or of a task below it that had not ended, before it goes on. */
   readonly answer?: QuestionAnswer;
   /** Of a run of a template: what failed, or was ended by a limit, is done again. Default false. */
   readonly retryFailed?: boolean;
+  /**
+   * An ended task below it, by its whole id, goes on in the background (`prompt`: its next message), and it
+   * itself only waits for that and is told of its end. Not with a prompt of its own.
+   */
+  readonly below?: { readonly id: string; readonly prompt?: string };
 }

@@ -5,6 +5,13 @@ export function clockTime(ms: number): string {
   return [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':');
 }
 
+/** `2026-03-01 17:05` of this machine's clock; as wide where the number is no time, as a log may say. */
+export function localMinute(ms: number): string {
+  const at = new Date(ms);
+  if (Number.isNaN(at.getTime())) return 'no date'.padEnd(16);
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
 function two(value: number): string {
   return String(value).padStart(2, '0');
 }

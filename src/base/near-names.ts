@@ -2,10 +2,13 @@ const MOST_SUGGESTIONS = 3;
 /** Longer names are compared by their beginning: a hostile one must not cost quadratic time. */
 const COMPARED = 100;
 
-/** All candidates, nearest to a word first, ties as given: for messages that list what is valid. */
+/**
+ * All candidates, nearest to a word first, ties as given: for messages that list what is valid. A common
+ * beginning counts: who writes `tasks` means `task_tool` rather than `keys`.
+ */
 export function nearestFirst(word: string, candidates: readonly string[]): readonly string[] {
   return candidates
-    .map((candidate) => ({ candidate, far: editDistance(folded(word), folded(candidate)) }))
+    .map((candidate) => ({ candidate, far: distance(folded(word), folded(candidate)) }))
     .toSorted((a, b) => a.far - b.far)
     .map(({ candidate }) => candidate);
 }
@@ -23,6 +26,12 @@ export function nearNames(name: string, candidates: readonly string[]): string[]
     .toSorted((a, b) => a.far - b.far || (a.candidate < b.candidate ? -1 : 1))
     .slice(0, MOST_SUGGESTIONS)
     .map(({ candidate }) => candidate);
+}
+
+function distance(a: string, b: string): number {
+  let shared = 0;
+  while (shared < a.length && a[shared] === b[shared]) shared += 1;
+  return editDistance(a, b) - shared;
 }
 
 function folded(name: string): string {

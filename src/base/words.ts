@@ -1,7 +1,11 @@
 /** Words and identifiers taken apart. All results are lower case. */
 
+/** Most names and words: there is nothing in them to be taken apart. */
+const PLAIN_WORD = /^[a-z]+$/;
+
 /** `parseHTTPHeader_v2` → parse, http, header, v2. What is no letter or digit only separates. */
 export function splitIdentifier(name: string): readonly string[] {
+  if (PLAIN_WORD.test(name)) return [name];
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replace(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')

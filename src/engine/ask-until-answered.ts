@@ -62,7 +62,7 @@ export async function askUntilAnswered(
     const isLeft =
       isLasting(failure, { inARow: rateLimits, retries: deps.settings.retries }) &&
       canFallBack(deps, run, failure);
-    if (run.signal.aborted) {
+    if (run.turnSignal.aborted) {
       journal.record({ type: 'turn.failed', turn, failure, ...cut, ...used });
       return { kind: 'stopped' };
     }
@@ -107,7 +107,7 @@ async function waitForRetry(
 ): Promise<TurnOutcome | null> {
   run.giveSlot();
   try {
-    await sleep(deps.deadlines, waitMs, run.signal);
+    await sleep(deps.deadlines, waitMs, run.turnSignal);
     // A broken answer may have cost what this try would need.
     const hit = await spending.reserve();
     if (hit !== null) return { kind: 'limit', hit };

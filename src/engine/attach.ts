@@ -52,6 +52,28 @@ export function attachPort(
   };
 }
 
+/** The same for what goes with a person's words. `others`: what goes along already. */
+export function attachPortFor(
+  deps: Pick<EngineDeps, 'models' | 'store'>,
+  { spec, state }: Pick<TaskRun, 'spec' | 'state'>,
+  others: () => readonly Attachment[],
+): AttachPort {
+  const rules = async () => (await deps.models.attachments?.(spec.model)) ?? NOTHING;
+  const refusal = async (facts: AttachmentFacts) =>
+    (await rules()).refusal(facts) ??
+    noRoomBeside([...attachmentsIn({ state }), ...others()], facts);
+  return {
+    refusal,
+    async add(facts, bytes) {
+      const why = await refusal(facts);
+      if (why !== null) return why;
+      const { tokens } = await rules();
+      return { ...facts, tokens: tokens(facts), blob: deps.store.keepAttachment(bytes) };
+    },
+    addAgain: refusal,
+  };
+}
+
 /** Says what would be shown to a model, and keeps nothing. */
 export function lookingPort(models: EngineDeps['models'], model: ResolvedModel): AttachPort {
   const refusal = async (facts: AttachmentFacts) =>
@@ -71,7 +93,10 @@ const NOTHING: AttachmentRules = {
 
 /** What stands in the conversation is sent again each time, and no server takes more than so much at once. */
 function whyNoRoom(run: TaskRun, facts: AttachmentFacts): WhyNotShown {
-  const all = [...attachmentsIn(run), ...[...run.attaching.values()].flat()];
+  return noRoomBeside([...attachmentsIn(run), ...[...run.attaching.values()].flat()], facts);
+}
+
+function noRoomBeside(all: readonly AttachmentFacts[], facts: AttachmentFacts): WhyNotShown {
   const images = all.filter(isImage).length;
   if (isImage(facts) && images >= MOST_IMAGES) {
     return `this conversation holds ${images} images (limit images = ${MOST_IMAGES}). Hand it to a subagent, which begins with none`;
@@ -82,8 +107,9 @@ function whyNoRoom(run: TaskRun, facts: AttachmentFacts): WhyNotShown {
     : `with it the images and documents of this conversation would have ${bytes} bytes (limit attachment_bytes = ${MOST_BYTES}). Hand it to a subagent, which begins with none`;
 }
 
-function attachmentsIn({ state }: TaskRun): readonly Attachment[] {
-  const { messages, results } = state.conversation;
-  const waiting = [...results.values()].flatMap(({ attachments = [] }) => attachments);
+function attachmentsIn({ state }: Pick<TaskRun, 'state'>): readonly Attachment[] {
+  const { messages, results, queued } = state.conversation;
+  const enclosed = queued.flatMap((input) => input.enclosed ?? []);
+  const waiting = [...results.values(), ...enclosed].flatMap(({ attachments = [] }) => attachments);
   return [...attachmentsOf(messages), ...waiting];
 }

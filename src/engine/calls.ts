@@ -126,7 +126,7 @@ interface CallAtWork {
 }
 
 async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallAtWork): Promise<void> {
-  if (run.signal.aborted) return;
+  if (run.turnSignal.aborted) return;
   const unknown = run.state.unknownCalls.get(call.call.id);
   if (unknown !== undefined && !mayRunAgain(call)) {
     leaveUnknown(run, call.call, { tool: unknown, because: 'the process that ran it ended' });
@@ -149,7 +149,7 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallAtWor
     deps.decided === undefined
       ? await judge(deps, run, call, wait)
       : { ...(await deps.decided(call.call.id)), reach: NO_FILES };
-  if (run.signal.aborted) return;
+  if (run.turnSignal.aborted) return;
   if (allowed) {
     await execute(deps, run, { ...call, reach, decision });
     return;

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
+import type { Enclosure } from '../protocol/enclosure.ts';
 import type { RequestPrefix, ResolvedModel } from '../protocol/model.ts';
 import type { Rights } from '../protocol/permission.ts';
 import type { TaskLimits, TaskSource, TaskSpec } from '../protocol/task.ts';
@@ -27,6 +28,8 @@ export interface TaskPlan {
   readonly prompt: string;
   /** What of it a person said, and may name agents by. Absent: nothing, it is of a model or a file. */
   readonly words?: string;
+  /** What that person lays beside it. Default: nothing. */
+  readonly enclosed?: readonly Enclosure[];
   /** Tasks that the prompt names and that its parent can reach. */
   readonly handed: readonly string[];
   readonly cwd: string;
@@ -80,6 +83,9 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     ...(handover?.inherits === undefined ? {} : { inherited: handover.inherits.conversation }),
     ...(handover?.summarises && { summarised: handover.summarises.conversation }),
     ...(mentions === undefined ? {} : { mentions }),
+    ...(plan.enclosed === undefined || plan.enclosed.length === 0
+      ? {}
+      : { enclosed: plan.enclosed }),
     ...(skills.length === 0 ? {} : { skills }),
     background,
     source: plan.source,

@@ -48,7 +48,7 @@ export async function startChild(
 ): Promise<string | MusterError> {
   const { caller, callId, input } = call;
   await workshop.pace.step();
-  caller.signal.throwIfAborted();
+  caller.turnSignal.throwIfAborted();
   const announced = childOfCall(caller.state, callId);
   if (announced !== null && !isLeftUndone(workshop, call, announced)) return announced;
   if (input.resume !== undefined) {
@@ -70,7 +70,7 @@ export async function startChild(
     return child instanceof MusterError ? child : child.spec.id;
   }
   await prepareModels(workshop.deps, caller.spec.agent, input);
-  caller.signal.throwIfAborted();
+  caller.turnSignal.throwIfAborted();
   const child = await spawnChild(workshop, { ...call, announced });
   if (child instanceof MusterError) return child;
   void runTask(workshop.deps, child);

@@ -1,11 +1,13 @@
 import { MusterError, UsageError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
+import type { Enclosure } from '../protocol/enclosure.ts';
 import type { TaskInput } from '../protocol/input.ts';
+import { hasBackgroundWork } from '../protocol/belongings.ts';
 import { openQuestions } from '../protocol/inbox-state.ts';
 import type { RequestPrefix, ResolvedModel } from '../protocol/model.ts';
 import type { Question } from '../protocol/question.ts';
-import type { Decision, Rights } from '../protocol/permission.ts';
+import type { Decision, PermissionMode, Rights } from '../protocol/permission.ts';
 import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskSource, TaskSpec } from '../protocol/task.ts';
 import type { JsonObject } from '../base/json.ts';
@@ -14,6 +16,8 @@ import { requireCompactable } from './compaction/compact-now.ts';
 import { createDelegation } from './delegation.ts';
 import { delegationVerdict } from './delegation-verdict.ts';
 import type { EngineDeps } from './deps.ts';
+import type { Enclosed, EnclosureWish } from './enclose/enclose.ts';
+import { receiverOf, type Addressee } from './enclose/receiver.ts';
 import { equip, whyUnusable } from './equipment.ts';
 import { driveItems } from './fan-out/drive.ts';
 import { reopenFailed, requireConversation } from './fan-out/resumed.ts';
@@ -23,6 +27,7 @@ import { combineLimits } from './limits.ts';
 import { runTask } from './loop.ts';
 import { openTasks } from './open-task.ts';
 import { mentionsIn, personMessage } from './mentions.ts';
+import { isBusy } from './next-step.ts';
 import { Pace } from './pace.ts';
 import {
   outlineChild,
@@ -36,11 +41,18 @@ import { describePrompt } from './prompt.ts';
 import { answerLeft } from './record-answer.ts';
 import type { AnswerWish } from './read-answer.ts';
 import { resultEnvelope } from './result.ts';
-import { resumeChild } from './resume-child.ts';
+import {
+  nearestAtWork,
+  requireBelow,
+  resumeUnder,
+  resumeUnderOpened,
+  type ResumedBelow,
+} from './resume-under.ts';
 import { finishRewinds } from './rewind/finish.ts';
 import { goOnMessage, recordCeiling, recordResume, setToWork } from './resume.ts';
 import { RunningTasks } from './running-tasks.ts';
-import type { StopOrder } from './stop.ts';
+import { recordMode } from './set-mode.ts';
+import { stopOrder, type StopOrder } from './stop.ts';
 import type { TaskRun } from './task-run.ts';
 import { taskTools } from './task-tools/index.ts';
 import { Tree } from './tree.ts';
@@ -53,6 +65,8 @@ export interface RootRequest {
   readonly prompt: string;
   /** What of it the person said. Default: all. */
   readonly words?: string;
+  /** What the person lays beside it. Default: nothing. */
+  readonly enclosed?: readonly Enclosure[];
   /** What lists show of it. Default: the first words of the prompt. */
   readonly description?: string;
   readonly agent: AgentDefinition;
@@ -69,11 +83,15 @@ export interface RootRequest {
 export interface ResumeRequest {
   /** The next message; null: none. */
   readonly prompt: string | null;
+  /** What goes with it. Default: nothing. */
+  readonly enclosed?: readonly Enclosure[];
   /** Its rights are those recorded, cut by what this gives for them. */
   readonly ceiling: (recorded: Rights) => Rights;
   /** Absent: as recorded. */
   readonly model?: ResolvedModel;
   readonly maxTurns?: number;
+  /** Which mode it gets, by a person's own word, up to what its definition wants. Absent: as recorded. */
+  readonly mode?: PermissionMode;
   /** Questions that wait in its logs go on to wait, whatever happens to others. Default false. */
   readonly keepsParked?: boolean;
   /** The answer to a question of it, or of a task below it that had not ended. */
@@ -82,6 +100,8 @@ export interface ResumeRequest {
   readonly retryFailed?: boolean;
   /** Its context is summarised, and nothing else: of one that has ended. `keep`: what is kept above all. */
   readonly compacts?: { readonly keep: string | null };
+  /** An ended task below it goes on, and it only waits for that: see `ResumeBelowRequest`. Not with a prompt. */
+  readonly below?: { readonly id: string } & ResumeBelowRequest;
 }
 
 /** What a person says to a question. */
@@ -137,7 +157,9 @@ export class Engine {
     const { settings } = this.deps;
     const { agent, rights, cwd } = request;
     const { provider } = request.model;
-    const post = { agent, rights, cwd, isRoot: true, provider, firstPrompt: request.prompt };
+    const { onAsk } = this.deps.inbox;
+    const firstPrompt = request.prompt;
+    const post = { agent, rights, cwd, isRoot: true, provider, firstPrompt, onAsk };
     const equipment = equip(this.deps, post);
     const unusable = whyUnusable(agent, equipment);
     if (unusable !== null) throw new UsageError(unusable);
@@ -196,8 +218,17 @@ export class Engine {
   async resume(id: string, request: ResumeRequest): Promise<TaskRun> {
     const opened = openTasks(this.workshop, id, { tree: null, parent: null });
     const [top, ...below] = opened;
-    const { prompt, keepsParked = false, answer, retryFailed = false, ...terms } = request;
+    const {
+      prompt,
+      enclosed,
+      keepsParked = false,
+      answer,
+      retryFailed = false,
+      below: one,
+      ...terms
+    } = request;
     try {
+      if (one !== undefined) requireBelow(top, one.id);
       await finishRewinds(this.deps.store, opened);
       if (prompt !== null) requireConversation(top);
       if (request.compacts !== undefined) await requireCompactable(this.deps, top);
@@ -205,15 +236,18 @@ export class Engine {
       const isAsking = opened.some(({ state }) => openQuestions(state).length > 0);
       if (keepsParked && isAsking && top.tree.onAsk === 'deny') top.tree.onAsk = 'park';
       if (answer !== undefined) answerLeft(opened, answer, this.deps.inbox.standing);
-      const message = prompt === null ? null : this.said(prompt, { to: top.spec, teller: top });
+      const message =
+        prompt === null ? null : this.said(prompt, { to: top.spec, teller: top, enclosed });
       recordResume(this.deps, top, {
         ...terms,
         by: 'user',
         callId: null,
         message,
+        isToldToGoOn: one === undefined,
         ceiling: request.ceiling(top.spec.rights),
       });
       for (const run of below) recordCeiling(run, run.parent?.rights ?? top.rights);
+      if (one !== undefined) await resumeUnderOpened(this.workshop, top, this.below(one, top));
     } catch (thrown) {
       // Opened and never at work, they would be waited for without end.
       for (const run of opened) run.close();
@@ -228,12 +262,47 @@ export class Engine {
     return this.running.get(id);
   }
 
+  /** Gathers what goes with a person's next words to a task: of a log, or one that is about to be made. */
+  async enclose(to: Addressee, wish: EnclosureWish): Promise<Enclosed> {
+    const { enclose } = await import('./enclose/enclose.ts');
+    const receiver = receiverOf(this.deps, to, this.running);
+    return enclose(this.deps, receiver, wish, new AbortController().signal);
+  }
+
   /** Says something to a task at work, in its next request. `NOT_FOUND` when it is not at work here. */
-  send(id: string, message: string): void {
+  send(id: string, message: string, enclosed?: readonly Enclosure[]): void {
     const run = this.atWork(id);
     if (run.isEnding) throw notAtWork(id);
     requireConversation(run);
-    run.tell(this.said(message, { to: run.spec, teller: run }));
+    run.tell(this.said(message, { to: run.spec, teller: run, enclosed }));
+  }
+
+  /**
+   * Ends what a conversation does now, with the tasks that it waits for, by a person. What runs for it in the
+   * background goes on and is told of to it; where nothing does, the conversation is stopped. `NOT_FOUND` when it
+   * is not at work here, `INVALID_PARAM` for another task: that is stopped, with all below it.
+   */
+  interrupt(id: string): void {
+    const run = this.atWork(id);
+    if (run.parent !== null) {
+      throw new MusterError('INVALID_PARAM', `task ${id} is no conversation: stop it instead`);
+    }
+    if (run.isEnding || !hasBackgroundWork(run.state))
+      run.stop(stopOrder('user', 'the user stopped it'));
+    else if (isBusy(run.state, this.deps.settings)) {
+      run.interrupt(stopOrder('user', 'the user interrupted it'));
+    }
+  }
+
+  /**
+   * Gives a conversation at work another mode, from its next call on. Questions that a narrower one refuses need
+   * no answer; a wider one answers none that waits: a key may have passed it on the way to another. `NOT_FOUND`
+   * when it is not at work here, `INVALID_PARAM` for another task, or where its definition wants a narrower one.
+   */
+  setMode(id: string, mode: PermissionMode): void {
+    const run = this.atWork(id);
+    if (run.isEnding) throw notAtWork(id);
+    if (recordMode(run, mode).isNarrower) this.deps.inbox.reconsider();
   }
 
   /** Sends a task in the foreground to the background. Throws MusterError where it can't. */
@@ -250,21 +319,19 @@ export class Engine {
    * told of its end. Throws MusterError: `NOT_FOUND` when none of those above it is.
    */
   async resumeBelow(id: string, request: ResumeBelowRequest): Promise<void> {
-    const caller = await this.nearestAbove(id);
-    const { prompt, ...terms } = request;
-    const to = foldLog(this.deps.store, id).spec;
-    const resumed = await resumeChild(this.workshop, {
-      ...terms,
-      caller,
-      callId: newId(),
-      by: 'user',
-      field: 'task',
-      word: id,
-      message: prompt === undefined ? goOnMessage() : this.said(prompt, { to, teller: caller }),
-      background: true,
-    });
-    if (resumed instanceof MusterError) throw resumed;
+    const caller = await nearestAtWork(this.workshop, id);
+    await resumeUnder(this.workshop, caller, this.below({ ...request, id }, caller));
     caller.wake();
+  }
+
+  /** `teller`: see `said`. */
+  private below(
+    { id, prompt, ...terms }: { readonly id: string } & ResumeBelowRequest,
+    teller: TaskRun,
+  ): ResumedBelow {
+    if (prompt === undefined) return { ...terms, id, message: goOnMessage() };
+    const to = foldLog(this.deps.store, id).spec;
+    return { ...terms, id, message: this.said(prompt, { to, teller }) };
   }
 
   /** Answers a question that waits in this process. Throws MusterError as `Inbox.answer` does. */
@@ -275,29 +342,25 @@ export class Engine {
   /** A person's words to a task; `teller`'s log says so where types that they name can't be called. */
   private said(
     words: string,
-    { to, teller }: { readonly to: TaskSpec; readonly teller: TaskRun },
+    {
+      to,
+      teller,
+      enclosed = [],
+    }: {
+      readonly to: TaskSpec;
+      readonly teller: TaskRun;
+      readonly enclosed?: readonly Enclosure[] | undefined;
+    },
   ): TaskInput {
     const mentions = mentionsIn(words, { agents: this.deps.agents, by: to });
     for (const message of mentions.warnings) teller.journal.record({ type: 'warning', message });
-    return personMessage(words, mentions);
+    return personMessage(words, mentions, enclosed);
   }
 
   private atWork(id: string): TaskRun {
     const run = this.running.get(id);
     if (run !== undefined) return run;
     throw notAtWork(id);
-  }
-
-  private async nearestAbove(id: string): Promise<TaskRun> {
-    const { store } = this.deps;
-    const above = (task: string): string | null => foldLog(store, task).spec.parent;
-    for (let at = above(id); at !== null; at = above(at)) {
-      const run = this.running.get(at);
-      if (run?.isEnding === false) return run;
-      // It takes nobody in any more, and those above it know of what is below it once it has ended.
-      await run?.ended;
-    }
-    throw new MusterError('NOT_FOUND', `no task above ${id} is at work in this process`);
   }
 
   result(run: TaskRun): ResultEnvelope {

@@ -1,5 +1,6 @@
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { Rights } from '../protocol/permission.ts';
+import type { OnAsk } from '../protocol/question.ts';
 import type { AnyTool } from '../protocol/tool.ts';
 import { toolView, type DroppedTool } from '../policy/tool-view.ts';
 import { delegableAgents, offeredAgents } from './delegable.ts';
@@ -35,6 +36,8 @@ export interface Post {
   readonly isRoot: boolean;
   /** Of the model that works on it. */
   readonly provider: string;
+  /** What happens to its questions. Default `deny`. */
+  readonly onAsk?: OnAsk;
   /** What the conversation of a root begins with. */
   readonly firstPrompt?: string;
   /** Those who are equipped for one find the same notes. Absent: as they are now. */
@@ -64,6 +67,7 @@ export function equip(deps: PlanDeps, post: Post): Equipment {
     nested: deps.settings.nested,
     root: isRoot,
     delegable: delegableAgents(agent, deps.agents.agents()).length > 0,
+    ...(post.onAsk === undefined ? {} : { onAsk: post.onAsk }),
   });
   const tools = toolsNamed(deps, view.names);
   const switchedOff = view.names

@@ -41,7 +41,10 @@ export function estimateInput(
 ): number {
   let tokens = estimatePrompt(prefix, messages);
   for (const result of results.values()) tokens += resultTokens(result);
-  for (const said of queued) tokens += tokensIn(said.text);
+  for (const { text, enclosed = [] } of queued) {
+    tokens += tokensIn(text);
+    for (const each of enclosed) tokens += tokensIn(each.text) + attachedTokens(each.attachments);
+  }
   return Math.ceil(tokens);
 }
 
@@ -110,10 +113,26 @@ const knownTokens = new WeakMap<object, number>();
 function prefixTokens(prefix: RequestPrefix): number {
   return once(prefix, () => {
     let tokens = 0;
-    for (const part of prefix.system) tokens += tokensIn(part);
+    for (const part of prefix.system) tokens += systemTokens(part);
     for (const tool of prefix.tools) tokens += toolTokens(tool);
     return tokens;
   });
+}
+
+/** Prefixes of siblings differ in the last line alone: what is above it is counted once for all of them. */
+const knownTexts = new Map<string, number>();
+const MOST_KNOWN_TEXTS = 32;
+const LEAST_KNOWN_TEXT = 1_000;
+
+function systemTokens(text: string): number {
+  if (text.length < LEAST_KNOWN_TEXT) return tokensIn(text);
+  const known = knownTexts.get(text);
+  if (known !== undefined) return known;
+  const tokens = tokensIn(text);
+  const [oldest] = knownTexts.keys();
+  if (oldest !== undefined && knownTexts.size >= MOST_KNOWN_TEXTS) knownTexts.delete(oldest);
+  knownTexts.set(text, tokens);
+  return tokens;
 }
 
 function toolTokens(tool: RequestPrefix['tools'][number]): number {
@@ -126,7 +145,8 @@ function messageTokens(message: Message): number {
     for (const part of message.content) {
       if (part.type === 'tool_call') tokens += tokensIn(JSON.stringify(part.input));
       else if (part.type === 'tool_result') tokens += resultTokens(part);
-      else tokens += tokensIn(part.text);
+      else if (part.type === 'reasoning') tokens += tokensIn(part.text);
+      else tokens += tokensIn(part.text) + attachedTokens(part.attachments);
     }
     return tokens;
   });

@@ -87,11 +87,12 @@ const TIMED_OUT = Symbol('tool_seconds');
 async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Promise<ToolOutput> {
   const { tool, input, call, reach } = ready;
   // Told to stop while the intent was being written.
-  if (run.signal.aborted) {
-    return { text: `Not run: ${orderOf(run.signal).because}.`, error: 'CANCELLED' };
+  if (run.turnSignal.aborted) {
+    return { text: `Not run: ${orderOf(run.turnSignal).because}.`, error: 'CANCELLED' };
   }
+  const { turnSignal } = run;
   const controller = new AbortController();
-  const forget = onAbort(run.signal, () => controller.abort(run.signal.reason));
+  const forget = onAbort(turnSignal, () => controller.abort(turnSignal.reason));
   const { toolMs } = deps.settings.caps;
   const deadlines: Deadline[] = [];
   const waits = waitsForOthers(ready);

@@ -49,11 +49,11 @@ export function standInFor(
  * the same provider another model would wait as long.
  */
 function nextFallback(
-  { spec, stint, conversation }: TaskState,
+  { spec, stint, conversation, interrupted }: TaskState,
   fallbacks: readonly ResolvedModel[],
   failure: ModelFailure,
 ): ResolvedModel | null {
-  if (stint.lastTurn || !mayBeTheModels(failure)) return null;
+  if (stint.lastTurn || interrupted !== null || !mayBeTheModels(failure)) return null;
   // What was asked then was its parent's model.
   if (isHandoverDue(conversation)) return null;
   const failed = new Set([spec.model, ...stint.failedModels].map(modelName));

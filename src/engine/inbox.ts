@@ -1,16 +1,10 @@
 import { deferred, onAbort, type Deferred } from '../base/async.ts';
 import { MusterError } from '../base/errors.ts';
-import { isMeantBy, type GrantScope, type Question } from '../protocol/question.ts';
+import { isMeantBy, type GrantScope, type OnAsk, type Question } from '../protocol/question.ts';
 import type { TaskState } from '../protocol/state.ts';
 import { readAnswer, type AnswerWish } from './read-answer.ts';
 import { recordAnswer, type AnswerWriter } from './record-answer.ts';
 import type { StandingRules } from './standing-rules.ts';
-
-/**
- * What happens to a question: `deny`, refused at once, since nobody is there; `park`, its task is
- * parked, and its process leaves when nothing else goes on; `wait`, it waits until it is answered.
- */
-export type OnAsk = 'deny' | 'park' | 'wait';
 
 export interface InboxOptions {
   readonly onAsk: OnAsk;
@@ -20,7 +14,8 @@ export interface InboxOptions {
 
 /** A task that asks. */
 export interface Asker extends AnswerWriter {
-  readonly signal: AbortSignal;
+  /** Of what it does now. */
+  readonly turnSignal: AbortSignal;
   readonly state: TaskState;
   readonly tree: { readonly id: string };
 }
@@ -71,7 +66,8 @@ export class Inbox {
    */
   async wait(asker: Asker, question: Question): Promise<void> {
     const changed = deferred<void>();
-    const forget = onAbort(asker.signal, () => changed.reject(asker.signal.reason));
+    const { turnSignal } = asker;
+    const forget = onAbort(turnSignal, () => changed.reject(turnSignal.reason));
     // Kept while whoever asks looks again: it can be answered meanwhile, too.
     this.waiting.set(question.id, { asker, question, changed });
     this.tell();
@@ -96,8 +92,13 @@ export class Inbox {
     }
     recordAnswer(asker, { question, answer, standing: this.standing });
     // A rule may settle others, and a third denial ends the task with all that it asks.
-    for (const { changed } of this.waiting.values()) changed.resolve();
+    this.reconsider();
     return question;
+  }
+
+  /** Rights have changed: whoever asks looks whether it still has to. */
+  reconsider(): void {
+    for (const { changed } of this.waiting.values()) changed.resolve();
   }
 
   /** Calls it whenever a question has come or gone, until the returned function is called. */
@@ -130,5 +131,5 @@ export class Inbox {
 
 function isOpen({ asker, question }: Waiting): boolean {
   const asked = asker.state.questions.get(question.callId);
-  return asked?.question.id === question.id && asked.answer === null && !asker.signal.aborted;
+  return asked?.question.id === question.id && asked.answer === null && !asker.turnSignal.aborted;
 }

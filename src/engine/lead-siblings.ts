@@ -22,7 +22,7 @@ export async function leadSiblings(
   const facts = await models.facts(model);
   if (!isCheaperCached(facts)) return null;
   if (estimatePrompt(prefix, []) < (facts.cacheMinimum ?? CACHE_MINIMUM)) return null;
-  return run.tree.warmPrefixes.enter(`${modelName(model)} ${run.spec.prefix}`, run.signal);
+  return run.tree.warmPrefixes.enter(`${modelName(model)} ${run.spec.prefix}`, run.turnSignal);
 }
 
 function isCheaperCached({ price }: ModelFacts): boolean {

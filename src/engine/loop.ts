@@ -124,6 +124,7 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
   }
   for (;;) {
     run.signal.throwIfAborted();
+    run.beginStep();
     const standIn = standInFor(deps, run);
     if (standIn !== null) {
       run.journal.record(...fallbackEvents(run.spec, standIn));
@@ -131,7 +132,9 @@ async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
     }
     const step = nextStep(run.state, deps.settings);
     const ending =
-      step.kind === 'check' ? takeChecked(run, step.answer, check) : await take(deps, run, step);
+      step.kind === 'check'
+        ? takeChecked(run, step.answer, check)
+        : await untilInterrupted(run, take(deps, run, step));
     if (ending !== null) return ending;
   }
 }
@@ -150,6 +153,19 @@ async function refreshDefinitions(
 ): Promise<void> {
   if (tools.includes('Task') || tools.includes('Skill')) {
     await Promise.all([agents.refresh(), skills.refresh(), context?.refresh()]);
+  }
+}
+
+/** What is left of an interrupted step is closed by the next one. */
+async function untilInterrupted(
+  run: TaskRun,
+  step: Promise<Ending | null>,
+): Promise<Ending | null> {
+  try {
+    return await step;
+  } catch (thrown) {
+    if (run.isInterruption(thrown)) return null;
+    throw thrown;
   }
 }
 
@@ -191,6 +207,9 @@ async function take(
       await run.takeSlot();
       await compactNow(deps, run, step.keep);
       return null;
+    case 'close_calls':
+      closeOpenCalls(run, step.because);
+      return null;
     case 'stop_shells':
       await run.shells.stop(step.shells, { isTold: false });
       return null;
@@ -220,7 +239,7 @@ async function turn(
   await gatherEnds(deps, run);
   await run.takeSlot();
   await run.journal.keepAnswer();
-  run.signal.throwIfAborted();
+  run.turnSignal.throwIfAborted();
   const room = await makeRoom(deps, run);
   if (room.kind === 'none') return room.ending;
   if (room.kind === 'changed') return null;
@@ -241,7 +260,7 @@ async function turn(
       if (run.state.conversation.compaction.overflowed) return null;
       return endings.failedByModel(run.state, outcome.failure);
     case 'stopped':
-      return cutShort(run);
+      return run.signal.aborted ? cutShort(run) : null;
     default:
       return outcome satisfies never;
   }
@@ -263,7 +282,7 @@ async function gatherEnds(deps: EngineDeps, run: TaskRun): Promise<void> {
     before = openChildren.size;
     if (deps.clock.monotonic() >= latest) return;
     run.giveSlot();
-    await sleep(deps.deadlines, GATHER_MS, run.signal);
+    await sleep(deps.deadlines, GATHER_MS, run.turnSignal);
   }
 }
 

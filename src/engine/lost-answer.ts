@@ -27,7 +27,7 @@ export async function bookLostAnswer(deps: EngineDeps, run: TaskRun): Promise<vo
   const estimated = streamed.estimate({ prefix, messages });
   const answer = { type: 'failed', failure, ...(estimated === null ? {} : { estimated }) } as const;
   const cost = await answerCost(deps, { model }, answer);
-  run.signal.throwIfAborted();
+  run.turnSignal.throwIfAborted();
   run.budget.recover(expenseOfAnswer(cost));
   journal.record({
     type: 'turn.retried',

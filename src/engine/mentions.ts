@@ -1,6 +1,7 @@
 import { agentWords } from '../agents/agent-id.ts';
 import { mentionedAgents } from '../agents/mentions.ts';
 import { newId } from '../base/ids.ts';
+import type { Enclosure } from '../protocol/enclosure.ts';
 import type { TaskInput } from '../protocol/input.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { TaskSpec } from '../protocol/task.ts';
@@ -70,7 +71,12 @@ function takenAsText(names: readonly string[], because: string): readonly string
 }
 
 /** What a person says to a task, for its next request. */
-export function personMessage(text: string, { mentions }: Pick<Mentions, 'mentions'>): TaskInput {
+export function personMessage(
+  text: string,
+  { mentions }: Pick<Mentions, 'mentions'>,
+  enclosed: readonly Enclosure[],
+): TaskInput {
   const named = mentions === undefined ? {} : { mentions };
-  return { id: newId(), kind: 'message', from: 'user', text, ...named };
+  const beside = enclosed.length === 0 ? {} : { enclosed };
+  return { id: newId(), kind: 'message', from: 'user', text, ...named, ...beside };
 }

@@ -10,6 +10,7 @@ import * as endings from './endings.ts';
 import type { Ending } from './endings.ts';
 import { afterCallAsText, afterUnfinished, faultyCallsHit } from './faulty-answer.ts';
 import { repeatedCalls } from './progress.ts';
+import { stopOrder } from './stop.ts';
 import { MOST_REFUSALS } from './storms.ts';
 import { outputSchemaOf } from './structured/output-schema.ts';
 
@@ -29,6 +30,8 @@ export type Step =
   | { readonly kind: 'stop_shells'; readonly shells: readonly string[] }
   /** Whether the final answer is valid against the output schema decides how it goes on. */
   | { readonly kind: 'check'; readonly answer: string }
+  /** Calls that were under way get no other outcome than this. */
+  | { readonly kind: 'close_calls'; readonly because: string }
   | { readonly kind: 'end'; readonly ending: Ending };
 
 export interface StepLimits {
@@ -53,6 +56,10 @@ export function nextStep(state: TaskState, limits: StepLimits): Step {
   }
   if (answer?.reason === 'content_filter') return { kind: 'end', ending: endings.filtered(state) };
   if (isHalted(state)) return { kind: 'end', ending: endings.haltedByUser(state) };
+  if (state.interrupted !== null) {
+    const step = afterInterruption(state, state.interrupted);
+    if (step !== null) return step;
+  }
   const calls = unansweredCalls(conversation);
   if (calls.length > 0) return { kind: 'calls', calls };
   if (stint.limit !== null) return { kind: 'turn', toolChoice: 'none' };
@@ -62,6 +69,21 @@ export function nextStep(state: TaskState, limits: StepLimits): Step {
   }
   const hit = limitHit(state, limits);
   return hit === null ? { kind: 'turn', toolChoice: 'auto' } : { kind: 'limit', hit };
+}
+
+/** Whether there is something to interrupt: it asks its model, runs calls, or is about to. */
+export function isBusy(state: TaskState, limits: StepLimits): boolean {
+  return state.interrupted === null && nextStep(state, limits).kind !== 'wait';
+}
+
+/** It asks its model again once it is told something; null: it is. */
+function afterInterruption(state: TaskState, because: string): Step | null {
+  const { conversation, openChildren } = state;
+  if (unansweredCalls(conversation).length > 0) return { kind: 'close_calls', because };
+  if (conversation.queued.some(({ kind }) => kind !== 'notice')) return null;
+  if (openChildren.size > 0 || runningShells(state).length > 0) return { kind: 'wait' };
+  const order = stopOrder('user', because);
+  return { kind: 'end', ending: endings.stopped(state, order, { forced: false }) };
 }
 
 /** Whether the next request is made for ends of children alone, while others are at work. */

@@ -46,7 +46,7 @@ async function askOnce(
   const streamed = new Streamed();
   let isHoldTold = false;
   const listener = silenceLog(deps, run, turn);
-  for await (const part of deps.model.stream(request, run.signal, listener)) {
+  for await (const part of deps.model.stream(request, run.turnSignal, listener)) {
     streamed.take(part);
     switch (part.type) {
       case 'held': {

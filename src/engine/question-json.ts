@@ -4,8 +4,9 @@ import type { QuestionJson } from '../protocol/result.ts';
 export function questionJson(question: Question): QuestionJson {
   const { id, kind, task, chain, tool } = question;
   const common = { id, kind, task_id: task, chain, tool };
-  if (question.kind === 'input') {
-    const { text, options } = question;
+  if (question.kind !== 'permission') {
+    const { text } = question;
+    const options = question.kind === 'input' ? question.options : [];
     return { ...common, text, options, ...NOTHING_TOUCHED, reason: null, rule: null, scopes: [] };
   }
   const { commands, paths, hosts, edits, input, reason, rule, scopes } = question;

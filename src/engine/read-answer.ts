@@ -1,22 +1,26 @@
 import { MusterError } from '../base/errors.ts';
 import { truncate } from '../base/text.ts';
+import type { PermissionMode } from '../protocol/permission.ts';
 import {
   GRANT_SCOPES,
   type Answer,
   type GrantScope,
   type InputQuestion,
   type PermissionQuestion,
+  type PlanQuestion,
   type Question,
 } from '../protocol/question.ts';
 
 /** An answer as a person gives it. */
 export interface AnswerWish {
-  /** `yes`, `no` or `always`; for a question of AskUser its text, or the number of an option. */
+  /** `yes`, `no` or `always`; for a plan `always` approves edits, too; for a question of AskUser its text, or the number of an option. */
   readonly text: string;
   /** How far an `always` reaches. Default `task`. */
   readonly scope?: string;
   /** Why not. */
   readonly reason?: string;
+  /** Of a plan that is approved, as the person changed it. Default: as it was shown. */
+  readonly plan?: string;
 }
 
 const SHOWN_WORD = 60;
@@ -24,7 +28,16 @@ const NUMBER = /^[1-9]$/;
 
 /** What an answer says to this question. Throws MusterError (`INVALID_PARAM`) with what is valid. */
 export function readAnswer(question: Question, wish: AnswerWish): Answer {
-  return question.kind === 'input' ? readText(question, wish) : readVerdict(question, wish);
+  switch (question.kind) {
+    case 'input':
+      return readText(question, wish);
+    case 'plan':
+      return readApproval(question, wish);
+    case 'permission':
+      return readVerdict(question, wish);
+    default:
+      return question satisfies never;
+  }
 }
 
 function readText({ id, options }: InputQuestion, { text, scope, reason }: AnswerWish): Answer {
@@ -35,6 +48,27 @@ function readText({ id, options }: InputQuestion, { text, scope, reason }: Answe
   if (answer === '') throw invalid(`question ${id}: the answer is empty`);
   const chosen = NUMBER.test(answer) ? options[Number(answer) - 1] : undefined;
   return { kind: 'text', text: chosen ?? answer };
+}
+
+/** `always`: edits run unasked from there on. */
+const APPROVALS: ReadonlyMap<string, PermissionMode> = new Map([
+  ['yes', 'default'],
+  ['always', 'acceptEdits'],
+]);
+
+function readApproval({ id }: PlanQuestion, { text, scope, reason, plan }: AnswerWish): Answer {
+  const word = text.trim().toLowerCase();
+  if (scope !== undefined) throw invalid(`question ${id}: no scope goes with a plan`);
+  const mode = APPROVALS.get(word);
+  if (mode === undefined) {
+    if (word === 'no') return { kind: 'no', reason: reason?.trim() ? reason : null };
+    throw invalid(
+      `question ${id}: ${JSON.stringify(truncate(text, SHOWN_WORD))} is no answer to it; valid: yes, always (edits run unasked), no`,
+    );
+  }
+  if (reason !== undefined) throw invalid(`question ${id}: a reason goes with no alone`);
+  if (plan?.trim() === '') throw invalid(`question ${id}: the plan is empty`);
+  return { kind: 'approved', mode, plan: plan ?? null };
 }
 
 function readVerdict(question: PermissionQuestion, { text, scope, reason }: AnswerWish): Answer {

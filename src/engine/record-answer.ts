@@ -4,11 +4,15 @@ import type { EventBody } from '../protocol/event.ts';
 import { answerText, type InboxState } from '../protocol/inbox-state.ts';
 import type { PermissionRule, Rights } from '../protocol/permission.ts';
 import type { Answer, GrantScope, Question } from '../protocol/question.ts';
+import type { TaskState } from '../protocol/state.ts';
 import { readAnswer, type AnswerWish } from './read-answer.ts';
+import { approvedTerms } from './set-mode.ts';
 import { workingDirectory, type StandingRules } from './standing-rules.ts';
 
 /** Whose log an answer is written into. */
 export interface AnswerWriter {
+  readonly spec: TaskState['spec'];
+  readonly state: Pick<TaskState, 'conversation'>;
   readonly rights: Pick<Rights, 'roots'>;
   readonly journal: { record(...bodies: readonly EventBody[]): void };
 }
@@ -20,11 +24,11 @@ interface GivenAnswer {
 }
 
 /**
- * Writes a person's answer down, with the rule that an "always" gives. The rule first: a crash in
- * between leaves an open question that the rule settles, never an answer without its rule.
+ * Writes a person's answer down, with the rule that an "always" gives, or the mode that the approval of a plan
+ * does. These first: a crash in between leaves an open question that they settle, never an answer without them.
  */
 export function recordAnswer(
-  { journal, rights }: AnswerWriter,
+  asker: AnswerWriter,
   { question, answer, standing }: GivenAnswer,
 ): void {
   const grant = answer.kind === 'always' ? grantOf(question, answer.scope) : null;
@@ -32,13 +36,14 @@ export function recordAnswer(
     if (standing === null) {
       throw new MusterError('INVALID_PARAM', `scope ${grant.scope}: nothing is kept here`);
     }
-    const directory = workingDirectory(rights);
+    const directory = workingDirectory(asker.rights);
     standing.add(grant.rule, { scope: grant.scope, directory });
   }
   const events: readonly EventBody[] = [
     ...(grant === null
       ? []
       : [{ type: 'rights.granted', ...grant, by: 'user', question: question.id } as const]),
+    ...(answer.kind === 'approved' ? approvedTerms(asker, answer.mode) : []),
     {
       type: 'question.answered',
       question: question.id,
@@ -47,7 +52,7 @@ export function recordAnswer(
       by: 'user',
     },
   ];
-  journal.record(...events);
+  asker.journal.record(...events);
 }
 
 function grantOf(
@@ -66,7 +71,7 @@ function grantOf(
 
 /** A task that was opened from its log, and asks there. */
 interface LeftAsker extends AnswerWriter {
-  readonly state: InboxState;
+  readonly state: InboxState & Pick<TaskState, 'conversation'>;
   /** Whether an event of this number was written here. */
   honours(seq: number): boolean;
 }

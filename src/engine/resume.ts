@@ -4,7 +4,9 @@ import { intersectRights } from '../policy/attenuate.ts';
 import type { EventBody } from '../protocol/event.ts';
 import type { TaskInput } from '../protocol/input.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
-import type { Rights } from '../protocol/permission.ts';
+import { effectiveMode } from '../policy/modes.ts';
+import type { PermissionMode, Rights } from '../protocol/permission.ts';
+import { isModeNotice, modeNotice } from './set-mode.ts';
 import { TASK_VARIABLE } from '../sys/command-environment.ts';
 import { endMarkedProcesses } from '../sys/processes.ts';
 import type { EngineDeps } from './deps.ts';
@@ -18,13 +20,17 @@ export interface ResumeOrder {
   readonly by: string;
   /** The call that resumes it; null for a person. */
   readonly callId: string | null;
-  /** The next message; null: none. One that has ended is then told to go on. */
+  /** The next message; null: none. */
   readonly message: TaskInput | null;
+  /** Whether one that has ended, and gets no message, is told to go on. Default true. */
+  readonly isToldToGoOn?: boolean;
   /** Its rights are those recorded, cut by these. */
   readonly ceiling: Rights;
   /** Absent: as recorded. */
   readonly model?: ResolvedModel;
   readonly maxTurns?: number;
+  /** By a person's own word. Absent: as recorded. */
+  readonly mode?: PermissionMode;
   /** Only its context is summarised; of one that has ended. */
   readonly compacts?: { readonly keep: string | null };
 }
@@ -34,13 +40,16 @@ export function recordResume(deps: EngineDeps, run: TaskRun, order: ResumeOrder)
   const { by, callId } = order;
   const hasEnded = run.state.end !== null;
   const isConversation = run.spec.fanOut === undefined;
-  const { compacts } = order;
-  const isToldToGoOn = hasEnded && isConversation && compacts === undefined;
+  const { compacts, isToldToGoOn: isWanted = true } = order;
+  const isToldToGoOn = isWanted && hasEnded && isConversation && compacts === undefined;
   const message = order.message ?? (isToldToGoOn ? goOnMessage() : null);
   const only = compacts === undefined ? {} : { compacts };
   // That it goes on comes last: a crash in the middle of the batch leaves it ended, to be resumed again.
   const events: readonly EventBody[] = [
     ...(hasEnded ? withdrawNotices(run) : []),
+    ...(order.mode === undefined || order.mode === run.spec.rights.mode
+      ? []
+      : modeNotice(run, order.mode)),
     ...(message === null ? [] : [{ type: 'input.queued', input: message } as const]),
     ...changedTerms(deps, run, order),
     ...(hasEnded ? [{ type: 'task.resumed', by, callId, ...only } as const] : []),
@@ -51,7 +60,9 @@ export function recordResume(deps: EngineDeps, run: TaskRun, order: ResumeOrder)
 /** What Muster still had to say was of the work that ended: to stop at its limit, what ran at its end. */
 function withdrawNotices({ state }: TaskRun): readonly EventBody[] {
   const { queued } = state.conversation;
-  const ids = queued.flatMap(({ id, kind }) => (kind === 'notice' ? [id] : []));
+  const ids = queued.flatMap(({ id, kind }) =>
+    kind === 'notice' && !isModeNotice(id) ? [id] : [],
+  );
   return ids.length === 0 ? [] : [{ type: 'input.withdrawn', ids }];
 }
 
@@ -71,7 +82,7 @@ export function recordCeiling(run: TaskRun, ceiling: Rights): void {
 function changedTerms(deps: EngineDeps, run: TaskRun, order: ResumeOrder): readonly EventBody[] {
   const { spec, state } = run;
   const { settings } = deps;
-  const rights = intersectRights(spec.rights, order.ceiling);
+  const rights = withMode(run, order);
   // What stood in for a model that failed did so to the end of its stint.
   const recorded = state.end === null ? spec.model : (state.stint.failedModels[0] ?? spec.model);
   const model = order.model ?? recorded;
@@ -86,6 +97,12 @@ function changedTerms(deps: EngineDeps, run: TaskRun, order: ResumeOrder): reado
   const before = { rights: spec.rights, limits: spec.limits, model: spec.model };
   if (isDeepStrictEqual({ rights, limits, model }, before)) return [];
   return [{ type: 'terms.changed', rights, limits, model }];
+}
+
+/** Cut by what is granted now; the mode is the person's to choose. */
+function withMode({ spec }: TaskRun, { ceiling, mode }: ResumeOrder): Rights {
+  const rights = intersectRights(spec.rights, ceiling);
+  return mode === undefined ? rights : { ...rights, mode: effectiveMode(spec.agent, mode) };
 }
 
 /**

@@ -53,7 +53,7 @@ export async function spawnChild(
   const { plan } = handover;
   const facts = await deps.models.facts(plan.model);
   // From here on nothing may come between.
-  caller.signal.throwIfAborted();
+  caller.turnSignal.throwIfAborted();
   const delegated = { agent: plan.agent.name, prompt: input.prompt };
   const delegation = delegationOf(workshop, delegated);
   // One that was announced has been let through, before a crash.

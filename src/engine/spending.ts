@@ -57,7 +57,7 @@ export class Spending {
   async reserve(): Promise<LimitHit | null> {
     const { run } = this;
     this.release();
-    const reserved = await run.budget.reserve(this.most, run.signal, () => run.giveSlot());
+    const reserved = await run.budget.reserve(this.most, run.turnSignal, () => run.giveSlot());
     if (!reserved.ok) {
       return this.facts === null
         ? reserved.hit

@@ -1,6 +1,7 @@
 import { deferred, onAbort } from '../base/async.ts';
 import type { Deadline } from '../base/deadlines.ts';
 import { errorInfo, type ErrorInfo } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
 import type { AttachmentFacts } from '../protocol/attachment.ts';
 import type { EndReason } from '../protocol/end-reason.ts';
 import type { TaskInput } from '../protocol/input.ts';
@@ -22,6 +23,7 @@ import { RightsInForce } from './rights-in-force.ts';
 import { orderForChild, stopOrder, type StopOrder } from './stop.ts';
 import { TaskSlot } from './task-slot.ts';
 import type { Tree } from './tree.ts';
+import { TurnSignal } from './turn-signal.ts';
 
 export interface TaskRunParts {
   /** As it was made here; of one that was opened, its log alone tells. */
@@ -63,6 +65,8 @@ export class TaskRun {
   /** Resolves once the end is written. */
   readonly ended: Promise<void>;
   private readonly controller = new AbortController();
+  /** Null: it can't be interrupted, since it is no conversation. */
+  private readonly turn: TurnSignal | null;
   private readonly children = new Set<TaskRun>();
   private readonly finished = deferred<void>();
   private readonly deps: EngineDeps;
@@ -104,6 +108,7 @@ export class TaskRun {
     });
     this.foreignUpTo = parts.foreignUpTo ?? -1;
     this.drive = parts.drive;
+    this.turn = parts.parent === null ? new TurnSignal(this.signal) : null;
     parts.parent?.children.add(this);
     parts.tree.join(this);
   }
@@ -194,6 +199,34 @@ export class TaskRun {
 
   get signal(): AbortSignal {
     return this.controller.signal;
+  }
+
+  /** Of what it does now, which can end without the task. */
+  get turnSignal(): AbortSignal {
+    return this.turn?.signal ?? this.signal;
+  }
+
+  /** The next step is about to be taken. */
+  beginStep(): void {
+    this.turn?.renew();
+  }
+
+  /** Whether that is why something rejected which the task did. */
+  isInterruption(thrown: unknown): boolean {
+    return !this.signal.aborted && this.turnSignal.aborted && thrown === this.turnSignal.reason;
+  }
+
+  /** Ends what a conversation does now, with what it waits for; what is in the background goes on. */
+  interrupt(order: StopOrder): void {
+    const { because } = order;
+    this.journal.record({ type: 'turn.interrupted', input: newId(), because });
+    this.cutTurn(order);
+    for (const child of this.children) if (!child.isBackground) child.stop(order);
+  }
+
+  /** The same for what runs in itself, where its log says already that it is interrupted. */
+  cutTurn(order: StopOrder): void {
+    this.turn?.interrupt(order);
   }
 
   /** Stops this task and all below it. The first order stands. */

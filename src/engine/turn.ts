@@ -36,7 +36,7 @@ export async function runTurn(
     const hit = await spending.reserve();
     if (hit !== null) return { kind: 'limit', hit };
     await run.takeSlot();
-    run.signal.throwIfAborted();
+    run.turnSignal.throwIfAborted();
     const begun = beginTurn(deps, run, toolChoice);
     const take = (whole: WholeAnswer) => takeAnswer(deps, run, begun, { ...whole, spending });
     return await askUntilAnswered(deps, run, begun, { spending, take });

@@ -1,5 +1,6 @@
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { Rights } from '../protocol/permission.ts';
+import type { OnAsk } from '../protocol/question.ts';
 import type { ToolKind } from '../protocol/tool.ts';
 import {
   CORE_TOOLS,
@@ -31,6 +32,8 @@ export interface ToolViewRequest {
   readonly root: boolean;
   /** Whether there is an agent that it may delegate to. */
   readonly delegable: boolean;
+  /** What happens to its questions. Default `deny`. */
+  readonly onAsk?: OnAsk;
 }
 
 /** A tool that was meant for the task and that it doesn't get. */
@@ -74,10 +77,10 @@ export function toolView(request: ToolViewRequest): ToolView {
 
 /** What the definition asks for, patterns such as `mcp__SERVER__*` resolved where they can be. */
 function wantedTools(request: ToolViewRequest): ReadonlySet<string> {
-  const { definition, available, nested, rights } = request;
+  const { definition, available, nested } = request;
   const servers = available.map((tool) => tool.name).filter((name) => name.startsWith('mcp__'));
   if (definition === null) {
-    const forPlans = rights.mode === 'plan' ? ['ExitPlanMode'] : [];
+    const forPlans = showsPlans(request) ? ['ExitPlanMode'] : [];
     const forTemplates = available.some(({ name }) => name === 'RunTemplate')
       ? ['RunTemplate']
       : [];
@@ -137,10 +140,8 @@ function deniedReason(name: string, { definition, rights }: ToolViewRequest): st
 const SHOWN_NAMES = 8;
 
 /** What depends on where in the tree of tasks it stands. */
-function placeReason(
-  name: string,
-  { definition, delegable, rights, root }: ToolViewRequest,
-): string | undefined {
+function placeReason(name: string, request: ToolViewRequest): string | undefined {
+  const { definition, delegable, rights, root } = request;
   const delegates = name === 'Task' || name === 'RunTemplate';
   if (delegates && rights.depth >= rights.maxDepth) {
     return `At depth ${rights.depth} of at most ${rights.maxDepth} (max_depth) nothing more is delegated.`;
@@ -155,14 +156,25 @@ function placeReason(
   if (name === 'AskUser' && rights.refusesQuestions === true) {
     return 'Its definition wants nothing asked of anybody.';
   }
-  if (name === 'ExitPlanMode' && !(root && rights.mode === 'plan')) {
-    return 'Only a main agent in plan mode has a plan to present.';
+  if (name === 'ExitPlanMode' && !showsPlans(request)) {
+    return 'Only a main agent shows a plan, where somebody is there to approve it.';
   }
   return undefined;
 }
 
+/**
+ * Whoever is there can set plan mode at any time; whoever answers later does not. One whose definition wants plan
+ * mode can't be let out of it.
+ */
+function showsPlans({ definition, root, rights, onAsk }: ToolViewRequest): boolean {
+  if (definition?.mode === 'plan') return false;
+  return root && (onAsk === 'wait' || (onAsk === 'park' && rights.mode === 'plan'));
+}
+
 /** What plan mode refuses in every case is not even offered. */
-function planReason(tool: AvailableTool, { rights }: ToolViewRequest): string | undefined {
-  if (rights.mode !== 'plan' || runsProvedCommands(tool.name)) return undefined;
+function planReason(tool: AvailableTool, request: ToolViewRequest): string | undefined {
+  if (request.rights.mode !== 'plan' || runsProvedCommands(tool.name)) return undefined;
+  // A person can let it leave plan mode, and its tools are frozen.
+  if (showsPlans(request)) return undefined;
   return hasEffect(tool.name, tool.kind) ? 'Plan mode changes nothing.' : undefined;
 }

@@ -20,6 +20,8 @@ export interface Answers {
    * it goes on from; null once a request went out after it.
    */
   answer: { readonly reason: FinishReason; readonly text: string } | null;
+  /** Why a person has ended what it was doing; null: nobody has, or a request went out after it. */
+  interrupted: string | null;
   /** Answers that ended. */
   turns: number;
   /** The provider's own, of all answers. What is only estimated stands in the ledger alone. */
@@ -39,6 +41,7 @@ export function noAnswers(): Answers {
   return {
     openTurn: null,
     answer: null,
+    interrupted: null,
     turns: 0,
     usage: NO_USAGE,
     costUsd: 0,
@@ -64,6 +67,10 @@ export function applyToAnswers(
     case 'task.resumed':
       // That was the end of the stint before, and must not be that of this one.
       if (answers.answer?.reason === 'content_filter') answers.answer = null;
+      answers.interrupted = null;
+      return;
+    case 'turn.interrupted':
+      answers.interrupted = event.because;
       return;
     case 'task.reused':
       answers.lastText = event.text;
@@ -72,6 +79,7 @@ export function applyToAnswers(
     case 'turn.started':
       answers.openTurn = { turn: event.turn, toolChoice: event.toolChoice, ...ASKED };
       answers.answer = null;
+      answers.interrupted = null;
       return;
     case 'summary.started':
       answers.openTurn = {

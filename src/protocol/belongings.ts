@@ -94,3 +94,10 @@ export function applyToBelongings(belongings: Belongings, event: TaskEvent): voi
 export function runningShells({ shells }: Belongings): readonly string[] {
   return [...shells].filter(([, { end }]) => end === null).map(([id]) => id);
 }
+
+/** Whether something of it is at work that no call of it waits for. */
+export function hasBackgroundWork(belongings: Belongings): boolean {
+  const { children, openChildren } = belongings;
+  if (runningShells(belongings).length > 0) return true;
+  return [...openChildren].some((id) => children.get(id)?.background === true);
+}

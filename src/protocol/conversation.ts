@@ -1,5 +1,6 @@
 import { escapeTags } from '../base/control-tags.ts';
 import { applyToCompaction, noCompaction, type Compaction, type Said } from './compaction.ts';
+import { enclosureText } from './enclosure.ts';
 import type { TaskEvent } from './event.ts';
 import type { Handover } from './given.ts';
 import type { TaskInput } from './input.ts';
@@ -60,6 +61,8 @@ export function emptyConversation(): Conversation {
   };
 }
 
+const INTERRUPTED = '<notice>The user interrupted you here. Background tasks went on.</notice>';
+
 /** The input id of a task's own prompt. */
 const PROMPT_INPUT = 'prompt';
 
@@ -75,7 +78,7 @@ export function applyToConversation(conversation: Conversation, event: TaskEvent
 function applyToMessages(conversation: Conversation, event: TaskEvent): void {
   switch (event.type) {
     case 'task.created': {
-      const { parent, prompt, mentions, given, inherited, summarised } = event.spec;
+      const { parent, prompt, mentions, enclosed, given, inherited, summarised } = event.spec;
       if (summarised !== undefined) {
         conversation.handover = { of: summarised, text: null, isSummary: false };
       }
@@ -93,6 +96,7 @@ function applyToMessages(conversation: Conversation, event: TaskEvent): void {
         from: parent ?? 'user',
         text: prompt,
         ...(mentions === undefined ? {} : { mentions }),
+        ...(enclosed === undefined ? {} : { enclosed }),
       });
       return;
     }
@@ -108,6 +112,14 @@ function applyToMessages(conversation: Conversation, event: TaskEvent): void {
       return;
     case 'input.queued':
       queue(conversation, event.input);
+      return;
+    case 'turn.interrupted':
+      queue(conversation, {
+        id: event.input,
+        kind: 'notice',
+        from: 'muster',
+        text: INTERRUPTED,
+      });
       return;
     case 'input.withdrawn':
       // Also what has not come yet: an end can be read before it is told.
@@ -238,8 +250,13 @@ function inputParts(inputs: readonly TaskInput[]): readonly TextPart[] {
     const text = `<notice>Ended in the background:\n${endsText(ended)}\n</notice>`;
     parts.push({ type: 'text', text });
   }
-  for (const { kind, text, mentions = [] } of inputs) {
+  for (const { kind, text, mentions = [], enclosed = [] } of inputs) {
     if (kind !== 'result') parts.push({ type: 'text', text });
+    for (const enclosure of enclosed) {
+      const { attachments } = enclosure;
+      const shown = attachments === undefined ? {} : { attachments };
+      parts.push({ type: 'text', text: enclosureText(enclosure), ...shown });
+    }
     if (mentions.length > 0) parts.push({ type: 'text', text: mentionNotice(mentions) });
   }
   return parts;

@@ -165,6 +165,16 @@ export type EventBody =
       /** What had come of the answer, its beginning where it is long. Absent: nothing. */
       readonly text?: string;
     })
+  /**
+   * A person wants what it does now to end, and what runs for it in the background to go on: it asks its model
+   * again when it is told something.
+   */
+  | {
+      readonly type: 'turn.interrupted';
+      /** Of the notice that tells its model. */
+      readonly input: string;
+      readonly because: string;
+    }
   | CompactionEvent
   /** The intent of a call; durable before an effect. `tool` is canonical. */
   | {

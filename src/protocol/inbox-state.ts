@@ -111,7 +111,8 @@ function applyAnswer(
   // An answer stands once given.
   if (asked === undefined || asked.question.id !== question || asked.answer !== null) return;
   asked.answer = { answer, by, seq };
-  if (answer.kind === 'no') inbox.denials.push(denialLine(asked.question, answer.reason));
+  if (answer.kind === 'no' && asked.question.kind !== 'plan')
+    inbox.denials.push(denialLine(asked.question, answer.reason));
 }
 
 function denialLine(question: Question, reason: string | null): string {
@@ -136,7 +137,7 @@ function settle(
 
 /** For people: what was answered, and by whom. */
 export function answerText(answer: Answer, by: AnsweredBy): string {
-  if (by === 'rule') return 'answered: a rule that was given meanwhile allows it';
+  if (by === 'rule') return 'answered: a rule or mode that was set meanwhile allows it';
   switch (answer.kind) {
     case 'once':
       return 'answered: yes';
@@ -146,6 +147,8 @@ export function answerText(answer: Answer, by: AnsweredBy): string {
       return answer.reason === null ? 'answered: no' : `answered: no (${answer.reason})`;
     case 'text':
       return `answered: ${answer.text}`;
+    case 'approved':
+      return `answered: approved${answer.plan === null ? '' : ', changed'} (${answer.mode})`;
     default:
       return answer satisfies never;
   }

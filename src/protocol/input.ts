@@ -1,3 +1,5 @@
+import type { Enclosure } from './enclosure.ts';
+
 /** Text that enters the conversation from outside the loop, in the next request, exactly once. */
 export interface TaskInput {
   /** The same for the same thing said: a second one of an id is not taken. */
@@ -13,4 +15,6 @@ export interface TaskInput {
   readonly nonce?: string;
   /** Agent types that a person named in it with `@`: the next answer calls each of them. */
   readonly mentions?: readonly string[];
+  /** What a person lays beside it. Absent: nothing. */
+  readonly enclosed?: readonly Enclosure[];
 }

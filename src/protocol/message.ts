@@ -10,6 +10,8 @@ export type ProviderMeta = JsonObject;
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
+  /** Of a user's message: images and documents that are shown with the text. Absent: none. */
+  readonly attachments?: readonly Attachment[];
   readonly meta?: ProviderMeta;
 }
 
@@ -92,6 +94,8 @@ export function isBoundToModel({ content }: AssistantMessage): boolean {
 /** The images and documents that these show. */
 export function attachmentsOf(messages: readonly Message[]): readonly Attachment[] {
   return messages.flatMap((message) =>
-    message.role === 'tool' ? message.content.flatMap(({ attachments = [] }) => attachments) : [],
+    message.role === 'assistant'
+      ? []
+      : message.content.flatMap(({ attachments = [] }) => attachments),
   );
 }

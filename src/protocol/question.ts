@@ -1,4 +1,4 @@
-import type { Decision, DecisionStep } from './permission.ts';
+import type { Decision, DecisionStep, PermissionMode } from './permission.ts';
 
 /** How far an "always" reaches: the task with all below it, this project, everything of this user. */
 export const GRANT_SCOPES = ['task', 'project', 'user'] as const;
@@ -14,6 +14,12 @@ export interface ProposedEdit {
   /** Whether it changes every place that holds `before`, and not the only one. */
   readonly everywhere: boolean;
 }
+
+/**
+ * What happens to a question: `deny`, refused at once, since nobody is there; `park`, its task is
+ * parked, and its process leaves when nothing else goes on; `wait`, it waits until it is answered.
+ */
+export type OnAsk = 'deny' | 'park' | 'wait';
 
 interface QuestionBase {
   /** The task's id, `q` and a number: the same when it is asked again after a crash. */
@@ -55,15 +61,24 @@ export interface InputQuestion extends QuestionBase {
   readonly options: readonly string[];
 }
 
+/** Whether the main agent may carry out what it has planned, and leave plan mode for that. */
+export interface PlanQuestion extends QuestionBase {
+  readonly kind: 'plan';
+  /** Markdown. */
+  readonly text: string;
+}
+
 /** What a person is asked, on behalf of one call of one task. */
-export type Question = PermissionQuestion | InputQuestion;
+export type Question = PermissionQuestion | InputQuestion | PlanQuestion;
 
 export type Answer =
   | { readonly kind: 'once' }
   | { readonly kind: 'always'; readonly scope: GrantScope }
   | { readonly kind: 'no'; readonly reason: string | null }
   /** To a question of AskUser. */
-  | { readonly kind: 'text'; readonly text: string };
+  | { readonly kind: 'text'; readonly text: string }
+  /** Of a plan. `plan`: as the person changed it; null: as it was shown. */
+  | { readonly kind: 'approved'; readonly mode: PermissionMode; readonly plan: string | null };
 
 /** `rule`: a rule that was given meanwhile lets the call run, and nobody need answer. */
 export type AnsweredBy = 'user' | 'rule';
@@ -78,7 +93,7 @@ export function isMeantBy({ id, task }: Pick<Question, 'id' | 'task'>, word: str
 
 /** What is asked for, on one line: the command, the paths, the hosts, or the question. */
 export function questionSubject(question: Question): string {
-  if (question.kind === 'input') return question.text;
+  if (question.kind !== 'permission') return question.text;
   const { commands, paths, hosts, input } = question;
   const touched = commands.length > 0 ? commands : [...new Set([...paths, ...hosts])];
   return touched.length > 0 ? touched.join(' ') : (input ?? '');

@@ -81,7 +81,7 @@ export interface Receipt {
 /** A question for programs: what `muster tasks answer --json` lists, too. */
 export interface QuestionJson {
   readonly id: string;
-  readonly kind: 'permission' | 'input';
+  readonly kind: 'permission' | 'input' | 'plan';
   readonly task_id: string;
   readonly chain: readonly string[];
   readonly tool: string;

@@ -23,6 +23,7 @@ import type { TaskStatus } from './result.ts';
 import { liveBefore, type Rewound } from './rewound.ts';
 import * as stints from './stint.ts';
 import type { TaskSpec } from './task.ts';
+import { takeEnclosed, takeRead } from './handed-files.ts';
 import type { TodoItem } from './tool.ts';
 
 /** A task as its log tells it: the one state that the engine and every view share. */
@@ -117,10 +118,8 @@ export function initialState(first: TaskEvent): TaskState {
   };
   giveActivity(state);
   for (const { path, hash } of first.spec.inherited?.known ?? []) state.knownFiles.set(path, hash);
-  for (const seen of first.spec.given?.read ?? []) {
-    state.filesRead.set(seen.path, seen);
-    state.knownFiles.set(seen.path, seen.hash);
-  }
+  takeRead(state, first.spec.given?.read ?? []);
+  takeEnclosed(state, first.spec.enclosed);
   applyToConversation(state.conversation, first);
   return state;
 }
@@ -182,6 +181,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       return;
     case 'input.queued':
       for (const id of event.input.handed ?? []) state.handed.add(id);
+      takeEnclosed(state, event.input.enclosed);
       return;
     case 'task.claimed':
       takeOver(state);
@@ -233,10 +233,12 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.doing = { kind: 'waiting_to_retry', because: event.failure.message };
       return;
     case 'turn.ended':
-      if (toolCalls(event.message).length === 0) showWaiting(state);
-      else state.doing = { kind: 'idle' };
+      state.doing = toolCalls(event.message).length > 0 ? { kind: 'idle' } : waiting(state);
       return;
+    case 'turn.interrupted':
     case 'turn.failed':
+      state.doing = state.interrupted === null ? { kind: 'idle' } : waiting(state);
+      return;
     case 'summary.refused':
     case 'context.handed':
     case 'context.summarised':
@@ -270,7 +272,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       return;
     case 'child.ended':
       addChanges(state, event.changed);
-      if (state.doing?.kind === 'waiting_for_children') showWaiting(state);
+      if (state.doing?.kind === 'waiting_for_children') state.doing = waiting(state);
       return;
     case 'todos.set':
       state.todos = event.items;
@@ -320,12 +322,12 @@ function goBack(state: TaskState, event: Extract<TaskEvent, { type: 'task.rewoun
   else state.stint = { ...state.stint, number: stint };
 }
 
-function showWaiting(state: TaskState): void {
-  state.doing = { kind: state.openChildren.size > 0 ? 'waiting_for_children' : 'idle' };
+function waiting({ openChildren }: TaskState): Activity {
+  return { kind: openChildren.size > 0 ? 'waiting_for_children' : 'idle' };
 }
 
 function showCalls(state: TaskState): void {
-  state.doing = null;
+  state.doing = state.interrupted === null ? null : waiting(state);
   if (state.status === 'running' || state.status === 'parked') {
     state.status = isParked(state) ? 'parked' : 'running';
   }

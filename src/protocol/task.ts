@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 import type { AgentDefinition } from './agent.ts';
+import type { Enclosure } from './enclosure.ts';
 import type { GivenContext, InheritedConversation, SummarisedConversation } from './given.ts';
 import type { ResolvedModel } from './model.ts';
 import type { Rights } from './permission.ts';
@@ -70,6 +71,8 @@ export interface TaskSpec {
   readonly summarised?: SummarisedConversation;
   /** Agent types that the person's prompt names with `@`: the first answer calls each of them. */
   readonly mentions?: readonly string[];
+  /** What the person lays beside the prompt. Absent: nothing. */
+  readonly enclosed?: readonly Enclosure[];
   /** Names of the skills whose instructions it began with. Absent: none. */
   readonly skills?: readonly string[];
   /** Whether it began in the background. */

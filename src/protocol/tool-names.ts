@@ -58,7 +58,6 @@ export const UNBUILT_TOOLS: ReadonlySet<string> = new Set([
   'WebSearch',
   'HttpRequest',
   'Board',
-  'ExitPlanMode',
 ]);
 
 /** The search that the offline engine works with: offered to it and to no other model. */

@@ -1,6 +1,7 @@
 import { isId } from '../base/ids.ts';
 import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { areAttachments } from '../protocol/attachment.ts';
+import { areEnclosures } from '../protocol/enclosure.ts';
 import type { EventType, TaskEvent } from '../protocol/event.ts';
 import { isGiven, isInherited, isSummarised } from './given-guard.ts';
 import { hasShape } from './event-shapes.ts';
@@ -24,6 +25,7 @@ const EVENT_TYPES: Readonly<Record<EventType, true>> = {
   'turn.accepted': true,
   'turn.quiet': true,
   'turn.flowing': true,
+  'turn.interrupted': true,
   'turn.retried': true,
   'turn.ended': true,
   'turn.failed': true,
@@ -84,6 +86,7 @@ function isSpec(spec: unknown, task: string): boolean {
     (spec['fanOut'] === undefined || isFanOut(spec['fanOut'])) &&
     (spec['inherited'] === undefined || isInherited(spec['inherited'])) &&
     (spec['summarised'] === undefined || isSummarised(spec['summarised'])) &&
+    (spec['enclosed'] === undefined || areEnclosures(spec['enclosed'])) &&
     (spec['given'] === undefined || isGiven(spec['given']))
   );
 }
@@ -113,6 +116,7 @@ function isQuestion(value: unknown, task: string): boolean {
   if (!QUESTION_NUMBER.test(id.slice(task.length)) || !Array.isArray(chain)) return false;
   if (!QUESTION_TEXTS.every((name) => typeof value[name] === 'string')) return false;
   if (kind === 'input') return typeof value['text'] === 'string' && Array.isArray(value['options']);
+  if (kind === 'plan') return typeof value['text'] === 'string';
   return kind === 'permission' && PERMISSION_LISTS.every((name) => Array.isArray(value[name]));
 }
 

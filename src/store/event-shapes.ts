@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../base/json.ts';
+import { areEnclosures } from '../protocol/enclosure.ts';
 import type { EventType } from '../protocol/event.ts';
 
 type Kind = 'text' | 'texts' | 'number' | 'object' | 'list';
@@ -58,7 +59,8 @@ function isOfKind(value: unknown, kind: Kind): boolean {
 function isInput(value: unknown): boolean {
   return (
     isJsonObject(value) &&
-    ['id', 'kind', 'from', 'text'].every((name) => typeof value[name] === 'string')
+    ['id', 'kind', 'from', 'text'].every((name) => typeof value[name] === 'string') &&
+    (value['enclosed'] === undefined || areEnclosures(value['enclosed']))
   );
 }
 

@@ -31,5 +31,20 @@ export function drawErrorLine(text: string): void {
   process.stderr.write(`${CLEAR_LINE}${terminalText(text, 'prose')}`);
 }
 
+/**
+ * Lines at the bottom of a terminal, none wider than it, in the place of those before; none: they are gone. All
+ * in one piece, and the cursor is at their beginning: whatever is printed next takes their place.
+ */
+export function drawErrorLines(lines: readonly string[]): void {
+  const texts = lines.map((line) => terminalText(line, 'prose'));
+  const back = lines.length > 1 ? `\u001b[${lines.length - 1}A` : '';
+  process.stderr.write(`${AT_ONCE}\r${CLEAR_BELOW}${texts.join('\n')}${back}\r${AT_ONCE_ENDS}`);
+}
+
+const CLEAR_BELOW = '\u001b[J';
+/** Synchronised output: a terminal that knows it shows what stands between as one change. */
+const AT_ONCE = '\u001b[?2026h';
+const AT_ONCE_ENDS = '\u001b[?2026l';
+
 /** To the beginning of the line, and nothing of it is left. */
 const CLEAR_LINE = '\r\u001b[2K';

@@ -111,6 +111,7 @@ describe('imports', () => {
       '@ai-sdk/openai-compatible',
       '@cfworker/json-schema',
       '@earendil-works/pi-tui',
+      'highlight.js',
       '@pydantic/genai-prices',
       '@vscode/ripgrep',
       'smol-toml',

@@ -123,6 +123,7 @@ const ROWS: Readonly<Record<ConfigKey, Row>> = {
     wrongToml: '["CI", "GIT_SSH_COMMAND"]',
     wrongText: 'BASH_ENV',
   },
+  'terminal.notify': word('bell', 'desktop'),
   'store.retention_days': whole(30),
   'store.durability': word('safe', 'fast'),
 };

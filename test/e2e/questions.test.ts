@@ -106,6 +106,28 @@ describe.concurrent('a run that parks', () => {
     expect(countIn(world.model.requests.at(-1), 'the root is done')).toBe(0);
   });
 
+  it('shows a plan, changes nothing before it is approved, and carries it out then', async () => {
+    const write = { name: 'Write', input: { file_path: 'made', content: 'as planned' } };
+    const show = { name: 'ExitPlanMode', input: { plan: '1. Write **made**' } };
+    await using world = await openWorld({ script: callsInTurn([write], [show], [write]) });
+    const run = await world.run(['-p', 'go', '--permission-mode', 'plan', ...PARK]);
+    const [open] = await questions(world);
+    const made = join(world.sandbox.workspace, 'made');
+    expect([run.code, open, existsSync(made)]).toMatchObject([
+      5,
+      { kind: 'plan', text: '1. Write **made**' },
+      false,
+    ]);
+    expect(run.stderr).toContain('main asks to carry out this plan:\n  | 1. Write **made**\n');
+    expect((await answer(world, open?.id ?? '', 'always')).code).toBe(0);
+    expect(existsSync(made)).toBe(true);
+    const { root } = await family(world);
+    expect(typed(await eventsIn(world, root), 'terms.changed')).toMatchObject([
+      { rights: { mode: 'acceptEdits' } },
+    ]);
+    expect((await tasks(world, 'rerun', root)).code).toBe(0);
+  });
+
   it('has the questions in its envelope, and in its events', async () => {
     await using world = await openWorld({ script: callsInTurn([bash('touch made')]) });
     const run = await world.run(['-p', 'go', ...PARK, '--output-format', 'stream-json']);

@@ -1,7 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { toolResultRounds } from '../../src/testing/index.ts';
+import { toolResultRounds, type Answer, type RecordedRequest } from '../../src/testing/index.ts';
 import { runMuster, startMuster } from './muster.ts';
 import { bash, openWorld, type World } from './world.ts';
 import { clean, complaint, delegate, delegating, family, listed, tasks } from './tasks.ts';
@@ -117,6 +117,39 @@ describe.concurrent('muster tasks export and import', () => {
     );
     expect(clean(await other(world, 'list'))).toBe('No tasks yet.\n');
   });
+});
+
+/** Shows a plan, writes what it may, and writes again with each message that it gets. */
+function planned({ messages }: RecordedRequest): Answer {
+  const said = JSON.stringify(messages);
+  const write = (file_path: string) => ({
+    toolCalls: [{ name: 'Write', input: { file_path, content: 'x' } }],
+  });
+  const has = (text: string) => said.includes(text);
+  if (!has('1. Write')) {
+    return { toolCalls: [{ name: 'ExitPlanMode', input: { plan: '1. Write two files' } }] };
+  }
+  if (has('once more')) return has('"second') ? { text: 'over' } : write('second');
+  return has('"first') ? { text: 'the first is there' } : write('first');
+}
+
+it('what was approved before a log was moved gives nothing where it went', async () => {
+  await using world = await openWorld({ script: planned });
+  await world.run(['-p', 'go', '--permission-mode', 'plan', '--on-ask', 'park']);
+  const [{ id: question = '' } = {}] = JSON.parse(clean(await tasks(world, 'answer', '--json')));
+  clean(await world.run(['tasks', 'answer', question, 'always']));
+  const made = (name: string) => existsSync(join(world.sandbox.workspace, name));
+  expect(made('first')).toBe(true);
+  const { root } = await family(world);
+  clean(await tasks(world, 'export', root, 'out.muster'));
+  clean(await other(world, 'import', 'out.muster'));
+  const env = elsewhere(world);
+  clean(await world.run(['tasks', 'resume', root, 'once more'], { env }));
+  expect(clean(await other(world, 'log', root))).toMatch(/call\.refused/);
+  expect(made('second')).toBe(false);
+  // Here it was approved.
+  clean(await world.run(['tasks', 'resume', root, 'once more']));
+  expect(made('second')).toBe(true);
 });
 
 describe.concurrent('muster tasks delete and prune', () => {

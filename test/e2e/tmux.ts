@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { newId } from '../../src/base/ids.ts';
 import { BIN, type Sandbox } from './muster.ts';
 
 /** The built program in a real terminal, of its own tmux server, which is ended when it is disposed of. */
@@ -20,7 +21,8 @@ export class TmuxTerminal implements Disposable {
     },
   ) {
     this.sandbox = sandbox;
-    this.socket = join(sandbox.root, 'tmux');
+    // Of its own: the server of another terminal may still be ending.
+    this.socket = join(sandbox.root, newId());
     const [columns, rows] = size;
     const variables = Object.entries(sandbox.environment({ TERM: 'screen-256color', ...env }));
     const command = [
@@ -59,6 +61,12 @@ export class TmuxTerminal implements Disposable {
 
   type(text: string): void {
     this.tmux('send-keys', '-l', text);
+  }
+
+  /** As a terminal pastes it. */
+  paste(text: string): void {
+    this.tmux('set-buffer', text);
+    this.tmux('paste-buffer', '-p');
   }
 
   /** Keys by the names that tmux has for them. */

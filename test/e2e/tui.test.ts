@@ -98,6 +98,121 @@ inTerminal('what is left while it works is stopped, and can be resumed', async (
   expect(tasks.map(({ status }) => status)).toEqual(['stopped', 'stopped']);
 });
 
+/** The main agent sends a child to the background, and is slow to say what it does next. */
+function slowToSpeak({ system, messages }: RecordedRequest): Answer {
+  const said = JSON.stringify(messages);
+  if (system.includes('subagent of Muster')) return { delayMs: 5_000, text: 'All was counted.' };
+  if (said.includes('All was counted.')) return { text: 'The count is there.' };
+  if (said.includes('another way')) return { text: 'As you say.' };
+  if (said.includes('runs in the background')) return { delayMs: 60_000, text: 'too late' };
+  const input = { prompt: 'count', description: 'count all', run_in_background: true };
+  return { toolCalls: [{ name: 'Task', input }] };
+}
+
+inTerminal('esc ends the turn, and what runs in the background is heard of', async () => {
+  await using world = await openWorld({ script: slowToSpeak });
+  const env = world.model.env('anthropic');
+  using terminal = new TmuxTerminal(world.sandbox, [], { env });
+  await terminal.sees('/help');
+  terminal.type('Count all');
+  terminal.press('Enter');
+  await terminal.sees(/bg count all ·/);
+  terminal.press('Escape');
+  await terminal.sees('interrupted; again stops 1 background task, too');
+  await terminal.sees('the user interrupted it');
+  terminal.type('Do it another way');
+  terminal.press('Enter');
+  await terminal.sees('As you say.');
+  await terminal.sees('The count is there.');
+  expect(terminal.screen()).not.toContain('too late');
+  terminal.press('C-c', 'C-c');
+  await terminal.sees('exit 0');
+  const { stdout } = await world.run(['tasks', 'list', '--all', '--json']);
+  const tasks: readonly { readonly status: string }[] = JSON.parse(stdout);
+  expect(tasks.map(({ status }) => status)).toEqual(['completed', 'completed']);
+});
+
+/** The main agent writes before it may, shows its plan twice, and writes again. */
+function planner(request: RecordedRequest): Answer {
+  const input = { file_path: 'made.txt', content: 'made as planned' };
+  const write = { toolCalls: [{ name: 'Write', input }] };
+  const show = { toolCalls: [{ name: 'ExitPlanMode', input: { plan: '1. Write **made.txt**' } }] };
+  return [write, show, show, write][toolResultRounds(request)] ?? { text: 'It is written.' };
+}
+
+inTerminal('in plan mode nothing is changed before the plan is approved', async () => {
+  await using world = await openWorld({ script: planner });
+  const env = world.model.env('anthropic');
+  using terminal = new TmuxTerminal(world.sandbox, ['--permission-mode', 'plan'], { env });
+  await terminal.sees('[plan]');
+  terminal.type('Make a file');
+  terminal.press('Enter');
+  await terminal.sees('asks to carry out this plan');
+  expect(terminal.screen()).toContain('1. Write made.txt');
+  const made = join(world.sandbox.workspace, 'made.txt');
+  expect(existsSync(made)).toBe(false);
+  terminal.press('Tab');
+  await terminal.sees('y carry it out');
+  terminal.press('r');
+  await terminal.sees('why not?');
+  terminal.type('in capitals');
+  terminal.press('Enter');
+  // Not the one that was just answered.
+  await terminal.sees(/✗ ExitPlanMode[^]*asks to carry out this plan/);
+  terminal.press('Tab');
+  await terminal.sees('y carry it out');
+  terminal.press('a');
+  await terminal.sees('It is written.');
+  await terminal.sees('[acceptEdits]');
+  expect(existsSync(made)).toBe(true);
+  // What was approved holds, though the start asked for plan mode.
+  terminal.type('Go on');
+  terminal.press('Enter');
+  await terminal.sees(/> Go on[^]*It is written\.[^]*\[acceptEdits\]/);
+  terminal.press('C-c', 'C-c');
+  await terminal.sees('exit 0');
+});
+
+/** The main agent shows a plan, and writes once it may. */
+function oneShot(request: RecordedRequest): Answer {
+  const show = { toolCalls: [{ name: 'ExitPlanMode', input: { plan: '1. Write made.txt' } }] };
+  const input = { file_path: 'other.txt', content: 'made as changed' };
+  const write = { toolCalls: [{ name: 'Write', input }] };
+  return [show, write][toolResultRounds(request)] ?? { text: 'It is written.' };
+}
+
+inTerminal('a plan is changed by the person, and the model reads it so', async () => {
+  await using world = await openWorld({ script: oneShot });
+  const env = world.model.env('anthropic');
+  using terminal = new TmuxTerminal(world.sandbox, [], { env });
+  await terminal.sees('[default]');
+  // Over acceptEdits and autonomous, before anything was said.
+  terminal.press('BTab', 'BTab', 'BTab');
+  await terminal.sees('[plan]');
+  terminal.type('Make a file');
+  terminal.press('Enter');
+  await terminal.sees('asks to carry out this plan');
+  terminal.press('Tab');
+  await terminal.sees('e change it');
+  terminal.press('e');
+  await terminal.sees('1. Write made.txt');
+  terminal.press('C-u');
+  terminal.type('1. Write other.txt');
+  terminal.press('Enter');
+  await terminal.sees('asks to run Write');
+  await terminal.sees('[default]');
+  expect(JSON.stringify(world.model.requests.at(-1)?.messages)).toContain(
+    'changed the plan and approved it so. The mode is default now. Carry this out:\\n\\n1. Write other.txt',
+  );
+  terminal.press('Tab');
+  await terminal.sees('y once');
+  terminal.press('y');
+  await terminal.sees('It is written.');
+  expect(existsSync(join(world.sandbox.workspace, 'other.txt'))).toBe(true);
+  terminal.press('C-c', 'C-c');
+  await terminal.sees('exit 0');
+});
+
 inTerminal('it works with no key, in no repository, and without colour', async () => {
   using sandbox = new Sandbox({ 'retry.ts': 'export const retryLimit = 3;\n' });
   using terminal = new TmuxTerminal(sandbox, [], { env: { NO_COLOR: '1' }, size: [40, 20] });

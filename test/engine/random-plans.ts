@@ -4,7 +4,7 @@ import type { PersonAct, Plan } from './random-world.ts';
 
 const act: fc.Arbitrary<PersonAct> = fc.record({
   at: fc.nat(60),
-  kind: fc.constantFrom('stop', 'send', 'detach', 'resume'),
+  kind: fc.constantFrom('stop', 'interrupt', 'mode', 'send', 'detach', 'resume'),
   of: fc.nat(9),
 });
 

@@ -25,12 +25,14 @@ import {
 } from './random-work.ts';
 import { MODEL, rootRights, SETTINGS, WORKER } from './support.ts';
 import { VirtualDeadlines, VirtualTime } from './virtual-time.ts';
+import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
+import { hasBackgroundWork } from '../../src/protocol/belongings.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 
 /** What a person does while tasks are at work. `of`: which of the tasks made so far. */
 export interface PersonAct {
   readonly at: number;
-  readonly kind: 'stop' | 'send' | 'detach' | 'resume';
+  readonly kind: 'stop' | 'interrupt' | 'mode' | 'send' | 'detach' | 'resume';
   readonly of: number;
 }
 
@@ -403,6 +405,21 @@ class Life {
         if (run === undefined) return;
         this.noteStop(run);
         run.stop(stopOrder('user', 'enough'));
+        return;
+      case 'interrupt': {
+        const root = this.engine.task(ids[0] ?? '');
+        if (root === undefined) return;
+        if (!hasBackgroundWork(root.state)) this.noteStop(root);
+        for (const child of root.state.openChildren) {
+          const waitedFor = this.engine.task(child);
+          if (waitedFor?.isBackground === false) this.noteStop(waitedFor);
+        }
+        this.engine.interrupt(root.spec.id);
+        return;
+      }
+      case 'mode':
+        if (run === undefined || run.parent !== null || run.isEnding) return;
+        this.engine.setMode(id, PERMISSION_MODES[of % PERMISSION_MODES.length] ?? 'plan');
         return;
       case 'send':
         if (run?.isEnding === false) this.engine.send(id, 'say(something)');

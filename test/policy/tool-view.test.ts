@@ -65,16 +65,32 @@ test('what delegates several times goes with Task: without it, or below the dept
   expect(names).toEqual([['Read'], ['Read']]);
 });
 
-test('the main agent in plan mode changes nothing, and may present its plan', () => {
+test.each([
+  ['park', 'plan', true],
+  ['wait', 'plan', true],
+  // It can be set at any time.
+  ['wait', 'default', true],
+  ['park', 'default', false],
+  ['deny', 'default', false],
+] as const)(
+  'with questions that %s a main agent in %s mode shows plans: %s',
+  (onAsk, mode, does) => {
+    const { names } = view({ ...main, onAsk, rights: rights(mode) });
+    expect(names.includes('ExitPlanMode')).toBe(does);
+    expect(names).toContain('Write');
+  },
+);
+
+test('one whose definition wants plan mode can not be let out of it, and is offered nothing that changes', () => {
+  const definition = agent({ mode: 'plan' });
+  const { names } = view({ ...main, definition, onAsk: 'wait', rights: rights('plan') });
+  expect(names).toEqual(without('Write', 'Edit', 'MultiEdit'));
+});
+
+test('the main agent that nobody lets leave plan mode changes nothing', () => {
   const changes = 'Plan mode changes nothing.';
   expect(view({ ...main, rights: rights('plan') })).toEqual({
-    names: [
-      ...without('Write', 'Edit', 'MultiEdit'),
-      'Task',
-      'TaskList',
-      'RunTemplate',
-      'ExitPlanMode',
-    ],
+    names: [...without('Write', 'Edit', 'MultiEdit'), 'Task', 'TaskList', 'RunTemplate'],
     dropped: [
       { name: 'Write', reason: changes },
       { name: 'Edit', reason: changes },
@@ -105,7 +121,10 @@ describe('a child', () => {
     expect(view({ definition })).toEqual({
       names: ['Read', 'Grep', 'Task', ...MCP],
       dropped: [
-        { name: 'ExitPlanMode', reason: 'Only a main agent in plan mode has a plan to present.' },
+        {
+          name: 'ExitPlanMode',
+          reason: 'Only a main agent shows a plan, where somebody is there to approve it.',
+        },
         { name: 'Unknown', reason: 'No such tool is available here.' },
       ],
     });

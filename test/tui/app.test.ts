@@ -128,21 +128,73 @@ describe('a question of AskUser', () => {
   });
 });
 
+describe('a plan', () => {
+  async function planning(): Promise<Stage> {
+    const stage = new Stage();
+    await stage.say('Mend it');
+    stage.call('mainmain', 'p', 'ExitPlanMode', { plan: '# Plan' });
+    const question = {
+      kind: 'plan',
+      id: 'mainmainq1',
+      task: 'mainmain',
+      callId: 'p',
+      chain: ['main'],
+      tool: 'ExitPlanMode',
+      text: '# Plan\n\n1. Read **a.ts**\n2. Mend it',
+    } as const;
+    stage.write('mainmain', { type: 'question.asked', question, digest: '0', parks: false });
+    return stage;
+  }
+
+  it('is shown, and approved with a key', async () => {
+    await using stage = await planning();
+    await stage.emulator.press(KEYS.tab);
+    expect(await stage.screen()).toMatchSnapshot();
+    await stage.emulator.press('a');
+    expect(stage.asked.answers).toEqual([{ question: 'mainmainq1', text: 'always' }]);
+  });
+
+  it('is changed in the editor, and approved so', async () => {
+    await using stage = await planning();
+    await stage.emulator.press(KEYS.tab, 'e');
+    expect(await stage.screen()).toContain('enter approves the plan as it stands here');
+    await stage.emulator.type(', and test it');
+    await stage.emulator.press(KEYS.enter);
+    expect(stage.asked.answers).toEqual([
+      {
+        question: 'mainmainq1',
+        text: 'yes',
+        plan: '# Plan\n\n1. Read **a.ts**\n2. Mend it, and test it',
+      },
+    ]);
+  });
+
+  it('is refused with a reason', async () => {
+    await using stage = await planning();
+    await stage.emulator.press(KEYS.tab, 'r');
+    await stage.emulator.type('too long');
+    await stage.emulator.press(KEYS.enter);
+    expect(stage.asked.answers).toEqual([
+      { question: 'mainmainq1', text: 'no', reason: 'too long' },
+    ]);
+  });
+});
+
 describe('esc', () => {
   it('stops the main task with all that it waits for', async () => {
     await using stage = await asking();
     await stage.emulator.press(KEYS.escape);
-    expect(stage.asked.stopped).toEqual(['mainmain']);
+    expect(stage.asked).toMatchObject({ interrupted: ['mainmain'], stopped: [] });
   });
 
   it('leaves what is in the background alone, and stops the whole tree when pressed again', async () => {
     await using stage = await asking();
     stage.begin('child2xx', { parent: 'mainmain', background: true });
     await stage.emulator.press(KEYS.escape);
-    expect(stage.asked.stopped).toEqual(['child1xx']);
-    expect(await stage.screen()).toContain('esc again stops everything');
+    expect(stage.asked).toMatchObject({ interrupted: ['mainmain'], stopped: [] });
+    expect(await stage.screen()).toContain('interrupted; again stops 1 background task, too');
     await stage.emulator.press(KEYS.escape);
-    expect(stage.asked.stopped).toEqual(['child1xx', 'mainmain']);
+    expect(stage.asked).toMatchObject({ interrupted: ['mainmain'], stopped: ['mainmain'] });
   });
 
   it('stops the task that is looked into, and leaves its transcript once it has ended', async () => {
@@ -187,16 +239,22 @@ describe('the conversation', () => {
     expect(await stage.screen()).toContain('> Run the tests');
   });
 
-  it('has its mode in sight, and the next one', async () => {
+  it('has its mode in sight, and another one by a key, before it begins and while it works', async () => {
     await using stage = new Stage();
     expect(await stage.screen()).toContain('[default]');
     await stage.emulator.press(KEYS.shiftTab);
     expect(await stage.screen()).toContain('[acceptEdits]');
     await stage.say('Go');
+    expect(await stage.screen()).toContain('[acceptEdits]');
+    await stage.emulator.press(KEYS.shiftTab, KEYS.shiftTab);
+    expect(await stage.screen()).toContain('[plan]');
+    stage.answer('mainmain', 'Gone.');
+    stage.end('mainmain');
+    stage.finish();
     await stage.emulator.press(KEYS.shiftTab);
-    const narrowed = await stage.screen();
-    expect(narrowed).toContain('[acceptEdits → plan next]');
-    expect(narrowed).toContain('no wider mode than acceptEdits for this');
+    expect(await stage.screen()).toContain('[plan → default next]');
+    await stage.say('Go on');
+    expect(stage.asked.modes).toEqual(['acceptEdits', 'default']);
   });
 
   it('makes room for another one, in any mode', async () => {

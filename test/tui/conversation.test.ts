@@ -1,11 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { ResultEnvelope, Run } from '../../src/api/index.ts';
+import type { EventListener, ResultEnvelope, Run } from '../../src/api/index.ts';
 import { MusterError } from '../../src/base/errors.ts';
+import type { PermissionMode } from '../../src/protocol/permission.ts';
 import { Conversation } from '../../src/front/tui/conversation.ts';
 
 /** A conversation with a library that says what it was asked for. */
-function open({ failure }: { readonly failure?: MusterError } = {}) {
+function open({
+  failure,
+  mode,
+}: { readonly failure?: MusterError; readonly mode?: PermissionMode } = {}) {
+  const tell = (listener: EventListener | undefined) => {
+    if (mode === undefined) return;
+    const spec = { id: 'mainmain', parent: null, rights: { mode } };
+    listener?.({ type: 'task.started' } as never, { spec } as never);
+  };
   const asked: string[] = [];
   const notes: string[] = [];
   let end = (_text: string): void => {};
@@ -24,15 +33,22 @@ function open({ failure }: { readonly failure?: MusterError } = {}) {
   };
   const conversation = new Conversation(
     {
-      start: ({ prompt = '', agent }) => {
+      start: ({ prompt = '', agent }, onEvent) => {
         if (failure !== undefined) throw failure;
+        tell(onEvent);
         asked.push(`start ${prompt}${agent === undefined ? '' : ` as ${agent}`}`);
         return run();
       },
-      resume: async ({ id, prompt = '' }) => {
+      resume: async ({ id, prompt = '', below, mode: wanted }) => {
         await nextTurn();
-        asked.push(`resume ${id} ${prompt}`);
+        const woken = below === undefined ? '' : `with ${below.id} ${below.prompt ?? '-'}`;
+        const inMode = wanted === undefined ? '' : ` in ${wanted}`;
+        asked.push(`resume ${id} ${prompt}${woken}${inMode}`);
         return run();
+      },
+      resumeBelow: async (id, { prompt = '-' } = {}) => {
+        if (isEnding) throw new MusterError('NOT_FOUND', 'nobody above it is at work');
+        asked.push(`wake ${id} ${prompt}`);
       },
       send: (id, text) => {
         if (isEnding) throw new MusterError('NOT_FOUND', 'it is about to end');
@@ -43,6 +59,7 @@ function open({ failure }: { readonly failure?: MusterError } = {}) {
       agent: 'Plan',
       onEvent: () => {},
       onNote: (level, text) => notes.push(`${level}: ${text}`),
+      takeMode: () => null,
       onIdle: () => asked.push('idle'),
     },
   );
@@ -76,6 +93,30 @@ it('begins, is steered, ends, and goes on', async () => {
     'send mainmain two',
     'idle',
     'resume mainmain three',
+  ]);
+});
+
+it('goes on in the mode that it had here at last, whatever the start asks for', async () => {
+  const { conversation, asked, end } = open({ mode: 'acceptEdits' });
+  conversation.say('one');
+  await end();
+  conversation.say('two');
+  await nextTurn();
+  await end();
+  conversation.wake('child', null);
+  await nextTurn();
+  await end();
+  conversation.continue('another');
+  conversation.say('three');
+  await nextTurn();
+  expect(asked).toEqual([
+    'start one as Plan',
+    'idle',
+    'resume mainmain two in acceptEdits',
+    'idle',
+    'resume mainmain with child - in acceptEdits',
+    'idle',
+    'resume another three',
   ]);
 });
 
@@ -120,4 +161,38 @@ it('tells what came of a compaction, which no answer does', async () => {
   await nextTurn();
   await end('context summarised: about 900 tokens → 300');
   expect(notes).toEqual(['info: context summarised: about 900 tokens → 300']);
+});
+
+it('makes a task go on below it: while it is at work, while it is about to end, and while it is idle', async () => {
+  const { conversation, asked, decideEnd, end, notes } = open();
+  conversation.wake('child1xx', null);
+  await nextTurn();
+  // There is none yet, and nothing below it.
+  expect(asked).toEqual([]);
+  conversation.say('one');
+  await nextTurn();
+  conversation.wake('child1xx', 'and more');
+  await nextTurn();
+  decideEnd();
+  conversation.wake('child1xx', null);
+  await nextTurn();
+  await end();
+  await nextTurn();
+  expect(asked).toEqual([
+    'start one as Plan',
+    'wake child1xx and more',
+    'idle',
+    'resume mainmain with child1xx -',
+  ]);
+  expect(notes).toEqual([]);
+});
+
+it('makes several go on that are woken one right after the other while it is idle', async () => {
+  const { conversation, asked } = open();
+  conversation.continue('mainmain');
+  conversation.wake('child1xx', null);
+  conversation.wake('child2xx', 'and more');
+  await nextTurn();
+  await nextTurn();
+  expect(asked).toEqual(['resume mainmain with child1xx -', 'wake child2xx and more']);
 });

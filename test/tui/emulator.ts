@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import xterm from '@xterm/headless';
+import type { Cell } from '../../scripts/terminal-svg.ts';
 import type { TerminalDevice } from '../../src/front/tui/pi/screen.ts';
 
 /** A terminal without a window: what is written to it is drawn as a real one draws it. */
@@ -69,24 +70,35 @@ export class Emulator implements TerminalDevice {
     ).join('\n');
   }
 
-  /** Whether any cell has a colour or a weight; reversed ones, as the cursor, left out. */
-  get isPainted(): boolean {
+  /** What is on the screen now, cell by cell. */
+  cells(): readonly (readonly Cell[])[] {
     const { active } = this.terminal.buffer;
-    for (let row = 0; row < this.rows; row += 1) {
+    return Array.from({ length: this.rows }, (_, row) => {
       const line = active.getLine(active.viewportY + row);
-      for (let column = 0; column < this.columns; column += 1) {
-        const cell = line?.getCell(column);
-        if (cell === undefined || cell.isInverse()) continue;
-        if (!cell.isFgDefault() || !cell.isBgDefault() || cell.isBold() || cell.isDim())
-          return true;
-      }
-    }
-    return false;
+      return Array.from({ length: this.columns }, (__, column) => cellOf(line?.getCell(column)));
+    });
   }
 
-  /** Drawing waits for more to draw, at most this long. */
+  /** Whether any cell has a colour or a weight; reversed ones, as the cursor, left out. */
+  get isPainted(): boolean {
+    return this.cells().some((row) =>
+      row.some(
+        ({ foreground, background, isBold, isDim, isInverse }) =>
+          !isInverse && (foreground !== null || background !== null || isBold || isDim),
+      ),
+    );
+  }
+
+  /**
+   * Drawing waits for more to draw, and what is drawn is written a moment later: on a busy machine, when this
+   * wait is over already. So until nothing more is written.
+   */
   private async settled(): Promise<void> {
     await sleep(120);
+    for (let before = -1; before !== this.written.length;) {
+      before = this.written.length;
+      await sleep(30);
+    }
     await new Promise<void>((resolve) => this.terminal.write('', resolve));
   }
 
@@ -99,6 +111,17 @@ export class Emulator implements TerminalDevice {
   clearScreen(): void {}
   setTitle(): void {}
   setProgress(): void {}
+}
+
+function cellOf(cell: xterm.IBufferCell | undefined): Cell {
+  return {
+    text: cell === undefined ? ' ' : cell.getWidth() === 0 ? '' : cell.getChars() || ' ',
+    foreground: cell === undefined || cell.isFgDefault() ? null : cell.getFgColor(),
+    background: cell === undefined || cell.isBgDefault() ? null : cell.getBgColor(),
+    isBold: (cell?.isBold() ?? 0) !== 0,
+    isDim: (cell?.isDim() ?? 0) !== 0,
+    isInverse: (cell?.isInverse() ?? 0) !== 0,
+  };
 }
 
 export const KEYS = {

@@ -28,34 +28,39 @@ function treeOf(members: Readonly<Record<string, Member>>): UiState {
 const ALONE = { main: {} };
 const WAITING = { main: {}, a: { parent: 'main' }, b: { parent: 'a' } };
 const MIXED = { ...WAITING, c: { parent: 'main', isBackground: true } } as const;
-const BACKGROUND = { main: {}, c: { parent: 'main', isBackground: true } } as const;
 const OVER = { main: { hasEnded: true }, a: { parent: 'main', hasEnded: true } } as const;
 const NO_MORE_BACKGROUND = {
   main: {},
   c: { parent: 'main', isBackground: true, hasEnded: true },
 } as const;
 
-it.each<
-  readonly [
-    string,
-    Readonly<Record<string, Member>>,
-    string | null,
-    boolean,
-    readonly string[],
-    boolean,
-  ]
->([
-  ['a main task alone', ALONE, null, false, ['main'], false],
-  ['one that waits', WAITING, null, false, ['main'], false],
-  ['one that waits, with others in the background', MIXED, null, false, ['a'], true],
-  ['the same, pressed again', MIXED, null, true, ['main'], false],
-  ['only others in the background', BACKGROUND, null, false, [], true],
-  ['others that have ended in the background', NO_MORE_BACKGROUND, null, false, ['main'], false],
-  ['nothing at work', OVER, null, false, [], false],
-  ['a task that is looked into', MIXED, 'b', false, ['b'], false],
-  ['one that has ended', OVER, 'a', false, [], false],
-])('esc, with %s', (_, members, openTask, isArmed, stop, arms) => {
-  expect(interrupt(treeOf(members), { openTask, isArmed })).toMatchObject({ stop, arms });
+const NOTHING = { interrupts: null, stops: null, arms: false, hint: null };
+const stopping = (stops: string, hint: string) => ({ ...NOTHING, stops, hint });
+const interrupting = (hint: string) => ({ ...NOTHING, interrupts: 'main', arms: true, hint });
+
+it.each<readonly [string, Readonly<Record<string, Member>>, string | null, boolean, object]>([
+  ['a main task alone', ALONE, null, false, interrupting('stopping')],
+  ['one that waits', WAITING, null, false, interrupting('stopping')],
+  [
+    'one that waits, with others in the background',
+    MIXED,
+    null,
+    false,
+    interrupting('interrupted; again stops 1 background task, too'),
+  ],
+  ['the same, pressed again', MIXED, null, true, stopping('main', 'stopping everything')],
+  [
+    'others that have ended in the background',
+    NO_MORE_BACKGROUND,
+    null,
+    false,
+    interrupting('stopping'),
+  ],
+  ['nothing at work', OVER, null, false, NOTHING],
+  ['a task that is looked into', MIXED, 'b', false, stopping('b', 'stopping it')],
+  ['one that has ended', OVER, 'a', false, NOTHING],
+])('esc, with %s', (_, members, openTask, isArmed, outcome) => {
+  expect(interrupt(treeOf(members), { openTask, isArmed })).toEqual(outcome);
 });
 
 it.each<readonly [Readonly<Record<string, Member>>, string | null, readonly string[]]>([

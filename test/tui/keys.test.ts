@@ -92,10 +92,13 @@ describe('while keys are for the editor', () => {
     const own = [
       'escape',
       'ctrl+c',
+      'ctrl+v',
       'ctrl+b',
       'ctrl+g',
       'ctrl+t',
+      'ctrl+f',
       'ctrl+o',
+      'ctrl+r',
       'ctrl+l',
       'ctrl+end',
       'shift+tab',

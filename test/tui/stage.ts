@@ -1,15 +1,25 @@
+import { stripVTControlCharacters } from 'node:util';
 import type { EventListener, QuestionAnswer, Run, TaskSignal } from '../../src/api/index.ts';
+import type { CommandOutput } from '../../src/api/enclosing.ts';
 import type { JsonValue } from '../../src/base/json.ts';
-import { App, type UiMuster } from '../../src/front/tui/app.ts';
+import { App } from '../../src/front/tui/app.ts';
+import type { ConversationPort } from '../../src/front/tui/conversation.ts';
+import { callerOf, type Caller } from '../../src/front/tui/notification.ts';
+import type { LineStreams } from '../../src/front/tui/plain/line-terminal.ts';
+import { PlainApp } from '../../src/front/tui/plain/plain-app.ts';
+import type { Face } from '../../src/front/tui/tui.ts';
+import type { UiMuster } from '../../src/front/tui/ui-muster.ts';
 import { themeFor, type Theme } from '../../src/front/tui/render/theme.ts';
 import type { EventBody, TaskEvent } from '../../src/protocol/event.ts';
 import type { EndStatus } from '../../src/protocol/result.ts';
 import type { PermissionMode } from '../../src/protocol/permission.ts';
 import type { PermissionQuestion } from '../../src/protocol/question.ts';
+import type { TaskSpec } from '../../src/protocol/task.ts';
 import { applyEvent, initialState, type TaskState } from '../../src/protocol/state.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { taskSpec } from '../store/fixture-data.ts';
+import type { TerminalDevice } from '../../src/front/tui/pi/screen.ts';
 import { Emulator, KEYS } from './emulator.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -19,14 +29,37 @@ export interface StageOptions {
   readonly rows?: number;
   readonly theme?: Theme;
   readonly notices?: readonly string[];
+  readonly keyBindings?: UiMuster['keyBindings'];
+  /** In earlier sessions. */
+  readonly typed?: readonly string[];
+  readonly watched?: ConversationPort;
+  readonly cwd?: string;
+  readonly caller?: Caller;
+  /** What it is drawn on; default: the emulator. */
+  readonly terminal?: TerminalDevice;
+  /** Whether events are kept to be read again: a transcript is opened from them. Default true. */
+  readonly isKept?: boolean;
+  /** Set: the UI in plain lines, on these. */
+  readonly streams?: LineStreams;
 }
 
 /** What the UI asked of the library. */
 export interface Asked {
   readonly answers: QuestionAnswer[];
   readonly sent: (readonly [string, string])[];
+  readonly interrupted: string[];
+  /** Of what was begun or gone on with in one of its own. */
+  readonly modes: PermissionMode[];
   readonly stopped: string[];
   readonly background: string[];
+  readonly enclosed: {
+    readonly words: string;
+    readonly outputs: readonly CommandOutput[];
+    readonly images: readonly string[];
+    readonly to: string | null;
+  }[];
+  /** Ended tasks that were to go on, with what they were told, below a conversation at work or an idle one. */
+  readonly woken: (readonly [string, string | null, 'at work' | 'idle'])[];
 }
 
 /**
@@ -35,37 +68,80 @@ export interface Asked {
  */
 export class Stage implements AsyncDisposable {
   readonly emulator: Emulator;
-  readonly app: App;
-  readonly asked: Asked = { answers: [], sent: [], stopped: [], background: [] };
+  private readonly face: Face;
+  readonly asked: Asked = {
+    answers: [],
+    sent: [],
+    interrupted: [],
+    modes: [],
+    stopped: [],
+    background: [],
+    enclosed: [],
+    woken: [],
+  };
+  /** Of earlier sessions, and of this one. */
+  readonly typed: string[];
+  files: readonly string[] = [];
+  whyNoImage: string | null = null;
   hasLeft = false;
   mode: PermissionMode = 'default';
+  private readonly keyBindings: UiMuster['keyBindings'];
   readonly store: TaskStore = openMemoryStore();
+  private readonly isKept: boolean;
   /** Milliseconds since the beginning. */
   private time = 0;
+  private readonly cwd: string;
   private listener: EventListener = () => {};
   private onSignal: (signal: TaskSignal) => void = () => {};
   private readonly states = new Map<string, TaskState>();
   private readonly logs = new Map<string, ReturnType<TaskStore['create']>>();
   private readonly ended = Promise.withResolvers<Awaited<Run['result']>>();
 
-  constructor({ columns = 80, rows = 24, theme = themeFor({}), notices = [] }: StageOptions = {}) {
+  constructor({
+    columns = 80,
+    rows = 24,
+    theme = themeFor({}),
+    notices = [],
+    caller = callerOf('bell', {}),
+    watched,
+    keyBindings = new Map(),
+    cwd = '/home/you/project',
+    typed = [],
+    streams,
+    terminal,
+    isKept = true,
+  }: StageOptions = {}) {
+    this.keyBindings = keyBindings;
+    this.typed = [...typed];
+    this.cwd = cwd;
+    this.isKept = isKept;
     this.emulator = new Emulator(columns, rows);
-    this.app = new App({
+    const options = {
       muster: this.muster(),
-      terminal: this.emulator,
-      theme,
+      caller,
       agent: null,
       notices,
+      ...(watched === undefined ? {} : { watched }),
       now: () => START + this.time,
       onLeave: () => {
         this.hasLeft = true;
       },
-    });
-    this.app.start();
+    };
+    this.face =
+      streams === undefined
+        ? new App({ ...options, terminal: terminal ?? this.emulator, theme })
+        : new PlainApp({ ...options, streams });
+    this.face.start();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.app.stop();
+    await this.face.stop();
+  }
+
+  /** The UI on the screen. */
+  get app(): App {
+    if (this.face instanceof App) return this.face;
+    throw new Error('it is told in plain lines');
   }
 
   pass(ms: number): void {
@@ -78,6 +154,13 @@ export class Stage implements AsyncDisposable {
       const screen = await this.emulator.screen();
       if (!screen.includes('being tried out')) return screen;
     }
+  }
+
+  /** The picture as it would be drawn now, without colours. */
+  drawn(): string {
+    const { columns: width, rows: height } = this.emulator;
+    const lines = this.app.draw({ width, height, editor: ['', '', ''] });
+    return stripVTControlCharacters(lines.join('\n'));
   }
 
   /** What a person says; the main task is made by the first of it. */
@@ -119,17 +202,32 @@ export class Stage implements AsyncDisposable {
     if (parent !== null) {
       this.write(parent, { type: 'child.created', child: id, callId: `call-${id}`, background });
     }
-    const log = this.store.create(spec);
-    this.logs.set(id, log);
-    for (const event of log.opening) this.deliver({ ...event, ts: START + this.time });
+    for (const event of this.opening(spec)) this.deliver({ ...event, ts: START + this.time });
     if (!isQueued) this.write(id, { type: 'task.started' });
   }
 
   /** What a task does next. */
   write(id: string, ...bodies: readonly EventBody[]): void {
-    const log = this.logs.get(id);
-    if (log === undefined) throw new Error(`there is no task ${id}`);
-    for (const event of log.append(bodies)) this.deliver({ ...event, ts: START + this.time });
+    const events =
+      this.logs.get(id)?.append(bodies) ?? stamped(id, this.stateOf(id).lastSeq + 1, bodies);
+    for (const event of events) this.deliver({ ...event, ts: START + this.time });
+  }
+
+  private opening(spec: TaskSpec): readonly TaskEvent[] {
+    if (!this.isKept) return stamped(spec.id, 0, [{ type: 'task.created', spec }]);
+    const log = this.store.create(spec);
+    this.logs.set(spec.id, log);
+    return log.opening;
+  }
+
+  /** Nobody works on them any more. */
+  release(...ids: readonly string[]): void {
+    for (const id of ids) this.logs.get(id)?.close();
+  }
+
+  /** A task that is watched stands as its events told. */
+  place(id: string): void {
+    this.app.place(this.stateOf(id));
   }
 
   /** The run is over, as far as the library is concerned. */
@@ -209,6 +307,7 @@ export class Stage implements AsyncDisposable {
       spent: { tokens: 0, costUsd: 0 },
       below: [],
     });
+    if (!this.isKept) this.states.delete(id);
   }
 
   private turn(
@@ -251,28 +350,68 @@ export class Stage implements AsyncDisposable {
     const stage = this;
     const { asked, store } = this;
     return {
-      cwd: '/home/you/project',
+      cwd: this.cwd,
       store,
       offlineByDefault: false,
+      keyBindings: this.keyBindings,
+      typed: { entries: () => this.typed, add: (text) => void this.typed.push(text) },
+      listFiles: async () => this.files,
+      enclose: async ({ words, outputs, images, to }) => {
+        asked.enclosed.push({
+          words,
+          outputs: [...outputs],
+          images: images.map(({ name }) => name),
+          to,
+        });
+        const enclosures = outputs.map(({ command, outcome, text }) => {
+          return { kind: 'command', name: command, outcome, text, nonce: 'nonce' } as const;
+        });
+        return { task: to ?? 'mainmain', enclosures, problems: [] };
+      },
+      lookAtImage: async () => ({
+        facts: 'PNG image, 1 × 1 pixels, 68 bytes',
+        why: this.whyNoImage,
+      }),
+      setModel: (name) => ({ provider: 'scripted', id: name, chain: ['flag'] }),
+      contextOf: async () => {
+        throw new Error('no request was sent yet');
+      },
+      planRewind: async () => {
+        throw new Error('nothing is kept');
+      },
+      rewind: async () => {
+        throw new Error('nothing is kept');
+      },
       agents: { agents: [taskSpec('aaaaaaaa').agent], shadowed: [], skipped: [], problems: [] },
       models: { settings: {}, providers: [] } as never,
       rules: { allow: [], ask: [], deny: [] },
       get mode() {
         return stage.mode;
       },
-      setMode: (mode) => void (stage.mode = mode),
+      setMode: (id, mode) => {
+        const { rights, limits, model } = stage.stateOf(id).spec;
+        stage.write(id, { type: 'terms.changed', rights: { ...rights, mode }, limits, model });
+      },
       mainModel: () => ({ provider: 'scripted', id: 'one', chain: ['flag'] }),
       sandboxState: async () => ({ on: true, kind: 'bwrap' }),
       watchSignals: (listener) => {
         stage.onSignal = listener;
         return () => {};
       },
-      start: ({ prompt = '' }, onEvent = () => {}) => {
+      start: ({ prompt = '', mode }, onEvent = () => {}) => {
         stage.listener = onEvent;
+        if (mode !== undefined) asked.modes.push((stage.mode = mode));
         stage.begin('mainmain', { agent: 'main', prompt });
         return stage.run();
       },
-      resume: async () => stage.run(),
+      resume: async ({ mode, below }) => {
+        if (mode !== undefined) asked.modes.push(mode);
+        if (below !== undefined) asked.woken.push([below.id, below.prompt ?? null, 'idle']);
+        return stage.run();
+      },
+      resumeBelow: async (id, { prompt } = {}) => {
+        asked.woken.push([id, prompt ?? null, 'at work']);
+      },
       send: (id, text) => {
         asked.sent.push([id, text]);
         stage.write(id, {
@@ -295,6 +434,7 @@ export class Stage implements AsyncDisposable {
         }
       },
       background: (id) => void asked.background.push(id),
+      interrupt: (id) => void asked.interrupted.push(id),
       stopTask: async (id) => void asked.stopped.push(id),
     };
   }
@@ -308,4 +448,11 @@ export class Stage implements AsyncDisposable {
       stop: () => {},
     };
   }
+}
+
+/** As a log would stamp them. */
+function stamped(task: string, first: number, bodies: readonly EventBody[]): readonly TaskEvent[] {
+  return bodies.map((body, index) =>
+    Object.assign({ v: 1, seq: first + index, ts: 0, task, epoch: 1 }, body),
+  );
 }

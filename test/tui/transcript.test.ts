@@ -60,10 +60,10 @@ it('is what was said, thought, called and answered, in order', () => {
   // What was seen already changes nothing.
   for (const event of log.events) applyToTranscript(transcript, event);
   expect(transcript.blocks).toEqual([
-    { key: 0, kind: 'said', id: 'prompt', text: 'Where?', unread: false },
-    { key: 1, kind: 'thinking', text: 'Let me see.' },
+    { key: 1_024, kind: 'said', id: 'prompt', text: 'Where?', unread: false },
+    { key: 2_048, kind: 'thinking', text: 'Let me see.' },
     {
-      key: 2,
+      key: 2_049,
       kind: 'call',
       callId: 'c',
       tool: 'Grep',
@@ -75,8 +75,8 @@ it('is what was said, thought, called and answered, in order', () => {
       output: 'a\nb\n',
       outputLines: 2,
     },
-    { key: 3, kind: 'answer', text: 'There.' },
-    { key: 4, kind: 'ended', status: 'stopped', because: 'it answered' },
+    { key: 5_120, kind: 'answer', text: 'There.' },
+    { key: 6_144, kind: 'ended', status: 'stopped', because: 'it answered' },
   ]);
 });
 

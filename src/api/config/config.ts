@@ -19,12 +19,13 @@ type Settings = {
 /** The whole configuration as one immutable value. */
 export type Config = Settings & {
   readonly models: Pick<Layer, 'providers' | 'catalogue'>;
+  readonly keyBindings: Layer['keyBindings'];
 };
 
 /** Throws when a key has no valid value: a mistake in this folder, since every layer was checked. */
 export function toConfig(
   settings: ReadonlyMap<string, Setting>,
-  { providers, catalogue }: Pick<Layer, 'providers' | 'catalogue'>,
+  { providers, catalogue, keyBindings }: Pick<Layer, 'providers' | 'catalogue' | 'keyBindings'>,
 ): Config {
   const values = Object.fromEntries(
     Object.entries(SECTIONS).map(([section, specs]) => [
@@ -38,7 +39,7 @@ export function toConfig(
     ]),
   );
   assertSettings(values);
-  return { ...values, models: { ...values.models, providers, catalogue } };
+  return { ...values, models: { ...values.models, providers, catalogue }, keyBindings };
 }
 
 function assertSettings(

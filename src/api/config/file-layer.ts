@@ -1,5 +1,6 @@
 import { readCatalogue, type CatalogueReading } from './catalogue.ts';
 import type { ConfigProblem, ValueSource } from './source.ts';
+import { KEY_BINDINGS, readKeyBindings, type KeyBindingsReading } from './key-bindings.ts';
 import { KEYS_BY_SECTION, type KeyEntry } from './keys.ts';
 import { wrongValue, type Assignment, type Layer } from './layer.ts';
 import { nearestFirst } from '../../base/near-names.ts';
@@ -10,6 +11,7 @@ import { isTable } from '../../base/toml-statements.ts';
 
 const NO_PROVIDERS: ProvidersReading = { providers: new Map(), problems: [] };
 const NO_MODELS: CatalogueReading = { models: new Map(), problems: [] };
+const NO_BINDINGS: KeyBindingsReading = { bindings: new Map(), problems: [] };
 
 /** Checks every section, key and value of a file against the table. */
 export function fileLayer(file: TomlFile): Layer {
@@ -17,9 +19,11 @@ export function fileLayer(file: TomlFile): Layer {
   const problems: ConfigProblem[] = [];
   let providers = NO_PROVIDERS;
   let catalogue = NO_MODELS;
+  let keyBindings = NO_BINDINGS;
   for (const [section, table] of Object.entries(file.table)) {
     const keys = KEYS_BY_SECTION.get(section);
-    if (keys === undefined) problems.push(unknownSection(section, file));
+    if (section === KEY_BINDINGS) keyBindings = readKeyBindings(table, file);
+    else if (keys === undefined) problems.push(unknownSection(section, file));
     else if (!isTable(table)) {
       problems.push({
         where: file.where([section]),
@@ -39,7 +43,8 @@ export function fileLayer(file: TomlFile): Layer {
     assignments,
     providers: providers.providers,
     catalogue: catalogue.models,
-    problems: [...problems, ...providers.problems, ...catalogue.problems],
+    keyBindings: keyBindings.bindings,
+    problems: [...problems, ...providers.problems, ...catalogue.problems, ...keyBindings.problems],
     notices: [],
   };
 }
@@ -71,7 +76,9 @@ function unknownKey(section: string, name: string): string {
 }
 
 function unknownSection(section: string, file: TomlFile): ConfigProblem {
-  const sections = nearestFirst(section, [...KEYS_BY_SECTION.keys()]).map((name) => `[${name}]`);
+  const sections = nearestFirst(section, [...KEYS_BY_SECTION.keys(), KEY_BINDINGS]).map(
+    (name) => `[${name}]`,
+  );
   return {
     where: file.where([section]),
     message: `unknown section [${oneLine(section)}]; valid: ${sections.join(', ')}`,

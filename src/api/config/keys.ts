@@ -1,4 +1,5 @@
 import { mayBePassedOn } from '../../sys/command-environment.ts';
+import { NOTIFY } from '../../protocol/notify.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import {
   booleanKey,
@@ -237,6 +238,12 @@ export const SECTIONS = {
         'a list of variable names, none of which tells programs what to run (BASH_ENV, GIT_*, LD_PRELOAD, RIPGREP_CONFIG_PATH, …)',
       takes: mayBePassedOn,
       meaning: 'further environment variables that shell commands see',
+    }),
+  },
+  terminal: {
+    notify: choiceKey('bell', NOTIFY, {
+      project: 'never',
+      meaning: 'how the terminal UI calls you when a task asks, or one in the background has ended',
     }),
   },
   store: {

@@ -1,6 +1,7 @@
 import type { ConfigNotice, ConfigProblem, ValueSource } from './source.ts';
 import type { KeyEntry } from './keys.ts';
 import type { CatalogueConfig } from './catalogue.ts';
+import type { KeyBinding } from './key-bindings.ts';
 import type { ProviderConfig } from './providers.ts';
 import { quoted } from './quote.ts';
 
@@ -16,6 +17,8 @@ export interface Layer {
   readonly assignments: readonly Assignment[];
   readonly providers: ReadonlyMap<string, ProviderConfig>;
   readonly catalogue: ReadonlyMap<string, CatalogueConfig>;
+  /** Of the terminal, by action. */
+  readonly keyBindings: ReadonlyMap<string, KeyBinding>;
   readonly problems: readonly ConfigProblem[];
   readonly notices: readonly ConfigNotice[];
 }
@@ -24,6 +27,7 @@ export const EMPTY_LAYER: Layer = {
   assignments: [],
   providers: new Map(),
   catalogue: new Map(),
+  keyBindings: new Map(),
   problems: [],
   notices: [],
 };

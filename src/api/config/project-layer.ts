@@ -1,6 +1,7 @@
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import { catalogueKey } from './catalogue.ts';
 import { fileLayer } from './file-layer.ts';
+import { KEY_BINDINGS } from './key-bindings.ts';
 import { KEYS_BY_SECTION } from './keys.ts';
 import type { Assignment, Layer } from './layer.ts';
 import { oneLine, quoted } from './quote.ts';
@@ -55,6 +56,9 @@ function refusals(
 ): readonly ConfigNotice[] {
   const { section, name, value } = key;
   const where = file.where([section, name]);
+  if (section === KEY_BINDINGS) {
+    return [{ where, message: `a project cannot bind keys; [${section}] is ${OWN_CONFIGURATION}` }];
+  }
   if (section === 'models' && (name === 'providers' || name === 'catalogue')) {
     const refusal = name === 'providers' ? providerRefusal : catalogueRefusal;
     const names = isTable(value) ? Object.keys(value) : [];

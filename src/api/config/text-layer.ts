@@ -16,7 +16,11 @@ export interface FlagValue {
 const PREFIX = 'MUSTER_';
 
 /** Variables with the prefix that are no configuration keys: which task this is, where its data lie. */
-const OTHER_VARIABLES: ReadonlySet<string> = new Set(['MUSTER_TASK', 'MUSTER_DATA_DIR']);
+const OTHER_VARIABLES: ReadonlySet<string> = new Set([
+  'MUSTER_TASK',
+  'MUSTER_DATA_DIR',
+  'MUSTER_SCREEN_READER',
+]);
 
 const KEYS_BY_VARIABLE: ReadonlyMap<string, KeyEntry> = new Map(
   ALL_KEYS.map((entry) => [entry.variable, entry]),

@@ -14,7 +14,7 @@ const FIELDS: Readonly<Record<Operation, readonly string[]>> = {
   send: ['message'],
   resume: ['prompt', 'model', 'max_turns'],
   background: [],
-  answer: ['question', 'answer', 'scope', 'reason'],
+  answer: ['question', 'answer', 'scope', 'reason', 'plan'],
 };
 
 const COMMON_FIELDS = ['v', 'op', 'task'];
@@ -68,11 +68,13 @@ function resumeFields(value: JsonObject): { prompt?: string; model?: string; max
 function answerFields(value: JsonObject) {
   const scope = optionalText(value, 'scope');
   const reason = optionalText(value, 'reason');
+  const plan = optionalText(value, 'plan');
   return {
     question: requiredText(value, 'question'),
     answer: requiredText(value, 'answer'),
     ...(scope === undefined ? {} : { scope }),
     ...(reason === undefined ? {} : { reason }),
+    ...(plan === undefined ? {} : { plan }),
   };
 }
 

@@ -50,4 +50,6 @@ export interface AnswerQuestionRequest {
   readonly scope?: string;
   /** Why not. */
   readonly reason?: string;
+  /** A plan as the person changed it, where that is approved. */
+  readonly plan?: string;
 }

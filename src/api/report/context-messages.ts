@@ -22,7 +22,8 @@ export function messageSources(
     message.content.flatMap((part, index) => {
       const name = at === 0 ? head[index] : undefined;
       const inherited = told.inherited.has(message);
-      const shown = part.type === 'tool_result' ? (part.attachments ?? []) : [];
+      const shown =
+        part.type === 'tool_result' || part.type === 'text' ? (part.attachments ?? []) : [];
       return [
         sourceOf(name ?? nameOf(message.role, part, { ...told, inherited }), textOf(part)),
         ...shown.map(attachmentSource),

@@ -43,7 +43,7 @@ export async function summarise(
       return;
     }
     await run.takeSlot();
-    run.signal.throwIfAborted();
+    run.turnSignal.throwIfAborted();
     if (begin !== null) journal.record(begin);
     const { openTurn } = state;
     const messages = summaryMessages(state.conversation);
@@ -56,7 +56,7 @@ export async function summarise(
       journal.record(outcomeOf(run, turn, whole));
     };
     await askUntilAnswered(deps, run, { turn, request, isSummary: true }, { spending, take });
-    run.signal.throwIfAborted();
+    run.turnSignal.throwIfAborted();
   } finally {
     spending.release();
   }

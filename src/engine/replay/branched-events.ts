@@ -58,6 +58,7 @@ function branched(body: EventBody): EventBody | null {
     case 'input.withdrawn':
     case 'turn.started':
     case 'turn.accepted':
+    case 'turn.interrupted':
     case 'rights.granted':
     case 'todos.set':
     case 'context.cleared':

@@ -61,7 +61,9 @@ function toldOf(events: readonly TaskEvent[]): Pick<LifeStop, 'order' | 'forced'
   const { code } = error;
   if (code !== 'CANCELLED' && code !== 'LIMIT_EXCEEDED') return null;
   // A limit that the task itself came to is no order.
-  const isOwn = code === 'LIMIT_EXCEEDED' && events.some((event) => saysLimit(event, because));
+  const isOwn =
+    wasInterrupted(events, because) ||
+    (code === 'LIMIT_EXCEEDED' && events.some((event) => saysLimit(event, because)));
   return isOwn ? null : { order: { by, because, code }, forced: status === 'killed' };
 }
 
@@ -71,6 +73,7 @@ function toldBeforeDeath(events: readonly TaskEvent[]): Pick<LifeStop, 'order' |
     if (event.type !== 'call.refused' || event.error !== 'CANCELLED') continue;
     const because = /^Not run: (.*)\.$/s.exec(unescapeTags(event.text))?.[1];
     if (because === undefined || because === 'the task ended') continue;
+    if (wasInterrupted(events, because)) continue;
     return { order: { by: 'user', because, code: 'CANCELLED' }, forced: false };
   }
   return null;
@@ -97,6 +100,11 @@ function stopMoment(last: TaskEvent | undefined, events: readonly TaskEvent[]): 
     return isTold ? 'when_quiet' : 'when_asked';
   }
   return last?.type === 'call.started' ? 'when_quiet' : 'at_once';
+}
+
+/** What is in the log for that needs no order besides. */
+function wasInterrupted(events: readonly TaskEvent[], because: string): boolean {
+  return events.some((event) => event.type === 'turn.interrupted' && event.because === because);
 }
 
 function saysLimit(event: TaskEvent, because: string): boolean {

@@ -25,6 +25,7 @@ export function isFromOutside(event: TaskEvent): boolean {
     case 'items.reopened':
     case 'turn.quiet':
     case 'turn.flowing':
+    case 'turn.interrupted':
     case 'question.asked':
     case 'question.answered':
     case 'rights.granted':

@@ -20,6 +20,7 @@ import { idleDeps } from './idle-deps.ts';
 import { isFromOutside } from './outside.ts';
 import type { RerunSource } from './rerun-source.ts';
 import { Script } from './script.ts';
+import { stopOrder } from '../stop.ts';
 
 /** What one try at a life came to. */
 export interface RerunOfLife {
@@ -181,6 +182,10 @@ class Rerun {
     this.isGiving = true;
     this.script.giving(() => this.run.journal.record(event));
     this.isGiving = false;
+    if (event.type === 'turn.interrupted') {
+      this.run.cutTurn(stopOrder('user', event.because));
+      this.calls.release();
+    }
     if (event.type === 'child.ended') {
       this.run.budget.recover({ ...event.spent, ...(event.work ?? { turns: 0, toolBytes: 0 }) });
     }

@@ -131,6 +131,7 @@ export class RunReader {
       case 'turn.failed':
         return 'had to go on with another model or with other terms';
       case 'input.queued':
+      case 'turn.interrupted':
         return 'was told something while it worked';
       case 'question.asked':
       case 'question.answered':

@@ -3,6 +3,7 @@ import type { Delegation } from '../delegation.ts';
 import { calledTypes } from '../called-types.ts';
 import type { Workshop } from '../workshop.ts';
 import { askUserTool } from './ask-user.ts';
+import { exitPlanModeTool } from './exit-plan-mode.ts';
 import { notifyTool } from './notify.ts';
 import { runTemplateTool } from './run-template.ts';
 import { skillTool } from './skill.ts';
@@ -18,6 +19,7 @@ export function taskTools(workshop: Workshop, delegate: Delegation): readonly An
   return [
     skillTool(workshop, delegate),
     askUserTool(workshop),
+    exitPlanModeTool(workshop),
     taskOutputTool(workshop),
     taskStopTool(workshop),
     taskSendTool(workshop),

@@ -31,4 +31,15 @@ export const CONFIG_FLAGS = [
   'max-tasks',
 ] as const satisfies readonly FlagName[];
 
+/** Which conversation it is, as whom, what of it is shown and how, and what is kept. */
+export const CONVERSATION_FLAGS = [
+  'verbose',
+  'continue',
+  'resume',
+  'screen-reader',
+  'no-log',
+  'agent',
+  'agents',
+] as const satisfies readonly FlagName[];
+
 export const PROJECT_FLAGS = ['trust-project', 'cwd'] as const satisfies readonly FlagName[];

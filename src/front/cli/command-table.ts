@@ -1,5 +1,10 @@
 import { AGENTS_COMMANDS } from './agents-commands.ts';
-import { CONFIG_FLAGS, PROJECT_FLAGS, type CommandSpec } from './command-spec.ts';
+import {
+  CONFIG_FLAGS,
+  CONVERSATION_FLAGS,
+  PROJECT_FLAGS,
+  type CommandSpec,
+} from './command-spec.ts';
 import type { FlagName } from './flags.ts';
 import { TEMPLATE_RUN } from './template-run-spec.ts';
 
@@ -12,12 +17,7 @@ export const RUN = {
     'print',
     'output-format',
     'output-schema',
-    'verbose',
-    'continue',
-    'resume',
-    'no-log',
-    'agent',
-    'agents',
+    ...CONVERSATION_FLAGS,
     ...CONFIG_FLAGS,
     'max-turns',
     ...PROJECT_FLAGS,

@@ -70,6 +70,8 @@ export interface RunCommand extends ConfigFlags, DataFlags {
   /** JSON text of a schema, or the path of a file that holds it; null: any answer will do. */
   readonly outputSchema: string | null;
   readonly verbose: boolean;
+  /** The terminal UI in plain lines. */
+  readonly screenReader: boolean;
   /** False: nothing is kept after exit. */
   readonly log: boolean;
   /** The main agent's definition by name; null: the default one. */

@@ -87,6 +87,10 @@ const FLAGS = {
     group: 'Run',
     help: 'a JSON Schema, or the file that holds it: the answer must be JSON valid against it (data.structured of the envelope)',
   },
+  'screen-reader': {
+    group: 'Run',
+    help: 'the terminal UI in plain lines that are only ever added, for a screen reader (or MUSTER_SCREEN_READER=1)',
+  },
   verbose: { group: 'Run', help: "show the subagents' actions on stderr" },
   continue: {
     short: 'c',

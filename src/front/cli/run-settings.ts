@@ -14,6 +14,7 @@ export function runSettings(
     outputFormat: flags.choice('output-format', OUTPUT_FORMATS, 'text'),
     outputSchema: flags.text('output-schema'),
     verbose: flags.given('verbose'),
+    screenReader: flags.given('screen-reader'),
     log: !flags.given('no-log'),
     agent: flags.text('agent'),
     agents: agentsArgument(flags.text('agents')),

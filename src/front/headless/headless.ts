@@ -1,10 +1,12 @@
 import type { EventListener, Muster, ResultEnvelope, Run } from '../../api/index.ts';
 import { isCancelled } from '../../base/errors.ts';
 import { formatDuration } from '../../base/text.ts';
+import { readEnvironment } from '../../sys/env.ts';
 import { printError } from '../../sys/print.ts';
 import { endOnSignals } from './end-on-signals.ts';
 import { exitCode } from './exit-code.ts';
 import { LiveLines } from './live-lines.ts';
+import { LongWork } from './long-work.ts';
 import { createOutput } from './output.ts';
 import { claimsNote } from '../../protocol/claims-note.ts';
 import { tellQuestions } from './tell-questions.ts';
@@ -33,20 +35,26 @@ export async function runHeadless(
   const output = createOutput(format);
   const watched = stderr.isTTY === true || verbose;
   const detail = verbose ? 'calls' : watched ? 'tasks' : 'waits';
-  const live = new LiveLines((line) => printError(`${line}\n`, 'prose'), {
+  const block = canDraw(format) ? await openBlock() : null;
+  const print = (line: string) => printError(`${line}\n`, 'prose');
+  const live = new LiveLines((line) => (block === null ? print(line) : block.line(line)), {
     detail,
     roots: 'hidden',
   });
+  const longWork = watched ? null : new LongWork(live);
   const used = new TreeUse();
   const signals = endOnSignals(muster);
   try {
     const run = await begin((event, state) => {
       output.event(event);
       live.show(event, state);
+      longWork?.see(event, state);
+      block?.see(event, state);
       used.see(state);
     }, signals.signal);
     onStarted?.();
     const envelope = await run.result;
+    block?.end();
     output.result(envelope);
     if (envelope.error !== null && format === 'text') {
       const { code, message } = envelope.error;
@@ -62,8 +70,22 @@ export async function runHeadless(
     if (code === null || !isCancelled(thrown)) throw thrown;
     return code;
   } finally {
+    block?.end();
     signals.forget();
   }
+}
+
+/** Nothing of it is loaded where nobody looks. */
+async function openBlock() {
+  const { LiveBlock } = await import('./live-block.ts');
+  return new LiveBlock(process.stderr);
+}
+
+/** Events on the same terminal would stand in the middle of it. */
+function canDraw(format: OutputFormat): boolean {
+  const { stderr, stdout } = process;
+  const isAlone = format !== 'stream-json' || stdout.isTTY !== true;
+  return stderr.isTTY === true && isAlone && readEnvironment()['TERM'] !== 'dumb';
 }
 
 function lastLine({ data, stats }: ResultEnvelope, used: TreeUse): string {

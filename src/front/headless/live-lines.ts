@@ -39,6 +39,20 @@ export class LiveLines {
     if (line !== null) this.write(terminalText(oneLine(line), 'prose'));
   }
 
+  /** That a task begins, goes on or ends, to whom nothing else of tasks is told. */
+  showTask(event: TaskEvent, state: TaskState): void {
+    switch (event.type) {
+      case 'task.created':
+      case 'task.resumed':
+      case 'task.ended': {
+        const line = lineFor(event, state, { ...this.options, detail: 'tasks' });
+        if (line !== null) this.write(terminalText(oneLine(line), 'prose'));
+        return;
+      }
+      default:
+    }
+  }
+
   /** A task that was at work before. */
   showAtWork(state: TaskState, doing: string | null): void {
     const { indent, name } = place(state, this.options);
@@ -125,6 +139,8 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
       return `${indent}… ${name}: ${QUIET_WORDS[event.waitsFor]} for ${formatDuration(event.silentMs)}`;
     case 'turn.flowing':
       return `${indent}… ${name}: goes on streaming`;
+    case 'turn.interrupted':
+      return `${indent}■ ${name}: ${event.because}`;
     case 'context.cleared':
     case 'summary.refused':
     case 'context.summarised':
@@ -167,9 +183,16 @@ function againText({ failure, waitMs }: Extract<TaskEvent, { type: 'turn.retried
 
 function asked(question: Question): string {
   const subject = questionSubject(question);
-  return question.kind === 'input'
-    ? `asks: ${subject}`
-    : `asks for ${question.tool}: ${exactLine(subject)}`;
+  switch (question.kind) {
+    case 'input':
+      return `asks: ${subject}`;
+    case 'plan':
+      return `asks to carry out a plan: ${oneLine(subject).slice(0, BRIEF_LENGTH)}`;
+    case 'permission':
+      return `asks for ${question.tool}: ${exactLine(subject)}`;
+    default:
+      return question satisfies never;
+  }
 }
 
 function endMark(state: TaskState): string {

@@ -1,6 +1,12 @@
 import { oneLine } from '../../base/text.ts';
 import type { ProposedEdit, Question } from '../../protocol/question.ts';
 
+const WANTS: Readonly<Record<Question['kind'], string>> = {
+  input: 'asks',
+  plan: 'asks to carry out this plan',
+  permission: 'asks to run ',
+};
+
 /**
  * A question for a person, whole, with the commands that answer it. To be made printable line by line.
  *
@@ -8,10 +14,10 @@ import type { ProposedEdit, Question } from '../../protocol/question.ts';
  */
 export function questionLines(question: Question, dataDir: string | null): readonly string[] {
   const { id, chain, tool } = question;
-  const lines = question.kind === 'input' ? [question.text] : callLines(question);
+  const lines = question.kind === 'permission' ? callLines(question) : [question.text];
   const who = oneLine(chain.join(' > '));
   return [
-    `${id}  ${who} asks${question.kind === 'input' ? '' : ` to run ${tool}`}:`,
+    `${id}  ${who} ${WANTS[question.kind]}${question.kind === 'permission' ? tool : ''}:`,
     ...lines.flatMap((text) => text.split('\n')).map((line) => `  | ${line}`),
     ...ways(question, dataDir).map((way) => `  ${way}`),
   ];
@@ -50,6 +56,9 @@ function ways(question: Question, dataDir: string | null): readonly string[] {
       ...options.map((option, index) => `${index + 1}: ${oneLine(option)}`),
       `${command} ${options.length === 0 ? '"TEXT"' : `"TEXT"|1..${options.length}`}`,
     ];
+  }
+  if (question.kind === 'plan') {
+    return [`${command} yes|no`, `${command} always   edits run unasked from then on`];
   }
   const { reason, rule, scopes } = question;
   const always = `${command} always${scopes.length > 1 ? ` --scope ${scopes.join('|')}` : ''}`;

@@ -1,24 +1,35 @@
 import type { Muster } from '../../api/index.ts';
-import { errorMessage } from '../../base/errors.ts';
+import { errorMessage, MusterError } from '../../base/errors.ts';
 import { plural } from '../../base/text.ts';
 import type { Answering, TypedText } from './answering.ts';
+import type { Browsing } from './browsing.ts';
+import type { ConversationPort } from './conversation.ts';
 import type { Action } from './keys/bindings.ts';
 import { interrupt, toBackground } from './keys/interrupt.ts';
-import { nextMode } from './keys/next-mode.ts';
+import { modesAfter } from './keys/next-mode.ts';
+import type { PastedImages } from './images/pasted-images.ts';
 import type { Look } from './look.ts';
-import { scrolled, type Parts } from './render/viewport.ts';
+import { hasEnded } from './view/task-row.ts';
+import type { OwnCommands } from './shell/own-commands.ts';
 import { applyToTranscript } from './view/transcript.ts';
 import { treeRows } from './view/tree-rows.ts';
 import { openTranscript, type UiState } from './view/ui-state.ts';
 
 interface ActionParts {
-  readonly muster: Pick<Muster, 'background' | 'stopTask' | 'mode' | 'setMode' | 'store'>;
+  readonly muster: Pick<
+    Muster,
+    'background' | 'interrupt' | 'stopTask' | 'mode' | 'setMode' | 'store'
+  >;
   readonly ui: UiState;
   readonly look: Look;
   readonly editor: TypedText;
+  readonly conversation: Pick<ConversationPort, 'isWatched' | 'wake'>;
   readonly answering: Answering;
-  /** What is looked at, as it is drawn, and in how many lines. */
-  readonly shown: () => { readonly parts: Parts; readonly height: number };
+  readonly browsing: Browsing;
+  /** Lines of the conversation in sight. */
+  readonly height: () => number;
+  readonly commands: Pick<OwnCommands, 'isRunning' | 'stop'>;
+  readonly images: Pick<PastedImages, 'takeClipboard'>;
   readonly redraw: () => void;
   readonly leave: () => void;
 }
@@ -32,12 +43,17 @@ export class Actions {
   }
 
   act(action: Action, armed: Look['armed']): void {
-    const { look, answering, redraw } = this.parts;
+    const { look, answering, browsing, redraw, height } = this.parts;
     switch (action) {
+      case 'paste-image':
+        void this.parts.images.takeClipboard();
+        return;
       case 'interrupt':
+        if (this.stopCommand()) return;
         return this.interrupt({ isArmed: armed === 'stop-tree' });
       case 'leave':
       case 'leave-empty':
+        if (this.parts.editor.getText() === '' && this.stopCommand()) return;
         return this.leave({ isArmed: armed === 'leave' });
       case 'background':
         return this.background(toBackground(this.parts.ui, look.openTask));
@@ -51,18 +67,33 @@ export class Actions {
         return this.back();
       case 'expand':
         look.isExpanded = !look.isExpanded;
+        look.toggled.clear();
         return;
+      case 'focus-entries':
+        return look.focus === 'entries' ? browsing.leaveEntries() : browsing.focusEntries();
+      case 'entry-up':
+        return browsing.chooseEntry(-1);
+      case 'entry-down':
+        return browsing.chooseEntry(1);
+      case 'unfold-entry':
+        return browsing.toggleEntry();
+      case 'search':
+      case 'search-here':
+        return browsing.startSearch();
+      case 'search-next':
+        return browsing.step(1);
+      case 'search-previous':
+        return browsing.step(-1);
       case 'page-up':
-        return this.scroll(1 - this.parts.shown().height);
+        return browsing.scroll(1 - height());
       case 'page-down':
-        return this.scroll(this.parts.shown().height - 1);
+        return browsing.scroll(height() - 1);
       case 'line-up':
-        return this.scroll(-1);
+        return browsing.scroll(-1);
       case 'line-down':
-        return this.scroll(1);
+        return browsing.scroll(1);
       case 'to-end':
-        look.anchor = null;
-        return;
+        return browsing.toEnd();
       case 'redraw':
         return redraw();
       case 'choose-up':
@@ -73,6 +104,8 @@ export class Actions {
         return this.openChosen();
       case 'stop-task':
         return this.stop(look.chosenTask === null ? [] : [look.chosenTask]);
+      case 'resume-task':
+        return this.resumeChosen();
       case 'background-task':
         return this.background(look.chosenTask === null ? [] : [look.chosenTask]);
       default:
@@ -80,26 +113,55 @@ export class Actions {
     }
   }
 
-  scroll(by: number): void {
-    const { look, shown } = this.parts;
-    const { parts, height } = shown();
-    look.anchor = scrolled(parts, look.anchor, { by, height });
-  }
-
   /** Back to the conversation. */
   closeTask(): void {
-    const { look, ui } = this.parts;
+    const { look, ui, browsing } = this.parts;
+    browsing.forget();
     look.openTask = null;
-    look.anchor = null;
     ui.opened = null;
   }
 
+  private resumeChosen(): void {
+    const { conversation, look, ui } = this.parts;
+    const row = look.chosenTask === null ? undefined : ui.rows.get(look.chosenTask);
+    if (row === undefined) return;
+    if (!hasEnded(row)) look.hint = 'it has not ended: enter opens it, and what you type is for it';
+    else if (row.id === ui.root) look.hint = 'type a message: the conversation goes on with it';
+    else {
+      look.hint = `${row.agent} ${row.id.slice(0, 6)} goes on in the background`;
+      conversation.wake(row.id, null);
+    }
+  }
+
   private interrupt({ isArmed }: { readonly isArmed: boolean }): void {
-    const { ui, look } = this.parts;
-    const { stop, arms, hint } = interrupt(ui, { openTask: look.openTask, isArmed });
-    this.stop(stop);
+    const { ui, look, muster, conversation } = this.parts;
+    const root = ui.root === null ? undefined : ui.rows.get(ui.root);
+    const isAtWork = root !== undefined && !hasEnded(root);
+    if (conversation.isWatched && isAtWork && look.openTask === null && !isArmed) {
+      // Who only looks must not stop another process's work with one key.
+      look.hint = 'esc again stops it with all below it, in the process that runs it';
+      look.armed = 'stop-tree';
+      return;
+    }
+    const { interrupts, stops, arms, hint } = interrupt(ui, { openTask: look.openTask, isArmed });
+    this.stop(stops === null ? [] : [stops]);
     look.hint = hint;
     if (arms) look.armed = 'stop-tree';
+    if (interrupts === null) return;
+    try {
+      muster.interrupt(interrupts);
+    } catch (thrown) {
+      look.hint = errorMessage(thrown);
+    }
+  }
+
+  /** A command of the person's own comes first. */
+  private stopCommand(): boolean {
+    const { commands, look } = this.parts;
+    if (!commands.isRunning) return false;
+    look.hint = 'stopping the command';
+    void commands.stop();
+    return true;
   }
 
   private stop(tasks: readonly string[]): void {
@@ -128,20 +190,33 @@ export class Actions {
     }
     editor.setText('');
     look.armed = 'leave';
-    look.hint = 'press it again to leave; everything is stopped and can be resumed';
+    look.hint = this.parts.conversation.isWatched
+      ? 'press it again to leave; what is watched goes on'
+      : 'press it again to leave; everything is stopped and can be resumed';
   }
 
+  /** At once where the conversation is at work; otherwise for its next message. */
   private cycleMode(): void {
-    const { muster, look, ui } = this.parts;
-    const begunIn = ui.root === null ? undefined : ui.rows.get(ui.root)?.mode;
-    const { mode, isBounded } = nextMode(
-      look.chosenMode ?? begunIn ?? muster.mode,
-      begunIn ?? null,
-    );
-    muster.setMode(mode);
-    look.chosenMode = mode;
-    if (isBounded) {
-      look.hint = `no wider mode than ${begunIn} for this one; /new begins another`;
+    const { muster, look, ui, conversation } = this.parts;
+    if (conversation.isWatched) {
+      look.hint = 'its mode is set where it runs';
+      return;
+    }
+    const row = ui.root === null ? undefined : ui.rows.get(ui.root);
+    if (row === undefined || hasEnded(row)) {
+      const [next] = modesAfter(look.chosenMode ?? row?.mode ?? muster.mode);
+      look.chosenMode = next ?? null;
+      return;
+    }
+    for (const mode of modesAfter(row.mode)) {
+      try {
+        muster.setMode(row.id, mode);
+        return;
+      } catch (thrown) {
+        look.hint = errorMessage(thrown);
+        // Its definition may want a narrower one: the next is tried.
+        if (!(thrown instanceof MusterError) || thrown.code !== 'INVALID_PARAM') return;
+      }
     }
   }
 
@@ -161,8 +236,10 @@ export class Actions {
   }
 
   private back(): void {
-    const { look, answering } = this.parts;
-    if (look.writing.kind !== 'message' || look.focus === 'question') answering.leave();
+    const { look, answering, browsing } = this.parts;
+    if (look.writing.kind === 'search') browsing.endSearch();
+    else if (look.focus === 'entries') browsing.leaveEntries();
+    else if (look.writing.kind !== 'message' || look.focus === 'question') answering.leave();
     else if (look.focus === 'tasks') look.focus = 'editor';
     else this.closeTask();
   }

@@ -1,8 +1,9 @@
-import type { Muster } from '../../api/index.ts';
+import type { Muster, QuestionAnswer } from '../../api/index.ts';
 import { errorMessage } from '../../base/errors.ts';
 import type { Question } from '../../protocol/question.ts';
 import type { Action } from './keys/bindings.ts';
 import type { Look } from './look.ts';
+import type { Asked, Confirmation } from './view/confirmation.ts';
 import type { UiState } from './view/ui-state.ts';
 
 /** What is typed, as far as answers need it. */
@@ -11,11 +12,29 @@ export interface TypedText {
   setText(text: string): void;
 }
 
+function answerTyped(
+  kind: 'reason' | 'answer' | 'plan',
+  text: string,
+): Omit<QuestionAnswer, 'question'> {
+  switch (kind) {
+    case 'reason':
+      return text.trim() === '' ? { text: 'no' } : { text: 'no', reason: text };
+    case 'plan':
+      return { text: 'yes', plan: text };
+    case 'answer':
+      return { text };
+    default:
+      return kind satisfies never;
+  }
+}
+
 interface AnsweringParts {
   readonly muster: Pick<Muster, 'answer'>;
   readonly ui: UiState;
   readonly look: Look;
   readonly editor: TypedText;
+  /** What the UI itself has asked is answered. */
+  readonly onConfirmed: (isYes: boolean) => void;
 }
 
 /**
@@ -39,12 +58,24 @@ export class Answering {
     look.questionScroll = 0;
   }
 
+  /** Asks before something is done that was typed: keys are for it at once, unless another text is begun. */
+  confirm(question: Confirmation): void {
+    const { ui, look, editor } = this.parts;
+    ui.questions.delete(question.id);
+    ui.questions.set(question.id, question);
+    if (editor.getText() !== '' || look.focus !== 'editor') return;
+    look.focus = 'question';
+    look.question = question.id;
+    look.questionScroll = 0;
+  }
+
   /** For later; what was being typed is there again. */
   leave(): void {
     const { look, editor } = this.parts;
     if (look.writing.kind !== 'message') {
       editor.setText(look.writing.draft);
       look.writing = { kind: 'message' };
+      look.search = null;
     }
     look.focus = 'editor';
     look.question = null;
@@ -76,10 +107,13 @@ export class Answering {
       case 'answer-no':
         return this.verdict(question, 'no');
       case 'answer-reason':
-        if (question.kind === 'permission') this.write('reason');
+        if (question.kind === 'permission' || question.kind === 'plan') this.write('reason');
         return;
       case 'answer-text':
         if (question.kind === 'input') this.write('answer');
+        return;
+      case 'answer-edit':
+        if (question.kind === 'plan') this.write('plan', question.text);
         return;
       case 'option-1':
       case 'option-2':
@@ -96,32 +130,37 @@ export class Answering {
     const question = this.asked();
     const { look, editor } = this.parts;
     const { kind } = look.writing;
-    if (question === undefined || kind === 'message') return;
-    if (kind === 'answer' && text.trim() === '') return;
-    const reason = text.trim() === '' ? {} : { reason: text };
-    this.send(question, kind === 'reason' ? { text: 'no', ...reason } : { text });
+    if (question === undefined || question.kind === 'confirm') return;
+    if (kind === 'message' || kind === 'search') return;
+    if (kind !== 'reason' && text.trim() === '') return;
+    this.send(question, answerTyped(kind, text));
     if (look.question !== null) editor.setText(text);
   }
 
-  private write(kind: 'reason' | 'answer'): void {
+  private write(kind: 'reason' | 'answer' | 'plan', begin = ''): void {
     const { look, editor } = this.parts;
     look.writing = { kind, draft: editor.getText() };
     look.focus = 'editor';
-    editor.setText('');
+    editor.setText(begin);
   }
 
-  private verdict(question: Question, text: 'yes' | 'always' | 'no'): void {
-    if (question.kind === 'permission') this.send(question, { text });
+  private verdict(question: Asked, text: 'yes' | 'always' | 'no'): void {
+    if (question.kind === 'confirm') this.confirmed(question, text);
+    else if (question.kind !== 'input') this.send(question, { text });
+  }
+
+  private confirmed({ id }: Confirmation, text: 'yes' | 'always' | 'no'): void {
+    if (text === 'always') return;
+    this.parts.ui.questions.delete(id);
+    this.leave();
+    this.parts.onConfirmed(text === 'yes');
   }
 
   private option(question: Extract<Question, { kind: 'input' }>, number: number): void {
     if (number <= question.options.length) this.send(question, { text: String(number) });
   }
 
-  private send(
-    question: Question,
-    wish: { readonly text: string; readonly reason?: string },
-  ): void {
+  private send(question: Question, wish: Omit<QuestionAnswer, 'question'>): void {
     const { muster, look } = this.parts;
     try {
       muster.answer({ question: question.id, ...wish });
@@ -131,7 +170,7 @@ export class Answering {
     }
   }
 
-  private asked(): Question | undefined {
+  private asked(): Asked | undefined {
     const { ui, look } = this.parts;
     return look.question === null ? undefined : ui.questions.get(look.question);
   }

@@ -1,65 +1,36 @@
-import type { Muster, SandboxState, TaskEvent } from '../../api/index.ts';
+import type { SandboxState, TaskEvent } from '../../api/index.ts';
 import { errorMessage } from '../../base/errors.ts';
-import { exactLine, terminalText } from '../../base/terminal-text.ts';
-import { oneLine } from '../../base/text.ts';
-import { foldEvents, type TaskState } from '../../protocol/state.ts';
+import { terminalText } from '../../base/terminal-text.ts';
+import type { TaskState } from '../../protocol/state.ts';
 import { Actions } from './actions.ts';
+import type { AppOptions } from './app-options.ts';
 import { Answering } from './answering.ts';
-import { COMMANDS, readInput, type CommandName } from './commands/command-table.ts';
-import { pageOf, unknownPage, type Page } from './commands/pages.ts';
-import { Conversation } from './conversation.ts';
-import { DEFAULT_BINDINGS } from './keys/bindings.ts';
+import { Browsing } from './browsing.ts';
+import { Conversation, type ConversationPort } from './conversation.ts';
+import { ownBindings } from './keys/own-bindings.ts';
+import type { Bindings } from './keys/bindings.ts';
 import { keyAction } from './keys/key-action.ts';
+import { keyContext } from './keys/key-context.ts';
+import { Highlighter } from './highlight/highlighter.ts';
 import { freshLook } from './look.ts';
-import { completionsOf } from './pi/completions.ts';
-import { Screen, type ScreenClient, type ScreenSize, type TerminalDevice } from './pi/screen.ts';
+import { callText } from './notification.ts';
+import { Screen, type ScreenClient, type ScreenSize } from './pi/screen.ts';
 import { paneHeight, picture } from './render/frame.ts';
 import { Redraw } from './redraw.ts';
 import { LineCache } from './render/line-cache.ts';
 import { Pen } from './render/pen.ts';
-import type { Theme } from './render/theme.ts';
+import { PLAIN, THEMES, type Theme } from './render/theme.ts';
 import { sceneOf, shownParts } from './scene.ts';
 import { startFacts } from './start-facts.ts';
+import { Editing } from './editing.ts';
+import { WordSource } from './word-source.ts';
+import { liveEventsOf } from './view/live-events.ts';
+import { Submission } from './submission.ts';
 import { callsForAttention } from './view/attention.ts';
-import { addBlock } from './view/transcript.ts';
+import { placeTask } from './view/placed-task.ts';
+import { addBlock, applyToTranscript } from './view/transcript.ts';
 import { currentRows, isAtWork, treeRows } from './view/tree-rows.ts';
-import { applySignal, applyToUi, emptyUiState, forgetTree } from './view/ui-state.ts';
-
-/** What the UI needs of the library. */
-export type UiMuster = Pick<
-  Muster,
-  | 'agents'
-  | 'answer'
-  | 'background'
-  | 'cwd'
-  | 'mainModel'
-  | 'mode'
-  | 'models'
-  | 'offlineByDefault'
-  | 'resume'
-  | 'rules'
-  | 'sandboxState'
-  | 'send'
-  | 'setMode'
-  | 'start'
-  | 'stopTask'
-  | 'store'
-  | 'watchSignals'
->;
-
-export interface AppOptions {
-  readonly muster: UiMuster;
-  readonly terminal: TerminalDevice;
-  readonly theme: Theme;
-  /** The definition that the conversation runs as; null: the main agent. */
-  readonly agent: string | null;
-  /** What the start had to say, a line each. */
-  readonly notices: readonly string[];
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** The person wants to go. */
-  readonly onLeave: () => void;
-}
+import { applySignal, applyToUi, beginTree, emptyUiState } from './view/ui-state.ts';
 
 /** After the first picture, which does not wait for it. */
 const SANDBOX_MS = 60;
@@ -69,11 +40,16 @@ export class App implements ScreenClient {
   private readonly options: AppOptions;
   private readonly ui = emptyUiState();
   private readonly look = freshLook();
+  private readonly bindings: Bindings;
   private readonly tools: { readonly pen: Pen; readonly cache: LineCache };
-  private readonly conversation: Conversation;
+  private readonly conversation: ConversationPort;
   private readonly screen: Screen;
   private readonly answering: Answering;
+  private readonly browsing: Browsing;
   private readonly actions: Actions;
+  private readonly submission: Submission;
+  private readonly editing: Editing;
+  private readonly words: WordSource;
   private readonly redraw: Redraw;
   private readonly forgetSignals: () => void;
   private sandbox: SandboxState | null = null;
@@ -81,41 +57,108 @@ export class App implements ScreenClient {
   private conversationHeight = 0;
 
   constructor(options: AppOptions) {
-    const { muster, terminal, theme, agent, onLeave } = options;
+    const { muster, terminal, theme, agent, now, onLeave } = options;
     this.options = options;
+    this.bindings = ownBindings(muster.keyBindings);
     const { ui, look } = this;
-    this.tools = { pen: new Pen(theme), cache: new LineCache() };
-    this.conversation = new Conversation(muster, {
-      agent,
-      onEvent: (event, state) => this.onEvent(event, state),
-      onNote: (level, text) => this.note(level, text),
-      onIdle: () => {
-        this.look.hint = null;
-        this.changed();
-      },
+    const highlighter = new Highlighter({
+      onLoaded: () => this.changed(),
+      onFailed: (why) => this.note('warning', why),
     });
+    this.tools = { pen: new Pen(theme, highlighter), cache: new LineCache() };
+    this.conversation =
+      options.watched ??
+      new Conversation(muster, {
+        agent,
+        takeMode: () => {
+          const { chosenMode } = look;
+          look.chosenMode = null;
+          return chosenMode;
+        },
+        onEvent: (event, state) => this.onEvent(event, state),
+        onNote: (level, text) => this.note(level, text),
+        onIdle: () => {
+          this.look.hint = null;
+          this.changed();
+        },
+      });
+    this.words = new WordSource(muster, ui, now);
     this.screen = new Screen(terminal, this, {
       pen: this.tools.pen,
-      cleanPaste: (text) => terminalText(text, 'prose'),
-      completions: completionsOf({ commands: commandWords, agents: () => agentNames(muster) }),
+      bindings: this.bindings,
+      cleanPaste: (text) => this.editing.images.takePaste(terminalText(text, 'prose')),
+      onBackground: (background) => this.paintOn(THEMES[background]),
+      completions: this.words.completions,
     });
     this.redraw = new Redraw({ draw: () => this.screen.draw(), isAtWork: () => isAtWork(ui) });
     const { editor } = this.screen;
-    this.answering = new Answering({ muster, ui, look, editor });
+    for (const text of muster.typed.entries()) editor.addToHistory(text);
+    this.editing = new Editing({
+      muster,
+      agent,
+      ui,
+      look,
+      editor,
+      conversation: this.conversation,
+      ask: (question) => {
+        this.answering.confirm(question);
+        this.changed();
+      },
+      closeTask: () => this.actions.closeTask(),
+      open: (id) => this.continue(id),
+      note: (level, text) => this.note(level, text),
+      changed: () => this.changed(),
+    });
+    const { saying, commands, images, undo } = this.editing;
+    this.answering = new Answering({
+      muster,
+      ui,
+      look,
+      editor,
+      onConfirmed: (isYes) => void undo.answered(isYes),
+    });
+    this.browsing = new Browsing({
+      muster,
+      ui,
+      look,
+      editor,
+      answering: this.answering,
+      shown: () => {
+        const scene = { ui, look, width: this.size.width, start: this.startFacts() };
+        return { parts: shownParts(scene, this.tools), height: this.conversationHeight };
+      },
+    });
+    editor.onChange = (text) => this.browsing.lookFor(text);
     this.actions = new Actions({
       muster,
       ui,
       look,
       editor,
       answering: this.answering,
-      shown: () => ({
-        parts: shownParts(
-          { ui, look, width: this.size.width, start: this.startFacts() },
-          this.tools,
-        ),
-        height: this.conversationHeight,
-      }),
+      commands,
+      images,
+      conversation: this.conversation,
+      browsing: this.browsing,
+      height: () => this.conversationHeight,
       redraw: () => this.screen.redraw(),
+      leave: onLeave,
+    });
+    this.submission = new Submission({
+      muster,
+      ui,
+      look,
+      editor,
+      conversation: this.conversation,
+      open: (id) => this.continue(id),
+      answering: this.answering,
+      actions: this.actions,
+      bindings: this.bindings,
+      saying,
+      commands,
+      undo,
+      changed: () => this.changed(),
+      note: (level, text) => this.note(level, text),
+      now,
       leave: onLeave,
     });
     this.forgetSignals = muster.watchSignals((signal) => {
@@ -126,6 +169,7 @@ export class App implements ScreenClient {
 
   start(): void {
     this.screen.start();
+    if (this.options.theme !== PLAIN) this.screen.askBackground();
     setTimeout(() => void this.lookAtSandbox(), SANDBOX_MS);
   }
 
@@ -142,22 +186,64 @@ export class App implements ScreenClient {
 
   /** Shows an earlier conversation, by its whole id: the next message goes on with it. */
   continue(id: string): void {
-    const events: TaskEvent[] = [];
-    this.options.muster.store.scan(id, (event) => events.push(event));
-    const state = foldEvents(events);
-    for (const event of events) applyToUi(this.ui, event, state);
+    this.show(id);
     this.conversation.continue(id);
+    void this.placeEarlier(id);
   }
+
+  /** Shows the conversation that is watched, as its log tells it by now. */
+  watch(id: string): void {
+    this.show(id);
+  }
+
+  private show(id: string): void {
+    const { ui } = this;
+    beginTree(ui, id);
+    const isLive = liveEventsOf(this.options.muster.store, id);
+    this.options.muster.store.scan(id, (event) => {
+      if (isLive(event.seq)) applyToTranscript(ui.main, event);
+    });
+    this.changed();
+  }
+
+  /** Loaded after the first picture. */
+  private async placeEarlier(root: string): Promise<void> {
+    const { muster } = this.options;
+    try {
+      const { placeEarlier } = await import('./earlier.ts');
+      await placeEarlier(this.ui, muster.store, { root, changed: () => this.changed() });
+    } catch (thrown) {
+      this.note('error', `what was done before can't be read: ${errorMessage(thrown)}`);
+    }
+  }
+
+  /** A task that is watched, as it stands: no event tells it. */
+  readonly place = (state: TaskState): void => {
+    const { ui } = this;
+    placeTask(ui, state, { isAsking: state.end === null });
+    // What came between the first picture and the following is told by no event.
+    const { id } = state.spec;
+    if (ui.main.task === id && ui.main.lastSeq < state.lastSeq) this.show(id);
+    this.changed();
+  };
+
+  /** Ended tasks that are only counted. */
+  readonly passOver = (count: number): void => {
+    this.ui.droppedRows += count;
+  };
 
   /** Gives the terminal back. */
   async stop(): Promise<void> {
     this.stopListening();
+    const ended = this.editing.commands.stop();
     await this.screen.stop();
+    await ended;
   }
 
   /** The same, where the process is about to end. */
   stopNow(): void {
     this.stopListening();
+    this.editing.commands.kill();
     this.screen.stopNow();
   }
 
@@ -165,6 +251,12 @@ export class App implements ScreenClient {
   note(level: 'info' | 'warning' | 'error', text: string): void {
     addBlock(this.ui.main, { kind: 'note', level, text });
     this.changed();
+  }
+
+  /** What was not done that another process was asked for: in sight wherever the person looks. */
+  tell(text: string): void {
+    if (this.look.openTask !== null) this.look.hint = text;
+    this.note('error', text);
   }
 
   draw(size: ScreenSize): readonly string[] {
@@ -184,8 +276,9 @@ export class App implements ScreenClient {
         look,
         start: this.startFacts(),
         mode: this.options.muster.mode,
-        focusKey: DEFAULT_BINDINGS['focus-question'].keys[0] ?? '',
+        bindings: this.bindings,
         isBeginning: conversation.isAtWork && ui.root === null,
+        isWatched: conversation.isWatched,
       },
       this.tools,
     );
@@ -195,22 +288,8 @@ export class App implements ScreenClient {
   }
 
   onKey(key: string): boolean {
-    const { look, ui } = this;
-    const { editor } = this.screen;
-    const shown = look.openTask ?? ui.root;
-    const meaning = keyAction(
-      key,
-      {
-        focus: look.focus,
-        isEditorEmpty: editor.getText() === '',
-        isCompleting: editor.isShowingAutocomplete(),
-        isAnswering: look.writing.kind !== 'message',
-        isTaskOpen: look.openTask !== null,
-        isAtWork: shown !== null && ui.rows.get(shown)?.endedAt === null,
-        hasQuestion: ui.questions.size > 0,
-      },
-      DEFAULT_BINDINGS,
-    );
+    const { look, ui, screen, bindings } = this;
+    const meaning = keyAction(key, keyContext({ ui, look }, screen.editor), bindings);
     const { armed } = look;
     look.hint = null;
     look.armed = null;
@@ -220,85 +299,28 @@ export class App implements ScreenClient {
   }
 
   onWheel(lines: number): void {
-    this.actions.scroll(lines);
+    this.browsing.scroll(lines);
   }
 
   onSubmit(text: string): void {
-    const { look } = this;
-    if (look.writing.kind !== 'message') {
-      this.answering.submit(text);
-      return;
-    }
-    if (text.trim() === '') return;
-    this.screen.editor.addToHistory(text);
-    look.anchor = null;
-    const input = readInput(text);
-    if (input.kind === 'command') this.command(input.name, input.rest);
-    else if (input.kind === 'unknown') this.page(unknownPage(input.word));
-    else this.say(text);
+    this.submission.submit(text);
     this.changed();
   }
 
-  private say(text: string): void {
-    const { openTask } = this.look;
-    if (openTask === null) {
-      this.conversation.say(text);
-      return;
-    }
-    try {
-      this.options.muster.send(openTask, text);
-    } catch (thrown) {
-      this.look.hint = errorMessage(thrown);
-      this.screen.editor.setText(text);
-    }
-  }
-
-  private command(name: CommandName, rest: string): void {
-    const { muster, now, onLeave } = this.options;
-    switch (name) {
-      case 'quit':
-        onLeave();
-        return;
-      case 'compact':
-        if (this.conversation.id === null || this.conversation.isAtWork) {
-          this.look.hint = 'nothing was said yet, or it is at work: stop it first';
-          return;
-        }
-        this.conversation.say(rest === '' ? '/compact' : `/compact ${rest}`);
-        return;
-      case 'new':
-        this.beginAnew();
-        return;
-      default:
-        this.page(
-          pageOf(name, rest, { muster, ui: this.ui, bindings: DEFAULT_BINDINGS, now: now() }),
-        );
-    }
-  }
-
-  private beginAnew(): void {
-    const { id, isAtWork } = this.conversation;
-    if (isAtWork) {
-      this.look.hint = 'it is at work: stop it first';
-      return;
-    }
-    this.actions.closeTask();
-    if (id !== null)
-      this.note('info', `muster --resume ${id.slice(0, 8)} goes on with the one above`);
-    this.conversation.continue(null);
-    this.look.chosenTask = null;
-    forgetTree(this.ui);
-  }
-
-  private page(page: Page): void {
-    this.actions.closeTask();
-    addBlock(this.ui.main, { kind: 'page', ...page });
-  }
-
-  private onEvent(event: TaskEvent, state: TaskState): void {
+  readonly onEvent = (event: TaskEvent, state: TaskState): void => {
     applyToUi(this.ui, event, state);
-    if (callsForAttention(this.ui, event)) this.screen.ring();
+    const call = callsForAttention(this.ui, event);
+    // Whoever looks at it sees it.
+    if (call !== null && this.screen.isFocused !== true) {
+      this.screen.call(callText(this.options.caller, call));
+    }
     this.changed();
+  };
+
+  private paintOn(theme: Theme): void {
+    this.tools.pen.use(theme);
+    this.tools.cache.forget();
+    this.screen.redraw();
   }
 
   private startFacts() {
@@ -312,17 +334,7 @@ export class App implements ScreenClient {
 
   private stopListening(): void {
     this.forgetSignals();
+    this.words.stop();
     this.redraw.stop();
   }
-}
-
-function commandWords() {
-  return Object.entries(COMMANDS).map(([name, { help }]) => ({ word: `/${name}`, help }));
-}
-
-function agentNames(muster: Pick<Muster, 'agents'>) {
-  return muster.agents.agents.map(({ name, description }) => ({
-    word: exactLine(`@${name}`),
-    help: oneLine(terminalText(description, 'prose')),
-  }));
 }

@@ -1,9 +1,10 @@
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { Anchor } from './render/viewport.ts';
+import type { Found } from './view/find-entries.ts';
 
 /** What a person looks at, and what keys are for: nothing of it is in any log. */
 export interface Look {
-  focus: 'editor' | 'question' | 'tasks';
+  focus: 'editor' | 'question' | 'tasks' | 'entries';
   /** What is typed: a message, or the answer to a question, or why it is no. */
   writing: Writing;
   /** The question that has the focus, or that is being answered. */
@@ -15,12 +16,18 @@ export interface Look {
   chosenTask: string | null;
   /** Null: the end is followed. */
   anchor: Anchor | null;
+  /** Whether calls and thoughts show more than a line. */
   isExpanded: boolean;
+  /** Keys of entries for which it is the other way around. */
+  readonly toggled: Set<number>;
+  /** The key of the entry that is unfolded next, while keys are for entries. */
+  chosenEntry: number | null;
+  search: Search | null;
   /** What the same key does when it is pressed once more. */
   armed: 'leave' | 'stop-tree' | null;
   /** What there is to say for now; gone with the next key. */
   hint: string | null;
-  /** The mode that the person has chosen with the key, for the next message. */
+  /** The mode that the person has chosen for the next message. */
   chosenMode: PermissionMode | null;
   /** Lines of the tree: it does not shrink while anything is at work. */
   paneHeight: number;
@@ -28,7 +35,20 @@ export interface Look {
 
 export type Writing =
   | { readonly kind: 'message' }
-  | { readonly kind: 'reason' | 'answer'; readonly draft: string };
+  | { readonly kind: 'reason' | 'answer' | 'plan' | 'search'; readonly draft: string };
+
+/** What a person looks for in a conversation. */
+export interface Search {
+  readonly typed: string;
+  /** Null: nothing to look for was typed. */
+  readonly pattern: RegExp | null;
+  /** The first one first. */
+  readonly found: readonly Found[];
+  /** Whether all of the conversation was looked through, and not only what is at hand. */
+  readonly isWhole: boolean;
+  /** The entry and its line that was gone to; null: none was. */
+  readonly here: { readonly key: number; readonly line: number } | null;
+}
 
 export function freshLook(): Look {
   return {
@@ -40,6 +60,9 @@ export function freshLook(): Look {
     chosenTask: null,
     anchor: null,
     isExpanded: false,
+    toggled: new Set(),
+    chosenEntry: null,
+    search: null,
     armed: null,
     hint: null,
     chosenMode: null,

@@ -1,4 +1,7 @@
+import type { Action, Bindings } from './keys/bindings.ts';
+import { keyHint, keysOf } from './keys/key-names.ts';
 import type { Look } from './look.ts';
+import { searchHints } from './render/search-hints.ts';
 import { conversationParts } from './render/conversation.ts';
 import type { Scene } from './render/frame.ts';
 import type { LineCache } from './render/line-cache.ts';
@@ -7,7 +10,7 @@ import { startScreen, type StartFacts } from './render/start-screen.ts';
 import type { Parts } from './render/viewport.ts';
 import { currentRows, treeRows } from './view/tree-rows.ts';
 import { treeUse } from './view/tree-use.ts';
-import type { UiState } from './view/ui-state.ts';
+import { shownTranscript, type UiState } from './view/ui-state.ts';
 
 export interface SceneParts {
   readonly width: number;
@@ -20,10 +23,12 @@ export interface SceneParts {
   readonly start: StartFacts;
   /** Of the next message. */
   readonly mode: string;
-  /** As it is called. */
-  readonly focusKey: string;
+  /** The keys in force. */
+  readonly bindings: Bindings;
   /** Whether something is about to work that has no event yet. */
   readonly isBeginning: boolean;
+  /** Whether it is another process's conversation. */
+  readonly isWatched: boolean;
 }
 
 /** What is to be seen, of all that there is. Pure. */
@@ -31,7 +36,7 @@ export function sceneOf(
   parts: SceneParts,
   tools: { readonly pen: Pen; readonly cache: LineCache },
 ): Scene {
-  const { ui, look, width, height, now, editor, focusKey } = parts;
+  const { ui, look, width, height, now, editor, bindings } = parts;
   const root = ui.root === null ? undefined : ui.rows.get(ui.root);
   const opened = look.openTask === null ? undefined : ui.rows.get(look.openTask);
   return {
@@ -40,20 +45,20 @@ export function sceneOf(
     now,
     look,
     editor,
-    focusKey,
+    bindings,
     heading:
       opened === undefined
         ? null
-        : `← ${opened.agent} ${opened.id.slice(0, 6)}: ${opened.description}`,
+        : `${keysOf(bindings, 'back')[0] ?? '←'} ${opened.agent} ${opened.id.slice(0, 6)}: ${opened.description}`,
     parts: shownParts(parts, tools),
     questions: [...ui.questions.values()],
     tasks: look.focus === 'tasks' ? treeRows(ui) : currentRows(ui),
     status: {
-      mode: root?.mode ?? parts.mode,
+      mode: root?.mode ?? look.chosenMode ?? parts.mode,
       nextMode: root === undefined || root.mode === look.chosenMode ? null : look.chosenMode,
       model: root?.model ?? parts.start.model,
       use: treeUse(ui),
-      hints: look.hint === null ? keysNow(parts) : [look.hint],
+      hints: look.hint === null ? hintsNow(parts) : [look.hint],
       isUrgent: look.hint !== null || look.armed !== null,
     },
   };
@@ -64,23 +69,57 @@ export function shownParts(
   { ui, look, width, start }: Pick<SceneParts, 'ui' | 'look' | 'width' | 'start'>,
   { pen, cache }: { readonly pen: Pen; readonly cache: LineCache },
 ): Parts {
-  const { isExpanded } = look;
-  const isMain = look.openTask === null || ui.opened === null;
-  const above = isMain ? startScreen(start, width, pen) : [];
-  const shown = isMain || ui.opened === null ? ui.main : ui.opened;
-  return conversationParts(shown, { width, isExpanded, above }, { pen, cache });
+  const { isExpanded, toggled, search } = look;
+  const transcript = shownTranscript(ui, look.openTask);
+  const above = transcript === ui.main ? startScreen(start, width, pen) : [];
+  const chosen = look.focus === 'entries' ? look.chosenEntry : null;
+  const pattern = search?.pattern ?? null;
+  const searched = search === null || pattern === null ? null : { pattern, here: search.here };
+  return conversationParts(
+    transcript,
+    { width, isExpanded, toggled, chosen, above, search: searched },
+    { pen, cache },
+  );
+}
+
+function hintsNow(parts: SceneParts): readonly string[] {
+  return parts.isWatched ? ['watching', ...keysNow(parts)] : keysNow(parts);
 }
 
 /** The keys that matter now. */
-function keysNow({ look, ui, isBeginning, focusKey }: SceneParts): readonly string[] {
-  if (look.writing.kind === 'reason') return ['why not? enter sends it', 'esc back'];
-  if (look.writing.kind === 'answer') return ['your answer: enter sends it', 'esc back'];
-  if (look.focus === 'tasks') return ['enter open', 's stop', 'b background', 'esc back'];
-  if (look.focus === 'question') return ['esc leaves it for later'];
-  if (look.anchor !== null) return ['ctrl+end to the end', 'pgdn down'];
+function keysNow({ look, ui, isBeginning, bindings }: SceneParts): readonly string[] {
+  const hint = (action: Action, words: string) => keyHint(bindings, action, words);
+  const [send = ''] = keysOf(bindings, 'send');
+  const back = hint('interrupt', 'back');
+  if (look.writing.kind === 'reason') return [`why not? ${send} sends it`, ...back];
+  if (look.writing.kind === 'answer') return [`your answer: ${send} sends it`, ...back];
+  if (look.writing.kind === 'plan') {
+    return [`${send} approves the plan as it stands here`, ...back];
+  }
+  if (look.search !== null) return searchHints(look.search, bindings);
+  if (look.focus === 'entries') {
+    return [...hint('unfold-entry', 'unfolds'), ...hint('search-here', 'search'), ...back];
+  }
+  if (look.focus === 'tasks') {
+    const background = hint('background-task', 'background');
+    const resume = hint('resume-task', 'resume');
+    return [
+      ...hint('open-task', 'open'),
+      ...hint('stop-task', 'stop'),
+      ...background,
+      ...resume,
+      ...back,
+    ];
+  }
+  if (look.focus === 'question') return hint('interrupt', 'leaves it for later');
+  if (look.anchor !== null) return [...hint('to-end', 'to the end'), ...hint('page-down', 'down')];
   const row = look.openTask ?? ui.root;
   const runs = isBeginning || (row !== null && ui.rows.get(row)?.endedAt === null);
-  if (look.openTask !== null) return runs ? ['← back', 'esc stops it'] : ['← back'];
-  if (ui.questions.size > 0) return [`${focusKey} answers`];
-  return runs ? ['esc stop', 'ctrl+t tasks', 'ctrl+b background'] : ['/help', 'shift+tab mode'];
+  if (look.openTask !== null) {
+    return [...hint('back', 'back'), ...(runs ? hint('interrupt', 'stops it') : [])];
+  }
+  if (ui.questions.size > 0) return hint('focus-question', 'answers');
+  if (!runs) return ['/help', ...hint('cycle-mode', 'mode')];
+  const background = hint('background', 'background');
+  return [...hint('interrupt', 'stop'), ...hint('focus-tasks', 'tasks'), ...background];
 }

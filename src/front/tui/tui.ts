@@ -5,6 +5,8 @@ import { readEnvironment } from '../../sys/env.ts';
 import { printText } from '../../sys/print.ts';
 import { killAllProcesses } from '../../sys/processes.ts';
 import { App } from './app.ts';
+import type { AppOptions } from './app-options.ts';
+import { callerOf } from './notification.ts';
 import { themeFor } from './render/theme.ts';
 
 export interface TuiRequest {
@@ -20,29 +22,51 @@ export interface TuiRequest {
   readonly onOpened: (hear: (line: string) => void) => void;
 }
 
-const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+/** 128 + the signal's number, as shells report it. */
+export const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** What has not stopped by itself after this long is killed: SPEC gives 3 s for all of it. */
 const STOP_MS = 2_700;
 
 /** Opens the terminal UI and resolves, to the exit code, when the person has left it. */
 export async function runTui(muster: Muster, request: TuiRequest): Promise<number> {
-  const { agent, resume, isLogged, notices, onOpened } = request;
-  const left = Promise.withResolvers<number>();
-  const app = new App({
+  const environment = readEnvironment();
+  return runFace(
     muster,
-    terminal: new ProcessTerminal(),
-    theme: themeFor(readEnvironment()),
-    agent,
-    notices,
-    now: Date.now,
-    onLeave: () => left.resolve(0),
-  });
+    request,
+    (options) =>
+      new App({
+        ...options,
+        terminal: new ProcessTerminal(),
+        theme: themeFor(environment),
+        caller: callerOf(muster.notify, environment),
+      }),
+  );
+}
+
+/** A view of a conversation that a person has. */
+export type Face = Pick<App, 'continue' | 'id' | 'note' | 'start' | 'stop' | 'stopNow'> & {
+  /** Ctrl+C, where it comes as a signal and not as a key; absent: it ends the process. */
+  readonly onInterrupt?: () => void;
+};
+
+/** The same for any view. */
+export async function runFace(
+  muster: Muster,
+  { agent, resume, isLogged, notices, onOpened }: TuiRequest,
+  open: (options: Omit<AppOptions, 'terminal' | 'theme' | 'caller'>) => Face,
+): Promise<number> {
+  const left = Promise.withResolvers<number>();
+  const onLeave = () => left.resolve(0);
+  const app = open({ muster, agent, notices, now: Date.now, onLeave });
   const id = resume === 'newest' ? muster.newestConversation() : resume?.id;
   if (id === null) throw new UsageError('no conversation of this directory is in the logs');
   if (id !== undefined) app.continue(muster.store.resolveId(id));
   onOpened((line) => app.note('warning', line));
-  const code = await shown(app, left.promise, (signal) => left.resolve(EXIT_CODES[signal]));
+  const code = await shown(app, left.promise, (signal) => {
+    if (signal === 'SIGINT' && app.onInterrupt !== undefined) app.onInterrupt();
+    else left.resolve(EXIT_CODES[signal]);
+  });
   const killer = setTimeout(() => void killAllProcesses({ graceMs: 0 }), STOP_MS);
   await muster.stop({ by: 'user', because: 'the user left' });
   clearTimeout(killer);
@@ -53,8 +77,8 @@ export async function runTui(muster: Muster, request: TuiRequest): Promise<numbe
 }
 
 /** Holds the terminal until `left`, and gives it back whatever happens. */
-async function shown(
-  app: App,
+export async function shown(
+  app: Face,
   left: Promise<number>,
   onSignal: (signal: keyof typeof EXIT_CODES) => void,
 ): Promise<number> {

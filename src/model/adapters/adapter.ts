@@ -24,7 +24,7 @@ import { Efforts, mayBeOfEffort } from './effort.ts';
 import { BrokenOff, cancelled, toFailure, type FailureScope } from './failure.ts';
 import { toCallOptions } from './prompt.ts';
 import { endpointFetch, type WireObserver } from './endpoint-fetch.ts';
-import type { ShownByResult } from './shown-files.ts';
+import type { ShownByPart } from './shown-files.ts';
 import { WatchedResponse } from './watched-response.ts';
 import { wellFormedJson } from './well-formed.ts';
 
@@ -232,7 +232,7 @@ async function open(
   });
 }
 
-async function shownBy(deps: AdapterDeps, request: ModelRequest): Promise<ShownByResult> {
+async function shownBy(deps: AdapterDeps, request: ModelRequest): Promise<ShownByPart> {
   const rules = (await deps.attachments?.(request.model)) ?? null;
   const { shownFiles } = await import('./shown-files.ts');
   return shownFiles(request, rules);

@@ -17,7 +17,7 @@ import type {
 import { modelName, type ModelRequest, type ToolSpec } from '../../protocol/model.ts';
 import { markEnd, markFormerEnd } from './cache-marks.ts';
 import type { PromptRules } from './dialect.ts';
-import type { ShownByResult } from './shown-files.ts';
+import type { ShownByPart } from './shown-files.ts';
 import { wireId, wireResults } from './tool-results.ts';
 
 /**
@@ -28,7 +28,7 @@ import { wireId, wireResults } from './tool-results.ts';
 export function toCallOptions(
   request: ModelRequest,
   rules: PromptRules,
-  shown: ShownByResult | null = null,
+  shown: ShownByPart | null = null,
 ): Pick<LanguageModelV4CallOptions, 'prompt' | 'tools' | 'toolChoice'> {
   const said = conversation(request, rules, shown);
   // Three marks at most, and what stands before the system prompt its own serves, too.
@@ -120,7 +120,7 @@ function marker(rules: PromptRules): { providerOptions?: SharedV4ProviderOptions
 
 interface Wiring {
   readonly rules: PromptRules;
-  readonly shown: ShownByResult | null;
+  readonly shown: ShownByPart | null;
   /** The model that the request is for, as `modelName` has it. */
   readonly asked: string;
 }
@@ -128,7 +128,7 @@ interface Wiring {
 function conversation(
   request: ModelRequest,
   rules: PromptRules,
-  shown: ShownByResult | null,
+  shown: ShownByPart | null,
 ): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = [];
   const asked = modelName(request.model);
@@ -145,7 +145,7 @@ function append(
   const last = prompt.at(-1);
   switch (message.role) {
     case 'user': {
-      const content = userContent(message);
+      const content = userContent(message, shown);
       if (content.length === 0) return;
       if (last?.role === 'user') last.content.push(...content);
       else prompt.push({ role: 'user', content });
@@ -172,10 +172,12 @@ const EMPTY_ANSWER = { type: 'text', text: '(empty answer)' } as const;
 type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'];
 
 /** Empty text is left out everywhere: Anthropic refuses it. */
-function userContent(message: UserMessage): UserContent {
-  return message.content
-    .filter((part) => part.text !== '')
-    .map(({ text }) => ({ type: 'text', text }));
+function userContent(message: UserMessage, shown: ShownByPart | null): UserContent {
+  return message.content.flatMap((part): UserContent => {
+    const { files = [], notes = [] } = shown?.get(part) ?? {};
+    const text = [part.text, ...notes].filter((each) => each !== '').join('\n');
+    return text === '' ? [...files] : [{ type: 'text', text }, ...files];
+  });
 }
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];

@@ -4,25 +4,25 @@ import {
   type Attachment,
   type AttachmentRules,
 } from '../../protocol/attachment.ts';
-import type { ToolResultPart } from '../../protocol/message.ts';
+import type { TextPart, ToolResultPart } from '../../protocol/message.ts';
 import type { ModelRequest } from '../../protocol/model.ts';
 
-/** What goes with the outcome of a call: files as the packages take them, and a line for each that can't. */
+/** What goes with the outcome of a call, or with a person's words: files as the packages take them, and a line for each that can't. */
 export interface ShownFiles {
   readonly files: readonly LanguageModelV4FilePart[];
   readonly notes: readonly string[];
 }
 
-export type ShownByResult = ReadonlyMap<ToolResultPart, ShownFiles>;
+export type ShownByPart = ReadonlyMap<ToolResultPart | TextPart, ShownFiles>;
 
 /**
  * The images and documents of a request, for the model that it is for: another one may have been shown
  * them first. The same conversation gives the same bytes each time.
  */
-export function shownFiles(request: ModelRequest, rules: AttachmentRules | null): ShownByResult {
-  const shown = new Map<ToolResultPart, ShownFiles>();
+export function shownFiles(request: ModelRequest, rules: AttachmentRules | null): ShownByPart {
+  const shown = new Map<ToolResultPart | TextPart, ShownFiles>();
   for (const message of request.messages) {
-    if (message.role !== 'tool') continue;
+    if (message.role === 'assistant') continue;
     for (const part of message.content) {
       if (part.attachments !== undefined)
         shown.set(part, filesOf(part.attachments, request, rules));

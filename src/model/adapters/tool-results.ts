@@ -3,7 +3,7 @@ import { escapeTags } from '../../base/control-tags.ts';
 import type { ToolMessage, ToolResultPart } from '../../protocol/message.ts';
 import { withBoundary } from '../../protocol/outside-text.ts';
 import type { PromptRules } from './dialect.ts';
-import type { ShownByResult } from './shown-files.ts';
+import type { ShownByPart } from './shown-files.ts';
 
 type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'];
 
@@ -18,7 +18,7 @@ export interface WireResults {
 export function wireResults(
   message: ToolMessage,
   rules: PromptRules,
-  shown: ShownByResult | null,
+  shown: ShownByPart | null,
 ): WireResults {
   const behind: UserContent = [];
   const results = message.content.map((part): LanguageModelV4ToolResultPart => {

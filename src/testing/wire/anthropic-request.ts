@@ -46,7 +46,8 @@ function parseMessage(message: JsonObject): readonly WireMessage[] {
   const messages: WireMessage[] = [];
   if (toolResults.length > 0) messages.push({ role: 'tool', text: '', toolCalls: [], toolResults });
   if (text !== '' || toolResults.length === 0) {
-    messages.push({ role: 'user', text, toolCalls: [], toolResults: [] });
+    const shown = attachmentsIn(message['content']);
+    messages.push({ role: 'user', text, toolCalls: [], toolResults: [], ...shown });
   }
   return messages;
 }

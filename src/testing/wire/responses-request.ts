@@ -75,7 +75,9 @@ function parseItem(item: JsonObject): readonly WireMessage[] {
     case undefined:
     case 'message': {
       const role = item['role'] === 'assistant' ? 'assistant' : 'user';
-      return [{ role, text: contentText(item['content']), toolCalls: [], toolResults: [] }];
+      const shown = attachmentsIn(item['content']);
+      const text = contentText(item['content']);
+      return [{ role, text, toolCalls: [], toolResults: [], ...shown }];
     }
     default:
       return [];

@@ -43,6 +43,7 @@ const requests: fc.Arbitrary<ControlRequest> = fc.oneof(
       answer: words,
       scope: words,
       reason: words,
+      plan: words,
     },
     { requiredKeys: ['op', 'task', 'question', 'answer'] },
   ),

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { createMuster } from '../../../api/muster.ts';
 import { UsageError } from '../../../base/errors.ts';
-import { readEnvironment } from '../../../sys/env.ts';
+import { readEnvironment, type Environment } from '../../../sys/env.ts';
 import { printText } from '../../../sys/print.ts';
 import { NO_PROMPT } from '../args.ts';
 import type { InteractiveCommand, RunCommand } from '../command.ts';
@@ -17,13 +17,11 @@ export async function interactiveCommand({ run, hasFlags }: InteractiveCommand):
 }
 
 async function openUi(run: RunCommand): Promise<number> {
-  if (readEnvironment()['TERM'] === 'dumb') {
-    throw new UsageError('this terminal (TERM=dumb) can show no screen; muster -p "…" needs none');
-  }
   const { cwd, addDirs, dataDir, log, trustProject, flags, agents, maxTurns, agent, resume } = run;
   const notices: string[] = [];
   let hear = (line: string): void => void notices.push(line);
-  const [muster, { runTui }] = await Promise.all([
+  const isPlain = run.screenReader || wantsLines(readEnvironment());
+  const [muster, open] = await Promise.all([
     createMuster({
       cwd: resolve(cwd ?? '.'),
       addDirs: addDirs.map((path) => resolve(path)),
@@ -38,10 +36,10 @@ async function openUi(run: RunCommand): Promise<number> {
       preload: false,
       onNotice: (line) => hear(line),
     }),
-    import('../../tui/tui.ts'),
+    isPlain ? openPlain() : openScreen(),
   ]);
   try {
-    return await runTui(muster, {
+    return await open(muster, {
       agent,
       resume,
       isLogged: log,
@@ -53,4 +51,19 @@ async function openUi(run: RunCommand): Promise<number> {
   } finally {
     await muster.close();
   }
+}
+
+/** A dumb terminal can show no screen. */
+function wantsLines({ MUSTER_SCREEN_READER: wish = '', TERM }: Environment): boolean {
+  return (wish !== '' && wish !== '0') || TERM === 'dumb';
+}
+
+async function openScreen() {
+  const { runTui } = await import('../../tui/tui.ts');
+  return runTui;
+}
+
+async function openPlain() {
+  const { runPlain } = await import('../../tui/plain/run-plain.ts');
+  return runPlain;
 }

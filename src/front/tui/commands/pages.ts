@@ -2,7 +2,8 @@ import type { Muster } from '../../../api/index.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { nearNames } from '../../../base/near-names.ts';
 import { plural } from '../../../base/text.ts';
-import { DEFAULT_BINDINGS, type Bindings } from '../keys/bindings.ts';
+import { ACTIONS, type Bindings } from '../keys/bindings.ts';
+import { keysOf } from '../keys/key-names.ts';
 import { shortCost, shortCount, shortTime } from '../render/numbers.ts';
 import { statusSign } from '../render/status-sign.ts';
 import { doing } from '../render/task-pane.ts';
@@ -28,7 +29,7 @@ export interface PageSource {
 
 /** The page of a command that only tells. `rest`: what was typed behind it. */
 export function pageOf(
-  name: Exclude<CommandName, 'compact' | 'new' | 'quit'>,
+  name: Exclude<CommandName, 'compact' | 'context' | 'new' | 'quit' | 'redo' | 'resume' | 'undo'>,
   rest: string,
   source: PageSource,
 ): Page {
@@ -61,23 +62,37 @@ export function unknownPage(word: string): Page {
   };
 }
 
-function helpPage(bindings: Bindings = DEFAULT_BINDINGS): Page {
+function helpPage(bindings: Bindings): Page {
   const commands = Object.entries(COMMANDS).map(([name, { args, help }]) => [
     `/${name}${args === '' ? '' : ` ${args}`}`,
     help,
   ]);
-  const keys = Object.values(bindings).flatMap(({ keys, help }) =>
-    help === undefined ? [] : [[keys.join(' or '), help]],
-  );
+  const keys = ACTIONS.flatMap((action) => {
+    const { help } = bindings[action];
+    const names = keysOf(bindings, action);
+    return help === undefined || names.length === 0
+      ? []
+      : [[names.join(' or '), withKeys(help, bindings)]];
+  });
   const own = [
-    ['enter', 'send; while it works, the message steers its next turn'],
-    ['shift+enter, ctrl+j', 'a new line'],
     ['↑ ↓', 'earlier messages, with an empty editor'],
+    ['@', 'name an agent, or a file that goes along'],
+    [
+      '!command',
+      'run it yourself; what it prints goes along with the next message (!! shows it only)',
+    ],
   ];
   return {
     title: 'Commands and keys',
     lines: [...columns(commands), '', ...columns([...own, ...keys])],
   };
+}
+
+function withKeys(help: string, bindings: Bindings): string {
+  return ACTIONS.reduce(
+    (text, action) => text.replace(`{${action}}`, keysOf(bindings, action)[0] ?? '(no key)'),
+    help,
+  );
 }
 
 function columns(rows: readonly (readonly string[])[]): readonly string[] {
@@ -158,7 +173,7 @@ function modelPage({ muster, ui }: PageSource): Page {
       ...(root === undefined ? [] : [`this conversation: ${root.model}`]),
       ...mainModelLines(muster),
       `providers: ${providers.length === 0 ? 'none; see muster models' : providers.join(', ')}`,
-      'another one: muster --model NAME, or models.default in the configuration',
+      'another one: /model NAME, muster --model NAME, or models.default in the configuration',
     ],
   };
 }

@@ -1,5 +1,8 @@
 /** What a key can do. Keys that are bound to nothing are the editor's. */
 export const ACTIONS = [
+  'send',
+  'new-line',
+  'paste-image',
   'interrupt',
   'leave',
   'leave-empty',
@@ -9,6 +12,14 @@ export const ACTIONS = [
   'focus-tasks',
   'back',
   'expand',
+  'focus-entries',
+  'entry-up',
+  'entry-down',
+  'unfold-entry',
+  'search',
+  'search-here',
+  'search-next',
+  'search-previous',
   'page-up',
   'page-down',
   'line-up',
@@ -20,6 +31,7 @@ export const ACTIONS = [
   'open-task',
   'stop-task',
   'background-task',
+  'resume-task',
   'ask-up',
   'ask-down',
   'answer-once',
@@ -27,6 +39,7 @@ export const ACTIONS = [
   'answer-no',
   'answer-reason',
   'answer-text',
+  'answer-edit',
   'option-1',
   'option-2',
   'option-3',
@@ -35,7 +48,7 @@ export const ACTIONS = [
 export type Action = (typeof ACTIONS)[number];
 
 /** Where a key has its meaning: whatever keys are for, or only while they are for one of these. */
-export type Place = 'anywhere' | 'editor' | 'question' | 'tasks';
+export type Place = 'anywhere' | 'editor' | 'question' | 'tasks' | 'entries' | 'search';
 
 export interface Binding {
   /** As the library names them: `ctrl+b`, `shift+tab`, `escape`. */
@@ -43,13 +56,32 @@ export interface Binding {
   readonly place: Place;
   /** Only while nothing is typed, so that no key is taken from a text. */
   readonly needsEmptyEditor?: true;
-  /** For the help; absent: it goes without saying, or its place says it. */
+  /** The editor does it. */
+  readonly isEditors?: true;
+  /** For the help, `{ACTION}` for the keys of another one; absent: it goes without saying, or its place says it. */
   readonly help?: string;
 }
 
 export type Bindings = Readonly<Record<Action, Binding>>;
 
 export const DEFAULT_BINDINGS: Bindings = {
+  send: {
+    keys: ['enter'],
+    place: 'editor',
+    isEditors: true,
+    help: 'send; while it works, the message steers its next turn',
+  },
+  'new-line': {
+    keys: ['shift+enter', 'ctrl+j'],
+    place: 'editor',
+    isEditors: true,
+    help: 'a new line',
+  },
+  'paste-image': {
+    keys: ['ctrl+v'],
+    place: 'editor',
+    help: 'show the image of the clipboard (or drop an image file)',
+  },
   interrupt: {
     keys: ['escape'],
     place: 'anywhere',
@@ -81,7 +113,7 @@ export const DEFAULT_BINDINGS: Bindings = {
   'focus-tasks': {
     keys: ['ctrl+t'],
     place: 'anywhere',
-    help: 'choose a task: ↑ ↓, enter opens, s stops, b to the background',
+    help: 'choose a task: {choose-up} {choose-down}, {open-task} opens, {stop-task} stops, {background-task} to the background, {resume-task} resumes',
   },
   back: {
     keys: ['left'],
@@ -90,7 +122,27 @@ export const DEFAULT_BINDINGS: Bindings = {
     help: 'from a task back to the conversation (with an empty editor)',
   },
   expand: { keys: ['ctrl+o'], place: 'anywhere', help: 'fold and unfold results and thoughts' },
-  'page-up': { keys: ['pageUp'], place: 'anywhere', help: 'scroll; shift+↑ shift+↓ by a line' },
+  'focus-entries': {
+    keys: ['ctrl+r'],
+    place: 'anywhere',
+    help: 'unfold one of them: {entry-up} {entry-down} choose, {unfold-entry} unfolds',
+  },
+  'entry-up': { keys: ['up'], place: 'entries' },
+  'entry-down': { keys: ['down'], place: 'entries' },
+  'unfold-entry': { keys: ['enter'], place: 'entries' },
+  search: {
+    keys: ['ctrl+f'],
+    place: 'anywhere',
+    help: 'search: {search-next} next, {search-previous} previous',
+  },
+  'search-here': { keys: ['/'], place: 'entries' },
+  'search-next': { keys: ['enter', 'ctrl+n', 'down'], place: 'search' },
+  'search-previous': { keys: ['ctrl+p', 'up'], place: 'search' },
+  'page-up': {
+    keys: ['pageUp'],
+    place: 'anywhere',
+    help: 'scroll up; {page-down} down; {line-up} {line-down} by a line',
+  },
   'page-down': { keys: ['pageDown'], place: 'anywhere' },
   'line-up': { keys: ['shift+up'], place: 'anywhere' },
   'line-down': { keys: ['shift+down'], place: 'anywhere' },
@@ -101,6 +153,7 @@ export const DEFAULT_BINDINGS: Bindings = {
   'open-task': { keys: ['enter'], place: 'tasks' },
   'stop-task': { keys: ['s'], place: 'tasks' },
   'background-task': { keys: ['b'], place: 'tasks' },
+  'resume-task': { keys: ['r'], place: 'tasks' },
   'ask-up': { keys: ['up'], place: 'question' },
   'ask-down': { keys: ['down'], place: 'question' },
   'answer-once': { keys: ['y'], place: 'question' },
@@ -108,6 +161,7 @@ export const DEFAULT_BINDINGS: Bindings = {
   'answer-no': { keys: ['n'], place: 'question' },
   'answer-reason': { keys: ['r'], place: 'question' },
   'answer-text': { keys: ['t'], place: 'question' },
+  'answer-edit': { keys: ['e'], place: 'question' },
   'option-1': { keys: ['1'], place: 'question' },
   'option-2': { keys: ['2'], place: 'question' },
   'option-3': { keys: ['3'], place: 'question' },

@@ -2,43 +2,37 @@ import { plural } from '../../../base/text.ts';
 import { hasEnded } from '../view/task-row.ts';
 import type { UiState } from '../view/ui-state.ts';
 
-/** What Esc stops. */
+/** What Esc does. */
 export interface Interrupt {
-  /** Ids, each with all below it. */
-  readonly stop: readonly string[];
+  /** The conversation whose turn it ends, with what that waits for; null: none. */
+  readonly interrupts: string | null;
+  /** The task that it stops, with all below it; null: none. */
+  readonly stops: string | null;
   /** Whether the same key stops the whole tree next. */
   readonly arms: boolean;
   readonly hint: string | null;
 }
 
-const NOTHING: Interrupt = { stop: [], arms: false, hint: null };
+const NOTHING: Interrupt = { interrupts: null, stops: null, arms: false, hint: null };
 
-/**
- * The task that is looked into; otherwise the main task with all that it waits for. A task can't be stopped
- * without all below it: so while some of that is in the background, only what it waits for is stopped, its
- * turn goes on with that, and the same key again stops the whole tree.
- */
+/** The task that is looked into is stopped. The main task's turn is ended; again: the whole tree is stopped. */
 export function interrupt(
   ui: UiState,
   { openTask, isArmed }: { readonly openTask: string | null; readonly isArmed: boolean },
 ): Interrupt {
-  const rows = [...ui.rows.values()].filter((row) => !hasEnded(row));
-  if (openTask !== null) {
-    const isThere = rows.some(({ id }) => id === openTask);
-    return isThere ? { stop: [openTask], arms: false, hint: 'stopping it' } : NOTHING;
-  }
-  const { root } = ui;
-  if (root === null || !rows.some(({ id }) => id === root)) return NOTHING;
-  const children = rows.filter(({ parent }) => parent === root);
-  const background = children.filter(({ id }) => ui.background.has(id)).length;
-  if (isArmed || background === 0) return { stop: [root], arms: false, hint: 'stopping' };
-  const waitedFor = children.filter(({ id }) => !ui.background.has(id)).map(({ id }) => id);
-  const stopped = waitedFor.length === 0 ? '' : `${plural(waitedFor.length, 'task')} stopped; `;
-  return {
-    stop: waitedFor,
-    arms: true,
-    hint: `${stopped}esc again stops everything, ${background} in the background, too`,
-  };
+  const at = openTask ?? ui.root;
+  const row = at === null ? undefined : ui.rows.get(at);
+  if (at === null || row === undefined || hasEnded(row)) return NOTHING;
+  if (openTask !== null) return { ...NOTHING, stops: at, hint: 'stopping it' };
+  if (isArmed) return { ...NOTHING, stops: at, hint: 'stopping everything' };
+  const inBackground = [...ui.rows.values()].filter(
+    (child) => child.parent === at && !hasEnded(child) && ui.background.has(child.id),
+  ).length;
+  const hint =
+    inBackground === 0
+      ? 'stopping'
+      : `interrupted; again stops ${plural(inBackground, 'background task')}, too`;
+  return { interrupts: at, stops: null, arms: true, hint };
 }
 
 /** What is sent to the background: the task that is looked into, or all that the main task waits for. */

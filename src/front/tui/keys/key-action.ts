@@ -25,13 +25,15 @@ export type KeyMeaning = Action | 'editor' | 'nothing';
  */
 export function keyAction(key: string, context: KeyContext, bindings: Bindings): KeyMeaning {
   const own = ACTIONS.find((action) => fits(action, key, context, bindings));
-  if (own === undefined) return context.focus === 'editor' ? 'editor' : 'nothing';
+  if (own === undefined) {
+    return context.focus === 'editor' || context.focus === 'search' ? 'editor' : 'nothing';
+  }
   return own === 'interrupt' ? interruptIn(context) : own;
 }
 
 function fits(action: Action, key: string, context: KeyContext, bindings: Bindings): boolean {
-  const { keys, place, needsEmptyEditor } = bindings[action];
-  if (!keys.includes(key)) return false;
+  const { keys, place, needsEmptyEditor, isEditors } = bindings[action];
+  if (isEditors === true || !keys.includes(key)) return false;
   if (place !== 'anywhere' && place !== context.focus) return false;
   if (needsEmptyEditor === true && !context.isEditorEmpty) return false;
   if (action === 'focus-question') return context.hasQuestion && !context.isAnswering;

@@ -1,4 +1,5 @@
 import type { AutocompleteProvider, AutocompleteSuggestions } from '@earendil-works/pi-tui';
+import { mentionOf, typedMention } from '../files/mention-word.ts';
 
 /** Something that can be completed: `/help`, `@Explore`. */
 export interface Completion {
@@ -6,18 +7,34 @@ export interface Completion {
   readonly help: string;
 }
 
-/** Words with a slash at the beginning of a message, and names with an at sign wherever a word begins. */
-export function completionsOf(source: {
+export interface CompletionSource {
   readonly commands: () => readonly Completion[];
+  /** What can stand behind a command: `task-status`. */
+  readonly argumentsOf: (command: string) => readonly Completion[];
   readonly agents: () => readonly Completion[];
-}): AutocompleteProvider {
+  /** Paths that fit what is typed, the best first. */
+  readonly files: (typed: string) => Promise<readonly string[]>;
+}
+
+/** Words with a slash at the beginning of a message, and agents and files with an at sign wherever a word begins. */
+export function completionsOf(source: CompletionSource): AutocompleteProvider {
   return {
     triggerCharacters: ['@'],
-    async getSuggestions(lines, line, column) {
+    async getSuggestions(lines, line, column, { signal }) {
       const before = (lines[line] ?? '').slice(0, column);
       if (line === 0 && /^\/[\w-]*$/.test(before)) return fitting(source.commands(), before);
-      const [name] = /(?<![^\s])@[\w-]*$/.exec(before) ?? [];
-      return name === undefined ? null : fitting(source.agents(), name);
+      const [, command, argument] = /^\/([\w-]+) (\S*)$/.exec(before) ?? [];
+      if (line === 0 && command !== undefined && argument !== undefined) {
+        return fitting(source.argumentsOf(command), argument);
+      }
+      const mention = typedMention(before);
+      if (mention === null) return null;
+      const agents = fitting(source.agents(), mention.prefix)?.items ?? [];
+      const files = await source.files(mention.typed);
+      if (signal.aborted) return null;
+      const named = files.map((path) => ({ value: mentionOf(path), label: path }));
+      const items = [...agents, ...named];
+      return items.length === 0 ? null : { items, prefix: mention.prefix };
     },
     applyCompletion(lines, cursorLine, column, item, prefix) {
       const line = lines[cursorLine] ?? '';

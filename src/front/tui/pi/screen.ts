@@ -1,6 +1,5 @@
 import {
   Editor,
-  getKeybindings,
   KeybindingsManager,
   parseKey,
   setKeybindings,
@@ -8,11 +7,16 @@ import {
   TUI_KEYBINDINGS,
   type AutocompleteProvider,
   type Component,
+  type KeyId,
   type Terminal,
   type TuiMouseEvent,
   type TuiMouseEventResult,
 } from '@earendil-works/pi-tui';
+import type { Bindings } from '../keys/bindings.ts';
+import { readKey } from '../keys/key-names.ts';
 import type { Pen } from '../render/pen.ts';
+import type { Background } from './background-colour.ts';
+import { ListeningTerminal } from './listening-terminal.ts';
 
 export type { Terminal as TerminalDevice } from '@earendil-works/pi-tui';
 
@@ -45,25 +49,30 @@ const PASTE_ENDS = '\u001b[201~';
 export class Screen {
   readonly editor: Editor;
   private readonly tui: TuiAltScreen;
-  private readonly terminal: Terminal;
+  private readonly terminal: ListeningTerminal;
 
   constructor(
     terminal: Terminal,
     client: ScreenClient,
     {
       pen,
+      bindings,
       cleanPaste,
       completions,
+      onBackground,
     }: {
       readonly pen: Pen;
+      readonly bindings: Bindings;
       /** Makes what is pasted harmless. */
       readonly cleanPaste: (text: string) => string;
       readonly completions: AutocompleteProvider;
+      /** What the terminal says of its background, once it was asked. */
+      readonly onBackground: (background: Background) => void;
     },
   ) {
-    leaveKeysToUs();
-    this.terminal = terminal;
-    this.tui = new TuiAltScreen(terminal, false, undefined, { wheelScrollLines: WHEEL_LINES });
+    leaveKeysToUs(bindings);
+    this.terminal = new ListeningTerminal(terminal, onBackground);
+    this.tui = new TuiAltScreen(this.terminal, false, undefined, { wheelScrollLines: WHEEL_LINES });
     this.editor = new Editor(this.tui, editorTheme(pen), { autocompleteMaxVisible: 6 });
     this.editor.onSubmit = (text) => client.onSubmit(text);
     this.editor.setAutocompleteProvider(completions);
@@ -92,9 +101,19 @@ export class Screen {
     this.tui.requestRender();
   }
 
-  /** The terminal's bell: what it does, people have set there. */
-  ring(): void {
-    this.terminal.write('\u0007');
+  /** Asks the terminal how bright it is; nothing waits for that. */
+  askBackground(): void {
+    this.terminal.askBackground();
+  }
+
+  /** Whether somebody looks at the terminal; null: it does not tell. */
+  get isFocused(): boolean | null {
+    return this.terminal.isFocused;
+  }
+
+  /** To the terminal itself, and not onto the screen. */
+  call(sequence: string): void {
+    if (sequence !== '') this.terminal.write(sequence);
   }
 
   redraw(): void {
@@ -160,13 +179,19 @@ function withoutControls(data: string): string {
   return data.replaceAll(/[\u0080-\u009f]/g, '');
 }
 
-/** Its own keys for scrolling and searching would be taken before ours. */
-function leaveKeysToUs(): void {
+/** Its own keys for scrolling and searching would be taken before ours, and the user's are its, too. */
+function leaveKeysToUs(bindings: Bindings): void {
   const ours = Object.keys(TUI_KEYBINDINGS).filter((name) => name.startsWith('tui.altScreen.'));
   const none = Object.fromEntries(ours.map((name) => [name, []]));
-  if (getKeybindings().getUserBindings()['tui.altScreen.pageUp'] === undefined) {
-    setKeybindings(new KeybindingsManager(TUI_KEYBINDINGS, none));
-  }
+  const own = {
+    'tui.input.submit': bindings.send.keys.filter(isKeyId),
+    'tui.input.newLine': bindings['new-line'].keys.filter(isKeyId),
+  };
+  setKeybindings(new KeybindingsManager(TUI_KEYBINDINGS, { ...none, ...own }));
+}
+
+function isKeyId(key: string): key is KeyId {
+  return readKey(key) === key;
 }
 
 function editorTheme(pen: Pen) {

@@ -1,6 +1,8 @@
 import { formatDuration, plural } from '../../../base/text.ts';
 import { markdownLines } from '../pi/markdown.ts';
-import type { Block, CallBlock, CallState, TextChange } from '../view/block.ts';
+import type { Block, CallBlock, CallState, ShellBlock } from '../view/block.ts';
+import { diffLines, diffSize } from './diff-lines.ts';
+import { linesIn } from '../view/cut-text.ts';
 import { between, fit, wrapped } from './fit.ts';
 import { plainLines, type Pen } from './pen.ts';
 import type { Role } from './theme.ts';
@@ -13,9 +15,16 @@ export interface BlockLook {
 
 const INDENT = '  ';
 
-/** Lines of a folded change, and of what came of a call. */
-const FOLDED_CHANGE = 6;
+/** Lines of words that are longer can't be read, and what stands at the end of a longer one is too far away. */
+const MOST_WIDTH = 120;
+
+/** Lines of what came of a call. */
 const UNFOLDED_OUTPUT = 40;
+
+/** Whether there is more of it than the line that it is folded to. */
+export function isFoldable({ kind }: Block): boolean {
+  return kind === 'call' || kind === 'thinking';
+}
 
 /** A block of a conversation, with an empty line above it where it begins something. */
 export function blockLines(block: Block, look: BlockLook, pen: Pen): readonly string[] {
@@ -24,15 +33,17 @@ export function blockLines(block: Block, look: BlockLook, pen: Pen): readonly st
     case 'said':
       return ['', ...saidLines(block, width, pen)];
     case 'answer':
-      return ['', ...answerLines(block.text, width, pen)];
+      return ['', ...answerLines(block.text, { width, isOpen: false }, pen)];
     case 'thinking':
       return thinkingLines(block.text, look, pen);
     case 'call':
       return callLines(block, look, pen);
+    case 'shell':
+      return ['', ...shellLines(block, look, pen)];
     case 'note':
       return wrapped(noteText(block, pen), width, '');
     case 'ended':
-      return ['', ...wrapped(pen.prose('bad', `■ ${block.status}: ${block.because}`), width, '')];
+      return ['', ...wrapped(pen.prose('bad', endText(block)), width, '')];
     case 'page':
       return [
         '',
@@ -44,22 +55,55 @@ export function blockLines(block: Block, look: BlockLook, pen: Pen): readonly st
   }
 }
 
-export function answerLines(text: string, width: number, pen: Pen): readonly string[] {
-  return markdownLines(plainLines(text), width, pen);
+/** `isOpen`: more of it comes. */
+export function answerLines(
+  text: string,
+  { width, isOpen }: { readonly width: number; readonly isOpen: boolean },
+  pen: Pen,
+): readonly string[] {
+  return markdownLines(plainLines(text), { width: Math.min(width, MOST_WIDTH), isOpen }, pen);
 }
 
 function saidLines(
-  { text, unread }: Extract<Block, { kind: 'said' }>,
+  { text, unread, beside = [] }: Extract<Block, { kind: 'said' }>,
   width: number,
   pen: Pen,
 ): readonly string[] {
   const lines = plainLines(text)
     .split('\n')
-    .flatMap((line) => wrapped(pen.paint('said', line), width - 2, ''));
+    .flatMap((line) => wrapped(pen.paint('said', line), Math.min(width, MOST_WIDTH) - 2, ''));
   const marked = lines.map(
     (line, index) => `${pen.paint('said', index === 0 ? '>' : ' ')} ${line}`,
   );
-  return unread ? [...marked, pen.prose('dim', '  … waits for the next turn')] : marked;
+  const all = [...marked, ...beside.map((line) => fit(pen.exact('dim', `  + ${line}`), width))];
+  return unread ? [...all, pen.prose('dim', '  … waits for the next turn')] : all;
+}
+
+/** Of a folded output its last lines. */
+const FOLDED_OUTPUT = 8;
+
+function shellLines(
+  { command, isShared, output, outputLines: all, outcome }: ShellBlock,
+  { width, isExpanded }: BlockLook,
+  pen: Pen,
+): readonly string[] {
+  const lines = output === '' ? [] : output.trimEnd().split('\n');
+  const shown = lines.slice(isExpanded ? -UNFOLDED_OUTPUT : -FOLDED_OUTPUT);
+  const left = all - shown.length;
+  const state = outcome ?? 'running';
+  const end = isShared || outcome === null ? state : `${state} · shown only`;
+  const head = `${pen.paint('accent', isShared ? '!' : '!!')} ${pen.exact('strong', command)}`;
+  return [
+    between(
+      head,
+      pen.prose(outcome === null || outcome.startsWith('exit code 0') ? 'dim' : 'bad', end),
+      width,
+    ),
+    ...(left <= 0
+      ? []
+      : [fit(pen.prose('dim', `${INDENT}… ${plural(left, 'line')} before`), width)]),
+    ...shown.flatMap((line) => wrapped(pen.exact('dim', line), width, INDENT)),
+  ];
 }
 
 export function thinkingLines(
@@ -68,8 +112,11 @@ export function thinkingLines(
   pen: Pen,
 ): readonly string[] {
   if (isExpanded) return wrapped(pen.paint('dim', plainLines(text)), width, INDENT);
-  const words = text.trim().slice(0, width * 4);
-  return [fit(`${pen.paint('dim', '∴')} ${pen.prose('dim', words)}`, width)];
+  const all = text.trim();
+  const words = `${pen.paint('dim', '∴')} ${pen.prose('dim', all.slice(0, width * 4))}`;
+  return [
+    between(words, pen.prose('dim', plural(linesIn(all), 'line')), Math.min(width, MOST_WIDTH)),
+  ];
 }
 
 const NOTE_MARKS = { info: '·', warning: '! warning:', error: '✗ error:' } as const;
@@ -92,18 +139,26 @@ function callLines(call: CallBlock, look: BlockLook, pen: Pen): readonly string[
   const [sign, role] = CALL_SIGNS[call.state];
   const head = `${pen.paint(role, sign)} ${pen.prose('strong', call.tool)} ${pen.exact('text', call.subject)}`;
   return [
-    between(head, pen.prose('dim', outcome(call)), width),
-    ...changeLines(call.edits, look, pen),
-    ...(isExpanded ? outputLines(call, width, pen) : failureLine(call, width, pen)),
+    between(head, pen.prose('dim', outcome(call)), Math.min(width, MOST_WIDTH)),
+    ...(isExpanded
+      ? [...changeLines(call, width, pen), ...outputLines(call, width, pen)]
+      : failureLine(call, width, pen)),
   ];
 }
 
-function outcome({ state, ms, outputLines }: CallBlock): string {
-  if (state === 'made') return '';
-  if (state === 'running') return 'running';
-  if (state === 'refused') return 'refused';
+function endText({ status, because }: Extract<Block, { kind: 'ended' }>): string {
+  return because === null ? `■ ${status}` : `■ ${status}: ${because}`;
+}
+
+function outcome({ state, ms, outputLines, edits }: CallBlock): string {
+  const size = edits.length === 0 ? [] : [diffSize(edits)];
+  if (state === 'made') return size.join('');
+  if (state === 'running' || state === 'refused') return [...size, state].join(', ');
+  const came = state === 'failed' ? state : plural(outputLines, 'line');
   const took = ms === null ? [] : [formatDuration(ms)];
-  return [plural(outputLines, 'line'), ...took].join(', ');
+  return [...(size.length === 0 || state === 'failed' ? [...size, came] : size), ...took].join(
+    ', ',
+  );
 }
 
 /** Why a call did not do what it was to do is not folded away. */
@@ -127,25 +182,10 @@ function outputLines(
   ];
 }
 
-function changeLines(
-  edits: readonly TextChange[],
-  { width, isExpanded }: BlockLook,
-  pen: Pen,
-): readonly string[] {
-  const lines = edits.flatMap(({ before, after }) => [
-    ...sideLines('removed', '-', before, pen),
-    ...sideLines('added', '+', after, pen),
-  ]);
-  const shown = isExpanded ? lines : lines.slice(0, FOLDED_CHANGE);
-  const left = lines.length - shown.length;
+function changeLines({ edits }: CallBlock, width: number, pen: Pen): readonly string[] {
+  const left = edits.reduce((all, each) => all + each.left, 0);
   return [
-    ...shown.map((line) => fit(`${INDENT}${line}`, width)),
-    ...(left === 0 ? [] : [pen.prose('dim', `${INDENT}… ${plural(left, 'more line')}`)]),
-  ];
-}
-
-function sideLines(role: Role, mark: string, text: string, pen: Pen): readonly string[] {
-  if (text === '') return [];
-  const lines = text.endsWith('\n') ? text.slice(0, -1) : text;
-  return lines.split('\n').map((line) => pen.exact(role, `${mark} ${line}`));
+    ...edits.flatMap((edit) => diffLines(edit, pen)),
+    ...(left === 0 ? [] : [pen.prose('dim', `… ${plural(left, 'more line')}, in the log`)]),
+  ].map((line) => fit(`${INDENT}${line}`, width));
 }

@@ -1,51 +1,148 @@
 import { plural } from '../../../base/text.ts';
+import type { Block } from '../view/block.ts';
+import { endOf } from '../view/cut-text.ts';
+import { gapOf, olderThan } from '../view/earlier.ts';
 import type { Transcript } from '../view/transcript.ts';
 import { answerLines, blockLines, thinkingLines, type BlockLook } from './block-lines.ts';
-import type { LineCache } from './line-cache.ts';
 import { fit } from './fit.ts';
-import { endOf } from '../view/cut-text.ts';
+import type { LineCache } from './line-cache.ts';
+import { foundLines } from './found-lines.ts';
 import type { Pen } from './pen.ts';
 import type { Parts } from './viewport.ts';
 
 /** Of an answer that is being written: drawn anew with each piece. */
 const MOST_DRAWN = 16 * 1024;
 
-/** A conversation as parts: what stands `above` or is older than the first block, the blocks, and what is being written. */
+/** What a person has done to a conversation that is looked at. */
+export interface ConversationLook extends BlockLook {
+  /** What stands above the first entry. */
+  readonly above: readonly string[];
+  /** Keys of entries that are unfolded where the others are folded, or the other way around. */
+  readonly toggled: ReadonlySet<number>;
+  /** The key of the entry that the next key unfolds; null: keys are for something else. */
+  readonly chosen: number | null;
+  /** What is looked for; null: nothing is. `here`: the entry, and its line, that was gone to. */
+  readonly search: {
+    readonly pattern: RegExp;
+    readonly here: { readonly key: number; readonly line: number } | null;
+  } | null;
+}
+
+interface Tools {
+  readonly pen: Pen;
+  readonly cache: LineCache;
+}
+
+/** A conversation as parts: what stands above, entries that were read again, those kept, and what is being written. */
 export function conversationParts(
   transcript: Transcript,
-  look: BlockLook & { readonly above: readonly string[] },
-  { pen, cache }: { readonly pen: Pen; readonly cache: LineCache },
+  look: ConversationLook,
+  tools: Tools,
 ): Parts {
-  const { blocks, dropped, stream } = transcript;
-  const how = `${look.width} ${look.isExpanded}`;
-  const before = dropped === 0 ? look.above : [droppedLine(transcript, look.width, pen)];
-  const streamed = streamLines(stream, look, pen);
+  const { blocks, earlier, stream } = transcript;
+  const read = earlier?.blocks ?? [];
+  const last = read.at(-1);
+  const gap = gapOf(transcript);
+  const gapLines =
+    gap === 0 ? [] : [countLine(gap, 'entry between', 'entries between', look, tools)];
+  // Each is drawn once a picture, and only when it is in sight.
+  const drawBefore = once(() => linesAbove(transcript, look, tools));
+  const drawStream = once(() => streamLines(stream, look, tools.pen));
+  const between = read.length + 1;
+  const end = between + 1 + blocks.length;
+  const blockAt = (index: number) =>
+    index < between ? read[index - 1] : blocks[index - between - 1];
+  const blockBefore = (index: number) => {
+    if (index !== between + 1) return blockAt(index - 1);
+    return gap === 0 ? last : undefined;
+  };
   return {
-    count: blocks.length + 2,
+    count: end + 1,
     part: (index) => {
-      if (index === 0) return { key: -1, lines: before };
-      const block = blocks[index - 1];
-      if (block === undefined) return { key: transcript.nextKey, lines: streamed };
-      const lines = cache.get(block, how, () => blockLines(block, look, pen));
-      return { key: block.key, lines };
+      if (index === 0) return { key: -1, lines: drawBefore() };
+      if (index === end) return { key: transcript.nextKey, lines: drawStream() };
+      if (index === between)
+        return { key: last === undefined ? -0.5 : last.key + 0.5, lines: gapLines };
+      const block = blockAt(index);
+      if (block === undefined) throw new RangeError(`a conversation has no part ${index}`);
+      const isReply = blockBefore(index)?.kind === 'said';
+      return { key: block.key, lines: entryLines(block, { ...look, isReply }, tools) };
     },
   };
 }
 
-function droppedLine({ dropped, task }: Transcript, width: number, pen: Pen): string {
-  const text = `… ${plural(dropped, 'older entry', 'older entries')}: muster tasks log ${task ?? ''}`;
-  return fit(pen.prose('dim', text), width);
+/** Whether an entry shows more than a line. */
+export function isUnfolded(
+  key: number,
+  { isExpanded, toggled, search }: Pick<ConversationLook, 'isExpanded' | 'toggled' | 'search'>,
+): boolean {
+  return search?.here?.key === key || isExpanded !== toggled.has(key);
+}
+
+/** The line that was gone to, and the entry that is chosen, have a sign: not every terminal has colours. */
+function entryLines(
+  block: Block,
+  look: ConversationLook & { readonly isReply: boolean },
+  { pen, cache }: Tools,
+): readonly string[] {
+  const { key } = block;
+  const { search } = look;
+  const isExpanded = isUnfolded(key, look);
+  const here = search?.here?.key === key ? search.here.line : null;
+  const isSigned = here !== null || look.chosen === key;
+  const width = isSigned ? Math.max(1, look.width - 2) : look.width;
+  const how = `${width} ${isExpanded} ${pen.coloursCode}`;
+  const own = cache.get(block, how, () => blockLines(block, { width, isExpanded }, pen));
+  // What was said stands apart from what comes of it.
+  const drawn = look.isReply && own[0] !== '' ? ['', ...own] : own;
+  const lines = search === null ? drawn : foundLines(drawn, search.pattern, here, pen);
+  if (!isSigned) return lines;
+  const signed = here ?? lines.findIndex((line) => line !== '');
+  return lines.map((line, index) => `${mark(index === signed, pen)}${line}`);
+}
+
+function mark(isHere: boolean, pen: Pen): string {
+  return isHere ? `${pen.paint('accent', '▶')} ` : '  ';
+}
+
+function linesAbove(
+  transcript: Transcript,
+  look: ConversationLook,
+  tools: Tools,
+): readonly string[] {
+  const older = olderThan(transcript);
+  const { lost } = transcript;
+  if (older > 0) return [countLine(older + lost, 'older entry', 'older entries', look, tools)];
+  if (lost === 0) return look.above;
+  return [countLine(lost, 'older entry, in the logs', 'older entries, in the logs', look, tools)];
+}
+
+function countLine(
+  count: number,
+  one: string,
+  many: string,
+  { width }: Pick<ConversationLook, 'width'>,
+  { pen }: Pick<Tools, 'pen'>,
+): string {
+  return fit(pen.prose('dim', `… ${plural(count, one, many)}`), width);
 }
 
 function streamLines(
   { text, thinking }: Transcript['stream'],
-  look: BlockLook,
+  { width, isExpanded }: BlockLook,
   pen: Pen,
 ): readonly string[] {
+  const look = { width, isExpanded };
   const thoughts =
     thinking === '' || text !== ''
       ? []
-      : thinkingLines(look.isExpanded ? thinking : endOf(thinking, look.width * 2), look, pen);
-  const answer = text === '' ? [] : ['', ...answerLines(endOf(text, MOST_DRAWN), look.width, pen)];
+      : thinkingLines(isExpanded ? thinking : endOf(thinking, width * 2), look, pen);
+  const answer =
+    text === '' ? [] : ['', ...answerLines(endOf(text, MOST_DRAWN), { width, isOpen: true }, pen)];
   return [...thoughts, ...answer];
+}
+
+function once(draw: () => readonly string[]): () => readonly string[] {
+  let lines: readonly string[] | null = null;
+  return () => (lines ??= draw());
 }

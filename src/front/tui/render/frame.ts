@@ -1,6 +1,7 @@
-import type { Question } from '../../../protocol/question.ts';
+import type { Bindings } from '../keys/bindings.ts';
 import type { Look } from '../look.ts';
 import type { TreeRow } from '../view/tree-rows.ts';
+import type { Asked } from '../view/confirmation.ts';
 import { fit } from './fit.ts';
 import type { LineCache } from './line-cache.ts';
 import type { Pen } from './pen.ts';
@@ -18,10 +19,10 @@ export interface Scene {
   /** Above the conversation: which task is looked into; null: none. */
   readonly heading: string | null;
   readonly parts: Parts;
-  readonly questions: readonly Question[];
+  readonly questions: readonly Asked[];
   readonly tasks: readonly TreeRow[];
   readonly status: StatusFacts;
-  readonly focusKey: string;
+  readonly bindings: Bindings;
   /** As the editor draws itself, no wider than the terminal. */
   readonly editor: readonly string[];
 }
@@ -30,6 +31,8 @@ export interface Scene {
 export interface Layout {
   readonly heading: number;
   readonly conversation: number;
+  /** Empty, between the conversation and what stands below it. */
+  readonly gap: number;
   readonly question: number;
   readonly pane: number;
   readonly editor: number;
@@ -37,6 +40,8 @@ export interface Layout {
 
 const LEAST_CONVERSATION = 2;
 const LEAST_QUESTION = 4;
+/** On a smaller terminal each line is needed. */
+const LEAST_HEIGHT_FOR_GAP = 20;
 
 /** The lines of a terminal shared out: the editor and the status line first, then who asks, then who works. */
 function layoutOf(
@@ -50,7 +55,9 @@ function layoutOf(
   const question = Math.min(wanted, Math.max(0, left - 1));
   left -= question;
   const shownPane = Math.min(pane, Math.max(0, left - LEAST_CONVERSATION));
-  return { heading, question, pane: shownPane, editor, conversation: left - shownPane };
+  const gap = scene.height >= LEAST_HEIGHT_FOR_GAP && question + shownPane > 0 ? 1 : 0;
+  const conversation = left - shownPane - gap;
+  return { heading, question, pane: shownPane, editor, gap, conversation };
 }
 
 /** Lines of the tree: as many as it has tasks, within a quarter of the terminal, and never fewer than before. */
@@ -92,6 +99,7 @@ export function picture(
     ...(scene.heading === null ? [] : [fit(pen.prose('strong', scene.heading), width)]),
     ...lines,
     ...above,
+    ...Array<string>(layout.gap).fill(''),
     ...asked,
     ...taskPane(scene.tasks, { width, height: layout.pane, now, chosen }, pen),
     ...scene.editor.slice(0, layout.editor),
@@ -104,13 +112,13 @@ function askedLines(
   scene: Scene,
   tools: { readonly pen: Pen; readonly cache: LineCache },
 ): readonly string[] {
-  const { questions, look, width, focusKey } = scene;
+  const { questions, look, width, bindings } = scene;
   const question = questions.find(({ id }) => id === look.question) ?? questions[0];
   const height = layoutOf(scene, look.paneHeight).question;
   if (question === undefined || height === 0) return [];
   const isFocused = look.focus === 'question';
   const waiting = questions.length;
   const scroll = look.questionScroll;
-  const box = { width, height, isFocused, waiting, scroll, focusKey };
+  const box = { width, height, isFocused, waiting, scroll, bindings };
   return questionBox(question, box, tools).slice(0, height);
 }

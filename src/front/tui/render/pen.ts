@@ -1,14 +1,35 @@
 import { exactLine, terminalText } from '../../../base/terminal-text.ts';
-import type { Role, Theme } from './theme.ts';
+import { runLines, type CodeRun } from '../highlight/code-runs.ts';
+import { PLAIN, type Role, type Theme } from './theme.ts';
+
+/** What code consists of; null: not known, or not yet. */
+export interface CodeReader {
+  /** Whether it could tell more than before. */
+  readonly isLoaded: boolean;
+  runs(code: string, language: string): readonly CodeRun[] | null;
+}
 
 /**
  * The one way by which text gets onto the screen: it is made plain first, and coloured then. What it gives
  * stands on one line.
  */
 export class Pen {
-  readonly theme: Theme;
+  private theme: Theme;
+  private readonly reader: CodeReader | null;
 
-  constructor(theme: Theme) {
+  constructor(theme: Theme, reader: CodeReader | null = null) {
+    this.theme = theme;
+    // Nothing is loaded to colour what has no colours.
+    this.reader = theme === PLAIN ? null : reader;
+  }
+
+  /** Whether code is drawn in colours: what was drawn before they were there is drawn anew. */
+  get coloursCode(): boolean {
+    return this.reader?.isLoaded ?? false;
+  }
+
+  /** From here on it paints otherwise. */
+  use(theme: Theme): void {
     this.theme = theme;
   }
 
@@ -20,6 +41,13 @@ export class Pen {
   /** Commands, paths: nothing of them is dropped. */
   exact(role: Role, text: string): string {
     return this.paint(role, expandTabs(exactLine(text)));
+  }
+
+  /** A block of plain code, line by line. `isOpen`: it still grows, and what it is will be told at its end. */
+  code(plain: string, language: string, { isOpen }: { readonly isOpen: boolean }): string[] {
+    const runs = isOpen ? null : (this.reader?.runs(plain, language) ?? null);
+    if (runs === null) return plain.split('\n').map((line) => this.paint('code', line));
+    return runLines(runs).map((line) => line.map((run) => this.paint(run.role, run.text)).join(''));
   }
 
   /** Of plain text alone. */

@@ -1,8 +1,15 @@
 import { exactLine } from '../../../base/terminal-text.ts';
 import type { PermissionQuestion, ProposedEdit, Question } from '../../../protocol/question.ts';
+import type { Action, Bindings } from '../keys/bindings.ts';
+import { keyHint, keysOf } from '../keys/key-names.ts';
+import { markdownLines } from '../pi/markdown.ts';
+import type { Asked } from '../view/confirmation.ts';
+import { visibleWidth } from '../pi/text-width.ts';
+import { textDiff, WHOLE } from '../view/text-diff.ts';
+import { diffLines } from './diff-lines.ts';
 import { between, fit, wrapped } from './fit.ts';
 import type { LineCache } from './line-cache.ts';
-import type { Pen } from './pen.ts';
+import { plainLines, type Pen } from './pen.ts';
 
 export interface QuestionLook {
   readonly width: number;
@@ -14,52 +21,83 @@ export interface QuestionLook {
   readonly waiting: number;
   /** Which line of what is asked is the first that is shown. */
   readonly scroll: number;
-  /** The key that turns keys to it, as it is called. */
-  readonly focusKey: string;
+  /** The keys in force. */
+  readonly bindings: Bindings;
 }
 
 /** The oldest question that waits: who asks, for exactly what, and which keys answer. */
 export function questionBox(
-  question: Question,
+  question: Asked,
   look: QuestionLook,
   { pen, cache }: { readonly pen: Pen; readonly cache: LineCache },
 ): readonly string[] {
   const { width, height, isFocused } = look;
   const border = isFocused ? 'warn' : 'dim';
-  const body = cache.get(question, String(width), () => bodyLines(question, width - 2, pen));
+  const body = cache.get(question, `${width} ${pen.coloursCode}`, () =>
+    bodyLines(question, width - 2, pen),
+  );
   const keys = keyLines(question, look, pen);
   const room = Math.max(1, height - 1 - keys.length);
   const scroll = Math.min(look.scroll, Math.max(0, body.length - room));
   const isCut = body.length > room;
   const shown = body.slice(scroll, scroll + (isCut ? room - 1 : room));
   const left = body.length - shown.length;
+  const scrollKeys = [...keysOf(look.bindings, 'ask-up'), ...keysOf(look.bindings, 'ask-down')];
+  const count = look.waiting > 1 ? `1 of ${look.waiting}` : '';
   return [
     between(
-      `${pen.paint(border, '┌─')} ${pen.prose('warn', `? ${title(question)}`)}`,
-      look.waiting > 1 ? pen.prose('warn', `1 of ${look.waiting}`) : '',
+      `${pen.paint(border, '┌─')} ${pen.prose('warn', title(question, width - TITLE_AT - count.length))}`,
+      pen.prose('warn', count),
       width,
     ),
     ...shown.map((line) => fit(`${pen.paint(border, '│')} ${line}`, width)),
     ...(isCut
-      ? [fit(`${pen.paint(border, '│')} ${pen.prose('dim', `… ${left} more lines: ↑ ↓`)}`, width)]
+      ? [
+          fit(
+            `${pen.paint(border, '│')} ${pen.prose('dim', `… ${left} more lines: ${scrollKeys.join(' ')}`)}`,
+            width,
+          ),
+        ]
       : []),
     ...keys.map((line) => fit(`${pen.paint(border, '└')} ${line}`, width)),
   ];
 }
 
-function title(question: Question): string {
-  const who = question.chain.join(' > ');
-  return question.kind === 'input' ? `${who} asks` : `${who} asks to run ${question.tool}`;
+const TITLE_AT = 4;
+
+/** Where there is no room for the whole chain, who asks for what goes before those above it. */
+function title(question: Asked, room: number): string {
+  if (question.kind === 'confirm') return `? ${question.title}`;
+  const { chain } = question;
+  const whole = `? ${chain.join(' > ')} ${wish(question)}`;
+  return visibleWidth(whole) <= room ? whole : `? ${chain.at(-1) ?? ''} ${wish(question)}`;
 }
 
-function bodyLines(question: Question, width: number, pen: Pen): readonly string[] {
+function wish(question: Question): string {
+  switch (question.kind) {
+    case 'input':
+      return 'asks';
+    case 'plan':
+      return 'asks to carry out this plan';
+    case 'permission':
+      return `asks to run ${question.tool}`;
+    default:
+      return question satisfies never;
+  }
+}
+
+function bodyLines(question: Asked, width: number, pen: Pen): readonly string[] {
   if (question.kind === 'input') {
     const options = question.options.map((option, index) => `${index + 1}  ${option}`);
     return [...question.text.split('\n'), ...options].flatMap((line) =>
       wrapped(pen.prose('text', line), width, ''),
     );
   }
+  if (question.kind === 'plan') {
+    return markdownLines(plainLines(question.text), { width, isOpen: false }, pen);
+  }
   const exact = (line: string) => wrapped(pen.exact('strong', line), width, '');
+  if (question.kind === 'confirm') return question.lines.flatMap(exact);
   return [
     ...whole(question).flatMap((text) => text.split('\n').flatMap(exact)),
     ...question.edits.flatMap((edit) => editLines(edit, width, pen)),
@@ -71,35 +109,57 @@ function whole({ commands, paths, hosts, input }: PermissionQuestion): readonly 
   return [...commands, ...paths, ...hosts, ...(input === null ? [] : [input])];
 }
 
+/** All of it: whoever allows it must be able to see it. */
 function editLines(
   { before, after, everywhere }: ProposedEdit,
   width: number,
   pen: Pen,
 ): readonly string[] {
-  const side = (role: 'added' | 'removed', mark: string, text: string) =>
-    text.split('\n').flatMap((line) => wrapped(pen.exact(role, `${mark} ${line}`), width, ''));
   return [
     ...(everywhere ? [pen.prose('dim', 'at every place:')] : []),
-    ...(before === null ? [] : side('removed', '-', before)),
-    ...side('added', '+', after),
+    ...diffLines(textDiff(before, after, WHOLE), pen).flatMap((line) => wrapped(line, width, '')),
   ];
 }
 
 function keyLines(
-  question: Question,
-  { isFocused, focusKey }: QuestionLook,
+  question: Asked,
+  { isFocused, bindings }: QuestionLook,
   pen: Pen,
 ): readonly string[] {
-  if (!isFocused) return [pen.prose('warn', `${focusKey} to answer`)];
-  if (question.kind === 'input') {
-    const most = question.options.length;
-    const numbers = most === 0 ? [] : [most === 1 ? '1' : `1–${most} choose`];
-    return [pen.prose('warn', [...numbers, 't type an answer', 'esc later'].join(' · '))];
-  }
-  const { rule, scopes } = question;
-  const always = rule === null || scopes.length === 0 ? [] : [`a always: ${exactLine(rule)}`];
-  return [
-    pen.prose('warn', 'y once · n no · r no, and say why · esc later'),
-    ...always.map((text) => pen.prose('warn', text)),
+  const hint = (action: Action, words: string) => keyHint(bindings, action, words);
+  const line = (...hints: readonly (readonly string[])[]) => [
+    pen.prose('warn', hints.flat().join(' · ')),
   ];
+  if (!isFocused) return line(hint('focus-question', 'to answer'));
+  const later = hint('interrupt', 'later');
+  if (question.kind === 'input') {
+    return line(
+      optionKeys(question.options.length, bindings),
+      hint('answer-text', 'type an answer'),
+      later,
+    );
+  }
+  const why = hint('answer-reason', 'no, and say why');
+  const no = hint('answer-no', 'no');
+  if (question.kind === 'plan') {
+    const unasked = hint('answer-always', 'the same, and edits run unasked');
+    const change = hint('answer-edit', 'change it');
+    return [...line(hint('answer-once', 'carry it out'), unasked, change), ...line(no, why, later)];
+  }
+  if (question.kind === 'confirm') return line(hint('answer-once', 'yes'), no, later);
+  const { rule, scopes } = question;
+  const always =
+    rule === null || scopes.length === 0
+      ? []
+      : hint('answer-always', `always: ${exactLine(rule)}`).map((text) => pen.prose('warn', text));
+  return [...line(hint('answer-once', 'once'), no, why, later), ...always];
 }
+
+function optionKeys(count: number, bindings: Bindings): readonly string[] {
+  const keys = OPTIONS.slice(0, count).flatMap((action) => keysOf(bindings, action).slice(0, 1));
+  const [first, last] = [keys[0], keys.at(-1)];
+  if (first === undefined) return [];
+  return [first === last ? first : `${first}–${last} choose`];
+}
+
+const OPTIONS = ['option-1', 'option-2', 'option-3', 'option-4'] as const;

@@ -11,8 +11,16 @@ export type Role =
   | 'warn'
   | 'said'
   | 'code'
+  | 'keyword'
+  | 'string'
+  | 'literal'
+  | 'name'
   | 'added'
   | 'removed'
+  | 'added-word'
+  | 'removed-word'
+  | 'found'
+  | 'found-here'
   | 'chosen';
 
 /** Numbers of SGR, as in `ESC [ 1 ; 36 m`; empty: as the terminal has it. */
@@ -29,13 +37,29 @@ const DARK: Theme = {
   warn: '33',
   said: '1;36',
   code: '33',
+  keyword: '35',
+  string: '32',
+  literal: '33',
+  name: '36',
   added: '32',
   removed: '31',
+  'added-word': '1;4;32',
+  'removed-word': '1;4;31',
+  found: '30;43',
+  'found-here': '30;46',
   chosen: '7',
 };
 
 /** Yellow and cyan can't be read on white. */
-const LIGHT: Theme = { ...DARK, accent: '34', warn: '35', said: '1;34', code: '35' };
+const LIGHT: Theme = {
+  ...DARK,
+  accent: '34',
+  warn: '35',
+  said: '1;34',
+  code: '35',
+  literal: '31',
+  name: '34',
+};
 
 /** No colour and no weight: signs and words alone. What is chosen has a sign, too. */
 export const PLAIN: Theme = {
@@ -48,8 +72,16 @@ export const PLAIN: Theme = {
   warn: '',
   said: '',
   code: '',
+  keyword: '',
+  string: '',
+  literal: '',
+  name: '',
   added: '',
   removed: '',
+  'added-word': '',
+  'removed-word': '',
+  found: '',
+  'found-here': '',
   chosen: '',
 };
 
@@ -57,5 +89,8 @@ export const PLAIN: Theme = {
 export function themeFor(environment: Environment): Theme {
   if ((environment['NO_COLOR'] ?? '') !== '') return PLAIN;
   const background = Number(environment['COLORFGBG']?.split(';').at(-1) ?? Number.NaN);
-  return background === 7 || background === 15 ? LIGHT : DARK;
+  return THEMES[background === 7 || background === 15 ? 'light' : 'dark'];
 }
+
+/** By what a terminal says of its background. */
+export const THEMES: Readonly<Record<'dark' | 'light', Theme>> = { dark: DARK, light: LIGHT };

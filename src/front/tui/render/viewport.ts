@@ -73,6 +73,50 @@ function lastLines(parts: Parts, height: number): readonly string[] {
   return pieces.flat();
 }
 
+/** The lines of a part; none: there is no such part. */
+export function linesOf(parts: Parts, key: number): readonly string[] {
+  const at = find(parts, { key, line: 0 });
+  return at === null ? [] : parts.part(at.index).lines;
+}
+
+/** Which part's line is the first in sight, and the part of the last one. Null: there is nothing to see. */
+export function inSight(
+  parts: Parts,
+  anchor: Anchor | null,
+  height: number,
+): { readonly first: number; readonly last: number; readonly line: number } | null {
+  if (parts.count === 0) return null;
+  const { index: first, line } = (anchor === null ? null : find(parts, anchor)) ??
+    topOfEnd(parts, height) ?? { index: 0, line: 0 };
+  let left = height - parts.part(first).lines.length + line;
+  let last = first;
+  while (left > 0 && last < parts.count - 1) {
+    last += 1;
+    left -= parts.part(last).lines.length;
+  }
+  return { first, last, line };
+}
+
+/** Moved no further than it takes to have a line in sight, with some lines around it. */
+export function broughtInSight(
+  parts: Parts,
+  anchor: Anchor | null,
+  { to, height }: { readonly to: Anchor; readonly height: number },
+): Anchor | null {
+  const at = find(parts, to);
+  const now = inSight(parts, anchor, height);
+  if (at === null || now === null) return anchor;
+  const around = Math.floor(height / 4);
+  if (at.index < now.first || (at.index === now.first && at.line < now.line)) {
+    return scrolled(parts, to, { by: -around, height });
+  }
+  let below = at.line - now.line;
+  for (let index = now.first; index < at.index && below < height; index += 1) {
+    below += parts.part(index).lines.length;
+  }
+  return below < height ? anchor : scrolled(parts, to, { by: around + 1 - height, height });
+}
+
 /** Null: all there is fits. */
 function topOfEnd(parts: Parts, height: number): { index: number; line: number } | null {
   let left = height;

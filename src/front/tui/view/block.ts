@@ -1,17 +1,27 @@
 import type { NoticeLevel } from '../../../protocol/event.ts';
 import type { EndStatus } from '../../../protocol/result.ts';
+import type { TextDiff } from './text-diff.ts';
 
 /** One thing in a conversation, as much of it as a view needs. Never changed: another one takes its place. */
 export type Block = { readonly key: number } & BlockBody;
 
 export type BlockBody =
   /** What a person, or the parent, said. `unread`: it stands in no request yet. */
-  | { readonly kind: 'said'; readonly id: string; readonly text: string; readonly unread: boolean }
+  | {
+      readonly kind: 'said';
+      readonly id: string;
+      readonly text: string;
+      readonly unread: boolean;
+      /** What went along with it, a line each. Absent: nothing. */
+      readonly beside?: readonly string[];
+    }
   | { readonly kind: 'answer'; readonly text: string }
   | { readonly kind: 'thinking'; readonly text: string }
   | CallBlock
+  | ShellBlock
   | { readonly kind: 'note'; readonly level: NoticeLevel; readonly text: string }
-  | { readonly kind: 'ended'; readonly status: EndStatus; readonly because: string }
+  /** `because`: null where it stands above. */
+  | { readonly kind: 'ended'; readonly status: EndStatus; readonly because: string | null }
   /** What a command of the user's has to say. */
   | { readonly kind: 'page'; readonly title: string; readonly lines: readonly string[] };
 
@@ -26,16 +36,24 @@ export interface CallBlock {
   readonly state: CallState;
   readonly startedAt: number | null;
   readonly ms: number | null;
-  /** The change of text that its arguments ask for. */
-  readonly edits: readonly TextChange[];
+  /** The changes of text that its arguments ask for. */
+  readonly edits: readonly TextDiff[];
   /** The beginning of what came of it. */
   readonly output: string;
   /** Lines of all that came of it. */
   readonly outputLines: number;
 }
 
-export interface TextChange {
-  /** Empty where the whole file is written. */
-  readonly before: string;
-  readonly after: string;
+/** A command that the person ran themselves. */
+export interface ShellBlock {
+  readonly kind: 'shell';
+  readonly command: string;
+  /** It goes along with the next message. */
+  readonly isShared: boolean;
+  /** The end of what it has printed. */
+  readonly output: string;
+  /** Lines of all of it. */
+  readonly outputLines: number;
+  /** How it ended; null: it runs. */
+  readonly outcome: string | null;
 }

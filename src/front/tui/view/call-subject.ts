@@ -14,6 +14,7 @@ const TELLING: Readonly<Record<string, readonly string[]>> = {
   TaskStop: ['task_id'],
   TaskSend: ['to'],
   AskUser: ['question'],
+  ExitPlanMode: ['plan'],
   Notify: ['message'],
   Skill: ['skill', 'name'],
 };

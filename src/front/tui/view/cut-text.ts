@@ -26,7 +26,7 @@ export function linesIn(text: string): number {
 }
 
 /** A slice keeps all of what it was cut from in memory. */
-function copied(slice: string): string {
+export function copied(slice: string): string {
   return Buffer.from(slice, 'utf16le').toString('utf16le');
 }
 

@@ -21,6 +21,8 @@ export interface TaskRow {
   readonly parkedOn: readonly string[];
   /** Questions of it that wait for an answer. */
   readonly asks: number;
+  /** Why it ended, where that is no success; null: it is at work, or it was one. */
+  readonly because: string | null;
   /** The end of what it has said. */
   readonly lastLine: string;
   /** `provider/id`, as answered last or decided on. */
@@ -50,6 +52,7 @@ export function taskRow(state: TaskState): TaskRow {
     openChildren: { size: state.openChildren.size },
     parkedOn: state.parkedOn,
     asks: state.questions.size === 0 ? 0 : openQuestions(state).length,
+    because: state.end === null || state.end.status === 'completed' ? null : state.end.because,
     lastLine: lastLine(state.lastText),
     model: state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`,
     mode: spec.rights.mode,

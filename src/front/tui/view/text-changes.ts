@@ -1,23 +1,26 @@
-import { isJsonObject, type JsonValue } from '../../../base/json.ts';
-import { truncate } from '../../../base/text.ts';
-import type { TextChange } from './block.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
+import { textDiff, type DiffBounds, type TextDiff } from './text-diff.ts';
 
-/** Of one side of a change, in code points. */
-const MOST = 2_000;
+/** What is kept of one change; of those behind the first ones of a call it is how large they are. */
+const BOUNDS: DiffBounds = { lines: 120, lineLength: 500, around: 3 };
+const COUNTED: DiffBounds = { ...BOUNDS, lines: 0 };
+const MOST_CHANGES = 20;
+/** In which the tool says where it has changed the file, in UTF-16 units. */
+const MOST_SAID = 20_000;
 
 /** The changes of text that a call of Write, Edit or MultiEdit asks for; none for other calls. */
-export function textChanges(tool: string, input: JsonValue): readonly TextChange[] {
+export function textChanges(tool: string, input: JsonValue): readonly TextDiff[] {
   if (!isJsonObject(input)) return [];
   switch (tool) {
     case 'Write':
-      return [change('', input['content'])];
+      return [textDiff(null, text(input['content']), BOUNDS)];
     case 'Edit':
-      return [change(input['old_string'], input['new_string'])];
+      return [change(input, BOUNDS)];
     case 'MultiEdit': {
       const { edits } = input;
       if (!Array.isArray(edits)) return [];
-      return edits.flatMap((edit: JsonValue) =>
-        isJsonObject(edit) ? [change(edit['old_string'], edit['new_string'])] : [],
+      return edits.flatMap((edit: JsonValue, index) =>
+        isJsonObject(edit) ? [change(edit, index < MOST_CHANGES ? BOUNDS : COUNTED)] : [],
       );
     }
     default:
@@ -25,10 +28,24 @@ export function textChanges(tool: string, input: JsonValue): readonly TextChange
   }
 }
 
-function change(before: JsonValue | undefined, after: JsonValue | undefined): TextChange {
-  return { before: text(before), after: text(after) };
+function change(edit: JsonObject, bounds: DiffBounds): TextDiff {
+  return textDiff(text(edit['old_string']), text(edit['new_string']), bounds);
 }
 
 function text(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? truncate(value, MOST) : '';
+  return typeof value === 'string' ? value : '';
+}
+
+/** The same changes with their places in the file, once the tool has said them: `1 replacement at line 12`. */
+export function placedChanges(
+  changes: readonly TextDiff[],
+  tool: string,
+  said: string,
+): readonly TextDiff[] {
+  if (tool !== 'Edit' && tool !== 'MultiEdit') return changes;
+  const all = [...said.slice(0, MOST_SAID).matchAll(/\d+ replacements? at lines? (\d+)/g)];
+  // The path stands before them, whatever it holds.
+  const places = all.slice(-changes.length);
+  if (places.length < changes.length) return changes;
+  return changes.map((each, index) => ({ ...each, first: Number(places[index]?.[1]) }));
 }

@@ -1,16 +1,19 @@
 import type { JsonValue } from '../../../base/json.ts';
 import { plural } from '../../../base/text.ts';
 import { compactionText } from '../../../protocol/compaction-text.ts';
+import { enclosureLine, type Enclosure } from '../../../protocol/enclosure.ts';
 import type { TaskEvent } from '../../../protocol/event.ts';
 import type { AssistantMessage } from '../../../protocol/message.ts';
-import type { Block, BlockBody, CallBlock } from './block.ts';
+import type { Block, BlockBody, CallBlock, ShellBlock } from './block.ts';
 import { beginningOf, endOf, linesIn } from './cut-text.ts';
 import { callSubject } from './call-subject.ts';
-import { textChanges } from './text-changes.ts';
+import { placedChanges, textChanges } from './text-changes.ts';
 
 /** What older blocks give way to: all of them stand in the log. */
 const MOST_BLOCKS = 400;
 const MOST_TEXT = 64 * 1024;
+/** An event of more entries than this takes keys of the next ones. */
+const KEYS_OF_EVENT = 1_024;
 const MOST_OUTPUT = 4 * 1024;
 /** Of an answer while it is written: its end is what is looked at. */
 const MOST_STREAMED = 64 * 1024;
@@ -20,35 +23,79 @@ export interface Transcript {
   /** Null: it has not begun. */
   task: string | null;
   readonly blocks: Block[];
-  /** Older ones that are only in the log. */
+  /** Older ones that are only in the log of the task. */
   dropped: number;
+  /** Older ones of what was said before it: conversations that ended here, and what no log holds. */
+  lost: number;
+  /** The key of what comes next is this one or above: keys rise. */
   nextKey: number;
+  /** Below which no key of the task's own entries is. */
+  keyBase: number;
+  /** Who gets the entries that give way; null: nobody. */
+  readonly onDropped: ((gone: readonly Block[]) => void) | null;
+  /** Older entries that were read again, since somebody looks at them; null: nobody does. */
+  earlier: Earlier | null;
   /** Number of the newest event; -1: none. */
   lastSeq: number;
   /** Pieces of the answer that is being written. */
   readonly stream: { text: string; thinking: string };
 }
 
-export function emptyTranscript(task: string | null): Transcript {
+/** Entries of a log that are older than those kept, around a place that somebody looks at. */
+export interface Earlier {
+  readonly blocks: readonly Block[];
+  /** Entries of the log before the first one. */
+  readonly older: number;
+  /** Entries between the last one and those that were kept when they were read. */
+  readonly newer: number;
+  /** How many the transcript had dropped then. */
+  readonly dropped: number;
+}
+
+export function emptyTranscript(
+  task: string | null,
+  { keyBase = 0, onDropped = null }: Partial<Pick<Transcript, 'keyBase' | 'onDropped'>> = {},
+): Transcript {
   return {
     task,
     blocks: [],
     dropped: 0,
-    nextKey: 0,
+    lost: 0,
+    nextKey: keyBase,
+    keyBase,
+    onDropped,
+    earlier: null,
     lastSeq: -1,
     stream: { text: '', thinking: '' },
   };
 }
 
+/**
+ * At the end. Its key follows from the event that it comes from, so that an entry which is read from the
+ * log again has the same one.
+ */
 export function addBlock(transcript: Transcript, body: BlockBody): void {
-  const { blocks } = transcript;
-  blocks.push({ key: transcript.nextKey, ...body });
-  transcript.nextKey += 1;
+  const { blocks, keyBase, lastSeq } = transcript;
+  const key = Math.max(transcript.nextKey, keyBase + (lastSeq + 1) * KEYS_OF_EVENT);
+  blocks.push({ key, ...body });
+  transcript.nextKey = key + 1;
   // Some at a time, since the rest has to move up.
   if (blocks.length < MOST_BLOCKS * 1.25) return;
-  const gone = blocks.length - MOST_BLOCKS;
-  blocks.splice(0, gone);
-  transcript.dropped += gone;
+  const gone = blocks.splice(0, blocks.length - MOST_BLOCKS);
+  const own = gone.filter((block) => block.key >= keyBase).length;
+  transcript.dropped += own;
+  transcript.lost += gone.length - own;
+  transcript.onDropped?.(gone);
+}
+
+/** From here on it is the conversation of another task; what was said before stays above it. */
+export function beginTask(transcript: Transcript): void {
+  transcript.task = null;
+  transcript.lastSeq = -1;
+  transcript.keyBase = transcript.nextKey;
+  transcript.lost += transcript.dropped;
+  transcript.dropped = 0;
+  transcript.earlier = null;
 }
 
 export function addStreamed(
@@ -69,13 +116,15 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
   switch (event.type) {
     case 'task.created':
       if (event.spec.prompt !== '') {
-        add({ kind: 'said', id: 'prompt', text: cut(event.spec.prompt), unread: false });
+        const { prompt, enclosed } = event.spec;
+        add({ kind: 'said', id: 'prompt', text: cut(prompt), unread: false, ...beside(enclosed) });
       }
       return;
     case 'input.queued': {
       const { input } = event;
       if (input.kind === 'message' || input.kind === 'prompt') {
-        add({ kind: 'said', id: input.id, text: cut(input.text), unread: true });
+        const { id, text, enclosed } = input;
+        add({ kind: 'said', id, text: cut(text), unread: true, ...beside(enclosed) });
       }
       return;
     }
@@ -96,6 +145,9 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
       clearStream(transcript);
       if (event.text !== undefined) add({ kind: 'answer', text: cut(event.text) });
       if (event.failure.kind !== 'cancelled') note('error', event.failure.message);
+      return;
+    case 'turn.interrupted':
+      note('info', event.because);
       return;
     case 'call.started':
       startCall(transcript, event);
@@ -133,11 +185,40 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
     case 'task.ended':
       clearStream(transcript);
       if (event.end.status !== 'completed') {
-        add({ kind: 'ended', status: event.end.status, because: event.end.because });
+        const { status, because } = event.end;
+        const last = transcript.blocks.at(-1);
+        const isSaid = last?.kind === 'note' && last.text === because;
+        add({ kind: 'ended', status, because: isSaid ? null : because });
       }
       return;
     default:
   }
+}
+
+function beside(enclosed: readonly Enclosure[] = []): { readonly beside?: readonly string[] } {
+  return enclosed.length === 0 ? {} : { beside: enclosed.map(enclosureLine) };
+}
+
+/** A command that the person runs; the key of its block. */
+export function addShell(
+  transcript: Transcript,
+  { command, isShared }: Pick<ShellBlock, 'command' | 'isShared'>,
+): number {
+  const key = transcript.nextKey;
+  const nothing = { output: '', outputLines: 0, outcome: null };
+  addBlock(transcript, { kind: 'shell', command, isShared, ...nothing });
+  return key;
+}
+
+/** Nothing where it has left the view. */
+export function updateShell(
+  { blocks }: Transcript,
+  key: number,
+  change: Pick<ShellBlock, 'output' | 'outputLines' | 'outcome'>,
+): void {
+  const at = blocks.findLastIndex((block) => block.key === key);
+  const block = blocks[at];
+  if (block?.kind === 'shell') blocks[at] = { ...block, ...change };
 }
 
 function clearStream({ stream }: Transcript): void {
@@ -197,7 +278,14 @@ function endCall(
 ): void {
   const output = beginningOf(text, MOST_OUTPUT);
   const outputLines = linesIn(text);
-  const end = (call: CallBlock): CallBlock => ({ ...call, state, ms, output, outputLines });
+  const end = (call: CallBlock): CallBlock => ({
+    ...call,
+    state,
+    ms,
+    edits: placedChanges(call.edits, tool, state === 'done' ? text : ''),
+    output,
+    outputLines,
+  });
   if (replaceCall(transcript, callId, end)) return;
   addBlock(transcript, end(newCall({ callId, tool, input: {} })));
 }

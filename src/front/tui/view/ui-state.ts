@@ -1,10 +1,16 @@
 import type { TaskEvent } from '../../../protocol/event.ts';
 import { openQuestions } from '../../../protocol/inbox-state.ts';
-import type { Question } from '../../../protocol/question.ts';
 import type { TaskSignal } from '../../../protocol/signal.ts';
 import type { TaskState } from '../../../protocol/state.ts';
+import type { Asked } from './confirmation.ts';
 import { hasEnded, taskRow, type TaskRow } from './task-row.ts';
-import { addStreamed, applyToTranscript, emptyTranscript, type Transcript } from './transcript.ts';
+import {
+  addStreamed,
+  applyToTranscript,
+  beginTask,
+  emptyTranscript,
+  type Transcript,
+} from './transcript.ts';
 
 /** Tasks that are kept in view: of more, those that ended longest ago give way. */
 const MOST_ROWS = 600;
@@ -20,7 +26,7 @@ export interface UiState {
   /** Ids of those that nobody waits for. */
   readonly background: Set<string>;
   /** What waits for a person, by id, the oldest first. */
-  readonly questions: Map<string, Question>;
+  readonly questions: Map<string, Asked>;
   /** Of the main task; before it has begun, what was said of the start. */
   readonly main: Transcript;
   /** Of another one that is looked into. */
@@ -88,8 +94,21 @@ export function forgetTree(ui: UiState): void {
   ui.background.clear();
   ui.questions.clear();
   ui.opened = null;
-  ui.main.task = null;
-  ui.main.lastSeq = -1;
+  beginTask(ui.main);
+}
+
+/** Of an earlier conversation all is about to be shown, and nothing of another one. */
+export function emptyMain({ main }: UiState): void {
+  main.blocks.length = 0;
+  main.dropped = 0;
+  main.stream.text = '';
+  main.stream.thinking = '';
+}
+
+/** Another conversation than a new one: what events and logs tell of it is shown from here on. */
+export function beginTree(ui: UiState, root: string): void {
+  ui.root = root;
+  ui.main.task = root;
 }
 
 /** From here on its conversation is kept, too, in the place of another one. */
@@ -98,12 +117,18 @@ export function openTranscript(ui: UiState, task: string): Transcript {
   return ui.opened;
 }
 
+/** What is looked at: the conversation, or the task that is open. */
+export function shownTranscript({ main, opened }: UiState, openTask: string | null): Transcript {
+  return openTask === null || opened === null ? main : opened;
+}
+
 function transcriptOf({ main, opened }: UiState, task: string): Transcript | null {
   if (main.task === task) return main;
   return opened?.task === task ? opened : null;
 }
 
-function updateQuestions(ui: UiState, state: TaskState): void {
+/** Those of a task that are open by now. */
+export function updateQuestions(ui: UiState, state: TaskState): void {
   const open = openQuestions(state);
   for (const [id, { task }] of ui.questions) {
     if (task === state.spec.id && !open.some((each) => each.id === id)) ui.questions.delete(id);

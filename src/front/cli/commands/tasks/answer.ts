@@ -1,3 +1,4 @@
+import { localMinute } from '../../../../base/local-time.ts';
 import { resolve } from 'node:path';
 import type { AskedQuestion, Tasks } from '../../../../api/index.ts';
 import { openTasks } from '../../../../api/tasks.ts';
@@ -8,7 +9,6 @@ import { refuseAgents } from '../../refuse-agents.ts';
 import { stderrNotice } from '../../stderr.ts';
 import { runPrompt } from '../run.ts';
 import { printJson, printLines } from './print.ts';
-import { localMinute } from './time.ts';
 
 type AnswerCommand = DataFlags & QuestionAnswered;
 

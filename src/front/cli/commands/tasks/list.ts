@@ -5,8 +5,7 @@ import { oneLine, plural } from '../../../../base/text.ts';
 import type { TasksQuery } from '../../command.ts';
 import { printJsonRows, printLines, printProse } from './print.ts';
 import { listedRows, taskTitle } from './rows.ts';
-import { localMinute } from './time.ts';
-import { clockTime } from '../../../../base/local-time.ts';
+import { clockTime, localMinute } from '../../../../base/local-time.ts';
 
 /** What fits into a few screens; `--all` shows the rest. */
 const MOST = { trees: 50, rows: 200 };

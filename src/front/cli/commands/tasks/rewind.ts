@@ -1,12 +1,12 @@
 import type { RewindOutcome, RewindPlan, RewindWish, Tasks } from '../../../../api/index.ts';
+import { rewindLines } from '../../../../api/report/rewind-lines.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
-import { plural, truncate } from '../../../../base/text.ts';
+import { plural } from '../../../../base/text.ts';
 import { displayPath } from '../../../../sys/paths.ts';
 import { terminalConfirm } from '../../confirm.ts';
 import { stderrNotice } from '../../stderr.ts';
 import { printJson, printLines } from './print.ts';
-import { localMinute } from './time.ts';
 
 interface RewindCommand {
   readonly id: string;
@@ -24,7 +24,7 @@ export async function rewindTask(tasks: Tasks, command: RewindCommand): Promise<
   for (const problem of tasks.problems(id)) stderrNotice(problem);
   const plan = await tasks.planRewind(id, wish);
   const { refused, isThere } = plan;
-  if (!json) printLines(...planLines(plan));
+  if (!json) printLines(...rewindLines(plan, process.cwd()));
   if (refused.length > 0 || isThere) {
     if (json) printJson(asJson(plan, null));
     return refused.length > 0 ? 1 : 0;
@@ -58,77 +58,6 @@ function notDone({ json }: { readonly json: boolean }): number {
 function asJson(plan: RewindPlan, outcome: RewindOutcome | null) {
   const { roots: _, logs: _logs, wish: _wish, toTime: _time, isThere, ...shown } = plan;
   return { ...shown, isThere, isDone: outcome !== null, left: outcome?.left ?? [] };
-}
-
-const SHOWN_COMMANDS = 10;
-const SHOWN_COMMAND = 100;
-
-/** What a plan would do, for a person. Everything from outside is one line. */
-function planLines(plan: RewindPlan): readonly string[] {
-  const { task, isThere, ends, refused, to } = plan;
-  if (ends !== null) {
-    return [
-      `the rewind of task ${task} to event ${to} was cut short (event ${ends}); this ends it:`,
-      ...fileLines(plan),
-    ];
-  }
-  if (isThere) return [`task ${task} is at event ${to} already: nothing to do`];
-  const lines = [...headLines(plan), ...fileLines(plan), ...commandLines(plan)];
-  if (refused.length === 0) return lines;
-  return [
-    ...lines,
-    'not done, and nothing touched, since this stands against it:',
-    ...refused.map(({ path, because }) => `  ${shownPath(path)}: ${exactLine(because)}`),
-  ];
-}
-
-function headLines({
-  task,
-  agent,
-  wish,
-  to,
-  toTime,
-  undoes,
-  before,
-  after,
-  tasks,
-  dropped,
-}: RewindPlan): readonly string[] {
-  const asked =
-    wish === 'undo' || wish.to === to ? '' : ` (the conversation is not whole at event ${wish.to})`;
-  const why = undoes === null ? asked : ` (before the rewind of event ${undoes})`;
-  return [
-    `task ${task} (${exactLine(agent)}) goes back to event ${to} of ${localMinute(toTime)}${why}`,
-    `  conversation: ${plural(before.messages, 'message')} → ${after.messages}, ${plural(before.turns, 'turn')} → ${after.turns}, ${before.end ?? 'no end'} → ${after.end ?? 'no end'}`,
-    ...(tasks.length === 0 ? [] : [`  tasks begun since leave it: ${tasks.join(', ')}`]),
-    ...(dropped.length === 0 ? [] : [`  tasks at work then are left: ${dropped.join(', ')}`]),
-  ];
-}
-
-function fileLines({ files }: RewindPlan): readonly string[] {
-  if (files.length === 0) return ['  no file changes'];
-  return files.map(({ path, from, to }) => {
-    const shown = shownPath(path);
-    if (to === null) return `  remove    ${shown}`;
-    return from === null ? `  restore   ${shown}` : `  put back  ${shown}`;
-  });
-}
-
-function commandLines({ commands, unknownCalls }: RewindPlan): readonly string[] {
-  const shown = commands
-    .slice(0, SHOWN_COMMANDS)
-    .map((command) => `  ${truncate(exactLine(command), SHOWN_COMMAND)}`);
-  const more = commands.length - shown.length;
-  return [
-    ...(commands.length === 0
-      ? []
-      : [`not put back is what ${plural(commands.length, 'command')} changed that ran since:`]),
-    ...shown,
-    ...(more > 0 ? [`  and ${more} more`] : []),
-    ...(unknownCalls === 0
-      ? []
-      : [`not put back is what ${plural(unknownCalls, 'call')} did whose outcome is unknown`]),
-  ];
 }
 
 function outcomeLines({ plan, left }: RewindOutcome): readonly string[] {

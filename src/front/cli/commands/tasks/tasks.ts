@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Tasks } from '../../../../api/index.ts';
 import { openTasks } from '../../../../api/tasks.ts';
 import type { DataFlags, TasksQuery } from '../../command.ts';
 import { stderrNotice } from '../../stderr.ts';
@@ -21,7 +22,7 @@ export async function tasksCommand(command: DataFlags & TasksQuery): Promise<num
       case 'tasks-context':
         return await (await import('./context.ts')).showContext(tasks, command);
       case 'tasks-watch':
-        return await (await import('./watch.ts')).watchTasks(tasks, command);
+        return await watch(tasks, command);
       case 'tasks-stop':
         return await (await import('./stop.ts')).stopTask(tasks, command);
       case 'tasks-background':
@@ -44,4 +45,15 @@ export async function tasksCommand(command: DataFlags & TasksQuery): Promise<num
   } finally {
     await tasks.close();
   }
+}
+
+type WatchQuery = DataFlags & Extract<TasksQuery, { kind: 'tasks-watch' }>;
+
+async function watch(tasks: Tasks, command: WatchQuery): Promise<number> {
+  const { id, json, dataDir } = command;
+  if (id !== null && !json) {
+    const { hasScreen, watchOnScreen } = await import('./watch-screen.ts');
+    if (hasScreen()) return watchOnScreen(tasks, { id, dataDir });
+  }
+  return (await import('./watch.ts')).watchTasks(tasks, command);
 }

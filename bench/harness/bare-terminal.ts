@@ -1,0 +1,44 @@
+import type { TerminalDevice } from '../../src/front/tui/pi/screen.ts';
+
+/** A terminal that draws nothing: what is written to it costs its writer alone. */
+export class BareTerminal implements TerminalDevice {
+  readonly columns = 120;
+  readonly rows = 40;
+  readonly kittyProtocolActive = false;
+  private onInput: (data: string) => void = () => {};
+  private onWrite: ((data: string) => void) | null = null;
+
+  start(onInput: (data: string) => void): void {
+    this.onInput = onInput;
+  }
+
+  /**
+   * Presses a key that was to be pressed at `dueAt`; resolves to the milliseconds from then until something
+   * was drawn.
+   */
+  async press(key: string, dueAt = performance.now()): Promise<number> {
+    const drawnAt = new Promise<number>((resolve) => {
+      this.onWrite = () => {
+        this.onWrite = null;
+        resolve(performance.now());
+      };
+    });
+    this.onInput(key);
+    return (await drawnAt) - dueAt;
+  }
+
+  write(data: string): void {
+    this.onWrite?.(data);
+  }
+
+  stop(): void {}
+  async drainInput(): Promise<void> {}
+  moveBy(): void {}
+  hideCursor(): void {}
+  showCursor(): void {}
+  clearLine(): void {}
+  clearFromCursor(): void {}
+  clearScreen(): void {}
+  setTitle(): void {}
+  setProgress(): void {}
+}

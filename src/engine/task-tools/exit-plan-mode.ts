@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import type { JsonValue } from '../../base/json.ts';
+import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
+import { openQuestion } from '../question-state.ts';
+import type { TaskRun } from '../task-run.ts';
+import type { Workshop } from '../workshop.ts';
+import { Arguments } from './arguments.ts';
+import { callerOf } from './caller.ts';
+
+export interface ExitPlanModeInput {
+  /** Markdown. */
+  readonly plan: string;
+}
+
+/** In UTF-16 units: what a person is to read before they answer. */
+const MOST_LENGTH = 20_000;
+
+/** Shows a plan to the person, who lets it be carried out, changes it, or says no. */
+export function exitPlanModeTool(workshop: Workshop): Tool<ExitPlanModeInput> {
+  return {
+    name: 'ExitPlanMode',
+    kind: 'meta',
+    // Run again after a crash, it finds its question, and the answer where there is one.
+    replay: 'keyed',
+    waits: () => true,
+    description:
+      'In plan mode: show the user your plan, and wait for their approval. Only then may anything be changed.',
+    inputSchema: {
+      type: 'object',
+      properties: { plan: { type: 'string', description: 'Markdown', maxLength: MOST_LENGTH } },
+      required: ['plan'],
+    },
+    parse,
+    run: (input, context) => present(workshop, input, context),
+  };
+}
+
+function parse(value: JsonValue): ValidationResult<ExitPlanModeInput> {
+  const args = new Arguments(value, ['plan']);
+  const plan = args.text('plan', 'a text');
+  if (plan.length > MOST_LENGTH) {
+    args.issues.push(
+      `plan: has ${plan.length} characters; at most ${MOST_LENGTH} are shown, so say it shorter`,
+    );
+  }
+  return args.result({ plan });
+}
+
+async function present(
+  workshop: Workshop,
+  { plan }: ExitPlanModeInput,
+  context: ToolContext,
+): Promise<ToolOutput> {
+  const { inbox } = workshop.deps;
+  const caller = callerOf(workshop, context);
+  const digest = createHash('sha256').update(plan).digest('hex');
+  const { tree, state } = caller;
+  for (;;) {
+    const outcome = outcomeOf(caller, { callId: context.callId, digest });
+    if (outcome !== null) return outcome;
+    if (caller.rights.mode !== 'plan') return { text: 'Not in plan mode: go ahead.' };
+    if (tree.onAsk === 'deny' || caller.rights.refusesQuestions === true) {
+      return {
+        text: 'Nobody is here to approve a plan. Give it as your answer.',
+        error: 'PERMISSION_DENIED',
+      };
+    }
+    const question = openQuestion(caller, { callId: context.callId, digest }, (id) => ({
+      kind: 'plan',
+      id,
+      task: state.spec.id,
+      callId: context.callId,
+      chain: caller.chain(),
+      tool: 'ExitPlanMode',
+      text: plan,
+    }));
+    await tree.standstill.waiting(() => inbox.wait(caller, question));
+  }
+}
+
+/**
+ * What the person's answer comes to; null: there is none yet. The mode that it gives was set with it: another one
+ * that the person has set since holds.
+ */
+function outcomeOf(
+  run: TaskRun,
+  { callId, digest }: { readonly callId: string; readonly digest: string },
+): ToolOutput | null {
+  const asked = run.state.questions.get(callId);
+  if (asked?.digest !== digest || asked.answer === null) return null;
+  const { answer, seq } = asked.answer;
+  if (!run.honours(asked.seq) || !run.honours(seq)) return null;
+  if (answer.kind === 'no') {
+    const why = answer.reason === null ? '' : ` They say: ${answer.reason}`;
+    return {
+      text: `The user does not want this plan carried out. ${modeAfterNo(run)}${why}`,
+      error: 'PERMISSION_DENIED',
+    };
+  }
+  return answer.kind === 'approved' ? approved(run, answer.plan) : null;
+}
+
+function modeAfterNo({ rights: { mode } }: TaskRun): string {
+  return mode === 'plan' ? 'Plan mode goes on: change nothing.' : `The mode is ${mode} now.`;
+}
+
+/** `changed`: the plan as the person changed it; null: as it was shown. */
+function approved({ rights: { mode } }: TaskRun, changed: string | null): ToolOutput {
+  const what = changed === null ? 'approved the plan' : 'changed the plan and approved it so';
+  const plan = changed === null ? '' : `:\n\n${changed}`;
+  const how =
+    mode === 'plan'
+      ? `and set plan mode again: change nothing yet${plan || '.'}`
+      : `The mode is ${mode} now. Carry ${changed === null ? 'it' : 'this'} out${plan || '.'}`;
+  return {
+    text: `The user ${what}${mode === 'plan' ? ', ' : '. '}${how}`,
+    isInstruction: true,
+  };
+}

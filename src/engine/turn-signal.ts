@@ -1,0 +1,31 @@
+import type { StopOrder } from './stop.ts';
+
+/**
+ * Ends what a task does now: its request, its calls, what it waits for. It ends with the task, too; the
+ * task need not end with it.
+ */
+export class TurnSignal {
+  private readonly task: AbortSignal;
+  private own = new AbortController();
+  private both: AbortSignal;
+
+  constructor(task: AbortSignal) {
+    this.task = task;
+    this.both = AbortSignal.any([task, this.own.signal]);
+  }
+
+  get signal(): AbortSignal {
+    return this.both;
+  }
+
+  interrupt(order: StopOrder): void {
+    this.own.abort(order);
+  }
+
+  /** For what the task does next. */
+  renew(): void {
+    if (!this.own.signal.aborted) return;
+    this.own = new AbortController();
+    this.both = AbortSignal.any([this.task, this.own.signal]);
+  }
+}

@@ -1,0 +1,23 @@
+import type { TaskState } from '../../../protocol/state.ts';
+import { taskRow } from './task-row.ts';
+import { updateQuestions, type UiState } from './ui-state.ts';
+
+/**
+ * A task as it stands by its log, where no event tells it: one of earlier, or one that its process has left.
+ * `isAsking`: whether its open questions can be answered.
+ */
+export function placeTask(
+  ui: UiState,
+  state: TaskState,
+  { isAsking }: { readonly isAsking: boolean },
+): void {
+  const row = taskRow(state);
+  const { id, status } = row;
+  const isLeft = row.endedAt === null && (status === 'interrupted' || status === 'parked');
+  ui.rows.set(id, isLeft ? { ...row, endedAt: state.updatedAt } : row);
+  for (const [child, { background }] of state.children) {
+    if (background) ui.background.add(child);
+    else ui.background.delete(child);
+  }
+  if (isAsking) updateQuestions(ui, state);
+}
