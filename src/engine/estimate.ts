@@ -153,11 +153,11 @@ function messageTokens(message: Message): number {
 }
 
 /** Of the outcome of a call, with what it shows. */
-export function resultTokens({ text, attachments }: ToolResultPart): number {
-  return tokensIn(text) + attachedTokens(attachments);
+export function resultTokens(result: ToolResultPart): number {
+  return once(result, () => tokensIn(result.text) + attachedTokens(result.attachments));
 }
 
-/** Neither a prefix nor a tool nor a message changes once it is there. */
+/** Neither a prefix nor a tool, a message nor a part of one changes once it is there. */
 function once(of: object, estimate: () => number): number {
   const known = knownTokens.get(of);
   if (known !== undefined) return known;

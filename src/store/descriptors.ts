@@ -16,14 +16,15 @@ interface Descriptor {
  */
 export class Descriptors {
   readonly #files: FilePort;
-  readonly #cap: number;
+  /** How many are kept open. */
+  readonly cap: number;
   /** By path. */
   readonly #open = new Map<string, Descriptor>();
   #uses = 0;
 
   constructor(files: FilePort, cap: number) {
     this.#files = files;
-    this.#cap = cap;
+    this.cap = cap;
   }
 
   /** Calls `run` with an append descriptor of an existing file. */
@@ -69,7 +70,7 @@ export class Descriptors {
     const descriptor = { fd, pins: 0, doomed: false, lastUse: this.#nextUse() };
     this.#open.set(path, descriptor);
     // Never the newest, which is about to be used.
-    if (this.#open.size > Math.max(1, this.#cap)) this.#closeOldest();
+    if (this.#open.size > Math.max(1, this.cap)) this.#closeOldest();
     return descriptor;
   }
 

@@ -1,12 +1,14 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '../base/errors.ts';
 import type { Descriptors } from './descriptors.ts';
 import { writeWhole, type FilePort } from './file-port.ts';
 import { storageError } from './storage-error.ts';
 
 const WRITE_AFTER_MS = 150;
-/** How long writing may keep everything else waiting. */
+/** How long writing may keep everything else waiting, … */
 const SLICE_MS = 8;
+/** … and how much longer than that everything else then has: to make a thousand files takes its time. */
+const REST_MS = 72;
 
 /**
  * The plain text beside the logs. It is for people alone and no part of the truth, so it is gathered
@@ -59,7 +61,7 @@ export class OutputQueue {
     let sliceEnds = performance.now() + SLICE_MS;
     for (const id of this.#pending.keys()) {
       if (performance.now() > sliceEnds) {
-        await nextTurn();
+        await sleep(REST_MS, undefined, { ref: false });
         sliceEnds = performance.now() + SLICE_MS;
       }
       this.#write(id);

@@ -1,16 +1,12 @@
-import { setImmediate as eventsHandled } from 'node:timers/promises';
 import { deferred, type Deferred } from '../base/async.ts';
+import type { MusterError } from '../base/errors.ts';
+import { Lanes } from '../base/lanes.ts';
 import type { Descriptors } from './descriptors.ts';
 import type { FilePort } from './file-port.ts';
 import { storageError } from './storage-error.ts';
-import type { MusterError } from '../base/errors.ts';
 
-/**
- * Syncs in flight at once: enough to let the journal group them and to keep the thread pool at work
- * while the event loop is busy, few enough for the pool and for a small `ulimit -n`: each holds its
- * descriptor open.
- */
-const PARALLEL = 16;
+/** How many are held open by syncs in flight, at most: the rest is for writing. */
+const SHARE_OF_DESCRIPTORS = 1 / 4;
 
 interface Round {
   /** What each log's callers wait for. */
@@ -19,9 +15,9 @@ interface Round {
 }
 
 /**
- * Group commit: whoever asks while a round runs shares the next one. A round first makes blobs durable,
- * then logs, and last the directories that name them, each once. Where no directory has changed, a
- * log's callers wait for that log alone, and not for the hundreds beside it.
+ * A log alone is made durable at once. What logs share goes in rounds, a group commit: whoever asks while
+ * a round runs waits for the next one, which first makes blobs durable, then logs, and last the
+ * directories that name them, each once.
  *
  * A failed sync is final: the kernel may have dropped the bytes and would answer the next one with
  * success. For a log its owner must keep that in mind; for what all share this class does.
@@ -29,17 +25,18 @@ interface Round {
 export class SyncQueue {
   readonly #files: FilePort;
   readonly #descriptors: Descriptors;
+  readonly #lanes: Lanes;
   readonly #blobs = new Set<string>();
   readonly #directories = new Set<string>();
   #next: Round | undefined;
-  /** Logs of the round before. */
-  #sizeBefore = 0;
-  #running: Promise<unknown> = Promise.resolve();
+  #running: Promise<unknown> | undefined;
   #broken: MusterError | undefined;
 
   constructor(files: FilePort, descriptors: Descriptors) {
     this.#files = files;
     this.#descriptors = descriptors;
+    const share = Math.floor(descriptors.cap * SHARE_OF_DESCRIPTORS);
+    this.#lanes = new Lanes(Math.max(1, share));
   }
 
   /** A blob (or any file that logs point to) to be made durable with the next round. */
@@ -54,6 +51,10 @@ export class SyncQueue {
 
   /** Resolves once all bytes written to the log before this call, and its name, are durable. */
   async sync(log: string): Promise<void> {
+    if (!this.#hasShared()) {
+      this.#throwFailure(await this.#syncLog(log));
+      return;
+    }
     this.#next ??= this.#startRound();
     const { logs } = this.#next;
     const durable = logs.get(log) ?? deferred<void>();
@@ -65,13 +66,20 @@ export class SyncQueue {
   async syncAdded(): Promise<void> {
     this.#next ??= this.#startRound();
     await this.#next.done;
-    if (this.#broken !== undefined) throw this.#broken;
+    this.#throwFailure(undefined);
   }
 
-  /** Waits until no round runs. */
+  /** Waits until nothing is being made durable. */
   async settled(): Promise<void> {
     while (this.#next !== undefined) await this.#next.done;
     await this.#running;
+    await this.#lanes.empty();
+  }
+
+  /** Whether a log may name what is not durable yet, or have a name that is not. */
+  #hasShared(): boolean {
+    const added = this.#blobs.size + this.#directories.size;
+    return added > 0 || this.#running !== undefined || this.#next !== undefined;
   }
 
   #startRound(): Round {
@@ -79,12 +87,9 @@ export class SyncQueue {
     const before = this.#running;
     const run = async (): Promise<void> => {
       await before;
-      // Where many ask at a time, for all that ask while what has come in is worked off: a round of many
-      // costs little more. One alone is begun at once, beside what else is to be done.
-      if (this.#sizeBefore > 1) await eventsHandled();
-      this.#sizeBefore = logs.size;
       this.#next = undefined;
       await this.#runRound(logs);
+      if (this.#running === done) this.#running = undefined;
     };
     const done = run();
     this.#running = done;
@@ -97,21 +102,22 @@ export class SyncQueue {
     this.#directories.clear();
     this.#blobs.clear();
     await this.#syncShared(blobs, (path) => this.#syncBlob(path));
-    const waiting = new Map(logs);
-    await forEachLimited([...logs.keys()], async (path) => {
-      const failure = await failureOf(path, () => this.#syncLog(path));
-      if (failure === undefined && directories.length > 0) return;
-      this.#settle(logs.get(path), failure);
-      waiting.delete(path);
+    const synced = [...logs].map(async ([path, durable]) => {
+      const failure = await this.#syncLog(path);
+      if (failure !== undefined || directories.length === 0) this.#settle(durable, failure);
     });
+    // With no name to wait for, the round is over: each caller waits for its log alone.
+    if (directories.length === 0) return;
+    await Promise.all(synced);
     await this.#syncShared(directories, (path) => this.#files.syncDirectory(path));
-    for (const durable of waiting.values()) this.#settle(durable, undefined);
+    for (const durable of logs.values()) this.#settle(durable, undefined);
   }
 
-  #settle(durable: Deferred<void> | undefined, failure: MusterError | undefined): void {
+  /** The first time counts. */
+  #settle(durable: Deferred<void>, failure: MusterError | undefined): void {
     const broken = this.#broken ?? failure;
-    if (broken === undefined) durable?.resolve();
-    else durable?.reject(broken);
+    if (broken === undefined) durable.resolve();
+    else durable.reject(broken);
   }
 
   /** What many logs need: where it fails, nothing is durable from here on. */
@@ -119,14 +125,14 @@ export class SyncQueue {
     paths: readonly string[],
     sync: (path: string) => Promise<void>,
   ): Promise<void> {
-    await forEachLimited(paths, async (path) => {
-      const failure = await failureOf(path, () => sync(path));
-      this.#broken ??= failure;
-    });
+    const failures = paths.map((path) => this.#failureOf(path, () => sync(path)));
+    for (const failure of await Promise.all(failures)) this.#broken ??= failure;
   }
 
-  #syncLog(path: string): Promise<void> {
-    return this.#descriptors.hold(path, (fd) => this.#files.datasync(fd));
+  #syncLog(path: string): Promise<MusterError | undefined> {
+    return this.#failureOf(path, () =>
+      this.#descriptors.hold(path, (fd) => this.#files.datasync(fd)),
+    );
   }
 
   async #syncBlob(path: string): Promise<void> {
@@ -137,28 +143,18 @@ export class SyncQueue {
       this.#files.close(fd);
     }
   }
-}
 
-async function failureOf(
-  path: string,
-  sync: () => Promise<void>,
-): Promise<MusterError | undefined> {
-  try {
-    await sync();
-    return undefined;
-  } catch (thrown) {
-    return storageError('make durable', path, thrown);
+  async #failureOf(path: string, sync: () => Promise<void>): Promise<MusterError | undefined> {
+    try {
+      await this.#lanes.run(sync);
+      return undefined;
+    } catch (thrown) {
+      return storageError('make durable', path, thrown);
+    }
   }
-}
 
-/** Runs `work`, which never rejects, over all paths, a few at a time. */
-async function forEachLimited(
-  paths: readonly string[],
-  work: (path: string) => Promise<void>,
-): Promise<void> {
-  const waiting = paths.values();
-  const worker = async (): Promise<void> => {
-    for (const path of waiting) await work(path);
-  };
-  await Promise.all(Array.from({ length: Math.min(PARALLEL, paths.length) }, worker));
+  #throwFailure(failure: MusterError | undefined): void {
+    const broken = this.#broken ?? failure;
+    if (broken !== undefined) throw broken;
+  }
 }
