@@ -51,7 +51,17 @@ describe('keys of the configuration', () => {
     expect(bindings).toEqual({
       ...DEFAULT_BINDINGS,
       background: { ...DEFAULT_BINDINGS.background, keys: ['ctrl+y', 'f2'] },
+      // What the editor does by default gives way.
+      yank: { ...DEFAULT_BINDINGS.yank, keys: [] },
     });
+  });
+
+  it('may be those of the editor, those that delete among them', () => {
+    const table = { 'delete-word-back': ['backspace'], 'delete-back': ['ctrl+h'], yank: ['alt+v'] };
+    expect(mistake(table)).toBe('none');
+    // An empty editor has no use for them.
+    expect(mistake({ back: ['left', 'alt+left'], 'focus-question': ['tab'] })).toBe('none');
+    expect(mistake({ 'completion-close': ['escape'], interrupt: ['escape'] })).toBe('none');
   });
 
   it('may swap two actions', () => {
@@ -76,6 +86,9 @@ describe('keys of the configuration', () => {
     ],
     [{ 'answer-no': ['y'] }, '"y" would be answer-once and answer-no'],
     [{ 'stop-task': ['ctrl+o'] }, '"ctrl+o" would be expand and stop-task'],
+    [{ 'word-left': ['ctrl+t'] }, '"ctrl+t" would be focus-tasks and word-left'],
+    [{ 'word-left': ['w'] }, 'keys.word-left: "w" types text'],
+    [{ 'word-left': ['alt+z'], yank: ['alt+z'] }, '"alt+z" would be word-left and yank'],
     [{ leave: [] }, 'config.toml:2: keys.leave needs at least one key'],
     [{ background: ['\u001b[31m'] }, '"⟨U+001B⟩[31m" is no key'],
   ])('%j is an error: %s', (table, message) => {
@@ -114,4 +127,31 @@ it('what is on the screen names the keys in force', async () => {
   expect(stage.asked.answers).toEqual([{ question: 'child1xxq1', text: 'yes' }]);
   await stage.emulator.press(KEYS.ctrlB);
   expect(stage.asked.background).toEqual([]);
+});
+
+it('what is typed is edited with the keys in force', async () => {
+  const keyBindings = written({
+    'delete-word-back': ['f3'],
+    'undo-typing': ['f4'],
+    'history-previous': ['f5'],
+    'line-start': ['f6'],
+  });
+  await using stage = new Stage({ keyBindings });
+  await stage.say('first');
+  const typed = async (keys: string): Promise<string | undefined> => {
+    await stage.emulator.press(keys);
+    // Above the lower border and the line below it.
+    return (await stage.screen()).split('\n').at(-3)?.trim();
+  };
+  expect([
+    await typed('one two'),
+    await typed('\u001bOR'),
+    await typed('\u001bOS'),
+    await typed('\u001b[17~'),
+    await typed('x'),
+    // Their default keys do nothing any more.
+    await typed('\u0017'),
+    await typed('\u0001'),
+    await typed('\u001b[15~'),
+  ]).toEqual(['one two', 'one', 'one two', 'one two', 'xone two', 'xone two', 'xone two', 'first']);
 });

@@ -1,5 +1,7 @@
-/** What a key can do. Keys that are bound to nothing are the editor's. */
-export const ACTIONS = [
+import type { Binding } from './binding.ts';
+import { EDITING_BINDINGS, isEditingAction, type EditingAction } from './editing-bindings.ts';
+
+const OWN_ACTIONS = [
   'send',
   'new-line',
   'paste-image',
@@ -45,22 +47,13 @@ export const ACTIONS = [
   'option-3',
   'option-4',
 ] as const;
-export type Action = (typeof ACTIONS)[number];
+export type Action = (typeof OWN_ACTIONS)[number] | EditingAction;
 
-/** Where a key has its meaning: whatever keys are for, or only while they are for one of these. */
-export type Place = 'anywhere' | 'editor' | 'question' | 'tasks' | 'entries' | 'search';
-
-export interface Binding {
-  /** As the library names them: `ctrl+b`, `shift+tab`, `escape`. */
-  readonly keys: readonly string[];
-  readonly place: Place;
-  /** Only while nothing is typed, so that no key is taken from a text. */
-  readonly needsEmptyEditor?: true;
-  /** The editor does it. */
-  readonly isEditors?: true;
-  /** For the help, `{ACTION}` for the keys of another one; absent: it goes without saying, or its place says it. */
-  readonly help?: string;
-}
+/** What a key can do. Keys that are bound to nothing are the editor's. */
+export const ACTIONS: readonly Action[] = [
+  ...OWN_ACTIONS,
+  ...Object.keys(EDITING_BINDINGS).filter(isEditingAction),
+];
 
 export type Bindings = Readonly<Record<Action, Binding>>;
 
@@ -166,4 +159,5 @@ export const DEFAULT_BINDINGS: Bindings = {
   'option-2': { keys: ['2'], place: 'question' },
   'option-3': { keys: ['3'], place: 'question' },
   'option-4': { keys: ['4'], place: 'question' },
+  ...EDITING_BINDINGS,
 };

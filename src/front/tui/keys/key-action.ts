@@ -1,9 +1,10 @@
-import { ACTIONS, type Action, type Bindings, type Place } from './bindings.ts';
+import type { Place } from './binding.ts';
+import { ACTIONS, type Action, type Bindings } from './bindings.ts';
 
 /** What decides what a key does. */
 export interface KeyContext {
   /** What keys are for. */
-  readonly focus: Exclude<Place, 'anywhere'>;
+  readonly focus: Exclude<Place, 'anywhere' | 'completion'>;
   readonly isEditorEmpty: boolean;
   /** The editor offers completions, and Esc closes these. */
   readonly isCompleting: boolean;

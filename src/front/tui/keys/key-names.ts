@@ -54,10 +54,16 @@ function plainKey(name: string): string | null {
   return /^[!-~]$/.test(name) ? name.toLowerCase() : null;
 }
 
-/** Whether a key writes something, or is what every editor does with a text. */
+/** Whether a key writes something. */
+export function isText(key: string): boolean {
+  const bare = key.replace(/^shift\+/, '');
+  return bare.length === 1 || bare === 'space';
+}
+
+/** Whether it does, or is what every editor does with a text. */
 export function isTyped(key: string): boolean {
   const bare = key.replace(/^shift\+/, '');
-  return bare.length === 1 || ['space', 'enter', 'backspace', 'delete'].includes(bare);
+  return isText(key) || ['enter', 'backspace', 'delete'].includes(bare);
 }
 
 /** As it is called on the screen: `esc`, `ctrl+t`, `shift+↑`. */

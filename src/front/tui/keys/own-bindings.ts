@@ -1,15 +1,10 @@
 import { UsageError } from '../../../base/errors.ts';
 import { nearestFirst } from '../../../base/near-names.ts';
 import { exactLine } from '../../../base/terminal-text.ts';
-import {
-  ACTIONS,
-  DEFAULT_BINDINGS,
-  type Action,
-  type Binding,
-  type Bindings,
-  type Place,
-} from './bindings.ts';
-import { isTyped, keyName, readKey } from './key-names.ts';
+import type { Binding, Place } from './binding.ts';
+import { ACTIONS, DEFAULT_BINDINGS, type Action, type Bindings } from './bindings.ts';
+import { isEditingAction } from './editing-bindings.ts';
+import { isText, isTyped, keyName, readKey } from './key-names.ts';
 
 /** `[keys]` as it is written, by action. */
 export type WrittenBindings = ReadonlyMap<
@@ -45,9 +40,25 @@ export function ownBindings(written: WrittenBindings): Bindings {
     const own = [...new Set(read.flatMap(({ key }) => key ?? []))];
     bindings[action] = { ...binding, keys: own };
   }
-  problems.push(...clashes(bindings, written));
+  const yielded = yieldKeys(bindings, written);
+  problems.push(...clashes(yielded, written));
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
-  return bindings;
+  return yielded;
+}
+
+/** What the editor does by default gives way to what the user has said. */
+function yieldKeys(bindings: Bindings, written: WrittenBindings): Bindings {
+  const said = ACTIONS.filter((action) => written.has(action));
+  const yielding = ACTIONS.filter((action) => isEditingAction(action) && !written.has(action));
+  const left = yielding.map((action) => {
+    const binding = bindings[action];
+    const taken = said.filter((each) => overlap(bindings[each], binding));
+    const keys = binding.keys.filter(
+      (key) => !taken.some((each) => bindings[each].keys.includes(key)),
+    );
+    return [action, { ...binding, keys }] as const;
+  });
+  return { ...bindings, ...Object.fromEntries(left) };
 }
 
 interface ReadBinding {
@@ -65,8 +76,8 @@ function readBinding(
     return { key, problem };
   }
   const isForEditor = binding.place === 'anywhere' || binding.place === 'editor';
-  const isLineKey = binding.isEditors === true && key.endsWith('enter');
-  if (isForEditor && isTyped(key) && !isLineKey) {
+  const isTaken = binding.isEditors === true ? isText : isTyped;
+  if (isForEditor && isTaken(key)) {
     const problem = `keys.${action}: "${keyName(key)}" types text; add ctrl or alt, or take another key`;
     return { key: null, problem };
   }
@@ -82,7 +93,7 @@ function unknownAction(name: string): string {
 function clashes(bindings: Bindings, written: WrittenBindings): readonly string[] {
   return ACTIONS.flatMap((action, at) =>
     ACTIONS.slice(at + 1).flatMap((other) => {
-      if (!meet(bindings[action].place, bindings[other].place)) return [];
+      if (!overlap(bindings[action], bindings[other])) return [];
       const shared = bindings[action].keys.filter((key) => bindings[other].keys.includes(key));
       const where = (written.get(action) ?? written.get(other))?.where;
       if (where === undefined) return [];
@@ -94,6 +105,16 @@ function clashes(bindings: Bindings, written: WrittenBindings): readonly string[
   );
 }
 
+/** Whether a key of both would have two meanings at a time. */
+function overlap(one: Binding, other: Binding): boolean {
+  if (!meet(one.place, other.place)) return false;
+  // With nothing typed there is nothing to do to a text.
+  const isEmptyOnly = one.needsEmptyEditor === true || other.needsEmptyEditor === true;
+  return !(isEmptyOnly && (one.isEditors === true || other.isEditors === true));
+}
+
 function meet(one: Place, other: Place): boolean {
+  // While completions are offered, the keys for them are theirs.
+  if (one === 'completion' || other === 'completion') return one === other;
   return one === other || one === 'anywhere' || other === 'anywhere';
 }

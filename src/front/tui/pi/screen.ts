@@ -14,6 +14,7 @@ import {
 } from '@earendil-works/pi-tui';
 import type { Bindings } from '../keys/bindings.ts';
 import { readKey } from '../keys/key-names.ts';
+import { LIBRARY_NAMES } from './library-keys.ts';
 import type { Pen } from '../render/pen.ts';
 import type { Background } from './background-colour.ts';
 import { ListeningTerminal } from './listening-terminal.ts';
@@ -183,11 +184,11 @@ function withoutControls(data: string): string {
 function leaveKeysToUs(bindings: Bindings): void {
   const ours = Object.keys(TUI_KEYBINDINGS).filter((name) => name.startsWith('tui.altScreen.'));
   const none = Object.fromEntries(ours.map((name) => [name, []]));
-  const own = {
-    'tui.input.submit': bindings.send.keys.filter(isKeyId),
-    'tui.input.newLine': bindings['new-line'].keys.filter(isKeyId),
-  };
-  setKeybindings(new KeybindingsManager(TUI_KEYBINDINGS, { ...none, ...own }));
+  const own = Object.entries(LIBRARY_NAMES).map(([name, action]) => [
+    name,
+    bindings[action].keys.filter(isKeyId),
+  ]);
+  setKeybindings(new KeybindingsManager(TUI_KEYBINDINGS, { ...none, ...Object.fromEntries(own) }));
 }
 
 function isKeyId(key: string): key is KeyId {
