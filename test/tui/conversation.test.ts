@@ -120,6 +120,18 @@ it('goes on in the mode that it had here at last, whatever the start asks for', 
   ]);
 });
 
+it('goes on without a message, but not what is at work or was never begun', async () => {
+  const { conversation, asked } = open();
+  conversation.goOn();
+  conversation.continue('mainmain');
+  conversation.goOn();
+  conversation.goOn();
+  await nextTurn();
+  conversation.goOn();
+  await nextTurn();
+  expect(asked).toEqual(['resume mainmain ']);
+});
+
 it('is told what was said while it was about to begin', async () => {
   const { conversation, asked } = open();
   conversation.continue('mainmain');

@@ -51,6 +51,54 @@ describe('a conversation of earlier', () => {
   });
 });
 
+describe('one that was cut off', () => {
+  /** In the middle of a turn: its process was killed. */
+  function cutOff(options: StageOptions = {}): Stage {
+    const stage = new Stage({ columns: 120, ...options });
+    stage.begin('mainmain', { agent: 'main', prompt: 'Look at it' });
+    stage.call('mainmain', 'c', 'Bash', { command: 'npm test' });
+    return stage;
+  }
+
+  /** What was done before is known. */
+  async function shown(stage: Stage, hint: string): Promise<void> {
+    stage.release('mainmain');
+    stage.app.continue('mainmain');
+    while (!(await stage.screen()).includes(hint)) {
+      // It is read after the first picture.
+    }
+  }
+
+  it('goes on where it was by enter alone', async () => {
+    await using stage = cutOff();
+    await shown(stage, 'enter goes on where it was cut off');
+    await stage.emulator.press(KEYS.enter);
+    expect(stage.asked.resumed).toEqual([['mainmain', null]]);
+  });
+
+  it('says that it asks something', async () => {
+    await using stage = cutOff();
+    stage.question('mainmain', 'c');
+    stage.write('mainmain', { type: 'task.parked', questions: ['mainmainq1'] });
+    await shown(stage, 'enter goes on: it asks something');
+  });
+
+  it('goes on with what is typed', async () => {
+    await using stage = cutOff();
+    await shown(stage, 'enter goes on where it was cut off');
+    await stage.say('only the parser');
+    expect(stage.asked.resumed).toEqual([['mainmain', 'only the parser']]);
+  });
+
+  it('one that came to rest does not go on by enter alone', async () => {
+    await using stage = earlier();
+    stage.app.continue('mainmain');
+    await loaded(stage);
+    await stage.emulator.press(KEYS.escape, KEYS.enter);
+    expect(stage.asked.resumed).toEqual([]);
+  });
+});
+
 describe('an ended task', () => {
   it('goes on with what is typed while it is open; an idle conversation waits for it', async () => {
     await using stage = earlier();
@@ -137,6 +185,7 @@ describe('what is watched', () => {
     isWatched: true,
     continue: () => {},
     say: () => {},
+    goOn: () => {},
     wake: () => {},
   };
 

@@ -60,6 +60,8 @@ export interface Asked {
   }[];
   /** Ended tasks that were to go on, with what they were told, below a conversation at work or an idle one. */
   readonly woken: (readonly [string, string | null, 'at work' | 'idle'])[];
+  /** Conversations that were to go on, with what was said; null: nothing. */
+  readonly resumed: (readonly [string, string | null])[];
 }
 
 /**
@@ -78,6 +80,7 @@ export class Stage implements AsyncDisposable {
     background: [],
     enclosed: [],
     woken: [],
+    resumed: [],
   };
   /** Of earlier sessions, and of this one. */
   readonly typed: string[];
@@ -142,6 +145,12 @@ export class Stage implements AsyncDisposable {
   get app(): App {
     if (this.face instanceof App) return this.face;
     throw new Error('it is told in plain lines');
+  }
+
+  /** The UI in lines. */
+  get plain(): PlainApp {
+    if (this.face instanceof PlainApp) return this.face;
+    throw new Error('it is drawn on a screen');
   }
 
   pass(ms: number): void {
@@ -404,9 +413,10 @@ export class Stage implements AsyncDisposable {
         stage.begin('mainmain', { agent: 'main', prompt });
         return stage.run();
       },
-      resume: async ({ mode, below }) => {
+      resume: async ({ id, prompt, mode, below }) => {
         if (mode !== undefined) asked.modes.push(mode);
         if (below !== undefined) asked.woken.push([below.id, below.prompt ?? null, 'idle']);
+        else asked.resumed.push([id, prompt ?? null]);
         return stage.run();
       },
       resumeBelow: async (id, { prompt } = {}) => {

@@ -21,6 +21,8 @@ export interface ConversationPort {
   readonly isWatched: boolean;
   continue(id: string | null): void;
   say(text: string, enclosed?: Enclosed): void;
+  /** One that was cut off at work goes on where it was. Nothing, where it is at work. */
+  goOn(): void;
   /** An ended task below it goes on; `text`: its next message, null: it is told to go on. */
   wake(task: string, text: string | null): void;
 }
@@ -91,6 +93,10 @@ export class Conversation implements ConversationPort {
     }
   }
 
+  goOn(): void {
+    if (this.task !== null && !this.isAtWork) void this.begin({ text: '' });
+  }
+
   /** The main agent is told of its end; one that is idle waits for that, and asks its model nothing before. */
   wake(task: string, text: string | null): void {
     void this.wakeBelow({ id: task, ...(text === null ? {} : { prompt: text }) });
@@ -159,7 +165,10 @@ export class Conversation implements ConversationPort {
       ...asMode(takeMode() ?? held),
       ...(enclosed === undefined ? {} : { enclosed }),
     };
-    if (this.task !== null) return this.muster.resume({ id: this.task, prompt, ...terms }, onEvent);
+    if (this.task !== null) {
+      const message = prompt === '' ? {} : { prompt };
+      return this.muster.resume({ id: this.task, ...message, ...terms }, onEvent);
+    }
     const named = agent === null ? {} : { agent };
     return this.muster.start({ prompt, source: 'cli', ...named, ...terms }, onEvent);
   }

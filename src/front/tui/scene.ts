@@ -10,7 +10,7 @@ import { startScreen, type StartFacts } from './render/start-screen.ts';
 import type { Parts } from './render/viewport.ts';
 import { currentRows, treeRows } from './view/tree-rows.ts';
 import { treeUse } from './view/tree-use.ts';
-import { shownTranscript, type UiState } from './view/ui-state.ts';
+import { isCutOff, shownTranscript, type UiState } from './view/ui-state.ts';
 
 export interface SceneParts {
   readonly width: number;
@@ -119,7 +119,13 @@ function keysNow({ look, ui, isBeginning, bindings }: SceneParts): readonly stri
     return [...hint('back', 'back'), ...(runs ? hint('interrupt', 'stops it') : [])];
   }
   if (ui.questions.size > 0) return hint('focus-question', 'answers');
-  if (!runs) return ['/help', ...hint('cycle-mode', 'mode')];
+  if (!runs) return [...goOnHint(ui, send), '/help', ...hint('cycle-mode', 'mode')];
   const background = hint('background', 'background');
   return [...hint('interrupt', 'stop'), ...hint('focus-tasks', 'tasks'), ...background];
+}
+
+function goOnHint(ui: UiState, send: string): readonly string[] {
+  if (!isCutOff(ui)) return [];
+  const asks = ui.root !== null && ui.rows.get(ui.root)?.status === 'parked';
+  return [asks ? `${send} goes on: it asks something` : `${send} goes on where it was cut off`];
 }

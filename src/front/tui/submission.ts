@@ -16,7 +16,7 @@ import type { Undo } from './undo.ts';
 import type { Screen } from './pi/screen.ts';
 import { addBlock } from './view/transcript.ts';
 import { hasEnded } from './view/task-row.ts';
-import { emptyMain, forgetTree, type UiState } from './view/ui-state.ts';
+import { emptyMain, forgetTree, isCutOff, type UiState } from './view/ui-state.ts';
 
 interface SubmissionParts {
   readonly muster: UiMuster;
@@ -53,7 +53,10 @@ export class Submission {
       answering.submit(text);
       return;
     }
-    if (text.trim() === '') return;
+    if (text.trim() === '') {
+      this.goOn();
+      return;
+    }
     editor.addToHistory(text);
     muster.typed.add(text);
     look.anchor = null;
@@ -62,6 +65,12 @@ export class Submission {
     else if (input.kind === 'unknown') this.page(unknownPage(input.word));
     else if (input.kind === 'shell') this.run(input);
     else this.say(text);
+  }
+
+  /** With nothing typed: what was cut off at work. */
+  private goOn(): void {
+    const { look, ui, conversation } = this.parts;
+    if (look.openTask === null && isCutOff(ui)) conversation.goOn();
   }
 
   private say(text: string): void {

@@ -209,3 +209,14 @@ describe('a plan in plain lines', () => {
     expect(stage.asked.answers).toEqual([{ question: 'mainmainq1', text: 'yes' }]);
   });
 });
+
+it('a conversation that was cut off goes on by an empty line', async () => {
+  await using stage = new PlainStage();
+  stage.begin('mainmain', { agent: 'main', prompt: 'Look at it' });
+  stage.ask('mainmain');
+  stage.release('mainmain');
+  stage.plain.continue('mainmain');
+  expect(await stage.heard()).toContain('It was cut off at work: an empty line goes on.');
+  await stage.say('');
+  expect(stage.asked.resumed).toEqual([['mainmain', null]]);
+});

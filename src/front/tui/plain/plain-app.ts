@@ -18,12 +18,13 @@ import { Saying } from '../saying.ts';
 import { OwnCommands } from '../shell/own-commands.ts';
 import { Undo } from '../undo.ts';
 import { isOfTask } from '../view/confirmation.ts';
+import { placeTask } from '../view/placed-task.ts';
 import { Submission } from '../submission.ts';
 import type { UiMuster } from '../ui-muster.ts';
 import { callsForAttention } from '../view/attention.ts';
 import { addBlock } from '../view/transcript.ts';
 import { treeUse } from '../view/tree-use.ts';
-import { applySignal, applyToUi, emptyUiState } from '../view/ui-state.ts';
+import { applySignal, applyToUi, emptyUiState, isCutOff } from '../view/ui-state.ts';
 import { LineTerminal, type LineClient, type LineStreams } from './line-terminal.ts';
 import { readAnswer } from './plain-answer.ts';
 import { PlainConversation } from './plain-conversation.ts';
@@ -156,7 +157,10 @@ export class PlainApp implements LineClient {
     this.options.muster.store.scan(id, (event) => events.push(event));
     const state = foldEvents(events);
     for (const event of events) applyToUi(this.ui, event, state);
+    if (state.end === null && state.status !== 'parked') state.status = 'interrupted';
+    placeTask(this.ui, state, { isAsking: false });
     this.conversation.continue(id);
+    if (isCutOff(this.ui)) this.note('info', 'It was cut off at work: an empty line goes on.');
   }
 
   async stop(): Promise<void> {
@@ -178,7 +182,10 @@ export class PlainApp implements LineClient {
 
   onLine(line: string): void {
     this.isLeaving = false;
-    if (line.trim() === '') return;
+    if (line.trim() === '') {
+      this.submission.submit('');
+      return;
+    }
     if (this.isConfirming) {
       this.isConfirming = false;
       void this.undo.answered(line.trim().toLowerCase() === 'y');

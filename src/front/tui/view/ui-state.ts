@@ -149,3 +149,9 @@ function dropOldRows(ui: UiState): void {
     ui.droppedRows += 1;
   }
 }
+
+/** Whether the conversation had not come to rest when the process that it was in ended, or waits for an answer. */
+export function isCutOff(ui: UiState): boolean {
+  const status = ui.root === null ? undefined : ui.rows.get(ui.root)?.status;
+  return status === 'interrupted' || status === 'parked';
+}

@@ -25,6 +25,10 @@ export class WatchedConversation implements ConversationPort {
     this.muster.send(this.id, text);
   }
 
+  goOn(): void {
+    // Whether it does is up to the process that it belongs to.
+  }
+
   wake(task: string, text: string | null): void {
     const message = text === null ? {} : { prompt: text };
     this.muster.resumeBelow(task, message).catch((thrown: unknown) => {
