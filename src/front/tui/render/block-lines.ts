@@ -48,11 +48,22 @@ export function blockLines(block: Block, look: BlockLook, pen: Pen): readonly st
       return [
         '',
         fit(pen.prose('strong', block.title), width),
-        ...block.lines.flatMap((line) => wrapped(pen.exact('text', line), width, INDENT)),
+        ...block.lines.flatMap((line) => pageLines(line, width, pen)),
       ];
     default:
       return block satisfies never;
   }
+}
+
+/** Behind a name and a gap, what is said of it stays in its column, where there is room for one. */
+function pageLines(line: string, width: number, pen: Pen): readonly string[] {
+  const name = /^ *\S.*? {2,}(?=\S)/.exec(line)?.[0] ?? '';
+  const isColumn = name !== '' && name.length <= width / 2;
+  const indent = isColumn ? INDENT + ' '.repeat(name.length) : INDENT;
+  const text = isColumn ? line.slice(name.length) : line;
+  const [first = '', ...rest] = wrapped(pen.exact('text', text), width, indent);
+  if (!isColumn) return [first, ...rest];
+  return [INDENT + pen.exact('text', name) + first.slice(indent.length), ...rest];
 }
 
 /** `isOpen`: more of it comes. */
