@@ -164,6 +164,25 @@ describe('Summary', () => {
     expect(turns.map((calls) => calls.length)).toEqual([1, 4]);
   });
 
+  test('takes neither a licence nor data for what a file says, and code among texts for code', async () => {
+    const licence = '// Copyright 2020 Somebody\n//\n// Unless agreed to, it comes as it is.\n';
+    const repository = new Repository()
+      .write('lib/a.go', `${licence}\npackage a\n\nfunc Wait() {\n\tif len(a) == 0 {\n\t}\n}\n`)
+      .write(
+        'lib/b.js',
+        '/*\n * Copyright me\n * Use it as you like.\n */\n\n// Counts.\nlet b = 1;\n',
+      )
+      .write('lib/docs/c.go', '# no heading\nfunc Make() {\n}\n')
+      .write('lib/d.yml', 'let it be\n');
+    const { text } = await ask('Summarise lib', { root: repository.root, agentType: 'Summary' });
+    expect(text.split('\n').slice(3)).toEqual([
+      '- `lib/a.go:7` · `Wait`',
+      '- `lib/b.js:7` · Counts. · `b`',
+      '- `lib/docs/c.go:2` · no heading · `Make`',
+      '- `lib/d.yml:1`',
+    ]);
+  });
+
   test('of what is no directory is a search', async () => {
     const repository = new Repository().write('a.ts', 'export function retries() {\n}\n');
     const { text } = await ask('Summarise retries', { root: repository.root });

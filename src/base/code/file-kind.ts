@@ -1,3 +1,5 @@
+import { languageOf } from './language.ts';
+
 /** What a path says about its file before it is opened. */
 export type FileKind =
   | 'source'
@@ -31,6 +33,11 @@ const RULES: readonly (readonly [FileKind, RegExp])[] = [
 
 export function fileKind(path: string): FileKind {
   return RULES.find(([, rule]) => rule.test(path))?.[0] ?? 'source';
+}
+
+/** Texts and data: a line of theirs that begins like a definition, as `type checking is …`, is none. */
+export function isProse(path: string): boolean {
+  return languageOf(path) === null && ['docs', 'data', 'style'].includes(fileKind(path));
 }
 
 /** What a file's score is multiplied by, unless the question asks for its kind. */

@@ -112,6 +112,13 @@ test('sources below a directory of texts are sources', async () => {
   expect(first).toBe('doc/manual.go:3');
 });
 
+test('a sentence that begins like a definition is none', async () => {
+  const workspace = makeWorkspace();
+  workspace.write('guide.md', '# Guide\n\ntype checking of gadgets is slow.\n');
+  const { places } = await search(workspace, { question: 'checking gadgets' });
+  expect(places[0]).toMatchObject({ path: 'guide.md', line: 3, name: null, isDefinition: false });
+});
+
 test('words that stand nowhere are said', async () => {
   const { head, places } = await search(sources(), { question: 'quantum flux' });
   expect([head, places]).toEqual([{ files: 9, absent: ['quantum', 'flux'] }, []]);
