@@ -48,6 +48,7 @@ describe('a question', () => {
       '1. `src/session/cookie-jar.ts:4`: defines `CookieJar`, with “cookies”, “session” close together, “cookies”, “session” in its path.',
       '   > export class CookieJar {',
     ]);
+    expect(text).toMatch(/\n\n“kept” stands in no file\.$/);
     expect(turns.map((calls) => [...new Set(calls.map((call) => call.name))])).toEqual([
       ['FindPlaces'],
       ['Read'],
@@ -64,6 +65,13 @@ describe('a question', () => {
   ])('%s', async (question, place) => {
     const { text } = await ask(question, { root });
     expect(/^1\. `(.+?)`/m.exec(text)?.[1]).toBe(place);
+  });
+
+  test('says of a name no more than that, and which words stand nowhere', async () => {
+    const { text } = await ask('Where does the gizmo call `ServeHTTP`?', { root });
+    expect(text).toBe(
+      '1. `src/net/router.go:3`: defines `ServeHTTP`, with “ServeHTTP”.\n   > func (r *Router) ServeHTTP(w Writer) {\n\n“gizmo” stands in no file.',
+    );
   });
 
   test('gives the same answer again', async () => {
