@@ -32,6 +32,10 @@ export function answerWithChanges(changes: FoundChanges, evidence: Evidence): st
 }
 
 function whyUnknown(failure: string): string {
+  // The sandbox may hide what lies above.
+  if (/not a git repository .*up to mount point/.test(failure)) {
+    return 'Bash sees no git repository here; if it begins further up, ask from there.';
+  }
   if (/not a git repository/.test(failure)) return 'this directory is in no git repository.';
   if (/argument 'HEAD'|bad revision 'HEAD'/.test(failure)) return 'there is no commit yet.';
   return `git said: ${truncate(oneLine(failure), 200)}.`;
@@ -58,11 +62,11 @@ function fileLines({ path, places }: ChangedFile, evidence: Evidence): string {
 }
 
 function placeLine(path: string, place: ChangedPlace, evidence: Evidence): string {
-  const { line, added, removed } = place;
+  const { added, removed } = place;
   const signs = [added > 0 ? `+${added}` : '', removed > 0 ? `−${removed}` : ''];
   const seen = evidence.lines.get(path);
-  const text = added > 0 ? (firstTelling(seen, place) ?? '') : '';
-  const name = enclosing(seen, place) ?? definedName(place.within);
+  const [line, text] = firstTelling(seen, place) ?? [place.line, ''];
+  const name = seen?.has(line) === true ? enclosing(seen, line) : definedName(place.within);
   const within = name === null ? '' : ` in \`${name}\``;
   const shown = text === '' ? '' : `: ${quote(text)}`;
   return `- \`${path}:${line}\` ${signs.filter((sign) => sign !== '').join(' ')}${within}${shown}`;
@@ -72,32 +76,32 @@ function placeLine(path: string, place: ChangedPlace, evidence: Evidence): strin
 function firstTelling(
   seen: ReadonlyMap<number, string> | undefined,
   { line, added }: ChangedPlace,
-): string | undefined {
+): readonly [number, string] | undefined {
   for (let at = line; at < line + added; at += 1) {
     const text = seen?.get(at);
-    if (text !== undefined && text.trim() !== '') return text;
+    if (text !== undefined && text.trim() !== '') return [at, text];
   }
   return undefined;
 }
 
 /** The definition that the line is, or stands below, further out than the line itself. */
-function enclosing(
-  seen: ReadonlyMap<number, string> | undefined,
-  { line }: ChangedPlace,
-): string | null {
-  const here = seen?.get(line);
-  if (seen === undefined || here === undefined) return null;
+function enclosing(seen: ReadonlyMap<number, string>, line: number): string | null {
+  const here = seen.get(line) ?? '';
   const own = definedName(here);
   if (own !== null) return own;
-  const indent = here.trim() === '' ? Infinity : indentOf(here);
+  let indent = here.trim() === '' ? Infinity : indentOf(here);
   for (let at = line - 1; at > 0; at -= 1) {
     const text = seen.get(at) ?? '';
-    if (text.trim() === '' || indentOf(text) >= indent) continue;
+    if (STANDS_ANYWHERE.test(text) || indentOf(text) >= indent) continue;
     const name = definedName(text);
     if (name !== null) return name;
+    indent = indentOf(text);
   }
   return null;
 }
+
+/** However far out such a line is, it encloses nothing: blank, a comment, a label, the end of a head. */
+const STANDS_ANYWHERE = /^\s*(?:$|#|\/[/*]|\*|\)|\{\s*$|\w+:\s*$)/;
 
 /** A fact, no judgement. */
 function aboutTests(paths: readonly string[]): string {
