@@ -1,4 +1,5 @@
-import { definedName, indentOf } from '../../base/code/definition.ts';
+import { definedName } from '../../base/code/definition.ts';
+import { enclosingName } from '../../base/code/enclosing.ts';
 import { fileKind } from '../../base/code/file-kind.ts';
 import { plural, truncate } from '../../base/text.ts';
 import { CONFIGURE } from './answer-words.ts';
@@ -66,7 +67,10 @@ function placeLine(path: string, place: ChangedPlace, evidence: Evidence): strin
   const signs = [added > 0 ? `+${added}` : '', removed > 0 ? `−${removed}` : ''];
   const seen = evidence.lines.get(path);
   const [line, text] = firstTelling(seen, place) ?? [place.line, ''];
-  const name = seen?.has(line) === true ? enclosing(seen, line) : definedName(place.within);
+  const name =
+    seen?.has(line) === true
+      ? enclosingName((at) => seen.get(at) ?? '', line)
+      : definedName(place.within);
   const within = name === null ? '' : ` in \`${name}\``;
   const shown = text === '' ? '' : `: ${quote(text)}`;
   return `- \`${path}:${line}\` ${signs.filter((sign) => sign !== '').join(' ')}${within}${shown}`;
@@ -83,25 +87,6 @@ function firstTelling(
   }
   return undefined;
 }
-
-/** The definition that the line is, or stands below, further out than the line itself. */
-function enclosing(seen: ReadonlyMap<number, string>, line: number): string | null {
-  const here = seen.get(line) ?? '';
-  const own = definedName(here);
-  if (own !== null) return own;
-  let indent = here.trim() === '' ? Infinity : indentOf(here);
-  for (let at = line - 1; at > 0; at -= 1) {
-    const text = seen.get(at) ?? '';
-    if (STANDS_ANYWHERE.test(text) || indentOf(text) >= indent) continue;
-    const name = definedName(text);
-    if (name !== null) return name;
-    indent = indentOf(text);
-  }
-  return null;
-}
-
-/** However far out such a line is, it encloses nothing: blank, a comment, a label, the end of a head. */
-const STANDS_ANYWHERE = /^\s*(?:$|#|\/[/*]|\*|\)|\{\s*$|\w+:\s*$)/;
 
 /** A fact, no judgement. */
 function aboutTests(paths: readonly string[]): string {
