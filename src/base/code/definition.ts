@@ -21,6 +21,8 @@ const RULES: readonly RegExp[] = [
     `^\\s*(?:module\\.)?(?:exports|[\\w$]+\\.prototype|[A-Z][\\w$]*)\\.(${NAME})\\s*=(?!=)`,
     'u',
   ),
+  // Functions of objects: res.cookie = function
+  new RegExp(`^\\s*[\\w$]+\\.(${NAME})\\s*=\\s*(?:async\\s+)?function\\b`, 'u'),
   WITH_BODY,
 ];
 
