@@ -74,6 +74,16 @@ describe('a question', () => {
     );
   });
 
+  test.each([
+    ['Where is gadgetry?', '1. `bundle.js:1`: holds asked-for words.'],
+    ['Where is myGizmoFoo?', 'Nothing found that fits. “myGizmoFoo” stands in no file.'],
+  ])('%s: says no more than is known', async (question, said) => {
+    const own = await mkdtemp(join(tmpdir(), 'muster-offline-'));
+    await writeFile(join(own, 'bundle.js'), `${'var a;'.repeat(1000)}gadgetry();\n`);
+    expect((await ask(question, { root: own })).text).toContain(said);
+    await rm(own, { recursive: true });
+  });
+
   test('gives the same answer again', async () => {
     const first = await ask('Where is the session parsed?', { root });
     const second = await ask('Where is the session parsed?', { root });

@@ -49,7 +49,7 @@ function shown(place: FoundPlace, evidence: Evidence): ShownPlace {
   };
 }
 
-function reasonFor({ name, isDefinition, kind, ...found }: FoundPlace): string {
+function reasonFor({ line, name, isDefinition, kind, ...found }: FoundPlace): string {
   const [matched, inPath] = [telling(found.matched), telling(found.inPath)];
   const parts: string[] = [];
   if (name !== null) parts.push(`${isDefinition ? 'defines' : 'in'} \`${name}\``);
@@ -58,7 +58,8 @@ function reasonFor({ name, isDefinition, kind, ...found }: FoundPlace): string {
     parts.push(`${name === null ? 'has' : 'with'} ${words(matched)}${close}`);
   }
   if (inPath.length > 0) parts.push(`${words(inPath)} in its path`);
-  if (parts.length === 0) parts.push('holds related words');
+  // Without a line: further along one than is looked at.
+  if (parts.length === 0) parts.push(`holds ${line === null ? 'asked-for' : 'related'} words`);
   return `${parts.join(', ')}${kind === 'source' ? '' : ` (${kind})`}.`;
 }
 
@@ -84,6 +85,8 @@ function nothingFound({ files, absent }: FoundPlaces): string {
 
 /** Beside places, too: who reads them should know which words of the question did not count. */
 function inNoFile(absent: readonly string[]): string {
-  const named = absent.slice(0, SHOWN_ABSENT).map((label) => `“${truncate(oneLine(label), 60)}”`);
+  const named = telling(absent)
+    .slice(0, SHOWN_ABSENT)
+    .map((label) => `“${truncate(oneLine(label), 60)}”`);
   return `${named.join(', ')} ${named.length === 1 ? 'stands' : 'stand'} in no file.`;
 }
