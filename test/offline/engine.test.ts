@@ -128,6 +128,14 @@ describe('a question', () => {
     expect(turns.flat().map((call) => call.name)).not.toContain('FindPlaces');
   });
 
+  test('by names alone where there is no Grep, and says so', async () => {
+    const tools = PLAIN_TOOLS.filter(({ name }) => name !== 'Grep');
+    const { text } = await ask('Where is `ServeHTTP`?', { root, tools });
+    expect(text).toBe(
+      'Nothing found among the names of files. What they hold was not searched: that takes Grep.',
+    );
+  });
+
   test('without words to search for gets help, and no call', async () => {
     const { text, turns } = await ask('What can you do?', { root });
     expect([turns, text.startsWith('The offline engine finds places')]).toEqual([[], true]);
