@@ -250,6 +250,14 @@ describe('what it cannot do', () => {
     ]);
   });
 
+  test.each(['What’s in cookie-jar.ts?', "what's in cookie-jar.ts", 'What is in cookie-jar.ts?'])(
+    '%s is asked for the same outline',
+    async (question) => {
+      const { text } = await ask(question, { root });
+      expect(text).toContain('`src/session/cookie-jar.ts`, 8 lines read, 2 definitions');
+    },
+  );
+
   test('a named file that is not there is named', async () => {
     const { text } = await ask('Review src/nowhere.ts', { root, agentType: 'Review' });
     expect(text).toContain('Not opened: `src/nowhere.ts`.');
