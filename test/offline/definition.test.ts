@@ -45,6 +45,7 @@ describe('definedName', () => {
     ['  synchronized (lock) {', null],
     ['  elseif ($found) {', null],
     ['  RunE: func(cmd *Command, args []string) error {', null],
+    ['  state: async () => {', null],
     ['  go func(name string) {', null],
     ['  setTimeout(() => {', null],
     ["it('takes what is (not) there', async () => {", null],

@@ -29,7 +29,7 @@ const RULES: readonly RegExp[] = [
 /** What looks like a method with a body and is a statement. */
 const STATEMENT = new Set(
   `if for while switch catch function func return with else elseif do try foreach match when unless
-  synchronized constructor`.split(/\s+/),
+  synchronized async constructor`.split(/\s+/),
 );
 /** `struct node *next` and `struct point at` name a type and define none. */
 const USES_TYPE =

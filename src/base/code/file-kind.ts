@@ -25,7 +25,10 @@ const RULES: readonly (readonly [FileKind, RegExp])[] = [
     'docs',
     /\.(?:md|mdx|rst|adoc|txt)$|(?:^|\/)docs?\/|(?:^|\/)(?:LICEN[CS]E|CHANGES|CHANGELOG|AUTHORS|NOTICE)[^/]*$/,
   ],
-  ['example', /(?:^|\/)(?:examples?|demos?|samples?|bench(?:marks?|es)?|playground|sandbox)\//],
+  [
+    'example',
+    /(?:^|\/)(?:examples?|demos?|samples?|bench(?:marks?|es)?)\/|^(?:playground|sandbox)\//,
+  ],
   ['types', /\.d\.[cm]?ts$|\.pyi$/],
   ['style', /\.(?:css|scss|sass|less|svg|html?)$/],
   ['data', /\.(?:json[c5]?|ya?ml|toml|ini|cfg|conf|xml|csv|tsv|properties|env|po|sql)$/],
