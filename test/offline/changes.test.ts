@@ -32,8 +32,8 @@ class Repository {
     return this;
   }
 
-  async ask(question: string, options: Partial<RunOptions> = {}) {
-    const { root } = this;
+  async ask(question: string, options: Partial<RunOptions> = {}, below = '.') {
+    const root = join(this.root, below);
     const answer = await ask(question, {
       root,
       agentType: 'Review',
@@ -41,7 +41,7 @@ class Repository {
       execute: async (name, input) => {
         if (name !== 'Bash') return runSearchTool(name, input, root);
         // No repository above the temporary directory counts.
-        const env = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(root) };
+        const env = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(this.root) };
         const run = spawnSync('bash', ['-c', String(input['command'])], { cwd: root, env });
         const text = `${run.stdout.toString()}${run.stderr.toString()}[exit code ${run.status}]`;
         return { text, isError: run.status !== 0 };
@@ -74,7 +74,7 @@ describe('Review', () => {
     expect(await repository.ask('Review my changes')).toEqual({
       lines: [
         'Not committed: +5 −4 lines in 3 files.',
-        '`a b/ä.py` (+4 −0):\n- `a b/ä.py:3` +4 in `old`: def new():',
+        '`a b/ä.py` (+4 −0):\n- `a b/ä.py:5` +4 in `new`: def new():',
         '`gone.ts` (+0 −1):\n- `gone.ts:1` −1',
         '`src/jar.ts` (+1 −3):\n- `src/jar.ts:3` +1 −1 in `add`: return 2;\n- `src/jar.ts:4` −2 in `Jar`',
         'New, and not known to git: `fresh.ts`.',
@@ -91,6 +91,67 @@ describe('Review', () => {
     const { lines, turns } = await committed().ask('what changed?');
     expect(lines[0]).toBe('The last commit: +10 −0 lines in 3 files.');
     expect(turns).toEqual([['Bash', 'Bash'], ['Bash'], ['Read', 'Read', 'Read']]);
+  });
+
+  test.each([
+    ['far('],
+    ['if (late) {\n  far('],
+    ['export function last(\n  a: string,\n): void {\n  far(', 'last'],
+    ['class Last {\n  before() {\n  }\n\n  last() {\n// note\n    if (late) {\n      far(', 'last'],
+  ])('names a definition only where the line stands in it: %j', async (above, name?) => {
+    const text = (value: number) =>
+      `export function first() {\n  return 1;\n}\n\n${above}${value});\n`;
+    const repository = new Repository().git('init', '-q').write('a.ts', text(1)).git('add', '-A');
+    repository.git('commit', '-qm', 'one').write('a.ts', text(2));
+    const { lines } = await repository.ask('Review my changes');
+    const within = name === undefined ? '' : ` in \`${name}\``;
+    expect(lines[1]).toMatch(new RegExp(`\\+1 −1${within}: far\\(2\\);$`));
+  });
+
+  test('of a merge: what it brought', async () => {
+    const repository = committed();
+    repository.git('checkout', '-q', '-b', 'side').write('side.ts', 'let side = 1;\n');
+    repository.git('add', '-A').git('commit', '-qm', 'side').git('checkout', '-q', '-');
+    repository.write('main.ts', 'let main = 1;\n').git('add', '-A').git('commit', '-qm', 'main');
+    repository.git('merge', '-q', '--no-edit', 'side');
+    const { lines } = await repository.ask('Review the last commit');
+    expect(lines.slice(0, 2)).toEqual([
+      'The last commit: +1 −0 lines in 1 file.',
+      '`side.ts` (+1 −0):\n- `side.ts:1` +1 in `side`: let side = 1;',
+    ]);
+  });
+
+  test.each([
+    ['diff.noprefix', 'true'],
+    ['diff.mnemonicPrefix', 'true'],
+    ['core.quotePath', 'false'],
+    ['diff.interHunkContext', '9'],
+    ['color.ui', 'always'],
+  ])('whatever git is set to (%s)', async (key, value) => {
+    const repository = committed().git('config', key, value);
+    repository.write(
+      'src/jar.ts',
+      'export class Jar {\n  add() {\n    return 2;\n  }\n\n  take() {}\n}\n',
+    );
+    repository.write('a b/ä.py', 'def old():\n    return 1\n');
+    const { lines } = await repository.ask('Review my changes');
+    expect(lines.slice(0, 3)).toEqual([
+      'Not committed: +2 −2 lines in 2 files.',
+      '`a b/ä.py` (+1 −1):\n- `a b/ä.py:2` +1 −1 in `old`: return 1',
+      '`src/jar.ts` (+1 −1):\n- `src/jar.ts:3` +1 −1 in `add`: return 2;',
+    ]);
+  });
+
+  test('below the top of a repository: what changed there, by its paths from there', async () => {
+    const repository = committed().write('src/jar.ts', 'let jar = 1;\n');
+    repository.write('a b/ä.py', '').write('src/fresh.ts', '').write('top.ts', '');
+    const { lines } = await repository.ask('Review my changes', {}, 'src');
+    expect(lines).toEqual([
+      'Not committed: +1 −7 lines in 1 file.',
+      '`jar.ts` (+1 −7):\n- `jar.ts:1` +1 −7 in `jar`: let jar = 1;',
+      'New, and not known to git: `fresh.ts`.',
+      'None of these files is a test.',
+    ]);
   });
 
   test('of a commit that is named', async () => {
@@ -113,6 +174,17 @@ describe('Review', () => {
     prepare(repository);
     expect((await repository.ask('Review my changes')).lines).toEqual([
       `What changed is not known: ${why} Name a file for its outline.`,
+    ]);
+  });
+
+  test('where the repository is hidden it does not say that there is none', async () => {
+    const text =
+      'fatal: not a git repository (or any parent up to mount point /w)\n[exit code 128]';
+    const { lines } = await committed().ask('Review my changes', {
+      execute: () => Promise.resolve({ text, isError: true }),
+    });
+    expect(lines).toEqual([
+      'What changed is not known: Bash sees no git repository here; if it begins further up, ask from there. Name a file for its outline.',
     ]);
   });
 
@@ -162,6 +234,25 @@ describe('Summary', () => {
       '- `lib/data.json:1`',
     ]);
     expect(turns.map((calls) => calls.length)).toEqual([1, 4]);
+  });
+
+  test('takes neither a licence nor data for what a file says, and code among texts for code', async () => {
+    const licence = '// Copyright 2020 Somebody\n//\n// Unless agreed to, it comes as it is.\n';
+    const repository = new Repository()
+      .write('lib/a.go', `${licence}\npackage a\n\nfunc Wait() {\n\tif len(a) == 0 {\n\t}\n}\n`)
+      .write(
+        'lib/b.js',
+        '/*\n * Copyright me\n * Use it as you like.\n */\n\n// Counts.\nlet b = 1;\n',
+      )
+      .write('lib/docs/c.go', '# no heading\nfunc Make() {\n}\n')
+      .write('lib/d.yml', 'let it be\n');
+    const { text } = await ask('Summarise lib', { root: repository.root, agentType: 'Summary' });
+    expect(text.split('\n').slice(3)).toEqual([
+      '- `lib/a.go:7` · `Wait`',
+      '- `lib/b.js:7` · Counts. · `b`',
+      '- `lib/docs/c.go:2` · no heading · `Make`',
+      '- `lib/d.yml:1`',
+    ]);
   });
 
   test('of what is no directory is a search', async () => {
@@ -221,7 +312,7 @@ test('what git says is read, and nothing that a file says', () => {
     },
     { path: 'ä.ts', places: [] },
   ]);
-  expect(parseUntracked('?? a b.ts\n?? "\\303\\244.ts"\n?? "x\\ty"\n M c.ts\n')).toEqual([
+  expect(parseUntracked('1:a b.ts\n2:"\\303\\244.ts"\n3:"x\\ty"\n[exit code 0]\n')).toEqual([
     'a b.ts',
     'ä.ts',
   ]);
@@ -230,7 +321,7 @@ test('what git says is read, and nothing that a file says', () => {
 test('no text makes a parser fail', () => {
   const line = fc.oneof(
     fc.string(),
-    fc.constantFrom('diff --git a/x b/x', 'diff --git "', '@@ -1 +1 @@', '?? "\\9"', '[… '),
+    fc.constantFrom('diff --git a/x b/x', 'diff --git "', '@@ -1 +1 @@', '1:"\\9"', '[… '),
   );
   fc.assert(
     fc.property(fc.array(line), (lines) => {

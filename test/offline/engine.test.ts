@@ -48,6 +48,7 @@ describe('a question', () => {
       '1. `src/session/cookie-jar.ts:4`: defines `CookieJar`, with “cookies”, “session” close together, “cookies”, “session” in its path.',
       '   > export class CookieJar {',
     ]);
+    expect(text).toMatch(/\n\n“kept” stands in no file\.$/);
     expect(turns.map((calls) => [...new Set(calls.map((call) => call.name))])).toEqual([
       ['FindPlaces'],
       ['Read'],
@@ -64,6 +65,23 @@ describe('a question', () => {
   ])('%s', async (question, place) => {
     const { text } = await ask(question, { root });
     expect(/^1\. `(.+?)`/m.exec(text)?.[1]).toBe(place);
+  });
+
+  test('says of a name no more than that, and which words stand nowhere', async () => {
+    const { text } = await ask('Where does the gizmo call `ServeHTTP`?', { root });
+    expect(text).toBe(
+      '1. `src/net/router.go:3`: defines `ServeHTTP`, with “ServeHTTP”.\n   > func (r *Router) ServeHTTP(w Writer) {\n\n“gizmo” stands in no file.',
+    );
+  });
+
+  test.each([
+    ['Where is gadgetry?', '1. `bundle.js:1`: holds asked-for words.'],
+    ['Where is myGizmoFoo?', 'Nothing found that fits. “myGizmoFoo” stands in no file.'],
+  ])('%s: says no more than is known', async (question, said) => {
+    const own = await mkdtemp(join(tmpdir(), 'muster-offline-'));
+    await writeFile(join(own, 'bundle.js'), `${'var a;'.repeat(1000)}gadgetry();\n`);
+    expect((await ask(question, { root: own })).text).toContain(said);
+    await rm(own, { recursive: true });
   });
 
   test('gives the same answer again', async () => {
@@ -108,6 +126,14 @@ describe('a question', () => {
     });
     expect(text).toContain('1. `src/session/cookie-jar.ts:4`: defines `CookieJar`');
     expect(turns.flat().map((call) => call.name)).not.toContain('FindPlaces');
+  });
+
+  test('by names alone where there is no Grep, and says so', async () => {
+    const tools = PLAIN_TOOLS.filter(({ name }) => name !== 'Grep');
+    const { text } = await ask('Where is `ServeHTTP`?', { root, tools });
+    expect(text).toBe(
+      'Nothing found among the names of files. What they hold was not searched: that takes Grep.',
+    );
   });
 
   test('without words to search for gets help, and no call', async () => {
@@ -223,6 +249,14 @@ describe('what it cannot do', () => {
       '- `src/session/cookie-jar.ts:5` store(header: string): void {',
     ]);
   });
+
+  test.each(['What’s in cookie-jar.ts?', "what's in cookie-jar.ts", 'What is in cookie-jar.ts?'])(
+    '%s is asked for the same outline',
+    async (question) => {
+      const { text } = await ask(question, { root });
+      expect(text).toContain('`src/session/cookie-jar.ts`, 8 lines read, 2 definitions');
+    },
+  );
 
   test('a named file that is not there is named', async () => {
     const { text } = await ask('Review src/nowhere.ts', { root, agentType: 'Review' });

@@ -17,6 +17,8 @@ test.each([
   ['README.md', 'docs'],
   ['docs/config.js', 'docs'],
   ['examples/a.ts', 'example'],
+  ['sandbox/client.js', 'example'],
+  ['src/sandbox/confine.ts', 'source'],
   ['src/a.d.ts', 'types'],
   ['config.yaml', 'data'],
   ['a.css', 'style'],

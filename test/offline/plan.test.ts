@@ -226,6 +226,6 @@ test('the word of a limit is no question', () => {
   const next = nextStep(readSituation({ ...request, toolChoice: 'none' }));
   expect(next).toEqual({
     type: 'answer',
-    text: '1. `alias.ts:1`: defines `alias`, with “alias” close together, “alias” in its path.\n   > const alias = 1',
+    text: '1. `alias.ts:1`: defines `alias`, with “alias”, “alias” in its path.\n   > const alias = 1',
   });
 });

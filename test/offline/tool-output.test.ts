@@ -17,6 +17,18 @@ test('paths are relative to the directory, notes are passed over', () => {
   expect(parsePathList(text, CWD, 1)).toEqual(['a.ts']);
 });
 
+test('what a rule keeps back is no path, and a quoted name is read as the name', () => {
+  const text = [
+    '[1 file left out: deny rule `Read(app.js)` (/etc/config.toml:2)]',
+    '[12 files left out: it looks like a secret]',
+    '"a\\nb.ts"',
+    '"bidi\u202e.ts"',
+    '"quoted.ts"',
+    '"no \\json.ts"',
+  ].join('\n');
+  expect(parsePathList(text, CWD, 10)).toEqual(['bidi\u202e.ts', '"quoted.ts"', '"no \\json.ts"']);
+});
+
 test('counts', () => {
   expect(parseCounts('/w/repo/a.ts:3\nsrc/b.ts: 12\nno count here\nc:d.ts:1', CWD, 10)).toEqual([
     { path: 'a.ts', count: 3 },

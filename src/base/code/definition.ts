@@ -1,11 +1,19 @@
 const NAME = '[\\p{L}_$][\\w$]*';
+/** What a statement begins with: no type stands there, so `if len(x) {` defines no `len`. */
+const STATEMENTS =
+  'if|else|for|while|switch|case|return|throw|await|yield|new|match|when|unless|catch|defer|go';
+/** Methods with a body: name(args) {  and typed ones of the C family: int name(args) { */
+const WITH_BODY = new RegExp(
+  `^\\s*(?:(?:public|private|protected|internal|static|final|async|abstract|override|virtual|synchronized|inline|extern|get|set|readonly|unsigned|const|struct|enum|union)\\s+)*(?:(?!(?:${STATEMENTS})\\s)[\\w$<>\\[\\],.:*&?]+\\s+\\**)?[*#]?(${NAME})\\s*(?:<[^>(]*>)?\\([^;]*\\)?[^;=]*\\{\\s*$`,
+  'u',
+);
 /** The rules are tried in this order; each has the symbol's name as its first group. */
 const RULES: readonly RegExp[] = [
   // Go methods: func (r *Router) ServeHTTP(
   new RegExp(`^\\s*func\\s+\\([^)]*\\)\\s+(${NAME})`, 'u'),
   // Keyword first: function f, class C, def f, fn f, const X, type T, #define X, …
   new RegExp(
-    `^\\s*(?:(?:export|default|declare|abstract|async|public|private|protected|internal|static|final|pub(?:\\([^)]*\\))?|unsafe|extern|inline|open|sealed|data|override|virtual|partial|readonly|const)\\s+)*(?:function\\*?|class|def|fn|func|fun|struct|interface|trait|enum|type|const|let|var|val|impl(?:<[^>]*>)?|module|namespace|object|protocol|record|union|macro_rules!|#define|typedef\\s+struct|sub|defp|defmodule)\\s+\\*?(${NAME})`,
+    `^\\s*(?:(?:export|default|declare|abstract|async|public|private|protected|internal|static|final|pub(?:\\([^)]*\\))?|unsafe|extern|inline|open|sealed|data|override|virtual|partial|readonly|const)\\s+)*(?:function\\*?|class|def|fn|func|fun|struct(?:\\s+__attribute__\\s*\\(\\([^)]*\\)\\))?|interface|trait|enum(?:\\s+class)?|type|const|let|var|val|impl(?:<[^>]*>)?|module|namespace|object|protocol|record|union|macro_rules!|#define|typedef\\s+struct|sub|defp|defmodule)\\s+\\*?(${NAME})`,
     'u',
   ),
   // Assigned functions: exports.f = , Foo.prototype.bar = function
@@ -13,19 +21,21 @@ const RULES: readonly RegExp[] = [
     `^\\s*(?:module\\.)?(?:exports|[\\w$]+\\.prototype|[A-Z][\\w$]*)\\.(${NAME})\\s*=(?!=)`,
     'u',
   ),
-  // Methods with a body: name(args) {  and typed ones of the C family: int name(args) {
-  new RegExp(
-    `^\\s*(?:(?:public|private|protected|internal|static|final|async|abstract|override|virtual|synchronized|inline|extern|get|set|readonly|unsigned|const)\\s+)*(?:[\\w$<>\\[\\],.:*&?]+\\s+\\**)?[*#]?(${NAME})\\s*(?:<[^>(]*>)?\\([^;]*\\)?[^;=]*\\{\\s*$`,
-    'u',
-  ),
+  // Functions of objects: res.cookie = function
+  new RegExp(`^\\s*[\\w$]+\\.(${NAME})\\s*=\\s*(?:async\\s+)?function\\b`, 'u'),
+  WITH_BODY,
 ];
 
 /** What looks like a method with a body and is a statement. */
 const STATEMENT = new Set(
-  'if for while switch catch function return with else do try foreach match when unless constructor'.split(
-    ' ',
-  ),
+  `if for while switch catch function func return with else elseif do try foreach match when unless
+  synchronized async constructor`.split(/\s+/),
 );
+/** `struct node *next` and `struct point at` name a type and define none. */
+const USES_TYPE =
+  /^\s*(?:[a-z]+\s+)*?(?:struct|enum|union)\s+(?!class\b)\w+(?:\s*\*|\s+(?!(?:where|implements|extends|final|with)\b)\w)/;
+/** Texts in code: what stands in them closes no call. */
+const TEXT = /(["'`])(?:\\.|(?!\1).)*\1/g;
 const MAX_DEFINITION_CHARS = 300;
 
 /** A binding inside a function is no definition, but where a function is bound. */
@@ -38,6 +48,7 @@ export function definedName(line: string): string | null {
     const match = rule.exec(line);
     const name = match?.[1];
     if (match === null || name === undefined || STATEMENT.has(name)) continue;
+    if (rule === WITH_BODY ? isCall(line) : USES_TYPE.test(line)) continue;
     // `type Name,` inside an import.
     if (/^\s*,/.test(line.slice(match[0].length))) continue;
     return name;
@@ -48,4 +59,10 @@ export function definedName(line: string): string | null {
 /** Only what stands at the outer level or is a method counts in an outline. */
 export function indentOf(line: string): number {
   return line.length - line.trimStart().length;
+}
+
+/** What it opens it does not close: `test('…', () => {` and `send({` pass something along. */
+function isCall(line: string): boolean {
+  const code = line.replace(TEXT, '');
+  return code.split('(').length !== code.split(')').length;
 }

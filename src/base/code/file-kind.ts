@@ -1,3 +1,5 @@
+import { languageOf } from './language.ts';
+
 /** What a path says about its file before it is opened. */
 export type FileKind =
   | 'source'
@@ -23,7 +25,10 @@ const RULES: readonly (readonly [FileKind, RegExp])[] = [
     'docs',
     /\.(?:md|mdx|rst|adoc|txt)$|(?:^|\/)docs?\/|(?:^|\/)(?:LICEN[CS]E|CHANGES|CHANGELOG|AUTHORS|NOTICE)[^/]*$/,
   ],
-  ['example', /(?:^|\/)(?:examples?|demos?|samples?|bench(?:marks?|es)?|playground|sandbox)\//],
+  [
+    'example',
+    /(?:^|\/)(?:examples?|demos?|samples?|bench(?:marks?|es)?)\/|^(?:playground|sandbox)\//,
+  ],
   ['types', /\.d\.[cm]?ts$|\.pyi$/],
   ['style', /\.(?:css|scss|sass|less|svg|html?)$/],
   ['data', /\.(?:json[c5]?|ya?ml|toml|ini|cfg|conf|xml|csv|tsv|properties|env|po|sql)$/],
@@ -31,6 +36,11 @@ const RULES: readonly (readonly [FileKind, RegExp])[] = [
 
 export function fileKind(path: string): FileKind {
   return RULES.find(([, rule]) => rule.test(path))?.[0] ?? 'source';
+}
+
+/** Texts and data: a line of theirs that begins like a definition, as `type checking is …`, is none. */
+export function isProse(path: string): boolean {
+  return languageOf(path) === null && ['docs', 'data', 'style'].includes(fileKind(path));
 }
 
 /** What a file's score is multiplied by, unless the question asks for its kind. */

@@ -99,18 +99,21 @@ function reason(file: RankedFile, place: Place | null, terms: readonly Term[]): 
   const parts: string[] = [];
   const name = place?.name ?? null;
   if (name !== null) parts.push(`defines \`${name}\``);
-  if (inLine !== '') parts.push(`${name === null ? 'has' : 'with'} ${inLine} close together`);
-  if (inPath !== '') parts.push(`${inPath} in its path`);
+  if (inLine.length > 0) {
+    const close = inLine.length > 1 ? ' close together' : '';
+    parts.push(`${name === null ? 'has' : 'with'} ${inLine.join(', ')}${close}`);
+  }
+  if (inPath.length > 0) parts.push(`${inPath.join(', ')} in its path`);
   if (parts.length === 0) parts.push('holds related words');
   const kind = file.kind === 'source' ? '' : ` (${file.kind})`;
   return `${parts.join(', ')}${kind}.`;
 }
 
 /** Where a whole identifier matches, its parts need no mention. */
-function labels(terms: readonly Term[]): string {
+function labels(terms: readonly Term[]): readonly string[] {
   const hasName = terms.some((term) => term.kind === 'identifier');
   const shown = hasName ? terms.filter((term) => term.weight >= 1) : terms;
-  return [...new Set(shown.map((term) => `“${term.label}”`))].slice(0, 4).join(', ');
+  return [...new Set(shown.map((term) => `“${term.label}”`))].slice(0, 4);
 }
 
 function nothingFound({ query }: Intent, evidence: Evidence): string {
@@ -120,7 +123,13 @@ function nothingFound({ query }: Intent, evidence: Evidence): string {
   if (evidence.files.size === 0 && evidence.failures.length === 0) {
     return 'Nothing found: there are no files to search here.';
   }
-  const why = absent.length === 0 ? '' : ` ${absent.slice(0, 6).join(', ')} stands in no file.`;
+  if (evidence.counts.size === 0 && evidence.failures.length === 0) {
+    return 'Nothing found among the names of files. What they hold was not searched: that takes Grep.';
+  }
+  const why =
+    absent.length === 0
+      ? ''
+      : ` ${absent.slice(0, 6).join(', ')} ${absent.length === 1 ? 'stands' : 'stand'} in no file.`;
   return `Nothing found that fits.${why} Another word, or the name of a symbol or file, may help.`;
 }
 

@@ -1,4 +1,5 @@
-import { definedName, indentOf } from '../../base/code/definition.ts';
+import { definedName } from '../../base/code/definition.ts';
+import { enclosingName } from '../../base/code/enclosing.ts';
 import { fileKind } from '../../base/code/file-kind.ts';
 import { plural, truncate } from '../../base/text.ts';
 import { CONFIGURE } from './answer-words.ts';
@@ -32,6 +33,10 @@ export function answerWithChanges(changes: FoundChanges, evidence: Evidence): st
 }
 
 function whyUnknown(failure: string): string {
+  // The sandbox may hide what lies above.
+  if (/not a git repository .*up to mount point/.test(failure)) {
+    return 'Bash sees no git repository here; if it begins further up, ask from there.';
+  }
   if (/not a git repository/.test(failure)) return 'this directory is in no git repository.';
   if (/argument 'HEAD'|bad revision 'HEAD'/.test(failure)) return 'there is no commit yet.';
   return `git said: ${truncate(oneLine(failure), 200)}.`;
@@ -58,11 +63,14 @@ function fileLines({ path, places }: ChangedFile, evidence: Evidence): string {
 }
 
 function placeLine(path: string, place: ChangedPlace, evidence: Evidence): string {
-  const { line, added, removed } = place;
+  const { added, removed } = place;
   const signs = [added > 0 ? `+${added}` : '', removed > 0 ? `−${removed}` : ''];
   const seen = evidence.lines.get(path);
-  const text = added > 0 ? (firstTelling(seen, place) ?? '') : '';
-  const name = enclosing(seen, place) ?? definedName(place.within);
+  const [line, text] = firstTelling(seen, place) ?? [place.line, ''];
+  const name =
+    seen?.has(line) === true
+      ? enclosingName((at) => seen.get(at) ?? '', line)
+      : definedName(place.within);
   const within = name === null ? '' : ` in \`${name}\``;
   const shown = text === '' ? '' : `: ${quote(text)}`;
   return `- \`${path}:${line}\` ${signs.filter((sign) => sign !== '').join(' ')}${within}${shown}`;
@@ -72,31 +80,12 @@ function placeLine(path: string, place: ChangedPlace, evidence: Evidence): strin
 function firstTelling(
   seen: ReadonlyMap<number, string> | undefined,
   { line, added }: ChangedPlace,
-): string | undefined {
+): readonly [number, string] | undefined {
   for (let at = line; at < line + added; at += 1) {
     const text = seen?.get(at);
-    if (text !== undefined && text.trim() !== '') return text;
+    if (text !== undefined && text.trim() !== '') return [at, text];
   }
   return undefined;
-}
-
-/** The definition that the line is, or stands below, further out than the line itself. */
-function enclosing(
-  seen: ReadonlyMap<number, string> | undefined,
-  { line }: ChangedPlace,
-): string | null {
-  const here = seen?.get(line);
-  if (seen === undefined || here === undefined) return null;
-  const own = definedName(here);
-  if (own !== null) return own;
-  const indent = here.trim() === '' ? Infinity : indentOf(here);
-  for (let at = line - 1; at > 0; at -= 1) {
-    const text = seen.get(at) ?? '';
-    if (text.trim() === '' || indentOf(text) >= indent) continue;
-    const name = definedName(text);
-    if (name !== null) return name;
-  }
-  return null;
 }
 
 /** A fact, no judgement. */

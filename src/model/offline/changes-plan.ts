@@ -1,4 +1,10 @@
-import { commitDiff, parseChanges, parseUntracked, STATUS, WORKING_TREE_DIFF } from './changes.ts';
+import {
+  commitDiff,
+  parseChanges,
+  parseUntracked,
+  UNTRACKED,
+  WORKING_TREE_DIFF,
+} from './changes.ts';
 import type { ChangedFile } from './changes.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { PlannedCall } from './plan-calls.ts';
@@ -43,7 +49,7 @@ export function changeCalls(question: string, situation: Situation): readonly Pl
   const named = COMMIT.exec(question);
   if (asked.length === 0) {
     if (named !== null) return [bash(commitDiff(named[1] ?? LAST))];
-    return [bash(STATUS), bash(WORKING_TREE_DIFF)];
+    return [bash(UNTRACKED), bash(WORKING_TREE_DIFF)];
   }
   const { files, untracked, failure } = foundChanges(situation);
   if (failure !== null) return [];

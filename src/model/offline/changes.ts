@@ -15,16 +15,19 @@ export interface ChangedFile {
 
 /**
  * What git says of a change, only its headers: a line of a file begins with a sign or a blank, so none can
- * pass for one. Renamed files show as one that went and one that came.
+ * pass for one. Renamed files show as one that went and one that came. Whatever git is set to, paths are
+ * those from the working directory, and only what lies below it counts.
  */
 const HEADERS = "| grep -E '^(diff|@@)'";
-const DIFF = '--no-color --no-ext-diff --no-textconv --no-renames -U0';
+const DIFF =
+  '--no-color --no-ext-diff --no-textconv --no-renames --relative --src-prefix=a/ --dst-prefix=b/ -U0';
 export const WORKING_TREE_DIFF = `git diff ${DIFF} HEAD ${HEADERS}`;
-export const STATUS = 'git status --porcelain --untracked-files=all';
+/** Numbered, so that nothing else that a call says passes for a path. */
+export const UNTRACKED = "git ls-files --others --exclude-standard | grep -n ''";
 
-/** `commit`: a name of it that is safe in a shell. */
+/** Of a merge: what it brought. `commit`: a name of it that is safe in a shell. */
 export function commitDiff(commit: string): string {
-  return `git show ${DIFF} --format=%h ${commit} ${HEADERS}`;
+  return `git show ${DIFF} -m --first-parent --format=%h ${commit} ${HEADERS}`;
 }
 
 const MAX_PATH_CHARS = 1000;
@@ -59,7 +62,8 @@ export function parseChanges(text: string): readonly ChangedFile[] {
 /** Files that git does not know yet. Pure. */
 export function parseUntracked(text: string): readonly string[] {
   return text.split('\n').flatMap((line) => {
-    const path = line.startsWith('?? ') ? unquoted(line.slice(3)) : null;
+    const [, written] = /^\d+:(.+)$/.exec(line) ?? [];
+    const path = written === undefined ? null : unquoted(written);
     return path === null ? [] : [path];
   });
 }

@@ -33,7 +33,7 @@ const CHANGE = new RegExp(
 );
 const JUDGE = new RegExp(`^${POLITE}(?:review|audit|critique|assess|evaluate|rate)\\b`, 'i');
 const OUTLINE =
-  /\b(?:summari[sz]e|summary|outline|overview|what does|what is in|describe|explain)\b/i;
+  /\b(?:summari[sz]e|summary|outline|overview|what does|what(?: is|'s|’s) in|describe|explain)\b/i;
 /** A longer question (a pasted log, a piped file) is read up to here. */
 const MAX_QUESTION_CHARS = 6000;
 

@@ -1,5 +1,5 @@
 import { definedName, indentOf } from '../../base/code/definition.ts';
-import { fileKind } from '../../base/code/file-kind.ts';
+import { fileKind, isProse } from '../../base/code/file-kind.ts';
 import { plural } from '../../base/text.ts';
 import { CONFIGURE } from './answer-words.ts';
 import type { Evidence } from './evidence.ts';
@@ -83,13 +83,13 @@ interface Looked {
 
 function looked(path: string, evidence: Evidence): Looked {
   const seen = [...(evidence.lines.get(path) ?? [])].toSorted(([a], [b]) => a - b);
-  const isText = fileKind(path) === 'docs';
-  const symbols = isText ? headings(seen) : seen.filter(([, text]) => isOutlined(text));
+  const isText = isProse(path) && fileKind(path) === 'docs';
+  const symbols = isText ? headings(seen) : seen.filter(([, text]) => isOutlined(path, text));
   return { seen, symbols, comment: firstComment(seen, isText ? 'text' : 'code') };
 }
 
-function isOutlined(text: string): boolean {
-  return indentOf(text) <= MAX_INDENT && definedName(text) !== null;
+function isOutlined(path: string, text: string): boolean {
+  return !isProse(path) && indentOf(text) <= MAX_INDENT && definedName(text) !== null;
 }
 
 /** Of a text; what stands between fences is an example. */

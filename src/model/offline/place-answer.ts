@@ -1,5 +1,7 @@
 import { placeLines, type ShownPlace } from '../../base/code/place-lines.ts';
+import { WEAK_WORDS } from '../../base/code/vocabulary.ts';
 import { truncate } from '../../base/text.ts';
+import { splitIdentifier } from '../../base/words.ts';
 import { LIMITS, NOTHING_BELOW, SHOWN_PLACES, WEAK_BELOW } from './answer-words.ts';
 import type { Evidence } from './evidence.ts';
 import { failureNote } from './failure-note.ts';
@@ -26,6 +28,8 @@ export function answerFromPlaces(intent: Intent, found: FoundPlaces, evidence: E
   } else {
     if (coverage < WEAK_BELOW) parts.push('Nothing fits well. The nearest:');
     parts.push(placeLines(places.map((place) => shown(place, evidence))));
+    const absent = found.absent.filter((word) => !WEAK_WORDS.has(word));
+    if (absent.length > 0) parts.push(inNoFile(absent));
   }
   if (found.cut)
     parts.push('There are more files than one search goes through: not all were searched.');
@@ -45,7 +49,8 @@ function shown(place: FoundPlace, evidence: Evidence): ShownPlace {
   };
 }
 
-function reasonFor({ name, isDefinition, matched, inPath, kind }: FoundPlace): string {
+function reasonFor({ line, name, isDefinition, kind, ...found }: FoundPlace): string {
+  const [matched, inPath] = [telling(found.matched), telling(found.inPath)];
   const parts: string[] = [];
   if (name !== null) parts.push(`${isDefinition ? 'defines' : 'in'} \`${name}\``);
   if (matched.length > 0) {
@@ -53,8 +58,16 @@ function reasonFor({ name, isDefinition, matched, inPath, kind }: FoundPlace): s
     parts.push(`${name === null ? 'has' : 'with'} ${words(matched)}${close}`);
   }
   if (inPath.length > 0) parts.push(`${words(inPath)} in its path`);
-  if (parts.length === 0) parts.push('holds related words');
+  // Without a line: further along one than is looked at.
+  if (parts.length === 0) parts.push(`holds ${line === null ? 'asked-for' : 'related'} words`);
   return `${parts.join(', ')}${kind === 'source' ? '' : ` (${kind})`}.`;
+}
+
+/** Where a whole name matches, its parts need no mention. */
+function telling(labels: readonly string[]): readonly string[] {
+  const names = labels.map(splitIdentifier).filter((parts) => parts.length > 1);
+  const parts = new Set(names.flat());
+  return labels.filter((label) => !parts.has(label));
 }
 
 function words(labels: readonly string[]): string {
@@ -66,10 +79,14 @@ function words(labels: readonly string[]): string {
 
 function nothingFound({ files, absent }: FoundPlaces): string {
   if (files === 0) return 'Nothing found: there are no files to search here.';
-  const named = absent.slice(0, SHOWN_ABSENT).map((label) => `“${truncate(oneLine(label), 60)}”`);
-  const why =
-    named.length === 0
-      ? ''
-      : ` ${named.join(', ')} ${named.length === 1 ? 'stands' : 'stand'} in no file.`;
+  const why = absent.length === 0 ? '' : ` ${inNoFile(absent)}`;
   return `Nothing found that fits.${why} Another word, or the name of a symbol or file, may help.`;
+}
+
+/** Beside places, too: who reads them should know which words of the question did not count. */
+function inNoFile(absent: readonly string[]): string {
+  const named = telling(absent)
+    .slice(0, SHOWN_ABSENT)
+    .map((label) => `“${truncate(oneLine(label), 60)}”`);
+  return `${named.join(', ')} ${named.length === 1 ? 'stands' : 'stand'} in no file.`;
 }

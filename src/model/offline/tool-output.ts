@@ -28,7 +28,7 @@ const MAX_NOTES = 4;
 const NOTES_CHARS = 2000;
 /** What tools say beside their results; a path may begin with a bracket, too. */
 const NOTE =
-  /^(?:\[(?:no|not|stopped|cut|more than|the file|up to|\d+ more)\b|…|\.\.\.|no (?:files?|match|paths?)\b)/i;
+  /^(?:\[(?:no|not|stopped|cut|more than|the file|up to|\d+ more|\d+ [a-z ]+ left out)\b|…|\.\.\.|no (?:files?|match|paths?)\b)/i;
 
 /** One path a line. At most `limit`. */
 export function parsePathList(text: string, cwd: string, limit: number): readonly string[] {
@@ -112,12 +112,24 @@ export function hiddenEntries(text: string): number {
 
 /** Null for what can be no path of a listing. */
 function readPath(raw: string, cwd: string): string | null {
-  const path = raw.trim();
+  const path = asNamed(raw.trim());
   // A path with control characters is never cited.
   if (path === '' || path.length > MAX_PATH_CHARS || /\p{Cc}/u.test(path)) return null;
   const base = cwd.endsWith('/') ? cwd : `${cwd}/`;
   if (base !== '/' && path.startsWith(base)) return path.slice(base.length);
   return path.replace(/^\.\//, '');
+}
+
+/** Tools quote a name that has odd characters, and only such a one. */
+function asNamed(shown: string): string {
+  if (!/^".*"$/.test(shown)) return shown;
+  try {
+    const name: unknown = JSON.parse(shown);
+    return typeof name === 'string' && /\p{Cc}|\p{Bidi_Control}/u.test(name) ? name : shown;
+  } catch {
+    // A name that only looks quoted.
+    return shown;
+  }
 }
 
 function* lines(text: string): Generator<string> {

@@ -10,6 +10,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -35,10 +36,22 @@ export function indexPath(indexDirectory: string, directory: string): string {
 /** Null where there is none, or none that can be used: it is only a copy of what the files say. */
 export function loadIndex(path: string): StoredIndex | null {
   try {
-    return decodeIndex(readRegular(path));
+    const index = decodeIndex(readRegular(path));
+    noteUse(path);
+    return index;
   } catch {
     // Missing, torn, damaged, no file at all or not to be read: the files are read instead.
     return null;
+  }
+}
+
+/** Where nothing changes it is not written again, and is of use all the same. */
+function noteUse(path: string): void {
+  const now = new Date();
+  try {
+    utimesSync(path, now, now);
+  } catch {
+    // Gone meanwhile, or not to be written: then it cannot be forgotten either, or is already.
   }
 }
 

@@ -1,4 +1,4 @@
-import type { FileKind } from '../../base/code/file-kind.ts';
+import { isProse, type FileKind } from '../../base/code/file-kind.ts';
 import { countIn, type CorpusFile } from './corpus.ts';
 import type { Vocabulary } from './vocabulary.ts';
 import { importGraph } from './imports.ts';
@@ -193,7 +193,7 @@ function withNeighbours(
 ): readonly Candidate[] {
   const at = new Map(candidates.map(({ index }, place) => [index, place]));
   const added = candidates.map(() => 0);
-  for (const [place, { index, score, imported: _ }] of candidates.entries()) {
+  for (const [place, { index, score }] of candidates.entries()) {
     const imports = graph[index] ?? [];
     for (const other of imports.map((to) => at.get(to))) {
       const target = other === undefined ? undefined : candidates[other];
@@ -226,8 +226,8 @@ function placeOf(candidate: Candidate, terms: readonly WeighedTerm[]): RankedPla
     path: file.path,
     kind: file.kind,
     line: sections?.line ?? null,
-    name: sections?.name ?? null,
-    isDefinition: sections?.isDefinition ?? false,
+    name: (isProse(file.path) ? null : sections?.name) ?? null,
+    isDefinition: !isProse(file.path) && (sections?.isDefinition ?? false),
     score,
     coverage: named ? 1 : Math.max(held, least),
     matched: labels(sections?.matched ?? []),

@@ -1,3 +1,4 @@
+import { enclosingName } from '../../base/code/enclosing.ts';
 import { scanTokens, termsOf } from '../../base/code/tokens.ts';
 import type { Vocabulary } from './vocabulary.ts';
 import { sectionsOf, type Section } from './outline.ts';
@@ -15,10 +16,10 @@ export interface SectionScore {
     /** The same of what stands between quotes: a report quotes messages. */
     readonly quoted: number;
   };
-  /** The line that answers best, and the symbol that it belongs to. */
+  /** The line that answers best, and the symbol that it defines or stands in. */
   readonly line: number;
   readonly name: string | null;
-  /** Whether it is that line that defines it, or one below. */
+  /** Whether it is that line that defines it. */
   readonly isDefinition: boolean;
   /** Terms in that section. */
   readonly matched: readonly WeighedTerm[];
@@ -59,10 +60,12 @@ export function scoreSections(
   }
   if (best === null) return null;
   const { section, matched, score } = best;
+  const place = section.line ?? best.line.number;
+  const textAt = (number: number) => lines[number - 1] ?? '';
   return {
     scores: { best: score, symbol, line, quoted },
-    line: section.line ?? best.line.number,
-    name: section.name,
+    line: place,
+    name: section.line === null ? enclosingName(textAt, place) : section.name,
     isDefinition: section.line !== null,
     matched,
   };

@@ -112,6 +112,28 @@ test('sources below a directory of texts are sources', async () => {
   expect(first).toBe('doc/manual.go:3');
 });
 
+test.each([
+  ['function first() {\n  return 1;\n}\n\n', '', null],
+  ['function first() {\n  return 1;\n', '  ', 'first'],
+  ['class Desk {\n  first() {\n  }\n', '  ', 'Desk'],
+])(
+  'a line far below a definition belongs to it only where it stands in it: %j',
+  async (above, indent, name) => {
+    const workspace = makeWorkspace();
+    const far = `${indent}call();\n`.repeat(90);
+    workspace.write('desk.ts', `${above}${far}${indent}gadget();\n`);
+    const { places } = await search(workspace, { question: 'gadget' });
+    expect(places[0]).toMatchObject({ name, isDefinition: false, matched: ['gadget'] });
+  },
+);
+
+test('a sentence that begins like a definition is none', async () => {
+  const workspace = makeWorkspace();
+  workspace.write('guide.md', '# Guide\n\ntype checking of gadgets is slow.\n');
+  const { places } = await search(workspace, { question: 'checking gadgets' });
+  expect(places[0]).toMatchObject({ path: 'guide.md', line: 3, name: null, isDefinition: false });
+});
+
 test('words that stand nowhere are said', async () => {
   const { head, places } = await search(sources(), { question: 'quantum flux' });
   expect([head, places]).toEqual([{ files: 9, absent: ['quantum', 'flux'] }, []]);

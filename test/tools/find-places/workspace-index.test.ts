@@ -12,10 +12,12 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countIn } from '../../../src/tools/find-places/corpus.ts';
+import { saveIndex } from '../../../src/tools/find-places/index-file.ts';
+import { Vocabulary } from '../../../src/tools/find-places/vocabulary.ts';
 import { IndexWorld, LATER } from './index-world.ts';
 
 function written(): IndexWorld {
@@ -160,6 +162,23 @@ test('what a dead process left unfinished goes in time', async () => {
   world.write('a.ts', 'alpha alpha beta');
   await counts(world);
   expect(world.entries().filter((name) => name.endsWith('.tmp'))).toEqual(['fresh.idx.0.tmp']);
+});
+
+test('of the last 20 directories that were asked about it is kept, changed or not', async () => {
+  const world = written();
+  await counts(world);
+  const kept = basename(world.kept());
+  utimesSync(world.kept(), 1, 1);
+  for (let other = 1; other <= 20; other += 1) {
+    const path = join(world.indexDirectory, `other-${other}.idx`);
+    writeFileSync(path, '');
+    utimesSync(path, 1 + other, 1 + other);
+  }
+  await counts(world);
+  const index = { vocabulary: new Vocabulary(), files: new Map() };
+  saveIndex(join(world.indexDirectory, 'last.idx'), index);
+  const others = Array.from({ length: 18 }, (_, index) => `other-${index + 3}.idx`);
+  expect(world.entries().toSorted()).toEqual([kept, 'last.idx', ...others].toSorted());
 });
 
 test('two at once do not disturb each other', async () => {
