@@ -8,6 +8,7 @@ import { closeOpenCalls, runCalls } from './calls.ts';
 import { closeOpenChildren, deliverEnd } from './delivery.ts';
 import { taskClaims } from './claims/task-claims.ts';
 import type { EngineDeps } from './deps.ts';
+import { closeTurn } from './lost-answer.ts';
 import * as endings from './endings.ts';
 import type { Ending } from './endings.ts';
 import { fallbackEvents, standInFor } from './fallback.ts';
@@ -206,6 +207,9 @@ async function take(
     case 'compact':
       await run.takeSlot();
       await compactNow(deps, run, step.keep);
+      return null;
+    case 'close_turn':
+      await closeTurn(deps, run, step);
       return null;
     case 'close_calls':
       closeOpenCalls(run, step.because);

@@ -1,5 +1,6 @@
 import { answerCost, brokenCost } from './answer-cost.ts';
 import type { EngineDeps } from './deps.ts';
+import { NO_USAGE } from '../protocol/model.ts';
 import { summaryMessages } from '../protocol/compaction.ts';
 import { requestOrigin } from './request-origin.ts';
 import { expenseOfAnswer } from './spending.ts';
@@ -37,4 +38,15 @@ export async function bookLostAnswer(deps: EngineDeps, run: TaskRun): Promise<vo
     waitMs: 0,
     ...brokenCost(cost),
   });
+}
+
+/** Leaves a request that the process died in, what it has used booked. */
+export async function closeTurn(
+  deps: EngineDeps,
+  run: TaskRun,
+  { turn, because }: { readonly turn: number; readonly because: string },
+): Promise<void> {
+  await bookLostAnswer(deps, run);
+  const failure = { kind: 'cancelled', message: because, retryable: false } as const;
+  run.journal.record({ type: 'turn.failed', turn, failure, usage: NO_USAGE });
 }

@@ -30,6 +30,8 @@ export type Step =
   | { readonly kind: 'stop_shells'; readonly shells: readonly string[] }
   /** Whether the final answer is valid against the output schema decides how it goes on. */
   | { readonly kind: 'check'; readonly answer: string }
+  /** A request that was under way when the process died is not sent again. */
+  | { readonly kind: 'close_turn'; readonly turn: number; readonly because: string }
   /** Calls that were under way get no other outcome than this. */
   | { readonly kind: 'close_calls'; readonly because: string }
   | { readonly kind: 'end'; readonly ending: Ending };
@@ -50,7 +52,11 @@ export function nextStep(state: TaskState, limits: StepLimits): Step {
     if (!stint.hasCompacted) return { kind: 'compact', keep: compacts.keep };
     return { kind: 'end', ending: { end: compacts.end, result: compacts.result } };
   }
-  if (openTurn !== null) return { kind: 'turn', toolChoice: openTurn.toolChoice };
+  if (openTurn !== null) {
+    const { turn, toolChoice } = openTurn;
+    if (state.interrupted === null) return { kind: 'turn', toolChoice };
+    return { kind: 'close_turn', turn, because: state.interrupted };
+  }
   if (stint.lastTurn && stint.limit !== null) {
     return { kind: 'end', ending: endings.endedByLimit(state, stint.limit) };
   }

@@ -1,6 +1,6 @@
 import { MusterError } from '../base/errors.ts';
-import { refuseUnanswered } from '../policy/refusal.ts';
 import type { Attachment, AttachPort } from '../protocol/attachment.ts';
+import type { Decision } from '../protocol/permission.ts';
 import type { FileSeen } from '../protocol/tool.ts';
 import type { EngineDeps } from './deps.ts';
 import { decideNow, type Caller } from './judge.ts';
@@ -20,6 +20,8 @@ export interface FileForTask {
 export interface FileWish {
   readonly path: string;
   readonly attach: AttachPort;
+  /** Says it to whoever wants the file. */
+  readonly refusal: (decision: Decision) => string;
   readonly signal: AbortSignal;
 }
 
@@ -30,7 +32,7 @@ export interface FileWish {
 export async function readFor(
   deps: EngineDeps,
   caller: Omit<Caller, 'view'>,
-  { path, attach, signal }: FileWish,
+  { path, attach, refusal, signal }: FileWish,
 ): Promise<FileForTask | MusterError> {
   const read = deps.tools.filter(({ name }) => name === 'Read');
   const reader: Caller = { ...caller, view: new Map(read.map((tool) => [tool.name, tool])) };
@@ -39,7 +41,7 @@ export async function readFor(
   if (!ready.ready) return new MusterError(ready.error, ready.text);
   const { decision, reach } = await decideNow(deps, reader, ready);
   if (decision.verdict !== 'allow') {
-    return new MusterError('PERMISSION_DENIED', refuseUnanswered(decision));
+    return new MusterError('PERMISSION_DENIED', refusal(decision));
   }
   const caps = { ...deps.settings.caps, readBytes: FILE_BYTES };
   const ports = { clock: deps.clock, settings: { ...deps.settings, caps } };

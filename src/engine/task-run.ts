@@ -208,7 +208,8 @@ export class TaskRun {
 
   /** The next step is about to be taken. */
   beginStep(): void {
-    this.turn?.renew();
+    // What an interruption had to kill is no kill of the task that went on.
+    if (this.turn?.renew() === true) this.force = false;
   }
 
   /** Whether that is why something rejected which the task did. */

@@ -22,10 +22,11 @@ export class TurnSignal {
     this.own.abort(order);
   }
 
-  /** For what the task does next. */
-  renew(): void {
-    if (!this.own.signal.aborted) return;
+  /** For what the task does next. Whether what it did before was interrupted. */
+  renew(): boolean {
+    if (!this.own.signal.aborted) return false;
     this.own = new AbortController();
     this.both = AbortSignal.any([this.task, this.own.signal]);
+    return true;
   }
 }

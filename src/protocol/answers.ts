@@ -88,6 +88,7 @@ export function applyToAnswers(
         accepted: false,
         isSummary: true,
       };
+      answers.interrupted = null;
       return;
     case 'summary.refused':
     case 'context.summarised':

@@ -28,6 +28,8 @@ export interface Compaction {
     readonly size: ContextSize;
     /** It is of the parent's conversation. */
     readonly isHandover: boolean;
+    /** A person wants the request for it to end. */
+    readonly isInterrupted: boolean;
   } | null;
   /** Summaries in a row that came to nothing; those that no answer came to count twice. */
   failures: number;
@@ -63,7 +65,10 @@ export function applyToCompaction(conversation: Compacted, event: TaskEvent): vo
   switch (event.type) {
     case 'task.resumed':
       // A summary that a stop has cut off is asked for once more.
-      if (isHandoverDue(conversation)) compaction.failures = 0;
+      compaction.failures = 0;
+      return;
+    case 'turn.interrupted':
+      if (compaction.open !== null) compaction.open = { ...compaction.open, isInterrupted: true };
       return;
     case 'turn.accepted':
       if (compaction.open === null) compaction.overflowed = false;
@@ -77,8 +82,9 @@ export function applyToCompaction(conversation: Compacted, event: TaskEvent): vo
       return;
     }
     case 'turn.failed':
-      if (compaction.open !== null) compaction.failures += 2;
-      else compaction.overflowed = event.failure.kind === 'context_overflow';
+      if (compaction.open === null) {
+        compaction.overflowed = event.failure.kind === 'context_overflow';
+      } else if (!compaction.open.isInterrupted) compaction.failures += 2;
       compaction.open = null;
       return;
     case 'call.ended':
@@ -87,7 +93,14 @@ export function applyToCompaction(conversation: Compacted, event: TaskEvent): vo
       return;
     case 'summary.started': {
       const { upTo, head, ask, size, of } = event;
-      compaction.open = { upTo, head, ask, size, isHandover: of !== undefined };
+      compaction.open = {
+        upTo,
+        head,
+        ask,
+        size,
+        isHandover: of !== undefined,
+        isInterrupted: false,
+      };
       return;
     }
     case 'summary.refused':

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { ScriptedAnswer } from '../../src/model/scripted.ts';
 import { stopOrder } from '../../src/engine/stop.ts';
 import { background, call, calls, eventsOfType, play, until } from './play.ts';
-import { statesOf, testEngine, type TestEngine } from './support.ts';
+import { statesOf, testEngine, waitTool, type TestEngine } from './support.ts';
+import { VirtualTime } from './virtual-time.ts';
+import type { AnyTool } from '../../src/protocol/tool.ts';
 
 const LONG = call('Bash', { ms: 60_000 });
 const isAtTools = (test: TestEngine, id: string) =>
@@ -96,6 +98,33 @@ describe('interrupting a conversation', () => {
     expect(eventsOfType(test, 'call.refused', main.spec.id)).toMatchObject([
       { tool: 'Bash', text: 'Not run: the user interrupted it.', error: 'CANCELLED' },
     ]);
+  });
+
+  it('that had to kill a call makes no kill of a stop that comes later', async () => {
+    const time = new VirtualTime();
+    const stubborn: AnyTool = {
+      ...waitTool,
+      run: async () => {
+        await time.sleep(60_000);
+        return { text: 'late' };
+      },
+    };
+    const aside = Promise.withResolvers<{ readonly text: string }>();
+    const test: TestEngine = testEngine(
+      play({ main: [calls(background('aside')), calls(LONG)], aside: [() => aside.promise] }),
+      { tools: [stubborn], time },
+    );
+    const main = test.start('main');
+    await time.pass(() => isAtTools(test, main.spec.id) && main.state.runningCalls.size === 1);
+    test.engine.interrupt(main.spec.id);
+    await time.pass(() => main.state.runningCalls.size === 0);
+    expect(eventsOfType(test, 'call.ended', main.spec.id).at(-1)?.text).toBe(
+      'Stopped: the user interrupted it.',
+    );
+    const stopped = test.engine.stop(stopOrder('user', 'over'));
+    aside.resolve({ text: 'done' });
+    await stopped;
+    expect(main.state.status).toBe('stopped');
   });
 
   it('stops it where nothing is in the background', async () => {

@@ -53,8 +53,19 @@ it('a task that was logged before tasks could refuse questions asks as it did', 
   expect(upgradeEvent(changed)).toEqual(changed);
 });
 
-const USED = { usage: {}, model: 'a/b', estimated: { usage: {}, costUsd: null } };
-const TURN_END = { ...USED, turn: 1, message: { content: [] } };
+const USED = {
+  usage: {},
+  model: 'a/b',
+  failure: { kind: 'network' },
+  estimated: { usage: {}, costUsd: null },
+};
+const TURN_END = {
+  usage: {},
+  model: 'a/b',
+  estimated: USED.estimated,
+  turn: 1,
+  message: { content: [] },
+};
 const CHILD_END = {
   child: 'c',
   status: 'completed',
@@ -68,7 +79,7 @@ const CHILD_END = {
 it.each([
   ['turn.ended', TURN_END],
   ['turn.retried', USED],
-  ['turn.failed', { usage: {} }],
+  ['turn.failed', { usage: {}, failure: {} }],
   ['child.ended', CHILD_END],
 ])('%s is taken as it was written, and not without what is added up of it', (type, body) => {
   const event = { ...stamp(4), type, ...body };
@@ -87,6 +98,8 @@ it.each([
   ['call.ended', { callId: 'c1', tool: 'Read', text: '', facts: {} }],
   ['input.queued', { input: { id: 'i', kind: 'message', from: 'user', text: '' } }],
   ['input.withdrawn', { ids: [] }],
+  ['turn.interrupted', { input: 'i', because: 'the user interrupted it' }],
+  ['question.answered', { question: 'q', callId: 'c1', answer: { kind: 'once' } }],
   ['task.ended', { end: {}, result: '' }],
 ])('%s is no event without what its readers go by', (type, body) => {
   const event = { ...stamp(4), type, ...body };

@@ -9,7 +9,17 @@ import { Conversation } from '../../src/front/tui/conversation.ts';
 function open({
   failure,
   mode,
-}: { readonly failure?: MusterError; readonly mode?: PermissionMode } = {}) {
+  refused,
+  chosen = null,
+}: {
+  readonly failure?: MusterError;
+  readonly mode?: PermissionMode;
+  /** Why a log that was opened is not gone on with, the first time. */
+  readonly refused?: MusterError;
+  /** The mode that the person has chosen. */
+  chosen?: PermissionMode | null;
+} = {}) {
+  let isRefused = refused !== undefined;
   const tell = (listener: EventListener | undefined) => {
     if (mode === undefined) return;
     const spec = { id: 'mainmain', parent: null, rights: { mode } };
@@ -39,8 +49,13 @@ function open({
         asked.push(`start ${prompt}${agent === undefined ? '' : ` as ${agent}`}`);
         return run();
       },
-      resume: async ({ id, prompt = '', below, mode: wanted }) => {
+      resume: async ({ id, prompt = '', below, mode: wanted }, onEvent) => {
         await nextTurn();
+        if (refused !== undefined && isRefused) {
+          isRefused = false;
+          tell(onEvent);
+          throw refused;
+        }
         const woken = below === undefined ? '' : `with ${below.id} ${below.prompt ?? '-'}`;
         const inMode = wanted === undefined ? '' : ` in ${wanted}`;
         asked.push(`resume ${id} ${prompt}${woken}${inMode}`);
@@ -59,7 +74,10 @@ function open({
       agent: 'Plan',
       onEvent: () => {},
       onNote: (level, text) => notes.push(`${level}: ${text}`),
-      takeMode: () => null,
+      chosenMode: () => chosen,
+      onModeTaken: () => {
+        chosen = null;
+      },
       onIdle: () => asked.push('idle'),
     },
   );
@@ -130,6 +148,34 @@ it('goes on without a message, but not what is at work or was never begun', asyn
   conversation.goOn();
   await nextTurn();
   expect(asked).toEqual(['resume mainmain ']);
+});
+
+it('takes no mode from a log that was opened and not gone on with', async () => {
+  const refused = new MusterError('INVALID_PARAM', 'there is nothing to summarise');
+  const { conversation, asked, notes } = open({ mode: 'autonomous', refused });
+  conversation.continue('mainmain');
+  conversation.say('/compact');
+  await nextTurn();
+  await nextTurn();
+  conversation.say('one');
+  await nextTurn();
+  expect(notes).toEqual(['error: there is nothing to summarise']);
+  expect(asked).toEqual(['idle', 'resume mainmain one']);
+});
+
+it('keeps the mode that was chosen for what is said next until it goes on in it', async () => {
+  const refused = new MusterError('INVALID_PARAM', 'there is nothing to summarise');
+  const { conversation, asked, end } = open({ refused, chosen: 'plan' });
+  conversation.continue('mainmain');
+  conversation.say('/compact');
+  await nextTurn();
+  await nextTurn();
+  conversation.say('one');
+  await nextTurn();
+  await end();
+  conversation.say('two');
+  await nextTurn();
+  expect(asked).toEqual(['idle', 'resume mainmain one in plan', 'idle', 'resume mainmain two']);
 });
 
 it('is told what was said while it was about to begin', async () => {

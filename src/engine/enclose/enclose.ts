@@ -6,6 +6,7 @@ import { byteLength } from '../../base/text.ts';
 import { wholeFacts } from '../../tools/attachments/look-at-file.ts';
 import { whyTooLarge } from '../../tools/attachments/file-limits.ts';
 import { describeAttachment, type Attachment, type AttachPort } from '../../protocol/attachment.ts';
+import type { Decision } from '../../protocol/permission.ts';
 import type { Enclosure } from '../../protocol/enclosure.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import { attachPortFor } from '../attach.ts';
@@ -60,12 +61,13 @@ export async function enclose(
   const attach = attachPortFor(deps, receiver, () => gathered.attachments);
   for (const output of outputs) gathered.add(commandEnclosure(deps, receiver, output));
   for (const image of images) await gatherImage(gathered, image, attach);
-  const mentioned = fileMentions(words, deps.agents.agents()).flatMap((mention) => {
-    const path = fileMeant(mention, receiver.spec.cwd);
-    return path === null ? [] : [path];
-  });
+  const meant = fileMentions(words, deps.agents.agents()).flatMap(
+    (mention) => fileMeant(mention, receiver.spec.cwd) ?? [],
+  );
+  const mentioned = [...new Set(meant)];
   for (const path of mentioned.slice(0, MOST_FILES)) {
-    const file = await readFor(deps, receiver, { path, attach, signal });
+    const refusal = ({ reason }: Decision): string => reason;
+    const file = await readFor(deps, receiver, { path, attach, refusal, signal });
     if (file instanceof MusterError) gathered.leave(`@${path}`, file.message);
     else {
       const { text, read, attachments } = file;

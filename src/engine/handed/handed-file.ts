@@ -1,4 +1,5 @@
 import { MusterError } from '../../base/errors.ts';
+import { refuseUnanswered } from '../../policy/refusal.ts';
 import type { AttachPort } from '../../protocol/attachment.ts';
 import type { FileSeen } from '../../protocol/tool.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -19,7 +20,8 @@ export async function readHandedFile(
   path: string,
 ): Promise<HandedFile | MusterError> {
   const { signal } = request.caller;
-  const file = await readFor(deps, childToBe(request), { path, attach: TEXT_ONLY, signal });
+  const wish = { path, attach: TEXT_ONLY, refusal: refuseUnanswered, signal };
+  const file = await readFor(deps, childToBe(request), wish);
   if (!(file instanceof MusterError)) return file;
   return new MusterError(file.code, `context.files: ${JSON.stringify(path)}: ${file.message}`);
 }

@@ -70,10 +70,10 @@ export class App implements ScreenClient {
       options.watched ??
       new Conversation(muster, {
         agent,
-        takeMode: () => {
-          const { chosenMode } = look;
-          look.chosenMode = null;
-          return chosenMode;
+        chosenMode: () => look.chosenMode,
+        onModeTaken: (mode) => {
+          // Another one may have been chosen meanwhile.
+          if (look.chosenMode === mode) look.chosenMode = null;
         },
         onEvent: (event, state) => this.onEvent(event, state),
         onNote: (level, text) => this.note(level, text),

@@ -36,7 +36,9 @@ export interface ConversationOptions {
   /** The definition that it runs as; null: the main agent. */
   readonly agent: string | null;
   /** The mode that the person has chosen for what is said next; null: the one that it has. */
-  readonly takeMode: () => PermissionMode | null;
+  readonly chosenMode: () => PermissionMode | null;
+  /** It has that mode now. */
+  readonly onModeTaken: (mode: PermissionMode) => void;
 }
 
 type WokenTask = NonNullable<ResumeRequest['below']>;
@@ -128,7 +130,7 @@ export class Conversation implements ConversationPort {
     const { text } = said;
     this.isBeginning = true;
     try {
-      const run = await this.start(said, below);
+      const run = await this.startOrKeep(said, below);
       this.run = run;
       this.task = run.id;
       this.isBeginning = false;
@@ -148,8 +150,28 @@ export class Conversation implements ConversationPort {
     else await this.begin(next ?? { text: '' }, woken);
   }
 
-  private async start({ text: prompt, enclosed }: Said, below?: WokenTask): Promise<Run> {
-    const { agent, takeMode } = this.options;
+  /** Where it comes to nothing, a mode that its log told of is none that it was given here. */
+  private async startOrKeep(said: Said, below?: WokenTask): Promise<Run> {
+    const { held } = this;
+    const chosen = below === undefined ? this.options.chosenMode() : null;
+    try {
+      const run = await this.start(said, { chosen, below });
+      if (chosen !== null) this.options.onModeTaken(chosen);
+      return run;
+    } catch (thrown) {
+      this.held = held;
+      throw thrown;
+    }
+  }
+
+  private async start(
+    { text: prompt, enclosed }: Said,
+    {
+      chosen,
+      below,
+    }: { readonly chosen: PermissionMode | null; readonly below: WokenTask | undefined },
+  ): Promise<Run> {
+    const { agent } = this.options;
     const onEvent: EventListener = (event, state) => {
       const { id: task, parent, rights } = state.spec;
       if (parent === null) this.held = { task, mode: rights.mode };
@@ -162,7 +184,7 @@ export class Conversation implements ConversationPort {
       return this.muster.resume({ id: this.task, below, ...asMode(held) }, onEvent);
     }
     const terms = {
-      ...asMode(takeMode() ?? held),
+      ...asMode(chosen ?? held),
       ...(enclosed === undefined ? {} : { enclosed }),
     };
     if (this.task !== null) {

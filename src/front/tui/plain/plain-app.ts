@@ -80,7 +80,8 @@ export class PlainApp implements LineClient {
     this.conversation = new Conversation(muster, {
       agent,
       // No key chooses one: it is the one of the start, or that of an approved plan.
-      takeMode: () => null,
+      chosenMode: () => null,
+      onModeTaken: () => {},
       onEvent: (event, state) => this.onEvent(event, state),
       onNote: (level, text) => this.note(level, text),
       onIdle: () => this.onIdle(),
