@@ -272,6 +272,22 @@ describe('ExitPlanMode', () => {
     ]);
   });
 
+  it('is not approved by the approval of another plan', async () => {
+    const plans = ['first', 'second'].map((each) => call('ExitPlanMode', { plan: each }));
+    const test: TestEngine = testEngine(play({ main: [calls(...plans)] }), {
+      mode: 'plan',
+      onAsk: 'wait',
+    });
+    const main = test.start('main');
+    await until(() => test.inbox.open().length === 2);
+    test.inbox.answer(test.inbox.open()[0]?.question.id ?? '', { text: 'yes' });
+    await main.ended;
+    expect(eventsOfType(test, 'call.ended', main.spec.id).map(({ text }) => text)).toEqual([
+      'The user approved the plan. The mode is default now. Carry it out.',
+      'The user has not answered to this plan. The mode is default now.',
+    ]);
+  });
+
   it('asks nobody where there is no plan mode', async () => {
     const test: TestEngine = testEngine(play({ main: [calls(call('ExitPlanMode', { plan }))] }), {
       mode: 'acceptEdits',
