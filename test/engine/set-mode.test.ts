@@ -1,7 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PERMISSION_MODES, type PermissionMode } from '../../src/protocol/permission.ts';
+import type { AgentDefinition } from '../../src/protocol/agent.ts';
+import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
+import {
+  PERMISSION_MODES,
+  type PermissionMode,
+  type Rights,
+} from '../../src/protocol/permission.ts';
 import { stopOrder } from '../../src/engine/stop.ts';
 import { background, call, calls, eventsOfType, play, textsOf, until, type Turn } from './play.ts';
 import { testEngine, WORKER, type TestEngine } from './support.ts';
@@ -163,6 +169,35 @@ describe('setting the mode of a conversation', () => {
       'careful runs in default mode at most',
     );
     await bounded.engine.stop(stopOrder('client', 'over'));
+  });
+});
+
+describe('the mode of a conversation that goes on', () => {
+  const goOn = async (
+    agent: AgentDefinition,
+    terms: Omit<Parameters<TestEngine['engine']['resume']>[1], 'prompt'>,
+  ) => {
+    const test: TestEngine = testEngine(play({}), { mode: 'acceptEdits', agent });
+    const main = test.start('main');
+    await main.ended;
+    const again = await test.engine.resume(main.spec.id, { ...terms, prompt: 'more' });
+    await again.ended;
+    const told = textsOf(test.model.requests.at(-1)).filter((text) => text.includes('Mode: '));
+    return { mode: again.rights.mode, told };
+  };
+
+  it('that a flag narrows is told to its model', async () => {
+    const ceiling = (rights: Rights): Rights => ({ ...rights, mode: 'plan' });
+    expect(await goOn(MAIN_AGENT, { ceiling })).toEqual({
+      mode: 'plan',
+      told: [expect.stringContaining('The user set another mode. Mode: plan')],
+    });
+  });
+
+  it('that its definition keeps as it is is no news', async () => {
+    const agent = { ...WORKER, name: 'careful', mode: 'default' } as const;
+    const terms = { ceiling: (rights: Rights) => rights, mode: 'autonomous' } as const;
+    expect(await goOn(agent, terms)).toEqual({ mode: 'default', told: [] });
   });
 });
 
