@@ -47,9 +47,7 @@ export function recordResume(deps: EngineDeps, run: TaskRun, order: ResumeOrder)
   // That it goes on comes last: a crash in the middle of the batch leaves it ended, to be resumed again.
   const events: readonly EventBody[] = [
     ...(hasEnded ? withdrawNotices(run) : []),
-    ...(order.mode === undefined || order.mode === run.spec.rights.mode
-      ? []
-      : modeNotice(run, order.mode)),
+    ...changedMode(run, order),
     ...(message === null ? [] : [{ type: 'input.queued', input: message } as const]),
     ...changedTerms(deps, run, order),
     ...(hasEnded ? [{ type: 'task.resumed', by, callId, ...only } as const] : []),
@@ -97,6 +95,14 @@ function changedTerms(deps: EngineDeps, run: TaskRun, order: ResumeOrder): reado
   const before = { rights: spec.rights, limits: spec.limits, model: spec.model };
   if (isDeepStrictEqual({ rights, limits, model }, before)) return [];
   return [{ type: 'terms.changed', rights, limits, model }];
+}
+
+/** A conversation is told of another mode, whether the person chose it for this message or by a flag. */
+function changedMode(run: TaskRun, order: ResumeOrder): readonly EventBody[] {
+  const { parent, fanOut, rights } = run.spec;
+  const { mode } = withMode(run, order);
+  if (parent !== null || fanOut !== undefined || mode === rights.mode) return [];
+  return modeNotice(run, mode);
 }
 
 /** Cut by what is granted now; the mode is the person's to choose. */

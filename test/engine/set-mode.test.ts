@@ -1,7 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PERMISSION_MODES, type PermissionMode } from '../../src/protocol/permission.ts';
+import type { AgentDefinition } from '../../src/protocol/agent.ts';
+import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
+import {
+  PERMISSION_MODES,
+  type PermissionMode,
+  type Rights,
+} from '../../src/protocol/permission.ts';
 import { stopOrder } from '../../src/engine/stop.ts';
 import { background, call, calls, eventsOfType, play, textsOf, until, type Turn } from './play.ts';
 import { testEngine, WORKER, type TestEngine } from './support.ts';
@@ -166,6 +172,35 @@ describe('setting the mode of a conversation', () => {
   });
 });
 
+describe('the mode of a conversation that goes on', () => {
+  const goOn = async (
+    agent: AgentDefinition,
+    terms: Omit<Parameters<TestEngine['engine']['resume']>[1], 'prompt'>,
+  ) => {
+    const test: TestEngine = testEngine(play({}), { mode: 'acceptEdits', agent });
+    const main = test.start('main');
+    await main.ended;
+    const again = await test.engine.resume(main.spec.id, { ...terms, prompt: 'more' });
+    await again.ended;
+    const told = textsOf(test.model.requests.at(-1)).filter((text) => text.includes('Mode: '));
+    return { mode: again.rights.mode, told };
+  };
+
+  it('that a flag narrows is told to its model', async () => {
+    const ceiling = (rights: Rights): Rights => ({ ...rights, mode: 'plan' });
+    expect(await goOn(MAIN_AGENT, { ceiling })).toEqual({
+      mode: 'plan',
+      told: [expect.stringContaining('The user set another mode. Mode: plan')],
+    });
+  });
+
+  it('that its definition keeps as it is is no news', async () => {
+    const agent = { ...WORKER, name: 'careful', mode: 'default' } as const;
+    const terms = { ceiling: (rights: Rights) => rights, mode: 'autonomous' } as const;
+    expect(await goOn(agent, terms)).toEqual({ mode: 'default', told: [] });
+  });
+});
+
 describe('ExitPlanMode', () => {
   const plan = '1. Read it\n2. Mend it';
   const presenting = () =>
@@ -269,6 +304,22 @@ describe('ExitPlanMode', () => {
     expect(eventsOfType(next, 'terms.changed').map(({ rights }) => rights.mode)).toEqual([
       'acceptEdits',
       'plan',
+    ]);
+  });
+
+  it('is not approved by the approval of another plan', async () => {
+    const plans = ['first', 'second'].map((each) => call('ExitPlanMode', { plan: each }));
+    const test: TestEngine = testEngine(play({ main: [calls(...plans)] }), {
+      mode: 'plan',
+      onAsk: 'wait',
+    });
+    const main = test.start('main');
+    await until(() => test.inbox.open().length === 2);
+    test.inbox.answer(test.inbox.open()[0]?.question.id ?? '', { text: 'yes' });
+    await main.ended;
+    expect(eventsOfType(test, 'call.ended', main.spec.id).map(({ text }) => text)).toEqual([
+      'The user approved the plan. The mode is default now. Carry it out.',
+      'The user has not answered to this plan. The mode is default now.',
     ]);
   });
 

@@ -178,6 +178,24 @@ it('keeps the mode that was chosen for what is said next until it goes on in it'
   expect(asked).toEqual(['idle', 'resume mainmain one in plan', 'idle', 'resume mainmain two']);
 });
 
+it('goes on in no wider mode than it was put back to, nor than it had here', async () => {
+  const { conversation, asked, end } = open({ mode: 'acceptEdits' });
+  conversation.say('one');
+  await end();
+  conversation.continue('mainmain', 'plan');
+  conversation.say('two');
+  await nextTurn();
+  await end();
+  conversation.continue('mainmain', 'autonomous');
+  conversation.say('three');
+  await nextTurn();
+  expect(asked.filter((each) => each !== 'idle')).toEqual([
+    'start one as Plan',
+    'resume mainmain two in plan',
+    'resume mainmain three in plan',
+  ]);
+});
+
 it('is told what was said while it was about to begin', async () => {
   const { conversation, asked } = open();
   conversation.continue('mainmain');

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JsonValue } from '../../base/json.ts';
+import type { PermissionMode } from '../../protocol/permission.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { openQuestion } from '../question-state.ts';
 import type { TaskRun } from '../task-run.ts';
@@ -58,7 +59,11 @@ async function present(
   for (;;) {
     const outcome = outcomeOf(caller, { callId: context.callId, digest });
     if (outcome !== null) return outcome;
-    if (caller.rights.mode !== 'plan') return { text: 'Not in plan mode: go ahead.' };
+    const { mode } = caller.rights;
+    if (mode !== 'plan') {
+      const isOpen = state.questions.get(context.callId)?.digest === digest;
+      return { text: isOpen ? unanswered(mode) : 'Not in plan mode: go ahead.' };
+    }
     if (tree.onAsk === 'deny' || caller.rights.refusesQuestions === true) {
       return {
         text: 'Nobody is here to approve a plan. Give it as your answer.',
@@ -98,6 +103,11 @@ function outcomeOf(
     };
   }
   return answer.kind === 'approved' ? approved(run, answer.plan) : null;
+}
+
+/** What else the person said has set the mode: the approval of another plan, say. */
+function unanswered(mode: PermissionMode): string {
+  return `The user has not answered to this plan. The mode is ${mode} now.`;
 }
 
 function modeAfterNo({ rights: { mode } }: TaskRun): string {

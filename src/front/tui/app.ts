@@ -24,13 +24,13 @@ import { sceneOf, shownParts } from './scene.ts';
 import { startFacts } from './start-facts.ts';
 import { Editing } from './editing.ts';
 import { WordSource } from './word-source.ts';
-import { liveEventsOf } from './view/live-events.ts';
+import { showLog } from './view/show-log.ts';
 import { Submission } from './submission.ts';
 import { callsForAttention } from './view/attention.ts';
 import { placeTask } from './view/placed-task.ts';
-import { addBlock, applyToTranscript } from './view/transcript.ts';
+import { addBlock } from './view/transcript.ts';
 import { currentRows, isAtWork, treeRows } from './view/tree-rows.ts';
-import { applySignal, applyToUi, beginTree, emptyUiState } from './view/ui-state.ts';
+import { applySignal, applyToUi, emptyUiState } from './view/ui-state.ts';
 
 /** After the first picture, which does not wait for it. */
 const SANDBOX_MS = 60;
@@ -186,23 +186,15 @@ export class App implements ScreenClient {
 
   /** Shows an earlier conversation, by its whole id: the next message goes on with it. */
   continue(id: string): void {
-    this.show(id);
-    this.conversation.continue(id);
+    const mode = showLog(this.ui, this.options.muster.store, id);
+    this.changed();
+    this.conversation.continue(id, mode);
     void this.placeEarlier(id);
   }
 
   /** Shows the conversation that is watched, as its log tells it by now. */
   watch(id: string): void {
-    this.show(id);
-  }
-
-  private show(id: string): void {
-    const { ui } = this;
-    beginTree(ui, id);
-    const isLive = liveEventsOf(this.options.muster.store, id);
-    this.options.muster.store.scan(id, (event) => {
-      if (isLive(event.seq)) applyToTranscript(ui.main, event);
-    });
+    showLog(this.ui, this.options.muster.store, id);
     this.changed();
   }
 
@@ -223,7 +215,7 @@ export class App implements ScreenClient {
     placeTask(ui, state, { isAsking: state.end === null });
     // What came between the first picture and the following is told by no event.
     const { id } = state.spec;
-    if (ui.main.task === id && ui.main.lastSeq < state.lastSeq) this.show(id);
+    if (ui.main.task === id && ui.main.lastSeq < state.lastSeq) this.watch(id);
     this.changed();
   };
 

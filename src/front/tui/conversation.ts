@@ -1,5 +1,5 @@
 import type { EventListener, Muster, ResumeRequest, Run } from '../../api/index.ts';
-import type { PermissionMode } from '../../protocol/permission.ts';
+import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permission.ts';
 import type { Enclosed } from '../../api/enclosing.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 
@@ -19,7 +19,8 @@ export interface ConversationPort {
   readonly isAtWork: boolean;
   /** Whether it is another process's, and only looked at. */
   readonly isWatched: boolean;
-  continue(id: string | null): void;
+  /** `mode`: that of the conversation by its log, which may have been put back. */
+  continue(id: string | null, mode?: PermissionMode): void;
   say(text: string, enclosed?: Enclosed): void;
   /** One that was cut off at work goes on where it was. Nothing, where it is at work. */
   goOn(): void;
@@ -73,8 +74,13 @@ export class Conversation implements ConversationPort {
   }
 
   /** The next message is for this one, of earlier; null: for a new one. Not while it is at work. */
-  continue(id: string | null): void {
+  continue(id: string | null, mode?: PermissionMode): void {
     this.task = id;
+    const { held } = this;
+    if (held === null || held.task !== id || mode === undefined) return;
+    // The narrower one: an approval that was taken back gives nothing, and what was set here stays.
+    const narrower = PERMISSION_MODES.find((each) => each === held.mode || each === mode);
+    this.held = { task: id, mode: narrower ?? held.mode };
   }
 
   /** Says something: the first message, one that steers it, or one that makes it go on. */
