@@ -151,7 +151,8 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallAtWor
       : { ...(await deps.decided(call.call.id)), reach: NO_FILES };
   if (run.turnSignal.aborted) return;
   if (allowed) {
-    await execute(deps, run, { ...call, reach, decision });
+    const { mode } = run.rights;
+    await execute(deps, run, { ...call, reach, decision, mode });
     return;
   }
   refuse(run, call.call, {

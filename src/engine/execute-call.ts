@@ -4,7 +4,8 @@ import { escapeTags } from '../base/control-tags.ts';
 import { errorMessage } from '../base/errors.ts';
 import type { ToolCallPart } from '../protocol/message.ts';
 import { drawNonce } from '../protocol/outside-text.ts';
-import type { Decision } from '../protocol/permission.ts';
+import { isNarrower } from '../policy/modes.ts';
+import type { Decision, PermissionMode } from '../protocol/permission.ts';
 import type { FileReach, ToolOutput } from '../protocol/tool.ts';
 import type { EngineDeps } from './deps.ts';
 import { fitOutput } from './fit-output.ts';
@@ -21,6 +22,8 @@ export interface AllowedCall extends ReadyCall {
   readonly reach: FileReach;
   /** By which it runs. Absent: it runs no command. */
   readonly decision?: Decision;
+  /** In which it was allowed. Absent: it was before, and goes on. */
+  readonly mode?: PermissionMode;
 }
 
 /** Runs a call that was allowed, its intent written before and its outcome after. */
@@ -112,7 +115,8 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
       decision: ready.decision,
       signal: controller.signal,
     });
-    const work = async () => await tool.run(input, context);
+    const work = async () =>
+      notAllowedAnyMore(deps, run, ready) ?? (await tool.run(input, context));
     const outcome = tool.kind === 'edit' ? run.tree.fileTurns.take(writesOf(ready), work) : work();
     const output = await Promise.race([outcome, givenUp.promise]);
     return controller.signal.reason === TIMED_OUT ? timedOut(output, toolMs) : output;
@@ -126,6 +130,21 @@ async function runTool(deps: EngineDeps, run: TaskRun, ready: AllowedCall): Prom
     forget();
     giveUp();
   }
+}
+
+/**
+ * Its intent is written and its turn at its files has come, which takes time, and meanwhile a person may have
+ * set a mode in which it needs to be asked for again.
+ */
+function notAllowedAnyMore(
+  { decided }: EngineDeps,
+  { rights }: TaskRun,
+  { mode, tool }: AllowedCall,
+): ToolOutput | null {
+  // A rerun has been told what was decided.
+  if (decided !== undefined || mode === undefined || !isNarrower(rights.mode, mode)) return null;
+  const text = `Not run: the user set ${rights.mode} mode before ${tool.name} had begun. Call it again if it is still needed.`;
+  return { text, error: 'PERMISSION_DENIED' };
 }
 
 /** The real paths that a call was allowed to change. */

@@ -1,6 +1,6 @@
 import { MusterError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import { effectiveMode, narrowerMode } from '../policy/modes.ts';
+import { effectiveMode, isNarrower } from '../policy/modes.ts';
 import type { EventBody } from '../protocol/event.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 import type { TaskState } from '../protocol/state.ts';
@@ -31,7 +31,7 @@ export function recordMode(
   const before = run.spec.rights.mode;
   const terms = modeTerms(run, mode);
   if (terms.length > 0) run.journal.record(...modeNotice(run, mode), ...terms);
-  return { isNarrower: mode !== before && narrowerMode(mode, before) === mode };
+  return { isNarrower: isNarrower(mode, before) };
 }
 
 function requireMode({ spec }: Conversation, mode: PermissionMode): void {

@@ -3,6 +3,11 @@ import type { AgentDefinition } from '../protocol/agent.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 
+/** Whether the first one allows less. */
+export function isNarrower(a: PermissionMode, b: PermissionMode): boolean {
+  return a !== b && narrowerMode(a, b) === a;
+}
+
 /** The narrower of two modes. */
 export function narrowerMode(a: PermissionMode, b: PermissionMode): PermissionMode {
   return PERMISSION_MODES.indexOf(a) <= PERMISSION_MODES.indexOf(b) ? a : b;

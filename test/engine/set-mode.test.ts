@@ -158,6 +158,42 @@ describe('setting the mode of a conversation', () => {
     ]);
   });
 
+  it.each<readonly [PermissionMode, string, string | null]>([
+    ['plan', 'Not run: the user set plan mode before Bash had begun', 'PERMISSION_DENIED'],
+    ['autonomous', 'waited', null],
+  ])(
+    '%s, set while the intent of a call is being written, comes to: %s',
+    async (mode, text, error) => {
+      const lines = { main: [calls(call('Bash', { ms: 1 }))] };
+      const test: TestEngine = testEngine(play(lines), {
+        mode: 'autonomous',
+        prepareStore: (store) => {
+          const create = store.create.bind(store);
+          Object.assign(store, {
+            create: (spec: Parameters<typeof create>[0]) => {
+              const log = create(spec);
+              const sync = log.sync.bind(log);
+              let isSet = false;
+              return Object.assign(log, {
+                sync: async () => {
+                  await sync();
+                  if (isSet || eventsOfType(test, 'call.started', spec.id).length === 0) return;
+                  isSet = true;
+                  test.engine.setMode(spec.id, mode);
+                },
+              });
+            },
+          });
+        },
+      });
+      const main = test.start('main');
+      await main.ended;
+      expect(eventsOfType(test, 'call.ended', main.spec.id)).toMatchObject([
+        { text: expect.stringContaining(text), error },
+      ]);
+    },
+  );
+
   it('is refused for a task that works for another one, and beyond what a definition wants', async () => {
     const { test, child, over } = await withChild('default');
     expect(() => test.engine.setMode(child, 'plan')).toThrow('is no conversation');
