@@ -72,6 +72,7 @@ describe('one that was cut off', () => {
   it('goes on where it was by enter alone', async () => {
     await using stage = cutOff();
     await shown(stage, 'enter goes on where it was cut off');
+    expect(await stage.screen()).toMatch(/^○ Bash npm test$/m);
     await stage.emulator.press(KEYS.enter);
     expect(stage.asked.resumed).toEqual([['mainmain', null]]);
   });

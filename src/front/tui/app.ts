@@ -28,7 +28,7 @@ import { showLog } from './view/show-log.ts';
 import { Submission } from './submission.ts';
 import { callsForAttention } from './view/attention.ts';
 import { placeTask } from './view/placed-task.ts';
-import { addBlock } from './view/transcript.ts';
+import { addBlock, leaveCalls } from './view/transcript.ts';
 import { currentRows, isAtWork, treeRows } from './view/tree-rows.ts';
 import { applySignal, applyToUi, emptyUiState } from './view/ui-state.ts';
 
@@ -187,6 +187,7 @@ export class App implements ScreenClient {
   /** Shows an earlier conversation, by its whole id: the next message goes on with it. */
   continue(id: string): void {
     const mode = showLog(this.ui, this.options.muster.store, id);
+    leaveCalls(this.ui.main);
     this.changed();
     this.conversation.continue(id, mode);
     void this.placeEarlier(id);

@@ -290,6 +290,14 @@ function endCall(
   addBlock(transcript, end(newCall({ callId, tool, input: {} })));
 }
 
+/** Nobody works on the task: what was running has been left, and is at work again once it is told to be. */
+export function leaveCalls({ blocks }: Transcript): void {
+  for (const [at, block] of blocks.entries()) {
+    if (block.kind !== 'call' || block.state !== 'running') continue;
+    blocks[at] = { ...block, state: 'made', startedAt: null };
+  }
+}
+
 function replaceCall(
   { blocks }: Transcript,
   callId: string,
