@@ -258,6 +258,28 @@ describe('what it cannot do', () => {
     },
   );
 
+  test('Summary of a directory opens nothing of a kind that holds secrets', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'muster-outline-'));
+    try {
+      for (const name of ['a.ts', '.env', 'id_rsa']) {
+        await writeFile(join(directory, name), 'export const known = 1;\n');
+      }
+      const options = { root: directory, agentType: 'Summary' };
+      const { text, turns } = await ask('Summarise this directory', options);
+      expect(turns).toEqual([
+        [{ name: 'Glob', input: { pattern: '**/*' } }],
+        [{ name: 'Read', input: { file_path: 'a.ts', limit: 600 } }],
+      ]);
+      expect(text.split('\n').slice(2)).toEqual([
+        'The working directory: 3 files, 1 opened (at most 16):',
+        '- `a.ts:1` · `known`',
+        '- Left closed: 2 files of a kind that holds secrets',
+      ]);
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+
   test('a named file that is not there is named', async () => {
     const { text } = await ask('Review src/nowhere.ts', { root, agentType: 'Review' });
     expect(text).toContain('Not opened: `src/nowhere.ts`.');

@@ -6,6 +6,7 @@ import type { Evidence } from './evidence.ts';
 import { failureNote } from './failure-note.ts';
 import { firstComment } from './first-comment.ts';
 import type { Intent } from './intent.ts';
+import { isSecretPath } from '../../sys/secret-paths.ts';
 import { directoryOrder, filesBelow, OPENED_OF_DIRECTORY } from './outline-plan.ts';
 import { oneLine, quote } from './quote.ts';
 
@@ -45,18 +46,22 @@ function fileOutline(path: string, evidence: Evidence): string {
 }
 
 function directoryOutline(directory: string, evidence: Evidence): string {
-  const ordered = directoryOrder(filesBelow(directory, evidence.files));
+  const all = directoryOrder(filesBelow(directory, evidence.files));
+  const ordered = all.filter((path) => !isSecretPath(path));
+  const secret = all.length - ordered.length;
   const opened = ordered.filter((path) => evidence.opened.has(path));
   const others = ordered.filter((path) => !evidence.opened.has(path));
-  const total = directory === '.' ? evidence.fileTotal : ordered.length;
+  const total = directory === '.' ? evidence.fileTotal : all.length;
   const name = directory === '.' ? 'The working directory' : `\`${directory}\``;
   const heading = `${name}: ${plural(total, 'file')}, ${opened.length} opened (at most ${OPENED_OF_DIRECTORY}):`;
   const lines = opened.map((path) => fileLine(path, evidence));
   if (others.length > 0) {
-    const rest = total - opened.length - Math.min(others.length, NAMED_FILES);
+    const rest = total - secret - opened.length - Math.min(others.length, NAMED_FILES);
     const more = rest > 0 ? ` and ${rest} more` : '';
     lines.push(`- Not opened: ${others.slice(0, NAMED_FILES).map(code).join(', ')}${more}`);
   }
+  if (secret > 0)
+    lines.push(`- Left closed: ${plural(secret, 'file')} of a kind that holds secrets`);
   return [heading, ...lines].join('\n');
 }
 

@@ -1,4 +1,5 @@
 import { fileKind } from '../../base/code/file-kind.ts';
+import { isSecretPath } from '../../sys/secret-paths.ts';
 import type { Evidence } from './evidence.ts';
 import { globOf, type PlannedCall } from './plan-calls.ts';
 import type { Situation } from './situation.ts';
@@ -23,7 +24,10 @@ export function outlinedDirectory(question: string): string | null {
   return ALL.test(named) ? '.' : named.replace(/^\.\//, '').replace(/\/$/, '');
 }
 
-/** Find the files, then read them: the named ones whole, of a directory the beginnings of some. */
+/**
+ * Find the files, then read them: the named ones whole, of a directory the beginnings of some. Whoever asks for a
+ * directory does not ask for the secrets in it, each of which would be asked about.
+ */
 export function outlineCalls(
   { query, directory }: { readonly query: Query; readonly directory: string | null },
   situation: Situation,
@@ -34,6 +38,7 @@ export function outlineCalls(
   if (directory !== null) {
     if (!has('Glob')) return [{ name: 'Glob', input: { pattern: globBelow(directory) } }];
     return directoryOrder(filesBelow(directory, evidence.files))
+      .filter((path) => !isSecretPath(path))
       .slice(0, OPENED_OF_DIRECTORY)
       .map((path) => ({ name: 'Read', input: { file_path: path, limit: DIRECTORY_LINES } }));
   }
