@@ -110,11 +110,11 @@ export function decodeIndex(bytes: Uint8Array): StoredIndex {
     refs = 0,
     terms = 0,
   ] = pieces.numbers(HEAD);
-  const wordEnds = pieces.numbers(words);
+  const wordEnds = pieces.ends(words, wordBytes);
   const vocabulary = new Vocabulary(ByteTable.of(pieces.bytes(wordBytes), wordEnds));
-  const nameEnds = pieces.numbers(names);
+  const nameEnds = pieces.ends(names, nameBytes);
   const imported = textsOf(pieces.bytes(nameBytes), nameEnds);
-  const pathEnds = pieces.numbers(count);
+  const pathEnds = pieces.ends(count, pathBytes);
   const paths = textsOf(pieces.bytes(pathBytes), pathEnds);
   const stamps = pieces.times(STAMPS * count);
   const figures = pieces.numbers(PER_FILE * count);
@@ -259,6 +259,18 @@ class Pieces {
   numbers(length: number): Uint32Array {
     const { buffer, byteOffset } = this.bytes(length * Uint32Array.BYTES_PER_ELEMENT);
     return new Uint32Array(buffer, byteOffset, length);
+  }
+
+  /** Where texts end that take so many bytes together. */
+  ends(count: number, bytes: number): Uint32Array {
+    const ends = this.numbers(count);
+    let before = 0;
+    for (const end of ends) {
+      if (end < before) throw new Error('texts that overlap');
+      before = end;
+    }
+    if (before !== bytes) throw new Error('texts that are longer or shorter than they take');
+    return ends;
   }
 
   counts(length: number): Uint16Array {

@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countIn } from '../../../src/tools/find-places/corpus.ts';
@@ -143,6 +144,24 @@ test('a byte that is wrong anywhere is noticed', async () => {
     { numRuns: 40 },
   );
 });
+
+test.each([10, 0xffff_ffff])(
+  'an index that is whole but says that a text ends at %i changes nothing',
+  async (end) => {
+    const world = written();
+    await counts(world);
+    const path = world.kept();
+    const crafted = readFileSync(path);
+    // The first end of all, behind the version and eight counts.
+    const at = crafted.indexOf('\n') + 1 + 8 * Uint32Array.BYTES_PER_ELEMENT;
+    expect(crafted.readUInt32LE(at)).toBe(5);
+    crafted.writeUInt32LE(end, at);
+    const whole = crafted.length - Uint32Array.BYTES_PER_ELEMENT;
+    crafted.writeUInt32LE(crc32(crafted.subarray(0, whole)), whole);
+    writeFileSync(path, crafted);
+    expect(await counts(world)).toEqual(HELD);
+  },
+);
 
 test('where it cannot be kept the answer is the same', async () => {
   const world = written();
