@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
-import { createMuster, openTasks, type UsageReport } from '../../src/api/index.ts';
+import {
+  createMuster,
+  openTasks,
+  type EventListener,
+  type UsageReport,
+} from '../../src/api/index.ts';
 import { totalUse } from '../../src/protocol/ledger.ts';
 import { addUsage, NO_USAGE, type Usage } from '../../src/protocol/model.ts';
 import {
@@ -39,7 +44,10 @@ interface Plan {
     readonly fault: Fault | null;
     readonly tokens: readonly [number, number, number, number, number];
   }[];
-  /** At the arrival of which request the run is stopped, and gone on with; null: never. */
+  /**
+   * While which request alone is being answered the run is stopped, and then gone on with; null: never. Of
+   * an answer that is on its way as the run is stopped nobody can say whether it is read.
+   */
   readonly stopAt: number | null;
 }
 
@@ -69,12 +77,11 @@ function usageOf(protocol: WireProtocol, tokens: Plan['answers'][number]['tokens
   };
 }
 
-function scriptOf(plan: Plan, protocol: WireProtocol, onRequest: (count: number) => void) {
+function scriptOf(plan: Plan, protocol: WireProtocol) {
   let count = 0;
   return (request: RecordedRequest): Answer => {
     const step = plan.answers[count];
     count += 1;
-    onRequest(count);
     const text = `answer ${count} `.repeat(30);
     if (step === undefined) return { text, usage: usageOf(protocol, [7, 3, 0, 0, 1]) };
     const usage = usageOf(protocol, step.tokens);
@@ -109,16 +116,27 @@ interface Played {
   readonly folded: { readonly usage: Usage; readonly estimated: number };
 }
 
+/** The requests that a run waits for. */
+class Answering {
+  /** By task, with whether its answer has begun. */
+  private readonly open = new Map<string, boolean>();
+
+  readonly onEvent: EventListener = ({ type, task }) => {
+    if (type === 'turn.started' || type === 'turn.retried') this.open.set(task, false);
+    else if (type === 'turn.accepted') this.open.set(task, true);
+    else if (type === 'turn.ended' || type === 'turn.failed') this.open.delete(task);
+  };
+
+  /** Whether of all answers one is left, of which something has been read: what a server said is then known. */
+  get isOneAlone(): boolean {
+    return this.open.size === 1 && [...this.open.values()].every((hasBegun) => hasBegun);
+  }
+}
+
 async function play(plan: Plan, protocol: WireProtocol): Promise<Played> {
   const directory = home();
   const dataDir = join(directory, 'data');
-  let stop: (() => void) | null = null;
-  const model = await startFakeModel({
-    models: ['fake-model'],
-    script: scriptOf(plan, protocol, (count) => {
-      if (count === plan.stopAt) setTimeout(() => stop?.(), 120);
-    }),
-  });
+  const model = await startFakeModel({ models: ['fake-model'], script: scriptOf(plan, protocol) });
   opened.push(() => model.close());
   const open = () =>
     createMuster({
@@ -128,11 +146,17 @@ async function play(plan: Plan, protocol: WireProtocol): Promise<Played> {
       ...(protocol === 'chat' ? {} : { model: `${PROVIDERS[protocol]}/fake-model` }),
     });
   const first = await open();
-  stop = () => void first.stop({ by: 'user', because: 'enough' });
-  const run = first.start({ prompt: 'go' });
+  const answering = new Answering();
+  const run = first.start({ prompt: 'go' }, answering.onEvent);
+  const looking = setInterval(() => {
+    const slow = model.requests[(plan.stopAt ?? 0) - 1];
+    if (slow === undefined || slow.outcome.endedAt !== null || !answering.isOneAlone) return;
+    clearInterval(looking);
+    void first.stop({ by: 'user', because: 'enough' });
+  }, 5);
   await run.result;
+  clearInterval(looking);
   await first.close();
-  stop = null;
   if (plan.stopAt !== null) {
     const second = await open();
     await (
