@@ -79,8 +79,9 @@ describe.concurrent('a rate limit', () => {
     const ends = lastResults(world.model).map(({ text }) => text);
     for (const [child, text] of ends.entries()) {
       if (child === 3) {
-        expect(text).toContain(
-          'the limit task_wall_seconds = 6 is reached while it waited for the rate limit of anthropic',
+        // At that moment it waits, or tries once more.
+        expect(text).toMatch(
+          /the limit task_wall_seconds = 6 is reached(?: while it waited for the rate limit of anthropic|\. It had found nothing yet)/,
         );
       } else expect(text).toMatch(/^the child is done\n/);
     }
