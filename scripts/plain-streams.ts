@@ -37,7 +37,7 @@ export function plainStreamsPlugin(): Plugin {
     name: 'plain-streams',
     transform: {
       filter: {
-        id: /(@ai-sdk\/(anthropic|google|openai|openai-compatible|provider-utils)\/dist\/index\.m?js|eventsource-parser\/dist\/stream\.m?js|src\/sys\/http-direct\.ts)$/,
+        id: /(@ai-sdk\/(anthropic|google|openai|openai-compatible|provider-utils)\/dist\/index\.m?js|eventsource-parser\/dist\/stream\.m?js|src\/sys\/http-body\.ts)$/,
       },
       handler(code, id) {
         const isShared = id.includes('provider-utils');

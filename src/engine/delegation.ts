@@ -47,7 +47,7 @@ export async function startChild(
   call: TaskCall,
 ): Promise<string | MusterError> {
   const { caller, callId, input } = call;
-  await workshop.pace.step();
+  await workshop.beginnings.round();
   caller.turnSignal.throwIfAborted();
   const announced = childOfCall(caller.state, callId);
   if (announced !== null && !isLeftUndone(workshop, call, announced)) return announced;

@@ -28,7 +28,7 @@ import { runTask } from './loop.ts';
 import { openTasks } from './open-task.ts';
 import { mentionsIn, personMessage } from './mentions.ts';
 import { isBusy } from './next-step.ts';
-import { Pace } from './pace.ts';
+import { LoopQueue } from '../base/loop-queue.ts';
 import {
   outlineChild,
   prepareModels,
@@ -143,7 +143,7 @@ export class Engine {
       deps: this.deps,
       prefixes: new PrefixCache(deps.store),
       running: this.running,
-      pace: new Pace(deps.clock),
+      beginnings: new LoopQueue(),
       driveItems: (run) => driveItems(this.workshop, run),
     };
     tools.push(...taskTools(this.workshop, createDelegation(this.workshop)));

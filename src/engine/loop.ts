@@ -106,7 +106,7 @@ async function leave(deps: EngineDeps, run: TaskRun): Promise<void> {
 async function drive(deps: EngineDeps, run: TaskRun): Promise<Ending> {
   await run.takeSlot();
   // That its parent made it: else a loss of power could leave a task at work that nobody knows of.
-  await run.parent?.journal.sync();
+  await run.parent?.keepChildren();
   const { retries, silentRetries, noProgressCalls } = deps.settings;
   const settings = { retries, silentRetries, noProgressCalls };
   run.journal.record({ type: 'task.started', settings });

@@ -1,6 +1,7 @@
 import { deferred, onAbort } from '../base/async.ts';
 import type { Deadline } from '../base/deadlines.ts';
 import { errorInfo, type ErrorInfo } from '../base/errors.ts';
+import { Gathered } from '../base/gathered.ts';
 import { newId } from '../base/ids.ts';
 import type { AttachmentFacts } from '../protocol/attachment.ts';
 import type { EndReason } from '../protocol/end-reason.ts';
@@ -68,6 +69,7 @@ export class TaskRun {
   /** Null: it can't be interrupted, since it is no conversation. */
   private readonly turn: TurnSignal | null;
   private readonly children = new Set<TaskRun>();
+  private readonly announced: Gathered;
   private readonly finished = deferred<void>();
   private readonly deps: EngineDeps;
   private readonly given: TaskSpec | null;
@@ -89,6 +91,7 @@ export class TaskRun {
     this.deps = deps;
     this.given = parts.given ?? null;
     this.journal = parts.journal;
+    this.announced = new Gathered(deps, () => this.journal.sync());
     this.recorded = parts.journal.state.spec;
     this.prefix = parts.prefix;
     this.view = parts.view;
@@ -126,6 +129,11 @@ export class TaskRun {
   /** What it may do now: its own rights, cut by what each task above it may do now. */
   get rights(): Rights {
     return this.rightsInForce.of(this.spec.rights, this.parent?.rights ?? null);
+  }
+
+  /** Resolves once it survives a loss of power that this task has made the children it has. */
+  keepChildren(): Promise<void> {
+    return this.announced.ask();
   }
 
   /** Whether what an event of its log says of a person's will was said here. */

@@ -1,7 +1,9 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import { deferred, onAbort } from '../base/async.ts';
+import { LoopQueue } from '../base/loop-queue.ts';
 import { byteLength } from '../base/text.ts';
+import { bodyOf, fetchFailed } from './http-body.ts';
 import type { HttpRequest, HttpResponse, TrafficObserver } from './http-types.ts';
 import { PlainHeaders } from './plain-headers.ts';
 
@@ -24,6 +26,7 @@ const AGENT_OPTIONS = {
 /** A client that keeps its connections: no proxy, no redirect, no time limit, no cap on sockets. */
 export class DirectClient {
   private readonly agents = new Map<string, Agent>();
+  private readonly bodies = new LoopQueue();
 
   /** Rejects as `fetch` does: a TypeError `fetch failed` with the cause, or the signal's reason. */
   async fetch(
@@ -36,7 +39,7 @@ export class DirectClient {
       return await this.send(moduleFor(url), url, request, observer);
     } catch (thrown) {
       if (request.signal?.aborted === true) throw request.signal.reason;
-      throw failed(thrown);
+      throw fetchFailed(thrown);
     }
   }
 
@@ -66,7 +69,7 @@ export class DirectClient {
     // ASCII is the same in both, and as Latin it needs no buffer of three times its size.
     if (typeof body === 'string') sent.end(body, size === body.length ? 'latin1' : 'utf8');
     else sent.end(body);
-    return new DirectResponse(await answered.promise, observer);
+    return new DirectResponse(await answered.promise, this.bodies, observer);
   }
 
   private agentFor(http: HttpModule, url: URL): Agent {
@@ -96,10 +99,6 @@ function moduleFor({ protocol }: URL): HttpModule {
   return process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
 }
 
-function failed(cause: unknown): Error {
-  return new TypeError('fetch failed', { cause });
-}
-
 class DirectResponse implements HttpResponse {
   readonly status: number;
   readonly statusText: string;
@@ -107,12 +106,12 @@ class DirectResponse implements HttpResponse {
   readonly headers: PlainHeaders;
   readonly body: ReadableStream<Uint8Array>;
 
-  constructor(message: IncomingMessage, observer: TrafficObserver | undefined) {
+  constructor(message: IncomingMessage, queue: LoopQueue, observer: TrafficObserver | undefined) {
     this.status = message.statusCode ?? 0;
     this.statusText = message.statusMessage ?? '';
     this.ok = this.status >= 200 && this.status < 300;
     this.headers = plainHeaders(message.rawHeaders);
-    this.body = bodyOf(decoded(message, this.headers), observer);
+    this.body = bodyOf(decoded(message, this.headers), queue, observer);
   }
 
   async text(): Promise<string> {
@@ -155,37 +154,4 @@ function decoded(message: IncomingMessage, headers: PlainHeaders): Readable {
   // Each end and failure of the one becomes that of the other, which is read.
   const { pipeline } = process.getBuiltinModule('node:stream');
   return pipeline(message, unpack(process.getBuiltinModule('node:zlib')), () => {});
-}
-
-/** The body as a web stream: read as fast as it is taken; an end before its end is an error. */
-function bodyOf(
-  message: Readable,
-  observer: TrafficObserver | undefined,
-): ReadableStream<Uint8Array> {
-  let over = false;
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      const end = (finish: () => void) => {
-        if (over) return;
-        over = true;
-        finish();
-      };
-      message.on('data', (chunk: Buffer) => {
-        observer?.bytes?.(chunk);
-        if (over) return;
-        controller.enqueue(chunk);
-        if ((controller.desiredSize ?? 0) <= 0) message.pause();
-      });
-      message.once('end', () => end(() => controller.close()));
-      message.on('error', (error) => end(() => controller.error(failed(error))));
-      message.once('close', () => {
-        end(() => controller.error(failed(new Error('other side closed'))));
-      });
-    },
-    pull: () => void message.resume(),
-    cancel: () => {
-      over = true;
-      message.destroy();
-    },
-  });
 }

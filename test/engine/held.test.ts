@@ -184,6 +184,8 @@ describe('where little memory is available', () => {
       play({
         main: [calls(...['one', 'two', 'three'].map((prompt) => call('Task', { prompt })))],
         one: [
+          // Meanwhile the others are made.
+          calls(call('Bash', { ms: 20 })),
           () => {
             // Nobody else has been asked for anything by now.
             const asked = test.model.requests.map(promptOf);

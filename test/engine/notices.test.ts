@@ -146,8 +146,8 @@ describe('an idle main agent', () => {
             return { text: 'both are there' };
           },
         ],
-        fast: [{ text: 'fast answer' }],
-        slow: [{ delayMs: 150, text: 'slow answer' }],
+        fast: [{ delayMs: 20, text: 'fast answer' }],
+        slow: [{ delayMs: 170, text: 'slow answer' }],
       }),
     );
     const run = test.start('main');

@@ -22,7 +22,7 @@ export function wrongsOf(world: World): readonly string[] {
     ...world.wrongs,
     ...tasks.flatMap(wrongEnd),
     ...tasks.flatMap(wrongOutcomes),
-    ...tasks.flatMap(wrongDeliveries),
+    ...tasks.flatMap((task) => wrongDeliveries(task, world)),
     ...wrongRequests(world.requests),
     ...[...world.runs]
       .filter(([, runs]) => runs > 1)
@@ -63,6 +63,10 @@ interface Episode {
   hasEnded: boolean;
   /** A shell that was stopped when its task had been told that it would be. */
   isUntold: boolean;
+  /** The call that made or resumed it. */
+  readonly callId: string;
+  /** A later process resumed the child for another call before it had ended. */
+  isSuperseded: boolean;
   /** Ids of the notices of its end. */
   readonly notices: Set<string>;
   /** Ids of notices that a call made needless, of an earlier end too. */
@@ -70,12 +74,13 @@ interface Episode {
 }
 
 /** The end of what ran in the background reaches its task in one way, once; of the rest by its call alone. */
-function wrongDeliveries({ id, events, state }: TaskHistory): readonly string[] {
+function wrongDeliveries({ id, events, state }: TaskHistory, { store }: World): readonly string[] {
   const wrongs: string[] = [];
   const standing = new Map<string, number>();
   const withdrawn = new Set<string>();
   for (const episode of episodesOf(events, { standing, withdrawn })) {
     const { child, background, hasEnded, isUntold, notices, told } = episode;
+    if (episode.isSuperseded && !isBegun(store, episode)) continue;
     if (!hasEnded) wrongs.push(`${id}: ${child} did not end`);
     const isKnown = isUntold || told.size > 0;
     if (background && notices.size !== 1 && !(isKnown && notices.size === 0)) {
@@ -97,6 +102,13 @@ function wrongDeliveries({ id, events, state }: TaskHistory): readonly string[] 
   return wrongs;
 }
 
+/** Whether the child's own log has it; what a process only announced before it died, another may leave. */
+function isBegun(store: World['store'], { child, callId }: Episode): boolean {
+  return eventsOf(store, child).some(
+    (event) => event.type === 'task.resumed' && event.callId === callId,
+  );
+}
+
 function endedWell({ end }: TaskState): boolean {
   return end?.status === 'completed';
 }
@@ -107,21 +119,27 @@ function episodesOf(
 ): readonly Episode[] {
   const episodes: Episode[] = [];
   const newest = new Map<string, Episode>();
-  const begin = (child: string, background: boolean) => {
-    const states = { hasEnded: false, isUntold: false };
-    const ids = { notices: new Set<string>(), told: new Set<string>() };
+  const begun = new Map<Episode, number>();
+  const begin = (child: string, background: boolean, event: TaskEvent, callId = '') => {
+    const former = newest.get(child);
+    if (former !== undefined && !former.hasEnded) {
+      former.isSuperseded = (begun.get(former) ?? 0) < event.epoch;
+    }
+    const states = { hasEnded: false, isUntold: false, isSuperseded: false };
+    const ids = { callId, notices: new Set<string>(), told: new Set<string>() };
     const episode = { child, background, ...states, ...ids };
     episodes.push(episode);
     newest.set(child, episode);
+    begun.set(episode, event.epoch);
   };
   for (const event of events) {
     switch (event.type) {
       case 'child.created':
       case 'child.resumed':
-        begin(event.child, event.background);
+        begin(event.child, event.background, event, event.callId);
         break;
       case 'shell.started':
-        begin(event.shell, true);
+        begin(event.shell, true, event);
         break;
       case 'child.detached': {
         const episode = newest.get(event.child);

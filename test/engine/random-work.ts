@@ -170,6 +170,8 @@ function situation({ messages }: ModelRequest): Situation {
   const known = new Set<string>();
   const ended = new Set<string>();
   const heard = new Set<string>();
+  /** Calls of what goes on in the background: one that was made again after a crash may tell of an end. */
+  const inBackground = new Set<string>();
   let turn = 0;
   let answers = 0;
   const read = (text: string) => {
@@ -182,12 +184,15 @@ function situation({ messages }: ModelRequest): Situation {
   for (const message of messages) {
     if (message.role === 'assistant') {
       answers += 1;
-      if (message.content.some(({ type }) => type === 'tool_call')) turn += 1;
+      const calls = message.content.filter((part) => part.type === 'tool_call');
+      if (calls.length > 0) turn += 1;
+      for (const { id, input } of calls) if (isInBackground(input)) inBackground.add(id);
       continue;
     }
     for (const part of message.content) {
       read(part.text);
-      if (message.role === 'tool') {
+      if (part.type === 'tool_result') {
+        if (inBackground.has(part.callId)) continue;
         for (const [, id = ''] of part.text.matchAll(/\[task ([a-z0-9]{12}) /g)) ended.add(id);
         continue;
       }
@@ -199,6 +204,12 @@ function situation({ messages }: ModelRequest): Situation {
     }
   }
   return { works, turn, answers, known: [...known], ended: [...ended], heard };
+}
+
+function isInBackground(input: unknown): boolean {
+  return typeof input === 'object' && input !== null && 'run_in_background' in input
+    ? input.run_in_background === true
+    : false;
 }
 
 /** Answers as the works say. `tries`: how often this very request was made before. */

@@ -141,8 +141,9 @@ export async function live(world: World, death: Death | null): Promise<boolean> 
 function noteOpenTurns({ store, openTurns }: World): void {
   openTurns.clear();
   for (const { id } of store.list()) {
-    const { spec, openTurn, conversation } = stateOf(store, id);
-    if (openTurn === null) continue;
+    const { spec, openTurn, conversation, interrupted } = stateOf(store, id);
+    // An interrupted one is closed, and never sent again.
+    if (openTurn === null || interrupted !== null) continue;
     const { toolChoice } = openTurn;
     openTurns.set(pathOfPrompt(spec.prompt), { messages: conversation.messages, toolChoice });
   }

@@ -1,4 +1,4 @@
-import { setImmediate as microtasksDone } from 'node:timers/promises';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { deferred, onAbort } from '../../src/base/async.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { Deadlines, type Deadline } from '../../src/base/deadlines.ts';
@@ -56,7 +56,7 @@ export class VirtualTime implements Clock {
   /** Lets time pass until `isDone`. Throws when nothing is left that could ever bring that about. */
   async pass(isDone: () => boolean): Promise<void> {
     for (let fired = 0; fired < MOST_TIMERS; fired += 1) {
-      await microtasksDone();
+      await allAtRest();
       if (isDone()) return;
       const next = this.timers.shift();
       if (next === undefined) throw new Error('everything waits, and nothing will ever come');
@@ -65,6 +65,12 @@ export class VirtualTime implements Clock {
     }
     throw new Error(`no end after ${MOST_TIMERS} timers`);
   }
+}
+
+/** Nothing is left to be done in this round of the event loop, or put off to the next one. */
+async function allAtRest(): Promise<void> {
+  do await nextRound();
+  while (process.getActiveResourcesInfo().includes('Immediate'));
 }
 
 /** The engine's own deadlines, in virtual time. */

@@ -71,7 +71,7 @@ async function begin(
   run: TaskRun,
   { step, ...at }: StepInRun,
 ): Promise<LimitHit | null> {
-  await workshop.pace.step();
+  await workshop.beginnings.round();
   if (step.kind === 'make') return makeItem(workshop, run, { ...at, step });
   const resumed = await resumeChild(workshop, {
     caller: run,

@@ -5,7 +5,7 @@ import type { TaskStore } from '../../store/task-store.ts';
 import { noSandbox } from '../../sys/sandbox/sandbox.ts';
 import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { Inbox } from '../inbox.ts';
-import { Pace } from '../pace.ts';
+import { LoopQueue } from '../../base/loop-queue.ts';
 import { PrefixCache } from '../prefix.ts';
 import { RunningTasks } from '../running-tasks.ts';
 import { taskTools } from '../task-tools/index.ts';
@@ -60,7 +60,7 @@ export function toolsByName(
     deps,
     prefixes: new PrefixCache(parts.store),
     running: new RunningTasks(),
-    pace: new Pace(deps.clock),
+    beginnings: new LoopQueue(),
     driveItems: () => Promise.reject(new Error(NOTHING_RUNS)),
   };
   const own = taskTools(workshop, () => Promise.reject(new Error(NOTHING_RUNS)));

@@ -83,7 +83,8 @@ describe('the same delegation again', () => {
   it('runs twice where both calls stand in one message', async () => {
     const place = workspace(FILES);
     const main = [calls(scout('look'), scout('look'))];
-    const { requests } = await delegate(place, { look: looks(READ) }, { main });
+    const look = looks(READ).map((answer) => Object.assign(answer, { delayMs: 5 }));
+    const { requests } = await delegate(place, { look }, { main });
     expect(requests).toHaveLength(4);
   });
 });

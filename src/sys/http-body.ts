@@ -1,0 +1,59 @@
+import type { Readable } from 'node:stream';
+import type { LoopQueue } from '../base/loop-queue.ts';
+import type { TrafficObserver } from './http-types.ts';
+
+/** Pieces of one body that may wait in the queue before it is read no further. */
+const MOST_WAITING = 16;
+
+/** As `fetch` fails. */
+export function fetchFailed(cause: unknown): Error {
+  return new TypeError('fetch failed', { cause });
+}
+
+/**
+ * A body as a web stream: read as fast as it is taken, its pieces given in their turn among those of
+ * all bodies of the queue; an end before its end is an error.
+ */
+export function bodyOf(
+  message: Readable,
+  queue: LoopQueue,
+  observer: TrafficObserver | undefined,
+): ReadableStream<Uint8Array> {
+  let over = false;
+  let waiting = 0;
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const give = (chunk: Buffer) => {
+        waiting -= 1;
+        if (over) return;
+        controller.enqueue(chunk);
+        if ((controller.desiredSize ?? 0) <= 0) message.pause();
+        else if (message.isPaused()) message.resume();
+      };
+      const end = (finish: () => void) => {
+        queue.add(() => {
+          if (over) return;
+          over = true;
+          finish();
+        });
+      };
+      const fail = (cause: unknown) => end(() => controller.error(fetchFailed(cause)));
+      message.on('data', (chunk: Buffer) => {
+        observer?.bytes?.(chunk);
+        waiting += 1;
+        if (waiting >= MOST_WAITING) message.pause();
+        queue.add(() => give(chunk));
+      });
+      message.once('end', () => end(() => controller.close()));
+      message.on('error', fail);
+      message.once('close', () => fail(new Error('other side closed')));
+    },
+    pull: () => {
+      if (waiting < MOST_WAITING) message.resume();
+    },
+    cancel: () => {
+      over = true;
+      message.destroy();
+    },
+  });
+}
