@@ -67,7 +67,7 @@ function toldOf(events: readonly TaskEvent[]): Pick<LifeStop, 'order' | 'forced'
   return isOwn ? null : { order: { by, because, code }, forced: status === 'killed' };
 }
 
-/** Its process died when the calls were closed, and before the end was written. */
+/** Its process died when the turn or the calls were closed, and before the end was written. */
 function toldBeforeDeath(events: readonly TaskEvent[]): Pick<LifeStop, 'order' | 'forced'> | null {
   for (const event of events) {
     if (event.type !== 'call.refused' || event.error !== 'CANCELLED') continue;
@@ -76,7 +76,16 @@ function toldBeforeDeath(events: readonly TaskEvent[]): Pick<LifeStop, 'order' |
     if (wasInterrupted(events, because)) continue;
     return { order: { by: 'user', because, code: 'CANCELLED' }, forced: false };
   }
-  return null;
+  const [last, closing] = events.filter((event) => !isFromOutside(event)).slice(-2);
+  if (!isTold(last, closing)) return null;
+  // What was said of it is in no log, and nothing was written after it.
+  return { order: { by: 'user', because: 'it was stopped', code: 'CANCELLED' }, forced: false };
+}
+
+/** Whether a turn was closed while it waited to try again: the failure is told once more, as it was. */
+function isTold(last: TaskEvent | undefined, closing: TaskEvent | undefined): boolean {
+  if (last?.type !== 'turn.retried' || closing?.type !== 'turn.failed') return false;
+  return isDeepStrictEqual(last.failure, closing.failure);
 }
 
 function mayFollowStop(event: TaskEvent): boolean {
@@ -94,11 +103,7 @@ function mayFollowStop(event: TaskEvent): boolean {
 
 function stopMoment(last: TaskEvent | undefined, events: readonly TaskEvent[]): StopMoment {
   const own = events.find((event) => event.seq > (last?.seq ?? -1) && !isFromOutside(event));
-  if (own?.type === 'turn.failed') {
-    // While it waited to try again: that failure is told once more.
-    const isTold = last?.type === 'turn.retried' && isDeepStrictEqual(last.failure, own.failure);
-    return isTold ? 'when_quiet' : 'when_asked';
-  }
+  if (own?.type === 'turn.failed') return isTold(last, own) ? 'when_quiet' : 'when_asked';
   return last?.type === 'call.started' ? 'when_quiet' : 'at_once';
 }
 

@@ -7,7 +7,8 @@ import { rerunTree } from '../../../src/engine/replay/rerun-tree.ts';
 import type { TaskEvent } from '../../../src/protocol/event.ts';
 import { wildPlan } from '../random-plans.ts';
 import { randomRuns } from '../random-runs.ts';
-import { eventsOf, live, newWorld, worldTools, type World } from '../random-world.ts';
+import type { Death } from '../mortal-store.ts';
+import { eventsOf, live, newWorld, worldTools, type Plan, type World } from '../random-world.ts';
 import { SETTINGS } from '../support.ts';
 
 const RUNS = randomRuns(120);
@@ -17,6 +18,23 @@ const death = fc.record({
   several: fc.boolean(),
   kept: fc.nat(2),
 });
+
+/** Stopped while it waited to try again, and killed before that stood in its log. */
+const STOPPED_AND_KILLED: [Plan, Death[]] = [
+  {
+    work: { turns: [], end: 'flaky', maxTurns: null },
+    seed: 0,
+    acts: [{ at: 0, kind: 'stop', of: 0 }],
+    settings: {
+      maxParallel: 1,
+      foregroundMs: 300_000,
+      maxTasks: 500,
+      treeTokens: 0,
+      taskLimits: { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 },
+    },
+  },
+  [{ batch: 7, several: false, kept: 0 }],
+];
 
 describe('a rerun of any tree of tasks', () => {
   it('writes the same events', RUNS.test, async () => {
@@ -38,7 +56,7 @@ describe('a rerun of any tree of tasks', () => {
         await live(world, null);
         await expectSame(world);
       }),
-      RUNS.runs,
+      { ...RUNS.runs, examples: [STOPPED_AND_KILLED] },
     );
   });
 
