@@ -133,7 +133,8 @@ export interface Muster {
   watchSignals(listener: SignalListener): () => void;
   /**
    * Says something to a task at work here, by its whole id: it reads it in its next request. Throws
-   * MusterError: `NOT_FOUND` when it is not at work here, or about to end.
+   * MusterError: `NOT_FOUND` when it is not at work here, or about to end; `INVALID_PARAM` for what was
+   * gathered for another task.
    */
   send(id: string, message: string, enclosed?: Enclosed): void;
   /**

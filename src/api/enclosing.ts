@@ -1,9 +1,11 @@
+import { MusterError } from '../base/errors.ts';
 import type { EnclosureWish, Enclosed } from '../engine/enclose/enclose.ts';
 import type { Addressee } from '../engine/enclose/receiver.ts';
 import { foldLog } from '../engine/fold-log.ts';
 import { MAIN_AGENT } from '../engine/main-agent.ts';
 import { rootRights } from '../policy/attenuate.ts';
 import { describeAttachment } from '../protocol/attachment.ts';
+import type { Enclosure } from '../protocol/enclosure.ts';
 import { resumedRights } from './resumed-rights.ts';
 import type { RootTerms } from './root-terms.ts';
 import type { SessionParts } from './session-parts.ts';
@@ -27,6 +29,16 @@ export interface ImageLook {
 }
 
 type Parts = Pick<SessionParts, 'engine' | 'grant' | 'modeFlag' | 'models' | 'store'>;
+
+/**
+ * What goes with words to a task. Throws INVALID_PARAM for what was gathered for another one: what was
+ * read for it may be what this one may not read.
+ */
+export function enclosuresFor(id: string, enclosed: Enclosed): readonly Enclosure[] {
+  if (enclosed.task === id) return enclosed.enclosures;
+  const message = `what goes along was gathered for task ${enclosed.task}, and not for ${id}: gather it with enclose({ to: '${id}', … })`;
+  throw new MusterError('INVALID_PARAM', message);
+}
 
 /** What goes with a person's words, for whom they are said to. */
 export class Enclosing {

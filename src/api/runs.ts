@@ -9,6 +9,7 @@ import { resultEnvelope } from '../engine/result.ts';
 import { stopOrder } from '../engine/stop.ts';
 import type { TaskRun } from '../engine/task-run.ts';
 import { rootRights } from '../policy/attenuate.ts';
+import { enclosuresFor } from './enclosing.ts';
 import type { EventListener } from './event-router.ts';
 import { compactWish, toldOfCompaction, type CompactWish } from './compact.ts';
 import { firstMessage } from './first-message.ts';
@@ -122,7 +123,9 @@ export class Runs {
     try {
       const task = await engine.resume(id, {
         prompt,
-        ...(request.enclosed === undefined ? {} : { enclosed: request.enclosed.enclosures }),
+        ...(request.enclosed === undefined
+          ? {}
+          : { enclosed: enclosuresFor(id, request.enclosed) }),
         ceiling: (recorded) =>
           resumedRights(recorded, { grant, modeFlag, isImported: store.isImported(rightsOf) }),
         ...(this.terms.isModelNamed ? { model: this.terms.model(null, prompt ?? '') } : {}),

@@ -15,7 +15,13 @@ import type { RewindOutcome } from '../engine/rewind/rewind.ts';
 import type { TypedHistory } from './typed-history.ts';
 import type { TaskContext } from './tasks-context.ts';
 import type { SandboxState } from '../sys/sandbox/sandbox.ts';
-import { Enclosing, type Enclosed, type EncloseRequest, type ImageLook } from './enclosing.ts';
+import {
+  Enclosing,
+  enclosuresFor,
+  type Enclosed,
+  type EncloseRequest,
+  type ImageLook,
+} from './enclosing.ts';
 import type { EventListener } from './event-router.ts';
 import type { BranchTask, ResumeRequest, RunRequest } from './options.ts';
 import type { Muster, Run, StopRequest } from './contract.ts';
@@ -182,7 +188,8 @@ export class Session implements Muster {
   }
 
   send(id: string, message: string, enclosed?: Enclosed): void {
-    this.parts.engine.send(id, message, enclosed?.enclosures);
+    const enclosures = enclosed === undefined ? undefined : enclosuresFor(id, enclosed);
+    this.parts.engine.send(id, message, enclosures);
   }
 
   enclose(request: EncloseRequest): Promise<Enclosed> {

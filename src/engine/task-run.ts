@@ -1,7 +1,7 @@
 import { deferred, onAbort } from '../base/async.ts';
 import type { Deadline } from '../base/deadlines.ts';
 import { errorInfo, type ErrorInfo } from '../base/errors.ts';
-import { Gathered } from '../base/gathered.ts';
+import { Batched } from '../base/batched.ts';
 import { newId } from '../base/ids.ts';
 import type { AttachmentFacts } from '../protocol/attachment.ts';
 import type { EndReason } from '../protocol/end-reason.ts';
@@ -69,7 +69,7 @@ export class TaskRun {
   /** Null: it can't be interrupted, since it is no conversation. */
   private readonly turn: TurnSignal | null;
   private readonly children = new Set<TaskRun>();
-  private readonly announced: Gathered;
+  private readonly announced: Batched;
   private readonly finished = deferred<void>();
   private readonly deps: EngineDeps;
   private readonly given: TaskSpec | null;
@@ -91,7 +91,7 @@ export class TaskRun {
     this.deps = deps;
     this.given = parts.given ?? null;
     this.journal = parts.journal;
-    this.announced = new Gathered(deps, () => this.journal.sync());
+    this.announced = new Batched(deps, () => this.journal.sync());
     this.recorded = parts.journal.state.spec;
     this.prefix = parts.prefix;
     this.view = parts.view;

@@ -16,7 +16,7 @@ async function muster() {
   const made = await createMuster({ cwd, dataDir: join(cwd, 'data'), environment });
   opened.push(() => made.close());
   const enclose = (words: string) => made.enclose({ to: null, words, outputs: [], images: [] });
-  return { cwd, enclose };
+  return { cwd, enclose, made };
 }
 
 it('brings a file along once, however often it is named', async () => {
@@ -37,4 +37,19 @@ it('leaves behind what a person would have to allow, and says why to that person
     `@.env does not go along: ${JSON.stringify(secret)} usually holds secrets: only a person can allow it, for one call; no rule or mode does.`,
     '@/etc/passwd does not go along: "/etc/passwd" is outside the workspace roots, which no rule or mode opens; a person may, for one call.',
   ]);
+});
+
+it('goes to the task that it was gathered for, and to no other', async () => {
+  const { cwd, enclose, made } = await muster();
+  writeFileSync(join(cwd, 'a.txt'), 'hello');
+  const first = await enclose('@a.txt');
+  const run = made.start({ prompt: 'Where is it said? @a.txt', enclosed: first });
+  expect(run.id).toBe(first.task);
+  const other = await enclose('@a.txt');
+  const refusal = new RegExp(`gathered for task ${other.task}, and not for ${run.id}`);
+  expect(() => made.send(run.id, 'and here? @a.txt', other)).toThrow(refusal);
+  await run.result;
+  await expect(made.resume({ id: run.id, prompt: 'again', enclosed: other })).rejects.toThrow(
+    refusal,
+  );
 });

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Deadlines } from '../../src/base/deadlines.ts';
-import { Gathered } from '../../src/base/gathered.ts';
+import { Batched } from '../../src/base/batched.ts';
 
 const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
@@ -12,38 +12,38 @@ afterEach(() => void vi.useRealTimers());
 function workOf(ms: number, fails: (time: number) => boolean = () => false) {
   const begun: number[] = [];
   const start = performance.now();
-  const gathered = new Gathered({ clock, deadlines: new Deadlines(clock) }, () => {
+  const batched = new Batched({ clock, deadlines: new Deadlines(clock) }, () => {
     const time = begun.push(Math.round(performance.now() - start));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     setTimeout(() => (fails(time) ? reject(new Error(`time ${time}`)) : resolve()), ms);
     return promise;
   });
-  return { begun, gathered };
+  return { begun, batched };
 }
 
 it('is done at once for the first, and together for those who ask meanwhile', async () => {
-  const { begun, gathered } = workOf(3);
-  const asked = [gathered.ask(), gathered.ask(), gathered.ask()];
+  const { begun, batched } = workOf(3);
+  const asked = [batched.ask(), batched.ask(), batched.ask()];
   expect(begun).toEqual([0]);
   await vi.advanceTimersByTimeAsync(100);
   await Promise.all(asked);
   // Four times what it took is its rest.
   expect(begun).toEqual([0, 15]);
-  void gathered.ask();
+  void batched.ask();
   expect(begun).toEqual([0, 15, 100]);
 });
 
 it('rests for no longer than 25 ms, whatever it takes', async () => {
-  const { begun, gathered } = workOf(400);
-  void gathered.ask();
-  void gathered.ask();
+  const { begun, batched } = workOf(400);
+  void batched.ask();
+  void batched.ask();
   await vi.advanceTimersByTimeAsync(1_000);
   expect(begun).toEqual([0, 425]);
 });
 
 it('does not rest from what took no time', async () => {
-  const gathered = new Gathered({ clock, deadlines: new Deadlines(clock) }, async () => {});
-  for (let time = 0; time < 100; time += 1) await gathered.ask();
+  const batched = new Batched({ clock, deadlines: new Deadlines(clock) }, async () => {});
+  for (let time = 0; time < 100; time += 1) await batched.ask();
   expect(vi.getTimerCount()).toBe(0);
 });
 
@@ -51,7 +51,7 @@ it('serves each who asks by work that begins after that, and never twice at the 
   const asks = fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 60 });
   await fc.assert(
     fc.asyncProperty(asks, fc.integer({ min: 0, max: 20 }), async (pauses, ms) => {
-      const { begun, gathered } = workOf(ms);
+      const { begun, batched } = workOf(ms);
       const start = performance.now();
       const served: Promise<void>[] = [];
       for (const pause of pauses) {
@@ -59,7 +59,7 @@ it('serves each who asks by work that begins after that, and never twice at the 
         const at = Math.round(performance.now() - start);
         const before = begun.length;
         const isServed = async () => {
-          await gathered.ask();
+          await batched.ask();
           const by = begun.findIndex((_, time) => time >= before);
           expect(begun[by]).toBeGreaterThanOrEqual(at);
           expect(begun[by]).toBeLessThanOrEqual(at + ms + 26);
@@ -77,8 +77,8 @@ it('serves each who asks by work that begins after that, and never twice at the 
 });
 
 it('tells a failure to those whom it served, and works for the next', async () => {
-  const { begun, gathered } = workOf(2, (time) => time === 1);
-  const told = [gathered.ask(), gathered.ask()].map((asked) =>
+  const { begun, batched } = workOf(2, (time) => time === 1);
+  const told = [batched.ask(), batched.ask()].map((asked) =>
     asked.then(
       () => 'done',
       ({ message }: Error) => message,

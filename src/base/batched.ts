@@ -10,7 +10,7 @@ const MOST_REST_MS = 25;
  * Work that is done for all who have asked for it: at once for the first, and together for those who
  * ask while it runs and in the rest after it, so that it does not take up all of the time.
  */
-export class Gathered {
+export class Batched {
   private readonly time: { readonly clock: Clock; readonly deadlines: Deadlines };
   private readonly work: () => Promise<void>;
   /** Before that it is not begun again. By the monotonic clock. */
