@@ -150,6 +150,18 @@ describe('a paste', () => {
     expect(await stage.screen()).toContain('line 119');
   });
 
+  it.each([
+    ['carriage returns', '\r'],
+    ['both', '\r\n'],
+    ['keys', '\u001b[106;5u'],
+  ])('keeps its lines, which terminals send as %s', async (_, end) => {
+    await using stage = new Stage();
+    await stage.emulator.press(PASTE(['one', 'two', '', 'three'].join(end)));
+    expect(await stage.screen()).toMatch(/^one\ntwo\n\nthree$/m);
+    await stage.emulator.press(KEYS.enter);
+    expect(stage.typed).toEqual(['one\ntwo\n\nthree']);
+  });
+
   it('of the path of an image is that image', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'muster-image-'));
     try {

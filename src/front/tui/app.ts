@@ -1,6 +1,5 @@
 import type { SandboxState, TaskEvent } from '../../api/index.ts';
 import { errorMessage } from '../../base/errors.ts';
-import { terminalText } from '../../base/terminal-text.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import { Actions } from './actions.ts';
 import type { AppOptions } from './app-options.ts';
@@ -14,6 +13,7 @@ import { keyContext } from './keys/key-context.ts';
 import { Highlighter } from './highlight/highlighter.ts';
 import { freshLook } from './look.ts';
 import { callText } from './notification.ts';
+import { pastedText } from './pi/pasted-text.ts';
 import { Screen, type ScreenClient, type ScreenSize } from './pi/screen.ts';
 import { paneHeight, picture } from './render/frame.ts';
 import { Redraw } from './redraw.ts';
@@ -86,7 +86,7 @@ export class App implements ScreenClient {
     this.screen = new Screen(terminal, this, {
       pen: this.tools.pen,
       bindings: this.bindings,
-      cleanPaste: (text) => this.editing.images.takePaste(terminalText(text, 'prose')),
+      cleanPaste: (text) => this.editing.images.takePaste(pastedText(text)),
       onBackground: (background) => this.paintOn(THEMES[background]),
       completions: this.words.completions,
     });
