@@ -86,9 +86,20 @@ describe('a question', () => {
     stage.call('child2xx', 'c', 'Bash', { command: 'x' });
     stage.question('child2xx', 'c', { commands });
     await stage.emulator.press(KEYS.tab, 'y', KEYS.tab);
-    expect(await stage.screen()).toMatch(/… \d+ more lines/);
-    await stage.emulator.press(...Array<string>(40).fill(KEYS.down));
-    expect(await stage.screen()).toContain('echo line 29');
+    expect(await stage.screen()).toMatch(/… \d+ more below: ↑ ↓ pgup pgdn/);
+    await stage.emulator.press(...Array<string>(20).fill(KEYS.down));
+    const end = await stage.screen();
+    expect(end).toContain('echo line 29');
+    expect(end).toMatch(/… \d+ above: /);
+    // No key went beyond the end: one leads back at once.
+    await stage.emulator.press(...Array<string>(20).fill(KEYS.down));
+    await stage.screen();
+    await stage.emulator.press(KEYS.up);
+    expect(await stage.screen()).toMatch(/… 1 more below, \d+ above: /);
+    await stage.emulator.press(KEYS.pageUp, KEYS.pageUp, KEYS.pageUp);
+    expect(await stage.screen()).toMatch(/echo line 0$/m);
+    await stage.emulator.press(KEYS.pageDown);
+    expect(await stage.screen()).not.toMatch(/echo line 0$/m);
   });
 });
 

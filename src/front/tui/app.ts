@@ -55,6 +55,8 @@ export class App implements ScreenClient {
   private sandbox: SandboxState | null = null;
   private size: ScreenSize = { width: 80, height: 24, editor: [] };
   private conversationHeight = 0;
+  /** Lines of the question in sight. */
+  private askedHeight = 0;
 
   constructor(options: AppOptions) {
     const { muster, terminal, theme, agent, now, onLeave } = options;
@@ -116,6 +118,7 @@ export class App implements ScreenClient {
       look,
       editor,
       onConfirmed: (isYes) => void undo.answered(isYes),
+      height: () => this.askedHeight,
     });
     this.browsing = new Browsing({
       muster,
@@ -275,8 +278,10 @@ export class App implements ScreenClient {
       },
       this.tools,
     );
-    const { lines, layout } = picture(scene, this.tools);
+    const { lines, layout, asked } = picture(scene, this.tools);
     this.conversationHeight = layout.conversation;
+    this.askedHeight = asked.shown;
+    look.questionScroll = asked.scroll;
     return lines;
   }
 
