@@ -235,6 +235,31 @@ describe('the conversation', () => {
     expect(await stage.screen()).not.toContain('waits for the next turn');
   });
 
+  it('shows what was said meanwhile below what is being written, and there once it is read', async () => {
+    await using stage = new Stage();
+    await stage.say('Count');
+    stage.ask('mainmain');
+    const lines = Array.from({ length: 60 }, (_, at) => `item ${at}`).join('\n\n');
+    const write = (text: string) => stage.signal({ type: 'text_delta', task: 'mainmain', text });
+    write(lines);
+    await stage.say('and then stop');
+    const writing = await stage.screen();
+    expect(writing).toMatch(/item 59\n\n> and then stop\n {2}… waits for the next turn/);
+    write('\n\nitem 60');
+    expect(await stage.screen()).toMatch(/item 60\n\n> and then stop\n/);
+    stage.answer('mainmain', `${lines}\n\nitem 61`);
+    expect(await stage.screen()).toMatch(/item 61\n\n> and then stop\n {2}… waits for the/);
+    stage.write('mainmain', {
+      type: 'turn.started',
+      turn: 2,
+      inputs: ['said-and then stop'],
+      model: 'm',
+      toolChoice: 'auto',
+    });
+    stage.answer('mainmain', 'It has stopped.');
+    expect(await stage.screen()).toMatch(/item 61\n\n> and then stop\n\nIt has stopped\.\n/);
+  });
+
   it('sends what it waits for to the background by either key', async () => {
     await using stage = await asking();
     await stage.emulator.press(KEYS.ctrlB, KEYS.ctrlG);
