@@ -328,6 +328,22 @@ describe('the conversation', () => {
     expect(await stage.screen()).toMatch(/^one\ntwo$/m);
   });
 
+  it('shows a long page from its beginning, and follows the end again with what is said next', async () => {
+    await using stage = new Stage();
+    await stage.say('Hello');
+    await stage.say('/help');
+    const help = await stage.screen();
+    expect(help).toMatch(/^Commands/m);
+    expect(help).toContain('ctrl+end to the end');
+    await stage.say('/permissions');
+    const short = await stage.screen();
+    expect(short).toContain('Permissions');
+    expect(short).not.toContain('ctrl+end to the end');
+    await stage.say('/help');
+    await stage.say('go on');
+    expect(await stage.screen()).toContain('> go on');
+  });
+
   it('scrolls back and follows the end again', async () => {
     await using stage = new Stage();
     await stage.say('Count');

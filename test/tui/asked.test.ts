@@ -25,6 +25,19 @@ describe('a question on a small terminal', () => {
 });
 
 describe('what is asked', () => {
+  it('leaves the tree in sight, however long it is', async () => {
+    await using stage = new Stage();
+    await stage.say('Run it');
+    stage.call('mainmain', 'a', 'Task', { prompt: 'run' });
+    for (const id of ['child1xx', 'child2xx']) stage.begin(id, { parent: 'mainmain' });
+    stage.call('child1xx', 'b', 'Bash', { command: 'x' });
+    stage.question('child1xx', 'b', { commands: ['echo one\n'.repeat(50)] });
+    await stage.emulator.press(KEYS.tab);
+    const screen = await stage.screen();
+    expect(screen.match(/^│ echo one$/gm)).toHaveLength(11);
+    expect(screen).toMatch(/^ ● main [^]*^ {3}\? .*child1[^]*^ {3}● .*child2/m);
+  });
+
   it('has another border at lines of its own than at the rest of one', async () => {
     await using stage = new Stage({ columns: 40 });
     await stage.say('Run it');
@@ -75,6 +88,6 @@ describe('a plan', () => {
     await using stage = await planning(`# Plan\n\n${list}\n\n${table}\n\n${code}\n`);
     const screen = await stage.screen();
     expect(screen).toContain('│ 3. Read a.ts');
-    expect(screen).not.toContain('# Plan');
+    expect(screen).not.toContain('│ # Plan');
   });
 });

@@ -37,6 +37,16 @@ describe('a command of one’s own', () => {
     ]);
   });
 
+  it('shows what it came to after a conversation has ended, too', async () => {
+    await using stage = new Stage({ cwd: tmpdir() });
+    await stage.say('go');
+    stage.answer('mainmain', 'Done.');
+    stage.end('mainmain');
+    await stage.say('!echo here');
+    const screen = await until(stage, (text) => text.includes('exit code 0'));
+    expect(screen).toMatch(/^! echo here +exit code 0, [^\n]*\n {2}here$/m);
+  });
+
   it('with two marks is shown only', async () => {
     await using stage = new Stage({ cwd: tmpdir() });
     await stage.say('!!echo here');

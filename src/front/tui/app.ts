@@ -159,6 +159,7 @@ export class App implements ScreenClient {
       saying,
       commands,
       undo,
+      showFrom: (key) => this.browsing.showFrom(key),
       changed: () => this.changed(),
       note: (level, text) => this.note(level, text),
       now,

@@ -121,6 +121,7 @@ export class PlainApp implements LineClient {
       saying,
       commands,
       undo: this.undo,
+      showFrom: () => {},
       changed: () => this.news.changed(),
       ui,
       look,

@@ -40,6 +40,9 @@ export interface Layout {
 
 const LEAST_CONVERSATION = 2;
 const LEAST_QUESTION = 4;
+/** Of the tree, beside a question that is read; nothing of it where there are fewer lines for both. */
+const LEAST_TREE = 3;
+const LEAST_FOR_TREE = 12;
 /** On a smaller terminal each line is needed. */
 const LEAST_HEIGHT_FOR_GAP = 20;
 
@@ -114,7 +117,7 @@ export function picture(
 
 const NOTHING_ASKED: QuestionBox = { lines: [], shown: 0, scroll: 0 };
 
-/** Half of what there is; all but a line of it once keys are for it: it is read before it is answered. */
+/** Half of what there is; once keys are for it all but a line, and some of the tree: it is read before it is answered. */
 function askedBox(
   scene: Scene,
   tools: { readonly pen: Pen; readonly cache: LineCache },
@@ -123,7 +126,9 @@ function askedBox(
   const question = questions.find(({ id }) => id === look.question) ?? questions[0];
   const { left } = roomOf(scene);
   const isFocused = look.focus === 'question';
-  const wanted = isFocused ? left : Math.max(LEAST_QUESTION, Math.floor(left / 2));
+  const tree =
+    left < LEAST_FOR_TREE ? 0 : Math.min(look.paneHeight, LEAST_TREE) + LEAST_CONVERSATION;
+  const wanted = isFocused ? left - tree : Math.max(LEAST_QUESTION, Math.floor(left / 2));
   const height = Math.min(wanted, Math.max(0, left - 1));
   if (question === undefined || height === 0) return NOTHING_ASKED;
   const waiting = questions.length;

@@ -77,20 +77,21 @@ export function emptyTranscript(
 
 /**
  * At the end. Its key follows from the event that it comes from, so that an entry which is read from the
- * log again has the same one.
+ * log again has the same one. Returns its key.
  */
-export function addBlock(transcript: Transcript, body: BlockBody): void {
+export function addBlock(transcript: Transcript, body: BlockBody): number {
   const { blocks, keyBase, lastSeq } = transcript;
   const key = Math.max(transcript.nextKey, keyBase + (lastSeq + 1) * KEYS_OF_EVENT);
   blocks.push({ key, ...body });
   transcript.nextKey = key + 1;
   // Some at a time, since the rest has to move up.
-  if (blocks.length < MOST_BLOCKS * 1.25) return;
+  if (blocks.length < MOST_BLOCKS * 1.25) return key;
   const gone = blocks.splice(0, blocks.length - MOST_BLOCKS);
   const own = gone.filter((block) => block.key >= keyBase).length;
   transcript.dropped += own;
   transcript.lost += gone.length - own;
   transcript.onDropped?.(gone);
+  return key;
 }
 
 /** From here on it is the conversation of another task; what was said before stays above it. */
@@ -213,10 +214,8 @@ export function addShell(
   transcript: Transcript,
   { command, isShared }: Pick<ShellBlock, 'command' | 'isShared'>,
 ): number {
-  const key = transcript.nextKey;
   const nothing = { output: '', outputLines: 0, outcome: null };
-  addBlock(transcript, { kind: 'shell', command, isShared, ...nothing });
-  return key;
+  return addBlock(transcript, { kind: 'shell', command, isShared, ...nothing });
 }
 
 /** Nothing where it has left the view. */
