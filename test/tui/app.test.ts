@@ -86,9 +86,20 @@ describe('a question', () => {
     stage.call('child2xx', 'c', 'Bash', { command: 'x' });
     stage.question('child2xx', 'c', { commands });
     await stage.emulator.press(KEYS.tab, 'y', KEYS.tab);
-    expect(await stage.screen()).toMatch(/… \d+ more lines/);
-    await stage.emulator.press(...Array<string>(40).fill(KEYS.down));
-    expect(await stage.screen()).toContain('echo line 29');
+    expect(await stage.screen()).toMatch(/… \d+ more below: ↑ ↓ pgup pgdn/);
+    await stage.emulator.press(...Array<string>(20).fill(KEYS.down));
+    const end = await stage.screen();
+    expect(end).toContain('echo line 29');
+    expect(end).toMatch(/… \d+ above: /);
+    // No key went beyond the end: one leads back at once.
+    await stage.emulator.press(...Array<string>(20).fill(KEYS.down));
+    await stage.screen();
+    await stage.emulator.press(KEYS.up);
+    expect(await stage.screen()).toMatch(/… 1 more below, \d+ above: /);
+    await stage.emulator.press(KEYS.pageUp, KEYS.pageUp, KEYS.pageUp);
+    expect(await stage.screen()).toMatch(/echo line 0$/m);
+    await stage.emulator.press(KEYS.pageDown);
+    expect(await stage.screen()).not.toMatch(/echo line 0$/m);
   });
 });
 
@@ -224,6 +235,31 @@ describe('the conversation', () => {
     expect(await stage.screen()).not.toContain('waits for the next turn');
   });
 
+  it('shows what was said meanwhile below what is being written, and there once it is read', async () => {
+    await using stage = new Stage();
+    await stage.say('Count');
+    stage.ask('mainmain');
+    const lines = Array.from({ length: 60 }, (_, at) => `item ${at}`).join('\n\n');
+    const write = (text: string) => stage.signal({ type: 'text_delta', task: 'mainmain', text });
+    write(lines);
+    await stage.say('and then stop');
+    const writing = await stage.screen();
+    expect(writing).toMatch(/item 59\n\n> and then stop\n {2}… waits for the next turn/);
+    write('\n\nitem 60');
+    expect(await stage.screen()).toMatch(/item 60\n\n> and then stop\n/);
+    stage.answer('mainmain', `${lines}\n\nitem 61`);
+    expect(await stage.screen()).toMatch(/item 61\n\n> and then stop\n {2}… waits for the/);
+    stage.write('mainmain', {
+      type: 'turn.started',
+      turn: 2,
+      inputs: ['said-and then stop'],
+      model: 'm',
+      toolChoice: 'auto',
+    });
+    stage.answer('mainmain', 'It has stopped.');
+    expect(await stage.screen()).toMatch(/item 61\n\n> and then stop\n\nIt has stopped\.\n/);
+  });
+
   it('sends what it waits for to the background by either key', async () => {
     await using stage = await asking();
     await stage.emulator.press(KEYS.ctrlB, KEYS.ctrlG);
@@ -290,6 +326,22 @@ describe('the conversation', () => {
     await stage.emulator.press(KEYS.ctrlC);
     await stage.emulator.type('one\ntwo');
     expect(await stage.screen()).toMatch(/^one\ntwo$/m);
+  });
+
+  it('shows a long page from its beginning, and follows the end again with what is said next', async () => {
+    await using stage = new Stage();
+    await stage.say('Hello');
+    await stage.say('/help');
+    const help = await stage.screen();
+    expect(help).toMatch(/^Commands/m);
+    expect(help).toContain('ctrl+end to the end');
+    await stage.say('/permissions');
+    const short = await stage.screen();
+    expect(short).toContain('Permissions');
+    expect(short).not.toContain('ctrl+end to the end');
+    await stage.say('/help');
+    await stage.say('go on');
+    expect(await stage.screen()).toContain('> go on');
   });
 
   it('scrolls back and follows the end again', async () => {

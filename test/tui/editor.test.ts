@@ -37,6 +37,16 @@ describe('a command of one’s own', () => {
     ]);
   });
 
+  it('shows what it came to after a conversation has ended, too', async () => {
+    await using stage = new Stage({ cwd: tmpdir() });
+    await stage.say('go');
+    stage.answer('mainmain', 'Done.');
+    stage.end('mainmain');
+    await stage.say('!echo here');
+    const screen = await until(stage, (text) => text.includes('exit code 0'));
+    expect(screen).toMatch(/^! echo here +exit code 0, [^\n]*\n {2}here$/m);
+  });
+
   it('with two marks is shown only', async () => {
     await using stage = new Stage({ cwd: tmpdir() });
     await stage.say('!!echo here');
@@ -148,6 +158,18 @@ describe('a paste', () => {
     expect(stage.store.list()).toHaveLength(1);
     await stage.emulator.press(KEYS.up);
     expect(await stage.screen()).toContain('line 119');
+  });
+
+  it.each([
+    ['carriage returns', '\r'],
+    ['both', '\r\n'],
+    ['keys', '\u001b[106;5u'],
+  ])('keeps its lines, which terminals send as %s', async (_, end) => {
+    await using stage = new Stage();
+    await stage.emulator.press(PASTE(['one', 'two', '', 'three'].join(end)));
+    expect(await stage.screen()).toMatch(/^one\ntwo\n\nthree$/m);
+    await stage.emulator.press(KEYS.enter);
+    expect(stage.typed).toEqual(['one\ntwo\n\nthree']);
   });
 
   it('of the path of an image is that image', async () => {

@@ -152,7 +152,7 @@ function questionIn(pen: Pen, text: string): readonly string[] {
       bindings: DEFAULT_BINDINGS,
     },
     { pen, cache: new LineCache() },
-  );
+  ).lines;
 }
 
 const STEERING =

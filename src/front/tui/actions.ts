@@ -34,6 +34,8 @@ interface ActionParts {
   readonly leave: () => void;
 }
 
+const SCROLLS: ReadonlySet<Action> = new Set(['page-up', 'page-down', 'to-end']);
+
 /** What keys do. */
 export class Actions {
   private readonly parts: ActionParts;
@@ -44,6 +46,8 @@ export class Actions {
 
   act(action: Action, armed: Look['armed']): void {
     const { look, answering, browsing, redraw, height } = this.parts;
+    // Who reads a question scrolls in it.
+    if (look.focus === 'question' && SCROLLS.has(action)) return answering.act(action);
     switch (action) {
       case 'paste-image':
         void this.parts.images.takeClipboard();

@@ -35,6 +35,8 @@ interface AnsweringParts {
   readonly editor: TypedText;
   /** What the UI itself has asked is answered. */
   readonly onConfirmed: (isYes: boolean) => void;
+  /** Lines of what is asked that are in sight. */
+  readonly height: () => number;
 }
 
 /**
@@ -91,15 +93,18 @@ export class Answering {
 
   act(action: Action): void {
     const question = this.asked();
-    const { look } = this.parts;
     if (question === undefined) return;
     switch (action) {
       case 'ask-up':
-        look.questionScroll = Math.max(0, look.questionScroll - 1);
-        return;
+        return this.scroll(-1);
       case 'ask-down':
-        look.questionScroll += 1;
-        return;
+        return this.scroll(1);
+      case 'page-up':
+        return this.scroll(-this.page);
+      case 'page-down':
+        return this.scroll(this.page);
+      case 'to-end':
+        return this.scroll(Infinity);
       case 'answer-once':
         return this.verdict(question, 'yes');
       case 'answer-always':
@@ -168,6 +173,16 @@ export class Answering {
     } catch (thrown) {
       look.hint = errorMessage(thrown);
     }
+  }
+
+  private get page(): number {
+    return Math.max(1, this.parts.height() - 1);
+  }
+
+  /** How far it can go is known once it is drawn. */
+  private scroll(lines: number): void {
+    const { look } = this.parts;
+    look.questionScroll = Math.max(0, look.questionScroll + lines);
   }
 
   private asked(): Asked | undefined {

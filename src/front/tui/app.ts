@@ -1,6 +1,5 @@
 import type { SandboxState, TaskEvent } from '../../api/index.ts';
 import { errorMessage } from '../../base/errors.ts';
-import { terminalText } from '../../base/terminal-text.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import { Actions } from './actions.ts';
 import type { AppOptions } from './app-options.ts';
@@ -14,6 +13,7 @@ import { keyContext } from './keys/key-context.ts';
 import { Highlighter } from './highlight/highlighter.ts';
 import { freshLook } from './look.ts';
 import { callText } from './notification.ts';
+import { pastedText } from './pi/pasted-text.ts';
 import { Screen, type ScreenClient, type ScreenSize } from './pi/screen.ts';
 import { paneHeight, picture } from './render/frame.ts';
 import { Redraw } from './redraw.ts';
@@ -55,6 +55,8 @@ export class App implements ScreenClient {
   private sandbox: SandboxState | null = null;
   private size: ScreenSize = { width: 80, height: 24, editor: [] };
   private conversationHeight = 0;
+  /** Lines of the question in sight. */
+  private askedHeight = 0;
 
   constructor(options: AppOptions) {
     const { muster, terminal, theme, agent, now, onLeave } = options;
@@ -86,7 +88,7 @@ export class App implements ScreenClient {
     this.screen = new Screen(terminal, this, {
       pen: this.tools.pen,
       bindings: this.bindings,
-      cleanPaste: (text) => this.editing.images.takePaste(terminalText(text, 'prose')),
+      cleanPaste: (text) => this.editing.images.takePaste(pastedText(text)),
       onBackground: (background) => this.paintOn(THEMES[background]),
       completions: this.words.completions,
     });
@@ -116,6 +118,7 @@ export class App implements ScreenClient {
       look,
       editor,
       onConfirmed: (isYes) => void undo.answered(isYes),
+      height: () => this.askedHeight,
     });
     this.browsing = new Browsing({
       muster,
@@ -156,6 +159,7 @@ export class App implements ScreenClient {
       saying,
       commands,
       undo,
+      showFrom: (key) => this.browsing.showFrom(key),
       changed: () => this.changed(),
       note: (level, text) => this.note(level, text),
       now,
@@ -275,8 +279,10 @@ export class App implements ScreenClient {
       },
       this.tools,
     );
-    const { lines, layout } = picture(scene, this.tools);
+    const { lines, layout, asked } = picture(scene, this.tools);
     this.conversationHeight = layout.conversation;
+    this.askedHeight = asked.shown;
+    look.questionScroll = asked.scroll;
     return lines;
   }
 

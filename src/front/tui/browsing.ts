@@ -5,7 +5,14 @@ import type { Look } from './look.ts';
 import { isFoldable } from './render/block-lines.ts';
 import { isUnfolded } from './render/conversation.ts';
 import { matchedLines } from './render/found-lines.ts';
-import { broughtInSight, inSight, linesOf, scrolled, type Parts } from './render/viewport.ts';
+import {
+  broughtInSight,
+  inSight,
+  linesOf,
+  scrolled,
+  viewAt,
+  type Parts,
+} from './render/viewport.ts';
 import { gapOf, olderThan, readEarlier, type ScanLog } from './view/earlier.ts';
 import { findAtHand, findInAll, type Found } from './view/find-entries.ts';
 import { searchPattern } from './view/search-pattern.ts';
@@ -43,6 +50,13 @@ export class Browsing {
   toEnd(): void {
     this.parts.look.anchor = null;
     this.transcript.earlier = null;
+  }
+
+  /** From its beginning, where it does not fit: then the end is not followed. */
+  showFrom(key: number): void {
+    const { parts, height } = this.parts.shown();
+    const line = linesOf(parts, key)[0] === '' ? 1 : 0;
+    this.parts.look.anchor = viewAt(parts, { key, line }, height).anchor;
   }
 
   /** Another conversation is looked at. */

@@ -33,6 +33,8 @@ interface SubmissionParts {
   readonly commands: Pick<OwnCommands, 'start'>;
   readonly undo: Undo;
   readonly note: (level: 'info' | 'warning' | 'error', text: string) => void;
+  /** Has the entry of this key read from its beginning, where it is longer than what is in sight. */
+  readonly showFrom: (key: number) => void;
   readonly changed: () => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -244,9 +246,9 @@ export class Submission {
   }
 
   private page(page: Page): void {
-    const { actions, ui, changed } = this.parts;
+    const { actions, ui, showFrom, changed } = this.parts;
     actions.closeTask();
-    addBlock(ui.main, { kind: 'page', ...page });
+    showFrom(addBlock(ui.main, { kind: 'page', ...page }));
     changed();
   }
 }

@@ -33,13 +33,16 @@ interface Tools {
   readonly cache: LineCache;
 }
 
-/** A conversation as parts: what stands above, entries that were read again, those kept, and what is being written. */
+/**
+ * A conversation as parts: what stands above, entries that were read again, those kept, what is being written,
+ * and what was said meanwhile.
+ */
 export function conversationParts(
   transcript: Transcript,
   look: ConversationLook,
   tools: Tools,
 ): Parts {
-  const { blocks, earlier, stream } = transcript;
+  const { blocks, earlier, stream, waiting, nextKey } = transcript;
   const read = earlier?.blocks ?? [];
   const last = read.at(-1);
   const gap = gapOf(transcript);
@@ -57,10 +60,17 @@ export function conversationParts(
     return gap === 0 ? last : undefined;
   };
   return {
-    count: end + 1,
+    count: end + 1 + waiting.length,
     part: (index) => {
       if (index === 0) return { key: -1, lines: drawBefore() };
-      if (index === end) return { key: transcript.nextKey, lines: drawStream() };
+      if (index === end) return { key: nextKey, lines: drawStream() };
+      const said = index > end ? waiting[index - end - 1] : undefined;
+      if (said !== undefined) {
+        return {
+          key: nextKey + index - end,
+          lines: blockLines({ key: 0, ...said }, look, tools.pen),
+        };
+      }
       if (index === between)
         return { key: last === undefined ? -0.5 : last.key + 0.5, lines: gapLines };
       const block = blockAt(index);

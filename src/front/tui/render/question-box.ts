@@ -1,15 +1,13 @@
 import { exactLine } from '../../../base/terminal-text.ts';
-import type { PermissionQuestion, ProposedEdit, Question } from '../../../protocol/question.ts';
 import type { Action, Bindings } from '../keys/bindings.ts';
 import { keyHint, keysOf } from '../keys/key-names.ts';
-import { markdownLines } from '../pi/markdown.ts';
-import type { Asked } from '../view/confirmation.ts';
 import { visibleWidth } from '../pi/text-width.ts';
-import { textDiff, WHOLE } from '../view/text-diff.ts';
-import { diffLines } from './diff-lines.ts';
-import { between, fit, wrapped } from './fit.ts';
+import type { Asked } from '../view/confirmation.ts';
+import { askedLines } from './asked-lines.ts';
+import { between, fit } from './fit.ts';
 import type { LineCache } from './line-cache.ts';
-import { plainLines, type Pen } from './pen.ts';
+import type { Pen } from './pen.ts';
+import { questionTitle } from './question-title.ts';
 
 export interface QuestionLook {
   readonly width: number;
@@ -25,111 +23,84 @@ export interface QuestionLook {
   readonly bindings: Bindings;
 }
 
+export interface QuestionBox {
+  readonly lines: readonly string[];
+  /** How many lines of what is asked are shown, and the first of them. */
+  readonly shown: number;
+  readonly scroll: number;
+}
+
+/** However many keys there are: of what is asked something is seen. */
+const LEAST_BODY = 2;
+const TITLE_AT = 4;
+const BORDER_WIDTH = 2;
+
 /** The oldest question that waits: who asks, for exactly what, and which keys answer. */
 export function questionBox(
   question: Asked,
   look: QuestionLook,
   { pen, cache }: { readonly pen: Pen; readonly cache: LineCache },
-): readonly string[] {
+): QuestionBox {
   const { width, height, isFocused } = look;
-  const border = isFocused ? 'warn' : 'dim';
-  const body = cache.get(question, `${width} ${pen.coloursCode}`, () =>
-    bodyLines(question, width - 2, pen),
-  );
-  const keys = keyLines(question, look, pen);
-  const room = Math.max(1, height - 1 - keys.length);
-  const scroll = Math.min(look.scroll, Math.max(0, body.length - room));
-  const isCut = body.length > room;
-  const shown = body.slice(scroll, scroll + (isCut ? room - 1 : room));
-  const left = body.length - shown.length;
-  const scrollKeys = [...keysOf(look.bindings, 'ask-up'), ...keysOf(look.bindings, 'ask-down')];
-  const count = look.waiting > 1 ? `1 of ${look.waiting}` : '';
-  return [
-    between(
-      `${pen.paint(border, '┌─')} ${pen.prose('warn', title(question, width - TITLE_AT - count.length))}`,
-      pen.prose('warn', count),
-      width,
+  const border = (sign: string) => pen.paint(isFocused ? 'warn' : 'dim', sign);
+  const rule = longRule(question, look);
+  const body = cache.get(question, `${width} ${isFocused} ${rule} ${pen.coloursCode}`, () =>
+    askedLines(question, { width: width - BORDER_WIDTH, rule }, pen).map(
+      // A line of its own has another border than the rest of one: no text can look like either.
+      ({ text, isRest }) => fit(`${border(isRest ? '┊' : '│')} ${text}`, width),
     ),
-    ...shown.map((line) => fit(`${pen.paint(border, '│')} ${line}`, width)),
-    ...(isCut
-      ? [
-          fit(
-            `${pen.paint(border, '│')} ${pen.prose('dim', `… ${left} more lines: ${scrollKeys.join(' ')}`)}`,
-            width,
-          ),
-        ]
-      : []),
-    ...keys.map((line) => fit(`${pen.paint(border, '└')} ${line}`, width)),
+  );
+  const keys = keyLines(question, look, rule);
+  const room = Math.max(LEAST_BODY, height - 1 - keys.length);
+  const shown = body.length > room ? room - 1 : body.length;
+  const scroll = Math.min(look.scroll, body.length - shown);
+  const cut = { above: scroll, below: body.length - scroll - shown };
+  const count = look.waiting > 1 ? `1 of ${look.waiting}` : '';
+  const title = questionTitle(question, width - TITLE_AT - (count === '' ? 0 : count.length + 1));
+  const lines = [
+    between(`${border('┌─')} ${pen.prose('warn', title)}`, pen.prose('warn', count), width),
+    ...body.slice(scroll, scroll + shown),
+    ...(shown < body.length ? [`${border('│')} ${pen.prose('warn', cutText(cut, look))}`] : []),
+    ...keys.map((line) => `${border('└')} ${pen.prose('warn', line)}`),
   ];
+  return { lines: lines.slice(0, height).map((line) => fit(line, width)), shown, scroll };
 }
 
-const TITLE_AT = 4;
-
-/** Where there is no room for the whole chain, who asks for what goes before those above it. */
-function title(question: Asked, room: number): string {
-  if (question.kind === 'confirm') return `? ${question.title}`;
-  const { chain } = question;
-  const whole = `? ${chain.join(' > ')} ${wish(question)}`;
-  return visibleWidth(whole) <= room ? whole : `? ${chain.at(-1) ?? ''} ${wish(question)}`;
-}
-
-function wish(question: Question): string {
-  switch (question.kind) {
-    case 'input':
-      return 'asks';
-    case 'plan':
-      return 'asks to carry out this plan';
-    case 'permission':
-      return `asks to run ${question.tool}`;
-    default:
-      return question satisfies never;
-  }
-}
-
-function bodyLines(question: Asked, width: number, pen: Pen): readonly string[] {
-  if (question.kind === 'input') {
-    const options = question.options.map((option, index) => `${index + 1}  ${option}`);
-    return [...question.text.split('\n'), ...options].flatMap((line) =>
-      wrapped(pen.prose('text', line), width, ''),
-    );
-  }
-  if (question.kind === 'plan') {
-    return markdownLines(plainLines(question.text), { width, isOpen: false }, pen);
-  }
-  const exact = (line: string) => wrapped(pen.exact('strong', line), width, '');
-  if (question.kind === 'confirm') return question.lines.flatMap(exact);
-  return [
-    ...whole(question).flatMap((text) => text.split('\n').flatMap(exact)),
-    ...question.edits.flatMap((edit) => editLines(edit, width, pen)),
-    ...wrapped(pen.prose('dim', question.reason), width, ''),
+/** What is out of sight, and how it comes into it. */
+function cutText(
+  { above, below }: { readonly above: number; readonly below: number },
+  { isFocused, bindings }: QuestionLook,
+): string {
+  if (!isFocused) return `… ${above + below} more lines`;
+  const keys = SCROLL_KEYS.flatMap((action) => keysOf(bindings, action).slice(0, 1)).join(' ');
+  const where = [
+    ...(below > 0 ? [`${below} more below`] : []),
+    ...(above > 0 ? [`${above} above`] : []),
   ];
+  return `… ${where.join(', ')}: ${keys}`;
 }
 
-function whole({ commands, paths, hosts, input }: PermissionQuestion): readonly string[] {
-  return [...commands, ...paths, ...hosts, ...(input === null ? [] : [input])];
+const SCROLL_KEYS = ['ask-up', 'ask-down', 'page-up', 'page-down'] as const;
+
+/** The rule that "always" gives, where it does not fit beside its key; null: it does, or there is none. */
+function longRule(question: Asked, { width, bindings }: QuestionLook): string | null {
+  if (!mayBeAlways(question) || question.rule === null) return null;
+  const [hint = ''] = keyHint(bindings, 'answer-always', `always: ${exactLine(question.rule)}`);
+  return visibleWidth(hint) > width - BORDER_WIDTH ? question.rule : null;
 }
 
-/** All of it: whoever allows it must be able to see it. */
-function editLines(
-  { before, after, everywhere }: ProposedEdit,
-  width: number,
-  pen: Pen,
-): readonly string[] {
-  return [
-    ...(everywhere ? [pen.prose('dim', 'at every place:')] : []),
-    ...diffLines(textDiff(before, after, WHOLE), pen).flatMap((line) => wrapped(line, width, '')),
-  ];
+function mayBeAlways(question: Asked): question is Extract<Asked, { kind: 'permission' }> {
+  return question.kind === 'permission' && question.rule !== null && question.scopes.length > 0;
 }
 
 function keyLines(
   question: Asked,
-  { isFocused, bindings }: QuestionLook,
-  pen: Pen,
+  { isFocused, bindings, width }: QuestionLook,
+  rule: string | null,
 ): readonly string[] {
   const hint = (action: Action, words: string) => keyHint(bindings, action, words);
-  const line = (...hints: readonly (readonly string[])[]) => [
-    pen.prose('warn', hints.flat().join(' · ')),
-  ];
+  const line = (...hints: readonly (readonly string[])[]) =>
+    joined(hints.flat(), width - BORDER_WIDTH);
   if (!isFocused) return line(hint('focus-question', 'to answer'));
   const later = hint('interrupt', 'later');
   if (question.kind === 'input') {
@@ -147,12 +118,25 @@ function keyLines(
     return [...line(hint('answer-once', 'carry it out'), unasked, change), ...line(no, why, later)];
   }
   if (question.kind === 'confirm') return line(hint('answer-once', 'yes'), no, later);
-  const { rule, scopes } = question;
-  const always =
-    rule === null || scopes.length === 0
-      ? []
-      : hint('answer-always', `always: ${exactLine(rule)}`).map((text) => pen.prose('warn', text));
-  return [...line(hint('answer-once', 'once'), no, why, later), ...always];
+  const once = hint('answer-once', 'once');
+  if (rule !== null)
+    return line(once, hint('answer-always', 'always, as said above'), no, why, later);
+  const always = mayBeAlways(question)
+    ? hint('answer-always', `always: ${exactLine(question.rule ?? '')}`)
+    : [];
+  return [...line(once, no, why, later), ...always];
+}
+
+/** Beside each other, over as many lines as it takes: none is cut. */
+function joined(hints: readonly string[], width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const hint of hints) {
+    const last = lines.at(-1);
+    const longer = `${last} · ${hint}`;
+    if (last !== undefined && visibleWidth(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(hint);
+  }
+  return lines;
 }
 
 function optionKeys(count: number, bindings: Bindings): readonly string[] {

@@ -6,15 +6,7 @@ import type { TextDiff } from './text-diff.ts';
 export type Block = { readonly key: number } & BlockBody;
 
 export type BlockBody =
-  /** What a person, or the parent, said. `unread`: it stands in no request yet. */
-  | {
-      readonly kind: 'said';
-      readonly id: string;
-      readonly text: string;
-      readonly unread: boolean;
-      /** What went along with it, a line each. Absent: nothing. */
-      readonly beside?: readonly string[];
-    }
+  | SaidBlock
   | { readonly kind: 'answer'; readonly text: string }
   | { readonly kind: 'thinking'; readonly text: string }
   | CallBlock
@@ -24,6 +16,16 @@ export type BlockBody =
   | { readonly kind: 'ended'; readonly status: EndStatus; readonly because: string | null }
   /** What a command of the user's has to say. */
   | { readonly kind: 'page'; readonly title: string; readonly lines: readonly string[] };
+
+/** What a person, or the parent, said. `unread`: it stands in no request yet. */
+export interface SaidBlock {
+  readonly kind: 'said';
+  readonly id: string;
+  readonly text: string;
+  readonly unread: boolean;
+  /** What went along with it, a line each. Absent: nothing. */
+  readonly beside?: readonly string[];
+}
 
 export type CallState = 'made' | 'running' | 'done' | 'failed' | 'refused';
 

@@ -4,7 +4,7 @@ import { compactionText } from '../../../protocol/compaction-text.ts';
 import { enclosureLine, type Enclosure } from '../../../protocol/enclosure.ts';
 import type { TaskEvent } from '../../../protocol/event.ts';
 import type { AssistantMessage } from '../../../protocol/message.ts';
-import type { Block, BlockBody, CallBlock, ShellBlock } from './block.ts';
+import type { Block, BlockBody, CallBlock, SaidBlock, ShellBlock } from './block.ts';
 import { beginningOf, endOf, linesIn } from './cut-text.ts';
 import { callSubject } from './call-subject.ts';
 import { placedChanges, textChanges } from './text-changes.ts';
@@ -15,6 +15,8 @@ const MOST_TEXT = 64 * 1024;
 /** An event of more entries than this takes keys of the next ones. */
 const KEYS_OF_EVENT = 1_024;
 const MOST_OUTPUT = 4 * 1024;
+/** Of what was said and not read. */
+const MOST_WAITING = 100;
 /** Of an answer while it is written: its end is what is looked at. */
 const MOST_STREAMED = 64 * 1024;
 
@@ -37,6 +39,8 @@ export interface Transcript {
   earlier: Earlier | null;
   /** Number of the newest event; -1: none. */
   lastSeq: number;
+  /** What was said that stands in no request yet: it comes after what is being written, whatever that takes. */
+  readonly waiting: SaidBlock[];
   /** Pieces of the answer that is being written. */
   readonly stream: { text: string; thinking: string };
 }
@@ -66,30 +70,33 @@ export function emptyTranscript(
     onDropped,
     earlier: null,
     lastSeq: -1,
+    waiting: [],
     stream: { text: '', thinking: '' },
   };
 }
 
 /**
  * At the end. Its key follows from the event that it comes from, so that an entry which is read from the
- * log again has the same one.
+ * log again has the same one. Returns its key.
  */
-export function addBlock(transcript: Transcript, body: BlockBody): void {
+export function addBlock(transcript: Transcript, body: BlockBody): number {
   const { blocks, keyBase, lastSeq } = transcript;
   const key = Math.max(transcript.nextKey, keyBase + (lastSeq + 1) * KEYS_OF_EVENT);
   blocks.push({ key, ...body });
   transcript.nextKey = key + 1;
   // Some at a time, since the rest has to move up.
-  if (blocks.length < MOST_BLOCKS * 1.25) return;
+  if (blocks.length < MOST_BLOCKS * 1.25) return key;
   const gone = blocks.splice(0, blocks.length - MOST_BLOCKS);
   const own = gone.filter((block) => block.key >= keyBase).length;
   transcript.dropped += own;
   transcript.lost += gone.length - own;
   transcript.onDropped?.(gone);
+  return key;
 }
 
 /** From here on it is the conversation of another task; what was said before stays above it. */
 export function beginTask(transcript: Transcript): void {
+  for (const said of transcript.waiting.splice(0)) addBlock(transcript, said);
   transcript.task = null;
   transcript.lastSeq = -1;
   transcript.keyBase = transcript.nextKey;
@@ -124,7 +131,10 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
       const { input } = event;
       if (input.kind === 'message' || input.kind === 'prompt') {
         const { id, text, enclosed } = input;
-        add({ kind: 'said', id, text: cut(text), unread: true, ...beside(enclosed) });
+        const said = { id, text: cut(text), unread: true, ...beside(enclosed) };
+        transcript.waiting.push({ kind: 'said', ...said });
+        // Of very many the oldest ones stand where they were said.
+        if (transcript.waiting.length > MOST_WAITING) transcript.waiting.splice(0, 1).forEach(add);
       }
       return;
     }
@@ -204,10 +214,8 @@ export function addShell(
   transcript: Transcript,
   { command, isShared }: Pick<ShellBlock, 'command' | 'isShared'>,
 ): number {
-  const key = transcript.nextKey;
   const nothing = { output: '', outputLines: 0, outcome: null };
-  addBlock(transcript, { kind: 'shell', command, isShared, ...nothing });
-  return key;
+  return addBlock(transcript, { kind: 'shell', command, isShared, ...nothing });
 }
 
 /** Nothing where it has left the view. */
@@ -310,10 +318,12 @@ function replaceCall(
   return true;
 }
 
-function markRead({ blocks }: Transcript, id: string): void {
-  const at = blocks.findLastIndex((block) => block.kind === 'said' && block.id === id);
-  const block = blocks[at];
-  if (block?.kind === 'said' && block.unread) blocks[at] = { ...block, unread: false };
+/** It stands where it was read: above what comes of it, and below what was being written when it was said. */
+function markRead(transcript: Transcript, id: string): void {
+  const at = transcript.waiting.findIndex((said) => said.id === id);
+  for (const said of at === -1 ? [] : transcript.waiting.splice(at, 1)) {
+    addBlock(transcript, { ...said, unread: false });
+  }
 }
 
 function cut(text: string): string {

@@ -100,6 +100,7 @@ export function forgetTree(ui: UiState): void {
 /** Of an earlier conversation all is about to be shown, and nothing of another one. */
 export function emptyMain({ main }: UiState): void {
   main.blocks.length = 0;
+  main.waiting.length = 0;
   main.dropped = 0;
   main.stream.text = '';
   main.stream.thinking = '';
