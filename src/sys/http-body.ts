@@ -2,8 +2,9 @@ import type { Readable } from 'node:stream';
 import type { LoopQueue } from '../base/loop-queue.ts';
 import type { TrafficObserver } from './http-types.ts';
 
-/** Pieces of one body that may wait in the queue before it is read no further. */
+/** Pieces of one body that may wait in the queue, and their bytes, before it is read no further. */
 const MOST_WAITING = 16;
+const MOST_WAITING_BYTES = 16_384;
 
 /** As `fetch` fails. */
 export function fetchFailed(cause: unknown): Error {
@@ -21,14 +22,17 @@ export function bodyOf(
 ): ReadableStream<Uint8Array> {
   let over = false;
   let waiting = 0;
+  let waitingBytes = 0;
+  const isFull = () => waiting >= MOST_WAITING || waitingBytes >= MOST_WAITING_BYTES;
   return new ReadableStream<Uint8Array>({
     start(controller) {
       const give = (chunk: Buffer) => {
         waiting -= 1;
+        waitingBytes -= chunk.length;
         if (over) return;
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 0) <= 0) message.pause();
-        else if (message.isPaused()) message.resume();
+        else if (!isFull() && message.isPaused()) message.resume();
       };
       const end = (finish: () => void) => {
         queue.add(() => {
@@ -41,7 +45,8 @@ export function bodyOf(
       message.on('data', (chunk: Buffer) => {
         observer?.bytes?.(chunk);
         waiting += 1;
-        if (waiting >= MOST_WAITING) message.pause();
+        waitingBytes += chunk.length;
+        if (isFull()) message.pause();
         queue.add(() => give(chunk));
       });
       message.once('end', () => end(() => controller.close()));
@@ -49,7 +54,7 @@ export function bodyOf(
       message.once('close', () => fail(new Error('other side closed')));
     },
     pull: () => {
-      if (waiting < MOST_WAITING) message.resume();
+      if (!isFull()) message.resume();
     },
     cancel: () => {
       over = true;
