@@ -12,6 +12,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
 } else {
   const cache = compileCacheDirectory();
   if (cache !== null) process.getBuiltinModule('node:module').enableCompileCache(cache);
-  const { main } = await import('./main.ts');
+  const { compileLessSoon, main } = await import('./main.ts');
+  compileLessSoon();
   await main(process.argv.slice(2));
 }

@@ -14,6 +14,8 @@ import { printError, printText } from '../../sys/print.ts';
 import { runPrompt } from './commands/run.ts';
 import { watchOutput } from './output-errors.ts';
 
+export { compileLessSoon } from './compile-less.ts';
+
 /** Runs one command line. Sets the exit code; never throws. */
 export async function main(argv: readonly string[]): Promise<void> {
   watchOutput();
