@@ -9,6 +9,10 @@ const WRITE_AFTER_MS = 150;
 const SLICE_MS = 8;
 /** … and how much longer than that everything else then has: to make a thousand files takes its time. */
 const REST_MS = 72;
+/** Where the process itself is at work meanwhile, it rests on, at most so many times: nobody waits for the text. */
+const MOST_RESTS = 5;
+/** Of the time of one core, with all its threads: above it, a process is at work. */
+const AT_WORK = 0.5;
 
 /**
  * The plain text beside the logs. It is for people alone and no part of the truth, so it is gathered
@@ -61,7 +65,7 @@ export class OutputQueue {
     let sliceEnds = performance.now() + SLICE_MS;
     for (const id of this.#pending.keys()) {
       if (performance.now() > sliceEnds) {
-        await sleep(REST_MS, undefined, { ref: false });
+        await rest();
         sliceEnds = performance.now() + SLICE_MS;
       }
       this.#write(id);
@@ -103,5 +107,15 @@ export class OutputQueue {
     } catch (thrown) {
       if (systemErrorCode(thrown) !== 'EEXIST') throw thrown;
     }
+  }
+}
+
+/** Until the process has little else to do, and no longer than that may be put off. */
+async function rest(): Promise<void> {
+  for (let rests = 0; rests < MOST_RESTS; rests += 1) {
+    const before = process.cpuUsage();
+    await sleep(REST_MS, undefined, { ref: false });
+    const { user, system } = process.cpuUsage(before);
+    if ((user + system) / 1_000 < REST_MS * AT_WORK) return;
   }
 }
