@@ -50,6 +50,9 @@ inTerminal('a command, a file and an image go along with a message', async () =>
   terminal.type('/context');
   await terminal.sees('→ /context');
   terminal.press('Enter');
+  // From its beginning: what it says of images stands below.
+  await terminal.sees('counted ');
+  terminal.press('C-End');
   await terminal.sees('messages: images');
   terminal.press('C-c', 'C-c');
   const left = await terminal.sees('exit 0');
