@@ -86,6 +86,16 @@ describe('a question in plain lines', () => {
     expect(stage.asked.sent).toEqual([['mainmain', line]]);
   });
 
+  it.each(['see this:\ry\ra\rmore\r', 'y\rmore\r'])(
+    'is not answered by a line of a paste, which is one message: %j',
+    async (pasted) => {
+      await using stage = await asking();
+      await stage.type(pasted);
+      const text = pasted.trim().replaceAll('\r', '\n');
+      expect(stage.asked).toMatchObject({ answers: [], sent: [['mainmain', text]] });
+    },
+  );
+
   it('that comes while something is typed is told of when that is sent, and not answered by it', async () => {
     await using stage = new PlainStage();
     await stage.say('Run the tests');

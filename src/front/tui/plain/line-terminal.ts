@@ -9,6 +9,7 @@ export interface LineStreams {
 }
 
 export interface LineClient {
+  /** Without its end; several lines that came at once, as a paste brings them, are one. */
   onLine(line: string): void;
   /** Ctrl+C with nothing typed. */
   onInterrupt(): void;
@@ -19,6 +20,8 @@ export interface LineClient {
 }
 
 const PROMPT = '> ';
+/** Lines that come closer to each other than a person sends them were pasted. */
+const PASTE_MS = 20;
 /** Of lines that wait for what is being typed; of more, the oldest ones are counted. */
 const MOST_HELD = 1_000;
 
@@ -33,6 +36,9 @@ export class LineTerminal {
   private lost = 0;
   private wasTyping = false;
   private lines: Interface | null = null;
+  /** Sent, and not told of yet: more of a paste may follow. */
+  private readonly sent: string[] = [];
+  private sending: NodeJS.Timeout | null = null;
 
   constructor(streams: LineStreams, client: LineClient) {
     this.streams = streams;
@@ -41,7 +47,7 @@ export class LineTerminal {
 
   /** Whether lines that are written now are seen now. */
   get isFree(): boolean {
-    return (this.lines?.line ?? '') === '';
+    return this.sent.length === 0 && (this.lines?.line ?? '') === '';
   }
 
   start(): void {
@@ -54,8 +60,9 @@ export class LineTerminal {
     });
     this.lines = lines;
     lines.on('line', (line) => {
-      this.client.onLine(line);
-      this.release();
+      this.sent.push(line);
+      if (this.sending !== null) clearTimeout(this.sending);
+      this.sending = setTimeout(() => this.tellSent(), PASTE_MS);
     });
     lines.on('SIGINT', () => {
       if (this.isFree) this.client.onInterrupt();
@@ -66,6 +73,7 @@ export class LineTerminal {
       }
     });
     lines.on('close', () => {
+      this.tellSent();
       if (this.lines !== null) this.client.onEnd();
     });
     input.on('keypress', this.onKey);
@@ -91,17 +99,30 @@ export class LineTerminal {
     lines?.close();
   }
 
+  /** As one: a line in the middle of a paste is no answer to a question, and no message of its own. */
+  private tellSent(): void {
+    if (this.sending !== null) clearTimeout(this.sending);
+    this.sending = null;
+    const lines = this.sent.splice(0);
+    if (lines.length === 0 || this.lines === null) return;
+    this.client.onLine(lines.join('\n'));
+    this.release();
+    this.look();
+  }
+
   /** After the key has changed the line. */
   private readonly onKey = (): void => {
-    setImmediate(() => {
-      const { isFree } = this;
-      if (isFree && this.wasTyping) {
-        if (this.held.length > 0) this.release();
-        this.client.onFree();
-      }
-      this.wasTyping = !isFree;
-    });
+    setImmediate(() => this.look());
   };
+
+  private look(): void {
+    const { isFree } = this;
+    if (isFree && this.wasTyping) {
+      if (this.held.length > 0) this.release();
+      this.client.onFree();
+    }
+    this.wasTyping = !isFree;
+  }
 
   private release(): void {
     const { output, canMove } = this.streams;
