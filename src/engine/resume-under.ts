@@ -6,6 +6,7 @@ import { foldLog } from './fold-log.ts';
 import { isBusy } from './next-step.ts';
 import { resumeChild } from './resume-child.ts';
 import type { TaskRun } from './task-run.ts';
+import { interruptionId } from './turn-signal.ts';
 import type { Workshop } from './workshop.ts';
 
 /** A task that a person makes go on, and what it is told. */
@@ -63,7 +64,7 @@ export async function resumeUnderOpened(
   // One that has answered waits by itself; another one would take up what it was doing.
   if (!isBusy(top.state, workshop.deps.settings)) return;
   const because = `the user went on with task ${below.id}`;
-  top.journal.record({ type: 'turn.interrupted', input: newId(), because });
+  top.journal.record({ type: 'turn.interrupted', input: interruptionId(), because });
 }
 
 /** The nearest task above one that is at work in this process. Throws `NOT_FOUND` when there is none. */

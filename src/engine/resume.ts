@@ -13,6 +13,7 @@ import type { EngineDeps } from './deps.ts';
 import { combineLimits } from './limits.ts';
 import { runTask } from './loop.ts';
 import type { TaskRun } from './task-run.ts';
+import { isInterruptionNotice } from './turn-signal.ts';
 
 /** How a task goes on. */
 export interface ResumeOrder {
@@ -59,7 +60,7 @@ export function recordResume(deps: EngineDeps, run: TaskRun, order: ResumeOrder)
 function withdrawNotices({ state }: TaskRun): readonly EventBody[] {
   const { queued } = state.conversation;
   const ids = queued.flatMap(({ id, kind }) =>
-    kind === 'notice' && !isModeNotice(id) ? [id] : [],
+    kind === 'notice' && !isModeNotice(id) && !isInterruptionNotice(id) ? [id] : [],
   );
   return ids.length === 0 ? [] : [{ type: 'input.withdrawn', ids }];
 }

@@ -2,7 +2,6 @@ import { deferred, onAbort } from '../base/async.ts';
 import type { Deadline } from '../base/deadlines.ts';
 import { errorInfo, type ErrorInfo } from '../base/errors.ts';
 import { Batched } from '../base/batched.ts';
-import { newId } from '../base/ids.ts';
 import type { AttachmentFacts } from '../protocol/attachment.ts';
 import type { EndReason } from '../protocol/end-reason.ts';
 import type { TaskInput } from '../protocol/input.ts';
@@ -24,7 +23,7 @@ import { RightsInForce } from './rights-in-force.ts';
 import { orderForChild, stopOrder, type StopOrder } from './stop.ts';
 import { TaskSlot } from './task-slot.ts';
 import type { Tree } from './tree.ts';
-import { TurnSignal } from './turn-signal.ts';
+import { interruptionId, TurnSignal } from './turn-signal.ts';
 
 export interface TaskRunParts {
   /** As it was made here; of one that was opened, its log alone tells. */
@@ -228,7 +227,7 @@ export class TaskRun {
   /** Ends what a conversation does now, with what it waits for; what is in the background goes on. */
   interrupt(order: StopOrder): void {
     const { because } = order;
-    this.journal.record({ type: 'turn.interrupted', input: newId(), because });
+    this.journal.record({ type: 'turn.interrupted', input: interruptionId(), because });
     this.cutTurn(order);
     for (const child of this.children) if (!child.isBackground) child.stop(order);
   }

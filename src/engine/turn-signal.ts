@@ -1,3 +1,4 @@
+import { newId } from '../base/ids.ts';
 import type { StopOrder } from './stop.ts';
 
 /**
@@ -29,4 +30,16 @@ export class TurnSignal {
     this.both = AbortSignal.any([this.task, this.own.signal]);
     return true;
   }
+}
+
+/** Begins the ids of the notices that tell a model of an interruption. */
+const NOTICE = 'interrupted-';
+
+export function interruptionId(): string {
+  return `${NOTICE}${newId()}`;
+}
+
+/** Whether it is still to be said when a task goes on after its end: it says why its calls broke off. */
+export function isInterruptionNotice(id: string): boolean {
+  return id.startsWith(NOTICE);
 }

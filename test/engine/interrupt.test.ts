@@ -137,6 +137,24 @@ describe('interrupting a conversation', () => {
     expect(eventsOfType(test, 'turn.interrupted', main.spec.id)).toEqual([]);
   });
 
+  it('is told of when it goes on after it was stopped before its next request', async () => {
+    const { test, main, aside, letGo } = await busy([{ text: 'heard of it' }]);
+    test.engine.interrupt(main.spec.id);
+    await until(() => main.state.conversation.results.size === 2);
+    main.stop(stopOrder('user', 'the user stopped it'));
+    letGo();
+    await main.ended;
+    expect(test.engine.task(aside)).toBe(undefined);
+    const again = await test.engine.resume(main.spec.id, {
+      prompt: 'go on',
+      ceiling: (recorded) => recorded,
+    });
+    await again.ended;
+    const asked = JSON.stringify(test.model.requests.at(-1)?.messages);
+    expect(asked).toContain('The user interrupted you here');
+    expect(asked).toContain('go on');
+  });
+
   it('is refused for a task that works for another one', async () => {
     const { test, main, waited, letGo } = await busy();
     letGo();
