@@ -246,7 +246,8 @@ describe.concurrent('muster tasks watch', () => {
     letGo(world);
     clean(await world.run(['-p', 'go', '--permission-mode', 'autonomous']));
     const watch = startMuster(world.sandbox, ['tasks', 'watch', '--json']);
-    const seen = said(watch, '"task.ended"');
+    // It may come in the middle of one, whose end alone it then tells.
+    const seen = said(watch, '"task.created"').then(() => said(watch, '"task.ended"'));
     while (!(await Promise.race([seen.then(() => true), world.run(ONE_MORE).then(() => false)])));
     watch.process.kill('SIGINT');
     const { code, stdout, stderr } = await watch.finished;
