@@ -9,7 +9,7 @@ const KEPT_DONE = 1_024;
  * Left to itself, a round hands out all that has come in since the last one before it looks at anything
  * else: of a thousand answers that end together it reads them all, then writes them all down, and sends
  * the first next request when the last answer is read; a key or a timer waits as long. With a queue
- * between, the first request is on its way before the second answer is looked at.
+ * between, the first requests are on their way before the fifth answer is looked at.
  */
 export class LoopQueue {
   private readonly waiting: (() => void)[] = [];

@@ -11,6 +11,7 @@ import type { Decision, PermissionMode, Rights } from '../protocol/permission.ts
 import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskSource, TaskSpec } from '../protocol/task.ts';
 import type { JsonObject } from '../base/json.ts';
+import { LoopQueue } from '../base/loop-queue.ts';
 import { createTask } from './create-task.ts';
 import { requireCompactable } from './compaction/compact-now.ts';
 import { createDelegation } from './delegation.ts';
@@ -28,7 +29,6 @@ import { runTask } from './loop.ts';
 import { openTasks } from './open-task.ts';
 import { mentionsIn, personMessage } from './mentions.ts';
 import { isBusy } from './next-step.ts';
-import { LoopQueue } from '../base/loop-queue.ts';
 import {
   outlineChild,
   prepareModels,

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { heardTwice, wrongsOf } from './random-checks.ts';
 import type { BatchCount } from './mortal-store.ts';
-import { calmPlan, wildPlan } from './random-plans.ts';
+import { calmPlan, ONE_AT_A_TIME, wildPlan } from './random-plans.ts';
 import { randomRuns } from './random-runs.ts';
 import type { Work } from './random-work.ts';
 import { eventsOf, live, newWorld, stateOf, type Plan, type World } from './random-world.ts';
@@ -78,13 +78,7 @@ const TORN_WAKE: [Plan, Kill[]] = [
     ]),
     seed: 0,
     acts: [],
-    settings: {
-      maxParallel: 1,
-      foregroundMs: 300_000,
-      maxTasks: 500,
-      treeTokens: 0,
-      taskLimits: { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 },
-    },
+    settings: ONE_AT_A_TIME,
   },
   [
     { moment: 200, several: true, kept: 1 },

@@ -30,6 +30,15 @@ export const wildPlan: fc.Arbitrary<Plan> = fc.record({
   }),
 });
 
+/** Of an example: no limit is near, and one task works at a time. */
+export const ONE_AT_A_TIME: Plan['settings'] = {
+  maxParallel: 1,
+  foregroundMs: 300_000,
+  maxTasks: 500,
+  treeTokens: 0,
+  taskLimits: { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 },
+};
+
 /** Whose result does not depend on what is faster. */
 export const calmPlan: fc.Arbitrary<Plan> = fc.record({
   work: calmWork,

@@ -77,13 +77,13 @@ function toldBeforeDeath(events: readonly TaskEvent[]): Pick<LifeStop, 'order' |
     return { order: { by: 'user', because, code: 'CANCELLED' }, forced: false };
   }
   const [last, closing] = events.filter((event) => !isFromOutside(event)).slice(-2);
-  if (!isTold(last, closing)) return null;
+  if (!stoppedWaiting(last, closing)) return null;
   // What was said of it is in no log, and nothing was written after it.
   return { order: { by: 'user', because: 'it was stopped', code: 'CANCELLED' }, forced: false };
 }
 
 /** Whether a turn was closed while it waited to try again: the failure is told once more, as it was. */
-function isTold(last: TaskEvent | undefined, closing: TaskEvent | undefined): boolean {
+function stoppedWaiting(last: TaskEvent | undefined, closing: TaskEvent | undefined): boolean {
   if (last?.type !== 'turn.retried' || closing?.type !== 'turn.failed') return false;
   return isDeepStrictEqual(last.failure, closing.failure);
 }
@@ -103,7 +103,7 @@ function mayFollowStop(event: TaskEvent): boolean {
 
 function stopMoment(last: TaskEvent | undefined, events: readonly TaskEvent[]): StopMoment {
   const own = events.find((event) => event.seq > (last?.seq ?? -1) && !isFromOutside(event));
-  if (own?.type === 'turn.failed') return isTold(last, own) ? 'when_quiet' : 'when_asked';
+  if (own?.type === 'turn.failed') return stoppedWaiting(last, own) ? 'when_quiet' : 'when_asked';
   return last?.type === 'call.started' ? 'when_quiet' : 'at_once';
 }
 

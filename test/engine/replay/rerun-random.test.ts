@@ -5,7 +5,7 @@ import type { RerunSource } from '../../../src/engine/replay/rerun-source.ts';
 import { rerunTask } from '../../../src/engine/replay/rerun-task.ts';
 import { rerunTree } from '../../../src/engine/replay/rerun-tree.ts';
 import type { TaskEvent } from '../../../src/protocol/event.ts';
-import { wildPlan } from '../random-plans.ts';
+import { ONE_AT_A_TIME, wildPlan } from '../random-plans.ts';
 import { randomRuns } from '../random-runs.ts';
 import type { Death } from '../mortal-store.ts';
 import { eventsOf, live, newWorld, worldTools, type Plan, type World } from '../random-world.ts';
@@ -25,13 +25,7 @@ const STOPPED_AND_KILLED: [Plan, Death[]] = [
     work: { turns: [], end: 'flaky', maxTurns: null },
     seed: 0,
     acts: [{ at: 0, kind: 'stop', of: 0 }],
-    settings: {
-      maxParallel: 1,
-      foregroundMs: 300_000,
-      maxTasks: 500,
-      treeTokens: 0,
-      taskLimits: { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 },
-    },
+    settings: ONE_AT_A_TIME,
   },
   [{ batch: 7, several: false, kept: 0 }],
 ];

@@ -1,5 +1,6 @@
 import type { ProposedEdit, Question } from '../../../protocol/question.ts';
 import { plainLines, type Pen } from '../render/pen.ts';
+import { wishOf } from '../render/question-title.ts';
 import { answerHelp } from './plain-answer.ts';
 
 /** A question in lines, whole: who asks, for exactly what, and which letters answer. */
@@ -10,23 +11,10 @@ export function questionText(
   const who = question.chain.join(' > ');
   const more = waiting > 1 ? ` ${waiting - 1} more after this one.` : '';
   return [
-    pen.prose('text', `Question: ${who} ${wish(question)}.${more}`),
+    pen.prose('text', `Question: ${who} ${wishOf(question)}.${more}`),
     ...bodyText(question, pen).map((line) => `  ${line}`),
     pen.exact('text', answerHelp(question)),
   ];
-}
-
-function wish(question: Question): string {
-  switch (question.kind) {
-    case 'input':
-      return 'asks';
-    case 'plan':
-      return 'asks to carry out this plan';
-    case 'permission':
-      return `asks to run ${question.tool}`;
-    default:
-      return question satisfies never;
-  }
 }
 
 function bodyText(question: Question, pen: Pen): readonly string[] {

@@ -8,15 +8,16 @@ export function questionTitle(question: Asked, room: number): string {
   if (question.kind === 'confirm') return `? ${question.title}`;
   const { chain } = question;
   const who = chain.at(-1) ?? '';
-  const what = question.kind === 'permission' ? `: ${question.tool}` : ` ${wish(question)}`;
-  const titles = [`? ${chain.join(' > ')} ${wish(question)}`, `? ${who} ${wish(question)}`];
+  const what = question.kind === 'permission' ? `: ${question.tool}` : ` ${wishOf(question)}`;
+  const titles = [`? ${chain.join(' > ')} ${wishOf(question)}`, `? ${who} ${wishOf(question)}`];
   const fitting = titles.find((title) => visibleWidth(title) <= room);
   return fitting ?? `? ${fit(who, Math.max(LEAST_WHO, room - visibleWidth(what) - 2))}${what}`;
 }
 
 const LEAST_WHO = 6;
 
-function wish(question: Question): string {
+/** What whoever asks would do, after its name. */
+export function wishOf(question: Question): string {
   switch (question.kind) {
     case 'input':
       return 'asks';
