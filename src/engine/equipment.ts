@@ -140,9 +140,8 @@ export function toolsNamed(
   { settings, tools }: Pick<PlanDeps, 'settings' | 'tools'>,
   wanted: readonly string[],
 ): readonly AnyTool[] {
-  const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  if (!settings.taskTools) for (const name of TASK_TOOLS) byName.delete(name);
-  return wanted.flatMap((name) => byName.get(name) ?? []);
+  const existing = settings.taskTools ? wanted : wanted.filter((name) => !TASK_TOOLS.includes(name));
+  return existing.flatMap((name) => tools.find((tool) => tool.name === name) ?? []);
 }
 
 /** What `task_tool.enabled = false` takes out of every request. */

@@ -37,8 +37,11 @@ export class LogKeeper {
     const { id } = spec;
     const { tasks } = this.#parts;
     return this.#takeLog(id, () => {
-      this.#clearPlace(id);
-      tasks.create(id);
+      tasks.finishDeletion(id);
+      if (!tasks.create(id)) {
+        this.#clearPlace(id);
+        if (!tasks.create(id)) throw taskTaken(id);
+      }
       const log = this.#newLog(id, { epoch: 1, nextSeq: 0, size: 0, summary: undefined });
       try {
         log.open([{ type: 'task.created', spec }, this.#claimed()], headerLine(id));
@@ -96,12 +99,10 @@ export class LogKeeper {
     }
   }
 
-  /** Whoever was killed in the middle of the first write, or of a deletion, left no task behind. */
+  /** Whoever was killed in the middle of the first write left a log, but no task behind. */
   #clearPlace(id: string): void {
     const { files, tasks } = this.#parts;
     const paths = { log: tasks.log(id), aside: tasks.damaged(id) };
-    tasks.finishDeletion(id);
-    if (files.stat(paths.log) === undefined) return;
     if (createdEvent(files, paths.log, id) !== undefined) throw taskTaken(id);
     setLogAside(files, paths);
   }

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '../base/errors.ts';
+import { leisure } from '../sys/leisure.ts';
 import type { Descriptors } from './descriptors.ts';
 import { writeWhole, type FilePort } from './file-port.ts';
 import { storageError } from './storage-error.ts';
@@ -9,10 +9,8 @@ const WRITE_AFTER_MS = 150;
 const SLICE_MS = 8;
 /** … and how much longer than that everything else then has: to make a thousand files takes its time. */
 const REST_MS = 72;
-/** Where the process itself is at work meanwhile, it rests on, at most so many times: nobody waits for the text. */
-const MOST_RESTS = 5;
-/** Of the time of one core, with all its threads: above it, a process is at work. */
-const AT_WORK = 0.5;
+/** Where the process is at work meanwhile, it rests on, so long at most: nobody waits for the text. */
+const MOST_REST_MS = 2_000;
 
 /**
  * The plain text beside the logs. It is for people alone and no part of the truth, so it is gathered
@@ -65,7 +63,7 @@ export class OutputQueue {
     let sliceEnds = performance.now() + SLICE_MS;
     for (const id of this.#pending.keys()) {
       if (performance.now() > sliceEnds) {
-        await rest();
+        await leisure({ lookMs: REST_MS, mostMs: MOST_REST_MS });
         sliceEnds = performance.now() + SLICE_MS;
       }
       this.#write(id);
@@ -107,15 +105,5 @@ export class OutputQueue {
     } catch (thrown) {
       if (systemErrorCode(thrown) !== 'EEXIST') throw thrown;
     }
-  }
-}
-
-/** Until the process has little else to do, and no longer than that may be put off. */
-async function rest(): Promise<void> {
-  for (let rests = 0; rests < MOST_RESTS; rests += 1) {
-    const before = process.cpuUsage();
-    await sleep(REST_MS, undefined, { ref: false });
-    const { user, system } = process.cpuUsage(before);
-    if ((user + system) / 1_000 < REST_MS * AT_WORK) return;
   }
 }

@@ -62,12 +62,11 @@ export class OwnerLocks {
   /** Takes the lock at `path`; returns the living owner instead when there is one. */
   acquire(path: string): LockOwner | undefined {
     for (;;) {
-      const ownFile = this.#introduced();
-      if (this.#tryLink(ownFile, path)) return undefined;
+      if (this.#tryLink(path)) return undefined;
       const owner = readOwner(this.#files, path);
       if (owner === undefined) continue;
       if (!this.#isGone(owner)) return owner;
-      const rival = this.#takeOver(ownFile, path, owner);
+      const rival = this.#takeOver(path, owner);
       if (rival !== 'changed') return rival;
     }
   }
@@ -94,7 +93,7 @@ export class OwnerLocks {
    * named by the dead owner's token. While it lives nobody else touches the first, so between looking
    * again and replacing nothing can change. If it dies, its own lock is taken over in just this way.
    */
-  #takeOver(ownFile: string, path: string, dead: LockOwner): LockOwner | undefined | 'changed' {
+  #takeOver(path: string, dead: LockOwner): LockOwner | undefined | 'changed' {
     const guard = `${path}.${dead.token}`;
     const rival = this.acquire(guard);
     if (rival !== undefined) return rival;
@@ -103,7 +102,7 @@ export class OwnerLocks {
       const link = `${guard}.new`;
       // Left by one who died here; nobody but the guard's holder makes it.
       removeIfThere(this.#files, link);
-      this.#files.link(ownFile, link);
+      this.#files.link(this.#introduced(), link);
       this.#files.rename(link, path);
       return undefined;
     } finally {
@@ -111,13 +110,18 @@ export class OwnerLocks {
     }
   }
 
-  #tryLink(from: string, to: string): boolean {
+  /** Whether the lock was free. */
+  #tryLink(path: string): boolean {
+    const ownFile = this.#ownFile ?? this.#introduced();
     try {
-      this.#files.link(from, to);
+      this.#files.link(ownFile, path);
       return true;
     } catch (thrown) {
-      if (systemErrorCode(thrown) === 'EEXIST') return false;
-      throw thrown;
+      const code = systemErrorCode(thrown);
+      if (code === 'EEXIST') return false;
+      if (code !== 'ENOENT' || this.#files.stat(ownFile) !== undefined) throw thrown;
+      this.#introduced();
+      return this.#tryLink(path);
     }
   }
 

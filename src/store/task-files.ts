@@ -5,7 +5,7 @@ import type { DataPaths } from './data-dir.ts';
 import type { Descriptors } from './descriptors.ts';
 import type { FilePort } from './file-port.ts';
 import { storageError } from './storage-error.ts';
-import { checkTaskId, taskNotFound, taskTaken } from './task-ids.ts';
+import { checkTaskId, taskNotFound } from './task-ids.ts';
 
 /** These go by themselves: see `deleteTasks`. */
 const STAYING_KINDS: ReadonlySet<string> = new Set(['jsonl', 'lock', 'deleted']);
@@ -67,13 +67,14 @@ export class TaskFiles {
     return this.#path(id, 'imported');
   }
 
-  /** Makes an empty log; `CONFLICT` when the task is already there. */
-  create(id: string): void {
+  /** Makes an empty log; false when there is a file in its place. */
+  create(id: string): boolean {
     const path = this.log(id);
     try {
       this.#descriptors.adopt(path, this.#files.openNew(path));
+      return true;
     } catch (thrown) {
-      if (systemErrorCode(thrown) === 'EEXIST') throw taskTaken(id);
+      if (systemErrorCode(thrown) === 'EEXIST') return false;
       throw storageError('create', path, thrown);
     }
   }

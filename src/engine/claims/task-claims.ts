@@ -1,5 +1,6 @@
 import type { ClaimFlag } from '../../protocol/result.ts';
 import type { TaskState } from '../../protocol/state.ts';
+import { leisure } from '../../sys/leisure.ts';
 import type { checkClaims } from './check-claims.ts';
 import { taskFacts } from './task-facts.ts';
 
@@ -30,11 +31,15 @@ export function taskClaims(
 
 /**
  * To be called while a model answers: the first check in a process takes tens of milliseconds, which
- * nobody is kept waiting for then.
+ * nobody is kept waiting for then. A thousand other tasks may begin meanwhile: they go first.
  */
 export function prepareClaimCheck(): void {
   if (isPrepared) return;
   isPrepared = true;
+  void leisure({ lookMs: 20, mostMs: 2_000 }).then(checkAnExample);
+}
+
+function checkAnExample(): void {
   const facts = {
     prompt: 'Fix a.ts',
     cwd: '/',
