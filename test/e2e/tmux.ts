@@ -15,9 +15,12 @@ export class TmuxTerminal implements Disposable {
     {
       env,
       size = [90, 30],
+      isJob = false,
     }: {
       readonly env: Readonly<Record<string, string>>;
       readonly size?: readonly [number, number];
+      /** Of a shell with job control, which says when it is stopped and takes Enter for `fg`. Default false. */
+      readonly isJob?: boolean;
     },
   ) {
     this.sandbox = sandbox;
@@ -33,7 +36,10 @@ export class TmuxTerminal implements Disposable {
       BIN,
       ...args,
     ];
-    const line = `${command.map(quoted).join(' ')}; echo "exit $?"; exec cat`;
+    const run = command.map(quoted).join(' ');
+    const end = 'echo "exit $?"; exec cat';
+    const job = `${run}; echo "stopped $?"; read -r; fg; ${end}`;
+    const line = isJob ? `exec bash --norc -ic ${quoted(job)}` : `${run}; ${end}`;
     this.tmux(
       '-f',
       '/dev/null',

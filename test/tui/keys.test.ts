@@ -100,6 +100,7 @@ describe('while keys are for the editor', () => {
       'ctrl+o',
       'ctrl+r',
       'ctrl+l',
+      'ctrl+z',
       'ctrl+end',
       'shift+tab',
       'pageUp',

@@ -31,6 +31,7 @@ interface ActionParts {
   readonly commands: Pick<OwnCommands, 'isRunning' | 'stop'>;
   readonly images: Pick<PastedImages, 'takeClipboard'>;
   readonly redraw: () => void;
+  readonly suspend: () => void;
   readonly leave: () => void;
 }
 
@@ -100,6 +101,8 @@ export class Actions {
         return browsing.toEnd();
       case 'redraw':
         return redraw();
+      case 'suspend':
+        return this.parts.suspend();
       case 'choose-up':
         return this.choose(-1);
       case 'choose-down':
@@ -107,7 +110,7 @@ export class Actions {
       case 'open-task':
         return this.openChosen();
       case 'stop-task':
-        return this.stop(look.chosenTask === null ? [] : [look.chosenTask]);
+        return this.stopChosen();
       case 'resume-task':
         return this.resumeChosen();
       case 'background-task':
@@ -123,6 +126,17 @@ export class Actions {
     browsing.forget();
     look.openTask = null;
     ui.opened = null;
+  }
+
+  private stopChosen(): void {
+    const { look, ui } = this.parts;
+    const row = look.chosenTask === null ? undefined : ui.rows.get(look.chosenTask);
+    if (row === undefined) return;
+    if (hasEnded(row)) look.hint = 'it has ended already';
+    else {
+      look.hint = 'stopping it';
+      this.stop([row.id]);
+    }
   }
 
   private resumeChosen(): void {

@@ -26,6 +26,7 @@ import { Editing } from './editing.ts';
 import { WordSource } from './word-source.ts';
 import { showLog } from './view/show-log.ts';
 import { Submission } from './submission.ts';
+import { suspend } from './suspend.ts';
 import { callsForAttention } from './view/attention.ts';
 import { placeTask } from './view/placed-task.ts';
 import { addBlock, leaveCalls } from './view/transcript.ts';
@@ -144,6 +145,7 @@ export class App implements ScreenClient {
       browsing: this.browsing,
       height: () => this.conversationHeight,
       redraw: () => this.screen.redraw(),
+      suspend: () => suspend(this.screen),
       leave: onLeave,
     });
     this.submission = new Submission({

@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import type { Answer, RecordedRequest } from '../../src/testing/index.ts';
+import { needs } from '../needs.ts';
+import { TmuxTerminal } from './tmux.ts';
+import { openWorld } from './world.ts';
+
+const inTerminal = it.runIf(needs('tmux', 'tmux'));
+
+function script({ messages }: RecordedRequest): Answer {
+  const said = JSON.stringify(messages.at(-1));
+  return said.includes('slowly') ? { delayMs: 1_500, text: 'Slowly done.' } : { text: 'At once.' };
+}
+
+inTerminal(
+  'Ctrl+Z gives the terminal to the shell, and fg goes on with what was at work',
+  async () => {
+    await using world = await openWorld({ script });
+    const env = world.model.env('anthropic');
+    using terminal = new TmuxTerminal(world.sandbox, [], { env, isJob: true });
+    await terminal.sees('/help');
+    terminal.type('Do it slowly');
+    terminal.press('Enter');
+    await terminal.sees('> Do it slowly');
+    terminal.press('C-z');
+    // 128 + SIGTSTP, as the shell reports it.
+    const shell = await terminal.sees('stopped 148');
+    expect(shell).toContain('Muster and all its tasks are suspended: fg goes on.');
+    expect(shell).not.toContain('> Do it slowly');
+    terminal.type('typed meanwhile');
+    await terminal.sees('typed meanwhile');
+    terminal.press('Enter');
+    await terminal.sees('Slowly done.');
+    expect(terminal.screen()).not.toContain('typed meanwhile');
+    terminal.type('Another one');
+    terminal.press('Enter');
+    await terminal.sees('At once.');
+    terminal.press('C-c', 'C-c');
+    await terminal.sees('exit 0');
+  },
+);
+
+inTerminal('where nobody can stop it, the picture comes back', async () => {
+  await using world = await openWorld({ script });
+  const env = world.model.env('anthropic');
+  using terminal = new TmuxTerminal(world.sandbox, [], { env });
+  await terminal.sees('/help');
+  terminal.press('C-z');
+  // What is typed while the terminal is given back and taken again is nobody's.
+  await sleep(500);
+  terminal.type('Do it');
+  terminal.press('Enter');
+  await terminal.sees('> Do it');
+  await terminal.sees('At once.');
+  terminal.press('C-c', 'C-c');
+  await terminal.sees('exit 0');
+});
