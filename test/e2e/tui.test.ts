@@ -63,7 +63,9 @@ inTerminal('a new user delegates, refuses, stops a child, leaves, and goes on', 
     terminal.press('C-t', 'Down');
     await terminal.sees('enter open');
     terminal.press('Down', 's');
-    await terminal.sees('It was stopped.');
+    expect(await terminal.sees('It was stopped.')).toContain('■ Task general-purpose: long work');
+    terminal.press('s');
+    await terminal.sees('it has ended already');
     terminal.press('C-t');
     await terminal.sees('/help');
     terminal.press('C-c', 'C-c');

@@ -80,6 +80,24 @@ it('is what was said, thought, called and answered, in order', () => {
   ]);
 });
 
+it.each([
+  [null, 'done'],
+  ['CANCELLED', 'stopped'],
+  ['TIMEOUT', 'failed'],
+] as const)('a call that ends with %s is %s', (error, state) => {
+  const log = new Log('mainmain');
+  const transcript = emptyTranscript('mainmain');
+  const input = { command: 'make' };
+  log.add({ type: 'task.created', spec: taskSpec('mainmain') });
+  log.add(answer({ type: 'tool_call', id: 'c', name: 'Bash', input }));
+  log.add({ type: 'call.started', callId: 'c', tool: 'Bash', input });
+  log.add({ type: 'call.ended', callId: 'c', tool: 'Bash', text: '', error, facts: {}, ms: 5 });
+  for (const event of log.events) applyToTranscript(transcript, event);
+  expect(
+    transcript.blocks.flatMap((block) => (block.kind === 'call' ? [block.state] : [])),
+  ).toEqual([state]);
+});
+
 it.each<readonly [string, Parameters<typeof callSubject>[1], string]>([
   ['Bash', { command: 'npm test', timeout: 5 }, 'npm test'],
   ['Read', { file_path: 'a.ts', offset: 3 }, 'a.ts'],

@@ -132,8 +132,15 @@ export class PlainConversation {
 
 const NOTE_WORDS = { info: '', warning: 'Warning: ', error: 'Error: ' } as const;
 
+const END_WORDS: Readonly<Partial<Record<CallState, string>>> = {
+  failed: 'Failed',
+  stopped: 'Stopped',
+  refused: 'Refused',
+};
+
 function endWords({ state, ms, outputLines }: CallBlock): string {
-  if (state !== 'done') return state === 'failed' ? 'Failed' : 'Refused';
+  const word = END_WORDS[state];
+  if (word !== undefined) return word;
   return `Done after ${formatDuration(ms ?? 0)}, ${plural(outputLines, 'line')}`;
 }
 

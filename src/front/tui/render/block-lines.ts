@@ -142,6 +142,7 @@ const CALL_SIGNS: Readonly<Record<CallState, readonly [string, Role]>> = {
   running: ['●', 'accent'],
   done: ['✓', 'good'],
   failed: ['✗', 'bad'],
+  stopped: ['■', 'dim'],
   refused: ['⊘', 'bad'],
 };
 
@@ -165,18 +166,17 @@ function outcome({ state, ms, outputLines, edits }: CallBlock): string {
   const size = edits.length === 0 ? [] : [diffSize(edits)];
   if (state === 'made') return size.join('');
   if (state === 'running' || state === 'refused') return [...size, state].join(', ');
-  const came = state === 'failed' ? state : plural(outputLines, 'line');
+  const isDone = state === 'done';
+  const came = isDone ? plural(outputLines, 'line') : state;
   const took = ms === null ? [] : [formatDuration(ms)];
-  return [...(size.length === 0 || state === 'failed' ? [...size, came] : size), ...took].join(
-    ', ',
-  );
+  return [...(size.length === 0 || !isDone ? [...size, came] : size), ...took].join(', ');
 }
 
 /** Why a call did not do what it was to do is not folded away. */
 function failureLine({ state, output }: CallBlock, width: number, pen: Pen): readonly string[] {
-  if (state !== 'failed' && state !== 'refused') return [];
+  if (state !== 'failed' && state !== 'stopped' && state !== 'refused') return [];
   const [first = ''] = output.trimStart().split('\n', 1);
-  return [fit(`${INDENT}${pen.prose('bad', first)}`, width)];
+  return [fit(`${INDENT}${pen.prose(state === 'stopped' ? 'dim' : 'bad', first)}`, width)];
 }
 
 function outputLines(

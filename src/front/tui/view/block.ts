@@ -27,7 +27,7 @@ export interface SaidBlock {
   readonly beside?: readonly string[];
 }
 
-export type CallState = 'made' | 'running' | 'done' | 'failed' | 'refused';
+export type CallState = 'made' | 'running' | 'done' | 'failed' | 'stopped' | 'refused';
 
 export interface CallBlock {
   readonly kind: 'call';

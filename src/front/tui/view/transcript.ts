@@ -4,7 +4,7 @@ import { compactionText } from '../../../protocol/compaction-text.ts';
 import { enclosureLine, type Enclosure } from '../../../protocol/enclosure.ts';
 import type { TaskEvent } from '../../../protocol/event.ts';
 import type { AssistantMessage } from '../../../protocol/message.ts';
-import type { Block, BlockBody, CallBlock, SaidBlock, ShellBlock } from './block.ts';
+import type { Block, BlockBody, CallBlock, CallState, SaidBlock, ShellBlock } from './block.ts';
 import { beginningOf, endOf, linesIn } from './cut-text.ts';
 import { callSubject } from './call-subject.ts';
 import { placedChanges, textChanges } from './text-changes.ts';
@@ -163,7 +163,7 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
       startCall(transcript, event);
       return;
     case 'call.ended':
-      endCall(transcript, event, event.error === null ? 'done' : 'failed');
+      endCall(transcript, event, stateOf(event.error));
       return;
     case 'call.refused':
       endCall(transcript, { ...event, ms: null }, 'refused');
@@ -203,6 +203,12 @@ export function applyToTranscript(transcript: Transcript, event: TaskEvent): voi
       return;
     default:
   }
+}
+
+/** What somebody stopped has not failed. */
+function stateOf(error: string | null): CallState {
+  if (error === null) return 'done';
+  return error === 'CANCELLED' ? 'stopped' : 'failed';
 }
 
 function beside(enclosed: readonly Enclosure[] = []): { readonly beside?: readonly string[] } {
