@@ -18,6 +18,8 @@ export interface EncloseRequest extends EnclosureWish {
   readonly to: string | null;
   /** Of a conversation that is about to begin: the agent that it runs as. Default: the main agent. */
   readonly agent?: string;
+  /** Gives up: the gathering then rejects with its reason. */
+  readonly signal?: AbortSignal;
 }
 
 /** What is known of an image before it is shown to anybody. */
@@ -50,8 +52,8 @@ export class Enclosing {
     this.terms = terms;
   }
 
-  gather({ to, agent, ...wish }: EncloseRequest): Promise<Enclosed> {
-    return this.parts.engine.enclose(this.addressee(to, agent), wish);
+  gather({ to, agent, signal, ...wish }: EncloseRequest): Promise<Enclosed> {
+    return this.parts.engine.enclose(this.addressee(to, agent), wish, signal);
   }
 
   async lookAtImage(bytes: Buffer, to: string | null): Promise<ImageLook> {

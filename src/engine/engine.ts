@@ -263,10 +263,10 @@ export class Engine {
   }
 
   /** Gathers what goes with a person's next words to a task: of a log, or one that is about to be made. */
-  async enclose(to: Addressee, wish: EnclosureWish): Promise<Enclosed> {
+  async enclose(to: Addressee, wish: EnclosureWish, signal?: AbortSignal): Promise<Enclosed> {
     const { enclose } = await import('./enclose/enclose.ts');
     const receiver = receiverOf(this.deps, to, this.running);
-    return enclose(this.deps, receiver, wish, new AbortController().signal);
+    return enclose(this.deps, receiver, wish, signal ?? new AbortController().signal);
   }
 
   /** Says something to a task at work, in its next request. `NOT_FOUND` when it is not at work here. */

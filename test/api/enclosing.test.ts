@@ -53,3 +53,13 @@ it('goes to the task that it was gathered for, and to no other', async () => {
     refusal,
   );
 });
+
+it('is given up when it is stopped', async () => {
+  const { cwd, made } = await muster();
+  writeFileSync(join(cwd, 'a.txt'), 'hello');
+  const stop = new AbortController();
+  const wish = { to: null, words: '@a.txt', outputs: [], images: [] };
+  const gathering = made.enclose({ ...wish, signal: stop.signal });
+  stop.abort(new Error('the person thought better of it'));
+  await expect(gathering).rejects.toThrow('the person thought better of it');
+});

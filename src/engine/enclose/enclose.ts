@@ -57,6 +57,7 @@ export async function enclose(
   { words, outputs, images }: EnclosureWish,
   signal: AbortSignal,
 ): Promise<Enclosed> {
+  signal.throwIfAborted();
   const gathered = new Gathered(receiver.spec.id);
   const attach = attachPortFor(deps, receiver, () => gathered.attachments);
   for (const output of outputs) gathered.add(commandEnclosure(deps, receiver, output));
