@@ -26,6 +26,8 @@ const GATHER_MS = 60;
 const LOOK_MS = 250;
 /** …so many at a time, whatever there is. */
 const MOST_LOOKS = 64;
+/** Logs that are read before others are served: one can announce any number of children. */
+const MOST_AT_ONCE = 256;
 /** Every so many looks is asked whether the process of a task still lives. */
 const OWNER_LOOKS = 8;
 
@@ -157,11 +159,11 @@ class TreeFollow {
     this.dirty.add(id);
   }
 
-  private readSoon(): void {
+  private readSoon(afterMs = GATHER_MS): void {
     this.gathering ??= setTimeout(() => {
       this.gathering = null;
       this.guarded(() => this.read());
-    }, GATHER_MS);
+    }, afterMs);
   }
 
   /** A log that can't be read any more ends the following. */
@@ -173,13 +175,18 @@ class TreeFollow {
     }
   }
 
-  /** Tells what came since the last time, in the order in which it was written. */
+  /** Tells what came since the last time, in the order in which it was written; of very much a part, and the rest soon. */
   private read(): void {
     const news: News[] = [];
+    const ids: string[] = [];
     // A set that grows while it is gone through is gone through to its end.
-    for (const id of this.dirty) this.gather(id, news);
-    const ids = [...this.dirty];
-    this.dirty.clear();
+    for (const id of this.dirty) {
+      if (ids.length === MOST_AT_ONCE) break;
+      this.dirty.delete(id);
+      ids.push(id);
+      this.gather(id, news);
+    }
+    if (this.dirty.size > 0) this.readSoon(0);
     for (const { event, one } of news.toSorted((a, b) => a.at - b.at)) this.tell(event, one);
     for (const id of ids) if (this.hasEnded(id) && id !== this.top) this.followed.delete(id);
   }

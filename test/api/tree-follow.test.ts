@@ -197,6 +197,37 @@ describe('following a tree', () => {
     expect(following.lines.filter((line) => line.startsWith('left')).length).toBe(2);
   });
 
+  it('serves others while a log announces thousands of children', async () => {
+    await using two = terminals();
+    const log = begin(two.worker, TOP, null);
+    const ids = Array.from({ length: 2_000 }, (_, at) => `child${String(at).padStart(7, '0')}`);
+    log.append(
+      ids.map((child) => ({ type: 'child.created', child, callId: 'call', background: true })),
+    );
+    const last = ids.at(-1) ?? '';
+    end(begin(two.worker, last, TOP));
+    const counted = { inRound: 0, most: 0 };
+    const tail = two.watcher.tail.bind(two.watcher);
+    two.watcher.tail = (id) => {
+      const one = tail(id);
+      return {
+        read: (visit) => {
+          if (counted.inRound === 0) setImmediate(() => (counted.inRound = 0));
+          counted.inRound += 1;
+          counted.most = Math.max(counted.most, counted.inRound);
+          one.read(visit);
+        },
+      };
+    };
+    await using following = new Following(two.watcher);
+    await following.hears(`found ${last} completed`);
+    log.append([{ type: 'child.created', child: 'childnewest1', callId: 'c', background: true }]);
+    end(begin(two.worker, 'childnewest1', TOP));
+    await following.hears('childnewest1 3 task.ended completed');
+    expect(counted.most).toBeGreaterThan(0);
+    expect(counted.most).toBeLessThan(600);
+  });
+
   it('counts what ended long ago, and shows what of it goes on', async () => {
     await using two = terminals();
     const log = begin(two.worker, TOP, null);
