@@ -7,6 +7,7 @@ import type { AgentsArgument, RunCommand } from '../command.ts';
 import { readOutputSchema } from '../output-schema.ts';
 import { readMessage, readPrompt } from '../stdin.ts';
 import { stderrNotice } from '../stderr.ts';
+import { withNamedFiles } from './named-files.ts';
 
 export const OFFLINE_NOTICE =
   'no model is configured: the offline search engine answers. For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see `muster models`.';
@@ -89,7 +90,8 @@ async function begin(
       : prompt;
     const given = said === null ? {} : { prompt: said };
     const form = outputSchema === null ? {} : { outputSchema };
-    return muster.start({ ...given, source: 'cli', ...named, ...form }, onEvent);
+    const files = await withNamedFiles(muster, said, { to: null, ...named, signal });
+    return muster.start({ ...given, source: 'cli', ...named, ...form, ...files }, onEvent);
   }
   if (resume !== 'newest' && resume.branchAt !== undefined) {
     const said = prompt === null ? {} : { prompt };
@@ -98,7 +100,8 @@ async function begin(
   const task = resume === 'newest' ? { id: muster.newestConversation() } : resume;
   const { id } = task;
   if (id === null) throw new UsageError('no conversation of this directory is in the logs');
-  return muster.resume({ ...task, id, ...(prompt === null ? {} : { prompt }) }, onEvent);
+  const files = await withNamedFiles(muster, prompt, { to: id, signal });
+  return muster.resume({ ...task, id, ...(prompt === null ? {} : { prompt }), ...files }, onEvent);
 }
 
 /** For an agent that begins by itself nobody need say anything; what stdin holds goes with it. */
