@@ -140,7 +140,9 @@ export function toolsNamed(
   { settings, tools }: Pick<PlanDeps, 'settings' | 'tools'>,
   wanted: readonly string[],
 ): readonly AnyTool[] {
-  const existing = settings.taskTools ? wanted : wanted.filter((name) => !TASK_TOOLS.includes(name));
+  const existing = settings.taskTools
+    ? wanted
+    : wanted.filter((name) => !TASK_TOOLS.includes(name));
   return existing.flatMap((name) => tools.find((tool) => tool.name === name) ?? []);
 }
 
