@@ -140,14 +140,12 @@ export function toolsNamed(
   { settings, tools }: Pick<PlanDeps, 'settings' | 'tools'>,
   wanted: readonly string[],
 ): readonly AnyTool[] {
-  const existing = settings.taskTools
-    ? wanted
-    : wanted.filter((name) => !TASK_TOOLS.includes(name));
+  const existing = settings.taskTools ? wanted : wanted.filter((name) => !TASK_TOOLS.has(name));
   return existing.flatMap((name) => tools.find((tool) => tool.name === name) ?? []);
 }
 
 /** What `task_tool.enabled = false` takes out of every request. */
-const TASK_TOOLS = [
+const TASK_TOOLS: ReadonlySet<string> = new Set([
   'Task',
   'TaskOutput',
   'TaskStop',
@@ -155,7 +153,7 @@ const TASK_TOOLS = [
   'TaskList',
   'TaskReplay',
   'RunTemplate',
-];
+]);
 
 /** Tools whose reasons a refusal repeats. */
 const SHOWN_TOOLS = 8;

@@ -1,4 +1,4 @@
-import { setImmediate as turnOver } from 'node:timers/promises';
+import { setImmediate as turnOver, setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { Descriptors } from '../../src/store/descriptors.ts';
 import { SyncQueue } from '../../src/store/sync-queue.ts';
@@ -166,4 +166,39 @@ it('is settled when nothing runs any more', async () => {
   await turnOver();
   expect(told).toEqual(['durable']);
   await queue.settled();
+});
+
+it('makes many logs durable together, and all that wait for that before it is settled', async () => {
+  const paths = Array.from({ length: 200 }, (_, index) => `/${index}`);
+  const { files, queue } = queueOn(paths, 4_000);
+  for (const path of paths) void queue.sync(path);
+  expect((await files.looked()).length).toBe(200);
+  files.finishAll();
+  await sleep(260);
+  const told = outcomes([queue.sync('/0'), queue.sync('/1')]);
+  expect(await files.looked()).toEqual([]);
+  const settled = queue.settled();
+  expect(await files.looked()).toEqual(['/0', '/1']);
+  files.finishAll();
+  await settled;
+  await turnOver();
+  expect(told).toEqual(['durable', 'durable']);
+});
+
+it('lets no log that waits for others overtake a blob that it may name by then', async () => {
+  const paths = Array.from({ length: 200 }, (_, index) => `/${index}`);
+  const { files, queue } = queueOn([...paths, '/blob'], 4_000);
+  for (const path of paths) void queue.sync(path);
+  await files.looked();
+  files.finishAll();
+  await sleep(260);
+  const told = outcomes([queue.sync('/0')]);
+  queue.addBlob('/blob');
+  await sleep(20);
+  expect(await files.looked()).toEqual(['/blob']);
+  files.finishAll();
+  expect(await files.looked()).toEqual(['/0']);
+  files.finishAll();
+  await turnOver();
+  expect(told).toEqual(['durable']);
 });
