@@ -49,9 +49,14 @@ export function bodyOf(
         if (isFull()) message.pause();
         queue.add(() => give(chunk));
       });
-      message.once('end', () => end(() => controller.close()));
+      const onClose = () => fail(new Error('other side closed'));
+      message.once('close', onClose);
+      message.once('end', () => {
+        // Each is closed some time, and an error takes its time to make.
+        message.off('close', onClose);
+        end(() => controller.close());
+      });
       message.on('error', fail);
-      message.once('close', () => fail(new Error('other side closed')));
     },
     pull: () => {
       if (!isFull()) message.resume();

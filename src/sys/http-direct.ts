@@ -62,10 +62,15 @@ export class DirectClient {
       if (!socket.connecting) connected();
       else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected);
     });
-    sent.once('response', answered.resolve);
-    sent.on('error', answered.reject);
     // One that changes the protocol gets no response, and no error either.
-    sent.once('close', () => answered.reject(new Error('other side closed')));
+    const onClose = () => answered.reject(new Error('other side closed'));
+    sent.once('close', onClose);
+    sent.once('response', (message) => {
+      // Each is closed some time, and an error takes its time to make.
+      sent.off('close', onClose);
+      answered.resolve(message);
+    });
+    sent.on('error', answered.reject);
     // ASCII is the same in both, and as Latin it needs no buffer of three times its size.
     if (typeof body === 'string') sent.end(body, size === body.length ? 'latin1' : 'utf8');
     else sent.end(body);
