@@ -111,7 +111,8 @@ export class LineWindow {
     const isText = isUtf8(bytes);
     if (!isText) this.lossy = true;
     const raw = bytes.toString('utf8');
-    const text = raw.replace(/\r$/, '').replaceAll('\0', '\u2400');
+    const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
+    const text = line.replaceAll('\0', '\u2400');
     const shown = truncate(text, MAX_LINE_CHARACTERS);
     if (complete && shown.length === text.length) return text;
     this.cutLines += 1;
