@@ -38,6 +38,15 @@ export function enclosureText({ kind, name, outcome, text, nonce }: Enclosure): 
     : `<notice>${head}\n${markOutside(text, nonce)}\n</notice>`;
 }
 
+const FILE_LEAD = `<notice>${LEADS.file}: `;
+
+/** The file whose `enclosureText` it is, as the person named it; null: it is none. */
+export function enclosedFile(text: string): string | null {
+  if (!text.startsWith(FILE_LEAD)) return null;
+  const name = /^"(?:[^"\\]|\\.)*"/.exec(text.slice(FILE_LEAD.length))?.[0];
+  return name === undefined ? null : String(JSON.parse(name));
+}
+
 /** One line for a person. */
 export function enclosureLine({ kind, name, outcome }: Enclosure): string {
   const named = kind === 'command' ? `! ${name}` : kind === 'file' ? `@${name}` : name;

@@ -48,4 +48,11 @@ describe.concurrent('a file that a prompt names with @', () => {
     expect(envelopeOf(run).status).toBe('success');
     expect(JSON.stringify(world.model.requests)).not.toContain('what nobody may see');
   });
+
+  it('is the one that the offline engine is asked about', async () => {
+    await using world = await openWorld({ files: { 'a.ts': 'export function parse() {}\n' } });
+    const run = await world.run(['-p', 'What does @a.ts do?', '--model', 'offline']);
+    expect(run.stdout).toContain('- `a.ts:1` export function parse() {}');
+    expect(run.stdout).not.toContain('@a.ts');
+  });
 });

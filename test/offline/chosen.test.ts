@@ -53,3 +53,21 @@ test('with nothing asked of them, and without Task, none is', () => {
   const step = nextStep({ ...asked, tools: new Map([['Grep', new Set(['pattern'])]]) });
   expect(step.type === 'calls' ? step.calls[0]?.name : null).toBe('Grep');
 });
+
+test('a file that came along is asked about by its name, and another word with an @ stays as it is', () => {
+  const nonce = '0123456789abcdef';
+  const enclosed = ['src/x.ts', 'my "own" notes.md'].map((name) => ({
+    kind: 'file' as const,
+    name,
+    outcome: '',
+    text: 'What does @src/y.ts decide?',
+    nonce,
+  }));
+  const text = 'What do @src/x.ts and @"my "own" notes.md" say of @scope/name?';
+  const { messages } = fold(
+    { type: 'input.queued', input: { id: 'a', kind: 'message', from: 'user', text, enclosed } },
+    { type: 'turn.started', turn: 1, inputs: ['a'], model: 'offline/offline', toolChoice: 'auto' },
+  );
+  const asked = readSituation(requestOf(messages, { tools: SEARCH_TOOLS }));
+  expect(asked.question).toBe('What do src/x.ts and my "own" notes.md say of @scope/name?');
+});

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
+import { enclosedFile } from '../../protocol/enclosure.ts';
 import {
   toolCalls,
   type Message,
@@ -66,7 +67,7 @@ function questions({ messages, toolChoice }: ModelRequest): readonly Asked[] {
     const isLast = index === messages.length - 1;
     if (isLast && toolChoice === 'none' && messages[index - 1]?.role === 'tool') return [];
     const chosen = chosenTypes(message);
-    const asked = askedText(message);
+    const asked = withPlainNames(askedText(message), message);
     const text = chosen.length === 0 ? asked : asked.replaceAll(MENTION, ' ').trim();
     return text === '' && chosen.length === 0 ? [] : [{ index, text, chosen }];
   });
@@ -79,6 +80,15 @@ function askedText(message: UserMessage): string {
     .filter((text) => !/^\[[^\]]*\]$/.test(text) && !/^<([\w-]+)[^>]*>[\s\S]*<\/\1>$/.test(text))
     .join('\n')
     .trim();
+}
+
+/** A file that came along, because its name stands behind an `@`, has no `@` in its name. */
+function withPlainNames(text: string, { content }: UserMessage): string {
+  const files = content.flatMap((part) => enclosedFile(part.text.trim()) ?? []);
+  return files.reduce(
+    (named, file) => named.replaceAll(`@${file}`, file).replaceAll(`@"${file}"`, file),
+    text,
+  );
 }
 
 /** A word that names a type, and is none to search for. */
