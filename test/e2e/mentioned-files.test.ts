@@ -9,7 +9,7 @@ const FILES = {
 };
 
 function openFiles(): Promise<World> {
-  return openWorld({ files: FILES, script: () => ({ text: 'done' }) });
+  return openWorld({ files: FILES, script: () => ({ text: 'They differ.' }) });
 }
 
 function lastSaid({ model }: World): string {
@@ -20,7 +20,7 @@ describe.concurrent('a file that a prompt names with @', () => {
   it('goes along, and needs no call', async () => {
     await using world = await openFiles();
     const run = await world.run(['-p', 'Compare @a.txt, ask @someone']);
-    expect(run).toEqual({ code: 0, signal: null, stdout: 'done\n', stderr: '' });
+    expect(run).toEqual({ code: 0, signal: null, stdout: 'They differ.\n', stderr: '' });
     expect(world.model.requests.length).toBe(1);
     expect(lastSaid(world)).toContain('what stands in a');
   });
@@ -29,7 +29,8 @@ describe.concurrent('a file that a prompt names with @', () => {
     await using world = await openFiles();
     const first = await world.run(['-p', 'Begin', '--output-format', 'json']);
     const id = envelopeOf(first).data.task_id;
-    await world.run(['--resume', id, '-p', 'Now see @b.txt']);
+    const next = await world.run(['--resume', id.slice(0, 8), '-p', 'Now see @b.txt']);
+    expect([next.code, next.stderr]).toEqual([0, '']);
     expect(lastSaid(world)).toContain('what stands in b');
     expect(lastSaid(world)).not.toContain('what stands in a');
   });

@@ -98,8 +98,8 @@ async function begin(
     return muster.branch({ id: resume.id, at: resume.branchAt, ...said }, onEvent);
   }
   const task = resume === 'newest' ? { id: muster.newestConversation() } : resume;
-  const { id } = task;
-  if (id === null) throw new UsageError('no conversation of this directory is in the logs');
+  if (task.id === null) throw new UsageError('no conversation of this directory is in the logs');
+  const id = muster.store.resolveId(task.id);
   const files = await withNamedFiles(muster, prompt, { to: id, signal });
   return muster.resume({ ...task, id, ...(prompt === null ? {} : { prompt }), ...files }, onEvent);
 }
