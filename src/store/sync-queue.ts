@@ -22,9 +22,9 @@ interface Round {
 }
 
 /**
- * A log alone is made durable at once, or with others where there are many. What logs share goes in rounds, a group commit: whoever asks while
- * a round runs waits for the next one, which first makes blobs durable, then logs, and last the
- * directories that name them, each once.
+ * A log alone is made durable at once, or with others where there are many. What logs share goes in
+ * rounds, a group commit: whoever asks while a round runs waits for the next one, which first makes
+ * blobs durable, then logs, and last the directories that name them, each once.
  *
  * A failed sync is final: the kernel may have dropped the bytes and would answer the next one with
  * success. For a log its owner must keep that in mind; for what all share this class does.
