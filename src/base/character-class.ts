@@ -27,10 +27,11 @@ export type Script =
 
 /** Of one UTF-16 unit. */
 export function characterClass(unit: number): CharacterClass {
-  if (unit < 0x80) return asciiClass(unit);
+  const ascii = ASCII[unit];
+  if (ascii !== undefined) return ascii;
   if (unit < 0x250) return unit < 0xc0 || unit === 0xd7 || unit === 0xf7 ? 'symbol' : 'accented';
   // The first end above the unit is that of its block: they stand in order.
-  for (const [end, kind] of BLOCKS) if (unit < end) return kind;
+  for (const block of BLOCKS) if (unit < block[0]) return block[1];
   return 'symbol';
 }
 
@@ -72,3 +73,8 @@ const BLOCKS: readonly (readonly [end: number, kind: CharacterClass])[] = [
   [0xff66, 'wide_sign'],
   [0xffa0, 'kana'],
 ];
+
+/** By unit: most of all texts. */
+const ASCII: readonly CharacterClass[] = Array.from({ length: 0x80 }, (_, unit) =>
+  asciiClass(unit),
+);

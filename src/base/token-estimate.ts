@@ -39,31 +39,29 @@ interface Scan {
 /** As far as `most` tokens reach, and to the end of the run that they end in. */
 function scan(text: string, most: number): Scan {
   let tokens = 0;
-  let runStart = 0;
   let runTokens = 0;
-  let end = 0;
-  let before: Before = 'nothing';
-  while (end < text.length && tokens <= most) {
-    runStart = end;
-    const kind = characterClass(text.charCodeAt(end));
-    end = endOfRun(text, end, kind);
-    const run: Run = { kind, start: runStart, end, before };
+  // One for all of them: a text has a run for every two or three characters.
+  const run: Run = { kind: 'space', start: 0, end: 0, before: 'nothing' };
+  while (run.end < text.length && tokens <= most) {
+    run.start = run.end;
+    run.kind = characterClass(text.charCodeAt(run.start));
+    run.end = endOfRun(text, run.start, run.kind);
     runTokens = costOfRun(text, run);
     tokens += runTokens;
-    before = leadOf(text, run);
+    run.before = leadOf(text, run);
   }
-  return { tokens, runStart, runTokens, end };
+  return { tokens, runStart: run.start, runTokens, end: run.end };
 }
 
 /** Characters of one kind. */
 interface Run {
-  readonly kind: CharacterClass;
-  readonly start: number;
-  readonly end: number;
-  readonly before: Before;
+  kind: CharacterClass;
+  start: number;
+  end: number;
+  before: Before;
 }
 
-function costOfRun(text: string, run: Run): number {
+function costOfRun(text: string, run: Readonly<Run>): number {
   const { kind, start, end, before } = run;
   switch (kind) {
     case 'lower':
@@ -89,14 +87,14 @@ function costOfRun(text: string, run: Run): number {
   }
 }
 
-function leadOf(text: string, run: Run): Before {
+function leadOf(text: string, run: Readonly<Run>): Before {
   if (run.kind === 'space') return 'blank';
   if (run.kind !== 'sign') return 'nothing';
   return leadsWord(text, run) ? 'sign' : 'signs';
 }
 
 /** A single sign right before a word is one piece with it. */
-function leadsWord(text: string, { start, end, before }: Run): boolean {
+function leadsWord(text: string, { start, end, before }: Readonly<Run>): boolean {
   if (end - start > 1 || before === 'blank') return false;
   const next = classAt(text, end);
   return next !== null && isLetter(next);
@@ -147,7 +145,7 @@ const LETTER_MORE = 0.25;
 /** For each letter beyond four of a word that begins with a capital: names, and the nouns of German. */
 const NAME_MORE = 0.05;
 
-function wordTokens(text: string, run: Run): number {
+function wordTokens(text: string, run: Readonly<Run>): number {
   const { kind, start, end } = run;
   // A number has no blank of its own.
   let tokens = kind === 'digit' && run.before === 'blank' ? 1 : 0;

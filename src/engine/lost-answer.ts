@@ -17,7 +17,7 @@ export async function bookLostAnswer(deps: EngineDeps, run: TaskRun): Promise<vo
   const { turn } = state.openTurn;
   const { model, prefix } = requestOrigin(run);
   const streamed = new Streamed();
-  streamed.take({ type: 'accepted' });
+  streamed.accepted();
   const failure = {
     kind: 'cancelled',
     message: 'the process that asked ended before the answer did',
@@ -25,8 +25,9 @@ export async function bookLostAnswer(deps: EngineDeps, run: TaskRun): Promise<vo
   } as const;
   const { conversation } = state;
   const messages = summaryMessages(conversation) ?? conversation.messages;
-  const estimated = streamed.estimate({ prefix, messages });
-  const answer = { type: 'failed', failure, ...(estimated === null ? {} : { estimated }) } as const;
+  const failed = { type: 'failed', failure } as const;
+  const estimated = streamed.estimate({ prefix, messages }, failed);
+  const answer = { ...failed, ...(estimated === null ? {} : { estimated }) };
   const cost = await answerCost(deps, { model }, answer);
   run.turnSignal.throwIfAborted();
   run.budget.recover(expenseOfAnswer(cost));

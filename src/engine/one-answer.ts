@@ -1,5 +1,11 @@
 import type { EventBody } from '../protocol/event.ts';
-import { modelName, type ModelRequest, type SilenceListener } from '../protocol/model.ts';
+import {
+  modelName,
+  type AnswerListener,
+  type ModelRequest,
+  type ProgressPart,
+} from '../protocol/model.ts';
+import type { TaskSignal } from '../protocol/signal.ts';
 import type { Answer, LastPart } from './answer.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import { prepareClaimCheck } from './claims/task-claims.ts';
@@ -45,9 +51,12 @@ async function askOnce(
   const task = run.spec.id;
   const streamed = new Streamed();
   let isHoldTold = false;
-  const listener = silenceLog(deps, run, turn);
-  for await (const part of deps.model.stream(request, run.turnSignal, listener)) {
+  const show = (part: ProgressPart): void => {
     streamed.take(part);
+    if (!isSummary) deps.onSignal(signalOf(part, task));
+  };
+  const listener = { ...silenceLog(deps, run, turn), progressed: show };
+  for await (const part of deps.model.stream(request, run.turnSignal, listener)) {
     switch (part.type) {
       case 'held': {
         const failure = leftWhileHeld(deps, run, part);
@@ -67,6 +76,7 @@ async function askOnce(
         break;
       }
       case 'accepted':
+        streamed.accepted();
         lead?.accepted();
         run.journal.record({
           type: 'turn.accepted',
@@ -78,13 +88,9 @@ async function askOnce(
         void deps.models.facts(request.model);
         break;
       case 'text_delta':
-        if (!isSummary) deps.onSignal({ type: 'text_delta', task, text: part.text });
-        break;
       case 'reasoning_delta':
-        if (!isSummary) deps.onSignal({ type: 'reasoning_delta', task, text: part.text });
-        break;
       case 'tool_call_started':
-        if (!isSummary) deps.onSignal({ type: 'tool_call_started', task, name: part.name });
+        show(part);
         break;
       case 'ping':
         break;
@@ -103,8 +109,18 @@ async function askOnce(
   return withCut(withEstimate({ type: 'failed', failure }, streamed, request), streamed);
 }
 
+function signalOf(part: ProgressPart, task: string): TaskSignal {
+  if (part.type !== 'tool_call_started') return { ...part, task };
+  const { type, name } = part;
+  return { type, task, name };
+}
+
 /** Shows a silence to whoever looks at the task. A log that can't be written ends the task elsewhere. */
-function silenceLog(deps: EngineDeps, run: TaskRun, turn: number): SilenceListener {
+function silenceLog(
+  deps: EngineDeps,
+  run: TaskRun,
+  turn: number,
+): Pick<AnswerListener, 'quiet' | 'flowing'> {
   const record = (body: EventBody): void => {
     try {
       run.journal.record(body);
@@ -121,7 +137,7 @@ function silenceLog(deps: EngineDeps, run: TaskRun, turn: number): SilenceListen
 function withEstimate(part: LastPart, streamed: Streamed, request: ModelRequest): Answer {
   const isTold = part.type === 'finished' ? part.usageMissing !== true : part.usage !== undefined;
   if (isTold) return part;
-  const estimated = streamed.estimate(request);
+  const estimated = streamed.estimate(request, part);
   return estimated === null ? part : { ...part, estimated };
 }
 

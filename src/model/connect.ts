@@ -1,5 +1,5 @@
 import { errorMessage, unreachable } from '../base/errors.ts';
-import type { ModelPart, ModelPort, ModelRequest, SilenceListener } from '../protocol/model.ts';
+import type { ModelPart, ModelPort, ModelRequest, AnswerListener } from '../protocol/model.ts';
 import type { AdapterDeps, createAdapter } from './adapters/adapter.ts';
 import type { Dialect } from './adapters/dialect.ts';
 import type { Protocol } from './endpoints.ts';
@@ -45,7 +45,7 @@ export function createModelPort(deps: ConnectDeps): ConnectedModels {
   async function* streamOnceLoaded(
     request: ModelRequest,
     signal: AbortSignal,
-    listener?: SilenceListener,
+    listener?: AnswerListener,
   ): AsyncGenerator<ModelPart, void, undefined> {
     let port: ModelPort;
     try {

@@ -8,7 +8,8 @@ import {
   type ModelFailure,
   type ModelPart,
   type ModelPort,
-  type SilenceListener,
+  type ProgressPart,
+  type AnswerListener,
 } from '../protocol/model.ts';
 import type { WireModelPort } from './adapters/adapter.ts';
 import type { WireObserver } from './adapters/endpoint-fetch.ts';
@@ -123,7 +124,7 @@ interface WatchParts {
   readonly limits: LivenessLimits;
   readonly deps: WatchdogDeps;
   readonly permit: Permit | null;
-  readonly listener?: SilenceListener;
+  readonly listener?: AnswerListener;
   readonly end: () => void;
 }
 
@@ -140,7 +141,9 @@ class Watch implements WireObserver {
   private readonly limits: LivenessLimits;
   private readonly deps: WatchdogDeps;
   private readonly permit: Permit | null;
-  private readonly listener: SilenceListener | null;
+  private readonly listener: AnswerListener | null;
+  /** Absent: they are to be parts of the stream. */
+  readonly progressed: ((part: ProgressPart) => void) | undefined;
   private isQuiet = false;
   private quietMs = QUIET_MS;
   private readonly end: () => void;
@@ -150,6 +153,12 @@ class Watch implements WireObserver {
     this.deps = deps;
     this.permit = permit;
     this.listener = listener ?? null;
+    if (listener !== undefined) {
+      this.progressed = (part) => {
+        this.contentCame();
+        listener.progressed(part);
+      };
+    }
     this.end = end;
     this.lastLife = deps.clock.monotonic();
     this.lastContent = this.lastLife;

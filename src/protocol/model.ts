@@ -228,11 +228,23 @@ export interface Silence {
   readonly silentMs: number;
 }
 
-/** Hears of a request that is slow, between its parts. */
-export interface SilenceListener {
+/** What is shown of an answer while it comes. */
+export type ProgressPart = Extract<
+  ModelPart,
+  { readonly type: 'text_delta' | 'reasoning_delta' | 'tool_call_started' }
+>;
+
+/** Hears of a request between the parts that its reader waits for. */
+export interface AnswerListener {
+  /** It is slow. */
   quiet(silence: Silence): void;
   /** It has come after that. */
   flowing(): void;
+  /**
+   * What a port over the wire tells in place of parts: nothing depends on them, there are many, and each costs
+   * with each reader that it passes through.
+   */
+  progressed(part: ProgressPart): void;
 }
 
 /**
@@ -243,7 +255,7 @@ export interface ModelPort {
   stream(
     request: ModelRequest,
     signal: AbortSignal,
-    listener?: SilenceListener,
+    listener?: AnswerListener,
   ): AsyncIterable<ModelPart>;
 }
 

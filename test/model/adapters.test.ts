@@ -59,6 +59,21 @@ describe.each(WIRES)('$name', (wire) => {
     expect(watched).toEqual(all.filter((part) => part.type !== 'ping'));
   });
 
+  test('what is shown of an answer goes to whom takes it, each in its place among the parts', async () => {
+    await using server = await serve(answerWith(wire.answer));
+    const all = await collect(port(wire, server), ask(wire));
+    const seen: ModelPart[] = [];
+    const observer = { progressed: (part: ModelPart) => void seen.push(part) };
+    const stream = port(wire, server).stream(ask(wire), new AbortController().signal, observer);
+    const parts: ModelPart[] = [];
+    for await (const part of stream) {
+      parts.push(part);
+      seen.push(part);
+    }
+    expect(seen).toEqual(all.filter((part) => part.type !== 'ping'));
+    expect(parts.map(({ type }) => type)).toEqual(['accepted', 'finished']);
+  });
+
   test('an answer with reasoning, text and parallel calls, whole', async () => {
     await using server = await serve(answerWith(wire.answer));
     const parts = withoutPings(await collect(port(wire, server), ask(wire)));

@@ -4,7 +4,7 @@ import { Deadlines } from '../../src/base/deadlines.ts';
 import { createAdapter, type WireModelPort } from '../../src/model/adapters/adapter.ts';
 import { withWatchdog, type LivenessLimits } from '../../src/model/watchdog.ts';
 import { userMessage } from '../../src/protocol/message.ts';
-import { NO_USAGE, type ModelPart, type SilenceListener } from '../../src/protocol/model.ts';
+import { NO_USAGE, type ModelPart, type AnswerListener } from '../../src/protocol/model.ts';
 import type { WireObserver } from '../../src/model/adapters/endpoint-fetch.ts';
 import { adapterDeps, collect, failed, finished, request, serve, sse } from './support.ts';
 import { WIRES } from './wires.ts';
@@ -30,7 +30,7 @@ interface Outcome {
 async function play(
   limits: LivenessLimits,
   steps: readonly Step[],
-  listener?: SilenceListener,
+  listener?: AnswerListener,
 ): Promise<Outcome> {
   let now = 0;
   const clock = { now: () => now, monotonic: () => now };
@@ -357,6 +357,7 @@ test.each<{ what: string; steps: readonly Step[]; heard: readonly string[] }>([
   await play(LIMITS, steps, {
     quiet: ({ waitsFor, silentMs }) => void told.push(`${waitsFor} ${silentMs}`),
     flowing: () => void told.push('flowing'),
+    progressed: () => {},
   });
   expect(told).toEqual(heard);
 });

@@ -176,8 +176,12 @@ async function* read(
         yield ACCEPTED;
       }
       if (taken.type === 'part') {
-        // Whoever watches the wire saw its bytes, and each part costs at each reader that it passes.
-        if (observer === undefined || taken.part.type !== 'ping') yield taken.part;
+        const { part } = taken;
+        if (observer === undefined) yield part;
+        // Whoever watches the wire saw its bytes.
+        else if (part.type === 'ping') continue;
+        else if (observer.progressed === undefined) yield part;
+        else observer.progressed(part);
         continue;
       }
       if (taken.type === 'arguments') {

@@ -6,7 +6,13 @@ import type {
 } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { AssistantPart, Message, ProviderMeta } from '../../protocol/message.ts';
-import { counted, type FinishReason, type ModelPart, type Usage } from '../../protocol/model.ts';
+import {
+  counted,
+  type FinishReason,
+  type ModelPart,
+  type ProgressPart,
+  type Usage,
+} from '../../protocol/model.ts';
 import { byteLength } from '../../base/text.ts';
 import { AnswerTooLarge, type AnswerCaps } from './answer-caps.ts';
 import { finishedPart, type CallBlock, type TextBlock } from './answer-parts.ts';
@@ -17,7 +23,7 @@ type Finished = Extract<ModelPart, { type: 'finished' }>;
 
 /** What one stream part means for the reader. */
 type Taken =
-  | { readonly type: 'part'; readonly part: ModelPart }
+  | { readonly type: 'part'; readonly part: ProgressPart | typeof PING_PART }
   | { readonly type: 'nothing' }
   /** More of a call's arguments. */
   | { readonly type: 'arguments' }
@@ -31,7 +37,8 @@ const BLOCK_BYTES = 64;
 export const BROKE_OFF = 'the answer broke off before its end';
 const NOTHING: Taken = { type: 'nothing' };
 const ARGUMENTS: Taken = { type: 'arguments' };
-const PING: Taken = { type: 'part', part: { type: 'ping' } };
+const PING_PART = { type: 'ping' } as const;
+const PING: Taken = { type: 'part', part: PING_PART };
 
 /** Puts an answer together from the parts of its stream. */
 export class Answer {

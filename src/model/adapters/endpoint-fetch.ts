@@ -1,4 +1,5 @@
 import type { HttpFetch, HttpResponse, TrafficObserver } from '../../sys/http-types.ts';
+import type { ProgressPart } from '../../protocol/model.ts';
 import type { Endpoint } from './dialect.ts';
 import { WrongServer } from './failure.ts';
 import { withShortBody } from './refusal-body.ts';
@@ -12,6 +13,8 @@ export interface WireObserver extends TrafficObserver {
   responded?(headers: HttpResponse['headers']): void;
   /** More of a call's arguments came: content that is no part of the stream. */
   argumentsGrew?(): void;
+  /** Takes what is shown of the answer, in place of a part of the stream. */
+  readonly progressed?: ((part: ProgressPart) => void) | undefined;
 }
 
 /** Who watches a request, and is told when its response turns out to be an answer. */

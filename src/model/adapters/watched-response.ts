@@ -48,8 +48,8 @@ export class WatchedResponse implements ResponseWatch {
     if (!this.good) return;
     if (this.json !== null || (isFirst && JSON_BEGINS.has(chunk[0] ?? 0))) this.keep(chunk);
     const excess = this.listeners.meter.add(chunk);
-    if (excess === null) this.listeners.onAnswer();
-    else this.listeners.onExcess(excess);
+    if (excess !== null) this.listeners.onExcess(excess);
+    else if (isFirst) this.listeners.onAnswer();
   }
 
   isAnswer(): void {
