@@ -43,6 +43,8 @@ export async function* fileChunks(file: OpenFile, signal: AbortSignal): AsyncGen
     if (bytesRead === 0) return;
     position += bytesRead;
     yield buffer.subarray(0, bytesRead);
+    // Less than was asked for is the end of a file that says how large it is; those of /proc don't.
+    if (isSmall && wanted > 1 && position >= wanted - 1 && bytesRead < buffer.length) return;
   }
 }
 

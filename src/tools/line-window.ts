@@ -5,6 +5,8 @@ import { wholeEnd } from './line-piece.ts';
 /** A longer line is cut; what is cut off is read with `column`. */
 const MAX_LINE_CHARACTERS = 2000;
 const NEWLINE = 10;
+/** What is replaced or left out; U+FFFD may stand for bytes that are no UTF-8. */
+const NOT_PLAIN = /[\0\uFFFD]|\r$/;
 /** UTF-8 takes at most four bytes a character. */
 const KEPT_LINE_BYTES = MAX_LINE_CHARACTERS * 4;
 
@@ -57,10 +59,27 @@ export class LineWindow {
         this.#keepRest(chunk.subarray(start));
         return;
       }
-      this.#append(chunk.subarray(start, end));
-      this.#endLine();
+      if (!this.#takePlain(chunk, start, end)) {
+        this.#append(chunk.subarray(start, end));
+        this.#endLine();
+      }
       start = end + 1;
     }
+  }
+
+  /**
+   * A line that lies whole in its chunk and is shown as it is, as nearly all are: without buffers of its own.
+   * False: it is none.
+   */
+  #takePlain(chunk: Buffer, start: number, end: number): boolean {
+    if (this.#lineBytes > 0 || end - start > MAX_LINE_CHARACTERS) return false;
+    if (this.#wantsLine()) {
+      const text = chunk.toString('utf8', start, end);
+      if (NOT_PLAIN.test(text)) return false;
+      this.#add(text);
+    }
+    this.total += 1;
+    return true;
   }
 
   /** A last line without a line end counts, too. */
@@ -97,7 +116,11 @@ export class LineWindow {
   }
 
   #take(): void {
-    const line = `${this.total + 1}\t${this.#lineText()}`;
+    this.#add(this.#lineText());
+  }
+
+  #add(text: string): void {
+    const line = `${this.total + 1}\t${text}`;
     this.#bytes += byteLength(line) + 1;
     if (this.#bytes > this.#options.maxBytes) this.outOfBytes = true;
     else this.lines.push(line);
