@@ -24,7 +24,7 @@ export function bodyOf(
   let waiting = 0;
   let waitingBytes = 0;
   const isFull = () => waiting >= MOST_WAITING || waitingBytes >= MOST_WAITING_BYTES;
-  return new ReadableStream<Uint8Array>({
+  const source: FlowingSource = {
     start(controller) {
       const give = (chunk: Buffer) => {
         waiting -= 1;
@@ -61,9 +61,18 @@ export function bodyOf(
     pull: () => {
       if (!isFull()) message.resume();
     },
+    flows: () => true,
     cancel: () => {
       over = true;
       message.destroy();
     },
-  });
+  };
+  return new ReadableStream(source);
+}
+
+/** Our own streams ask it no more than it needs (`sys/plain-streams.ts`). */
+interface FlowingSource extends NonNullable<
+  ConstructorParameters<typeof ReadableStream<Uint8Array>>[0]
+> {
+  flows(): boolean;
 }

@@ -33,6 +33,11 @@ interface Source<T> {
   /** Asked for more, and again when what it returned has settled. */
   pull?(controller: Controller<T>): unknown;
   cancel?(reason: unknown): unknown;
+  /**
+   * Whether, once asked, it goes on by itself until it sees that no more is wanted, and need not be asked for
+   * each value: with each stage between, that costs. Default false.
+   */
+  flows?(): boolean;
 }
 
 /** Whom a stream hands its values to once it is piped or split. */
@@ -60,6 +65,8 @@ export class PlainReadableStream<T> {
   private end: End | null = null;
   private sink: Sink<T> | null = null;
   private isPulling = false;
+  /** Asked for more, and it has not seen since that no more is wanted. */
+  private isFlowing = false;
   private describe: ((reason: unknown) => unknown) | null = null;
   /** Whether a value came since it was asked for one. */
   private gave = false;
@@ -93,6 +100,7 @@ export class PlainReadableStream<T> {
     const branch = () =>
       new PlainReadableStream<T>({
         pull: () => this.ask(),
+        flows: () => this.flows,
         cancel: (reason) => {
           left -= 1;
           return left === 0 ? this.leave(reason) : undefined;
@@ -180,9 +188,17 @@ export class PlainReadableStream<T> {
     }
   }
 
+  /** Also remembers a no: whoever heard it pauses, and is to be asked again. */
   wantsMore(): boolean {
-    if (this.end !== null) return false;
-    return this.sink === null ? this.values.length < AHEAD : this.sink.wantsMore();
+    const hasRoom = this.sink === null ? this.values.length < AHEAD : this.sink.wantsMore();
+    if (hasRoom && this.end === null) return true;
+    this.isFlowing = false;
+    return false;
+  }
+
+  /** Whether its values come by themselves once it was asked. */
+  get flows(): boolean {
+    return this.source.flows?.() === true;
   }
 
   /** Has the source go on, where it has to be asked. */
@@ -196,9 +212,12 @@ export class PlainReadableStream<T> {
 
   /** Whether it is worth asking again at once. */
   private pullOnce(): boolean {
-    if (this.isPulling || this.source.pull === undefined || !this.wantsMore()) return false;
+    if (this.isPulling || this.isFlowing) return false;
+    if (this.source.pull === undefined || !this.wantsMore()) return false;
     this.isPulling = true;
     this.gave = false;
+    // Ahead of it: it may have given enough by the time that it returns.
+    this.isFlowing = this.flows;
     const pulled = this.source.pull(this.controller);
     if (pulled instanceof Promise) {
       void this.pulledLater(pulled);

@@ -31,6 +31,7 @@ export class PlainTransformStream<I, O> implements Stage<I, O> {
     this.transformer = transformer;
     this.readable = new PlainReadableStream<O>({
       pull: () => this.upstream?.ask(),
+      flows: () => this.upstream?.flows === true,
       cancel: (reason) => {
         this.steps.length = 0;
         return this.upstream?.leave(reason);

@@ -23,7 +23,7 @@ interface StageScript {
 
 interface Script {
   readonly count: number;
-  readonly source: 'start' | 'pull' | 'later';
+  readonly source: 'start' | 'pull' | 'later' | 'flowing';
   readonly fails: boolean;
   readonly stages: readonly StageScript[];
   readonly tees: boolean;
@@ -37,7 +37,7 @@ const stageScript = fc.record<StageScript>({
 });
 const script = fc.record<Script>({
   count: fc.integer({ min: 0, max: 40 }),
-  source: fc.constantFrom('start', 'pull', 'later'),
+  source: fc.constantFrom('start', 'pull', 'later', 'flowing'),
   fails: fc.boolean(),
   stages: fc.array(stageScript, { maxLength: 4 }),
   tees: fc.boolean(),
@@ -71,8 +71,33 @@ function sourceOf(streams: Streams, { count, source, fails }: Script): PlainRead
           give(controller);
         },
       });
+    case 'flowing': {
+      let isOver = false;
+      let isAtWork = false;
+      const flow = async (controller: Controller): Promise<void> => {
+        if (isAtWork) return;
+        isAtWork = true;
+        do {
+          await turn();
+          for (let n = 0; n < AT_ONCE && !isOver; n += 1) {
+            isOver = next >= count;
+            give(controller);
+          }
+        } while (!isOver && (controller.desiredSize ?? 0) > 0);
+        isAtWork = isOver;
+      };
+      const source = {
+        pull: (controller: Controller) => void flow(controller),
+        cancel: () => void (isOver = true),
+        flows: () => true,
+      };
+      return new streams.ReadableStream<string>(source);
+    }
   }
 }
+
+/** More than may wait at a stage: the source has to be asked again. */
+const AT_ONCE = 20;
 
 function stageOf(streams: Streams, at: number, { copies, waits, throwsAt, last }: StageScript) {
   let seen = 0;
