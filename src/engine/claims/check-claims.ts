@@ -1,3 +1,4 @@
+import { lazy } from '../../base/lazy.ts';
 import { oneLine, truncate } from '../../base/text.ts';
 import type { ClaimFlag } from '../../protocol/result.ts';
 import { askedFor } from './asked-for.ts';
@@ -34,7 +35,9 @@ export function checkClaims(answer: string, facts: ClaimFacts): readonly ClaimFl
     isReport: asked.isChange && !(evidence.changedNothing && admits(all, evidence)),
     isKnown: (file: string) => evidence.isRead(file) && !evidence.changedNothing,
   };
-  const matter = { account, evidence, reading, isFrank: frankness(answer, all) };
+  const frank = lazy(() => frankness(answer, all));
+  const isFrank: Matter['isFrank'] = (how, what) => frank()(how, what);
+  const matter = { account, evidence, reading, isFrank };
   const flags = new Map<string, ClaimFlag>();
   for (const { kind, statement, why } of objections(matter)) {
     const claim = truncate(oneLine(statement.said), CLAIM_LENGTH);
