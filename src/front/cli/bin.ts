@@ -12,7 +12,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
 } else {
   const cache = compileCacheDirectory();
   if (cache !== null) process.getBuiltinModule('node:module').enableCompileCache(cache);
-  const { compileLessSoon, main } = await import('./main.ts');
-  compileLessSoon();
+  const { tuneCompilersSoon, main } = await import('./main.ts');
+  tuneCompilersSoon();
   await main(process.argv.slice(2));
 }

@@ -14,7 +14,7 @@ import { printError, printText } from '../../sys/print.ts';
 import { runPrompt } from './commands/run.ts';
 import { watchOutput } from './output-errors.ts';
 
-export { compileLessSoon } from './compile-less.ts';
+export { tuneCompilersSoon } from './tune-compilers.ts';
 
 /** Runs one command line. Sets the exit code; never throws. */
 export async function main(argv: readonly string[]): Promise<void> {
