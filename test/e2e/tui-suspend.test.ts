@@ -17,7 +17,7 @@ inTerminal(
   async () => {
     await using world = await openWorld({ script });
     const env = world.model.env('anthropic');
-    using terminal = new TmuxTerminal(world.sandbox, [], { env, isJob: true });
+    using terminal = new TmuxTerminal(world.sandbox, [], { env, onStopped: 'fg' });
     await terminal.sees('/help');
     terminal.type('Do it slowly');
     terminal.press('Enter');
@@ -54,4 +54,29 @@ inTerminal('where nobody can stop it, the picture comes back', async () => {
   await terminal.sees('At once.');
   terminal.press('C-c', 'C-c');
   await terminal.sees('exit 0');
+});
+
+inTerminal('a signal that ends it while it is suspended stops its tasks in order', async () => {
+  await using world = await openWorld({ script });
+  const env = world.model.env('anthropic');
+  using terminal = new TmuxTerminal(world.sandbox, [], { env, onStopped: 'kill %1' });
+  await terminal.sees('/help');
+  terminal.type('Do it slowly');
+  terminal.press('Enter');
+  await terminal.sees('> Do it slowly');
+  terminal.press('C-z');
+  await terminal.sees('stopped 148');
+  terminal.press('Enter');
+  await terminal.sees('To go on with this conversation');
+});
+
+inTerminal('draws nothing in the background, where the shell writes', async () => {
+  await using world = await openWorld({ script });
+  const env = world.model.env('anthropic');
+  using terminal = new TmuxTerminal(world.sandbox, [], { env, onStopped: 'bg; sleep 1' });
+  await terminal.sees('/help');
+  terminal.press('C-z');
+  await terminal.sees('stopped 148');
+  terminal.press('Enter');
+  expect(await terminal.sees('exit 0')).toContain('stopped 148');
 });
