@@ -1,3 +1,4 @@
+import { standStill } from '../../base/clock.ts';
 import { printText } from '../../sys/print.ts';
 import type { Screen } from './pi/screen.ts';
 
@@ -20,5 +21,6 @@ export function suspend(screen: Pick<Screen, 'suspend' | 'resume'>): void {
   process.once('SIGCONT', goOn);
   const timer = setTimeout(goOn, STOPPED_WITHIN_MS);
   // The whole job, as a terminal does it: a program that has started this one (npm) waits as well.
-  process.kill(0, 'SIGTSTP');
+  // No time limit runs out meanwhile: who comes back finds the calls and tasks at work that were so before.
+  standStill(() => process.kill(0, 'SIGTSTP'));
 }
