@@ -8,11 +8,23 @@ export interface Clock {
   monotonic(): number;
 }
 
+/** Milliseconds in which this process was stopped. */
+let stoppedMs = 0;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
-  // `performance` would do, and takes a millisecond of each start to load.
-  monotonic: () => {
-    const [seconds, nanoseconds] = process.hrtime();
-    return seconds * 1_000 + nanoseconds / 1_000_000;
-  },
+  monotonic: () => systemMs() - stoppedMs,
 };
+
+/** Runs what may stop this process (Ctrl+Z); for its clock, as in a computer that sleeps, no time passes meanwhile. */
+export function standStill(stop: () => void): void {
+  const before = systemMs();
+  stop();
+  stoppedMs += systemMs() - before;
+}
+
+/** `performance` would do, and takes a millisecond of each start to load. */
+function systemMs(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1_000 + nanoseconds / 1_000_000;
+}

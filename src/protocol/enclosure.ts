@@ -1,4 +1,4 @@
-import { escapeTags } from '../base/control-tags.ts';
+import { escapeTags, unescapeTags } from '../base/control-tags.ts';
 import { isJsonObject } from '../base/json.ts';
 import { areAttachments, type Attachment } from './attachment.ts';
 import { markOutside } from './outside-text.ts';
@@ -39,12 +39,14 @@ export function enclosureText({ kind, name, outcome, text, nonce }: Enclosure): 
 }
 
 const FILE_LEAD = `<notice>${LEADS.file}: `;
+/** Nothing that is no string of JSON: what only looks like an enclosure may be anybody's words. */
+const JSON_STRING = /^"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/iu;
 
 /** The file whose `enclosureText` it is, as the person named it; null: it is none. */
 export function enclosedFile(text: string): string | null {
   if (!text.startsWith(FILE_LEAD)) return null;
-  const name = /^"(?:[^"\\]|\\.)*"/.exec(text.slice(FILE_LEAD.length))?.[0];
-  return name === undefined ? null : String(JSON.parse(name));
+  const name = JSON_STRING.exec(text.slice(FILE_LEAD.length))?.[0];
+  return name === undefined ? null : String(JSON.parse(unescapeTags(name)));
 }
 
 /** One line for a person. */

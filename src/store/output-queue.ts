@@ -9,8 +9,8 @@ const WRITE_AFTER_MS = 150;
 const SLICE_MS = 8;
 /** … and how much longer than that everything else then has: to make a thousand files takes its time. */
 const REST_MS = 72;
-/** Where the process is at work meanwhile, it rests on, so long at most: nobody waits for the text. */
-const MOST_REST_MS = 2_000;
+/** Where the process is at work meanwhile, it rests on, for all slices so much longer: somebody may follow the text. */
+const MOST_LONGER_MS = 2_000;
 
 /**
  * The plain text beside the logs. It is for people alone and no part of the truth, so it is gathered
@@ -61,9 +61,11 @@ export class OutputQueue {
 
   async #writeInSlices(): Promise<void> {
     let sliceEnds = performance.now() + SLICE_MS;
+    const longerUntil = sliceEnds + MOST_LONGER_MS;
     for (const id of this.#pending.keys()) {
       if (performance.now() > sliceEnds) {
-        await leisure({ lookMs: REST_MS, mostMs: MOST_REST_MS });
+        const mostMs = Math.max(REST_MS, longerUntil - performance.now());
+        await leisure({ lookMs: REST_MS, mostMs });
         sliceEnds = performance.now() + SLICE_MS;
       }
       this.#write(id);

@@ -15,12 +15,12 @@ export class TmuxTerminal implements Disposable {
     {
       env,
       size = [90, 30],
-      isJob = false,
+      onStopped = null,
     }: {
       readonly env: Readonly<Record<string, string>>;
       readonly size?: readonly [number, number];
-      /** Of a shell with job control, which says when it is stopped and takes Enter for `fg`. Default false. */
-      readonly isJob?: boolean;
+      /** Run in a shell with job control, which says when it is stopped and takes Enter for this. Default: in none. */
+      readonly onStopped?: string | null;
     },
   ) {
     this.sandbox = sandbox;
@@ -38,8 +38,8 @@ export class TmuxTerminal implements Disposable {
     ];
     const run = command.map(quoted).join(' ');
     const end = 'echo "exit $?"; exec cat';
-    const job = `${run}; echo "stopped $?"; read -r; fg; ${end}`;
-    const line = isJob ? `exec bash --norc -ic ${quoted(job)}` : `${run}; ${end}`;
+    const job = `${run}; echo "stopped $?"; read -r; ${onStopped}; ${end}`;
+    const line = onStopped === null ? `${run}; ${end}` : `exec bash --norc -ic ${quoted(job)}`;
     this.tmux(
       '-f',
       '/dev/null',

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Answer, RecordedRequest } from '../../src/testing/index.ts';
 import { needs } from '../needs.ts';
 import { TmuxTerminal } from './tmux.ts';
-import { openWorld } from './world.ts';
+import { bash, callsInTurn, lastResults, openWorld } from './world.ts';
 
 const inTerminal = it.runIf(needs('tmux', 'tmux'));
 
@@ -17,7 +17,7 @@ inTerminal(
   async () => {
     await using world = await openWorld({ script });
     const env = world.model.env('anthropic');
-    using terminal = new TmuxTerminal(world.sandbox, [], { env, isJob: true });
+    using terminal = new TmuxTerminal(world.sandbox, [], { env, onStopped: 'fg' });
     await terminal.sees('/help');
     terminal.type('Do it slowly');
     terminal.press('Enter');
@@ -54,4 +54,52 @@ inTerminal('where nobody can stop it, the picture comes back', async () => {
   await terminal.sees('At once.');
   terminal.press('C-c', 'C-c');
   await terminal.sees('exit 0');
+});
+
+inTerminal('a signal that ends it while it is suspended stops its tasks in order', async () => {
+  await using world = await openWorld({ script });
+  const env = world.model.env('anthropic');
+  using terminal = new TmuxTerminal(world.sandbox, [], { env, onStopped: 'kill %1' });
+  await terminal.sees('/help');
+  terminal.type('Do it slowly');
+  terminal.press('Enter');
+  await terminal.sees('> Do it slowly');
+  terminal.press('C-z');
+  await terminal.sees('stopped 148');
+  terminal.press('Enter');
+  await terminal.sees('To go on with this conversation');
+});
+
+inTerminal('draws nothing in the background, where the shell writes', async () => {
+  await using world = await openWorld({ script });
+  const env = world.model.env('anthropic');
+  using terminal = new TmuxTerminal(world.sandbox, [], { env, onStopped: 'bg; sleep 1' });
+  await terminal.sees('/help');
+  terminal.press('C-z');
+  await terminal.sees('stopped 148');
+  terminal.press('Enter');
+  expect(await terminal.sees('exit 0')).toContain('stopped 148');
+});
+
+inTerminal('no time limit runs out while it is suspended', async () => {
+  const calls = callsInTurn([bash('sleep 2; echo finished')]);
+  await using world = await openWorld({ script: calls });
+  const env = {
+    ...world.model.env('anthropic'),
+    MUSTER_LIVENESS_TOOL_SECONDS: '4',
+    MUSTER_SANDBOX_KIND: 'off',
+  };
+  using terminal = new TmuxTerminal(world.sandbox, ['--allow', 'Bash'], { env, onStopped: 'fg' });
+  await terminal.sees('/help');
+  terminal.type('Run it');
+  terminal.press('Enter');
+  await terminal.sees('Bash sleep 2');
+  terminal.press('C-z');
+  await terminal.sees('stopped 148');
+  await sleep(4_500);
+  terminal.press('Enter');
+  await terminal.sees('done');
+  expect(lastResults(world.model).map(({ text }) => text)).toEqual([
+    expect.stringMatching(/^finished/),
+  ]);
 });

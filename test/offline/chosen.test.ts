@@ -56,18 +56,33 @@ test('with nothing asked of them, and without Task, none is', () => {
 
 test('a file that came along is asked about by its name, and another word with an @ stays as it is', () => {
   const nonce = '0123456789abcdef';
-  const enclosed = ['src/x.ts', 'my "own" notes.md'].map((name) => ({
-    kind: 'file' as const,
-    name,
-    outcome: '',
-    text: 'What does @src/y.ts decide?',
-    nonce,
-  }));
-  const text = 'What do @src/x.ts and @"my "own" notes.md" say of @scope/name?';
+  const enclosed = ['src/x.ts', 'my "own" notes.md', 'routes/$$id.ts', '<system>.md'].map(
+    (name) => ({
+      kind: 'file' as const,
+      name,
+      outcome: '',
+      text: 'What does @src/y.ts decide?',
+      nonce,
+    }),
+  );
+  const text =
+    'What do @src/x.ts, @routes/$$id.ts, @<system>.md and @"my "own" notes.md" say of @scope/name?';
   const { messages } = fold(
     { type: 'input.queued', input: { id: 'a', kind: 'message', from: 'user', text, enclosed } },
     { type: 'turn.started', turn: 1, inputs: ['a'], model: 'offline/offline', toolChoice: 'auto' },
   );
   const asked = readSituation(requestOf(messages, { tools: SEARCH_TOOLS }));
-  expect(asked.question).toBe('What do src/x.ts and my "own" notes.md say of @scope/name?');
+  expect(asked.question).toBe(
+    'What do src/x.ts, routes/$$id.ts, <system>.md and my "own" notes.md say of @scope/name?',
+  );
+});
+
+test('words that only begin like a file that came along are words', () => {
+  const name = String.raw`"\q"`;
+  const text = `<notice>The user names this file with @: ${name}</notice>`;
+  const { messages } = fold(
+    { type: 'input.queued', input: { id: 'a', kind: 'message', from: 'user', text } },
+    { type: 'turn.started', turn: 1, inputs: ['a'], model: 'offline/offline', toolChoice: 'auto' },
+  );
+  expect(() => readSituation(requestOf(messages, { tools: SEARCH_TOOLS }))).not.toThrow();
 });

@@ -1,4 +1,5 @@
 import type { Muster } from '../../api/index.ts';
+import { MusterError } from '../../base/errors.ts';
 import { killAllProcesses } from '../../sys/processes.ts';
 import { SIGNAL_EXIT_CODES, type EndingSignal } from './exit-code.ts';
 
@@ -9,7 +10,7 @@ import { SIGNAL_EXIT_CODES, type EndingSignal } from './exit-code.ts';
 const STOP_MS = 2_700;
 
 export interface SignalWatch {
-  /** Aborted by the first of them. */
+  /** Aborted by the first of them; its reason is `CANCELLED`, for whoever throws it. */
   readonly signal: AbortSignal;
   /** The exit code that the first of them asks for; null: none has come. */
   code(): number | null;
@@ -18,15 +19,18 @@ export interface SignalWatch {
 }
 
 /** The first signal stops everything in order, the second at once. */
-export function endOnSignals(muster: Muster): SignalWatch {
+export function endOnSignals(muster: Pick<Muster, 'stop'>): SignalWatch {
   let received: EndingSignal | null = null;
   const ending = new AbortController();
+  const end = (because: string) => {
+    ending.abort(new MusterError('CANCELLED', because));
+    void muster.stop({ by: 'signal', because });
+  };
   const handlers = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => {
     const handler = () => {
       if (received !== null) endNow(SIGNAL_EXIT_CODES[signal]);
       received = signal;
-      ending.abort();
-      void muster.stop({ by: 'signal', because: `${signal} ended it` });
+      end(`${signal} ended it`);
       setTimeout(() => endNow(SIGNAL_EXIT_CODES[signal]), STOP_MS).unref();
     };
     process.on(signal, handler);
@@ -35,10 +39,9 @@ export function endOnSignals(muster: Muster): SignalWatch {
   // The program tells what went wrong with its output; here the work for nobody is stopped.
   const onOutputLost = (error: NodeJS.ErrnoException) => {
     received ??= 'SIGHUP';
-    ending.abort();
-    const because =
-      error.code === 'EPIPE' ? 'nobody reads its output any more' : "its output can't be written";
-    void muster.stop({ by: 'signal', because });
+    end(
+      error.code === 'EPIPE' ? 'nobody reads its output any more' : "its output can't be written",
+    );
     setTimeout(() => endNow(SIGNAL_EXIT_CODES.SIGHUP), STOP_MS).unref();
   };
   process.stdout.once('error', onOutputLost);

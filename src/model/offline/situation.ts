@@ -86,7 +86,8 @@ function askedText(message: UserMessage): string {
 function withPlainNames(text: string, { content }: UserMessage): string {
   const files = content.flatMap((part) => enclosedFile(part.text.trim()) ?? []);
   return files.reduce(
-    (named, file) => named.replaceAll(`@${file}`, file).replaceAll(`@"${file}"`, file),
+    // By a function, as `$` in a text that is put in has a meaning of its own.
+    (named, file) => named.replaceAll(`@${file}`, () => file).replaceAll(`@"${file}"`, () => file),
     text,
   );
 }

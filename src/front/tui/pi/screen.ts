@@ -51,6 +51,7 @@ export class Screen {
   readonly editor: Editor;
   private readonly tui: TuiAltScreen;
   private readonly terminal: ListeningTerminal;
+  private hasStopped = false;
 
   constructor(
     terminal: Terminal,
@@ -97,6 +98,19 @@ export class Screen {
     this.tui.start();
   }
 
+  /** Gives the terminal back for a while, see `resume`. */
+  suspend(): void {
+    this.tui.stop({ preserveScreen: true });
+  }
+
+  /** Takes the terminal again, and draws everything anew; nothing once it was given back for good. */
+  resume(): void {
+    if (this.hasStopped) return;
+    awaitForeground();
+    this.tui.start();
+    this.redraw();
+  }
+
   /** Soon, and once for all that asked for it. */
   draw(): void {
     this.tui.requestRender();
@@ -123,14 +137,27 @@ export class Screen {
 
   /** Gives the terminal back as it was, with nothing of the screen left on it. */
   async stop(): Promise<void> {
+    this.hasStopped = true;
     await this.terminal.drainInput(200, 20);
     this.tui.stop({ preserveScreen: true });
   }
 
   /** At once, where the process is about to end. */
   stopNow(): void {
+    this.hasStopped = true;
     this.tui.stop({ preserveScreen: true });
   }
+}
+
+/**
+ * In the background (`bg`) the system stops whoever sets up the terminal, until `fg`: better before anything is
+ * drawn where the shell writes.
+ */
+function awaitForeground(): void {
+  const { stdin } = process;
+  if (!stdin.isTTY) return;
+  stdin.setRawMode(true);
+  stdin.setRawMode(false);
 }
 
 /** The picture as a component; what it does not take of the keys, the editor gets. */
