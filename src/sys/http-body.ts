@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { LoopQueue } from '../base/loop-queue.ts';
 import type { TrafficObserver } from './http-types.ts';
 
-/** Pieces of one body that may wait in the queue, and their bytes, before it is read no further. */
+/** Pieces of one body that may wait for its turn, and their bytes, before it is read no further. */
 const MOST_WAITING = 16;
 const MOST_WAITING_BYTES = 16_384;
 
@@ -12,8 +12,9 @@ export function fetchFailed(cause: unknown): Error {
 }
 
 /**
- * A body as a web stream: read as fast as it is taken, its pieces given in their turn among those of
- * all bodies of the queue; an end before its end is an error.
+ * A body as a web stream: read as fast as it is taken, given in its turn among all bodies of the queue, and
+ * what came until then as one piece: each piece costs its way through all that reads it. An end before its
+ * end is an error.
  */
 export function bodyOf(
   message: Readable,
@@ -21,18 +22,19 @@ export function bodyOf(
   observer: TrafficObserver | undefined,
 ): ReadableStream<Uint8Array> {
   let over = false;
-  let waiting = 0;
+  let waiting: Buffer[] = [];
   let waitingBytes = 0;
-  const isFull = () => waiting >= MOST_WAITING || waitingBytes >= MOST_WAITING_BYTES;
+  const isFull = () => waiting.length >= MOST_WAITING || waitingBytes >= MOST_WAITING_BYTES;
   const source: FlowingSource = {
     start(controller) {
-      const give = (chunk: Buffer) => {
-        waiting -= 1;
-        waitingBytes -= chunk.length;
+      const give = () => {
+        const pieces = waiting;
+        waiting = [];
+        waitingBytes = 0;
         if (over) return;
-        controller.enqueue(chunk);
+        controller.enqueue(joined(pieces));
         if ((controller.desiredSize ?? 0) <= 0) message.pause();
-        else if (!isFull() && message.isPaused()) message.resume();
+        else if (message.isPaused()) message.resume();
       };
       const end = (finish: () => void) => {
         queue.add(() => {
@@ -44,10 +46,9 @@ export function bodyOf(
       const fail = (cause: unknown) => end(() => controller.error(fetchFailed(cause)));
       message.on('data', (chunk: Buffer) => {
         observer?.bytes?.(chunk);
-        waiting += 1;
         waitingBytes += chunk.length;
+        if (waiting.push(chunk) === 1) queue.add(give);
         if (isFull()) message.pause();
-        queue.add(() => give(chunk));
       });
       const onClose = () => fail(new Error('other side closed'));
       message.once('close', onClose);
@@ -68,6 +69,11 @@ export function bodyOf(
     },
   };
   return new ReadableStream(source);
+}
+
+function joined(pieces: readonly Buffer[]): Buffer {
+  const [only] = pieces;
+  return only !== undefined && pieces.length === 1 ? only : Buffer.concat(pieces);
 }
 
 /** Our own streams ask it no more than it needs (`sys/plain-streams.ts`). */

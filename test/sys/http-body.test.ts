@@ -118,6 +118,19 @@ it.each([
   expect((await seen).join('')).toBe('x'.repeat(100 * size));
 });
 
+it('gives what has come until its turn as one piece', async () => {
+  const queue = new LoopQueue();
+  const message = new PassThrough();
+  const seen = read(bodyOf(message, queue, undefined));
+  // They flow from the next round on.
+  for (const piece of ['a', 'bc', 'def']) message.write(piece);
+  const others = Array.from({ length: 12 }, () => queue.round());
+  await Promise.all(others);
+  for (const piece of ['g', 'hi']) message.write(piece);
+  message.end();
+  expect(await seen).toEqual(['abcdef', 'ghi']);
+});
+
 it('ends the message of a body that nobody wants any more', async () => {
   const message = new PassThrough();
   const body = bodyOf(message, new LoopQueue(), undefined);
