@@ -90,7 +90,7 @@ export class TaskRun {
     this.deps = deps;
     this.given = parts.given ?? null;
     this.journal = parts.journal;
-    this.announced = new Batched(deps, () => this.journal.sync());
+    this.announced = new Batched(() => this.journal.sync());
     this.recorded = parts.journal.state.spec;
     this.prefix = parts.prefix;
     this.view = parts.view;

@@ -1,9 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Deadlines } from '../../src/base/deadlines.ts';
 import { Batched } from '../../src/base/batched.ts';
-
-const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -12,7 +9,7 @@ afterEach(() => void vi.useRealTimers());
 function workOf(ms: number, fails: (time: number) => boolean = () => false) {
   const begun: number[] = [];
   const start = performance.now();
-  const batched = new Batched({ clock, deadlines: new Deadlines(clock) }, () => {
+  const batched = new Batched(() => {
     const time = begun.push(Math.round(performance.now() - start));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     setTimeout(() => (fails(time) ? reject(new Error(`time ${time}`)) : resolve()), ms);
@@ -27,24 +24,9 @@ it('is done at once for the first, and together for those who ask meanwhile', as
   expect(begun).toEqual([0]);
   await vi.advanceTimersByTimeAsync(100);
   await Promise.all(asked);
-  // Four times what it took is its rest.
-  expect(begun).toEqual([0, 15]);
+  expect(begun).toEqual([0, 3]);
   void batched.ask();
-  expect(begun).toEqual([0, 15, 100]);
-});
-
-it('rests for no longer than 25 ms, whatever it takes', async () => {
-  const { begun, batched } = workOf(400);
-  void batched.ask();
-  void batched.ask();
-  await vi.advanceTimersByTimeAsync(1_000);
-  expect(begun).toEqual([0, 425]);
-});
-
-it('does not rest from what took no time', async () => {
-  const batched = new Batched({ clock, deadlines: new Deadlines(clock) }, async () => {});
-  for (let time = 0; time < 100; time += 1) await batched.ask();
-  expect(vi.getTimerCount()).toBe(0);
+  expect(begun).toEqual([0, 3, 100]);
 });
 
 it('serves each who asks by work that begins after that, and never twice at the same time', async () => {
@@ -62,7 +44,7 @@ it('serves each who asks by work that begins after that, and never twice at the 
           await batched.ask();
           const by = begun.findIndex((_, time) => time >= before);
           expect(begun[by]).toBeGreaterThanOrEqual(at);
-          expect(begun[by]).toBeLessThanOrEqual(at + ms + 26);
+          expect(begun[by]).toBeLessThanOrEqual(at + ms);
         };
         served.push(isServed());
       }
