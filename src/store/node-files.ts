@@ -1,5 +1,4 @@
 import * as fs from 'node:fs';
-import { open } from 'node:fs/promises';
 import type { FilePort, FileStat } from './file-port.ts';
 
 const FILE_MODE = 0o600;
@@ -41,13 +40,23 @@ function datasync(fd: number): Promise<void> {
   });
 }
 
+/**
+ * Only the sync waits for a thread: each wait costs a round of the event loop, and where many tasks begin
+ * together all of them wait for it.
+ */
 async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, O_RDONLY);
+  const fd = fs.openSync(path, O_RDONLY);
   try {
-    await directory.sync();
+    await fsync(fd);
   } finally {
-    await directory.close();
+    fs.closeSync(fd);
   }
+}
+
+function fsync(fd: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    fs.fsync(fd, (error) => (error === null ? resolve() : reject(error)));
+  });
 }
 
 function makeDirectory(path: string): void {
