@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import { systemClock, type Clock } from './clock.ts';
 
 /** A deadline that can be taken back; `cancel` after it fired, or twice, does nothing. */
 export interface Deadline {
@@ -110,3 +110,8 @@ export class Deadlines {
 
 /** Node caps timers at 2^31 - 1 ms and fires longer ones at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Of one piece of work, `ms` milliseconds from now: unlike a timer, it doesn't count those in which this process was stopped. */
+export function deadlineAfter(ms: number, fire: () => void): Deadline {
+  return new Deadlines(systemClock).after(ms, fire);
+}

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import { deferred, onAbort } from '../base/async.ts';
+import { deadlineAfter } from '../base/deadlines.ts';
 import { errorMessage } from '../base/errors.ts';
 import { plural } from '../base/text.ts';
 import type { CommandLimits, ToolContext } from '../protocol/tool.ts';
@@ -123,7 +124,7 @@ export async function supervise(
   const closed = collect(running, (chunk) => {
     if (!take(chunk)) end('output_limit');
   });
-  const timer = timeoutMs === null ? undefined : setTimeout(() => end('timeout'), timeoutMs);
+  const limit = timeoutMs === null ? null : deadlineAfter(timeoutMs, () => end('timeout'));
   const cancel = (): void => end('cancel');
   signal.addEventListener('abort', cancel);
   if (signal.aborted) cancel();
@@ -144,7 +145,7 @@ export async function supervise(
   } catch (thrown) {
     return notStarted(errorMessage(thrown), held);
   } finally {
-    clearTimeout(timer);
+    limit?.cancel();
     signal.removeEventListener('abort', cancel);
     group.stdout.destroy();
     group.stderr.destroy();

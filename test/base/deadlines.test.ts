@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Deadlines } from '../../src/base/deadlines.ts';
+import { standStill } from '../../src/base/clock.ts';
+import { deadlineAfter, Deadlines } from '../../src/base/deadlines.ts';
 
 const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
@@ -62,4 +63,14 @@ describe('Deadlines', () => {
     vi.advanceTimersByTime(100);
     expect(fired).toEqual(['first', 'second']);
   });
+});
+
+it('does not count the time in which the process was stopped', async () => {
+  const fired: string[] = [];
+  deadlineAfter(60, () => void fired.push('limit'));
+  // All that is due comes in the next round of timers, but for what has time left.
+  standStill(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200));
+  await new Promise((resolve) => void setTimeout(resolve, 0));
+  expect(fired).toEqual([]);
+  await vi.waitFor(() => expect(fired).toEqual(['limit']));
 });

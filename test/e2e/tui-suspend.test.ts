@@ -81,26 +81,42 @@ inTerminal('draws nothing in the background, where the shell writes', async () =
   expect(await terminal.sees('exit 0')).toContain('stopped 148');
 });
 
-inTerminal('no time limit runs out while it is suspended', async () => {
-  const calls = callsInTurn([bash('sleep 2; echo finished')]);
+inTerminal.each([
+  { how: 'till fg', onStopped: 'fg', command: 'sleep 2; echo finished', stoppedMs: 4_500 },
+  // In the background it is stopped once more, when it reaches for the terminal.
+  {
+    how: 'in the background',
+    onStopped: 'bg; sleep 5; fg',
+    command: 'sleep 2; echo finished',
+    stoppedMs: 0,
+  },
+  {
+    how: 'with more to read than a pipe holds',
+    onStopped: 'fg',
+    command: 'sleep 1.5; seq 1 30000; echo finished',
+    stoppedMs: 4_500,
+  },
+])('no time limit runs out while it is suspended: $how', async (row) => {
+  const calls = callsInTurn([bash(row.command)]);
   await using world = await openWorld({ script: calls });
   const env = {
     ...world.model.env('anthropic'),
     MUSTER_LIVENESS_TOOL_SECONDS: '4',
     MUSTER_SANDBOX_KIND: 'off',
   };
-  using terminal = new TmuxTerminal(world.sandbox, ['--allow', 'Bash'], { env, onStopped: 'fg' });
+  const { onStopped } = row;
+  using terminal = new TmuxTerminal(world.sandbox, ['--allow', 'Bash'], { env, onStopped });
   await terminal.sees('/help');
   terminal.type('Run it');
   terminal.press('Enter');
-  await terminal.sees('Bash sleep 2');
+  await terminal.sees('Bash sleep');
   terminal.press('C-z');
   await terminal.sees('stopped 148');
-  await sleep(4_500);
+  await sleep(row.stoppedMs);
   terminal.press('Enter');
   // Nobody is at work any more; "done" stands in the greeting, too.
   await terminal.sees('shift+tab mode');
   expect(lastResults(world.model).map(({ text }) => text)).toEqual([
-    expect.stringMatching(/^finished/),
+    expect.stringMatching(/finished\n\[exit code 0\]$/),
   ]);
 });

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { deadlineAfter } from '../../base/deadlines.ts';
 
 /** What the worker is asked: one text, one regular expression. */
 export interface MatchRequest {
@@ -24,7 +25,7 @@ export class MatchWorker {
     const worker = (this.#worker ??= new Worker(`(${serve.toString()})()`, { eval: true }));
     return new Promise((resolve, reject) => {
       const settle = (): void => {
-        clearTimeout(timer);
+        limit.cancel();
         worker.off('message', onMessage);
         worker.off('error', onError);
       };
@@ -36,10 +37,10 @@ export class MatchWorker {
         settle();
         reject(thrown);
       };
-      const timer = setTimeout(() => {
+      const limit = deadlineAfter(timeMs, () => {
         settle();
         this.close().then(() => resolve(undefined), reject);
-      }, timeMs);
+      });
       worker.on('message', onMessage);
       worker.on('error', onError);
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { deadlineAfter } from '../../base/deadlines.ts';
 import { MusterError } from '../../base/errors.ts';
 import { endWithAll } from '../../sys/processes.ts';
 
@@ -59,10 +60,10 @@ export function runRipgrep(
     let rest = '';
     let enough = false;
     const stop = (): boolean => child.kill('SIGKILL');
-    const timer = setTimeout(() => {
+    const limit = deadlineAfter(options.timeMs, () => {
       timedOut = true;
       stop();
-    }, options.timeMs);
+    });
     options.signal.addEventListener('abort', stop);
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       if (stderr.length < MAX_STDERR) stderr += text;
@@ -77,7 +78,7 @@ export function runRipgrep(
     const forget = endWithAll(async () => stop());
     const settle = (): void => {
       forget();
-      clearTimeout(timer);
+      limit.cancel();
       options.signal.removeEventListener('abort', stop);
     };
     child.once('error', settle);

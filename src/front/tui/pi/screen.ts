@@ -12,6 +12,7 @@ import {
   type TuiMouseEvent,
   type TuiMouseEventResult,
 } from '@earendil-works/pi-tui';
+import { standStill } from '../../../base/clock.ts';
 import type { Bindings } from '../keys/bindings.ts';
 import { readKey } from '../keys/key-names.ts';
 import { LIBRARY_NAMES } from './library-keys.ts';
@@ -106,7 +107,8 @@ export class Screen {
   /** Takes the terminal again, and draws everything anew; nothing once it was given back for good. */
   resume(): void {
     if (this.hasStopped) return;
-    awaitForeground();
+    // In the background it is stopped there once more.
+    standStill(awaitForeground);
     this.tui.start();
     this.redraw();
   }
