@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../src/base/ids.ts';
 import { BIN, type Sandbox } from './muster.ts';
 
-/** The built program in a real terminal, of its own tmux server, which is ended when it is disposed of. */
+/** A program, the built one unless another is named, in a real terminal, of its own tmux server, which is ended when it is disposed of. */
 export class TmuxTerminal implements Disposable {
   private readonly socket: string;
   private readonly sandbox: Sandbox;
@@ -16,11 +16,13 @@ export class TmuxTerminal implements Disposable {
       env,
       size = [90, 30],
       onStopped = null,
+      program = [process.execPath, BIN],
     }: {
       readonly env: Readonly<Record<string, string>>;
       readonly size?: readonly [number, number];
       /** Run in a shell with job control, which says when it is stopped and takes Enter for this. Default: in none. */
       readonly onStopped?: string | null;
+      readonly program?: readonly string[];
     },
   ) {
     this.sandbox = sandbox;
@@ -32,8 +34,7 @@ export class TmuxTerminal implements Disposable {
       'env',
       '-i',
       ...variables.map(([name, value]) => `${name}=${value}`),
-      process.execPath,
-      BIN,
+      ...program,
       ...args,
     ];
     const run = command.map(quoted).join(' ');
@@ -66,7 +67,7 @@ export class TmuxTerminal implements Disposable {
   }
 
   type(text: string): void {
-    this.tmux('send-keys', '-l', text);
+    this.tmux('send-keys', '-l', '--', text);
   }
 
   /** As a terminal pastes it. */

@@ -1,7 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { oneLine, quoted } from '../../api/config/quote.ts';
 import { parseAgents } from './agents-args.ts';
-import type { Command, HelpTopic, RunCommand } from './command.ts';
+import { COMPLETED_SHELLS, type Command, type HelpTopic, type RunCommand } from './command.ts';
 import { checkFlags, checkOperands, unknownCommand, unknownFlag } from './command-check.ts';
 import { commandSpec, commandsUnder, findCommand, RUN, type CommandKind } from './command-table.ts';
 import { FlagReader } from './flag-reader.ts';
@@ -55,6 +55,8 @@ function parseCommand(
     case 'skills-list':
     case 'skills-check':
       return { kind, json, ...projectFlags(flags), dir: flags.text('dir'), dataDir };
+    case 'completion':
+      return parseCompletion(operands);
     case 'sandbox':
       return parseSandbox(operands, flags);
     case 'models':
@@ -84,6 +86,16 @@ function parseSandbox([program = '', ...rest]: readonly string[], flags: FlagRea
     readOnly: flags.given('read-only'),
     network: flags.given('network'),
   };
+}
+
+function parseCompletion([wish = '', ...words]: readonly string[]): Command {
+  const shell = COMPLETED_SHELLS.find((each) => each === wish);
+  if (shell === undefined) {
+    throw new UsageError(
+      `no completion for ${quoted(wish)}; valid: ${COMPLETED_SHELLS.join(', ')}`,
+    );
+  }
+  return { kind: 'completion', shell, words: words.length === 0 ? null : words };
 }
 
 function parseRun(scan: Scan, flags: FlagReader): Command {

@@ -17,7 +17,8 @@ export type Command =
   | TrustCommand
   | (JsonCommand & ConfigFlags & DataFlags & { readonly kind: 'models' | 'config-show' | 'doctor' })
   | RunTemplateCommand
-  | SandboxCommand;
+  | SandboxCommand
+  | CompletionCommand;
 
 /** The whole program, or the commands whose help is wanted. */
 export type HelpTopic = 'program' | readonly CommandKind[];
@@ -113,6 +114,17 @@ type TemplateAction =
     }
   /** Null: the newest of the directory. */
   | { readonly kind: 'continue'; readonly id: string | null; readonly retryFailed: boolean };
+
+export const COMPLETED_SHELLS = ['bash', 'zsh', 'fish'] as const;
+export type CompletedShell = (typeof COMPLETED_SHELLS)[number];
+
+/** What `muster completion` asks for. */
+export interface CompletionCommand {
+  readonly kind: 'completion';
+  readonly shell: CompletedShell;
+  /** Those typed behind the program's name up to the cursor; null: the script of the shell. */
+  readonly words: readonly string[] | null;
+}
 
 /** A command of the user's own, to be run in the sandbox. */
 export interface SandboxCommand extends DataFlags {

@@ -83,6 +83,8 @@ async function runCommand(command: Command): Promise<number> {
       return (await import('./commands/config-show.ts')).runConfigShow(command, await context());
     case 'sandbox':
       return (await import('./commands/sandbox.ts')).sandboxCommand(command, await context());
+    case 'completion':
+      return (await import('./commands/completion/completion.ts')).completionCommand(command);
     case 'doctor':
       return (await import('./commands/doctor/doctor.ts')).runDoctor(command, await context());
     default:

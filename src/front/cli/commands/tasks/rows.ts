@@ -26,6 +26,10 @@ export function taskTitle({ agent, description }: TaskSummary): string {
 
 const AT_WORK: ReadonlySet<TaskStatus> = new Set(['queued', 'running', 'parked']);
 
+export function isAtWork({ status }: TaskSummary): boolean {
+  return AT_WORK.has(status);
+}
+
 /** Tasks (newest first) by tree, the newest tree first; in a tree each below its parent, oldest first. */
 export function listedRows(tasks: readonly TaskSummary[], most: MostRows | null): Rows {
   const known = new Set(tasks.map(({ id }) => id));
@@ -40,7 +44,7 @@ export function listedRows(tasks: readonly TaskSummary[], most: MostRows | null)
     if (reached.has(top.id)) continue;
     const tree = rowsOf(top, children, reached);
     const isOver = most !== null && (trees >= most.trees || rows.length >= most.rows);
-    if (isOver && !tree.some(({ task }) => AT_WORK.has(task.status))) {
+    if (isOver && !tree.some(({ task }) => isAtWork(task))) {
       left.trees += 1;
       left.tasks += tree.length;
       continue;

@@ -1,0 +1,81 @@
+import { listAgentsIn, type TaskSummary } from '../../../../api/index.ts';
+import { openTasks } from '../../../../api/tasks.ts';
+import { listTemplatesIn } from '../../../../api/templates/list.ts';
+import { isAtWork, taskTitle } from '../tasks/rows.ts';
+import type { ValueSource } from './sources.ts';
+
+/** Something that could be typed, and what it is. */
+export interface Candidate {
+  readonly text: string;
+  readonly about: string;
+}
+
+/** Where the command line that is completed would look. Absolute paths. */
+export interface CompletionPlace {
+  readonly cwd: string;
+  readonly dataDir?: string;
+  /** Whether files of the project count that nobody has trusted for good. */
+  readonly trustProject: boolean;
+}
+
+/** Sources whose values only this machine's files tell. */
+type FoundSource = Exclude<ValueSource, readonly string[] | 'anything' | 'files' | 'directories'>;
+
+/** All values of a source, in the order in which they are listed elsewhere. Reads files; asks nobody. */
+export async function valuesOf(
+  source: FoundSource,
+  place: CompletionPlace,
+): Promise<readonly Candidate[]> {
+  switch (source) {
+    case 'tasks':
+      return tasks(place, () => true);
+    case 'tasks at work':
+      return tasks(place, isAtWork);
+    case 'questions':
+      return questions(place);
+    case 'agents':
+      return agents(place);
+    case 'templates':
+      return templates(place);
+    default:
+      return source satisfies never;
+  }
+}
+
+async function tasks(
+  place: CompletionPlace,
+  fits: (task: TaskSummary) => boolean,
+): Promise<readonly Candidate[]> {
+  const listed = await listedTasks(place);
+  return listed
+    .filter(fits)
+    .map((task) => ({ text: task.id, about: `${task.status}  ${taskTitle(task)}` }));
+}
+
+async function questions(place: CompletionPlace): Promise<readonly Candidate[]> {
+  const listed = await listedTasks(place);
+  return listed.flatMap((task) =>
+    (task.questions ?? []).map(({ id }) => ({ text: id, about: taskTitle(task) })),
+  );
+}
+
+async function listedTasks({ dataDir }: CompletionPlace): Promise<readonly TaskSummary[]> {
+  const tasksHere = openTasks(dataDir === undefined ? {} : { dataDir });
+  try {
+    return tasksHere.list();
+  } finally {
+    await tasksHere.close();
+  }
+}
+
+async function agents(place: CompletionPlace): Promise<readonly Candidate[]> {
+  const listed = await listAgentsIn(place);
+  return listed.agents
+    .filter(({ shadowedBy }) => shadowedBy === null)
+    .map(({ id, description }) => ({ text: id, about: description }));
+}
+
+async function templates(place: CompletionPlace): Promise<readonly Candidate[]> {
+  const listed = await listTemplatesIn(place);
+  return listed.templates.map(({ name, description }) => ({ text: name, about: description }));
+}
