@@ -20,7 +20,7 @@ import type { TreeListener } from './tree-follow.ts';
 export interface TasksOptions {
   /** Default: `MUSTER_DATA_DIR`, else below the XDG data directory. One that is named must be there. */
   readonly dataDir?: string;
-  /** Whether a data directory that is missing is made: for those who bring tasks. Default false. */
+  /** Whether a data directory that is missing is made: for those who bring tasks, or watch for the first. Default false. */
   readonly create?: boolean;
   readonly environment?: Environment;
   /** Told what went wrong and stops nothing, a line at a time. Default: nobody hears it. */
@@ -51,7 +51,8 @@ export interface Tasks {
   events(id: string, fromSeq?: number): AsyncIterable<TaskEvent>;
   /**
    * Follows a task with all below it until it has ended or nobody works on it any more; null: all that
-   * are at work or begin, until `signal` aborts.
+   * are at work or begin, until `signal` aborts. Where the data directory was missing and not made (`create`),
+   * none ever begins.
    */
   watch(
     id: string | null,

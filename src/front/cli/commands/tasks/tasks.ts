@@ -8,7 +8,7 @@ import { stderrNotice } from '../../stderr.ts';
 export async function tasksCommand(command: DataFlags & TasksQuery): Promise<number> {
   const tasks = openTasks({
     ...(command.dataDir === null ? {} : { dataDir: resolve(command.dataDir) }),
-    create: command.kind === 'tasks-import',
+    create: command.kind === 'tasks-import' || waitsForFirst(command),
     onNotice: stderrNotice,
   });
   try {
@@ -45,6 +45,11 @@ export async function tasksCommand(command: DataFlags & TasksQuery): Promise<num
   } finally {
     await tasks.close();
   }
+}
+
+/** All tasks are to be seen, the first of all, too; a directory that is named and not there is mistyped. */
+function waitsForFirst(command: DataFlags & TasksQuery): boolean {
+  return command.kind === 'tasks-watch' && command.id === null && command.dataDir === null;
 }
 
 type WatchQuery = DataFlags & Extract<TasksQuery, { kind: 'tasks-watch' }>;
