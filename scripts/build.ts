@@ -1,6 +1,7 @@
 /**
  * Builds dist/: the command line program, the library's entries and their types, the built-in agent
- * definitions, and the licences of what is bundled. `--no-types` leaves the types out.
+ * definitions, the schemas of what is written for programs, and the licences of what is bundled.
+ * `--no-types` leaves the types out.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,6 +14,7 @@ import { plainHeadersPlugin } from './plain-headers.ts';
 import { compiledWithFile } from './eager-functions.ts';
 import { plainChecksPlugin } from './plain-checks.ts';
 import { plainStreamsPlugin } from './plain-streams.ts';
+import { writeSchemas } from './schemas.ts';
 import { profileStart } from './start-profile.ts';
 
 const root = dirname(import.meta.dirname);
@@ -133,6 +135,7 @@ if (existsSync(builtin)) {
     filter: (from) => !from.endsWith('.ts'),
   });
 }
+writeSchemas(join(dist, 'schemas'));
 await compileStartWithFiles();
 if (withTypes) {
   execFileSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });

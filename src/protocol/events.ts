@@ -9,6 +9,7 @@ export type * from './message.ts';
 export type * from './permission.ts';
 export type * from './question.ts';
 export type * from './result.ts';
+export type * from './stream-line.ts';
 export type * from './task.ts';
 export type { Activity } from './activity.ts';
 export { applyEvent, foldEvents, initialState, type TaskState } from './state.ts';

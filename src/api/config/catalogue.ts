@@ -1,4 +1,5 @@
 import { isTable } from '../../base/toml-statements.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { nearestFirst } from '../../base/near-names.ts';
 import {
   ATTACHMENT_KINDS,
@@ -39,6 +40,35 @@ const PRICE_KEYS: ReadonlyMap<string, NumberKey> = new Map<string, NumberKey>([
 ]);
 
 const MODEL_NAME = lazy(() => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\/[^\s\p{Cc}][^\p{Cc}]{0,255}$/u);
+
+/** JSON Schema of `[models.catalogue]` of a file. */
+export function catalogueSchema(): JsonObject {
+  const numbers = [...MODEL_KEYS, ...PRICE_KEYS].map(([name, key]) => [
+    name,
+    {
+      description: expects(key),
+      type: key.isWhole ? 'integer' : 'number',
+      minimum: key.min,
+      maximum: key.max,
+    },
+  ]);
+  return {
+    type: 'object',
+    propertyNames: { pattern: MODEL_NAME().source },
+    additionalProperties: {
+      type: 'object',
+      properties: {
+        ...Object.fromEntries(numbers),
+        [ATTACHMENTS]: { type: 'array', items: { enum: ATTACHMENT_KINDS } },
+      },
+      // A price takes both.
+      dependencies: Object.fromEntries(
+        [...PRICE_KEYS.keys()].map((name) => [name, ['price_input', 'price_output']]),
+      ),
+      additionalProperties: false,
+    },
+  };
+}
 
 export interface CatalogueReading {
   readonly models: ReadonlyMap<string, CatalogueConfig>;

@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../base/json.ts';
+
 /** Whether a trusted project's file may set a key: SECURITY "Trust of project files". */
 type ProjectRule = 'may' | 'never' | 'narrow';
 
@@ -12,6 +14,8 @@ export interface KeySpec<T> {
   /** The same without 0, where 0 is one of them. */
   readonly expectsAboveZero?: string;
   readonly choices?: readonly string[];
+  /** JSON Schema of the values in a file; it takes all that are valid, and may take more. */
+  readonly schema: JsonObject;
   /** False: accepted, and without effect in this version. */
   readonly acts: boolean;
   /** `append`: each layer adds to those before it, so that no layer can take another's away. */
@@ -54,6 +58,7 @@ export function booleanKey(initial: boolean, options: Common): KeySpec<boolean> 
     ...common(options),
     default: initial,
     expects: 'true or false',
+    schema: { type: 'boolean', default: initial },
     accepts: (value) => typeof value === 'boolean',
     fromText: (text) => BOOLEAN_WORDS.get(text.toLowerCase()),
   };
@@ -74,6 +79,7 @@ export function wholeKey(initial: number, options: Range): KeySpec<number> {
     default: initial,
     expects: `a whole number from ${options.min} to ${options.max}`,
     ...(options.min === 0 ? { expectsAboveZero: `a whole number from 1 to ${options.max}` } : {}),
+    schema: { type: 'integer', ...bounds(options), default: initial },
     accepts: (value): value is number => Number.isInteger(value) && within(value, options),
     fromText: (text) => (WHOLE.test(text) ? Number(text) : undefined),
   };
@@ -87,9 +93,14 @@ export function decimalKey(initial: number, options: Range): KeySpec<number> {
     ...(options.min === 0
       ? { expectsAboveZero: `a number above 0, and at most ${options.max}` }
       : {}),
+    schema: { type: 'number', ...bounds(options), default: initial },
     accepts: (value): value is number => within(value, options),
     fromText: (text) => (DECIMAL.test(text) ? Number(text) : undefined),
   };
+}
+
+function bounds({ min, max }: Range): JsonObject {
+  return { minimum: min, maximum: max };
 }
 
 /** NaN is within no range. */
@@ -99,10 +110,12 @@ function within(value: unknown, range: Range): boolean {
 
 /** A key whose default is no value: it is decided elsewhere when nobody sets it. */
 export function unset<T>(spec: KeySpec<T>, defaultText: string): KeySpec<T | null> {
+  const { default: _, ...schema } = spec.schema;
   return {
     ...spec,
     default: null,
     defaultText,
+    schema,
     accepts: (value): value is T | null => value === null || spec.accepts(value),
   };
 }
@@ -112,6 +125,7 @@ export function textKey(options: Common & { readonly expects: string }): KeySpec
     ...common(options),
     default: '',
     expects: options.expects,
+    schema: { type: 'string', pattern: '\\S' },
     accepts: (value): value is string => typeof value === 'string' && value.trim() !== '',
     fromText: (text) => text,
   };
@@ -132,6 +146,7 @@ export function choiceKey<const C extends string>(
     choices,
     wrongValueHints: options.wrongValueHints ?? {},
     expects: choices.join(', '),
+    schema: { enum: choices, default: initial },
     accepts: (value): value is C => choices.some((choice) => choice === value),
     fromText: (text) => text,
   };
@@ -153,6 +168,7 @@ export function listKey(options: ListOptions): KeySpec<readonly string[]> {
     default: [],
     combine: options.combine,
     expects: options.expects,
+    schema: { type: 'array', items: { type: 'string' }, default: [] },
     accepts: (value): value is readonly string[] =>
       Array.isArray(value) && value.every((item) => typeof item === 'string' && takes(item)),
     fromText: (text) => listFromText(text, options.separator),

@@ -1,4 +1,5 @@
 import { PROVIDER_KINDS, type ProviderSettings } from '../../model/model-settings.ts';
+import type { JsonObject } from '../../base/json.ts';
 import type { ConfigProblem, ValueSource } from './source.ts';
 import { nearestFirst } from '../../base/near-names.ts';
 import { oneLine, quoted } from './quote.ts';
@@ -12,6 +13,8 @@ export interface ProviderConfig extends ProviderSettings {
 
 interface ProviderKey {
   readonly expects: string;
+  /** JSON Schema of its values in a file; it takes all that are valid, and may take more. */
+  readonly schema: JsonObject;
   /** What was read, or undefined when the value is not valid. */
   read(value: unknown): ProviderSettings | undefined;
 }
@@ -24,6 +27,7 @@ const PROVIDER_KEYS: ReadonlyMap<string, ProviderKey> = new Map<string, Provider
     'base_url',
     {
       expects: 'an http or https address without user name, like "http://localhost:8080/v1"',
+      schema: { type: 'string' },
       read: (value) => (isBaseUrl(value) ? { baseUrl: value } : undefined),
     },
   ],
@@ -32,6 +36,7 @@ const PROVIDER_KEYS: ReadonlyMap<string, ProviderKey> = new Map<string, Provider
     {
       expects:
         'the name of an environment variable, like "ANTHROPIC_API_KEY"; the key itself never stands in a file',
+      schema: { type: 'string', pattern: VARIABLE_NAME.source },
       read: (value) =>
         typeof value === 'string' && VARIABLE_NAME.test(value) ? { apiKeyEnv: value } : undefined,
     },
@@ -40,6 +45,7 @@ const PROVIDER_KEYS: ReadonlyMap<string, ProviderKey> = new Map<string, Provider
     'kind',
     {
       expects: PROVIDER_KINDS.join(', '),
+      schema: { enum: PROVIDER_KINDS },
       read: (value) => {
         const kind = PROVIDER_KINDS.find((candidate) => candidate === value);
         return kind === undefined ? undefined : { kind };
@@ -47,6 +53,23 @@ const PROVIDER_KEYS: ReadonlyMap<string, ProviderKey> = new Map<string, Provider
     },
   ],
 ]);
+
+/** JSON Schema of `[models.providers]` of a file. */
+export function providersSchema(): JsonObject {
+  const properties = [...PROVIDER_KEYS].map(([name, { schema, expects }]) => [
+    name,
+    { description: expects, ...schema },
+  ]);
+  return {
+    type: 'object',
+    propertyNames: { pattern: PROVIDER_NAME.source },
+    additionalProperties: {
+      type: 'object',
+      properties: Object.fromEntries(properties),
+      additionalProperties: false,
+    },
+  };
+}
 
 function isBaseUrl(value: unknown): value is string {
   if (typeof value !== 'string' || !URL.canParse(value)) return false;

@@ -1,7 +1,13 @@
 import { UsageError } from '../../base/errors.ts';
 import { oneLine, quoted } from '../../api/config/quote.ts';
 import { parseAgents } from './agents-args.ts';
-import { COMPLETED_SHELLS, type Command, type HelpTopic, type RunCommand } from './command.ts';
+import {
+  COMPLETED_SHELLS,
+  SCHEMA_NAMES,
+  type Command,
+  type HelpTopic,
+  type RunCommand,
+} from './command.ts';
 import { checkFlags, checkOperands, unknownCommand, unknownFlag } from './command-check.ts';
 import { commandSpec, commandsUnder, findCommand, RUN, type CommandKind } from './command-table.ts';
 import { FlagReader } from './flag-reader.ts';
@@ -57,6 +63,8 @@ function parseCommand(
       return { kind, json, ...projectFlags(flags), dir: flags.text('dir'), dataDir };
     case 'completion':
       return parseCompletion(operands);
+    case 'schema':
+      return parseSchema(operands);
     case 'sandbox':
       return parseSandbox(operands, flags);
     case 'models':
@@ -96,6 +104,15 @@ function parseCompletion([wish = '', ...words]: readonly string[]): Command {
     );
   }
   return { kind: 'completion', shell, words: words.length === 0 ? null : words };
+}
+
+function parseSchema([wish]: readonly string[]): Command {
+  if (wish === undefined) return { kind: 'schema', name: null };
+  const name = SCHEMA_NAMES.find((each) => each === wish);
+  if (name === undefined) {
+    throw new UsageError(`no schema of ${quoted(wish)}; valid: ${SCHEMA_NAMES.join(', ')}`);
+  }
+  return { kind: 'schema', name };
 }
 
 function parseRun(scan: Scan, flags: FlagReader): Command {

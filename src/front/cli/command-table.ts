@@ -130,6 +130,17 @@ const COMMANDS = {
       'muster completion bash -- tasks s',
     ],
   },
+  schema: {
+    words: 'schema',
+    summary: 'the JSON Schema of what Muster writes for programs, and of its configuration',
+    operands: ['[NAME]'],
+    flags: ['help'],
+    examples: [
+      'muster schema',
+      'muster schema result',
+      'muster schema config > muster.schema.json',
+    ],
+  },
   help: {
     words: 'help',
     summary: 'help for a command',

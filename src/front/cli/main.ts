@@ -85,6 +85,8 @@ async function runCommand(command: Command): Promise<number> {
       return (await import('./commands/sandbox.ts')).sandboxCommand(command, await context());
     case 'completion':
       return (await import('./commands/completion/completion.ts')).completionCommand(command);
+    case 'schema':
+      return (await import('./commands/schema.ts')).schemaCommand(command);
     case 'doctor':
       return (await import('./commands/doctor/doctor.ts')).runDoctor(command, await context());
     default:

@@ -1,6 +1,7 @@
 import type { TaskEvent } from '../../protocol/event.ts';
 import type { OutputFormat } from '../../protocol/output-format.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
+import { resultLine } from '../../protocol/stream-line.ts';
 import { printAnswer, printJson } from '../../sys/print.ts';
 
 /** What one format writes to stdout. */
@@ -18,7 +19,7 @@ export function createOutput(format: OutputFormat): Output {
     case 'stream-json':
       return {
         event: (event) => printJson(event),
-        result: (envelope) => printJson({ type: 'result', ...envelope }),
+        result: (envelope) => printJson(resultLine(envelope)),
       };
     default:
       return format satisfies never;

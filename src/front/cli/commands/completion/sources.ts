@@ -4,7 +4,7 @@ import { PERMISSION_MODES } from '../../../../protocol/permission.ts';
 import { GRANT_SCOPES } from '../../../../protocol/question.ts';
 import { TASK_STATUSES } from '../../../../protocol/result.ts';
 import { TIERS } from '../../../../protocol/model.ts';
-import { COMPLETED_SHELLS, TEMPLATE_FORMATS } from '../../command.ts';
+import { COMPLETED_SHELLS, SCHEMA_NAMES, TEMPLATE_FORMATS } from '../../command.ts';
 import { commandSpec, type CommandKind } from '../../command-table.ts';
 import type { FlagName } from '../../flags.ts';
 
@@ -116,6 +116,7 @@ const OPERAND_VALUES: Readonly<Record<CommandKind, readonly ValueSource[]>> = {
   sandbox: ['files'],
   doctor: [],
   completion: [COMPLETED_SHELLS, 'anything'],
+  schema: [SCHEMA_NAMES],
   // Its operands are words of commands.
   help: [],
 };

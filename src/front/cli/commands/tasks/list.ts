@@ -36,7 +36,10 @@ export function listTasks(tasks: Tasks, { json, all, status, here }: TasksList):
   return 0;
 }
 
-function withoutLedger(task: TaskSummary): Omit<TaskSummary, 'ledger'> {
+/** One of `muster tasks list --json`. */
+export type ListedTask = Omit<TaskSummary, 'ledger'>;
+
+function withoutLedger(task: TaskSummary): ListedTask {
   const { ledger: _, ...rest } = task;
   return rest;
 }

@@ -1,6 +1,7 @@
 import { activityText, type TaskEvent, type Tasks } from '../../../../api/index.ts';
 import { systemErrorCode } from '../../../../base/errors.ts';
 import type { TaskState } from '../../../../protocol/state.ts';
+import { resultLine } from '../../../../protocol/stream-line.ts';
 import { stderrNotice } from '../../stderr.ts';
 import { printJson } from '../../../../sys/print.ts';
 import { printLines, printProse } from './print.ts';
@@ -15,8 +16,8 @@ interface TaskWatch {
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /**
- * `muster tasks watch`. JSON: the events as they come, a line each; a line `{"type":"result",…envelope}`
- * for a task that is over, or has lost its process.
+ * `muster tasks watch`. JSON: the events as they come, a line each; the result of a task that is over, or has
+ * lost its process.
  */
 export async function watchTasks(tasks: Tasks, { id, json }: TaskWatch): Promise<number> {
   // Looked for before the first line, so that an unknown one is an error and no end.
@@ -74,9 +75,8 @@ function showEnd(
   );
 }
 
-/** As the last line of `--output-format stream-json`. */
 function printResult(tasks: Tasks, id: string): void {
-  printJson({ type: 'result', ...tasks.envelope(tasks.state(id)) });
+  printJson(resultLine(tasks.envelope(tasks.state(id))));
 }
 
 /** Aborts on a signal, and when nobody reads the output any more. */
