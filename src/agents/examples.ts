@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { AgentDefinition } from '../protocol/agent.ts';
 
 /** Agents that ship as files to begin with, and are not installed. */
-const EXAMPLE_AGENTS = ['deepresearch', 'code'] as const;
+export const EXAMPLE_AGENTS = ['deepresearch', 'code'] as const;
 
 /** From this module, or from a bundle of it, up to the package's own directory. */
 const UPWARDS = ['.', '..', '../..'];

@@ -20,7 +20,7 @@ import type { TreeListener } from './tree-follow.ts';
 export interface TasksOptions {
   /** Default: `MUSTER_DATA_DIR`, else below the XDG data directory. One that is named must be there. */
   readonly dataDir?: string;
-  /** Whether a data directory that is missing is made: for those who bring tasks, or watch for the first. Default false. */
+  /** Whether a data directory that is missing, or empty, is made one: for those who bring tasks, or watch for the first. Default false. */
   readonly create?: boolean;
   readonly environment?: Environment;
   /** Told what went wrong and stops nothing, a line at a time. Default: nobody hears it. */

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { systemErrorCode, UsageError } from '../base/errors.ts';
 import { foldLog } from '../engine/fold-log.ts';
 import { resultEnvelope } from '../engine/result.ts';
@@ -39,13 +40,13 @@ export function openTasks(options: TasksOptions = {}): Tasks {
     { environment, home },
     { cwd: process.cwd(), ...(chosen === undefined ? {} : { dataDir: chosen }) },
   );
-  const isThere = !isMissing(directory);
-  if (!isThere && chosen !== undefined && options.create !== true) {
+  const { create = false } = options;
+  if (chosen !== undefined && !create && isMissing(directory)) {
     throw new UsageError(`there is no data directory ${directory}`);
   }
   // Where nothing was ever kept, nothing is: to look is no reason to make it.
   const store =
-    isThere || options.create === true
+    create || !isMissing(join(directory, 'tasks'))
       ? openDataDir({ dataDir: directory, durability: 'safe' })
       : openMemoryStore();
   return new StoredTasks({ store, dataDir: directory }, { onNotice, environment });

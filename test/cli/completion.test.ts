@@ -1,18 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { joinBashWords } from '../../src/front/cli/commands/completion/bash-words.ts';
-import { offerFor } from '../../src/front/cli/commands/completion/candidates.ts';
+import { isPlainWord, offerFor } from '../../src/front/cli/commands/completion/candidates.ts';
 import { offerText } from '../../src/front/cli/commands/completion/shells.ts';
 import { flagSource } from '../../src/front/cli/commands/completion/sources.ts';
+import { typedWords, unquoted } from '../../src/front/cli/commands/completion/typed-words.ts';
 import { COMMAND_KINDS, commandSpec, RUN } from '../../src/front/cli/command-table.ts';
 import { FLAG_NAMES, flagSpec } from '../../src/front/cli/flags.ts';
 import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
 import { TASK_STATUSES } from '../../src/protocol/result.ts';
+import { TOOL_NAMES } from '../../src/protocol/tool-names.ts';
 
-/** The words that are offered, or where they come from. */
-async function offered(...words: readonly string[]): Promise<readonly string[] | string> {
-  const offer = await offerFor(words);
-  if (offer.kind !== 'words') return offer.kind;
-  return offer.candidates.map(({ text }) => `${offer.kept}${text}`);
+/** The words that are offered, and which paths. */
+async function offered(...words: readonly string[]): Promise<readonly string[]> {
+  const { candidates, prefix, paths } = await offerFor(words, { fits: 'from here' });
+  const texts = candidates.map(({ text }) => `${prefix}${text}`);
+  return paths === null ? texts : [...texts, `(${paths})`];
 }
 
 const FIRST_WORDS = [
@@ -60,15 +61,33 @@ describe('for the word at the cursor', () => {
     ],
     [
       ['agents', 'import', '--to', ''],
-      ['project', 'user'],
+      ['project', 'user', '(directories)'],
     ],
     [['tasks', 'rewind', '4', '--to', ''], []],
-    [['--cwd', ''], 'directories'],
-    [['--data-dir=/t'], 'directories'],
-    [['tasks', 'import', ''], 'files'],
-    [['tasks', 'export', '4', ''], 'files'],
-    [['trust', 'add', 'a', 'b', ''], 'files'],
-    [['sandbox', '--', 'ls', '-l'], 'files'],
+    [['--cwd', ''], ['(directories)']],
+    [['--data-dir=/t'], ['(directories)']],
+    [['tasks', 'import', ''], ['(files)']],
+    [['tasks', 'export', '4', ''], ['(files)']],
+    [['trust', 'add', 'a', 'b', ''], ['(files)']],
+    [['sandbox', '--', 'ls', '-l'], ['(files)']],
+    [['agents', 'check', 'expl'], ['(files)']],
+    [['agents', 'new', '--from', 'deep'], ['deepresearch']],
+    [['agents', 'new', '--model', 'in'], ['inherit']],
+    [['--resume', 'la'], ['last']],
+    [
+      ['tasks', 'answer', '4q1', ''],
+      ['yes', 'no', 'always'],
+    ],
+    [['--allow', ''], TOOL_NAMES],
+    [
+      ['--on-ask', ''],
+      ['deny', 'park'],
+    ],
+    [['schema', 're'], ['result']],
+    [['--prompt', '--', '--mod'], ['--model']],
+    [['-p', '--', '--mod'], []],
+    [['-c', 'ta'], []],
+    [['-r', '4', 'ta'], []],
     // A prompt is nobody's to guess, and is no command.
     [['-p', ''], []],
     [['-p', 'tasks', ''], []],
@@ -96,33 +115,76 @@ describe('for the word at the cursor', () => {
   );
 });
 
-it.each([
-  [[''], [''], 0],
-  [['tasks', 'sh'], ['tasks', 'sh'], 0],
-  [['--model', '=', ''], ['--model='], 8],
-  [['--model', '='], ['--model='], 8],
-  [['--model', '=', 'po'], ['--model=po'], 8],
-  [['--model', '=', 'ollama/q', ':', '8', '--js'], ['--model=ollama/q:8', '--js'], 0],
-  [['--model', '=', 'ollama/q', ':', '8'], ['--model=ollama/q:8'], 17],
-  [['x', ':=', 'y'], ['x:=y'], 3],
-  [['='], ['='], 1],
-])('bash: %j are %j, %i of it kept', (pieces, words, kept) => {
-  expect(joinBashWords(pieces)).toEqual({ words, kept });
+it('what fits is the choice of shells that have one, where there is not too much', async () => {
+  const { candidates } = await offerFor(['--permission-mode', 'EDITS'], {
+    fits: 'as the shell has it',
+  });
+  expect(candidates.map(({ text }) => text)).toEqual(PERMISSION_MODES);
 });
 
-describe('a candidate in the form of a shell', () => {
+describe('a word is taken out of its quotes', () => {
+  it.each([
+    ['plain', 'plain'],
+    ["'a b'", 'a b'],
+    ['"a b"', 'a b'],
+    [String.raw`a\ b`, 'a b'],
+    [String.raw`"a\"b\c\$"`, String.raw`a"b\c$`],
+    [String.raw`'a\'b`, String.raw`a\b`],
+    ['"open', 'open'],
+    ["--model='op", '--model=op'],
+    ['$(x)`y`', '$(x)`y`'],
+    ['\\', ''],
+    ['', ''],
+  ])('%s', (word, text) => {
+    expect(unquoted(word)).toBe(text);
+  });
+
+  it('where the shell has not done it', () => {
+    const words = ['"a"', '"b'];
+    expect(typedWords('bash', words)).toEqual(['a', 'b']);
+    expect(typedWords('fish', words)).toEqual(['"a"', 'b']);
+    expect(typedWords('zsh', words)).toEqual(words);
+  });
+});
+
+it.each([
+  ['Explore', true],
+  ['plugin:über-agent', true],
+  ['--model', true],
+  ['ollama/qwen3:8b', true],
+  ['', false],
+  ['a b', false],
+  ['$(x)', false],
+  ['`x`', false],
+  ['~x', false],
+  ['=x', false],
+  ['-x', false],
+  ['x{a,b}', false],
+  ["x'y", false],
+  ['x"y', false],
+  ['x;y', false],
+  ['x\ny', false],
+  ['x\u001by', false],
+  ['x\u202ey', false],
+  ['x*', false],
+  ['x!y', false],
+])('whether %j means itself in every shell: %s', (text, isPlain) => {
+  expect(isPlainWord(text)).toBe(isPlain);
+});
+
+describe('an offer in the form of a shell', () => {
   const offer = {
-    kind: 'words',
-    kept: '--agent=',
+    prefix: '--agent=',
     candidates: [{ text: 'a:b', about: 'does\tthis:\nand that' }],
+    paths: null,
   } as const;
 
   it.each([
-    ['bash', 8, 'words\na:b\n'],
-    ['bash', 0, 'words\n--agent=a:b\n'],
-    ['zsh', 0, 'words\na\\:b:does this: and that\n'],
-    ['fish', 0, 'words\n--agent=a:b\tdoes this: and that\n'],
-  ] as const)('%s (%i kept)', (shell, kept, text) => {
-    expect(offerText(shell, offer, kept)).toBe(text);
+    ['bash', 'words\n--agent=a:b\n'],
+    ['zsh', 'words\na\\:b:does this: and that\n'],
+    ['fish', 'words\n--agent=a:b\tdoes this: and that\n'],
+  ] as const)('%s', (shell, text) => {
+    expect(offerText(shell, offer)).toBe(text);
+    expect(offerText(shell, { ...offer, paths: 'files' })).toBe(text.replace('words', 'files'));
   });
 });

@@ -6,6 +6,8 @@ export interface Scan {
   readonly flags: ReadonlyMap<FlagName, readonly (string | null)[]>;
   /** What is neither a flag nor a flag's value, in order; all that follows `--`. */
   readonly words: readonly string[];
+  /** `--` stood in it: what follows are words. */
+  readonly flagsEnded?: true;
   /** The first argument that looks like a flag and is none. */
   readonly unknown?: string;
   /** The flag at the end of the line whose value is missing. */
@@ -36,7 +38,7 @@ export function scanArguments(argv: readonly string[]): Scan {
   const words: string[] = [];
   const left = argv.toReversed();
   for (let word = left.pop(); word !== undefined; word = left.pop()) {
-    if (word === '--') return { flags, words: [...words, ...left.toReversed()] };
+    if (word === '--') return { flags, words: [...words, ...left.toReversed()], flagsEnded: true };
     if (!looksLikeFlag(word)) {
       words.push(word);
       continue;

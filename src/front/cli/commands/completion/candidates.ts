@@ -1,46 +1,59 @@
-import { resolve } from 'node:path';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { COMMAND_KINDS, commandSpec, type CommandKind } from '../../command-table.ts';
 import { flagSpec, type FlagName } from '../../flags.ts';
 import type { Scan } from '../../scan.ts';
-import { askedFor, type Asked } from './asked.ts';
-import { valuesOf, type Candidate, type CompletionPlace } from './values.ts';
+import type { Paths } from './sources.ts';
+import { foundValues, type Candidate, type CompletionPlace } from './values.ts';
+import { wordAtCursor, type WordAtCursor } from './word-at-cursor.ts';
 
-/** What could stand for the last word: paths, which a shell knows best, or these. */
-export type Offer =
-  | { readonly kind: 'files' | 'directories' }
-  | {
-      readonly kind: 'words';
-      /** What the word begins with and keeps, as in `--model=`. */
-      readonly kept: string;
-      readonly candidates: readonly Candidate[];
-    };
-
-/** More than anybody reads; what is looked for among more of them is typed further. */
-const MOST = 200;
-
-/** `words` are those behind the program's name up to the cursor; the last one may be empty. */
-export async function offerFor(words: readonly string[]): Promise<Offer> {
-  const asked = askedFor(words);
-  const { wanted, kept, typed } = asked;
-  if (wanted.kind === 'value' && (wanted.source === 'files' || wanted.source === 'directories')) {
-    return { kind: wanted.source };
-  }
-  const all = await everythingFor(asked);
-  const candidates = all.filter(({ text }) => text.startsWith(typed) && isPlainWord(text));
-  return { kind: 'words', kept, candidates: candidates.slice(0, MOST) };
+/** What could stand for the word at the cursor. */
+export interface Offer {
+  /** What the word begins with whatever follows, as `--model=`. */
+  readonly prefix: string;
+  readonly candidates: readonly Candidate[];
+  /** Which paths of this machine could, too; a shell knows them best. */
+  readonly paths: Paths | null;
 }
 
-async function everythingFor({ wanted, scan }: Asked): Promise<readonly Candidate[]> {
+/** More than anybody reads; what is looked for among more of them is typed further. */
+const MOST_CANDIDATES = 200;
+
+/**
+ * `words` are those behind the program's name up to the cursor; the last one may be empty. `fits`: candidates
+ * begin with what is typed, or, where there are not too many of them, the shell chooses those that fit.
+ */
+export async function offerFor(
+  words: readonly string[],
+  { fits }: { readonly fits: 'from here' | 'as the shell has it' },
+): Promise<Offer> {
+  const word = wordAtCursor(words);
+  const { wanted, prefix, typed } = word;
+  const all = plainAndOnce(await allCandidates(word));
+  const beginsAlike =
+    fits === 'from here'
+      ? (text: string) => text.startsWith(typed)
+      : (text: string) => text.toLowerCase().startsWith(typed.toLowerCase());
+  const isShellsChoice = fits !== 'from here' && all.length <= MOST_CANDIDATES;
+  const candidates = isShellsChoice ? all : all.filter(({ text }) => beginsAlike(text));
+  return {
+    prefix,
+    candidates: candidates.slice(0, MOST_CANDIDATES),
+    paths: (wanted.kind === 'value' ? wanted.source.paths : undefined) ?? null,
+  };
+}
+
+async function allCandidates({ wanted, scan }: WordAtCursor): Promise<readonly Candidate[]> {
   switch (wanted.kind) {
     case 'command word':
       return commandWords(wanted.after);
     case 'flag':
       return wanted.flags.map((name) => flagCandidate(name, wanted.command));
     case 'value': {
-      const { source } = wanted;
-      if (typeof source !== 'string') return source.map((text) => ({ text, about: '' }));
-      if (source === 'anything' || source === 'files' || source === 'directories') return [];
-      return valuesOf(source, placeOf(scan));
+      const { words = [], found } = wanted.source;
+      const listed = words.map((text) => ({ text, about: '' }));
+      if (found === undefined) return listed;
+      return [...listed, ...(await foundValues(found, placeOf(scan)))];
     }
     default:
       return wanted satisfies never;
@@ -66,16 +79,29 @@ function flagCandidate(name: FlagName, command: CommandKind | null): Candidate {
 }
 
 function placeOf({ flags }: Scan): CompletionPlace {
-  const last = (name: FlagName) => flags.get(name)?.at(-1) ?? null;
-  const dataDir = last('data-dir');
+  const directory = (name: FlagName): string | null => {
+    const given = flags.get(name)?.at(-1) ?? '';
+    return given === '' ? null : resolve(withHome(given));
+  };
+  const dataDir = directory('data-dir');
   return {
-    cwd: resolve(last('cwd') ?? '.'),
+    cwd: directory('cwd') ?? resolve('.'),
     trustProject: flags.has('trust-project'),
-    ...(dataDir === null ? {} : { dataDir: resolve(dataDir) }),
+    ...(dataDir === null ? {} : { dataDir }),
   };
 }
 
+/** As a shell does it before the program sees it. */
+function withHome(path: string): string {
+  return path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path;
+}
+
+function plainAndOnce(candidates: readonly Candidate[]): readonly Candidate[] {
+  const plain = candidates.filter(({ text }) => isPlainWord(text));
+  return [...new Map(plain.toReversed().map((each) => [each.text, each])).values()].toReversed();
+}
+
 /** What means itself in every shell: a name out of somebody's file is never put where a shell would act on it. */
-function isPlainWord(text: string): boolean {
+export function isPlainWord(text: string): boolean {
   return /^(?:--)?[\p{L}\p{N}_][\p{L}\p{N}_%+=:,./-]*$/u.test(text);
 }

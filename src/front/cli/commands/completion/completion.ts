@@ -1,8 +1,8 @@
 import { printText } from '../../../../sys/print.ts';
 import type { CompletionCommand } from '../../command.ts';
-import { joinBashWords } from './bash-words.ts';
 import { offerFor } from './candidates.ts';
 import { completionScript, offerText } from './shells.ts';
+import { typedWords } from './typed-words.ts';
 
 /** `muster completion`: the script of a shell; with words, what could stand for the last of them. */
 export async function completionCommand({ shell, words }: CompletionCommand): Promise<number> {
@@ -10,7 +10,10 @@ export async function completionCommand({ shell, words }: CompletionCommand): Pr
     printText(completionScript(shell));
     return 0;
   }
-  const { words: joined, kept } = shell === 'bash' ? joinBashWords(words) : { words, kept: 0 };
-  printText(offerText(shell, await offerFor(joined), kept));
+  const offer = await offerFor(typedWords(shell, words), {
+    // What fits, zsh and fish decide as their users have set them: case, parts of words.
+    fits: shell === 'bash' ? 'from here' : 'as the shell has it',
+  });
+  printText(offerText(shell, offer));
   return 0;
 }

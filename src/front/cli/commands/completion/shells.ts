@@ -1,87 +1,117 @@
+import { oneLine } from '../../../../base/text.ts';
 import type { CompletedShell } from '../../command.ts';
 import type { Offer } from './candidates.ts';
 
 /**
- * What a shell runs at its start. Each script asks `muster completion SHELL -- WORDS…` with the words up
- * to the cursor as they are typed: nothing of a line that is not finished yet is evaluated.
+ * What a shell runs at its start. Each script asks `muster completion SHELL -- WORDS…` with the words as they
+ * are typed: nothing of a line that is not finished yet is evaluated.
  */
 export function completionScript(shell: CompletedShell): string {
   return SCRIPTS[shell];
 }
 
-/** An offer as the script of the shell reads it: its kind, then a candidate a line. */
-export function offerText(shell: CompletedShell, offer: Offer, keptByBash: number): string {
-  if (offer.kind !== 'words') return `${offer.kind}\n`;
-  const lines = offer.candidates.map(({ text, about }) => {
+/** An offer as the script of the shell reads it: which paths belong to it (or `words`: none), then a candidate a line. */
+export function offerText(shell: CompletedShell, { paths, prefix, candidates }: Offer): string {
+  const lines = candidates.map(({ text, about }) => {
     switch (shell) {
       case 'bash':
-        return `${offer.kept}${text}`.slice(keptByBash);
+        return `${prefix}${text}`;
       case 'zsh':
         return `${text.replaceAll(':', '\\:')}:${oneLine(about)}`;
+      case 'fish':
+        return `${prefix}${text}\t${oneLine(about)}`;
       default:
-        return `${offer.kept}${text}\t${oneLine(about)}`;
+        return shell satisfies never;
     }
   });
-  return ['words', ...lines, ''].join('\n');
+  return [paths ?? 'words', ...lines, ''].join('\n');
 }
 
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim();
-}
-
+/**
+ * Bash takes words apart at the characters of COMP_WORDBREAKS, and has a reply take the place of the last piece
+ * alone: pieces without a blank between them are one word again, and `kept` characters of it stay.
+ */
 const BASH = `# Completion of muster for bash: eval "$(muster completion bash)" in ~/.bashrc
 _muster() {
-    local line kind=''
-    COMPREPLY=()
+    local IFS=$' \\t\\n' rest=$COMP_LINE piece line kind='' kept
+    local -a words=() found=()
+    for piece in "\${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
+        if [[ \${#words[@]} -gt 0 && -n $piece && $rest == "$piece"* ]]; then
+            words[\${#words[@]}-1]+=$piece
+        else
+            words+=("$piece")
+        fi
+        rest=\${rest#*"$piece"}
+    done
+    piece=\${COMP_WORDS[COMP_CWORD]}
+    [[ $piece == [=:@]* && $COMP_WORDBREAKS == *"\${piece:0:1}"* ]] && piece=''
+    line=\${words[\${#words[@]}-1]}
+    kept=$((\${#line} - \${#piece}))
     while IFS= read -r line; do
-        if [[ -z $kind ]]; then kind=$line; else COMPREPLY+=("$line"); fi
-    done < <(muster completion bash -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+        if [[ -z $kind ]]; then kind=$line; else found+=("\${line:kept}"); fi
+    done < <(muster completion bash -- "\${words[@]:1}" </dev/null 2>/dev/null)
+    COMPREPLY=()
     case $kind in
+        words) compopt -o nosort 2>/dev/null ;;
         files) compopt -o filenames -o default 2>/dev/null ;;
         directories) compopt -o filenames -o dirnames 2>/dev/null ;;
-        words) compopt -o nosort 2>/dev/null ;;
+        *) return ;;
     esac
+    [[ \${#found[@]} -eq 0 ]] || COMPREPLY=("\${found[@]}")
 }
 complete -F _muster muster
 `;
 
 const ZSH = `#compdef muster
-# Completion of muster for zsh: eval "$(muster completion zsh)" in ~/.zshrc, behind compinit
+# Completion of muster for zsh: eval "$(muster completion zsh)" in ~/.zshrc, behind compinit;
+# or, as a file named _muster, in a directory of $fpath
 _muster() {
     local -a lines
-    lines=("\${(@f)$(muster completion zsh -- "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+    lines=("\${(@f)$(muster completion zsh -- "\${(@Q)words[2,CURRENT-1]}" "\${(Q)PREFIX}" </dev/null 2>/dev/null)}")
     local kind=$lines[1]
     lines=("\${(@)lines[2,-1]}")
     [[ $PREFIX == --*=* ]] && compset -P 1 '*='
     case $kind in
+        words) ;;
         files) _files ;;
         directories) _files -/ ;;
-        words) (( $#lines )) && _describe -V muster lines ;;
+        *) return 1 ;;
     esac
+    (( $#lines )) && _describe -V value lines
 }
-if [[ $funcstack[1] == _muster ]]; then _muster "$@"; else compdef _muster muster; fi
+if [[ $funcstack[1] == _muster ]]; then
+    _muster "$@"
+elif (( $+functions[compdef] )); then
+    compdef _muster muster
+else
+    print -u2 'completion of muster: run compinit before it'
+fi
 `;
 
 const FISH = `# Completion of muster for fish: muster completion fish > ~/.config/fish/completions/muster.fish
 function __muster_complete
+    type -q muster; or return
     set -l words (commandline -opc)
     set -l typed (commandline -ct)
-    set -l lines (muster completion fish -- $words[2..-1] "$typed" 2>/dev/null)
-    set -l kept (string match -r -- '^--[^=]*=' "$typed")
+    set -l lines
+    set lines (muster completion fish -- $words[2..-1] "$typed" </dev/null 2>/dev/null)
+    set -l prefix (string match -r -- '^--[^=]*=' "$typed")
     set -l path (string replace -r -- '^--[^=]*=' '' "$typed")
     switch "$lines[1]"
+        case words
         case files
             for each in (__fish_complete_path "$path")
-                echo "$kept$each"
+                printf '%s\\n' "$prefix$each"
             end
         case directories
             for each in (__fish_complete_directories "$path")
-                echo "$kept$each"
+                printf '%s\\n' "$prefix$each"
             end
-        case words
-            set -e lines[1]
-            printf '%s\\n' $lines
+        case '*'
+            return
     end
+    set -e lines[1]
+    test (count $lines) -eq 0; or printf '%s\\n' $lines
 end
 complete -c muster -f -k -a '(__muster_complete)'
 `;

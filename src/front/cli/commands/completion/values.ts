@@ -1,8 +1,9 @@
 import { listAgentsIn, type TaskSummary } from '../../../../api/index.ts';
+import { agentsHere } from '../../../../api/agents/find-agents.ts';
 import { openTasks } from '../../../../api/tasks.ts';
 import { listTemplatesIn } from '../../../../api/templates/list.ts';
 import { isAtWork, taskTitle } from '../tasks/rows.ts';
-import type { ValueSource } from './sources.ts';
+import type { FoundSource } from './sources.ts';
 
 /** Something that could be typed, and what it is. */
 export interface Candidate {
@@ -18,11 +19,8 @@ export interface CompletionPlace {
   readonly trustProject: boolean;
 }
 
-/** Sources whose values only this machine's files tell. */
-type FoundSource = Exclude<ValueSource, readonly string[] | 'anything' | 'files' | 'directories'>;
-
 /** All values of a source, in the order in which they are listed elsewhere. Reads files; asks nobody. */
-export async function valuesOf(
+export async function foundValues(
   source: FoundSource,
   place: CompletionPlace,
 ): Promise<readonly Candidate[]> {
@@ -31,10 +29,16 @@ export async function valuesOf(
       return tasks(place, () => true);
     case 'tasks at work':
       return tasks(place, isAtWork);
-    case 'questions':
+    case 'ended tasks':
+      return tasks(place, ({ ended }) => ended !== null);
+    case 'runs of templates':
+      return tasks(place, (task) => task.source === 'template' && task.parent === null);
+    case 'open questions':
       return questions(place);
     case 'agents':
       return agents(place);
+    case 'configured models':
+      return configuredModels(place);
     case 'templates':
       return templates(place);
     default:
@@ -73,6 +77,14 @@ async function agents(place: CompletionPlace): Promise<readonly Candidate[]> {
   return listed.agents
     .filter(({ shadowedBy }) => shadowedBy === null)
     .map(({ id, description }) => ({ text: id, about: description }));
+}
+
+/** Those that the configuration names. */
+async function configuredModels(place: CompletionPlace): Promise<readonly Candidate[]> {
+  const { models } = (await agentsHere(place)).loaded.config;
+  const { catalogue, providers: _, ...chosen } = models;
+  const named = [...Object.values(chosen).flat(), ...catalogue.keys()];
+  return named.filter((name) => name !== null).map((text) => ({ text, about: '' }));
 }
 
 async function templates(place: CompletionPlace): Promise<readonly Candidate[]> {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Tasks } from '../../../../api/index.ts';
 import { openTasks } from '../../../../api/tasks.ts';
@@ -49,7 +50,11 @@ export async function tasksCommand(command: DataFlags & TasksQuery): Promise<num
 
 /** All tasks are to be seen, the first of all, too; a directory that is named and not there is mistyped. */
 function waitsForFirst(command: DataFlags & TasksQuery): boolean {
-  return command.kind === 'tasks-watch' && command.id === null && command.dataDir === null;
+  return (
+    command.kind === 'tasks-watch' &&
+    command.id === null &&
+    (command.dataDir === null || existsSync(command.dataDir))
+  );
 }
 
 type WatchQuery = DataFlags & Extract<TasksQuery, { kind: 'tasks-watch' }>;

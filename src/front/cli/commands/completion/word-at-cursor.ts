@@ -7,13 +7,13 @@ import {
 } from '../../command-table.ts';
 import { FLAG_NAMES, flagSpec, type FlagName } from '../../flags.ts';
 import { scanArguments, type Scan } from '../../scan.ts';
-import { flagSource, operandSource, type ValueSource } from './sources.ts';
+import { ANYTHING, flagSource, operandSource, type ValueSource } from './sources.ts';
 
-/** What could stand for the last word of a command line. */
-export interface Asked {
-  /** What the word begins with and keeps, as in `--model=`. */
-  readonly kept: string;
-  /** What is there of what is asked for. */
+/** The last word of a command line that is still being typed. */
+export interface WordAtCursor {
+  /** What it begins with whatever follows, as `--model=`. */
+  readonly prefix: string;
+  /** What is there of the rest. */
   readonly typed: string;
   readonly wanted: Wanted;
   /** The words before it. */
@@ -31,33 +31,38 @@ type Wanted =
     };
 
 /** `words` are those behind the program's name up to the cursor; the last one may be empty. */
-export function askedFor(words: readonly string[]): Asked {
-  const before = words.slice(0, -1);
+export function wordAtCursor(words: readonly string[]): WordAtCursor {
   const typed = words.at(-1) ?? '';
-  const scan = scanArguments(before);
-  const whole = (wanted: Wanted): Asked => ({ kept: '', typed, wanted, scan });
-  if (scan.unknown !== undefined) return whole(value('anything'));
+  const scan = scanArguments(words.slice(0, -1));
+  const whole = (wanted: Wanted): WordAtCursor => ({ prefix: '', typed, wanted, scan });
+  if (scan.unknown !== undefined) return whole(value(ANYTHING));
   const found = scan.flags.has('print') ? undefined : findCommand(scan.words);
   const command = found?.kind ?? null;
   if (scan.incomplete !== undefined) return whole(flagValue(flagOf(scan.incomplete), command));
-  if (typed.startsWith('-') && !before.includes('--')) {
+  if (typed.startsWith('-') && scan.flagsEnded !== true) {
     const equals = typed.startsWith('--') ? typed.indexOf('=') : -1;
     if (equals === -1) return whole({ kind: 'flag', command, flags: flagsHere(scan, command) });
-    const kept = typed.slice(0, equals + 1);
+    const prefix = typed.slice(0, equals + 1);
     const wanted = flagValue(flagOf(typed.slice(0, equals)), command);
-    return { kept, typed: typed.slice(equals + 1), wanted, scan };
+    return { prefix, typed: typed.slice(equals + 1), wanted, scan };
   }
   return whole(operand(scan, found));
 }
 
 function operand(scan: Scan, found: ReturnType<typeof findCommand>): Wanted {
-  if (found !== undefined) {
-    const source = operandSource(found.kind, found.operands.length);
-    return found.kind === 'help' ? { kind: 'command word', after: found.operands } : value(source);
+  if (found === undefined) {
+    return takesPrompt(scan) ? value(ANYTHING) : { kind: 'command word', after: scan.words };
   }
-  // A prompt, or words that begin no command.
-  if (scan.flags.has('print')) return value('anything');
-  return { kind: 'command word', after: scan.words };
+  if (found.kind === 'help') return { kind: 'command word', after: found.operands };
+  if (found.kind === 'run-template' && scan.flags.has('continue')) {
+    return value({ found: 'runs of templates' });
+  }
+  return value(operandSource(found.kind, found.operands.length));
+}
+
+/** Words that begin no command are what a run is told. */
+function takesPrompt({ flags }: Scan): boolean {
+  return flags.has('print') || flags.has('continue') || flags.has('resume');
 }
 
 function value(source: ValueSource): Wanted {
@@ -65,7 +70,7 @@ function value(source: ValueSource): Wanted {
 }
 
 function flagValue(name: FlagName | undefined, command: CommandKind | null): Wanted {
-  return value((name === undefined ? undefined : flagSource(name, command)) ?? 'anything');
+  return value((name === undefined ? undefined : flagSource(name, command)) ?? ANYTHING);
 }
 
 function flagOf(spelling: string): FlagName | undefined {

@@ -1,0 +1,1 @@
+export { EXAMPLE_AGENTS } from '../../agents/examples.ts';

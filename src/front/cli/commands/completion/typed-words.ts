@@ -1,0 +1,32 @@
+import type { CompletedShell } from '../../command.ts';
+
+/** Words as a shell hands them on, without the quotes that it left: bash leaves all, fish those of the last word. */
+export function typedWords(shell: CompletedShell, words: readonly string[]): readonly string[] {
+  switch (shell) {
+    case 'bash':
+      return words.map(unquoted);
+    case 'fish':
+      return words.map((word, index) => (index === words.length - 1 ? unquoted(word) : word));
+    case 'zsh':
+      return words;
+    default:
+      return shell satisfies never;
+  }
+}
+
+/** As a POSIX shell takes a word out of its quotes, of which the last may be open. Nothing in it is evaluated. */
+export function unquoted(word: string): string {
+  let text = '';
+  let quote: '"' | "'" | null = null;
+  for (let at = 0; at < word.length; at += 1) {
+    const char = word.charAt(at);
+    const next = word.charAt(at + 1);
+    if (char === '\\' && quote !== "'" && (quote === null || '$`"\\'.includes(next))) {
+      text += next;
+      at += 1;
+    } else if (char === quote) quote = null;
+    else if (quote === null && (char === '"' || char === "'")) quote = char;
+    else text += char;
+  }
+  return text;
+}
