@@ -120,11 +120,11 @@ describe('the agents that are offered', () => {
   });
 });
 
-it('the models that the configuration names are offered with the tiers', async () => {
+it('the models that the configuration names are offered with the tiers, but for what a shell might act on', async () => {
   await using world = await openWorld();
   world.sandbox.write(
     '../home/.config/muster/config.toml',
-    '[models]\nfast = "local/quick"\n[models.catalogue."local/slow"]\noutput_limit = 1000\n',
+    '[models]\nfast = "local/quick"\n[models.catalogue."local/slow"]\noutput_limit = 1000\n[models.catalogue."local/$(x)"]\noutput_limit = 1000\n',
   );
   const { texts } = await offered(world, ['--model', '']);
   const tiers = ['fast', 'balanced', 'powerful', 'auto', 'offline'];
