@@ -70,6 +70,10 @@ export interface BranchTask {
   readonly at: number;
   /** The next message. Default: none. */
   readonly prompt?: string;
+  /** The files that it names with `@` go with it; why one can't is told as a notice. Default: false. */
+  readonly takesFiles?: boolean;
+  /** Gives up while those are read: the branch is there then, and has not gone on. */
+  readonly signal?: AbortSignal;
 }
 
 /** Makes a task go on: one that has ended, or that its process left. */

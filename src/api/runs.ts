@@ -9,6 +9,7 @@ import { resultEnvelope } from '../engine/result.ts';
 import { stopOrder } from '../engine/stop.ts';
 import type { TaskRun } from '../engine/task-run.ts';
 import { rootRights } from '../policy/attenuate.ts';
+import type { Rights } from '../protocol/permission.ts';
 import { enclosuresFor } from './enclosing.ts';
 import type { EventListener } from './event-router.ts';
 import { compactWish, toldOfCompaction, type CompactWish } from './compact.ts';
@@ -98,26 +99,42 @@ export class Runs {
     return this.goOn(request, { id, rightsOf: id }, onEvent);
   }
 
-  async branch({ id, at, prompt }: BranchTask, onEvent?: EventListener): Promise<Run> {
-    const { store, onNotice } = this.parts;
+  async branch(
+    { id, at, prompt, takesFiles = false, signal }: BranchTask,
+    onEvent?: EventListener,
+  ): Promise<Run> {
+    const { engine, store, onNotice } = this.parts;
     const from = store.resolveId(id);
     if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
     const { makeBranch } = await import('../engine/replay/branch.ts');
     const branch = await makeBranch(store, { id: from, at, hasPrompt: prompt !== undefined });
     const whole = branch.at === at ? '' : ` (the conversation is not whole at event ${at})`;
     onNotice(`task ${branch.id} branches off from ${from} after event ${branch.at}${whole}`);
-    const request = { id: branch.id, ...(prompt === undefined ? {} : { prompt }) };
-    return this.goOn(request, { id: branch.id, rightsOf: from }, onEvent);
+    const whom = { id: branch.id, rightsOf: from };
+    if (prompt === undefined) return this.goOn({ id: branch.id }, whom, onEvent);
+    if (!takesFiles || !prompt.includes('@')) {
+      return this.goOn({ id: branch.id, prompt }, whom, onEvent);
+    }
+    const to = { task: branch.id, ceiling: this.ceilingOf(from) };
+    const enclosed = await engine.enclose(to, { words: prompt, outputs: [], images: [] }, signal);
+    for (const problem of enclosed.problems) onNotice(problem);
+    return this.goOn({ id: branch.id, prompt, enclosed }, whom, onEvent);
   }
 
-  /** `rightsOf`: the task whose log says where its rights came from. */
+  /** `rightsOf`: the task whose log says where the rights of one that goes on came from. */
+  private ceilingOf(rightsOf: string): (recorded: Rights) => Rights {
+    const { grant, modeFlag, store } = this.parts;
+    return (recorded) =>
+      resumedRights(recorded, { grant, modeFlag, isImported: store.isImported(rightsOf) });
+  }
+
+  /** `rightsOf`: see `ceilingOf`. */
   private async goOn(
     request: ResumeRequest & { readonly compacts?: CompactWish },
     { id, rightsOf }: { readonly id: string; readonly rightsOf: string },
     onEvent: EventListener = () => {},
   ): Promise<Run> {
-    const { engine, router, store, maxTurns, isOnAskChosen } = this.parts;
-    const { grant, modeFlag } = this.parts;
+    const { engine, router, maxTurns, isOnAskChosen } = this.parts;
     const prompt = request.prompt ?? null;
     const forget = router.listen(id, onEvent);
     try {
@@ -126,8 +143,7 @@ export class Runs {
         ...(request.enclosed === undefined
           ? {}
           : { enclosed: enclosuresFor(id, request.enclosed) }),
-        ceiling: (recorded) =>
-          resumedRights(recorded, { grant, modeFlag, isImported: store.isImported(rightsOf) }),
+        ceiling: this.ceilingOf(rightsOf),
         ...(this.terms.isModelNamed ? { model: this.terms.model(null, prompt ?? '') } : {}),
         ...(maxTurns === null ? {} : { maxTurns }),
         ...(request.mode === undefined ? {} : { mode: request.mode }),

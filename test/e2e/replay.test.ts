@@ -133,6 +133,25 @@ describe.concurrent('muster tasks branch', () => {
     clean(await tasks(world, 'show', data.task_id));
   });
 
+  it('takes along the files that its message names, as far as it may read them', async () => {
+    await using world = await openWorld({
+      files: { 'notes.md': 'the lock is in a.ts\n', 'secret.md': 'the key\n' },
+      script: () => ({ text: 'an answer' }),
+    });
+    await world.run(GO);
+    const { root } = await family(world);
+    const last = String((await eventsOf(world, root)).length - 1);
+    const words = 'See @notes.md and @secret.md';
+    const branch = ['tasks', 'branch', root, '--at', last, '--prompt', words];
+    const run = await world.run([...branch, '--deny', 'Read(secret.md)']);
+    expect(run.code).toBe(0);
+    expect(run.stderr).toMatch(/^muster: .*secret\.md.*Read\(secret\.md\)/m);
+    const said = JSON.stringify(world.model.requests.at(-1)?.messages.at(-1));
+    expect(said).toContain(words);
+    expect(said).toContain('the lock is in a.ts');
+    expect(said).not.toContain('the key');
+  });
+
   it('takes another model, and a message', async () => {
     await using world = await openWorld({ script: () => ({ text: 'an answer' }) });
     await world.run(GO);

@@ -95,7 +95,8 @@ async function begin(
   }
   if (resume !== 'newest' && resume.branchAt !== undefined) {
     const said = prompt === null ? {} : { prompt };
-    return muster.branch({ id: resume.id, at: resume.branchAt, ...said }, onEvent);
+    const { id, branchAt: at } = resume;
+    return muster.branch({ id, at, ...said, takesFiles: true, signal }, onEvent);
   }
   const task = resume === 'newest' ? { id: muster.newestConversation() } : resume;
   if (task.id === null) throw new UsageError('no conversation of this directory is in the logs');
