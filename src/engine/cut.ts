@@ -32,11 +32,12 @@ export function cutAtParagraph(whole: string, offset: number, maxTokens: number)
 function fittingLength(text: string, maxTokens: number): number {
   let length = lengthWithin(text, maxTokens);
   // A part of a run can take more than its share of the whole.
-  for (;;) {
+  while (length > 1) {
     const tokens = tokensIn(text.slice(0, length));
-    if (length <= 1 || tokens <= maxTokens) return Math.max(length, 1);
+    if (tokens <= maxTokens) return length;
     length = Math.floor((length * maxTokens) / tokens);
   }
+  return 1;
 }
 
 function goodEnd(text: string, limit: number): number {

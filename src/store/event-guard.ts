@@ -83,12 +83,18 @@ function isSpec(spec: unknown, task: string): boolean {
     typeof spec['description'] === 'string' &&
     typeof spec['cwd'] === 'string' &&
     isJsonObject(spec['model']) &&
+    areLimits(spec['limits']) &&
     (spec['fanOut'] === undefined || isFanOut(spec['fanOut'])) &&
     (spec['inherited'] === undefined || isInherited(spec['inherited'])) &&
     (spec['summarised'] === undefined || isSummarised(spec['summarised'])) &&
     (spec['enclosed'] === undefined || areEnclosures(spec['enclosed'])) &&
     (spec['given'] === undefined || isGiven(spec['given']))
   );
+}
+
+/** What an answer is cut to, whoever shows it. */
+function areLimits(value: unknown): boolean {
+  return isJsonObject(value) && isCount(value['resultMaxTokens']);
 }
 
 /** It is gone on with as it stands, so it is looked at closely. */
@@ -127,6 +133,11 @@ function isRule(value: unknown): boolean {
     typeof value['tool'] === 'string' &&
     isJsonObject(value['source'])
   );
+}
+
+/** Null: nobody decided. */
+function isDecision(value: unknown): boolean {
+  return value === null || (isJsonObject(value) && typeof value['reason'] === 'string');
 }
 
 /** Its numbers are looked at by whoever adds them up. */
@@ -229,6 +240,7 @@ export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   const { type } = value;
   if (typeof type !== 'string' || !isEventType(type) || !hasShape(value, type)) return false;
   if (type === 'task.created') return isSpec(value['spec'], task);
+  if (type === 'call.refused') return isDecision(value['decision']);
   if (type === 'call.ended') return mayBeAttached(value['attachments']);
   if (type === 'turn.ended') return isUsed(value);
   if (type === 'turn.retried' || type === 'turn.failed') return isUsed(value);

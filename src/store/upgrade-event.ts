@@ -13,6 +13,8 @@ export function upgradeEvent(value: unknown): unknown {
       return isJsonObject(value['rights'])
         ? { ...value, rights: { network: false, ...value['rights'] } }
         : value;
+    case 'call.refused':
+      return { decision: null, ...value };
     case 'child.created':
       return { background: false, ...value };
     case 'turn.retried':
@@ -42,7 +44,7 @@ function upgradeSpec(spec: JsonObject): JsonObject {
   const { agent } = spec;
   const known = isJsonObject(agent) ? agent : {};
   const name = hasAgentName(spec) ? known['name'] : DEFAULT_AGENT.name;
-  const { rights } = spec;
+  const { limits, rights } = spec;
   return {
     ...EARLIEST_SPEC,
     ...spec,
@@ -52,6 +54,7 @@ function upgradeSpec(spec: JsonObject): JsonObject {
       depth: spec['depth'] ?? 0,
       ...(isJsonObject(rights) ? rights : {}),
     },
+    limits: { ...EARLIEST_LIMITS, ...(isJsonObject(limits) ? limits : {}) },
     agent: { ...DEFAULT_AGENT, ...known, name },
   };
 }
@@ -67,7 +70,13 @@ const EARLIEST_SPEC: JsonObject = {
   background: false,
   source: 'cli',
   params: {},
-  limits: { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 },
+};
+
+const EARLIEST_LIMITS: JsonObject = {
+  maxTurns: null,
+  maxTokens: null,
+  wallMs: null,
+  resultMaxTokens: 2_000,
 };
 
 /** Nothing granted: what has effects is asked for. */

@@ -16,6 +16,10 @@ describe('cutAtParagraph', () => {
     expect(whole.slice(next ?? 0).startsWith('word')).toBe(true);
   });
 
+  it('comes to an end where nobody says how much fits', () => {
+    expect(cutAtParagraph('one two three', 0, Number.NaN).text.length).toBeLessThanOrEqual(2);
+  });
+
   it('pages through any text to its end, losing nothing but space at the cuts', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 400 });
     const spaced = fc.array(text, { maxLength: 12 }).map((parts) => parts.join('\n\n'));

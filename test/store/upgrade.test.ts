@@ -29,6 +29,21 @@ describe('events of older versions', () => {
       { usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 } },
     ],
     [
+      'a call of version 1 was refused by nobody in particular',
+      { ...stamp(1), type: 'call.refused', callId: 'c', tool: 'Bash', text: 'no', error: 'X' },
+      { decision: null },
+    ],
+    [
+      'a task of version 1 had the limits that it names',
+      { ...stamp(1), type: 'task.created', spec: { ...taskSpec('a'), limits: { maxTurns: 7 } } },
+      {
+        spec: {
+          ...taskSpec('a'),
+          limits: { maxTurns: 7, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 },
+        },
+      },
+    ],
+    [
       'commands of version 2 had no network',
       { ...stamp(2), type: 'terms.changed', rights: rightsOfOld, limits: {}, model: {} },
       { rights: { ...rightsOfOld, network: false } },
@@ -92,10 +107,24 @@ it.each([
   expect(isTaskEvent({ ...event, model: 5 }, 'task00000001')).toBe(type === 'child.ended');
 });
 
+it('a task of today is no event without what its answer is cut to', () => {
+  const event = (limits: unknown) => ({
+    ...stamp(4),
+    type: 'task.created',
+    spec: { ...taskSpec('task00000001'), limits },
+  });
+  const { limits } = taskSpec('task00000001');
+  expect(isTaskEvent(event(limits), 'task00000001')).toBe(true);
+  for (const wrong of [undefined, {}, { ...limits, resultMaxTokens: Number.NaN }]) {
+    expect(isTaskEvent(event(wrong), 'task00000001')).toBe(false);
+  }
+});
+
 it.each([
   ['child.created', { child: 'c', callId: 'c1' }],
   ['turn.started', { turn: 1, inputs: ['prompt'], model: 'a/b' }],
   ['call.ended', { callId: 'c1', tool: 'Read', text: '', facts: {} }],
+  ['call.refused', { callId: 'c1', tool: 'Read', text: '', decision: { reason: 'no' } }],
   ['input.queued', { input: { id: 'i', kind: 'message', from: 'user', text: '' } }],
   ['input.withdrawn', { ids: [] }],
   ['turn.interrupted', { input: 'i', because: 'the user interrupted it' }],
@@ -106,6 +135,8 @@ it.each([
   expect(isTaskEvent(event, 'task00000001')).toBe(true);
   for (const field of Object.keys(body)) {
     for (const wrong of [undefined, null, [5]]) {
+      // Nobody may have decided.
+      if (field === 'decision' && wrong === null) continue;
       expect(isTaskEvent({ ...event, [field]: wrong }, 'task00000001')).toBe(false);
     }
   }
