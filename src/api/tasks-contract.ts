@@ -20,7 +20,10 @@ import type { TreeListener } from './tree-follow.ts';
 export interface TasksOptions {
   /** Default: `MUSTER_DATA_DIR`, else below the XDG data directory. One that is named must be there. */
   readonly dataDir?: string;
-  /** Whether a data directory that is missing, or empty, is made one: for those who bring tasks, or watch for the first. Default false. */
+  /**
+   * Whether a data directory that is missing, or empty, is made one: for those who bring tasks, or watch for
+   * the first. Default: false.
+   */
   readonly create?: boolean;
   readonly environment?: Environment;
   /** Told what went wrong and stops nothing, a line at a time. Default: nobody hears it. */
@@ -51,8 +54,8 @@ export interface Tasks {
   events(id: string, fromSeq?: number): AsyncIterable<TaskEvent>;
   /**
    * Follows a task with all below it until it has ended or nobody works on it any more; null: all that
-   * are at work or begin, until `signal` aborts. Where the data directory was missing and not made (`create`),
-   * none ever begins.
+   * are at work or begin, until `signal` aborts. Where the data directory was missing or empty and not made
+   * (`create`), none ever begins.
    */
   watch(
     id: string | null,
@@ -94,7 +97,10 @@ export interface Tasks {
   detach(id: string): Promise<Told>;
   /** A task and all below it as the text of one file, in pieces. */
   exportTree(id: string): AsyncIterable<string>;
-  /** Takes in such a file; returns the ids of its tasks, the top first. `CONFLICT`: see TaskStore. */
+  /**
+   * Takes in such a file, where the data directory has tasks or was opened with `create`; returns the ids of its
+   * tasks, the top first. `CONFLICT`: see TaskStore.
+   */
   importTree(text: AsyncIterable<string>): Promise<readonly string[]>;
   /** Deletes tasks with all below them, or none: `CONFLICT` while one is at work. Returns what went. */
   delete(ids: readonly string[]): Promise<readonly Deleted[]>;

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { systemErrorCode, UsageError } from '../base/errors.ts';
@@ -52,10 +52,10 @@ export function openTasks(options: TasksOptions = {}): Tasks {
   return new StoredTasks({ store, dataDir: directory }, { onNotice, environment });
 }
 
-/** Whether there is nothing of that name. What else is wrong with it, opening tells. */
+/** Whether there is nothing of that name, no link that leads nowhere either: what is wrong with it, opening tells. */
 function isMissing(path: string): boolean {
   try {
-    statSync(path);
+    lstatSync(path);
     return false;
   } catch (thrown) {
     return systemErrorCode(thrown) === 'ENOENT';

@@ -276,7 +276,7 @@ class MemoryStore implements TaskStore {
 function notKept(what: string): MusterError {
   return new MusterError(
     'INVALID_PARAM',
-    `tasks can't be ${what} where nothing is kept: leave out --no-log`,
+    `tasks can't be ${what} where nothing is kept: leave out --no-log, or open the data directory with { create: true }`,
   );
 }
 
