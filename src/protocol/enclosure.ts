@@ -16,7 +16,7 @@ export interface Enclosure {
   readonly outcome: string;
   /** As it came. */
   readonly text: string;
-  /** Of the boundary around the text (see `markOutside`). */
+  /** Of the boundary around the text, which is from outside. */
   readonly nonce: string;
   readonly attachments?: readonly Attachment[];
   /** Files that it shows: they count as read. Absent: none. */

@@ -191,7 +191,7 @@ export type EventBody =
       readonly text: string;
       /**
        * Set: the text came from outside (files, commands, other agents). It stands here as it came; a
-       * request holds it as `markOutside` has it, byte for byte the same each time.
+       * request holds it between boundaries of this nonce, byte for byte the same each time.
        */
       readonly nonce?: string;
       /** Images and documents that go with the text. Absent: none. */

@@ -11,7 +11,7 @@ export interface TaskInput {
   readonly text: string;
   /** Tasks of the sender that the text names, and that the receiver may now see and reach. */
   readonly handed?: readonly string[];
-  /** Of a `result`: it quotes outside text, and is sent as `markOutside` has it. */
+  /** Of a `result`: it quotes outside text, and is sent between boundaries of this nonce. */
   readonly nonce?: string;
   /** Agent types that a person named in it with `@`: the next answer calls each of them. */
   readonly mentions?: readonly string[];

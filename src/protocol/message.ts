@@ -43,7 +43,7 @@ export interface ToolResultPart {
   readonly name: string;
   readonly text: string;
   readonly isError: boolean;
-  /** Set: the text came from outside, and is sent as `markOutside` has it. */
+  /** Set: the text came from outside, and is sent between boundaries of this nonce. */
   readonly nonce?: string;
   /** Images and documents that are shown with the text. Absent: none. */
   readonly attachments?: readonly Attachment[];
@@ -59,7 +59,7 @@ export interface UserMessage {
 export interface AssistantMessage {
   readonly role: 'assistant';
   readonly content: readonly AssistantPart[];
-  /** Who was asked for it, as `modelName` has it, where something of it is for that model alone. */
+  /** Who was asked for it, as `provider/id`, where something of it is for that model alone. */
   readonly model?: string;
 }
 

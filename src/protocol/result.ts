@@ -4,7 +4,7 @@ import type { Fault } from './fault.ts';
 import type { GrantScope, ProposedEdit } from './question.ts';
 import type { CommandRun, FileChange, FileSeen } from './tool.ts';
 
-/** SPEC "Managing tasks": the statuses a task can have. `interrupted` is derived, never written. */
+/** The statuses a task can have (docs/tasks.md). `interrupted` is derived, never written. */
 export const TASK_STATUSES = [
   'queued',
   'running',
@@ -119,11 +119,14 @@ export interface ResultPlace {
   readonly quote: string | null;
 }
 
-/** The result of a task for programs; field names are the contract's (seed S2). */
+/** The result of a task, for programs. */
 export interface ResultEnvelope {
+  /** `partial`: it came to a limit, and what it had found by then is the answer. */
   readonly status: EnvelopeStatus;
   readonly data: {
+    /** How the task stands. */
     readonly status: TaskStatus;
+    /** As `muster tasks` takes it. */
     readonly task_id: string;
     /** The whole answer, uncut. */
     readonly result: string;
@@ -131,10 +134,15 @@ export interface ResultEnvelope {
     readonly structured: JsonValue;
     /** Of the offline engine: the places of its answer, best first. Absent: another model answered. */
     readonly places?: readonly ResultPlace[];
+    /** How often each tool was called. */
     readonly tool_summary: readonly { readonly tool: string; readonly count: number }[];
+    /** Absolute paths: by itself and all below it. */
     readonly files_modified: readonly string[];
+    /** `provider/id` of the one that answered last. */
     readonly model_used: string;
+    /** The agent that it ran as. */
     readonly subagent_type: string;
+    /** Answers of its model. */
     readonly turns: number;
     /** The provider's own, of this task alone. */
     readonly usage: EnvelopeUsage;
@@ -154,6 +162,7 @@ export interface ResultEnvelope {
     readonly receipt: Receipt;
     /** Path of the event log; null with --no-log. */
     readonly transcript: string | null;
+    /** Path of the text that grows while it works; null with --no-log. */
     readonly output_file: string | null;
     /** What waits for an answer; absent: nothing. */
     readonly questions?: readonly QuestionJson[];
@@ -161,8 +170,10 @@ export interface ResultEnvelope {
   /** What the parent's model gets: capped, with the line of facts. */
   readonly text: string;
   readonly stats: {
+    /** From its start to its end, or to now. */
     readonly time_ms: number;
     readonly tool_calls: number;
+    /** As `model_used`. */
     readonly model: string;
   };
   readonly context: { readonly cwd: string; readonly params_input: JsonValue };

@@ -41,7 +41,7 @@ export interface FanOut {
   readonly maxTurns?: number;
   readonly items: readonly TemplateItem[];
   readonly source: ItemSource;
-  /** sha256 of each item as it was given (`itemDigest`): in logs secrets are redacted. */
+  /** sha256 of each item as it was given: in logs secrets are redacted. */
   readonly digests: readonly string[];
 }
 

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { firstUserText } from '../../src/testing/index.ts';
+import { compileSchema } from '../../src/engine/structured/compile-schema.ts';
+import { isJsonObject } from '../../src/base/json.ts';
 import { schemaErrors } from '../json-schema.ts';
 import { runMuster, Sandbox } from './muster.ts';
 import { clean, delegate, delegating, listed, tasks } from './tasks.ts';
@@ -104,21 +106,98 @@ describe('muster schema', () => {
     }
   });
 
-  it('refuses what lacks a field, or has it in another form', async () => {
+  it('refuses what lacks a field, or has it in another form, and takes what a later version adds', async () => {
     await using world = await openWorld({ script: () => ({ text: 'done' }) });
-    const [first, ...rest] = linesOf(
-      clean(await world.run([...RUN, '--output-format', 'stream-json'])),
-    );
-    const result = rest.at(-1) ?? {};
-    for (const key of ['task', 'seq', 'type', 'spec']) {
-      const { [key]: _, ...without } = first ?? {};
-      expect(errorsOf('event', without)).not.toEqual([]);
-      expect(errorsOf('event', { ...without, [key]: [] })).not.toEqual([]);
-    }
-    for (const key of ['status', 'data', 'text', 'stats', 'context', 'error']) {
-      const { [key]: _, ...without } = result;
-      expect(errorsOf('result', without)).not.toEqual([]);
-      expect(errorsOf('stream', without)).not.toEqual([]);
+    const stream = linesOf(clean(await world.run([...RUN, '--output-format', 'stream-json'])));
+    const values: Readonly<Record<Exclude<Name, 'config'>, unknown>> = {
+      agent: JSON.parse(clean(await world.run(['agents', 'show', 'Explore', '--json']))),
+      event: stream[0],
+      result: JSON.parse(clean(await tasks(world, 'show', String(stream[0]?.['task']), '--json'))),
+      stream: stream.at(-1),
+      task: (await listed(world))[0],
+    };
+    for (const [name, value] of Object.entries(values)) {
+      if (!isName(name) || name === 'config') throw new Error(name);
+      expect(errorsOf(name, value)).toEqual([]);
+      expect(errorsOf(name, withMore(value))).toEqual([]);
+      for (const path of NEEDED[name]) {
+        const refused = [changed(value, path, undefined), changed(value, path, { no: ['such'] })];
+        for (const wrong of refused) expect([path, errorsOf(name, wrong)]).not.toEqual([path, []]);
+      }
     }
   });
+
+  it.each(NAMES)(
+    'gives a %s schema that is one, tells its version and is meant for outsiders',
+    (name) => {
+      const schema = schemas.get(name);
+      expect(schema).toMatchObject({ $schema: 'http://json-schema.org/draft-07/schema#' });
+      expect(isJsonObject(schema) ? typeof compileSchema(schema) : 'no object').toBe('function');
+      if (name !== 'config')
+        expect(schema).toHaveProperty('$comment', `muster 0.1.0: muster schema ${name}`);
+      const texts = [...textsIn(schema)];
+      const of = (key: string) => texts.filter(([at]) => at === key).map(([, text]) => text);
+      expect(of('description').length).toBeGreaterThan(3);
+      for (const text of of('description'))
+        expect(text).not.toMatch(/[a-z]\/[a-z-]+\.ts|`[a-z]+[A-Z]\w*\(|policy\//);
+      for (const text of of('pattern')) {
+        expect(text).not.toContain(String.raw`\p`);
+        expect(() => new RegExp(text)).not.toThrow();
+      }
+    },
+  );
+
+  it('has the comments of the fields', () => {
+    expect(schemas.get('result')).toHaveProperty(
+      ['properties', 'data', 'properties', 'result', 'description'],
+      'The whole answer, uncut.',
+    );
+  });
 });
+
+/** Fields that there always are, also those of fields. */
+const NEEDED: Readonly<Record<Exclude<Name, 'config'>, readonly string[]>> = {
+  agent: ['name', 'prompt', 'tools.mode', 'origin.path', 'effectiveMode', 'shadows'],
+  event: [
+    'task',
+    'seq',
+    'type',
+    'spec',
+    'spec.agent.name',
+    'spec.rights.rules.allow',
+    'spec.limits',
+  ],
+  result: ['status', 'data.task_id', 'data.receipt.commands', 'data.usage.input', 'stats.time_ms'],
+  stream: ['type', 'text', 'data.status', 'data.receipt.children', 'context.cwd', 'error'],
+  task: ['id', 'root', 'status', 'source', 'created', 'paidTokens'],
+};
+
+function isName(text: string): text is Name {
+  return NAMES.some((name) => name === text);
+}
+
+/** The value with another one at `a.b.c`; undefined: with none. */
+function changed(value: unknown, path: string, other: unknown): unknown {
+  if (!isJsonObject(value)) throw new Error(`nothing at ${path}`);
+  const [first = '', ...rest] = path.split('.');
+  const { [first]: field, ...without } = value;
+  if (rest.length > 0) return { ...value, [first]: changed(field, rest.join('.'), other) };
+  return other === undefined ? without : { ...value, [first]: other };
+}
+
+/** With a field more in each object that has some: the fields of an empty one may be ids or names. */
+function withMore(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withMore);
+  if (!isJsonObject(value) || Object.keys(value).length === 0) return value;
+  const fields = Object.entries(value).map(([key, each]) => [key, withMore(each)]);
+  return { ...Object.fromEntries(fields), addedLater: {} };
+}
+
+/** Every text in a schema, with the keyword that it is of. */
+function* textsIn(value: unknown): Generator<readonly [string, string]> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, each] of Object.entries(value)) {
+    if (typeof each === 'string') yield [key, each];
+    else yield* textsIn(each);
+  }
+}

@@ -39,7 +39,12 @@ const PRICE_KEYS: ReadonlyMap<string, NumberKey> = new Map<string, NumberKey>([
   ['price_cache_write', { ...price, field: 'cacheWrite' }],
 ]);
 
-const MODEL_NAME = lazy(() => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\/[^\s\p{Cc}][^\p{Cc}]{0,255}$/u);
+/** It stands in the schema, too, so that it keeps to what all regular expressions have. */
+const MODEL_NAME = lazy(
+  () =>
+    // oxlint-disable-next-line no-control-regex -- `\p{Cc}` is not in all of them
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}[/][^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]{0,255}$/,
+);
 
 /** JSON Schema of `[models.catalogue]` of a file. */
 export function catalogueSchema(): JsonObject {
@@ -54,6 +59,7 @@ export function catalogueSchema(): JsonObject {
   ]);
   return {
     type: 'object',
+    description: 'what you know better of models, by "PROVIDER/MODEL"',
     propertyNames: { pattern: MODEL_NAME().source },
     additionalProperties: {
       type: 'object',

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 
-/** Whether a trusted project's file may set a key: SECURITY "Trust of project files". */
+/** Whether a trusted project's file may set a key (docs/configuration.md). */
 type ProjectRule = 'may' | 'never' | 'narrow';
 
 /** One key of the configuration: what it takes, what it means, who may set it. */

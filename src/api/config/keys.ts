@@ -33,7 +33,7 @@ const DONT_ASK_EXPLAINED =
   'asking" (write "autonomous")';
 
 /**
- * Every section and key of the configuration (SPEC "Configuration"), in the order in which they are
+ * Every section and key of the configuration (docs/configuration.md), in the order in which they are
  * shown. Types, variables, messages and `config show` are all derived from this table.
  */
 export const SECTIONS = {

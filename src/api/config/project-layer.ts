@@ -12,7 +12,7 @@ import { isTable } from '../../base/toml-statements.ts';
 const OWN_CONFIGURATION = 'ignored. Put it into your own configuration';
 
 /**
- * What a trusted project's file may set, by SECURITY "Trust of project files": never providers, prices, state
+ * What a trusted project's file may set (docs/configuration.md): never providers, prices, state
  * or the sandbox, no wider mode than the user's and no larger budget. The rest is named and left out,
  * whatever value it has.
  */

@@ -62,6 +62,7 @@ export function providersSchema(): JsonObject {
   ]);
   return {
     type: 'object',
+    description: 'providers of your own, by name',
     propertyNames: { pattern: PROVIDER_NAME.source },
     additionalProperties: {
       type: 'object',
