@@ -49,7 +49,7 @@ interface Search extends Found, FileSearch {
 }
 
 /**
- * All agents that can be used in a directory, in the search order of SPEC "Agent definitions". Never
+ * All agents that can be used in a directory, in the search order of docs/agents.md. Never
  * throws for what a file holds; a file that cannot be loaded keeps no other from loading.
  */
 export async function discoverAgents(options: DiscoverOptions): Promise<StampedAgents> {

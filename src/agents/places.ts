@@ -13,7 +13,7 @@ import { pluginPlaces } from './plugins/places.ts';
 import type { Surroundings } from './surroundings.ts';
 import { ownerOf, type UserDirectories } from './user-directories.ts';
 
-/** Every place to look in, first wins: SPEC "Agent definitions", search order. Looks at what is installed. */
+/** Every place to look in, first wins (docs/agents.md, "Search order"). Looks at what is installed. */
 export function agentPlaces(around: Surroundings): readonly Place[] {
   const { user, chain } = around;
   const own = [musterFormat, genFormat, claudeFormat];

@@ -4,7 +4,7 @@ import type { FallbackList, ModelSettings, ProviderSettings } from '../model/mod
 import type { Config } from './config/config.ts';
 import type { LoadedConfig } from './config/load.ts';
 
-/** Where a private address is asked, a model may have to be loaded first (SPEC "Configuration"). */
+/** Where a private address is asked, a model may have to be loaded first. */
 const PRIVATE_FIRST_TOKEN_SECONDS = 600;
 const FIRST_TOKEN_SECONDS = 120;
 

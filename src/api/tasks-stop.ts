@@ -8,7 +8,7 @@ import type { TaskState } from '../protocol/state.ts';
 import type { TaskOwner } from '../store/task-store.ts';
 import { askProcess, type TaskPlace } from './tasks-process.ts';
 
-/** SPEC gives 2 s to what does not obey; the rest is for a busy machine. */
+/** 2 s are promised for what does not obey (docs/tasks.md); the rest is for a busy machine. */
 const STOP_MS = 15_000;
 const LOOK_MS = 20;
 

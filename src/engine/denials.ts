@@ -1,6 +1,6 @@
 import type { TaskState } from '../protocol/state.ts';
 
-/** Questions of a child in a row that the user answers with no before it is ended (SPEC "Inbox"). */
+/** Questions of a child in a row that the user answers with no before it is ended. */
 const MOST_DENIALS = 3;
 
 /** Whether the user's denials end it. A main agent hears them from the user and goes on. */

@@ -34,7 +34,7 @@ export interface ConfiguredProvider {
 }
 
 /**
- * The providers that configuration and environment name, in the order of SPEC "Models"; names are
+ * The providers that configuration and environment name, in the order of docs/configuration.md; names are
  * unique, the first wins. Throws UsageError for a setting that can't be meant.
  */
 export function discoverProviders(

@@ -31,8 +31,8 @@ export function rootRights(grant: RootGrant, definition: AgentDefinition | null)
 }
 
 /**
- * The rights of a child: never more than its parent's, whatever the definition says (SECURITY
- * "Attenuation"). The tools a definition lists are a choice and no right; those it denies are denied to
+ * The rights of a child: never more than its parent's, whatever the definition says
+ * (docs/permissions.md). The tools a definition lists are a choice and no right; those it denies are denied to
  * it and to all below it.
  *
  * @param now the rights of whoever starts or resumes it, where they are others than the parent's

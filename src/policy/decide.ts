@@ -11,7 +11,7 @@ import { ruleThatAllows } from './would-allow.ts';
 /** One step of the order: a decision, or nothing, and the next one is asked. */
 type Step = (judged: Judged) => Decision | undefined;
 
-/** SPEC "Decision": the order is the contract. The tool's default, which comes last, always decides. */
+/** The order is the contract (docs/permissions.md). The tool's default, which comes last, always decides. */
 const STEPS: readonly Step[] = [toolSet, denyRules, floor, askRules, allowRules, modeGrant];
 
 /** Whether a call may run. Pure; the one place where that is decided, for every tool and every task. */

@@ -2,7 +2,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { Effort } from './agent.ts';
 import type { AssistantMessage, Message } from './message.ts';
 
-/** The tiers of SPEC "Models"; each has the aliases of `TIER_ALIASES`. */
+/** The tiers; each has the aliases of `TIER_ALIASES`. */
 export const TIERS = ['fast', 'balanced', 'powerful'] as const;
 export type Tier = (typeof TIERS)[number];
 

@@ -25,7 +25,7 @@ export interface RuleSet {
 
 /**
  * What a task may do, as data: frozen in its specification, narrowed for each child, judged for each
- * call. Only `policy/` makes one from another.
+ * call.
  */
 export interface Rights {
   readonly mode: PermissionMode;
@@ -65,7 +65,7 @@ export const NO_ACCESS: Access = { reads: [], writes: [], commands: [], hosts: [
 
 export type Verdict = 'allow' | 'ask' | 'deny';
 
-/** Which step of the order in SPEC "Decision" gave the verdict. */
+/** Which step of the decision gave the verdict (docs/permissions.md). */
 export type DecisionStep =
   | 'tool_set'
   | 'deny_rule'

@@ -1,4 +1,4 @@
-/** The core set of SPEC "Tools and permissions", in the order in which tools stand in a request. */
+/** The core set, in the order in which tools stand in a request. */
 export const CORE_TOOLS = [
   'Read',
   'Write',

@@ -31,8 +31,7 @@ const READ_ONLY: readonly Pair[] = [
 const UNCONFINED: readonly Pair[] = [['diff.external', '']];
 
 /**
- * Variables that keep git from running programs that a hostile repository names (SECURITY "Git in a
- * hostile repository"). They go before every configuration file, and do not reach drivers by name
+ * Variables that keep git from running programs that a hostile repository names. They go before every configuration file, and do not reach drivers by name
  * (`diff.NAME.command`, `filter.NAME.clean`), which only a sandbox stops.
  */
 export function gitEnvironment({ access, confined }: GitLimits): Environment {

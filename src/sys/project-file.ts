@@ -28,7 +28,7 @@ export type TrustVerdict =
   /** `trustedOn`: when its former content was trusted, ISO 8601. */
   | { readonly state: 'changed'; readonly trustedOn: string };
 
-/** Who says whether a file of a project may act (SECURITY "Trust of project files"). */
+/** Who says whether a file of a project may act (docs/trust.md). */
 export interface ProjectTrust {
   /** `hash` reads the file, and is called only where the verdict hangs on what it holds. Never throws. */
   judge(file: ProjectFileName, hash: () => string): TrustVerdict;

@@ -1,6 +1,6 @@
 /**
- * What a workspace holds that makes programs run by themselves, or changes what an agent may do
- * (SECURITY "Files"). Names, or parts of a path, lower case; each counts at any depth, as a file or as
+ * What a workspace holds that makes programs run by themselves, or changes what an agent may do.
+ * Names, or parts of a path, lower case; each counts at any depth, as a file or as
  * a directory with all in it. The one list: for decisions about tools, and for a sandbox to mount
  * read-only.
  *

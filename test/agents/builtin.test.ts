@@ -32,7 +32,7 @@ interface Row {
   readonly bare?: boolean;
 }
 
-/** The table of SPEC "Agent definitions". */
+/** What each of them is promised to be. */
 const TABLE: readonly Row[] = [
   {
     name: 'Explore',

@@ -12,7 +12,7 @@ import {
 import { envelopeOf, eventsOf } from './muster.ts';
 import { openWorld, type World } from './world.ts';
 
-/** DESIGN "What it must cost". */
+/** What may stand before the words of the user. */
 const MOST_BYTES = 20 * 1024;
 const EXAMPLES = resolve(import.meta.dirname, '../../examples/agents');
 

@@ -4,7 +4,7 @@ import { describe as describeProcesses, findMarked } from './processes.ts';
 import type { World } from './world.ts';
 
 /**
- * SPEC gives 3 s from the signal to the end of everything; here twice that, since the machine has
+ * 3 s are promised from the signal to the end of everything; here twice that, since the machine has
  * the other tests to run. Everything that is started would run for a minute.
  */
 const MOST_MS = 6_000;

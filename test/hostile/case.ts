@@ -6,7 +6,7 @@ import type { Answer } from '../../src/testing/index.ts';
 import type { Person } from './person.ts';
 import type { Entry } from './world.ts';
 
-/** The classes of SECURITY. */
+/** Ways in which text from outside could do harm. */
 export const CLASSES = [
   'paths',
   'links and races',

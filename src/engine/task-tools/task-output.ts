@@ -26,7 +26,7 @@ export interface TaskOutputInput {
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MOST_TIMEOUT_MS = 600_000;
 
-/** Reads a background task or shell, waiting for its end where that is wanted (seed S3's table). */
+/** Reads a background task or shell, waiting for its end where that is wanted. */
 export function taskOutputTool(workshop: Workshop): Tool<TaskOutputInput> {
   return {
     name: 'TaskOutput',

@@ -4,7 +4,7 @@ import { killAllProcesses } from '../../sys/processes.ts';
 import { SIGNAL_EXIT_CODES, type EndingSignal } from './exit-code.ts';
 
 /**
- * After this long, what has not stopped by itself is killed: SPEC gives 3 s for all of it, and a
+ * After this long, what has not stopped by itself is killed: 3 s are promised for all of it, and a
  * command that ignores TERM takes 2 s.
  */
 const STOP_MS = 2_700;

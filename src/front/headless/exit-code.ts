@@ -1,6 +1,6 @@
 import type { ResultEnvelope } from '../../protocol/result.ts';
 
-/** SPEC "Managing tasks": what `muster -p` exits with, by the status of its main task. */
+/** What `muster -p` exits with (docs/tasks.md), by the status of its main task. */
 export function exitCode(envelope: ResultEnvelope): number {
   switch (envelope.data.status) {
     case 'completed':

@@ -25,7 +25,7 @@ export interface TuiRequest {
 /** 128 + the signal's number, as shells report it. */
 export const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** What has not stopped by itself after this long is killed: SPEC gives 3 s for all of it. */
+/** What has not stopped by itself after this long is killed: 3 s are promised for all of it. */
 const STOP_MS = 2_700;
 
 /** Opens the terminal UI and resolves, to the exit code, when the person has left it. */

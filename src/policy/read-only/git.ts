@@ -17,7 +17,7 @@ const TABLES = new Map<string, OptionTable>();
 
 /**
  * A git command, in an environment that keeps it from running what the repository's own configuration
- * names (SECURITY "Git in a hostile repository").
+ * names.
  */
 export function judgeGit(words: readonly ShellWord[]): CommandVerdict {
   const start = subcommandAt(words);

@@ -38,7 +38,7 @@ const GREP: ProgramRule = {
 };
 
 /**
- * Programs that only read, with every option that was looked at (SECURITY "Judging a shell command"). Options
+ * Programs that only read, with every option that was looked at. Options
  * that write, run or follow links out of a tree are left out, and so are those nobody needs.
  */
 const PROGRAMS: ReadonlyMap<string, ProgramRule> = new Map<string, ProgramRule>([

@@ -36,7 +36,7 @@ const SHELL_ONLY: ReadonlySet<string> = new Set([':', 'command', 'type']);
 
 /**
  * Whether a command line changes nothing, proved from its grammar and a table of programs, options and
- * operands (SECURITY "Judging a shell command"). Pure: whether the paths it reads may be read is for the
+ * operands (docs/permissions.md, "Commands"). Pure: whether the paths it reads may be read is for the
  * caller to judge. What is not understood is not proved; that errs towards a question, never past one.
  */
 export function proveReadOnly(line: string, parser: ShellParser): Proof {

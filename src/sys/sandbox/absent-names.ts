@@ -1,5 +1,5 @@
 /**
- * Names that a command can't make at the top of a root where they are missing (SECURITY "Files"): what
+ * Names that a command can't make at the top of a root where they are missing: what
  * some program obeys without being asked. Each costs a command a directory and a mount, so that it is not
  * the whole list of `protected-names.ts`: of that the rest is held where it is there.
  */

@@ -33,7 +33,7 @@ export const CLAUDE_MODES: ModeWords = new Map<string, ModeWish>([
   ['dontAsk', { permissionMode: 'dontAsk', mode: 'default', refusesQuestions: true }],
 ]);
 
-/** Muster's own words; `dontAsk` is seed S3's for `autonomous`. */
+/** Muster's own words; `dontAsk` is what some write for `autonomous`. */
 export const MUSTER_MODES: ModeWords = new Map<string, ModeWish>([
   ...COMMON,
   ['autonomous', { permissionMode: 'autonomous', mode: 'autonomous' }],

@@ -18,7 +18,7 @@ type ToolFields = Pick<AgentDefinition, 'tools' | 'disallowedTools' | 'delegates
 export const TOOL_FIELDS = ['tools', 'allowed-tools', 'disallowed-tools', 'exclude-tools'];
 
 /**
- * `tools` (`A, B`, a list, `*`, opencode's `{tool: false}`, or seed S3's `{mode, allow, deny}`; absent
+ * `tools` (`A, B`, a list, `*`, opencode's `{tool: false}`, or `{mode, allow, deny}`; absent
  * means all, empty none) and `disallowedTools`. What cannot be read gives no tools and a warning: a
  * limit that a file meant to set must never become none.
  */
