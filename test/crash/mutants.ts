@@ -77,7 +77,7 @@ export async function buildMutant({ file, rule, instead }: Mutation): Promise<Mu
   const place = mkdtempSync(join(tmpdir(), 'muster-mutant-'));
   const remove = (): void => rmSync(place, { recursive: true, force: true });
   try {
-    for (const part of ['src', 'scripts', 'package.json']) {
+    for (const part of ['src', 'scripts', 'package.json', 'tsconfig.json']) {
       cpSync(join(ROOT, part), join(place, part), { recursive: true });
     }
     symlinkSync(join(ROOT, 'node_modules'), join(place, 'node_modules'));
