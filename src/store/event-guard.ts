@@ -94,7 +94,7 @@ function isSpec(spec: unknown, task: string): boolean {
 
 /** What an answer is cut to, whoever shows it. */
 function areLimits(value: unknown): boolean {
-  return isJsonObject(value) && isCount(value['resultMaxTokens']);
+  return isJsonObject(value) && Number.isFinite(value['resultMaxTokens']);
 }
 
 /** It is gone on with as it stands, so it is looked at closely. */

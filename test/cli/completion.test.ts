@@ -11,7 +11,7 @@ import { TOOL_NAMES } from '../../src/protocol/tool-names.ts';
 
 /** The words that are offered, and which paths. */
 async function offered(...words: readonly string[]): Promise<readonly string[]> {
-  const { candidates, prefix, paths } = await offerFor(words, { fits: 'from here' });
+  const { candidates, prefix, paths } = await offerFor(words, { matching: 'prefix' });
   const texts = candidates.map(({ text }) => `${prefix}${text}`);
   return paths === null ? texts : [...texts, `(${paths})`];
 }
@@ -117,7 +117,7 @@ describe('for the word at the cursor', () => {
 
 it('what fits is the choice of shells that have one, where there is not too much', async () => {
   const { candidates } = await offerFor(['--permission-mode', 'EDITS'], {
-    fits: 'as the shell has it',
+    matching: 'by shell',
   });
   expect(candidates.map(({ text }) => text)).toEqual(PERMISSION_MODES);
 });

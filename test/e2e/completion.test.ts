@@ -75,7 +75,7 @@ const FILES = {
 describe.each(SHELLS)('in $shell', (each) => {
   const { shell } = each;
 
-  describe.runIf(needs(shell, shell) && needs('tmux', 'tmux'))('', () => {
+  describe.runIf(needs(shell, shell) && needs('tmux', 'tmux'))('on a terminal', () => {
     it('words, tasks, values and files are completed', async () => {
       await using world = await openWorld({ files: FILES, script: () => ({ text: 'Found it.' }) });
       const run = await world.run(['-p', 'Look', '--output-format', 'json']);

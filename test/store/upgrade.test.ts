@@ -115,6 +115,8 @@ it('a task of today is no event without what its answer is cut to', () => {
   });
   const { limits } = taskSpec('task00000001');
   expect(isTaskEvent(event(limits), 'task00000001')).toBe(true);
+  // As a program that embeds Muster may have it.
+  expect(isTaskEvent(event({ ...limits, resultMaxTokens: 1.5 }), 'task00000001')).toBe(true);
   for (const wrong of [undefined, {}, { ...limits, resultMaxTokens: Number.NaN }]) {
     expect(isTaskEvent(event(wrong), 'task00000001')).toBe(false);
   }

@@ -1,17 +1,13 @@
 import { UsageError } from '../../base/errors.ts';
 import { oneLine, quoted } from '../../api/config/quote.ts';
 import { parseAgents } from './agents-args.ts';
-import {
-  COMPLETED_SHELLS,
-  SCHEMA_NAMES,
-  type Command,
-  type HelpTopic,
-  type RunCommand,
-} from './command.ts';
+import type { Command, HelpTopic, RunCommand } from './command.ts';
 import { checkFlags, checkOperands, unknownCommand, unknownFlag } from './command-check.ts';
 import { commandSpec, commandsUnder, findCommand, RUN, type CommandKind } from './command-table.ts';
+import { COMPLETED_SHELLS } from './completion-command.ts';
 import { FlagReader } from './flag-reader.ts';
 import { configFlags, projectFlags, runSettings } from './run-settings.ts';
+import { SCHEMA_NAMES } from './schema-command.ts';
 import { scanArguments, type Scan } from './scan.ts';
 import { parseRunTemplate } from './run-template-args.ts';
 import { parseTasks } from './tasks-args.ts';

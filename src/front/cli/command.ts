@@ -3,6 +3,8 @@ import type { QuestionAnswer, RewindWish, UsageKey } from '../../api/index.ts';
 import type { FlagValue } from '../../api/config/text-layer.ts';
 import type { OutputFormat } from '../../protocol/output-format.ts';
 import type { TaskStatus } from '../../protocol/result.ts';
+import type { CompletionCommand } from './completion-command.ts';
+import type { SchemaCommand } from './schema-command.ts';
 
 /** What a command line asks for, as data; paths are as typed, to be resolved from the directory. */
 export type Command =
@@ -115,37 +117,6 @@ type TemplateAction =
     }
   /** Null: the newest of the directory. */
   | { readonly kind: 'continue'; readonly id: string | null; readonly retryFailed: boolean };
-
-export const COMPLETED_SHELLS = ['bash', 'zsh', 'fish'] as const;
-export type CompletedShell = (typeof COMPLETED_SHELLS)[number];
-
-/** What `muster completion` asks for. */
-export interface CompletionCommand {
-  readonly kind: 'completion';
-  readonly shell: CompletedShell;
-  /** Those typed behind the program's name up to the cursor; null: the script of the shell. */
-  readonly words: readonly string[] | null;
-}
-
-/** What `muster schema` tells the form of. */
-export const SCHEMAS = {
-  agent: 'an agent definition, as `muster agents show --json` prints it',
-  config: 'a config.toml',
-  event: 'a line of `muster tasks log --json`',
-  result: 'the result of a task, as `muster -p --output-format json` prints it',
-  stream: 'a line of `--output-format stream-json` and of `muster tasks watch --json`',
-  task: 'one of those that `muster tasks list --json` prints',
-} as const;
-export type SchemaName = keyof typeof SCHEMAS;
-export const SCHEMA_NAMES = Object.keys(SCHEMAS).filter((name): name is SchemaName =>
-  Object.hasOwn(SCHEMAS, name),
-);
-
-export interface SchemaCommand {
-  readonly kind: 'schema';
-  /** Null: the list of them. */
-  readonly name: SchemaName | null;
-}
 
 /** A command of the user's own, to be run in the sandbox. */
 export interface SandboxCommand extends DataFlags {

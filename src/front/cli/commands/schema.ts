@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { configSchema } from '../../../api/config/schema.ts';
 import { errorMessage, MusterError } from '../../../base/errors.ts';
 import { printJson, printText } from '../../../sys/print.ts';
-import { SCHEMAS, type SchemaCommand, type SchemaName } from '../command.ts';
+import { SCHEMAS, type SchemaCommand, type SchemaName } from '../schema-command.ts';
 import { factLines } from './facts.ts';
 
 /** `muster schema`: what there is a JSON Schema of; with a name, that schema. */

@@ -20,21 +20,21 @@ export interface Offer {
 const MOST_CANDIDATES = 200;
 
 /**
- * `words` are those behind the program's name up to the cursor; the last one may be empty. `fits`: candidates
- * begin with what is typed, or, where there are not too many of them, the shell chooses those that fit.
+ * `words` are those behind the program's name up to the cursor; the last one may be empty. `matching`:
+ * candidates begin with what is typed, or, where there are not too many of them, the shell chooses.
  */
 export async function offerFor(
   words: readonly string[],
-  { fits }: { readonly fits: 'from here' | 'as the shell has it' },
+  { matching }: { readonly matching: 'prefix' | 'by shell' },
 ): Promise<Offer> {
   const word = wordAtCursor(words);
   const { wanted, prefix, typed } = word;
   const all = plainAndOnce(await allCandidates(word));
   const beginsAlike =
-    fits === 'from here'
+    matching === 'prefix'
       ? (text: string) => text.startsWith(typed)
       : (text: string) => text.toLowerCase().startsWith(typed.toLowerCase());
-  const isShellsChoice = fits !== 'from here' && all.length <= MOST_CANDIDATES;
+  const isShellsChoice = matching === 'by shell' && all.length <= MOST_CANDIDATES;
   const candidates = isShellsChoice ? all : all.filter(({ text }) => beginsAlike(text));
   return {
     prefix,

@@ -1,5 +1,5 @@
 import { printText } from '../../../../sys/print.ts';
-import type { CompletionCommand } from '../../command.ts';
+import type { CompletionCommand } from '../../completion-command.ts';
 import { offerFor } from './candidates.ts';
 import { completionScript, offerText } from './shells.ts';
 import { typedWords } from './typed-words.ts';
@@ -12,7 +12,7 @@ export async function completionCommand({ shell, words }: CompletionCommand): Pr
   }
   const offer = await offerFor(typedWords(shell, words), {
     // What fits, zsh and fish decide as their users have set them: case, parts of words.
-    fits: shell === 'bash' ? 'from here' : 'as the shell has it',
+    matching: shell === 'bash' ? 'prefix' : 'by shell',
   });
   printText(offerText(shell, offer));
   return 0;

@@ -1,5 +1,5 @@
 import { oneLine } from '../../../../base/text.ts';
-import type { CompletedShell } from '../../command.ts';
+import type { CompletedShell } from '../../completion-command.ts';
 import type { Offer } from './candidates.ts';
 
 /**

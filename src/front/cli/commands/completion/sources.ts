@@ -7,7 +7,9 @@ import { GRANT_SCOPES } from '../../../../protocol/question.ts';
 import { TASK_STATUSES } from '../../../../protocol/result.ts';
 import { TIERS } from '../../../../protocol/model.ts';
 import { TOOL_NAMES } from '../../../../protocol/tool-names.ts';
-import { COMPLETED_SHELLS, SCHEMA_NAMES, TEMPLATE_FORMATS } from '../../command.ts';
+import { TEMPLATE_FORMATS } from '../../command.ts';
+import { COMPLETED_SHELLS } from '../../completion-command.ts';
+import { SCHEMA_NAMES } from '../../schema-command.ts';
 import { commandSpec, type CommandKind } from '../../command-table.ts';
 import type { FlagName } from '../../flags.ts';
 

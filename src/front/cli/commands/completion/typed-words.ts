@@ -1,4 +1,4 @@
-import type { CompletedShell } from '../../command.ts';
+import type { CompletedShell } from '../../completion-command.ts';
 
 /** Words as a shell hands them on, without the quotes that it left: bash leaves all, fish those of the last word. */
 export function typedWords(shell: CompletedShell, words: readonly string[]): readonly string[] {
