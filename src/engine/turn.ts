@@ -52,12 +52,20 @@ function takeAnswer(
   { answer, cost, ms, spending }: WholeAnswer & { readonly spending: Spending },
 ): void {
   spending.answered(cost);
-  const { reason } = answer;
+  const { reason, repairs } = answer;
   const mayCall = request.toolChoice === 'auto' && reason !== 'content_filter';
   const message = mayCall
     ? withMentioned(deps, run, { message: answer.message, turn })
     : answer.message;
-  run.journal.record({ type: 'turn.ended', turn, message, ...cost, reason, ms });
+  run.journal.record({
+    type: 'turn.ended',
+    turn,
+    message,
+    ...cost,
+    reason,
+    ms,
+    ...(repairs === undefined ? {} : { repairs }),
+  });
   run.keepAsGiven(message);
 }
 

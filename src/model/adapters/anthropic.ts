@@ -1,5 +1,6 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import type { Dialect } from './dialect.ts';
+import { AnthropicReader } from './readers/anthropic-reader.ts';
 import { boundThinking } from './thinking.ts';
 
 export { createAdapter } from './adapter.ts';
@@ -30,6 +31,7 @@ export const dialect: Dialect = {
       apiKey: endpoint.apiKey ?? '',
       fetch,
     }).languageModel(modelId),
+  createReader: (answer) => new AnthropicReader(answer),
   providerOptions: () => ({}),
   maxOutputTokens: (modelId) =>
     modelId.includes('claude-') ? undefined : FOREIGN_MODEL_MAX_OUTPUT,

@@ -1,6 +1,8 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { JsonObject } from '../../base/json.ts';
 import type { ModelRequest } from '../../protocol/model.ts';
+import type { AdjustmentName } from '../model-settings.ts';
+import type { CreateReader } from './readers/reader.ts';
 
 /** Where a provider is reached. */
 export interface Endpoint {
@@ -10,6 +12,8 @@ export interface Endpoint {
   readonly baseUrl: string;
   /** Null: none is sent. */
   readonly apiKey: string | null;
+  /** What its requests do without from the first one on. Absent: nothing. */
+  readonly omit?: readonly AdjustmentName[];
 }
 
 /** How the shared prompt conversion has to bend for a protocol. */
@@ -42,6 +46,7 @@ export interface Dialect {
     endpoint: Endpoint,
     fetch: typeof globalThis.fetch,
   ): LanguageModelV4;
+  readonly createReader: CreateReader;
   providerOptions(request: ModelRequest): SharedV4ProviderOptions;
   /** Tokens, where the request names none; absent: the provider's own limit. */
   maxOutputTokens?(modelId: string): number | undefined;

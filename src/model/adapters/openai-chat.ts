@@ -1,5 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { Dialect } from './dialect.ts';
+import { ChatReader } from './readers/chat-reader.ts';
 
 export { createAdapter } from './adapter.ts';
 
@@ -24,5 +25,6 @@ export const dialect: Dialect = {
       fetch,
       includeUsage: true,
     }).chatModel(modelId),
+  createReader: (answer) => new ChatReader(answer),
   providerOptions: () => ({}),
 };

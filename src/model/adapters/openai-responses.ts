@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { createOpenAI } from '@ai-sdk/openai';
 import type { Dialect } from './dialect.ts';
+import { ResponsesReader } from './readers/responses-reader.ts';
 
 export { createAdapter } from './adapter.ts';
 
@@ -22,6 +23,7 @@ export const dialect: Dialect = {
       apiKey: endpoint.apiKey ?? '',
       fetch,
     }).responses(modelId),
+  createReader: (answer) => new ResponsesReader(answer),
   // Nothing is kept at the provider, so reasoning travels encrypted with the conversation (the
   // package asks for that itself for models that reason). Summaries take a verified organisation.
   providerOptions: (request) => ({
