@@ -6,7 +6,8 @@ import { allowingRule, commandCouldMatch } from './command-rules.ts';
 import type { ReadCommand } from './command-rules.ts';
 import { pathCouldMatch, pathSurelyMatches } from './path-pattern.ts';
 import type { PatternPlace } from './path-pattern.ts';
-import { domainMatches, specifierKind } from './specifiers.ts';
+import { specifierKind } from '../protocol/specifier-kind.ts';
+import { domainMatches } from './specifiers.ts';
 import { isWholeTool, ruleCovers } from './tool-cover.ts';
 import { wildcardMatches } from './wildcard.ts';
 
