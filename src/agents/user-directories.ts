@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Environment } from '../sys/env.ts';
-import { isInside } from '../sys/paths.ts';
+import { expandHome, isInside } from '../sys/paths.ts';
 
 /** The user's own directories. */
 export interface UserDirectories {
@@ -17,8 +17,8 @@ export function userDirectories(environment: Environment): UserDirectories {
   const home = environment['HOME'] || homedir();
   // A relative path in XDG_CONFIG_HOME is to be ignored, says the XDG specification.
   const named = (variable: string): string | undefined => {
-    const path = environment[variable];
-    return path !== undefined && isAbsolute(path) ? path : undefined;
+    const path = expandHome(environment[variable] ?? '', home);
+    return isAbsolute(path) ? path : undefined;
   };
   return { home, config: named('XDG_CONFIG_HOME') ?? join(home, '.config'), named };
 }
