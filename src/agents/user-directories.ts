@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import type { Environment } from '../sys/env.ts';
 import { expandHome, isInside } from '../sys/paths.ts';
 
@@ -34,7 +34,10 @@ export const PRODUCT_HOMES = {
   qwen: ({ home, named }: UserDirectories) => named('QWEN_HOME') ?? join(home, '.qwen'),
 } as const;
 
-/** Whose a place is, and the directory out of which no link may lead there. */
+/**
+ * Whose a place is, and the directory out of which no link may lead there: of the user's own files all links are
+ * followed, since programs that keep such files in one place link to them from everywhere.
+ */
 export interface PlaceOwner {
   readonly scope: 'project' | 'user';
   readonly boundary: string;
@@ -48,6 +51,5 @@ export function ownerOf(path: string, user: UserDirectories, root: string): Plac
   if (isInside(root, path) && !isInside(root, user.home)) {
     return { scope: 'project', boundary: root };
   }
-  const boundary = [user.home, user.config].find((each) => isInside(each, path)) ?? dirname(path);
-  return { scope: 'user', boundary };
+  return { scope: 'user', boundary: '/' };
 }
