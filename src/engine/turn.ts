@@ -2,6 +2,7 @@ import { askUntilAnswered, type WholeAnswer } from './ask-until-answered.ts';
 import { beginTurn, type BegunTurn, type ToolChoice } from './begin-turn.ts';
 import { dueNotices } from './budget-notices.ts';
 import { capsInUse } from './caps-in-use.ts';
+import { queueNewDate } from './day-change.ts';
 import type { EngineDeps } from './deps.ts';
 import { bookLostAnswer } from './lost-answer.ts';
 import { withMentioned } from './mentioned-calls.ts';
@@ -28,7 +29,10 @@ export async function runTurn(
   if (unpriced !== null) return { kind: 'limit', hit: unpriced };
   // A request that was begun before a crash is the same again: nothing new may stand in it.
   const isNew = run.state.openTurn === null;
-  if (isNew && toolChoice === 'auto') tellUse(deps, run);
+  if (isNew && toolChoice === 'auto') {
+    queueNewDate(deps, run);
+    tellUse(deps, run);
+  }
   const spending = new Spending(run, facts);
   const last = isNew && toolChoice === 'auto' ? spending.lastTurn() : null;
   if (last !== null) return { kind: 'last_turn', hit: last };
