@@ -23,6 +23,10 @@ export const ADJUSTMENT_NAMES = [
   'max_completion_tokens',
   'developer_role',
   'system_role',
+  'long_call_ids',
+  'user_after_tool',
+  'calls_without_reasoning',
+  'reasoning_content',
 ] as const;
 export type AdjustmentName = (typeof ADJUSTMENT_NAMES)[number];
 

@@ -1,5 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { isAdjustment, type AdjustmentName } from '../model-settings.ts';
+import {
+  renamed,
+  without,
+  withAnswerAfterTools,
+  withoutReasoning,
+  withoutSystemRole,
+  withReasoning,
+  withShortIds,
+  withSystemRole,
+} from './adjusted-bodies.ts';
 import type { Refusal } from './answer-errors.ts';
 
 /** A change to a request body for servers that refuse a part of it. */
@@ -46,7 +56,42 @@ const ADJUSTMENTS: Readonly<Record<AdjustmentName, Adjustment>> = {
     scope: 'model',
     change: withoutSystemRole,
   },
+  // "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9."
+  long_call_ids: {
+    refusal: /tool.?call.?id[^.]*(?:length of 9|a-z)/i,
+    scope: 'model',
+    change: withShortIds,
+  },
+  // "Unexpected role 'user' after role 'tool'", and templates that say "roles must alternate".
+  user_after_tool: {
+    refusal: /role '?user'? after role '?tool|roles must alternate/i,
+    scope: 'model',
+    change: withAnswerAfterTools,
+  },
+  // "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2"
+  calls_without_reasoning: {
+    refusal:
+      /reasoning_content\b.{0,40}(?:missing|required|must be passed)|missing.{0,40}\breasoning_content/i,
+    scope: 'model',
+    change: withReasoning,
+  },
+  reasoning_content: {
+    refusal: /\breasoning_content\b/i,
+    scope: 'model',
+    change: withoutReasoning,
+  },
 };
+
+/** Adjustments that a model is known to need, so that its server need not refuse them first. */
+const KNOWN: readonly {
+  readonly model: RegExp;
+  readonly names: readonly AdjustmentName[];
+}[] = [
+  {
+    model: /mi[sx]tral|codestral|devstral|magistral|pixtral|voxtral/i,
+    names: ['long_call_ids', 'user_after_tool'],
+  },
+];
 
 /**
  * Remembers, for one server, what its requests have to do without. A request that is refused with 400 or
@@ -63,7 +108,7 @@ export class Adjustments {
 
   /** Returns the body as this server takes it from this model; the same string if nothing has to change. */
   apply(model: string, body: string): string {
-    const names = [...this.forServer, ...(this.forModels.get(model) ?? [])];
+    const names = [...this.forServer, ...this.namesFor(model)];
     if (names.length === 0) return body;
     const parsed = objectIn(body);
     if (parsed === null) return body;
@@ -81,14 +126,23 @@ export class Adjustments {
       if (!isAdjustment(name) || !refusal.test(body) || change(request) === null) continue;
       if (this.isMade(model, name)) continue;
       if (scope === 'server') this.forServer.add(name);
-      else this.forModels.set(model, new Set(this.forModels.get(model)).add(name));
+      else this.namesFor(model).add(name);
       return true;
     }
     return false;
   }
 
   private isMade(model: string, name: AdjustmentName): boolean {
-    return this.forServer.has(name) || this.forModels.get(model)?.has(name) === true;
+    return this.forServer.has(name) || this.namesFor(model).has(name);
+  }
+
+  private namesFor(model: string): Set<AdjustmentName> {
+    const known = this.forModels.get(model);
+    if (known !== undefined) return known;
+    const names = KNOWN.flatMap((row) => (row.model.test(model) ? row.names : []));
+    const made = new Set(names);
+    this.forModels.set(model, made);
+    return made;
   }
 }
 
@@ -101,58 +155,6 @@ function dropping(field: string, scope: Adjustment['scope']): Adjustment {
   return {
     refusal: new RegExp(`\\b${field}\\b`, 'i'),
     scope,
-    change: ({ [field]: dropped, ...rest }) => (dropped === undefined ? null : rest),
+    change: (body) => without(body, field),
   };
-}
-
-function renamed(body: JsonObject, from: string, to: string): JsonObject | null {
-  const { [from]: value, ...rest } = body;
-  return value === undefined ? null : { ...rest, [to]: value };
-}
-
-type MessagesKey = 'messages' | 'input';
-
-/** The list of messages of OpenAI's two protocols. */
-function messagesOf(body: JsonObject): { key: MessagesKey; messages: readonly JsonValue[] } | null {
-  for (const key of ['messages', 'input'] as const) {
-    const messages = body[key];
-    if (Array.isArray(messages)) return { key, messages };
-  }
-  return null;
-}
-
-function hasRole(message: JsonValue | undefined, role: string): message is JsonObject {
-  return isJsonObject(message) && message['role'] === role;
-}
-
-function withSystemRole(body: JsonObject): JsonObject | null {
-  const found = messagesOf(body);
-  if (found === null || !found.messages.some((one) => hasRole(one, 'developer'))) return null;
-  const messages = found.messages.map((one) =>
-    hasRole(one, 'developer') ? { ...one, role: 'system' } : one,
-  );
-  return { ...body, [found.key]: messages };
-}
-
-/** What the system message says begins the first message of the user, since roles have to alternate there. */
-function withoutSystemRole(body: JsonObject): JsonObject | null {
-  const found = messagesOf(body);
-  if (found === null) return null;
-  const [system, user, ...rest] = found.messages;
-  if (!hasRole(system, 'system')) return null;
-  const said = system['content'];
-  if (!hasRole(user, 'user')) {
-    return { ...body, [found.key]: found.messages.with(0, { ...system, role: 'user' }) };
-  }
-  const content = user['content'];
-  const joined =
-    typeof said === 'string' && typeof content === 'string'
-      ? `${said}\n\n${content}`
-      : [...partsOf(said), ...partsOf(content)];
-  return { ...body, [found.key]: [{ ...user, content: joined }, ...rest] };
-}
-
-function partsOf(content: JsonValue | undefined): readonly JsonValue[] {
-  if (Array.isArray(content)) return content;
-  return typeof content === 'string' ? [{ type: 'text', text: content }] : [];
 }

@@ -19,7 +19,8 @@ export const dialect: Dialect = {
     plainReasoning: false,
     cacheMarker: { anthropic: { cacheControl: { type: 'ephemeral' } } },
     filesInResults: true,
-    forbiddenInIds: /[^a-zA-Z0-9_-]/g,
+    // "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'".
+    acceptedIds: /^[a-zA-Z0-9_-]{1,64}$/,
     // Arguments come checked by the server instead of raw: whole JSON, but for an answer cut short.
     toolOptions: { eagerInputStreaming: false },
   },

@@ -28,8 +28,12 @@ export interface PromptRules {
   readonly cacheMarker: SharedV4ProviderOptions | null;
   /** Results of calls may hold images and documents; else these follow as a message of the user's. */
   readonly filesInResults: boolean;
-  /** What tool call ids may not hold on the wire. */
-  readonly forbiddenInIds: RegExp | null;
+  /** The form of a call id that the API takes; others are sent as ids derived from them. */
+  readonly acceptedIds: RegExp;
+  /** A signature on a text without content goes back with that text. */
+  readonly signsBlankText?: true;
+  /** The metadata without which the server does not know its reasoning again. Absent: none is needed. */
+  readonly reasoningContentKey?: string;
   /** Sent with every tool; absent: nothing. */
   readonly strictTools?: boolean;
   /** Put on every tool; absent: nothing. */

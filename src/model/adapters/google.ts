@@ -14,7 +14,8 @@ export const dialect: Dialect = {
     plainReasoning: false,
     cacheMarker: null,
     filesInResults: true,
-    forbiddenInIds: null,
+    acceptedIds: /^[\x21-\x7e]{1,64}$/,
+    signsBlankText: true,
   },
   dropHeaders: [],
   languageModel: (modelId, endpoint, fetch) =>

@@ -14,7 +14,8 @@ export const dialect: Dialect = {
     plainReasoning: true,
     cacheMarker: null,
     filesInResults: false,
-    forbiddenInIds: null,
+    // OpenAI: "string too long. Expected a string with maximum length 40".
+    acceptedIds: /^[\x21-\x7e]{1,40}$/,
   },
   dropHeaders: [],
   languageModel: (modelId, endpoint, fetch) =>

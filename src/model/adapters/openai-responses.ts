@@ -12,7 +12,9 @@ export const dialect: Dialect = {
     plainReasoning: false,
     cacheMarker: null,
     filesInResults: true,
-    forbiddenInIds: null,
+    // https://platform.openai.com/docs/api-reference/responses/create: call_id has at most 64 characters.
+    acceptedIds: /^[\x21-\x7e]{1,64}$/,
+    reasoningContentKey: 'reasoningEncryptedContent',
     // The API's default makes every optional argument required.
     strictTools: false,
   },

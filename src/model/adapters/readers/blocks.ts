@@ -1,4 +1,5 @@
-import type { AssistantPart, ProviderMeta } from '../../../protocol/message.ts';
+import { isJsonObject } from '../../../base/json.ts';
+import type { AssistantPart, ProviderMeta, ReasoningPart } from '../../../protocol/message.ts';
 import type { Repair } from '../../../protocol/repair.ts';
 import { readArguments } from './call-arguments.ts';
 import { splitAtClosingTag, type ThinkingMarks } from './thinking-tags.ts';
@@ -54,6 +55,14 @@ export function finishedPart(
 /** The meta of a thought that stood between these marks in the text, so that it can be sent back as it was. */
 export function marksMeta({ before, after }: ThinkingMarks): ProviderMeta {
   return { [MARKS_KEY]: { before, after } };
+}
+
+/** Returns the marks between which a thought stood in the text; null: it came as a thought. */
+export function marksOf({ meta }: ReasoningPart): ThinkingMarks | null {
+  const marks = meta?.[MARKS_KEY];
+  if (!isJsonObject(marks)) return null;
+  const { before, after } = marks;
+  return typeof before === 'string' && typeof after === 'string' ? { before, after } : null;
 }
 
 /** The blocks with the thought taken out of the first text that holds only its closing tag. */
