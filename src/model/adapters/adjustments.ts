@@ -36,12 +36,12 @@ const ADJUSTMENTS: Readonly<Record<AdjustmentName, Adjustment>> = {
   tool_choice: dropping('tool_choice', 'model'),
   // "Unsupported parameter: 'max_tokens' … Use 'max_completion_tokens' instead."
   max_tokens: {
-    refusal: new RegExp(`${UNKNOWN}[^.]*\\bmax_tokens\\b|\\bmax_tokens\\b[^.]*${UNKNOWN}`, 'i'),
+    refusal: unknown('max_tokens'),
     scope: 'model',
     change: (body) => renamed(body, 'max_tokens', 'max_completion_tokens'),
   },
   max_completion_tokens: {
-    refusal: /\bmax_completion_tokens\b/i,
+    refusal: unknown('max_completion_tokens'),
     scope: 'server',
     change: (body) => renamed(body, 'max_completion_tokens', 'max_tokens'),
   },
@@ -76,7 +76,7 @@ const ADJUSTMENTS: Readonly<Record<AdjustmentName, Adjustment>> = {
     change: withReasoning,
   },
   reasoning_content: {
-    refusal: /\breasoning_content\b/i,
+    refusal: /^(?!.*missing).*\breasoning_content\b(?!.{0,40}(?:required|must be passed))/is,
     scope: 'model',
     change: withoutReasoning,
   },
@@ -149,6 +149,11 @@ export class Adjustments {
 function objectIn(body: string): JsonObject | null {
   const parsed: JsonValue = JSON.parse(body);
   return isJsonObject(parsed) ? parsed : null;
+}
+
+/** Finds that the server does not know the field; a sentence that recommends it is another one. */
+function unknown(field: string): RegExp {
+  return new RegExp(`${UNKNOWN}[^.]*\\b${field}\\b|\\b${field}\\b[^.]*${UNKNOWN}`, 'i');
 }
 
 function dropping(field: string, scope: Adjustment['scope']): Adjustment {

@@ -37,6 +37,8 @@ export class ChatReader implements AnswerReader {
   /** The visible text so far, to know again what a whole message repeats. */
   private said = '';
   private hasRefused = false;
+  /** The response is one document, in which a message is what belongs there. */
+  private isWhole = false;
 
   constructor(answer: AnswerBuilder) {
     this.answer = answer;
@@ -59,6 +61,7 @@ export class ChatReader implements AnswerReader {
 
   takeWhole(response: JsonObject): boolean {
     if (objectsOf(response['choices']).length === 0) return false;
+    this.isWhole = true;
     this.take(response);
     return true;
   }
@@ -87,7 +90,7 @@ export class ChatReader implements AnswerReader {
 
   /** A whole message in place of a delta; what was streamed before it is not said again. */
   private takeMessage(message: JsonObject): void {
-    this.answer.repair('message_instead_of_delta');
+    if (!this.isWhole) this.answer.repair('message_instead_of_delta');
     if (this.said === '') return this.takeDelta(message);
     const text = contentParts(message['content'])
       .filter(({ type }) => type === 'text')
@@ -148,13 +151,17 @@ export function chatUsage(usage: JsonObject): ReportedUsage {
   const outputDetails = objectOf(
     usage['completion_tokens_details'] ?? usage['output_tokens_details'],
   );
+  const output = numberOf(usage['completion_tokens'] ?? usage['output_tokens']);
+  const total = numberOf(usage['total_tokens']);
   return {
-    prompt: numberOf(usage['prompt_tokens'] ?? usage['input_tokens']),
+    prompt:
+      numberOf(usage['prompt_tokens'] ?? usage['input_tokens']) ??
+      (total === undefined || output === undefined ? undefined : total - output),
     cacheRead:
       numberOf(promptDetails?.['cached_tokens']) ??
       // Moonshot and DeepSeek.
       numberOf(usage['cached_tokens'] ?? usage['prompt_cache_hit_tokens']),
-    output: numberOf(usage['completion_tokens'] ?? usage['output_tokens']),
+    output,
     reasoning: numberOf(outputDetails?.['reasoning_tokens']),
   };
 }

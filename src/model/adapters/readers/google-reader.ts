@@ -92,6 +92,7 @@ export class GoogleReader implements AnswerReader {
     const id = textOf(call['id']) ?? `call_${key}`;
     this.answer.startCall(key, { id, name: textOf(call['name']) ?? '' });
     const { args } = call;
+    if (typeof args === 'string') this.answer.repair('arguments_encoded_twice');
     const raw = typeof args === 'string' ? args : JSON.stringify(args ?? {});
     this.answer.endCall(key, { raw, ...(meta === undefined ? {} : { meta }) });
   }

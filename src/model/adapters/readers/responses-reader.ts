@@ -40,6 +40,8 @@ export class ResponsesReader implements AnswerReader {
   private itemCount = 0;
   private lastKey = '';
   private hasRefused = false;
+  /** The response is one document, in which the items are what belongs there. */
+  private isWhole = false;
 
   constructor(answer: AnswerBuilder) {
     this.answer = answer;
@@ -87,6 +89,7 @@ export class ResponsesReader implements AnswerReader {
   takeWhole(response: JsonObject): boolean {
     const inner = objectOf(response['response']) ?? response;
     if (!Array.isArray(inner['output'])) return false;
+    this.isWhole = true;
     this.answer.setServedBy(inner['model']);
     if (inner['status'] === 'failed') this.fail({ response: inner });
     else this.complete(inner);
@@ -229,10 +232,11 @@ export class ResponsesReader implements AnswerReader {
     this.takeUsage(response);
     for (const [index, item] of objectsOf(response['output']).entries()) {
       const key = this.knownKey(index, item);
-      if (!this.ended.has(key)) this.endItem(key, item);
+      if (this.ended.has(key)) continue;
+      if (!this.isWhole) this.answer.repair('message_instead_of_delta');
+      this.endItem(key, item);
     }
-    const reason = textOf(objectOf(response['incomplete_details'])?.['reason']);
-    if (this.answer.failure === null) this.answer.finish(this.finishReason(reason));
+    if (this.answer.failure === null) this.answer.finish(this.finishReason(response));
     this.answer.end();
   }
 
@@ -241,10 +245,22 @@ export class ResponsesReader implements AnswerReader {
     return id !== undefined && (this.ended.has(id) || this.open.has(id)) ? id : `#${index}`;
   }
 
-  private finishReason(incomplete: string | undefined) {
-    if (incomplete === undefined) return this.hasRefused ? 'content_filter' : 'stop';
-    if (incomplete === 'max_output_tokens' || incomplete === 'max_tokens') return 'length';
-    return incomplete === 'content_filter' ? 'content_filter' : 'other';
+  private finishReason(response: JsonObject) {
+    const reason = textOf(objectOf(response['incomplete_details'])?.['reason']);
+    if (reason === undefined && response['status'] !== 'incomplete') {
+      return this.hasRefused ? 'content_filter' : 'stop';
+    }
+    switch (reason) {
+      // Without a reason it may be cut: that is told, and nothing is lost.
+      case undefined:
+      case 'max_output_tokens':
+      case 'max_tokens':
+        return 'length';
+      case 'content_filter':
+        return 'content_filter';
+      default:
+        return 'other';
+    }
   }
 
   private fail(event: JsonObject): void {

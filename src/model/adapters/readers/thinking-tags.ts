@@ -25,6 +25,8 @@ export interface ThinkingMarks {
 type State =
   | { readonly at: 'start'; readonly held: string }
   | { readonly at: 'thought'; readonly close: string; readonly held: string }
+  /** Behind the closing tag, where blank space belongs to neither side. */
+  | { readonly at: 'gap' }
   | { readonly at: 'text' };
 
 /** Splits the text of an answer that begins with a thinking tag into thinking and text, piece by piece. */
@@ -49,6 +51,8 @@ export class ThinkingSplitter {
         return this.start(this.state.held + piece);
       case 'thought':
         return this.think(this.state.held + piece, this.state.close);
+      case 'gap':
+        return this.skipGap(piece);
       case 'text':
         return [{ type: 'text', text: piece }];
     }
@@ -58,7 +62,7 @@ export class ThinkingSplitter {
   end(): readonly TaggedPiece[] {
     const { state } = this;
     this.state = { at: 'text' };
-    if (state.at === 'text' || state.held === '') return [];
+    if (state.at === 'text' || state.at === 'gap' || state.held === '') return [];
     return [{ type: state.at === 'start' ? 'text' : 'reasoning', text: state.held }];
   }
 
@@ -84,15 +88,22 @@ export class ThinkingSplitter {
     const end = text.indexOf(close);
     if (end !== -1) {
       this.after = close;
-      this.state = { at: 'text' };
-      const rest = text.slice(end + close.length);
-      const pieces: TaggedPiece[] = [{ type: 'reasoning', text: text.slice(0, end) }];
-      return rest === '' ? pieces : [...pieces, { type: 'text', text: rest }];
+      this.state = { at: 'gap' };
+      const rest = this.skipGap(text.slice(end + close.length));
+      return [{ type: 'reasoning', text: text.slice(0, end) }, ...rest];
     }
     const held = partialTail(text, close);
     this.state = { at: 'thought', close, held };
     const said = text.slice(0, text.length - held.length);
     return said === '' ? [] : [{ type: 'reasoning', text: said }];
+  }
+
+  private skipGap(piece: string): readonly TaggedPiece[] {
+    const text = piece.trimStart();
+    this.after += piece.slice(0, piece.length - text.length);
+    if (text === '') return [];
+    this.state = { at: 'text' };
+    return [{ type: 'text', text }];
   }
 }
 
@@ -104,8 +115,9 @@ function partialTail(text: string, tag: string): string {
   return '';
 }
 
-/** A closing tag alone on its side of a line, which no quotation of it has. */
-const CLOSING_ONLY = /(?:^|\n)[ \t]*<\/think>|<\/think>[ \t]*(?=\n|$)/;
+/** A closing tag as no quotation of it stands: at an end of a line, or between words without a blank. */
+const CLOSING_ONLY =
+  /(?:^|\n)[ \t]*<\/think>|<\/think>[ \t]*(?=\n|$)|(?<![\s"'`([{])<\/think>(?![\s"'`)\]}.,;:])/;
 
 /**
  * Splits a complete text that holds only the closing tag, because the template of its model opens the
@@ -120,6 +132,6 @@ export function splitAtClosingTag(
   const thought = text.slice(0, at);
   const isFenced = (thought.match(/^[ \t]*(```|~~~)/gm)?.length ?? 0) % 2 === 1;
   if (isFenced || thought.includes('<think>')) return null;
-  const end = at + '</think>'.length;
-  return { thought, marks: { before: '', after: '</think>' }, rest: text.slice(end) };
+  const rest = text.slice(at + '</think>'.length).trimStart();
+  return { thought, marks: { before: '', after: text.slice(at, text.length - rest.length) }, rest };
 }
