@@ -20,6 +20,8 @@ const shortened = {
   result: { ...result, tool_call_id: '74196fe72' },
 };
 
+const URL = 'http://127.0.0.1:8080/v1';
+
 /** What a server says, to which body, and the body that it is sent then. */
 const ROWS: readonly (readonly [AdjustmentName, string, object, object])[] = [
   [
@@ -120,7 +122,7 @@ describe('an adjustment', () => {
 
   it.each(ROWS)('%s is learned from what the server says', (_name, said, sent, then) => {
     for (const status of [400, 422]) {
-      const adjustments = new Adjustments();
+      const adjustments = new Adjustments(URL);
       expect(adjustments.learn('m', refusal(status, said, sent))).toBe(true);
       expect(JSON.parse(adjustments.apply('m', JSON.stringify(sent)))).toEqual(then);
     }
@@ -129,7 +131,7 @@ describe('an adjustment', () => {
   it.each(ROWS)(
     '%s is made from the first request on where the user says so',
     (name, _said, sent, then) => {
-      const adjustments = new Adjustments([name]);
+      const adjustments = new Adjustments(URL, [name]);
       expect(JSON.parse(adjustments.apply('m', JSON.stringify(sent)))).toEqual(then);
     },
   );
@@ -137,7 +139,7 @@ describe('an adjustment', () => {
   it.each(ROWS)(
     '%s is learned once, and not again for the same words',
     (_name, said, sent, then) => {
-      const adjustments = new Adjustments();
+      const adjustments = new Adjustments(URL);
       adjustments.learn('m', refusal(400, said, sent));
       expect(adjustments.learn('m', refusal(400, said, then))).toBe(false);
     },
@@ -145,17 +147,17 @@ describe('an adjustment', () => {
 
   it.each([401, 403, 404, 429, 500])('is not learned from HTTP %i', (status) => {
     expect(
-      new Adjustments().learn('m', refusal(status, 'stream_options', { stream_options: {} })),
+      new Adjustments(URL).learn('m', refusal(status, 'stream_options', { stream_options: {} })),
     ).toBe(false);
   });
 
   it('is not learned from a refusal of what was not sent', () => {
-    expect(new Adjustments().learn('m', refusal(400, 'stream_options', {}))).toBe(false);
+    expect(new Adjustments(URL).learn('m', refusal(400, 'stream_options', {}))).toBe(false);
   });
 
   it('of a model holds for that model alone, and of a server for all of its models', () => {
     const sent = { temperature: 0, stream_options: {} };
-    const adjustments = new Adjustments();
+    const adjustments = new Adjustments(URL);
     adjustments.learn('a', refusal(400, 'temperature', sent));
     adjustments.learn('a', refusal(400, 'stream_options', sent));
     expect(JSON.parse(adjustments.apply('a', JSON.stringify(sent)))).toEqual({});
@@ -164,7 +166,7 @@ describe('an adjustment', () => {
 
   it('is known for models of Mistral before their server refuses anything', () => {
     const sent = JSON.stringify({ messages: [user, called, result, user] });
-    const { messages } = JSON.parse(new Adjustments().apply('mistral-large-latest', sent)) as {
+    const { messages } = JSON.parse(new Adjustments(URL).apply('mistral-large-latest', sent)) as {
       messages: unknown;
     };
     expect(messages).toEqual([

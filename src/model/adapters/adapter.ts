@@ -57,7 +57,7 @@ export function createAdapter(
   deps: AdapterDeps,
 ): WireModelPort {
   const efforts = new Efforts();
-  const adjustments = new Adjustments(endpoint.omit);
+  const adjustments = new Adjustments(endpoint.baseUrl, endpoint.omit);
   return {
     async *stream(request, signal, observer) {
       const progress: Progress = { accepted: false, answer: null };

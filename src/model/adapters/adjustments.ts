@@ -82,8 +82,14 @@ const ADJUSTMENTS: Readonly<Record<AdjustmentName, Adjustment>> = {
   },
 };
 
-/** Adjustments that a model is known to need, so that its server need not refuse them first. */
-const KNOWN: readonly {
+/** Adjustments that a server is known to need, so that it need not refuse them first. */
+const KNOWN_SERVERS: readonly {
+  readonly host: RegExp;
+  readonly names: readonly AdjustmentName[];
+}[] = [{ host: /(?:^|\.)mistral\.ai$/, names: ['stream_options', 'reasoning_content'] }];
+
+/** Adjustments that a model is known to need on any server. */
+const KNOWN_MODELS: readonly {
   readonly model: RegExp;
   readonly names: readonly AdjustmentName[];
 }[] = [
@@ -102,8 +108,10 @@ export class Adjustments {
   private readonly forModels = new Map<string, Set<AdjustmentName>>();
 
   /** `omit`: adjustments that the user wants made from the first request on. */
-  constructor(omit: readonly AdjustmentName[] = []) {
-    this.forServer = new Set(omit);
+  constructor(baseUrl: string, omit: readonly AdjustmentName[] = []) {
+    const { hostname } = new URL(baseUrl);
+    const known = KNOWN_SERVERS.flatMap(({ host, names }) => (host.test(hostname) ? names : []));
+    this.forServer = new Set([...known, ...omit]);
   }
 
   /** Returns the body as this server takes it from this model; the same string if nothing has to change. */
@@ -139,7 +147,7 @@ export class Adjustments {
   private namesFor(model: string): Set<AdjustmentName> {
     const known = this.forModels.get(model);
     if (known !== undefined) return known;
-    const names = KNOWN.flatMap((row) => (row.model.test(model) ? row.names : []));
+    const names = KNOWN_MODELS.flatMap((row) => (row.model.test(model) ? row.names : []));
     const made = new Set(names);
     this.forModels.set(model, made);
     return made;

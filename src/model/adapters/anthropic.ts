@@ -21,6 +21,7 @@ export const dialect: Dialect = {
     filesInResults: true,
     // "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'".
     acceptedIds: /^[a-zA-Z0-9_-]{1,64}$/,
+    callsLast: true,
     // Arguments come checked by the server instead of raw: whole JSON, but for an answer cut short.
     toolOptions: { eagerInputStreaming: false },
   },

@@ -48,7 +48,16 @@ export function assistantContent(
   });
   // A thought belongs to what follows it: alone at the end it is refused.
   const end = content.findLastIndex(({ type }) => type !== 'reasoning');
-  return end === -1 ? [EMPTY_ANSWER] : content.slice(0, end + 1);
+  if (end === -1) return [EMPTY_ANSWER];
+  const complete = content.slice(0, end + 1);
+  return rules.callsLast === true ? withCallsLast(complete) : complete;
+}
+
+function withCallsLast(content: AssistantContent): AssistantContent {
+  return [
+    ...content.filter(({ type }) => type !== 'tool-call'),
+    ...content.filter(({ type }) => type === 'tool-call'),
+  ];
 }
 
 function textContent(part: TextPart, own: OwnMeta | null, rules: PromptRules): AssistantContent {

@@ -30,6 +30,8 @@ export interface PromptRules {
   readonly filesInResults: boolean;
   /** The form of a call id that the API takes; others are sent as ids derived from them. */
   readonly acceptedIds: RegExp;
+  /** Nothing may follow the calls of an answer. */
+  readonly callsLast?: true;
   /** A signature on a text without content goes back with that text. */
   readonly signsBlankText?: true;
   /** The metadata without which the server does not know its reasoning again. Absent: none is needed. */

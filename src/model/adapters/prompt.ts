@@ -135,8 +135,8 @@ interface Wiring {
 
 type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'];
 
-/** Takes the place of what a person said, where a conversation would begin with an answer or have two in a row. */
-const CONTINUED = { type: 'text', text: '(continued)' } as const;
+/** Takes the place of what a person said, where that is blank, or answers would stand first, last or in a row. */
+const CONTINUED: UserContent = [{ type: 'text', text: '(continued)' }];
 
 /** Writes the messages of one conversation. What is written never depends on what follows. */
 class PromptWriter {
@@ -155,11 +155,11 @@ class PromptWriter {
     const { rules, shown, asked } = this.wiring;
     switch (message.role) {
       case 'user':
-        this.say(userContent(message, shown));
+        this.say(userContent(message, shown), CONTINUED);
         return;
       case 'assistant': {
         const role = this.prompt.at(-1)?.role;
-        if (role === undefined || role === 'assistant') this.say([CONTINUED]);
+        if (role === undefined || role === 'assistant') this.say(CONTINUED);
         const content = assistantContent(message, { rules, ids: this.ids, asked });
         this.calls = content.filter((part) => part.type === 'tool-call');
         this.prompt.push({ role: 'assistant', content });
@@ -174,16 +174,20 @@ class PromptWriter {
   }
 
   end(): LanguageModelV4Prompt {
-    if (this.prompt.length === 0) this.say([CONTINUED]);
+    // No server goes on from an answer that it gave.
+    if (this.prompt.length === 0 || this.prompt.at(-1)?.role === 'assistant') this.say(CONTINUED);
     return this.prompt;
   }
 
   /** Adds a message of the user, or joins it to the last one, since some servers want turns. */
-  private say(content: UserContent): void {
+  private say(content: UserContent, ifEmpty: UserContent = []): void {
     const last = this.prompt.at(-1);
-    if (content.length === 0) return;
-    if (last?.role === 'user') last.content.push(...content);
-    else this.prompt.push({ role: 'user', content });
+    if (last?.role === 'user') {
+      last.content.push(...content);
+      return;
+    }
+    const said = content.length > 0 ? content : [...ifEmpty];
+    if (said.length > 0) this.prompt.push({ role: 'user', content: said });
   }
 }
 

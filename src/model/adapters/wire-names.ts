@@ -18,6 +18,8 @@ const UNNAMED = 'unnamed_tool';
  * afterwards (`functions.Read`, a blank, an emoji, nothing): the log keeps what the model wrote.
  */
 export function wireName(name: string): string {
+  // The packages look names up in plain objects, which have these already.
+  if (name in Object.prototype) return `_${name}`;
   if (VALID.test(name)) return name;
   const canonical = canonicalToolName(name.trim());
   if (canonical !== undefined && VALID.test(canonical)) return canonical;
