@@ -13,7 +13,6 @@ import { builtinModulePlugin } from './builtin-modules.ts';
 import { plainHeadersPlugin } from './plain-headers.ts';
 import { compiledWithFile } from './eager-functions.ts';
 import { plainChecksPlugin } from './plain-checks.ts';
-import { plainStreamsPlugin } from './plain-streams.ts';
 import { writeSchemas } from './schemas.ts';
 import { profileStart } from './start-profile.ts';
 
@@ -56,13 +55,7 @@ async function bundle(): Promise<readonly OutputChunk[]> {
     input: ENTRIES,
     platform: 'node',
     external: EXTERNAL,
-    plugins: [
-      builtinModulePlugin(),
-      plainHeadersPlugin(),
-      plainChecksPlugin(),
-      plainStreamsPlugin(),
-      asciiPlugin(),
-    ],
+    plugins: [builtinModulePlugin(), plainHeadersPlugin(), plainChecksPlugin(), asciiPlugin()],
     tsconfig: false,
     logLevel: 'warn',
   });

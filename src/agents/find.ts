@@ -1,4 +1,6 @@
 import type { ErrorInfo } from '../base/errors.ts';
+import { foldName } from '../base/fold-name.ts';
+import { lazy } from '../base/lazy.ts';
 import { nearNames } from '../base/near-names.ts';
 import { terminalText } from '../base/terminal-text.ts';
 import { truncate } from '../base/text.ts';
@@ -13,38 +15,71 @@ export type FoundAgent =
 /** A name given by a model can be of any length. */
 const MAX_SHOWN = 80;
 const MAX_GUESSES = 3;
+/** UTF-16 units of a word that is compared in its folded form; more than a name can have. */
+const MAX_FOLDED = 500;
 /** Names, and UTF-16 units of them: more would bury the message. */
 const MAX_NAMES = 40;
 const MAX_NAMES_LENGTH = 600;
 
 /**
- * The agent of this name, else of this id, else of this alias, else of this file, where its name is no
- * single word; case ignored. Unknown: INVALID_PARAM, naming the nearest by spelling and by what they are for, and the valid ones as far as they fit; never
- * another agent instead.
+ * Finds the agent that a word means, wherever a person, a model or a file names one. The first of these
+ * that matches decides: the agent of this name, of this id, of this alias, of this file where its name is
+ * no single word, each with case ignored; then the only agent with such a name, id, alias or file when
+ * separators and Unicode forms are ignored, too (`foldName`).
  *
- * @param named of these, those that the error names. Default: all
+ * An unknown name is INVALID_PARAM, which names the nearest agents by spelling and by purpose, and the
+ * valid ones as far as they fit. A word that fits several agents is INVALID_PARAM, which names them. No
+ * other agent is ever taken instead.
+ *
+ * @param named the agents that an error names. Default: all
  */
 export function findAgent(
   name: string,
   agents: readonly AgentDefinition[],
   named: readonly AgentDefinition[] = agents,
 ): FoundAgent {
-  const agent = lookUpAgent(name, agents);
-  return agent === undefined
-    ? { ok: false, error: unknownAgent(name, named, agents) }
-    : { ok: true, agent };
+  const matches = matchesFor(name, agents);
+  const [agent] = matches;
+  if (agent !== undefined && matches.length === 1) return { ok: true, agent };
+  const error =
+    agent === undefined ? unknownAgent(name, named, agents) : ambiguousAgent(name, matches, agents);
+  return { ok: false, error };
 }
 
-const indexes = new WeakMap<readonly AgentDefinition[], ReadonlyMap<string, AgentDefinition>>();
-
-/** As `findAgent`, where an unknown name is nothing to tell of. */
+/** The agent that `findAgent` finds; undefined where that is an error, for callers that do not report it. */
 export function lookUpAgent(
   name: string,
   agents: readonly AgentDefinition[],
 ): AgentDefinition | undefined {
+  const matches = matchesFor(name, agents);
+  return matches.length === 1 ? matches[0] : undefined;
+}
+
+interface AgentIndex {
+  /** By the exact word, case ignored. */
+  readonly exact: ReadonlyMap<string, AgentDefinition>;
+  /** By the folded word: one map for names and ids, one for aliases, one for files, in that order. */
+  readonly folded: () => readonly AgentsByWord[];
+}
+
+type AgentsByWord = ReadonlyMap<string, ReadonlySet<AgentDefinition>>;
+
+const indexes = new WeakMap<readonly AgentDefinition[], AgentIndex>();
+
+/** The agents that a word may mean: none, one, or several of which no one fits better. */
+function matchesFor(word: string, agents: readonly AgentDefinition[]): readonly AgentDefinition[] {
   const index = indexes.get(agents) ?? indexOf(agents);
   indexes.set(agents, index);
-  return index.get(name.trim().toLowerCase());
+  const exact = index.exact.get(word.trim().toLowerCase());
+  if (exact !== undefined) return [exact];
+  // A folded name is never longer than this in any agent, and folding a hostile text costs time.
+  const key = word.length > MAX_FOLDED ? '' : foldName(word);
+  if (key === '') return [];
+  const matches = index
+    .folded()
+    .map((byWord) => byWord.get(key))
+    .find((each) => each !== undefined);
+  return [...(matches ?? [])];
 }
 
 /**
@@ -63,17 +98,61 @@ export function agentNames(
   return [agent.name, ...others];
 }
 
-function indexOf(agents: readonly AgentDefinition[]): ReadonlyMap<string, AgentDefinition> {
-  const index = new Map<string, AgentDefinition>();
+function indexOf(agents: readonly AgentDefinition[]): AgentIndex {
+  const exact = new Map<string, AgentDefinition>();
   const add = (word: string, agent: AgentDefinition) => {
     const key = word.trim().toLowerCase();
-    if (!index.has(key)) index.set(key, agent);
+    if (key !== '' && !exact.has(key)) exact.set(key, agent);
   };
   for (const agent of agents) add(agent.name, agent);
   for (const agent of agents) add(agentId(agent), agent);
-  for (const agent of agents) for (const alias of agent.aliases) add(alias, agent);
-  for (const agent of agents) if (agentId(agent) !== agent.name) add(fileWord(agent), agent);
-  return index;
+  for (const wordsOf of [aliasesOf, filesOf]) {
+    for (const agent of agents) for (const word of wordsOf(agent)) add(word, agent);
+  }
+  const folded = lazy(() =>
+    [namesOf, aliasesOf, filesOf].map((wordsOf) => agentsByFoldedWord(agents, wordsOf)),
+  );
+  return { exact, folded };
+}
+
+function agentsByFoldedWord(
+  agents: readonly AgentDefinition[],
+  wordsOf: (agent: AgentDefinition) => readonly string[],
+): AgentsByWord {
+  const byWord = new Map<string, Set<AgentDefinition>>();
+  for (const agent of agents) {
+    for (const word of wordsOf(agent)) {
+      const key = foldName(word);
+      byWord.set(key, (byWord.get(key) ?? new Set()).add(agent));
+    }
+  }
+  return byWord;
+}
+
+function namesOf(agent: AgentDefinition): readonly string[] {
+  return [agent.name, agentId(agent)];
+}
+
+function aliasesOf({ aliases }: AgentDefinition): readonly string[] {
+  return aliases;
+}
+
+/** The word of an agent's file, where its name is no single word. */
+function filesOf(agent: AgentDefinition): readonly string[] {
+  return agentId(agent) === agent.name ? [] : [fileWord(agent)];
+}
+
+function ambiguousAgent(
+  written: string,
+  matches: readonly AgentDefinition[],
+  agents: readonly AgentDefinition[],
+): ErrorInfo {
+  const words = agentWords(agents);
+  const shown = matches
+    .slice(0, MAX_NAMES)
+    .map((agent) => `${shownName(words.get(agent) ?? agent.name)} (${plain(agent.origin.path)})`);
+  const message = `${shownName(written.trim())} fits ${matches.length} agents: ${shown.join(', ')}. Write the exact name of one.`;
+  return { code: 'INVALID_PARAM', message, retryable: false };
 }
 
 function unknownAgent(

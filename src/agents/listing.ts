@@ -3,6 +3,7 @@ import type {
   AgentDefinition,
   AgentProblem,
   AgentScope,
+  LimitedTools,
   ToolSelection,
 } from '../protocol/agent.ts';
 import type { MemoryScope } from '../protocol/memory.ts';
@@ -21,6 +22,8 @@ interface AgentListing {
   readonly aliases: readonly string[];
   readonly description: string;
   readonly tools: ToolSelection;
+  /** Tools of which it gets only some calls, with the rules that cover these. Absent: none. */
+  readonly limitedTools?: readonly LimitedTools[];
   readonly disallowedTools: readonly string[];
   readonly model: string | null;
   /** What the file asks for. */
@@ -86,6 +89,7 @@ function describe(
     aliases: agent.aliases,
     description: agent.description,
     tools: { mode: agent.tools.mode, names: listedNames(agent.tools.names) },
+    ...(agent.limitedTools === undefined ? {} : { limitedTools: agent.limitedTools }),
     disallowedTools: listedNames(agent.disallowedTools),
     model: agent.model ?? null,
     permissionMode: agent.permissionMode,

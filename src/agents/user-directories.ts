@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import type { Environment } from '../sys/env.ts';
-import { isInside } from '../sys/paths.ts';
+import { expandHome, isInside } from '../sys/paths.ts';
 
 /** The user's own directories. */
 export interface UserDirectories {
@@ -17,8 +17,8 @@ export function userDirectories(environment: Environment): UserDirectories {
   const home = environment['HOME'] || homedir();
   // A relative path in XDG_CONFIG_HOME is to be ignored, says the XDG specification.
   const named = (variable: string): string | undefined => {
-    const path = environment[variable];
-    return path !== undefined && isAbsolute(path) ? path : undefined;
+    const path = expandHome(environment[variable] ?? '', home);
+    return isAbsolute(path) ? path : undefined;
   };
   return { home, config: named('XDG_CONFIG_HOME') ?? join(home, '.config'), named };
 }
@@ -34,7 +34,10 @@ export const PRODUCT_HOMES = {
   qwen: ({ home, named }: UserDirectories) => named('QWEN_HOME') ?? join(home, '.qwen'),
 } as const;
 
-/** Whose a place is, and the directory out of which no link may lead there. */
+/**
+ * Whose a place is, and the directory out of which no link may lead there: of the user's own files all links are
+ * followed, since programs that keep such files in one place link to them from everywhere.
+ */
 export interface PlaceOwner {
   readonly scope: 'project' | 'user';
   readonly boundary: string;
@@ -48,6 +51,5 @@ export function ownerOf(path: string, user: UserDirectories, root: string): Plac
   if (isInside(root, path) && !isInside(root, user.home)) {
     return { scope: 'project', boundary: root };
   }
-  const boundary = [user.home, user.config].find((each) => isInside(each, path)) ?? dirname(path);
-  return { scope: 'user', boundary };
+  return { scope: 'user', boundary: '/' };
 }

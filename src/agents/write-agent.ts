@@ -1,6 +1,11 @@
 import type { Document, YAMLMap, YAMLSeq } from 'yaml';
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
-import type { AgentDefinition, AgentParameter, ToolSelection } from '../protocol/agent.ts';
+import {
+  listedTools,
+  type AgentDefinition,
+  type AgentParameter,
+  type ToolSelection,
+} from '../protocol/agent.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 import { foldFieldName } from './formats/fields/field-reader.ts';
 import { MUSTER_MODES } from './formats/fields/modes.ts';
@@ -41,7 +46,7 @@ function fieldsOf(agent: AgentDefinition): JsonObject {
     name: agent.name,
     aliases: listOf(aliases),
     description: description === '' ? undefined : description,
-    tools: toolsField(tools),
+    tools: toolsField(tools.mode, listedTools(agent)),
     'disallowed-tools': disallowedTools.length === 0 ? undefined : disallowedTools.join(', '),
     'delegates-to': agent.delegatesTo,
     'ask-rules': listOf(agent.rules?.ask ?? []),
@@ -78,7 +83,7 @@ function listOf(words: readonly string[]): readonly string[] | undefined {
   return words.length === 0 ? undefined : words;
 }
 
-function toolsField({ mode, names }: ToolSelection): JsonValue | undefined {
+function toolsField(mode: ToolSelection['mode'], names: readonly string[]): JsonValue | undefined {
   switch (mode) {
     case 'all':
       return undefined;

@@ -68,12 +68,8 @@ export function modelSettings(loaded: LoadedConfig): ModelSettings {
   const { models } = loaded.config;
   const named = settings.get('models.default')?.source.kind === 'flag' ? 'flag' : 'default';
   const providers: Record<string, ProviderSettings> = {};
-  for (const [name, { baseUrl, apiKeyEnv, kind }] of models.providers) {
-    providers[name] = {
-      ...(baseUrl === undefined ? {} : { baseUrl }),
-      ...(apiKeyEnv === undefined ? {} : { apiKeyEnv }),
-      ...(kind === undefined ? {} : { kind }),
-    };
+  for (const [name, { source: _source, ...provider }] of models.providers) {
+    providers[name] = provider;
   }
   const fallbacks = fallbackLists(loaded);
   return {

@@ -1,6 +1,7 @@
 import { opendirSync, realpathSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { errorMessage, systemErrorCode, UsageError } from '../base/errors.ts';
+import { absolutePath, expandHome } from '../sys/paths.ts';
 
 /**
  * The real paths of the directories that a run works in, the working directory first. Throws
@@ -10,8 +11,8 @@ export function workspaceRoots(
   cwd: string,
   addDirs: readonly string[],
 ): readonly [string, ...string[]] {
-  const first = realDirectory(cwd, '--cwd');
-  return [first, ...addDirs.map((path) => realDirectory(resolve(first, path), '--add-dir'))];
+  const first = realDirectory(expandHome(cwd), '--cwd');
+  return [first, ...addDirs.map((path) => realDirectory(absolutePath(path, first), '--add-dir'))];
 }
 
 /** The real path of a directory; throws UsageError as `workspaceRoots` does, naming `flag`. */

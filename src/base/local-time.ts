@@ -12,6 +12,13 @@ export function localMinute(ms: number): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
+/** `2026-03-01`, the day on this machine's clock. */
+export function localDay(ms: number): string {
+  const at = new Date(ms);
+  if (Number.isNaN(at.getTime())) return 'no date';
+  return `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}
+
 function two(value: number): string {
   return String(value).padStart(2, '0');
 }

@@ -50,7 +50,8 @@ export async function askUntilAnswered(
     }
     spending.failed(cost);
     const { failure } = answer;
-    const used = brokenCost(cost);
+    const { repairs } = answer;
+    const used = { ...brokenCost(cost), ...(repairs === undefined ? {} : { repairs }) };
     const cut = cutText(answer);
     const decision = decideRetry(failure, retries, {
       retries: deps.settings.retries,

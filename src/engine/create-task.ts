@@ -78,6 +78,7 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     tools: names,
     limits: plan.limits,
     prefix: shared.hash,
+    ...dateField(plan),
     handed: plan.handed,
     ...(handover?.given === undefined ? {} : { given: handover.given }),
     ...(handover?.inherits === undefined ? {} : { inherited: handover.inherits.conversation }),
@@ -125,6 +126,13 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
   }
   running.add(run);
   return run;
+}
+
+/** An inherited prefix names the day that it was made on. */
+function dateField({ parent, handover, equipment }: TaskPlan): Pick<TaskSpec, 'date'> {
+  if (handover?.inherits === undefined) return { date: equipment.prompt.environment.date };
+  const date = parent?.run.spec.date;
+  return date === undefined ? {} : { date };
 }
 
 /**

@@ -128,6 +128,8 @@ export interface EngineDeps {
   readonly reuse?: () => ReuseOutcome | null;
   /** Says what is done before the next request to keep it within its window: for reruns. Absent: that is decided. */
   readonly compaction?: () => CompactionStep;
+  /** The day that requests are told of, `YYYY-MM-DD`; null, for reruns: their logs say it. Absent: by the clock. */
+  readonly today?: () => string | null;
   readonly agents: AgentSource;
   readonly skills: SkillSource;
   /** Where notes lie. Absent: none are kept. */

@@ -1,3 +1,4 @@
+import { localDay } from '../base/local-time.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { Rights } from '../protocol/permission.ts';
 import type { OnAsk } from '../protocol/question.ts';
@@ -123,7 +124,7 @@ function promptInput(
     environment: {
       cwd,
       platform: deps.platform,
-      date: new Date(deps.clock.now()).toISOString().slice(0, 10),
+      date: localDay(deps.clock.now()),
     },
     ...(opening === null ? {} : { memory: opening.text }),
     context: contextFor(deps, post),

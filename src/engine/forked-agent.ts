@@ -13,7 +13,7 @@ export function forkedAgent(
   agent: AgentDefinition,
   skill: SkillDefinition,
 ): AgentDefinition | MusterError {
-  const { allowedTools, disallowedTools, model, effort } = skill;
+  const { allowedTools, disallowedTools, limitedTools, model, effort } = skill;
   const narrowed = allowedTools === undefined ? agent : withTools(agent, allowedTools);
   if (allowedTools !== undefined && narrowed.tools.names.length === 0) {
     const allowed = allowedTools.join(', ') || 'no tool that there is';
@@ -24,6 +24,9 @@ export function forkedAgent(
   }
   return {
     ...narrowed,
+    ...(limitedTools === undefined
+      ? {}
+      : { limitedTools: [...(narrowed.limitedTools ?? []), limitedTools] }),
     disallowedTools: [...new Set([...narrowed.disallowedTools, ...disallowedTools])],
     ...(model === undefined ? {} : { model, models: [model] }),
     ...(effort === undefined ? {} : { effort }),

@@ -78,10 +78,11 @@ function judgedCall(deps: EngineDeps, run: Caller, { tool, access }: ReadyCall):
   const { roots } = run.rights;
   const place = { roots, home: deps.home };
   const resolve = (asked: string): ResolvedPath => {
-    const { real, inside, problem } = resolveInRoots(asked, roots);
+    const { exists, real, inside, problem } = resolveInRoots(asked, roots);
     // A loop leads nowhere, so it leads out of no root: the tool, which can't open it, says what it is.
     const leadsNowhere = problem === 'link_loop' && roots.some((root) => isInside(root, asked));
-    return { asked, real, insideRoots: inside || leadsNowhere };
+    const isNew = !exists && problem === undefined;
+    return { asked, real, insideRoots: inside || leadsNowhere, ...(isNew ? { isNew } : {}) };
   };
   const writable = (asked: string): ResolvedPath => {
     const path = resolve(asked);
@@ -89,14 +90,10 @@ function judgedCall(deps: EngineDeps, run: Caller, { tool, access }: ReadyCall):
   };
   const readable = (asked: string): ResolvedPath => {
     const path = resolve(asked);
-    return {
-      ...path,
-      ...pathCaution(path.real, 'read', place),
-      insideRoots:
-        path.insideRoots ||
-        deps.store.isOwnFile(run.spec.id, path.real) ||
-        isSkillFile(deps, run.state, path.real),
-    };
+    const caution = pathCaution(path.real, 'read', place);
+    const isOwn =
+      deps.store.isOwnFile(run.spec.id, path.real) || isSkillFile(deps, run.state, path.real);
+    return isOwn ? { ...path, ...caution, insideRoots: true, isOwn } : { ...path, ...caution };
   };
   const described = access ?? NO_ACCESS;
   return {

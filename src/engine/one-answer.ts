@@ -1,9 +1,11 @@
 import type { EventBody } from '../protocol/event.ts';
 import {
   modelName,
+  NO_USAGE,
   type AnswerListener,
   type ModelRequest,
   type ProgressPart,
+  type UsageMissing,
 } from '../protocol/model.ts';
 import type { TaskSignal } from '../protocol/signal.ts';
 import type { Answer, LastPart } from './answer.ts';
@@ -134,11 +136,21 @@ function silenceLog(
   };
 }
 
+/** The answer with an estimate of what its server did not report; it counts beside what it did. */
 function withEstimate(part: LastPart, streamed: Streamed, request: ModelRequest): Answer {
-  const isTold = part.type === 'finished' ? part.usageMissing !== true : part.usage !== undefined;
-  if (isTold) return part;
-  const estimated = streamed.estimate(request, part);
-  return estimated === null ? part : { ...part, estimated };
+  const missing = missingUsage(part);
+  if (missing === null) return part;
+  const guess = streamed.estimate(request, part);
+  if (guess === null) return part;
+  if (missing === 'all') return { ...part, estimated: guess };
+  const { input, output } = guess;
+  const estimated = { ...NO_USAGE, ...(missing === 'input' ? { input } : { output }) };
+  return { ...part, estimated };
+}
+
+function missingUsage(part: LastPart): UsageMissing | null {
+  if (part.type === 'finished') return part.usageMissing ?? null;
+  return part.usage === undefined ? 'all' : null;
 }
 
 function withCut(answer: Answer, { text }: Streamed): Answer {

@@ -105,6 +105,7 @@ export function promptParts(input: PromptInput): readonly PromptPart[] {
   const { memory } = input;
   const guidelines = [...GUIDELINES, ...(isRoot ? MAIN_GUIDELINES : CHILD_GUIDELINES)];
   const own = ownPrompt(agent);
+  const limited = limitedCalls(agent);
   const list = typeList({ types, all: agents, prompt: firstPrompt });
   return [
     { name: 'identity', text: isRoot ? MAIN_IDENTITY : CHILD_IDENTITY },
@@ -112,6 +113,7 @@ export function promptParts(input: PromptInput): readonly PromptPart[] {
     { name: 'guidelines', text: `# Guidelines\n${bullets(guidelines)}` },
     ...(list.length === 0 ? [] : [{ name: 'agents', text: `${DELEGATION}\n${list.join('\n')}` }]),
     ...(skills.length === 0 ? [] : [{ name: 'skills', text: `${SKILLS}\n${bullets(skills)}` }]),
+    ...(limited === '' ? [] : [{ name: 'limited tools', text: limited }]),
     ...(own === '' ? [] : [{ name: 'its prompt', text: `# Agent type: ${agent.name}\n${own}` }]),
     ...preloaded.map((text) => ({ name: 'preloaded skill', text: `# ${text}` })),
     { name: 'environment', text: `# Environment\n${environmentText(input.environment)}` },
@@ -119,6 +121,20 @@ export function promptParts(input: PromptInput): readonly PromptPart[] {
     // Behind all that stays: it changes as the agent learns.
     ...(memory === undefined ? [] : [{ name: 'memory', text: memory }]),
   ];
+}
+
+/** The calls to which a definition limits tools, so that its model makes no others; empty: to none. */
+function limitedCalls({ limitedTools = [] }: AgentDefinition): string {
+  const lists = limitedTools.map(({ limits }) =>
+    limits.flatMap(({ tool, rules, newFiles }) => [
+      ...rules.map((rule) => `\`${escapeTags(oneLine(rule))}\``),
+      ...(newFiles === true ? [`${tool} for files that do not exist yet`] : []),
+    ]),
+  );
+  const lines = lists.map((ways) => `- ${ways.join(', ')}`);
+  return lines.length === 0
+    ? ''
+    : `# Limited tools\nOf these tools only the calls that each line below covers run; others are refused.\n${lines.join('\n')}`;
 }
 
 /** The last system line: what is particular to one task. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../base/json.ts';
 import { errorMessage, MusterError } from '../base/errors.ts';
 import { findAgent } from '../agents/find.ts';
-import { modelWishes } from '../protocol/agent.ts';
+import { modelWishes, type AgentDefinition } from '../protocol/agent.ts';
 import type { TaskInput } from '../protocol/input.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
@@ -166,15 +166,29 @@ function findEnded(
       `output_schema: task ${id} ${has} and keeps to that; leave it out, or begin a new task`,
     );
   }
-  const recorded = state.spec.agent.name;
-  if (subagentType === undefined) return state;
-  const asked = findAgent(subagentType, deps.agents.agents());
-  const name = asked.ok ? asked.agent.name : subagentType;
-  if (name.toLowerCase() === recorded.toLowerCase()) return state;
+  const { agent: recorded } = state.spec;
+  if (subagentType === undefined || meansAgent(subagentType, recorded, deps.agents.agents())) {
+    return state;
+  }
   return new MusterError(
     'INVALID_PARAM',
-    `subagent_type: task ${id} is of type ${recorded} and stays so; leave it out`,
+    `subagent_type: task ${id} is of type ${recorded.name} and stays so; leave it out`,
   );
+}
+
+/**
+ * Whether a word means the recorded agent: it means an agent of that name now, or no single agent and
+ * fits the recorded one, whose definition may be gone since.
+ */
+function meansAgent(
+  word: string,
+  recorded: AgentDefinition,
+  agents: readonly AgentDefinition[],
+): boolean {
+  const found = findAgent(word, agents);
+  return found.ok
+    ? found.agent.name.toLowerCase() === recorded.name.toLowerCase()
+    : findAgent(word, [recorded]).ok;
 }
 
 /** Null: as recorded. */

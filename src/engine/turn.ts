@@ -2,6 +2,7 @@ import { askUntilAnswered, type WholeAnswer } from './ask-until-answered.ts';
 import { beginTurn, type BegunTurn, type ToolChoice } from './begin-turn.ts';
 import { dueNotices } from './budget-notices.ts';
 import { capsInUse } from './caps-in-use.ts';
+import { queueNewDate } from './day-change.ts';
 import type { EngineDeps } from './deps.ts';
 import { bookLostAnswer } from './lost-answer.ts';
 import { withMentioned } from './mentioned-calls.ts';
@@ -28,7 +29,10 @@ export async function runTurn(
   if (unpriced !== null) return { kind: 'limit', hit: unpriced };
   // A request that was begun before a crash is the same again: nothing new may stand in it.
   const isNew = run.state.openTurn === null;
-  if (isNew && toolChoice === 'auto') tellUse(deps, run);
+  if (isNew && toolChoice === 'auto') {
+    queueNewDate(deps, run);
+    tellUse(deps, run);
+  }
   const spending = new Spending(run, facts);
   const last = isNew && toolChoice === 'auto' ? spending.lastTurn() : null;
   if (last !== null) return { kind: 'last_turn', hit: last };
@@ -52,12 +56,20 @@ function takeAnswer(
   { answer, cost, ms, spending }: WholeAnswer & { readonly spending: Spending },
 ): void {
   spending.answered(cost);
-  const { reason } = answer;
+  const { reason, repairs } = answer;
   const mayCall = request.toolChoice === 'auto' && reason !== 'content_filter';
   const message = mayCall
     ? withMentioned(deps, run, { message: answer.message, turn })
     : answer.message;
-  run.journal.record({ type: 'turn.ended', turn, message, ...cost, reason, ms });
+  run.journal.record({
+    type: 'turn.ended',
+    turn,
+    message,
+    ...cost,
+    reason,
+    ms,
+    ...(repairs === undefined ? {} : { repairs }),
+  });
   run.keepAsGiven(message);
 }
 

@@ -11,8 +11,33 @@ export const PROVIDER_KINDS = [
 ] as const;
 export type ProviderKind = (typeof PROVIDER_KINDS)[number];
 
+/** What the requests to a server can do without, as `omit` in `[models.providers.NAME]` names it. */
+export const ADJUSTMENT_NAMES = [
+  'stream_options',
+  'parallel_tool_calls',
+  'temperature',
+  'top_p',
+  'prompt_cache_key',
+  'tool_choice',
+  'max_tokens',
+  'max_completion_tokens',
+  'developer_role',
+  'system_role',
+  'long_call_ids',
+  'user_after_tool',
+  'calls_without_reasoning',
+  'reasoning_content',
+] as const;
+export type AdjustmentName = (typeof ADJUSTMENT_NAMES)[number];
+
+export function isAdjustment(name: unknown): name is AdjustmentName {
+  return ADJUSTMENT_NAMES.some((known) => known === name);
+}
+
 /** `[models.providers.NAME]`. */
 export interface ProviderSettings {
+  /** Absent: nothing, until the server refuses it. */
+  readonly omit?: readonly AdjustmentName[];
   readonly baseUrl?: string;
   /** Name of the environment variable that holds the key. */
   readonly apiKeyEnv?: string;

@@ -10,7 +10,12 @@ import {
   versioned,
   type Protocol,
 } from './endpoints.ts';
-import type { ModelSettings, ProviderKind, ProviderSettings } from './model-settings.ts';
+import type {
+  AdjustmentName,
+  ModelSettings,
+  ProviderKind,
+  ProviderSettings,
+} from './model-settings.ts';
 
 /** A provider that can be asked, or that only lacks its key. */
 export interface ConfiguredProvider {
@@ -31,6 +36,8 @@ export interface ConfiguredProvider {
   readonly models: readonly string[] | null;
   /** On this machine or network. */
   readonly isPrivate: boolean;
+  /** What its requests do without. Absent: nothing, until the server refuses it. */
+  readonly omit?: readonly AdjustmentName[];
 }
 
 /**
@@ -97,7 +104,7 @@ function fromSettings(name: string, own: ProviderSettings, env: Environment): Co
   const kind = own.kind ?? guessKind(name, given);
   const vendor = kindVendor(kind);
   const url = given ?? standardUrl(kind, env, where);
-  return provider({
+  const found = provider({
     name,
     protocol: protocolOf(kind, url),
     url,
@@ -107,6 +114,7 @@ function fromSettings(name: string, own: ProviderSettings, env: Environment): Co
     // What somebody else serves under a vendor's protocol is not known.
     ...(vendor === null || isVendorsOwn(name, own, vendor, url) ? {} : { tiers: {} }),
   });
+  return own.omit === undefined ? found : { ...found, omit: own.omit };
 }
 
 function guessKind(name: string, url: URL | null): ProviderKind {

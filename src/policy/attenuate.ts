@@ -1,5 +1,6 @@
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { PermissionMode, PermissionRule, Rights, RuleSet } from '../protocol/permission.ts';
+import { intersectCallLimits, withCallLimits } from './call-limits.ts';
 import { isInside } from './call.ts';
 import { uniqueRules, withDefinitionRules } from './definition-rules.ts';
 import { effectiveMode, narrowerMode } from './modes.ts';
@@ -26,6 +27,7 @@ export function rootRights(grant: RootGrant, definition: AgentDefinition | null)
     mode: effectiveMode(definition, grant.mode),
     rules: withDefinitionRules(grant.rules, definition),
     disallowedTools: denialsOf(definition),
+    ...withCallLimits([], definition),
     ...refusal(definition),
   };
 }
@@ -33,7 +35,7 @@ export function rootRights(grant: RootGrant, definition: AgentDefinition | null)
 /**
  * The rights of a child: never more than its parent's, whatever the definition says
  * (docs/permissions.md). The tools a definition lists are a choice and no right; those it denies are denied to
- * it and to all below it.
+ * it and to all below it, and so are the calls to which it limits a tool.
  *
  * @param now the rights of whoever starts or resumes it, where they are others than the parent's
  */
@@ -48,6 +50,7 @@ export function attenuate(
     mode: effectiveMode(definition, ceiling.mode),
     rules: withDefinitionRules(ceiling.rules, definition),
     disallowedTools: sortedUnion(ceiling.disallowedTools, denialsOf(definition)),
+    ...withCallLimits(ceiling.callLimits, definition),
     ...refusal(ceiling, definition),
     depth: ceiling.depth + 1,
   };
@@ -60,6 +63,7 @@ export function intersectRights(recorded: Rights, ceiling: Rights): Rights {
     mode: narrowerMode(recorded.mode, ceiling.mode),
     rules: intersectRules(recorded, ceiling, roots),
     disallowedTools: sortedUnion(recorded.disallowedTools, ceiling.disallowedTools),
+    ...intersectCallLimits(recorded, ceiling, roots),
     roots,
     network: recorded.network && ceiling.network,
     ...refusal(recorded, ceiling),

@@ -11,6 +11,10 @@ export interface ResolvedPath {
   readonly real: string;
   /** Whether `real` may be touched without a question: inside a root, or a file of the task's own. */
   readonly insideRoots: boolean;
+  /** Whether it is a file that the task may read for its own sake: its output, or a file of a skill it uses. */
+  readonly isOwn?: true;
+  /** Whether nothing is there yet. */
+  readonly isNew?: true;
   /** What the disk tells of it that only a person may decide about. */
   readonly caution?: PathCaution;
 }

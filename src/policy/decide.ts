@@ -1,5 +1,6 @@
 import type { Decision, PermissionRule, Rights } from '../protocol/permission.ts';
 import type { JudgedCall } from './call.ts';
+import { exceededLimit, limitText } from './call-limits.ts';
 import { floor, readFloor } from './floor.ts';
 import { changesSomething, judgedOf, mayBeProved } from './judged.ts';
 import type { DecisionFacts, Judged } from './judged.ts';
@@ -12,7 +13,15 @@ import { ruleThatAllows } from './would-allow.ts';
 type Step = (judged: Judged) => Decision | undefined;
 
 /** The order is the contract (docs/permissions.md). The tool's default, which comes last, always decides. */
-const STEPS: readonly Step[] = [toolSet, denyRules, floor, askRules, allowRules, modeGrant];
+const STEPS: readonly Step[] = [
+  toolSet,
+  denyRules,
+  callLimits,
+  floor,
+  askRules,
+  allowRules,
+  modeGrant,
+];
 
 /** Whether a call may run. Pure; the one place where that is decided, for every tool and every task. */
 export function decide(call: JudgedCall, rights: Rights, facts: DecisionFacts): Decision {
@@ -42,7 +51,7 @@ export function needsShellParser(
   { sandboxed }: Pick<DecisionFacts, 'sandboxed'>,
 ): boolean {
   if (call.access.commands.length === 0) return false;
-  if (rights.mode !== 'autonomous' || !sandboxed) return true;
+  if (rights.mode !== 'autonomous' || !sandboxed || rights.callLimits !== undefined) return true;
   const { allow, ask, deny } = rights.rules;
   const isAboutFiles = [...ask, ...deny].some((rule) =>
     ['Read', 'Write'].some((tool) => ruleCovers(rule, tool, 'narrow')),
@@ -73,6 +82,17 @@ function denyRules(judged: Judged): Decision | undefined {
   const reason = `${disallowed} is disallowed for this agent, by its definition or by a task above it.`;
   return { verdict: 'deny', step: 'deny_rule', reason };
 }
+
+function callLimits(judged: Judged): Decision | undefined {
+  const exceeded = exceededLimit(judged);
+  if (exceeded === undefined) return undefined;
+  const { limit, tool } = exceeded;
+  const reason = `${tool} is limited to ${limitText(limit, tool)}, which does not cover this ${judged.call.tool} call.`;
+  return { verdict: 'deny', step: 'deny_rule', reason, instead: STAY_WITHIN };
+}
+
+const STAY_WITHIN =
+  'Make only calls that are covered as a whole; for all else go on without it, and say so in your answer.';
 
 /** The first rule that could mean the call itself, or what it is known to read, to write or to delegate. */
 function ruleAgainst(

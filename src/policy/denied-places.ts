@@ -1,6 +1,7 @@
 import { join } from 'node:path/posix';
-import type { PermissionRule, Rights } from '../protocol/permission.ts';
+import type { CallLimit, PermissionRule, Rights } from '../protocol/permission.ts';
 import type { DeniedPlaces } from '../sys/sandbox/sandbox.ts';
+import { isLimited } from './call-limits.ts';
 import { namedPlaces } from './path-pattern.ts';
 import { printRule } from './rules.ts';
 import { isWholeTool } from './tool-cover.ts';
@@ -33,7 +34,7 @@ const ALL_CHANGES: ReadonlySet<string> = new Set(['Edit', 'Write']);
  * @param answered the ask rule that a person was asked by, and let the command run all the same
  */
 export function deniedPlaces(
-  { rules, roots }: Pick<Rights, 'rules' | 'roots'>,
+  { rules, roots, callLimits = [] }: Pick<Rights, 'rules' | 'roots' | 'callLimits'>,
   { home, answered }: { readonly home: string; readonly answered?: PermissionRule | undefined },
 ): DeniedPlaces {
   const settled = answered === undefined ? undefined : printRule(answered);
@@ -43,7 +44,8 @@ export function deniedPlaces(
     narrowing
       .filter(({ tool }) => tools.has(tool))
       .flatMap(({ specifier = '' }) => namedPlaces(specifier, { roots, home }));
-  const readOnly = [...(rules.deny.some(deniesAllChanges) ? roots : []), ...placesOf(CHANGING)];
+  const changesNothing = rules.deny.some(deniesAllChanges) || callLimits.some(limitsChanges);
+  const readOnly = [...(changesNothing ? roots : []), ...placesOf(CHANGING)];
   // Without the whole disk, or a whole root, no command could do anything.
   const hidden = placesOf(SEEING).filter((place) => place !== '/' && !roots.includes(place));
   return { hidden: sortedSet(hidden), readOnly: sortedSet(readOnly) };
@@ -51,6 +53,12 @@ export function deniedPlaces(
 
 function deniesAllChanges(rule: PermissionRule): boolean {
   return isWholeTool(rule) && ALL_CHANGES.has(rule.tool);
+}
+
+/** What a command changes cannot be held to some paths, so it changes nothing where a list without commands limits changes. */
+function limitsChanges(limit: CallLimit): boolean {
+  const grantsCommands = [...limit.tools, ...limit.unlimited].includes('Bash');
+  return !grantsCommands && isLimited(limit, 'Write');
 }
 
 function sortedSet(paths: readonly string[]): readonly string[] {

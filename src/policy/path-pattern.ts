@@ -79,7 +79,7 @@ export function patternMatcher(
 }
 
 /** A name that no pattern spells out, so that only one for everything in a directory matches it. */
-const ANY_CHILD = '\u0001';
+export const ANY_CHILD = '\u0001';
 
 function anchors(pattern: string, { roots, home }: PatternPlace): readonly Anchor[] {
   if (pattern.startsWith('//')) return [{ base: '/', line: pattern.slice(1) }];

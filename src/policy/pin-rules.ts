@@ -1,6 +1,6 @@
 import type { PermissionRule } from '../protocol/permission.ts';
 import { isRelativePattern, pinPattern } from './path-pattern.ts';
-import { specifierKind } from './specifiers.ts';
+import { specifierKind } from '../protocol/specifier-kind.ts';
 import { isWholeTool } from './tool-cover.ts';
 
 /** Allow rules with their paths written out; one that means nothing without a root is left out. */

@@ -1,3 +1,4 @@
+import { foldName } from '../base/fold-name.ts';
 import type { Access, PermissionRule, RuleSet } from '../protocol/permission.ts';
 import { pathsOf } from './call.ts';
 import type { JudgedCall, ResolvedPath } from './call.ts';
@@ -5,7 +6,8 @@ import { allowingRule, commandCouldMatch } from './command-rules.ts';
 import type { ReadCommand } from './command-rules.ts';
 import { pathCouldMatch, pathSurelyMatches } from './path-pattern.ts';
 import type { PatternPlace } from './path-pattern.ts';
-import { domainMatches, specifierKind } from './specifiers.ts';
+import { specifierKind } from '../protocol/specifier-kind.ts';
+import { domainMatches } from './specifiers.ts';
 import { isWholeTool, ruleCovers } from './tool-cover.ts';
 import { wildcardMatches } from './wildcard.ts';
 
@@ -60,7 +62,7 @@ function couldMatch(rule: PermissionRule, matching: Matching): boolean {
     case 'domain':
       return someOrUnknown(access.hosts, (host) => domainMatches(specifier, host));
     case 'agent':
-      return someOrUnknown(agentNames(access), (name) => agentMatches(specifier, name));
+      return someOrUnknown(agentNames(access), (name) => agentCouldMatch(specifier, name));
     case 'skill':
       return access.skill === undefined || skillCouldMatch(specifier, access.skill);
     case undefined:
@@ -95,7 +97,7 @@ export function wideningRule(
       );
     case 'agent':
       return everyMatched(access.agent === undefined ? [] : [access.agent], (agent) =>
-        about.find((rule) => agentMatches(specifierOf(rule), agent)),
+        about.find((rule) => agentSurelyMatches(specifierOf(rule), agent)),
       );
     case 'skill':
       return everyMatched(access.skill === undefined ? [] : [access.skill], (skill) =>
@@ -149,6 +151,16 @@ function nameMatches(pattern: string, skill: string): boolean {
   return wildcardMatches(pattern.replace(/^\//, '').toLowerCase(), skill.toLowerCase());
 }
 
-function agentMatches(specifier: string, agent: string): boolean {
+/**
+ * Whether a rule that allows means this agent. A rule does not know which other agents there are, so a
+ * name with other separators could mean another agent and allows nothing.
+ */
+function agentSurelyMatches(specifier: string, agent: string): boolean {
   return wildcardMatches(specifier.toLowerCase(), agent.toLowerCase());
+}
+
+function agentCouldMatch(specifier: string, agent: string): boolean {
+  return (
+    agentSurelyMatches(specifier, agent) || wildcardMatches(foldName(specifier), foldName(agent))
+  );
 }

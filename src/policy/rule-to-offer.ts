@@ -1,7 +1,7 @@
 import type { Decision, DecisionStep, Rights } from '../protocol/permission.ts';
 import { pinWidening } from './pin-rules.ts';
 import { parseRule, printRule } from './rules.ts';
-import { specifierKind } from './specifiers.ts';
+import { specifierKind } from '../protocol/specifier-kind.ts';
 import { isWholeTool } from './tool-cover.ts';
 
 /** What no allow rule lifts. */

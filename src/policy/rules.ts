@@ -1,4 +1,4 @@
-import { canonicalToolName } from '../protocol/tool-aliases.ts';
+import { canonicalToolName, narrowerName } from '../protocol/tool-aliases.ts';
 import type { PermissionRule, RuleSet, RuleSource } from '../protocol/permission.ts';
 import { escapeSpecifier, readSpecifier } from './specifier-text.ts';
 import { specifierProblem } from './specifiers.ts';
@@ -14,14 +14,25 @@ export interface RuleProblem extends RuleText {
   readonly message: string;
   /** The mistake alone, as a sentence. */
   readonly mistake: string;
-  /** Whether the text is no rule at all, its tool is unknown, or its tool takes no such specifier. */
-  readonly kind: 'form' | 'tool' | 'specifier';
+  /**
+   * Whether the text is no rule at all, its tool is unknown, its tool takes no such specifier, or the name of
+   * its tool means less than the tool of Muster does.
+   */
+  readonly kind: 'form' | 'tool' | 'specifier' | 'alias';
 }
 
 export type ParsedRule =
   | { readonly ok: true; readonly rule: PermissionRule }
-  /** `tool` is set when at least that much was understood. */
-  | { readonly ok: false; readonly problem: RuleProblem; readonly tool?: string };
+  | {
+      readonly ok: false;
+      readonly problem: RuleProblem;
+      /** Set when at least that much was understood. */
+      readonly tool?: string;
+      /** What it means where it denies or asks: there it may mean more than was written. */
+      readonly narrowing?: PermissionRule;
+    };
+
+type UnreadRule = Extract<ParsedRule, { readonly ok: false }>;
 
 const TOOL_NAME = /^[A-Za-z_][\w./-]*\*?/;
 const MCP_NAME = /^mcp__(?:\*|[\w.-]+(?:__\*)?)$/;
@@ -31,7 +42,8 @@ const CONTROL = /[\u0000-\u001f\u007f]/;
 /**
  * `Tool` or `Tool(specifier)`. In a specifier brackets may be nested; one without its partner is
  * written `\(` or `\)`, and backslashes directly before a bracket or the end are doubled. The tool may
- * have any vendor's name. Anything left over is a problem.
+ * have any vendor's name; a name that means less than the tool is a problem where the rule cannot say so, for
+ * an allow rule would grant more than was written. Anything left over is a problem.
  *
  * @param knownTools names to know besides Muster's own
  */
@@ -40,7 +52,7 @@ export function parseRule(
   knownTools: readonly string[] = [],
 ): ParsedRule {
   const trimmed = text.trim();
-  const fail = (kind: RuleProblem['kind'], mistake: string, tool?: string): ParsedRule => {
+  const fail = (kind: RuleProblem['kind'], mistake: string, tool?: string): UnreadRule => {
     const message = `${source.where}: rule ${JSON.stringify(text)}: ${mistake}`;
     const problem = { text, source, message, mistake, kind };
     return { ok: false, problem, ...(tool === undefined ? {} : { tool }) };
@@ -52,7 +64,24 @@ export function parseRule(
   const tool = ruleTool(name, knownTools);
   if (tool === undefined) return fail('tool', `there is no tool ${JSON.stringify(name)}.`);
   const rest = trimmed.slice(name.length);
-  if (rest === '') return { ok: true, rule: { text: trimmed, tool, source } };
+  const narrower = knownTools.includes(name) ? undefined : narrowerName(name);
+  const made = (specifier?: string): ParsedRule => {
+    const rule = { text: trimmed, tool, ...(specifier === undefined ? {} : { specifier }), source };
+    if (narrower === undefined) return { ok: true, rule };
+    return {
+      ...fail(
+        'alias',
+        `${name} does less than ${tool}; write ${tool}, and in brackets what it may do.`,
+        tool,
+      ),
+      narrowing: rule,
+    };
+  };
+  if (rest === '') {
+    return narrower?.specifier === undefined
+      ? made()
+      : { ok: true, rule: { text: trimmed, tool, specifier: narrower.specifier, source } };
+  }
   if (CONTROL.test(rest)) {
     return fail('form', 'it holds a line break or a control character.', tool);
   }
@@ -63,7 +92,7 @@ export function parseRule(
   }
   const mistake = specifierProblem(tool, specifier);
   if (mistake !== undefined) return fail('specifier', mistake, tool);
-  return { ok: true, rule: { text: trimmed, tool, specifier, source } };
+  return made(specifier);
 }
 
 function ruleTool(name: string, knownTools: readonly string[]): string | undefined {
@@ -92,6 +121,7 @@ export function parseRules(
     texts.flatMap((each) => {
       const parsed = parseRule(each, knownTools);
       if (parsed.ok) return [parsed.rule];
+      if (purpose === 'narrow' && parsed.narrowing !== undefined) return [parsed.narrowing];
       problems.push(parsed.problem);
       if (purpose === 'widen' || parsed.tool === undefined) return [];
       return [{ text: each.text, tool: parsed.tool, source: each.source }];

@@ -1,32 +1,7 @@
 import { domainToASCII } from 'node:url';
+import { specifierKind } from '../protocol/specifier-kind.ts';
 import { pathPatternProblem } from './path-pattern.ts';
 import { lazy } from '../base/lazy.ts';
-
-export type SpecifierKind = 'command' | 'path' | 'domain' | 'agent' | 'skill';
-
-const KINDS: ReadonlyMap<string, SpecifierKind> = new Map<string, SpecifierKind>([
-  ['Bash', 'command'],
-  ['Read', 'path'],
-  ['Write', 'path'],
-  ['Edit', 'path'],
-  ['MultiEdit', 'path'],
-  ['LS', 'path'],
-  ['Glob', 'path'],
-  ['Grep', 'path'],
-  ['FileInfo', 'path'],
-  ['FindPlaces', 'path'],
-  ['MoveFile', 'path'],
-  ['DeleteFile', 'path'],
-  ['WebFetch', 'domain'],
-  ['HttpRequest', 'domain'],
-  ['Task', 'agent'],
-  ['Skill', 'skill'],
-]);
-
-/** What the brackets of a tool's rules hold; undefined: its rules take none. */
-export function specifierKind(tool: string): SpecifierKind | undefined {
-  return KINDS.get(tool);
-}
 
 const DOMAIN = lazy(() => /^domain:(?:\*\.)?[\p{L}\p{N}_[\]:-]+(?:\.[\p{L}\p{N}_-]+)*\.?$/u);
 

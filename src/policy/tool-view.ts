@@ -9,6 +9,7 @@ import {
   TOOL_NAMES,
   UNBUILT_TOOLS,
 } from '../protocol/tool-names.ts';
+import { closedByLimit } from './call-limits.ts';
 import { hasEffect, runsProvedCommands } from './plan-mode.ts';
 import { citeRule } from './rules.ts';
 import { denialCovers, isDisallowed, isWholeTool, nameCovers, ruleCovers } from './tool-cover.ts';
@@ -133,7 +134,8 @@ function deniedReason(name: string, { definition, rights }: ToolViewRequest): st
   const rule = rights.rules.deny.find(
     (each) => isWholeTool(each) && ruleCovers(each, name, 'narrow'),
   );
-  return rule === undefined ? undefined : `The deny rule ${citeRule(rule)} forbids it.`;
+  if (rule !== undefined) return `The deny rule ${citeRule(rule)} forbids it.`;
+  return closedByLimit(name, rights, definition);
 }
 
 /** A definition can name any number of agents. */

@@ -6,7 +6,7 @@ import { patternMatcher, type PatternPlace } from './path-pattern.ts';
 import { isProtectedPath, type ProtectionPlace } from './protected-paths.ts';
 import { narrowingRule } from './rule-match.ts';
 import { citeRule } from './rules.ts';
-import { specifierKind } from './specifiers.ts';
+import { specifierKind } from '../protocol/specifier-kind.ts';
 import { isWholeTool, ruleCovers } from './tool-cover.ts';
 
 /** A directory that a call goes through, as asked for and as it really is; absolute. */

@@ -7,7 +7,7 @@ import { escapePattern } from './path-pattern.ts';
 import { wideningRule } from './rule-match.ts';
 import { parseRule, printRule } from './rules.ts';
 import type { ShellParser } from './shell-parser.ts';
-import { specifierKind } from './specifiers.ts';
+import { specifierKind } from '../protocol/specifier-kind.ts';
 
 const MAX_COMMAND = 300;
 

@@ -8,6 +8,24 @@ export interface ToolSelection {
   readonly names: readonly string[];
 }
 
+/** A tool of which a list grants only some calls. */
+export interface ToolLimit {
+  /** Canonical. */
+  readonly tool: string;
+  /** Texts of permission rules. A call runs only where they cover all of it. */
+  readonly rules: readonly string[];
+  /** Whether the tool may also write files that do not exist yet, wherever they lie. Absent: it may not. */
+  readonly newFiles?: true;
+}
+
+/** A list of tools that limits some of them to certain calls. */
+export interface LimitedTools {
+  /** Not empty. */
+  readonly limits: readonly ToolLimit[];
+  /** The tools of the same list that it does not limit, by canonical name. */
+  readonly unlimited: readonly string[];
+}
+
 export type AgentScope = 'session' | 'project' | 'user' | 'plugin' | 'builtin';
 
 export interface AgentOrigin {
@@ -60,6 +78,8 @@ export interface AgentDefinition {
   /** What its prompt leaves open; absent: nothing. */
   readonly parameters?: readonly AgentParameter[];
   readonly tools: ToolSelection;
+  /** Lists that limit tools to certain calls; all of them hold. Absent: every call of its tools may run. */
+  readonly limitedTools?: readonly LimitedTools[];
   /** Canonical names taken from what `tools` gives, and denied to all below it. */
   readonly disallowedTools: readonly string[];
   /** Texts of permission rules that narrow its rights; their paths begin with `//` or `~/`. */
@@ -116,4 +136,22 @@ export function modelWishes({
   models,
 }: Pick<AgentDefinition, 'model' | 'models'>): readonly string[] {
   return models ?? (model === undefined ? [] : [model]);
+}
+
+/** The word in a list of tools that lets Write write files that do not exist yet, and no others. */
+export const NEW_FILES_WORD = 'create_file';
+
+/**
+ * The tools that a definition lists, as a list of tools has them: those that it limits as the rules that limit
+ * them, `Bash(git log:*)`.
+ */
+export function listedTools({
+  tools,
+  limitedTools: [first] = [],
+}: Pick<AgentDefinition, 'tools' | 'limitedTools'>): readonly string[] {
+  return tools.names.flatMap((name) => {
+    const limit = first?.limits.find(({ tool }) => tool === name);
+    if (limit === undefined) return [name];
+    return [...limit.rules, ...(limit.newFiles === true ? [NEW_FILES_WORD] : [])];
+  });
 }

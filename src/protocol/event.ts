@@ -17,6 +17,7 @@ import type {
 } from './model.ts';
 import type { Decision, PermissionRule, Rights } from './permission.ts';
 import type { Answer, AnsweredBy, GrantScope, Question } from './question.ts';
+import type { Repairs } from './repair.ts';
 import type { ChildReceipt, ClaimFlag, EndStatus, ShellEnd } from './result.ts';
 import type { FileLeft, Rewound } from './rewound.ts';
 import type { LoopSettings, TaskLimits, TaskSpec } from './task.ts';
@@ -148,6 +149,8 @@ export type EventBody =
       readonly attempt: number;
       readonly failure: ModelFailure;
       readonly waitMs: number;
+      /** What was repaired in the answer. Absent: nothing, and in older logs. */
+      readonly repairs?: Repairs;
     })
   | (Used & {
       readonly type: 'turn.ended';
@@ -157,6 +160,8 @@ export type EventBody =
       readonly reason: FinishReason;
       readonly model: string;
       readonly ms: number;
+      /** What was repaired in the answer. Absent: nothing, and in older logs. */
+      readonly repairs?: Repairs;
     })
   | (Used & {
       readonly type: 'turn.failed';
@@ -164,6 +169,8 @@ export type EventBody =
       readonly failure: ModelFailure;
       /** What had come of the answer, its beginning where it is long. Absent: nothing. */
       readonly text?: string;
+      /** What was repaired in the answer. Absent: nothing, and in older logs. */
+      readonly repairs?: Repairs;
     })
   /**
    * A person wants what it does now to end, and what runs for it in the background to go on: it asks its model

@@ -86,9 +86,17 @@ export function toolCalls(message: AssistantMessage): readonly ToolCallPart[] {
   return message.content.filter((part) => part.type === 'tool_call');
 }
 
+/** Characters. A longer id of a call may carry what its server wants back. */
+const LONGEST_PLAIN_ID = 40;
+
 /** Whether a message holds what only the model that wrote it can take back: thoughts, signatures, ids. */
 export function isBoundToModel({ content }: AssistantMessage): boolean {
-  return content.some((part) => part.type === 'reasoning' || part.meta !== undefined);
+  return content.some(
+    (part) =>
+      part.type === 'reasoning' ||
+      part.meta !== undefined ||
+      (part.type === 'tool_call' && part.id.length > LONGEST_PLAIN_ID),
+  );
 }
 
 /** The images and documents that these show. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../base/json.ts';
 import type { Effort } from './agent.ts';
 import type { AssistantMessage, Message } from './message.ts';
+import type { Repairs } from './repair.ts';
 
 /** The tiers; each has the aliases of `TIER_ALIASES`. */
 export const TIERS = ['fast', 'balanced', 'powerful'] as const;
@@ -94,6 +95,9 @@ export interface Usage {
   readonly cacheWrite: number;
   readonly reasoning: number;
 }
+
+/** The part of the usage of an answer that its server did not report. */
+export type UsageMissing = 'all' | 'input' | 'output';
 
 export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
 
@@ -204,11 +208,13 @@ export type ModelPart =
       readonly type: 'finished';
       readonly message: AssistantMessage;
       readonly usage: Usage;
-      /** The server said nothing of usage, and `usage` is nothing. */
-      readonly usageMissing?: true;
+      /** The part of `usage` that the server left out; it is 0 there. Absent: none. */
+      readonly usageMissing?: UsageMissing;
       readonly reason: FinishReason;
       /** The model that answered, where the provider names one. */
       readonly servedBy?: string;
+      /** What was repaired in the answer, and how often. Absent: nothing. */
+      readonly repairs?: Repairs;
     }
   /** Last on failure; what was streamed before it stands. */
   | {
@@ -217,6 +223,8 @@ export type ModelPart =
       readonly usage?: Usage;
       /** What had come of the arguments of calls, which nobody was told of. */
       readonly argumentCharacters?: number;
+      /** What was repaired in what came of the answer. Absent: nothing. */
+      readonly repairs?: Repairs;
     };
 
 /** What a request without news waits for. */

@@ -23,6 +23,20 @@ export interface RuleSet {
   readonly deny: readonly PermissionRule[];
 }
 
+/** Tools of which a definition granted only some calls, which also binds every task below its own. */
+export interface CallLimit {
+  /** Canonical names of the limited tools. */
+  readonly tools: readonly string[];
+  /** The calls that may run: those of which some rule covers every part. */
+  readonly rules: readonly PermissionRule[];
+  /** Limited tools that may also write files that do not exist yet. */
+  readonly newFiles: readonly string[];
+  /** Tools of the same definition that it does not limit. */
+  readonly unlimited: readonly string[];
+  /** The definition, as a reason names it: `agent reviewer`. */
+  readonly where: string;
+}
+
 /**
  * What a task may do, as data: frozen in its specification, narrowed for each child, judged for each
  * call.
@@ -32,6 +46,8 @@ export interface Rights {
   readonly rules: RuleSet;
   /** Canonical names that this task or an ancestor must not use, whatever a list says. */
   readonly disallowedTools: readonly string[];
+  /** Each of them holds. Absent: none. */
+  readonly callLimits?: readonly CallLimit[];
   /** Absolute real paths. The first is the working directory. */
   readonly roots: readonly string[];
   /** Whether commands in the sandbox reach the network. */

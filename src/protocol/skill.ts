@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
-import type { AgentProblem, Effort } from './agent.ts';
+import type { AgentProblem, Effort, LimitedTools } from './agent.ts';
 
 /** A `SKILL.md` with its folder: instructions that are read when they are needed. */
 export interface SkillDefinition {
@@ -16,6 +16,8 @@ export interface SkillDefinition {
   readonly scope: 'project' | 'user' | 'plugin';
   /** Canonical names that its run as a task is narrowed to; absent: no narrowing. */
   readonly allowedTools?: readonly string[];
+  /** The calls to which that list limits some of these tools; absent: to none. */
+  readonly limitedTools?: LimitedTools;
   /** Canonical names that its run as a task, and all below it, is denied. */
   readonly disallowedTools: readonly string[];
   /** It runs as a task of its own; absent: whoever calls it follows it. */

@@ -61,6 +61,8 @@ export interface TaskSpec {
    * inherits a conversation: that conversation's, whole.
    */
   readonly prefix: string;
+  /** The day that the prefix names, `YYYY-MM-DD`. Absent, in older logs: the day on which the task was made. */
+  readonly date?: string;
   /** Tasks of its parent that the prompt names, or whose results it got: it may see and reach them. */
   readonly handed: readonly string[];
   /** Absent: its prompt is all that it was told. */

@@ -1,3 +1,4 @@
+import type { ToolLimit } from './agent.ts';
 import { CORE_TOOLS, TOOL_NAMES } from './tool-names.ts';
 
 /**
@@ -19,7 +20,7 @@ const ALIASES: readonly (readonly [name: string, aliases: string])[] = [
   [
     'Edit',
     'edit_file edit/editFiles editFiles patch replace str_replace apply_patch ApplyPatch ' +
-      'replace_in_file NotebookEdit',
+      'replace_in_file NotebookEdit edit/editNotebook',
   ],
   ['MultiEdit', 'multi_edit'],
   [
@@ -75,7 +76,6 @@ const GROUPS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly 
   ['web', ['WebFetch', 'WebSearch']],
   ['read-only', ['Read', 'LS', 'Grep', 'Glob']],
   ['@builtin', CORE_TOOLS],
-  ['developer', ['Read', 'Write', 'Edit', 'Bash']],
 ]);
 
 /** Words that are a group for one vendor and a tool's name, or nothing, for the others. */
@@ -83,6 +83,7 @@ const VENDOR_GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
   ['copilot edit', ['Edit', 'Write']],
   ['factory edit', ['Edit', 'MultiEdit', 'Write']],
   ['factory mcp', ['mcp__*']],
+  ['goose developer', ['Read', 'Write', 'Edit', 'Bash']],
   ['kiro fs_write', ['Write', 'Edit']],
   ['kiro write', ['Write', 'Edit']],
   ['kiro @mcp', ['mcp__*']],
@@ -100,6 +101,83 @@ const FOLDED: ReadonlyMap<string, string> = new Map(
   [...EXACT].toReversed().map(([word, name]) => [word.toLowerCase(), name] as const),
 );
 
+/** Files that Read shows as pictures. */
+const PICTURES = ['png', 'jpg', 'jpeg', 'gif', 'webp'];
+const NOTEBOOKS = ['ipynb'];
+
+/**
+ * Names of tools that do less than the tool of Muster that stands for them, by the name in small letters. What
+ * a list grants by one of them is limited to what the name means.
+ */
+const PARTIAL: ReadonlyMap<string, ToolLimit> = new Map<string, ToolLimit>([
+  ['notebookedit', onlyFiles('Edit', NOTEBOOKS)],
+  ['edit/editnotebook', onlyFiles('Edit', NOTEBOOKS)],
+  ['notebookread', onlyFiles('Read', NOTEBOOKS)],
+  ['read/getnotebooksummary', onlyFiles('Read', NOTEBOOKS)],
+  ['read/viewimage', onlyFiles('Read', PICTURES)],
+  ['create', onlyNewFiles('Write')],
+  ['create_file', onlyNewFiles('Write')],
+  ['edit/createfile', onlyNewFiles('Write')],
+]);
+
+function onlyFiles(tool: string, extensions: readonly string[]): ToolLimit {
+  return { tool, rules: extensions.map((each) => `${tool}(//**/*.${each})`) };
+}
+
+function onlyNewFiles(tool: string): ToolLimit {
+  return { tool, rules: [], newFiles: true };
+}
+
+/**
+ * Names of tools that do less than any tool of Muster, and no limit says how much less, by the name in small
+ * letters. A list grants nothing by one of them. What it denies by them is the tool of Muster.
+ */
+const TOO_NARROW: ReadonlySet<string> = new Set(['edit/createdirectory', 'todoread', 'http_post']);
+
+/** What a word of a list of tools grants. */
+export type ToolGrant =
+  | { readonly tool: string }
+  | { readonly tool: string; readonly limit: ToolLimit }
+  /** Nothing: `tool`, which stands for the word where it is denied, does more than the word means. */
+  | { readonly tool: string; readonly word: string; readonly isTooWide: true };
+
+/**
+ * All that a word of a list of tools grants, in canonical names: never more than the word means for its
+ * vendor. Undefined: unknown.
+ */
+export function grantedTools(word: string, vendor: string): readonly ToolGrant[] | undefined {
+  const folded = word.toLowerCase();
+  const limit = PARTIAL.get(folded);
+  if (limit !== undefined) return [{ tool: limit.tool, limit }];
+  const tools = expandToolWord(word, vendor);
+  return TOO_NARROW.has(folded)
+    ? tools?.map((tool) => ({ tool, word, isTooWide: true }))
+    : tools?.map((tool) => ({ tool }));
+}
+
+/** The rules that deny what a name stands for, where that is less than a tool; undefined: deny the tool. */
+export function denyingRules(word: string): readonly string[] | undefined {
+  const limit = PARTIAL.get(word.toLowerCase());
+  return limit === undefined || limit.rules.length === 0 ? undefined : limit.rules;
+}
+
+/** How much less a name means than the tool of Muster that stands for it. */
+export type NarrowerName =
+  /** Only the calls that a rule with this specifier covers. */
+  | { readonly specifier: string }
+  /** What no single rule says. */
+  | { readonly specifier?: never };
+
+/** For rules: how much less a name means than its tool; undefined: it means the tool. */
+export function narrowerName(name: string): NarrowerName | undefined {
+  const folded = name.toLowerCase();
+  const limit = PARTIAL.get(folded);
+  if (limit === undefined) return TOO_NARROW.has(folded) ? {} : undefined;
+  const [rule, ...others] = limit.rules;
+  if (rule === undefined || others.length > 0) return {};
+  return { specifier: rule.slice(limit.tool.length + 1, -1) };
+}
+
 /**
  * Muster's name for a tool that any vendor may have named; undefined for an unknown one. The exact
  * spelling goes first, then case is ignored. `mcp__…` names are kept as they are.
@@ -111,7 +189,8 @@ export function canonicalToolName(name: string): string | undefined {
 
 /**
  * Every tool that a word of an agent file stands for, in canonical names: a group word of that vendor
- * (`AgentOrigin.vendor`), one that all vendors share, or a single tool. Undefined: unknown.
+ * (`AgentOrigin.vendor`), one that all vendors share, or a single tool. Undefined: unknown. For what is denied
+ * or asked about; a tool may do more than the word means, so what a list grants is `grantedTools`.
  */
 export function expandToolWord(word: string, vendor: string): readonly string[] | undefined {
   const folded = word.toLowerCase();

@@ -3,7 +3,7 @@ import type { Duplex, Readable } from 'node:stream';
 import { deferred, onAbort } from '../base/async.ts';
 import { LoopQueue } from '../base/loop-queue.ts';
 import { byteLength } from '../base/text.ts';
-import { bodyOf, fetchFailed } from './http-body.ts';
+import { fetchFailed, MessageBody } from './http-body.ts';
 import type { HttpRequest, HttpResponse, TrafficObserver } from './http-types.ts';
 import { PlainHeaders } from './plain-headers.ts';
 
@@ -109,22 +109,21 @@ class DirectResponse implements HttpResponse {
   readonly statusText: string;
   readonly ok: boolean;
   readonly headers: PlainHeaders;
-  readonly body: ReadableStream<Uint8Array>;
+  readonly body: MessageBody;
 
   constructor(message: IncomingMessage, queue: LoopQueue, observer: TrafficObserver | undefined) {
     this.status = message.statusCode ?? 0;
     this.statusText = message.statusMessage ?? '';
     this.ok = this.status >= 200 && this.status < 300;
     this.headers = plainHeaders(message.rawHeaders);
-    this.body = bodyOf(decoded(message, this.headers), queue, observer);
+    this.body = new MessageBody(decoded(message, this.headers), queue, observer);
   }
 
   async text(): Promise<string> {
     const decoder = new TextDecoder();
     let text = '';
-    const reader = this.body.getReader();
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      text += decoder.decode(part.value, { stream: true });
+    for (let piece = await this.body.read(); piece !== null; piece = await this.body.read()) {
+      text += decoder.decode(piece, { stream: true });
     }
     return text + decoder.decode();
   }

@@ -1,6 +1,13 @@
-import { Dispatcher, EnvHttpProxyAgent, fetch } from 'undici';
+import type { ReadableStreamDefaultReader } from 'node:stream/web';
+import { Dispatcher, EnvHttpProxyAgent, fetch, type Response } from 'undici';
 import { errorMessage, UsageError } from '../base/errors.ts';
-import type { HttpRequest, HttpResponse, ProxySettings, TrafficObserver } from './http-types.ts';
+import type {
+  HttpRequest,
+  HttpResponse,
+  ProxySettings,
+  ResponseBody,
+  TrafficObserver,
+} from './http-types.ts';
 
 /** No time limit here, and idle connections outlive a usual tool call. */
 const AGENT_OPTIONS = {
@@ -20,7 +27,33 @@ export function proxyClient(proxies: ProxySettings) {
     observer: TrafficObserver | undefined,
   ): Promise<HttpResponse> => {
     const dispatcher = observer === undefined ? agent : new ObservedDispatcher(agent, observer);
-    return fetch(url, { ...request, dispatcher, redirect: 'manual' });
+    return httpResponse(await fetch(url, { ...request, dispatcher, redirect: 'manual' }));
+  };
+}
+
+function httpResponse(response: Response): HttpResponse {
+  const { status, statusText, ok, headers, body } = response;
+  return {
+    status,
+    statusText,
+    ok,
+    headers,
+    body: body === null ? null : responseBody(body),
+    text: () => response.text(),
+    json: () => response.json(),
+  };
+}
+
+/** The reader is taken at the first piece: until then the response may be read as a whole. */
+function responseBody(stream: NonNullable<Response['body']>): ResponseBody {
+  let reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
+  const taken = () => (reader ??= stream.getReader());
+  return {
+    read: async () => {
+      const { done, value } = await taken().read();
+      return done ? null : value;
+    },
+    cancel: () => taken().cancel(),
   };
 }
 

@@ -14,14 +14,21 @@ export interface HttpRequest {
   readonly signal?: AbortSignal;
 }
 
-/** The part of a `Response` that is needed; a real one fits. */
+export interface ResponseBody {
+  /** The next piece; null at the end. Rejects, as `fetch` does, with what broke it off. */
+  read(): Promise<Uint8Array | null>;
+  /** Ends the transfer: nobody reads on. */
+  cancel(): Promise<void>;
+}
+
+/** The part of a `Response` that is needed. */
 export interface HttpResponse {
   readonly status: number;
   readonly statusText: string;
   /** 200 to 299. */
   readonly ok: boolean;
   readonly headers: Iterable<[string, string]> & { get(name: string): string | null };
-  readonly body: ReadableStream<Uint8Array> | null;
+  readonly body: ResponseBody | null;
   text(): Promise<string>;
   json(): Promise<unknown>;
 }

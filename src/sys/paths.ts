@@ -30,11 +30,18 @@ export function pathProblem(path: string): string | undefined {
   return undefined;
 }
 
+/**
+ * The path with the home directory in place of a leading `~`, alone or before a `/`. Nothing else is expanded:
+ * `~name` is a name.
+ */
+export function expandHome(path: string, home: string = homedir()): string {
+  if (path === '~') return home;
+  return path.startsWith('~/') ? join(home, path.slice(2)) : path;
+}
+
 /** The absolute path that `path` means in `cwd`: `~` is the home directory, `..` is taken by name. */
-export function absolutePath(path: string, cwd: string): string {
-  if (path === '~') return homedir();
-  if (path.startsWith('~/')) return join(homedir(), path.slice(2));
-  return resolve(cwd, path);
+export function absolutePath(path: string, cwd: string, home?: string): string {
+  return resolve(cwd, expandHome(path, home));
 }
 
 /** `/dev/null` among them: commands may write to it, and no tool has a use for it as a file. */

@@ -115,3 +115,41 @@ test('what an agent is called by, its name first, less what means another one', 
 test('without any agent the message says so', () => {
   expect(messageFor('x', [])).toBe('There is no agent `x`. Valid: none, there are no agents.');
 });
+
+test.each([
+  'code reviewer',
+  'code_reviewer',
+  'codeReviewer',
+  'CODE‐REVIEWER',
+  ' Code\u00a0Reviewer ',
+  'ｃｏｄｅ-reviewer',
+])('%j means code-reviewer where no other agent is called so', (written) => {
+  expect(messageFor(written, [agentOf('tester'), agentOf('code-reviewer')])).toBe(
+    'found code-reviewer',
+  );
+});
+
+test('an accent is the same in every Unicode normalization form', () => {
+  const composed = agentOf('relecteur-détaillé'.normalize('NFC'));
+  expect(messageFor('relecteur-détaillé'.normalize('NFD'), [composed])).toBe(
+    `found ${composed.name}`,
+  );
+});
+
+test('with other separators an exact name wins, then names over aliases, and several are an error', () => {
+  const hyphen = agentOf('code-reviewer');
+  const low = agentOf('code_reviewer');
+  const alias = agentOf('review', { aliases: ['code reviewer'] });
+  expect(messageFor('code_reviewer', [hyphen, low])).toBe('found code_reviewer');
+  expect(messageFor('CODE-REVIEWER', [hyphen, low])).toBe('found code-reviewer');
+  expect(messageFor('codeReviewer', [alias, low])).toBe('found code_reviewer');
+  expect(messageFor('codeReviewer', [alias])).toBe('found review');
+  expect(messageFor('code reviewer', [hyphen, low])).toBe(
+    '`code reviewer` fits 2 agents: `code-reviewer` (/agents/code-reviewer.md), `code_reviewer` (/agents/code_reviewer.md). Write the exact name of one.',
+  );
+  expect(agentNames('code reviewer', [hyphen, low])).toEqual(['code reviewer']);
+});
+
+test.each(['', ' ', '-', '___', '‐'])('%j means no agent', (written) => {
+  expect(messageFor(written, [agentOf('a'), agentOf('‐‐')])).toMatch(/^There is no agent/);
+});

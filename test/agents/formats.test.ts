@@ -6,6 +6,8 @@ import {
 } from '../../src/agents/formats/catalogue.ts';
 import { describe, expect, test } from 'vitest';
 import { parseSessionAgents } from '../../src/agents/formats/claude.ts';
+import { writeAgent } from '../../src/agents/write-agent.ts';
+import type { LimitedTools } from '../../src/protocol/agent.ts';
 import { agentFile, codes, plainAgent, read, readOne } from './support.ts';
 
 const HEAD = ['name: tester', 'description: Tests.'] as const;
@@ -168,7 +170,18 @@ describe('tools', () => {
     ['empty list', ['tools: []'], none, ['no-tools']],
     ['unknown beside known', ['tools: Read, Fly'], allow('Read'), ['unknown-tool']],
     ['unknown only', ['tools: Fly'], none, ['unknown-tool', 'no-known-tools']],
-    ['pattern', ['tools: Read, "Bash(git log:*, x)"'], allow('Read'), ['tool-pattern']],
+    ['pattern', ['tools: Read, "Bash(git log:*, x)"'], allow('Read', 'Bash'), []],
+    [
+      'pattern that no rule can say',
+      ['tools: Read, TodoWrite(x)'],
+      allow('Read'),
+      ['tool-pattern'],
+    ],
+    ['pattern for a server', ['tools: Read, mcp__a__b(x)'], allow('Read'), ['tool-pattern']],
+    ['empty brackets', ['tools: Read, Bash()'], allow('Read'), ['tool-pattern']],
+    ['name that means less', ['tools: Read, TodoRead'], allow('Read'), ['too-wide-alias']],
+    ['the same beside its tool', ['tools: TodoRead, TodoWrite'], allow('TodoWrite'), []],
+    ['only such a name', ['tools: http_post'], none, ['too-wide-alias', 'no-known-tools']],
     ['a number', ['tools: 3'], none, ['invalid-tools']],
     ['a list of maps', ['tools: [{a: b}]'], none, ['invalid-tools']],
     ['nested allow', ['tools: {mode: allow, allow: "Read, LS"}'], allow('Read', 'LS'), []],
@@ -196,6 +209,86 @@ describe('tools', () => {
   ])('%s', async (_, lines, tools, expected) => {
     const agent = await readOne(musterFormat, agentFile(...HEAD, ...lines));
     expect({ tools: agent.tools, codes: codes(agent) }).toEqual({ tools, codes: expected });
+  });
+
+  const ONLY_GIT = ['Bash(git diff:*)', 'Bash(git log:*)'];
+  const NOTEBOOKS = { tool: 'Edit', rules: ['Edit(//**/*.ipynb)'] };
+  test.each<[string, string, LimitedTools | undefined]>([
+    [
+      'several rules',
+      'tools: Read, Bash(git diff:*), Bash(git log:*)',
+      { limits: [{ tool: 'Bash', rules: ONLY_GIT }], unlimited: ['Read'] },
+    ],
+    [
+      'a list',
+      'tools: ["Bash(git diff:*)", "Bash(git log:*)", "Read"]',
+      { limits: [{ tool: 'Bash', rules: ONLY_GIT }], unlimited: ['Read'] },
+    ],
+    [
+      'names of other vendors',
+      'tools: run_shell_command(git diff:*), run_shell_command(git log:*)',
+      { limits: [{ tool: 'Bash', rules: ONLY_GIT }], unlimited: [] },
+    ],
+    [
+      'paths, domains and skills',
+      'tools: Edit(src/**), WebFetch(domain:docs.rs), Skill(deploy)',
+      {
+        limits: [
+          { tool: 'Edit', rules: ['Edit(src/**)'] },
+          { tool: 'WebFetch', rules: ['WebFetch(domain:docs.rs)'] },
+          { tool: 'Skill', rules: ['Skill(deploy)'] },
+        ],
+        unlimited: [],
+      },
+    ],
+    [
+      'a bracket in a rule',
+      String.raw`tools: [ 'Bash(echo \(:*)', Read]`,
+      { limits: [{ tool: 'Bash', rules: [String.raw`Bash(echo \(:*)`] }], unlimited: ['Read'] },
+    ],
+    ['the whole tool beside it', 'tools: Bash(git diff:*), Bash', undefined],
+    ['every call', 'tools: Bash(*)', undefined],
+    ['notebooks', 'tools: NotebookEdit', { limits: [NOTEBOOKS], unlimited: [] }],
+    ['notebooks beside the tool', 'tools: NotebookEdit, Edit', undefined],
+    [
+      'notebooks and a path',
+      'tools: NotebookEdit, Edit(src/**)',
+      {
+        limits: [{ tool: 'Edit', rules: ['Edit(//**/*.ipynb)', 'Edit(src/**)'] }],
+        unlimited: [],
+      },
+    ],
+    [
+      'new files',
+      'tools: create_file, edit_file',
+      { limits: [{ tool: 'Write', rules: [], newFiles: true }], unlimited: ['Edit'] },
+    ],
+    [
+      'nested',
+      'tools: {mode: allowlist, allow: ["Bash(git diff:*)", Read, LS], deny: [LS]}',
+      { limits: [{ tool: 'Bash', rules: ['Bash(git diff:*)'] }], unlimited: ['Read', 'LS'] },
+    ],
+    ['a switch', 'tools: {"*": false, notebookedit: true}', { limits: [NOTEBOOKS], unlimited: [] }],
+  ])('are limited by %s', async (_, line, expected) => {
+    const agents = await Promise.all(
+      [musterFormat, claudeFormat].map((format) => readOne(format, agentFile(...HEAD, line))),
+    );
+    const limited = expected === undefined ? undefined : [expected];
+    expect(agents.map(({ limitedTools }) => limitedTools)).toEqual([limited, limited]);
+    const written = await writeAgent(agents[0]!);
+    const again = await readOne(musterFormat, written.text);
+    expect(again.limitedTools?.map(({ limits }) => limits)).toEqual(
+      limited?.map(({ limits }) => limits),
+    );
+  });
+
+  test('a denied name that means less than a tool denies that alone', async () => {
+    const lines = ['disallowedTools: NotebookEdit, Bash', 'deny-rules: [Read(a)]'];
+    const agent = await readOne(musterFormat, agentFile(...HEAD, ...lines));
+    expect([agent.disallowedTools, agent.rules]).toEqual([
+      ['Bash'],
+      { ask: [], deny: ['Edit(//**/*.ipynb)', 'Read(a)'] },
+    ]);
   });
 
   test('a denied pattern denies the whole tool', async () => {

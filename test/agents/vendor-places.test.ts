@@ -71,7 +71,7 @@ test('each vendor’s places, the project’s before the user’s', async () => 
 });
 
 describe('a directory that a variable names', () => {
-  test('is the user’s outside the project, and only as far as links stay in it', async () => {
+  test('is the user’s outside the project, and links in it are followed', async () => {
     tree.write('shared/recipes/a.yaml', recipe('shared'));
     tree.write('out.yaml', recipe('out'));
     symlinkSync(tree.path('out.yaml'), tree.path('shared/recipes/b.yaml'));
@@ -81,8 +81,8 @@ describe('a directory that a variable names', () => {
       CODEX_HOME: tree.path('codex'),
     };
     const result = await discover({ environment, trust: TRUST_NOTHING });
-    expect(found(result)).toEqual(['user codex elsewhere', 'user goose shared']);
-    expect(result.skipped.map(({ code }) => code)).toEqual(['link-outside']);
+    expect(found(result)).toEqual(['user codex elsewhere', 'user goose shared', 'user goose out']);
+    expect(result.skipped).toEqual([]);
   });
 
   test('is the project’s inside it, and must be trusted', async () => {
@@ -136,18 +136,21 @@ describe('a prompt in a file of its own', () => {
     },
   );
 
-  test('of the user lies anywhere in the home directory, and nowhere else', async () => {
+  test('of the user lies anywhere, but is no file that usually holds secrets', async () => {
     tree.write('home/texts/keeper.md', 'Keep.');
-    tree.write('secret.md', 'Secret.');
-    symlinkSync(tree.path('secret.md'), tree.path('home/texts/link.md'));
+    tree.write('elsewhere.md', 'Elsewhere.');
+    tree.write('.env', 'Secret.');
+    symlinkSync(tree.path('elsewhere.md'), tree.path('home/texts/link.md'));
+    symlinkSync(tree.path('.env'), tree.path('home/texts/secret.md'));
     const read: unknown[] = [];
-    for (const name of ['keeper.md', 'link.md', 'none.md']) {
+    for (const name of ['keeper.md', 'link.md', 'secret.md', 'none.md']) {
       tree.write('home/.kiro/agents/keeper.json', agent(`file://../../texts/${name}`));
       const is = await keeper({ trust: TRUST_NOTHING });
       read.push([is?.prompt, is?.unusable !== undefined]);
     }
     expect(read).toEqual([
       ['Keep.', false],
+      ['Elsewhere.', false],
       ['', true],
       ['', true],
     ]);

@@ -29,6 +29,7 @@ function makeContext(place: ReturnType<typeof makePlace>, environment: Environme
     uid: process.getuid?.(),
     ripgrep: () => Promise.resolve(process.execPath),
     agents: () => Promise.resolve({ loaded: 6, problems: [], skipped: [] }),
+    repairs: () => Promise.resolve(new Map()),
     sandbox: () => ({ state: () => Promise.resolve({ on: true, kind: 'bwrap' }) }),
   };
   return { context, written };

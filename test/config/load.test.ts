@@ -398,6 +398,7 @@ describe('providers', () => {
         'kind = "openai-compatible"',
         '[models.providers.constructor]',
         'api_key_env = "ACME_KEY"',
+        'omit = ["stream_options", "temperature"]',
       ].join('\n'),
     });
     const { config } = await loadConfig(place.inputs());
@@ -413,7 +414,11 @@ describe('providers', () => {
         ],
         [
           'constructor',
-          { apiKeyEnv: 'ACME_KEY', source: { kind: 'config', where: `${place.userFile}:4` } },
+          {
+            apiKeyEnv: 'ACME_KEY',
+            omit: ['stream_options', 'temperature'],
+            source: { kind: 'config', where: `${place.userFile}:4` },
+          },
         ],
       ]),
     );
@@ -423,6 +428,10 @@ describe('providers', () => {
     ['base_url = "ftp://x"', 'base_url must be an http'],
     ['base_url = "https://me:pw@x"', 'base_url must be an http'],
     ['api_key_env = "sk-ant-secret"', 'api_key_env must be the name of an environment variable'],
+    [
+      'omit = ["everything"]',
+      'omit must be a list of what its requests do without: stream_options',
+    ],
     ['kind = "carrier-pigeon"', 'kind must be anthropic, '],
     [
       'api_key = "sk-ant-secret"',

@@ -10,6 +10,7 @@ it.each([
   [{ XDG_CONFIG_HOME: '/x' }, '/x/muster'],
   [{ XDG_CONFIG_HOME: '' }, '/home/me/.config/muster'],
   [{ XDG_CONFIG_HOME: 'relative' }, '/home/me/.config/muster'],
+  [{ XDG_CONFIG_HOME: '~/conf' }, '/home/me/conf/muster'],
 ])('user files with %j are in %s', (environment, expected) => {
   expect(userConfigDir({ environment, home })).toBe(expected);
 });
@@ -19,6 +20,11 @@ it.each([
   [{ XDG_DATA_HOME: '/x' }, undefined, '/x/muster'],
   [{ XDG_DATA_HOME: '/x', MUSTER_DATA_DIR: '/y' }, undefined, '/y'],
   [{ MUSTER_DATA_DIR: '/y' }, 'state', '/srv/state'],
+  [{ MUSTER_DATA_DIR: '~/state' }, undefined, '/home/me/state'],
+  [{ MUSTER_DATA_DIR: '~' }, undefined, '/home/me'],
+  [{ MUSTER_DATA_DIR: '/y' }, '~/state', '/home/me/state'],
+  [{ MUSTER_DATA_DIR: '~other/state' }, undefined, '/srv/~other/state'],
+  [{}, './~/state', '/srv/~/state'],
 ])('data with %j and %j are in %s', (environment, chosen, expected) => {
   const wish = chosen === undefined ? {} : { dataDir: chosen };
   expect(dataDir({ environment, home }, { cwd: '/srv', ...wish })).toBe(expected);

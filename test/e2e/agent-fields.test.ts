@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/base/json.ts';
@@ -463,3 +463,91 @@ function startWith(
 ): Promise<Finished> {
   return runMuster(world.sandbox, args, { env });
 }
+
+describe.concurrent('an agent whose tools are limited to certain calls', () => {
+  const agents = session({
+    reviewer: { tools: 'Read, Bash(echo hello:*), Task' },
+    helper: { tools: 'Bash, Write' },
+  });
+  const GRANTS = ['--allow', 'Bash', '--allow', 'Write', '--permission-mode', 'autonomous'];
+  const commands = ['echo hello you', 'touch made.txt', 'echo hello > made.txt'];
+  const bash = (command: string): AnswerToolCall => ({ name: 'Bash', input: { command } });
+  const refused = expect.stringMatching(
+    /^Refused, nothing was done\. Bash is limited to `Bash\(echo hello:\*\)` \(agent reviewer\), which does not cover this Bash call\. Make only calls that are covered/,
+  );
+
+  it('gets the tool for those calls alone, and so does its child, whatever is allowed', async () => {
+    const results = new Map<string, readonly string[]>();
+    await using world = await openWorld({
+      bare: true,
+      script: (request) => {
+        const name = firstUserText(request);
+        const round = toolResultRounds(request);
+        const texts = request.messages.flatMap(({ toolResults }) => toolResults);
+        results.set(
+          name,
+          texts.map(({ text }) => text),
+        );
+        if (name === 'go') return round === 0 ? { toolCalls: [task('reviewer')] } : { text: 'ok' };
+        if (round === 0) return { toolCalls: commands.map(bash) };
+        if (name === 'for reviewer' && round === 1) return { toolCalls: [task('helper')] };
+        return { text: 'ok' };
+      },
+    });
+    const run = await world.run(['-p', 'go', ...agents, ...GRANTS]);
+    expect(run.code).toBe(0);
+    const expected = [expect.stringMatching(/hello you/), refused, refused];
+    expect(results.get('for reviewer')?.slice(0, 3)).toEqual(expected);
+    expect(results.get('for helper')).toEqual(expected);
+    const first = world.model.requests.find((each) => firstUserText(each) === 'for reviewer');
+    expect(first?.tools.map(({ name }) => name)).toEqual(['Read', 'Bash', 'Task']);
+    expect(first?.system).toContain('- `Bash(echo hello:*)`');
+    expect(existsSync(join(world.sandbox.workspace, 'made.txt'))).toBe(false);
+  });
+
+  it('is explained with its limits', async () => {
+    await using world = await openWorld({ script: () => ({ text: 'ok' }) });
+    own(
+      world,
+      'git.md',
+      '---',
+      'name: git',
+      'description: x',
+      'tools: Bash(git:*), create_file',
+      '---',
+      'Git.',
+    );
+    const { stdout } = await world.run(['agents', 'explain', 'git']);
+    expect(stdout).toMatch(/^limited +Bash to Bash\(git:\*\) \(agent git\)$/m);
+    expect(stdout).toMatch(/^ +Write to files that do not exist yet \(agent git\)$/m);
+    const shown = await world.run(['agents', 'show', 'git']);
+    expect(shown.stdout).toMatch(/^tools +Bash\(git:\*\), create_file$/m);
+  });
+
+  it('writes new files alone where it was given a tool that creates files', async () => {
+    const creator = session({ creator: { tools: 'Read, create_file' } });
+    const writeFile = (path: string): AnswerToolCall => ({
+      name: 'Write',
+      input: { file_path: path, content: 'new' },
+    });
+    await using world = await openWorld({
+      script: (request) => {
+        const round = toolResultRounds(request);
+        if (isMain(request)) return round === 0 ? { toolCalls: [task('creator')] } : { text: 'ok' };
+        if (round === 0) return { toolCalls: [{ name: 'Read', input: { file_path: 'old.txt' } }] };
+        if (round === 1) return { toolCalls: [writeFile('old.txt'), writeFile('new.txt')] };
+        return { text: 'ok' };
+      },
+    });
+    writeFileSync(join(world.sandbox.workspace, 'old.txt'), 'old');
+    const run = await world.run(['-p', 'go', ...creator, '--permission-mode', 'acceptEdits']);
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    const read = (name: string) => readFileSync(join(world.sandbox.workspace, name), 'utf8');
+    expect([read('old.txt'), read('new.txt')]).toEqual(['old', 'new']);
+    const last = ofChildren(world).at(-1);
+    const texts = (last?.messages ?? []).flatMap(({ toolResults }) => toolResults);
+    expect(texts.map(({ text }) => text)).toContainEqual(
+      expect.stringContaining('Write is limited to files that do not exist yet (agent creator)'),
+    );
+  });
+});

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '../../src/base/clock.ts';
+import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { Deadlines } from '../../src/base/deadlines.ts';
 import { loadClaimCheck } from '../../src/engine/claims/task-claims.ts';
 import type { EngineSettings, ModelChooser } from '../../src/engine/deps.ts';
@@ -124,6 +124,8 @@ export interface EngineSetup {
   readonly availableMemory?: () => number;
   /** Default: the machine's own. */
   readonly time?: VirtualTime;
+  /** Default: `time`. Its deadlines are the machine's own. */
+  readonly clock?: Clock;
   /** Default: a fault fails the test. */
   readonly onFault?: (thrown: unknown) => void;
 }
@@ -165,7 +167,7 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
     ...(setup.memory === undefined ? {} : { memory: setup.memory }),
     ...(setup.context === undefined ? {} : { context: setup.context }),
     ...(setup.availableMemory === undefined ? {} : { availableMemory: setup.availableMemory }),
-    clock: setup.time ?? systemClock,
+    clock: setup.clock ?? setup.time ?? systemClock,
     deadlines:
       setup.time === undefined ? new Deadlines(systemClock) : new VirtualDeadlines(setup.time),
     settings: { ...SETTINGS, ...setup.settings },

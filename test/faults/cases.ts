@@ -130,13 +130,21 @@ const TROUBLE: readonly FaultCase[] = [
   },
 ];
 
-/** Its package takes the missing end for a fault of the answer. */
-const CHAT_ENDS = { chat: { counted: ['malformed'] } } as const;
+/** Protocols without an event that ends an answer: what came complete is taken, and its call runs. */
+const TAKEN: Partial<Outcome> = {
+  told: 'nobody, mended',
+  requests: 3,
+  counted: [],
+  effects: ['a', 'b', 'c'],
+};
 
 const BROKEN_STREAMS: readonly FaultCase[] = [
   fault('a reset', { kind: 'reset' }, retried('connect')),
-  { ...fault('no end', { kind: 'truncate' }, retried('connect')), besides: CHAT_ENDS },
-  { ...fault('half an event', { kind: 'half_event' }, retried('connect')), besides: CHAT_ENDS },
+  {
+    ...fault('no end', { kind: 'truncate' }, retried('connect')),
+    besides: { chat: TAKEN, google: TAKEN },
+  },
+  fault('half an event', { kind: 'half_event' }, retried('connect')),
   fault('an event that is no JSON', { kind: 'malformed_frame' }, retried('malformed')),
   fault('an overload inside', { kind: 'overloaded' }, retried('overloaded')),
   fault(
@@ -199,8 +207,6 @@ const GARBLED: readonly FaultCase[] = [
       requests: 3,
       effects: ['a', 'b', 'c'],
     },
-    // Its package gives such a call another id by itself.
-    besides: { chat: { counted: [] } },
   },
   {
     ...fault('arguments that are no JSON', { kind: 'broken_tool_json' }, retried()),

@@ -1,48 +1,35 @@
 import { expect, it } from 'vitest';
 import { ANSWER_CAPS } from '../../src/model/adapters/answer-caps.ts';
-import { Answer } from '../../src/model/adapters/answer.ts';
+import { AnswerBuilder } from '../../src/model/adapters/readers/answer-builder.ts';
+import type { ReportedUsage } from '../../src/model/adapters/readers/usage.ts';
+import type { Usage, UsageMissing } from '../../src/protocol/model.ts';
 
-interface Said {
-  readonly input?: number;
-  readonly cacheRead?: number;
-  readonly output?: number;
+function finished(usage: ReportedUsage, names: readonly string[] = []) {
+  const answer = new AnswerBuilder({ history: [], caps: ANSWER_CAPS, metaKey: 'test' });
+  for (const name of names) answer.setServedBy(name);
+  answer.setUsage(usage);
+  return answer.build();
 }
 
-function finished({ input, cacheRead, output }: Said, names: readonly string[] = []) {
-  const answer = new Answer([], ANSWER_CAPS);
-  for (const modelId of names) answer.take({ type: 'response-metadata', modelId });
-  const taken = answer.take({
-    type: 'finish',
-    finishReason: { unified: 'stop', raw: 'stop' },
-    usage: {
-      inputTokens: { total: input, noCache: undefined, cacheRead, cacheWrite: undefined },
-      outputTokens: { total: output, text: undefined, reasoning: undefined },
-    },
-  });
-  if (taken.type !== 'end') throw new Error(`not the end: ${taken.type}`);
-  return taken.finished;
-}
-
-it.each<[Said, Said]>([
+it.each<[ReportedUsage, Partial<Usage>]>([
   [
-    { input: 100, cacheRead: 80, output: 5 },
+    { prompt: 100, cacheRead: 80, output: 5 },
     { input: 20, cacheRead: 80, output: 5 },
   ],
   [
-    { input: -1e9, output: -5 },
+    { prompt: -1e9, output: -5 },
     { input: 0, cacheRead: 0, output: 0 },
   ],
   [
-    { input: 10, cacheRead: 80, output: Number.NaN },
+    { prompt: 10, cacheRead: 80, output: Number.NaN },
     { input: 0, cacheRead: 80, output: 0 },
   ],
   [
-    { input: 1e300, output: Number.POSITIVE_INFINITY },
+    { prompt: 1e300, output: Number.POSITIVE_INFINITY },
     { input: Number.MAX_SAFE_INTEGER, cacheRead: 0, output: 0 },
   ],
 ])('what a server says of its usage, %j, counts as %j', (said, counted) => {
-  const { usage } = finished(said);
-  expect(usage).toEqual({ cacheWrite: 0, reasoning: 0, ...counted });
+  expect(finished(said).usage).toEqual({ cacheWrite: 0, reasoning: 0, ...counted });
 });
 
 it.each([
@@ -57,14 +44,20 @@ it.each([
   expect(finished({}, names).servedBy).toBe(servedBy);
 });
 
-it.each<[Said, true | undefined]>([
-  [{}, true],
-  // Of servers that can't count: no request costs nothing at all, and a cap would never act.
-  [{ input: 0, output: 0 }, true],
-  [{ output: 0 }, true],
-  [{ input: -5 }, true],
-  [{ input: 3, output: 0 }, undefined],
-  [{ input: 0, output: 3 }, undefined],
-])('of a server that says %j the usage is missing: %j', (said, missing) => {
-  expect(finished(said).usageMissing).toBe(missing);
+it.each<[ReportedUsage, UsageMissing | undefined]>([
+  [{}, 'all'],
+  // Servers that cannot count say so: no request costs nothing at all, and a cap would never act.
+  [{ prompt: 0, output: 0 }, 'all'],
+  [{ output: 0 }, 'all'],
+  [{ prompt: -5 }, 'all'],
+  [{ prompt: 3, output: 0 }, undefined],
+  [{ prompt: 0, output: 3 }, undefined],
+  [{ output: 3 }, 'input'],
+  [{ prompt: 3 }, 'output'],
+  [{ uncached: 3, cacheRead: 9 }, 'output'],
+])('of a server that reports %j the missing part is %j', (said, missing) => {
+  const { usageMissing, repairs } = finished(said);
+  expect(usageMissing).toBe(missing);
+  const repair = missing === 'all' ? 'missing_usage' : 'partial_usage';
+  expect(repairs).toEqual(missing === undefined ? undefined : { [repair]: 1 });
 });

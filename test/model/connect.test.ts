@@ -208,7 +208,7 @@ test('a named local server is asked what it serves; others are not asked', async
 });
 
 test('a dead local server is not waited for where a model is named or known', async () => {
-  const never = (): Promise<Response> => Promise.reject(new Error('asked'));
+  const never = (): Promise<never> => Promise.reject(new Error('asked'));
   for (const [env, settings] of [
     [{ OLLAMA_HOST: 'localhost' }, { flag: 'ollama/qwen3', providers: {} }],
     [{ OLLAMA_HOST: 'localhost', ANTHROPIC_API_KEY: 'k' }, { providers: {} }],
@@ -220,6 +220,6 @@ test('a dead local server is not waited for where a model is named or known', as
 
 test('offline by flag asks nobody', async () => {
   const settings = { flag: 'offline', providers: {} };
-  const never = (): Promise<Response> => Promise.reject(new Error('asked'));
+  const never = (): Promise<never> => Promise.reject(new Error('asked'));
   expect(await discoverModels(settings, {}, never)).toEqual({ settings, providers: [] });
 });

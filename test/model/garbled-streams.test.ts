@@ -20,17 +20,13 @@ function read(wire: Wire, pieces: readonly Uint8Array[]): Promise<ModelPart[]> {
 }
 
 function streamed(pieces: readonly Uint8Array[]): HttpResponse {
+  const left = [...pieces];
   return {
     status: 200,
     statusText: 'OK',
     ok: true,
     headers: new PlainHeaders({ 'content-type': 'text/event-stream' }),
-    body: new ReadableStream({
-      start(controller) {
-        for (const piece of pieces) controller.enqueue(piece);
-        controller.close();
-      },
-    }),
+    body: { read: async () => left.shift() ?? null, cancel: async () => {} },
     text: async () => '',
     json: async () => null,
   };

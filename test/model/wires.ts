@@ -19,8 +19,10 @@ export interface Wire {
   readonly call: (rawArguments: string) => readonly unknown[];
   /** An error that comes as the second event of a stream. */
   readonly errorInside: readonly unknown[];
-  /** The end of the answer missing. */
+  /** An answer without its end, in a body that ends in order. */
   readonly cutOff: readonly unknown[];
+  /** Whether the protocol has an event that ends each answer. */
+  readonly hasEndEvent: boolean;
 }
 
 const TEXT = 'Grüße, 世界 🌍!';
@@ -119,6 +121,7 @@ const ANTHROPIC: Wire = {
     { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
   ],
   cutOff: claude(claudeText, 'end_turn').slice(0, -2),
+  hasEndEvent: true,
 };
 
 function responseEvents(items: readonly unknown[]): readonly unknown[] {
@@ -233,6 +236,7 @@ const RESPONSES: Wire = {
     },
   ],
   cutOff: responseEvents(responseText(0)).slice(0, 4),
+  hasEndEvent: true,
 };
 
 function chunk(delta: unknown, finish: string | null = null): unknown {
@@ -297,6 +301,7 @@ const CHAT: Wire = {
   call: (raw) => [...chatCall(0, 'call_1', [raw]), ...chatEnd('tool_calls')],
   errorInside: [chunk({ content: 'Hel' }), { error: { message: 'Overloaded', code: 529 } }],
   cutOff: [chunk({ content: TEXT })],
+  hasEndEvent: false,
 };
 
 function gemini(parts: readonly unknown[], finishReason?: string): unknown {
@@ -355,6 +360,7 @@ const GOOGLE: Wire = {
   call: () => [gemini([{ text: '' }], 'MALFORMED_FUNCTION_CALL')],
   errorInside: [gemini([{ text: 'Hel' }]), { error: { code: 503, message: 'Overloaded' } }],
   cutOff: [gemini([{ text: TEXT }])],
+  hasEndEvent: false,
 };
 
 export const WIRES: readonly Wire[] = [ANTHROPIC, RESPONSES, CHAT, GOOGLE];

@@ -3,6 +3,7 @@ import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
 import type { Rights } from '../../src/protocol/permission.ts';
 import type { JudgedCall } from '../../src/policy/call.ts';
+import { withCallLimits } from '../../src/policy/call-limits.ts';
 import { withDefinitionRules } from '../../src/policy/definition-rules.ts';
 import {
   agent,
@@ -122,15 +123,43 @@ const definitionRuleSets = fc.option(
   { nil: {} },
 );
 
+/** Limits on tools, of definitions: no pattern that hangs on the roots either. */
+const limitedTools = fc.option(
+  fc
+    .record({
+      limits: fc.subarray(
+        [
+          { tool: 'Bash', rules: ['Bash(npm:*)', 'Bash(git log:*)'] },
+          { tool: 'Edit', rules: [`Edit(/${ROOT}/src/**)`] },
+          { tool: 'Read', rules: ['Read(//**/*.ts)'] },
+          { tool: 'Write', rules: [], newFiles: true as const },
+          { tool: 'WebFetch', rules: ['WebFetch(domain:example.com)'] },
+        ],
+        { minLength: 1, maxLength: 2 },
+      ),
+      unlimited: fc.subarray(['Read', 'Write', 'Bash'], { maxLength: 2 }),
+    })
+    .map((list) => ({ limitedTools: [list] })),
+  { nil: {} },
+);
+
 /** Of a task somewhere in a tree: with what definitions above it have brought. */
 export const anyRights: fc.Arbitrary<Rights> = fc
-  .tuple(rightsButRefusal, refusal, fc.array(fc.tuple(names, definitionRuleSets), { maxLength: 2 }))
+  .tuple(
+    rightsButRefusal,
+    refusal,
+    fc.array(fc.tuple(names, definitionRuleSets, limitedTools), { maxLength: 2 }),
+  )
   .map(([rights, refuses, brought]) => {
     const ruleSet = brought.reduce(
       (known, [name, own]) => withDefinitionRules(known, { name, ...own }),
       rights.rules,
     );
-    return Object.assign(rights, refuses, { rules: ruleSet });
+    const limits = brought.reduce(
+      (known, [name, , own]) => withCallLimits(known.callLimits, { name, ...own }),
+      withCallLimits([], { name: 'none' }),
+    );
+    return Object.assign(rights, refuses, { rules: ruleSet }, limits);
   });
 
 const agentParts = fc.record({
@@ -141,5 +170,7 @@ const agentParts = fc.record({
 });
 
 export const anyAgent: fc.Arbitrary<AgentDefinition> = fc
-  .tuple(agentParts, refusal, definitionRuleSets)
-  .map(([parts, refuses, ruleSets]) => agent({ ...parts, ...refuses, ...ruleSets }));
+  .tuple(agentParts, refusal, definitionRuleSets, limitedTools)
+  .map(([parts, refuses, ruleSets, limited]) =>
+    agent({ ...parts, ...refuses, ...ruleSets, ...limited }),
+  );

@@ -25,6 +25,13 @@ function allowed({ rules, roots }: Rights): readonly string[] {
   return texts(pinWidening(rules.allow, roots));
 }
 
+/** Limits on calls, their paths written out where the task below works elsewhere. */
+function limitTexts({ callLimits = [], roots }: Rights, below: readonly string[]) {
+  return callLimits.map(({ rules: own, ...others }) =>
+    JSON.stringify([others, texts(roots[0] === below[0] ? own : pinWidening(own, roots))]),
+  );
+}
+
 /** Whether nothing in `low` reaches beyond `high`. */
 function isBelow(low: Rights, high: Rights): boolean {
   return (
@@ -33,6 +40,7 @@ function isBelow(low: Rights, high: Rights): boolean {
     holds(texts(low.rules.ask), texts(high.rules.ask)) &&
     holds(allowed(high), allowed(low)) &&
     holds(low.disallowedTools, high.disallowedTools) &&
+    holds(limitTexts(low, low.roots), limitTexts(high, low.roots)) &&
     low.roots.every((root) => high.roots.some((each) => isInside(each, root))) &&
     (high.network || !low.network) &&
     (low.refusesQuestions === true || high.refusesQuestions === undefined) &&

@@ -207,6 +207,9 @@ describe('rules', () => {
     ['allow tool_default', spawn('Explore'), { deny: ['Task(Bash)'] }],
     ['deny deny_rule', spawn('Rust Expert', 'rust-expert'), { deny: ['Task(rust-expert)'] }],
     ['ask ask_rule', spawn('Review', 'code-reviewer'), { ask: ['Task(code-*)'] }],
+    ['deny deny_rule', spawn('rust-expert'), { deny: ['Task(Rust Expert)'] }],
+    ['ask ask_rule', spawn('rust-expert'), { ask: ['Task(rust_expert)'], allow: ['Task'] }],
+    ['ask ask_rule', spawn('rust-expert'), { ask: ['Task'], allow: ['Task(rust_expert)'] }],
     [
       'ask ask_rule',
       spawn('Rust Expert', 'rust-expert'),

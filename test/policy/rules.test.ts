@@ -22,6 +22,7 @@ describe('parseRule', () => {
     ['WebFetch(domain:example.com)', { tool: 'WebFetch', specifier: 'domain:example.com' }],
     ['WebFetch(domain:[::1])', { tool: 'WebFetch', specifier: 'domain:[::1]' }],
     ['TodoWrite(*)', { tool: 'TodoWrite', specifier: '*' }],
+    ['NotebookEdit', { tool: 'Edit', specifier: '//**/*.ipynb' }],
     ['mcp__github', { tool: 'mcp__github' }],
     ['mcp__github__*', { tool: 'mcp__github__*' }],
     ['mcp__github__create_issue', { tool: 'mcp__github__create_issue' }],
@@ -104,5 +105,34 @@ describe('parseRules', () => {
       'Edit(!x)',
       'Nonsense(x)',
     ]);
+  });
+});
+
+describe('a name that means less than the tool of Muster', () => {
+  const lists = (text: string) => {
+    const each = [{ text, source }];
+    const read = (list: 'allow' | 'ask' | 'deny') =>
+      parseRules({ allow: [], ask: [], deny: [], [list]: each });
+    const { allow, deny } = { allow: read('allow'), deny: read('deny') };
+    return {
+      allowed: allow.rules.allow.map(printRule),
+      denied: deny.rules.deny.map(printRule),
+      problems: [...allow.problems, ...deny.problems].map(({ mistake }) => mistake),
+    };
+  };
+
+  test.each([
+    ['NotebookEdit', ['Edit(//**/*.ipynb)'], 'Edit(//**/*.ipynb)', []],
+    ['NotebookEdit(src/**)', [], 'Edit(src/**)', ['NotebookEdit does less than Edit; write Edit']],
+    ['create_file', [], 'Write', ['create_file does less than Write; write Write']],
+    ['Create(src/**)', [], 'Write(src/**)', ['Create does less than Write; write Write']],
+    ['read/viewImage', [], 'Read', ['read/viewImage does less than Read; write Read']],
+    ['TodoRead', [], 'TodoWrite', ['TodoRead does less than TodoWrite; write TodoWrite']],
+  ])('%s allows no more than it means, and denies at least that', (text, allowed, denied, told) => {
+    expect(lists(text)).toEqual({
+      allowed,
+      denied: [denied],
+      problems: told.map((each) => `${each}, and in brackets what it may do.`),
+    });
   });
 });

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { canonicalToolName, expandToolWord } from '../../src/protocol/tool-aliases.ts';
+import {
+  canonicalToolName,
+  expandToolWord,
+  grantedTools,
+} from '../../src/protocol/tool-aliases.ts';
 import { CORE_TOOLS, TOOL_NAMES, UNBUILT_TOOLS } from '../../src/protocol/tool-names.ts';
 import { builtinTools } from '../../src/tools/index.ts';
 
@@ -44,10 +48,45 @@ test.each<[string, string, readonly string[] | undefined]>([
   ['@builtin', 'kiro', CORE_TOOLS],
   ['fs_write', 'kiro', ['Write', 'Edit']],
   ['developer', 'goose', ['Read', 'Write', 'Edit', 'Bash']],
+  ['developer', 'claude', undefined],
   ['grep', 'any', ['Grep']],
   ['problems', 'copilot', undefined],
 ])('%s of %s stands for %j', (word, vendor, names) => {
   expect(expandToolWord(word, vendor)).toEqual(names);
+});
+
+const PICTURES = ['png', 'jpg', 'jpeg', 'gif', 'webp'].map((each) => `Read(//**/*.${each})`);
+const only = (tool: string, ...rules: readonly string[]) => [{ tool, limit: { tool, rules } }];
+const newFiles = [{ tool: 'Write', limit: { tool: 'Write', rules: [], newFiles: true } }];
+
+/** What a name grants is never more than the tool of that name does where it comes from. */
+test.each<[string, string, readonly object[] | undefined]>([
+  ['Edit', 'claude', [{ tool: 'Edit' }]],
+  ['apply_patch', 'codex', [{ tool: 'Edit' }]],
+  ['write', 'kiro', [{ tool: 'Write' }, { tool: 'Edit' }]],
+  ['write', 'pi', [{ tool: 'Write' }]],
+  ['NotebookEdit', 'claude', only('Edit', 'Edit(//**/*.ipynb)')],
+  ['notebookedit', 'claude', only('Edit', 'Edit(//**/*.ipynb)')],
+  ['edit/editNotebook', 'copilot', only('Edit', 'Edit(//**/*.ipynb)')],
+  ['NotebookRead', 'claude', only('Read', 'Read(//**/*.ipynb)')],
+  ['read/getNotebookSummary', 'copilot', only('Read', 'Read(//**/*.ipynb)')],
+  ['read/viewImage', 'copilot', only('Read', ...PICTURES)],
+  ['Create', 'factory', newFiles],
+  ['create', 'copilot', newFiles],
+  ['create_file', 'copilot', newFiles],
+  ['edit/createFile', 'copilot', newFiles],
+  [
+    'edit/createDirectory',
+    'copilot',
+    [{ tool: 'Write', word: 'edit/createDirectory', isTooWide: true }],
+  ],
+  ['TodoRead', 'claude', [{ tool: 'TodoWrite', word: 'TodoRead', isTooWide: true }]],
+  ['todoread', 'opencode', [{ tool: 'TodoWrite', word: 'todoread', isTooWide: true }]],
+  ['http_post', 'gen', [{ tool: 'HttpRequest', word: 'http_post', isTooWide: true }]],
+  ['list_directory', 'gemini', [{ tool: 'LS' }]],
+  ['githubRepo', 'copilot', undefined],
+])('%s of %s grants %j', (word, vendor, granted) => {
+  expect(grantedTools(word, vendor)).toEqual(granted);
 });
 
 /** The catalogue of S0: every name works in a definition. `not built`: the task goes without, and is told. */

@@ -3,18 +3,17 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { LoopQueue } from '../../src/base/loop-queue.ts';
-import { bodyOf } from '../../src/sys/http-body.ts';
-import { PlainReadableStream } from '../../src/sys/plain-streams.ts';
+import { MessageBody } from '../../src/sys/http-body.ts';
+import type { ResponseBody } from '../../src/sys/http-types.ts';
 
 const MOST_WAITING = 16;
 
 /** All that a body gives, its failure last. */
-async function read(body: ReadableStream<Uint8Array>): Promise<readonly string[]> {
+async function read(body: ResponseBody): Promise<readonly string[]> {
   const seen: string[] = [];
-  const reader = body.getReader();
   try {
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      seen.push(Buffer.from(part.value).toString());
+    for (let piece = await body.read(); piece !== null; piece = await body.read()) {
+      seen.push(Buffer.from(piece).toString());
     }
   } catch (thrown) {
     const { message, cause } = thrown as Error;
@@ -36,43 +35,33 @@ const ENDS = {
   close: ['fetch failed: other side closed'],
 } as const;
 
-it.each([
-  ['Node', ReadableStream],
-  ['our own', PlainReadableStream],
-])('gives each body whole, then its end, on streams of %s', async (_, streams) => {
-  const nodes = globalThis.ReadableStream;
-  // As the build has it.
-  Object.assign(globalThis, { ReadableStream: streams });
-  try {
-    await fc.assert(
-      fc.asyncProperty(bodies, async (sent) => {
-        const queue = new LoopQueue();
-        const messages = sent.map(() => new PassThrough());
-        const seen = messages.map((message) => read(bodyOf(message, queue, undefined)));
-        const most = Math.max(0, ...sent.map(({ chunks }) => chunks.length));
-        for (let at = 0; at < most; at += 1) {
-          for (const [index, { chunks }] of sent.entries()) {
-            const chunk = chunks[at];
-            if (chunk !== undefined) messages[index]?.write(chunk);
-          }
-          if (at % 5 === 0) await nextRound();
+it('gives each body whole, then its end', async () => {
+  await fc.assert(
+    fc.asyncProperty(bodies, async (sent) => {
+      const queue = new LoopQueue();
+      const messages = sent.map(() => new PassThrough());
+      const seen = messages.map((message) => read(new MessageBody(message, queue, undefined)));
+      const most = Math.max(0, ...sent.map(({ chunks }) => chunks.length));
+      for (let at = 0; at < most; at += 1) {
+        for (const [index, { chunks }] of sent.entries()) {
+          const chunk = chunks[at];
+          if (chunk !== undefined) messages[index]?.write(chunk);
         }
-        // What a stream that breaks off had not given yet is gone with it.
-        for (let round = 0; round < 200; round += 1) await nextRound();
-        for (const [index, { end }] of sent.entries()) {
-          if (end === 'end') messages[index]?.end();
-          else messages[index]?.destroy(end === 'error' ? new Error('reset') : undefined);
-        }
-        const got = await Promise.all(seen);
-        expect(got.map((parts) => parts.join(''))).toEqual(
-          sent.map(({ chunks, end }) => [...chunks, ...ENDS[end]].join('')),
-        );
-      }),
-      { numRuns: 40 },
-    );
-  } finally {
-    Object.assign(globalThis, { ReadableStream: nodes });
-  }
+        if (at % 5 === 0) await nextRound();
+      }
+      // What a stream that breaks off had not given yet is gone with it.
+      for (let round = 0; round < 200; round += 1) await nextRound();
+      for (const [index, { end }] of sent.entries()) {
+        if (end === 'end') messages[index]?.end();
+        else messages[index]?.destroy(end === 'error' ? new Error('reset') : undefined);
+      }
+      const got = await Promise.all(seen);
+      expect(got.map((parts) => parts.join(''))).toEqual(
+        sent.map(({ chunks, end }) => [...chunks, ...ENDS[end]].join('')),
+      );
+    }),
+    { numRuns: 40 },
+  );
 });
 
 it('gives a body that ends its turn among all others', async () => {
@@ -81,7 +70,7 @@ it('gives a body that ends its turn among all others', async () => {
   const messages = ['a', 'b', 'c'].map((name) => {
     const message = new PassThrough();
     const follow = async () => {
-      await read(bodyOf(message, queue, undefined));
+      await read(new MessageBody(message, queue, undefined));
       // What an engine does with an answer: its own next request first.
       await Promise.resolve();
       order.push(name);
@@ -107,7 +96,7 @@ it.each([
   void busy.promise.then(() => (isBusy = false));
   let bytes = 0;
   const message = new PassThrough({ highWaterMark: 1_000_000 });
-  const seen = read(bodyOf(message, queue, { bytes: ({ length }) => (bytes += length) }));
+  const seen = read(new MessageBody(message, queue, { bytes: ({ length }) => (bytes += length) }));
   for (let chunk = 0; chunk < 100; chunk += 1) {
     message.write('x'.repeat(size));
     await nextRound();
@@ -121,7 +110,7 @@ it.each([
 it('gives what has come until its turn as one piece', async () => {
   const queue = new LoopQueue();
   const message = new PassThrough();
-  const seen = read(bodyOf(message, queue, undefined));
+  const seen = read(new MessageBody(message, queue, undefined));
   // They flow from the next round on.
   for (const piece of ['a', 'bc', 'def']) message.write(piece);
   const others = Array.from({ length: 12 }, () => queue.round());
@@ -133,7 +122,7 @@ it('gives what has come until its turn as one piece', async () => {
 
 it('ends the message of a body that nobody wants any more', async () => {
   const message = new PassThrough();
-  const body = bodyOf(message, new LoopQueue(), undefined);
+  const body = new MessageBody(message, new LoopQueue(), undefined);
   message.write('x');
   await body.cancel();
   expect(message.destroyed).toBe(true);

@@ -1,4 +1,5 @@
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
+import { absolutePath } from '../../sys/paths.ts';
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { shownMessage } from './fields/clean-text.ts';
@@ -41,7 +42,7 @@ export const kiroReader: AgentReader = {
 /** The file that `prompt` may name in a text, whatever else it holds. */
 function promptFiles(path: string, content: string): readonly string[] {
   const [, named] = /\bprompt"?[ \t]*:[ \t]*["']?file:\/\/([^"'\n]+)/.exec(content) ?? [];
-  return named === undefined ? [] : [resolve(dirname(path), named.trim())];
+  return named === undefined ? [] : [absolutePath(named.trim(), dirname(path))];
 }
 
 /** Some field that says what an agent is: other JSON files may lie beside it. */

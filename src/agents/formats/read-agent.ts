@@ -21,6 +21,7 @@ import {
   readName,
   readSkills,
 } from './fields/common.ts';
+import { joinedRules } from './fields/joined-rules.ts';
 import type { AgentFile, LoadedAgents } from './format.ts';
 import { limitFieldNames, type OWN_LIMITS, readLimits } from './fields/limits.ts';
 import { MODE_FIELDS, readMode } from './fields/mode-fields.ts';
@@ -136,9 +137,11 @@ export function readAgent(
     ...readInitialPrompt(reader),
     ...readColor(reader),
   };
+  const own = dialect.own?.read(reader, acting) ?? {};
   const agent: AgentDefinition = {
     ...acting,
-    ...dialect.own?.read(reader, acting),
+    ...own,
+    ...joinedRules(acting.rules, own.rules),
     origin: { scope: file.scope, vendor: dialect.vendor, path: file.path },
     extra: readExtra(reader, dialect),
     problems: reader.problems(),

@@ -27,8 +27,8 @@ export function pluginPlaces(around: Surroundings): readonly Place[] {
     ...ownedPlugins(around).flatMap((owned) => placesOfPlugin(owned, looks)),
     ...EXTENSIBLE.flatMap(({ format, home }) => {
       const directory = join(home(user), 'extensions');
-      const { scope, boundary } = ownerOf(directory, user, root);
-      return scope === 'user' ? placesOfExtensions(format, { directory, boundary, looks }) : [];
+      const { scope } = ownerOf(directory, user, root);
+      return scope === 'user' ? placesOfExtensions(format, directory, looks) : [];
     }),
   ];
 }
@@ -104,18 +104,16 @@ function ofPlugin(agent: AgentDefinition, { name, root }: InstalledPlugin): Agen
   };
 }
 
+/** An extension may be a link to anywhere; none of its own links leads out of it, since others wrote it. */
 function placesOfExtensions(
   format: AgentFormat,
-  {
-    directory,
-    boundary,
-    looks,
-  }: { readonly directory: string; readonly boundary: string; readonly looks: Looks },
+  directory: string,
+  looks: Looks,
 ): readonly Place[] {
   if (!looks.mayExist(directory)) return [];
   return directoriesIn(directory).map((extension): Place => {
     const path = join(extension, 'agents');
-    return { format, scope: 'plugin', path, boundary };
+    return { format, scope: 'plugin', path, boundary: extension };
   });
 }
 

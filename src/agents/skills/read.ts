@@ -17,7 +17,7 @@ import {
   readHint,
 } from './fields.ts';
 import { holdsCommands } from './commands.ts';
-import { readToolList } from './tool-list.ts';
+import { readAllowedTools, readDisallowedTools } from './tool-list.ts';
 import { lazy } from '../../base/lazy.ts';
 
 /** A `SKILL.md` as it was read, known to be text. */
@@ -109,7 +109,7 @@ function makeSkill(file: SkillFile, name: string, content: Content): SkillDefini
   const { fields, body, problems } = content;
   const reader = fieldReader({ path, vendor: 'claude', fields, problems });
   compareNames(reader, basename(dirname(path)));
-  const allowedTools = readToolList(reader, 'allowed-tools');
+  const allowed = readAllowedTools(reader);
   const argumentHint = readHint(reader);
   const acting = {
     name,
@@ -118,8 +118,9 @@ function makeSkill(file: SkillFile, name: string, content: Content): SkillDefini
     directory,
     path,
     scope,
-    ...(allowedTools === undefined ? {} : { allowedTools }),
-    disallowedTools: readToolList(reader, 'disallowed-tools') ?? [],
+    ...(allowed === undefined ? {} : { allowedTools: allowed.names }),
+    ...(allowed?.limited === undefined ? {} : { limitedTools: allowed.limited }),
+    disallowedTools: readDisallowedTools(reader),
     ...readContext(reader),
     ...readModel(reader),
     ...readEffort(reader),

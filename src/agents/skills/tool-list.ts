@@ -1,7 +1,8 @@
 import type { JsonValue } from '../../base/json.ts';
 import { truncate } from '../../base/text.ts';
-import { expandToolWord } from '../../protocol/tool-aliases.ts';
+import { grantedTools, type ToolGrant } from '../../protocol/tool-aliases.ts';
 import type { FieldReader } from '../formats/fields/field-reader.ts';
+import { joinedGrants, tooWideMessage, type GrantedTools } from '../formats/fields/tool-grants.ts';
 
 /** `mcp__SERVER__TOOL`, and patterns that name several. */
 const MCP_TOOL = /^mcp__[\w.*-]+$/;
@@ -12,28 +13,55 @@ const PATTERN = /^([^()]+)\(/;
 const MAX_LIST = 20_000;
 
 /**
- * `allowed-tools` and `disallowed-tools`: names with blanks or commas between them, or a list; absent
- * means undefined. A pattern such as `Bash(git log:*)` stands for its tool: which of its calls run is up
- * to the rules of whoever runs the skill. What cannot be read is told and allows nothing.
+ * Reads `allowed-tools`: names with blanks or commas between them, or a list; undefined where it is absent. A
+ * pattern such as `Bash(git log:*)` stands for its tool, as in Claude Code, where a pattern only lets calls run
+ * without a question: which calls run is up to the rules of whoever runs the skill. What cannot be read grants
+ * nothing, with a warning.
  */
-export function readToolList(reader: FieldReader, name: string): readonly string[] | undefined {
+export function readAllowedTools(reader: FieldReader): GrantedTools | undefined {
+  const list = takeWords(reader, 'allowed-tools');
+  if (list === undefined) return undefined;
+  const words = list.words.map((word) => ({ word, grants: toolGrants(word, reader.vendor) }));
+  warnOfUnknown(reader, list, words);
+  const { tooWide, ...granted } = joinedGrants(words.flatMap(({ grants }) => grants));
+  for (const { word, tool } of tooWide) {
+    reader.warn('too-wide-alias', tooWideMessage(word, tool), list.line);
+  }
+  return granted;
+}
+
+/** Reads `disallowed-tools`, written as `allowed-tools` is, as canonical names. A name that means less than a tool denies the tool. */
+export function readDisallowedTools(reader: FieldReader): readonly string[] {
+  const list = takeWords(reader, 'disallowed-tools');
+  if (list === undefined) return [];
+  const words = list.words.map((word) => ({ word, grants: toolGrants(word, reader.vendor) }));
+  warnOfUnknown(reader, list, words);
+  return [...new Set(words.flatMap(({ grants }) => grants.map(({ tool }) => tool)))];
+}
+
+interface WordList {
+  /** Each once. */
+  readonly words: readonly string[];
+  readonly line: number | undefined;
+}
+
+function takeWords(reader: FieldReader, name: string): WordList | undefined {
   const field = reader.take(name);
   if (field === undefined || field.value === null) return undefined;
   const words = toolWords(field.value);
-  if (words === undefined) {
-    const message = `\`${name}\` cannot be read and names no tool. Write \`Read Grep\` or a list of names.`;
-    reader.warn('invalid-tools', message, field.line);
-    return [];
-  }
-  const names = new Set<string>();
-  const unknown: string[] = [];
-  for (const word of new Set(words)) {
-    const tools = toolNames(word, reader.vendor);
-    if (tools.length === 0) unknown.push(word);
-    for (const tool of tools) names.add(tool);
-  }
-  if (unknown.length > 0) reader.warn('unknown-tool', leftOut(unknown), field.line);
-  return [...names];
+  if (words !== undefined) return { words: [...new Set(words)], line: field.line };
+  const message = `\`${name}\` cannot be read and names no tool. Write \`Read Grep\` or a list of names.`;
+  reader.warn('invalid-tools', message, field.line);
+  return { words: [], line: field.line };
+}
+
+function warnOfUnknown(
+  reader: FieldReader,
+  { line }: WordList,
+  words: readonly { readonly word: string; readonly grants: readonly ToolGrant[] }[],
+): void {
+  const unknown = words.filter(({ grants }) => grants.length === 0).map(({ word }) => word);
+  if (unknown.length > 0) reader.warn('unknown-tool', leftOut(unknown), line);
 }
 
 function leftOut(words: readonly string[]): string {
@@ -59,8 +87,8 @@ function bare(word: string): string {
   return word.replace(/^(["'])(.*)\1$/, '$2');
 }
 
-function toolNames(word: string, vendor: string): readonly string[] {
+function toolGrants(word: string, vendor: string): readonly ToolGrant[] {
   const name = PATTERN.exec(word)?.[1] ?? word;
-  if (name.startsWith('mcp__')) return MCP_TOOL.test(name) ? [name] : [];
-  return expandToolWord(name, vendor) ?? [];
+  if (name.startsWith('mcp__')) return MCP_TOOL.test(name) ? [{ tool: name }] : [];
+  return grantedTools(name, vendor) ?? [];
 }

@@ -6,11 +6,18 @@ import type { PlannedChild } from '../../engine/engine.ts';
 import { MAIN_AGENT } from '../../engine/main-agent.ts';
 import { resolveMain } from '../../model/resolve.ts';
 import { rootRights } from '../../policy/attenuate.ts';
+import { ruleCovers } from '../../policy/tool-cover.ts';
 import type { DroppedTool } from '../../policy/tool-view.ts';
 import type { AgentDefinition, AgentOrigin, AgentProblem, Effort } from '../../protocol/agent.ts';
 import { modelName, type ResolvedModel } from '../../protocol/model.ts';
 import type { MemoryScope } from '../../protocol/memory.ts';
-import type { PermissionMode, PermissionRule, Rights, Verdict } from '../../protocol/permission.ts';
+import type {
+  CallLimit,
+  PermissionMode,
+  PermissionRule,
+  Rights,
+  Verdict,
+} from '../../protocol/permission.ts';
 import type { TaskLimits } from '../../protocol/task.ts';
 import { sessionParts } from '../muster.ts';
 import { systemSources, toolSources, type ContextSource } from '../report/context-parts.ts';
@@ -60,6 +67,8 @@ export interface AgentExplanation {
     readonly parentMode: PermissionMode;
     readonly refusesQuestions: boolean;
     readonly disallowedTools: readonly string[];
+    /** Tools of which only some calls run; all of these hold. */
+    readonly callLimits: readonly ExplainedCallLimit[];
     readonly rules: Readonly<Record<keyof Rights['rules'], readonly ExplainedRule[]>>;
     readonly roots: readonly string[];
     readonly network: boolean;
@@ -101,6 +110,15 @@ export interface AgentExplanation {
   readonly warnings: readonly string[];
   /** The system prompt without its last line. */
   readonly system: readonly string[];
+}
+
+export interface ExplainedCallLimit {
+  readonly tool: string;
+  /** The rules of which one must cover each part of a call. */
+  readonly rules: readonly string[];
+  /** Whether it may also write files that do not exist yet. */
+  readonly newFiles: boolean;
+  readonly where: string;
 }
 
 export interface ExplainedRule {
@@ -223,7 +241,7 @@ function rightsOf(
   { agent, rights }: PlannedChild,
   parentMode: PermissionMode,
 ): AgentExplanation['rights'] {
-  const { mode, rules, disallowedTools, roots, network, depth, maxDepth } = rights;
+  const { mode, rules, disallowedTools, callLimits = [], roots, network, depth, maxDepth } = rights;
   const told = (list: readonly PermissionRule[]): readonly ExplainedRule[] =>
     list.map(({ text, source }) => ({ rule: text, where: source.where }));
   return {
@@ -232,12 +250,22 @@ function rightsOf(
     parentMode,
     refusesQuestions: rights.refusesQuestions === true,
     disallowedTools,
+    callLimits: callLimits.flatMap(explainedLimits),
     rules: { allow: told(rules.allow), ask: told(rules.ask), deny: told(rules.deny) },
     roots,
     network,
     depth,
     maxDepth,
   };
+}
+
+function explainedLimits({ tools, rules, newFiles, where }: CallLimit): ExplainedCallLimit[] {
+  return tools.map((tool) => ({
+    tool,
+    rules: rules.filter((rule) => ruleCovers(rule, tool, 'widen')).map(({ text }) => text),
+    newFiles: newFiles.includes(tool),
+    where,
+  }));
 }
 
 function modelOf({ agent, model, fallbacks }: PlannedChild): AgentExplanation['model'] {

@@ -1,6 +1,6 @@
 import { pinPattern } from '../../policy/path-pattern.ts';
 import { parseRule, printRule, type ParsedRule, type RuleText } from '../../policy/rules.ts';
-import { specifierKind } from '../../policy/specifiers.ts';
+import { specifierKind } from '../../protocol/specifier-kind.ts';
 import type { PermissionRule, RuleSet } from '../../protocol/permission.ts';
 
 export interface ClaudeRule {
@@ -20,10 +20,13 @@ export interface ClaudeRule {
 export function claudeRule(rule: RuleText, list: keyof RuleSet, directory: string): ClaudeRule {
   const parsed = parseRule(rule);
   if (parsed.ok) return { texts: anchored(parsed.rule, list, directory), remark: null };
-  const { kind } = parsed.problem;
+  const { narrowing: narrowed, problem } = parsed;
+  const { kind } = problem;
   if (kind === 'form') return { texts: [rule.text], remark: null };
-  if (list === 'allow') return { texts: [], remark: withoutStop(parsed.problem.mistake) };
-  return narrowing(rule.text.trim(), parsed);
+  if (list === 'allow') return { texts: [], remark: withoutStop(problem.mistake) };
+  return narrowed === undefined
+    ? narrowing(rule.text.trim(), parsed)
+    : { texts: anchored(narrowed, list, directory), remark: null };
 }
 
 /** Claude Code reads `/x` from the directory of the settings; here it is from the workspace. */

@@ -1,5 +1,6 @@
-import { isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import type { Environment } from '../../sys/env.ts';
+import { absolutePath, expandHome } from '../../sys/paths.ts';
 
 /** The person whose files are meant. `home` is absolute. */
 export interface UserPlace {
@@ -18,19 +19,20 @@ export function userConfigFile(place: UserPlace): string {
 
 /**
  * Where logs and other state lie: `--data-dir`, else `MUSTER_DATA_DIR`, else `$XDG_DATA_HOME/muster`
- * or `~/.local/share/muster`. Relative ones count from `cwd`.
+ * or `~/.local/share/muster`. Relative ones count from `cwd`, and `~` is
+ * the home directory.
  */
 export function dataDir(
   place: UserPlace,
   chosen: { readonly cwd: string; readonly dataDir?: string },
 ): string {
   const wish = chosen.dataDir ?? place.environment['MUSTER_DATA_DIR'];
-  if (wish !== undefined && wish !== '') return resolve(chosen.cwd, wish);
+  if (wish !== undefined && wish !== '') return absolutePath(wish, chosen.cwd, place.home);
   return join(xdgBase(place, 'XDG_DATA_HOME', join('.local', 'share')), 'muster');
 }
 
 /** By the XDG base directory specification a relative or empty value counts as not set. */
 function xdgBase(place: UserPlace, variable: string, fallback: string): string {
-  const value = place.environment[variable];
-  return value !== undefined && isAbsolute(value) ? value : join(place.home, fallback);
+  const value = expandHome(place.environment[variable] ?? '', place.home);
+  return isAbsolute(value) ? value : join(place.home, fallback);
 }

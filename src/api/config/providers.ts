@@ -1,4 +1,10 @@
-import { PROVIDER_KINDS, type ProviderSettings } from '../../model/model-settings.ts';
+import {
+  ADJUSTMENT_NAMES,
+  isAdjustment,
+  PROVIDER_KINDS,
+  type AdjustmentName,
+  type ProviderSettings,
+} from '../../model/model-settings.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { ConfigProblem, ValueSource } from './source.ts';
 import { nearestFirst } from '../../base/near-names.ts';
@@ -52,6 +58,14 @@ const PROVIDER_KEYS: ReadonlyMap<string, ProviderKey> = new Map<string, Provider
       },
     },
   ],
+  [
+    'omit',
+    {
+      expects: `a list of what its requests do without: ${ADJUSTMENT_NAMES.join(', ')}`,
+      schema: { type: 'array', items: { enum: ADJUSTMENT_NAMES } },
+      read: (value) => (isAdjustmentList(value) ? { omit: value } : undefined),
+    },
+  ],
 ]);
 
 /** JSON Schema of `[models.providers]` of a file. */
@@ -70,6 +84,10 @@ export function providersSchema(): JsonObject {
       additionalProperties: false,
     },
   };
+}
+
+function isAdjustmentList(value: unknown): value is readonly AdjustmentName[] {
+  return Array.isArray(value) && value.every(isAdjustment);
 }
 
 function isBaseUrl(value: unknown): value is string {

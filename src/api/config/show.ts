@@ -57,6 +57,7 @@ function providerEntry([name, provider]: readonly [string, ProviderConfig]): Con
       ...(provider.kind === undefined ? {} : { kind: provider.kind }),
       ...(provider.baseUrl === undefined ? {} : { base_url: provider.baseUrl }),
       ...(provider.apiKeyEnv === undefined ? {} : { api_key_env: provider.apiKeyEnv }),
+      ...(provider.omit === undefined ? {} : { omit: provider.omit }),
     },
     default: 'none',
     source: provider.source.where,

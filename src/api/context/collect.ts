@@ -7,6 +7,7 @@ import type { WholeFile } from './fit.ts';
 import { importsIn } from './imports.ts';
 import { contextPlaces, type ContextPlace } from './places.ts';
 import { readContextFile, type ContextRequest } from './read-context-file.ts';
+import { expandHome } from '../../sys/paths.ts';
 
 export interface CollectOptions extends Pick<ContextRequest, 'isWithheld'> {
   /** Of the directory that names are told from. */
@@ -157,8 +158,8 @@ class Collection {
   }
 
   #pathOf(written: string, importer: string): string {
-    if (written.startsWith('~/')) return join(this.#options.home, written.slice(2));
-    return isAbsolute(written) ? join(written) : join(dirname(importer), written);
+    const path = expandHome(written, this.#options.home);
+    return isAbsolute(path) ? join(path) : join(dirname(importer), path);
   }
 
   #nameOf(path: string, { scope }: Scope): string {

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { resolve } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
-import { isInside } from '../../sys/paths.ts';
+import { absolutePath, isInside } from '../../sys/paths.ts';
 import { projectRoot } from '../../sys/project-directories.ts';
 import { readProjectFile, TRUST_ALL } from '../../sys/project-file.ts';
 import { sha256 } from '../../sys/read-file.ts';
@@ -157,7 +156,7 @@ export class Approvals {
 
   /** As it is written, and where that leads. */
   #places(path: string): readonly string[] {
-    const place = resolve(this.#place.cwd, path);
+    const place = absolutePath(path, this.#place.cwd, this.#place.home);
     return [place, resolveInRoots(place, []).real];
   }
 

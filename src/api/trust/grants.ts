@@ -6,7 +6,7 @@ import { isJsonObject } from '../../base/json.ts';
 import { parseJsonLine } from '../../base/jsonl.ts';
 import { plural, truncate } from '../../base/text.ts';
 import { parseRules } from '../../policy/rules.ts';
-import type { AgentDefinition } from '../../protocol/agent.ts';
+import { listedTools, type AgentDefinition } from '../../protocol/agent.ts';
 import type { Layer } from '../config/layer.ts';
 import { describeProblem } from '../config/source.ts';
 
@@ -55,7 +55,7 @@ function agentLines(
   builtins: readonly AgentDefinition[],
 ): readonly string[] {
   const { tools, disallowedTools, limits, extra, permissionMode, mode, model } = agent;
-  const names = tools.names.join(', ');
+  const names = listedTools(agent).join(', ');
   const toolText = {
     all: 'all of the core set',
     allow: names === '' ? 'none' : names,

@@ -1,8 +1,10 @@
+import { dirname } from 'node:path';
 import { agentId } from '../../agents/agent-id.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { MemoryPlace, MemoryScope } from '../../protocol/memory.ts';
 import { memoryDirectory } from '../../sys/memory-places.ts';
 import { projectRoot } from '../../sys/project-directories.ts';
+import { resolveInRoots } from '../../sys/real-path.ts';
 
 /** Where notes lie. */
 export interface MemorySource {
@@ -14,7 +16,9 @@ export interface MemorySource {
 
 /** The notes that tasks in `cwd` (absolute, real) share. Looks for the root of the project. */
 export function sharedPlace(source: MemorySource, scope: MemoryScope, cwd: string): MemoryPlace {
-  return memoryDirectory(scope, null, { user: source.userDirectory, project: projectRoot(cwd) });
+  return linked(
+    memoryDirectory(scope, null, { user: source.userDirectory, project: projectRoot(cwd) }),
+  );
 }
 
 /** The notes that are an agent's own; null: it has none. */
@@ -25,5 +29,15 @@ export function ownPlace(
 ): MemoryPlace | null {
   if (agent.memory === undefined) return null;
   const bases = { user: source.userDirectory, project: projectRoot(cwd) };
-  return memoryDirectory(agent.memory, agentId(agent), bases);
+  return linked(memoryDirectory(agent.memory, agentId(agent), bases));
+}
+
+/** Of the user's own directories those that are links lie where they lead; a project's must not be links. */
+function linked(place: MemoryPlace): MemoryPlace {
+  if (place.scope !== 'user') return place;
+  const { real: directory, exists } = resolveInRoots(place.directory, []);
+  if (directory === place.directory) return place;
+  const { real: top } = resolveInRoots(place.top, []);
+  const base = exists ? dirname(directory) : dirname(top);
+  return { ...place, base, top, directory };
 }

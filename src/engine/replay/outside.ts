@@ -9,8 +9,8 @@ export function isFromOutside(event: TaskEvent): boolean {
   switch (event.type) {
     case 'input.queued': {
       const { kind, from, id } = event.input;
-      // How much of a cap is used depends on what others of the tree have used by then.
-      return kind !== 'notice' || from !== 'muster' || id.startsWith('budget-');
+      // How much of a cap is used depends on what others of the tree have used by then, and the date on the place.
+      return kind !== 'notice' || from !== 'muster' || /^(?:budget|date)-/.test(id);
     }
     case 'terms.changed':
       return event.fallback === undefined;

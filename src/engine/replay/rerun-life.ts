@@ -201,6 +201,7 @@ class Rerun {
       decided: (callId) => this.calls.decide(callId),
       reuse: () => loggedReuse(this.script),
       compaction: () => loggedCompaction(this.script),
+      today: () => null,
       clock,
       deadlines: this.deadlines,
     };

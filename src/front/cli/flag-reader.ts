@@ -1,6 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { quoted } from '../../api/config/quote.ts';
 import { flagProblem, type FlagValue } from '../../api/config/text-layer.ts';
+import { expandHome } from '../../sys/paths.ts';
 import { FLAG_NAMES, flagSpec, type FlagName } from './flags.ts';
 import type { Scan } from './scan.ts';
 
@@ -18,14 +19,15 @@ export class FlagReader {
     return this.#flags.has(name);
   }
 
-  /** All texts of a flag that takes one. */
+  /** All texts of a flag that takes one; of a path with `~` expanded. */
   texts(name: FlagName): readonly string[] {
+    const { isPath } = flagSpec(name);
     return (this.#flags.get(name) ?? []).map((text) => {
       // `--model --verbose`: the parser took the next flag for the value.
       if (text === null || text.trim() === '' || isFlag(text)) {
         throw new UsageError(`--${name} needs a value: --${name} ${flagSpec(name).value ?? ''}`);
       }
-      return text;
+      return isPath === true ? expandHome(text) : text;
     });
   }
 

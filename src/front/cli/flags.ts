@@ -8,6 +8,8 @@ export interface FlagSpec {
   readonly short?: string;
   /** Absent: the flag takes no value. */
   readonly value?: string;
+  /** The value is a path, in which `~` is the home directory: no shell expands `--cwd=~/x`. */
+  readonly isPath?: true;
   /** The value may be left out. */
   readonly optionalValue?: true;
   readonly group: FlagGroup;
@@ -57,9 +59,15 @@ const FLAGS = {
     group: 'Tasks',
     help: 'from this day on: YYYY-MM-DD, or 7d for the last 7 days (days of UTC)',
   },
-  html: { value: 'FILE', group: 'Tasks', help: 'write a page with the timeline drawn (-: stdout)' },
+  html: {
+    value: 'FILE',
+    isPath: true,
+    group: 'Tasks',
+    help: 'write a page with the timeline drawn (-: stdout)',
+  },
   force: { group: 'Tasks', help: 'replace FILE if it is there' },
   items: {
+    isPath: true,
     value: 'ITEMS',
     group: 'Run',
     help: 'what to run it over: a file (one item a line, a JSON list, or JSON lines), a glob of the workspace, or - for stdin',
@@ -68,7 +76,12 @@ const FLAGS = {
     group: 'Run',
     help: 'with --continue: do again what failed or was ended by a limit',
   },
-  out: { value: 'FILE', group: 'Run', help: 'write the results to FILE instead of stdout' },
+  out: {
+    value: 'FILE',
+    isPath: true,
+    group: 'Run',
+    help: 'write the results to FILE instead of stdout',
+  },
   list: { group: 'Run', help: 'which templates there are, and where each comes from' },
   print: {
     short: 'p',
@@ -137,6 +150,7 @@ const FLAGS = {
   prompt: { value: 'TEXT', group: 'Agents and models', help: 'what the agent is told to do' },
   'prompt-file': {
     value: 'FILE',
+    isPath: true,
     group: 'Agents and models',
     help: 'a file that holds what the agent is told to do',
   },
@@ -216,20 +230,23 @@ const FLAGS = {
     configKey: 'task_tool.max_tasks',
     help: 'subagents of the whole run',
   },
-  cwd: { value: 'DIR', group: 'Places', help: 'the directory to work in' },
+  cwd: { value: 'DIR', isPath: true, group: 'Places', help: 'the directory to work in' },
   'add-dir': {
     value: 'DIR',
+    isPath: true,
     group: 'Places',
     help: 'a further directory that tools may reach; repeatable',
   },
-  'data-dir': { value: 'DIR', group: 'Places', help: 'where logs are kept' },
+  'data-dir': { value: 'DIR', isPath: true, group: 'Places', help: 'where logs are kept' },
   dir: {
     value: 'DIR',
+    isPath: true,
     group: 'Places',
     help: 'look at every such file below this directory instead, of whatever vendor',
   },
   to: {
     value: 'PLACE',
+    isPath: true,
     group: 'Places',
     help: 'project (.muster/agents, the default), user, or a directory',
   },

@@ -1,9 +1,4 @@
-import type {
-  LanguageModelV4,
-  LanguageModelV4StreamPart,
-  LanguageModelV4StreamResult,
-} from '@ai-sdk/provider';
-import { deferred, onAbort } from '../../base/async.ts';
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import type { Clock } from '../../base/clock.ts';
 import type { Deadlines } from '../../base/deadlines.ts';
 import type { Effort } from '../../protocol/agent.ts';
@@ -14,18 +9,19 @@ import {
   type ModelPart,
   type ModelRequest,
   type ResolvedModel,
-  type Usage,
 } from '../../protocol/model.ts';
-import type { HttpFetch } from '../../sys/http-types.ts';
-import { ANSWER_CAPS, WireMeter, type AnswerCaps, type AnswerTooLarge } from './answer-caps.ts';
-import { Answer, BROKE_OFF, finalUsage } from './answer.ts';
+import type { HttpFetch, HttpResponse } from '../../sys/http-types.ts';
+import { Adjustments } from './adjustments.ts';
+import { ANSWER_CAPS, type AnswerCaps } from './answer-caps.ts';
+import { BrokenOff, Refusal } from './answer-errors.ts';
 import type { Dialect, Endpoint } from './dialect.ts';
 import { Efforts, mayBeOfEffort } from './effort.ts';
-import { BrokenOff, cancelled, toFailure, type FailureScope } from './failure.ts';
+import { cancelled, toFailure, type FailureScope } from './failure.ts';
 import { toCallOptions } from './prompt.ts';
 import { endpointFetch, type WireObserver } from './endpoint-fetch.ts';
+import { AnswerBuilder } from './readers/answer-builder.ts';
+import { readAnswer } from './readers/read-answer.ts';
 import type { ShownByPart } from './shown-files.ts';
-import { WatchedResponse } from './watched-response.ts';
 import { wellFormedJson } from './well-formed.ts';
 
 export interface AdapterDeps {
@@ -49,22 +45,22 @@ export interface WireModelPort {
   ): AsyncIterable<ModelPart>;
 }
 
-/** How long the end of a body is read for after the answer's end, so that its connection is kept. */
-const DRAIN_MS = 1000;
-/** How long a broken answer is read on for the usage at its end. */
-const USAGE_MS = 1000;
 const ACCEPTED: ModelPart = { type: 'accepted' };
 
-/** The ModelPort of one provider, over the package that speaks its protocol. */
+/**
+ * The ModelPort of one provider. The package that speaks its protocol builds the requests; the answers are
+ * read by a tolerant reader of our own (docs/decisions/0019).
+ */
 export function createAdapter(
   dialect: Dialect,
   endpoint: Endpoint,
   deps: AdapterDeps,
 ): WireModelPort {
   const efforts = new Efforts();
+  const adjustments = new Adjustments(endpoint.baseUrl, endpoint.omit);
   return {
     async *stream(request, signal, observer) {
-      const progress: Progress = { accepted: false, excess: null };
+      const progress: Progress = { accepted: false, answer: null };
       const scope = (): FailureScope => ({
         model: modelName({ provider: endpoint.name, id: request.model.id }),
         apiKey: endpoint.apiKey,
@@ -75,25 +71,24 @@ export function createAdapter(
         yield { type: 'failed', failure: cancelled(scope()) };
         return;
       }
-      const left = [...efforts.tries(request)];
+      const remainingEfforts = [...efforts.tries(request)];
+      let effort = remainingEfforts.shift() ?? null;
       for (;;) {
-        const effort = left.shift() ?? null;
         try {
-          const wiring = { dialect, endpoint, deps, progress, effort };
+          const wiring = { dialect, endpoint, deps, progress, effort, adjustments };
           yield* read(request, signal, observer, wiring);
           return;
         } catch (thrown) {
-          const failure = signal.aborted
-            ? cancelled(scope())
-            : toFailure(progress.excess ?? thrown, scope());
-          if (left.length > 0 && !progress.accepted && mayBeOfEffort(failure)) continue;
-          const { usage, answer } = progress;
-          yield {
-            type: 'failed',
-            failure,
-            ...(usage === undefined ? {} : { usage }),
-            ...(answer === undefined ? {} : { argumentCharacters: answer.argumentCharacters }),
-          };
+          const failure = signal.aborted ? cancelled(scope()) : toFailure(thrown, scope());
+          if (!signal.aborted && thrown instanceof Refusal) {
+            if (adjustments.learn(request.model.id, thrown)) continue;
+            const next = remainingEfforts.shift();
+            if (next !== undefined && mayBeOfEffort(failure)) {
+              effort = next;
+              continue;
+            }
+          }
+          yield { type: 'failed', failure, ...cameBefore(progress.answer) };
           return;
         } finally {
           // Here, since whoever reads the answer reads no further than its end.
@@ -104,16 +99,23 @@ export function createAdapter(
   };
 }
 
-/** For both who reads an answer and who judges its failure. */
+/** What a failed answer has used, and what came of it. */
+function cameBefore(answer: AnswerBuilder | null) {
+  if (answer === null) return {};
+  const { usageSoFar: usage, argumentCharacters, repairs } = answer;
+  return {
+    argumentCharacters,
+    ...(usage === undefined ? {} : { usage }),
+    ...(repairs === undefined ? {} : { repairs }),
+  };
+}
+
+/** How far a request has come, for its reader and for whoever judges its failure. */
 interface Progress {
   /** Whether the answer has begun. */
   accepted: boolean;
-  /** What a broken one has used, where the server said so. */
-  usage?: Usage;
-  /** What has come of it. */
-  answer?: Answer;
-  /** More came than is taken: why it was given up. */
-  excess: AnswerTooLarge | null;
+  /** What has come of the answer. */
+  answer: AnswerBuilder | null;
 }
 
 interface Wiring {
@@ -123,6 +125,7 @@ interface Wiring {
   readonly progress: Progress;
   /** Null: none is sent. */
   readonly effort: Effort | null;
+  readonly adjustments: Adjustments;
 }
 
 /** Ends with `finished` or throws what it failed with. */
@@ -132,108 +135,105 @@ async function* read(
   observer: WireObserver | undefined,
   wiring: Wiring,
 ): AsyncGenerator<ModelPart, void, undefined> {
-  const firstByte = deferred<'byte'>();
-  const { progress } = wiring;
-  const caps = wiring.deps.caps ?? ANSWER_CAPS;
-  const ending = new AbortController();
-  const release = onAbort(signal, () => ending.abort(signal.reason));
-  const watch = new WatchedResponse(observer, {
-    meter: new WireMeter(caps),
-    onAnswer: () => firstByte.resolve('byte'),
-    onExcess(excess) {
-      progress.excess ??= excess;
-      ending.abort(excess);
-    },
-  });
-  const opening = open(connect(request, watch, wiring), request, ending.signal, wiring);
-  let source: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | null = null;
-  let ended = false;
-  try {
-    if ((await Promise.race([firstByte.promise, opening])) === 'byte') {
+  const { dialect, deps, progress } = wiring;
+  const caps = deps.caps ?? ANSWER_CAPS;
+  const { body } = await send(request, signal, observer, wiring);
+  if (body === null) throw new BrokenOff('the server sent no answer');
+  const { metaKey } = dialect.rules;
+  const answer = new AnswerBuilder({ history: request.messages, caps, metaKey });
+  progress.answer = answer;
+  const reader = dialect.createReader(answer);
+  const reading = { body, reader, answer, caps, deadlines: deps.deadlines };
+  for await (const _piece of readAnswer(reading)) {
+    if (!progress.accepted) {
       progress.accepted = true;
       yield ACCEPTED;
     }
-    source = (await opening).stream.getReader();
-    const answer = new Answer(request.messages, caps);
-    progress.answer = answer;
-    for (;;) {
-      const reading = source.read();
-      if (!progress.accepted && (await Promise.race([firstByte.promise, reading])) === 'byte') {
-        progress.accepted = true;
-        yield ACCEPTED;
-      }
-      const { done, value } = await reading;
-      if (done) throw watch.noStream ?? new BrokenOff(BROKE_OFF);
-      const taken = answer.take(value);
-      if (taken.type === 'nothing') continue;
-      if (taken.type === 'error') {
-        const usage = taken.usage ?? (await usageAtEnd(source, wiring.deps.deadlines));
-        if (usage !== undefined) progress.usage = usage;
-        throw watch.noStream ?? taken.error;
-      }
-      if (!progress.accepted) {
-        progress.accepted = true;
-        yield ACCEPTED;
-      }
-      if (taken.type === 'part') {
-        const { part } = taken;
-        if (observer === undefined) yield part;
-        // Whoever watches the wire saw its bytes.
-        else if (part.type === 'ping') continue;
-        else if (observer.progressed === undefined) yield part;
-        else observer.progressed(part);
-        continue;
-      }
-      if (taken.type === 'arguments') {
-        observer?.argumentsGrew?.();
-        continue;
-      }
-      ended = true;
-      drain(source, wiring.deps.deadlines);
-      yield taken.finished;
-      return;
+    const { parts, argumentsGrew } = answer.takeProgress();
+    if (argumentsGrew) observer?.argumentsGrew?.();
+    for (const part of parts) {
+      if (observer?.progressed === undefined) yield part;
+      else observer.progressed(part);
     }
-  } finally {
-    release();
-    if (!ended) abandon(opening, source);
   }
+  const finished = answer.build();
+  // A tag that the text ended in the middle of is decided only now.
+  for (const part of answer.takeProgress().parts) {
+    if (observer?.progressed === undefined) yield part;
+    else observer.progressed(part);
+  }
+  yield finished;
 }
 
-/** Made for each request, since the package ties the fetch, and so its observer, to the model. */
-function connect(
-  request: ModelRequest,
-  watch: WatchedResponse,
-  { dialect, endpoint, deps }: Wiring,
-): LanguageModelV4 {
-  const { maxOutputTokens } = request;
-  const changes = {
-    version: deps.version,
-    dropHeaders: dialect.dropHeaders,
-    adjustBody: (given: string) => {
-      const body = wellFormedJson(given);
-      if (maxOutputTokens === undefined) return body;
-      return dialect.boundOutput?.(body, maxOutputTokens) ?? body;
-    },
-  };
-  const fetch = endpointFetch(deps.fetch, endpoint, changes, watch);
-  return dialect.languageModel(request.model.id, endpoint, fetch);
-}
-
-async function open(
-  model: LanguageModelV4,
+/** Has the package build the request, and takes the response for ourselves. */
+async function send(
   request: ModelRequest,
   signal: AbortSignal,
-  { dialect, effort, deps }: Wiring,
-): Promise<LanguageModelV4StreamResult> {
+  observer: WireObserver | undefined,
+  { dialect, endpoint, effort, deps, adjustments }: Wiring,
+): Promise<HttpResponse> {
+  let outcome: { readonly response: HttpResponse } | { readonly error: unknown } | null = null;
+  const ask = endpointFetch(
+    deps.fetch,
+    endpoint,
+    {
+      version: deps.version,
+      dropHeaders: dialect.dropHeaders,
+      adjustBody: (given) => adjustments.apply(request.model.id, bodyOf(given, request, dialect)),
+    },
+    observer,
+  );
+  const capture = async (url: string | URL | Request, init?: RequestInit): Promise<never> => {
+    try {
+      outcome = { response: await ask(String(url), init) };
+    } catch (thrown) {
+      outcome = { error: thrown };
+    }
+    // The package would read the response by its own schemas, which are stricter than the servers are.
+    throw new ResponseTaken();
+  };
+  const model = dialect.languageModel(request.model.id, endpoint, capture);
+  try {
+    await model.doStream(await callOptions(request, signal, { dialect, effort, deps }));
+  } catch (thrown) {
+    if (outcome === null) throw thrown;
+  }
+  return responseOf(outcome);
+}
+
+/** Ends the package's part of a request. */
+class ResponseTaken extends Error {
+  override readonly name = 'ResponseTaken';
+}
+
+function responseOf(
+  outcome: { readonly response: HttpResponse } | { readonly error: unknown } | null,
+): HttpResponse {
+  if (outcome === null) throw new BrokenOff('no request was sent');
+  if ('error' in outcome) throw outcome.error;
+  return outcome.response;
+}
+
+function bodyOf(given: string, { maxOutputTokens }: ModelRequest, dialect: Dialect): string {
+  const body = wellFormedJson(given);
+  if (maxOutputTokens === undefined) return body;
+  return dialect.boundOutput?.(body, maxOutputTokens) ?? body;
+}
+
+async function callOptions(
+  request: ModelRequest,
+  signal: AbortSignal,
+  { dialect, effort, deps }: Pick<Wiring, 'dialect' | 'effort' | 'deps'>,
+): Promise<LanguageModelV4CallOptions> {
   const shown = attachmentsOf(request.messages).length > 0 ? await shownBy(deps, request) : null;
   const maxOutputTokens = request.maxOutputTokens ?? dialect.maxOutputTokens?.(request.model.id);
-  return model.doStream({
+  return {
     ...toCallOptions(request, dialect.rules, shown),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(effort === null ? {} : { reasoning: effort }),
     providerOptions: dialect.providerOptions(request),
     abortSignal: signal,
-  });
+  };
 }
 
 async function shownBy(deps: AdapterDeps, request: ModelRequest): Promise<ShownByPart> {
@@ -241,54 +241,3 @@ async function shownBy(deps: AdapterDeps, request: ModelRequest): Promise<ShownB
   const { shownFiles } = await import('./shown-files.ts');
   return shownFiles(request, rules);
 }
-
-/** What a broken answer has used is said at its end, if that comes soon: it is charged all the same. */
-async function usageAtEnd(
-  source: ReadableStreamDefaultReader<LanguageModelV4StreamPart>,
-  deadlines: Deadlines,
-): Promise<Usage | undefined> {
-  const late = deferred<'late'>();
-  const deadline = deadlines.after(USAGE_MS, () => late.resolve('late'));
-  try {
-    for (;;) {
-      const next = await Promise.race([source.read(), late.promise]);
-      if (next === 'late' || next.done) return undefined;
-      const usage = finalUsage(next.value);
-      if (usage !== undefined) return usage;
-    }
-  } catch {
-    // It broke once more: what was wrong first is what is told.
-    return undefined;
-  } finally {
-    deadline.cancel();
-  }
-}
-
-/** A body that is read to its end leaves its connection for the next request. */
-function drain(
-  source: ReadableStreamDefaultReader<LanguageModelV4StreamPart>,
-  deadlines: Deadlines,
-): void {
-  const release = (): void => void source.cancel().catch(ignore);
-  const deadline = deadlines.after(DRAIN_MS, release);
-  const rest = async (): Promise<void> => {
-    try {
-      while (!(await source.read()).done);
-    } finally {
-      deadline.cancel();
-    }
-  };
-  rest().catch(ignore);
-}
-
-/** Whoever reads no further wants the request ended. */
-function abandon(
-  opening: Promise<LanguageModelV4StreamResult>,
-  source: ReadableStreamDefaultReader<LanguageModelV4StreamPart> | null,
-): void {
-  if (source !== null) source.cancel().catch(ignore);
-  else opening.then((result) => result.stream.cancel()).catch(ignore);
-}
-
-/** The answer is over, one way or another: what its connection says afterwards changes nothing. */
-function ignore(): void {}

@@ -1,5 +1,6 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import type { Dialect } from './dialect.ts';
+import { AnthropicReader } from './readers/anthropic-reader.ts';
 import { boundThinking } from './thinking.ts';
 
 export { createAdapter } from './adapter.ts';
@@ -18,7 +19,9 @@ export const dialect: Dialect = {
     plainReasoning: false,
     cacheMarker: { anthropic: { cacheControl: { type: 'ephemeral' } } },
     filesInResults: true,
-    forbiddenInIds: /[^a-zA-Z0-9_-]/g,
+    // "tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'".
+    acceptedIds: /^[a-zA-Z0-9_-]{1,64}$/,
+    callsLast: true,
     // Arguments come checked by the server instead of raw: whole JSON, but for an answer cut short.
     toolOptions: { eagerInputStreaming: false },
   },
@@ -30,6 +33,7 @@ export const dialect: Dialect = {
       apiKey: endpoint.apiKey ?? '',
       fetch,
     }).languageModel(modelId),
+  createReader: (answer) => new AnthropicReader(answer),
   providerOptions: () => ({}),
   maxOutputTokens: (modelId) =>
     modelId.includes('claude-') ? undefined : FOREIGN_MODEL_MAX_OUTPUT,

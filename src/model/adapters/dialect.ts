@@ -1,6 +1,8 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { JsonObject } from '../../base/json.ts';
 import type { ModelRequest } from '../../protocol/model.ts';
+import type { AdjustmentName } from '../model-settings.ts';
+import type { CreateReader } from './readers/reader.ts';
 
 /** Where a provider is reached. */
 export interface Endpoint {
@@ -10,6 +12,8 @@ export interface Endpoint {
   readonly baseUrl: string;
   /** Null: none is sent. */
   readonly apiKey: string | null;
+  /** What its requests do without from the first one on. Absent: nothing. */
+  readonly omit?: readonly AdjustmentName[];
 }
 
 /** How the shared prompt conversion has to bend for a protocol. */
@@ -24,8 +28,14 @@ export interface PromptRules {
   readonly cacheMarker: SharedV4ProviderOptions | null;
   /** Results of calls may hold images and documents; else these follow as a message of the user's. */
   readonly filesInResults: boolean;
-  /** What tool call ids may not hold on the wire. */
-  readonly forbiddenInIds: RegExp | null;
+  /** The form of a call id that the API takes; others are sent as ids derived from them. */
+  readonly acceptedIds: RegExp;
+  /** Nothing may follow the calls of an answer. */
+  readonly callsLast?: true;
+  /** A signature on a text without content goes back with that text. */
+  readonly signsBlankText?: true;
+  /** The metadata without which the server does not know its reasoning again. Absent: none is needed. */
+  readonly reasoningContentKey?: string;
   /** Sent with every tool; absent: nothing. */
   readonly strictTools?: boolean;
   /** Put on every tool; absent: nothing. */
@@ -42,6 +52,7 @@ export interface Dialect {
     endpoint: Endpoint,
     fetch: typeof globalThis.fetch,
   ): LanguageModelV4;
+  readonly createReader: CreateReader;
   providerOptions(request: ModelRequest): SharedV4ProviderOptions;
   /** Tokens, where the request names none; absent: the provider's own limit. */
   maxOutputTokens?(modelId: string): number | undefined;

@@ -1,8 +1,8 @@
 import type { HttpFetch, HttpResponse, TrafficObserver } from '../../sys/http-types.ts';
 import type { ProgressPart } from '../../protocol/model.ts';
+import { Refusal, WrongServer } from './answer-errors.ts';
 import type { Endpoint } from './dialect.ts';
-import { WrongServer } from './failure.ts';
-import { withShortBody } from './refusal-body.ts';
+import { beginningOf } from './refusal-body.ts';
 
 /** Where the packages put a key; without one they send the header all the same, empty. */
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key'];
@@ -17,12 +17,12 @@ export interface WireObserver extends TrafficObserver {
   readonly progressed?: ((part: ProgressPart) => void) | undefined;
 }
 
-/** Who watches a request, and is told when its response turns out to be an answer. */
-export interface ResponseWatch extends WireObserver {
-  isAnswer(): void;
-}
+type Ask = (url: string, init?: RequestInit) => Promise<HttpResponse>;
 
-/** The fetch that a provider package gets: our own user agent, and nothing sent that need not be. */
+/**
+ * Sends a request as its package built it: with our own user agent, and nothing that need not be sent.
+ * Rejects with a Refusal for a status that is not one of success.
+ */
 export function endpointFetch(
   fetch: HttpFetch,
   endpoint: Endpoint,
@@ -31,40 +31,41 @@ export function endpointFetch(
     readonly dropHeaders: readonly string[];
     readonly adjustBody: (body: string) => string;
   },
-  watch: ResponseWatch,
-): typeof globalThis.fetch {
+  observer: WireObserver | undefined,
+): Ask {
   const dropped = new Set([
     ...options.dropHeaders,
     ...(endpoint.apiKey === null ? KEY_HEADERS : []),
   ]);
-  const ask = async (url: string | URL, init: RequestInit = {}): Promise<HttpResponse> => {
+  return async (url, init = {}) => {
     const headers = headersOf(init, dropped);
     headers['user-agent'] = `muster/${options.version}`;
     const { method = 'GET', signal } = init;
+    const sent = typeof init.body === 'string' ? options.adjustBody(init.body) : '';
     const response = await fetch(
       url,
-      {
-        method,
-        headers,
-        ...(typeof init.body === 'string' ? { body: options.adjustBody(init.body) } : {}),
-        ...(signal instanceof AbortSignal ? { signal } : {}),
-      },
-      watch,
+      { method, headers, body: sent, ...(signal instanceof AbortSignal ? { signal } : {}) },
+      observer,
     );
-    watch.responded?.(response.headers);
+    observer?.responded?.(response.headers);
+    if (!response.ok) {
+      throw new Refusal({
+        status: response.status,
+        statusText: response.statusText,
+        headers: Object.fromEntries(response.headers),
+        body: await beginningOf(response),
+        sent,
+      });
+    }
     const type = response.headers.get('content-type') ?? '';
-    if (response.ok && type.toLowerCase().startsWith('text/html')) {
+    if (type.toLowerCase().startsWith('text/html')) {
       await response.body?.cancel();
       throw new WrongServer(
         `${endpoint.baseUrl} answers with a web page: its base URL is not that of a model API`,
       );
     }
-    if (!response.ok) return withShortBody(response);
-    watch.isAnswer();
     return response;
   };
-  // The packages use of a `Response` what an HttpResponse has; a real one costs 30 ms to load.
-  return ask as unknown as typeof globalThis.fetch;
 }
 
 /** The packages give them as a plain object. In lower case, and without those that are dropped. */

@@ -1,15 +1,16 @@
-import {
-  APICallError,
-  InvalidResponseDataError,
-  JSONParseError,
-  TypeValidationError,
-} from '@ai-sdk/provider';
 import { errorMessage, systemErrorCode, UsageError } from '../../base/errors.ts';
-import { isJsonObject } from '../../base/json.ts';
 import type { FailureKind, ModelFailure } from '../../protocol/model.ts';
 import { AnswerTooLarge } from './answer-caps.ts';
+import {
+  BrokenOff,
+  MalformedAnswer,
+  NoStream,
+  Refusal,
+  ReportedError,
+  WrongServer,
+} from './answer-errors.ts';
 import { retryAfter } from './retry-after.ts';
-import { messageIn, oneLine, parsed, serverSays } from './server-says.ts';
+import { messageIn, oneLine, serverSays } from './server-says.ts';
 import { statusOfEvent } from './vendor-codes.ts';
 
 /** What a failure's message may and may not name. */
@@ -21,32 +22,6 @@ export interface FailureScope {
   readonly accepted: boolean;
   /** Milliseconds since the epoch, for Retry-After as a date. */
   readonly now: number;
-}
-
-/** The stream ended before the answer did. */
-export class BrokenOff extends Error {
-  override readonly name = 'BrokenOff';
-}
-
-/** The provider says itself that the answer is no good; asked again, it may be. */
-export class MalformedAnswer extends Error {
-  override readonly name = 'MalformedAnswer';
-}
-
-/** What came in the place of a stream: one piece of JSON, or its beginning. */
-export class NoStream extends Error {
-  override readonly name = 'NoStream';
-  readonly body: string;
-
-  constructor(body: string) {
-    super('the server answers with JSON and not with a stream');
-    this.body = body;
-  }
-}
-
-/** The server is not what the configuration takes it for. */
-export class WrongServer extends Error {
-  override readonly name = 'WrongServer';
 }
 
 interface Reading {
@@ -75,24 +50,15 @@ export function cancelled(scope: FailureScope): ModelFailure {
 }
 
 function read(thrown: unknown, scope: FailureScope): Reading {
-  const event = errorEvent(thrown);
-  if (event !== null) return streamError(event, scope);
+  if (thrown instanceof ReportedError) return streamError(thrown.error, scope);
   const misread = misreading(thrown);
   if (misread !== null) return misread;
-  if (APICallError.isInstance(thrown)) {
-    // Its own message says what the parser thought; for a refusal the body says more.
-    const body = thrown.responseBody ?? '';
-    // Of one that was taken it says nothing.
-    if (thrown.statusCode !== undefined && thrown.statusCode >= 300) {
-      const says = serverSays(body) || thrown.message;
-      return byStatus(thrown.statusCode, says, body, {
-        retryAfterMs: retryAfter(thrown.responseHeaders ?? {}, body, scope.now),
-      });
-    }
-    return connection(thrown, scope);
+  if (thrown instanceof Refusal) {
+    const { status, headers, body } = thrown;
+    const says = serverSays(body) || thrown.message;
+    const retryAfterMs = retryAfter(headers, body, scope.now);
+    return byStatus(status, says, body, { retryAfterMs });
   }
-  if (typeof thrown === 'string') return unknownError(thrown);
-  if (isJsonObject(thrown) && !(thrown instanceof Error)) return streamError(thrown, scope);
   return connection(thrown, scope);
 }
 
@@ -109,32 +75,10 @@ function misreading(thrown: unknown): Reading | null {
   if (thrown instanceof WrongServer || thrown instanceof UsageError) {
     return { kind: 'bad_request', says: thrown.message, retryable: false };
   }
-  if (thrown instanceof MalformedAnswer || InvalidResponseDataError.isInstance(thrown)) {
+  if (thrown instanceof MalformedAnswer) {
     return { kind: 'malformed', says: thrown.message, retryable: true };
   }
-  if (JSONParseError.isInstance(thrown) || TypeValidationError.isInstance(thrown)) {
-    return {
-      kind: 'malformed',
-      says: 'sent an event that is not of its protocol',
-      retryable: true,
-    };
-  }
   return null;
-}
-
-/** Some packages know no error event and find an event of the wrong form instead. */
-function errorEvent(thrown: unknown): object | null {
-  const event = eventOf(thrown);
-  if (!isJsonObject(event)) return null;
-  if (isJsonObject(event.error)) return event.error;
-  if (typeof event.error === 'string') return { message: event.error };
-  const response = event.response;
-  return isJsonObject(response) && isJsonObject(response.error) ? response.error : null;
-}
-
-function eventOf(thrown: unknown): unknown {
-  if (thrown instanceof NoStream) return parsed(thrown.body);
-  return TypeValidationError.isInstance(thrown) ? thrown.value : undefined;
 }
 
 /** An error event inside a stream. */

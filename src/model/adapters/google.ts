@@ -1,5 +1,6 @@
 import { createGoogle } from '@ai-sdk/google';
 import type { Dialect } from './dialect.ts';
+import { GoogleReader } from './readers/google-reader.ts';
 import { boundThinking } from './thinking.ts';
 
 export { createAdapter } from './adapter.ts';
@@ -13,7 +14,8 @@ export const dialect: Dialect = {
     plainReasoning: false,
     cacheMarker: null,
     filesInResults: true,
-    forbiddenInIds: null,
+    acceptedIds: /^[\x21-\x7e]{1,64}$/,
+    signsBlankText: true,
   },
   dropHeaders: [],
   languageModel: (modelId, endpoint, fetch) =>
@@ -22,6 +24,7 @@ export const dialect: Dialect = {
       apiKey: endpoint.apiKey ?? '',
       fetch,
     }).languageModel(modelId),
+  createReader: (answer) => new GoogleReader(answer),
   providerOptions: () => ({}),
   // What it thinks counts in the limit here.
   boundOutput: (body, maxOutputTokens) => boundThinking(body, THINKING, maxOutputTokens),

@@ -1,5 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { Dialect } from './dialect.ts';
+import { ChatReader } from './readers/chat-reader.ts';
 
 export { createAdapter } from './adapter.ts';
 
@@ -13,7 +14,8 @@ export const dialect: Dialect = {
     plainReasoning: true,
     cacheMarker: null,
     filesInResults: false,
-    forbiddenInIds: null,
+    // OpenAI: "string too long. Expected a string with maximum length 40".
+    acceptedIds: /^[\x21-\x7e]{1,40}$/,
   },
   dropHeaders: [],
   languageModel: (modelId, endpoint, fetch) =>
@@ -24,5 +26,6 @@ export const dialect: Dialect = {
       fetch,
       includeUsage: true,
     }).chatModel(modelId),
+  createReader: (answer) => new ChatReader(answer),
   providerOptions: () => ({}),
 };

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { createOpenAI } from '@ai-sdk/openai';
 import type { Dialect } from './dialect.ts';
+import { ResponsesReader } from './readers/responses-reader.ts';
 
 export { createAdapter } from './adapter.ts';
 
@@ -11,7 +12,9 @@ export const dialect: Dialect = {
     plainReasoning: false,
     cacheMarker: null,
     filesInResults: true,
-    forbiddenInIds: null,
+    // https://platform.openai.com/docs/api-reference/responses/create: call_id has at most 64 characters.
+    acceptedIds: /^[\x21-\x7e]{1,64}$/,
+    reasoningContentKey: 'reasoningEncryptedContent',
     // The API's default makes every optional argument required.
     strictTools: false,
   },
@@ -22,6 +25,7 @@ export const dialect: Dialect = {
       apiKey: endpoint.apiKey ?? '',
       fetch,
     }).responses(modelId),
+  createReader: (answer) => new ResponsesReader(answer),
   // Nothing is kept at the provider, so reasoning travels encrypted with the conversation (the
   // package asks for that itself for models that reason). Summaries take a verified organisation.
   providerOptions: (request) => ({

@@ -4,21 +4,19 @@ import type {
   LanguageModelV4FunctionTool,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
+  LanguageModelV4ToolCallPart,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
-import { isJsonObject, type JsonObject } from '../../base/json.ts';
-import type {
-  AssistantMessage,
-  AssistantPart,
-  Message,
-  ToolCallPart,
-  UserMessage,
-} from '../../protocol/message.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { Message, UserMessage } from '../../protocol/message.ts';
 import { modelName, type ModelRequest, type ToolSpec } from '../../protocol/model.ts';
+import { assistantContent } from './assistant-content.ts';
 import { markEnd, markFormerEnd } from './cache-marks.ts';
 import type { PromptRules } from './dialect.ts';
+import { pairCalls } from './paired-messages.ts';
 import type { ShownByPart } from './shown-files.ts';
-import { wireId, wireResults } from './tool-results.ts';
+import { wireResults } from './tool-results.ts';
+import { WireIds } from './wire-ids.ts';
 
 /**
  * A request in the form that the provider packages take. The same history gives the same bytes:
@@ -47,7 +45,7 @@ function markTurns(said: LanguageModelV4Prompt, { cacheMarker }: PromptRules): b
 }
 
 function systemMessages(system: readonly string[], rules: PromptRules): LanguageModelV4Prompt {
-  const parts = system.filter((part) => part !== '');
+  const parts = system.filter((part) => part.trim() !== '');
   if (parts.length === 0) return [];
   if (rules.joinSystem) return [{ role: 'system', content: parts.join('\n\n') }];
   // The last part is particular to the task; the one before it ends what siblings share.
@@ -118,6 +116,16 @@ function marker(rules: PromptRules): { providerOptions?: SharedV4ProviderOptions
   return rules.cacheMarker === null ? {} : { providerOptions: rules.cacheMarker };
 }
 
+function conversation(
+  request: ModelRequest,
+  rules: PromptRules,
+  shown: ShownByPart | null,
+): LanguageModelV4Prompt {
+  const writer = new PromptWriter({ rules, shown, asked: modelName(request.model) });
+  for (const message of pairCalls(request.messages)) writer.add(message);
+  return writer.end();
+}
+
 interface Wiring {
   readonly rules: PromptRules;
   readonly shown: ShownByPart | null;
@@ -125,115 +133,69 @@ interface Wiring {
   readonly asked: string;
 }
 
-function conversation(
-  request: ModelRequest,
-  rules: PromptRules,
-  shown: ShownByPart | null,
-): LanguageModelV4Prompt {
-  const prompt: LanguageModelV4Prompt = [];
-  const asked = modelName(request.model);
-  for (const message of request.messages) append(prompt, message, { rules, shown, asked });
-  return prompt;
-}
+type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'];
 
-/** Adds a message; one of the same side as the last joins it, since some servers want turns. */
-function append(
-  prompt: LanguageModelV4Prompt,
-  message: Message,
-  { rules, shown, asked }: Wiring,
-): void {
-  const last = prompt.at(-1);
-  switch (message.role) {
-    case 'user': {
-      const content = userContent(message, shown);
-      if (content.length === 0) return;
-      if (last?.role === 'user') last.content.push(...content);
-      else prompt.push({ role: 'user', content });
+/** Takes the place of what a person said, where that is blank, or answers would stand first, last or in a row. */
+const CONTINUED: UserContent = [{ type: 'text', text: '(continued)' }];
+
+/** Writes the messages of one conversation. What is written never depends on what follows. */
+class PromptWriter {
+  private readonly prompt: LanguageModelV4Prompt = [];
+  private readonly ids: WireIds;
+  private readonly wiring: Wiring;
+  /** The calls of the last answer. */
+  private calls: readonly LanguageModelV4ToolCallPart[] = [];
+
+  constructor(wiring: Wiring) {
+    this.wiring = wiring;
+    this.ids = new WireIds(wiring.rules.acceptedIds);
+  }
+
+  add(message: Message): void {
+    const { rules, shown, asked } = this.wiring;
+    switch (message.role) {
+      case 'user':
+        this.say(userContent(message, shown), CONTINUED);
+        return;
+      case 'assistant': {
+        const role = this.prompt.at(-1)?.role;
+        if (role === undefined || role === 'assistant') this.say(CONTINUED);
+        const content = assistantContent(message, { rules, ids: this.ids, asked });
+        this.calls = content.filter((part) => part.type === 'tool-call');
+        this.prompt.push({ role: 'assistant', content });
+        return;
+      }
+      case 'tool': {
+        const { results, behind } = wireResults(message, this.calls, rules, shown);
+        this.prompt.push({ role: 'tool', content: results });
+        this.say(behind);
+      }
+    }
+  }
+
+  end(): LanguageModelV4Prompt {
+    // No server goes on from an answer that it gave.
+    if (this.prompt.length === 0 || this.prompt.at(-1)?.role === 'assistant') this.say(CONTINUED);
+    return this.prompt;
+  }
+
+  /** Adds a message of the user, or joins it to the last one, since some servers want turns. */
+  private say(content: UserContent, ifEmpty: UserContent = []): void {
+    const last = this.prompt.at(-1);
+    if (last?.role === 'user') {
+      last.content.push(...content);
       return;
     }
-    case 'assistant': {
-      const content = assistantContent(message, rules, asked);
-      // Left out, the user messages around it would join, and what was sent before would change.
-      prompt.push({ role: 'assistant', content: content.length > 0 ? content : [EMPTY_ANSWER] });
-      return;
-    }
-    case 'tool': {
-      const { results, behind } = wireResults(message, rules, shown);
-      if (last?.role === 'tool') last.content.push(...results);
-      else if (results.length > 0) prompt.push({ role: 'tool', content: results });
-      if (behind.length > 0) prompt.push({ role: 'user', content: behind });
-    }
+    const said = content.length > 0 ? content : [...ifEmpty];
+    if (said.length > 0) this.prompt.push({ role: 'user', content: said });
   }
 }
 
-/** Stands for an answer of which nothing can be sent: no server takes a message without content. */
-const EMPTY_ANSWER = { type: 'text', text: '(empty answer)' } as const;
-
-type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'];
-
-/** Empty text is left out everywhere: Anthropic refuses it. */
+/** Blank text is left out everywhere: Anthropic refuses it. */
 function userContent(message: UserMessage, shown: ShownByPart | null): UserContent {
   return message.content.flatMap((part): UserContent => {
     const { files = [], notes = [] } = shown?.get(part) ?? {};
     const text = [part.text, ...notes].filter((each) => each !== '').join('\n');
-    return text === '' ? [...files] : [{ type: 'text', text }, ...files];
+    return text.trim() === '' ? [...files] : [{ type: 'text', text }, ...files];
   });
-}
-
-type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
-
-/**
- * `asked`: the model that the request is for. Of what another model has thought nothing goes along, nor
- * its signatures and ids, though both speak the same protocol: they hold for the one that made them.
- */
-function assistantContent(
-  message: AssistantMessage,
-  rules: PromptRules,
-  asked: string,
-): AssistantContent {
-  const isOwn = message.model === undefined || message.model === asked;
-  return message.content.flatMap((part) => assistantPart(part, rules, { isOwn }));
-}
-
-function assistantPart(
-  part: AssistantPart,
-  rules: PromptRules,
-  { isOwn }: { readonly isOwn: boolean },
-): AssistantContent {
-  const own = isOwn ? ownMeta(part, rules) : null;
-  switch (part.type) {
-    case 'text':
-      return part.text === '' && own === null ? [] : [{ type: 'text', text: part.text, ...own }];
-    case 'reasoning': {
-      // Another provider's reasoning can't be checked by this one, and is not its to read.
-      const plain = isOwn && rules.plainReasoning && part.meta === undefined && part.text !== '';
-      return own === null && !plain ? [] : [{ type: 'reasoning', text: part.text, ...own }];
-    }
-    case 'tool_call':
-      return [
-        {
-          type: 'tool-call',
-          toolCallId: wireId(part.id, rules),
-          toolName: part.name,
-          input: wireInput(part),
-          ...own,
-        },
-      ];
-  }
-}
-
-/** What this provider put on the part, byte for byte; null where another one wrote it. */
-function ownMeta(
-  part: AssistantPart,
-  rules: PromptRules,
-): { providerOptions: SharedV4ProviderOptions } | null {
-  const own = part.meta?.[rules.metaKey];
-  if (!isJsonObject(own)) return null;
-  return { providerOptions: { [rules.metaKey]: Object.assign({}, own) } };
-}
-
-/** Arguments are an object in every protocol; what the model wrote instead stays readable. */
-function wireInput(part: ToolCallPart): JsonObject {
-  if (part.malformed !== undefined) return { invalid_json: part.malformed };
-  return isJsonObject(part.input) ? part.input : { not_an_object: part.input };
 }

@@ -1,47 +1,27 @@
 import type { HttpResponse } from '../../sys/http-types.ts';
 
-/** Of an error's body: its message is a line, and the rest is a proxy's page or worse. */
+/** Bytes of an error's body that are read: its message is a line, and the rest is a proxy's page or worse. */
 const MOST_BYTES = 65_536;
 
-/** The response with no more than the beginning of its body; what comes after it is not waited for. */
-export function withShortBody(response: HttpResponse): HttpResponse {
-  const { status, statusText, ok, headers } = response;
-  const body = response.body === null ? null : beginningOf(response.body);
-  const text = async () => (body === null ? '' : await readText(body));
-  return {
-    status,
-    statusText,
-    ok,
-    headers,
-    body,
-    text,
-    json: async () => JSON.parse(await text()),
-  };
-}
-
-/** The status tells enough, whatever is missing of its reasons. */
-const BROKEN_OFF = { done: true, value: undefined } as const;
-
-function beginningOf(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  let left = MOST_BYTES;
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await reader.read().catch(() => BROKEN_OFF);
-      if (done) return controller.close();
-      controller.enqueue(value.subarray(0, left));
-      left -= value.length;
-      if (left > 0) return;
-      controller.close();
-      await reader.cancel();
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
-}
-
-async function readText(body: ReadableStream<Uint8Array>): Promise<string> {
+/**
+ * Reads the beginning of a body; what comes after it is not waited for. The status of a refusal tells enough,
+ * whatever is missing of its reasons: a body that breaks off ends where it does.
+ */
+export async function beginningOf({ body }: HttpResponse): Promise<string> {
+  if (body === null) return '';
   const decoder = new TextDecoder();
   let text = '';
-  for await (const chunk of body) text += decoder.decode(chunk, { stream: true });
-  return text + decoder.decode();
+  let remaining = MOST_BYTES;
+  try {
+    while (remaining > 0) {
+      const piece = await body.read();
+      if (piece === null) return text + decoder.decode();
+      text += decoder.decode(piece.subarray(0, remaining), { stream: true });
+      remaining -= piece.length;
+    }
+    await body.cancel();
+  } catch {
+    // Broken off: what has come is what there is.
+  }
+  return text;
 }

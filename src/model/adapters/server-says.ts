@@ -16,7 +16,7 @@ function withoutMarkup(body: string): string {
 }
 
 /** As JSON, or as it is. */
-export function parsed(body: string): unknown {
+function parsed(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {

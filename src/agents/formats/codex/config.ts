@@ -1,7 +1,7 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import { isJsonObject, type JsonObject } from '../../../base/json.ts';
 import type { AgentDefinition, AgentProblem } from '../../../protocol/agent.ts';
-import { isInside } from '../../../sys/paths.ts';
+import { absolutePath, isInside } from '../../../sys/paths.ts';
 import type { Field, FieldProblem, Fields } from '../../front-matter/fields.ts';
 import { shownMessage } from '../fields/clean-text.ts';
 import { text } from '../fields/common.ts';
@@ -30,7 +30,9 @@ const OWN_FILE = 'config_file';
 /** The paths that `config_file` may name in a text, whatever else it holds. */
 export function configFiles(path: string, content: string): readonly string[] {
   const named = content.matchAll(/^[ \t]*config_file[ \t]*=[ \t]*(?:"([^"\n]*)"|'([^'\n]*)')/gm);
-  return [...named].map(([, double, single]) => resolve(dirname(path), double ?? single ?? ''));
+  return [...named].map(([, double, single]) =>
+    absolutePath(double ?? single ?? '', dirname(path)),
+  );
 }
 
 function declarations(configPath: string, agents: Field): readonly Declaration[] {
@@ -52,7 +54,7 @@ function declaration(
   return {
     name,
     fields: new Map(fields),
-    path: path === undefined ? undefined : resolve(dirname(configPath), path),
+    path: path === undefined ? undefined : absolutePath(path, dirname(configPath)),
   };
 }
 

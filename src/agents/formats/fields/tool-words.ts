@@ -35,9 +35,11 @@ function splitOutsideBrackets(list: string): readonly string[] {
   const words: string[] = [];
   let depth = 0;
   let word = '';
+  let isEscaped = false;
   for (const char of list) {
-    if (char === '(') depth += 1;
-    if (char === ')') depth = Math.max(0, depth - 1);
+    if (!isEscaped && char === '(') depth += 1;
+    if (!isEscaped && char === ')') depth = Math.max(0, depth - 1);
+    isEscaped = !isEscaped && char === '\\';
     if (depth === 0 && (char === ',' || char === '\n')) {
       words.push(word);
       word = '';

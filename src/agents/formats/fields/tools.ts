@@ -6,13 +6,16 @@ import type { Field } from '../../front-matter/fields.ts';
 import { shownMessage } from './clean-text.ts';
 import type { FieldReader } from './field-reader.ts';
 import { takeFirst } from './common.ts';
-import { mcpToolName } from './mcp-names.ts';
+import { denialsOf, grantsOf, type DeniedTools, type GrantedTools } from './tool-grants.ts';
 import { bracketed, toolWords } from './tool-words.ts';
 
 const ALL_TOOLS: ToolSelection = { mode: 'all', names: [] };
 const NO_TOOLS: ToolSelection = { mode: 'allow', names: [] };
 
-type ToolFields = Pick<AgentDefinition, 'tools' | 'disallowedTools' | 'delegatesTo' | 'unusable'>;
+type ToolFields = Pick<
+  AgentDefinition,
+  'tools' | 'limitedTools' | 'disallowedTools' | 'delegatesTo' | 'rules' | 'unusable'
+>;
 
 /** Names of the fields that say which tools an agent gets. */
 export const TOOL_FIELDS = ['tools', 'allowed-tools', 'disallowed-tools', 'exclude-tools'];
@@ -27,12 +30,18 @@ export function readToolFields(reader: FieldReader): ToolFields {
   const field = takeFirst(reader, ['disallowed-tools', 'exclude-tools']);
   if (field === undefined) return { disallowedTools: [], ...tools };
   const denied = deniedTools(reader, field);
-  return denied === undefined
-    ? { ...unreadable(reader, '`disallowedTools`', field.line), disallowedTools: [] }
-    : { ...tools, disallowedTools: denied };
+  if (denied === undefined) {
+    return { ...unreadable(reader, '`disallowedTools`', field.line), disallowedTools: [] };
+  }
+  const rules = [...(tools.rules?.deny ?? []), ...denied.rules];
+  return { ...tools, ...denyRules(rules), disallowedTools: denied.names };
 }
 
-type Allowed = Pick<AgentDefinition, 'tools' | 'delegatesTo' | 'unusable'>;
+type Allowed = Omit<ToolFields, 'disallowedTools'>;
+
+function denyRules(deny: readonly string[]): Pick<ToolFields, 'rules'> {
+  return deny.length === 0 ? {} : { rules: { ask: [], deny } };
+}
 
 function readTools(reader: FieldReader): Allowed {
   const field = takeFirst(reader, ['tools', 'allowed-tools']);
@@ -41,9 +50,7 @@ function readTools(reader: FieldReader): Allowed {
   if (!isJsonObject(value)) {
     return allowedTools(reader, field) ?? unreadable(reader, '`tools`', line);
   }
-  return isSwitches(value)
-    ? { tools: readSwitches(reader, value, line) }
-    : readToolMap(reader, value, line);
+  return isSwitches(value) ? readSwitches(reader, value, line) : readToolMap(reader, value, line);
 }
 
 /** S3's form. Where `mode` is absent, the list that is there decides. */
@@ -55,15 +62,18 @@ function readToolMap(reader: FieldReader, map: JsonObject, line: number | undefi
   if (mode === 'denylist' || mode === 'deny') {
     return map['deny'] === undefined
       ? unread('`tools.deny`')
-      : { tools: { mode: 'deny', names: denied } };
+      : { tools: { mode: 'deny', names: denied.names }, ...denyRules(denied.rules) };
   }
   if (mode !== 'allowlist' && mode !== 'allow') return unread('`tools.mode`');
   const allowed = allowedTools(reader, { value: map['allow'] ?? [], line });
   if (allowed === undefined) return unread('`tools.allow`');
-  if (denied.length === 0) return allowed;
-  if (allowed.tools.mode === 'all') return { tools: { mode: 'deny', names: denied } };
-  const names = allowed.tools.names.filter((name) => !denied.includes(name));
-  return { ...allowed, tools: { mode: 'allow', names } };
+  const rules = denyRules(denied.rules);
+  if (denied.names.length === 0) return { ...allowed, ...rules };
+  if (allowed.tools.mode === 'all') {
+    return { tools: { mode: 'deny', names: denied.names }, ...rules };
+  }
+  const names = allowed.tools.names.filter((name) => !denied.names.includes(name));
+  return { ...allowed, ...rules, tools: { mode: 'allow', names } };
 }
 
 function isSwitches(map: JsonObject): boolean {
@@ -76,12 +86,18 @@ function readSwitches(
   reader: FieldReader,
   switches: JsonObject,
   line: number | undefined,
-): ToolSelection {
+): Allowed {
   const off = Object.keys(switches).filter((name) => switches[name] === false);
-  if (off.length === 0) return ALL_TOOLS;
+  if (off.length === 0) return { tools: ALL_TOOLS };
   const on = Object.keys(switches).filter((name) => name !== '*' && switches[name] === true);
-  if (off.includes('*')) return { mode: 'allow', names: knownTools(reader, on, line) };
-  return { mode: 'deny', names: withEditSwitch(knownTools(reader, off, line)) };
+  if (off.includes('*')) return selection(grantsOf(reader, on, line));
+  const { names, rules } = denialsOf(reader, off, line);
+  return { tools: { mode: 'deny', names: withEditSwitch(names) }, ...denyRules(rules) };
+}
+
+function selection({ names, limited }: GrantedTools): Allowed {
+  const tools = { mode: 'allow', names } as const;
+  return limited === undefined ? { tools } : { tools, limitedTools: [limited] };
 }
 
 /** In opencode's words `write`, `edit` and `patch` are one switch. */
@@ -92,26 +108,25 @@ function withEditSwitch(names: readonly string[]): readonly string[] {
     : names;
 }
 
-/** What a pattern names in part is left out: the narrower of the two readings. */
+/** `Tool(specifier)` grants only the calls that such a rule covers; `Task(a, b)` names whom it may delegate to. */
 function allowedTools(reader: FieldReader, { value, line }: Field): Allowed | undefined {
   const words = toolWords(value);
   if (words === undefined) return undefined;
   if (words.includes('*')) return { tools: everyTool(reader, words, line) };
   if (words.length > 0 && words.every(isEveryBuiltin)) return { tools: ALL_TOOLS };
   const delegates = words.map(delegatesOf).filter((each) => each !== undefined);
-  const whole = words.flatMap((word) => {
-    if (delegatesOf(word) !== undefined) return ['Task'];
-    if (bracketed(word) === undefined) return [word];
-    const message = `\`${word}\` limits a tool to a pattern, which \`tools\` cannot do; the tool is left out.`;
-    reader.warn('tool-pattern', message, line);
-    return [];
-  });
-  const names = knownTools(reader, whole, line);
-  const tools = { mode: 'allow', names } as const;
-  if (names.length === 0) return { tools, ...withoutTools(reader, words, line) };
+  const granting = words.map((word) => (delegatesOf(word) === undefined ? word : 'Task'));
+  const allowed = selection(grantsOf(reader, granting, line));
+  const { names } = allowed.tools;
+  if (names.length === 0) return { ...allowed, ...withoutTools(reader, words, line) };
   // A `Task` beside `Task(a)` names every type.
-  const delegatesTo = whole.includes('Task') && !words.includes('Task') ? delegates.flat() : [];
-  return delegatesTo.length === 0 ? { tools } : { tools, delegatesTo };
+  const namesEvery = words.some((word) => bracketed(word) === undefined && isTask(word));
+  const delegatesTo = namesEvery ? [] : delegates.flat();
+  return delegatesTo.length === 0 ? allowed : { ...allowed, delegatesTo };
+}
+
+function isTask(word: string): boolean {
+  return expandToolWord(word, '')?.[0] === 'Task';
 }
 
 /** Kiro's word for all that is not of a server, alone. */
@@ -122,7 +137,7 @@ function isEveryBuiltin(word: string): boolean {
 /** The types that `Task(a, b)` names, by any of the tool's names. */
 function delegatesOf(word: string): readonly string[] | undefined {
   const call = bracketed(word);
-  if (call === undefined || expandToolWord(call.name, '')?.[0] !== 'Task') return undefined;
+  if (call === undefined || !isTask(call.name)) return undefined;
   return call.inside
     .split(',')
     .map((each) => each.trim())
@@ -143,18 +158,9 @@ function withoutTools(
   return { unusable: shownMessage(unusable) };
 }
 
-/** What a pattern names in part is denied as a whole: the narrower of the two readings. */
-function deniedTools(reader: FieldReader, { value, line }: Field): readonly string[] | undefined {
+function deniedTools(reader: FieldReader, { value, line }: Field): DeniedTools | undefined {
   const words = toolWords(value);
-  if (words === undefined) return undefined;
-  const whole = words.map((word) => {
-    const pattern = bracketed(word);
-    if (pattern === undefined) return word;
-    const message = `\`${word}\` denies a pattern, which this field cannot do; the whole tool is denied.`;
-    reader.warn('tool-pattern', message, line);
-    return pattern.name;
-  });
-  return knownTools(reader, whole, line);
+  return words === undefined ? undefined : denialsOf(reader, words, line);
 }
 
 function everyTool(
@@ -174,33 +180,4 @@ function unreadable(reader: FieldReader, what: string, line: number | undefined)
   const unusable = `${what} cannot be read, so the agent has no tools. Write \`Read, Grep\`, a list of names, or \`{mode: allowlist, allow: [Read]}\`.`;
   reader.warn('invalid-tools', unusable, line);
   return { tools: NO_TOOLS, unusable };
-}
-
-/** Canonical names; each word that nobody knows is told once. */
-function knownTools(
-  reader: FieldReader,
-  words: readonly string[],
-  line: number | undefined,
-): readonly string[] {
-  const names = new Set<string>();
-  const unknown = new Set<string>();
-  for (const word of words) {
-    const found = toolNames(reader, word);
-    if (found.length === 0) unknown.add(word);
-    for (const name of found) names.add(name);
-  }
-  for (const word of unknown) {
-    reader.warn('unknown-tool', `Unknown tool \`${word}\`; it is left out.`, line);
-  }
-  return [...names];
-}
-
-/** A name that any vendor knows goes before one that only looks like a server's. */
-function toolNames(reader: FieldReader, word: string): readonly string[] {
-  if (!word.startsWith('mcp__')) {
-    const names = expandToolWord(word, reader.vendor);
-    if (names !== undefined) return names;
-  }
-  const name = mcpToolName(word);
-  return name === undefined ? [] : [name];
 }

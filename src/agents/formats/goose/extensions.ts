@@ -1,5 +1,4 @@
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
-import { expandToolWord } from '../../../protocol/tool-aliases.ts';
 import type { Fields } from '../../front-matter/fields.ts';
 import { text } from '../fields/common.ts';
 import { serverTools } from '../fields/mcp-names.ts';
@@ -52,5 +51,5 @@ function extensionTools(extension: JsonValue): readonly string[] {
   }
   const word = OWN.get(name) ?? name;
   if (some.length === 0) return [word];
-  return some.flatMap((tool) => OWN_TOOLS.get(tool) ?? expandToolWord(tool, 'goose') ?? [tool]);
+  return some.flatMap((tool) => OWN_TOOLS.get(tool) ?? [tool]);
 }

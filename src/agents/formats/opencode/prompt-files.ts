@@ -1,6 +1,6 @@
-import { homedir } from 'node:os';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import type { AgentFile } from '../format.ts';
+import { absolutePath } from '../../../sys/paths.ts';
 
 /** opencode's way to put a file's text in a prompt. */
 const REFERENCE = /\{file:([^}\n]{1,1000})\}/g;
@@ -22,8 +22,7 @@ export function promptFiles(prompt: string, path: string): readonly string[] {
 }
 
 function absolute(name: string, path: string): string {
-  if (name.startsWith('~/')) return join(homedir(), name.slice(2));
-  return isAbsolute(name) ? name : resolve(dirname(path), name);
+  return absolutePath(name, dirname(path));
 }
 
 /** A prompt with the text of the files that it names; what they name in turn stays as it stands. */

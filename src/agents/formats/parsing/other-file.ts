@@ -1,4 +1,5 @@
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
+import { absolutePath } from '../../../sys/paths.ts';
 import type { AgentFile, TextBeside } from '../format.ts';
 
 /**
@@ -6,6 +7,6 @@ import type { AgentFile, TextBeside } from '../format.ts';
  * that the agent file lies in.
  */
 export function otherText(file: AgentFile, path: string): TextBeside {
-  if (file.beside !== undefined) return file.beside(resolve(dirname(file.path), path));
+  if (file.beside !== undefined) return file.beside(absolutePath(path, dirname(file.path)));
   return { ok: false, reason: 'Nothing but the agent file itself can be read here.' };
 }

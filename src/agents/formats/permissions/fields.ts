@@ -3,6 +3,7 @@ import type { AgentDefinition, AgentProblem } from '../../../protocol/agent.ts';
 import { TOOL_NAMES } from '../../../protocol/tool-names.ts';
 import type { Field, Fields } from '../../front-matter/fields.ts';
 import { shownMessage } from '../fields/clean-text.ts';
+import { joinedRules } from '../fields/joined-rules.ts';
 import { permissionEntries, switchEntries, type PermissionEntry } from './entries.ts';
 import { permissionOutcome, type PermissionOutcome } from './outcome.ts';
 import { toolWords } from '../fields/tool-words.ts';
@@ -94,7 +95,7 @@ export function withPermissionRules(
   });
   return {
     ...agent,
-    ...(ask.length + deny.length === 0 ? {} : { rules: { ask, deny } }),
+    ...joinedRules(agent.rules, ask.length + deny.length === 0 ? undefined : { ask, deny }),
     ...(first === undefined
       ? {}
       : { delegatesTo: first.filter((name) => delegates.every((each) => each.includes(name))) }),

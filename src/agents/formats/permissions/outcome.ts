@@ -1,3 +1,4 @@
+import { grantedTools } from '../../../protocol/tool-aliases.ts';
 import { mcpNamesOf } from './servers.ts';
 import type { PermissionAction, PermissionEntry } from './entries.ts';
 import { specifiersOf } from './patterns.ts';
@@ -36,9 +37,16 @@ export function permissionOutcome(
   const servers = others.map((name) => serverOutcome(name, entries));
   return joined([...decisions, ...servers], {
     everything: baseAction(entries.filter(({ permission }) => permission === '*')),
-    offered: decisions.filter(({ isDenied }) => !isDenied).flatMap(({ tools }) => tools),
+    offered: decisions.flatMap(({ isDenied, tools }, index) =>
+      isDenied || isLess(subjects[index]?.name ?? '', vendor) ? [] : tools,
+    ),
     servers: others.flatMap((name) => allowedServers(name, entries)),
   });
+}
+
+/** Whether a name means less than the tool of Muster that stands for it: to allow it allows no such tool. */
+function isLess(name: string, vendor: string): boolean {
+  return (grantedTools(name, vendor) ?? []).some((each) => 'limit' in each || 'isTooWide' in each);
 }
 
 type Part = Partial<PermissionOutcome>;

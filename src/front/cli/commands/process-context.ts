@@ -25,6 +25,8 @@ export function processContext(): DoctorContext & TrustContext & NewAgentContext
     confirm: terminalConfirm(),
     questions: terminalQuestions(),
     ripgrep: async () => (await import('@vscode/ripgrep')).rgPath,
+    repairs: async (data) =>
+      (await import('../../../api/recent-repairs.ts')).recentRepairs(data, environment),
     sandbox: (place) => sandboxOf({ ...place, keepsRecords: false }),
     agents: async (place) => {
       const { agents, problems, skipped } = await listAgentsIn({ ...place, environment });

@@ -1,6 +1,5 @@
-import { homedir } from 'node:os';
-import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { absolutePath } from '../../../sys/paths.ts';
 
 const IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
 
@@ -13,7 +12,7 @@ export function droppedImage(pasted: string, cwd: string): string | null {
   if (text === '' || text.includes('\n') || !IMAGE.test(text.replace(/['"]$/, ''))) return null;
   const path = barePath(text);
   if (path === null) return null;
-  return resolve(cwd, path.startsWith('~/') ? homedir() + path.slice(1) : path);
+  return absolutePath(path, cwd);
 }
 
 function barePath(text: string): string | null {

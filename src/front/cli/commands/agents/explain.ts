@@ -85,6 +85,7 @@ function toolFacts({ tools, delegatesTo }: AgentExplanation): readonly Fact[] {
 
 function rightsFacts({ rights }: AgentExplanation): readonly Fact[] {
   const { asked, mode, parentMode, refusesQuestions, disallowedTools, rules, roots } = rights;
+  const { callLimits } = rights;
   const wish = asked === null ? 'its file asks for none' : `its file asks for ${exactLine(asked)}`;
   return [
     ['mode', `${mode} (${wish}; its parent has ${parentMode})`],
@@ -92,6 +93,10 @@ function rightsFacts({ rights }: AgentExplanation): readonly Fact[] {
     ...(disallowedTools.length === 0
       ? []
       : [['denied', exactLine(disallowedTools.join(', '))] as const]),
+    ...callLimits.map(({ tool, rules: covering, newFiles, where }): Fact => {
+      const ways = [...covering, ...(newFiles ? ['files that do not exist yet'] : [])];
+      return ['limited', exactLine(`${tool} to ${ways.join(', ') || 'no call'} (${where})`)];
+    }),
     ...(['deny', 'ask', 'allow'] as const).flatMap((list) =>
       rules[list].map(({ rule, where }): Fact => [
         `rule: ${list}`,

@@ -104,7 +104,7 @@ function inFull({ agents }: Listings, { cwd, home }: From): string {
         `  ${exactLine(oneLine(description)) || '(no description)'}`,
         `  ${shownPath(agent.path, cwd, home)} (${shownOrigin(agent)})`,
         `  ${facts.join(' · ')}`,
-        `  tools: ${shownTools(agent.tools)}${denied}`,
+        `  tools: ${shownTools(agent)}${denied}`,
         ...shadows.map((path) => `  in the place of ${shownPath(path, cwd, home)}`),
         ...warnings.map(({ line, message }) => {
           const where = line === undefined ? '' : `line ${line}: `;

@@ -3,6 +3,7 @@ import type { AgentsPlace } from '../../../../api/agents/find-agents.ts';
 import { isAgentFile } from '../../../../api/agents/choose-agents.ts';
 import type { DataFlags, ProjectFlags } from '../../command.ts';
 import type { CommandContext } from '../context.ts';
+import { absolutePath } from '../../../../sys/paths.ts';
 
 /** Where a command looks for agents. */
 export function agentsPlace(
@@ -23,7 +24,7 @@ export function agentWords(
   words: readonly string[],
   { cwd }: Pick<CommandContext, 'cwd'>,
 ): readonly string[] {
-  return words.map((word) => (isAgentFile(word) ? resolve(cwd, word) : word));
+  return words.map((word) => (isAgentFile(word) ? absolutePath(word, cwd) : word));
 }
 
 /** The directory of `--dir`, absolute. */

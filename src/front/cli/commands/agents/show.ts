@@ -43,7 +43,7 @@ function factsOf(agent: AgentDetails, { cwd, home }: CommandContext): readonly F
     ['file', `${path(origin.path)} (${shownOrigin(origin)})`],
     ...shadows.map((each): Fact => ['in place of', path(each)]),
     ...(unusable === undefined ? [] : [['unusable', exactLine(unusable)] as const]),
-    ['tools', shownTools(agent.tools)],
+    ['tools', shownTools(agent)],
     ...listFact('never', agent.disallowedTools),
     ...(agent.delegatesTo === undefined
       ? []

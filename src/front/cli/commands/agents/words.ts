@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { relative } from 'node:path';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import { oneLine, plural, truncate } from '../../../../base/text.ts';
-import type { AgentScope, ToolSelection } from '../../../../protocol/agent.ts';
+import { listedTools, type AgentDefinition, type AgentScope } from '../../../../protocol/agent.ts';
 import type { PermissionMode } from '../../../../protocol/permission.ts';
 import { isInside } from '../../../../sys/paths.ts';
 
@@ -39,8 +39,9 @@ export function shownMode({ permissionMode, effectiveMode }: Modes): string {
     : `${effectiveMode} (asks for ${exactLine(permissionMode)})`;
 }
 
-export function shownTools({ mode, names }: ToolSelection): string {
-  const list = exactLine(names.join(', '));
+export function shownTools(agent: Pick<AgentDefinition, 'tools' | 'limitedTools'>): string {
+  const { mode, names } = agent.tools;
+  const list = exactLine(listedTools(agent).join(', '));
   if (mode === 'all') return 'the core set';
   if (mode === 'deny') return `the core set without ${list}`;
   return names.length === 0 ? 'none' : list;

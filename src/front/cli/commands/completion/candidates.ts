@@ -1,11 +1,11 @@
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { COMMAND_KINDS, commandSpec, type CommandKind } from '../../command-table.ts';
 import { flagSpec, type FlagName } from '../../flags.ts';
 import type { Scan } from '../../scan.ts';
 import type { Paths } from './sources.ts';
 import { foundValues, type Candidate, type CompletionPlace } from './values.ts';
 import { wordAtCursor, type WordAtCursor } from './word-at-cursor.ts';
+import { absolutePath } from '../../../../sys/paths.ts';
 
 /** What could stand for the word at the cursor. */
 export interface Offer {
@@ -81,7 +81,7 @@ function flagCandidate(name: FlagName, command: CommandKind | null): Candidate {
 function placeOf({ flags }: Scan): CompletionPlace {
   const directory = (name: FlagName): string | null => {
     const given = flags.get(name)?.at(-1) ?? '';
-    return given === '' ? null : resolve(withHome(given));
+    return given === '' ? null : absolutePath(given, resolve('.'));
   };
   const dataDir = directory('data-dir');
   return {
@@ -89,11 +89,6 @@ function placeOf({ flags }: Scan): CompletionPlace {
     trustProject: flags.has('trust-project'),
     ...(dataDir === null ? {} : { dataDir }),
   };
-}
-
-/** As a shell does it before the program sees it. */
-function withHome(path: string): string {
-  return path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path;
 }
 
 function plainAndOnce(candidates: readonly Candidate[]): readonly Candidate[] {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { readConfig, type ConfigReading } from '../../../../api/config/load.ts';
 import { dataDir } from '../../../../api/config/paths.ts';
+import type { RepairsByModel } from '../../../../api/report/repairs.ts';
 import type { SandboxPlace } from '../../../../api/sandbox.ts';
 import { MusterError } from '../../../../base/errors.ts';
 import { jsonText } from '../../../../base/json-text.ts';
@@ -10,6 +11,7 @@ import type { ConfigFlags, DataFlags } from '../../command.ts';
 import { columns } from '../columns.ts';
 import { configInputs, type ModelContext } from '../context.ts';
 import { agentChecks, type AgentsReport } from './agents-check.ts';
+import { answersChecks } from './answers-check.ts';
 import { fail, warn, type Check } from './check.ts';
 import { configChecks } from './config-checks.ts';
 import { dataDirCheck } from './data-dir-check.ts';
@@ -25,6 +27,8 @@ export interface DoctorContext extends ModelContext {
   /** The path of the ripgrep that Grep runs; rejects where there is none. */
   readonly ripgrep: () => Promise<string>;
   readonly agents: (place: AgentsPlace) => Promise<AgentsReport>;
+  /** What had to be repaired in the answers of the newest tasks. */
+  readonly repairs: (dataDir: string) => Promise<RepairsByModel>;
   /** It may leave nothing behind. */
   readonly sandbox: (place: Omit<SandboxPlace, 'keepsRecords'>) => Pick<Sandbox, 'state'>;
 }
@@ -67,6 +71,7 @@ async function allChecks(
     ...configChecks(reading),
     dataDirCheck(data, context.uid),
     ...(await configuredModels(reading, context)),
+    ...(await recentAnswers(data, context)),
     ...agents.checks,
     ...trustChecks({ files: reading.files, skipped: agents.skipped }),
     await ripgrepCheck(context.ripgrep),
@@ -84,6 +89,16 @@ async function configuredModels(
   } catch (error) {
     if (!(error instanceof MusterError)) throw error;
     return [fail('model', terminalText(error.message, 'exact'), null)];
+  }
+}
+
+/** A data directory that cannot be read has a check of its own. */
+async function recentAnswers(data: string, context: DoctorContext): Promise<readonly Check[]> {
+  try {
+    return answersChecks(await context.repairs(data));
+  } catch (error) {
+    if (!(error instanceof MusterError)) throw error;
+    return [warn('answers', terminalText(error.message, 'exact'), null)];
   }
 }
 

@@ -36,9 +36,16 @@ function textLine(event: TaskEvent): string {
   const { v: _, task: _task, epoch: _epoch, seq, ts, type, ...rest } = event;
   const detail = JSON.stringify(rest);
   const shown = truncate(detail, SHOWN_DETAIL);
-  const cut = shown.length < detail.length ? '…' : '';
+  // Behind the message of an answer they would be cut off.
+  const cut = shown.length < detail.length ? `…${repairsText(event)}` : '';
   return terminalText(
     `${String(seq).padStart(4)} ${localTime(ts)} ${type.padEnd(14)} ${shown}${cut}`,
     'exact',
   );
+}
+
+function repairsText(event: TaskEvent): string {
+  const repairs = 'repairs' in event ? Object.entries(event.repairs ?? {}) : [];
+  if (repairs.length === 0) return '';
+  return ` repaired: ${repairs.map(([repair, count]) => `${repair} × ${count}`).join(', ')}`;
 }

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import type { Tasks } from '../../../../api/index.ts';
 import { UsageError } from '../../../../base/errors.ts';
 import { plural } from '../../../../base/text.ts';
@@ -6,6 +5,7 @@ import { fileError } from '../../../../sys/file-errors.ts';
 import { namedFileChunks } from '../../../../sys/named-file.ts';
 import { PRIVATE, writeNewFile } from '../new-file.ts';
 import { printJson, printLines, printPieces } from './print.ts';
+import { absolutePath } from '../../../../sys/paths.ts';
 
 interface TaskExport {
   readonly id: string;
@@ -31,7 +31,7 @@ export async function exportTask(
     await printPieces(pieces);
     return 0;
   }
-  const path = resolve(file);
+  const path = absolutePath(file, process.cwd());
   const bytes = await writeNewFile({ path, force, mode: PRIVATE }, pieces);
   if (json) printJson({ task_id: spec.id, file: path, bytes });
   else printLines(`task ${spec.id} is in ${path} (${plural(bytes, 'byte')})`);
@@ -53,7 +53,7 @@ export async function importTasks(
 }
 
 async function* textOf(file: string): AsyncGenerator<string, void, undefined> {
-  const chunks = file === '-' ? stdinChunks() : namedFileChunks(resolve(file));
+  const chunks = file === '-' ? stdinChunks() : namedFileChunks(absolutePath(file, process.cwd()));
   // A character may be cut between two chunks.
   const decoder = new TextDecoder();
   for await (const chunk of chunks) yield decoder.decode(chunk, { stream: true });

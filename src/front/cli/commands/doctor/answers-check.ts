@@ -1,0 +1,12 @@
+import type { RepairsByModel } from '../../../../api/report/repairs.ts';
+import { terminalText } from '../../../../base/terminal-text.ts';
+import { REPAIRS } from '../../../../protocol/repair.ts';
+import { ok, type Check } from './check.ts';
+
+/** What had to be repaired in the answers of each model. Nothing has to be done about it. */
+export function answersChecks(repairs: RepairsByModel): readonly Check[] {
+  return Array.from(repairs, ([model, counts]) => {
+    const said = Array.from(counts, ([repair, count]) => `${REPAIRS[repair]} × ${count}`);
+    return ok('answers', terminalText(`${model}: repaired: ${said.join('; ')}`, 'exact'));
+  });
+}

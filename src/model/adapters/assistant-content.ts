@@ -1,0 +1,120 @@
+import type { LanguageModelV4Message, SharedV4ProviderOptions } from '@ai-sdk/provider';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import type {
+  AssistantMessage,
+  AssistantPart,
+  ReasoningPart,
+  TextPart,
+  ToolCallPart,
+} from '../../protocol/message.ts';
+import type { PromptRules } from './dialect.ts';
+import { marksOf } from './readers/blocks.ts';
+import type { WireIds } from './wire-ids.ts';
+import { wireName } from './wire-names.ts';
+
+type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
+
+/** Stands for an answer of which nothing can be sent: no server takes a message without content. */
+const EMPTY_ANSWER = { type: 'text', text: '(empty answer)' } as const;
+
+interface Receiver {
+  readonly rules: PromptRules;
+  readonly ids: WireIds;
+  /** The model that the request is for, as `modelName` has it. */
+  readonly asked: string;
+}
+
+/**
+ * An answer as the receiver takes it. Of what another model has thought nothing goes along, nor its
+ * signatures and ids, though both speak the same protocol: they hold for the one that made them.
+ */
+export function assistantContent(
+  message: AssistantMessage,
+  { rules, ids, asked }: Receiver,
+): AssistantContent {
+  const isOwn = message.model === undefined || message.model === asked;
+  const lost = lostReasoning(message, rules);
+  const content = message.content.flatMap((part): AssistantContent => {
+    switch (part.type) {
+      case 'text':
+        return textContent(part, isOwn ? ownMeta(part, rules) : null, rules);
+      case 'reasoning':
+        return isOwn && !lost.has(part) ? reasoningContent(part, rules) : [];
+      case 'tool_call': {
+        const id = ids.next(part.id, { isOwn: message.model === asked });
+        return [callContent(part, id, isOwn ? ownMeta(part, rules) : null)];
+      }
+    }
+  });
+  // A thought belongs to what follows it: alone at the end it is refused.
+  const end = content.findLastIndex(({ type }) => type !== 'reasoning');
+  if (end === -1) return [EMPTY_ANSWER];
+  const complete = content.slice(0, end + 1);
+  return rules.callsLast === true ? withCallsLast(complete) : complete;
+}
+
+function withCallsLast(content: AssistantContent): AssistantContent {
+  return [
+    ...content.filter(({ type }) => type !== 'tool-call'),
+    ...content.filter(({ type }) => type === 'tool-call'),
+  ];
+}
+
+function textContent(part: TextPart, own: OwnMeta | null, rules: PromptRules): AssistantContent {
+  const isSigned = own !== null && rules.signsBlankText;
+  return part.text.trim() === '' && !isSigned ? [] : [{ type: 'text', text: part.text, ...own }];
+}
+
+function reasoningContent(part: ReasoningPart, rules: PromptRules): AssistantContent {
+  const marks = marksOf(part);
+  // Its server has no parser for thoughts, so they stood in the text, and there its model looks for them.
+  if (marks !== null) return [{ type: 'text', text: marks.before + part.text + marks.after }];
+  const own = ownMeta(part, rules);
+  const isPlain = rules.plainReasoning && part.meta === undefined && part.text.trim() !== '';
+  return own === null && !isPlain ? [] : [{ type: 'reasoning', text: part.text, ...own }];
+}
+
+function callContent(part: ToolCallPart, toolCallId: string, own: OwnMeta | null) {
+  return {
+    type: 'tool-call',
+    toolCallId,
+    toolName: wireName(part.name),
+    input: wireInput(part),
+    ...own,
+  } as const;
+}
+
+/** The thoughts whose item came without the content by which their server would know it again. */
+function lostReasoning(
+  { content }: AssistantMessage,
+  { metaKey, reasoningContentKey }: PromptRules,
+): ReadonlySet<AssistantPart> {
+  if (reasoningContentKey === undefined) return new Set();
+  const thoughts = content.flatMap((part) => {
+    const meta = part.meta?.[metaKey];
+    return part.type === 'reasoning' && isJsonObject(meta) ? [{ part, meta }] : [];
+  });
+  const known = new Set(
+    thoughts.flatMap(({ meta }) =>
+      typeof meta[reasoningContentKey] === 'string' ? [meta['itemId']] : [],
+    ),
+  );
+  return new Set(thoughts.flatMap(({ part, meta }) => (known.has(meta['itemId']) ? [] : [part])));
+}
+
+interface OwnMeta {
+  readonly providerOptions: SharedV4ProviderOptions;
+}
+
+/** Returns what this provider put on the part, byte for byte; null where another one wrote it. */
+function ownMeta(part: AssistantPart, { metaKey }: PromptRules): OwnMeta | null {
+  const own = part.meta?.[metaKey];
+  if (!isJsonObject(own)) return null;
+  return { providerOptions: { [metaKey]: Object.assign({}, own) } };
+}
+
+/** Arguments are an object in every protocol; what the model wrote instead stays readable. */
+function wireInput(part: ToolCallPart): JsonObject {
+  if (part.malformed !== undefined) return { invalid_json: part.malformed };
+  return isJsonObject(part.input) ? part.input : { not_an_object: part.input };
+}

@@ -1,0 +1,346 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
+import { byteLength } from '../../../base/text.ts';
+import type { AssistantPart, Message, ProviderMeta } from '../../../protocol/message.ts';
+import type { FinishReason, ModelPart, ProgressPart, Usage } from '../../../protocol/model.ts';
+import type { Repair, Repairs } from '../../../protocol/repair.ts';
+import { AnswerTooLarge, type AnswerCaps } from '../answer-caps.ts';
+import { isModelId } from '../model-id.ts';
+import {
+  areComplete,
+  finishedPart,
+  marksMeta,
+  withThoughtApart,
+  type Block,
+  type CallBlock,
+  type TextBlock,
+} from './blocks.ts';
+import { ThinkingSplitter } from './thinking-tags.ts';
+import { toUsage, type ReportedUsage } from './usage.ts';
+
+type Finished = Extract<ModelPart, { type: 'finished' }>;
+
+/** Bytes that a block takes beside its text, roughly: an answer of many empty blocks is bounded too. */
+const BLOCK_BYTES = 64;
+
+interface BuilderOptions {
+  /** The messages of the request: ids of calls are unique among them. */
+  readonly history: readonly Message[];
+  readonly caps: AnswerCaps;
+  /** The key under which the provider package takes back the metadata of a part. */
+  readonly metaKey: string;
+}
+
+/**
+ * Builds one answer from the parts that a reader finds in its stream. Throws AnswerTooLarge when more would
+ * have to be kept than is accepted of one answer.
+ */
+export class AnswerBuilder {
+  private readonly options: BuilderOptions;
+  private readonly blocks: Block[] = [];
+  private readonly texts = new Map<string, TextBlock>();
+  private readonly calls = new Map<string, CallBlock>();
+  /** The ids that the server gave to the calls of this answer. */
+  private readonly serverIds = new Set<string>();
+  /** The ids in use in the history and in this answer. */
+  private usedIds: Set<string> | null = null;
+  private size = 0;
+  private servedBy: string | undefined;
+  private readonly usage: { -readonly [field in keyof ReportedUsage]: ReportedUsage[field] } = {};
+  private readonly repairCounts = new Map<Repair, number>();
+  private thinking: ThinkingSplitter | null = new ThinkingSplitter();
+  private progress: ProgressPart[] = [];
+  private argumentsGrew = false;
+  private reason: FinishReason | null = null;
+  private ended = false;
+  private error: unknown = null;
+
+  constructor(options: BuilderOptions) {
+    this.options = options;
+  }
+
+  /** Appends to the text block of that key; without a key, to the last block if it is text. */
+  text(piece: string, key?: string, meta?: JsonObject): void {
+    const { thinking } = this;
+    if (thinking === null || piece === '') return this.append('text', piece, key, meta);
+    for (const { type, text } of thinking.take(piece)) {
+      this.append(type, text, type === 'text' ? key : undefined, meta);
+    }
+    if (thinking.isDecided) this.endThinking();
+  }
+
+  /** The same for reasoning. */
+  reasoning(piece: string, key?: string, meta?: JsonObject): void {
+    // This server has a parser: tags in its text are text.
+    if (piece !== '') this.endThinking();
+    this.append('reasoning', piece, key, meta);
+  }
+
+  /** Begins a block that its protocol will close. */
+  openBlock(type: TextBlock['type'], key: string, meta?: JsonObject): void {
+    this.openText(type, key, meta).isOpen = true;
+  }
+
+  closeBlock(type: TextBlock['type'], key: string, meta?: JsonObject): void {
+    const block = this.texts.get(`${type} ${key}`);
+    if (block === undefined) return;
+    block.meta = this.merge(block.meta, meta);
+    block.isOpen = false;
+    this.texts.delete(`${type} ${key}`);
+  }
+
+  hasBlock(type: TextBlock['type'], key: string): boolean {
+    return this.texts.has(`${type} ${key}`);
+  }
+
+  /** Begins a call. `id`: the server's own; undefined: it gave none. */
+  startCall(key: string, call: { readonly id?: string | undefined; readonly name: string }): void {
+    this.endThinking();
+    if (call.id === undefined) this.repair('missing_call_id');
+    const serverId = call.id ?? `call_${this.serverIds.size}`;
+    this.keep(BLOCK_BYTES + byteLength(serverId) + byteLength(call.name));
+    const id = this.uniqueId(serverId);
+    const block: CallBlock = {
+      type: 'call',
+      id,
+      name: call.name,
+      raw: '',
+      isWhole: false,
+      isRenamed: this.serverIds.has(serverId),
+      meta: undefined,
+    };
+    this.serverIds.add(serverId);
+    this.calls.set(key, block);
+    this.blocks.push(block);
+    this.progress.push({ type: 'tool_call_started', id, name: call.name });
+  }
+
+  hasCall(key: string): boolean {
+    return this.calls.has(key);
+  }
+
+  /** Names a call whose first piece came without its name. */
+  nameCall(key: string, name: string): void {
+    const call = this.calls.get(key);
+    if (call !== undefined) call.name = name;
+  }
+
+  /** The raw arguments that have come of a call; undefined: there is no such call. */
+  argumentsOf(key: string): string | undefined {
+    return this.calls.get(key)?.raw;
+  }
+
+  growArguments(key: string, piece: string): void {
+    const call = this.calls.get(key);
+    if (call === undefined || piece === '') return;
+    this.keep(byteLength(piece));
+    call.raw += piece;
+    this.argumentsGrew = true;
+  }
+
+  /** Ends a call. `raw`: its complete arguments, where the protocol repeats them. */
+  endCall(
+    key: string,
+    { raw, meta }: { readonly raw?: string; readonly meta?: JsonObject } = {},
+  ): void {
+    const call = this.calls.get(key);
+    if (call === undefined) return;
+    if (raw !== undefined) {
+      this.keep(Math.max(0, byteLength(raw) - byteLength(call.raw)));
+      call.raw = raw;
+    }
+    call.isWhole = true;
+    call.meta = this.merge(call.meta, meta);
+    // A later call under the same key is another call.
+    this.calls.delete(key);
+  }
+
+  /** Puts metadata on the last block, whatever it is. */
+  annotateLast(meta: JsonObject): void {
+    const last = this.blocks.at(-1);
+    if (last !== undefined) last.meta = this.merge(last.meta, meta);
+  }
+
+  setServedBy(model: JsonValue | undefined): void {
+    if (typeof model === 'string' && isModelId(model)) this.servedBy = model;
+  }
+
+  /** Later reports win, field by field. */
+  setUsage(usage: ReportedUsage): void {
+    for (const [field, value] of Object.entries(usage)) {
+      if (value !== undefined) Object.assign(this.usage, { [field]: value });
+    }
+  }
+
+  /** The server said why the answer ends; more may come, such as its usage. */
+  finish(reason: FinishReason): void {
+    this.reason = reason;
+  }
+
+  /** Nothing that matters comes after this. */
+  end(): void {
+    this.ended = true;
+  }
+
+  /** The first error stands. */
+  fail(error: unknown): void {
+    this.error ??= error;
+  }
+
+  repair(kind: Repair, count = 1): void {
+    this.repairCounts.set(kind, (this.repairCounts.get(kind) ?? 0) + count);
+  }
+
+  get finishReason(): FinishReason | null {
+    return this.reason;
+  }
+
+  get isEnded(): boolean {
+    return this.ended;
+  }
+
+  get failure(): unknown {
+    return this.error;
+  }
+
+  get hasContent(): boolean {
+    return this.blocks.length > 0;
+  }
+
+  /** Whether the answer can be taken as complete although its server gave no finish reason. */
+  get isComplete(): boolean {
+    return areComplete(this.blocks);
+  }
+
+  get repairs(): Repairs | undefined {
+    return this.repairCounts.size === 0 ? undefined : Object.fromEntries(this.repairCounts);
+  }
+
+  /** What the server said that was used; undefined: nothing. */
+  get usageSoFar(): Usage | undefined {
+    const { usage, missing } = toUsage(this.usage);
+    return missing === 'all' ? undefined : usage;
+  }
+
+  /** Characters of the arguments of calls. */
+  get argumentCharacters(): number {
+    return this.blocks.reduce(
+      (sum, block) => (block.type === 'call' ? sum + block.raw.length : sum),
+      0,
+    );
+  }
+
+  /** What came since the last call of this. */
+  takeProgress(): { readonly parts: readonly ProgressPart[]; readonly argumentsGrew: boolean } {
+    const { progress, argumentsGrew } = this;
+    if (progress.length > 0) this.progress = [];
+    this.argumentsGrew = false;
+    return { parts: progress, argumentsGrew };
+  }
+
+  build(): Finished {
+    this.endThinking();
+    // A server that says how the answer ended has sent all of its calls.
+    for (const key of this.calls.keys()) this.endCall(key);
+    const apart = withThoughtApart(this.blocks);
+    if (apart !== null) this.repair('thinking_in_text');
+    const blocks = apart ?? this.blocks;
+    const last = this.reason === 'length' ? blocks.at(-1) : undefined;
+    const repair = (kind: Repair): void => this.repair(kind);
+    const content = blocks.flatMap((block) =>
+      finishedPart(block, { isCut: block === last, repair }),
+    );
+    const { usage, missing } = toUsage(this.usage);
+    if (missing !== null) this.repair(missing === 'all' ? 'missing_usage' : 'partial_usage');
+    const { repairs } = this;
+    return {
+      type: 'finished',
+      message: { role: 'assistant', content },
+      usage,
+      ...(missing === null ? {} : { usageMissing: missing }),
+      reason: finishReason(this.reason ?? 'stop', content),
+      ...(this.servedBy === undefined ? {} : { servedBy: this.servedBy }),
+      ...(repairs === undefined ? {} : { repairs }),
+    };
+  }
+
+  private append(
+    type: TextBlock['type'],
+    piece: string,
+    key: string | undefined,
+    meta: JsonObject | undefined,
+  ): void {
+    const block = this.blockFor(type, key);
+    this.keep(byteLength(piece));
+    block.text += piece;
+    block.meta = this.merge(block.meta, meta);
+    if (piece !== '') this.progress.push({ type: `${type}_delta`, text: piece });
+  }
+
+  private blockFor(type: TextBlock['type'], key: string | undefined): TextBlock {
+    if (key !== undefined) return this.texts.get(`${type} ${key}`) ?? this.openText(type, key);
+    const last = this.blocks.at(-1);
+    return last?.type === type ? last : this.openText(type, undefined);
+  }
+
+  private openText(type: TextBlock['type'], key: string | undefined, meta?: JsonObject): TextBlock {
+    this.keep(BLOCK_BYTES);
+    const block: TextBlock = { type, text: '', meta: this.merge(undefined, meta), isOpen: false };
+    if (key !== undefined) this.texts.set(`${type} ${key}`, block);
+    this.blocks.push(block);
+    return block;
+  }
+
+  /** Decides about the tags at the beginning of the text: nothing that follows is a thought. */
+  private endThinking(): void {
+    const { thinking } = this;
+    if (thinking === null) return;
+    this.thinking = null;
+    for (const { type, text } of thinking.end()) this.append(type, text, undefined, undefined);
+    const { marks } = thinking;
+    const thought = this.blocks.find(({ type }) => type === 'reasoning');
+    if (marks === null || thought === undefined) return;
+    thought.meta = { ...thought.meta, ...marksMeta(marks) };
+    this.repair('thinking_in_text');
+  }
+
+  /** Later fields win: a signature comes with the end of a block, an item id with its start. */
+  private merge(
+    before: ProviderMeta | undefined,
+    meta: JsonObject | undefined,
+  ): ProviderMeta | undefined {
+    if (meta === undefined || Object.keys(meta).length === 0) return before;
+    const { metaKey } = this.options;
+    const known = before?.[metaKey];
+    return { ...before, [metaKey]: { ...(isJsonObject(known) ? known : {}), ...meta } };
+  }
+
+  private keep(bytes: number): void {
+    this.size += bytes;
+    const { contentBytes } = this.options.caps;
+    if (this.size > contentBytes) throw new AnswerTooLarge('answer_bytes', contentBytes);
+  }
+
+  /** The server's id, with a suffix where this answer or the history has it already. */
+  private uniqueId(id: string): string {
+    this.usedIds ??= callIds(this.options.history);
+    let unique = id;
+    for (let n = 2; this.usedIds.has(unique); n += 1) unique = `${id}_${n}`;
+    this.usedIds.add(unique);
+    return unique;
+  }
+}
+
+function callIds(history: readonly Message[]): Set<string> {
+  const ids = new Set<string>();
+  for (const message of history) {
+    if (message.role !== 'assistant') continue;
+    for (const part of message.content) if (part.type === 'tool_call') ids.add(part.id);
+  }
+  return ids;
+}
+
+/** Many servers say `stop` for an answer that calls tools. */
+function finishReason(reason: FinishReason, content: readonly AssistantPart[]): FinishReason {
+  if (reason !== 'stop') return reason;
+  return content.some((part) => part.type === 'tool_call') ? 'tool_calls' : 'stop';
+}

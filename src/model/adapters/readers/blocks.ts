@@ -1,0 +1,97 @@
+import { isJsonObject } from '../../../base/json.ts';
+import type { AssistantPart, ProviderMeta, ReasoningPart } from '../../../protocol/message.ts';
+import type { Repair } from '../../../protocol/repair.ts';
+import { readArguments } from './call-arguments.ts';
+import { splitAtClosingTag, type ThinkingMarks } from './thinking-tags.ts';
+
+export interface TextBlock {
+  readonly type: 'text' | 'reasoning';
+  text: string;
+  meta: ProviderMeta | undefined;
+  /** Begun by its protocol and not ended yet: at the end of the stream it may be cut off. */
+  isOpen: boolean;
+}
+
+export interface CallBlock {
+  readonly type: 'call';
+  readonly id: string;
+  name: string;
+  /** The arguments as they came. */
+  raw: string;
+  /** Its end has come: without it, empty arguments may have been lost. */
+  isWhole: boolean;
+  /** Its id was that of another call of this answer. */
+  readonly isRenamed: boolean;
+  meta: ProviderMeta | undefined;
+}
+
+export type Block = TextBlock | CallBlock;
+
+/** The key in `meta` under which the marks stand that were around a thought in the text. */
+const MARKS_KEY = 'marks';
+
+/** The part of a message that a block becomes when the answer has ended; empty if nothing is worth keeping. */
+export function finishedPart(
+  block: Block,
+  { isCut, repair }: { readonly isCut: boolean; readonly repair: (repair: Repair) => void },
+): AssistantPart[] {
+  const meta = block.meta === undefined ? {} : { meta: block.meta };
+  if (block.type === 'call') {
+    const { id, name, raw, isWhole } = block;
+    if (name.trim() === '') repair('missing_call_name');
+    // Cut before its arguments, it looks like a call without any. Cut later, they are no complete object.
+    const isLost = (isCut || !isWhole) && raw.trim() === '';
+    const { repair: repaired, ...args } = isLost
+      ? { input: raw, malformed: raw, repair: undefined }
+      : readArguments(raw);
+    if (repaired !== undefined) repair(repaired);
+    const renamed = block.isRenamed ? ({ renamed: true } as const) : {};
+    return [{ type: 'tool_call', id, name, ...args, ...renamed, ...meta }];
+  }
+  if (block.text === '' && block.meta === undefined) return [];
+  return [{ type: block.type, text: block.text, ...meta }];
+}
+
+/** The meta of a thought that stood between these marks in the text, so that it can be sent back as it was. */
+export function marksMeta({ before, after }: ThinkingMarks): ProviderMeta {
+  return { [MARKS_KEY]: { before, after } };
+}
+
+/** Returns the marks between which a thought stood in the text; null: it came as a thought. */
+export function marksOf({ meta }: ReasoningPart): ThinkingMarks | null {
+  const marks = meta?.[MARKS_KEY];
+  if (!isJsonObject(marks)) return null;
+  const { before, after } = marks;
+  return typeof before === 'string' && typeof after === 'string' ? { before, after } : null;
+}
+
+/** The blocks with the thought taken out of the first text that holds only its closing tag. */
+export function withThoughtApart(blocks: readonly Block[]): readonly Block[] | null {
+  const at = blocks.findIndex((block) => block.type === 'text');
+  const block = blocks[at];
+  if (block?.type !== 'text' || blocks.some(({ type }) => type === 'reasoning')) return null;
+  const split = splitAtClosingTag(block.text);
+  if (split === null) return null;
+  const thought: TextBlock = {
+    ...block,
+    type: 'reasoning',
+    text: split.thought,
+    meta: marksMeta(split.marks),
+  };
+  return [...blocks.slice(0, at), thought, { ...block, text: split.rest }, ...blocks.slice(at + 1)];
+}
+
+/** Whether nothing of the blocks can be missing: none is open, and the arguments of each call can be read. */
+export function areComplete(blocks: readonly Block[]): boolean {
+  const hasContent = blocks.some((block) => block.type === 'call' || block.text.trim() !== '');
+  return (
+    hasContent &&
+    blocks.every((block) =>
+      block.type === 'call'
+        ? block.isWhole ||
+          (block.raw.trim() !== '' && readArguments(block.raw).malformed === undefined)
+        : !block.isOpen,
+    ) &&
+    blocks.at(-1)?.type !== 'reasoning'
+  );
+}

@@ -1,0 +1,191 @@
+import type { JsonObject, JsonValue } from '../../../base/json.ts';
+import type { FinishReason } from '../../../protocol/model.ts';
+import { MalformedAnswer, ReportedError } from '../answer-errors.ts';
+import type { AnswerBuilder } from './answer-builder.ts';
+import { ChatCalls } from './chat-calls.ts';
+import { errorIn, numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
+import type { ReportedUsage } from './usage.ts';
+
+/** Finish reasons in all the spellings that servers use. */
+const REASONS: Readonly<Record<string, FinishReason>> = {
+  stop: 'stop',
+  end_turn: 'stop',
+  eos: 'stop',
+  eos_token: 'stop',
+  complete: 'stop',
+  stop_sequence: 'stop',
+  tool_calls: 'tool_calls',
+  tool_call: 'tool_calls',
+  tool_use: 'tool_calls',
+  function_call: 'tool_calls',
+  length: 'length',
+  max_tokens: 'length',
+  max_output_tokens: 'length',
+  content_filter: 'content_filter',
+  // z.ai
+  sensitive: 'content_filter',
+};
+/** Finish reasons that mean an error. z.ai: https://docs.z.ai/api-reference/llm/chat-completion */
+const FAILED = new Set(['error', 'network_error']);
+const OVERFLOW = 'model_context_window_exceeded';
+
+/** Reads OpenAI's Chat Completions and what the servers compatible with it make of it. */
+export class ChatReader implements AnswerReader {
+  readonly hasEndEvent = false;
+  private readonly answer: AnswerBuilder;
+  private readonly calls: ChatCalls;
+  /** The visible text so far, to know again what a whole message repeats. */
+  private said = '';
+  private hasRefused = false;
+  /** The response is one document, in which a message is what belongs there. */
+  private isWhole = false;
+
+  constructor(answer: AnswerBuilder) {
+    this.answer = answer;
+    this.calls = new ChatCalls(answer);
+  }
+
+  take(chunk: JsonObject): void {
+    const error = errorIn(chunk);
+    if (error !== undefined) return this.answer.fail(new ReportedError(error));
+    this.answer.setServedBy(chunk['model']);
+    this.takeUsage(chunk);
+    const choices = objectsOf(chunk['choices']);
+    if (choices.length === 0 && !Array.isArray(chunk['choices'])) {
+      this.answer.repair('missing_choices');
+    }
+    // Only one answer is asked for; some servers number it otherwise than from 0.
+    const [choice] = choices;
+    if (choice !== undefined) this.takeChoice(choice);
+  }
+
+  takeWhole(response: JsonObject): boolean {
+    if (objectsOf(response['choices']).length === 0) return false;
+    this.isWhole = true;
+    this.take(response);
+    return true;
+  }
+
+  private takeChoice(choice: JsonObject): void {
+    const error = errorIn(choice);
+    if (error !== undefined) return this.answer.fail(new ReportedError(error));
+    const delta = objectOf(choice['delta']);
+    const message = objectOf(choice['message']);
+    if (delta !== undefined && Object.keys(delta).length > 0) this.takeDelta(delta);
+    if (message !== undefined) this.takeMessage(message);
+    if (delta === undefined && message === undefined) this.say(textOf(choice['text']));
+    this.takeUsage(choice);
+    this.takeReason(choice['finish_reason']);
+  }
+
+  private takeDelta(delta: JsonObject): void {
+    this.think(delta);
+    for (const part of contentParts(delta['content'])) {
+      if (part.type === 'reasoning') this.answer.reasoning(part.text);
+      else this.say(part.text);
+    }
+    this.refuse(delta['refusal']);
+    this.calls.take(delta);
+  }
+
+  /** A whole message in place of a delta; what was streamed before it is not said again. */
+  private takeMessage(message: JsonObject): void {
+    if (!this.isWhole) this.answer.repair('message_instead_of_delta');
+    if (this.said === '') return this.takeDelta(message);
+    const text = contentParts(message['content'])
+      .filter(({ type }) => type === 'text')
+      .map((part) => part.text)
+      .join('');
+    if (text.startsWith(this.said)) this.say(text.slice(this.said.length));
+    this.calls.take(message);
+  }
+
+  private think(delta: JsonObject): void {
+    const plain =
+      textOf(delta['reasoning_content']) ?? textOf(delta['reasoning']) ?? textOf(delta['thinking']);
+    if (plain !== undefined) return this.answer.reasoning(plain);
+    // OpenRouter: https://openrouter.ai/docs/use-cases/reasoning-tokens
+    for (const detail of objectsOf(delta['reasoning_details'])) {
+      const text = textOf(detail['text']) ?? textOf(detail['summary']);
+      if (text !== undefined) this.answer.reasoning(text);
+    }
+  }
+
+  private say(text: string | undefined): void {
+    if (text === undefined || text === '') return;
+    this.said += text;
+    this.answer.text(text);
+  }
+
+  /** OpenAI sends a refusal in place of content. */
+  private refuse(refusal: JsonValue | undefined): void {
+    const text = textOf(refusal);
+    if (text === undefined) return;
+    this.hasRefused = true;
+    this.say(text);
+  }
+
+  private takeReason(reason: JsonValue | undefined): void {
+    const raw = textOf(reason)?.toLowerCase();
+    if (raw === undefined) return;
+    if (raw === OVERFLOW) {
+      return this.answer.fail(new ReportedError({ code: 'context_length_exceeded', message: raw }));
+    }
+    if (FAILED.has(raw)) {
+      return this.answer.fail(new MalformedAnswer(`the answer ended with ${raw}`));
+    }
+    const known = REASONS[raw] ?? 'other';
+    this.answer.finish(known === 'stop' && this.hasRefused ? 'content_filter' : known);
+  }
+
+  /** Kimi reports usage inside the choice, Groq under `x_groq`. */
+  private takeUsage(holder: JsonObject): void {
+    const usage = objectOf(holder['usage']) ?? objectOf(objectOf(holder['x_groq'])?.['usage']);
+    if (usage !== undefined) this.answer.setUsage(chatUsage(usage));
+  }
+}
+
+/** Also the names of the other protocols: gateways pass them on. */
+export function chatUsage(usage: JsonObject): ReportedUsage {
+  const promptDetails = objectOf(usage['prompt_tokens_details'] ?? usage['input_tokens_details']);
+  const outputDetails = objectOf(
+    usage['completion_tokens_details'] ?? usage['output_tokens_details'],
+  );
+  const output = numberOf(usage['completion_tokens'] ?? usage['output_tokens']);
+  const total = numberOf(usage['total_tokens']);
+  return {
+    prompt:
+      numberOf(usage['prompt_tokens'] ?? usage['input_tokens']) ??
+      (total === undefined || output === undefined ? undefined : total - output),
+    cacheRead:
+      numberOf(promptDetails?.['cached_tokens']) ??
+      // Moonshot and DeepSeek.
+      numberOf(usage['cached_tokens'] ?? usage['prompt_cache_hit_tokens']),
+    output,
+    reasoning: numberOf(outputDetails?.['reasoning_tokens']),
+  };
+}
+
+interface ContentPart {
+  readonly type: 'text' | 'reasoning';
+  readonly text: string;
+}
+
+/** Mistral sends thinking as a part of the content: https://docs.mistral.ai/capabilities/reasoning */
+function contentParts(content: JsonValue | undefined): readonly ContentPart[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  return objectsOf(content).flatMap((part): ContentPart[] => {
+    const { thinking } = part;
+    if (part['type'] === 'thinking' || thinking !== undefined) {
+      const text =
+        typeof thinking === 'string' ? thinking : objectsOf(thinking).map(partText).join('');
+      return text === '' ? [] : [{ type: 'reasoning', text }];
+    }
+    const text = partText(part);
+    return text === '' ? [] : [{ type: 'text', text }];
+  });
+}
+
+function partText(part: JsonObject): string {
+  return textOf(part['text']) ?? '';
+}

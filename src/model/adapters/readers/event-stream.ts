@@ -1,0 +1,143 @@
+import type { JsonValue } from '../../../base/json.ts';
+import type { Repair } from '../../../protocol/repair.ts';
+import { parseLenientJson } from './lenient-json.ts';
+
+/** One event of a body, or a whole body that is no stream. */
+export type WireEvent =
+  /** `name`: from the `event:` line before it; null: there was none. */
+  | { readonly type: 'json'; readonly value: JsonValue; readonly name: string | null }
+  /** The `[DONE]` that ends a stream of the OpenAI protocols. */
+  | { readonly type: 'done' }
+  /**
+   * Began like JSON and is none: a part of the answer may be lost with it. `isCut`: the body ended in the
+   * middle of it.
+   */
+  | { readonly type: 'unreadable'; readonly text: string; readonly isCut: boolean };
+
+interface Listener {
+  onEvent(event: WireEvent): void;
+  onRepair(repair: Repair): void;
+}
+
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/**
+ * Splits the text of a server-sent event stream into events, tolerantly: lines may end with LF, CR or CRLF,
+ * events need no empty line between them, comments and empty data lines are passed over, and a line may
+ * be bare JSON. A data line that is complete JSON is an event at once; other lines are joined until they
+ * are. The rules for what is correct: https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
+export class EventStreamParser {
+  private readonly listener: Listener;
+  private rest = '';
+  /** Where the search for the end of the line in `rest` goes on. */
+  private searchFrom = 0;
+  private isFirst = true;
+  private skipsLineFeed = false;
+  private name: string | null = null;
+  /** Data lines that are no complete JSON yet. */
+  private pending: string | null = null;
+  /** Length of `pending` at which it is worth another try: keeps the work linear. */
+  private nextTry = 0;
+
+  constructor(listener: Listener) {
+    this.listener = listener;
+  }
+
+  push(text: string): void {
+    this.rest += this.withLineFeeds(text);
+    for (;;) {
+      const end = this.rest.indexOf('\n', this.searchFrom);
+      if (end === -1) break;
+      const line = this.rest.slice(0, end);
+      this.rest = this.rest.slice(end + 1);
+      this.searchFrom = 0;
+      this.takeLine(line);
+    }
+    this.searchFrom = this.rest.length;
+  }
+
+  /** Takes what stands behind the last line end as a line, and what is pending as all there is. */
+  end(): void {
+    if (this.rest !== '') this.takeLine(this.rest);
+    this.rest = '';
+    this.dispatch({ isCut: true });
+  }
+
+  private withLineFeeds(text: string): string {
+    let clean = text;
+    if (this.isFirst && text !== '') {
+      this.isFirst = false;
+      if (text.startsWith(BYTE_ORDER_MARK)) clean = text.slice(1);
+    }
+    if (this.skipsLineFeed && clean !== '') {
+      this.skipsLineFeed = false;
+      if (clean.startsWith('\n')) clean = clean.slice(1);
+    }
+    if (!clean.includes('\r')) return clean;
+    // A CR at the end of a piece may be the first half of a CRLF.
+    this.skipsLineFeed = clean.endsWith('\r');
+    return clean.replaceAll(/\r\n?/g, '\n');
+  }
+
+  private takeLine(line: string): void {
+    if (line === '') {
+      this.dispatch({ isCut: false });
+      this.name = null;
+      return;
+    }
+    if (line.startsWith(':')) return;
+    const colon = line.indexOf(':');
+    const field = colon === -1 ? line : line.slice(0, colon);
+    if (field === 'data') return this.takeData(line.slice(colon + 1));
+    if (field === 'event') {
+      this.name = colon === -1 ? null : line.slice(colon + 1).trim();
+      return;
+    }
+    if (field === 'id' || field === 'retry') return;
+    if (this.pending !== null || looksLikeJson(line)) return this.takeData(line);
+    this.listener.onRepair('not_an_event');
+  }
+
+  private takeData(data: string): void {
+    const text = data.trim();
+    if (this.pending === null) {
+      if (text === '') return;
+      if (text.toUpperCase() === '[DONE]') {
+        this.listener.onEvent({ type: 'done' });
+        return;
+      }
+      if (!looksLikeJson(text)) {
+        this.listener.onRepair('not_an_event');
+        return;
+      }
+      this.pending = text;
+      this.nextTry = 0;
+    } else {
+      this.pending += `\n${data}`;
+    }
+    if (this.pending.length < this.nextTry || !/[}\]]\s*$/.test(this.pending.slice(-64))) return;
+    const parsed = parseLenientJson(this.pending);
+    if (!parsed.ok) this.nextTry = this.pending.length * 2;
+    else this.emit(parsed);
+  }
+
+  private dispatch({ isCut }: { readonly isCut: boolean }): void {
+    if (this.pending === null) return;
+    const parsed = parseLenientJson(this.pending);
+    if (parsed.ok) return this.emit(parsed);
+    const text = this.pending;
+    this.pending = null;
+    this.listener.onEvent({ type: 'unreadable', text, isCut });
+  }
+
+  private emit({ value, isRepaired }: { value: JsonValue; isRepaired: boolean }): void {
+    this.pending = null;
+    if (isRepaired) this.listener.onRepair('raw_line_break');
+    this.listener.onEvent({ type: 'json', value, name: this.name });
+  }
+}
+
+function looksLikeJson(text: string): boolean {
+  return text.startsWith('{') || text.startsWith('[');
+}

@@ -1,0 +1,222 @@
+import { deferred } from '../../../base/async.ts';
+import type { Deadline, Deadlines } from '../../../base/deadlines.ts';
+import { isJsonObject, type JsonValue } from '../../../base/json.ts';
+import type { ResponseBody } from '../../../sys/http-types.ts';
+import { WireMeter, type AnswerCaps, type AnswerTooLarge } from '../answer-caps.ts';
+import { BrokenOff, MalformedAnswer, NoStream, ReportedError } from '../answer-errors.ts';
+import type { AnswerBuilder } from './answer-builder.ts';
+import { EventStreamParser, type WireEvent } from './event-stream.ts';
+import { parseLenientJson } from './lenient-json.ts';
+import { errorIn, type AnswerReader } from './reader.ts';
+
+/** How long more is waited for once the answer is complete or has failed: usage may come last. */
+const TRAILING_MS = 2000;
+/** How long the end of a body is read for after the answer's end, so that its connection is kept. */
+const DRAIN_MS = 1000;
+/** Characters of an unusable event that its error shows. */
+const SHOWN = 200;
+
+interface Reading {
+  readonly body: ResponseBody;
+  readonly reader: AnswerReader;
+  readonly answer: AnswerBuilder;
+  readonly caps: AnswerCaps;
+  readonly deadlines: Deadlines;
+}
+
+/**
+ * Reads the body of one answer to its end. Yields after each piece of the body, for the caller to take the
+ * progress from the builder. Returns when the answer is complete, and throws what it failed with.
+ */
+export async function* readAnswer(reading: Reading): AsyncGenerator<'piece', void, undefined> {
+  const { body, answer, caps, deadlines } = reading;
+  const meter = new WireMeter(caps);
+  const text = new BodyText(reading);
+  const trailing = new TrailingWait(deadlines);
+  let isOver = false;
+  try {
+    while (!answer.isEnded) {
+      const isDecided = answer.finishReason !== null || answer.failure !== null;
+      const next = await readNext(body, isDecided ? trailing : null, answer);
+      if (next === 'over') break;
+      const excess: AnswerTooLarge | null = meter.add(next);
+      if (excess !== null) throw excess;
+      text.push(next);
+      yield 'piece';
+    }
+    if (!answer.isEnded) text.end();
+    conclude(reading, text);
+    isOver = true;
+  } finally {
+    trailing.cancel();
+    if (isOver) drain(body, deadlines);
+    // Whoever reads no further wants the request ended; it is over, whatever its connection says.
+    else body.cancel().catch(() => {});
+  }
+}
+
+/** The next piece; `over`: no more comes, or none is waited for. Throws when an undecided answer breaks off. */
+async function readNext(
+  body: ResponseBody,
+  trailing: TrailingWait | null,
+  answer: AnswerBuilder,
+): Promise<Uint8Array | 'over'> {
+  let next: Uint8Array | 'late' | null;
+  try {
+    next = await (trailing === null ? body.read() : Promise.race([body.read(), trailing.late()]));
+  } catch (thrown) {
+    if (trailing === null) throw thrown;
+    if (answer.failure === null) answer.repair('broken_connection_after_end');
+    return 'over';
+  }
+  return next === 'late' || next === null ? 'over' : next;
+}
+
+/** Throws unless the answer is complete. */
+function conclude({ answer, reader }: Reading, text: BodyText): void {
+  if (answer.failure !== null) throw answer.failure;
+  if (answer.finishReason !== null) return;
+  if (text.unusable !== null) throw new NoStream(text.unusable);
+  if (reader.hasEndEvent || !answer.isComplete) throw new BrokenOff();
+  answer.repair('missing_finish_reason');
+  answer.finish('stop');
+}
+
+/** The text of a body: a stream of events, or one JSON document in place of a stream. */
+class BodyText {
+  /** The beginning of a document that is no answer; null: there is none. */
+  unusable: string | null = null;
+  private readonly reader: AnswerReader;
+  private readonly answer: AnswerBuilder;
+  private readonly decoder = new TextDecoder();
+  private readonly events: EventStreamParser;
+  /** A document as far as it has come; null: the body is a stream; undefined: nothing has come. */
+  private document: string[] | null | undefined = undefined;
+
+  constructor({ reader, answer }: Reading) {
+    this.reader = reader;
+    this.answer = answer;
+    this.events = new EventStreamParser({
+      onEvent: (event) => this.takeEvent(event),
+      onRepair: (repair) => answer.repair(repair),
+    });
+  }
+
+  push(bytes: Uint8Array): void {
+    this.add(this.decoder.decode(bytes, { stream: true }));
+  }
+
+  end(): void {
+    this.add(this.decoder.decode());
+    if (Array.isArray(this.document)) this.takeDocument(this.document.join(''));
+    else this.events.end();
+  }
+
+  private add(text: string): void {
+    if (this.document === undefined) {
+      const [first] = text.trimStart();
+      if (first === undefined) return;
+      this.document = first === '{' || first === '[' ? [] : null;
+    }
+    if (this.document === null) this.events.push(text);
+    else this.document.push(text);
+  }
+
+  private takeDocument(document: string): void {
+    const parsed = parseLenientJson(document);
+    // Several documents, one a line, are a stream without the marks of one.
+    if (!parsed.ok) return this.takeLines(document);
+    if (Array.isArray(parsed.value)) {
+      this.answer.repair('json_instead_of_stream');
+      for (const value of parsed.value) this.takeValue(value, null);
+      return;
+    }
+    if (!isJsonObject(parsed.value)) return;
+    const error = errorIn(parsed.value);
+    if (error !== undefined) return this.answer.fail(new ReportedError(error));
+    if (!this.reader.takeWhole(parsed.value)) {
+      this.unusable = document.slice(0, SHOWN * 20);
+      return;
+    }
+    this.answer.repair('json_instead_of_stream');
+    if (this.answer.finishReason === null && this.answer.failure === null)
+      this.answer.finish('stop');
+  }
+
+  private takeLines(document: string): void {
+    if (!document.trim().includes('\n')) {
+      this.unusable = document.slice(0, SHOWN * 20);
+      return;
+    }
+    this.answer.repair('json_instead_of_stream');
+    this.events.push(document);
+    this.events.end();
+  }
+
+  private takeEvent(event: WireEvent): void {
+    switch (event.type) {
+      case 'done':
+        return this.takeDone();
+      case 'unreadable':
+        return this.takeUnreadable(event);
+      case 'json':
+        return this.takeValue(event.value, event.name);
+    }
+  }
+
+  private takeUnreadable({ text, isCut }: Extract<WireEvent, { type: 'unreadable' }>): void {
+    // A complete answer loses nothing by it.
+    if (this.answer.finishReason !== null) return this.answer.repair('not_an_event');
+    if (isCut) return this.answer.fail(new BrokenOff());
+    const shown = text.slice(0, SHOWN);
+    this.answer.fail(new MalformedAnswer(`sent an event that is no JSON: ${shown}`));
+  }
+
+  private takeDone(): void {
+    if (this.answer.finishReason === null && this.answer.failure === null) {
+      this.answer.repair('missing_finish_reason');
+      this.answer.finish('stop');
+    }
+    this.answer.end();
+  }
+
+  private takeValue(value: JsonValue, name: string | null): void {
+    if (Array.isArray(value)) for (const each of value) this.takeValue(each, name);
+    else if (isJsonObject(value)) this.reader.take(value, name);
+    else this.answer.repair('not_an_event');
+  }
+}
+
+/** Waits a while for what may still follow a decided answer, once for the whole of it. */
+class TrailingWait {
+  private readonly deadlines: Deadlines;
+  private readonly isLate = deferred<'late'>();
+  private deadline: Deadline | null = null;
+
+  constructor(deadlines: Deadlines) {
+    this.deadlines = deadlines;
+  }
+
+  late(): Promise<'late'> {
+    this.deadline ??= this.deadlines.after(TRAILING_MS, () => this.isLate.resolve('late'));
+    return this.isLate.promise;
+  }
+
+  cancel(): void {
+    this.deadline?.cancel();
+  }
+}
+
+/** A body that is read to its end leaves its connection for the next request. */
+function drain(body: ResponseBody, deadlines: Deadlines): void {
+  // The answer is over: whatever its connection says afterwards changes nothing.
+  const deadline = deadlines.after(DRAIN_MS, () => void body.cancel().catch(() => {}));
+  const rest = async (): Promise<void> => {
+    try {
+      while ((await body.read()) !== null);
+    } finally {
+      deadline.cancel();
+    }
+  };
+  rest().catch(() => {});
+}

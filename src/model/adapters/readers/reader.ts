@@ -1,0 +1,51 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
+import type { AnswerBuilder } from './answer-builder.ts';
+
+/**
+ * Reads the events of one protocol into an answer. It accepts every part that arrives complete, ignores
+ * what it does not know, and counts each repair. It never throws for what a server sends: an error that
+ * the server reports goes to `AnswerBuilder.fail`.
+ */
+export interface AnswerReader {
+  /**
+   * Whether the protocol has an event that ends every answer. Without that event an answer broke off, even if
+   * its connection was closed in order: a proxy does that when the server behind it fails.
+   */
+  readonly hasEndEvent: boolean;
+  /** Takes an event of the stream. `name`: from the `event:` line before it. */
+  take(event: JsonObject, name: string | null): void;
+  /** Takes a complete response that came in place of a stream. Returns false if it is no answer. */
+  takeWhole(response: JsonObject): boolean;
+}
+
+export type CreateReader = (answer: AnswerBuilder) => AnswerReader;
+
+/** The value if it is a string with something in it. */
+export function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** The value if it is a finite number; servers also send numbers as strings. */
+export function numberOf(value: JsonValue | undefined): number | undefined {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+}
+
+export function objectOf(value: JsonValue | undefined): JsonObject | undefined {
+  return isJsonObject(value) ? value : undefined;
+}
+
+/** The objects of a list; a single object counts as a list of one. */
+export function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
+  if (Array.isArray(value)) return value.filter((item) => isJsonObject(item));
+  return isJsonObject(value) ? [value] : [];
+}
+
+/** The error that an event or a response reports, whatever its protocol; undefined: none. */
+export function errorIn(event: JsonObject): JsonObject | undefined {
+  const { error } = event;
+  if (isJsonObject(error)) return error;
+  if (typeof error === 'string' && error !== '') return { ...event, message: error };
+  // Mistral and vLLM put the fields of an error beside `object`.
+  return event['object'] === 'error' ? event : undefined;
+}

@@ -1,0 +1,150 @@
+import { join } from 'node:path/posix';
+import type { AgentDefinition, LimitedTools } from '../protocol/agent.ts';
+import type { CallLimit, PermissionRule, Rights } from '../protocol/permission.ts';
+import { specifierKind } from '../protocol/specifier-kind.ts';
+import { pathsOf, type ResolvedPath } from './call.ts';
+import type { Judged } from './judged.ts';
+import { ANY_CHILD, pathSurelyMatches } from './path-pattern.ts';
+import { pinWidening } from './pin-rules.ts';
+import { wideningRule, type Matching } from './rule-match.ts';
+import { parseRule, parseRules, printRule } from './rules.ts';
+import { isWholeTool, nameCovers, ruleCovers } from './tool-cover.ts';
+
+/**
+ * The limits of a definition as rights, beside those that hold already. A rule that cannot be read covers no
+ * call.
+ */
+export function withCallLimits(
+  limits: readonly CallLimit[] = [],
+  { name, limitedTools = [] }: Pick<AgentDefinition, 'name' | 'limitedTools'>,
+): Pick<Rights, 'callLimits'> {
+  return limitsField([...limits, ...limitedTools.map((each) => callLimit(each, name))]);
+}
+
+function callLimit({ limits, unlimited }: LimitedTools, agent: string): CallLimit {
+  const where = `agent ${agent}`;
+  const source = { kind: 'definition', where } as const;
+  const allow = limits.flatMap(({ rules }) => rules.map((text) => ({ text, source })));
+  return {
+    tools: limits.map(({ tool }) => tool),
+    rules: parseRules({ allow, ask: [], deny: [] }).rules.allow,
+    newFiles: limits.filter(({ newFiles }) => newFiles === true).map(({ tool }) => tool),
+    unlimited,
+    where,
+  };
+}
+
+/** All limits of two rights. Relative paths keep the meaning that they had in the roots they were written for. */
+export function intersectCallLimits(
+  recorded: Pick<Rights, 'callLimits' | 'roots'>,
+  ceiling: Pick<Rights, 'callLimits' | 'roots'>,
+  roots: readonly string[],
+): Pick<Rights, 'callLimits'> {
+  const pinned = [recorded, ceiling].flatMap(({ callLimits = [], roots: own }) =>
+    own[0] === roots[0]
+      ? callLimits
+      : callLimits.map((each) => ({ ...each, rules: pinWidening(each.rules, own) })),
+  );
+  return limitsField(pinned);
+}
+
+function limitsField(limits: readonly CallLimit[]): Pick<Rights, 'callLimits'> {
+  if (limits.length === 0) return {};
+  const byText = new Map(limits.map((limit) => [limitKey(limit), limit]));
+  return {
+    callLimits: [...byText].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each),
+  };
+}
+
+function limitKey({ rules, ...others }: CallLimit): string {
+  return JSON.stringify([others, rules.map(printRule)]);
+}
+
+/** Whether a limit is about a tool: it limits the tool itself, or one by whose rules the tool is judged. */
+export function isLimited({ tools, unlimited }: CallLimit, tool: string): boolean {
+  if (unlimited.some((name) => nameCovers(name, tool))) return false;
+  return tools.some((name) => ruleCovers(wholeTool(name), tool, 'narrow'));
+}
+
+function wholeTool(tool: string): PermissionRule {
+  return { text: tool, tool, source: { kind: 'builtin', where: '' } };
+}
+
+/** The limit that a call goes beyond, and the tool as which it does; undefined: it stays within all. */
+export function exceededLimit({
+  rights: { callLimits = [] },
+  matching,
+  asRead,
+  asWritten,
+}: Judged): { readonly limit: CallLimit; readonly tool: string } | undefined {
+  for (const limit of callLimits) {
+    const commands = [asRead, asWritten].filter((each) => each !== undefined);
+    // A list that grants commands grants what they read and write.
+    const others = listsTool(limit, 'Bash') ? [] : commands;
+    const exceeding = [matching, ...others].find(
+      (each) => isLimited(limit, each.call.tool) && !isCovered(limit, each),
+    );
+    if (exceeding !== undefined) return { limit, tool: exceeding.call.tool };
+  }
+  return undefined;
+}
+
+function listsTool({ tools, unlimited }: CallLimit, tool: string): boolean {
+  return [...tools, ...unlimited].some((name) => nameCovers(name, tool));
+}
+
+function isCovered(limit: CallLimit, matching: Matching): boolean {
+  const { call } = matching;
+  const rules = limit.rules.filter((rule) => ruleCovers(rule, call.tool, 'widen'));
+  if (specifierKind(call.tool) !== 'path') return wideningRule(rules, matching) !== undefined;
+  const paths = pathsOf(call.access);
+  const writesNew = limit.newFiles.includes(call.tool);
+  const isFree = (path: ResolvedPath): boolean =>
+    path.isOwn === true || (writesNew && path.isNew === true);
+  const isNamed = (path: ResolvedPath): boolean =>
+    rules.some((rule) => isWholeTool(rule) || ruleNames(rule, path, matching));
+  return paths.length > 0 && paths.every((path) => isFree(path) || isNamed(path));
+}
+
+/** Tools whose path may be a directory, and that go through all of it. */
+const SEARCHING: ReadonlySet<string> = new Set(['LS', 'Glob', 'Grep', 'FindPlaces']);
+
+function ruleNames(rule: PermissionRule, path: ResolvedPath, { call, place }: Matching): boolean {
+  const pattern = rule.specifier ?? '';
+  if (pathSurelyMatches(pattern, path, place)) return true;
+  if (!SEARCHING.has(call.tool)) return false;
+  const [asked, real] = [path.asked, path.real].map((each) => join(each, ANY_CHILD));
+  if (asked === undefined || real === undefined) return false;
+  return pathSurelyMatches(pattern, { ...path, asked, real }, place);
+}
+
+/** What a limit lets run of the tools that a call of `tool` may use, for a reason. */
+export function limitText({ rules, newFiles, where }: CallLimit, tool: string): string {
+  const texts = rules
+    .filter((rule) => ruleCovers(rule, tool, 'widen'))
+    .map((rule) => `\`${rule.text}\``);
+  const ways = [...texts, ...(newFiles.includes(tool) ? ['files that do not exist yet'] : [])];
+  return `${ways.length === 0 ? 'no call' : ways.join(', ')} (${where})`;
+}
+
+/** Why a limit lets no call of a tool run at all, as a sentence; undefined: some call may run, or none is limited. */
+export function closedByLimit(
+  tool: string,
+  { callLimits = [] }: Pick<Rights, 'callLimits'>,
+  definition: Pick<AgentDefinition, 'limitedTools'> | null,
+): string | undefined {
+  const closing = callLimits.find((limit) => {
+    const covers = (rule: PermissionRule): boolean => ruleCovers(rule, tool, 'widen');
+    return isLimited(limit, tool) && !limit.newFiles.includes(tool) && !limit.rules.some(covers);
+  });
+  if (closing === undefined) return undefined;
+  const own = (definition?.limitedTools ?? []).flatMap(({ limits }) => limits);
+  const texts = own.filter((each) => each.tool === tool).flatMap(({ rules }) => rules);
+  const mistake = texts.map(mistakeIn).find((each) => each !== undefined);
+  return mistake ?? `It is limited to no call (${closing.where}).`;
+}
+
+function mistakeIn(text: string): string | undefined {
+  const parsed = parseRule({ text, source: { kind: 'definition', where: 'tools' } });
+  return parsed.ok ? undefined : `Its limit \`${text}\` cannot be read: ${parsed.problem.mistake}`;
+}

@@ -1,0 +1,25 @@
+type SpecifierKind = 'command' | 'path' | 'domain' | 'agent' | 'skill';
+
+const KINDS: ReadonlyMap<string, SpecifierKind> = new Map<string, SpecifierKind>([
+  ['Bash', 'command'],
+  ['Read', 'path'],
+  ['Write', 'path'],
+  ['Edit', 'path'],
+  ['MultiEdit', 'path'],
+  ['LS', 'path'],
+  ['Glob', 'path'],
+  ['Grep', 'path'],
+  ['FileInfo', 'path'],
+  ['FindPlaces', 'path'],
+  ['MoveFile', 'path'],
+  ['DeleteFile', 'path'],
+  ['WebFetch', 'domain'],
+  ['HttpRequest', 'domain'],
+  ['Task', 'agent'],
+  ['Skill', 'skill'],
+]);
+
+/** What the brackets of a tool's rules hold; undefined: its rules take none. */
+export function specifierKind(tool: string): SpecifierKind | undefined {
+  return KINDS.get(tool);
+}

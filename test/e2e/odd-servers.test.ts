@@ -1,0 +1,54 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { serve, sse } from '../model/support.ts';
+import { envelopeOf, runMuster, Sandbox } from './muster.ts';
+
+function configure(sandbox: Sandbox, url: string, more = ''): void {
+  const directory = join(sandbox.home, '.config/muster');
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(
+    join(directory, 'config.toml'),
+    `[models]\ndefault = "odd/qwen3"\n[models.providers.odd]\nbase_url = "${url}/v1"\n${more}`,
+  );
+}
+
+const ANSWER = sse([
+  { choices: [{ index: 0, delta: { content: '<think>\nHm.\n</think>\n\nAll is well.' } }] },
+]);
+
+it('what is repaired in an answer stands in the log, and doctor names the server', async () => {
+  using sandbox = new Sandbox();
+  await using server = await serve((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(ANSWER);
+  });
+  configure(sandbox, server.url);
+  const run = await runMuster(sandbox, ['-p', 'go', '--output-format', 'json']);
+  expect([run.code, run.stderr]).toEqual([0, '']);
+  const { data } = envelopeOf(run);
+  expect(data.result).toBe('All is well.');
+  const log = await runMuster(sandbox, ['tasks', 'log', data.task_id]);
+  expect(log.stdout).toMatch(
+    /turn\.ended .* repaired: thinking_in_text × 1, missing_finish_reason × 1, missing_usage × 1$/m,
+  );
+  const doctor = await runMuster(sandbox, ['doctor']);
+  expect(doctor.stdout).toMatch(
+    /^ok +answers +odd\/qwen3: repaired: thinking stood in the text of the answer × 1; the answer ended without a finish reason × 1; /m,
+  );
+});
+
+it('what the user says a server does without is not sent to it', async () => {
+  using sandbox = new Sandbox();
+  await using server = await serve((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(ANSWER);
+  });
+  configure(sandbox, server.url, 'omit = ["stream_options", "system_role"]\n');
+  const run = await runMuster(sandbox, ['-p', 'go']);
+  expect([run.code, run.stdout, run.stderr]).toEqual([0, 'All is well.\n', '']);
+  expect(server.requests).toHaveLength(1);
+  const sent = JSON.parse(server.requests[0]?.body ?? '') as {
+    messages: readonly { readonly role: string }[];
+  };
+  expect(sent).not.toHaveProperty('stream_options');
+  expect(sent.messages.map(({ role }) => role)).toEqual(['user']);
+});

@@ -1,0 +1,231 @@
+import { describe, expect, it } from 'vitest';
+import { createAdapter } from '../../src/model/adapters/adapter.ts';
+import { dialect as anthropic } from '../../src/model/adapters/anthropic.ts';
+import { Adjustments } from '../../src/model/adapters/adjustments.ts';
+import { Refusal } from '../../src/model/adapters/answer-errors.ts';
+import { dialect as chat } from '../../src/model/adapters/openai-chat.ts';
+import { userMessage } from '../../src/protocol/message.ts';
+import { ADJUSTMENT_NAMES, type AdjustmentName } from '../../src/model/model-settings.ts';
+import { adapterDeps, collect, request, serve, sse } from './support.ts';
+
+const user = { role: 'user', content: 'Hi' };
+const called = {
+  role: 'assistant',
+  content: null,
+  tool_calls: [{ id: 'call_1', type: 'function' }],
+};
+const result = { role: 'tool', tool_call_id: 'call_1', content: 'A' };
+const shortened = {
+  called: { ...called, tool_calls: [{ id: '74196fe72', type: 'function' }] },
+  result: { ...result, tool_call_id: '74196fe72' },
+};
+
+const URL = 'http://127.0.0.1:8080/v1';
+
+/** What a server says, to which body, and the body that it is sent then. */
+const ROWS: readonly (readonly [AdjustmentName, string, object, object])[] = [
+  [
+    'stream_options',
+    'Unrecognized request argument supplied: stream_options',
+    { stream_options: {} },
+    {},
+  ],
+  [
+    'parallel_tool_calls',
+    "Unknown parameter: 'parallel_tool_calls'.",
+    { parallel_tool_calls: true },
+    {},
+  ],
+  [
+    'temperature',
+    "Unsupported value: 'temperature' does not support 0 with this model.",
+    { temperature: 0 },
+    {},
+  ],
+  ['top_p', '`top_p` is not supported', { top_p: 1 }, {}],
+  [
+    'prompt_cache_key',
+    '[{"loc":["body","prompt_cache_key"],"msg":"Extra inputs are not permitted"}]',
+    { prompt_cache_key: 'k' },
+    {},
+  ],
+  [
+    'tool_choice',
+    'deepseek-reasoner does not support this tool_choice',
+    { tool_choice: 'auto' },
+    {},
+  ],
+  [
+    'max_tokens',
+    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+    { max_tokens: 5 },
+    { max_completion_tokens: 5 },
+  ],
+  [
+    'max_completion_tokens',
+    'unknown field "max_completion_tokens"',
+    { max_completion_tokens: 5 },
+    { max_tokens: 5 },
+  ],
+  [
+    'developer_role',
+    "Unexpected role 'developer'",
+    { messages: [{ role: 'developer', content: 'Be kind.' }, user] },
+    { messages: [{ role: 'system', content: 'Be kind.' }, user] },
+  ],
+  [
+    'system_role',
+    'System role not supported',
+    { messages: [{ role: 'system', content: 'Be kind.' }, user] },
+    { messages: [{ role: 'user', content: 'Be kind.\n\nHi' }] },
+  ],
+  [
+    'long_call_ids',
+    'Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.',
+    { messages: [user, called, result] },
+    { messages: [user, shortened.called, shortened.result] },
+  ],
+  [
+    'user_after_tool',
+    "Unexpected role 'user' after role 'tool'",
+    { messages: [user, called, result, user] },
+    { messages: [user, called, result, { role: 'assistant', content: 'OK.' }, user] },
+  ],
+  [
+    'calls_without_reasoning',
+    'thinking is enabled but reasoning_content is missing in assistant tool call message at index 1',
+    { messages: [user, called, result] },
+    { messages: [user, { ...called, reasoning_content: ' ' }, result] },
+  ],
+  [
+    'reasoning_content',
+    "property 'reasoning_content' is unsupported",
+    { messages: [user, { role: 'assistant', content: 'A', reasoning_content: 'Hm.' }] },
+    { messages: [user, { role: 'assistant', content: 'A' }] },
+  ],
+];
+
+function refusal(status: number, body: string, sent: object): Refusal {
+  return new Refusal({
+    status,
+    statusText: 'Bad Request',
+    headers: {},
+    body,
+    sent: JSON.stringify(sent),
+  });
+}
+
+describe('an adjustment', () => {
+  it('has a row here for each name', () => {
+    expect(ROWS.map(([name]) => name)).toEqual([...ADJUSTMENT_NAMES]);
+  });
+
+  it.each(ROWS)('%s is learned from what the server says', (_name, said, sent, then) => {
+    for (const status of [400, 422]) {
+      const adjustments = new Adjustments(URL);
+      expect(adjustments.learn('m', refusal(status, said, sent))).toBe(true);
+      expect(JSON.parse(adjustments.apply('m', JSON.stringify(sent)))).toEqual(then);
+    }
+  });
+
+  it.each(ROWS)(
+    '%s is made from the first request on where the user says so',
+    (name, _said, sent, then) => {
+      const adjustments = new Adjustments(URL, [name]);
+      expect(JSON.parse(adjustments.apply('m', JSON.stringify(sent)))).toEqual(then);
+    },
+  );
+
+  it.each(ROWS)(
+    '%s is learned once, and not again for the same words',
+    (_name, said, sent, then) => {
+      const adjustments = new Adjustments(URL);
+      adjustments.learn('m', refusal(400, said, sent));
+      expect(adjustments.learn('m', refusal(400, said, then))).toBe(false);
+    },
+  );
+
+  it.each([401, 403, 404, 429, 500])('is not learned from HTTP %i', (status) => {
+    expect(
+      new Adjustments(URL).learn('m', refusal(status, 'stream_options', { stream_options: {} })),
+    ).toBe(false);
+  });
+
+  it('is not learned from a refusal of what was not sent', () => {
+    expect(new Adjustments(URL).learn('m', refusal(400, 'stream_options', {}))).toBe(false);
+  });
+
+  it('of a model holds for that model alone, and of a server for all of its models', () => {
+    const sent = { temperature: 0, stream_options: {} };
+    const adjustments = new Adjustments(URL);
+    adjustments.learn('a', refusal(400, 'temperature', sent));
+    adjustments.learn('a', refusal(400, 'stream_options', sent));
+    expect(JSON.parse(adjustments.apply('a', JSON.stringify(sent)))).toEqual({});
+    expect(JSON.parse(adjustments.apply('b', JSON.stringify(sent)))).toEqual({ temperature: 0 });
+  });
+
+  it('is known for models of Mistral before their server refuses anything', () => {
+    const sent = JSON.stringify({ messages: [user, called, result, user] });
+    const { messages } = JSON.parse(new Adjustments(URL).apply('mistral-large-latest', sent)) as {
+      messages: unknown;
+    };
+    expect(messages).toEqual([
+      user,
+      shortened.called,
+      shortened.result,
+      { role: 'assistant', content: 'OK.' },
+      user,
+    ]);
+  });
+});
+
+const ANSWERS = {
+  chat: sse([
+    { choices: [{ index: 0, delta: { content: 'hi' }, finish_reason: 'stop' }] },
+    '[DONE]',
+  ]),
+  anthropic: sse([
+    {
+      type: 'message_start',
+      message: { role: 'assistant', content: [], usage: { input_tokens: 1, output_tokens: 1 } },
+    },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'hi' } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
+    { type: 'message_stop' },
+  ]),
+};
+
+describe('over HTTP', () => {
+  it('a server that refuses two parameters is asked three times, and then once each', async () => {
+    await using server = await serve((response, { body }) => {
+      const refused = ['stream_options', 'max_tokens'].find((name) => body.includes(`"${name}"`));
+      if (refused === undefined) {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(ANSWERS.chat);
+        return;
+      }
+      const said = JSON.stringify({ error: { message: `Unsupported parameter: ${refused}` } });
+      response.writeHead(400, { 'content-type': 'application/json' }).end(said);
+    });
+    const endpoint = { name: 'test', baseUrl: server.url, apiKey: null };
+    const port = createAdapter(chat, endpoint, adapterDeps());
+    const asked = request([userMessage('Hi')], { maxOutputTokens: 99 });
+    expect((await collect(port, asked)).at(-1)).toMatchObject({ type: 'finished' });
+    expect(server.requests).toHaveLength(3);
+    expect((await collect(port, asked)).at(-1)).toMatchObject({ type: 'finished' });
+    expect(server.requests).toHaveLength(4);
+    expect(JSON.parse(server.requests[3]?.body ?? '')).toMatchObject({ max_completion_tokens: 99 });
+  });
+
+  it('a server that refuses the same thing for ever is not asked for ever', async () => {
+    await using server = await serve((response) => {
+      const said = JSON.stringify({ error: { message: 'tool_choice temperature max_tokens' } });
+      response.writeHead(400, { 'content-type': 'application/json' }).end(said);
+    });
+    const endpoint = { name: 'test', baseUrl: server.url, apiKey: 'key' };
+    const asked = request([userMessage('Hi')], { maxOutputTokens: 99 });
+    const last = (await collect(createAdapter(anthropic, endpoint, adapterDeps()), asked)).at(-1);
+    expect(last).toMatchObject({ type: 'failed', failure: { retryable: false } });
+    expect(server.requests.length).toBeLessThanOrEqual(3);
+  });
+});
