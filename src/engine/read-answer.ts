@@ -75,7 +75,8 @@ function readVerdict(question: PermissionQuestion, { text, scope, reason }: Answ
   const { id } = question;
   const word = text.trim().toLowerCase();
   if (word !== 'always' && word !== 'mode' && scope !== undefined) {
-    throw invalid(`question ${id}: a scope goes with always and mode alone`);
+    const alone = question.modeToGrant === undefined ? 'always' : 'always and mode';
+    throw invalid(`question ${id}: a scope goes with ${alone} alone`);
   }
   if (word !== 'no' && reason !== undefined) {
     throw invalid(`question ${id}: a reason goes with no alone`);
