@@ -43,7 +43,7 @@ const DELEGATE: AnswerToolCall = {
 /** The main agent writes a file itself, then has the coder write one. */
 function script(request: RecordedRequest): Answer {
   const round = toolResultRounds(request);
-  if (firstUserText(request) === 'for coder') {
+  if (firstUserText(request).startsWith('for coder')) {
     return round === 0 ? { toolCalls: [write('by-coder')] } : { text: 'coded' };
   }
   const calls = [write('by-main'), DELEGATE];
@@ -153,17 +153,16 @@ describe.concurrent('a grant by a flag', () => {
     expect(made(world)).toEqual(['by-coder']);
   });
 
-  it('never lifts plan mode or a deny rule', async () => {
-    for (const args of [
-      ['--permission-mode', 'plan'],
-      ['--deny', 'Edit'],
-      ['--deny', 'Write(by-coder)'],
-    ]) {
-      await using world = await openCoderWorld();
-      own(world, 'agents/coder.md', CODER);
-      const run = await world.run(['-p', 'go', ...FLAG, ...args]);
-      expect([args, run.code, made(world)]).toEqual([args, 0, []]);
-    }
+  it.each([
+    [['--permission-mode', 'plan']],
+    [['--deny', 'Edit']],
+    [['--deny', 'Write(by-coder)']],
+    [['--ask', 'Write']],
+  ])('never lifts %j', async (args) => {
+    await using world = await openCoderWorld();
+    own(world, 'agents/coder.md', CODER);
+    const run = await world.run(['-p', 'go', ...FLAG, ...args]);
+    expect([run.code, made(world)]).toEqual([0, []]);
   });
 
   it('gives no more than the definition asks for, and no more than the flag says', async () => {
@@ -185,6 +184,25 @@ describe.concurrent('a grant by a flag', () => {
       mode: 'plan',
       grantedBy: null,
     });
+  });
+
+  it('is for the items of a template, too', async () => {
+    const template = '---\nname: code\ndescription: Codes.\nagent: coder\n---\nfor coder: {{item}}';
+    await using world = await openCoderWorld({ '.muster/templates/code.md': template });
+    own(world, 'agents/coder.md', CODER);
+    const args = ['run', 'code', '--items', '-', '--trust-project'];
+    await world.run(args, { stdin: 'one\n' });
+    expect(made(world)).toEqual([]);
+    const run = await world.run([...args, ...FLAG], { stdin: 'one\n' });
+    expect([run.code, made(world)]).toEqual([0, ['by-coder']]);
+  });
+
+  it('is offered at the command line, for what agents ask for', async () => {
+    await using world = await openCoderWorld();
+    own(world, 'agents/coder.md', CODER);
+    const offered = await world.run(['completion', 'fish', '--', 'muster', '--agent-mode', 'co']);
+    expect(offered.stdout).toContain('coder=acceptEdits');
+    expect(offered.stdout).not.toContain('coder=autonomous');
   });
 
   it.each([
@@ -253,8 +271,9 @@ describe.concurrent('a grant by the configuration', () => {
     );
   });
 
-  it('does not act for a task that goes on once it is gone', async () => {
-    await using world = await openWorld({
+  /** The coder has written by the grant, and writes another file when it goes on. */
+  async function goingOn(): Promise<{ readonly world: World; readonly id: string }> {
+    const world = await openWorld({
       script: (request) => {
         const last = JSON.stringify(request.messages.at(-1));
         if (firstUserText(request) === 'for coder') {
@@ -271,20 +290,29 @@ describe.concurrent('a grant by the configuration', () => {
     own(world, 'agents/coder.md', CODER);
     own(world, 'config.toml', KEY);
     await world.run(['-p', 'go']);
-    expect(made(world)).toEqual(['by-coder']);
     const [id = ''] = (await family(world)).children;
-    own(world, 'config.toml', '');
+    return { world, id };
+  }
+
+  it('acts for a task that goes on, while it stands there', async () => {
+    const { world, id } = await goingOn();
+    await using _ = world;
     await world.run(['--continue', '-p', `again ${id}`]);
+    expect(made(world)).toEqual(['by-main', 'by-coder']);
+  });
+
+  it.each([
+    ['below its conversation', (id: string) => ['--continue', '-p', `again ${id}`]],
+    ['alone', (id: string) => ['tasks', 'resume', id, 'more']],
+  ])('does not act for a task that goes on %s once it is gone', async (_, args) => {
+    const { world, id } = await goingOn();
+    await using _world = world;
+    own(world, 'config.toml', '');
+    await world.run(args(id));
     expect([toldCoder(world), made(world)]).toEqual([
       expect.stringContaining('neither a rule nor default mode lets it run unasked'),
       ['by-coder'],
     ]);
-    // Alone, without a conversation above it, it has no more.
-    await world.run(['tasks', 'resume', id, 'more']);
-    expect(made(world)).toEqual(['by-coder']);
-    own(world, 'config.toml', KEY);
-    await world.run(['--continue', '-p', `again ${id}`]);
-    expect(made(world)).toEqual(['by-main', 'by-coder']);
   });
 });
 
@@ -326,6 +354,13 @@ describe.concurrent('an answer', () => {
     expect(grantsIn(await eventsIn(world, root))).toMatchObject([
       { grant: { agent: 'coder', mode: 'acceptEdits' }, scope: 'task', question: asked.id },
     ]);
+  });
+
+  it('holds in the conversation alone, and is replayed with it', async () => {
+    const { world, asked } = await parked();
+    await using _ = world;
+    await world.run(['tasks', 'answer', asked.id, 'mode']);
+    const { root } = await family(world);
     expect((await tasks(world, 'rerun', root)).code).toBe(0);
     const other = await world.run(['agents', 'explain', 'coder', '--json']);
     expect(JSON.parse(other.stdout).rights.mode).toBe('default');
@@ -339,6 +374,7 @@ describe.concurrent('an answer', () => {
     );
     const mode = async () =>
       JSON.parse((await world.run(['agents', 'explain', 'coder', '--json'])).stdout).rights.mode;
+    expect(made(world)).toEqual(['by-coder']);
     expect(await mode()).toBe('acceptEdits');
     const listed = await world.run(['trust', 'list']);
     expect(listed.stdout).toMatch(/mode +in every project +coder=acceptEdits +.*coder\.md/);
