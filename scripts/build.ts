@@ -1,31 +1,44 @@
 /**
  * Builds dist/: the command line program, the library's entries and their types, the built-in agent
  * definitions, the schemas of what is written for programs, and the licences of what is bundled.
- * `--no-types` leaves the types out; `--out DIR` writes to another directory, without the types.
+ * `--no-types` leaves the types out.
+ * `--measure-start` first records anew which functions a start calls (scripts/start-functions.txt).
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { rolldown, type OutputChunk } from 'rolldown';
-import { asciiPlugin } from './ascii.ts';
+import { inAscii } from './ascii.ts';
 import { assertNoCircle } from './circles.ts';
 import { builtinModulePlugin } from './builtin-modules.ts';
 import { plainHeadersPlugin } from './plain-headers.ts';
 import { compiledWithFile } from './eager-functions.ts';
 import { plainChecksPlugin } from './plain-checks.ts';
 import { writeSchemas } from './schemas.ts';
+import { namedFunctions, originsIn, type NamedFunction } from './function-names.ts';
+import { modulePath } from './module-path.ts';
 import { profileStart } from './start-profile.ts';
 
 const root = dirname(import.meta.dirname);
 const { values: options } = parseArgs({
-  options: { 'no-types': { type: 'boolean', default: false }, out: { type: 'string' } },
+  options: {
+    'no-types': { type: 'boolean', default: false },
+    'measure-start': { type: 'boolean', default: false },
+  },
 });
-const dist = resolve(root, options.out ?? 'dist');
+const dist = join(root, 'dist');
 const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   readonly engines: { readonly node: string };
 };
-const withTypes = !options['no-types'] && options.out === undefined;
 
 const ENTRIES = {
   muster: 'src/front/cli/bin.ts',
@@ -65,19 +78,19 @@ async function bundle(): Promise<readonly OutputChunk[]> {
     input: ENTRIES,
     platform: 'node',
     external: EXTERNAL,
-    plugins: [builtinModulePlugin(), plainHeadersPlugin(), plainChecksPlugin(), asciiPlugin()],
+    plugins: [builtinModulePlugin(), plainHeadersPlugin(), plainChecksPlugin()],
     tsconfig: false,
     transform: { target: LOWEST_NODE },
     logLevel: 'warn',
   });
-  const { output } = await build.write({
+  const { output } = await build.generate({
     dir: dist,
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
     codeSplitting: { groups: CHUNKS },
     minify: true,
-    sourcemap: false,
+    sourcemap: 'hidden',
   });
   await build.close();
   return output.filter((file) => file.type === 'chunk');
@@ -116,20 +129,64 @@ function licence(directory: string): string {
   return `${name} ${version} (${license})\n\n${text}`;
 }
 
-/** The entry itself is read before the compile cache is on. */
-async function compileStartWithFiles(): Promise<void> {
-  const entry = join(dist, 'muster.js');
-  const called = await profileStart(entry);
+/** The entry itself is read before the compile cache is on: it stays as it is. */
+const isEntry = ({ fileName }: OutputChunk): boolean => fileName === 'muster.js';
+
+/**
+ * The functions that a start called when it was last measured, by their names. They are kept in a file:
+ * measured at each build, they would depend on the machine and its load, and so would the bytes of the build.
+ */
+const START_FUNCTIONS = join(root, 'scripts/start-functions.txt');
+
+/** With fewer of them left, the build says that they should be measured again. */
+const STILL_MEASURED = 0.9;
+
+function functionsOf({ code, map }: OutputChunk): readonly NamedFunction[] {
+  return map === null
+    ? []
+    : namedFunctions(code, originsIn(code, { ...map, sourceRoot: '' }, { root, directory: dist }));
+}
+
+async function measureStart(): Promise<void> {
+  for (const { fileName, code } of chunks) writeFileSync(join(dist, fileName), code);
+  const called = await profileStart(join(dist, 'muster.js'));
+  const names = chunks
+    .filter((chunk) => !isEntry(chunk))
+    .flatMap((chunk) => {
+      const spans = called.get(join(dist, chunk.fileName));
+      if (spans === undefined) return [];
+      return functionsOf(chunk).filter(({ start, end }) => spans.has(`${start}:${end}`));
+    })
+    .map(({ name }) => name);
+  writeFileSync(START_FUNCTIONS, `${names.toSorted().join('\n')}\n`);
+}
+
+function writeChunks(): void {
   assertNoCircle(chunks);
-  for (const { fileName } of chunks) {
-    const path = join(dist, fileName);
-    const functions = called.get(path);
-    if (functions === undefined || path === entry) continue;
-    writeFileSync(path, compiledWithFile(readFileSync(path, 'utf8'), functions));
+  const names = new Set(readFileSync(START_FUNCTIONS, 'utf8').trimEnd().split('\n'));
+  const modules = new Set([...names].map((name) => name.slice(0, name.indexOf(' '))));
+  let found = 0;
+  for (const chunk of chunks) {
+    const { fileName, code, moduleIds } = chunk;
+    const isStarted = moduleIds.some((id) => modules.has(modulePath(root, id)));
+    const functions = isStarted && !isEntry(chunk) ? functionsOf(chunk) : [];
+    const called = functions.filter(({ name }) => names.has(name));
+    found += called.length;
+    const spans = new Set(called.map(({ start, end }) => `${start}:${end}`));
+    writeFileSync(join(dist, fileName), inAscii(compiledWithFile(code, spans)));
+  }
+  if (found < names.size * STILL_MEASURED) {
+    console.log(
+      `${names.size - found} of the ${names.size} functions in scripts/start-functions.txt are gone.`,
+    );
+    console.log(
+      'Starts are a little slower until `npm run build -- --measure-start` records them anew.',
+    );
   }
 }
 
 rmSync(dist, { recursive: true, force: true });
+mkdirSync(dist, { recursive: true });
 const chunks = await bundle();
 writeFileSync(join(dist, 'LICENSES.txt'), licences(chunks));
 const builtin = join(root, 'src/agents/builtin');
@@ -140,7 +197,8 @@ if (existsSync(builtin)) {
   });
 }
 writeSchemas(join(dist, 'schemas'));
-await compileStartWithFiles();
-if (withTypes) {
+if (options['measure-start']) await measureStart();
+writeChunks();
+if (!options['no-types']) {
   execFileSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
 }

@@ -15,7 +15,9 @@ export function plainChecksPlugin(): Plugin {
     transform: {
       filter: { id: /@ai-sdk\/provider-utils\/dist\/index\.m?js$/ },
       handler(code) {
-        if (code.split(CHECK).length === 2) return { code: code.replace(CHECK, UNCHECKED) };
+        if (code.split(CHECK).length === 2) {
+          return { code: code.replace(CHECK, UNCHECKED), map: null };
+        }
         throw new Error(`@ai-sdk/provider-utils has changed: not exactly one \`${CHECK}\` in it`);
       },
     },

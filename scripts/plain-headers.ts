@@ -30,6 +30,7 @@ export function plainHeadersPlugin(): Plugin {
         }
         return {
           code: `import { PlainHeaders as Headers } from ${JSON.stringify(PLAIN_HEADERS)};\n${code.replace(EXPECTED, PLAINLY)}`,
+          map: null,
         };
       },
     },

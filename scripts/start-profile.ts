@@ -15,7 +15,7 @@ const TASK = {
   subagent_type: 'Explore',
 };
 const PROMPT = 'Have the notes read.';
-/** So long that all that is prepared beside a request is ready before its answer: builds of one commit are the same. */
+/** Long enough for all that is prepared while a request is under way, which is recorded, too. */
 const PAUSE = { firstTokenMs: 400 };
 /** An answer that a child gives, who reads a file for it. */
 const SCRIPT: readonly Rule[] = [
