@@ -5,7 +5,7 @@ import { placedObjects, type Placed } from '../read.ts';
 /** A content block of a message. */
 export interface Block extends Placed {
   readonly type: string;
-  /** Of the message that it is part of. */
+  /** The index of the message that it is part of. */
   readonly message: number;
 }
 
