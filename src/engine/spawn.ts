@@ -41,7 +41,7 @@ export async function spawnChild(
   const moment = caller.state.conversation.openCalls;
   const planned = planChild(
     deps,
-    { agent, cwd, model, rights: caller.rights, moment },
+    { agent, cwd, model, rights: caller.rights, modeGrants: caller.modeGrants(), moment },
     wishOf(input),
   );
   if (planned instanceof MusterError) return planned;

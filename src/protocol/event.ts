@@ -15,7 +15,7 @@ import type {
   Silence,
   Work,
 } from './model.ts';
-import type { Decision, PermissionRule, Rights } from './permission.ts';
+import type { Decision, ModeGrant, PermissionMode, PermissionRule, Rights } from './permission.ts';
 import type { Answer, AnsweredBy, GrantScope, Question } from './question.ts';
 import type { Repairs } from './repair.ts';
 import type { ChildReceipt, ClaimFlag, EndStatus, ShellEnd } from './result.ts';
@@ -243,6 +243,20 @@ export type EventBody =
       readonly by: 'user';
       /** The question that it answers. */
       readonly question: string;
+    }
+  /**
+   * The user's grant of a wider mode to an agent. That of scope `task` acts by standing here, for this task and
+   * all below it; the others are kept elsewhere, and stand here as a record that this task has its mode by one.
+   */
+  | {
+      readonly type: 'mode.granted';
+      readonly grant: ModeGrant;
+      readonly scope: GrantScope;
+      readonly by: 'user';
+      /** The mode that this task would have without it. Absent: it was not made by it. */
+      readonly without?: PermissionMode;
+      /** The question that it answers. Absent: it was given by a flag or a file. */
+      readonly question?: string;
     }
   /**
    * Its process leaves it in order, since nothing of its tree can go on without an answer: ids of the

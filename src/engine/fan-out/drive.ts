@@ -104,7 +104,9 @@ async function makeItem(
   const wish = itemWish(fanOut, prompt);
   const { agent, cwd, model } = run.spec;
   await prepareModels(deps, agent, wish);
-  const plan = planChild(deps, { agent, cwd, model, rights: run.rights, moment: run }, wish);
+  const { rights } = run;
+  const by = { agent, cwd, model, rights, modeGrants: run.modeGrants(), moment: run };
+  const plan = planChild(deps, by, wish);
   if (plan instanceof MusterError) throw plan;
   const facts = await deps.models.facts(plan.model);
   // From here on nothing may come between.

@@ -17,8 +17,10 @@ import { BrokenOff, Refusal } from './answer-errors.ts';
 import type { Dialect, Endpoint } from './dialect.ts';
 import { Efforts, mayBeOfEffort } from './effort.ts';
 import { cancelled, toFailure, type FailureScope } from './failure.ts';
+import { OutputCaps } from './output-cap.ts';
 import { toCallOptions } from './prompt.ts';
 import { endpointFetch, type WireObserver } from './endpoint-fetch.ts';
+import type { AskedServer } from './refusal-reading.ts';
 import { AnswerBuilder } from './readers/answer-builder.ts';
 import { readAnswer } from './readers/read-answer.ts';
 import type { ShownByPart } from './shown-files.ts';
@@ -53,17 +55,18 @@ const ACCEPTED: ModelPart = { type: 'accepted' };
  */
 export function createAdapter(
   dialect: Dialect,
-  endpoint: Endpoint,
+  endpoint: Endpoint & AskedServer,
   deps: AdapterDeps,
 ): WireModelPort {
   const efforts = new Efforts();
+  const outputCaps = new OutputCaps();
   const adjustments = new Adjustments(endpoint.baseUrl, endpoint.omit);
   return {
     async *stream(request, signal, observer) {
       const progress: Progress = { accepted: false, answer: null };
       const scope = (): FailureScope => ({
         model: modelName({ provider: endpoint.name, id: request.model.id }),
-        apiKey: endpoint.apiKey,
+        server: endpoint,
         accepted: progress.accepted,
         now: deps.clock.now(),
       });
@@ -76,11 +79,13 @@ export function createAdapter(
       for (;;) {
         try {
           const wiring = { dialect, endpoint, deps, progress, effort, adjustments };
-          yield* read(request, signal, observer, wiring);
+          const usual = dialect.maxOutputTokens?.(request.model.id);
+          yield* read(outputCaps.bounded(request, usual), signal, observer, wiring);
           return;
         } catch (thrown) {
           const failure = signal.aborted ? cancelled(scope()) : toFailure(thrown, scope());
           if (!signal.aborted && thrown instanceof Refusal) {
+            if (outputCaps.learn(request.model.id, thrown)) continue;
             if (adjustments.learn(request.model.id, thrown)) continue;
             const next = remainingEfforts.shift();
             if (next !== undefined && mayBeOfEffort(failure)) {

@@ -3,6 +3,7 @@ import type { ProgressPart } from '../../protocol/model.ts';
 import { Refusal, WrongServer } from './answer-errors.ts';
 import type { Endpoint } from './dialect.ts';
 import { beginningOf } from './refusal-body.ts';
+import { pageSays } from './server-says.ts';
 
 /** Where the packages put a key; without one they send the header all the same, empty. */
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key'];
@@ -50,6 +51,7 @@ export function endpointFetch(
     observer?.responded?.(response.headers);
     if (!response.ok) {
       throw new Refusal({
+        url,
         status: response.status,
         statusText: response.statusText,
         headers: Object.fromEntries(response.headers),
@@ -59,9 +61,10 @@ export function endpointFetch(
     }
     const type = response.headers.get('content-type') ?? '';
     if (type.toLowerCase().startsWith('text/html')) {
-      await response.body?.cancel();
+      const page = await beginningOf(response);
+      const { host } = new URL(endpoint.baseUrl);
       throw new WrongServer(
-        `${endpoint.baseUrl} answers with a web page: its base URL is not that of a model API`,
+        `${pageSays(page, host)} (its base URL is not that of a model API, or a proxy wants something first: ${url})`,
       );
     }
     return response;
