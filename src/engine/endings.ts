@@ -2,6 +2,7 @@ import { errorMessage, MusterError, type ErrorCode } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { EndReason, StoppedBy } from '../protocol/end-reason.ts';
 import type { ModelFailure } from '../protocol/model.ts';
+import type { OutputCap } from '../protocol/output-cap.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { LimitHit } from '../protocol/stint.ts';
 import { haltedMessage } from './denials.ts';
@@ -30,7 +31,15 @@ export function reused(of: string, text: string): Ending {
 }
 
 export function endedByLimit(state: TaskState, hit: LimitHit): Ending {
-  return partial(state.lastText, limitMessage(hit), 'limit');
+  const { answer } = state;
+  const cut = answer?.reason === 'length' ? answer.outputCap : undefined;
+  const note = cut === undefined ? '' : `; the last answer was cut off after ${cut.tokens} tokens`;
+  return partial(state.lastText, `${limitMessage(hit)}${note}`, 'limit');
+}
+
+/** Ends a task of which several answers in a row were cut off where a budget had lowered the output cap. */
+export function cutByBudget(state: TaskState, { limit, value, used }: OutputCap): Ending {
+  return endedByLimit(state, { limit, value, used });
 }
 
 /** The model's own output limit came in the middle of the answer, and of each that went on from it. */

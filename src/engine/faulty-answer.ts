@@ -1,9 +1,11 @@
 import { callAsText } from '../protocol/call-as-text.ts';
 import { goOnNotice } from '../protocol/faults.ts';
+import type { OutputCap } from '../protocol/output-cap.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { LimitHit } from '../protocol/stint.ts';
 import * as endings from './endings.ts';
 import type { Ending } from './endings.ts';
+import { shown } from './limits.ts';
 
 /** Answers without text or call in a row before the task is given up. */
 const MOST_EMPTY_ANSWERS = 3;
@@ -41,22 +43,45 @@ export function afterCallAsText(state: TaskState, { text }: Answer): AfterFault 
 }
 
 /** After an answer that would be the last one, but is empty or was cut off. Null: it is whole. */
-export function afterUnfinished(state: TaskState, { reason, text }: Answer): AfterFault | null {
+export function afterUnfinished(
+  state: TaskState,
+  { reason, text, outputCap }: Answer,
+): AfterFault | null {
   const { emptyAnswers, cutAnswers } = state.stint;
   const id = `fault-${state.turns}`;
+  const cut = reason === 'length' ? outputCap : undefined;
   if (text.trim() === '') {
     if (emptyAnswers >= MOST_EMPTY_ANSWERS) {
+      if (cut !== undefined) return { kind: 'end', ending: endings.cutByBudget(state, cut) };
       return { kind: 'end', ending: endings.gaveNothing(state, emptyAnswers) };
     }
-    return { kind: 'tell', id, text: reason === 'length' ? NOTHING_WHOLE : NOTHING };
+    return { kind: 'tell', id, text: nothingArrived(reason, cut) };
   }
   if (reason !== 'length') return null;
   if (cutAnswers >= MOST_CUT_ANSWERS) {
+    if (cut !== undefined) return { kind: 'end', ending: endings.cutByBudget(state, cut) };
     return { kind: 'end', ending: endings.cutOff(text, cutAnswers) };
   }
-  return { kind: 'tell', id: goOnNotice(state.turns), text: GO_ON };
+  return { kind: 'tell', id: goOnNotice(state.turns), text: goOn(cut) };
 }
 
+function nothingArrived(reason: Answer['reason'], cut: OutputCap | undefined): string {
+  if (reason !== 'length') return NOTHING;
+  return cut === undefined ? NOTHING_WHOLE : `${cutAt(cut)} ${LESS_AT_ONCE}`;
+}
+
+function goOn(cut: OutputCap | undefined): string {
+  return cut === undefined ? GO_ON : `${cutAt(cut)} ${GO_ON_BRIEFLY}`;
+}
+
+function cutAt({ tokens, limit, value, used }: OutputCap): string {
+  return `Your answer was cut off after ${tokens} tokens: the limit ${limit} = ${value} (${shown(used)} used) allows no longer answer.`;
+}
+
+const LESS_AT_ONCE =
+  'Nothing of it arrived, since no text or call of it was whole. Send less at once, and come to the end soon.';
+const GO_ON_BRIEFLY =
+  'Go on with it exactly where it stopped, and come to its end soon: no introduction, nothing said again.';
 const NOTHING = 'Your answer was empty. Go on with the task, or give your final answer as text.';
 const NOTHING_WHOLE =
   'Your answer reached your output limit before any text or call of it was whole, so nothing of it arrived. Send less at once: a long text in several calls, one part each.';

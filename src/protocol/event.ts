@@ -1,3 +1,4 @@
+import type { OutputCap } from './output-cap.ts';
 import type { ErrorInfo } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { Attachment } from './attachment.ts';
@@ -121,6 +122,8 @@ export type EventBody =
       readonly model: string;
       /** `none` for the last turn after a limit. */
       readonly toolChoice: 'auto' | 'none';
+      /** Absent: the model's own output limit applies. */
+      readonly outputCap?: OutputCap;
     }
   /** A rate limit holds a request back; once for each time that it is sent. */
   | {
