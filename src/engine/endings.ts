@@ -1,7 +1,8 @@
 import { errorMessage, MusterError, type ErrorCode } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { EndReason, StoppedBy } from '../protocol/end-reason.ts';
-import type { ModelFailure } from '../protocol/model.ts';
+import type { CallForm } from '../protocol/call-forms/forms.ts';
+import { modelName, type ModelFailure } from '../protocol/model.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { LimitHit } from '../protocol/stint.ts';
 import { haltedMessage } from './denials.ts';
@@ -63,6 +64,23 @@ export function failedByModel(state: TaskState, failure: ModelFailure): Ending {
 export function gaveNothing(state: TaskState, answers: number): Ending {
   const message = `the model gave ${answers} empty answers in a row (limit empty_answers = ${answers})`;
   return failed(state, { code: 'PROVIDER_ERROR', message, retryable: true });
+}
+
+/**
+ * The model wrote its calls as text, so that none of them ran: its server lacks the parser for them.
+ *
+ * @param form the form of the last one
+ */
+export function wroteCallsAsText(
+  state: TaskState,
+  answers: number,
+  form: Pick<CallForm, 'name' | 'parser'> | null,
+): Ending {
+  const model = state.models.at(-1) ?? modelName(state.spec.model);
+  const written = form === null ? '' : ` (form: ${form.name})`;
+  const parser = form?.parser ?? 'NAME';
+  const message = `${model} wrote its tool calls as text${written} in ${answers} answers in a row (limit calls_as_text = ${answers}), so no tool ran. Its server does not parse the tool calls of this model: start it with the parser for them (vLLM: --enable-auto-tool-choice --tool-call-parser ${parser}; SGLang: --tool-call-parser; llama-server: --jinja), or choose another model`;
+  return failed(state, { code: 'PROVIDER_ERROR', message, retryable: false });
 }
 
 export function filtered(state: TaskState): Ending {

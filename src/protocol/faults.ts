@@ -60,7 +60,9 @@ function applyAnswer(
   }
   const text = messageText(message);
   const isEmpty = text.trim() === '';
-  const isText = calls.length === 0 && callAsText(text, state.spec.tools) !== null;
+  // Of an answer that was cut off and gone on from, the whole.
+  const whole = `${stint.cutText}${text}`;
+  const isText = calls.length === 0 && !isEmpty && callAsText(whole, state.spec.tools) !== null;
   if (isText) stint.callsAsText += 1;
   else if (!isEmpty || calls.length > 0) stint.callsAsText = 0;
   if (isText) count(state, 'call_as_text');

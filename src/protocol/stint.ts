@@ -62,7 +62,7 @@ export interface Stint {
   readonly failedModels: ResolvedModel[];
   /** Answers in a row without text or call. */
   emptyAnswers: number;
-  /** Answers in a row that are a call written as text. */
+  /** Answers in a row that end with a call written as text. */
   callsAsText: number;
   /** Answers in a row of which no call could run, since names or arguments were wrong. */
   faultyCalls: number;
