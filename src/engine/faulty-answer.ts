@@ -1,4 +1,4 @@
-import { callAsText } from '../protocol/call-as-text.ts';
+import { findCallAsText } from '../protocol/call-as-text.ts';
 import { goOnNotice } from '../protocol/faults.ts';
 import type { OutputCap } from '../protocol/output-cap.ts';
 import type { TaskState } from '../protocol/state.ts';
@@ -9,7 +9,7 @@ import { shown } from './limits.ts';
 
 /** Answers without text or call in a row before the task is given up. */
 const MOST_EMPTY_ANSWERS = 3;
-/** Answers in a row that are a call written as text. */
+/** Answers in a row that end with a call written as text. */
 const MOST_CALLS_AS_TEXT = 3;
 /** Answers in a row of which no call could run. */
 const MOST_FAULTY_CALLS = 8;
@@ -19,26 +19,27 @@ const MOST_CUT_ANSWERS = 4;
 /** What follows a faulty answer: it is told to the model, once an answer, or the task ends. */
 export type AfterFault =
   | { readonly kind: 'tell'; readonly id: string; readonly text: string }
-  | { readonly kind: 'limit'; readonly hit: LimitHit }
   | { readonly kind: 'end'; readonly ending: Ending };
 
 type Answer = NonNullable<TaskState['answer']>;
 
 /**
- * After an answer that is a call written as text: whatever else waits, its model is told first. Null: it
- * is none, or is told already.
+ * Decides what follows an answer that ends with a call written as text: whatever else waits, its model is told
+ * first. Returns null if the answer does not, or if its model was told already.
  */
 export function afterCallAsText(state: TaskState, { text }: Answer): AfterFault | null {
   const { callsAsText } = state.stint;
   if (callsAsText === 0) return null;
+  const call = findCallAsText(text, state.spec.tools);
   if (callsAsText >= MOST_CALLS_AS_TEXT) {
-    const hit = { limit: 'calls_as_text', value: MOST_CALLS_AS_TEXT, used: callsAsText };
-    return { kind: 'limit', hit };
+    return {
+      kind: 'end',
+      ending: endings.wroteCallsAsText(state, callsAsText, call?.form ?? null),
+    };
   }
   const id = `fault-${state.turns}`;
   if (state.conversation.inputIds.has(id)) return null;
-  const tool = callAsText(text, state.spec.tools) ?? 'a tool';
-  const told = `You wrote a call of ${tool} as text, and text runs nothing. Call the tool itself, or give your final answer as text.`;
+  const told = `You wrote a call of ${call?.tool ?? 'a tool'} as text, and text runs nothing: no tool has run. Call the tool itself, or give your final answer as text. A call that you only mean to show belongs in a code block, with the rest of your answer after it.`;
   return { kind: 'tell', id, text: told };
 }
 
