@@ -10,7 +10,9 @@ import {
   type RecordedRequest,
 } from '../../src/testing/index.ts';
 import { eventsOf, type Finished } from './muster.ts';
+import { needs } from '../needs.ts';
 import { clean, family, tasks } from './tasks.ts';
+import { TmuxTerminal } from './tmux.ts';
 import { openWorld, type World } from './world.ts';
 
 const CODER = `---
@@ -426,4 +428,23 @@ describe.concurrent('an answer', () => {
     const on = await world.run(['tasks', 'answer', asked.id, 'mode']);
     expect([on.code, on.stderr]).toEqual([1, expect.stringContaining('mode is not offered')]);
   });
+});
+
+const inTerminal = it.runIf(needs('tmux', 'tmux'));
+
+inTerminal('in the terminal the question offers the mode, and m grants it', async () => {
+  await using world = await openCoderWorld();
+  own(world, 'agents/coder.md', CODER);
+  const { sandbox, model } = world;
+  const args = ['--deny', 'Edit(by-main)'];
+  using terminal = new TmuxTerminal(sandbox, args, { env: model.env('anthropic') });
+  await terminal.sees('/help');
+  terminal.type('go');
+  terminal.press('Enter');
+  await terminal.sees('coder asks to run Write');
+  terminal.press('Tab');
+  await terminal.sees('m let coder run in its mode, acceptEdits, in this conversation');
+  terminal.press('m');
+  await terminal.sees('done');
+  expect(made(world)).toEqual(['by-coder']);
 });
