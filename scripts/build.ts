@@ -1,11 +1,12 @@
 /**
  * Builds dist/: the command line program, the library's entries and their types, the built-in agent
  * definitions, the schemas of what is written for programs, and the licences of what is bundled.
- * `--no-types` leaves the types out.
+ * `--no-types` leaves the types out; `--out DIR` writes to another directory, without the types.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { rolldown, type OutputChunk } from 'rolldown';
 import { asciiPlugin } from './ascii.ts';
 import { assertNoCircle } from './circles.ts';
@@ -17,8 +18,14 @@ import { writeSchemas } from './schemas.ts';
 import { profileStart } from './start-profile.ts';
 
 const root = dirname(import.meta.dirname);
-const dist = join(root, 'dist');
-const withTypes = !process.argv.includes('--no-types');
+const { values: options } = parseArgs({
+  options: { 'no-types': { type: 'boolean', default: false }, out: { type: 'string' } },
+});
+const dist = resolve(root, options.out ?? 'dist');
+const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly engines: { readonly node: string };
+};
+const withTypes = !options['no-types'] && options.out === undefined;
 
 const ENTRIES = {
   muster: 'src/front/cli/bin.ts',
@@ -26,6 +33,9 @@ const ENTRIES = {
   events: 'src/protocol/events.ts',
   testing: 'src/testing/index.ts',
 };
+
+/** The lowest Node that package.json promises: newer syntax, such as `using`, is compiled down to it. */
+const LOWEST_NODE = `node${engines.node.replace('>=', '')}`;
 
 /** Not bundled: it finds its binary beside its own files. */
 const EXTERNAL = ['@vscode/ripgrep'];
@@ -57,6 +67,7 @@ async function bundle(): Promise<readonly OutputChunk[]> {
     external: EXTERNAL,
     plugins: [builtinModulePlugin(), plainHeadersPlugin(), plainChecksPlugin(), asciiPlugin()],
     tsconfig: false,
+    transform: { target: LOWEST_NODE },
     logLevel: 'warn',
   });
   const { output } = await build.write({

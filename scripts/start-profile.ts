@@ -15,18 +15,20 @@ const TASK = {
   subagent_type: 'Explore',
 };
 const PROMPT = 'Have the notes read.';
+/** So long that all that is prepared beside a request is ready before its answer: builds of one commit are the same. */
+const PAUSE = { firstTokenMs: 400 };
 /** An answer that a child gives, who reads a file for it. */
 const SCRIPT: readonly Rule[] = [
   {
     when: { promptIncludes: TASK.prompt, toolResults: 0 },
-    answer: { toolCalls: [{ name: 'Read', input: { file_path: 'notes.txt' } }] },
+    answer: { ...PAUSE, toolCalls: [{ name: 'Read', input: { file_path: 'notes.txt' } }] },
   },
-  { when: { promptIncludes: TASK.prompt }, answer: { text: 'It says hello.' } },
+  { when: { promptIncludes: TASK.prompt }, answer: { ...PAUSE, text: 'It says hello.' } },
   {
     when: { promptIncludes: PROMPT, toolResults: 0 },
-    answer: { toolCalls: [{ name: 'Task', input: TASK }] },
+    answer: { ...PAUSE, toolCalls: [{ name: 'Task', input: TASK }] },
   },
-  { when: { promptIncludes: PROMPT }, answer: { text: 'Hello.' } },
+  { when: { promptIncludes: PROMPT }, answer: { ...PAUSE, text: 'Hello.' } },
 ];
 
 /**

@@ -2,7 +2,7 @@ import { agentsBelow } from '../agents/below.ts';
 import { listAgents, type AgentListings } from '../agents/listing.ts';
 import { effectiveMode } from '../policy/modes.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
-import { agentsHere, type AgentsPlace } from './agents/find-agents.ts';
+import { agentsHere, modeBelowMain, type AgentsPlace } from './agents/find-agents.ts';
 import { realDirectory } from './workspace.ts';
 
 export type ListAgentsOptions = AgentsPlace;
@@ -24,8 +24,6 @@ export async function listAgentsBelow(
 
 /** The agents that could be used in a directory, with what each asks for and what it would get. */
 export async function listAgentsIn(options: ListAgentsOptions): Promise<AgentListings> {
-  const { found, loaded } = await agentsHere(options);
-  return listAgents(found, {
-    effectiveMode: (agent) => effectiveMode(agent, loaded.config.permissions.mode),
-  });
+  const here = await agentsHere(options);
+  return listAgents(here.found, { effectiveMode: (agent) => modeBelowMain(agent, here) });
 }

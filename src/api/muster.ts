@@ -35,6 +35,8 @@ import { EventRouter } from './event-router.ts';
 import { SignalRouter } from './signal-router.ts';
 import type { MusterOptions } from './options.ts';
 import { Retention } from './retention.ts';
+import { configuredModes, modeGrantStore } from './mode-grants.ts';
+import { openSavedModes } from './saved-modes.ts';
 import { openSavedAnswers } from './saved-answers.ts';
 import { announced, sandboxOf } from './sandbox.ts';
 import { secretsOf } from './secrets.ts';
@@ -141,7 +143,11 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
   }
   const saved = openSavedAnswers({ ...state, onProblem: onNotice });
   const standing = standingRules({ saved, onNotice });
-  const inbox = new Inbox({ onAsk, standing });
+  const modes = configuredModes(loaded, agents.discovered.agents);
+  for (const { where, message } of modes.notices) onNotice(`${where}: ${message}`);
+  const savedModes = openSavedModes({ ...state, onProblem: onNotice });
+  const modeGrants = modeGrantStore(modes.grants, savedModes);
+  const inbox = new Inbox({ onAsk, standing, modeGrants });
   const configDirectory = realPath(userConfigDir(place));
   const home = realPath(place.home);
   const git = await snapshot;

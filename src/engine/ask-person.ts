@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { pathsOf, type JudgedCall } from '../policy/call.ts';
+import { grantedDefinition } from '../policy/mode-grants.ts';
 import { refuseUnanswered } from '../policy/refusal.ts';
 import { ruleToOffer } from '../policy/rule-to-offer.ts';
 import type { Decision } from '../protocol/permission.ts';
@@ -131,6 +132,15 @@ function questionOf(
     askedBy: decision.rule ?? null,
     rule,
     scopes: rule === null ? [] : deps.inbox.scopes,
+    ...(decision.modeToGrant === undefined
+      ? {}
+      : {
+          modeToGrant: {
+            ...decision.modeToGrant,
+            definition: grantedDefinition(run.spec.agent),
+            scopes: deps.inbox.modeScopes,
+          },
+        }),
   };
 }
 

@@ -2,6 +2,7 @@ import { NO_USAGE } from '../protocol/model.ts';
 import type { Answer } from './answer.ts';
 import { answerCost, brokenCost, type AnswerCost } from './answer-cost.ts';
 import type { BegunTurn } from './begin-turn.ts';
+import { closedForRoom } from './closed-for-room.ts';
 import type { EngineDeps } from './deps.ts';
 import { canFallBack, isLasting } from './fallback.ts';
 import { oneAnswer } from './one-answer.ts';
@@ -9,7 +10,7 @@ import { decideRetry, givenUp, NO_FAILURES } from './retry.ts';
 import { sleep } from './sleep.ts';
 import type { Spending } from './spending.ts';
 import type { TaskRun } from './task-run.ts';
-import type { TurnOutcome } from './turn-outcome.ts';
+import type { NoRoom, TurnOutcome } from './turn-outcome.ts';
 
 /** An answer that has ended. */
 export interface WholeAnswer {
@@ -67,9 +68,14 @@ export async function askUntilAnswered(
       journal.record({ type: 'turn.failed', turn, failure, ...cut, ...used });
       return { kind: 'stopped' };
     }
-    if (answer.hit !== undefined) {
+    if (answer.noRoom !== undefined) {
+      const { hit, fitsLowered } = answer.noRoom;
+      if (fitsLowered) {
+        journal.record(closedForRoom(turn, hit));
+        return { kind: 'begin_again' };
+      }
       journal.record({ type: 'turn.failed', turn, failure, ...used });
-      return { kind: 'limit', hit: answer.hit };
+      return { kind: 'limit', hit };
     }
     if (!decision.retry || isLeft) {
       const spent = decision.retry ? null : decision.spent;
@@ -82,10 +88,13 @@ export async function askUntilAnswered(
     const waitMs = Math.round(decision.waitMs);
     journal.record({ type: 'turn.retried', turn, attempt, failure, waitMs, ...used });
     const prevented = await waitForRetry(deps, run, { waitMs, spending });
-    if (prevented !== null) {
-      journal.record({ type: 'turn.failed', turn, failure, usage: NO_USAGE });
-      return prevented;
+    if (prevented === null) continue;
+    if (prevented !== 'stopped' && prevented.fitsLowered) {
+      journal.record(closedForRoom(turn, prevented.hit));
+      return { kind: 'begin_again' };
     }
+    journal.record({ type: 'turn.failed', turn, failure, usage: NO_USAGE });
+    return prevented === 'stopped' ? { kind: 'stopped' } : { kind: 'limit', hit: prevented.hit };
   }
 }
 
@@ -105,17 +114,17 @@ async function waitForRetry(
   deps: EngineDeps,
   run: TaskRun,
   { waitMs, spending }: Retry,
-): Promise<TurnOutcome | null> {
+): Promise<NoRoom | 'stopped' | null> {
   run.giveSlot();
   try {
     await sleep(deps.deadlines, waitMs, run.turnSignal);
     // A broken answer may have cost what this try would need.
-    const hit = await spending.reserve();
-    if (hit !== null) return { kind: 'limit', hit };
+    const noRoom = await spending.reserve();
+    if (noRoom !== null) return noRoom;
     await run.takeSlot();
     return null;
   } catch {
     // All reject only when the task is stopped, which the caller sees by the signal.
-    return { kind: 'stopped' };
+    return 'stopped';
   }
 }

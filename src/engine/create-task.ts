@@ -2,11 +2,16 @@ import type { JsonObject } from '../base/json.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { Enclosure } from '../protocol/enclosure.ts';
 import type { RequestPrefix, ResolvedModel } from '../protocol/model.ts';
-import type { Rights } from '../protocol/permission.ts';
+import { grantScope, wayToGrant } from '../policy/mode-grants.ts';
+import type { ModeToGrant, Rights } from '../protocol/permission.ts';
 import type { TaskLimits, TaskSource, TaskSpec } from '../protocol/task.ts';
 import type { FanOut } from '../protocol/template.ts';
+import type { EngineDeps } from './deps.ts';
 import type { Equipment } from './equipment.ts';
+import type { ChildPlan } from './plan-child.ts';
+import type { EventBody } from '../protocol/event.ts';
 import type { Handover } from './handed/handover.ts';
+import { flagGrantEvents } from './mode-grant-store.ts';
 import { openJournal } from './journal.ts';
 import { mentionsIn } from './mentions.ts';
 import { answerForm, taskLine } from './prompt.ts';
@@ -44,6 +49,10 @@ export interface TaskPlan {
   readonly outputSchema?: JsonObject;
   /** Of a root that is no conversation. */
   readonly fanOut?: FanOut;
+  /** The grant that made its mode wider. Absent or null: none did. */
+  readonly raisedBy?: ChildPlan['raisedBy'];
+  /** The mode that its definition asks for and does not get. Absent or null: it gets what it asks for. */
+  readonly modeToGrant?: ModeToGrant | null;
   /** The caller and its Task call; null for a root. */
   readonly parent: {
     readonly run: TaskRun;
@@ -115,7 +124,15 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     ...(plan.fanOut === undefined ? {} : { drive: workshop.driveItems }),
   });
   try {
-    const told = [plan.model.warning, memory?.warning, ...warnings, ...preloaded.warnings];
+    const grants = modeGrantEvents(deps, plan);
+    if (grants.length > 0) journal.record(...grants);
+    const told = [
+      plan.model.warning,
+      memory?.warning,
+      refusedMode(tree, plan),
+      ...warnings,
+      ...preloaded.warnings,
+    ];
     for (const message of told) {
       if (message !== undefined && message !== null) journal.record({ type: 'warning', message });
     }
@@ -126,6 +143,24 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
   }
   running.add(run);
   return run;
+}
+
+/** A child's log says by which grant it has its mode, that of a conversation what a flag grants in it. */
+function modeGrantEvents(
+  { inbox }: Pick<EngineDeps, 'inbox'>,
+  { parent, raisedBy = null }: TaskPlan,
+): readonly EventBody[] {
+  if (parent === null) return flagGrantEvents(inbox.modeGrants);
+  if (raisedBy === null) return [];
+  const { grant, without } = raisedBy;
+  return [{ type: 'mode.granted', grant, scope: grantScope(grant), by: 'user', without }];
+}
+
+/** Told once in a tree of each agent. */
+function refusedMode(tree: Tree, { modeToGrant = null, rights }: TaskPlan): string | null {
+  if (modeToGrant === null || !tree.isFirstToLack(modeToGrant)) return null;
+  const { agent, mode } = modeToGrant;
+  return `${agent} asks for ${mode} mode and runs in ${rights.mode} mode, that of the task above it. A user can grant it with ${wayToGrant(modeToGrant)}`;
 }
 
 /** An inherited prefix names the day that it was made on. */

@@ -6,6 +6,7 @@ import type { AttachmentRules } from '../protocol/attachment.ts';
 import type { EventBody, TaskEvent } from '../protocol/event.ts';
 import type { TaskSignal } from '../protocol/signal.ts';
 import type { ModelFacts, ModelPort, ResolvedModel } from '../protocol/model.ts';
+import type { OutputCap } from '../protocol/output-cap.ts';
 import type { Decision } from '../protocol/permission.ts';
 import type { SkillDefinition } from '../protocol/skill.ts';
 import type { TaskState } from '../protocol/state.ts';
@@ -128,6 +129,8 @@ export interface EngineDeps {
   readonly reuse?: () => ReuseOutcome | null;
   /** Says what is done before the next request to keep it within its window: for reruns. Absent: that is decided. */
   readonly compaction?: () => CompactionStep;
+  /** Says by how much the next request's output cap is lowered: for reruns. Absent: the budget decides. */
+  readonly outputCap?: () => OutputCap | null;
   /** The day that requests are told of, `YYYY-MM-DD`; null, for reruns: their logs say it. Absent: by the clock. */
   readonly today?: () => string | null;
   readonly agents: AgentSource;

@@ -235,7 +235,7 @@ export class Engine {
       if (retryFailed) reopenFailed(top);
       const isAsking = opened.some(({ state }) => openQuestions(state).length > 0);
       if (keepsParked && isAsking && top.tree.onAsk === 'deny') top.tree.onAsk = 'park';
-      if (answer !== undefined) answerLeft(opened, answer, this.deps.inbox.standing);
+      if (answer !== undefined) answerLeft(opened, answer, this.deps.inbox);
       const message =
         prompt === null ? null : this.said(prompt, { to: top.spec, teller: top, enclosed });
       recordResume(this.deps, top, {

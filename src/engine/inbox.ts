@@ -4,12 +4,15 @@ import { isMeantBy, type GrantScope, type OnAsk, type Question } from '../protoc
 import type { TaskState } from '../protocol/state.ts';
 import { readAnswer, type AnswerWish } from './read-answer.ts';
 import { recordAnswer, type AnswerWriter } from './record-answer.ts';
+import type { ModeGrantStore } from './mode-grant-store.ts';
 import type { StandingRules } from './standing-rules.ts';
 
 export interface InboxOptions {
   readonly onAsk: OnAsk;
   /** Null: nothing is kept beyond a task. */
   readonly standing: StandingRules | null;
+  /** Absent: the user grants no agent a mode but in the logs of tasks. */
+  readonly modeGrants?: ModeGrantStore;
 }
 
 /** A task that asks. */
@@ -37,17 +40,24 @@ interface Waiting {
 export class Inbox {
   readonly onAsk: OnAsk;
   readonly standing: StandingRules | null;
+  readonly modeGrants: ModeGrantStore | null;
   private readonly waiting = new Map<string, Waiting>();
   private readonly listeners = new Set<() => void>();
 
-  constructor({ onAsk, standing }: InboxOptions) {
+  constructor({ onAsk, standing, modeGrants }: InboxOptions) {
     this.onAsk = onAsk;
     this.standing = standing;
+    this.modeGrants = modeGrants ?? null;
   }
 
   /** How far an "always" may reach. */
   get scopes(): readonly GrantScope[] {
     return this.standing === null ? ['task'] : ['task', 'project', 'user'];
+  }
+
+  /** How far a grant of a mode may reach. */
+  get modeScopes(): readonly Exclude<GrantScope, 'project'>[] {
+    return this.modeGrants === null ? ['task'] : ['task', 'user'];
   }
 
   /** Those without an answer, in the order in which they came. `tree`: of that one alone. */
@@ -90,7 +100,7 @@ export class Inbox {
     if (!isOpen(waiting)) {
       throw new MusterError('CONFLICT', `question ${question.id} is answered already`);
     }
-    recordAnswer(asker, { question, answer, standing: this.standing });
+    recordAnswer(asker, { question, answer, kept: this });
     // A rule may settle others, and a third denial ends the task with all that it asks.
     this.reconsider();
     return question;

@@ -2,6 +2,7 @@ import { NO_ACCESS, type Decision, type Rights } from '../protocol/permission.ts
 import { isInside } from '../policy/call.ts';
 import type { JudgedCall, ResolvedPath } from '../policy/call.ts';
 import { decide, needsShellParser } from '../policy/decide.ts';
+import { withModeToGrant } from '../policy/mode-grants.ts';
 import { refuseUnanswered } from '../policy/refusal.ts';
 import type { FileReach } from '../protocol/tool.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
@@ -47,7 +48,10 @@ export async function judge(
 }
 
 /** Who makes a call that is judged. */
-export type Caller = Pick<TaskRun, 'rights' | 'spec' | 'state' | 'view' | 'granted' | 'honours'>;
+export type Caller = Pick<
+  TaskRun,
+  'rights' | 'spec' | 'state' | 'view' | 'granted' | 'modeGrants' | 'honours'
+>;
 
 /** What is decided about a call as everything is at this moment; nobody is asked. */
 export async function decideNow(deps: EngineDeps, run: Caller, ready: ReadyCall) {
@@ -60,7 +64,12 @@ export async function decideNow(deps: EngineDeps, run: Caller, ready: ReadyCall)
     : { shellParser: null };
   const call = { ...described, ...known };
   const { home, stateDirectories } = deps;
-  const decision = decide(call, rights, { home, stateDirectories, shellParser, sandboxed });
+  const facts = { home, stateDirectories, shellParser, sandboxed };
+  const decision = withModeToGrant(
+    decide(call, rights, facts),
+    { definition: run.spec.agent, rights },
+    (mode) => decide(call, { ...rights, mode }, facts),
+  );
   return { call, decision, reach: fileReach(call, { rights, home, stateDirectories }) };
 }
 

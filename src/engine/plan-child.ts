@@ -1,9 +1,11 @@
 import { MusterError } from '../base/errors.ts';
 import { attenuate } from '../policy/attenuate.ts';
+import { grantFor, modeToGrant } from '../policy/mode-grants.ts';
+import { effectiveMode } from '../policy/modes.ts';
 import { modelWishes, type AgentDefinition } from '../protocol/agent.ts';
 import type { SkillDefinition } from '../protocol/skill.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
-import type { Rights } from '../protocol/permission.ts';
+import type { ModeGrant, ModeToGrant, PermissionMode, Rights } from '../protocol/permission.ts';
 import type { TaskLimits } from '../protocol/task.ts';
 import { findDelegable } from './delegable.ts';
 import type { EngineDeps } from './deps.ts';
@@ -21,6 +23,8 @@ export interface Delegator {
   readonly rights: Rights;
   readonly model: ResolvedModel;
   readonly cwd: string;
+  /** The modes that the user grants to agents. */
+  readonly modeGrants: readonly ModeGrant[];
   /** What the children of one message have in common. Absent: there is one child. */
   readonly moment?: object;
 }
@@ -41,6 +45,10 @@ export interface ChildWish {
 export interface ChildPlan {
   readonly agent: AgentDefinition;
   readonly rights: Rights;
+  /** The grant that makes its mode wider than it would be, and that mode. Null: none does. */
+  readonly raisedBy: { readonly grant: ModeGrant; readonly without: PermissionMode } | null;
+  /** The mode that its definition asks for and does not get without a grant. Null: it gets what it asks for. */
+  readonly modeToGrant: ModeToGrant | null;
   readonly model: ResolvedModel;
   readonly limits: TaskLimits;
   readonly background: boolean;
@@ -100,7 +108,7 @@ export function outlineChild(
   }
   const agent = ofSkill === undefined ? found.agent : forkedAgent(found.agent, ofSkill);
   if (agent instanceof MusterError) return agent;
-  const rights = attenuate(by.rights, agent);
+  const { rights, ...modes } = rightsOfChild(by, agent);
   const { cwd, moment } = by;
   const sameMoment = moment === undefined ? {} : { moment };
   const model = deps.models.forTask({
@@ -116,6 +124,7 @@ export function outlineChild(
   return {
     agent,
     rights,
+    ...modes,
     model,
     limits: combineLimits({
       config: deps.settings.taskLimits,
@@ -125,6 +134,20 @@ export function outlineChild(
     background: wish.background ?? agent.background ?? false,
     equipment,
     unusable: whyUnusable(agent, equipment),
+  };
+}
+
+function rightsOfChild(
+  { rights: above, modeGrants }: Delegator,
+  agent: AgentDefinition,
+): Pick<ChildPlan, 'rights' | 'raisedBy' | 'modeToGrant'> {
+  const grant = grantFor(agent, modeGrants);
+  const rights = attenuate(above, agent, { grant });
+  const without = effectiveMode(agent, above.mode);
+  return {
+    rights,
+    raisedBy: grant === null || rights.mode === without ? null : { grant, without },
+    modeToGrant: above.mode === 'plan' ? null : modeToGrant(agent, rights),
   };
 }
 

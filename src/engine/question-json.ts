@@ -9,7 +9,7 @@ export function questionJson(question: Question): QuestionJson {
     const options = question.kind === 'input' ? question.options : [];
     return { ...common, text, options, ...NOTHING_TOUCHED, reason: null, rule: null, scopes: [] };
   }
-  const { commands, paths, hosts, edits, input, reason, rule, scopes } = question;
+  const { commands, paths, hosts, edits, input, reason, rule, scopes, modeToGrant } = question;
   return {
     ...common,
     text: null,
@@ -22,6 +22,15 @@ export function questionJson(question: Question): QuestionJson {
     reason,
     rule,
     scopes,
+    ...(modeToGrant === undefined
+      ? {}
+      : {
+          agent_mode: {
+            agent: modeToGrant.agent,
+            mode: modeToGrant.mode,
+            scopes: modeToGrant.scopes,
+          },
+        }),
   };
 }
 

@@ -13,9 +13,9 @@ import {
 
 /** An answer as a person gives it. */
 export interface AnswerWish {
-  /** `yes`, `no` or `always`; for a plan `always` approves edits, too; for a question of AskUser its text, or the number of an option. */
+  /** `yes`, `no`, `always`, or `mode` for the mode that the agent asks for; for a plan `always` approves edits, too; for a question of AskUser its text, or the number of an option. */
   readonly text: string;
-  /** How far an `always` reaches. Default `task`. */
+  /** How far an `always` or a `mode` reaches. Default `task`. */
   readonly scope?: string;
   /** Why not. */
   readonly reason?: string;
@@ -74,8 +74,9 @@ function readApproval({ id }: PlanQuestion, { text, scope, reason, plan }: Answe
 function readVerdict(question: PermissionQuestion, { text, scope, reason }: AnswerWish): Answer {
   const { id } = question;
   const word = text.trim().toLowerCase();
-  if (word !== 'always' && scope !== undefined) {
-    throw invalid(`question ${id}: a scope goes with always alone`);
+  if (word !== 'always' && word !== 'mode' && scope !== undefined) {
+    const alone = question.modeToGrant === undefined ? 'always' : 'always and mode';
+    throw invalid(`question ${id}: a scope goes with ${alone} alone`);
   }
   if (word !== 'no' && reason !== undefined) {
     throw invalid(`question ${id}: a reason goes with no alone`);
@@ -87,6 +88,8 @@ function readVerdict(question: PermissionQuestion, { text, scope, reason }: Answ
       return { kind: 'no', reason: reason === undefined || reason.trim() === '' ? null : reason };
     case 'always':
       return { kind: 'always', scope: offeredScope(question, scope ?? 'task') };
+    case 'mode':
+      return { kind: 'mode', scope: modeScope(question, scope ?? 'task') };
     default:
       throw invalid(
         `question ${id}: ${JSON.stringify(truncate(text, SHOWN_WORD))} is no answer to it; valid: ${validAnswers(question)}`,
@@ -100,6 +103,23 @@ function offeredScope({ id, scopes, reason }: PermissionQuestion, wanted: string
       `question ${id}: always is not offered, only yes (this once) and no, since no rule would let this run: ${reason}`,
     );
   }
+  return chosenScope(id, scopes, wanted);
+}
+
+function modeScope({ id, modeToGrant }: PermissionQuestion, wanted: string) {
+  if (modeToGrant === undefined) {
+    throw invalid(
+      `question ${id}: mode is not offered, since no mode of the agent would let this run`,
+    );
+  }
+  return chosenScope(id, modeToGrant.scopes, wanted);
+}
+
+function chosenScope<Scope extends GrantScope>(
+  id: string,
+  scopes: readonly Scope[],
+  wanted: string,
+): Scope {
   const scope = scopes.find((each) => each === wanted);
   if (scope !== undefined) return scope;
   const isKnown = GRANT_SCOPES.some((each) => each === wanted);
@@ -109,8 +129,9 @@ function offeredScope({ id, scopes, reason }: PermissionQuestion, wanted: string
 }
 
 /** For people. */
-function validAnswers({ scopes }: PermissionQuestion): string {
-  return scopes.length === 0 ? 'yes, no' : 'yes, always, no';
+function validAnswers({ scopes, modeToGrant }: PermissionQuestion): string {
+  const always = scopes.length === 0 ? '' : 'always, ';
+  return `yes, ${always}${modeToGrant === undefined ? '' : 'mode, '}no`;
 }
 
 function invalid(message: string): MusterError {

@@ -2,9 +2,10 @@ import { MusterError } from '../base/errors.ts';
 import { parseRule } from '../policy/rules.ts';
 import type { EventBody } from '../protocol/event.ts';
 import { answerText, type InboxState } from '../protocol/inbox-state.ts';
-import type { PermissionRule, Rights } from '../protocol/permission.ts';
+import type { ModeGrant, PermissionRule, Rights } from '../protocol/permission.ts';
 import type { Answer, GrantScope, Question } from '../protocol/question.ts';
 import type { TaskState } from '../protocol/state.ts';
+import type { ModeGrantStore } from './mode-grant-store.ts';
 import { readAnswer, type AnswerWish } from './read-answer.ts';
 import { approvedTerms } from './set-mode.ts';
 import { workingDirectory, type StandingRules } from './standing-rules.ts';
@@ -14,23 +15,34 @@ export interface AnswerWriter {
   readonly spec: TaskState['spec'];
   readonly state: Pick<TaskState, 'conversation'>;
   readonly rights: Pick<Rights, 'roots'>;
-  readonly journal: { record(...bodies: readonly EventBody[]): void };
+  readonly journal: Journal;
+  /** The task at the top of its tree, which is the conversation. */
+  readonly top: { readonly journal: Journal };
+}
+
+interface Journal {
+  record(...bodies: readonly EventBody[]): void;
+}
+
+/** What the user has allowed once and for all: an answer may add to it. */
+interface KeptAnswers {
+  readonly standing: StandingRules | null;
+  readonly modeGrants: ModeGrantStore | null;
 }
 
 interface GivenAnswer {
   readonly question: Question;
   readonly answer: Answer;
-  readonly standing: StandingRules | null;
+  readonly kept: KeptAnswers;
 }
 
 /**
  * Writes a person's answer down, with the rule that an "always" gives, or the mode that the approval of a plan
  * does. These first: a crash in between leaves an open question that they settle, never an answer without them.
  */
-export function recordAnswer(
-  asker: AnswerWriter,
-  { question, answer, standing }: GivenAnswer,
-): void {
+export function recordAnswer(asker: AnswerWriter, { question, answer, kept }: GivenAnswer): void {
+  const { standing } = kept;
+  if (answer.kind === 'mode') recordModeGrant(asker, { question, scope: answer.scope, kept });
   const grant = answer.kind === 'always' ? grantOf(question, answer.scope) : null;
   if (grant !== null && grant.scope !== 'task') {
     if (standing === null) {
@@ -53,6 +65,34 @@ export function recordAnswer(
     },
   ];
   asker.journal.record(...events);
+}
+
+/**
+ * A mode is granted in the log of the conversation, not of the task that asks: it is for every task of that agent
+ * below.
+ */
+function recordModeGrant(
+  asker: AnswerWriter,
+  { question, scope, kept }: Omit<GivenAnswer, 'answer'> & { readonly scope: 'task' | 'user' },
+): void {
+  const offered = question.kind === 'permission' ? question.modeToGrant : undefined;
+  if (offered === undefined) {
+    throw new MusterError('INVALID_PARAM', `question ${question.id}: mode is not offered`);
+  }
+  const { agent, mode, definition } = offered;
+  const where = `the user's answer to question ${question.id}`;
+  const given: ModeGrant = { agent, mode, definition, source: { kind: 'answer', where } };
+  if (scope === 'user' && kept.modeGrants === null) {
+    throw new MusterError('INVALID_PARAM', 'scope user: nothing is kept here');
+  }
+  const grant = scope === 'user' ? (kept.modeGrants?.add(given) ?? given) : given;
+  asker.top.journal.record({
+    type: 'mode.granted',
+    grant,
+    scope,
+    by: 'user',
+    question: question.id,
+  });
 }
 
 function grantOf(
@@ -83,7 +123,7 @@ interface LeftAsker extends AnswerWriter {
 export function answerLeft(
   tasks: readonly LeftAsker[],
   { question: id, ...wish }: AnswerWish & { readonly question: string },
-  standing: StandingRules | null,
+  kept: KeptAnswers,
 ): void {
   for (const task of tasks) {
     const settled = task.state.settledQuestions.get(id);
@@ -92,7 +132,7 @@ export function answerLeft(
       if (question.id !== id) continue;
       if (!task.honours(seq)) throw askedElsewhere(question);
       if (answer === null) {
-        recordAnswer(task, { question, answer: readAnswer(question, wish), standing });
+        recordAnswer(task, { question, answer: readAnswer(question, wish), kept });
         return;
       }
       throw new MusterError(

@@ -181,7 +181,7 @@ function denialsLine(denials: readonly string[]): string {
 }
 
 function factsLine(state: TaskState): string {
-  const { spec, usage } = state;
+  const { spec } = state;
   const model = state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`;
   const changed = [...state.filesChanged.keys()];
   const facts = [
@@ -191,11 +191,18 @@ function factsLine(state: TaskState): string {
     ...(state.reused === null ? [] : [`reused: ${reusedText(state.reused)}`]),
     plural(state.turns, 'turn'),
     plural(toolCallCount(state), 'tool call'),
-    plural(paidTokens(usage), 'token'),
+    tokensText(state),
     formatDuration(elapsedMs(state)),
     changed.length === 0 ? 'no files changed' : `changed: ${shortList(changed)}`,
   ];
   return `[${facts.join(' · ')}]`;
+}
+
+/** With a `~` where a part had to be estimated, because the server did not count it. */
+function tokensText({ usage, ledger }: TaskState): string {
+  const estimated = totalUse(ledger, { isEstimated: true });
+  const tokens = paidTokens(usage) + paidTokens(estimated.usage);
+  return `${estimated.answers > 0 ? '~' : ''}${plural(tokens, 'token')}`;
 }
 
 /** Whose result it is, and since when it has been one. */

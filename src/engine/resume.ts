@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from '../base/ids.ts';
-import { intersectRights } from '../policy/attenuate.ts';
+import { rightsBelow, type ModeTerms } from '../policy/mode-grants.ts';
+import { flagGrantEvents } from './mode-grant-store.ts';
 import type { EventBody } from '../protocol/event.ts';
 import type { TaskInput } from '../protocol/input.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
@@ -51,6 +52,7 @@ export function recordResume(deps: EngineDeps, run: TaskRun, order: ResumeOrder)
     ...changedMode(run, order),
     ...(message === null ? [] : [{ type: 'input.queued', input: message } as const]),
     ...changedTerms(deps, run, order),
+    ...(run.parent === null ? flagGrantEvents(deps.inbox.modeGrants, run.state.modeGrants) : []),
     ...(hasEnded ? [{ type: 'task.resumed', by, callId, ...only } as const] : []),
   ];
   if (events.length > 0) run.journal.record(...events);
@@ -73,7 +75,7 @@ export function goOnMessage(): TaskInput {
 /** A task below one that goes on never has more than that has now. */
 export function recordCeiling(run: TaskRun, ceiling: Rights): void {
   const { limits, model } = run.spec;
-  const rights = intersectRights(run.spec.rights, ceiling);
+  const rights = rightsBelow(run.spec.rights, ceiling, modeTerms(run));
   if (isDeepStrictEqual(rights, run.spec.rights)) return;
   run.journal.record({ type: 'terms.changed', rights, limits, model });
 }
@@ -106,9 +108,14 @@ function changedMode(run: TaskRun, order: ResumeOrder): readonly EventBody[] {
   return modeNotice(run, mode);
 }
 
+function modeTerms({ spec, modeGrant }: TaskRun): ModeTerms {
+  return { definition: spec.agent, grant: modeGrant };
+}
+
 /** Cut by what is granted now; the mode is the person's to choose. */
-function withMode({ spec }: TaskRun, { ceiling, mode }: ResumeOrder): Rights {
-  const rights = intersectRights(spec.rights, ceiling);
+function withMode(run: TaskRun, { ceiling, mode }: ResumeOrder): Rights {
+  const { spec } = run;
+  const rights = rightsBelow(spec.rights, ceiling, modeTerms(run));
   return mode === undefined ? rights : { ...rights, mode: effectiveMode(spec.agent, mode) };
 }
 

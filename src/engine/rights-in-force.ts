@@ -1,5 +1,17 @@
-import { intersectRights } from '../policy/attenuate.ts';
-import type { Rights } from '../protocol/permission.ts';
+import { rightsAlone, rightsBelow } from '../policy/mode-grants.ts';
+import type { AgentDefinition } from '../protocol/agent.ts';
+import type { ModeGrant, PermissionMode, Rights } from '../protocol/permission.ts';
+
+/** What the rights of a task depend on beside its own. */
+interface RightsTerms {
+  /** Null: the task stands at the top. */
+  readonly above: Rights | null;
+  readonly definition: AgentDefinition;
+  /** What the user grants to its agent now. */
+  readonly grant: ModeGrant | null;
+  /** The mode that it would have without the grant that it was made by. */
+  readonly withoutGrant: PermissionMode | null;
+}
 
 /**
  * Cuts the rights of a task by those of the one above it as they are now, which may be fewer than when
@@ -8,16 +20,20 @@ import type { Rights } from '../protocol/permission.ts';
 export class RightsInForce {
   private own: Rights | null = null;
   private above: Rights | null = null;
+  private grant: ModeGrant | null = null;
   private cut: Rights | null = null;
 
-  /** @param above null for a task that nobody stands above */
-  of(own: Rights, above: Rights | null): Rights {
-    if (above === null) return own;
-    if (this.cut === null || own !== this.own || above !== this.above) {
-      this.cut = intersectRights(own, above);
-      this.own = own;
-      this.above = above;
-    }
+  of(own: Rights, { above, definition, grant, withoutGrant }: RightsTerms): Rights {
+    if (above === null && withoutGrant === null) return own;
+    const isSame = own === this.own && above === this.above && grant === this.grant;
+    if (this.cut !== null && isSame) return this.cut;
+    this.own = own;
+    this.above = above;
+    this.grant = grant;
+    this.cut =
+      above === null
+        ? rightsAlone(own, withoutGrant, grant)
+        : rightsBelow(own, above, { definition, grant });
     return this.cut;
   }
 }

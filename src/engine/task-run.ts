@@ -7,7 +7,8 @@ import type { EndReason } from '../protocol/end-reason.ts';
 import type { TaskInput } from '../protocol/input.ts';
 import { toolCalls, type AssistantMessage, type ToolCallPart } from '../protocol/message.ts';
 import type { RequestPrefix } from '../protocol/model.ts';
-import type { PermissionRule, Rights } from '../protocol/permission.ts';
+import { grantFor } from '../policy/mode-grants.ts';
+import type { ModeGrant, PermissionRule, Rights } from '../protocol/permission.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import type { AnyTool, FileMemory } from '../protocol/tool.ts';
@@ -127,7 +128,30 @@ export class TaskRun {
 
   /** What it may do now: its own rights, cut by what each task above it may do now. */
   get rights(): Rights {
-    return this.rightsInForce.of(this.spec.rights, this.parent?.rights ?? null);
+    return this.rightsInForce.of(this.spec.rights, {
+      above: this.parent?.rights ?? null,
+      definition: this.spec.agent,
+      grant: this.modeGrant,
+      withoutGrant: this.state.modeWithoutGrant,
+    });
+  }
+
+  /** What the user grants to its agent now, in place of the mode of whoever delegates to it. */
+  get modeGrant(): ModeGrant | null {
+    return this.spec.depth === 0 ? null : grantFor(this.spec.agent, this.modeGrants());
+  }
+
+  /** The modes that the user grants to agents, in this conversation or wherever it runs. */
+  modeGrants(): readonly ModeGrant[] {
+    const recorded = this.state.modeGrants;
+    const above = this.parent?.modeGrants() ?? this.deps.inbox.modeGrants?.inForce() ?? [];
+    if (recorded.length === 0) return above;
+    return [...above, ...recorded.flatMap(({ grant, seq }) => (this.honours(seq) ? [grant] : []))];
+  }
+
+  /** The task at the top of its tree here: what the user grants to the conversation stands in its log. */
+  get top(): TaskRun {
+    return this.parent?.top ?? this;
   }
 
   /** Resolves once it survives a loss of power that this task has made the children it has. */

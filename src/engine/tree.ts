@@ -5,6 +5,7 @@ import type { EngineDeps, EngineSettings } from './deps.ts';
 import { FileStamps } from './file-stamps.ts';
 import { FileTurns } from './file-turns.ts';
 import type { SharedSummaries } from './handed/shared-summary.ts';
+import type { ModeToGrant } from '../protocol/permission.ts';
 import type { OnAsk } from '../protocol/question.ts';
 import type { Inbox, WaitingQuestion } from './inbox.ts';
 import type { LimitHit } from '../protocol/stint.ts';
@@ -52,6 +53,8 @@ export class Tree {
   private readonly tasks = new Set<string>();
   /** Those of them that do not count: they are items of a run of a template. */
   private readonly items = new Set<string>();
+  /** Agents that asked for a mode that they did not get, with that mode. */
+  private readonly modesLacked = new Set<string>();
   private requests = 0;
   private retries = 0;
 
@@ -93,6 +96,14 @@ export class Tree {
     this.parkedOn = questions;
     const ids = questions.map(({ question }) => question.id);
     for (const member of this.members) member.park(ids);
+  }
+
+  /** Whether no task of this tree was made before whose agent lacks this mode. */
+  isFirstToLack({ agent, mode }: ModeToGrant): boolean {
+    const key = `${agent}=${mode}`;
+    const isFirst = !this.modesLacked.has(key);
+    this.modesLacked.add(key);
+    return isFirst;
   }
 
   addTasks(ids: Iterable<string>): void {

@@ -1,9 +1,15 @@
 import type { AgentDefinition } from '../protocol/agent.ts';
-import type { PermissionMode, PermissionRule, Rights, RuleSet } from '../protocol/permission.ts';
+import type {
+  ModeGrant,
+  PermissionMode,
+  PermissionRule,
+  Rights,
+  RuleSet,
+} from '../protocol/permission.ts';
 import { intersectCallLimits, withCallLimits } from './call-limits.ts';
 import { isInside } from './call.ts';
 import { uniqueRules, withDefinitionRules } from './definition-rules.ts';
-import { effectiveMode, narrowerMode } from './modes.ts';
+import { delegatedMode, effectiveMode, narrowerMode } from './modes.ts';
 import { pinNarrowing, pinWidening } from './pin-rules.ts';
 import { printRule } from './rules.ts';
 
@@ -32,22 +38,29 @@ export function rootRights(grant: RootGrant, definition: AgentDefinition | null)
   };
 }
 
+interface AttenuationOptions {
+  readonly now?: Rights;
+  readonly grant?: Pick<ModeGrant, 'mode'> | null;
+}
+
 /**
  * The rights of a child: never more than its parent's, whatever the definition says
  * (docs/permissions.md). The tools a definition lists are a choice and no right; those it denies are denied to
- * it and to all below it, and so are the calls to which it limits a tool.
+ * it and to all below it, and so are the calls to which it limits a tool. Its mode alone may be wider, where the
+ * definition asks for that and the user grants it to this agent.
  *
- * @param now the rights of whoever starts or resumes it, where they are others than the parent's
+ * @param options.now the rights of whoever starts or resumes it, where they are others than the parent's
+ * @param options.grant what the user grants to the agent
  */
 export function attenuate(
   parent: Rights,
   definition: AgentDefinition,
-  now: Rights = parent,
+  { now = parent, grant = null }: AttenuationOptions = {},
 ): Rights {
   const ceiling = now === parent ? parent : intersectRights(parent, now);
   return {
     ...ceiling,
-    mode: effectiveMode(definition, ceiling.mode),
+    mode: delegatedMode(definition, ceiling.mode, grant),
     rules: withDefinitionRules(ceiling.rules, definition),
     disallowedTools: sortedUnion(ceiling.disallowedTools, denialsOf(definition)),
     ...withCallLimits(ceiling.callLimits, definition),

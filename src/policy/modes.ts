@@ -1,7 +1,7 @@
 import { UsageError } from '../base/errors.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
-import type { PermissionMode } from '../protocol/permission.ts';
+import type { ModeGrant, PermissionMode } from '../protocol/permission.ts';
 
 /** Whether the first one allows less. */
 export function isNarrower(a: PermissionMode, b: PermissionMode): boolean {
@@ -11,6 +11,11 @@ export function isNarrower(a: PermissionMode, b: PermissionMode): boolean {
 /** The narrower of two modes. */
 export function narrowerMode(a: PermissionMode, b: PermissionMode): PermissionMode {
   return PERMISSION_MODES.indexOf(a) <= PERMISSION_MODES.indexOf(b) ? a : b;
+}
+
+/** The wider of two modes. */
+export function widerMode(a: PermissionMode, b: PermissionMode): PermissionMode {
+  return narrowerMode(a, b) === a ? b : a;
 }
 
 /**
@@ -24,6 +29,20 @@ export function effectiveMode(
   return narrowerMode(parentMode, definition.mode ?? parentMode);
 }
 
+/**
+ * The mode that an agent gets below a task of this mode: what its definition asks for, at most what that task
+ * has or the user grants to the agent. A grant never lifts plan mode: nothing has an effect by delegation from
+ * there. Null: the user grants the agent nothing.
+ */
+export function delegatedMode(
+  definition: Pick<AgentDefinition, 'mode'>,
+  parentMode: PermissionMode,
+  grant: Pick<ModeGrant, 'mode'> | null,
+): PermissionMode {
+  if (grant === null || parentMode === 'plan') return effectiveMode(definition, parentMode);
+  return effectiveMode(definition, widerMode(parentMode, grant.mode));
+}
+
 /** Words that users of Claude Code know, where they mean the same for a flag. */
 const FLAG_WORDS: ReadonlyMap<string, PermissionMode> = new Map<string, PermissionMode>([
   ...PERMISSION_MODES.map((mode): [string, PermissionMode] => [mode.toLowerCase(), mode]),
@@ -32,6 +51,11 @@ const FLAG_WORDS: ReadonlyMap<string, PermissionMode> = new Map<string, Permissi
   ['bypasspermissions', 'autonomous'],
 ]);
 
+/** The mode that a user's word means. Undefined: none, or one of two opposite things. */
+export function modeOfWord(word: string): PermissionMode | undefined {
+  return FLAG_WORDS.get(word.trim().toLowerCase());
+}
+
 /**
  * The value of `--permission-mode`. The user's own word may be any mode.
  *
@@ -39,7 +63,7 @@ const FLAG_WORDS: ReadonlyMap<string, PermissionMode> = new Map<string, Permissi
  */
 export function parseModeFlag(word: string): PermissionMode {
   const folded = word.trim().toLowerCase();
-  const mode = FLAG_WORDS.get(folded);
+  const mode = modeOfWord(word);
   if (mode !== undefined) return mode;
   if (folded === 'dontask') {
     throw new UsageError(

@@ -1,4 +1,5 @@
-import type { Decision } from '../protocol/permission.ts';
+import type { Decision, ModeToGrant } from '../protocol/permission.ts';
+import { wayToGrant } from './mode-grants.ts';
 
 /**
  * What the model reads when a call may not run: because it is denied, or because it would have to be
@@ -16,8 +17,14 @@ export function refuseUnanswered(
   if (decision.wouldAllow !== undefined) {
     parts.push(`A user can allow it with ${asFlag(decision.wouldAllow)}.`);
   }
+  if (decision.modeToGrant !== undefined) parts.push(grantText(decision.modeToGrant));
   parts.push(decision.instead ?? GO_ON);
   return parts.join(' ');
+}
+
+function grantText(lacking: ModeToGrant): string {
+  const { agent, mode } = lacking;
+  return `Or a user can let ${agent} run in ${mode} mode, as its definition asks, with ${wayToGrant(lacking)}.`;
 }
 
 const GO_ON = 'Do not try the same another way; go on without it, and say so in your answer.';

@@ -138,6 +138,21 @@ export function modelWishes({
   return models ?? (model === undefined ? [] : [model]);
 }
 
+/** A definition without what only says where it is from, and how it is chosen and shown. */
+export function actingPart(agent: AgentDefinition) {
+  const {
+    aliases: _aliases,
+    description: _description,
+    origin: _origin,
+    extra: _extra,
+    problems: _problems,
+    color: _color,
+    cache: _cache,
+    ...acting
+  } = agent;
+  return acting;
+}
+
 /** The word in a list of tools that lets Write write files that do not exist yet, and no others. */
 export const NEW_FILES_WORD = 'create_file';
 

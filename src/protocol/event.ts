@@ -1,3 +1,4 @@
+import type { OutputCap } from './output-cap.ts';
 import type { ErrorInfo } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { Attachment } from './attachment.ts';
@@ -15,7 +16,7 @@ import type {
   Silence,
   Work,
 } from './model.ts';
-import type { Decision, PermissionRule, Rights } from './permission.ts';
+import type { Decision, ModeGrant, PermissionMode, PermissionRule, Rights } from './permission.ts';
 import type { Answer, AnsweredBy, GrantScope, Question } from './question.ts';
 import type { Repairs } from './repair.ts';
 import type { ChildReceipt, ClaimFlag, EndStatus, ShellEnd } from './result.ts';
@@ -127,6 +128,8 @@ export type EventBody =
       readonly model: string;
       /** `none` for the last turn after a limit. */
       readonly toolChoice: 'auto' | 'none';
+      /** Absent: the model's own output limit applies. */
+      readonly outputCap?: OutputCap;
     }
   /** A rate limit holds a request back; once for each time that it is sent. */
   | {
@@ -249,6 +252,20 @@ export type EventBody =
       readonly by: 'user';
       /** The question that it answers. */
       readonly question: string;
+    }
+  /**
+   * The user's grant of a wider mode to an agent. That of scope `task` acts by standing here, for this task and
+   * all below it; the others are kept elsewhere, and stand here as a record that this task has its mode by one.
+   */
+  | {
+      readonly type: 'mode.granted';
+      readonly grant: ModeGrant;
+      readonly scope: GrantScope;
+      readonly by: 'user';
+      /** The mode that this task would have without it. Absent: it was not made by it. */
+      readonly without?: PermissionMode;
+      /** The question that it answers. Absent: it was given by a flag or a file. */
+      readonly question?: string;
     }
   /**
    * Its process leaves it in order, since nothing of its tree can go on without an answer: ids of the

@@ -1,5 +1,5 @@
 import type { TaskEvent } from './event.ts';
-import type { PermissionRule } from './permission.ts';
+import type { ModeGrant, PermissionMode, PermissionRule } from './permission.ts';
 import { questionSubject, type Answer, type AnsweredBy, type Question } from './question.ts';
 
 /** The question of a call that has no outcome yet. */
@@ -28,6 +28,13 @@ export interface GrantedRule {
   readonly seq: number;
 }
 
+/** A mode that the user gave an agent, for this task and all below it. */
+interface RecordedModeGrant {
+  readonly grant: ModeGrant;
+  /** Number of the event. */
+  readonly seq: number;
+}
+
 /** What a task has asked people, and what they said. */
 export interface InboxState {
   /** Of calls without an outcome, by call id. */
@@ -35,6 +42,10 @@ export interface InboxState {
   /** What became of those before, by question id. */
   readonly settledQuestions: Map<string, string>;
   readonly granted: GrantedRule[];
+  /** The newest grant for each definition. */
+  readonly modeGrants: RecordedModeGrant[];
+  /** The mode that the task would have without the grant that it was made by. Null: no grant made it wider. */
+  modeWithoutGrant: PermissionMode | null;
   /** What the user said no to, each on one line. */
   readonly denials: string[];
   /** Ids of the questions of it and all below it that its process left it for. */
@@ -46,6 +57,8 @@ export function emptyInbox(): InboxState {
     questions: new Map(),
     settledQuestions: new Map(),
     granted: [],
+    modeGrants: [],
+    modeWithoutGrant: null,
     denials: [],
     parkedOn: [],
   };
@@ -86,6 +99,10 @@ export function applyToInbox(inbox: InboxState, event: TaskEvent): void {
     case 'rights.granted':
       if (event.scope === 'task') inbox.granted.push({ rule: event.rule, seq: event.seq });
       return;
+    case 'mode.granted':
+      inbox.modeWithoutGrant = event.without ?? inbox.modeWithoutGrant;
+      if (event.scope === 'task') addModeGrant(inbox, event);
+      return;
     case 'call.ended':
     case 'call.refused':
       settle(inbox, event.callId, 'withdrawn: its call was ended');
@@ -101,6 +118,19 @@ export function applyToInbox(inbox: InboxState, event: TaskEvent): void {
       return;
     default:
   }
+}
+
+/** A later grant for the same definition replaces the one before, and may be narrower. */
+function addModeGrant(
+  { modeGrants }: InboxState,
+  { grant, seq }: Extract<TaskEvent, { type: 'mode.granted' }>,
+): void {
+  const before = modeGrants.findIndex(
+    (each) =>
+      each.grant.agent === grant.agent && each.grant.definition?.path === grant.definition?.path,
+  );
+  if (before === -1) modeGrants.push({ grant, seq });
+  else modeGrants[before] = { grant, seq };
 }
 
 function applyAnswer(
@@ -143,6 +173,8 @@ export function answerText(answer: Answer, by: AnsweredBy): string {
       return 'answered: yes';
     case 'always':
       return `answered: always (${answer.scope})`;
+    case 'mode':
+      return `answered: the agent gets its mode (${answer.scope})`;
     case 'no':
       return answer.reason === null ? 'answered: no' : `answered: no (${answer.reason})`;
     case 'text':

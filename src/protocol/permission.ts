@@ -58,6 +58,26 @@ export interface Rights {
   readonly maxDepth: number;
 }
 
+/** A definition that a grant is bound to. */
+export interface GrantedDefinition {
+  /** Absolute path of its file, or `builtin:NAME`, or `session:NAME`. */
+  readonly path: string;
+  /** SHA-256 (hex) of what it says. Null: whatever it says, as for the user's own files. */
+  readonly sha256: string | null;
+}
+
+/** A user's permission for one agent to run in a wider mode than the task that delegates to it. */
+export interface ModeGrant {
+  /** The name of the agent. Compared without case. */
+  readonly agent: string;
+  /** The widest mode that the agent gets by this grant. */
+  readonly mode: PermissionMode;
+  /** The one definition that it holds for. Null: the user's own definitions of that name. */
+  readonly definition: GrantedDefinition | null;
+  /** Where the user said so. */
+  readonly source: RuleSource;
+}
+
 /** What a call would touch, told by the tool itself before it runs; policy judges this alone. */
 export interface Access {
   /** Paths as the tool would open them, absolute, links not yet resolved. */
@@ -78,6 +98,15 @@ export interface Access {
 }
 
 export const NO_ACCESS: Access = { reads: [], writes: [], commands: [], hosts: [] };
+
+/** An agent whose definition asks for a wider mode than it has, which a user could grant. */
+export interface ModeToGrant {
+  readonly agent: string;
+  /** The mode that its definition asks for. */
+  readonly mode: PermissionMode;
+  /** Whether the name alone grants it in the user's configuration: the definition is the user's own. */
+  readonly isOwn: boolean;
+}
 
 export type Verdict = 'allow' | 'ask' | 'deny';
 
@@ -101,6 +130,8 @@ export interface Decision {
   readonly rule?: PermissionRule;
   /** A rule that would allow the call, where one could. */
   readonly wouldAllow?: string;
+  /** The grant of its agent's mode that would allow the call, where one could. */
+  readonly modeToGrant?: ModeToGrant;
   /** What the model may do in place of the call, where there is something. */
   readonly instead?: string;
   /**

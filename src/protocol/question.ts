@@ -1,4 +1,10 @@
-import type { Decision, DecisionStep, PermissionMode } from './permission.ts';
+import type {
+  Decision,
+  DecisionStep,
+  GrantedDefinition,
+  ModeToGrant,
+  PermissionMode,
+} from './permission.ts';
 
 /** How far an "always" reaches: the task with all below it, this project, everything of this user. */
 export const GRANT_SCOPES = ['task', 'project', 'user'] as const;
@@ -51,6 +57,19 @@ export interface PermissionQuestion extends QuestionBase {
   readonly rule: string | null;
   /** What an "always" may reach; empty: it is not offered. */
   readonly scopes: readonly GrantScope[];
+  /**
+   * The mode that the agent's definition asks for, where granting it would let the call run. Absent: no such
+   * grant is offered.
+   */
+  readonly modeToGrant?: ModeToOffer;
+}
+
+/** A mode that an answer may grant to an agent. */
+export interface ModeToOffer extends ModeToGrant {
+  /** The definition that the grant is bound to. */
+  readonly definition: GrantedDefinition;
+  /** How far the grant may reach: the conversation, or everything of this user. */
+  readonly scopes: readonly Exclude<GrantScope, 'project'>[];
 }
 
 /** Something that the main agent wants to know. */
@@ -74,6 +93,8 @@ export type Question = PermissionQuestion | InputQuestion | PlanQuestion;
 export type Answer =
   | { readonly kind: 'once' }
   | { readonly kind: 'always'; readonly scope: GrantScope }
+  /** The agent that asks gets the mode that its definition asks for. */
+  | { readonly kind: 'mode'; readonly scope: Exclude<GrantScope, 'project'> }
   | { readonly kind: 'no'; readonly reason: string | null }
   /** To a question of AskUser. */
   | { readonly kind: 'text'; readonly text: string }

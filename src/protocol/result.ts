@@ -1,6 +1,7 @@
 import type { ErrorInfo } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { Fault } from './fault.ts';
+import type { PermissionMode } from './permission.ts';
 import type { GrantScope, ProposedEdit } from './question.ts';
 import type { CommandRun, FileChange, FileSeen } from './tool.ts';
 
@@ -98,6 +99,12 @@ export interface QuestionJson {
   /** The rule that `always` would give; null: it is not offered. */
   readonly rule: string | null;
   readonly scopes: readonly GrantScope[];
+  /** The mode that the answer `mode` would let the agent have. Absent: it is not offered. */
+  readonly agent_mode?: {
+    readonly agent: string;
+    readonly mode: PermissionMode;
+    readonly scopes: readonly GrantScope[];
+  };
 }
 
 export interface EnvelopeUsage {

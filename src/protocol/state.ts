@@ -174,6 +174,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'shell.ended':
     case 'notified':
     case 'rights.granted':
+    case 'mode.granted':
     case 'context.cleared':
     case 'context.dropped':
       return;

@@ -1,5 +1,6 @@
 import { steadyTime } from './steady-time.ts';
 import { byteLength } from '../base/text.ts';
+import { NO_TEXTS, type AnswerTexts } from './earlier-report.ts';
 import type { EndReason } from './end-reason.ts';
 import { messageText, toolCalls } from './message.ts';
 import type { TaskEvent } from './event.ts';
@@ -63,7 +64,7 @@ export interface Stint {
   readonly failedModels: ResolvedModel[];
   /** Answers in a row without text or call. */
   emptyAnswers: number;
-  /** Answers in a row that are a call written as text. */
+  /** Answers in a row that end with a call written as text. */
   callsAsText: number;
   /** Answers in a row of which no call could run, since names or arguments were wrong. */
   faultyCalls: number;
@@ -73,6 +74,8 @@ export interface Stint {
   /** Answers in a row that the model's output limit cut off in their text, and what they said. */
   cutAnswers: number;
   cutText: string;
+  /** What its answers said, as far as its result may need it. */
+  texts: AnswerTexts;
   /** Questions in a row that the user has answered with no. */
   denials: number;
   /** Milliseconds at work under owners that are gone. */
@@ -135,6 +138,7 @@ export function startStint(number: number, at: StintBegin & { readonly turns: nu
     answerFaulty: false,
     cutAnswers: 0,
     cutText: '',
+    texts: NO_TEXTS,
     denials: 0,
     workedMs: 0,
     workingSince: null,

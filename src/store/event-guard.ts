@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../base/json.ts';
 import { areAttachments } from '../protocol/attachment.ts';
 import { areEnclosures } from '../protocol/enclosure.ts';
 import type { EventType, TaskEvent } from '../protocol/event.ts';
+import { PERMISSION_MODES } from '../protocol/permission.ts';
 import { isGiven, isInherited, isSummarised } from './given-guard.ts';
 import { hasShape } from './event-shapes.ts';
 
@@ -41,6 +42,7 @@ const EVENT_TYPES: Readonly<Record<EventType, true>> = {
   'question.asked': true,
   'question.answered': true,
   'rights.granted': true,
+  'mode.granted': true,
   'task.parked': true,
   'child.created': true,
   'child.resumed': true,
@@ -133,6 +135,17 @@ function isRule(value: unknown): boolean {
     typeof value['text'] === 'string' &&
     typeof value['tool'] === 'string' &&
     isJsonObject(value['source'])
+  );
+}
+
+function isModeGrant(value: unknown): boolean {
+  if (!isJsonObject(value)) return false;
+  const { agent, mode, definition, source } = value;
+  return (
+    typeof agent === 'string' &&
+    PERMISSION_MODES.some((each) => each === mode) &&
+    isJsonObject(source) &&
+    (definition === null || (isJsonObject(definition) && typeof definition['path'] === 'string'))
   );
 }
 
@@ -260,5 +273,6 @@ export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   if (type === 'task.reused') return isReuse(value);
   if (type === 'reuse.missed') return typeof value['key'] === 'string';
   if (type === 'rights.granted') return isRule(value['rule']);
+  if (type === 'mode.granted') return isModeGrant(value['grant']);
   return true;
 }

@@ -24,6 +24,15 @@ function openNew(path: string): number {
   return fd;
 }
 
+function readWhole(path: string): Buffer {
+  const fd = fs.openSync(path, O_RDONLY | O_NOFOLLOW);
+  try {
+    return fs.readFileSync(fd);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
 function stat(path: string): FileStat | undefined {
   const stats = fs.statSync(path, { throwIfNoEntry: false });
   return stats === undefined ? undefined : toFileStat(stats);
@@ -79,7 +88,7 @@ export const nodeFiles: FilePort = {
   datasync,
   datasyncNow: (fd) => fs.fdatasyncSync(fd),
   close: (fd) => fs.closeSync(fd),
-  readWhole: (path) => fs.readFileSync(path, { flag: O_RDONLY | O_NOFOLLOW }),
+  readWhole,
   stat,
   touch,
   rename: (from, to) => fs.renameSync(from, to),

@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { Readable } from 'node:stream';
+import { Duplex, Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { Environment } from './env.ts';
 import { withoutInherited } from './inherited-descriptors.ts';
 import { findProcesses, type ProcessQuery } from './process-table.ts';
+import { answerStartCheck } from './start-check.ts';
 
 /** From asking (TERM) to forcing (KILL). */
 const END_GRACE_MS = 1800;
@@ -28,6 +29,8 @@ export interface SpawnGroupOptions {
    * ends itself (a sandbox's monitor): asked to end are those inside. Default false.
    */
   readonly monitored?: boolean;
+  /** The program begins with `START_CHECK` (start-check.ts), which is answered. Default false. */
+  readonly startCheck?: boolean;
 }
 
 interface ProcessExit {
@@ -88,8 +91,10 @@ export function spawnGroup(
     cwd: options.cwd,
     env: { ...options.env, [MARK_VARIABLE]: mark },
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', ...withoutInherited()],
+    stdio: ['ignore', 'pipe', 'pipe', ...furtherDescriptors(options)],
   });
+  const asking = options.startCheck === true ? child.stdio[3] : undefined;
+  if (asking instanceof Duplex) answerStartCheck(asking);
   const exited = exitOf(child);
   const query: EndQuery = {
     marks: new Set([`${MARK_VARIABLE}=${mark}`]),
@@ -115,6 +120,14 @@ export function spawnGroup(
   const forget = endWithAll((graceMs) => group.end({ graceMs }));
   exited.catch(forget);
   return group;
+}
+
+/** Entries of `stdio` from 3 on. */
+function furtherDescriptors({
+  startCheck,
+}: SpawnGroupOptions): readonly ('pipe' | 'ignore' | number)[] {
+  const inherited = withoutInherited();
+  return startCheck === true ? ['pipe', ...inherited.slice(1)] : inherited;
 }
 
 /**

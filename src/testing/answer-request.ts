@@ -5,8 +5,9 @@ import type { Exchange } from './exchange.ts';
 import { prepareAnswer, tokensOf, type AnswerContext } from './prepare-answer.ts';
 import type { CacheLookup, PromptCache } from './prompt-cache.ts';
 import { respond, sendStatus } from './respond.ts';
+import { describeViolations, type Violation } from './strict/rule.ts';
 import { CODECS } from './wire/codecs.ts';
-import type { PreparedAnswer } from './wire/codec.ts';
+import type { PreparedAnswer, WireCodec } from './wire/codec.ts';
 import type { RecordedRequest } from './wire-request.ts';
 
 export interface AnsweringParts {
@@ -14,14 +15,23 @@ export interface AnsweringParts {
   readonly handler: AnswerHandler;
   /** Null: no cache is modelled. */
   readonly cache: PromptCache | null;
+  /** The rules of its vendor that the request breaks. If there are none, the script is asked. */
+  readonly violations: readonly Violation[];
 }
 
-/** Lets the script decide and plays what it says. Never rejects. */
+/**
+ * Refuses the request if its vendor would; else lets the script decide and plays what it says. Never
+ * rejects.
+ */
 export async function answerRequest(
   request: RecordedRequest,
-  { exchange, handler, cache }: AnsweringParts,
+  { exchange, handler, cache, violations }: AnsweringParts,
 ): Promise<void> {
   const codec = CODECS[request.protocol];
+  if (violations.length > 0) {
+    await refuse(exchange, codec, violations);
+    return;
+  }
   try {
     // As it arrives: what is written until it is answered comes too late for it.
     const lookup = cache === null ? uncached(request) : lookUp(request, cache);
@@ -38,6 +48,19 @@ export async function answerRequest(
     } else exchange.destroy();
     await exchange.ended;
   }
+}
+
+/** Answers as the vendor would, with the error for the first rule that is broken. */
+async function refuse(
+  exchange: Exchange,
+  codec: WireCodec,
+  violations: readonly Violation[],
+): Promise<void> {
+  exchange.outcome.problem = `The request breaks rules of its vendor:\n${describeViolations(violations)}`;
+  for (const { status, message, body } of violations.slice(0, 1)) {
+    sendStatus(exchange, codec, { kind: 'status', status, message, body: JSON.stringify(body) });
+  }
+  await exchange.ended;
 }
 
 function prepared(

@@ -20,6 +20,7 @@ export class Exchange {
     endedAt: null,
     abortedByClient: false,
     problem: null,
+    violations: [],
   };
   /** Resolves when it is over, however it ended. */
   readonly ended: Promise<void>;

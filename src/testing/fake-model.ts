@@ -6,10 +6,12 @@ import { answerRequest } from './answer-request.ts';
 import { baseUrlsOf, environmentFor, type BaseUrls } from './endpoints.ts';
 import { Exchange } from './exchange.ts';
 import { PromptCache, type PromptCacheOptions } from './prompt-cache.ts';
-import { RequestRecorder } from './request-recorder.ts';
+import { RequestRecorder, type RecordedViolation } from './request-recorder.ts';
 import { sendStatus } from './respond.ts';
 import { listing, protocolOf } from './routes.ts';
 import { answerByRules, type Rule } from './rules.ts';
+import { checkRequest } from './strict/check-request.ts';
+import { strictOptions, type StrictOptions } from './strict/options.ts';
 import { CODECS } from './wire/codecs.ts';
 import { parseOrKeep } from './wire/read-json.ts';
 import type { RecordedRequest, WireProtocol } from './wire-request.ts';
@@ -21,6 +23,11 @@ export interface FakeModelOptions {
   readonly models?: readonly string[];
   /** Set: models a provider's prompt cache and reports its reads and writes. */
   readonly promptCache?: PromptCacheOptions;
+  /**
+   * Whether a request that its vendor's API would refuse is refused in the same way, before the script is
+   * asked. Default: true. False: any request is taken. Options: the server is stricter than most.
+   */
+  readonly strict?: boolean | StrictOptions;
   /** Default 0: any free port. */
   readonly port?: number;
   /** False: `requests` stays empty, for runs too long to be kept. Default true. */
@@ -40,6 +47,8 @@ export interface FakeModel {
   env(protocol: WireProtocol): Record<string, string>;
   /** In order of arrival, each with its outcome so far. */
   readonly requests: readonly RecordedRequest[];
+  /** The rules of their vendors that requests have broken, in order of arrival; see `strict`. */
+  readonly violations: readonly RecordedViolation[];
   /** Resolves with the request of that number (from 1) once it has arrived. */
   received(count: number): Promise<RecordedRequest>;
   /** Requests being answered now. */
@@ -73,6 +82,7 @@ export async function startFakeModel(options: FakeModelOptions = {}): Promise<Fa
     baseUrls: baseUrlsOf(url),
     env: (protocol) => environmentFor(protocol, { url, model: models[0] ?? 'fake-model' }),
     requests: recorder.requests,
+    violations: recorder.violations,
     received: (count) => recorder.received(count),
     inFlight: () => recorder.inFlight,
     get maxInFlight() {
@@ -96,6 +106,7 @@ const BACKLOG = 4096;
 function createService(options: FakeModelOptions, recorder: RequestRecorder) {
   const { script = [{ answer: { text: 'ok' } }] } = options;
   const handler: AnswerHandler = typeof script === 'function' ? script : answerByRules(script);
+  const strict = strictOptions(options.strict);
   const cache = options.promptCache === undefined ? null : new PromptCache(options.promptCache);
   return async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = incoming.url ?? '/';
@@ -124,7 +135,9 @@ function createService(options: FakeModelOptions, recorder: RequestRecorder) {
       exchange,
     });
     options.onReceived?.(request);
-    await answerRequest(request, { exchange, handler, cache });
+    const violations = strict === null ? [] : checkRequest(request, strict);
+    recorder.recordViolations(request, violations);
+    await answerRequest(request, { exchange, handler, cache, violations });
     options.onEnded?.(request);
   };
 }

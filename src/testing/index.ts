@@ -5,7 +5,11 @@ export { assertAppendOnly, canonicalPrefix, type CanonicalPrefix } from './canon
 export type { BaseUrls } from './endpoints.ts';
 export { startFakeModel, type FakeModel, type FakeModelOptions } from './fake-model.ts';
 export type { PromptCacheOptions } from './prompt-cache.ts';
+export type { RecordedViolation } from './request-recorder.ts';
 export type { Rule, RuleCondition } from './rules.ts';
+export { checkRequest, type CheckedRequest } from './strict/check-request.ts';
+export { CHAT_SERVERS, type ChatServer, type StrictOptions } from './strict/options.ts';
+export { describeViolations, type Violation } from './strict/rule.ts';
 export {
   firstUserText,
   lastUserText,

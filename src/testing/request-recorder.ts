@@ -3,6 +3,7 @@ import { deferred, type Deferred } from '../base/async.ts';
 import type { JsonObject } from '../base/json.ts';
 import { bareOutside } from '../protocol/outside-text.ts';
 import { preciseNow, type Exchange } from './exchange.ts';
+import type { Violation } from './strict/rule.ts';
 import { CODECS } from './wire/codecs.ts';
 import {
   firstUserText,
@@ -20,9 +21,17 @@ export interface Arrival {
   readonly exchange: Exchange;
 }
 
+/** A rule that a request has broken. */
+export interface RecordedViolation extends Violation {
+  /** The number of the request. */
+  readonly request: number;
+  readonly protocol: WireProtocol;
+}
+
 /** Counts requests and keeps them, with what is being answered now. */
 export class RequestRecorder {
   readonly requests: RecordedRequest[] = [];
+  readonly violations: RecordedViolation[] = [];
   private readonly keep: boolean;
   private readonly open = new Set<Exchange>();
   private readonly attempts = new Map<string, number>();
@@ -67,6 +76,17 @@ export class RequestRecorder {
     this.waiting.get(this.count)?.resolve(request);
     this.waiting.delete(this.count);
     return request;
+  }
+
+  /** Keeps the rules of its vendor that a request breaks. */
+  recordViolations(
+    { id, protocol, outcome }: RecordedRequest,
+    violations: readonly Violation[],
+  ): void {
+    outcome.violations = violations;
+    for (const violation of violations) {
+      this.violations.push(Object.assign({ request: id, protocol }, violation));
+    }
   }
 
   end(exchange: Exchange): void {

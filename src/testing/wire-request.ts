@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { Usage } from '../protocol/model.ts';
 import type { FaultKind } from './answer.ts';
+import type { Violation } from './strict/rule.ts';
 
 /** The four wire protocols: Anthropic Messages, OpenAI Responses, OpenAI Chat, Google Gemini. */
 export const WIRE_PROTOCOLS = ['anthropic', 'responses', 'chat', 'google'] as const;
@@ -77,8 +78,10 @@ export interface RequestOutcome {
   endedAt: number | null;
   /** The client went away before the answer was whole. */
   abortedByClient: boolean;
-  /** Why the server itself refused: no rule matched, or the handler threw. */
+  /** Why the server itself refused: no rule matched, the handler threw, or the vendor would refuse it. */
   problem: string | null;
+  /** The rules of the vendor that the request breaks; empty where the server does not check them. */
+  violations: readonly Violation[];
 }
 
 /** A request as it arrived, and what became of it. */

@@ -67,8 +67,9 @@ async function tryToStart(
   const argv = [SHELL, '--noprofile', '--norc', '-c', `exec 2>&1; ${command}`] as const;
   const { file, args, env, held, release } = await context.sandbox.confine(argv, { cwd, serves });
   try {
-    const group = spawnGroup(file, args, { cwd, env, monitored: held?.monitored === true });
-    const monitor = held?.monitored === true ? new Monitor(group.stderr) : null;
+    const monitored = held?.monitored === true;
+    const group = spawnGroup(file, args, { cwd, env, monitored, startCheck: monitored });
+    const monitor = monitored ? new Monitor(group.stderr) : null;
     const started = group.started.then(() => monitor?.begun);
     // Who waits for its end hears of it, too.
     started.catch(() => {});

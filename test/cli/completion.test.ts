@@ -76,7 +76,7 @@ describe('for the word at the cursor', () => {
     [['--resume', 'la'], ['last']],
     [
       ['tasks', 'answer', '4q1', ''],
-      ['yes', 'no', 'always'],
+      ['yes', 'no', 'always', 'mode'],
     ],
     [['--allow', ''], TOOL_NAMES],
     [

@@ -350,7 +350,7 @@ describe('the limits of a definition', () => {
         clock: systemClock,
         platform: 'linux',
       },
-      { agent: WORKER, rights: rootRights(3), model: MODEL, cwd: '/' },
+      { agent: WORKER, rights: rootRights(3), model: MODEL, cwd: '/', modeGrants: [] },
       { prompt: 'x', subagentType: 'limited', ...(maxTurns === undefined ? {} : { maxTurns }) },
     );
     if (plan instanceof MusterError) throw plan;

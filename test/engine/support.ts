@@ -8,6 +8,7 @@ import { Inbox } from '../../src/engine/inbox.ts';
 import type { OnAsk } from '../../src/protocol/question.ts';
 import type { MemorySource } from '../../src/engine/memory/place.ts';
 import type { ContextSource } from '../../src/engine/project-context.ts';
+import type { ModeGrantStore } from '../../src/engine/mode-grant-store.ts';
 import type { StandingRules } from '../../src/engine/standing-rules.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import type { TaskRun } from '../../src/engine/task-run.ts';
@@ -102,6 +103,7 @@ export interface EngineSetup {
   /** Default: `deny`. */
   readonly onAsk?: OnAsk;
   readonly standing?: StandingRules;
+  readonly modeGrants?: ModeGrantStore;
   /** Of the root; default: the main agent. */
   readonly agent?: AgentDefinition;
   /** That can be delegated to, beside the worker. */
@@ -148,7 +150,11 @@ export function testEngine(script: Script, setup: EngineSetup = {}): TestEngine 
   const store = setup.store ?? openMemoryStore(redaction);
   setup.prepareStore?.(store);
   const events: TaskEvent[] = [];
-  const inbox = new Inbox({ onAsk: setup.onAsk ?? 'deny', standing: setup.standing ?? null });
+  const inbox = new Inbox({
+    onAsk: setup.onAsk ?? 'deny',
+    standing: setup.standing ?? null,
+    ...(setup.modeGrants === undefined ? {} : { modeGrants: setup.modeGrants }),
+  });
   const engine = new Engine({
     store,
     ...redaction,

@@ -107,6 +107,7 @@ const ROWS: readonly (readonly [AdjustmentName, string, object, object])[] = [
 
 function refusal(status: number, body: string, sent: object): Refusal {
   return new Refusal({
+    url: `${URL}/chat/completions`,
     status,
     statusText: 'Bad Request',
     headers: {},

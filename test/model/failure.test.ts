@@ -72,8 +72,15 @@ async function refused(
   return await fail(wire, server.url);
 }
 
-async function fail(wire: Wire, baseUrl: string): Promise<ModelFailure> {
-  const port = createAdapter(wire.dialect, { name: 'test', baseUrl, apiKey: 'k' }, adapterDeps());
+function fail(wire: Wire, baseUrl: string): Promise<ModelFailure> {
+  return failWith(wire, { name: 'test', baseUrl, apiKey: 'k' });
+}
+
+async function failWith(
+  wire: Wire,
+  endpoint: Parameters<typeof createAdapter>[1],
+): Promise<ModelFailure> {
+  const port = createAdapter(wire.dialect, endpoint, adapterDeps());
   const model = { provider: 'test', id: wire.model, chain: [] };
   const parts = await collect(port, request([userMessage('Hi')], { model }));
   expect(parts).toHaveLength(1);
@@ -84,12 +91,36 @@ describe.each(WIRES)('$name', (wire) => {
   test.each(REFUSALS)('$what', async ({ expected, ...refusal }) => {
     const { message, ...rest } = await refused(wire, refusal);
     expect(rest).toEqual(expected);
-    expect(message).toBe(`test/${wire.model}: HTTP ${refusal.status}: said so`);
+    const [says, ...hint] = message.split(' (asked ');
+    expect(says).toBe(`test/${wire.model}: HTTP ${refusal.status}: said so`);
+    // What a person has to look at stands behind it.
+    expect(hint.length).toBe(['auth', 'not_found'].includes(expected.kind) ? 1 : 0);
   });
 
   test.each(OVERFLOWS)('too much context: %s', async (message) => {
     const got = await refused(wire, { status: 400, body: { error: { message } } });
     expect(got).toMatchObject({ kind: 'context_overflow', retryable: false });
+  });
+
+  test('a refused key is named by its variable, with the base URL', async () => {
+    await using server = await serve(refuseWith(401, said));
+    const endpoint = { name: 'test', baseUrl: server.url, apiKey: 'secret-key', keyFrom: 'A_KEY' };
+    const got = await failWith(wire, endpoint);
+    expect(got.message).toBe(
+      `test/${wire.model}: HTTP 401: said so (asked ${server.url} with the key in A_KEY)`,
+    );
+    const keyless = await failWith(wire, { name: 'test', baseUrl: server.url, apiKey: null });
+    expect(keyless.message).toBe(
+      `test/${wire.model}: HTTP 401: said so (asked ${server.url} without a key)`,
+    );
+  });
+
+  test('an unknown path or model is told with the whole address', async () => {
+    await using server = await serve(refuseWith(404, said));
+    const got = await fail(wire, server.url);
+    expect(got.message).toBe(
+      `test/${wire.model}: HTTP 404: said so (asked ${server.url}${server.requests[0]?.url.replace('?alt=sse', '')})`,
+    );
   });
 
   test('nobody there', async () => {
@@ -103,11 +134,14 @@ describe.each(WIRES)('$name', (wire) => {
   test('a web page instead of a model', async () => {
     await using server = await serve((response) => {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
-      response.end('<!doctype html>');
+      response.end(`<!doctype html><title>Sign in | Corp</title>${'<p>x</p>'.repeat(20_000)}`);
     });
     const got = await fail(wire, server.url);
     expect(got).toMatchObject({ kind: 'bad_request', retryable: false });
-    expect(got.message).toContain('its base URL is not that of a model API');
+    const { host } = new URL(server.url);
+    expect(got.message).toMatch(
+      `test/${wire.model}: a web page in place of an answer from ${host}: "Sign in | Corp" (its base URL is not that of a model API, or a proxy wants something first: ${server.url}/`,
+    );
   });
 
   test('a redirect, which would take the key along', async () => {
@@ -151,9 +185,53 @@ test.each([
   ['{"error":"c"}', 'c'],
   ['{"message":"d","error":{}}', 'd'],
   ['{"detail":[{"msg":"e"}]}', 'e'],
+  [
+    '{"error":{"message":"Provider returned error","metadata":{"raw":"{\\"error\\":{\\"message\\":\\"f\\"}}"}}}',
+    'Provider returned error: f',
+  ],
   ['plain \u0007text\n', 'plain text'],
   ['{"unknown":1}', '{"unknown":1}'],
   ['x'.repeat(600), `${'x'.repeat(500)}…`],
 ])('what the server says in %s', (body, says) => {
-  expect(serverSays(body)).toBe(says);
+  expect(serverSays(body, 'api.example.com')).toBe(says);
+});
+
+const FROM = 'a web page in place of an answer from api.example.com';
+
+/** Pages of Cloudflare, nginx, HAProxy, Amazon's load balancer, Google and Squid, much shortened. */
+test.each([
+  [
+    '<!DOCTYPE html>\n<!--[if lt IE 7]> <html class="no-js ie6"> <![endif]-->\n<head>\n<title>api.example.com | 502: Bad gateway</title>\n<meta charset="UTF-8" /></head><body><h1>Bad gateway</h1></body>',
+    `${FROM}: "api.example.com | 502: Bad gateway"`,
+  ],
+  [
+    '<html>\r\n<head><title>504 Gateway Time-out</title></head>\r\n<body>\r\n<center><h1>504 Gateway Time-out</h1></center>\r\n<hr><center>nginx/1.18.0 (Ubuntu)</center>',
+    `${FROM}: "504 Gateway Time-out"`,
+  ],
+  [
+    '<html><body><h1>503 Service Unavailable</h1>\nNo server is available to handle this request.\n</body></html>',
+    `${FROM}: "503 Service Unavailable"`,
+  ],
+  [
+    '<!DOCTYPE html><html lang=en><meta charset=utf-8><title>Error 404 (Not Found)!!1</title><style>*{margin:0}</style>',
+    `${FROM}: "Error 404 (Not Found)!!1"`,
+  ],
+  [
+    '<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.01//EN"><html><head><title>ERROR: Cache Access Denied</title>',
+    `${FROM}: "ERROR: Cache Access Denied"`,
+  ],
+  [
+    '<html lang="en-US"><head><title>Just a moment...</title></head>',
+    `${FROM}: "Just a moment..."`,
+  ],
+  [
+    '<title>\n  Caf&eacute; &amp; Bar &#8211; \u001b[31mlog&nbsp;in&#0; &lt;b&gt;\n</title>',
+    `${FROM}: "Caf&eacute; & Bar – [31mlog in&#0; <b>"`,
+  ],
+  ['<html></html>', `${FROM}: without a title`],
+  [`<html>${'<title '.repeat(9000)}`, `${FROM}: without a title`],
+  [`<html><title>${'x'.repeat(10_000)}`, `${FROM}: without a title`],
+  ['\uFEFF <html><h1></h1><p>Blocked by policy</p>', `${FROM}: "Blocked by policy"`],
+])('a web page is cut to its title: %#', (page, says) => {
+  expect(serverSays(page, 'api.example.com')).toBe(says);
 });

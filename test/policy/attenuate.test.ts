@@ -126,7 +126,7 @@ describe('attenuate', () => {
     expect(attenuate(silent, agent({ refusesQuestions: false })).refusesQuestions).toBe(true);
     expect(intersectRights(rights(), silent).refusesQuestions).toBe(true);
     expect(intersectRights(silent, rights()).refusesQuestions).toBe(true);
-    expect(attenuate(rights(), agent(), silent).refusesQuestions).toBe(true);
+    expect(attenuate(rights(), agent(), { now: silent }).refusesQuestions).toBe(true);
   });
 
   test('is below the parent, and no call that the parent refuses runs in the child', () => {
@@ -174,7 +174,7 @@ describe('attenuate', () => {
           depth: ceiling.depth + 1,
         });
         expect(after).toEqual(before);
-        expect(attenuate(parent, definition, ceiling)).toEqual(before);
+        expect(attenuate(parent, definition, { now: ceiling })).toEqual(before);
       }),
     );
   });

@@ -16,7 +16,8 @@ it('runs a script in its own process and logs every request', async () => {
   const answer = { text: 'from the file', usage: { input: 3, output: 4 } };
   await writeFile(script, JSON.stringify({ script: [{ answer }], models: ['scripted'] }));
   const server = await spawnFakeModel({ script, log });
-  const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] });
+  const messages = [{ role: 'user', content: 'hi' }];
+  const body = JSON.stringify({ model: 'm', max_tokens: 100, messages });
   const response = await fetch(`${server.baseUrls.anthropic}/messages`, { method: 'POST', body });
   expect(await response.json()).toMatchObject({ content: [{ text: 'from the file' }] });
   expect(await server.stats()).toEqual({ requests: 1, inFlight: 0, maxInFlight: 1 });

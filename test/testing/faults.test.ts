@@ -218,7 +218,10 @@ it('slow_headers: header lines, never the end of them', async () => {
   const { createConnection } = await import('node:net');
   const socket = createConnection(Number(new URL(fake.url).port), '127.0.0.1');
   socket.setEncoding('utf8');
-  socket.write('POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}');
+  const messages = [{ role: 'user', content: 'hi' }];
+  const body = JSON.stringify({ model: 'm', max_tokens: 100, messages });
+  const head = `POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n`;
+  socket.write(`${head}${body}`);
   let text = '';
   for await (const chunk of socket) {
     text += String(chunk);

@@ -90,7 +90,12 @@ describe('a project', () => {
       .digest('hex');
     const size = (FILES[AGENT] ?? '').length;
     const file = { kind: 'agent', path: join(project.repo, AGENT), size, sha256, reason: null };
-    const of = (files: readonly unknown[]) => ({ project: project.repo, files, answers: [] });
+    const of = (files: readonly unknown[]) => ({
+      project: project.repo,
+      files,
+      answers: [],
+      modes: [],
+    });
     expect(await project.approvals().list()).toEqual(
       of([{ ...file, state: 'new', trustedOn: null }]),
     );

@@ -31,6 +31,52 @@ describe('a question', () => {
     expect(await stage.screen()).not.toContain('asks to run');
   });
 
+  describe('of an agent that lacks its mode', () => {
+    const MODE = {
+      agent: 'coder',
+      mode: 'acceptEdits',
+      isOwn: true,
+      definition: { path: '/home/me/coder.md', sha256: null },
+    } as const;
+
+    async function lacking(scopes: readonly ('task' | 'user')[]): Promise<Stage> {
+      const stage = new Stage();
+      await stage.say('Write it');
+      stage.begin('child1xx', { agent: 'coder', description: 'write', parent: 'mainmain' });
+      stage.call('child1xx', 'b', 'Write', { file_path: 'a' });
+      stage.question('child1xx', 'b', { tool: 'Write', modeToGrant: { ...MODE, scopes } });
+      await stage.emulator.press(KEYS.tab);
+      return stage;
+    }
+
+    it.each([
+      ['m', { text: 'mode', scope: 'task' }],
+      ['u', { text: 'mode', scope: 'user' }],
+    ])('offers it, and is answered by %s', async (key, answer) => {
+      await using stage = await lacking(['task', 'user']);
+      expect(await stage.screen()).toContain(
+        'm let coder run in its mode, acceptEdits, in this conversation',
+      );
+      expect(await stage.screen()).toContain('u the same in every conversation');
+      await stage.emulator.press(key);
+      expect(stage.asked.answers).toEqual([{ question: 'child1xxq1', ...answer }]);
+    });
+
+    it('offers no more than can be kept', async () => {
+      await using stage = await lacking(['task']);
+      expect(await stage.screen()).not.toContain('in every conversation');
+      await stage.emulator.press('u');
+      expect(stage.asked.answers).toEqual([]);
+    });
+
+    it('is not what every question is about: m and u do nothing there', async () => {
+      await using stage = await asking();
+      await stage.emulator.press(KEYS.tab, 'm', 'u');
+      expect(stage.asked.answers).toEqual([]);
+      expect(await stage.screen()).toContain('asks to run');
+    });
+  });
+
   it('is refused with a reason, and what was typed before is there again', async () => {
     await using stage = await asking();
     await stage.emulator.press(KEYS.tab, 'r');

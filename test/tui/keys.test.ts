@@ -39,6 +39,8 @@ it.each<readonly [string, Partial<KeyContext>, string]>([
   ['y', { hasQuestion: true }, 'editor'],
   ['y', { hasQuestion: true, focus: 'question' }, 'answer-once'],
   ['a', { hasQuestion: true, focus: 'question' }, 'answer-always'],
+  ['m', { hasQuestion: true, focus: 'question' }, 'answer-mode'],
+  ['u', { hasQuestion: true, focus: 'question' }, 'answer-mode-user'],
   ['n', { hasQuestion: true, focus: 'question' }, 'answer-no'],
   ['r', { hasQuestion: true, focus: 'question' }, 'answer-reason'],
   ['2', { hasQuestion: true, focus: 'question' }, 'option-2'],

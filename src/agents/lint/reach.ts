@@ -58,6 +58,11 @@ function denies(names: readonly string[], name: string): boolean {
   return names.includes(name) || (name === 'MultiEdit' && names.includes('Edit'));
 }
 
+/** Others than the user write the files of projects and plugins: a grant in the configuration is not for these. */
+function mayStandInConfiguration({ origin }: AgentDefinition): boolean {
+  return origin.scope !== 'project' && origin.scope !== 'plugin';
+}
+
 function lintMode(agent: AgentDefinition, context: LintContext): readonly Lint[] {
   const { effectiveMode, parentMode, text } = context;
   if (agent.mode === null) return [];
@@ -67,8 +72,8 @@ function lintMode(agent: AgentDefinition, context: LintContext): readonly Lint[]
     {
       code: 'mode-not-granted',
       severity: 'note',
-      message: `It asks for the mode ${asked} and gets ${effectiveMode}: no agent gets more than the main agent has (${parentMode}).`,
-      fix: `To grant it, start with \`--permission-mode ${agent.mode}\`, or set permissions.mode.`,
+      message: `It asks for the mode ${asked} and gets ${effectiveMode}: without your grant no agent gets more than the main agent has (${parentMode}).`,
+      fix: `To grant it to this agent, start with \`--agent-mode ${agent.name}=${agent.mode}\`${mayStandInConfiguration(agent) ? ', or set permissions.agent_modes in your configuration' : ''}.`,
       line: fieldLine(text, ['permission-mode', 'approval-mode', 'sandbox-mode']),
     },
   ];

@@ -7,13 +7,12 @@ import { missingDelegates } from '../../agents/lint/delegates.ts';
 import { outputSchemaProblem } from './output-schema.ts';
 import { lintAgent } from '../../agents/lint/lint-agent.ts';
 import { loadingFinding, skippedFindings } from '../../agents/lint/loading.ts';
-import { effectiveMode } from '../../policy/modes.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { untrustedReason } from '../../sys/project-file.ts';
 import { redactFor } from '../secrets.ts';
 import { realDirectory } from '../workspace.ts';
 import { chooseAgents } from './choose-agents.ts';
-import { agentsHere, type AgentsHere, type AgentsPlace } from './find-agents.ts';
+import { agentsHere, modeBelowMain, type AgentsHere, type AgentsPlace } from './find-agents.ts';
 import { modelOutlooks } from './model-outlook.ts';
 import { secretPlaces } from './secret-places.ts';
 
@@ -74,7 +73,7 @@ async function lintAll(
       ...lintAgent(agent, {
         // Of several in one file nobody can tell which line is whose.
         text: beside.length > 1 ? null : text,
-        effectiveMode: effectiveMode(agent, parentMode),
+        effectiveMode: modeBelowMain(agent, here),
         parentMode,
         model: await outlook(agent),
         secrets:

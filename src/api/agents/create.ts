@@ -9,10 +9,15 @@ import { outputSchemaProblem } from './output-schema.ts';
 import { lintAgent } from '../../agents/lint/lint-agent.ts';
 import { writeAgent } from '../../agents/write-agent.ts';
 import { UsageError } from '../../base/errors.ts';
-import { effectiveMode } from '../../policy/modes.ts';
 import type { AgentDefinition, AgentScope } from '../../protocol/agent.ts';
 import { redactFor } from '../secrets.ts';
-import { agentNamed, agentsHere, type AgentsHere, type AgentsPlace } from './find-agents.ts';
+import {
+  agentNamed,
+  agentsHere,
+  modeBelowMain,
+  type AgentsHere,
+  type AgentsPlace,
+} from './find-agents.ts';
 import { modelOutlooks } from './model-outlook.ts';
 import { secretPlaces } from './secret-places.ts';
 import { agentTarget, refuseExisting, scopeOfFile, writeAgentFile } from './write-file.ts';
@@ -161,7 +166,7 @@ async function lintNew(agent: AgentDefinition, here: AgentsHere): Promise<readon
   );
   return lintAgent(agent, {
     text: null,
-    effectiveMode: effectiveMode(agent, parentMode),
+    effectiveMode: modeBelowMain(agent, here),
     parentMode,
     model: await outlook(agent),
     secrets: secretPlaces(text, agent.extra, redactFor(here.environment)),

@@ -65,6 +65,8 @@ export interface AgentExplanation {
     /** What the file asks for, in its vendor's word. */
     readonly asked: string | null;
     readonly parentMode: PermissionMode;
+    /** Where the user grants a mode wider than its parent's. Null: it has no more than its parent. */
+    readonly grantedBy: string | null;
     readonly refusesQuestions: boolean;
     readonly disallowedTools: readonly string[];
     /** Tools of which only some calls run; all of these hold. */
@@ -146,7 +148,13 @@ export async function explainAgent({
     const rights = rootRights(grant, null);
     const model = resolveMain(setup, { agent: MAIN_AGENT, prompt: '' });
     const plan = await engine.plan(
-      { agent: MAIN_AGENT, rights, model, cwd },
+      {
+        agent: MAIN_AGENT,
+        rights,
+        model,
+        cwd,
+        modeGrants: parts.inbox.modeGrants?.inForce() ?? [],
+      },
       { prompt: '', subagentType: agent.name },
     );
     if (plan instanceof MusterError) {
@@ -238,7 +246,7 @@ function total(sources: readonly ContextSource[], of: 'bytes' | 'tokens'): numbe
 }
 
 function rightsOf(
-  { agent, rights }: PlannedChild,
+  { agent, rights, raisedBy }: PlannedChild,
   parentMode: PermissionMode,
 ): AgentExplanation['rights'] {
   const { mode, rules, disallowedTools, callLimits = [], roots, network, depth, maxDepth } = rights;
@@ -248,6 +256,7 @@ function rightsOf(
     mode,
     asked: agent.permissionMode,
     parentMode,
+    grantedBy: raisedBy?.grant.source.where ?? null,
     refusesQuestions: rights.refusesQuestions === true,
     disallowedTools,
     callLimits: callLimits.flatMap(explainedLimits),

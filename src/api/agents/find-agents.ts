@@ -1,13 +1,18 @@
 import { homedir } from 'node:os';
 import { discoverAgents } from '../../agents/discover.ts';
 import { findAgent } from '../../agents/find.ts';
+import { delegatedMode } from '../../policy/modes.ts';
+import { grantFor } from '../../policy/mode-grants.ts';
 import type { DiscoveredAgents } from '../../agents/found.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { readEnvironment, type Environment } from '../../sys/env.ts';
+import type { ModeGrant, PermissionMode } from '../../protocol/permission.ts';
 import type { ProjectTrust, UntrustedVerdict } from '../../sys/project-file.ts';
 import { loadConfig, type LoadedConfig } from '../config/load.ts';
 import type { FlagValue } from '../config/text-layer.ts';
+import { configuredModes } from '../mode-grants.ts';
+import { openSavedModes } from '../saved-modes.ts';
 import { projectTrust } from '../trust/project-trust.ts';
 import { untrustedSummary } from '../trust/notice.ts';
 import { workspaceRoots } from '../workspace.ts';
@@ -31,6 +36,8 @@ export interface AgentsHere {
   readonly home: string;
   readonly loaded: LoadedConfig;
   readonly found: DiscoveredAgents;
+  /** The modes that the user grants to agents. */
+  readonly modeGrants: readonly ModeGrant[];
   /** Files that were read although nobody has trusted them, by path. */
   readonly untrusted: ReadonlyMap<string, UntrustedVerdict>;
 }
@@ -55,7 +62,9 @@ export async function agentsHere(
   const untrusted = new Map<string, UntrustedVerdict>();
   const reader = reads === 'all' ? readingAll(trust, untrusted) : trust;
   const found = await discoverAgents({ cwd, environment, trust: reader });
-  return { cwd, environment, home, loaded, found, untrusted };
+  const { grants } = configuredModes(loaded, found.agents);
+  const modeGrants = [...grants, ...openSavedModes({ ...state, onProblem }).all()];
+  return { cwd, environment, home, loaded, found, modeGrants, untrusted };
 }
 
 /** Lets all be read, and notes what may not act. */
@@ -75,4 +84,12 @@ export function agentNamed(name: string, { agents, skipped }: DiscoveredAgents):
   if (found.ok) return found.agent;
   const unused = untrustedSummary({ files: [], skipped });
   throw new UsageError(unused === null ? found.error.message : `${found.error.message}\n${unused}`);
+}
+
+/** The mode that an agent gets when the main agent delegates to it. */
+export function modeBelowMain(
+  agent: AgentDefinition,
+  { loaded, modeGrants }: Pick<AgentsHere, 'loaded' | 'modeGrants'>,
+): PermissionMode {
+  return delegatedMode(agent, loaded.config.permissions.mode, grantFor(agent, modeGrants));
 }

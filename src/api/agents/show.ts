@@ -1,8 +1,7 @@
 import { inactiveFields, type InactiveField } from '../../agents/lint/inactive.ts';
-import { effectiveMode } from '../../policy/modes.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
-import { agentNamed, agentsHere, type AgentsPlace } from './find-agents.ts';
+import { agentNamed, agentsHere, modeBelowMain, type AgentsPlace } from './find-agents.ts';
 
 /** Everything about one definition. */
 export interface AgentDetails extends AgentDefinition {
@@ -16,14 +15,15 @@ export interface AgentDetails extends AgentDefinition {
 
 /** The agent that is used under a name or alias. Throws UsageError that names the nearest ones. */
 export async function showAgent(name: string, place: AgentsPlace): Promise<AgentDetails> {
-  const { found, loaded } = await agentsHere(place);
+  const here = await agentsHere(place);
+  const { found } = here;
   const agent = agentNamed(name, found);
   const same = found.shadowed.filter(
     (each) => each.agent.name.toLowerCase() === agent.name.toLowerCase(),
   );
   return {
     ...agent,
-    effectiveMode: effectiveMode(agent, loaded.config.permissions.mode),
+    effectiveMode: modeBelowMain(agent, here),
     shadows: same.map((each) => each.agent.origin.path),
     inactive: inactiveFields(agent),
   };

@@ -1,5 +1,6 @@
 import { mayBePassedOn } from '../../sys/command-environment.ts';
 import { NOTIFY } from '../../protocol/notify.ts';
+import { GRANTABLE_MODES, parseAgentMode } from '../../policy/agent-mode.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import {
   booleanKey,
@@ -218,6 +219,14 @@ export const SECTIONS = {
     allow: listKey({ combine: 'append', expects: RULES, meaning: 'calls that run' }),
     ask: listKey({ combine: 'append', expects: RULES, meaning: 'calls that are asked for' }),
     deny: listKey({ combine: 'append', expects: RULES, meaning: 'calls that never run' }),
+    agent_modes: listKey({
+      project: 'never',
+      combine: 'append',
+      expects: `a list of NAME=MODE, as in "coder=acceptEdits", with one of the modes ${GRANTABLE_MODES.join(', ')}`,
+      takes: (item) => parseAgentMode(item) !== null,
+      meaning:
+        "modes that agents of yours may have where their definition asks for more than their parent's",
+    }),
     on_ask: choiceKey('deny', ['deny', 'park'], {
       meaning: 'what a headless run does with a question',
     }),

@@ -8,6 +8,7 @@ import { resolveInRoots } from '../../sys/real-path.ts';
 import { previewLayer } from '../config/preview.ts';
 import { oneLine } from '../config/quote.ts';
 import { AnswerStore, type SavedAnswer } from '../saved-answers.ts';
+import { modeName, ModeStore, type SavedMode } from '../saved-modes.ts';
 import { approvalDirectory, type StateWish } from '../state-place.ts';
 import { agentGrants, settingsGrants, type Grants } from './grants.ts';
 import { memoryGrants } from './memory-grants.ts';
@@ -23,6 +24,8 @@ export interface TrustListing {
   readonly project: string;
   readonly files: readonly ListedFile[];
   readonly answers: readonly SavedAnswer[];
+  /** Of agents, in every project. */
+  readonly modes: readonly SavedMode[];
 }
 
 /** Approving what a file holds: nothing but these bytes, whatever happens to the file meanwhile. */
@@ -36,6 +39,7 @@ export interface Proposal {
 export interface Revoked {
   readonly files: readonly TrustEntry[];
   readonly answers: readonly SavedAnswer[];
+  readonly modes: readonly SavedMode[];
 }
 
 /** What the user has approved of one project, and what could be. Every method may throw MusterError. */
@@ -61,6 +65,7 @@ export class Approvals {
       project: this.#project,
       files: [...files, ...others.map((entry) => this.#elsewhere(entry)), ...unusable],
       answers: this.#answers().of(this.#project),
+      modes: this.#modes().all(),
     };
   }
 
@@ -94,12 +99,13 @@ export class Approvals {
     return {
       files: this.#trusted().revoke((entry) => own.has(entryKey(entry))),
       answers: this.#answers().remove(({ project }) => project === this.#project),
+      modes: this.#modes().remove(({ path }) => isInside(this.#project, path)),
     };
   }
 
   /**
-   * Takes approvals back: of paths (files, or directories with all below) and of answers, named by
-   * their rule. Throws UsageError for a name that means none of them.
+   * Takes approvals back: of paths (files, or directories with all below), of answers, named by
+   * their rule, and of modes, named as `AGENT=MODE`. Throws UsageError for a name that means none of them.
    */
   revoke(names: readonly string[]): Revoked {
     const trusted = this.#trusted();
@@ -108,15 +114,18 @@ export class Approvals {
     const saved = answers.of(this.#project);
     const files = new Set<string>();
     const rules = new Set<string>();
+    const savedModes = this.#modes().all();
+    const modes = new Set<string>();
     for (const name of names) {
       const places = this.#places(name);
       const below = entries.filter(({ path }) => places.some((place) => isInside(place, path)));
       for (const entry of below) files.add(entryKey(entry));
       if (below.length > 0) continue;
       if (saved.some(({ rule }) => rule === name)) rules.add(name);
+      else if (savedModes.some((each) => modeName(each) === name)) modes.add(name);
       else {
         throw new UsageError(
-          `${oneLine(name)} is neither a trusted file nor a saved answer; see muster trust list`,
+          `${oneLine(name)} is neither a trusted file nor a saved answer, be it a rule or AGENT=MODE; see muster trust list`,
         );
       }
     }
@@ -125,6 +134,7 @@ export class Approvals {
     return {
       files: files.size === 0 ? [] : trusted.revoke((entry) => files.has(entryKey(entry))),
       answers: rules.size === 0 ? [] : answers.remove(isMeant),
+      modes: modes.size === 0 ? [] : this.#modes().remove((each) => modes.has(modeName(each))),
     };
   }
 
@@ -134,6 +144,10 @@ export class Approvals {
 
   #answers(): AnswerStore {
     return new AnswerStore(approvalDirectory(this.#place));
+  }
+
+  #modes(): ModeStore {
+    return new ModeStore(approvalDirectory(this.#place));
   }
 
   /** What was trusted from another directory of the project, or is gone. */

@@ -38,6 +38,7 @@ export function receiverOf(
       spec: run.spec,
       state: run.state,
       granted: () => run.granted(),
+      modeGrants: () => run.modeGrants(),
       honours: (seq) => run.honours(seq),
     };
   }
@@ -46,8 +47,9 @@ export function receiverOf(
   return { rights: to.ceiling(spec.rights), spec, state, ...NOTHING_GRANTED };
 }
 
-const NOTHING_GRANTED: Pick<Receiver, 'granted' | 'honours'> = {
+const NOTHING_GRANTED: Pick<Receiver, 'granted' | 'modeGrants' | 'honours'> = {
   granted: () => [],
+  modeGrants: () => [],
   honours: () => false,
 };
 

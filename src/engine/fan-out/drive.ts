@@ -11,7 +11,13 @@ import type { LimitHit } from '../../protocol/stint.ts';
 import { itemCallId, type FanOut } from '../../protocol/template.ts';
 import { createTask } from '../create-task.ts';
 import type { Ending } from '../endings.ts';
-import { estimateInput, firstRequest, inputToReserve, mostOf, namingOutput } from '../estimate.ts';
+import {
+  estimateInput,
+  firstRequest,
+  inputToReserve,
+  leastExpense,
+  requestNeed,
+} from '../estimate.ts';
 import { runTask } from '../loop.ts';
 import { planChild, prepareModels, type ChildPlan, type ChildWish } from '../plan-child.ts';
 import { describePrompt, taskLine } from '../prompt.ts';
@@ -104,7 +110,9 @@ async function makeItem(
   const wish = itemWish(fanOut, prompt);
   const { agent, cwd, model } = run.spec;
   await prepareModels(deps, agent, wish);
-  const plan = planChild(deps, { agent, cwd, model, rights: run.rights, moment: run }, wish);
+  const { rights } = run;
+  const by = { agent, cwd, model, rights, modeGrants: run.modeGrants(), moment: run };
+  const plan = planChild(deps, by, wish);
   if (plan instanceof MusterError) throw plan;
   const facts = await deps.models.facts(plan.model);
   // From here on nothing may come between.
@@ -161,7 +169,7 @@ function lacksRoom(
   const { prefix } = prefixes.get(plan.equipment.prompt, plan.equipment.tools);
   const line = taskLine(description, plan.agent.outputSchema ?? null);
   const whole = { ...prefix, system: [...prefix.system, line] };
-  const first = mostOf(inputToReserve(estimateInput(firstRequest(prompt), whole), null), facts);
-  const hit = unpricedCap(budget, plan.model, facts) ?? budget.lacks(first);
-  return hit === null ? null : namingOutput(hit, plan.model, facts);
+  const input = inputToReserve(estimateInput(firstRequest(prompt), whole), null);
+  const least = leastExpense(requestNeed(input, facts));
+  return unpricedCap(budget, plan.model, facts) ?? budget.lacks(least);
 }

@@ -38,7 +38,8 @@ export async function startFanOut(workshop: Workshop, request: FanOutRequest): P
   const place = { item, index: 0, count: fanOut.items.length };
   const wish = itemWish(fanOut, renderPrompt(parseBody(fanOut.body).parts, place));
   await prepareModels(deps, agent, wish);
-  const plan = planChild(deps, { agent, rights, model, cwd }, wish);
+  const modeGrants = deps.inbox.modeGrants?.inForce() ?? [];
+  const plan = planChild(deps, { agent, rights, model, cwd, modeGrants }, wish);
   if (plan instanceof MusterError) {
     throw new UsageError(`the template ${fanOut.template} can't be run: ${plan.message}`);
   }

@@ -40,6 +40,7 @@ function childToBe({ caller, id, plan }: HandoverRequest): Omit<Caller, 'view'> 
     spec,
     state: { ...caller.state, spec, skills: new Set(equipment.preloaded.names) },
     granted: () => caller.granted(),
+    modeGrants: () => caller.modeGrants(),
     honours: (seq) => caller.honours(seq),
   };
 }

@@ -24,8 +24,12 @@ export function branchedEvents(
 ): readonly EventBody[] {
   return events.flatMap((event) => {
     const body = branched(bodyOf(event));
-    return body === null || (body.type === 'rights.granted' && !honoursGrants) ? [] : [body];
+    return body === null || (isGrant(body) && !honoursGrants) ? [] : [body];
   });
+}
+
+function isGrant({ type }: EventBody): boolean {
+  return type === 'rights.granted' || type === 'mode.granted';
 }
 
 /** What the model is told of what had not ended at the point: nothing of it is there for a branch. */
@@ -56,6 +60,7 @@ function branched(body: EventBody): EventBody | null {
     case 'turn.accepted':
     case 'turn.interrupted':
     case 'rights.granted':
+    case 'mode.granted':
     case 'todos.set':
     case 'context.cleared':
     case 'summary.started':

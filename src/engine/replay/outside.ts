@@ -29,6 +29,7 @@ export function isFromOutside(event: TaskEvent): boolean {
     case 'question.asked':
     case 'question.answered':
     case 'rights.granted':
+    case 'mode.granted':
     case 'child.created':
     case 'child.resumed':
     case 'child.detached':

@@ -137,6 +137,10 @@ export class RunReader {
       case 'question.answered':
       case 'rights.granted':
         return 'asked a person';
+      case 'mode.granted':
+        // By a flag or a file it is part of the terms, which are compared.
+        if (event.question === undefined) return null;
+        return 'asked a person';
       case 'limit.reached':
         return 'reached a limit';
       case 'child.resumed':

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
-import type { AgentDefinition } from '../../protocol/agent.ts';
+import { actingPart } from '../../protocol/agent.ts';
 import { modelName } from '../../protocol/model.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
@@ -52,21 +52,6 @@ export function reuseKey(work: GivenWork, redact?: (text: string) => string): st
 /** Whether something of it is not known any more. */
 export function isRedacted(text: string): boolean {
   return text.includes(REDACTED);
-}
-
-/** Without what only says where it is from, and how it is chosen and shown. */
-function actingPart(agent: AgentDefinition) {
-  const {
-    aliases: _aliases,
-    description: _description,
-    origin: _origin,
-    extra: _extra,
-    problems: _problems,
-    color: _color,
-    cache: _cache,
-    ...acting
-  } = agent;
-  return acting;
 }
 
 /** The same for equal values, in whichever order their fields came. */

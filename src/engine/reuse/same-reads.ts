@@ -128,7 +128,8 @@ export class SameReads {
     const { deps } = this;
     const { agent, cwd, model } = caller.spec;
     await prepareModels(deps, agent, wish.input);
-    const by = { agent, cwd, model, rights: caller.rights };
+    const modeGrants = caller.modeGrants();
+    const by = { agent, cwd, model, rights: caller.rights, modeGrants };
     const plan = planChild(deps, by, wish.input);
     if (plan instanceof MusterError) return `has a child ${child} that can't be made now`;
     if (plan.agent.cache === false) return `has a child ${child} whose results are never reused`;
@@ -152,6 +153,7 @@ export class SameReads {
       view: new Map(tools.map((tool) => [tool.name, tool])),
       state: { ...caller.state, spec, skills: new Set(preloaded.names) },
       granted: () => caller.granted(),
+      modeGrants: () => modeGrants,
       honours: (seq) => caller.honours(seq),
     });
     return typeof found === 'string' ? `has a child ${child} that ${found}` : null;

@@ -50,6 +50,7 @@ export const AGENTS_COMMANDS = {
       'model',
       'fallback-model',
       'parent-mode',
+      'agent-mode',
       'allow',
       'ask',
       'deny',

@@ -21,6 +21,7 @@ export const CONFIG_FLAGS = [
   'model',
   'fallback-model',
   'permission-mode',
+  'agent-mode',
   'allow',
   'ask',
   'deny',

@@ -45,7 +45,7 @@ const FLAGS = {
   scope: {
     value: 'SCOPE',
     group: 'Tasks',
-    help: `how far always reaches: ${GRANT_SCOPES.join(', ')} (default: task, with all below it)`,
+    help: `how far always reaches: ${GRANT_SCOPES.join(', ')} (default: task, with all below it); of mode: task or user`,
   },
   reason: { value: 'TEXT', group: 'Tasks', help: 'why not: the task that asked is told' },
   days: {
@@ -164,6 +164,12 @@ const FLAGS = {
     group: 'Permissions',
     configKey: 'permissions.mode',
     help: 'plan, default, acceptEdits or autonomous',
+  },
+  'agent-mode': {
+    value: 'NAME=MODE',
+    group: 'Permissions',
+    configKey: 'permissions.agent_modes',
+    help: 'let this agent have the mode that its definition asks for, up to MODE (acceptEdits or autonomous), also below a main agent that has less; repeatable',
   },
   'parent-mode': {
     value: 'MODE',

@@ -123,6 +123,7 @@ function flagsOfRun(flags: FlagReader): readonly string[] {
 const FLAGS_OF_RUN = [
   'agents',
   'permission-mode',
+  'agent-mode',
   'allow',
   'ask',
   'deny',

@@ -165,6 +165,8 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
       return detail === 'calls' ? `${indent}  ${name}: nothing to reuse: ${event.because}` : null;
     case 'rights.granted':
       return `${indent}» ${name}: from now on allowed: ${exactLine(event.rule.text)}`;
+    case 'mode.granted':
+      return `${indent}» ${name}: ${modeGrantedText(event)}`;
     case 'child.detached':
       return detail === 'calls'
         ? `${indent}  ${name}: ${event.child.slice(0, 6)} goes on in the background`
@@ -174,6 +176,10 @@ function lineFor(event: TaskEvent, state: TaskState, options: LiveOptions): stri
     default:
       return null;
   }
+}
+
+function modeGrantedText({ grant }: Extract<TaskEvent, { type: 'mode.granted' }>): string {
+  return `${exactLine(grant.agent)} may run in ${grant.mode} mode (${exactLine(grant.source.where)})`;
 }
 
 /** A rate limit's wait begins once the request is held, and is told then. */

@@ -66,7 +66,15 @@ function ways(question: Question, dataDir: string | null): readonly string[] {
     oneLine(reason),
     `${command} yes|no`,
     ...(rule === null ? [] : [`${always}   gives the rule ${rule}`]),
+    ...modeWay(question, command),
   ];
+}
+
+function modeWay({ modeToGrant }: PermissionQuestion, command: string): readonly string[] {
+  if (modeToGrant === undefined) return [];
+  const { agent, mode, scopes } = modeToGrant;
+  const scope = scopes.length > 1 ? ` --scope ${scopes.join('|')}` : '';
+  return [`${command} mode${scope}   lets ${oneLine(agent)} run in its mode, ${mode}`];
 }
 
 function quoteForShell(text: string): string {

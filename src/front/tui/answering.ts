@@ -109,6 +109,10 @@ export class Answering {
         return this.verdict(question, 'yes');
       case 'answer-always':
         return this.verdict(question, 'always');
+      case 'answer-mode':
+        return this.grantMode(question, 'task');
+      case 'answer-mode-user':
+        return this.grantMode(question, 'user');
       case 'answer-no':
         return this.verdict(question, 'no');
       case 'answer-reason':
@@ -152,6 +156,13 @@ export class Answering {
   private verdict(question: Asked, text: 'yes' | 'always' | 'no'): void {
     if (question.kind === 'confirm') this.confirmed(question, text);
     else if (question.kind !== 'input') this.send(question, { text });
+  }
+
+  /** Where the mode is not offered, the key does nothing. */
+  private grantMode(question: Asked, scope: 'task' | 'user'): void {
+    if (question.kind !== 'permission') return;
+    if (question.modeToGrant?.scopes.includes(scope) !== true) return;
+    this.send(question, { text: 'mode', scope });
   }
 
   private confirmed({ id }: Confirmation, text: 'yes' | 'always' | 'no'): void {

@@ -50,8 +50,11 @@ export class Refusal extends Error {
   readonly body: string;
   /** The body of the request that it refuses. */
   readonly sent: string;
+  /** Where the request went. */
+  readonly url: string;
 
   constructor(response: {
+    readonly url: string;
     readonly status: number;
     readonly statusText: string;
     readonly headers: Readonly<Record<string, string>>;
@@ -63,5 +66,6 @@ export class Refusal extends Error {
     this.headers = response.headers;
     this.body = response.body;
     this.sent = response.sent;
+    this.url = response.url;
   }
 }

@@ -9,27 +9,23 @@ import {
   ReportedError,
   WrongServer,
 } from './answer-errors.ts';
+import { errorWords } from './error-words.ts';
+import { saysOverflow } from './overflow.ts';
+import type { AskedServer } from './asked-server.ts';
+import { readRefusal, readStatus, type Reading } from './refusal-reading.ts';
 import { retryAfter } from './retry-after.ts';
-import { messageIn, oneLine, serverSays } from './server-says.ts';
+import { messageIn, oneLine } from './server-says.ts';
 import { statusOfEvent } from './vendor-codes.ts';
 
 /** What a failure's message may and may not name. */
 export interface FailureScope {
   /** `provider/model`. */
   readonly model: string;
-  readonly apiKey: string | null;
+  readonly server: AskedServer;
   /** Some of the answer had come: what can't be told otherwise is the answer's fault. */
   readonly accepted: boolean;
   /** Milliseconds since the epoch, for Retry-After as a date. */
   readonly now: number;
-}
-
-interface Reading {
-  readonly kind: FailureKind;
-  readonly says: string;
-  readonly retryable: boolean;
-  readonly status?: number;
-  readonly retryAfterMs?: number | undefined;
 }
 
 /** Anything that a request can end with, as the value that the loop decides by. */
@@ -38,7 +34,7 @@ export function toFailure(thrown: unknown, scope: FailureScope): ModelFailure {
   const code = status === undefined ? '' : `HTTP ${status}: `;
   return {
     kind,
-    message: withoutKey(`${scope.model}: ${code}${oneLine(says)}`, scope.apiKey),
+    message: withoutKey(`${scope.model}: ${code}${oneLine(says)}`, scope.server.apiKey),
     retryable,
     ...(status === undefined ? {} : { status }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
@@ -53,12 +49,7 @@ function read(thrown: unknown, scope: FailureScope): Reading {
   if (thrown instanceof ReportedError) return streamError(thrown.error, scope);
   const misread = misreading(thrown);
   if (misread !== null) return misread;
-  if (thrown instanceof Refusal) {
-    const { status, headers, body } = thrown;
-    const says = serverSays(body) || thrown.message;
-    const retryAfterMs = retryAfter(headers, body, scope.now);
-    return byStatus(status, says, body, { retryAfterMs });
-  }
+  if (thrown instanceof Refusal) return readRefusal(thrown, scope.server, scope.now);
   return connection(thrown, scope);
 }
 
@@ -87,57 +78,19 @@ function streamError(error: object, scope: FailureScope): Reading {
   const body = JSON.stringify(error);
   const status = statusOfEvent(error);
   if (status === undefined) return unknownError(says, body);
-  return byStatus(status, says, body, { retryAfterMs: retryAfter({}, body, scope.now) });
+  return readStatus(status, { says, body, retryAfterMs: retryAfter({}, body, scope.now) });
 }
 
-function unknownError(says: string, body = says): Reading {
-  const kind = kindByWords(`${says} ${body}`);
+function unknownError(says: string, body: string): Reading {
+  const kind = kindByWords(errorWords(body));
   return { kind, says, retryable: kind !== 'context_overflow' };
 }
 
 function kindByWords(words: string): FailureKind {
-  if (OVERFLOW.test(words)) return 'context_overflow';
+  if (saysOverflow(words)) return 'context_overflow';
   if (/overloaded/i.test(words)) return 'overloaded';
   if (/rate.?limit/i.test(words)) return 'rate_limit';
   return 'server';
-}
-
-/** How the vendors and the common local servers word it. */
-const OVERFLOW =
-  /context.{0,12}(length|window|size)|prompt is too long|too many (input )?tokens|maximum.{0,20}tokens|input token count.{0,20}exceeds|exceed.{0,30}context/i;
-
-function byStatus(
-  status: number,
-  says: string,
-  body: string,
-  { retryAfterMs }: { readonly retryAfterMs: number | undefined },
-): Reading {
-  const reading = { says, status, retryAfterMs };
-  switch (status) {
-    case 401:
-    case 402:
-    case 403:
-      return { ...reading, kind: 'auth', retryable: false };
-    case 404:
-      return { ...reading, kind: 'not_found', retryable: false };
-    case 408:
-    case 409:
-      return { ...reading, kind: 'server', retryable: true };
-    case 413:
-      return { ...reading, kind: 'context_overflow', retryable: false };
-    case 429:
-      // A spent quota does not come back by waiting.
-      return { ...reading, kind: 'rate_limit', retryable: !/insufficient_quota/.test(body) };
-    case 503:
-    case 529:
-      return { ...reading, kind: 'overloaded', retryable: true };
-  }
-  if (OVERFLOW.test(says)) return { ...reading, kind: 'context_overflow', retryable: false };
-  if (status >= 500) {
-    const kind = /overloaded/i.test(says) ? 'overloaded' : 'server';
-    return { ...reading, kind, retryable: true };
-  }
-  return { ...reading, kind: 'bad_request', retryable: false };
 }
 
 function rootCause(thrown: unknown): unknown {

@@ -1,18 +1,22 @@
 import { isJsonObject } from '../../base/json.ts';
 import { truncate } from '../../base/text.ts';
+import { isWebPage, titleOf } from './web-page.ts';
 
 const MAX_MESSAGE = 500;
 
-/** What an error body says to a person, in one line; every vendor nests it differently. */
-export function serverSays(body: string): string {
-  return oneLine(messageIn(parsed(body)) ?? withoutMarkup(body));
+/**
+ * Returns what an error body says to a person, in one line; every vendor nests it differently. Of a web page
+ * it tells the title, and `host`, in whose place it came.
+ */
+export function serverSays(body: string, host: string): string {
+  return oneLine(isWebPage(body) ? pageSays(body, host) : (messageIn(parsed(body)) ?? body));
 }
 
-/** A proxy's page: its title, or what can be read of it. */
-function withoutMarkup(body: string): string {
-  if (!/^\s*</.test(body)) return body;
-  const title = /<title[^>]*>([^<]{1,500})</i.exec(body)?.[1]?.trim() ?? '';
-  return title === '' ? body.replace(/<[^<>]*>/g, ' ') : title;
+/** Says that a web page came in place of an answer, and which one. */
+export function pageSays(page: string, host: string): string {
+  const title = titleOf(page);
+  const named = title === null ? 'without a title' : `"${title}"`;
+  return `a web page in place of an answer from ${host}: ${named}`;
 }
 
 /** As JSON, or as it is. */
@@ -32,9 +36,17 @@ export function messageIn(value: unknown): string | undefined {
   if (!isJsonObject(value)) return undefined;
   for (const key of ['error', 'message', 'detail', 'msg', 'response']) {
     const message = messageIn(value[key]);
-    if (message !== undefined && message !== '') return message;
+    if (message !== undefined && message !== '') return withCause(message, value);
   }
   return undefined;
+}
+
+/** OpenRouter's own message, "Provider returned error", says nothing: what that provider said stands beside it. */
+function withCause(message: string, error: Readonly<Record<string, unknown>>): string {
+  const { metadata } = error;
+  if (!isJsonObject(metadata) || typeof metadata['raw'] !== 'string') return message;
+  const raw = messageIn(parsed(metadata['raw'])) ?? metadata['raw'];
+  return message.includes(raw) ? message : `${message}: ${raw}`;
 }
 
 /** Control characters would let a server write to the terminal. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { TASK_VARIABLE } from '../command-environment.ts';
 import { spawnGroup, type ProcessGroup } from '../processes.ts';
+import { START_CHECK } from '../start-check.ts';
 
 /** Holds nothing back: it only owns a network namespace, and waits. */
 const HOLDER = [
@@ -16,7 +17,7 @@ const HOLDER = [
   '--',
   '/bin/sh',
   '-c',
-  'echo ready; exec sleep 2147483647',
+  [...START_CHECK, 'echo ready; exec sleep 2147483647'].join('\n'),
 ];
 
 interface Loopback {
@@ -61,9 +62,8 @@ export class Loopbacks {
   }
 
   private make(key: string, bwrap: string): Loopback {
-    // A kill -9 in its first moment can leave it behind: then a resume of its task finds it.
     const env = { PATH: '/usr/bin:/bin', [TASK_VARIABLE]: key };
-    const group = spawnGroup(bwrap, HOLDER, { cwd: '/', env });
+    const group = spawnGroup(bwrap, HOLDER, { cwd: '/', env, startCheck: true });
     const loopback: Loopback = { group, owner: ownerOf(group), pid: undefined, uses: 0 };
     this.open.set(key, loopback);
     return loopback;

@@ -1,3 +1,5 @@
+import { START_CHECK } from '../start-check.ts';
+
 /** 2 GB in the 512-byte blocks that POSIX counts in. */
 const FILE_BLOCKS = 4_194_304;
 const MOST_PROCESSES = 4096;
@@ -9,6 +11,8 @@ const LIMITS = [
 ];
 
 const MONITOR = [
+  // Before the trap, so that TERM ends a shell that waits for the answer.
+  ...START_CHECK,
   'trap : TERM',
   ...LIMITS,
   'echo begun >&2',
@@ -29,9 +33,13 @@ export function monitored(argv: readonly string[]): readonly string[] {
   return ['/bin/sh', '-c', MONITOR, 'sh', ...argv];
 }
 
-/** Runs the command within the same limits, and is gone. */
-export function limited(argv: readonly string[]): readonly string[] {
-  return ['/bin/sh', '-c', [...LIMITS, 'exec "$@"'].join('\n'), 'sh', ...argv];
+/** Runs the command within the same limits, in the place of the shell that sets them. */
+export function limited(
+  argv: readonly string[],
+  { startCheck }: { readonly startCheck: boolean },
+): readonly string[] {
+  const lines = [...(startCheck ? START_CHECK : []), ...LIMITS, 'exec "$@"'];
+  return ['/bin/sh', '-c', lines.join('\n'), 'sh', ...argv];
 }
 
 /** What was said on stderr of a monitored command, or of what should have started it. */

@@ -92,7 +92,10 @@ class Bubblewrap implements Sandbox {
       cwd,
       asRoot: process.getuid?.() === 0,
     };
-    const args = bubblewrapArguments(plan, isMonitored ? monitored(argv) : limited(argv));
+    const args = bubblewrapArguments(
+      plan,
+      isMonitored ? monitored(argv) : limited(argv, { startCheck: true }),
+    );
     const program = this.program ?? 'bwrap';
     let isHeld = true;
     return {
@@ -101,6 +104,7 @@ class Bubblewrap implements Sandbox {
         : { file: this.nsenter ?? 'nsenter', args: [...entry, program, ...args] }),
       env: withScratch(env, plan.scratch),
       monitored: isMonitored,
+      startCheck: true,
       release: () => {
         if (isHeld) this.placeholders.drop([...held]);
         isHeld = false;
@@ -155,9 +159,10 @@ class Seatbelt implements Sandbox {
     };
     return {
       file: SANDBOX_EXEC,
-      args: seatbeltArguments(plan, limited(argv)),
+      args: seatbeltArguments(plan, limited(argv, { startCheck: false })),
       env: withScratch(env, scratch),
       monitored: false,
+      startCheck: false,
       release: () => rmSync(scratch, { recursive: true, force: true }),
     };
   }

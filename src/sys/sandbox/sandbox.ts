@@ -43,6 +43,8 @@ export interface ConfinedCommand {
    * monitor-script.ts). False: nobody reports.
    */
   readonly monitored: boolean;
+  /** The command begins only when `START_CHECK` (start-check.ts) was answered on its descriptor 3. */
+  readonly startCheck: boolean;
   /** Takes away what was made for it. Call when nothing of it is left, once or more. */
   release(): void;
 }

@@ -76,7 +76,8 @@ export async function testSandbox(
 
 async function run(command: ConfinedCommand, cwd: string): Promise<SelfTestResult> {
   try {
-    const group = spawnGroup(command.file, command.args, { cwd, env: command.env });
+    const { file, args, env, startCheck } = command;
+    const group = spawnGroup(file, args, { cwd, env, startCheck });
     let stdout = '';
     let stderr = '';
     group.stdout.on('data', (chunk: Buffer) => void (stdout += chunk.toString('utf8')));

@@ -11,13 +11,16 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ABSENT_NAMES } from '../../../src/sys/sandbox/absent-names.ts';
+import { spawnGroup } from '../../../src/sys/processes.ts';
 import { endAllOf, pidsOf } from '../../e2e/processes.ts';
 import { needs } from '../../needs.ts';
 import { HAS_BUBBLEWRAP, MOST_TRIES, Place, runIn } from './support.ts';
 
 const OPEN_SANDBOX = join(import.meta.dirname, '../../../src/sys/sandbox/open-sandbox.ts');
+const PROCESSES = join(import.meta.dirname, '../../../src/sys/processes.ts');
 
 async function listen(where: { readonly port: number } | { readonly path: string }) {
   const server = createServer((socket) => socket.end('hello'));
@@ -315,10 +318,10 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
       confinement: { access: 'workspace', roots: [at.root], network: true },
       stderr: 'command',
     });
-    const child = spawn(confined.file, confined.args, { env: { ...confined.env } });
-    let out = '';
-    child.stdout.on('data', (chunk: Buffer) => void (out += chunk.toString()));
-    await once(child, 'close');
+    const { file, args, env, startCheck } = confined;
+    const group = spawnGroup(file, args, { cwd: at.root, env, startCheck });
+    const out = await text(group.stdout);
+    await group.end();
     confined.release();
     expect(out).toBe('hello');
   });
@@ -409,13 +412,14 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
     execFileSync('chown', ['-R', '65534:65534', at.base]);
     const script = `
       import { openSandbox } from ${JSON.stringify(OPEN_SANDBOX)};
-      import { spawnSync } from 'node:child_process';
+      import { spawnGroup } from ${JSON.stringify(PROCESSES)};
+      import { text } from 'node:stream/consumers';
       const [home, root] = process.argv.slice(1);
       const surroundings = { homes: [home], stateDirectories: [], runtimeDirectories: [], sockets: [] };
       const sandbox = openSandbox({ kind: 'auto', platform: 'linux', path: '', roots: [root], surroundings, records: null });
       console.log(JSON.stringify(await sandbox.state()));
-      const { file, args, env } = sandbox.confine({ argv: ['/bin/bash', '-c', 'id -u; echo a > a && cat a; echo x > .npmrc; cat ' + home + '/.ssh/id; touch /var/tmp/x && echo wrote'], cwd: root, env: { PATH: '/usr/bin:/bin' }, confinement: { access: 'workspace', roots: [root], network: false }, stderr: 'command' });
-      process.stdout.write(spawnSync(file, args, { env, encoding: 'utf8' }).stdout);`;
+      const { file, args, env, startCheck } = sandbox.confine({ argv: ['/bin/bash', '-c', 'id -u; echo a > a && cat a; echo x > .npmrc; cat ' + home + '/.ssh/id; touch /var/tmp/x && echo wrote'], cwd: root, env: { PATH: '/usr/bin:/bin' }, confinement: { access: 'workspace', roots: [root], network: false }, stderr: 'command' });
+      process.stdout.write(await text(spawnGroup(file, args, { cwd: root, env, startCheck }).stdout));`;
     const user = ['--reuid', '65534', '--regid', '65534', '--clear-groups', process.execPath];
     const out = execFileSync(
       'setpriv',
@@ -437,8 +441,9 @@ describe.runIf(HAS_BUBBLEWRAP)('a command in the sandbox', () => {
  */
 const ASK_FROM_BESIDE = `
   import { openSandbox } from ${JSON.stringify(OPEN_SANDBOX)};
-  import { spawn, spawnSync } from 'node:child_process';
+  import { spawnGroup } from ${JSON.stringify(PROCESSES)};
   import { once } from 'node:events';
+  import { text } from 'node:stream/consumers';
   const [root, node] = process.argv.slice(1);
   const surroundings = { homes: [root], stateDirectories: [], runtimeDirectories: [], sockets: [] };
   const sandbox = openSandbox({ kind: 'auto', platform: 'linux', path: '', roots: [], surroundings, records: null });
@@ -448,26 +453,26 @@ const ASK_FROM_BESIDE = `
   const serve = "require('net').createServer((s) => s.end('hello')).listen(8080, '127.0.0.1', () => console.log('up'))";
   const isLaid = (said) => !said.startsWith("bwrap: Can't create file");
   const start = async (tries) => {
-    const { file, args, env } = confine('workspace', { loopback: 'one' }, node, '-e', serve);
-    const server = spawn(file, args, { env });
+    const { file, args, env, startCheck } = confine('workspace', { loopback: 'one' }, node, '-e', serve);
+    const server = spawnGroup(file, args, { cwd: root, env, startCheck });
     let said = '';
     server.stderr.on('data', (chunk) => (said += chunk));
-    const isUp = await Promise.race([once(server.stdout, 'data').then(() => true), once(server, 'close').then(() => false)]);
+    const isUp = await Promise.race([once(server.stdout, 'data').then(() => true), once(server.stdout, 'close').then(() => false)]);
     if (isUp) return server;
     if (tries === 1 || isLaid(said)) throw new Error('the server has ended: ' + said);
     return await start(tries - 1);
   };
   const server = await start(${MOST_TRIES});
-  const ask = (access, loopback, tries = ${MOST_TRIES}) => {
-    const { file, args, env } = confine(access, loopback, '/bin/bash', '-c', 'id -u; exec 3<>/dev/tcp/127.0.0.1/8080 && cat <&3');
-    const { stdout, stderr } = spawnSync(file, args, { env, encoding: 'utf8' });
+  const ask = async (access, loopback, tries = ${MOST_TRIES}) => {
+    const { file, args, env, startCheck } = confine(access, loopback, '/bin/bash', '-c', 'id -u; exec 3<>/dev/tcp/127.0.0.1/8080 && cat <&3');
+    const group = spawnGroup(file, args, { cwd: root, env, startCheck });
+    const [stdout, stderr] = await Promise.all([text(group.stdout), text(group.stderr)]);
     return tries === 1 || isLaid(stderr) ? stdout : ask(access, loopback, tries - 1);
   };
-  const reached = [ask('workspace', { loopback: 'one' }), ask('workspace', { loopback: 'two' }), ask('read-only', {})];
-  server.kill('SIGKILL');
-  await once(server, 'close');
+  const reached = [await ask('workspace', { loopback: 'one' }), await ask('workspace', { loopback: 'two' }), await ask('read-only', {})];
+  await server.end({ graceMs: 0 });
   leave();
-  reached.push(ask('workspace', { loopback: 'one' }));
+  reached.push(await ask('workspace', { loopback: 'one' }));
   console.log(JSON.stringify(reached));`;
 
 describe.runIf(HAS_BUBBLEWRAP && needs('nsenter', 'util-linux'))('a shared loopback', () => {

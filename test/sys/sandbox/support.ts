@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { text } from 'node:stream/consumers';
 import {
   copyFileSync,
   mkdirSync,
@@ -12,6 +12,7 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
 import { openSandbox } from '../../../src/sys/sandbox/open-sandbox.ts';
+import { spawnGroup } from '../../../src/sys/processes.ts';
 import type { Confinement, Sandbox } from '../../../src/sys/sandbox/sandbox.ts';
 import { needs } from '../../needs.ts';
 
@@ -95,17 +96,17 @@ export async function runIn(sandbox: Sandbox, command: string, options: RunOptio
   const state = await sandbox.state();
   if (!state.on) throw new Error(`no sandbox: ${state.because}`);
   for (let tries = 1; ; tries += 1) {
-    const ran = runOnce(sandbox, command, options);
+    const ran = await runOnce(sandbox, command, options);
     // A socket of this machine, which is to be hidden, may go meanwhile.
     if (tries === MOST_TRIES || !ran.report.startsWith("bwrap: Can't create file")) return ran;
   }
 }
 
-function runOnce(
+async function runOnce(
   sandbox: Sandbox,
   command: string,
   { access = 'workspace', roots = [], network = false, denied, cwd, env = {} }: RunOptions,
-): Ran {
+): Promise<Ran> {
   const [first = '/'] = roots;
   const confined = sandbox.confine({
     argv: ['/bin/bash', '--noprofile', '--norc', '-c', command],
@@ -115,12 +116,15 @@ function runOnce(
     stderr: 'monitor',
   });
   try {
-    const { status, stdout, stderr } = spawnSync(confined.file, confined.args, {
-      cwd: '/',
-      env: { ...confined.env },
-      encoding: 'utf8',
-    });
-    return { code: status, out: stdout, report: stderr };
+    const { file, args, startCheck } = confined;
+    const group = spawnGroup(file, args, { cwd: '/', env: confined.env, startCheck });
+    const [{ code }, out, report] = await Promise.all([
+      group.exited,
+      text(group.stdout),
+      text(group.stderr),
+    ]);
+    await group.end({ graceMs: 0 });
+    return { code, out, report };
   } finally {
     confined.release();
   }

@@ -79,6 +79,35 @@ describe('a question in plain lines', () => {
     expect(stage.asked.sent).toEqual([]);
   });
 
+  it.each([
+    ['m', { text: 'mode', scope: 'task' }],
+    ['u', { text: 'mode', scope: 'user' }],
+  ])('of an agent that lacks its mode is answered by %s', async (line, answer) => {
+    await using stage = new PlainStage();
+    await stage.say('Write it');
+    stage.begin('child1xx', { agent: 'coder', description: 'write', parent: 'mainmain' });
+    stage.call('child1xx', 'b', 'Write', { file_path: 'a' });
+    const modeToGrant = {
+      agent: 'coder',
+      mode: 'acceptEdits',
+      isOwn: true,
+      definition: { path: '/home/me/coder.md', sha256: null },
+      scopes: ['task', 'user'],
+    } as const;
+    stage.question('child1xx', 'b', { tool: 'Write', modeToGrant });
+    expect((await stage.heard()).join(' ')).toContain(
+      'm to let coder run in its mode, acceptEdits, in this conversation, u for the same in every conversation, n for no',
+    );
+    await stage.say(line);
+    expect(stage.asked.answers).toEqual([{ question: 'child1xxq1', ...answer }]);
+  });
+
+  it.each(['m', 'u'])('that offers no mode is not answered by %s', async (line) => {
+    await using stage = await asking();
+    await stage.say(line);
+    expect(stage.asked).toMatchObject({ answers: [], sent: [['mainmain', line]] });
+  });
+
   it.each(['yes please go on', 'and lint, too', 'no'])('is left alone by %s', async (line) => {
     await using stage = await asking();
     await stage.say(line);

@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
+import { Duplex } from 'node:stream';
 import { loadConfig } from '../../../api/config/load.ts';
 import { dataDir } from '../../../api/config/paths.ts';
 import { sandboxOf } from '../../../api/sandbox.ts';
 import { workspaceRoots } from '../../../api/workspace.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { terminalText } from '../../../base/terminal-text.ts';
+import { answerStartCheck } from '../../../sys/start-check.ts';
 import { commandEnvironment } from '../../../sys/command-environment.ts';
 import type { ConfinedCommand } from '../../../sys/sandbox/sandbox.ts';
 import type { SandboxCommand } from '../command.ts';
@@ -69,7 +71,10 @@ export async function sandboxCommand(
 
 /** A signal that comes meanwhile ends the command, whose end is waited for. */
 async function runToEnd({ file, args, env }: ConfinedCommand, cwd: string): Promise<number> {
-  const child = spawn(file, args, { cwd, env: { ...env }, stdio: 'inherit' });
+  const stdio = ['inherit', 'inherit', 'inherit', 'pipe'] as const;
+  const child = spawn(file, args, { cwd, env: { ...env }, stdio: [...stdio] });
+  const asking = child.stdio[3];
+  if (asking instanceof Duplex) answerStartCheck(asking);
   let told: NodeJS.Signals | null = null;
   const end = (signal: NodeJS.Signals): void => {
     told = signal;

@@ -1,4 +1,5 @@
 import { exactLine } from '../../../base/terminal-text.ts';
+import type { PermissionQuestion } from '../../../protocol/question.ts';
 import type { Action, Bindings } from '../keys/bindings.ts';
 import { keyHint, keysOf } from '../keys/key-names.ts';
 import { visibleWidth } from '../pi/text-width.ts';
@@ -119,12 +120,31 @@ function keyLines(
   }
   if (question.kind === 'confirm') return line(hint('answer-once', 'yes'), no, later);
   const once = hint('answer-once', 'once');
+  const mode = modeHints(question, hint);
   if (rule !== null)
-    return line(once, hint('answer-always', 'always, as said above'), no, why, later);
+    return [
+      ...line(once, hint('answer-always', 'always, as said above'), no, why, later),
+      ...line(...mode),
+    ];
   const always = mayBeAlways(question)
     ? hint('answer-always', `always: ${exactLine(question.rule ?? '')}`)
     : [];
-  return [...line(once, no, why, later), ...always];
+  return [...line(once, no, why, later), ...always, ...line(...mode)];
+}
+
+/** The keys that give the agent the mode that its definition asks for. */
+function modeHints(
+  { modeToGrant }: PermissionQuestion,
+  hint: (action: Action, words: string) => readonly string[],
+): readonly (readonly string[])[] {
+  if (modeToGrant === undefined) return [];
+  const { agent, mode, scopes } = modeToGrant;
+  return [
+    hint('answer-mode', `let ${exactLine(agent)} run in its mode, ${mode}, in this conversation`),
+    ...(scopes.includes('user')
+      ? [hint('answer-mode-user', 'the same in every conversation')]
+      : []),
+  ];
 }
 
 /** Beside each other, over as many lines as it takes: none is cut. */

@@ -83,12 +83,16 @@ function toolFacts({ tools, delegatesTo }: AgentExplanation): readonly Fact[] {
   ];
 }
 
+function grantedText({ grantedBy }: AgentExplanation['rights']): string {
+  return grantedBy === null ? '' : `; granted by ${exactLine(grantedBy)}`;
+}
+
 function rightsFacts({ rights }: AgentExplanation): readonly Fact[] {
   const { asked, mode, parentMode, refusesQuestions, disallowedTools, rules, roots } = rights;
   const { callLimits } = rights;
   const wish = asked === null ? 'its file asks for none' : `its file asks for ${exactLine(asked)}`;
   return [
-    ['mode', `${mode} (${wish}; its parent has ${parentMode})`],
+    ['mode', `${mode} (${wish}; its parent has ${parentMode}${grantedText(rights)})`],
     ...(refusesQuestions ? [['asks', 'nobody: what would be asked is refused'] as const] : []),
     ...(disallowedTools.length === 0
       ? []

@@ -23,6 +23,7 @@ export interface ValueSource {
 /** What only the files of this machine tell. */
 export type FoundSource =
   | 'agents'
+  | 'agent modes'
   | 'configured models'
   | 'ended tasks'
   | 'open questions'
@@ -76,6 +77,7 @@ const FLAG_VALUES: Readonly<Partial<Record<FlagName, ValueSource>>> = {
   'prompt-file': FILES,
   agents: ANYTHING,
   'permission-mode': MODES,
+  'agent-mode': { found: 'agent modes' },
   'parent-mode': MODES,
   allow: TOOLS,
   ask: TOOLS,
@@ -125,7 +127,7 @@ const OPERAND_VALUES: Readonly<Record<CommandKind, readonly ValueSource[]>> = {
   'tasks-stop': [TASKS_AT_WORK],
   'tasks-resume': [TASKS, ANYTHING],
   'tasks-send': [TASKS, ANYTHING],
-  'tasks-answer': [{ found: 'open questions' }, { words: ['yes', 'no', 'always'] }],
+  'tasks-answer': [{ found: 'open questions' }, { words: ['yes', 'no', 'always', 'mode'] }],
   'tasks-background': [TASKS_AT_WORK],
   'tasks-rerun': [TASKS],
   'tasks-branch': [TASKS],

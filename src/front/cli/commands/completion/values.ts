@@ -2,6 +2,7 @@ import { listAgentsIn, type TaskSummary } from '../../../../api/index.ts';
 import { agentsHere } from '../../../../api/agents/find-agents.ts';
 import { openTasks } from '../../../../api/tasks.ts';
 import { listTemplatesIn } from '../../../../api/templates/list.ts';
+import { agentModesOf } from '../../../../api/mode-grants.ts';
 import { isAtWork, taskTitle } from '../tasks/rows.ts';
 import type { FoundSource } from './sources.ts';
 
@@ -37,6 +38,8 @@ export async function foundValues(
       return questions(place);
     case 'agents':
       return agents(place);
+    case 'agent modes':
+      return agentModes(place);
     case 'configured models':
       return configuredModels(place);
     case 'templates':
@@ -77,6 +80,14 @@ async function agents(place: CompletionPlace): Promise<readonly Candidate[]> {
   return listed.agents
     .filter(({ shadowedBy }) => shadowedBy === null)
     .map(({ id, description }) => ({ text: id, about: description }));
+}
+
+/** What `--agent-mode` takes. */
+async function agentModes(place: CompletionPlace): Promise<readonly Candidate[]> {
+  const { found } = await agentsHere(place);
+  return found.agents.flatMap((agent) =>
+    agentModesOf(agent).map((text) => ({ text, about: agent.description })),
+  );
 }
 
 /** Those that the configuration names. */

@@ -29,6 +29,7 @@ export function factsOf(
     ['task', data.task_id],
     ['agent', data.subagent_type],
     ...progress(state),
+    ...modeFacts(state),
     ...(state.reused === null ? [] : [['reused', reusedText(state.reused)] as const]),
     ...rewindFacts(tree),
     ['model', data.model_used],
@@ -46,6 +47,20 @@ export function factsOf(
     ['log', data.transcript ?? 'not kept'],
     ...(error === null ? [] : [['error', `${error.code}: ${error.message}`] as const]),
   ];
+}
+
+/** The modes that the user granted: to the task itself when it was made, and to agents in it. */
+function modeFacts(state: TaskState): readonly Fact[] {
+  const { modeGrants, modeWithoutGrant, spec } = state;
+  const own: readonly Fact[] =
+    modeWithoutGrant === null
+      ? []
+      : [['mode', `${spec.rights.mode} by your grant (without it: ${modeWithoutGrant})`]];
+  const given = modeGrants.map(({ grant }): Fact => [
+    'granted',
+    `${grant.agent}=${grant.mode} (${grant.source.where})`,
+  ]);
+  return [...own, ...given];
 }
 
 /** Where it was put back to last. */

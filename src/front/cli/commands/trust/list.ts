@@ -1,6 +1,7 @@
 import type { Approvals } from '../../../../api/trust/approvals.ts';
 import type { ListedFile } from '../../../../api/trust/listing.ts';
 import { oneLine } from '../../../../api/config/quote.ts';
+import { modeName, type SavedMode } from '../../../../api/saved-modes.ts';
 import type { SavedAnswer } from '../../../../api/saved-answers.ts';
 import { columns } from '../columns.ts';
 import type { CommandContext } from '../context.ts';
@@ -12,17 +13,18 @@ export async function listTrust(
   { json }: { readonly json: boolean },
   context: CommandContext,
 ): Promise<number> {
-  const { project, files, answers } = await approvals.list();
+  const { project, files, answers, modes } = await approvals.list();
   if (json) {
-    context.out(plainJson({ project, files, answers }));
+    context.out(plainJson({ project, files, answers, modes }));
     return 0;
   }
   context.out(`Project ${oneLine(project)}\n`);
-  if (files.length === 0 && answers.length === 0) {
+  if (files.length === 0 && answers.length === 0 && modes.length === 0) {
     context.out('Nothing in it could act on Muster, and no answer was saved.\n');
   }
   context.out(columns(files.map((file) => fileRow(project, file))));
   context.out(columns(answers.map(answerRow)));
+  context.out(columns(modes.map(modeRow)));
   return 0;
 }
 
@@ -43,4 +45,15 @@ function remark({ state, trustedOn, reason }: ListedFile): string {
 function answerRow({ rule, project, answeredOn }: SavedAnswer): readonly string[] {
   const scope = project === null ? 'in every project' : 'in this project';
   return ['always', scope, oneLine(rule), `answered on ${dayOf(answeredOn)}`];
+}
+
+function modeRow(saved: SavedMode): readonly string[] {
+  const { path, answeredOn } = saved;
+  return [
+    'mode',
+    'in every project',
+    oneLine(modeName(saved)),
+    oneLine(path),
+    `answered on ${dayOf(answeredOn)}`,
+  ];
 }

@@ -1,4 +1,5 @@
 import type { Approvals } from '../../../../api/trust/approvals.ts';
+import { modeName } from '../../../../api/saved-modes.ts';
 import { oneLine } from '../../../../api/config/quote.ts';
 import type { CommandContext } from '../context.ts';
 import { pathIn, plainJson } from './shown.ts';
@@ -9,14 +10,16 @@ export async function revokeTrust(
   { names, json }: { readonly names: readonly string[] | null; readonly json: boolean },
   context: CommandContext,
 ): Promise<number> {
-  const { files, answers } = names === null ? await approvals.revokeAll() : approvals.revoke(names);
+  const { files, answers, modes } =
+    names === null ? await approvals.revokeAll() : approvals.revoke(names);
   if (json) {
-    context.out(plainJson({ revoked: { files: files.map(({ path }) => path), answers } }));
+    context.out(plainJson({ revoked: { files: files.map(({ path }) => path), answers, modes } }));
     return 0;
   }
   const lines = [
     ...files.map(({ project, path }) => `not trusted any more: ${pathIn(project, path)}`),
     ...answers.map(({ rule }) => `not always allowed any more: ${oneLine(rule)}`),
+    ...modes.map((mode) => `mode not granted any more: ${oneLine(modeName(mode))}`),
   ];
   context.out(
     lines.length === 0

@@ -1,0 +1,143 @@
+import { MusterError, UsageError } from '../base/errors.ts';
+import { isJsonObject, type JsonValue } from '../base/json.ts';
+import { parseJsonLine } from '../base/jsonl.ts';
+import { PERMISSION_MODES, type ModeGrant, type PermissionMode } from '../protocol/permission.ts';
+import { StateFile } from './state-file.ts';
+import { approvalDirectory, type StateWish } from './state-place.ts';
+
+/** A mode that an answer gave an agent for every conversation. */
+export interface SavedMode {
+  readonly agent: string;
+  readonly mode: PermissionMode;
+  /** Absolute path of the definition's file, or `builtin:NAME`, or `session:NAME`. */
+  readonly path: string;
+  /** SHA-256 (hex) of what the definition says. Null: whatever it says, since the file is the user's own. */
+  readonly sha256: string | null;
+  /** When it was given, ISO 8601. */
+  readonly answeredOn: string;
+}
+
+/** How a person names it. */
+export function modeName({ agent, mode }: Pick<SavedMode, 'agent' | 'mode'>): string {
+  return `${agent}=${mode}`;
+}
+
+const FILE_NAME = 'agent-modes.json';
+const VERSION = 1;
+
+/** The modes that answers gave to agents, in one file of the state directory. */
+export class ModeStore {
+  readonly #file: StateFile;
+
+  constructor(directory: string) {
+    this.#file = new StateFile(directory, FILE_NAME);
+  }
+
+  get path(): string {
+    return this.#file.path;
+  }
+
+  /** Throws MusterError for a file that is damaged or not the user's own. */
+  all(): readonly SavedMode[] {
+    return this.#parse(this.#file.read());
+  }
+
+  /** Replaces what was granted to the same definition before. */
+  add(mode: SavedMode): void {
+    this.#change((before) => [...before.filter((each) => !isSameAgent(each, mode)), mode]);
+  }
+
+  /** Gives back what was removed. */
+  remove(isMeant: (mode: SavedMode) => boolean): readonly SavedMode[] {
+    let removed: readonly SavedMode[] = [];
+    this.#change((before) => {
+      removed = before.filter(isMeant);
+      return before.filter((each) => !isMeant(each));
+    });
+    return removed;
+  }
+
+  #change(change: (before: readonly SavedMode[]) => readonly SavedMode[]): void {
+    this.#file.update((text) => {
+      const modes = change(this.#parse(text));
+      return `${JSON.stringify({ version: VERSION, modes }, null, 2)}\n`;
+    });
+  }
+
+  #parse(text: string | undefined): readonly SavedMode[] {
+    if (text === undefined) return [];
+    const value = parseJsonLine(text);
+    if (!isJsonObject(value)) throw this.#file.damaged('it holds no JSON object');
+    const { version, modes } = value;
+    if (version !== VERSION) throw this.#file.damaged(`its version is not ${VERSION}`);
+    if (!Array.isArray(modes)) throw this.#file.damaged('it holds no list of modes');
+    return modes.map((each: JsonValue, index) => {
+      const mode = readMode(each);
+      if (mode === undefined) throw this.#file.damaged(`entry ${index + 1} grants no mode`);
+      return mode;
+    });
+  }
+}
+
+function isSameAgent(a: SavedMode, b: SavedMode): boolean {
+  return a.agent === b.agent && a.path === b.path;
+}
+
+function readMode(value: JsonValue): SavedMode | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { agent, mode: word, path, sha256, answeredOn } = value;
+  const mode = PERMISSION_MODES.find((each) => each === word);
+  if (
+    mode === undefined ||
+    typeof agent !== 'string' ||
+    typeof path !== 'string' ||
+    (typeof sha256 !== 'string' && sha256 !== null) ||
+    typeof answeredOn !== 'string'
+  ) {
+    return undefined;
+  }
+  return { agent, mode, path, sha256, answeredOn };
+}
+
+export interface SavedModes {
+  all(): readonly ModeGrant[];
+  /** Throws MusterError when it can't be kept. */
+  add(grant: ModeGrant): ModeGrant;
+}
+
+interface SavedModesOptions extends StateWish {
+  /** Told in one line why none of the grants counts. */
+  readonly onProblem: (message: string) => void;
+}
+
+/** The saved modes as a run uses them: what can't be read grants nothing, and does not stop the run. */
+export function openSavedModes(options: SavedModesOptions): SavedModes {
+  return {
+    all: () => {
+      try {
+        const store = new ModeStore(approvalDirectory(options));
+        return store.all().map((each) => grantOf(each, store.path));
+      } catch (thrown) {
+        if (!(thrown instanceof MusterError)) throw thrown;
+        // A directory that was chosen in the project holds no approvals, and whoever chose it is told elsewhere.
+        if (!(thrown instanceof UsageError)) {
+          options.onProblem(`no saved mode of an agent counts: ${thrown.message}`);
+        }
+        return [];
+      }
+    },
+    add: ({ agent, mode, definition }) => {
+      if (definition === null) {
+        throw new MusterError('INTERNAL_ERROR', `the mode of ${agent} is for no one definition`);
+      }
+      const store = new ModeStore(approvalDirectory(options));
+      const saved = { agent, mode, ...definition, answeredOn: new Date().toISOString() };
+      store.add(saved);
+      return grantOf(saved, store.path);
+    },
+  };
+}
+
+function grantOf({ agent, mode, path, sha256 }: SavedMode, where: string): ModeGrant {
+  return { agent, mode, definition: { path, sha256 }, source: { kind: 'answer', where } };
+}

@@ -1,0 +1,196 @@
+import { readString, readObject } from '../../wire/read-json.ts';
+import { isList, loneSurrogates, placedObjects } from '../read.ts';
+import type { StrictRule } from '../rule.ts';
+import { allBlocks, type AnthropicRequest } from './request.ts';
+
+/** Which blocks a message of a role may hold, of those that a client can write itself. */
+const BLOCKS_OF_ROLE: Readonly<Record<string, readonly string[]>> = {
+  user: ['text', 'image', 'document', 'search_result', 'tool_result'],
+  assistant: ['text', 'thinking', 'redacted_thinking', 'tool_use'],
+};
+
+/** The models of which an answer can be begun by the client; the later ones refuse that. */
+const TAKES_PREFILL =
+  /claude-(?:[23]\b|instant|(?:opus|sonnet|haiku)-4(?:-[0-5])?(?:-\d{8}|@\d{8}|-latest)?$)/;
+
+const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
+
+/** The rules for messages and for what they hold. */
+export const CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = [
+  {
+    id: 'anthropic/messages-present',
+    requirement: 'There is at least one message.',
+    source: 'https://platform.claude.com/docs/en/api/messages',
+    *find({ messages }) {
+      if (messages.length > 0) return;
+      yield { path: 'messages', message: 'messages: at least one message is required' };
+    },
+  },
+  {
+    id: 'anthropic/known-role',
+    requirement: 'The role of a message is user or assistant.',
+    source: 'https://platform.claude.com/docs/en/api/messages',
+    *find({ messages }) {
+      for (const { path, role } of messages) {
+        if (role === 'user' || role === 'assistant') continue;
+        const message = `messages: Unexpected role "${role}". The Messages API accepts a top-level \`system\` parameter, not "system" as an input message role.`;
+        yield { path: `${path}.role`, message };
+      }
+    },
+  },
+  {
+    id: 'anthropic/first-message-of-user',
+    requirement: 'The first message is of the user.',
+    source: 'https://platform.claude.com/docs/en/api/messages',
+    *find({ messages }) {
+      if (messages[0]?.role !== 'assistant') return;
+      const message = 'messages: first message must use the "user" role';
+      yield { path: 'messages.0.role', message };
+    },
+  },
+  {
+    id: 'anthropic/message-not-empty',
+    requirement: 'Every message has content, but for an answer of the assistant at the end.',
+    source: 'https://github.com/anthropics/claude-code/issues/6774',
+    *find({ messages }) {
+      for (const { path, role, value, index, blocks } of messages) {
+        const isEmpty = value['content'] === '' || blocks.length === 0;
+        const isLastAnswer = role === 'assistant' && index === messages.length - 1;
+        if (!isEmpty || isLastAnswer) continue;
+        const message = `${path}: all messages must have non-empty content except for the optional final assistant message`;
+        yield { path: `${path}.content`, message };
+      }
+    },
+  },
+  {
+    id: 'anthropic/block-fits-role',
+    requirement: 'A message holds only blocks of known types, and of those that its role may have.',
+    source: 'https://platform.claude.com/docs/en/api/messages',
+    *find({ messages }) {
+      for (const { role, blocks } of messages) {
+        const known = BLOCKS_OF_ROLE[role];
+        if (known === undefined) continue;
+        for (const { path, type } of blocks) {
+          if (known.includes(type)) continue;
+          const isOther = Object.values(BLOCKS_OF_ROLE).some((types) => types.includes(type));
+          const message = isOther
+            ? `${path}: \`${type}\` blocks can not be in \`${role}\` messages`
+            : `${path}: Input tag '${type}' found using 'type' does not match any of the expected tags`;
+          yield { path, message };
+        }
+      }
+    },
+  },
+  {
+    id: 'anthropic/text-not-empty',
+    requirement: 'A block of text, one inside of a result included, is not empty.',
+    source: 'https://github.com/anthropics/claude-code/issues/59812',
+    *find(request) {
+      for (const { path, type, value } of allBlocks(request)) {
+        // A message whose whole content is the empty text has a rule of its own.
+        if (type !== 'text' || readString(value['text']) !== '' || path.endsWith('.content'))
+          continue;
+        yield { path: `${path}.text`, message: 'messages: text content blocks must be non-empty' };
+      }
+    },
+  },
+  {
+    id: 'anthropic/text-not-blank',
+    requirement: 'A block of text is not white space alone, whatever else stands in its message.',
+    // Reports differ about blank text beside other text (https://github.com/LibreChat-AI/agents/pull/124);
+    // beside calls it is refused (https://github.com/aaif-goose/goose/pull/7343).
+    source: 'https://github.com/anthropics/claude-code/issues/23369',
+    *find({ messages }) {
+      for (const { path, type, value } of messages.flatMap(({ blocks }) => blocks)) {
+        const text = readString(value['text']);
+        if (type !== 'text' || text === '' || text.trim() !== '') continue;
+        const message = 'messages: text content blocks must contain non-whitespace text';
+        yield { path: `${path}.text`, message };
+      }
+    },
+  },
+  {
+    id: 'anthropic/last-answer-not-padded',
+    requirement: 'An answer of the assistant at the end does not end with white space.',
+    source: 'https://github.com/anthropics/claude-code/issues/18731',
+    *find({ messages }) {
+      const last = messages.at(-1);
+      const block = last?.blocks.at(-1);
+      if (last?.role !== 'assistant' || block?.type !== 'text') return;
+      if (!/\s$/.test(readString(block.value['text']))) return;
+      const message = 'messages: final assistant content cannot end with trailing whitespace';
+      yield { path: block.path, message };
+    },
+  },
+  {
+    id: 'anthropic/last-message-of-user',
+    requirement:
+      'The last message is of the user; Claude 4.6 and later can not go on from a begun answer.',
+    source: 'https://github.com/ericc-ch/copilot-api/pull/261',
+    *find({ model, messages }) {
+      if (messages.at(-1)?.role !== 'assistant') return;
+      if (!model.includes('claude-') || TAKES_PREFILL.test(model)) return;
+      const message =
+        'This model does not support assistant message prefill. The conversation must end with a user message.';
+      yield { path: `messages.${messages.length - 1}.role`, message };
+    },
+  },
+  {
+    id: 'anthropic/media-type',
+    requirement: 'An image is a JPEG, PNG, GIF or WebP in base64, a document in base64 is a PDF.',
+    source: 'https://platform.claude.com/docs/en/build-with-claude/vision',
+    *find(request) {
+      for (const { path, type, value } of allBlocks(request)) {
+        const source = readObject(value['source']);
+        if ((type !== 'image' && type !== 'document') || source['type'] !== 'base64') continue;
+        const known = type === 'image' ? IMAGE_TYPES : ['application/pdf'];
+        const place = `${path}.${type}.source.base64`;
+        if (!known.includes(readString(source['media_type']))) {
+          const names = known
+            .map((name) => `'${name}'`)
+            .join(', ')
+            .replace(/, ([^,]*)$/, ' or $1');
+          yield {
+            path: `${path}.source.media_type`,
+            message: `${place}.media_type: Input should be ${names}`,
+          };
+        }
+        if (!/^[A-Za-z0-9+/]+={0,2}$/.test(readString(source['data']))) {
+          yield {
+            path: `${path}.source.data`,
+            message: `${place}.data: Input should be a valid base64 string`,
+          };
+        }
+      }
+    },
+  },
+  {
+    id: 'anthropic/system-not-blank',
+    requirement: 'The blocks of the system prompt are text that is not white space alone.',
+    source: 'https://platform.claude.com/docs/en/api/messages',
+    *find({ body }) {
+      const { system } = body;
+      const blocks = isList(system)
+        ? placedObjects(system, (index) => `system.${index}`)
+        : [{ path: 'system', value: { type: 'text', text: system ?? 'none' } }];
+      for (const { path, value } of blocks) {
+        const text = readString(value['text']);
+        if (value['type'] === 'text' && text.trim() !== '') continue;
+        const wrong = text === '' ? 'must be non-empty' : 'must contain non-whitespace text';
+        yield { path, message: `system: text content blocks ${wrong}` };
+      }
+    },
+  },
+  {
+    id: 'anthropic/well-formed-text',
+    requirement: 'No text holds half of a surrogate pair.',
+    source: 'https://github.com/anthropics/claude-code/issues/60394',
+    *find({ body }) {
+      for (const path of loneSurrogates(body)) {
+        const message =
+          'The request body is not valid JSON: no low surrogate in string: line 1 column 1 (char 0)';
+        yield { path, message };
+      }
+    },
+  },
+];

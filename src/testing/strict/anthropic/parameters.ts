@@ -1,0 +1,241 @@
+import { isJsonObject, type JsonObject } from '../../../base/json.ts';
+import { readNumber, readObject, readString } from '../../wire/read-json.ts';
+import { isList, placedObjects, repeatedValues, unknownKeys, type Placed } from '../read.ts';
+import type { Breach, StrictRule } from '../rule.ts';
+import { allBlocks, type AnthropicRequest } from './request.ts';
+import { NAME } from './tool-calls.ts';
+
+/** https://platform.claude.com/docs/en/api/messages; without what needs a beta header. */
+const PARAMETERS = [
+  'model',
+  'max_tokens',
+  'messages',
+  'system',
+  'tools',
+  'tool_choice',
+  'stream',
+  'temperature',
+  'top_k',
+  'top_p',
+  'stop_sequences',
+  'thinking',
+  'output_config',
+  'metadata',
+  'service_tier',
+  'cache_control',
+  'container',
+  'inference_geo',
+];
+
+const BLOCK_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  text: ['type', 'text', 'cache_control', 'citations'],
+  image: ['type', 'source', 'cache_control'],
+  document: ['type', 'source', 'title', 'context', 'citations', 'cache_control'],
+  thinking: ['type', 'thinking', 'signature'],
+  redacted_thinking: ['type', 'data'],
+  tool_use: ['type', 'id', 'name', 'input', 'cache_control', 'caller'],
+  tool_result: ['type', 'tool_use_id', 'content', 'is_error', 'cache_control'],
+};
+
+const TOOL_FIELDS = [
+  'type',
+  'name',
+  'description',
+  'input_schema',
+  'cache_control',
+  'strict',
+  'eager_input_streaming',
+  'input_examples',
+  'defer_loading',
+  'allowed_callers',
+];
+
+const MOST_CACHE_MARKS = 4;
+const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
+
+/** The rules for what stands beside the messages. */
+export const PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] = [
+  {
+    id: 'anthropic/required-parameters',
+    requirement: 'The model and the most tokens of the answer are given.',
+    source: 'https://platform.claude.com/docs/en/api/messages',
+    *find({ body }) {
+      if (readString(body['model']) === '')
+        yield { path: 'model', message: 'model: Field required' };
+      const most = body['max_tokens'];
+      if (most === undefined) yield { path: 'max_tokens', message: 'max_tokens: Field required' };
+      else if (!Number.isInteger(most) || Number(most) < 1) {
+        const message = 'max_tokens: Input should be greater than or equal to 1';
+        yield { path: 'max_tokens', message };
+      }
+    },
+  },
+  {
+    id: 'anthropic/known-fields',
+    requirement: 'There are no fields that the API does not know.',
+    source: 'https://platform.claude.com/docs/en/api/messages',
+    *find(request) {
+      yield* unexpected({ path: '', value: request.body }, PARAMETERS);
+      for (const message of request.messages) yield* unexpected(message, ['role', 'content']);
+      for (const block of allBlocks(request)) {
+        const known = BLOCK_FIELDS[block.type];
+        if (known !== undefined) yield* unexpected(block, known, `${block.path}.${block.type}`);
+      }
+      for (const tool of clientTools(request)) {
+        yield* unexpected(tool, TOOL_FIELDS, `${tool.path}.custom`);
+      }
+    },
+  },
+  {
+    id: 'anthropic/cache-marks',
+    requirement: 'At most 4 blocks have a cache_control, and none of them is an empty text.',
+    source: 'https://github.com/continuedev/continue/pull/6937',
+    *find(request) {
+      const { tools, system } = request.body;
+      const places = [
+        ...placedObjects(tools, (index) => `tools.${index}`),
+        ...placedObjects(system, (index) => `system.${index}`),
+        ...allBlocks(request),
+      ].filter(({ value }) => isJsonObject(value['cache_control']));
+      const marks = places.length + (isJsonObject(request.body['cache_control']) ? 1 : 0);
+      if (marks > MOST_CACHE_MARKS) {
+        const message = `A maximum of ${MOST_CACHE_MARKS} blocks with cache_control may be provided. Found ${marks}.`;
+        yield { path: places.at(-1)?.path ?? 'cache_control', message };
+      }
+      for (const { path, value } of places) {
+        if (value['type'] !== 'text' || value['text'] !== '') continue;
+        yield {
+          path: `${path}.cache_control`,
+          message: `${path}.text: cache_control cannot be set for empty text blocks`,
+        };
+      }
+    },
+  },
+  {
+    id: 'anthropic/tool-name-form',
+    requirement: 'The name of a tool is of 1 to 128 letters, digits, _ and -.',
+    source: 'https://github.com/home-assistant/core/issues/147760',
+    *find(request) {
+      for (const { path, value } of clientTools(request)) {
+        if (NAME.test(readString(value['name']))) continue;
+        const message = `${path}.custom.name: String should match pattern '${NAME.source}'`;
+        yield { path: `${path}.name`, message };
+      }
+    },
+  },
+  {
+    id: 'anthropic/tool-name-unique',
+    requirement: 'No two tools have the same name.',
+    source: 'https://github.com/danny-avila/LibreChat/issues/13162',
+    *find(request) {
+      const tools = clientTools(request);
+      for (const { index } of repeatedValues(tools.map(({ value }) => value['name']))) {
+        yield { path: `${tools[index]?.path}.name`, message: 'tools: Tool names must be unique.' };
+      }
+    },
+  },
+  {
+    id: 'anthropic/tool-schema',
+    requirement:
+      'The schema of a tool is of the type object, without oneOf, allOf and anyOf at its top, and its properties have plain names.',
+    source: 'https://github.com/anthropics/claude-code/issues/40075',
+    *find(request) {
+      for (const { path, value } of clientTools(request)) {
+        const schema = value['input_schema'];
+        const place = `${path}.custom.input_schema`;
+        const at = `${path}.input_schema`;
+        if (!isJsonObject(schema)) {
+          yield { path: at, message: `${place}: Field required` };
+          continue;
+        }
+        if (schema['type'] !== 'object') {
+          const wrong =
+            schema['type'] === undefined ? 'Field required' : "Input should be 'object'";
+          yield { path: `${at}.type`, message: `${place}.type: ${wrong}` };
+        }
+        if (['oneOf', 'allOf', 'anyOf'].some((key) => schema[key] !== undefined)) {
+          const message = `${place}: input_schema does not support oneOf, allOf, or anyOf at the top level`;
+          yield { path: at, message };
+        }
+        for (const name of Object.keys(readObject(schema['properties']))) {
+          if (PROPERTY_NAME.test(name)) continue;
+          const message = `${place}.properties: Property keys should match pattern '${PROPERTY_NAME.source}'`;
+          yield { path: `${at}.properties.${name}`, message };
+        }
+      }
+    },
+  },
+  {
+    id: 'anthropic/tool-choice-with-tools',
+    requirement: 'A tool_choice comes with tools.',
+    source: 'https://platform.claude.com/docs/en/api/messages',
+    *find({ body }) {
+      const { tools } = body;
+      if (body['tool_choice'] === undefined || (isList(tools) && tools.length > 0)) return;
+      const message = 'tool_choice may only be specified while providing tools.';
+      yield { path: 'tool_choice', message };
+    },
+  },
+];
+
+/** Thinking and its limits: https://platform.claude.com/docs/en/build-with-claude/extended-thinking. */
+const THINKING_PAGE = 'https://platform.claude.com/docs/en/build-with-claude/extended-thinking';
+
+export const THINKING_PARAMETER_RULES: readonly StrictRule<AnthropicRequest>[] = [
+  {
+    id: 'anthropic/thinking-budget',
+    requirement: 'Thinking has a budget of at least 1024 tokens and of less than the whole answer.',
+    source: THINKING_PAGE,
+    *find({ body, thinking }) {
+      if (thinking !== 'enabled') return;
+      const path = 'thinking.budget_tokens';
+      const budget = readNumber(readObject(body['thinking'])['budget_tokens']) ?? 0;
+      if (budget < 1024) {
+        const message =
+          'thinking.enabled.budget_tokens: Input should be greater than or equal to 1024';
+        yield { path, message };
+      }
+      if (budget >= (readNumber(body['max_tokens']) ?? 0)) {
+        yield { path, message: '`max_tokens` must be greater than `thinking.budget_tokens`.' };
+      }
+    },
+  },
+  {
+    id: 'anthropic/thinking-sampling',
+    requirement: 'With thinking there is no temperature but 1, no top_k, and no forced tool.',
+    source: THINKING_PAGE,
+    *find({ body, thinking }) {
+      if (thinking !== 'enabled' && thinking !== 'adaptive') return;
+      if (body['temperature'] !== undefined && body['temperature'] !== 1) {
+        const message = '`temperature` may only be set to 1 when thinking is enabled.';
+        yield { path: 'temperature', message };
+      }
+      if (body['top_k'] !== undefined) {
+        yield { path: 'top_k', message: '`top_k` must be unset when thinking is enabled.' };
+      }
+      const choice = readString(readObject(body['tool_choice'])['type']);
+      if (choice === 'any' || choice === 'tool') {
+        const message = 'Thinking may not be enabled when tool_choice forces tool use.';
+        yield { path: 'tool_choice', message };
+      }
+    },
+  },
+];
+
+/** The tools that the client runs; those of the vendor have a type. */
+function clientTools({ body }: AnthropicRequest): readonly Placed[] {
+  return placedObjects(body['tools'], (index) => `tools.${index}`).filter(
+    ({ value }) => value['type'] === undefined || value['type'] === 'custom',
+  );
+}
+
+function* unexpected(
+  { path, value }: { readonly path: string; readonly value: JsonObject },
+  known: readonly string[],
+  place = path,
+): Generator<Breach> {
+  for (const key of unknownKeys(value, known)) {
+    const message = `${place === '' ? '' : `${place}.`}${key}: Extra inputs are not permitted`;
+    yield { path: path === '' ? key : `${path}.${key}`, message };
+  }
+}

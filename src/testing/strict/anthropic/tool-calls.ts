@@ -1,0 +1,160 @@
+import { isJsonObject } from '../../../base/json.ts';
+import { readString } from '../../wire/read-json.ts';
+import { repeatedValues } from '../read.ts';
+import type { Breach, StrictRule } from '../rule.ts';
+import { blocksOf, type AnthropicRequest, type Block, type Turn } from './request.ts';
+
+const ID = /^[a-zA-Z0-9_-]+$/;
+export const NAME = /^[a-zA-Z0-9_-]{1,128}$/;
+
+/** The rules for calls of tools and for their results. */
+export const TOOL_CALL_RULES: readonly StrictRule<AnthropicRequest>[] = [
+  {
+    id: 'anthropic/tool-use-id-form',
+    requirement: 'The id of a call is of letters, digits, _ and - alone, and not empty.',
+    source: 'https://github.com/anomalyco/opencode/issues/1279',
+    *find(request) {
+      for (const { path, value } of blocksOf(request, 'tool_use')) {
+        if (ID.test(readString(value['id']))) continue;
+        yield { path: `${path}.id`, message: `${path}.tool_use.id: ${patternMessage(ID)}` };
+      }
+      for (const { path, value } of blocksOf(request, 'tool_result')) {
+        if (ID.test(readString(value['tool_use_id']))) continue;
+        const message = `${path}.tool_result.tool_use_id: ${patternMessage(ID)}`;
+        yield { path: `${path}.tool_use_id`, message };
+      }
+    },
+  },
+  {
+    id: 'anthropic/tool-use-id-unique',
+    requirement: 'No two calls of a conversation have the same id.',
+    source: 'https://github.com/anthropics/claude-code/issues/20901',
+    *find(request) {
+      const calls = blocksOf(request, 'tool_use');
+      for (const { index } of repeatedValues(calls.map(idOf))) {
+        const path = calls[index]?.path ?? '';
+        yield { path: `${path}.id`, message: `${path}: \`tool_use\` ids must be unique` };
+      }
+    },
+  },
+  {
+    id: 'anthropic/tool-use-name-form',
+    requirement: 'The name of a called tool is of 1 to 128 letters, digits, _ and -.',
+    source: 'https://github.com/home-assistant/core/issues/140005',
+    *find(request) {
+      for (const { path, value } of blocksOf(request, 'tool_use')) {
+        if (NAME.test(readString(value['name']))) continue;
+        yield { path: `${path}.name`, message: `${path}.tool_use.name: ${patternMessage(NAME)}` };
+      }
+    },
+  },
+  {
+    id: 'anthropic/tool-use-input-object',
+    requirement: 'The input of a call is an object.',
+    source: 'https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls',
+    *find(request) {
+      for (const { path, value } of blocksOf(request, 'tool_use')) {
+        if (isJsonObject(value['input'])) continue;
+        const message = `${path}.tool_use.input: Input should be a valid dictionary`;
+        yield { path: `${path}.input`, message };
+      }
+    },
+  },
+  {
+    id: 'anthropic/tool-use-answered',
+    requirement: 'The next message holds the result of each call.',
+    source: 'https://github.com/anthropics/claude-code/issues/8612',
+    *find({ turns }) {
+      for (const [index, turn] of turns.entries()) {
+        if (turn.role !== 'assistant') continue;
+        const results = new Set(resultsOf(turns[index + 1]).map(resultIdOf));
+        yield* unanswered(callsOf(turn).filter((call) => !results.has(idOf(call))));
+      }
+    },
+  },
+  {
+    id: 'anthropic/tool-results-first',
+    requirement:
+      'The results of calls come before everything else that the user says after the calls.',
+    source: 'https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls',
+    *find({ turns }) {
+      for (const [index, turn] of turns.entries()) {
+        const blocks = turns[index + 1]?.blocks ?? [];
+        const firstOther = blocks.findIndex(({ type }) => type !== 'tool_result');
+        if (firstOther === -1) continue;
+        const late = new Set(resultsOf({ blocks: blocks.slice(firstOther) }).map(resultIdOf));
+        yield* unanswered(callsOf(turn).filter((call) => late.has(idOf(call))));
+      }
+    },
+  },
+  {
+    id: 'anthropic/tool-result-asked-for',
+    requirement: 'Each result belongs to a call of the message before it.',
+    source: 'https://github.com/anthropics/claude-code/issues/18947',
+    *find({ turns }) {
+      for (const [index, turn] of turns.entries()) {
+        const calls = index === 0 ? [] : callsOf(turns[index - 1]).map(idOf);
+        for (const result of resultsOf(turn)) {
+          if (calls.includes(resultIdOf(result))) continue;
+          const message = `${result.path}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${resultIdOf(result)}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`;
+          yield { path: `${result.path}.tool_use_id`, message };
+        }
+      }
+    },
+  },
+  {
+    id: 'anthropic/tool-result-once',
+    requirement: 'A call has one result.',
+    source: 'https://github.com/QwenLM/qwen-code/pull/8163',
+    *find({ turns }) {
+      for (const results of turns.map(resultsOf)) {
+        for (const { value, index } of repeatedValues(results.map(resultIdOf))) {
+          const path = results[index]?.path ?? '';
+          const message = `${path}: each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${value}`;
+          yield { path: `${path}.tool_use_id`, message };
+        }
+      }
+    },
+  },
+  {
+    id: 'anthropic/tool-use-last',
+    requirement:
+      'Nothing comes after the calls of an answer: the server takes it for an answer that is begun anew.',
+    source:
+      'https://github.com/anomalyco/opencode/blob/dev/packages/llm/test/fixtures/recordings/anthropic-messages/rejects-malformed-assistant-tool-order-without-patch.json',
+    *find({ turns }) {
+      for (const turn of turns.filter(({ role }) => role === 'assistant')) {
+        const lastOther = turn.blocks.findLastIndex(({ type }) => type !== 'tool_use');
+        yield* unanswered(callsOf({ blocks: turn.blocks.slice(0, Math.max(lastOther, 0)) }));
+      }
+    },
+  },
+];
+
+function patternMessage(pattern: RegExp): string {
+  return `String should match pattern '${pattern.source}'`;
+}
+
+function idOf({ value }: Block): string {
+  return readString(value['id']);
+}
+
+function resultIdOf({ value }: Block): string {
+  return readString(value['tool_use_id']);
+}
+
+function callsOf(turn: Pick<Turn, 'blocks'> | undefined): readonly Block[] {
+  return (turn?.blocks ?? []).filter(({ type }) => type === 'tool_use');
+}
+
+function resultsOf(turn: Pick<Turn, 'blocks'> | undefined): readonly Block[] {
+  return (turn?.blocks ?? []).filter(({ type }) => type === 'tool_result');
+}
+
+function* unanswered(calls: readonly Block[]): Generator<Breach> {
+  const [first] = calls;
+  if (first === undefined) return;
+  const ids = calls.map(idOf).join(', ');
+  const message = `messages.${first.message}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`;
+  yield { path: first.path, message };
+}

@@ -1,0 +1,131 @@
+import { readString } from '../../wire/read-json.ts';
+import { emptyList } from '../openai-refusal.ts';
+import { isList, loneSurrogates, placedObjects } from '../read.ts';
+import type { StrictRule } from '../rule.ts';
+import type { ChatRequest } from './request.ts';
+
+const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer'];
+
+const PARTS_OF_ROLE: Readonly<Record<string, readonly string[]>> = {
+  system: ['text'],
+  developer: ['text'],
+  user: ['text', 'image_url', 'input_audio', 'file'],
+  assistant: ['text', 'refusal'],
+  tool: ['text'],
+};
+
+/** The rules for messages and for what they hold. */
+export const CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
+  {
+    id: 'chat/messages-present',
+    requirement: 'There is at least one message.',
+    source: 'https://platform.openai.com/docs/api-reference/chat/create',
+    *find({ body, messages }) {
+      if (messages.length > 0) return;
+      if (isList(body['messages'])) yield* emptyList('messages', body['messages']);
+      else yield { path: 'messages', message: "Missing required parameter: 'messages'." };
+    },
+  },
+  {
+    id: 'chat/known-role',
+    requirement: 'The role of a message is one of the six that the protocol has.',
+    source: 'https://platform.openai.com/docs/api-reference/chat/create',
+    *find({ messages }) {
+      for (const { path, role } of messages) {
+        if (ROLES.includes(role)) continue;
+        const names = ROLES.map((name) => `'${name}'`)
+          .join(', ')
+          .replace(/, ([^,]*)$/, ', and $1');
+        const message = `Invalid value: '${role}'. Supported values are: ${names}.`;
+        yield { path: `${path}.role`, message, code: 'invalid_value' };
+      }
+    },
+  },
+  {
+    id: 'chat/refused-role',
+    requirement: 'No message has a role that this server refuses.',
+    source: 'https://github.com/kubernetes-sigs/inference-perf/issues/553',
+    *find({ messages, options: { refusedRoles = [] } }) {
+      for (const { path, role } of messages) {
+        if (refusedRoles.includes(role)) {
+          const message =
+            role === 'system' ? 'System role not supported' : 'Unexpected message role.';
+          yield { path: `${path}.role`, message };
+        }
+      }
+    },
+  },
+  {
+    id: 'chat/message-has-content',
+    requirement: 'A message has content; an answer that makes calls needs none.',
+    source: 'https://github.com/docker/docker-agent/issues/63',
+    *find({ messages }) {
+      for (const { path, role, value } of messages) {
+        const { content } = value;
+        const mayLack = role === 'assistant' && value['tool_calls'] !== undefined;
+        if (typeof content === 'string' || isList(content) || mayLack) continue;
+        const given = content === undefined || content === null ? 'null' : typeof content;
+        const message = `Invalid value for 'content': expected a string, got ${given}.`;
+        yield { path: `${path}.content`, message };
+      }
+    },
+  },
+  {
+    id: 'chat/content-not-empty-list',
+    requirement: 'A list of content parts is not empty.',
+    source: 'https://github.com/langchain-ai/langchainjs/pull/11419',
+    *find({ messages }) {
+      for (const { path, value } of messages) {
+        yield* emptyList(`${path}.content`, value['content']);
+      }
+    },
+  },
+  {
+    id: 'chat/part-fits-role',
+    requirement:
+      'A message holds only the parts that its role may have: images and files only a message of the user.',
+    source: 'https://platform.openai.com/docs/api-reference/chat/create',
+    *find({ messages }) {
+      for (const { path, role, value } of messages) {
+        const known = PARTS_OF_ROLE[role];
+        if (known === undefined) continue;
+        for (const part of placedObjects(value['content'], (at) => `${path}.content[${at}]`)) {
+          const type = readString(part.value['type']);
+          if (known.includes(type)) continue;
+          const names = known.map((name) => `'${name}'`).join(', ');
+          const message = `Invalid value: '${type}'. Supported values are: ${names}.`;
+          yield { path: `${part.path}.type`, message, code: 'invalid_value' };
+        }
+      }
+    },
+  },
+  {
+    id: 'chat/text-part-not-empty',
+    requirement:
+      'A text part of the user is not empty: models of other vendors behind this protocol refuse it.',
+    source: 'https://github.com/RooCodeInc/Roo-Code/pull/10728',
+    *find({ messages }) {
+      for (const { path, role, value } of messages) {
+        if (role !== 'user') continue;
+        for (const part of placedObjects(value['content'], (at) => `${path}.content[${at}]`)) {
+          if (part.value['type'] !== 'text' || part.value['text'] !== '') continue;
+          const message =
+            'Unable to submit request because it must include at least one parts field, which describes the prompt input.';
+          yield { path: `${part.path}.text`, message };
+        }
+      }
+    },
+  },
+  {
+    id: 'chat/well-formed-text',
+    requirement: 'No text holds half of a surrogate pair.',
+    source: 'https://platform.openai.com/docs/guides/error-codes',
+    *find({ body }) {
+      for (const path of loneSurrogates(body)) {
+        const message =
+          'We could not parse the JSON body of your request. (HINT: This likely means you aren’t using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)';
+        yield { path, message };
+      }
+    },
+  },
+];

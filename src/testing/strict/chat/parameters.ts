@@ -1,0 +1,178 @@
+import { readObject, readString } from '../../wire/read-json.ts';
+import {
+  choiceWithoutTools,
+  emptyList,
+  toolsOf,
+  wrongFunctionName,
+  wrongParameters,
+  wrongType,
+} from '../openai-refusal.ts';
+import { repeatedValues, unknownKeys } from '../read.ts';
+import type { StrictRule } from '../rule.ts';
+import type { ChatRequest } from './request.ts';
+import { LONGEST_NAME } from './tool-calls.ts';
+
+/** https://platform.openai.com/docs/api-reference/chat/create */
+const PARAMETERS = [
+  'model',
+  'messages',
+  'audio',
+  'frequency_penalty',
+  'function_call',
+  'functions',
+  'logit_bias',
+  'logprobs',
+  'max_completion_tokens',
+  'max_tokens',
+  'metadata',
+  'modalities',
+  'n',
+  'parallel_tool_calls',
+  'prediction',
+  'presence_penalty',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'reasoning_effort',
+  'response_format',
+  'safety_identifier',
+  'seed',
+  'service_tier',
+  'stop',
+  'store',
+  'stream',
+  'stream_options',
+  'temperature',
+  'tool_choice',
+  'tools',
+  'top_logprobs',
+  'top_p',
+  'user',
+  'verbosity',
+  'web_search_options',
+];
+
+const MESSAGE_FIELDS = [
+  'role',
+  'content',
+  'name',
+  'tool_calls',
+  'tool_call_id',
+  'refusal',
+  'audio',
+  'function_call',
+];
+
+/** Added by vendors of open models, and taken or passed over by most servers but OpenAI's own. */
+const VENDOR_MESSAGE_FIELDS = ['reasoning_content'];
+
+/** The rules for what stands beside the messages. */
+export const PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
+  {
+    id: 'chat/model-present',
+    requirement: 'The model is named.',
+    source: 'https://platform.openai.com/docs/api-reference/chat/create',
+    *find({ model }) {
+      if (model !== '') return;
+      yield { path: 'model', message: 'you must provide a model parameter' };
+    },
+  },
+  {
+    id: 'chat/known-fields',
+    requirement: 'There are no fields that the server does not know.',
+    source: 'https://github.com/coroot/coroot/issues/698',
+    *find({ body, messages, options: { chatServer } }) {
+      for (const key of unknownKeys(body, PARAMETERS)) {
+        yield { path: key, message: `Unrecognized request argument supplied: ${key}` };
+      }
+      const vendors = chatServer === 'openai' ? [] : VENDOR_MESSAGE_FIELDS;
+      for (const { path, index, value } of messages) {
+        for (const key of unknownKeys(value, [...MESSAGE_FIELDS, ...vendors])) {
+          const message = `Additional properties are not allowed ('${key}' was unexpected) - 'messages.${index}'`;
+          yield { path: `${path}.${key}`, message };
+        }
+      }
+    },
+  },
+  {
+    id: 'chat/refused-parameter',
+    requirement: 'There is no parameter that this server refuses.',
+    source: 'https://github.com/anomalyco/opencode/issues/4698',
+    *find({ body, messages, options: { refusedParameters = [] } }) {
+      for (const name of refusedParameters) {
+        if (body[name] !== undefined) {
+          yield { path: name, message: `Unrecognized request argument supplied: ${name}` };
+        }
+        const field = /^messages\.(.+)$/.exec(name)?.[1];
+        if (field === undefined) continue;
+        for (const { path, index, role, value } of messages) {
+          if (value[field] === undefined) continue;
+          const message = `'messages.${index}' : for 'role:${role}' the following must be satisfied[('messages.${index}' : property '${field}' is unsupported)]`;
+          yield { path: `${path}.${field}`, message };
+        }
+      }
+    },
+  },
+  {
+    id: 'chat/tool-form',
+    requirement:
+      'The list of tools is not empty, and each is a function whose parameters are the schema of an object.',
+    source: 'https://github.com/streamnative/streamnative-mcp-server/issues/26',
+    *find({ body }) {
+      yield* emptyList('tools', body['tools']);
+      for (const { path, value } of toolsOf(body)) {
+        const spec = readObject(value['function']);
+        if (value['type'] !== 'function') {
+          const given = readString(value['type']);
+          const message = `Invalid value: '${given}'. Supported values are: 'function' and 'custom'.`;
+          yield { path: `${path}.type`, message, code: 'invalid_value' };
+        }
+        const place = `${path}.function.parameters`;
+        yield* wrongParameters(place, readString(spec['name']), spec['parameters']);
+      }
+    },
+  },
+  {
+    id: 'chat/tool-name-form',
+    requirement: 'The name of a tool is of 1 to 64 letters, digits, _ and -.',
+    source: 'https://github.com/home-assistant/core/issues/121325',
+    *find({ body }) {
+      for (const { path, value } of toolsOf(body)) {
+        const { name } = readObject(value['function']);
+        yield* wrongFunctionName(`${path}.function.name`, name, LONGEST_NAME);
+      }
+    },
+  },
+  {
+    id: 'chat/tool-name-unique',
+    requirement: 'No two tools have the same name.',
+    source: 'https://github.com/decolua/9router/pull/3333',
+    *find({ body }) {
+      const tools = toolsOf(body);
+      const names = tools.map(({ value }) => readObject(value['function'])['name']);
+      for (const { index } of repeatedValues(names)) {
+        const path = `${tools[index]?.path}.function.name`;
+        yield { path, message: 'Tool names must be unique.' };
+      }
+    },
+  },
+  {
+    id: 'chat/tool-choice-with-tools',
+    requirement: 'A tool_choice comes with tools.',
+    source: 'https://platform.openai.com/docs/api-reference/chat/create',
+    *find({ body }) {
+      yield* choiceWithoutTools(body);
+    },
+  },
+  {
+    id: 'chat/stream-options-with-stream',
+    requirement: 'Options of the stream come only with a stream.',
+    source: 'https://platform.openai.com/docs/api-reference/chat/create',
+    *find({ body }) {
+      if (body['stream_options'] === undefined) return;
+      yield* wrongType('stream_options', body['stream_options'], 'object');
+      if (body['stream'] === true) return;
+      const message = "The 'stream_options' parameter is only allowed when 'stream' is enabled.";
+      yield { path: 'stream_options', message };
+    },
+  },
+];

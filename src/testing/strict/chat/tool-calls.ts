@@ -1,0 +1,124 @@
+import { isJsonObject } from '../../../base/json.ts';
+import { parseOrKeep, readString } from '../../wire/read-json.ts';
+import { emptyList, wrongFunctionName, wrongLength, wrongType } from '../openai-refusal.ts';
+import { repeatedValues } from '../read.ts';
+import type { StrictRule } from '../rule.ts';
+import { beforeResults, resultsAfter, type ChatRequest } from './request.ts';
+
+const LONGEST_CALL_ID = 40;
+export const LONGEST_NAME = 64;
+
+/** The rules for calls of functions and for their results. */
+export const CALL_RULES: readonly StrictRule<ChatRequest>[] = [
+  {
+    id: 'chat/calls-answered',
+    requirement:
+      'A message with calls is followed by a tool message for each of them, before any other message.',
+    source: 'https://github.com/aliasrobotics/cai/issues/111',
+    *find({ messages }) {
+      for (const { path, index, calls } of messages) {
+        const answered = new Set(
+          resultsAfter(messages, index).map(({ value }) => value['tool_call_id']),
+        );
+        const missing = calls.filter(({ id }) => !answered.has(id));
+        if (missing.length === 0) continue;
+        const ids = missing.map(({ id }) => id).join(', ');
+        const message = `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${ids}`;
+        yield { path: `${path}.tool_calls`, message };
+      }
+    },
+  },
+  {
+    id: 'chat/tool-message-asked-for',
+    requirement: 'A tool message belongs to a call of the message before the tool messages.',
+    source: 'https://github.com/microsoft/promptflow/pull/3130',
+    *find({ messages }) {
+      for (const { path, index, role, value } of messages) {
+        if (role !== 'tool') continue;
+        const calls = beforeResults(messages, index)?.calls ?? [];
+        if (calls.some(({ id }) => id === value['tool_call_id'])) continue;
+        const message =
+          calls.length === 0
+            ? "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
+            : `Invalid parameter: 'tool_call_id' of '${readString(value['tool_call_id'])}' not found in 'tool_calls' of previous message.`;
+        yield { path: `${path}.role`, message };
+      }
+    },
+  },
+  {
+    id: 'chat/call-id-unique',
+    requirement: 'The calls of a message have different ids, and each has one tool message.',
+    source: 'https://platform.openai.com/docs/api-reference/chat/create',
+    *find({ messages }) {
+      for (const { index, calls } of messages) {
+        const results = resultsAfter(messages, index);
+        const repeated = [
+          ...repeatedValues(calls.map(({ id }) => id)).map(({ index: at }) => calls[at]),
+          ...(calls.length === 0
+            ? []
+            : repeatedValues(results.map(({ value }) => value['tool_call_id'])).map(
+                ({ index: at }) => results[at],
+              )),
+        ];
+        for (const each of repeated) {
+          const id = readString(each?.value['id'] ?? each?.value['tool_call_id']);
+          const message = `Duplicate value for 'tool_call_id' of ${id} in message[${index}]`;
+          yield { path: each?.path ?? '', message };
+        }
+      }
+    },
+  },
+  {
+    id: 'chat/call-id-length',
+    requirement: 'The id of a call has 1 to 40 characters.',
+    source: 'https://github.com/microsoft/autogen/issues/6377',
+    *find({ messages }) {
+      const length = { min: 1, max: LONGEST_CALL_ID };
+      for (const { path, role, value, calls } of messages) {
+        for (const call of calls) {
+          yield* wrongType(`${call.path}.id`, call.value['id'], 'string');
+          yield* wrongLength(`${call.path}.id`, call.value['id'], length);
+        }
+        if (role !== 'tool') continue;
+        yield* wrongType(`${path}.tool_call_id`, value['tool_call_id'], 'string');
+        yield* wrongLength(`${path}.tool_call_id`, value['tool_call_id'], length);
+      }
+    },
+  },
+  {
+    id: 'chat/function-name-form',
+    requirement: 'The name of a called function is of 1 to 64 letters, digits, _ and -.',
+    source: 'https://github.com/mcp-use/mcp-use/issues/90',
+    *find({ messages }) {
+      for (const call of messages.flatMap(({ calls }) => calls)) {
+        yield* wrongFunctionName(`${call.path}.function.name`, call.function['name'], LONGEST_NAME);
+      }
+    },
+  },
+  {
+    id: 'chat/arguments-json-text',
+    requirement:
+      'The arguments of a call are the text of a JSON object: chat templates take them apart.',
+    source: 'https://github.com/QwenLM/Qwen3-Coder/issues/444',
+    *find({ messages }) {
+      for (const call of messages.flatMap(({ calls }) => calls)) {
+        const path = `${call.path}.function.arguments`;
+        const given = call.function['arguments'];
+        if (typeof given !== 'string') yield* wrongType(path, given, 'string');
+        else if (!isJsonObject(parseOrKeep(given))) {
+          yield { path, message: 'Can only get item pairs from a mapping.', status: 500 };
+        }
+      }
+    },
+  },
+  {
+    id: 'chat/calls-not-empty',
+    requirement: 'A list of calls is not empty.',
+    source: 'https://github.com/openai/openai-node/pull/1341',
+    *find({ messages }) {
+      for (const { path, value } of messages) {
+        yield* emptyList(`${path}.tool_calls`, value['tool_calls']);
+      }
+    },
+  },
+];

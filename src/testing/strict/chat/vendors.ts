@@ -1,0 +1,161 @@
+import type { JsonObject } from '../../../base/json.ts';
+import { readObject, readString } from '../../wire/read-json.ts';
+import { placedObjects, unknownKeys } from '../read.ts';
+import type { Breach, StrictRule } from '../rule.ts';
+import type { ChatRequest } from './request.ts';
+
+const MISTRAL_CALL_ID = /^[a-zA-Z0-9]{9}$/;
+
+/** https://docs.mistral.ai/api/endpoint/chat */
+const MISTRAL_PARAMETERS = [
+  'model',
+  'messages',
+  'temperature',
+  'top_p',
+  'max_tokens',
+  'stream',
+  'stop',
+  'random_seed',
+  'metadata',
+  'response_format',
+  'tools',
+  'tool_choice',
+  'presence_penalty',
+  'frequency_penalty',
+  'n',
+  'prediction',
+  'parallel_tool_calls',
+  'prompt_mode',
+  'reasoning_effort',
+  'safe_prompt',
+  'prompt_cache_key',
+];
+const MISTRAL_MESSAGE_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  system: ['role', 'content'],
+  user: ['role', 'content'],
+  assistant: ['role', 'content', 'tool_calls', 'prefix'],
+  tool: ['role', 'content', 'tool_call_id', 'name'],
+};
+
+export const MISTRAL_RULES: readonly StrictRule<ChatRequest>[] = [
+  {
+    id: 'mistral/call-id-form',
+    requirement: 'The id of a call is of exactly 9 letters and digits.',
+    source: 'https://github.com/anomalyco/opencode/issues/1680',
+    *find({ messages }) {
+      for (const { path, role, value, calls } of messages) {
+        const ids = calls.map((call) => ({ path: `${call.path}.id`, id: call.id }));
+        if (role === 'tool') {
+          ids.push({ path: `${path}.tool_call_id`, id: readString(value['tool_call_id']) });
+        }
+        for (const { path: place, id } of ids) {
+          if (MISTRAL_CALL_ID.test(id)) continue;
+          const message = `Tool call id was ${id} but must be a-z, A-Z, 0-9, with a length of 9.`;
+          yield mistral({ path: place, message }, 'invalid_function_call', '3280');
+        }
+      }
+    },
+  },
+  {
+    id: 'mistral/message-order',
+    requirement:
+      'An answer of the assistant stands between results of calls and the next message of the user.',
+    source: 'https://github.com/avante-corp/avante.nvim/pull/2695',
+    *find({ messages }) {
+      for (const [index, { path, role }] of messages.entries()) {
+        if (role !== 'user' || messages[index - 1]?.role !== 'tool') continue;
+        const message = "Unexpected role 'user' after role 'tool'";
+        yield mistral({ path: `${path}.role`, message }, 'invalid_request_message_order', '3230');
+      }
+    },
+  },
+  {
+    id: 'mistral/answer-not-empty',
+    requirement: 'An answer of the assistant has content or calls.',
+    source: 'https://docs.mistral.ai/capabilities/function_calling/',
+    *find({ messages }) {
+      for (const { path, role, value, calls } of messages) {
+        if (role !== 'assistant' || calls.length > 0) continue;
+        const { content } = value;
+        if (content !== undefined && content !== null && content !== '') continue;
+        const message = 'Assistant message must have either content or tool_calls, but not none.';
+        yield mistral({ path, message }, 'invalid_request_assistant_message', '3240');
+      }
+    },
+  },
+  {
+    id: 'mistral/last-message',
+    requirement: 'The last message is of the user or the result of a call.',
+    source: 'https://github.com/anomalyco/opencode/issues/19115',
+    *find({ messages }) {
+      const last = messages.at(-1);
+      if (last?.role !== 'assistant' || last.value['prefix'] === true) return;
+      const message =
+        'Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant';
+      yield mistral(
+        { path: `${last.path}.role`, message },
+        'invalid_request_message_order',
+        '3230',
+      );
+    },
+  },
+  {
+    id: 'mistral/known-fields',
+    requirement:
+      'There are no fields that Mistral does not know, stream_options and reasoning_content among them.',
+    source: 'https://github.com/vybestack/llxprt-code/issues/114',
+    *find({ body, messages }) {
+      for (const key of unknownKeys(body, MISTRAL_PARAMETERS)) yield extraField(key, ['body', key]);
+      for (const { path, index, role, value } of messages) {
+        const known = MISTRAL_MESSAGE_FIELDS[role];
+        if (known === undefined) continue;
+        for (const key of unknownKeys(value, known)) {
+          yield extraField(`${path}.${key}`, ['body', 'messages', index, role, key]);
+        }
+      }
+    },
+  },
+];
+
+function mistral(breach: Breach, type: string, code: string): Breach {
+  const body: JsonObject = { object: 'error', message: breach.message, type, param: null, code };
+  return { ...breach, body };
+}
+
+function extraField(path: string, loc: readonly (string | number)[]): Breach {
+  const message = 'Extra inputs are not permitted';
+  const body: JsonObject = { detail: [{ type: 'extra_forbidden', loc, msg: message }] };
+  return { path, message, status: 422, body };
+}
+
+export const DEEPSEEK_RULES: readonly StrictRule<ChatRequest>[] = [
+  {
+    id: 'deepseek/reasoning-with-calls',
+    requirement:
+      'In thinking mode an answer that makes calls has its reasoning_content, be it empty.',
+    source: 'https://github.com/hotovo/aider-desk/issues/529',
+    *find({ body, model, messages }) {
+      if (model === 'deepseek-chat' || readObject(body['thinking'])['type'] === 'disabled') return;
+      for (const { path, index, calls, value } of messages) {
+        if (calls.length === 0 || typeof value['reasoning_content'] === 'string') continue;
+        const message = `Missing \`reasoning_content\` field in the assistant message at message index ${index}. For more information, please refer to https://api-docs.deepseek.com/guides/thinking_mode#tool-calls`;
+        yield { path: `${path}.reasoning_content`, message, code: 'invalid_request_error' };
+      }
+    },
+  },
+  {
+    id: 'deepseek/text-only',
+    requirement: 'Messages hold text alone.',
+    source: 'https://github.com/nesquena/hermes-webui/issues/2297',
+    *find({ messages }) {
+      for (const { path, index, value } of messages) {
+        for (const part of placedObjects(value['content'], (at) => `${path}.content[${at}]`)) {
+          const type = readString(part.value['type']);
+          if (type === 'text') continue;
+          const message = `Failed to deserialize the JSON body into the target type: messages[${index}]: unknown variant \`${type}\`, expected \`text\` at line 1 column 1`;
+          yield { path: `${part.path}.type`, message, code: 'invalid_request_error' };
+        }
+      }
+    },
+  },
+];

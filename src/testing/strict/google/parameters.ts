@@ -1,0 +1,137 @@
+import { isJsonObject, type JsonObject } from '../../../base/json.ts';
+import { readObject, readString } from '../../wire/read-json.ts';
+import { eachSchema, isList, repeatedValues, unknownKeys } from '../read.ts';
+import type { Breach, StrictRule } from '../rule.ts';
+import { FUNCTION_NAME, NAME_MESSAGE } from './contents.ts';
+import type { GoogleRequest } from './request.ts';
+
+/** https://ai.google.dev/api/generate-content */
+const PARAMETERS = [
+  'model',
+  'contents',
+  'tools',
+  'toolConfig',
+  'safetySettings',
+  'systemInstruction',
+  'generationConfig',
+  'cachedContent',
+  'serviceTier',
+  'store',
+];
+
+/** The fields of a Schema, which is less than JSON Schema: https://ai.google.dev/api/caching#Schema */
+const SCHEMA_FIELDS = [
+  'type',
+  'format',
+  'title',
+  'description',
+  'nullable',
+  'enum',
+  'maxItems',
+  'minItems',
+  'properties',
+  'required',
+  'minProperties',
+  'maxProperties',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'example',
+  'anyOf',
+  'propertyOrdering',
+  'default',
+  'items',
+  'minimum',
+  'maximum',
+];
+
+/** The rules for what stands beside the contents. */
+export const PARAMETER_RULES: readonly StrictRule<GoogleRequest>[] = [
+  {
+    id: 'google/known-fields',
+    requirement: 'There are no parameters that the API does not know.',
+    source: 'https://ai.google.dev/api/generate-content',
+    *find({ body }) {
+      for (const key of unknownKeys(body, PARAMETERS)) {
+        const message = `Invalid JSON payload received. Unknown name "${key}": Cannot find field.`;
+        yield { path: key, message };
+      }
+    },
+  },
+  {
+    id: 'google/declaration-name-form',
+    requirement:
+      'The name of a function begins with a letter or _, and has at most 64 letters, digits and . : _ -.',
+    source: 'https://github.com/kaitranntt/ccs/issues/25',
+    *find({ functions }) {
+      for (const { path, value } of functions) {
+        if (FUNCTION_NAME.test(readString(value['name']))) continue;
+        const message = `* GenerateContentRequest.${path}.name: ${NAME_MESSAGE}\n`;
+        yield { path: `${path}.name`, message };
+      }
+    },
+  },
+  {
+    id: 'google/declaration-name-unique',
+    requirement: 'No two functions have the same name.',
+    source: 'https://github.com/google-gemini/gemini-cli/pull/22207',
+    *find({ functions }) {
+      const names = functions.map(({ value }) => readString(value['name']));
+      for (const { value, index } of repeatedValues(names)) {
+        const message = `Duplicate function declaration found: ${value}`;
+        yield { path: `${functions[index]?.path}.name`, message };
+      }
+    },
+  },
+  {
+    id: 'google/one-kind-of-schema',
+    requirement: 'A function has parameters or parametersJsonSchema, not both.',
+    source: 'https://ai.google.dev/api/caching#FunctionDeclaration',
+    *find({ functions }) {
+      for (const { path, value } of functions) {
+        if (value['parameters'] === undefined || value['parametersJsonSchema'] === undefined)
+          continue;
+        const message = `* GenerateContentRequest.${path}: only one of parameters and parameters_json_schema can be set\n`;
+        yield { path, message };
+      }
+    },
+  },
+  {
+    id: 'google/schema-keywords',
+    requirement:
+      'The parameters of a function have only the keywords of Google’s Schema, one type each, and their lists say what they list.',
+    source: 'https://github.com/openswarm-ai/openswarm/issues/24',
+    *find({ functions }) {
+      for (const { path, value } of functions) {
+        const { parameters } = value;
+        if (!isJsonObject(parameters)) continue;
+        for (const inner of eachSchema(parameters)) {
+          const place = [`${path}.parameters`, ...inner.path].join('.');
+          yield* wrongSchema(place, inner.schema);
+        }
+      }
+    },
+  },
+];
+
+function* wrongSchema(path: string, schema: JsonObject): Generator<Breach> {
+  for (const key of unknownKeys(schema, SCHEMA_FIELDS)) {
+    const message = `Invalid JSON payload received. Unknown name "${key}" at '${path}': Cannot find field.`;
+    yield { path: `${path}.${key}`, message };
+  }
+  if (isList(schema['type'])) {
+    const message = `Invalid JSON payload received. Unknown name "type" at '${path}': Proto field is not repeating, cannot start list.`;
+    yield { path: `${path}.type`, message };
+  }
+  if (readString(schema['type']).toLowerCase() === 'array' && schema['items'] === undefined) {
+    const message = `* GenerateContentRequest.${path}.items: missing field.\n`;
+    yield { path: `${path}.items`, message };
+  }
+  const { required } = schema;
+  const properties = readObject(schema['properties']);
+  for (const [index, name] of (isList(required) ? required : []).entries()) {
+    if (Object.hasOwn(properties, readString(name))) continue;
+    const message = `* GenerateContentRequest.${path}.required[${index}]: property is not defined\n`;
+    yield { path: `${path}.required[${index}]`, message };
+  }
+}

@@ -1,0 +1,108 @@
+import type { JsonObject, JsonValue } from '../../base/json.ts';
+import { openaiError } from '../wire/openai-error.ts';
+import { eachSchema, jsonType, placedObjects, type Placed } from './read.ts';
+import type { Breach } from './rule.ts';
+
+/** The error body, with the field and the code that OpenAI names. */
+export function openaiRefusal({
+  status,
+  path,
+  message,
+  code,
+}: Breach & { readonly status: number }): JsonObject {
+  const { error } = openaiError(status, message);
+  return { error: { ...Object(error), param: path, ...(code === undefined ? {} : { code }) } };
+}
+
+/** Whether a text of the API is of a length that is allowed; nothing is found of what is no string. */
+export function* wrongLength(
+  path: string,
+  value: JsonValue | undefined,
+  { min = 0, max }: { readonly min?: number; readonly max: number },
+): Generator<Breach> {
+  if (typeof value !== 'string') return;
+  if (value.length < min) {
+    const message = `Invalid '${path}': empty string. Expected a string with minimum length ${min}, but got an empty string instead.`;
+    yield { path, message, code: 'empty_string' };
+  }
+  if (value.length > max) {
+    const message = `Invalid '${path}': string too long. Expected a string with maximum length ${max}, but got a string with length ${value.length} instead.`;
+    yield { path, message, code: 'string_above_max_length' };
+  }
+}
+
+const FUNCTION_NAME = /^[a-zA-Z0-9_-]+$/;
+
+export function* wrongFunctionName(
+  path: string,
+  value: JsonValue | undefined,
+  max: number,
+): Generator<Breach> {
+  yield* wrongType(path, value, 'string');
+  yield* wrongLength(path, value, { min: 1, max });
+  if (typeof value !== 'string' || value === '' || FUNCTION_NAME.test(value)) return;
+  const message = `Invalid '${path}': string does not match pattern. Expected a string that matches the pattern '${FUNCTION_NAME.source}'.`;
+  yield { path, message, code: 'invalid_value' };
+}
+
+export function* wrongType(
+  path: string,
+  value: JsonValue | undefined,
+  expected: string,
+): Generator<Breach> {
+  if (value === undefined) {
+    const message = `Missing required parameter: '${path}'.`;
+    yield { path, message, code: 'missing_required_parameter' };
+    return;
+  }
+  const given = jsonType(value);
+  if (given === expected) return;
+  const message = `Invalid type for '${path}': expected ${withArticle(expected)}, but got ${withArticle(given)} instead.`;
+  yield { path, message, code: 'invalid_type' };
+}
+
+function withArticle(type: string): string {
+  if (type === 'null') return 'null';
+  return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;
+}
+
+export function* emptyList(path: string, value: JsonValue | undefined): Generator<Breach> {
+  if (!Array.isArray(value) || value.length > 0) return;
+  const message = `Invalid '${path}': empty array. Expected an array with minimum length 1, but got an empty array instead.`;
+  yield { path, message, code: 'empty_array' };
+}
+
+/** The parameters of a function have to be an object's schema, and each list in it says what it lists. */
+export function* wrongParameters(
+  path: string,
+  name: string,
+  parameters: JsonValue | undefined,
+): Generator<Breach> {
+  if (parameters === undefined || parameters === null) return;
+  const code = 'invalid_function_parameters';
+  const [schema] = placedObjects([parameters], () => path);
+  const type = schema?.value['type'];
+  if (schema === undefined || type !== 'object') {
+    const given = typeof type === 'string' ? type : 'None';
+    const message = `Invalid schema for function '${name}': schema must be a JSON Schema of 'type: "object"', got 'type: "${given}"'.`;
+    yield { path, message, code };
+    return;
+  }
+  for (const inner of eachSchema(schema.value)) {
+    if (inner.schema['type'] !== 'array' || inner.schema['items'] !== undefined) continue;
+    const context = inner.path.map((key) => `'${key}'`).join(', ');
+    const message = `Invalid schema for function '${name}': In context=(${context}), array schema missing items.`;
+    yield { path, message, code };
+  }
+}
+
+export function toolsOf(body: JsonObject): readonly Placed[] {
+  return placedObjects(body['tools'], (index) => `tools[${index}]`);
+}
+
+export function* choiceWithoutTools(body: JsonObject): Generator<Breach> {
+  if (body['tool_choice'] === undefined || toolsOf(body).length > 0) return;
+  const message =
+    "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.";
+  yield { path: 'tool_choice', message };
+}

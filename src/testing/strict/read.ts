@@ -1,0 +1,88 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+
+/** An object of a request and the path to it. */
+export interface Placed {
+  readonly path: string;
+  readonly value: JsonObject;
+}
+
+export function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+/** The objects of a list with their paths; `pathOf` gives the path of an index. Empty if it is no list. */
+export function placedObjects(
+  value: JsonValue | undefined,
+  pathOf: (index: number) => string,
+): readonly Placed[] {
+  if (!isList(value)) return [];
+  return value.flatMap((each, index) =>
+    isJsonObject(each) ? [{ path: pathOf(index), value: each }] : [],
+  );
+}
+
+/** The keys of an object that are set and not among the known ones. */
+export function unknownKeys(value: JsonObject, known: readonly string[]): readonly string[] {
+  return Object.keys(value).filter((key) => value[key] !== undefined && !known.includes(key));
+}
+
+/** Values that occur earlier in the list, each with its index. */
+export function repeatedValues<T>(values: readonly T[]): readonly { value: T; index: number }[] {
+  const seen = new Set<T>();
+  return values.flatMap((value, index) => {
+    if (seen.has(value)) return [{ value, index }];
+    seen.add(value);
+    return [];
+  });
+}
+
+/** Returns the type of a value as JSON Schema and OpenAI's messages name it. */
+export function jsonType(value: JsonValue | undefined): string {
+  if (value === undefined || value === null) return 'null';
+  if (isList(value)) return 'array';
+  return typeof value === 'object' ? 'object' : typeof value;
+}
+
+/** Every schema of a JSON Schema, the root included, with the keys that lead to it. */
+export function* eachSchema(
+  schema: JsonObject,
+  path: readonly string[] = [],
+): Generator<{ readonly schema: JsonObject; readonly path: readonly string[] }> {
+  yield { schema, path };
+  for (const group of ['properties', '$defs', 'definitions', 'patternProperties']) {
+    const named = schema[group];
+    if (!isJsonObject(named)) continue;
+    for (const [name, each] of Object.entries(named)) {
+      if (isJsonObject(each)) yield* eachSchema(each, [...path, group, name]);
+    }
+  }
+  for (const list of ['anyOf', 'oneOf', 'allOf', 'prefixItems']) {
+    const each = schema[list];
+    if (!isList(each)) continue;
+    for (const [index, one] of each.entries()) {
+      if (isJsonObject(one)) yield* eachSchema(one, [...path, list, String(index)]);
+    }
+  }
+  for (const single of ['items', 'additionalProperties', 'not']) {
+    const one = schema[single];
+    if (isJsonObject(one)) yield* eachSchema(one, [...path, single]);
+  }
+}
+
+/** The paths of all strings and keys that hold half of a surrogate pair, which no valid UTF-8 can carry. */
+export function* loneSurrogates(value: JsonValue | undefined, path = ''): Generator<string> {
+  if (typeof value === 'string') {
+    if (!value.isWellFormed()) yield path;
+    return;
+  }
+  if (isList(value)) {
+    for (const [index, each] of value.entries()) yield* loneSurrogates(each, `${path}[${index}]`);
+    return;
+  }
+  if (!isJsonObject(value)) return;
+  for (const [key, each] of Object.entries(value)) {
+    const place = path === '' ? key : `${path}.${key}`;
+    if (!key.isWellFormed()) yield place;
+    yield* loneSurrogates(each, place);
+  }
+}

@@ -1,0 +1,208 @@
+import { isJsonObject } from '../../../base/json.ts';
+import { parseOrKeep, readString } from '../../wire/read-json.ts';
+import { emptyList, wrongFunctionName, wrongLength, wrongType } from '../openai-refusal.ts';
+import { isList, loneSurrogates, placedObjects, repeatedValues, unknownKeys } from '../read.ts';
+import type { StrictRule } from '../rule.ts';
+import { itemsOf, type ResponsesRequest } from './request.ts';
+
+/** The items that a client which runs its own tools sends: https://platform.openai.com/docs/api-reference/responses/create */
+const ITEM_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  message: ['type', 'id', 'status', 'role', 'content', 'phase'],
+  function_call: ['type', 'id', 'status', 'call_id', 'name', 'namespace', 'arguments'],
+  function_call_output: ['type', 'id', 'status', 'call_id', 'output'],
+  reasoning: ['type', 'id', 'status', 'summary', 'content', 'encrypted_content'],
+  item_reference: ['type', 'id'],
+};
+
+const PARTS_OF_ROLE: Readonly<Record<string, readonly string[]>> = {
+  user: ['input_text', 'input_image', 'input_file', 'input_audio'],
+  system: ['input_text', 'input_image', 'input_file', 'input_audio'],
+  developer: ['input_text', 'input_image', 'input_file', 'input_audio'],
+  assistant: ['output_text', 'refusal'],
+};
+
+const LONGEST_ID = 64;
+export const LONGEST_NAME = 64;
+const ID_PREFIX: Readonly<Record<string, string>> = {
+  message: 'msg',
+  function_call: 'fc',
+  reasoning: 'rs',
+};
+
+/** The rules for the form of the items of the input. */
+export const ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
+  {
+    id: 'responses/known-item',
+    requirement:
+      'Each item of the input is of a known type, without fields that the API does not know.',
+    source: 'https://platform.openai.com/docs/api-reference/responses/create',
+    *find({ items }) {
+      for (const { path, type, value } of items) {
+        const known = ITEM_FIELDS[type];
+        if (known === undefined) {
+          const names = Object.keys(ITEM_FIELDS)
+            .map((name) => `'${name}'`)
+            .join(', ');
+          const message = `Invalid value: '${type}'. Supported values are: ${names}.`;
+          yield { path: `${path}.type`, message, code: 'invalid_value' };
+          continue;
+        }
+        for (const key of unknownKeys(value, known)) {
+          const message = `Unknown parameter: '${path}.${key}'.`;
+          yield { path: `${path}.${key}`, message, code: 'unknown_parameter' };
+        }
+      }
+    },
+  },
+  {
+    id: 'responses/known-role',
+    requirement: 'The role of a message is user, assistant, system or developer.',
+    source: 'https://platform.openai.com/docs/api-reference/responses/create',
+    *find(request) {
+      for (const { path, role } of itemsOf(request, 'message')) {
+        if (Object.hasOwn(PARTS_OF_ROLE, role)) continue;
+        const message = `Invalid value: '${role}'. Supported values are: 'assistant', 'system', 'developer', and 'user'.`;
+        yield { path: `${path}.role`, message, code: 'invalid_value' };
+      }
+    },
+  },
+  {
+    id: 'responses/refused-role',
+    requirement: 'No message has a role that this server refuses.',
+    source: 'https://github.com/1CatAI/1Cat-vLLM/issues/493',
+    *find(request) {
+      const { refusedRoles = [] } = request.options;
+      for (const { path, role } of itemsOf(request, 'message')) {
+        if (!refusedRoles.includes(role)) continue;
+        yield { path: `${path}.role`, message: 'Unexpected message role.' };
+      }
+    },
+  },
+  {
+    id: 'responses/message-content',
+    requirement:
+      'A message holds text or parts that its role may have, and no empty list of parts.',
+    source: 'https://platform.openai.com/docs/api-reference/responses/create',
+    *find(request) {
+      for (const { path, role, value } of itemsOf(request, 'message')) {
+        const { content } = value;
+        if (typeof content === 'string') continue;
+        yield* wrongType(`${path}.content`, content, 'array');
+        yield* emptyList(`${path}.content`, content);
+        const known = PARTS_OF_ROLE[role];
+        if (known === undefined) continue;
+        for (const part of placedObjects(content, (at) => `${path}.content[${at}]`)) {
+          const type = readString(part.value['type']);
+          if (known.includes(type)) continue;
+          const names = known
+            .map((name) => `'${name}'`)
+            .join(', ')
+            .replace(/, ([^,]*)$/, ' and $1');
+          const message = `Invalid value: '${type}'. Supported values are: ${names}.`;
+          yield { path: `${part.path}.type`, message, code: 'invalid_value' };
+        }
+      }
+    },
+  },
+  {
+    id: 'responses/item-id-form',
+    requirement:
+      'The id of an item is of 1 to 64 letters, digits, _ and -, and begins as its type demands.',
+    source: 'https://github.com/nodetool-ai/nodetool/pull/4252',
+    *find({ items }) {
+      for (const { path, type, value } of items) {
+        const { id } = value;
+        if (id === undefined) continue;
+        yield* wrongType(`${path}.id`, id, 'string');
+        if (typeof id !== 'string') continue;
+        yield* wrongLength(`${path}.id`, id, { max: LONGEST_ID });
+        const prefix = ID_PREFIX[type] ?? '';
+        if (!/^[a-zA-Z0-9_-]+$/.test(id)) {
+          const message = `Invalid '${path}.id': '${id}'. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters.`;
+          yield { path: `${path}.id`, message, code: 'invalid_value' };
+        } else if (!id.startsWith(prefix)) {
+          const message = `Invalid '${path}.id': '${id}'. Expected an ID that begins with '${prefix}'.`;
+          yield { path: `${path}.id`, message, code: 'invalid_value' };
+        }
+      }
+    },
+  },
+  {
+    id: 'responses/item-id-unique',
+    requirement: 'No two items have the same id.',
+    source: 'https://github.com/vercel/ai/issues/7883',
+    *find({ items }) {
+      const named = items.filter(({ value }) => value['id'] !== undefined);
+      for (const { value, index } of repeatedValues(named.map((item) => item.value['id']))) {
+        const message = `Duplicate item found with id ${readString(value)}. Remove duplicate items from your input and try again.`;
+        yield { path: `${named[index]?.path}.id`, message };
+      }
+    },
+  },
+  {
+    id: 'responses/call-id-length',
+    requirement: 'The id by which a call and its output are matched has 1 to 64 characters.',
+    source: 'https://github.com/AnswerDotAI/fastllm/issues/45',
+    *find(request) {
+      for (const { path, value } of itemsOf(request, 'function_call', 'function_call_output')) {
+        yield* wrongType(`${path}.call_id`, value['call_id'], 'string');
+        yield* wrongLength(`${path}.call_id`, value['call_id'], { min: 1, max: LONGEST_ID });
+      }
+    },
+  },
+  {
+    id: 'responses/function-name-form',
+    requirement: 'The name of a called function is of 1 to 64 letters, digits, _ and -.',
+    source: 'https://github.com/NousResearch/hermes-agent/issues/31666',
+    *find(request) {
+      for (const { path, value } of itemsOf(request, 'function_call')) {
+        yield* wrongFunctionName(`${path}.name`, value['name'], LONGEST_NAME);
+      }
+    },
+  },
+  {
+    id: 'responses/arguments-json-text',
+    requirement: 'The arguments of a call are the text of a JSON object.',
+    source: 'https://platform.openai.com/docs/guides/function-calling',
+    *find(request) {
+      for (const { path, value } of itemsOf(request, 'function_call')) {
+        const given = value['arguments'];
+        const place = `${path}.arguments`;
+        if (typeof given !== 'string') yield* wrongType(place, given, 'string');
+        else if (!isJsonObject(parseOrKeep(given))) {
+          const message = `Invalid '${place}': expected the JSON text of an object.`;
+          yield { path: place, message, code: 'invalid_value' };
+        }
+      }
+    },
+  },
+  {
+    id: 'responses/output-form',
+    requirement: 'The output of a call is text, or parts of text, images and files.',
+    source: 'https://platform.openai.com/docs/api-reference/responses/create',
+    *find(request) {
+      for (const { path, value } of itemsOf(request, 'function_call_output')) {
+        const { output } = value;
+        if (typeof output === 'string') continue;
+        if (!isList(output)) yield* wrongType(`${path}.output`, output, 'string');
+        yield* emptyList(`${path}.output`, output);
+        for (const part of placedObjects(output, (at) => `${path}.output[${at}]`)) {
+          const type = readString(part.value['type']);
+          if (['input_text', 'input_image', 'input_file'].includes(type)) continue;
+          const message = `Invalid value: '${type}'. Supported values are: 'input_text', 'input_image', and 'input_file'.`;
+          yield { path: `${part.path}.type`, message, code: 'invalid_value' };
+        }
+      }
+    },
+  },
+  {
+    id: 'responses/well-formed-text',
+    requirement: 'No text holds half of a surrogate pair.',
+    source: 'https://platform.openai.com/docs/guides/error-codes',
+    *find({ body }) {
+      for (const path of loneSurrogates(body)) {
+        yield { path, message: 'We could not parse the JSON body of your request.' };
+      }
+    },
+  },
+];

@@ -1,0 +1,107 @@
+import { readString } from '../../wire/read-json.ts';
+import { repeatedValues } from '../read.ts';
+import type { Breach, StrictRule } from '../rule.ts';
+import { itemsOf, type InputItem, type ResponsesRequest } from './request.ts';
+
+/**
+ * The rules for what has to stand beside what. The API also refuses an answer without the reasoning that it
+ * belongs to (https://github.com/openai/openai-dotnet/issues/1050); which one that is, it knows from answers
+ * that it keeps, and nothing in a request says it.
+ */
+export const ORDER_RULES: readonly StrictRule<ResponsesRequest>[] = [
+  {
+    id: 'responses/call-answered',
+    requirement: 'Each call is followed by its output.',
+    source: 'https://github.com/openai/openai-agents-python/issues/673',
+    *find(request) {
+      const outputs = itemsOf(request, 'function_call_output');
+      for (const { path, index, value } of itemsOf(request, 'function_call')) {
+        const id = value['call_id'];
+        if (outputs.some((output) => output.value['call_id'] === id && output.index > index))
+          continue;
+        const message = `No tool output found for function call ${readString(id)}.`;
+        yield { path, message };
+      }
+    },
+  },
+  {
+    id: 'responses/output-asked-for',
+    requirement: 'Each output belongs to a call before it.',
+    source: 'https://github.com/continuedev/continue/issues/10092',
+    *find(request) {
+      const calls = itemsOf(request, 'function_call');
+      for (const { path, index, value } of itemsOf(request, 'function_call_output')) {
+        const id = value['call_id'];
+        if (calls.some((call) => call.value['call_id'] === id && call.index < index)) continue;
+        const message = `No tool call found for function call output with call_id ${readString(id)}.`;
+        yield { path: `${path}.call_id`, message };
+      }
+    },
+  },
+  {
+    id: 'responses/call-id-unique',
+    requirement: 'No two calls have the same id, and none has two outputs.',
+    source: 'https://platform.openai.com/docs/guides/function-calling',
+    *find(request) {
+      for (const type of ['function_call', 'function_call_output']) {
+        const items = itemsOf(request, type);
+        for (const { value, index } of repeatedValues(items.map((item) => item.value['call_id']))) {
+          const message = `Duplicate ${type} found with call_id ${readString(value)}.`;
+          yield { path: `${items[index]?.path}.call_id`, message };
+        }
+      }
+    },
+  },
+  {
+    id: 'responses/reasoning-followed',
+    requirement:
+      'After reasoning comes what it led to: more reasoning, a call or a message of the assistant.',
+    source: 'https://github.com/continuedev/continue/issues/8933',
+    *find(request) {
+      for (const { path, index, value } of itemsOf(request, 'reasoning')) {
+        if (isOfAnswer(request.items[index + 1])) continue;
+        const message = `Item '${readString(value['id'])}' of type 'reasoning' was provided without its required following item.`;
+        yield { path, message };
+      }
+    },
+  },
+  {
+    id: 'responses/reasoning-summary',
+    requirement: 'Reasoning has its summary, be it an empty list.',
+    source: 'https://github.com/newo-ether/Agora/issues/141',
+    *find(request) {
+      for (const { path, value } of itemsOf(request, 'reasoning')) {
+        if (Array.isArray(value['summary'])) continue;
+        const message = `Missing required parameter: '${path}.summary'.`;
+        yield { path: `${path}.summary`, message, code: 'missing_required_parameter' };
+      }
+    },
+  },
+  {
+    id: 'responses/nothing-stored',
+    requirement:
+      'With store: false, reasoning comes with its encrypted content, and no item refers to a stored one.',
+    source: 'https://github.com/vercel/ai/issues/7543',
+    *find(request) {
+      if (request.body['store'] !== false) return;
+      for (const { path, value } of itemsOf(request, 'item_reference'))
+        yield notStored(path, value['id']);
+      for (const { path, value } of itemsOf(request, 'reasoning')) {
+        if (readString(value['encrypted_content']) === '') yield notStored(path, value['id']);
+      }
+    },
+  },
+];
+
+function notStored(path: string, id: unknown): Breach {
+  const message = `Item with id '${String(id ?? '')}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`;
+  return { path, message, status: 404 };
+}
+
+function isOfAnswer(item: InputItem | undefined): boolean {
+  if (item === undefined) return false;
+  const { type, role } = item;
+  return (
+    type === 'reasoning' || type === 'function_call' || (type === 'message' && role === 'assistant')
+  );
+}

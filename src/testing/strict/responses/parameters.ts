@@ -1,0 +1,156 @@
+import { readString } from '../../wire/read-json.ts';
+import {
+  choiceWithoutTools,
+  emptyList,
+  toolsOf,
+  wrongFunctionName,
+  wrongLength,
+  wrongParameters,
+} from '../openai-refusal.ts';
+import { parametersOfOtherModels } from '../openai-models.ts';
+import { isList, unknownKeys } from '../read.ts';
+import type { StrictRule } from '../rule.ts';
+import { LONGEST_NAME } from './items.ts';
+import type { ResponsesRequest } from './request.ts';
+
+/** https://platform.openai.com/docs/api-reference/responses/create */
+const PARAMETERS = [
+  'background',
+  'context_management',
+  'conversation',
+  'include',
+  'input',
+  'instructions',
+  'max_output_tokens',
+  'max_tool_calls',
+  'metadata',
+  'model',
+  'parallel_tool_calls',
+  'previous_response_id',
+  'prompt',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'reasoning',
+  'safety_identifier',
+  'service_tier',
+  'store',
+  'stream',
+  'stream_options',
+  'temperature',
+  'text',
+  'tool_choice',
+  'tools',
+  'top_logprobs',
+  'top_p',
+  'truncation',
+  'user',
+];
+const LONGEST_CACHE_KEY = 64;
+const LEAST_OUTPUT_TOKENS = 16;
+
+/** The rules for what stands beside the input. */
+export const PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] = [
+  {
+    id: 'responses/required-parameters',
+    requirement: 'The model is named, and there is input.',
+    source: 'https://platform.openai.com/docs/api-reference/responses/create',
+    *find({ body }) {
+      const code = 'missing_required_parameter';
+      if (readString(body['model']) === '') {
+        yield { path: 'model', message: "Missing required parameter: 'model'.", code };
+      }
+      const { input } = body;
+      if (isList(input)) yield* emptyList('input', input);
+      else if (typeof input !== 'string' || input === '') {
+        yield { path: 'input', message: "Missing required parameter: 'input'.", code };
+      }
+    },
+  },
+  {
+    id: 'responses/known-fields',
+    requirement: 'There are no parameters that the API does not know.',
+    source: 'https://platform.openai.com/docs/api-reference/responses/create',
+    *find({ body }) {
+      for (const key of unknownKeys(body, PARAMETERS)) {
+        yield { path: key, message: `Unknown parameter: '${key}'.`, code: 'unknown_parameter' };
+      }
+    },
+  },
+  {
+    id: 'responses/refused-parameter',
+    requirement: 'There is no parameter that this server refuses.',
+    source: 'https://github.com/automazeio/vibeproxy/issues/311',
+    *find({ body, options: { refusedParameters = [] } }) {
+      for (const name of refusedParameters) {
+        if (body[name] === undefined) continue;
+        const message = `Unsupported parameter: ${name}`;
+        yield { path: name, message, body: { detail: message } };
+      }
+    },
+  },
+  {
+    id: 'responses/parameters-of-model',
+    requirement: 'There is no parameter that the requested model does not support.',
+    source: 'https://github.com/BerriAI/litellm/pull/38842',
+    *find({ body }) {
+      yield* parametersOfOtherModels(body);
+    },
+  },
+  {
+    id: 'responses/cache-key-length',
+    requirement: 'The key of the prompt cache has at most 64 characters.',
+    source: 'https://github.com/earendil-works/pi/issues/4720',
+    *find({ body }) {
+      const key = body['prompt_cache_key'];
+      yield* wrongLength('prompt_cache_key', key, { max: LONGEST_CACHE_KEY });
+    },
+  },
+  {
+    id: 'responses/least-output-tokens',
+    requirement: 'An answer may have at least 16 tokens.',
+    source: 'https://github.com/vectorize-io/hindsight/issues/58',
+    *find({ body }) {
+      const most = body['max_output_tokens'];
+      if (typeof most !== 'number' || most >= LEAST_OUTPUT_TOKENS) return;
+      const path = 'max_output_tokens';
+      const message = `Invalid '${path}': integer below minimum value. Expected a value >= ${LEAST_OUTPUT_TOKENS}, but got ${most} instead.`;
+      yield { path, message, code: 'integer_below_min_value' };
+    },
+  },
+  {
+    id: 'responses/tool-form',
+    requirement:
+      'The list of tools is not empty, and the parameters of a function are the schema of an object.',
+    source: 'https://github.com/zed-industries/zed/pull/47578',
+    *find({ body }) {
+      yield* emptyList('tools', body['tools']);
+      for (const { path, value } of toolsOf(body)) {
+        if (value['type'] !== 'function') continue;
+        yield* wrongParameters(
+          `${path}.parameters`,
+          readString(value['name']),
+          value['parameters'],
+        );
+      }
+    },
+  },
+  {
+    id: 'responses/tool-name-form',
+    requirement: 'The name of a function is of 1 to 64 letters, digits, _ and -.',
+    source: 'https://github.com/anomalyco/opencode/issues/43714',
+    *find({ body }) {
+      for (const { path, value } of toolsOf(body)) {
+        if (value['type'] !== 'function') continue;
+        yield* wrongFunctionName(`${path}.name`, value['name'], LONGEST_NAME);
+      }
+    },
+  },
+  {
+    id: 'responses/tool-choice-with-tools',
+    requirement: 'A tool_choice comes with tools.',
+    source: 'https://platform.openai.com/docs/api-reference/responses/create',
+    *find({ body }) {
+      yield* choiceWithoutTools(body);
+    },
+  },
+];

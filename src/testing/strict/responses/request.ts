@@ -1,0 +1,33 @@
+import type { JsonObject } from '../../../base/json.ts';
+import { readString } from '../../wire/read-json.ts';
+import type { StrictOptions } from '../options.ts';
+import { placedObjects, type Placed } from '../read.ts';
+
+export interface InputItem extends Placed {
+  readonly index: number;
+  /** `message` also where the short form of a message leaves it out. */
+  readonly type: string;
+  readonly role: string;
+}
+
+/** The body of a request to the Responses API, taken apart. */
+export interface ResponsesRequest {
+  readonly body: JsonObject;
+  readonly items: readonly InputItem[];
+  readonly options: StrictOptions;
+}
+
+export function readResponses(body: JsonObject, options: StrictOptions): ResponsesRequest {
+  const items = placedObjects(body['input'], (index) => `input[${index}]`);
+  return { body, items: items.map(readItem), options };
+}
+
+function readItem({ path, value }: Placed, index: number): InputItem {
+  const role = readString(value['role']);
+  const type = readString(value['type']) || (role === '' ? '' : 'message');
+  return { path, value, index, type, role };
+}
+
+export function itemsOf({ items }: ResponsesRequest, ...types: readonly string[]) {
+  return items.filter(({ type }) => types.includes(type));
+}

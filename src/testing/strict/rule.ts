@@ -1,0 +1,62 @@
+import type { JsonObject } from '../../base/json.ts';
+
+/** One place of a request that breaks a rule, and what the vendor's server answers to it. */
+export interface Breach {
+  /** The field, written as the vendor writes paths: `messages.1.content.0` or `messages[1].content[0]`. */
+  readonly path: string;
+  /** The error message of the vendor's server. */
+  readonly message: string;
+  /** Default: 400. */
+  readonly status?: number;
+  /** The `code` of an error in OpenAI's form. Default: null. */
+  readonly code?: string;
+  /** Replaces the error body that the protocol usually has, for servers with a form of their own. */
+  readonly body?: JsonObject;
+}
+
+/** A published rule of a vendor's server for the bodies of requests. */
+export interface StrictRule<Request> {
+  /** Unique among all rules: the protocol, a slash, and what is demanded. */
+  readonly id: string;
+  /** The rule in plain words. */
+  readonly requirement: string;
+  /** The page or the public report that the rule and the message were taken from. */
+  readonly source: string;
+  find(request: Request): Iterable<Breach>;
+}
+
+/** A rule that a request breaks. */
+export interface Violation extends Required<Pick<Breach, 'path' | 'message' | 'status'>> {
+  readonly rule: string;
+  readonly requirement: string;
+  /** The body of the vendor's answer. */
+  readonly body: JsonObject;
+}
+
+/** Checks a request against each rule, in the order of the rules. `errorBody` writes the vendor's usual answer. */
+export function applyRules<Request>(
+  rules: readonly StrictRule<Request>[],
+  request: Request,
+  errorBody: (breach: Breach & { readonly status: number }) => JsonObject,
+): readonly Violation[] {
+  return rules.flatMap(({ id, requirement, find }) =>
+    [...find(request)].map(({ status = 400, ...breach }) => ({
+      rule: id,
+      requirement,
+      path: breach.path,
+      message: breach.message,
+      status,
+      body: breach.body ?? errorBody({ status, ...breach }),
+    })),
+  );
+}
+
+/** One line for each violation: the rule, the field, the rule in words and the vendor's error. */
+export function describeViolations(violations: readonly Violation[]): string {
+  return violations
+    .map(
+      ({ rule, path, requirement, status, message }) =>
+        `- ${rule} at ${path}: ${requirement} (${status} ${message.trim()})`,
+    )
+    .join('\n');
+}

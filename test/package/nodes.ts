@@ -1,0 +1,65 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** The lowest Node that package.json promises, and the newest one that the tests were last run with. */
+export const NODE_VERSIONS = ['22.19.0', '26.10.0'] as const;
+
+/** Kept between runs and outside of any checkout. */
+const CACHE = join(
+  process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'),
+  'muster-test',
+  'nodes',
+);
+
+/** The npm package that carries Node for this machine. */
+function packageOf(version: string): string {
+  const platform = process.platform === 'win32' ? 'win' : process.platform;
+  return `node-${platform}-${process.arch}@${version}`;
+}
+
+/**
+ * The program of that version of Node, fetched from the registry that npm is configured with unless it was
+ * fetched before. Null: it cannot be fetched, which is listed at the end of `npm test`.
+ */
+export function nodeProgram(version: string): string | null {
+  const directory = join(CACHE, packageOf(version));
+  const program = join(directory, 'package/bin/node');
+  if (existsSync(program)) return program;
+  mkdirSync(CACHE, { recursive: true });
+  const fetched = mkdtempSync(join(CACHE, 'fetching-'));
+  try {
+    const [archive = ''] = npm(['pack', packageOf(version), '--silent'], fetched)
+      .trim()
+      .split('\n');
+    execFileSync('tar', ['xzf', archive], { cwd: fetched });
+    // Another test run may have been faster.
+    if (!existsSync(directory)) renameSync(fetched, directory);
+    return program;
+  } catch (error) {
+    const list = process.env['MUSTER_TEST_NOT_RUN'];
+    const reason = `Node ${version} (npm package ${packageOf(version)}: ${String(error).split('\n')[0]})`;
+    if (list !== undefined) appendFileSync(list, `${reason}\n`);
+    return null;
+  } finally {
+    rmSync(fetched, { recursive: true, force: true });
+  }
+}
+
+/** Runs npm and returns what it prints. `node`: the program that it runs on; default: the one on the path. */
+export function npm(args: readonly string[], cwd: string, node?: string): string {
+  const [program, ...first] = node === undefined ? ['npm'] : [node, npmProgram()];
+  return execFileSync(program, [...first, ...args], {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+function npmProgram(): string {
+  const [path = ''] = execFileSync('sh', ['-c', 'readlink -f "$(command -v npm)"'], {
+    encoding: 'utf8',
+  }).split('\n');
+  return path;
+}

@@ -1,0 +1,233 @@
+import * as fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { parseAgentMode } from '../../src/policy/agent-mode.ts';
+import { attenuate, intersectRights } from '../../src/policy/attenuate.ts';
+import {
+  grantedDefinition,
+  grantFor,
+  grantScope,
+  modeToGrant,
+  rightsAlone,
+  rightsBelow,
+  wayToGrant,
+  withModeToGrant,
+} from '../../src/policy/mode-grants.ts';
+import { delegatedMode, narrowerMode, widerMode } from '../../src/policy/modes.ts';
+import type { AgentDefinition, AgentScope } from '../../src/protocol/agent.ts';
+import {
+  PERMISSION_MODES,
+  type Decision,
+  type ModeGrant,
+  type PermissionMode,
+  type RuleSource,
+} from '../../src/protocol/permission.ts';
+import { anyAgent, anyRights } from './arbitraries.ts';
+import { agent, rights } from './support.ts';
+
+function grant(mode: PermissionMode, parts: Partial<ModeGrant> = {}): ModeGrant {
+  return {
+    agent: 'worker',
+    mode,
+    definition: null,
+    source: { kind: 'config', where: '/home/me/.config/muster/config.toml:2' },
+    ...parts,
+  };
+}
+
+function from(scope: AgentScope, path = `/${scope}/worker.md`): AgentDefinition {
+  return agent({ origin: { scope, vendor: 'muster', path }, mode: 'acceptEdits' });
+}
+
+const anyMode = fc.constantFrom(...PERMISSION_MODES);
+
+describe('the mode below a task', () => {
+  it.each<[PermissionMode | null, PermissionMode, PermissionMode | null, PermissionMode]>([
+    ['acceptEdits', 'default', null, 'default'],
+    ['acceptEdits', 'default', 'acceptEdits', 'acceptEdits'],
+    ['acceptEdits', 'default', 'autonomous', 'acceptEdits'],
+    ['autonomous', 'default', 'acceptEdits', 'acceptEdits'],
+    ['autonomous', 'acceptEdits', 'default', 'acceptEdits'],
+    ['plan', 'default', 'autonomous', 'plan'],
+    ['default', 'default', 'autonomous', 'default'],
+    [null, 'default', 'acceptEdits', 'acceptEdits'],
+    [null, 'autonomous', 'acceptEdits', 'autonomous'],
+    ['acceptEdits', 'plan', 'acceptEdits', 'plan'],
+    ['autonomous', 'plan', 'autonomous', 'plan'],
+    [null, 'plan', 'autonomous', 'plan'],
+  ])(
+    'of a definition that asks for %s under %s with the grant %s is %s',
+    (mode, above, given, expected) => {
+      expect(delegatedMode({ mode }, above, given === null ? null : { mode: given })).toBe(
+        expected,
+      );
+    },
+  );
+});
+
+describe('rights with a grant', () => {
+  test('are those without it but for the mode, which stays within parent, grant and wish', () => {
+    fc.assert(
+      fc.property(anyRights, anyAgent, anyMode, (parent, definition, mode) => {
+        const plain = attenuate(parent, definition);
+        const granted = attenuate(parent, definition, { grant: { mode } });
+        expect({ ...granted, mode: plain.mode }).toEqual(plain);
+        expect(widerMode(granted.mode, plain.mode)).toBe(granted.mode);
+        const most =
+          parent.mode === 'plan'
+            ? 'plan'
+            : narrowerMode(widerMode(parent.mode, mode), definition.mode ?? 'autonomous');
+        expect(narrowerMode(granted.mode, most)).toBe(granted.mode);
+      }),
+    );
+  });
+
+  test('are nothing that a task below has by itself', () => {
+    fc.assert(
+      fc.property(anyRights, anyAgent, anyAgent, anyMode, (parent, one, other, mode) => {
+        const raised = attenuate(parent, one, { grant: { mode } });
+        const below = attenuate(raised, other);
+        expect(narrowerMode(below.mode, raised.mode)).toBe(below.mode);
+      }),
+    );
+  });
+
+  test('in force are what a task would be made with now, and less where it was made with less', () => {
+    fc.assert(
+      fc.property(anyRights, anyRights, anyAgent, anyMode, (then, above, definition, mode) => {
+        const given = grant(mode);
+        const made = attenuate(then, definition, { grant: given });
+        const now = rightsBelow(made, above, { definition, grant: given });
+        const { mode: most } = attenuate(above, definition, { grant: given });
+        expect(narrowerMode(now.mode, most)).toBe(now.mode);
+        expect({ ...now, mode: 'plan' }).toEqual({ ...intersectRights(made, above), mode: 'plan' });
+        expect(rightsBelow(made, above, { definition, grant: null })).toEqual(
+          intersectRights(made, above),
+        );
+      }),
+    );
+  });
+
+  it('widen a task that was made before, but not out of plan mode', () => {
+    const definition = agent({ mode: 'acceptEdits' });
+    const terms = { definition, grant: grant('acceptEdits') };
+    const mode = (recorded: PermissionMode, above: PermissionMode) =>
+      rightsBelow(rights(recorded), rights(above), terms).mode;
+    expect([mode('default', 'default'), mode('plan', 'default'), mode('default', 'plan')]).toEqual([
+      'acceptEdits',
+      'plan',
+      'plan',
+    ]);
+  });
+
+  it('fall back to what they were without it, for a task that stands alone', () => {
+    const raised = rights('acceptEdits');
+    expect(rightsAlone(raised, 'default', null).mode).toBe('default');
+    expect(rightsAlone(raised, 'default', grant('acceptEdits')).mode).toBe('acceptEdits');
+    expect(rightsAlone(raised, null, null)).toBe(raised);
+  });
+});
+
+describe('a grant', () => {
+  it.each<[AgentScope, boolean]>([
+    ['user', true],
+    ['session', true],
+    ['builtin', true],
+    ['project', false],
+    ['plugin', false],
+  ])('by a name alone, for a definition of the %s: %s', (scope, isMeant) => {
+    expect(grantFor(from(scope), [grant('acceptEdits')]) !== null).toBe(isMeant);
+  });
+
+  it('for one file is for that one alone, and for what a file of others said', () => {
+    const project = from('project');
+    const bound = grant('acceptEdits', { definition: grantedDefinition(project) });
+    expect(grantFor(project, [bound])).toBe(bound);
+    expect(grantFor({ ...project, prompt: 'and now this' }, [bound])).toBeNull();
+    expect(grantFor(from('project', '/elsewhere/worker.md'), [bound])).toBeNull();
+    expect(grantFor({ ...project, name: 'other' }, [bound])).toBeNull();
+    const user = from('user');
+    const own = grant('acceptEdits', { definition: grantedDefinition(user) });
+    expect(grantFor({ ...user, prompt: 'and now this' }, [own])).toBe(own);
+    expect(grantFor(from('user', '/user/sub/worker.md'), [own])).toBeNull();
+  });
+
+  it('is for the same definition when it was read from a log', () => {
+    const project = from('project');
+    const read: AgentDefinition = JSON.parse(JSON.stringify(project));
+    const bound = grant('acceptEdits', { definition: grantedDefinition(project) });
+    expect(grantFor(read, [bound])).toBe(bound);
+  });
+
+  it('is the widest of several, and ignores the case of the name', () => {
+    const wide = grant('autonomous', { agent: 'WORKER' });
+    expect(grantFor(from('user'), [grant('acceptEdits'), wide, grant('default')])).toBe(wide);
+  });
+
+  it.each<[RuleSource, string]>([
+    [{ kind: 'flag', where: '--agent-mode' }, 'task'],
+    [{ kind: 'answer', where: "the user's answer to question q1" }, 'task'],
+    [{ kind: 'answer', where: '/state/agent-modes.json' }, 'user'],
+    [{ kind: 'config', where: '/home/me/config.toml:2' }, 'user'],
+    [{ kind: 'env', where: 'MUSTER_PERMISSIONS_AGENT_MODES' }, 'user'],
+  ])('from %j reaches the %s', (source, scope) => {
+    expect(grantScope(grant('acceptEdits', { source }))).toBe(scope);
+  });
+});
+
+describe('an offer', () => {
+  const ASK: Decision = { verdict: 'ask', step: 'tool_default', reason: 'Why.' };
+  const ALLOW: Decision = { verdict: 'allow', step: 'mode', reason: 'It may.' };
+  const child = (mode: PermissionMode) => ({ ...rights(mode), depth: 1 });
+
+  it('is made where the mode alone answers the question', () => {
+    const terms = { definition: from('user'), rights: child('default') };
+    expect(withModeToGrant(ASK, terms, () => ALLOW).modeToGrant).toEqual({
+      agent: 'worker',
+      mode: 'acceptEdits',
+      isOwn: true,
+    });
+    expect(withModeToGrant(ASK, terms, () => ASK)).toBe(ASK);
+    for (const step of ['floor', 'ask_rule'] as const) {
+      const other = { ...ASK, step };
+      expect(withModeToGrant(other, terms, () => ALLOW)).toBe(other);
+    }
+    expect(withModeToGrant(ALLOW, terms, () => ALLOW)).toBe(ALLOW);
+  });
+
+  it.each([
+    ['in plan mode', from('user'), child('plan')],
+    ['to the main agent', from('user'), rights('default')],
+    ['to one that has its mode', from('user'), child('acceptEdits')],
+    ['to one that asks for no mode', agent(), child('default')],
+  ])('is not made %s', (_, definition, own) => {
+    expect(modeToGrant(definition, own)).toBeNull();
+  });
+
+  it.each([
+    [
+      { agent: 'coder', mode: 'acceptEdits', isOwn: false },
+      '--agent-mode coder=acceptEdits (for one conversation)',
+    ],
+    [
+      { agent: "a b'c", mode: 'autonomous', isOwn: true },
+      `--agent-mode 'a b'\\''c=autonomous', or agent_modes = ["a b'c=autonomous"] under [permissions] of your configuration`,
+    ],
+  ] as const)('%j says how it is granted', (lacking, expected) => {
+    expect(wayToGrant(lacking)).toBe(expected);
+  });
+});
+
+it.each([
+  ['coder=acceptEdits', { agent: 'coder', mode: 'acceptEdits' }],
+  [' a = b = bypassPermissions ', { agent: 'a = b', mode: 'autonomous' }],
+  ['coder=ACCEPTEDITS', { agent: 'coder', mode: 'acceptEdits' }],
+  ['coder=default', { agent: 'coder', mode: 'default' }],
+  ['coder=plan', null],
+  ['coder=dontAsk', null],
+  ['coder=', null],
+  ['=acceptEdits', null],
+  ['acceptEdits', null],
+  ['', null],
+])('%j as a grant', (text, expected) => {
+  expect(parseAgentMode(text)).toEqual(expected);
+});
