@@ -18,10 +18,11 @@ const SHOWN_LENGTH = 1_000;
  */
 export function runningReport(state: TaskState, now: number): string {
   const { id } = state.spec;
+  const hereMs = Math.max(0, now - state.stint.since);
   const last = state.lastText.trim().slice(-SHOWN_LENGTH).split('\n').slice(-SHOWN_LINES);
   return [
     ...facts(state, state.status === 'queued' ? queuedFor(state) : doing(state, now)),
-    `Duration: ${Math.floor((state.stint.workedMs + now - state.stint.since) / 1000)} s so far`,
+    `Duration: ${Math.floor((state.stint.workedMs + hereMs) / 1000)} s so far`,
     ...(state.lastText.trim() === '' ? [] : ['', 'Last lines:', ...last]),
     '',
     'Options:',
@@ -70,8 +71,8 @@ function facts(state: TaskState, status: string): readonly string[] {
 }
 
 /**
- * What a running task does, in a few words; null: nothing that lasts. `now`: milliseconds since the
- * epoch; absent: it does not say for how long.
+ * What a running task does, in a few words; null: nothing that lasts. `now`: the present time on the
+ * timeline of the task's steady times; absent: it does not say for how long.
  */
 export function activityText(
   {
@@ -84,7 +85,7 @@ export function activityText(
   now?: number,
 ): string | null {
   const lasting = (since: number | null) =>
-    now === undefined || since === null ? '' : ` for ${seconds(now - since)}`;
+    now === undefined || since === null ? '' : ` for ${seconds(Math.max(0, now - since))}`;
   if (parkedOn.length > 0) return `waiting for ${plural(parkedOn.length, 'answer')} of the user`;
   switch (activity.kind) {
     case 'idle':

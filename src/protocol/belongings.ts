@@ -1,3 +1,4 @@
+import { steadyTime } from './steady-time.ts';
 import type { TaskEvent } from './event.ts';
 import type { ChildReceipt, EndStatus, ShellEnd } from './result.ts';
 import { itemOfCall } from './template.ts';
@@ -75,14 +76,15 @@ export function applyToBelongings(belongings: Belongings, event: TaskEvent): voi
       return;
     }
     case 'shell.started': {
-      const { callId, command, output, ts } = event;
-      shells.set(event.shell, { callId, command, output, startedAt: ts, end: null });
+      const { callId, command, output } = event;
+      const startedAt = steadyTime(event);
+      shells.set(event.shell, { callId, command, output, startedAt, end: null });
       return;
     }
     case 'shell.ended': {
       const shell = shells.get(event.shell);
       if (shell !== undefined) {
-        shell.end = { how: event.end, exitCode: event.exitCode, at: event.ts };
+        shell.end = { how: event.end, exitCode: event.exitCode, at: steadyTime(event) };
       }
       return;
     }

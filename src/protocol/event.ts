@@ -38,8 +38,14 @@ export interface EventStamp {
   readonly v: number;
   /** From 0, without a gap within one log. */
   readonly seq: number;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, by the wall clock. */
   readonly ts: number;
+  /**
+   * Milliseconds by which the wall clock was ahead of where it would be if nobody had set it since the
+   * process that wrote this began: `ts - clockShift` gives durations. Absent: not by a tenth of a
+   * second, or an older log.
+   */
+  readonly clockShift?: number;
   readonly task: string;
   /** Grows by one with each owner of the log: fences off a writer that lost it. */
   readonly epoch: number;

@@ -1,3 +1,4 @@
+import { steadyTime } from './steady-time.ts';
 import { byteLength } from '../base/text.ts';
 import { NO_TEXTS, type AnswerTexts } from './earlier-report.ts';
 import type { EndReason } from './end-reason.ts';
@@ -79,9 +80,9 @@ export interface Stint {
   denials: number;
   /** Milliseconds at work under owners that are gone. */
   workedMs: number;
-  /** When the present owner set it to work; null: not yet. */
+  /** The steady time at which the present owner set it to work; null: not yet. */
   workingSince: number | null;
-  /** When the present owner took it. */
+  /** The steady time at which the present owner took it. */
   since: number;
   /** It only summarises its context, and ends as it had ended before; null: it works. */
   readonly compacts: CompactingStint | null;
@@ -104,15 +105,16 @@ interface CompactingStint {
 
 /** When it begins, and by whom. */
 export type StintBegin = Pick<Stint, 'by' | 'callId'> &
-  Partial<Pick<Stint, 'compacts'>> & { readonly ts: number };
+  Partial<Pick<Stint, 'compacts'>> & { readonly since: number };
 
 /** How a task that is resumed begins; `before`: as it was then. */
 export function resumedBy(
-  { ts, by, callId, compacts }: Extract<TaskEvent, { type: 'task.resumed' }>,
+  event: Extract<TaskEvent, { type: 'task.resumed' }>,
   before: { readonly end: EndReason | null; readonly result: string; readonly stint: Stint },
 ): StintBegin {
+  const { by, callId, compacts } = event;
   const { end, result, stint } = before;
-  const begin = { ts, by, callId };
+  const begin = { since: steadyTime(event), by, callId };
   if (compacts === undefined || end === null) return begin;
   return { ...begin, compacts: { keep: compacts.keep, end, result, claims: stint.claims } };
 }
@@ -140,7 +142,7 @@ export function startStint(number: number, at: StintBegin & { readonly turns: nu
     denials: 0,
     workedMs: 0,
     workingSince: null,
-    since: at.ts,
+    since: at.since,
     compacts: at.compacts ?? null,
     hasCompacted: false,
     compactedTurns: 0,
@@ -154,17 +156,17 @@ export function isBegunBy(stint: Stint, caller: string, callId: string): boolean
   return stint.by === caller && stint.callId === callId;
 }
 
-/** `before`: when the event before this one was written. */
+/** `before`: the steady time of the event before this one. */
 export function applyToStint(stint: Stint, event: TaskEvent, before: number): void {
   switch (event.type) {
     case 'task.claimed':
       // The time in which it queued, or nobody had it, does not count.
       if (stint.workingSince !== null) stint.workedMs += Math.max(0, before - stint.workingSince);
       stint.workingSince = null;
-      stint.since = event.ts;
+      stint.since = steadyTime(event);
       return;
     case 'task.started':
-      stint.workingSince ??= event.ts;
+      stint.workingSince ??= steadyTime(event);
       return;
     case 'task.ended':
       stint.claims = event.claims ?? [];

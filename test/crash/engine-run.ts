@@ -40,7 +40,7 @@ export interface EngineOutcome {
 }
 
 /** The same at every reading: what is written does not depend on how long a run took. */
-export const STILL_CLOCK: Clock = { now: () => 1_000, monotonic: () => 0 };
+export const STILL_CLOCK: Clock = { now: () => 1_000, monotonic: () => 1_000 };
 
 const MODEL = { provider: 'scripted', id: 'one', chain: ['test'] };
 const NO_LIMITS = { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 };

@@ -1,3 +1,4 @@
+import { bodyOf } from '../../protocol/event-body.ts';
 import { setImmediate as settled } from 'node:timers/promises';
 import { deferred } from '../../base/async.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
@@ -221,9 +222,8 @@ function loggedReuse(script: Script): ReuseOutcome | null {
     const event = script.next(ahead);
     if (event === undefined) return null;
     if (isFromOutside(event)) continue;
-    if (event.type !== 'task.reused' && event.type !== 'reuse.missed') return null;
-    const { v: _v, seq: _seq, ts: _ts, task: _task, epoch: _epoch, ...outcome } = event;
-    return outcome;
+    const body = bodyOf(event);
+    return body.type === 'task.reused' || body.type === 'reuse.missed' ? body : null;
   }
 }
 
