@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../base/clock.ts';
 import { isId } from '../base/ids.ts';
 import { LogFold } from '../engine/fold-log.ts';
 import type { TaskEvent } from '../protocol/event.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { LogTail, TaskStore } from '../store/task-store.ts';
+import { WatchBegin } from './watch-begin.ts';
 
 /** A change shows within two of these. */
 const POLL_MS = 60;
@@ -59,7 +61,7 @@ class Watch {
   /** The number of the last event that was shown, or passed over, of each task. */
   private readonly shown = new Map<string, number>();
   /** What was written before is passed over. */
-  private readonly since = Date.now();
+  private readonly since = new WatchBegin(systemClock);
   private locked: readonly string[] = [];
 
   constructor(store: TaskStore, top: string | null, listener: WatchListener) {
@@ -125,7 +127,7 @@ class Watch {
     const last = this.shown.get(id);
     let isNew = false;
     tail.read((event) => {
-      isNew ||= last === undefined ? event.ts >= this.since : event.seq > last;
+      isNew ||= last === undefined ? this.since.includes(event) : event.seq > last;
       if (!isNew) return this.passOver(fold, event);
       news.push({ event, fold });
       if (event.type === 'child.created' || event.type === 'child.resumed') begun.add(event.child);

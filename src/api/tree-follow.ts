@@ -1,11 +1,13 @@
 import { watch, type FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { systemClock } from '../base/clock.ts';
 import { isId } from '../base/ids.ts';
 import { LogFold } from '../engine/fold-log.ts';
 import type { TaskEvent } from '../protocol/event.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { LogTail, TaskStore } from '../store/task-store.ts';
 import { readTree, stateByNow } from './read-tree.ts';
+import { WatchBegin } from './watch-begin.ts';
 
 export interface TreeListener {
   /** A task that was there as the following began: see `TreeReading.found`. */
@@ -77,7 +79,7 @@ class TreeFollow {
   /** Whose process is known to be gone. */
   private readonly left = new Set<string>();
   private readonly failed = Promise.withResolvers<never>();
-  private readonly since = Date.now();
+  private readonly since = new WatchBegin(systemClock);
   private watcher: FSWatcher | null = null;
   private gathering: NodeJS.Timeout | null = null;
   private looking: NodeJS.Timeout | null = null;
@@ -200,7 +202,7 @@ class TreeFollow {
       hasBegun ||= event.type === 'task.created';
       // What is left of a log that has lost its beginning tells of no task.
       if (!hasBegun || event.seq <= one.foldedTo) return;
-      if (last === 'before' ? event.ts < this.since : event.seq <= last) {
+      if (last === 'before' ? !this.since.includes(event) : event.seq <= last) {
         one.fold.add(event);
         one.foldedTo = event.seq;
         return;

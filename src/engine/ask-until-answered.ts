@@ -2,14 +2,16 @@ import { NO_USAGE } from '../protocol/model.ts';
 import type { Answer } from './answer.ts';
 import { answerCost, brokenCost, type AnswerCost } from './answer-cost.ts';
 import type { BegunTurn } from './begin-turn.ts';
+import { closedForRoom } from './closed-for-room.ts';
 import type { EngineDeps } from './deps.ts';
 import { canFallBack, isLasting } from './fallback.ts';
 import { oneAnswer } from './one-answer.ts';
+import { tooLongWait, waitFor } from './rate-limit-wait.ts';
 import { decideRetry, givenUp, NO_FAILURES } from './retry.ts';
 import { sleep } from './sleep.ts';
 import type { Spending } from './spending.ts';
 import type { TaskRun } from './task-run.ts';
-import type { TurnOutcome } from './turn-outcome.ts';
+import type { NoRoom, TurnOutcome } from './turn-outcome.ts';
 
 /** An answer that has ended. */
 export interface WholeAnswer {
@@ -39,6 +41,7 @@ export async function askUntilAnswered(
   const { turn, request } = begun;
   let retries = NO_FAILURES;
   let rateLimits = 0;
+  let limitedMs = 0;
   for (let attempt = 1; ; attempt += 1) {
     const startedAt = deps.clock.monotonic();
     run.tree.requestSent();
@@ -59,7 +62,11 @@ export async function askUntilAnswered(
       treeRetries: run.tree.retriesLeft,
       random: Math.random(),
     });
-    rateLimits = failure.kind === 'rate_limit' ? rateLimits + 1 : 0;
+    const isLimited = failure.kind === 'rate_limit';
+    rateLimits = isLimited ? rateLimits + 1 : 0;
+    limitedMs = isLimited ? limitedMs + waitFor(failure, rateLimits) : 0;
+    const limit = { totalMs: limitedMs, mostMs: deps.settings.maxWaitMs, now: deps.clock.now() };
+    const tooLong = failure.retryable ? tooLongWait(failure, limit) : null;
     const isLeft =
       isLasting(failure, { inARow: rateLimits, retries: deps.settings.retries }) &&
       canFallBack(deps, run, failure);
@@ -67,13 +74,18 @@ export async function askUntilAnswered(
       journal.record({ type: 'turn.failed', turn, failure, ...cut, ...used });
       return { kind: 'stopped' };
     }
-    if (answer.hit !== undefined) {
+    if (answer.noRoom !== undefined) {
+      const { hit, fitsLowered } = answer.noRoom;
+      if (fitsLowered) {
+        journal.record(closedForRoom(turn, hit));
+        return { kind: 'begin_again' };
+      }
       journal.record({ type: 'turn.failed', turn, failure, ...used });
-      return { kind: 'limit', hit: answer.hit };
+      return { kind: 'limit', hit };
     }
-    if (!decision.retry || isLeft) {
+    if (!decision.retry || isLeft || tooLong !== null) {
       const spent = decision.retry ? null : decision.spent;
-      const last = givenUp(failure, { spent, tries: attempt, most: deps.settings });
+      const last = givenUp(tooLong ?? failure, { spent, tries: attempt, most: deps.settings });
       journal.record({ type: 'turn.failed', turn, failure: last, ...cut, ...used });
       return { kind: 'failed', failure: last };
     }
@@ -82,10 +94,13 @@ export async function askUntilAnswered(
     const waitMs = Math.round(decision.waitMs);
     journal.record({ type: 'turn.retried', turn, attempt, failure, waitMs, ...used });
     const prevented = await waitForRetry(deps, run, { waitMs, spending });
-    if (prevented !== null) {
-      journal.record({ type: 'turn.failed', turn, failure, usage: NO_USAGE });
-      return prevented;
+    if (prevented === null) continue;
+    if (prevented !== 'stopped' && prevented.fitsLowered) {
+      journal.record(closedForRoom(turn, prevented.hit));
+      return { kind: 'begin_again' };
     }
+    journal.record({ type: 'turn.failed', turn, failure, usage: NO_USAGE });
+    return prevented === 'stopped' ? { kind: 'stopped' } : { kind: 'limit', hit: prevented.hit };
   }
 }
 
@@ -105,17 +120,17 @@ async function waitForRetry(
   deps: EngineDeps,
   run: TaskRun,
   { waitMs, spending }: Retry,
-): Promise<TurnOutcome | null> {
+): Promise<NoRoom | 'stopped' | null> {
   run.giveSlot();
   try {
     await sleep(deps.deadlines, waitMs, run.turnSignal);
     // A broken answer may have cost what this try would need.
-    const hit = await spending.reserve();
-    if (hit !== null) return { kind: 'limit', hit };
+    const noRoom = await spending.reserve();
+    if (noRoom !== null) return noRoom;
     await run.takeSlot();
     return null;
   } catch {
     // All reject only when the task is stopped, which the caller sees by the signal.
-    return { kind: 'stopped' };
+    return 'stopped';
   }
 }

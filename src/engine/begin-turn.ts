@@ -1,4 +1,5 @@
 import { modelName, type ModelRequest } from '../protocol/model.ts';
+import type { OutputCap } from '../protocol/output-cap.ts';
 import type { EngineDeps } from './deps.ts';
 import { requestOrigin } from './request-origin.ts';
 import type { TaskRun } from './task-run.ts';
@@ -14,11 +15,17 @@ export interface BegunTurn {
   readonly isSummary: boolean;
 }
 
-/** A request that was begun before a crash is the same again: nothing new may stand in it. */
+/**
+ * Begins a turn, or goes on with the one that was begun before a crash: that request is the same again, and
+ * nothing new may stand in it. `outputCap`: null where no budget lowers the model's own output limit.
+ */
 export function beginTurn(
   { models, store }: Pick<EngineDeps, 'models' | 'store'>,
   run: TaskRun,
-  toolChoice: ToolChoice,
+  {
+    toolChoice,
+    outputCap,
+  }: { readonly toolChoice: ToolChoice; readonly outputCap: OutputCap | null },
 ): BegunTurn {
   const { state, journal, spec } = run;
   const turn = state.openTurn?.turn ?? state.turns + 1;
@@ -29,11 +36,13 @@ export function beginTurn(
       inputs: state.conversation.queued.map((input) => input.id),
       model: modelName(spec.model),
       toolChoice,
+      ...(outputCap === null ? {} : { outputCap }),
     });
   }
   const request = requestOf({ models, store }, run, {
     messages: [...state.conversation.messages],
     toolChoice,
+    outputCap,
   });
   return { turn, request, isSummary: false };
 }
@@ -42,11 +51,11 @@ export function beginTurn(
 export function requestOf(
   { models, store }: Pick<EngineDeps, 'models' | 'store'>,
   run: TaskRun,
-  asked: Pick<ModelRequest, 'messages' | 'toolChoice'>,
+  asked: Pick<ModelRequest, 'messages' | 'toolChoice'> & { readonly outputCap: OutputCap | null },
 ): ModelRequest {
   const { spec, tree, isBackground } = run;
   const { model, prefix, agent, effort } = requestOrigin(run);
-  const maxOutputTokens = models.outputLimit(model);
+  const maxOutputTokens = asked.outputCap?.tokens ?? models.outputLimit(model);
   return {
     model,
     prefix,

@@ -1,4 +1,6 @@
 import { deferred, onAbort, type Deferred } from '../base/async.ts';
+import type { OutputCap } from '../protocol/output-cap.ts';
+import { decideOutput, leastOutput, type BudgetRoom, type OutputDemand } from './output-cap.ts';
 import { NO_WORK, NOTHING, type Amount, type Work } from '../protocol/model.ts';
 import type { LimitHit, Stint } from '../protocol/stint.ts';
 
@@ -34,6 +36,35 @@ export interface Reservation {
 export type ReserveResult =
   | { readonly ok: true; readonly reservation: Reservation }
   | { readonly ok: false; readonly hit: LimitHit };
+
+/** What a request is known to need before it is sent. */
+export interface RequestNeed {
+  /** The most that it can take without its answer. */
+  readonly input: Expense;
+  /** The cost of one token of output. */
+  readonly outputToken: Amount;
+  /** What a later request should find, so that the task can still give an answer. */
+  readonly nextRequest: Amount;
+  readonly output: OutputDemand;
+}
+
+export type RequestReservation =
+  | {
+      readonly ok: true;
+      readonly reservation: Reservation;
+      /** Set where a limit lowers the output cap below the most that was asked for. */
+      readonly outputCap: OutputCap | null;
+    }
+  | { readonly ok: false; readonly hit: LimitHit };
+
+/** The expense of a request whose answer has so many tokens. */
+export function requestExpense({ input, outputToken }: RequestNeed, tokens: number): Expense {
+  return addExpenses(input, {
+    ...NO_EXPENSE,
+    tokens: outputToken.tokens * tokens,
+    costUsd: outputToken.costUsd * tokens,
+  });
+}
 
 /**
  * A budget with its ancestors: what is reserved or used here counts in each of them, so parallel
@@ -96,6 +127,66 @@ export class Budget {
       onWait();
       await full.changed(signal);
     }
+  }
+
+  /**
+   * Holds back what a request can take, with as many tokens of output as the limits here and above allow.
+   * Where only requests under way stand in the way, waits until they have settled; `onWait` is called
+   * before each wait. Fails with the limit under which no useful answer is possible; rejects when the
+   * signal aborts while it waits.
+   */
+  async reserveRequest(
+    need: RequestNeed,
+    signal: AbortSignal,
+    onWait: () => void = () => {},
+  ): Promise<RequestReservation> {
+    const { chain } = this;
+    for (;;) {
+      const hit = this.lacks(requestExpense(need, leastOutput(need.output)));
+      if (hit !== null) return { ok: false, hit };
+      const rooms = this.roomsFor(need);
+      const decision = decideOutput(
+        rooms.map(({ room }) => room),
+        need.output,
+      );
+      // `lacks` has seen that each limit holds a useful answer: what is refused now is only held.
+      const full =
+        decision.kind === 'granted'
+          ? chain.find((budget) => budget.hitBy(need.input, budget.reserved) !== null)
+          : rooms[decision.room]?.budget;
+      if (decision.kind === 'granted' && full === undefined) {
+        const reservation = Budget.hold(chain, requestExpense(need, decision.tokens));
+        const by = decision.loweredBy === null ? undefined : rooms[decision.loweredBy];
+        const outputCap = by === undefined ? null : { tokens: decision.tokens, ...by.use };
+        return { ok: true, reservation, outputCap };
+      }
+      onWait();
+      await (full ?? this).changed(signal);
+    }
+  }
+
+  /** The room that each limit on tokens and cost, here and above, leaves for a request. */
+  private roomsFor({ input, outputToken, nextRequest }: RequestNeed): readonly {
+    readonly budget: Budget;
+    readonly use: LimitHit;
+    readonly room: BudgetRoom;
+  }[] {
+    return this.chain.flatMap((budget) =>
+      (['tokens', 'costUsd'] as const).flatMap((measure) => {
+        const cap = budget.caps[measure];
+        if (cap === undefined || input[measure] + outputToken[measure] === 0) return [];
+        const used = budget.used[measure];
+        const room = {
+          remaining: cap.value - used,
+          held: budget.reserved[measure],
+          input: input[measure],
+          outputToken: outputToken[measure],
+          nextRequest: nextRequest[measure],
+          isShared: budget !== this,
+        };
+        return [{ budget, use: { ...cap, used }, room }];
+      }),
+    );
   }
 
   /** The cap, here or above, under which what is used leaves no room for an expense; null: none. */

@@ -6,6 +6,7 @@ import type { AttachmentRules } from '../protocol/attachment.ts';
 import type { EventBody, TaskEvent } from '../protocol/event.ts';
 import type { TaskSignal } from '../protocol/signal.ts';
 import type { ModelFacts, ModelPort, ResolvedModel } from '../protocol/model.ts';
+import type { OutputCap } from '../protocol/output-cap.ts';
 import type { Decision } from '../protocol/permission.ts';
 import type { SkillDefinition } from '../protocol/skill.ts';
 import type { TaskState } from '../protocol/state.ts';
@@ -46,6 +47,8 @@ export interface EngineSettings {
   readonly retries: number;
   /** Of those, how many may follow a silence of a server that took the request. */
   readonly silentRetries: number;
+  /** How long a request waits for rate limits in all; 0: however long it takes. */
+  readonly maxWaitMs: number;
   /** Calls that repeat each other before a task is ended. */
   readonly noProgressCalls: number;
   /** How long siblings wait for the first of them to write the prompt cache; 0: never. */
@@ -128,6 +131,8 @@ export interface EngineDeps {
   readonly reuse?: () => ReuseOutcome | null;
   /** Says what is done before the next request to keep it within its window: for reruns. Absent: that is decided. */
   readonly compaction?: () => CompactionStep;
+  /** Says by how much the next request's output cap is lowered: for reruns. Absent: the budget decides. */
+  readonly outputCap?: () => OutputCap | null;
   /** The day that requests are told of, `YYYY-MM-DD`; null, for reruns: their logs say it. Absent: by the clock. */
   readonly today?: () => string | null;
   readonly agents: AgentSource;

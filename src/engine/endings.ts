@@ -1,11 +1,15 @@
 import { errorMessage, MusterError, type ErrorCode } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
+import { resultText } from '../protocol/earlier-report.ts';
 import type { EndReason, StoppedBy } from '../protocol/end-reason.ts';
-import type { ModelFailure } from '../protocol/model.ts';
+import type { CallForm } from '../protocol/call-forms/forms.ts';
+import { modelName, type ModelFailure } from '../protocol/model.ts';
+import type { OutputCap } from '../protocol/output-cap.ts';
 import type { TaskState } from '../protocol/state.ts';
 import type { LimitHit } from '../protocol/stint.ts';
 import { haltedMessage } from './denials.ts';
 import { limitMessage } from './limits.ts';
+import { outputSchemaOf } from './structured/output-schema.ts';
 import type { StopOrder } from './stop.ts';
 
 /** How a task ends, and its answer or what there is of one. */
@@ -16,11 +20,23 @@ export interface Ending {
   readonly structured?: JsonValue;
 }
 
-export function completed(text: string): Ending {
+/** Ends with exactly this answer. */
+export function completed(answer: string): Ending {
   return {
     end: { status: 'completed', error: null, because: 'the model ended its answer', by: null },
-    result: text,
+    result: answer,
   };
+}
+
+/** Ends with this answer, and with the report before it if the answer only points to that. */
+export function completedWithReport(state: TaskState, answer: string): Ending {
+  return completed(withReport(state, answer));
+}
+
+function withReport({ stint, spec }: TaskState, last: string): string {
+  // A result that must be valid against a schema is one JSON value.
+  if (outputSchemaOf(spec) !== null) return last;
+  return resultText(last, stint.texts, spec.prompt);
 }
 
 /** `of`: the task whose result it is. */
@@ -30,7 +46,15 @@ export function reused(of: string, text: string): Ending {
 }
 
 export function endedByLimit(state: TaskState, hit: LimitHit): Ending {
-  return partial(state.lastText, limitMessage(hit), 'limit');
+  const { answer } = state;
+  const cut = answer?.reason === 'length' ? answer.outputCap : undefined;
+  const note = cut === undefined ? '' : `; the last answer was cut off after ${cut.tokens} tokens`;
+  return partial(withReport(state, state.lastText), `${limitMessage(hit)}${note}`, 'limit');
+}
+
+/** Ends a task of which several answers in a row were cut off where a budget had lowered the output cap. */
+export function cutByBudget(state: TaskState, { limit, value, used }: OutputCap): Ending {
+  return endedByLimit(state, { limit, value, used });
 }
 
 /** The model's own output limit came in the middle of the answer, and of each that went on from it. */
@@ -62,7 +86,24 @@ export function failedByModel(state: TaskState, failure: ModelFailure): Ending {
 
 export function gaveNothing(state: TaskState, answers: number): Ending {
   const message = `the model gave ${answers} empty answers in a row (limit empty_answers = ${answers})`;
-  return failed(state, { code: 'PROVIDER_ERROR', message, retryable: true });
+  return failedWithReport(state, { code: 'PROVIDER_ERROR', message, retryable: true });
+}
+
+/**
+ * The model wrote its calls as text, so that none of them ran: its server lacks the parser for them.
+ *
+ * @param form the form of the last one
+ */
+export function wroteCallsAsText(
+  state: TaskState,
+  answers: number,
+  form: Pick<CallForm, 'name' | 'parser'> | null,
+): Ending {
+  const model = state.models.at(-1) ?? modelName(state.spec.model);
+  const written = form === null ? '' : ` (form: ${form.name})`;
+  const parser = form?.parser ?? 'NAME';
+  const message = `${model} wrote its tool calls as text${written} in ${answers} answers in a row (limit calls_as_text = ${answers}), so no tool ran. Its server does not parse the tool calls of this model: start it with the parser for them (vLLM: --enable-auto-tool-choice --tool-call-parser ${parser}; SGLang: --tool-call-parser; llama-server: --jinja), or choose another model`;
+  return failedWithReport(state, { code: 'PROVIDER_ERROR', message, retryable: false });
 }
 
 export function filtered(state: TaskState): Ending {
@@ -97,4 +138,11 @@ function partial(result: string, message: string, by: StoppedBy | null): Ending 
 function failed(state: TaskState, error: NonNullable<EndReason['error']>): Ending {
   const end = { status: 'failed', error, because: error.message, by: null } as const;
   return { end, result: state.lastText };
+}
+
+/** Fails with the report that came before its last answers, which hold none. */
+function failedWithReport(state: TaskState, error: NonNullable<EndReason['error']>): Ending {
+  const ending = failed(state, error);
+  const report = withReport(state, '');
+  return report === '' ? ending : { ...ending, result: report };
 }

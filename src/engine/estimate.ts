@@ -3,14 +3,9 @@ import { ratesFor } from '../model/cost.ts';
 import type { Conversation } from '../protocol/conversation.ts';
 import { attachedTokens } from '../protocol/attachment.ts';
 import type { Message, ToolResultPart } from '../protocol/message.ts';
-import {
-  modelName,
-  type ModelFacts,
-  type RequestPrefix,
-  type ResolvedModel,
-} from '../protocol/model.ts';
-import type { LimitHit } from '../protocol/stint.ts';
-import { NO_EXPENSE, type Expense } from './budget.ts';
+import { addAmounts, type Amount, type ModelFacts, type RequestPrefix } from '../protocol/model.ts';
+import { NO_EXPENSE, requestExpense, type Expense, type RequestNeed } from './budget.ts';
+import { leastOutput, type OutputDemand } from './output-cap.ts';
 
 /**
  * What a request may take beyond its estimate, for what is held back for it: the estimate is right in the
@@ -70,34 +65,38 @@ export function inputToReserve(
 }
 
 /**
- * The most that a request with so much input can take: nothing of it counted as cached, the whole
- * output limit that is sent with it, and one turn.
+ * Tells what a request with so many tokens of input needs of a budget: nothing of the input counted as
+ * cached, and one turn. `output.most`: default, the output limit of the model. `newestRound`: what the
+ * newest request of the task took, where there was one.
  */
-export function mostOf(
+export function requestNeed(
   input: number,
   { maxOutput, price }: Pick<ModelFacts, 'maxOutput' | 'price'>,
-): Expense {
-  const output = maxOutput ?? USUAL_OUTPUT;
+  {
+    output = {},
+    newestRound,
+  }: { readonly output?: Partial<OutputDemand>; readonly newestRound?: Amount } = {},
+): RequestNeed {
   const rates = price === null ? null : ratesFor(price, input);
-  const costUsd =
-    rates === null
-      ? 0
-      : (input * Math.max(rates.input, rates.cacheWrite) + output * rates.output) / 1e6;
-  return { ...NO_EXPENSE, tokens: input + output, costUsd, turns: 1 };
+  const outputToken = { tokens: 1, costUsd: rates === null ? 0 : rates.output / 1e6 };
+  const inputUsd = rates === null ? 0 : (input * Math.max(rates.input, rates.cacheWrite)) / 1e6;
+  const demand = { most: maxOutput ?? USUAL_OUTPUT, kind: 'turn', ...output } as const;
+  const own = { tokens: input, costUsd: inputUsd };
+  const least = leastOutput({ ...demand, kind: 'last' });
+  return {
+    input: { ...NO_EXPENSE, ...own, turns: 1 },
+    outputToken,
+    nextRequest: addAmounts(newestRound ?? own, {
+      tokens: least,
+      costUsd: outputToken.costUsd * least,
+    }),
+    output: demand,
+  };
 }
 
-/** The hit with the output limit of the model named, where that is most of what the request could take. */
-export function namingOutput(
-  hit: LimitHit,
-  model: Pick<ResolvedModel, 'provider' | 'id'>,
-  facts: Pick<ModelFacts, 'maxOutput' | 'price'>,
-): LimitHit {
-  const { maxOutput } = facts;
-  if (hit.needed === undefined || maxOutput === null) return hit;
-  const { tokens, costUsd } = mostOf(0, facts);
-  const answer = hit.limit.endsWith('cost_usd') ? costUsd : tokens;
-  if (answer * 2 <= hit.needed) return hit;
-  return { ...hit, output: { model: modelName(model), limit: maxOutput } };
+/** The least with which a request is sent: its input, and a useful answer. */
+export function leastExpense(need: RequestNeed): Expense {
+  return requestExpense(need, leastOutput(need.output));
 }
 
 /** What a task's newest answer in this process has shown of what its requests take. */

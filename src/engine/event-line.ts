@@ -1,3 +1,5 @@
+import { bodyOf } from '../protocol/event-body.ts';
+import { steadyTime } from '../protocol/steady-time.ts';
 import { formatDuration, truncate } from '../base/text.ts';
 import type { TaskEvent } from '../protocol/event.ts';
 
@@ -5,15 +7,16 @@ import type { TaskEvent } from '../protocol/event.ts';
 const SHOWN_STRING = 160;
 const SHOWN_LINE = 800;
 
-/** An event in one line for a model: number, time since `start`, type, and its fields, long ones cut. */
+/** An event in one line for a model: number, time since its log's steady time `start`, type, and its fields, long ones cut. */
 export function eventLine(event: TaskEvent, start: number): string {
-  const { v: _v, seq, ts, task: _task, epoch: _epoch, type, ...fields } = event;
+  const { type, ...fields } = bodyOf(event);
+  const since = Math.max(0, steadyTime(event) - start);
   const shown = event.type === 'task.created' ? createdFields(event) : fields;
   // As JSON it is one line, whatever stands in it.
   const json = JSON.stringify(shown, (_, value: unknown) =>
     typeof value === 'string' ? cut(value, SHOWN_STRING) : value,
   );
-  return cut(`${seq} +${formatDuration(ts - start)} ${type} ${json}`, SHOWN_LINE);
+  return cut(`${event.seq} +${formatDuration(since)} ${type} ${json}`, SHOWN_LINE);
 }
 
 /** The rest of a specification is for programs. */

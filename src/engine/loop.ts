@@ -250,6 +250,7 @@ async function turn(
   const outcome = await runTurn(deps, run, toolChoice);
   switch (outcome.kind) {
     case 'answered':
+    case 'begin_again':
       return null;
     case 'limit':
       run.journal.record({ type: 'limit.reached', ...outcome.hit });

@@ -127,7 +127,7 @@ function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']
   const unfinished = afterUnfinished(state, answer);
   if (unfinished !== null) return unfinished;
   if (outputSchemaOf(state.spec) !== null) return { kind: 'check', answer: answer.text };
-  return { kind: 'end', ending: endings.completed(answer.text) };
+  return { kind: 'end', ending: endings.completedWithReport(state, answer.text) };
 }
 
 /** Told once a stint. */

@@ -164,8 +164,8 @@ async function whyNotSent(
   spending: Spending,
 ): Promise<Answer | null> {
   try {
-    const hit = await spending.reserve();
-    if (hit !== null) return { ...unsent(limitMessage(hit)), hit };
+    const noRoom = await spending.reserve();
+    if (noRoom !== null) return { ...unsent(limitMessage(noRoom.hit)), noRoom };
     await run.takeSlot();
     return null;
   } catch {

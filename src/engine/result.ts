@@ -222,5 +222,6 @@ function toolCallCount(state: TaskState): number {
 }
 
 export function elapsedMs(state: TaskState): number {
-  return (state.endedAt ?? state.updatedAt) - (state.startedAt ?? state.createdAt);
+  const { elapsedMs: untilNow, startedMs, endedMs } = state.lifetime;
+  return (endedMs ?? untilNow) - (startedMs ?? 0);
 }

@@ -11,7 +11,7 @@ export interface ShellReading {
   /** Where in the output to begin, in bytes; null: its end is shown. */
   readonly offset: number | null;
   readonly caps: Pick<ToolCaps, 'resultBytes'>;
-  /** Milliseconds since the epoch. */
+  /** The present time, on the timeline of steady times. */
   readonly now: number;
   /** Why not all of the output is in its file; null: it is. */
   readonly problem: string | null;
@@ -26,7 +26,7 @@ export function shellReport(id: string, shell: ShellState, reading: ShellReading
   return [
     `Shell: ${briefCommand(command)}`,
     `Status: ${end === null ? 'still running' : describeEnd(end)}`,
-    `Duration: ${formatDuration((end?.at ?? now) - startedAt)}`,
+    `Duration: ${formatDuration(Math.max(0, (end?.at ?? now) - startedAt))}`,
     `Output file: ${output}`,
     '',
     outputText(piece, offset),

@@ -7,7 +7,13 @@ import { Budget } from './budget.ts';
 import { taskCaps } from './budget-caps.ts';
 import { createTask } from './create-task.ts';
 import { recordLoss } from './delivery.ts';
-import { estimateInput, firstRequest, inputToReserve, mostOf, namingOutput } from './estimate.ts';
+import {
+  estimateInput,
+  firstRequest,
+  inputToReserve,
+  leastExpense,
+  requestNeed,
+} from './estimate.ts';
 import type { Handover } from './handed/handover.ts';
 import { limitMessage } from './limits.ts';
 import { planChild, type ChildPlan, type ChildWish } from './plan-child.ts';
@@ -145,10 +151,10 @@ function whyNot(
   const budget = new Budget(taskCaps(plan.limits), caller.budget);
   const summary = handover.summarises;
   if (summary !== undefined) {
-    const { conversation, most, facts: asked } = summary;
-    const hit = unpricedCap(budget, conversation.model, asked) ?? budget.lacks(most);
+    const { conversation, least, facts: asked } = summary;
+    const hit = unpricedCap(budget, conversation.model, asked) ?? budget.lacks(least);
     if (hit !== null) {
-      const told = limitMessage(namingOutput(hit, conversation.model, asked));
+      const told = limitMessage(hit);
       return new MusterError('LIMIT_EXCEEDED', `context: summary: ${told}. ${SAY_IT_YOURSELF}`);
     }
   }
@@ -159,11 +165,10 @@ function whyNot(
   const said = firstRequest(`${given?.text ?? ''}${input.prompt}`);
   const messages = [...(inherits?.conversation.messages ?? [])];
   const needed = inputToReserve(estimateInput({ ...said, messages }, prefix), null);
-  const first = mostOf(needed, facts);
+  const first = leastExpense(requestNeed(needed, facts));
   const hit = unpricedCap(budget, plan.model, facts) ?? budget.lacks(first);
   if (hit === null) return null;
-  const told = limitMessage(namingOutput(hit, plan.model, facts));
-  return new MusterError('LIMIT_EXCEEDED', `${told}.`);
+  return new MusterError('LIMIT_EXCEEDED', `${limitMessage(hit)}.`);
 }
 
 function sourceOf({ ofSkill, ofTemplate }: TaskInput): TaskSource {

@@ -1,41 +1,67 @@
 import { modelName, paidTokens, type ModelFacts, type ResolvedModel } from '../protocol/model.ts';
+import type { OutputCap } from '../protocol/output-cap.ts';
 import type { LimitHit } from '../protocol/stint.ts';
 import type { AnswerCost } from './answer-cost.ts';
-import { addExpenses, NO_EXPENSE, type Budget, type Expense, type Reservation } from './budget.ts';
+import {
+  addExpenses,
+  NO_EXPENSE,
+  type Budget,
+  type Expense,
+  type RequestNeed,
+  type Reservation,
+} from './budget.ts';
 import {
   estimateInput,
   inputToReserve,
-  mostOf,
-  namingOutput,
+  leastExpense,
+  requestNeed,
   type NextRequest,
 } from './estimate.ts';
+import type { OutputDemand } from './output-cap.ts';
 import { requestOrigin } from './request-origin.ts';
 import type { TaskRun } from './task-run.ts';
+import type { NoRoom } from './turn-outcome.ts';
+
+/** What is known of the request that money is held back for. */
+export interface SpendingOptions {
+  /** The part of the conversation that is sent. Default: all of it. */
+  readonly asked?: NextRequest;
+  /** `last`: no request follows this one. Default: `turn`. */
+  readonly kind?: Exclude<OutputDemand['kind'], 'repeat'>;
+}
 
 /** What the tries of one request take of the budget: each reserves anew, and settles. */
 export class Spending {
   private readonly run: TaskRun;
   /** Estimated. */
   private readonly input: number;
-  private readonly most: Expense;
-  private readonly model: ResolvedModel;
-  private readonly facts: ModelFacts | null;
+  private readonly need: RequestNeed | null;
   private held: Reservation | null = null;
+  /** The cap that an earlier try of this request was sent with; undefined: none was sent yet. */
+  private granted: { readonly cap: OutputCap | null } | undefined;
 
-  /**
-   * `facts`: of the model that is asked; null: no cap needs them. `asked`: what of the conversation is sent.
-   */
-  constructor(run: TaskRun, facts: ModelFacts | null, asked: NextRequest = run.state.conversation) {
+  /** `facts`: of the model that is asked; null: no cap needs them. */
+  constructor(run: TaskRun, facts: ModelFacts | null, options: SpendingOptions = {}) {
     this.run = run;
-    this.facts = facts;
+    const { asked = run.state.conversation, kind = 'turn' } = options;
     const { measured } = run;
-    const { prefix, model } = requestOrigin(run);
-    this.model = model;
+    const { prefix } = requestOrigin(run);
     this.input = facts === null ? 0 : estimateInput(asked, prefix);
-    this.most =
+    this.need =
       facts === null
-        ? { ...NO_EXPENSE, turns: 1 }
-        : mostOf(inputToReserve(this.input, measured), facts);
+        ? null
+        : requestNeed(inputToReserve(this.input, measured), facts, {
+            output: { kind },
+            ...(measured === null ? {} : { newestRound: measured.used }),
+          });
+    // Sent again after a crash, it is the same request.
+    const { openTurn } = run.state;
+    if (openTurn !== null) this.granted = { cap: openTurn.outputCap ?? null };
+  }
+
+  /** The output cap that the budget lowered for this request; null: the model's own limit applies. */
+  get outputCap(): OutputCap | null {
+    return this.granted?.cap ?? null;
   }
 
   /**
@@ -44,27 +70,41 @@ export class Spending {
    */
   lastTurn(): LimitHit | null {
     const { budget, measured } = this.run;
-    if (budget.lacks(this.most) !== null) return null;
+    const least = this.least();
+    if (budget.lacks(least) !== null) return null;
     if (measured === null) return budget.toolBytesGone;
-    return budget.toolBytesGone ?? budget.lacks(addExpenses(measured.used, this.most));
+    return budget.toolBytesGone ?? budget.lacks(addExpenses(measured.used, least));
   }
 
   /**
-   * Before a try: the cap that leaves no room for it; null: it is held back. Without the task's slot
+   * Before a try: what leaves no room for it; null: it is held back. Without the task's slot
    * while it waits: who has reserved may need one before it can settle. What it holds already it gives
-   * back first. Rejects when the task is stopped.
+   * back first. Each try of one request has the same output cap. Rejects when the task is stopped.
    */
-  async reserve(): Promise<LimitHit | null> {
-    const { run } = this;
+  async reserve(): Promise<NoRoom | null> {
+    const { run, need } = this;
     this.release();
-    const reserved = await run.budget.reserve(this.most, run.turnSignal, () => run.giveSlot());
-    if (!reserved.ok) {
-      return this.facts === null
-        ? reserved.hit
-        : namingOutput(reserved.hit, this.model, this.facts);
+    const giveSlot = () => run.giveSlot();
+    if (need === null) {
+      const reserved = await run.budget.reserve(this.least(), run.turnSignal, giveSlot);
+      if (!reserved.ok) return { hit: reserved.hit, fitsLowered: false };
+      this.granted ??= { cap: null };
+      this.held = reserved.reservation;
+      return null;
     }
+    const asked = this.granted === undefined ? need : repeated(need, this.granted.cap);
+    const reserved = await run.budget.reserveRequest(asked, run.turnSignal, giveSlot);
+    if (!reserved.ok) {
+      const fitsLowered = asked !== need && run.budget.lacks(leastExpense(need)) === null;
+      return { hit: reserved.hit, fitsLowered };
+    }
+    this.granted ??= { cap: reserved.outputCap };
     this.held = reserved.reservation;
     return null;
+  }
+
+  private least(): Expense {
+    return this.need === null ? { ...NO_EXPENSE, turns: 1 } : leastExpense(this.need);
   }
 
   /** After a try that was answered. */
@@ -84,6 +124,10 @@ export class Spending {
   release(): void {
     this.held?.settle(NO_EXPENSE);
   }
+}
+
+function repeated(need: RequestNeed, cap: OutputCap | null): RequestNeed {
+  return { ...need, output: { most: cap?.tokens ?? need.output.most, kind: 'repeat' } };
 }
 
 /** Also what is only estimated: it is charged all the same. */

@@ -106,7 +106,7 @@ export class TaskRun {
     this.slot = new TaskSlot({
       tree: parts.tree,
       signal: this.signal,
-      hadSlot: this.journal.state.startedAt !== null,
+      hadSlot: this.journal.state.lifetime.startedMs !== null,
       record: (...events) => this.journal.record(...events),
     });
     this.foreignUpTo = parts.foreignUpTo ?? -1;

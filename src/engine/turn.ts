@@ -1,4 +1,5 @@
 import { askUntilAnswered, type WholeAnswer } from './ask-until-answered.ts';
+import { closedForRoom } from './closed-for-room.ts';
 import { beginTurn, type BegunTurn, type ToolChoice } from './begin-turn.ts';
 import { dueNotices } from './budget-notices.ts';
 import { capsInUse } from './caps-in-use.ts';
@@ -9,7 +10,7 @@ import { withMentioned } from './mentioned-calls.ts';
 import { noticeInput } from './notice-text.ts';
 import { Spending, unpricedCap } from './spending.ts';
 import type { TaskRun } from './task-run.ts';
-import type { TurnOutcome } from './turn-outcome.ts';
+import type { NoRoom, TurnOutcome } from './turn-outcome.ts';
 
 /**
  * One model request and its answer, retries included. Never rejects for what a provider does. What
@@ -33,20 +34,29 @@ export async function runTurn(
     queueNewDate(deps, run);
     tellUse(deps, run);
   }
-  const spending = new Spending(run, facts);
+  const spending = new Spending(run, facts, { kind: toolChoice === 'none' ? 'last' : 'turn' });
   const last = isNew && toolChoice === 'auto' ? spending.lastTurn() : null;
   if (last !== null) return { kind: 'last_turn', hit: last };
   try {
-    const hit = await spending.reserve();
-    if (hit !== null) return { kind: 'limit', hit };
+    const noRoom = await spending.reserve();
+    if (noRoom !== null) return withoutRoom(run, noRoom);
     await run.takeSlot();
     run.turnSignal.throwIfAborted();
-    const begun = beginTurn(deps, run, toolChoice);
+    const outputCap = isNew && deps.outputCap ? deps.outputCap() : spending.outputCap;
+    const begun = beginTurn(deps, run, { toolChoice, outputCap });
     const take = (whole: WholeAnswer) => takeAnswer(deps, run, begun, { ...whole, spending });
     return await askUntilAnswered(deps, run, begun, { spending, take });
   } finally {
     spending.release();
   }
+}
+
+/** A turn that was begun before a crash is closed where only a request with a lower output cap has room. */
+function withoutRoom({ state, journal }: TaskRun, { hit, fitsLowered }: NoRoom): TurnOutcome {
+  const { openTurn } = state;
+  if (openTurn === null || !fitsLowered) return { kind: 'limit', hit };
+  journal.record(closedForRoom(openTurn.turn, hit));
+  return { kind: 'begin_again' };
 }
 
 function takeAnswer(

@@ -3,6 +3,7 @@ import { TIER_ALIASES, TIERS, type ResolvedModel, type Tier } from '../protocol/
 import { autoTier, type AutoAgent } from './auto.ts';
 import { VENDORS } from './defaults.ts';
 import type { ModelSettings } from './model-settings.ts';
+import { hasUsableKey } from './provider-key.ts';
 import { isVendor, vendorOfId, type ConfiguredProvider } from './providers.ts';
 
 /** What models can be chosen from: found once, then everything here is pure. */
@@ -139,7 +140,7 @@ function baseProvider(setup: ModelSetup): ConfiguredProvider | typeof OFFLINE | 
     const server = setup.providers.find(({ name }) => name === choice.provider);
     if (server !== undefined) return server;
   }
-  const ready = setup.providers.filter((one) => one.missingKey === undefined);
+  const ready = setup.providers.filter(hasUsableKey);
   const known = ready.filter((one) => one.models !== null || Object.keys(one.tiers).length > 0);
   const [first] = [...known.filter(({ name }) => name !== 'light_llm'), ...known, ...ready];
   return first ?? setup.providers[0] ?? OFFLINE;
@@ -177,7 +178,7 @@ export function chooseNamed(
 
 function chooseBare(id: string, setup: ModelSetup, words: readonly string[]): Choice | MusterError {
   const having = setup.providers.filter((one) => serves(one, id));
-  const ready = having.filter((one) => one.missingKey === undefined);
+  const ready = having.filter(hasUsableKey);
   const [first, second] = ready.length > 0 ? ready : having;
   if (first !== undefined && second === undefined) return reach(first, id);
   if (first !== undefined) {
@@ -202,6 +203,7 @@ function serves(server: ConfiguredProvider, id: string): boolean {
 
 function reach(server: ConfiguredProvider, id: string): Choice | MusterError {
   if (server.missingKey !== undefined) return noKey(`${server.name}/${id}`, [server.missingKey]);
+  if (server.keyProblem !== undefined) return invalid(server.keyProblem);
   return { provider: server.name, id, steps: [`${server.name}/${id}`] };
 }
 
@@ -211,7 +213,7 @@ function noKey(model: string, keys: readonly string[]): MusterError {
 
 /** For error messages: every form that a model can be named in here. */
 function validValues(setup: ModelSetup, words: readonly string[]): string {
-  const ready = setup.providers.filter((one) => one.missingKey === undefined);
+  const ready = setup.providers.filter(hasUsableKey);
   const own = ready.map((one) => `${one.name}/${Object.values(one.tiers)[0] ?? 'MODEL'}`);
   const named = words.filter((word) => word !== OFFLINE);
   const last = words.includes(OFFLINE) ? [OFFLINE] : [];

@@ -4,6 +4,8 @@ export type Vendor = 'anthropic' | 'openai' | 'google';
 
 interface VendorDefaults {
   readonly baseUrl: string;
+  /** The environment variable that may hold a bearer token, which goes before the keys. Absent: there is none. */
+  readonly token?: string;
   /** Environment variables that hold a key, the first that is set wins. */
   readonly keys: readonly string[];
   readonly baseUrlKey: string;
@@ -19,6 +21,8 @@ interface VendorDefaults {
 export const VENDORS: Readonly<Record<Vendor, VendorDefaults>> = {
   anthropic: {
     baseUrl: 'https://api.anthropic.com/v1',
+    // Claude Code's order: https://code.claude.com/docs/en/authentication
+    token: 'ANTHROPIC_AUTH_TOKEN',
     keys: ['ANTHROPIC_API_KEY'],
     baseUrlKey: 'ANTHROPIC_BASE_URL',
     tiers: { fast: 'claude-haiku-4-5', balanced: 'claude-sonnet-5', powerful: 'claude-opus-5-5' },

@@ -37,7 +37,7 @@ async function askLocal(
   fetch: HttpFetch,
   signal: AbortSignal,
 ): Promise<ConfiguredProvider | null> {
-  const url = new URL(`http://127.0.0.1:${port}`);
+  const url = { url: new URL(`http://127.0.0.1:${port}/v1`), endpoint: null };
   const bare = provider({
     name,
     protocol: 'openai-chat',
@@ -71,14 +71,15 @@ function serving(bare: ConfiguredProvider, models: readonly string[]): Configure
 
 /** `GET /v1/models`, which Ollama, LM Studio, llama.cpp and vLLM all answer, newest first. */
 async function listModels(
-  { baseUrl, apiKey }: ConfiguredProvider,
+  { baseUrl, apiKey, query }: ConfiguredProvider,
   fetch: HttpFetch,
   signal: AbortSignal,
 ): Promise<readonly string[] | null> {
   try {
     const headers: Record<string, string> =
       apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
-    const response = await fetch(`${baseUrl}/models`, { signal, headers });
+    const address = `${baseUrl}/models${query === undefined ? '' : `?${query}`}`;
+    const response = await fetch(address, { signal, headers });
     const body: unknown = await response.json();
     const list = isJsonObject(body) && Array.isArray(body.data) ? body.data : null;
     return (

@@ -1,15 +1,11 @@
 import { UsageError } from '../base/errors.ts';
 import type { Tier } from '../protocol/model.ts';
 import type { Environment } from '../sys/env.ts';
+import { baseUrls, parseBaseUrl, type BaseUrl, type BaseUrls } from './base-url.ts';
 import { OLLAMA_PORT, VENDORS, type Vendor } from './defaults.ts';
-import {
-  isPrivateHost,
-  ollamaUrl,
-  parseBaseUrl,
-  vendorOf,
-  versioned,
-  type Protocol,
-} from './endpoints.ts';
+import { isPrivateHost, vendorOf, type Protocol } from './endpoints.ts';
+import { ollamaApi, ollamaUrl } from './ollama-url.ts';
+import { readKey, type KeyHeader, type ProviderKey } from './provider-key.ts';
 import type {
   AdjustmentName,
   ModelSettings,
@@ -18,14 +14,9 @@ import type {
 } from './model-settings.ts';
 
 /** A provider that can be asked, or that only lacks its key. */
-export interface ConfiguredProvider {
+export interface ConfiguredProvider extends BaseUrls, ProviderKey {
   readonly name: string;
   readonly protocol: Protocol;
-  readonly baseUrl: string;
-  /** Null: none is sent. */
-  readonly apiKey: string | null;
-  /** The environment variable that should hold a key and does not: it can't be used. */
-  readonly missingKey?: string;
   /** The setting it was found in, for people. */
   readonly source: string;
   /** Whose models it serves under their own names; null: anybody's. */
@@ -72,8 +63,8 @@ export function isVendor(name: string): name is Vendor {
 interface Draft {
   readonly name: string;
   readonly protocol: Protocol;
-  readonly url: URL;
-  readonly key: Pick<ConfiguredProvider, 'apiKey' | 'missingKey'>;
+  readonly url: BaseUrl;
+  readonly key: ProviderKey;
   readonly source: string;
   readonly vendor: Vendor | null;
   readonly tiers?: ConfiguredProvider['tiers'];
@@ -81,17 +72,18 @@ interface Draft {
 }
 
 export function provider(draft: Draft): ConfiguredProvider {
-  const baseUrl = versioned(draft.url, draft.protocol);
+  const urls = baseUrls(draft.url, draft.protocol);
   return {
     name: draft.name,
     protocol: draft.protocol,
-    baseUrl,
+    ...urls,
     ...draft.key,
+    ...keyHeader(draft),
     source: draft.source,
     vendor: draft.vendor,
     tiers: draft.tiers ?? (draft.vendor === null ? {} : VENDORS[draft.vendor].tiers),
     models: draft.models ?? null,
-    isPrivate: isPrivateHost(baseUrl),
+    isPrivate: isPrivateHost(urls.baseUrl),
   };
 }
 
@@ -103,7 +95,7 @@ function fromSettings(name: string, own: ProviderSettings, env: Environment): Co
   const given = own.baseUrl === undefined ? null : parseBaseUrl(own.baseUrl, `${where}.base_url`);
   const kind = own.kind ?? guessKind(name, given);
   const vendor = kindVendor(kind);
-  const url = given ?? standardUrl(kind, env, where);
+  const url = withOllamaApi(kind, given ?? standardUrl(kind, env, where));
   const found = provider({
     name,
     protocol: protocolOf(kind, url),
@@ -117,10 +109,26 @@ function fromSettings(name: string, own: ProviderSettings, env: Environment): Co
   return own.omit === undefined ? found : { ...found, omit: own.omit };
 }
 
-function guessKind(name: string, url: URL | null): ProviderKind {
+function guessKind(name: string, given: BaseUrl | null): ProviderKind {
   if (name === 'ollama') return 'ollama';
   if (isVendor(name)) return name;
-  return (url === null ? null : vendorOf(url)) ?? 'openai-compatible';
+  return given === null ? 'openai-compatible' : kindAt(given);
+}
+
+/** Who answers at an address, or else what its endpoint, if one was given, speaks. */
+function kindAt({ url, endpoint }: BaseUrl): ProviderKind {
+  const vendor = vendorOf(url);
+  if (vendor !== null) return vendor;
+  return endpoint === null || endpoint === 'openai-chat' ? 'openai-compatible' : endpoint;
+}
+
+function withOllamaApi(kind: ProviderKind, base: BaseUrl): BaseUrl {
+  return kind === 'ollama' ? { ...base, url: ollamaApi(base.url) } : base;
+}
+
+/** Of Azure's keys only its newer API knows that they may be sent as others are. */
+function keyHeader({ url }: Draft): { readonly keyHeader?: KeyHeader } {
+  return /\/openai\/deployments\//.test(url.url.pathname) ? { keyHeader: 'api-key' } : {};
 }
 
 function kindVendor(kind: ProviderKind): Vendor | null {
@@ -137,27 +145,32 @@ function kindVendor(kind: ProviderKind): Vendor | null {
   }
 }
 
-function standardUrl(kind: ProviderKind, env: Environment, where: string): URL {
+function standardUrl(kind: ProviderKind, env: Environment, where: string): BaseUrl {
   const vendor = kindVendor(kind);
   if (vendor !== null) return vendorUrl(vendor, env);
-  if (kind === 'ollama') return ollamaUrl(env.OLLAMA_HOST || `127.0.0.1:${OLLAMA_PORT}`);
+  if (kind === 'ollama') return ollamaBase(env.OLLAMA_HOST || `127.0.0.1:${OLLAMA_PORT}`);
   throw new UsageError(`${where} needs base_url, such as http://127.0.0.1:8080/v1`);
 }
 
-function vendorUrl(vendor: Vendor, env: Environment): URL {
+function ollamaBase(host: string): BaseUrl {
+  return { url: ollamaUrl(host), endpoint: null };
+}
+
+function vendorUrl(vendor: Vendor, env: Environment): BaseUrl {
   const { baseUrl, baseUrlKey } = VENDORS[vendor];
   return parseBaseUrl(env[baseUrlKey] || baseUrl, baseUrlKey);
 }
 
 /** `openai` speaks Responses at OpenAI itself; what imitates it speaks Chat, the older protocol. */
-function protocolOf(kind: ProviderKind, url: URL): Protocol {
+function protocolOf(kind: ProviderKind, { url, endpoint }: BaseUrl): Protocol {
   switch (kind) {
     case 'anthropic':
     case 'google':
     case 'openai-responses':
       return kind;
     case 'openai':
-      return vendorOf(url) === 'openai' ? 'openai-responses' : 'openai-chat';
+      if (vendorOf(url) === 'openai') return 'openai-responses';
+      return endpoint === 'openai-responses' ? endpoint : 'openai-chat';
     case 'openai-compatible':
     case 'ollama':
       return 'openai-chat';
@@ -168,32 +181,30 @@ function keyOf(
   name: string,
   own: ProviderSettings,
   kind: ProviderKind,
-  url: URL,
+  base: BaseUrl,
   env: Environment,
-): Draft['key'] {
+): ProviderKey {
   const vendor = kindVendor(kind);
-  if (own.apiKeyEnv !== undefined) return keyFrom([own.apiKeyEnv], env, { needed: true });
+  if (own.apiKeyEnv !== undefined) return readKey([own.apiKeyEnv], env, { needed: own.apiKeyEnv });
   // A vendor's key is not given to whoever else is configured under the vendor's protocol.
-  if (vendor === null || !isVendorsOwn(name, own, vendor, url)) return { apiKey: null };
-  return keyFrom(VENDORS[vendor].keys, env, { needed: !isPrivateHost(url.href) });
+  if (vendor === null || !isVendorsOwn(name, own, vendor, base)) return { apiKey: null };
+  const needed = isPrivateHost(base.url.href) ? null : (VENDORS[vendor].keys[0] ?? null);
+  return readKey(keyNames(vendor), env, { needed });
+}
+
+function keyNames(vendor: Vendor): readonly string[] {
+  const { token, keys } = VENDORS[vendor];
+  return token === undefined ? keys : [token, ...keys];
 }
 
 /** The vendor itself, or the user's own way to it under the vendor's name. */
-function isVendorsOwn(name: string, own: ProviderSettings, vendor: Vendor, url: URL): boolean {
+function isVendorsOwn(
+  name: string,
+  own: ProviderSettings,
+  vendor: Vendor,
+  { url }: BaseUrl,
+): boolean {
   return own.baseUrl === undefined || name === vendor || vendorOf(url) === vendor;
-}
-
-function keyFrom(
-  names: readonly string[],
-  env: Environment,
-  { needed }: { readonly needed: boolean },
-): Draft['key'] {
-  for (const name of names) {
-    const value = env[name]?.trim();
-    if (value) return { apiKey: value };
-  }
-  const first = names[0];
-  return needed && first !== undefined ? { apiKey: null, missingKey: first } : { apiKey: null };
 }
 
 /** S2's variables: `LLM_*` is the main model, `LIGHT_LLM_*` the fast one; each may be elsewhere. */
@@ -214,16 +225,17 @@ function llmProvider(
   if (!id) return [];
   const given = env[`${prefix}_BASE_URL`]?.trim();
   const url = given ? parseBaseUrl(given, `${prefix}_BASE_URL`) : null;
-  const vendor = url === null ? vendorOfId(id) : vendorOf(url);
-  const kind = vendor ?? (url === null ? 'openai' : 'openai-compatible');
-  const at = url ?? new URL(VENDORS[vendor ?? 'openai'].baseUrl);
-  const needed = !isPrivateHost(at.href);
+  const kind = url === null ? (vendorOfId(id) ?? 'openai') : kindAt(url);
+  const vendor = url === null ? vendorOfId(id) : vendorOf(url.url);
+  const at = url ?? { url: new URL(VENDORS[vendor ?? 'openai'].baseUrl), endpoint: null };
+  const keyName = `${prefix}_API_KEY`;
+  const needed = isPrivateHost(at.url.href) ? null : keyName;
   return [
     provider({
       name,
       protocol: protocolOf(kind, at),
       url: at,
-      key: keyFrom([`${prefix}_API_KEY`], env, { needed }),
+      key: readKey([keyName], env, { needed }),
       source: `${prefix}_MODEL_ID`,
       vendor,
       tiers: { [tier]: id },
@@ -238,23 +250,22 @@ export function vendorOfId(id: string): Vendor | null {
 
 /** A key, or a base URL on this machine or network, where a server seldom wants a key. */
 function fromVendorVariables(vendor: Vendor, env: Environment): readonly ConfiguredProvider[] {
-  const { keys, baseUrlKey } = VENDORS[vendor];
-  const { apiKey } = keyFrom(keys, env, { needed: false });
+  const { baseUrlKey } = VENDORS[vendor];
+  const key = readKey(keyNames(vendor), env, { needed: null });
   const url = vendorUrl(vendor, env);
-  if (apiKey === null && !isPrivateHost(url.href)) return [];
+  const hasKey = key.keyFrom !== undefined;
+  if (!hasKey && !isPrivateHost(url.url.href)) return [];
   const protocol = protocolOf(vendor, url);
   // Without a key it is a server of the user's own, and its models are not the vendor's.
-  if (apiKey === null) {
-    const key = { apiKey };
+  if (!hasKey) {
     return [provider({ name: vendor, protocol, url, key, source: baseUrlKey, vendor: null })];
   }
-  const source = keys.find((name) => env[name]?.trim()) ?? vendor;
-  return [provider({ name: vendor, protocol, url, key: { apiKey }, source, vendor })];
+  return [provider({ name: vendor, protocol, url, key, source: key.keyFrom ?? vendor, vendor })];
 }
 
 function fromOllamaHost(env: Environment): readonly ConfiguredProvider[] {
   if (!env.OLLAMA_HOST?.trim()) return [];
-  const url = ollamaUrl(env.OLLAMA_HOST);
+  const url = ollamaBase(env.OLLAMA_HOST);
   return [
     provider({
       name: 'ollama',

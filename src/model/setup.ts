@@ -2,6 +2,7 @@ import type { Environment } from '../sys/env.ts';
 import type { HttpFetch } from '../sys/http-types.ts';
 import { discoverLocal, withModels } from './local.ts';
 import type { ModelSettings } from './model-settings.ts';
+import { hasUsableKey } from './provider-key.ts';
 import { discoverProviders, type ConfiguredProvider } from './providers.ts';
 import { OFFLINE, type ModelSetup } from './choose.ts';
 
@@ -28,6 +29,6 @@ export async function discoverModels(
   return { settings, providers };
 }
 
-function hasDefault({ tiers, missingKey }: ConfiguredProvider): boolean {
-  return missingKey === undefined && Object.keys(tiers).length > 0;
+function hasDefault(provider: ConfiguredProvider): boolean {
+  return hasUsableKey(provider) && Object.keys(provider.tiers).length > 0;
 }

@@ -6,7 +6,7 @@ import type { Question } from './question.ts';
 export type Activity =
   | { readonly kind: 'idle' }
   | { readonly kind: 'connecting' }
-  /** The request is out. `since`: milliseconds since the epoch, as everywhere here. */
+  /** The request is out. `since`: the steady time at which it began, as everywhere here. */
   | { readonly kind: 'waiting_for_first_token'; readonly since: number }
   | { readonly kind: 'streaming' }
   /** A summary of its conversation is asked for, to make room in its window. */
@@ -51,6 +51,12 @@ export function quietActivity(waitsFor: Awaited, since: number): Activity {
     case 'next_event':
       return { kind: 'stalled', since };
   }
+}
+
+/** Returns the activity with the time since when it lasts put later by `ms`. */
+export function laterActivity(activity: Activity, ms: number): Activity {
+  if (ms === 0 || !('since' in activity) || activity.since === null) return activity;
+  return { ...activity, since: activity.since + ms };
 }
 
 /** What its calls do: those that run, by id, and those that ask a person. */

@@ -2,6 +2,7 @@ import type { TaskEvent } from './event.ts';
 import { addToLedger, knownCost, totalUse, type Ledger } from './ledger.ts';
 import { messageText } from './message.ts';
 import { modelName, NO_USAGE, type FinishReason, type Usage } from './model.ts';
+import { readOutputCap, type OutputCap } from './output-cap.ts';
 import type { TaskSpec } from './task.ts';
 
 /** What the models of a task have answered, and used for it. */
@@ -14,12 +15,19 @@ export interface Answers {
     readonly accepted: boolean;
     /** It asks for a summary, to make room for that turn. */
     readonly isSummary: boolean;
+    /** Absent: no budget has lowered the output cap of the request. */
+    readonly outputCap?: OutputCap;
   } | null;
   /**
    * How the newest answer ended, and its text, with that of those before it that were cut off and that
    * it goes on from; null once a request went out after it.
    */
-  answer: { readonly reason: FinishReason; readonly text: string } | null;
+  answer: {
+    readonly reason: FinishReason;
+    readonly text: string;
+    /** The output cap of its request, where a budget lowered it. */
+    readonly outputCap?: OutputCap;
+  } | null;
   /** Why a person has ended what it was doing; null: nobody has, or a request went out after it. */
   interrupted: string | null;
   /** Answers that ended. */
@@ -77,7 +85,12 @@ export function applyToAnswers(
       answers.answer = { reason: 'stop', text: event.text };
       return;
     case 'turn.started':
-      answers.openTurn = { turn: event.turn, toolChoice: event.toolChoice, ...ASKED };
+      answers.openTurn = {
+        turn: event.turn,
+        toolChoice: event.toolChoice,
+        ...ASKED,
+        ...cappedBy(event.outputCap),
+      };
       answers.answer = null;
       answers.interrupted = null;
       return;
@@ -87,6 +100,7 @@ export function applyToAnswers(
         toolChoice: event.toolChoice,
         accepted: false,
         isSummary: true,
+        ...cappedBy(event.outputCap),
       };
       answers.interrupted = null;
       return;
@@ -112,13 +126,14 @@ export function applyToAnswers(
       addUsed(answers, event, spec);
       return;
     case 'turn.ended': {
+      const { outputCap } = answers.openTurn ?? {};
       answers.openTurn = null;
       answers.turns = event.turn;
       addModel(answers.models, event.model);
       addUsed(answers, event, spec);
       const text = `${cutText}${messageText(event.message)}`;
       if (text.trim() !== '') answers.lastText = text;
-      answers.answer = { reason: event.reason, text };
+      answers.answer = { reason: event.reason, text, ...cappedBy(outputCap) };
       return;
     }
     default:
@@ -141,6 +156,12 @@ export function applySpent(
       return;
     default:
   }
+}
+
+/** A log that was brought here may say anything. */
+function cappedBy(logged: OutputCap | undefined): { readonly outputCap?: OutputCap } {
+  const outputCap = readOutputCap(logged);
+  return outputCap === undefined ? {} : { outputCap };
 }
 
 function setAccepted(answers: Answers, accepted: boolean): void {

@@ -1,3 +1,4 @@
+import { steadyTime } from './steady-time.ts';
 import type { TaskEvent } from './event.ts';
 import type { ChildReceipt, EndStatus, ShellEnd } from './result.ts';
 import { itemOfCall } from './template.ts';
@@ -8,6 +9,8 @@ export interface ChildState {
   readonly callId: string;
   /** Its end is told as a notice, and no call waits for it. */
   background: boolean;
+  /** Why the call that waited for it waits no longer. Absent: one waits, or none ever did. */
+  detached?: string;
   /** Null while it has not ended, or goes on. */
   status: EndStatus | null;
   /** Ids of all tasks below it, as far as its last end told them. */
@@ -62,7 +65,9 @@ export function applyToBelongings(belongings: Belongings, event: TaskEvent): voi
       return;
     case 'child.detached': {
       const child = children.get(event.child);
-      if (child !== undefined) child.background = true;
+      if (child === undefined) return;
+      child.background = true;
+      child.detached = event.because;
       return;
     }
     case 'child.ended': {
@@ -75,14 +80,15 @@ export function applyToBelongings(belongings: Belongings, event: TaskEvent): voi
       return;
     }
     case 'shell.started': {
-      const { callId, command, output, ts } = event;
-      shells.set(event.shell, { callId, command, output, startedAt: ts, end: null });
+      const { callId, command, output } = event;
+      const startedAt = steadyTime(event);
+      shells.set(event.shell, { callId, command, output, startedAt, end: null });
       return;
     }
     case 'shell.ended': {
       const shell = shells.get(event.shell);
       if (shell !== undefined) {
-        shell.end = { how: event.end, exitCode: event.exitCode, at: event.ts };
+        shell.end = { how: event.end, exitCode: event.exitCode, at: steadyTime(event) };
       }
       return;
     }

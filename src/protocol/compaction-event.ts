@@ -1,3 +1,4 @@
+import type { OutputCap } from './output-cap.ts';
 import type { AssistantMessage } from './message.ts';
 import type { FinishReason } from './model.ts';
 import type { Used } from './used.ts';
@@ -41,6 +42,8 @@ export type CompactionEvent =
       readonly ask: string;
       readonly model: string;
       readonly toolChoice: 'auto' | 'none';
+      /** Absent: the model's own output limit applies. */
+      readonly outputCap?: OutputCap;
       readonly size: ContextSize;
       /**
        * The parent whose conversation it is of: that one's messages are summarised for this task, which has none

@@ -1,3 +1,4 @@
+import type { OutputCap } from './output-cap.ts';
 import type { ErrorInfo } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import type { Attachment } from './attachment.ts';
@@ -37,8 +38,14 @@ export interface EventStamp {
   readonly v: number;
   /** From 0, without a gap within one log. */
   readonly seq: number;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, by the wall clock. */
   readonly ts: number;
+  /**
+   * Milliseconds by which the wall clock was ahead of where it would be if nobody had set it since the
+   * process that wrote this began: `ts - clockShift` gives durations. Absent: not by a tenth of a
+   * second, or an older log.
+   */
+  readonly clockShift?: number;
   readonly task: string;
   /** Grows by one with each owner of the log: fences off a writer that lost it. */
   readonly epoch: number;
@@ -121,6 +128,8 @@ export type EventBody =
       readonly model: string;
       /** `none` for the last turn after a limit. */
       readonly toolChoice: 'auto' | 'none';
+      /** Absent: the model's own output limit applies. */
+      readonly outputCap?: OutputCap;
     }
   /** A rate limit holds a request back; once for each time that it is sent. */
   | {

@@ -1,5 +1,6 @@
 import { callAsText } from './call-as-text.ts';
 import type { Conversation } from './conversation.ts';
+import { addText } from './earlier-report.ts';
 import type { TaskEvent } from './event.ts';
 import type { AnswerFault, Fault } from './fault.ts';
 import { messageText, toolCalls } from './message.ts';
@@ -60,7 +61,15 @@ function applyAnswer(
   }
   const text = messageText(message);
   const isEmpty = text.trim() === '';
-  const isText = calls.length === 0 && callAsText(text, state.spec.tools) !== null;
+  // Of an answer that was cut off and gone on from, the whole.
+  const whole = `${stint.cutText}${text}`;
+  const isText = calls.length === 0 && !isEmpty && callAsText(whole, state.spec.tools) !== null;
+  // A call is no report.
+  stint.texts = addText(
+    stint.texts,
+    isText ? '' : whole,
+    stint.cutText === '' ? 'next' : 'continued',
+  );
   if (isText) stint.callsAsText += 1;
   else if (!isEmpty || calls.length > 0) stint.callsAsText = 0;
   if (isText) count(state, 'call_as_text');

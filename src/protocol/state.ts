@@ -21,6 +21,7 @@ import { toolCalls } from './message.ts';
 import { applyToRepetition, noRepetition, type Repetition } from './repetition.ts';
 import type { TaskStatus } from './result.ts';
 import { liveBefore, type Rewound } from './rewound.ts';
+import { applyToLifetime, newLifetime, steadyTime, type Lifetime } from './steady-time.ts';
 import * as stints from './stint.ts';
 import type { TaskSpec } from './task.ts';
 import { takeEnclosed, takeRead } from './handed-files.ts';
@@ -61,10 +62,8 @@ export interface TaskState extends Answers, Belongings, InboxState, CallRecord {
   /** The result as JSON that is valid against the output schema; null: there is none. */
   structured: { readonly value: JsonValue } | null;
   readonly createdAt: number;
-  startedAt: number | null;
   endedAt: number | null;
-  /** When the newest event was written. */
-  updatedAt: number;
+  readonly lifetime: Lifetime;
   lastSeq: number;
   epoch: number;
 }
@@ -81,7 +80,7 @@ export function initialState(first: TaskEvent): TaskState {
     conversation: emptyConversation(),
     repetition: noRepetition(),
     stint: stints.startStint(0, {
-      ts: first.ts,
+      since: steadyTime(first),
       turns: 0,
       by: first.spec.parent,
       callId: first.spec.parentCall,
@@ -110,9 +109,8 @@ export function initialState(first: TaskEvent): TaskState {
     result: '',
     structured: null,
     createdAt: first.ts,
-    startedAt: null,
     endedAt: null,
-    updatedAt: first.ts,
+    lifetime: newLifetime(first),
     lastSeq: first.seq,
     epoch: first.epoch,
   };
@@ -152,7 +150,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
   const { spec, stint } = state;
   // Before the stint, which takes up what this answer cuts off.
   applyToAnswers(state, event, { spec, cutText: stint.cutText });
-  stints.applyToStint(state.stint, event, state.updatedAt);
+  stints.applyToStint(state.stint, event, steadyTime(state.lifetime.newest));
   // Before the conversation, which closes the calls of the round.
   applyToRepetition(state.repetition, event, state.conversation);
   applyToConversation(state.conversation, event);
@@ -161,7 +159,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
   applyToInbox(state, event);
   applyToDelegations(state.delegations, event, state);
   state.lastSeq = event.seq;
-  state.updatedAt = event.ts;
+  applyToLifetime(state.lifetime, event);
   state.epoch = event.epoch;
   switch (event.type) {
     case 'task.created':
@@ -209,7 +207,6 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
     case 'task.started':
       if (state.doing?.kind === 'held') state.doing = { kind: 'idle' };
       state.status = isParked(state) ? 'parked' : 'running';
-      state.startedAt ??= event.ts;
       return;
     case 'turn.started':
       // What it says from here on is its own.
@@ -228,7 +225,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.doing = { kind: state.openTurn?.isSummary === true ? 'compacting' : 'streaming' };
       return;
     case 'turn.quiet':
-      state.doing = quietActivity(event.waitsFor, event.ts - event.silentMs);
+      state.doing = quietActivity(event.waitsFor, steadyTime(event) - event.silentMs);
       return;
     case 'turn.retried':
       state.doing = { kind: 'waiting_to_retry', because: event.failure.message };
@@ -246,7 +243,7 @@ export function applyEvent(state: TaskState, event: TaskEvent): void {
       state.doing = { kind: 'idle' };
       return;
     case 'call.started':
-      state.runningCalls.set(event.callId, { tool: event.tool, since: event.ts });
+      state.runningCalls.set(event.callId, { tool: event.tool, since: steadyTime(event) });
       // Run again after a crash, it is the same call.
       if (!state.unknownCalls.delete(event.callId)) {
         state.toolCounts.set(event.tool, (state.toolCounts.get(event.tool) ?? 0) + 1);
@@ -310,17 +307,19 @@ function beginStint(state: TaskState, number: number, begun: stints.StintBegin):
   state.result = '';
   state.structured = null;
   state.endedAt = null;
+  state.lifetime.endedMs = null;
 }
 
 /** Whoever put it back there wants it to go on from there: its limits count anew, with its own model. */
 function goBack(state: TaskState, event: Extract<TaskEvent, { type: 'task.rewound' }>): void {
-  const { seq, ts, stint, dropped, files } = event;
+  const { seq, stint, dropped, files } = event;
   const [model] = state.stint.failedModels;
   if (model !== undefined) state.spec = { ...state.spec, model };
   state.rewinding = { seq, dropped, files };
   state.parkedOn = [];
-  if (state.end === null) beginStint(state, stint, { ts, by: 'user', callId: null });
-  else state.stint = { ...state.stint, number: stint };
+  if (state.end === null) {
+    beginStint(state, stint, { since: steadyTime(event), by: 'user', callId: null });
+  } else state.stint = { ...state.stint, number: stint };
 }
 
 function waiting({ openChildren }: TaskState): Activity {

@@ -1,4 +1,6 @@
+import { steadyTime } from './steady-time.ts';
 import { byteLength } from '../base/text.ts';
+import { NO_TEXTS, type AnswerTexts } from './earlier-report.ts';
 import type { EndReason } from './end-reason.ts';
 import { messageText, toolCalls } from './message.ts';
 import type { TaskEvent } from './event.ts';
@@ -62,7 +64,7 @@ export interface Stint {
   readonly failedModels: ResolvedModel[];
   /** Answers in a row without text or call. */
   emptyAnswers: number;
-  /** Answers in a row that are a call written as text. */
+  /** Answers in a row that end with a call written as text. */
   callsAsText: number;
   /** Answers in a row of which no call could run, since names or arguments were wrong. */
   faultyCalls: number;
@@ -72,13 +74,15 @@ export interface Stint {
   /** Answers in a row that the model's output limit cut off in their text, and what they said. */
   cutAnswers: number;
   cutText: string;
+  /** What its answers said, as far as its result may need it. */
+  texts: AnswerTexts;
   /** Questions in a row that the user has answered with no. */
   denials: number;
   /** Milliseconds at work under owners that are gone. */
   workedMs: number;
-  /** When the present owner set it to work; null: not yet. */
+  /** The steady time at which the present owner set it to work; null: not yet. */
   workingSince: number | null;
-  /** When the present owner took it. */
+  /** The steady time at which the present owner took it. */
   since: number;
   /** It only summarises its context, and ends as it had ended before; null: it works. */
   readonly compacts: CompactingStint | null;
@@ -101,15 +105,16 @@ interface CompactingStint {
 
 /** When it begins, and by whom. */
 export type StintBegin = Pick<Stint, 'by' | 'callId'> &
-  Partial<Pick<Stint, 'compacts'>> & { readonly ts: number };
+  Partial<Pick<Stint, 'compacts'>> & { readonly since: number };
 
 /** How a task that is resumed begins; `before`: as it was then. */
 export function resumedBy(
-  { ts, by, callId, compacts }: Extract<TaskEvent, { type: 'task.resumed' }>,
+  event: Extract<TaskEvent, { type: 'task.resumed' }>,
   before: { readonly end: EndReason | null; readonly result: string; readonly stint: Stint },
 ): StintBegin {
+  const { by, callId, compacts } = event;
   const { end, result, stint } = before;
-  const begin = { ts, by, callId };
+  const begin = { since: steadyTime(event), by, callId };
   if (compacts === undefined || end === null) return begin;
   return { ...begin, compacts: { keep: compacts.keep, end, result, claims: stint.claims } };
 }
@@ -133,10 +138,11 @@ export function startStint(number: number, at: StintBegin & { readonly turns: nu
     answerFaulty: false,
     cutAnswers: 0,
     cutText: '',
+    texts: NO_TEXTS,
     denials: 0,
     workedMs: 0,
     workingSince: null,
-    since: at.ts,
+    since: at.since,
     compacts: at.compacts ?? null,
     hasCompacted: false,
     compactedTurns: 0,
@@ -150,17 +156,17 @@ export function isBegunBy(stint: Stint, caller: string, callId: string): boolean
   return stint.by === caller && stint.callId === callId;
 }
 
-/** `before`: when the event before this one was written. */
+/** `before`: the steady time of the event before this one. */
 export function applyToStint(stint: Stint, event: TaskEvent, before: number): void {
   switch (event.type) {
     case 'task.claimed':
       // The time in which it queued, or nobody had it, does not count.
       if (stint.workingSince !== null) stint.workedMs += Math.max(0, before - stint.workingSince);
       stint.workingSince = null;
-      stint.since = event.ts;
+      stint.since = steadyTime(event);
       return;
     case 'task.started':
-      stint.workingSince ??= event.ts;
+      stint.workingSince ??= steadyTime(event);
       return;
     case 'task.ended':
       stint.claims = event.claims ?? [];

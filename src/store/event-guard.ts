@@ -71,6 +71,7 @@ function isStamped(value: JsonObject, task: string): boolean {
     isCount(value['v']) &&
     isCount(value['seq']) &&
     typeof value['ts'] === 'number' &&
+    (value['clockShift'] === undefined || Number.isSafeInteger(value['clockShift'])) &&
     value['task'] === task &&
     isCount(value['epoch'])
   );

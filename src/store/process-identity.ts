@@ -84,7 +84,7 @@ function identifySelf(): ProcessIdentity {
   const bootId = readProc('/proc/sys/kernel/random/boot_id')?.trim() ?? null;
   const startTime =
     (bootId === null ? undefined : linuxStartTime(process.pid)) ??
-    Math.round(Date.now() / 1000 - process.uptime());
+    Math.round(performance.timeOrigin / 1000);
   return { pid: process.pid, startTime, bootId, host: hostname() };
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import { clockShift, type Clock } from '../base/clock.ts';
 import { ERROR_CODES, MusterError } from '../base/errors.ts';
 import { LOG_VERSION, type EventBody, type TaskEvent } from '../protocol/event.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
@@ -41,8 +41,10 @@ const PROTOCOL_WORDS: ReadonlySet<string> = new Set([
 export function createStamp(clock: Clock, redact: Redact | undefined): Stamp {
   return (bodies, { task, epoch, seq }) => {
     const ts = clock.now();
+    const shift = clockShift(clock, ts);
+    const time = { ts, ...(shift === 0 ? {} : { clockShift: shift }) };
     return bodies.map((body, offset) => {
-      const event = { v: LOG_VERSION, seq: seq + offset, ts, task, epoch, ...body };
+      const event = { v: LOG_VERSION, seq: seq + offset, ...time, task, epoch, ...body };
       const json = JSON.stringify(event);
       if (redact === undefined || redact.mayChange?.(json) === false) return { event, json };
       const clean = redactEvent(event, redact);

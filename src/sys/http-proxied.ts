@@ -1,13 +1,6 @@
 import type { ReadableStreamDefaultReader } from 'node:stream/web';
-import { Dispatcher, EnvHttpProxyAgent, fetch, type Response } from 'undici';
-import { errorMessage, UsageError } from '../base/errors.ts';
-import type {
-  HttpRequest,
-  HttpResponse,
-  ProxySettings,
-  ResponseBody,
-  TrafficObserver,
-} from './http-types.ts';
+import { Dispatcher, fetch, ProxyAgent, type Response } from 'undici';
+import type { HttpRequest, HttpResponse, ResponseBody, TrafficObserver } from './http-types.ts';
 
 /** No time limit here, and idle connections outlive a usual tool call. */
 const AGENT_OPTIONS = {
@@ -18,14 +11,28 @@ const AGENT_OPTIONS = {
   allowH2: false,
 };
 
-/** A client that goes through the proxies; what `NO_PROXY` names it asks directly. */
-export function proxyClient(proxies: ProxySettings) {
-  const agent = proxyAgent(proxies);
-  return async (
-    url: URL,
-    request: HttpRequest,
-    observer: TrafficObserver | undefined,
-  ): Promise<HttpResponse> => {
+/** A request, and who sees what happens to it. */
+interface ObservedRequest {
+  readonly request: HttpRequest;
+  readonly observer: TrafficObserver | undefined;
+}
+
+/** Asks a URL through a proxy. */
+export type ProxyClient = (
+  url: URL,
+  proxy: URL,
+  observed: ObservedRequest,
+) => Promise<HttpResponse>;
+
+/** Makes a client that keeps its connections to each proxy. */
+export function proxyClient(): ProxyClient {
+  const agents = new Map<string, ProxyAgent>();
+  return async (url, proxy, { request, observer }) => {
+    let agent = agents.get(proxy.href);
+    if (agent === undefined) {
+      agent = new ProxyAgent({ ...AGENT_OPTIONS, uri: proxy.href });
+      agents.set(proxy.href, agent);
+    }
     const dispatcher = observer === undefined ? agent : new ObservedDispatcher(agent, observer);
     return httpResponse(await fetch(url, { ...request, dispatcher, redirect: 'manual' }));
   };
@@ -55,22 +62,6 @@ function responseBody(stream: NonNullable<Response['body']>): ResponseBody {
     },
     cancel: () => taken().cancel(),
   };
-}
-
-function proxyAgent({ http, https, none }: ProxySettings): EnvHttpProxyAgent {
-  try {
-    return new EnvHttpProxyAgent({
-      ...AGENT_OPTIONS,
-      httpProxy: http,
-      httpsProxy: https,
-      noProxy: none,
-    });
-  } catch (thrown) {
-    throw new UsageError(
-      `The proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY is not usable: ${errorMessage(thrown)}`,
-      { cause: thrown },
-    );
-  }
 }
 
 /** Tells the observer of what passes by, and passes it on. */

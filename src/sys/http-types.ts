@@ -42,9 +42,3 @@ export type HttpFetch = (
   request?: HttpRequest,
   observer?: TrafficObserver,
 ) => Promise<HttpResponse>;
-
-export interface ProxySettings {
-  readonly http: string;
-  readonly https: string;
-  readonly none: string;
-}

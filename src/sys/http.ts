@@ -1,19 +1,8 @@
 import { errorMessage, UsageError } from '../base/errors.ts';
 import type { Environment } from './env.ts';
 import { DirectClient } from './http-direct.ts';
-import type {
-  HttpFetch,
-  HttpRequest,
-  HttpResponse,
-  ProxySettings,
-  TrafficObserver,
-} from './http-types.ts';
-
-type Client = (
-  url: URL,
-  request: HttpRequest,
-  observer: TrafficObserver | undefined,
-) => Promise<HttpResponse>;
+import type { ProxyClient } from './http-proxied.ts';
+import type { HttpFetch, HttpResponse } from './http-types.ts';
 
 /**
  * The network for model providers, over the proxies and certificates that the environment names
@@ -24,7 +13,9 @@ type Client = (
  */
 export function createHttpFetch(env: Environment): HttpFetch {
   const direct = new DirectClient();
-  let proxied: Promise<Client> | null = null;
+  // Most environments name no proxy: then nothing is loaded for it.
+  const mayBeProxied = Object.keys(env).some((name) => /_proxy$/i.test(name));
+  let proxied: Promise<ProxyClient> | null = null;
   let trusted: Promise<void> | null = null;
   return async (address, request = {}, observer) => {
     const url = new URL(address);
@@ -32,11 +23,17 @@ export function createHttpFetch(env: Environment): HttpFetch {
       trusted ??= trustCertificates(env.SSL_CERT_FILE);
       await trusted;
     }
-    const proxies = isLoopback(url) ? null : proxySettings(env);
-    if (proxies === null) return withoutRedirect(await direct.fetch(url, request, observer));
-    proxied ??= import('./http-proxied.ts').then(({ proxyClient }) => proxyClient(proxies));
-    return withoutRedirect(await (await proxied)(url, request, observer));
+    const proxy = mayBeProxied ? await proxyOf(url, env) : null;
+    if (proxy === null) return withoutRedirect(await direct.fetch(url, request, observer));
+    proxied ??= import('./http-proxied.ts').then(({ proxyClient }) => proxyClient());
+    return withoutRedirect(await (await proxied)(url, proxy, { request, observer }));
   };
+}
+
+async function proxyOf(url: URL, env: Environment): Promise<URL | null> {
+  const { proxyFor, proxySettings } = await import('./proxies.ts');
+  const settings = proxySettings(env);
+  return settings === null ? null : proxyFor(url, settings);
 }
 
 function withoutRedirect(response: HttpResponse): HttpResponse {
@@ -44,20 +41,6 @@ function withoutRedirect(response: HttpResponse): HttpResponse {
   if (response.status < 300 || response.status >= 400 || target === null) return response;
   void response.body?.cancel();
   throw new TypeError('fetch failed', { cause: new Error('unexpected redirect') });
-}
-
-/** The proxies that the environment names, lower case first; null for none. Empty: no proxy. */
-export function proxySettings(env: Environment): ProxySettings | null {
-  const all = env.all_proxy || env.ALL_PROXY || '';
-  const http = env.http_proxy || env.HTTP_PROXY || all;
-  const https = env.https_proxy || env.HTTPS_PROXY || all;
-  if (http === '' && https === '') return null;
-  return { http, https, none: env.no_proxy || env.NO_PROXY || '' };
-}
-
-/** Loopback never goes through a proxy: there is no other way to a model on this machine. */
-function isLoopback({ hostname }: URL): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }
 
 const MOST_CERTIFICATE_BYTES = 16 * 1024 * 1024;

@@ -15,7 +15,7 @@ export interface AnsweringParts {
   readonly handler: AnswerHandler;
   /** Null: no cache is modelled. */
   readonly cache: PromptCache | null;
-  /** What the request breaks of its vendor's rules; empty: the script is asked. */
+  /** The rules of its vendor that the request breaks. If there are none, the script is asked. */
   readonly violations: readonly Violation[];
 }
 

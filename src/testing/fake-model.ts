@@ -25,7 +25,7 @@ export interface FakeModelOptions {
   readonly promptCache?: PromptCacheOptions;
   /**
    * Whether a request that its vendor's API would refuse is refused in the same way, before the script is
-   * asked. Default: false, any request is taken. Options: the server is stricter than most.
+   * asked. Default: true. False: any request is taken. Options: the server is stricter than most.
    */
   readonly strict?: boolean | StrictOptions;
   /** Default 0: any free port. */
@@ -47,7 +47,7 @@ export interface FakeModel {
   env(protocol: WireProtocol): Record<string, string>;
   /** In order of arrival, each with its outcome so far. */
   readonly requests: readonly RecordedRequest[];
-  /** What requests have broken of their vendors' rules, in order of arrival; see `strict`. */
+  /** The rules of their vendors that requests have broken, in order of arrival; see `strict`. */
   readonly violations: readonly RecordedViolation[];
   /** Resolves with the request of that number (from 1) once it has arrived. */
   received(count: number): Promise<RecordedRequest>;

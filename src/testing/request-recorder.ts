@@ -78,7 +78,7 @@ export class RequestRecorder {
     return request;
   }
 
-  /** Keeps what a request breaks of its vendor's rules. */
+  /** Keeps the rules of its vendor that a request breaks. */
   recordViolations(
     { id, protocol, outcome }: RecordedRequest,
     violations: readonly Violation[],

@@ -1,13 +1,15 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { FaultKind } from './answer.ts';
 import type { FakeModelOptions } from './fake-model.ts';
+import { CHAT_SERVERS } from './strict/options.ts';
 
 /** What a script file holds: the options that are data. */
-export type ScriptFile = Pick<FakeModelOptions, 'models' | 'promptCache'> & {
+export type ScriptFile = Pick<FakeModelOptions, 'models' | 'promptCache' | 'strict'> & {
   readonly script: Extract<FakeModelOptions['script'], readonly unknown[]>;
 };
 
-const FILE_KEYS = ['script', 'models', 'promptCache'];
+const FILE_KEYS = ['script', 'models', 'promptCache', 'strict'];
+const STRICT_KEYS = ['chatServer', 'refusedParameters', 'refusedRoles'];
 const RULE_KEYS = ['when', 'answer'];
 const WHEN_KEYS = [
   'protocol',
@@ -58,7 +60,7 @@ const FAULT_KINDS: Readonly<Record<FaultKind, true>> = {
 };
 
 /**
- * Reads a script file's text: `{"script": [rules], "models"?: [...], "promptCache"?: {...}}`.
+ * Reads a script file's text: `{"script": [rules], "models"?: [...], "promptCache"?: {...}, "strict"?: …}`.
  * A misspelt key would make a rule fit everything, so each is checked. Throws, naming the place.
  */
 export function parseScriptFile(text: string): ScriptFile {
@@ -72,6 +74,21 @@ function assertScriptFile(file: unknown): asserts file is ScriptFile {
   const rules = file['script'];
   if (!Array.isArray(rules)) throw new Error('script must be a list of rules');
   for (const [index, rule] of rules.entries()) checkRule(rule, `script[${index}]`);
+  checkStrict(file['strict']);
+}
+
+function checkStrict(strict: unknown): void {
+  if (strict === undefined || typeof strict === 'boolean') return;
+  assertObject(strict, 'strict', STRICT_KEYS);
+  const { chatServer, refusedParameters, refusedRoles } = strict;
+  if (chatServer !== undefined && !CHAT_SERVERS.some((server) => server === chatServer)) {
+    throw new Error(`strict.chatServer must be one of ${CHAT_SERVERS.join(', ')}`);
+  }
+  for (const [key, list] of Object.entries({ refusedParameters, refusedRoles })) {
+    if (list === undefined) continue;
+    if (Array.isArray(list) && list.every((each) => typeof each === 'string')) continue;
+    throw new Error(`strict.${key} must be a list of strings`);
+  }
 }
 
 function checkRule(rule: unknown, where: string): void {

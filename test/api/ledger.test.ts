@@ -21,6 +21,7 @@ import {
   type Fault,
   type WireProtocol,
 } from '../../src/testing/index.ts';
+import { expectNoViolations } from '../no-violations.ts';
 
 const opened: (() => Promise<unknown> | void)[] = [];
 afterEach(async () => {
@@ -137,7 +138,7 @@ async function play(plan: Plan, protocol: WireProtocol): Promise<Played> {
   const directory = home();
   const dataDir = join(directory, 'data');
   const model = await startFakeModel({ models: ['fake-model'], script: scriptOf(plan, protocol) });
-  opened.push(() => model.close());
+  opened.push(() => model.close().then(() => expectNoViolations(model)));
   const open = () =>
     createMuster({
       cwd: directory,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createMuster, type Muster, type MusterOptions } from '../../src/api/index.ts';
 import { startFakeModel, toolResultRounds, type FakeModel } from '../../src/testing/index.ts';
+import { expectNoViolations } from '../no-violations.ts';
 
 const opened: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -12,7 +13,7 @@ afterEach(async () => {
 
 async function fakeModel(script: Parameters<typeof startFakeModel>[0]): Promise<FakeModel> {
   const model = await startFakeModel(script);
-  opened.push(() => model.close());
+  opened.push(() => model.close().then(() => expectNoViolations(model)));
   return model;
 }
 

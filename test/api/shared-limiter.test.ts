@@ -9,6 +9,7 @@ import {
   toolResultRounds,
   type RecordedRequest,
 } from '../../src/testing/index.ts';
+import { expectNoViolations } from '../no-violations.ts';
 
 const CHILDREN = 6;
 
@@ -28,7 +29,7 @@ it('two conversations of one process share what a provider takes, and take turns
         return { toolCalls: Array.from({ length: CHILDREN }, () => ({ name: 'Task', input })) };
       },
     }),
-    { [Symbol.asyncDispose]: () => model.close() },
+    { [Symbol.asyncDispose]: () => model.close().then(() => expectNoViolations(model)) },
   );
   const directory = mkdtempSync(join(tmpdir(), 'muster-test-'));
   const open = () =>

@@ -40,7 +40,7 @@ export interface EngineOutcome {
 }
 
 /** The same at every reading: what is written does not depend on how long a run took. */
-export const STILL_CLOCK: Clock = { now: () => 1_000, monotonic: () => 0 };
+export const STILL_CLOCK: Clock = { now: () => 1_000, monotonic: () => 1_000 };
 
 const MODEL = { provider: 'scripted', id: 'one', chain: ['test'] };
 const NO_LIMITS = { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 };
@@ -62,6 +62,7 @@ const SETTINGS: EngineSettings = {
   silentRetries: 1,
   retries: 0,
   noProgressCalls: 8,
+  maxWaitMs: 0,
   cacheHoldMs: 0,
   reusesResults: false,
   caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 1_000_000, toolMs: 600_000 },

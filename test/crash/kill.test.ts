@@ -6,6 +6,7 @@ import { spawnFakeModel } from '../../src/testing/fake-model-process.ts';
 import type { TaskEvent } from '../../src/protocol/event.ts';
 import { openStore } from '../../src/store/file-store.ts';
 import { Sandbox } from '../e2e/muster.ts';
+import { expectNoViolations } from '../no-violations.ts';
 import type { Acknowledged } from './acknowledged.ts';
 import { readLogs, wrongIn, type Logs } from './check-logs.ts';
 import { inspectKilled } from './inspect-killed.ts';
@@ -39,9 +40,11 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  range.log.close();
   await range.model.close();
+  const { violations } = range.log;
+  range.log.close();
   place[Symbol.dispose]();
+  expectNoViolations({ violations });
 });
 
 function sizeOf({ finished, acknowledged, ms }: KilledRun): WholeRun {

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { RequestLogEntry } from '../../src/testing/request-log.ts';
+import type { Violation } from '../../src/testing/strict/rule.ts';
 import { CODECS } from '../../src/testing/wire/codecs.ts';
 import type { Told } from './acknowledged.ts';
 
@@ -7,6 +8,7 @@ import type { Told } from './acknowledged.ts';
 export class RequestLog {
   readonly #fd: number;
   readonly #byKey = new Map<string, Told[]>();
+  readonly #violations: Violation[] = [];
   #read = 0;
   #rest = '';
 
@@ -18,6 +20,12 @@ export class RequestLog {
   of(key: string): readonly Told[] {
     this.#refresh();
     return this.#byKey.get(key) ?? [];
+  }
+
+  /** The rules of its vendor that requests have broken so far. */
+  get violations(): readonly Violation[] {
+    this.#refresh();
+    return this.#violations;
   }
 
   close(): void {
@@ -34,6 +42,7 @@ export class RequestLog {
   }
 
   #add(entry: RequestLogEntry): void {
+    if (entry.event === 'ended') this.#violations.push(...entry.outcome.violations);
     if (entry.event !== 'received') return;
     const key = String(entry.headers['x-api-key']);
     const { systemParts, tools, messages } = CODECS[entry.protocol].parse(

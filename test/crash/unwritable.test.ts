@@ -7,6 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openStore } from '../../src/store/file-store.ts';
 import { startFakeModel } from '../../src/testing/index.ts';
 import { BIN, envelopeOf, runMuster, Sandbox, type Finished } from '../e2e/muster.ts';
+import { expectNoViolations } from '../no-violations.ts';
 import { processesOf } from './killed-run.ts';
 import { MAIN, promptOf, rulesOf, SESSION_AGENTS, THREE_LEVELS, WORKSPACE } from './scenario.ts';
 import { readLog } from '../store/read-log.ts';
@@ -75,6 +76,7 @@ it.each([1, 8, 12, 40])(
     onTestFinished(() => model.close());
     const run = await runWithSmallFiles(sandbox, model.env('anthropic'), kilobytes);
     expect(run).toMatchObject({ code: 1, signal: null });
+    expectNoViolations(model);
     expect(run.stderr).not.toMatch(/^\s+at /m);
     // What never started has no envelope.
     const told = run.stdout === '' ? run.stderr : envelopeOf(run).error?.message;

@@ -10,7 +10,9 @@ import {
   type RecordedRequest,
 } from '../../src/testing/index.ts';
 import { eventsOf, type Finished } from './muster.ts';
+import { needs } from '../needs.ts';
 import { clean, family, tasks } from './tasks.ts';
+import { TmuxTerminal } from './tmux.ts';
 import { openWorld, type World } from './world.ts';
 
 const CODER = `---
@@ -356,31 +358,44 @@ describe.concurrent('an answer', () => {
     ]);
   });
 
-  it('holds in the conversation alone, and is replayed with it', async () => {
+  it('is replayed with its conversation', async () => {
     const { world, asked } = await parked();
     await using _ = world;
     await world.run(['tasks', 'answer', asked.id, 'mode']);
     const { root } = await family(world);
     expect((await tasks(world, 'rerun', root)).code).toBe(0);
-    const other = await world.run(['agents', 'explain', 'coder', '--json']);
-    expect(JSON.parse(other.stdout).rights.mode).toBe('default');
   });
 
-  it('can be for every conversation, is listed, and can be taken back', async () => {
+  const modeOf = async (world: World, ...args: readonly string[]) => {
+    const explained = await world.run(['agents', 'explain', 'coder', '--json', ...args]);
+    return JSON.parse(explained.stdout).rights.mode;
+  };
+
+  it.each([
+    ['task', 'default'],
+    ['user', 'acceptEdits'],
+  ])('of scope %s leaves the agent in %s mode elsewhere', async (scope, expected) => {
     const { world, asked } = await parked();
     await using _ = world;
-    expect((await world.run(['tasks', 'answer', asked.id, 'mode', '--scope', 'user'])).code).toBe(
-      0,
-    );
-    const mode = async () =>
-      JSON.parse((await world.run(['agents', 'explain', 'coder', '--json'])).stdout).rights.mode;
-    expect(made(world)).toEqual(['by-coder']);
-    expect(await mode()).toBe('acceptEdits');
+    const on = await world.run(['tasks', 'answer', asked.id, 'mode', '--scope', scope]);
+    expect([on.code, made(world)]).toEqual([0, ['by-coder']]);
+    expect(await modeOf(world)).toBe(expected);
+  });
+
+  it('for every conversation is listed, and can be taken back', async () => {
+    await using world = await openCoderWorld();
+    own(world, 'agents/coder.md', CODER);
+    const path = join(world.sandbox.home, '.config/muster/agents/coder.md');
+    const saved = { agent: 'coder', mode: 'acceptEdits', path, sha256: null };
+    const modes = [{ ...saved, answeredOn: '2026-11-22T08:00:00.000Z' }];
+    mkdirSync(world.sandbox.data, { mode: 0o700 });
+    const file = join(world.sandbox.data, 'agent-modes.json');
+    writeFileSync(file, JSON.stringify({ version: 1, modes }), { mode: 0o600 });
     const listed = await world.run(['trust', 'list']);
     expect(listed.stdout).toMatch(/mode +in every project +coder=acceptEdits +.*coder\.md/);
     const revoked = await world.run(['trust', 'revoke', 'coder=acceptEdits']);
     expect(revoked.stdout).toBe('mode not granted any more: coder=acceptEdits\n');
-    expect(await mode()).toBe('default');
+    expect(await modeOf(world)).toBe('default');
   });
 
   it('about a file of the project is for what that file said', async () => {
@@ -391,13 +406,9 @@ describe.concurrent('an answer', () => {
         .code,
     ).toBe(0);
     expect(made(world)).toEqual(['by-coder']);
-    const mode = async () => {
-      const args = ['agents', 'explain', 'coder', '--json', '--trust-project'];
-      return JSON.parse((await world.run(args)).stdout).rights.mode;
-    };
-    expect(await mode()).toBe('acceptEdits');
+    expect(await modeOf(world, '--trust-project')).toBe('acceptEdits');
     world.sandbox.write('.muster/agents/coder.md', `${CODER}And whatever else you like.\n`);
-    expect(await mode()).toBe('default');
+    expect(await modeOf(world, '--trust-project')).toBe('default');
   });
 
   it('is not offered for what the mode would not let run', async () => {
@@ -417,4 +428,23 @@ describe.concurrent('an answer', () => {
     const on = await world.run(['tasks', 'answer', asked.id, 'mode']);
     expect([on.code, on.stderr]).toEqual([1, expect.stringContaining('mode is not offered')]);
   });
+});
+
+const inTerminal = it.runIf(needs('tmux', 'tmux'));
+
+inTerminal('in the terminal the question offers the mode, and m grants it', async () => {
+  await using world = await openCoderWorld();
+  own(world, 'agents/coder.md', CODER);
+  const { sandbox, model } = world;
+  const args = ['--deny', 'Edit(by-main)'];
+  using terminal = new TmuxTerminal(sandbox, args, { env: model.env('anthropic') });
+  await terminal.sees('/help');
+  terminal.type('go');
+  terminal.press('Enter');
+  await terminal.sees('coder asks to run Write');
+  terminal.press('Tab');
+  await terminal.sees('m let coder run in its mode, acceptEdits, in this conversation');
+  terminal.press('m');
+  await terminal.sees('done');
+  expect(made(world)).toEqual(['by-coder']);
 });

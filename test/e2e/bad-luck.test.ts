@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } fro
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startFakeModel, toolResultRounds } from '../../src/testing/index.ts';
+import { expectNoViolations } from '../no-violations.ts';
 import { envelopeOf, runMuster, Sandbox } from './muster.ts';
 
 describe.concurrent('bad luck is one clear line', () => {
@@ -77,6 +78,7 @@ describe.concurrent('bad luck is one clear line', () => {
       env: model.env('anthropic'),
     });
     await model.close();
+    expectNoViolations(model);
     expect([run.code, envelopeOf(run).data.result]).toEqual([3, 'I went in circles']);
     expect(envelopeOf(run).error?.message).toContain('no_progress_calls = 8');
     expect(model.requests.length).toBe(9);

@@ -69,12 +69,22 @@ function told(request: RecordedRequest | undefined): string {
   return (request?.messages ?? []).map(({ text }) => text).join('\n');
 }
 
+/** Uses all the output that the request allows. */
+function full(request: RecordedRequest): number {
+  return request.maxOutputTokens ?? OUTPUT_LIMIT;
+}
+
+function paid(run: { readonly stdout: string }): number {
+  const { usage } = envelopeOf(run as Parameters<typeof envelopeOf>[0]).data;
+  return usage.input + usage.cache_write + usage.output;
+}
+
 describe.each(PROTOCOLS)('8 children with 35,000 tokens of the tree left, over %s', (protocol) => {
-  it('make 3 requests of 10,000 and never a fourth, and the run ends as partial', async () => {
+  it('get lower and lower output caps, use no more than is left, and the run ends as partial', async () => {
     await using own = await world(
       (request) => {
         if (!isMain(request)) {
-          return { delayMs: 50, text: 'ok', usage: { input: 2_000, output: OUTPUT_LIMIT } };
+          return { delayMs: 50, text: 'ok', usage: { input: 2_000, output: full(request) } };
         }
         const toolCalls = Array.from({ length: 8 }, (_, n) => task(`part ${n}`));
         return { toolCalls, usage: { input: 4_000, output: 1_000 } };
@@ -83,13 +93,20 @@ describe.each(PROTOCOLS)('8 children with 35,000 tokens of the tree left, over %
     );
     const run = await own.run([...GO, '--max-tokens', '40000']);
     const children = own.model.requests.filter((request) => !isMain(request));
-    expect(children.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([8_000, 8_000, 8_000]);
+    const caps = children.map(({ maxOutputTokens }) => maxOutputTokens ?? 0);
+    expect(caps.length).toBeGreaterThan(3);
+    expect(caps).toEqual(caps.toSorted((a, b) => b - a));
+    expect(Math.min(...caps)).toBeGreaterThanOrEqual(2_048);
+    const spent = caps.reduce((sum, cap) => sum + 2_000 + cap, 5_000);
+    expect(spent).toBeLessThanOrEqual(40_000);
     expect(run.code).toBe(3);
     expect(envelopeOf(run)).toMatchObject({
       status: 'partial',
       error: {
         code: 'LIMIT_EXCEEDED',
-        message: expect.stringMatching(/^the limit tree_tokens = 40000 .*\(35000 used/),
+        message: expect.stringContaining(
+          `the limit tree_tokens = 40000 leaves no room for the next request (${spent} used`,
+        ),
       },
     });
     const results = eventsOf(run).flatMap((event) =>
@@ -97,18 +114,144 @@ describe.each(PROTOCOLS)('8 children with 35,000 tokens of the tree left, over %
     );
     expect(results.length).toBe(8);
     const refused = results.filter((text) => /LIMIT_EXCEEDED.*tree_tokens = 40000/.test(text));
-    expect(refused.length).toBe(5);
+    expect(refused.length).toBe(8 - caps.length);
     const ends = eventsOf(run).flatMap((event) =>
       event.type === 'child.ended' ? [event.status] : [],
     );
-    expect(ends.filter((status) => status === 'completed').length).toBe(3);
+    expect(ends.filter((status) => status === 'completed').length).toBe(caps.length);
+  });
+});
+
+describe.each(PROTOCOLS)('a child with 50,000 tokens, over %s', (protocol) => {
+  it('works with lower and lower output caps until it has used nearly all of them', async () => {
+    let rounds = 0;
+    await using own = await world(
+      (request) => {
+        if (isMain(request)) {
+          return toolResultRounds(request) > 0 ? { text: 'done' } : { toolCalls: [task('part')] };
+        }
+        if (request.toolChoice === 'none')
+          return { text: 'as far as I got', usage: { input: 3_000, output: 200 } };
+        rounds += 1;
+        return {
+          toolCalls: [{ name: 'LS', input: { path: `${rounds}` } }],
+          usage: { input: 3_000, output: 500 },
+        };
+      },
+      {
+        protocol,
+        model: 'output_limit = 32000',
+        config: '[task_tool]\nmax_tokens = 50000\n[liveness]\nno_progress_calls = 50',
+      },
+    );
+    const run = await own.run(GO);
+    expect(run.code).toBe(0);
+    const children = own.model.requests.filter((request) => !isMain(request));
+    const caps = children.map(({ maxOutputTokens }) => maxOutputTokens ?? 0);
+    const asked = caps.slice(0, -1);
+    expect(asked).toEqual(asked.toSorted((a, b) => b - a));
+    expect(asked[0]).toBeLessThan(32_000);
+    expect(children.at(-1)?.toolChoice).toBe('none');
+    // 3,500 a turn: one more round and an answer would not have fitted.
+    expect(children.length).toBeGreaterThanOrEqual(12);
+    const rerun = await own.run(['tasks', 'rerun', envelopeOf(run).data.task_id]);
+    expect([rerun.code, rerun.stderr]).toEqual([0, '']);
+    const [result] = own.model.requests.at(-1)?.messages.at(-1)?.toolResults ?? [];
+    expect(result?.text).toContain('as far as I got');
+    expect(result?.text).toMatch(/the limit max_tokens = 50000 leaves no room.*\(\d{5} used/);
+  });
+});
+
+describe.each([
+  ['anthropic', 'claude-sonnet-4-5'],
+  ['google', 'gemini-2.5-pro'],
+] as const)('a run with --max-tokens 30000 over %s, with %s', (protocol, model) => {
+  const go = ['-p', 'go', '--model', `own/${model}`, '--output-format', 'stream-json'];
+
+  it('gets its first request, and ends as partial where its answer is not the last one', async () => {
+    await using own = await world(
+      (request) =>
+        request.toolChoice === 'none'
+          ? { text: 'as far as I got', usage: { input: 9_000, output: 100 } }
+          : { text: 'I look.', toolCalls: [LS], usage: { input: 9_000, output: 900 } },
+      { protocol, model: '' },
+    );
+    const run = await own.run([...go, '--max-tokens', '30000']);
+    const caps = own.model.requests.map(({ maxOutputTokens }) => maxOutputTokens ?? 0);
+    expect(caps.length).toBeGreaterThan(1);
+    for (const cap of caps) {
+      expect(cap).toBeGreaterThanOrEqual(2_048);
+      expect(cap).toBeLessThan(30_000);
+    }
+    expect(run.code).toBe(3);
+    expect(paid(run)).toBeLessThanOrEqual(30_000);
+    expect(envelopeOf(run)).toMatchObject({
+      status: 'partial',
+      data: { result: 'as far as I got' },
+      error: {
+        code: 'LIMIT_EXCEEDED',
+        message: expect.stringMatching(/^the limit tree_tokens = 30000 .*\(\d+ used/),
+      },
+    });
+  });
+
+  it('is complete where one answer does', async () => {
+    await using own = await world(() => ({ text: '4', usage: { input: 9_000, output: 10 } }), {
+      protocol,
+      model: '',
+    });
+    const run = await own.run([...go, '--max-tokens', '30000']);
+    expect(run.code).toBe(0);
+    expect(own.model.requests.length).toBe(1);
+  });
+});
+
+describe('an answer that a lowered output cap cuts off', () => {
+  it('is gone on from, and where that too is cut off the run is partial and says so', async () => {
+    await using own = await world(
+      (request) => ({
+        text: 'part ',
+        stop: 'length',
+        usage: { input: 5_000, output: full(request) },
+      }),
+      { model: 'output_limit = 32000' },
+    );
+    const run = await own.run([...GO, '--max-tokens', '40000']);
+    expect(run.code).toBe(3);
+    const [first, second] = own.model.requests;
+    expect(told(second)).toContain(
+      `Your answer was cut off after ${first?.maxOutputTokens} tokens: the limit tree_tokens = 40000 (0 used) allows no longer answer. Go on with it exactly where it stopped`,
+    );
+    const { data, error } = envelopeOf(run);
+    expect(data.result).toBe('part '.repeat(own.model.requests.length));
+    expect(error?.code).toBe('LIMIT_EXCEEDED');
+    expect(error?.message).toMatch(
+      /^the limit tree_tokens = 40000 .*\(\d+ used.*the last answer was cut off after \d+ tokens$/,
+    );
+    expect(paid(run)).toBeLessThanOrEqual(40_000);
+  });
+
+  it('is a partial result, too, when four in a row are cut off', async () => {
+    await using own = await world(
+      () => ({ text: 'part ', stop: 'length', usage: { input: 500, output: 500 } }),
+      { model: 'output_limit = 32000' },
+    );
+    const run = await own.run([...GO, '--max-tokens', '60000']);
+    expect(run.code).toBe(3);
+    expect(own.model.requests.length).toBe(4);
+    expect(envelopeOf(run).error).toMatchObject({
+      code: 'LIMIT_EXCEEDED',
+      message: expect.stringMatching(
+        /^the limit tree_tokens = 60000 is reached \(3000 used\); the last answer was cut off after \d+ tokens$/,
+      ),
+    });
   });
 });
 
 it('a budget too small for the first prompt of a child is refused: no request, no task', async () => {
   await using own = await world(
     (request) => (toolResultRounds(request) > 0 ? { text: 'done' } : { toolCalls: [task('part')] }),
-    { config: '[task_tool]\nmax_tokens = 9000' },
+    { config: '[task_tool]\nmax_tokens = 2500' },
   );
   const run = await own.run(GO);
   expect(run.code).toBe(0);
@@ -118,7 +261,7 @@ it('a budget too small for the first prompt of a child is refused: no request, n
     expect.objectContaining({
       isError: true,
       text: expect.stringMatching(
-        /LIMIT_EXCEEDED: the limit max_tokens = 9000 leaves no room for the next request \(0 used, up to \d{5} needed, most of it for an answer of 8000 tokens, the output limit of own\/fake-model\)/,
+        /LIMIT_EXCEEDED: the limit max_tokens = 2500 leaves no room for the next request \(0 used, up to \d{4} needed\)/,
       ),
     }),
   ]);
@@ -126,11 +269,11 @@ it('a budget too small for the first prompt of a child is refused: no request, n
 
 it('a run whose budget is too small for its first prompt ends at once, with exit code 3', async () => {
   await using own = await world(() => ({ text: 'never said' }));
-  const run = await own.run([...GO, '--max-tokens', '8000']);
+  const run = await own.run([...GO, '--max-tokens', '3000']);
   expect(run.code).toBe(3);
   expect(own.model.requests).toEqual([]);
   expect(envelopeOf(run).error?.message).toMatch(
-    /^the limit tree_tokens = 8000 leaves .* A lower output_limit in \[models\.catalogue\."own\/fake-model"\] of your configuration needs less$/,
+    /^the limit tree_tokens = 3000 leaves no room for the next request \(0 used, up to \d+ needed\)$/,
   );
 });
 
@@ -164,18 +307,24 @@ it('a run is told at 50 and at 80 % of its tokens, and has a last turn without t
   ]);
 });
 
-it('a broken answer that cost something does not let its retry overspend', async () => {
+it('a broken answer that cost something lets its retries neither overspend nor ask for what is gone', async () => {
   await using own = await world(() => ({
-    text: 'x'.repeat(80_000),
+    text: 'word '.repeat(16_000),
     chunks: 20,
     fault: { kind: 'truncate', afterEvents: 18 },
-    usage: { input: 4_000, output: 8_000 },
   }));
-  // Room for two tries as they are reserved, and for one of what they turn out to cost.
-  const run = await own.run([...GO, '--max-tokens', '26000']);
+  // Room for four tries of 4,096 tokens of output, and then for one more with fewer.
+  const run = await own.run([...GO, '--max-tokens', '16300']);
   expect(run.code).toBe(3);
-  expect(own.model.requests.length).toBe(1);
-  expect(envelopeOf(run).error?.message).toMatch(/^the limit tree_tokens = 26000 leaves no room/);
+  const caps = own.model.requests.map(({ maxOutputTokens }) => maxOutputTokens ?? 0);
+  expect(caps.slice(0, 4)).toEqual([4_096, 4_096, 4_096, 4_096]);
+  expect(caps.length).toBe(5);
+  expect(caps[4]).toBeGreaterThanOrEqual(2_048);
+  expect(caps[4]).toBeLessThan(4_096);
+  expect(paid(run)).toBeLessThanOrEqual(16_300);
+  expect(envelopeOf(run).error?.message).toMatch(/^the limit tree_tokens = 16300 leaves no room/);
+  const rerun = await own.run(['tasks', 'rerun', envelopeOf(run).data.task_id]);
+  expect([rerun.code, rerun.stderr]).toEqual([0, '']);
 });
 
 describe('a cap on cost', () => {
@@ -298,6 +447,27 @@ it('a notice stands once in the history, also after kill -9 of everything', asyn
   const last = told(requests.at(-1));
   expect(last.match(/% of max_turns = 5/g)?.length).toBe(2);
   expect(last).toMatch(/80 % of max_turns = 5 is used \(4\)/);
+});
+
+it('a request with a lowered output cap is the same again after kill -9', async () => {
+  let hang = true;
+  await using own = await world(
+    (request) => {
+      if (toolResultRounds(request) === 0) return { toolCalls: [LS] };
+      return hang ? { fault: { kind: 'hang' } } : { text: 'done' };
+    },
+    { model: 'output_limit = 32000', config: '[budget]\ntree_tokens = 50000' },
+  );
+  const first = own.start(GO);
+  await own.model.received(2);
+  first.process.kill('SIGKILL');
+  await first.finished;
+  hang = false;
+  const second = await own.run(['--continue', '--output-format', 'json']);
+  expect(second.code).toBe(0);
+  const { requests } = own.model;
+  expect(requests[1]?.maxOutputTokens).toBeLessThan(32_000);
+  expect(JSON.stringify(requests[2]?.body)).toBe(JSON.stringify(requests[1]?.body));
 });
 
 describe('max_processes', () => {

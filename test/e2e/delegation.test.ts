@@ -11,6 +11,7 @@ import {
   type RecordedRequest,
   type WireProtocol,
 } from '../../src/testing/index.ts';
+import { expectNoViolations } from '../no-violations.ts';
 import { envelopeOf, eventsOf, runMuster, Sandbox } from './muster.ts';
 
 /** Whether it is a request of the main agent. */
@@ -28,6 +29,7 @@ beforeEach(() => {
 afterEach(async () => {
   sandbox[Symbol.dispose]();
   await model.close();
+  expectNoViolations(model);
 });
 
 async function serve(

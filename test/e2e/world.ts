@@ -11,6 +11,7 @@ import {
   type WireToolResult,
 } from '../../src/testing/index.ts';
 import { Sandbox, startMuster, type Finished, type Running, type RunOptions } from './muster.ts';
+import { expectNoViolations } from '../no-violations.ts';
 import { endMarked } from './processes.ts';
 
 /** A sandbox with a model that Muster is pointed at: one for each test, so that tests run side by side. */
@@ -51,6 +52,7 @@ export class World implements AsyncDisposable {
     endMarked(this.mark);
     await this.model.close();
     this.sandbox[Symbol.dispose]();
+    expectNoViolations(this.model);
   }
 
   /** What every process that Muster starts here, and Muster itself, has in its environment. */

@@ -265,12 +265,12 @@ describe('a task whose model fails', () => {
     });
     const test = testEngine(
       (request) => (asksOne(request) ? { failure: BUSY, refused: true } : { text: 'done' }),
-      { fallbacks, facts, settings: { treeTokens: 100_000 } },
+      { fallbacks, facts, settings: { treeTokens: 3_000 } },
     );
     const run = test.start('main');
     await run.ended;
     expect(test.model.requests.map(({ model }) => model.id)).toEqual(['one']);
-    expect(run.state.end?.because).toMatch(/^the limit tree_tokens = 100000 leaves no room/);
+    expect(run.state.end?.because).toMatch(/^the limit tree_tokens = 3000 leaves no room/);
   });
 
   it('waits out a rate limit, unless it lasts', async () => {

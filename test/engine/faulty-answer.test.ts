@@ -60,7 +60,7 @@ const CUT: Said = { text: 'he', reason: 'length' };
 /** Answers that their limit cut, each going on from the one before it. */
 const cuts = (count: number) =>
   times(count, (turn) => round(turn, { ...CUT, told: turn === 1 ? [] : [`go-on-${turn - 1}`] }));
-const AS_TEXT: Said = {
+const AS_TEXT = {
   text: '<tool_call>{"name": "bash", "arguments": {"command": "ls"}}</tool_call>',
 };
 const RAN: readonly EventBody[] = [
@@ -146,12 +146,41 @@ it.each<[string, readonly EventBody[], unknown]>([
   [
     'three calls as text, an empty answer between them',
     [1, 2, 3, 4].flatMap((turn) => round(turn, turn === 3 ? {} : AS_TEXT)),
-    limit('calls_as_text', 3),
+    ends('failed', AS_TEXT.text),
+  ],
+  [
+    'three calls as text, of which one comes after a sentence',
+    times(3, (n) => round(n, n === 2 ? { text: `I will look.\n${AS_TEXT.text}` } : AS_TEXT)),
+    ends('failed', AS_TEXT.text),
+  ],
+  [
+    'two calls as text, an answer that runs a call, and two more',
+    [
+      ...times(2, (turn) => round(turn, AS_TEXT)),
+      ...round(3, { calls: [CALL] }),
+      ...RAN,
+      ...round(4, AS_TEXT),
+      ...round(5, AS_TEXT),
+    ],
+    tells('fault-5', 'a call of Bash as text'),
+  ],
+  [
+    'a call as text that was cut off and gone on from',
+    [
+      ...round(1, { text: AS_TEXT.text.slice(0, 40), reason: 'length' }),
+      ...round(2, { text: AS_TEXT.text.slice(40), told: ['go-on-1'] }),
+    ],
+    tells('fault-2', 'a call of Bash as text'),
+  ],
+  [
+    'a call as text behind which the output limit comes',
+    round(1, { ...AS_TEXT, reason: 'length' }),
+    tells('fault-1', 'a call of Bash as text'),
   ],
   [
     'a text about such a call',
-    round(1, { text: `Write it so:\n\n${AS_TEXT.text}` }),
-    ends('completed', `Write it so:\n\n${AS_TEXT.text}`),
+    round(1, { text: `Write it so:\n\n\`\`\`\n${AS_TEXT.text}\n\`\`\`` }),
+    ends('completed', `Write it so:\n\n\`\`\`\n${AS_TEXT.text}\n\`\`\``),
   ],
   ['eight answers whose calls are wrong', faulty(8), limit('faulty_calls', 8)],
   ['seven of them and one that ran', [...faulty(7), ...round(8, { calls: [CALL] }), ...RAN], TURN],

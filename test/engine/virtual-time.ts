@@ -8,6 +8,9 @@ interface Timer {
   readonly fire: () => void;
 }
 
+/** Where the time begins, in milliseconds since the epoch. */
+const BEGIN = 1_700_000_000_000;
+
 /** More than any run of a test needs: what goes on beyond it goes round in circles. */
 const MOST_TIMERS = 100_000;
 
@@ -20,10 +23,15 @@ export class VirtualTime implements Clock {
   private readonly timers: Timer[] = [];
 
   now(): number {
-    return 1_700_000_000_000 + Math.floor(this.at);
+    return BEGIN + Math.floor(this.at);
   }
 
   monotonic(): number {
+    return BEGIN + this.at;
+  }
+
+  /** Milliseconds since the time began. */
+  get elapsedMs(): number {
     return this.at;
   }
 

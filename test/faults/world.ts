@@ -25,6 +25,7 @@ import {
 } from '../../src/testing/index.ts';
 import { builtinTools } from '../../src/tools/index.ts';
 import { rootRights, SETTINGS, WORKER } from '../engine/support.ts';
+import { expectNoViolations } from '../no-violations.ts';
 
 /** Time that runs so many times as fast, for backoffs of seconds and time limits of minutes. */
 function fastTime(speed: number) {
@@ -208,6 +209,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       leaping.stop();
       await fake.close();
       rmSync(directory, { recursive: true, force: true });
+      expectNoViolations(fake);
     },
   };
 }

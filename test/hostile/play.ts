@@ -13,6 +13,7 @@ import type { TaskEvent } from '../../src/protocol/event.ts';
 import type { Decision } from '../../src/protocol/permission.ts';
 import { describe, findMarked } from '../e2e/processes.ts';
 import { startFakeModel, type RecordedRequest } from '../../src/testing/index.ts';
+import { expectNoViolations } from '../no-violations.ts';
 import type { HostileCase, ProgramRun, Settings } from './case.ts';
 import { runProgram, type EndedProgram } from './program.ts';
 import { answerAll, type Asked } from './person.ts';
@@ -68,6 +69,7 @@ export async function play(each: HostileCase, look: (outcome: Outcome) => void):
         ? await runIn(world, each.settings ?? {}, environment)
         : await runPrograms(world, each.program, environment);
     await player.close();
+    expectNoViolations(model);
     look({
       ...run,
       requests: model.requests,

@@ -1,6 +1,7 @@
 import { createMuster, type Muster } from '../../src/api/index.ts';
 import type { TaskEvent } from '../../src/protocol/event.ts';
 import { startFakeModel, type FakeModel } from '../../src/testing/index.ts';
+import { expectNoViolations } from '../no-violations.ts';
 import { describe, endMarked, findMarked } from '../e2e/processes.ts';
 import { task } from './calls.ts';
 import type { Call, Settings, Step } from './case.ts';
@@ -148,6 +149,7 @@ export class ShellRange implements AsyncDisposable {
     await model.close();
     await visited[Symbol.asyncDispose]();
     world[Symbol.dispose]();
+    expectNoViolations(model);
     if (left.length > 0) throw new Error(`these go on: ${names}`);
   }
 }

@@ -271,7 +271,7 @@ describe.each(WIRES)('$name', (wire) => {
     const failure = failed(await collect(port(wire, server), ask(wire)));
     expect(failure).toEqual({
       kind: 'auth',
-      message: `test/${wire.model}: HTTP 401: bad key [key] [2J`,
+      message: `test/${wire.model}: HTTP 401: bad key [key] [2J (asked ${server.url} with a key)`,
       retryable: false,
       status: 401,
     });

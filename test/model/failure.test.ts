@@ -119,7 +119,7 @@ describe.each(WIRES)('$name', (wire) => {
     await using server = await serve(refuseWith(404, said));
     const got = await fail(wire, server.url);
     expect(got.message).toBe(
-      `test/${wire.model}: HTTP 404: said so (asked ${server.url}${server.requests[0]?.url})`,
+      `test/${wire.model}: HTTP 404: said so (asked ${server.url}${server.requests[0]?.url.replace('?alt=sse', '')})`,
     );
   });
 

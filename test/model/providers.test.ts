@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
-import { isPrivateHost, ollamaUrl, parseBaseUrl, versioned } from '../../src/model/endpoints.ts';
+import { isPrivateHost } from '../../src/model/endpoints.ts';
+import { ollamaUrl } from '../../src/model/ollama-url.ts';
 import type { ModelSettings, ProviderSettings } from '../../src/model/model-settings.ts';
+import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
+import { resolveMain } from '../../src/model/resolve.ts';
 import { discoverProviders } from '../../src/model/providers.ts';
 import type { Environment } from '../../src/sys/env.ts';
+
+const USER = { agent: MAIN_AGENT, prompt: '' };
 
 function discover(env: Environment, providers: Record<string, ProviderSettings> = {}) {
   const settings: ModelSettings = { providers };
@@ -28,6 +33,7 @@ test('an Anthropic key', () => {
       protocol: 'anthropic',
       baseUrl: 'https://api.anthropic.com/v1',
       apiKey: 'k',
+      keyFrom: 'ANTHROPIC_API_KEY',
       source: 'ANTHROPIC_API_KEY',
       vendor: 'anthropic',
       tiers: CLAUDE,
@@ -104,6 +110,60 @@ test('a base URL on this machine needs no key, and serves models of its own', ()
     },
   ]);
   expect(discover({ OPENAI_BASE_URL: 'https://gate.example/v1' })).toEqual([]);
+});
+
+test.each<[Environment, object]>([
+  [
+    { ANTHROPIC_AUTH_TOKEN: 't' },
+    { apiKey: 't', keyFrom: 'ANTHROPIC_AUTH_TOKEN', keyHeader: 'authorization' },
+  ],
+  [
+    { ANTHROPIC_AUTH_TOKEN: 't', ANTHROPIC_API_KEY: 'k' },
+    { apiKey: 't', keyFrom: 'ANTHROPIC_AUTH_TOKEN', source: 'ANTHROPIC_AUTH_TOKEN' },
+  ],
+  [{ ANTHROPIC_AUTH_TOKEN: ' ', ANTHROPIC_API_KEY: ' "k" ' }, { apiKey: 'k' }],
+  [{ OPENAI_API_KEY: "'sk-1'" }, { apiKey: 'sk-1', keyFrom: 'OPENAI_API_KEY' }],
+  [{ GOOGLE_API_KEY: '\uFEFFk\u00A0\n' }, { apiKey: 'k', keyFrom: 'GOOGLE_API_KEY' }],
+])('the key of %j', (env, expected) => {
+  expect(discover(env)).toEqual([expect.objectContaining(expected)]);
+});
+
+test('a token of a gateway is sent as one, wherever it is configured', () => {
+  const own = { baseUrl: 'https://gate.example/anthropic', apiKeyEnv: 'GATE_AUTH_TOKEN' };
+  expect(discover({ GATE_AUTH_TOKEN: 't' }, { gate: own })[0]).toMatchObject({
+    protocol: 'anthropic',
+    apiKey: 't',
+    keyHeader: 'authorization',
+  });
+});
+
+test.each([
+  ['\u201Csk-1\u201D', 'its character 1 of 6 is a typographic quote (U+201C)'],
+  ['sk-\u200B1', 'its character 4 of 5 is a zero-width space (U+200B)'],
+  ['\u200Bsk-1', 'its character 1 of 5 is a zero-width space (U+200B)'],
+  ['sk\u00A0-1', 'its character 3 of 5 is a no-break space (U+00A0)'],
+  ['sk-\uFEFF1', 'its character 4 of 5 is a byte order mark (U+FEFF)'],
+  ['sk-1\nsk-2', 'its character 5 of 9 is a line break (U+000A)'],
+  ['sk–1', 'its character 3 of 4 is an en dash (U+2013)'],
+  ['ключ', 'its character 1 of 4 is U+043A'],
+  ['sk-é', 'its character 4 of 4 is U+00E9'],
+  ['sk-🔑1', 'its character 4 of 5 is U+1F511'],
+])('a key that no header can hold: %j', (key, problem) => {
+  const [found] = discover({ OPENAI_API_KEY: key });
+  expect(found).toMatchObject({
+    apiKey: null,
+    keyProblem: `OPENAI_API_KEY holds no key that can be sent: ${problem}; copy the key once more`,
+  });
+  const setup = { settings: { providers: {} }, providers: discover({ OPENAI_API_KEY: key }) };
+  expect(() => resolveMain(setup, USER)).toThrow(
+    new UsageError(`no model named: ${found?.keyProblem}`),
+  );
+});
+
+test('a broken key stands in the way of its own provider only', () => {
+  const env = { ANTHROPIC_API_KEY: '“k”', OPENAI_API_KEY: 'sk-1' };
+  const setup = { settings: { providers: {} }, providers: discover(env) };
+  expect(resolveMain(setup, USER).provider).toBe('openai');
 });
 
 test('a wrong URL names its setting', () => {
@@ -190,27 +250,26 @@ test('LLM_MODEL_ID without its key', () => {
 });
 
 test.each([
-  ['localhost', 'http://localhost:11434/'],
-  ['127.0.0.1:8000', 'http://127.0.0.1:8000/'],
-  ['0.0.0.0', 'http://127.0.0.1:11434/'],
-  ['0.0.0.0:9999', 'http://127.0.0.1:9999/'],
-  ['http://0.0.0.0:11434', 'http://127.0.0.1:11434/'],
-  [':5000', 'http://127.0.0.1:5000/'],
-  ['::', 'http://127.0.0.1:11434/'],
-  ['::1', 'http://[::1]:11434/'],
-  ['[::1]:80', 'http://[::1]/'],
-  ['box.lan', 'http://box.lan:11434/'],
-  ['box.lan:80', 'http://box.lan/'],
-  ['http://box.lan', 'http://box.lan/'],
-  ['https://ollama.example/', 'https://ollama.example/'],
-  ['https://ollama.example:8443/base/', 'https://ollama.example:8443/base'],
+  ['localhost', 'http://localhost:11434/v1'],
+  ['127.0.0.1:8000', 'http://127.0.0.1:8000/v1'],
+  ['0.0.0.0', 'http://127.0.0.1:11434/v1'],
+  ['0.0.0.0:9999', 'http://127.0.0.1:9999/v1'],
+  ['http://0.0.0.0:11434', 'http://127.0.0.1:11434/v1'],
+  [':5000', 'http://127.0.0.1:5000/v1'],
+  ['::', 'http://127.0.0.1:11434/v1'],
+  ['::1', 'http://[::1]:11434/v1'],
+  ['[::1]:80', 'http://[::1]/v1'],
+  ['box.lan', 'http://box.lan:11434/v1'],
+  ['box.lan:80', 'http://box.lan/v1'],
+  ['http://box.lan', 'http://box.lan/v1'],
+  ['https://ollama.example/', 'https://ollama.example/v1'],
+  ['https://ollama.example:8443/base/', 'https://ollama.example:8443/base/v1'],
+  ['http://box.lan:11434/api', 'http://box.lan:11434/v1'],
+  ['http://box.lan:11434/api/chat', 'http://box.lan:11434/v1'],
+  ['http://box.lan:11434/v1/chat/completions', 'http://box.lan:11434/v1'],
+  ['"box.lan"', 'http://box.lan:11434/v1'],
 ])('OLLAMA_HOST=%s', (host, url) => {
   expect(ollamaUrl(host).href).toBe(url);
-});
-
-test('OLLAMA_HOST is asked over its OpenAI-compatible way', () => {
-  expect(versioned(ollamaUrl('box.lan'), 'openai-chat')).toBe('http://box.lan:11434/v1');
-  expect(versioned(parseBaseUrl('https://h/v1/?x#y', 'x'), 'openai-chat')).toBe('https://h/v1');
 });
 
 test.each([
@@ -229,6 +288,7 @@ test.each([
   ['http://box.local', true],
   ['https://api.openai.com', false],
   ['https://10.example.com', false],
+  ['http://litellm:4000', true],
 ])('%s is private: %s', (url, expected) => {
   expect(isPrivateHost(url)).toBe(expected);
 });

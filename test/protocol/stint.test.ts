@@ -4,7 +4,7 @@ import { NO_USAGE } from '../../src/protocol/model.ts';
 import { applyToStint, startStint } from '../../src/protocol/stint.ts';
 
 function stintAfter(...bodies: readonly EventBody[]) {
-  const stint = startStint(0, { ts: 0, turns: 0, by: null, callId: null });
+  const stint = startStint(0, { since: 0, turns: 0, by: null, callId: null });
   for (const body of bodies) {
     applyToStint(stint, { v: 4, seq: 1, ts: 0, task: 't', epoch: 1, ...body }, 0);
   }
@@ -44,7 +44,7 @@ it('no log lifts a budget: less than nothing counts as nothing', () => {
 });
 
 it('counts the time at work under owners that are gone, and none in which it queued or nobody had it', () => {
-  const stint = startStint(0, { ts: 0, turns: 0, by: null, callId: null });
+  const stint = startStint(0, { since: 0, turns: 0, by: null, callId: null });
   const at = (ts: number, before: number, body: EventBody) =>
     applyToStint(stint, { v: 4, seq: 1, ts, task: 't', epoch: 1, ...body }, before);
   const claimed = { type: 'task.claimed', pid: 1, host: 'h' } as const;

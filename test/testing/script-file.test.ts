@@ -9,13 +9,21 @@ it('reads rules with what belongs to them', () => {
     ],
     models: ['a'],
     promptCache: { minTokens: 5 },
+    strict: { chatServer: 'mistral', refusedParameters: ['n'], refusedRoles: [] },
   };
   expect(parseScriptFile(JSON.stringify(file))).toEqual(file);
 });
 
 it.each([
   ['[]', /^the file must be an object/],
-  ['{"rules": []}', /the file has no key rules; valid: script, models, promptCache/],
+  ['{"rules": []}', /the file has no key rules; valid: script, models, promptCache, strict/],
+  ['{"script": [], "strict": "yes"}', /strict must be an object/],
+  [
+    '{"script": [], "strict": {"server": "mistral"}}',
+    /strict has no key server; valid: chatServer,/,
+  ],
+  ['{"script": [], "strict": {"chatServer": "groq"}}', /strict\.chatServer must be one of openai,/],
+  ['{"script": [], "strict": {"refusedRoles": "x"}}', /strict\.refusedRoles must be a list of str/],
   ['{"script": {}}', /script must be a list of rules/],
   ['{"script": [{}]}', /script\[0\]\.answer must be an object/],
   ['{"script": [{"answer": {"txt": ""}}]}', /script\[0\]\.answer has no key txt/],

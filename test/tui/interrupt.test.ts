@@ -18,7 +18,7 @@ function treeOf(members: Readonly<Record<string, Member>>): UiState {
   for (const [id, { parent = null, isBackground, hasEnded }] of Object.entries(members)) {
     const spec = taskSpec(id, { parent });
     const stamp = { v: LOG_VERSION, seq: 0, ts: 1, task: id, epoch: 1 };
-    const row = taskRow(initialState({ ...stamp, type: 'task.created', spec }));
+    const row = taskRow(initialState({ ...stamp, type: 'task.created', spec }), 0);
     ui.rows.set(id, { ...row, endedAt: hasEnded === true ? 2 : null });
     if (isBackground === true) ui.background.add(id);
   }

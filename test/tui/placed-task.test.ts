@@ -40,7 +40,7 @@ describe('a task that no event tells', () => {
       beginTree(ui, 'mainmain');
       const state = asking(status);
       placeTask(ui, state, { isAsking: false });
-      expect(ui.rows.get('mainmain')).toMatchObject({ status, endedAt: state.updatedAt });
+      expect(ui.rows.get('mainmain')).toMatchObject({ status, endedAt: state.lifetime.newest.ts });
       expect([isAtWork(ui), ui.questions.size, [...ui.background]]).toEqual([
         false,
         0,

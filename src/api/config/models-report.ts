@@ -20,6 +20,8 @@ interface ProviderReport {
   readonly source: string;
   /** The variable that should hold its key and does not; null: it can be used. */
   readonly missingKey: string | null;
+  /** Why its key can't be sent, without the key; null: nothing is wrong with it. */
+  readonly keyProblem: string | null;
   readonly tiers: Readonly<Record<string, string>>;
 }
 
@@ -87,8 +89,8 @@ function tierChoice(tier: Tier, setup: ModelSetup): ChoiceReport {
 }
 
 function providerReport(provider: ConfiguredProvider): ProviderReport {
-  const { name, protocol, baseUrl, source, missingKey, tiers } = provider;
-  return { name, protocol, baseUrl, source, missingKey: missingKey ?? null, tiers };
+  const { name, protocol, baseUrl, source, missingKey = null, keyProblem = null, tiers } = provider;
+  return { name, protocol, baseUrl, source, missingKey, keyProblem, tiers };
 }
 
 function choice(wish: string, setup: ModelSetup): ChoiceReport {

@@ -2,11 +2,15 @@ import { addUse, NO_USE, type Use } from '../../protocol/ledger.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
 import { errorMessage } from '../../base/errors.ts';
 import { TaskReportFold, type TaskReport } from './task-report.ts';
+import { TreeTimes } from './tree-times.ts';
 
 /** A task with all below it, each below its parent in the order in which it was made. */
 export interface TreeReport {
   readonly rows: readonly TreeRow[];
-  /** Milliseconds since the epoch: from the first task's making to the last one's end, or now. */
+  /**
+   * Milliseconds since the epoch: from the first task's making to the last one's end, or now. As all times of
+   * a report they follow the monotonic clock, even if the wall clock was set meanwhile.
+   */
   readonly from: number;
   readonly to: number;
   readonly reported: Use;
@@ -40,13 +44,14 @@ export function treeReport(
   { now, visit = () => {} }: TreeReportOptions,
 ): TreeReport {
   const rows: TreeRow[] = [];
+  const times = new TreeTimes();
   const seen = new Set<string>();
   const stack = [{ id, level: 0 }];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     // Logs that say they are above each other are shown once.
     if (seen.has(next.id)) continue;
     seen.add(next.id);
-    const row = rowOf(source, next, { now, visit });
+    const row = rowOf(source, next, { now, visit, times });
     if (row.report === null && next.level === 0) {
       throw new Error(row.problem ?? `task ${id}: its log is empty`);
     }
@@ -62,24 +67,29 @@ export function treeReport(
 export interface TreeReportOptions {
   /** Milliseconds since the epoch: where the time of those at work ends. */
   readonly now: number;
-  /** Called with each event once. */
+  /** Called with each event once, its time as in the report. */
   readonly visit?: (event: TaskEvent) => void;
 }
 
 function rowOf(
   source: LogSource,
   { id, level }: { readonly id: string; readonly level: number },
-  { now, visit }: Required<TreeReportOptions>,
+  { now, visit, times }: Required<TreeReportOptions> & { readonly times: TreeTimes },
 ): TreeRow {
-  const fold = new TaskReportFold((each) => source.scan(id, each));
+  const scan = (each: (event: TaskEvent) => void) => {
+    const log = times.log(id);
+    source.scan(id, (event) => each(log.timed(event)));
+    return log;
+  };
+  const fold = new TaskReportFold((each) => void scan(each));
   try {
     // Asked before the log is read: an end is written before the log is given up.
     const isOwned = source.isOwned(id);
-    source.scan(id, (event) => {
+    const log = scan((event) => {
       fold.add(event);
       visit(event);
     });
-    const report = fold.report({ isOwned, now });
+    const report = fold.report({ isOwned, now: now - log.aheadMs });
     return { id, level, report, problem: report === null ? 'its log holds no event' : null };
   } catch (thrown) {
     if (level === 0) throw thrown;

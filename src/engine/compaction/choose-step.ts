@@ -2,7 +2,7 @@ import type { ContextSize } from '../../protocol/compaction-event.ts';
 import { modelName, type ModelFacts } from '../../protocol/model.ts';
 import { addExpenses } from '../budget.ts';
 import type { EngineDeps } from '../deps.ts';
-import { estimateInput, mostOf } from '../estimate.ts';
+import { estimateInput, leastExpense, requestNeed } from '../estimate.ts';
 import { limitMessage } from '../limits.ts';
 import { unpricedCap } from '../spending.ts';
 import type { TaskRun } from '../task-run.ts';
@@ -65,7 +65,8 @@ function whyNoSummary(
   if (!budget.bounded) return null;
   const { size } = layout;
   const after = size - (cutOf(layout, from)?.freed ?? 0);
-  const both = addExpenses(mostOf(size, facts), mostOf(after, facts));
+  const least = (input: number) => leastExpense(requestNeed(input, facts));
+  const both = addExpenses(least(size), least(after));
   const hit = unpricedCap(budget, spec.model, facts) ?? budget.lacks(both);
   return hit === null ? null : limitMessage(hit);
 }

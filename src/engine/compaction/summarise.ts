@@ -35,21 +35,25 @@ export async function summarise(
   const { state, journal } = run;
   await bookLostAnswer(deps, run);
   const facts = run.budget.bounded ? await deps.models.facts(requestOrigin(run).model) : null;
-  const spending = new Spending(run, facts, sentOf(run, begin));
+  const spending = new Spending(run, facts, { asked: sentOf(run, begin) });
   try {
-    const hit = await spending.reserve();
-    if (hit !== null) {
-      giveUp(run, begin, limitMessage(hit));
+    const noRoom = await spending.reserve();
+    if (noRoom !== null) {
+      giveUp(run, begin, limitMessage(noRoom.hit));
       return;
     }
     await run.takeSlot();
     run.turnSignal.throwIfAborted();
-    if (begin !== null) journal.record(begin);
+    // A rerun begins as its log did.
+    const outputCap = deps.compaction === undefined ? spending.outputCap : null;
+    if (begin !== null) {
+      journal.record({ ...begin, ...(outputCap === null ? {} : { outputCap }) });
+    }
     const { openTurn } = state;
     const messages = summaryMessages(state.conversation);
     if (openTurn === null || messages === null) return;
     const { turn, toolChoice } = openTurn;
-    const request = requestOf(deps, run, { messages, toolChoice });
+    const request = requestOf(deps, run, { messages, toolChoice, outputCap });
     const take = (whole: WholeAnswer): void => {
       // No turn of the task, and no measure of what its turns take.
       spending.failed(whole.cost);

@@ -11,7 +11,13 @@ import type { LimitHit } from '../../protocol/stint.ts';
 import { itemCallId, type FanOut } from '../../protocol/template.ts';
 import { createTask } from '../create-task.ts';
 import type { Ending } from '../endings.ts';
-import { estimateInput, firstRequest, inputToReserve, mostOf, namingOutput } from '../estimate.ts';
+import {
+  estimateInput,
+  firstRequest,
+  inputToReserve,
+  leastExpense,
+  requestNeed,
+} from '../estimate.ts';
 import { runTask } from '../loop.ts';
 import { planChild, prepareModels, type ChildPlan, type ChildWish } from '../plan-child.ts';
 import { describePrompt, taskLine } from '../prompt.ts';
@@ -163,7 +169,7 @@ function lacksRoom(
   const { prefix } = prefixes.get(plan.equipment.prompt, plan.equipment.tools);
   const line = taskLine(description, plan.agent.outputSchema ?? null);
   const whole = { ...prefix, system: [...prefix.system, line] };
-  const first = mostOf(inputToReserve(estimateInput(firstRequest(prompt), whole), null), facts);
-  const hit = unpricedCap(budget, plan.model, facts) ?? budget.lacks(first);
-  return hit === null ? null : namingOutput(hit, plan.model, facts);
+  const input = inputToReserve(estimateInput(firstRequest(prompt), whole), null);
+  const least = leastExpense(requestNeed(input, facts));
+  return unpricedCap(budget, plan.model, facts) ?? budget.lacks(least);
 }

@@ -22,7 +22,7 @@ export interface Handover {
   readonly summarises?: {
     readonly conversation: SummarisedConversation;
     /** What asking for the summary can take. */
-    readonly most: Expense;
+    readonly least: Expense;
     /** Of the model that is asked. */
     readonly facts: ModelFacts;
   };

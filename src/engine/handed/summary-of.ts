@@ -1,6 +1,6 @@
 import { userMessage } from '../../protocol/message.ts';
 import type { SummarisedConversation } from '../../protocol/given.ts';
-import { estimatePrompt, inputToReserve, mostOf } from '../estimate.ts';
+import { estimatePrompt, inputToReserve, leastExpense, requestNeed } from '../estimate.ts';
 import type { TaskRun } from '../task-run.ts';
 import type { Workshop } from '../workshop.ts';
 import type { Handover, HandoverRequest } from './handover.ts';
@@ -26,8 +26,8 @@ export async function summaryOf(
   const { model, prefix, messages } = conversation;
   const facts = await deps.models.facts(model);
   const input = estimatePrompt(prefix, [...messages, userMessage(HANDOVER_ASK)]);
-  const most = mostOf(inputToReserve(input, null), facts);
-  return { plan, summarises: { conversation, most, facts }, handed: [] };
+  const least = leastExpense(requestNeed(inputToReserve(input, null), facts));
+  return { plan, summarises: { conversation, least, facts }, handed: [] };
 }
 
 function conversationOf(caller: TaskRun): SummarisedConversation {

@@ -1,3 +1,4 @@
+import { isClosedForRoom } from '../closed-for-room.ts';
 import type { EventBody, TaskEvent } from '../../protocol/event.ts';
 
 /**
@@ -45,7 +46,12 @@ export function adopted(made: EventBody, logged: TaskEvent): EventBody {
       return { ...withoutPrices(made), waitMs: logged.waitMs, ...brokenPrices(logged) };
     case 'turn.failed':
       if (logged.type !== 'turn.failed') return made;
-      return { ...withoutPrices(made), ...brokenPrices(logged) };
+      return {
+        ...withoutPrices(made),
+        ...brokenPrices(logged),
+        // What others had used by then, only the log says.
+        ...(isClosedForRoom(made) && isClosedForRoom(logged) && { failure: logged.failure }),
+      };
     case 'task.started': {
       if (logged.type !== 'task.started' || logged.settings !== undefined) return made;
       return { type: made.type };

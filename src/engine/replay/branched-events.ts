@@ -1,3 +1,4 @@
+import { bodyOf } from '../../protocol/event-body.ts';
 import { newId } from '../../base/ids.ts';
 import { runningShells } from '../../protocol/belongings.ts';
 import type { EventBody, TaskEvent } from '../../protocol/event.ts';
@@ -46,11 +47,6 @@ export function lostToBranch(state: TaskState): readonly EventBody[] {
     };
     return { type: 'input.queued', input };
   });
-}
-
-function bodyOf(event: TaskEvent): EventBody {
-  const { v: _, seq: _seq, ts: _ts, task: _task, epoch: _epoch, ...body } = event;
-  return body;
 }
 
 /** Null: it is not of what goes on. */

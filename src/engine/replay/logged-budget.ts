@@ -1,5 +1,12 @@
 import type { LimitHit } from '../../protocol/stint.ts';
-import { Budget, type BudgetCaps, type Expense } from '../budget.ts';
+import {
+  Budget,
+  type BudgetCaps,
+  type Expense,
+  type RequestNeed,
+  type RequestReservation,
+} from '../budget.ts';
+import { isClosedForRoom } from '../closed-for-room.ts';
 import type { Script } from './script.ts';
 
 const BUDGET_LIMITS = new Set([
@@ -19,15 +26,18 @@ const BUDGET_LIMITS = new Set([
  */
 export class LoggedBudget extends Budget {
   private readonly script: Script;
+  /** Whether the log has requests whose output cap a budget lowered: its own, or one above it. */
+  private readonly hasOutputCaps: boolean;
 
   constructor(caps: BudgetCaps, script: Script) {
     const { costUsd: _, toolBytes: _bytes, ...own } = caps;
     super(own, null);
     this.script = script;
+    this.hasOutputCaps = hasOutputCap(script);
   }
 
   override get bounded(): boolean {
-    return super.bounded || this.logged() !== null;
+    return super.bounded || this.hasOutputCaps || this.logged() !== null;
   }
 
   override get costCap(): LimitHit | null {
@@ -45,6 +55,21 @@ export class LoggedBudget extends Budget {
   override lacks(expense: Expense): LimitHit | null {
     const hit = this.script.next()?.type === 'input.queued' ? null : this.logged();
     return hit ?? super.lacks(expense);
+  }
+
+  /** Whether a request could be repeated as it was, the log says. */
+  override reserveRequest(
+    need: RequestNeed,
+    signal: AbortSignal,
+    onWait?: () => void,
+  ): Promise<RequestReservation> {
+    if (need.output.kind !== 'repeat') return super.reserveRequest(need, signal, onWait);
+    if (isClosedForRoom(this.script.next())) {
+      const hit = { limit: 'max_tokens', value: 0, used: 0 };
+      return Promise.resolve({ ok: false, hit });
+    }
+    const output = { ...need.output, kind: 'last' } as const;
+    return super.reserveRequest({ ...need, output }, signal, onWait);
   }
 
   /** What was kept of a result stands in the log. */
@@ -68,5 +93,13 @@ export class LoggedBudget extends Budget {
       ...(output === undefined ? {} : { output }),
       ...(unpriced === undefined ? {} : { unpriced }),
     };
+  }
+}
+
+function hasOutputCap(script: Script): boolean {
+  for (let ahead = 0; ; ahead += 1) {
+    const event = script.next(ahead);
+    if (event === undefined) return false;
+    if (event.type === 'turn.started' && event.outputCap !== undefined) return true;
   }
 }

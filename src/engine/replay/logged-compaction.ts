@@ -1,3 +1,4 @@
+import { bodyOf } from '../../protocol/event-body.ts';
 import type { CompactionStep } from '../compaction/step.ts';
 import { isFromOutside } from './outside.ts';
 import type { Script } from './script.ts';
@@ -14,7 +15,7 @@ export function loggedCompaction(script: Script): CompactionStep {
     const event = script.next(ahead);
     if (event === undefined) return { kind: 'none' };
     if (isFromOutside(event)) continue;
-    const { v: _v, seq: _seq, ts: _ts, task: _task, epoch: _epoch, ...body } = event;
+    const body = bodyOf(event);
     switch (body.type) {
       case 'context.cleared':
       case 'context.dropped':

@@ -1,3 +1,4 @@
+import { isClosedForRoom } from '../closed-for-room.ts';
 import { deferred, type Deferred } from '../../base/async.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
 import type { ModelFailure, ModelPart, ModelPort, ModelRequest } from '../../protocol/model.ts';
@@ -35,7 +36,8 @@ export class LoggedModel implements ModelPort {
     const { open } = this;
     const part = open === null ? null : partOf(event, open.request);
     if (open === null || part === null) return false;
-    const isHeld = open.isHeld && event.type === 'turn.failed' && after?.type === 'limit.reached';
+    const wasRefused = after?.type === 'limit.reached' || isClosedForRoom(event);
+    const isHeld = open.isHeld && event.type === 'turn.failed' && wasRefused;
     if (event.type === 'turn.failed' && event.text !== undefined) {
       open.parts.push({ type: 'text_delta', text: event.text });
     }

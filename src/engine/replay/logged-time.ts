@@ -2,9 +2,9 @@ import type { Clock } from '../../base/clock.ts';
 import { Deadlines, type Deadline } from '../../base/deadlines.ts';
 import type { Script } from './script.ts';
 
-/** The time of the log: it stands still until the next event. */
+/** The times of the log: they stand still until the next event. */
 export function loggedClock(script: Script): Clock {
-  return { now: () => script.now(), monotonic: () => script.now() };
+  return { now: () => script.now(), monotonic: () => script.monotonic() };
 }
 
 interface Waiting {

@@ -1,6 +1,8 @@
+import { bodyOf } from '../../protocol/event-body.ts';
 import { setImmediate as settled } from 'node:timers/promises';
 import { deferred } from '../../base/async.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
+import { readOutputCap, type OutputCap } from '../../protocol/output-cap.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
@@ -201,11 +203,17 @@ class Rerun {
       decided: (callId) => this.calls.decide(callId),
       reuse: () => loggedReuse(this.script),
       compaction: () => loggedCompaction(this.script),
+      outputCap: () => loggedOutputCap(this.script.next()),
       today: () => null,
       clock,
       deadlines: this.deadlines,
     };
   }
+}
+
+/** The output cap of the request that the log has next; null: no budget lowered it. */
+function loggedOutputCap(next: TaskEvent | undefined): OutputCap | null {
+  return next?.type === 'turn.started' ? (readOutputCap(next.outputCap) ?? null) : null;
 }
 
 /** What came of the look for an earlier result; null: nobody looked, as far as its owner lived to write. */
@@ -214,9 +222,8 @@ function loggedReuse(script: Script): ReuseOutcome | null {
     const event = script.next(ahead);
     if (event === undefined) return null;
     if (isFromOutside(event)) continue;
-    if (event.type !== 'task.reused' && event.type !== 'reuse.missed') return null;
-    const { v: _v, seq: _seq, ts: _ts, task: _task, epoch: _epoch, ...outcome } = event;
-    return outcome;
+    const body = bodyOf(event);
+    return body.type === 'task.reused' || body.type === 'reuse.missed' ? body : null;
   }
 }
 

@@ -1,3 +1,4 @@
+import { steadyTime } from '../../protocol/steady-time.ts';
 import type { EventBody, TaskEvent } from '../../protocol/event.ts';
 import type { TaskLog } from '../../store/task-store.ts';
 import { adopted } from './adopt.ts';
@@ -35,9 +36,15 @@ export class Script implements TaskLog {
     return this.events[this.at + ahead];
   }
 
-  /** Milliseconds since the epoch. */
+  /** The wall clock's time of the next event. */
   now(): number {
-    return (this.next() ?? this.events.at(-1) ?? this.whole.at(-1))?.ts ?? 0;
+    return this.nearest()?.ts ?? 0;
+  }
+
+  /** Its steady time. */
+  monotonic(): number {
+    const event = this.nearest();
+    return event === undefined ? 0 : steadyTime(event);
   }
 
   get isOver(): boolean {
@@ -97,6 +104,10 @@ export class Script implements TaskLog {
       // It came before this was written, and after it was decided.
       outside.push(...this.take(1));
     }
+  }
+
+  private nearest(): TaskEvent | undefined {
+    return this.next() ?? this.events.at(-1) ?? this.whole.at(-1);
   }
 
   private take(count: number): readonly TaskEvent[] {

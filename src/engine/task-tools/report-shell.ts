@@ -25,7 +25,7 @@ export function reportShell(
   const text = shellReport(id, shell, {
     offset,
     caps: settings.caps,
-    now: clock.now(),
+    now: clock.monotonic(),
     problem: owner.shells.outputProblem(id),
   });
   return shell.end !== null && owner === caller ? { text, told: [shellNoticeId(id)] } : { text };

@@ -1,3 +1,4 @@
+import { steadyTime } from '../../protocol/steady-time.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { byteLength } from '../../base/text.ts';
@@ -88,7 +89,7 @@ async function readPage(
   let end = 0;
   for await (const event of deps.store.events(taskId, 0)) {
     signal.throwIfAborted();
-    start ??= event.ts;
+    start ??= steadyTime(event);
     end = event.seq + 1;
     if (event.seq >= from) page.add(event.seq, eventLine(event, start));
   }

@@ -1,3 +1,4 @@
+import { systemClock } from '../../base/clock.ts';
 import { countText } from '../../api/cost-text.ts';
 import { exactLine } from '../../base/terminal-text.ts';
 import { formatDuration, oneLine, plural, truncate } from '../../base/text.ts';
@@ -21,7 +22,7 @@ const SHOWN_ITEM = 60;
 export class ItemProgress {
   private readonly terminal: Terminal;
   private readonly isLive: boolean;
-  private readonly startedAt = Date.now();
+  private readonly startedAt = systemClock.monotonic();
   private root: string | null = null;
   private name = '';
   private total = 0;
@@ -29,7 +30,7 @@ export class ItemProgress {
   private failed = 0;
   private atWork = 0;
   private tokens = 0;
-  private drawnAt = 0;
+  private drawnAt = -Infinity;
   private isDrawn = false;
 
   constructor(terminal: Terminal) {
@@ -42,7 +43,7 @@ export class ItemProgress {
     if (state.spec.fanOut !== undefined) this.seeRoot(event, state);
     else if (state.spec.parent === this.root && event.type === 'task.ended') this.seeEnd(state);
     if (event.type === 'turn.ended') this.tokens += paidTokens(event.usage);
-    if (this.isLive && Date.now() - this.drawnAt >= DRAW_MS) this.draw();
+    if (this.isLive && systemClock.monotonic() - this.drawnAt >= DRAW_MS) this.draw();
   }
 
   /** A line of its own, above. */
@@ -82,7 +83,7 @@ export class ItemProgress {
   }
 
   private draw(): void {
-    this.drawnAt = Date.now();
+    this.drawnAt = systemClock.monotonic();
     this.isDrawn = true;
     const parts = [
       `${this.name}: ${this.done}/${this.total} done`,

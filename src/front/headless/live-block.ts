@@ -1,3 +1,4 @@
+import { systemClock } from '../../base/clock.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import { drawErrorLines, printError } from '../../sys/print.ts';
@@ -66,7 +67,11 @@ export class LiveBlock {
   private draw(): void {
     const { columns = USUAL_COLUMNS, rows = USUAL_ROWS } = this.terminal;
     const most = Math.max(1, Math.min(MOST_LINES, Math.floor(rows / 3)));
-    const lines = liveTree([...this.atWork.values()], { columns, most, now: Date.now() });
+    const lines = liveTree([...this.atWork.values()], {
+      columns,
+      most,
+      now: systemClock.monotonic(),
+    });
     if (lines.length === 0) this.erase();
     else {
       drawErrorLines(lines);

@@ -213,7 +213,7 @@ function endFacts(state: TaskState): string {
     ...(state.status === 'completed' ? [] : [`${state.status} (${state.end?.because ?? ''})`]),
     plural(state.turns, 'turn'),
     plural(calls, 'tool call'),
-    formatDuration((state.endedAt ?? state.createdAt) - state.createdAt),
+    formatDuration(state.lifetime.endedMs ?? 0),
   ];
   return facts.join(', ');
 }

@@ -7,7 +7,7 @@ export interface LiveTreeLook {
   readonly columns: number;
   /** At most so many lines; at least 1. */
   readonly most: number;
-  /** Milliseconds since the epoch. */
+  /** The present time, on the timeline of steady times. */
   readonly now: number;
 }
 
@@ -36,7 +36,7 @@ function taskText(state: TaskState, now: number): string {
   const { spec, status, stint } = state;
   const doing = activityText(state, now);
   const sign = status === 'queued' ? '○' : '●';
-  const time = formatDuration(Math.floor((now - stint.since) / 1_000) * 1_000);
+  const time = formatDuration(Math.floor(Math.max(0, now - stint.since) / 1_000) * 1_000);
   const head = `${sign} ${spec.agent.name} ${spec.id.slice(0, 6)}`;
   return oneLine(`${head} ${time}: ${doing ?? status}: ${spec.description}`);
 }

@@ -1,3 +1,4 @@
+import { steadyTime } from '../../protocol/steady-time.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
 import type { TaskState } from '../../protocol/state.ts';
 
@@ -26,7 +27,7 @@ export class LongWork {
 
   /** `state`: the fold of the task's log with the event. */
   see(event: TaskEvent, state: TaskState): void {
-    this.begunAt ??= event.ts;
+    this.begunAt ??= steadyTime(event);
     const { id, parent } = state.spec;
     if (this.isLong) {
       if (parent !== null) this.lines.showTask(event, state);
@@ -34,7 +35,7 @@ export class LongWork {
     }
     if (event.type === 'task.ended') this.untold.delete(id);
     else if (parent !== null) this.untold.set(id, state);
-    if (event.ts - this.begunAt < LONG_WORK_MS) return;
+    if (steadyTime(event) - this.begunAt < LONG_WORK_MS) return;
     this.isLong = true;
     for (const atWork of this.untold.values()) this.lines.showAtWork(atWork, null);
     this.untold.clear();

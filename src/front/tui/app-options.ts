@@ -17,7 +17,7 @@ export interface AppOptions {
   readonly watched?: ConversationPort;
   /** What the start had to say, a line each. */
   readonly notices: readonly string[];
-  /** Milliseconds since the epoch. */
+  /** Milliseconds on the monotonic clock. */
   readonly now: () => number;
   /** The person wants to go. */
   readonly onLeave: () => void;

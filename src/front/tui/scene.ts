@@ -16,7 +16,7 @@ export interface SceneParts {
   readonly width: number;
   readonly height: number;
   readonly editor: readonly string[];
-  /** Milliseconds since the epoch. */
+  /** Milliseconds on the monotonic clock. */
   readonly now: number;
   readonly ui: UiState;
   readonly look: Look;

@@ -36,7 +36,7 @@ interface SubmissionParts {
   /** Has the entry of this key read from its beginning, where it is longer than what is in sight. */
   readonly showFrom: (key: number) => void;
   readonly changed: () => void;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds on the monotonic clock. */
   readonly now: () => number;
   readonly leave: () => void;
 }
@@ -206,11 +206,11 @@ export class Submission {
   }
 
   private resume(word: string): void {
-    const { conversation, look, muster, now } = this.parts;
+    const { conversation, look, muster, ui } = this.parts;
     try {
       if (word === '') {
         const { cwd, store } = muster;
-        const place = { cwd, current: conversation.id, now: now() };
+        const place = { cwd, current: conversation.id, now: ui.clock.now() };
         this.page(conversationsPage(store.list(), place));
       } else if (this.mayLeave()) this.goOnWith(muster.store.resolveId(word));
     } catch (thrown) {

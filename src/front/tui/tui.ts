@@ -1,3 +1,4 @@
+import { systemClock } from '../../base/clock.ts';
 import { ProcessTerminal } from '@earendil-works/pi-tui';
 import type { Muster } from '../../api/index.ts';
 import { UsageError } from '../../base/errors.ts';
@@ -58,7 +59,7 @@ export async function runFace(
 ): Promise<number> {
   const left = Promise.withResolvers<number>();
   const onLeave = () => left.resolve(0);
-  const app = open({ muster, agent, notices, now: Date.now, onLeave });
+  const app = open({ muster, agent, notices, now: systemClock.monotonic, onLeave });
   const id = resume === 'newest' ? muster.newestConversation() : resume?.id;
   if (id === null) throw new UsageError('no conversation of this directory is in the logs');
   if (id !== undefined) app.continue(muster.store.resolveId(id));

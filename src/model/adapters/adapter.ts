@@ -14,15 +14,16 @@ import type { HttpFetch, HttpResponse } from '../../sys/http-types.ts';
 import { Adjustments } from './adjustments.ts';
 import { ANSWER_CAPS, type AnswerCaps } from './answer-caps.ts';
 import { BrokenOff, Refusal } from './answer-errors.ts';
-import type { Dialect, Endpoint } from './dialect.ts';
+import type { AskedServer } from './asked-server.ts';
+import type { Dialect } from './dialect.ts';
 import { Efforts, mayBeOfEffort } from './effort.ts';
 import { cancelled, toFailure, type FailureScope } from './failure.ts';
 import { OutputCaps } from './output-cap.ts';
 import { toCallOptions } from './prompt.ts';
 import { endpointFetch, type WireObserver } from './endpoint-fetch.ts';
-import type { AskedServer } from './refusal-reading.ts';
 import { AnswerBuilder } from './readers/answer-builder.ts';
 import { readAnswer } from './readers/read-answer.ts';
+import { ServerPlace, type PlacedAttempt } from './server-place.ts';
 import type { ShownByPart } from './shown-files.ts';
 import { wellFormedJson } from './well-formed.ts';
 
@@ -55,11 +56,12 @@ const ACCEPTED: ModelPart = { type: 'accepted' };
  */
 export function createAdapter(
   dialect: Dialect,
-  endpoint: Endpoint & AskedServer,
+  endpoint: AskedServer,
   deps: AdapterDeps,
 ): WireModelPort {
   const efforts = new Efforts();
   const outputCaps = new OutputCaps();
+  const place = new ServerPlace(endpoint);
   const adjustments = new Adjustments(endpoint.baseUrl, endpoint.omit);
   return {
     async *stream(request, signal, observer) {
@@ -77,12 +79,15 @@ export function createAdapter(
       const remainingEfforts = [...efforts.tries(request)];
       let effort = remainingEfforts.shift() ?? null;
       for (;;) {
+        const attempt = place.attempt();
         try {
-          const wiring = { dialect, endpoint, deps, progress, effort, adjustments };
+          const wiring = { dialect, endpoint, deps, progress, effort, adjustments, attempt };
           const usual = dialect.maxOutputTokens?.(request.model.id);
           yield* read(outputCaps.bounded(request, usual), signal, observer, wiring);
           return;
-        } catch (thrown) {
+        } catch (error) {
+          const thrown = signal.aborted ? error : attempt.failedWith(error);
+          if (thrown === null) continue;
           const failure = signal.aborted ? cancelled(scope()) : toFailure(thrown, scope());
           if (!signal.aborted && thrown instanceof Refusal) {
             if (outputCaps.learn(request.model.id, thrown)) continue;
@@ -125,12 +130,13 @@ interface Progress {
 
 interface Wiring {
   readonly dialect: Dialect;
-  readonly endpoint: Endpoint;
+  readonly endpoint: AskedServer;
   readonly deps: AdapterDeps;
   readonly progress: Progress;
   /** Null: none is sent. */
   readonly effort: Effort | null;
   readonly adjustments: Adjustments;
+  readonly attempt: PlacedAttempt;
 }
 
 /** Ends with `finished` or throws what it failed with. */
@@ -175,13 +181,14 @@ async function send(
   request: ModelRequest,
   signal: AbortSignal,
   observer: WireObserver | undefined,
-  { dialect, endpoint, effort, deps, adjustments }: Wiring,
+  { dialect, endpoint, effort, deps, adjustments, attempt }: Wiring,
 ): Promise<HttpResponse> {
   let outcome: { readonly response: HttpResponse } | { readonly error: unknown } | null = null;
   const ask = endpointFetch(
     deps.fetch,
     endpoint,
     {
+      attempt,
       version: deps.version,
       dropHeaders: dialect.dropHeaders,
       adjustBody: (given) => adjustments.apply(request.model.id, bodyOf(given, request, dialect)),

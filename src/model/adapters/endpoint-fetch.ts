@@ -1,7 +1,8 @@
 import type { HttpFetch, HttpResponse, TrafficObserver } from '../../sys/http-types.ts';
 import type { ProgressPart } from '../../protocol/model.ts';
 import { Refusal, WrongServer } from './answer-errors.ts';
-import type { Endpoint } from './dialect.ts';
+import type { AskedServer } from './asked-server.ts';
+import type { PlacedAttempt } from './server-place.ts';
 import { beginningOf } from './refusal-body.ts';
 import { pageSays } from './server-says.ts';
 
@@ -26,8 +27,9 @@ type Ask = (url: string, init?: RequestInit) => Promise<HttpResponse>;
  */
 export function endpointFetch(
   fetch: HttpFetch,
-  endpoint: Endpoint,
+  endpoint: AskedServer,
   options: {
+    readonly attempt: PlacedAttempt;
     readonly version: string;
     readonly dropHeaders: readonly string[];
     readonly adjustBody: (body: string) => string;
@@ -41,17 +43,19 @@ export function endpointFetch(
   return async (url, init = {}) => {
     const headers = headersOf(init, dropped);
     headers['user-agent'] = `muster/${options.version}`;
+    setKey(headers, endpoint);
+    const address = options.attempt.addressOf(url);
     const { method = 'GET', signal } = init;
     const sent = typeof init.body === 'string' ? options.adjustBody(init.body) : '';
     const response = await fetch(
-      url,
+      address,
       { method, headers, body: sent, ...(signal instanceof AbortSignal ? { signal } : {}) },
       observer,
     );
     observer?.responded?.(response.headers);
     if (!response.ok) {
       throw new Refusal({
-        url,
+        url: withoutQuery(address),
         status: response.status,
         statusText: response.statusText,
         headers: Object.fromEntries(response.headers),
@@ -64,11 +68,24 @@ export function endpointFetch(
       const page = await beginningOf(response);
       const { host } = new URL(endpoint.baseUrl);
       throw new WrongServer(
-        `${pageSays(page, host)} (its base URL is not that of a model API, or a proxy wants something first: ${url})`,
+        `${pageSays(page, host)} (its base URL is not that of a model API, or a proxy wants something first: ${withoutQuery(address)})`,
       );
     }
+    options.attempt.answered();
     return response;
   };
+}
+
+/** Puts the key into the header that the server has it in, where that is not the one of the package. */
+function setKey(headers: Record<string, string>, { apiKey, keyHeader }: AskedServer): void {
+  if (apiKey === null || keyHeader === undefined) return;
+  for (const name of KEY_HEADERS) delete headers[name];
+  headers[keyHeader] = keyHeader === 'authorization' ? `Bearer ${apiKey}` : apiKey;
+}
+
+/** A query may hold a key. */
+function withoutQuery(address: string): string {
+  return address.replace(/\?.*$/s, '');
 }
 
 /** The packages give them as a plain object. In lower case, and without those that are dropped. */

@@ -11,7 +11,8 @@ import {
 } from './answer-errors.ts';
 import { errorWords } from './error-words.ts';
 import { saysOverflow } from './overflow.ts';
-import { readRefusal, readStatus, type AskedServer, type Reading } from './refusal-reading.ts';
+import type { AskedServer } from './asked-server.ts';
+import { readRefusal, readStatus, type Reading } from './refusal-reading.ts';
 import { retryAfter } from './retry-after.ts';
 import { messageIn, oneLine } from './server-says.ts';
 import { statusOfEvent } from './vendor-codes.ts';

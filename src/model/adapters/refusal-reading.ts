@@ -1,5 +1,6 @@
 import type { FailureKind } from '../../protocol/model.ts';
 import type { Refusal } from './answer-errors.ts';
+import type { AskedServer } from './asked-server.ts';
 import { errorWords } from './error-words.ts';
 import { saysOverflow } from './overflow.ts';
 import { retryAfter } from './retry-after.ts';
@@ -13,15 +14,6 @@ export interface Reading {
   readonly retryable: boolean;
   readonly status?: number;
   readonly retryAfterMs?: number | undefined;
-}
-
-/** The server that was asked, as far as a person has to know it to mend what is wrong. */
-export interface AskedServer {
-  readonly baseUrl: string;
-  /** Null: none is sent. */
-  readonly apiKey: string | null;
-  /** The environment variable that the key comes from. Absent: not known, or no key. */
-  readonly keyFrom?: string;
 }
 
 interface StatusDetails {

@@ -7,7 +7,7 @@ import type { StrictOptions } from './options.ts';
 import { checkResponses } from './responses/check.ts';
 import type { Violation } from './rule.ts';
 
-/** What of a request is checked. */
+/** The parts of a request that the rules are about. */
 export interface CheckedRequest {
   readonly protocol: WireProtocol;
   readonly body: JsonObject;
@@ -27,7 +27,7 @@ export function checkRequest(
     case 'anthropic':
       return checkAnthropic(body);
     case 'responses':
-      return checkResponses(body);
+      return checkResponses(body, options);
     case 'chat':
       return checkChat(body, options);
     case 'google':

@@ -3,8 +3,6 @@ import { openaiError } from '../wire/openai-error.ts';
 import { eachSchema, jsonType, placedObjects, type Placed } from './read.ts';
 import type { Breach } from './rule.ts';
 
-/** What OpenAI's two protocols word alike. */
-
 /** The error body, with the field and the code that OpenAI names. */
 export function openaiRefusal({
   status,

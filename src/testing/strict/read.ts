@@ -36,7 +36,7 @@ export function repeatedValues<T>(values: readonly T[]): readonly { value: T; in
   });
 }
 
-/** How JSON Schema names the type of a value, as OpenAI's messages do. */
+/** Returns the type of a value as JSON Schema and OpenAI's messages name it. */
 export function jsonType(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return 'null';
   if (isList(value)) return 'array';

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { systemClock } from '../../base/clock.ts';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import { readWholeFile } from '../../sys/read-file.ts';
 import { MatchWorker, type MatchedLines } from './match-worker.ts';
@@ -27,7 +28,7 @@ const FILE_TIME_MS = 2000;
 export const plainSearch: SearchEngine = { list, search };
 
 async function list(scope: SearchScope, limits: SearchLimits): Promise<ListResult> {
-  const deadline = Date.now() + limits.timeMs;
+  const deadline = systemClock.monotonic() + limits.timeMs;
   const paths: string[] = [];
   const unreadable: string[] = [];
   for await (const path of walkFiles(scope, (each) => unreadable.push(each))) {
@@ -36,7 +37,8 @@ async function list(scope: SearchScope, limits: SearchLimits): Promise<ListResul
     if (paths.length >= limits.maxFiles) {
       return { paths, stopped: 'limit', ...unreadableOf(unreadable) };
     }
-    if (Date.now() > deadline) return { paths, stopped: 'time', ...unreadableOf(unreadable) };
+    if (systemClock.monotonic() > deadline)
+      return { paths, stopped: 'time', ...unreadableOf(unreadable) };
   }
   return { paths, ...unreadableOf(unreadable) };
 }
@@ -47,7 +49,7 @@ async function search(
   limits: SearchLimits,
 ): Promise<SearchResult> {
   const pattern = plainPattern(query);
-  const deadline = Date.now() + limits.timeMs;
+  const deadline = systemClock.monotonic() + limits.timeMs;
   const worker = new MatchWorker();
   const files: FileHits[] = [];
   let matches = 0;
@@ -56,7 +58,7 @@ async function search(
   try {
     for await (const path of walkFiles(scope, (each) => unreadable.push(each))) {
       limits.signal.throwIfAborted();
-      const left = deadline - Date.now();
+      const left = deadline - systemClock.monotonic();
       if (left <= 0) {
         stopped = 'time';
         break;

@@ -38,7 +38,7 @@ export class LimiterWorld {
   }
 
   get now(): number {
-    return this.time.monotonic();
+    return this.time.elapsedMs;
   }
 
   /** Lets a request go, whatever it has to wait for; `told` gets what it is told meanwhile. */

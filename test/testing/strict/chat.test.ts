@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/base/json.ts';
-import {
-  CHAT_RULES,
-  CHAT_SERVER_RULES,
-  checkChat,
-} from '../../../src/testing/strict/chat/check.ts';
+import { CHAT_RULES, checkChat } from '../../../src/testing/strict/chat/check.ts';
+import { CHAT_SERVER_RULES } from '../../../src/testing/strict/chat/servers.ts';
 import { testRules } from './support.ts';
 
 const user = (content: JsonValue): JsonObject => ({ role: 'user', content });
@@ -363,11 +360,72 @@ describe('any server', () => {
   });
 });
 
+it('names a refused role of the system as chat templates do', () => {
+  const violations = checkChat(request([SYSTEM, user('a')]), { refusedRoles: ['system'] });
+  expect(violations).toMatchObject([
+    { rule: 'chat/refused-role', message: 'System role not supported' },
+  ]);
+});
+
 it('openai: refuses a field of messages that other vendors have added', () => {
   const body = request([user('a'), assistant('b', { reasoning_content: 'hm' }), user('c')]);
   expect(checkChat(body, { chatServer: 'openai' })).toMatchObject([
     { rule: 'chat/known-fields', path: 'messages[1].reasoning_content' },
   ]);
+});
+
+describe('openai', () => {
+  const body = (more: JsonObject) => request([user('a')], { model: 'gpt-5.2', ...more });
+  testRules({
+    rules: CHAT_SERVER_RULES.openai,
+    check: (each) => checkChat(each, { chatServer: 'openai' }),
+    good: {
+      'two system messages': request([SYSTEM, SYSTEM, user('a')]),
+      'the limit of a model that reasons': body({ max_completion_tokens: 10, temperature: 1 }),
+      'the limit of a model that does not reason': body({ model: 'gpt-4.1', max_tokens: 10 }),
+      'a chat model of the new kind': body({ model: 'gpt-5.2-chat-latest', temperature: 0 }),
+    },
+    broken: [
+      {
+        rule: 'openai/parameters-of-model',
+        name: 'max_tokens',
+        body: body({ max_tokens: 10 }),
+        path: 'max_tokens',
+        message: "Use 'max_completion_tokens' instead.",
+      },
+      {
+        rule: 'openai/parameters-of-model',
+        name: 'a temperature',
+        body: body({ model: 'o3', temperature: 0 }),
+        path: 'temperature',
+        message: "Unsupported parameter: 'temperature' is not supported with this model.",
+      },
+      {
+        rule: 'openai/parameters-of-model',
+        name: 'an effort',
+        body: body({ model: 'gpt-4o', reasoning_effort: 'low' }),
+        path: 'reasoning_effort',
+        message: "Unsupported parameter: 'reasoning_effort' is not supported with this model.",
+      },
+    ],
+  });
+});
+
+describe('compatible', () => {
+  testRules({
+    rules: CHAT_SERVER_RULES.compatible,
+    check: checkChat,
+    good: { 'one system message': request([SYSTEM, user('a')]) },
+    broken: [
+      {
+        rule: 'compatible/one-system-message',
+        name: 'a second one',
+        body: request([SYSTEM, SYSTEM, user('a')]),
+        path: 'messages[1].role',
+        message: 'System message must be at the beginning.',
+      },
+    ],
+  });
 });
 
 describe('mistral', () => {

@@ -41,7 +41,8 @@ const text = (type: string, value = 'a'): JsonObject => ({ type, text: value });
 
 testRules({
   rules: RESPONSES_RULES,
-  check: checkResponses,
+  check: (body) =>
+    checkResponses(body, { refusedParameters: ['truncation'], refusedRoles: ['system'] }),
   good: {
     'a text': request('hi'),
     'messages in the short form': request([
@@ -103,6 +104,34 @@ testRules({
       body: request('a', { max_tokens: 100 }),
       path: 'max_tokens',
       message: "Unknown parameter: 'max_tokens'.",
+    },
+    {
+      rule: 'responses/refused-parameter',
+      name: 'a parameter',
+      body: request('a', { truncation: 'auto' }),
+      path: 'truncation',
+      message: 'Unsupported parameter: truncation',
+    },
+    {
+      rule: 'responses/refused-role',
+      name: 'system',
+      body: request([{ role: 'system', content: 'a' }, user('b')]),
+      path: 'input[0].role',
+      message: 'Unexpected message role.',
+    },
+    {
+      rule: 'responses/parameters-of-model',
+      name: 'a temperature for a model that reasons',
+      body: request('a', { temperature: 0.5 }),
+      path: 'temperature',
+      message: "Unsupported parameter: 'temperature' is not supported with this model.",
+    },
+    {
+      rule: 'responses/parameters-of-model',
+      name: 'an effort for a model that does not reason',
+      body: request('a', { model: 'gpt-4.1', reasoning: { effort: 'low' } }),
+      path: 'reasoning.effort',
+      message: "Unsupported parameter: 'reasoning.effort' is not supported with this model.",
     },
     {
       rule: 'responses/cache-key-length',

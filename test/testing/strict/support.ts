@@ -5,7 +5,7 @@ import type { StrictRule, Violation } from '../../../src/testing/strict/rule.ts'
 /** A request that breaks one rule. */
 export interface BrokenRequest {
   readonly rule: string;
-  /** What is wrong; several requests can break a rule in different ways. */
+  /** Names the mistake: several requests can break a rule in different ways. */
   readonly name: string;
   readonly body: JsonObject;
   /** The error of the vendor; a part of it. */

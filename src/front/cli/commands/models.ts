@@ -23,10 +23,10 @@ function asText({ providers, choices }: ModelsReport): string {
     providers.length === 0
       ? 'No provider is configured: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or add [models.providers.NAME] to the configuration.\n'
       : columns(
-          providers.map(({ name, baseUrl, missingKey, source }) => [
+          providers.map(({ name, baseUrl, missingKey, keyProblem, source }) => [
             name,
             baseUrl,
-            missingKey === null ? 'ready' : `needs a key in ${missingKey}`,
+            keyProblem ?? (missingKey === null ? 'ready' : `needs a key in ${missingKey}`),
             `from ${source}`,
           ]),
         );

@@ -23,7 +23,7 @@ export interface PageSource {
   readonly muster: Pick<Muster, 'agents' | 'models' | 'mainModel' | 'mode' | 'rules'>;
   readonly ui: UiState;
   readonly bindings: Bindings;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds on the monotonic clock. */
   readonly now: number;
 }
 

@@ -12,7 +12,7 @@ export interface PaneLook {
   readonly width: number;
   /** Exactly so many lines. */
   readonly height: number;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds on the monotonic clock. */
   readonly now: number;
   /** The task that keys are for; null: none. */
   readonly chosen: string | null;

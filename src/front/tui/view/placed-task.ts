@@ -1,3 +1,4 @@
+import { clockShift } from '../../../base/clock.ts';
 import type { TaskState } from '../../../protocol/state.ts';
 import { taskRow } from './task-row.ts';
 import { updateQuestions, type UiState } from './ui-state.ts';
@@ -11,10 +12,11 @@ export function placeTask(
   state: TaskState,
   { isAsking }: { readonly isAsking: boolean },
 ): void {
-  const row = taskRow(state);
+  const shift = clockShift(ui.clock);
+  const row = taskRow(state, shift);
   const { id, status } = row;
   const isLeft = row.endedAt === null && (status === 'interrupted' || status === 'parked');
-  ui.rows.set(id, isLeft ? { ...row, endedAt: state.updatedAt } : row);
+  ui.rows.set(id, isLeft ? { ...row, endedAt: state.lifetime.newest.ts - shift } : row);
   for (const [child, { background }] of state.children) {
     if (background) ui.background.add(child);
     else ui.background.delete(child);

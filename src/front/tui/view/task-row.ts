@@ -1,4 +1,4 @@
-import type { Activity } from '../../../protocol/activity.ts';
+import { laterActivity, type Activity } from '../../../protocol/activity.ts';
 import { openQuestions } from '../../../protocol/inbox-state.ts';
 import { paidTokens } from '../../../protocol/model.ts';
 import type { PermissionMode } from '../../../protocol/permission.ts';
@@ -31,16 +31,21 @@ export interface TaskRow {
   readonly turns: number;
   readonly tokens: number;
   readonly costUsd: number | null;
-  /** When it began to work on what it works on now. */
+  /** When it began to work on what it works on now, by the monotonic clock of this process. */
   readonly since: number;
+  /** The same for its end. */
   readonly endedAt: number | null;
 }
 
 const MOST_LAST_LINE = 200;
 
-/** `state`: the fold of the task's log by now. */
-export function taskRow(state: TaskState): TaskRow {
+/**
+ * `state`: the fold of the task's log by now. `clockShift`: that of this process, which need not be the
+ * one that wrote the log.
+ */
+export function taskRow(state: TaskState, clockShift: number): TaskRow {
   const { spec } = state;
+  const behindMs = state.lifetime.newest.clockShift - clockShift;
   return {
     id: spec.id,
     parent: spec.parent,
@@ -48,7 +53,7 @@ export function taskRow(state: TaskState): TaskRow {
     agent: spec.agent.name,
     description: spec.description,
     status: state.status,
-    activity: state.activity,
+    activity: laterActivity(state.activity, behindMs),
     openChildren: { size: state.openChildren.size },
     parkedOn: state.parkedOn,
     asks: state.questions.size === 0 ? 0 : openQuestions(state).length,
@@ -59,8 +64,8 @@ export function taskRow(state: TaskState): TaskRow {
     turns: state.turns,
     tokens: paidTokens(state.usage),
     costUsd: state.costUsd,
-    since: state.stint.since,
-    endedAt: state.endedAt,
+    since: state.stint.since + behindMs,
+    endedAt: state.endedAt === null ? null : state.endedAt - clockShift,
   };
 }
 

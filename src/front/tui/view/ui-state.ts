@@ -1,3 +1,4 @@
+import { clockShift, systemClock, type Clock } from '../../../base/clock.ts';
 import type { TaskEvent } from '../../../protocol/event.ts';
 import { openQuestions } from '../../../protocol/inbox-state.ts';
 import type { TaskSignal } from '../../../protocol/signal.ts';
@@ -17,6 +18,8 @@ const MOST_ROWS = 600;
 
 /** What there is to see of a tree of tasks: a fold of their events, and of what streams in. */
 export interface UiState {
+  /** That of this process. */
+  readonly clock: Clock;
   /** The main task; null: the conversation has not begun. */
   root: string | null;
   /** By id, in the order in which they were made. */
@@ -33,8 +36,9 @@ export interface UiState {
   opened: Transcript | null;
 }
 
-export function emptyUiState(): UiState {
+export function emptyUiState(clock: Clock = systemClock): UiState {
   return {
+    clock,
     root: null,
     rows: new Map(),
     droppedRows: 0,
@@ -52,7 +56,7 @@ export function applyToUi(ui: UiState, event: TaskEvent, state: TaskState): void
     ui.root = id;
     ui.main.task = id;
   }
-  ui.rows.set(id, taskRow(state));
+  ui.rows.set(id, taskRow(state, clockShift(ui.clock)));
   const transcript = transcriptOf(ui, id);
   if (transcript !== null) applyToTranscript(transcript, event);
   switch (event.type) {

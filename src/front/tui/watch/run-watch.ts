@@ -1,3 +1,4 @@
+import { systemClock } from '../../../base/clock.ts';
 import { ProcessTerminal } from '@earendil-works/pi-tui';
 import type { Muster, Tasks } from '../../../api/index.ts';
 import { errorMessage } from '../../../base/errors.ts';
@@ -34,7 +35,7 @@ export async function runWatch({ id, muster, tasks }: WatchRequest): Promise<num
     agent: null,
     watched: new WatchedConversation(id, doors, tell),
     notices: [],
-    now: Date.now,
+    now: systemClock.monotonic,
     onLeave: () => left.resolve(0),
   });
   app.watch(id);

@@ -97,6 +97,8 @@ export const CONTENT_RULES: readonly StrictRule<AnthropicRequest>[] = [
   {
     id: 'anthropic/text-not-blank',
     requirement: 'A block of text is not white space alone, whatever else stands in its message.',
+    // Reports differ about blank text beside other text (https://github.com/LibreChat-AI/agents/pull/124);
+    // beside calls it is refused (https://github.com/aaif-goose/goose/pull/7343).
     source: 'https://github.com/anthropics/claude-code/issues/23369',
     *find({ messages }) {
       for (const { path, type, value } of messages.flatMap(({ blocks }) => blocks)) {

@@ -48,7 +48,9 @@ export const CONTENT_RULES: readonly StrictRule<ChatRequest>[] = [
     *find({ messages, options: { refusedRoles = [] } }) {
       for (const { path, role } of messages) {
         if (refusedRoles.includes(role)) {
-          yield { path: `${path}.role`, message: 'Unexpected message role.' };
+          const message =
+            role === 'system' ? 'System role not supported' : 'Unexpected message role.';
+          yield { path: `${path}.role`, message };
         }
       }
     },

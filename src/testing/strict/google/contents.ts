@@ -4,7 +4,7 @@ import { loneSurrogates, placedObjects } from '../read.ts';
 import type { StrictRule } from '../rule.ts';
 import { functionOf, type GoogleRequest } from './request.ts';
 
-/** What a part can hold; beside it stand fields that only describe it. */
+/** The fields of a part that hold data. The other fields only describe it. */
 const DATA = [
   'text',
   'inlineData',

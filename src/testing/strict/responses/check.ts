@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../base/json.ts';
 import { openaiRefusal } from '../openai-refusal.ts';
+import type { StrictOptions } from '../options.ts';
 import { applyRules, type StrictRule, type Violation } from '../rule.ts';
 import { ITEM_RULES } from './items.ts';
 import { ORDER_RULES } from './order.ts';
@@ -13,6 +14,9 @@ export const RESPONSES_RULES: readonly StrictRule<ResponsesRequest>[] = [
 ];
 
 /** Checks a body as OpenAI's Responses API does. */
-export function checkResponses(body: JsonObject): readonly Violation[] {
-  return applyRules(RESPONSES_RULES, readResponses(body), openaiRefusal);
+export function checkResponses(
+  body: JsonObject,
+  options: StrictOptions = {},
+): readonly Violation[] {
+  return applyRules(RESPONSES_RULES, readResponses(body, options), openaiRefusal);
 }

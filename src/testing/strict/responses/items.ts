@@ -67,6 +67,18 @@ export const ITEM_RULES: readonly StrictRule<ResponsesRequest>[] = [
     },
   },
   {
+    id: 'responses/refused-role',
+    requirement: 'No message has a role that this server refuses.',
+    source: 'https://github.com/1CatAI/1Cat-vLLM/issues/493',
+    *find(request) {
+      const { refusedRoles = [] } = request.options;
+      for (const { path, role } of itemsOf(request, 'message')) {
+        if (!refusedRoles.includes(role)) continue;
+        yield { path: `${path}.role`, message: 'Unexpected message role.' };
+      }
+    },
+  },
+  {
     id: 'responses/message-content',
     requirement:
       'A message holds text or parts that its role may have, and no empty list of parts.',

@@ -7,6 +7,7 @@ import {
   wrongLength,
   wrongParameters,
 } from '../openai-refusal.ts';
+import { parametersOfOtherModels } from '../openai-models.ts';
 import { isList, unknownKeys } from '../read.ts';
 import type { StrictRule } from '../rule.ts';
 import { LONGEST_NAME } from './items.ts';
@@ -73,6 +74,26 @@ export const PARAMETER_RULES: readonly StrictRule<ResponsesRequest>[] = [
       for (const key of unknownKeys(body, PARAMETERS)) {
         yield { path: key, message: `Unknown parameter: '${key}'.`, code: 'unknown_parameter' };
       }
+    },
+  },
+  {
+    id: 'responses/refused-parameter',
+    requirement: 'There is no parameter that this server refuses.',
+    source: 'https://github.com/automazeio/vibeproxy/issues/311',
+    *find({ body, options: { refusedParameters = [] } }) {
+      for (const name of refusedParameters) {
+        if (body[name] === undefined) continue;
+        const message = `Unsupported parameter: ${name}`;
+        yield { path: name, message, body: { detail: message } };
+      }
+    },
+  },
+  {
+    id: 'responses/parameters-of-model',
+    requirement: 'There is no parameter that the requested model does not support.',
+    source: 'https://github.com/BerriAI/litellm/pull/38842',
+    *find({ body }) {
+      yield* parametersOfOtherModels(body);
     },
   },
   {

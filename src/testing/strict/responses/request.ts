@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../base/json.ts';
 import { readString } from '../../wire/read-json.ts';
+import type { StrictOptions } from '../options.ts';
 import { placedObjects, type Placed } from '../read.ts';
 
 export interface InputItem extends Placed {
@@ -13,10 +14,12 @@ export interface InputItem extends Placed {
 export interface ResponsesRequest {
   readonly body: JsonObject;
   readonly items: readonly InputItem[];
+  readonly options: StrictOptions;
 }
 
-export function readResponses(body: JsonObject): ResponsesRequest {
-  return { body, items: placedObjects(body['input'], (index) => `input[${index}]`).map(readItem) };
+export function readResponses(body: JsonObject, options: StrictOptions): ResponsesRequest {
+  const items = placedObjects(body['input'], (index) => `input[${index}]`);
+  return { body, items: items.map(readItem), options };
 }
 
 function readItem({ path, value }: Placed, index: number): InputItem {

@@ -8,15 +8,7 @@ const CONFIGURE = 'set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or s
 export function modelChecks({ providers, choices }: ModelsReport): readonly Check[] {
   const main = choices.find(({ wish }) => wish === 'main');
   return [
-    ...providers.map(({ name, baseUrl, source, missingKey }) =>
-      missingKey === null
-        ? ok('provider', terminalText(`${name} at ${baseUrl}, from ${source}`, 'exact'))
-        : warn(
-            'provider',
-            terminalText(`${name} has no key`, 'exact'),
-            terminalText(`set ${missingKey}`, 'exact'),
-          ),
-    ),
+    ...providers.map(providerCheck),
     mainCheck(main),
     ...choices.flatMap(({ wish, model, problem }) =>
       wish === 'fallback' && model === null
@@ -24,6 +16,17 @@ export function modelChecks({ providers, choices }: ModelsReport): readonly Chec
         : [],
     ),
   ];
+}
+
+function providerCheck(provider: ModelsReport['providers'][number]): Check {
+  const { name, baseUrl, source, missingKey, keyProblem } = provider;
+  if (keyProblem !== null)
+    return warn('provider', terminalText(`${name}: ${keyProblem}`, 'exact'), null);
+  if (missingKey === null) {
+    return ok('provider', terminalText(`${name} at ${baseUrl}, from ${source}`, 'exact'));
+  }
+  const remedy = terminalText(`set ${missingKey}`, 'exact');
+  return warn('provider', terminalText(`${name} has no key`, 'exact'), remedy);
 }
 
 function mainCheck(main: ModelsReport['choices'][number] | undefined): Check {

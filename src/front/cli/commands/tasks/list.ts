@@ -1,3 +1,5 @@
+import { systemClock } from '../../../../base/clock.ts';
+import { steadyNow } from '../../../../protocol/steady-time.ts';
 import { realpathSync } from 'node:fs';
 import { activityText, type Tasks, type TaskSummary } from '../../../../api/index.ts';
 import { MusterError } from '../../../../base/errors.ts';
@@ -56,7 +58,8 @@ function listLine(task: TaskSummary, level: number): string {
 function doing(tasks: Tasks, { id, status, heldBy }: TaskSummary): string {
   if (status !== 'running' || heldBy !== undefined) return '';
   try {
-    const text = activityText(tasks.state(id), Date.now());
+    const state = tasks.state(id);
+    const text = activityText(state, steadyNow(state.lifetime, systemClock));
     return text === null ? '' : `  [${text}]`;
   } catch (thrown) {
     // A log that is damaged, or deleted this moment: `tasks show` says so.

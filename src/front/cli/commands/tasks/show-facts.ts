@@ -1,3 +1,5 @@
+import { systemClock } from '../../../../base/clock.ts';
+import { existedMs, steadyNow } from '../../../../protocol/steady-time.ts';
 import { activityText, reusedText } from '../../../../api/index.ts';
 import { costText } from '../../../../api/cost-text.ts';
 import type { TreeReport } from '../../../../api/report/tree-report.ts';
@@ -38,7 +40,10 @@ export function factsOf(
     ['cost', costText(reported)],
     ...(estimated.answers === 0 ? [] : [['and about', useText(estimated)] as const]),
     ...treeFacts(tree),
-    ['time', formatDuration(isAtWork(state) ? Date.now() - state.createdAt : stats.time_ms)],
+    [
+      'time',
+      formatDuration(isAtWork(state) ? existedMs(state.lifetime, systemClock) : stats.time_ms),
+    ],
     ['log', data.transcript ?? 'not kept'],
     ...(error === null ? [] : [['error', `${error.code}: ${error.message}`] as const]),
   ];
@@ -92,7 +97,9 @@ function useText(use: Use): string {
 function progress(state: TaskState): readonly Fact[] {
   const { status, end } = state;
   if (end === null) {
-    const doing = isAtWork(state) ? activityText(state, Date.now()) : null;
+    const doing = isAtWork(state)
+      ? activityText(state, steadyNow(state.lifetime, systemClock))
+      : null;
     const asks = openQuestions(state).map(({ id }) => id);
     const waits = [...new Set([...asks, ...state.parkedOn])];
     return [

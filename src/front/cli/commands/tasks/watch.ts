@@ -1,3 +1,5 @@
+import { systemClock } from '../../../../base/clock.ts';
+import { steadyNow } from '../../../../protocol/steady-time.ts';
 import { activityText, type TaskEvent, type Tasks } from '../../../../api/index.ts';
 import { systemErrorCode } from '../../../../base/errors.ts';
 import type { TaskState } from '../../../../protocol/state.ts';
@@ -48,7 +50,8 @@ async function textListener() {
   const { LiveLines } = await import('../../../headless/live-lines.ts');
   const live = new LiveLines((line) => printProse(line), { detail: 'calls', roots: 'told' });
   return {
-    atWork: (state: TaskState) => live.showAtWork(state, activityText(state, Date.now())),
+    atWork: (state: TaskState) =>
+      live.showAtWork(state, activityText(state, steadyNow(state.lifetime, systemClock))),
     event: (event: TaskEvent, state: TaskState) => live.show(event, state),
     left: (state: TaskState) => live.showLeft(state),
   };

@@ -1,0 +1,134 @@
+import { isJsonObject } from '../../base/json.ts';
+
+/** The calls that a parser has read, and the index of the first character behind them. */
+export interface ParsedCalls {
+  readonly end: number;
+  /** The names of the called tools, as written. */
+  readonly names: readonly string[];
+}
+
+/** Brackets and strings; a quote alone begins a string that has no end. */
+const SYNTAX = /[{}[\]]|"(?:[^"\\]|\\[^])*"|"/g;
+const OPENING: ReadonlySet<string> = new Set(['{', '[']);
+const CLOSING: ReadonlySet<string> = new Set(['}', ']']);
+
+/** Keys under which models put the arguments of a call. */
+const ARGUMENT_KEYS: ReadonlySet<string> = new Set(['arguments', 'parameters', 'input', 'args']);
+/** Keys that only identify a call. */
+const LABEL_KEYS: ReadonlySet<string> = new Set(['id', 'type', 'index', 'tool_call_id']);
+// Raw control characters are no valid JSON, but models write line breaks into strings as they are.
+// oxlint-disable-next-line no-control-regex
+const CONTROL_CHARACTERS = /[\u0000-\u001f]/g;
+const BEGINS_OBJECT = /\{\s*["}]/y;
+const BEGINS_LIST = /\[\s*\{/y;
+const SEPARATOR = /[\s,;]*/y;
+
+/**
+ * Reads the JSON object at `start`. Returns null if there is none or if it is not complete. The value is
+ * undefined where the text between the braces is not JSON.
+ */
+export function readJsonObject(
+  text: string,
+  start: number,
+): { readonly value: unknown; readonly end: number } | null {
+  return matches(BEGINS_OBJECT, text, start) ? readJson(text, start) : null;
+}
+
+/**
+ * Reads calls written as JSON at `start`: a list of objects, or objects one after the other. An object that is
+ * no call is skipped.
+ *
+ * @param fields `any`: a marker before the JSON says that it is a call. `call only`: the JSON must hold the
+ *   fields of a call and no others, since nothing else tells it from data.
+ */
+export function readJsonCalls(
+  text: string,
+  start: number,
+  fields: 'any' | 'call only',
+): ParsedCalls | null {
+  if (fields === 'any' && matches(BEGINS_LIST, text, start)) {
+    const list = readJson(text, start);
+    if (list === null || !Array.isArray(list.value)) return null;
+    return { end: list.end, names: list.value.flatMap((each) => namesIn(each, fields)) };
+  }
+  const names: string[] = [];
+  let end = -1;
+  for (let at = start; ;) {
+    const object = readJsonObject(text, at);
+    if (object === null) break;
+    names.push(...namesIn(object.value, fields));
+    end = object.end;
+    SEPARATOR.lastIndex = end;
+    SEPARATOR.test(text);
+    at = SEPARATOR.lastIndex;
+  }
+  return end === -1 ? null : { end, names };
+}
+
+/** Whether a sticky expression matches at this index. */
+export function matches(sticky: RegExp, text: string, at: number): boolean {
+  sticky.lastIndex = at;
+  return sticky.test(text);
+}
+
+function readJson(text: string, start: number): { value: unknown; end: number } | null {
+  const end = endOfJson(text, start);
+  return end === null ? null : { value: parseJson(text.slice(start, end)), end };
+}
+
+/** Returns the index behind the bracket that closes the one at `start`, or null if it is never closed. */
+function endOfJson(text: string, start: number): number | null {
+  let depth = 0;
+  SYNTAX.lastIndex = start;
+  for (let found = SYNTAX.exec(text); found !== null; found = SYNTAX.exec(text)) {
+    const [token] = found;
+    if (OPENING.has(token)) {
+      depth += 1;
+    } else if (CLOSING.has(token)) {
+      depth -= 1;
+      if (depth === 0) return SYNTAX.lastIndex;
+    } else if (token === '"') {
+      // A string without an end.
+      return null;
+    }
+  }
+  return null;
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    // The second try below decides.
+  }
+  try {
+    return JSON.parse(json.replace(CONTROL_CHARACTERS, ' '));
+  } catch {
+    // The text between the brackets is something else, for example program code.
+    return undefined;
+  }
+}
+
+function namesIn(value: unknown, fields: 'any' | 'call only'): readonly string[] {
+  if (!isJsonObject(value)) return [];
+  const { name, tool_name: toolName, function: nested, tool_calls: list } = value;
+  if (Array.isArray(list)) return list.flatMap((each) => namesIn(each, fields));
+  if (isJsonObject(nested)) return namesIn(nested, fields);
+  const called = typeof name === 'string' ? name : toolName;
+  if (typeof called !== 'string') return [];
+  return fields === 'any' || hasCallFieldsOnly(value) ? [called] : [];
+}
+
+function hasCallFieldsOnly(value: Readonly<Record<string, unknown>>): boolean {
+  const others = Object.keys(value).filter(
+    (key) => key !== 'name' && key !== 'tool_name' && !LABEL_KEYS.has(key),
+  );
+  const [key = ''] = others;
+  return others.length === 1 && ARGUMENT_KEYS.has(key) && isArguments(value[key]);
+}
+
+/** Arguments are an object, or an object as JSON in a string. */
+function isArguments(value: unknown): boolean {
+  if (value === null || value === '') return true;
+  return isJsonObject(typeof value === 'string' ? parseJson(value) : value);
+}

@@ -1,0 +1,74 @@
+import type { ParsedCalls } from './json-calls.ts';
+
+const CALL =
+  /(?:[A-Za-z_]\w{0,63}\s{0,8}=\s{0,8})?(?<print>print\(\s{0,8})?(?<name>[A-Za-z_][\w.]{0,127})\(/y;
+const KEYWORD_ARGUMENTS = /\s*(?:\)|[A-Za-z_]\w{0,63}\s{0,8}=)/y;
+const CLOSING_PAREN = /\s*\)/y;
+const SEPARATOR = /[\s,;]*/y;
+const QUOTES: ReadonlySet<string> = new Set(['"', "'"]);
+
+/**
+ * Reads calls written as Python at `start`, one after the other, each alone or inside of `print()`. Returns null
+ * if there is none there that is complete.
+ *
+ * @param args `keyword`: all calls must be written with named arguments, or none, as tools are called
+ */
+export function readPythonCalls(
+  text: string,
+  start: number,
+  args: 'any' | 'keyword',
+): ParsedCalls | null {
+  const names: string[] = [];
+  let end = start;
+  for (let at = start; ;) {
+    CALL.lastIndex = at;
+    const groups = CALL.exec(text)?.groups;
+    if (groups === undefined) break;
+    const open = CALL.lastIndex - 1;
+    KEYWORD_ARGUMENTS.lastIndex = open + 1;
+    if (args === 'keyword' && !KEYWORD_ARGUMENTS.test(text)) break;
+    const close = endOfParentheses(text, open);
+    if (close === null) break;
+    end = close;
+    if (groups['print'] !== undefined) {
+      CLOSING_PAREN.lastIndex = close;
+      if (!CLOSING_PAREN.test(text)) return null;
+      end = CLOSING_PAREN.lastIndex;
+    }
+    names.push(groups['name'] ?? '');
+    SEPARATOR.lastIndex = end;
+    SEPARATOR.test(text);
+    at = SEPARATOR.lastIndex;
+  }
+  return names.length === 0 ? null : { end, names };
+}
+
+/** Returns the index behind the parenthesis that closes the one at `open`, or null if it is never closed. */
+function endOfParentheses(text: string, open: number): number | null {
+  let depth = 0;
+  for (let at = open; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if (QUOTES.has(character)) {
+      const close = endOfString(text, at, character);
+      if (close === null) return null;
+      at = close;
+    } else if (character === '(') {
+      depth += 1;
+    } else if (character === ')') {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return null;
+}
+
+/** Returns the index of the last quote of the string that begins at `start`, or null if it has no end. */
+function endOfString(text: string, start: number, quote: string): number | null {
+  const triple = quote.repeat(3);
+  const mark = text.startsWith(triple, start) ? triple : quote;
+  for (let at = start + mark.length; at < text.length; at += 1) {
+    if (text.charAt(at) === '\\') at += 1;
+    else if (text.startsWith(mark, at)) return at + mark.length - 1;
+  }
+  return null;
+}
