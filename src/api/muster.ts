@@ -179,7 +179,10 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     clock: systemClock,
     deadlines,
     settings: {
-      ...engineSettings(config, options.maxTurns ?? null),
+      ...engineSettings(config, {
+        maxTurns: options.maxTurns ?? null,
+        isAttended: options.attended ?? false,
+      }),
       maxParallel: admitted.maxParallel,
     },
     platform: process.platform,

@@ -37,6 +37,11 @@ export interface MusterOptions {
    */
   readonly questions?: OnAsk;
   /**
+   * Whether a person sits before it, who can end what takes too long: a rate limit is then waited for however
+   * long it takes, unless `provider.max_wait_seconds` is set. Default false.
+   */
+  readonly attended?: boolean;
+  /**
    * Whether what a first request needs is loaded at once, and not with that request: for who begins by
    * showing something. Default true.
    */

@@ -17,7 +17,7 @@ export async function rerunFromLogs(
   const home = environment['HOME'] || homedir();
   const cwd = process.cwd();
   const { config } = await loadConfig({ environment, home, cwd, trust: TRUST_NOTHING, flags: [] });
-  const settings = engineSettings(config, null);
+  const settings = engineSettings(config, { maxTurns: null, isAttended: false });
   const tools = toolsByName({ store, settings }, builtinTools());
   return rerunTree({ store, settings, tools }, id);
 }

@@ -8,8 +8,18 @@ import type { LoadedConfig } from './config/load.ts';
 const PRIVATE_FIRST_TOKEN_SECONDS = 600;
 const FIRST_TOKEN_SECONDS = 120;
 
-/** The configuration in the engine's units. `maxTurns` is of the main agent. */
-export function engineSettings(config: Config, maxTurns: number | null): EngineSettings {
+/** For a run that nobody watches. */
+const MAX_WAIT_SECONDS = 300;
+
+interface RunKind {
+  /** Of the main agent; null: no limit. */
+  readonly maxTurns: number | null;
+  /** Somebody sits before it, who can end what takes too long. */
+  readonly isAttended: boolean;
+}
+
+/** Returns the configuration in the engine's units. */
+export function engineSettings(config: Config, { maxTurns, isAttended }: RunKind): EngineSettings {
   const { taskTool, budget, output, liveness, provider, sandbox } = config;
   return {
     taskTools: taskTool.enabled,
@@ -40,6 +50,7 @@ export function engineSettings(config: Config, maxTurns: number | null): EngineS
     foregroundMs: taskTool.defaultTimeoutSeconds * 1000,
     retries: provider.retries,
     silentRetries: liveness.silentRetries,
+    maxWaitMs: (provider.maxWaitSeconds ?? (isAttended ? 0 : MAX_WAIT_SECONDS)) * 1000,
     noProgressCalls: liveness.noProgressCalls,
     cacheHoldMs: provider.cacheHoldMs,
     reusesResults: taskTool.cache,

@@ -6,6 +6,7 @@ import { closedForRoom } from './closed-for-room.ts';
 import type { EngineDeps } from './deps.ts';
 import { canFallBack, isLasting } from './fallback.ts';
 import { oneAnswer } from './one-answer.ts';
+import { tooLongWait, waitFor } from './rate-limit-wait.ts';
 import { decideRetry, givenUp, NO_FAILURES } from './retry.ts';
 import { sleep } from './sleep.ts';
 import type { Spending } from './spending.ts';
@@ -40,6 +41,7 @@ export async function askUntilAnswered(
   const { turn, request } = begun;
   let retries = NO_FAILURES;
   let rateLimits = 0;
+  let limitedMs = 0;
   for (let attempt = 1; ; attempt += 1) {
     const startedAt = deps.clock.monotonic();
     run.tree.requestSent();
@@ -60,7 +62,11 @@ export async function askUntilAnswered(
       treeRetries: run.tree.retriesLeft,
       random: Math.random(),
     });
-    rateLimits = failure.kind === 'rate_limit' ? rateLimits + 1 : 0;
+    const isLimited = failure.kind === 'rate_limit';
+    rateLimits = isLimited ? rateLimits + 1 : 0;
+    limitedMs = isLimited ? limitedMs + waitFor(failure, rateLimits) : 0;
+    const limit = { totalMs: limitedMs, mostMs: deps.settings.maxWaitMs, now: deps.clock.now() };
+    const tooLong = failure.retryable ? tooLongWait(failure, limit) : null;
     const isLeft =
       isLasting(failure, { inARow: rateLimits, retries: deps.settings.retries }) &&
       canFallBack(deps, run, failure);
@@ -77,9 +83,9 @@ export async function askUntilAnswered(
       journal.record({ type: 'turn.failed', turn, failure, ...used });
       return { kind: 'limit', hit };
     }
-    if (!decision.retry || isLeft) {
+    if (!decision.retry || isLeft || tooLong !== null) {
       const spent = decision.retry ? null : decision.spent;
-      const last = givenUp(failure, { spent, tries: attempt, most: deps.settings });
+      const last = givenUp(tooLong ?? failure, { spent, tries: attempt, most: deps.settings });
       journal.record({ type: 'turn.failed', turn, failure: last, ...cut, ...used });
       return { kind: 'failed', failure: last };
     }

@@ -10,7 +10,8 @@ import { parentText } from './result.ts';
 import { resumeChild } from './resume-child.ts';
 import { factsOf } from './same-delegations.ts';
 import { spawnChild } from './spawn.ts';
-import { endOutput } from './task-report.ts';
+import { endOutput, runningReport } from './task-report.ts';
+import { taskState } from './task-state.ts';
 import type { TaskRun } from './task-run.ts';
 import type { TaskInput } from './task-tools/task-input.ts';
 import type { Workshop } from './workshop.ts';
@@ -102,7 +103,7 @@ function isLeftUndone(
 /** Waits for a child in the foreground, as long as a call may wait; else says how it goes on. */
 async function waitForChild(workshop: Workshop, caller: TaskRun, id: string): Promise<ToolOutput> {
   const state = await outcomeOfChild(workshop, caller, id);
-  if (state === null) return goesOn(workshop.deps.store.outputFile(id), id);
+  if (state === null) return goesOn(workshop, caller, id);
   return endOutput(state, parentText(state, 0), caller.state);
 }
 
@@ -131,7 +132,18 @@ export async function outcomeOfChild(
   return child()?.status === null ? null : (run?.outcome() ?? foldLog(deps.store, id));
 }
 
-function goesOn(outputFile: string | null, id: string): ToolOutput {
+/** A child that the call waits for no longer; or never did, where it asked for one in the background. */
+function goesOn(workshop: Workshop, caller: TaskRun, id: string): ToolOutput {
+  const { deps } = workshop;
+  const outputFile = deps.store.outputFile(id);
   const where = outputFile === null ? '' : ` Its output grows in ${outputFile}.`;
-  return { text: `Task ${id} runs in the background; you are told when it ends.${where}` };
+  const because = caller.state.children.get(id)?.detached;
+  const state = because === undefined ? null : taskState(workshop, id);
+  if (because === undefined || state === null || state instanceof MusterError) {
+    return { text: `Task ${id} runs in the background; you are told when it ends.${where}` };
+  }
+  const { tools } = caller.spec;
+  const report = runningReport(state, { now: deps.clock.monotonic(), tools });
+  const told = `Task ${id} is still running: ${because}. It goes on in the background, until its own limits; you are told when it ends.${where}`;
+  return { text: `${told}\n\n${report}` };
 }

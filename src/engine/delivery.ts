@@ -12,6 +12,7 @@ import { staleReadsNote } from './file-stamps.ts';
 import { noticeItem } from './notice-text.ts';
 import { foldLog } from './fold-log.ts';
 import { elapsedMs, wholeResult } from './result.ts';
+import { resumeHint } from './resume-hint.ts';
 import { delegationsToTell, type Above } from './same-delegations.ts';
 import type { TaskRun } from './task-run.ts';
 
@@ -142,12 +143,14 @@ function endNotice(parent: TaskState, child: TaskState, most: number): TaskInput
   ].join(', ');
   const error = end?.error ?? null;
   const stale = staleReadsNote(parent, child);
+  const hint = resumeHint(child, parent);
   const parts = [
     `- Task ${spec.id} (${spec.agent.name}: ${spec.description}): ${facts}.`,
     ...(error === null ? [] : [`${error.code}: ${error.message}.`]),
     ...(whole === '' ? ['It gave no text.'] : []),
     ...(shown === '' ? [] : [`Result: ${shown}`]),
     ...(child.stint.claims.length === 0 ? [] : [claimsNote(child.stint.claims)]),
+    ...(hint === '' ? [] : [hint]),
     ...(stale === '' ? [] : [stale]),
     ...(shown.length < whole.length ? [`[Cut. The whole: TaskOutput(task_id: "${spec.id}")]`] : []),
   ];

@@ -47,6 +47,8 @@ export interface EngineSettings {
   readonly retries: number;
   /** Of those, how many may follow a silence of a server that took the request. */
   readonly silentRetries: number;
+  /** How long a request waits for rate limits in all; 0: however long it takes. */
+  readonly maxWaitMs: number;
   /** Calls that repeat each other before a task is ended. */
   readonly noProgressCalls: number;
   /** How long siblings wait for the first of them to write the prompt cache; 0: never. */

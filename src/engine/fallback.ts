@@ -9,6 +9,7 @@ import {
 import type { TaskState } from '../protocol/state.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import type { EngineDeps } from './deps.ts';
+import { tooLongWait, waitFor } from './rate-limit-wait.ts';
 import type { TaskRun } from './task-run.ts';
 
 /** A rate limit that asks for a longer wait than this lasts. */
@@ -117,21 +118,24 @@ function asksForLong({ kind, retryAfterMs = 0 }: ModelFailure): boolean {
 }
 
 /**
- * Why a request that a rate limit holds back, found by others, is left where another model could go on
- * meanwhile; null: it waits.
+ * Why a request that a rate limit holds back, found by others, is left: another model could go on meanwhile, or
+ * it would wait for longer than anything may; null: it waits.
  */
 export function leftWhileHeld(
-  deps: Pick<EngineDeps, 'models' | 'clock'>,
+  deps: Pick<EngineDeps, 'models' | 'clock' | 'settings'>,
   run: Pick<TaskRun, 'spec' | 'state'>,
   { because, untilMs }: Extract<ModelPart, { type: 'held' }>,
 ): ModelFailure | null {
   if (untilMs === null) return null;
+  const now = deps.clock.now();
   const failure: ModelFailure = {
     kind: 'rate_limit',
     message: `${modelName(run.spec.model)}: it would wait for ${because}`,
     retryable: true,
-    retryAfterMs: Math.max(0, untilMs - deps.clock.now()),
+    retryAfterMs: Math.max(0, untilMs - now),
   };
+  const wait = { totalMs: waitFor(failure, 1), mostMs: deps.settings.maxWaitMs, now };
+  if (tooLongWait(failure, wait) !== null) return failure;
   return asksForLong(failure) && canFallBack(deps, run, failure) ? failure : null;
 }
 

@@ -6,6 +6,7 @@ import type { ToolOutput } from '../protocol/tool.ts';
 import { endNoticeId } from './delivery.ts';
 import { staleReadsNote } from './file-stamps.ts';
 import { elapsedMs, parentText } from './result.ts';
+import { resumeHint } from './resume-hint.ts';
 
 /** Lines and code units of what a running task has said that its report shows. */
 const SHOWN_LINES = 8;
@@ -14,9 +15,12 @@ const SHOWN_LENGTH = 1_000;
 /**
  * What a task that has not ended is at, and what can be done about it. It tells the time in whole
  * seconds, so that a model that waits for a long call is not taken for one that goes in circles, and
- * one that asks without a pause is.
+ * one that asks without a pause is. `tools`: names of those that the reader has.
  */
-export function runningReport(state: TaskState, now: number): string {
+export function runningReport(
+  state: TaskState,
+  { now, tools }: { readonly now: number; readonly tools: readonly string[] },
+): string {
   const { id } = state.spec;
   const hereMs = Math.max(0, now - state.stint.since);
   const last = state.lastText.trim().slice(-SHOWN_LENGTH).split('\n').slice(-SHOWN_LINES);
@@ -24,12 +28,21 @@ export function runningReport(state: TaskState, now: number): string {
     ...facts(state, state.status === 'queued' ? queuedFor(state) : doing(state, now)),
     `Duration: ${Math.floor((state.stint.workedMs + hereMs) / 1000)} s so far`,
     ...(state.lastText.trim() === '' ? [] : ['', 'Last lines:', ...last]),
-    '',
-    'Options:',
-    `  - Wait longer: TaskOutput(task_id: "${id}", timeout: 60000)`,
-    `  - Check: TaskOutput(task_id: "${id}", block: false)`,
-    `  - Stop: TaskStop(task_id: "${id}")`,
+    ...optionLines(id, tools),
   ].join('\n');
+}
+
+function optionLines(id: string, tools: readonly string[]): readonly string[] {
+  const lines = [
+    ...(tools.includes('TaskOutput')
+      ? [
+          `  - Wait longer: TaskOutput(task_id: "${id}", timeout: 60000)`,
+          `  - Check: TaskOutput(task_id: "${id}", block: false)`,
+        ]
+      : []),
+    ...(tools.includes('TaskStop') ? [`  - Stop: TaskStop(task_id: "${id}")`] : []),
+  ];
+  return lines.length === 0 ? [] : ['', 'Options:', ...lines];
 }
 
 /** The outcome of an ended task, for whoever asked; that it ended need not be told any more. */
@@ -43,7 +56,9 @@ export function endedReport(state: TaskState, reader: TaskState): ToolOutput {
  * told what of its reads is stale.
  */
 export function endOutput(state: TaskState, said: string, reader: TaskState): ToolOutput {
-  const text = [said, staleReadsNote(reader, state)].filter((part) => part !== '').join('\n\n');
+  const text = [said, resumeHint(state, reader), staleReadsNote(reader, state)]
+    .filter((part) => part !== '')
+    .join('\n\n');
   const told = [endNoticeId(state)];
   const failed = state.status !== 'completed' && state.status !== 'partial';
   return failed

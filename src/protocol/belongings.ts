@@ -9,6 +9,8 @@ export interface ChildState {
   readonly callId: string;
   /** Its end is told as a notice, and no call waits for it. */
   background: boolean;
+  /** Why the call that waited for it waits no longer. Absent: one waits, or none ever did. */
+  detached?: string;
   /** Null while it has not ended, or goes on. */
   status: EndStatus | null;
   /** Ids of all tasks below it, as far as its last end told them. */
@@ -63,7 +65,9 @@ export function applyToBelongings(belongings: Belongings, event: TaskEvent): voi
       return;
     case 'child.detached': {
       const child = children.get(event.child);
-      if (child !== undefined) child.background = true;
+      if (child === undefined) return;
+      child.background = true;
+      child.detached = event.because;
       return;
     }
     case 'child.ended': {

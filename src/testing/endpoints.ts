@@ -18,7 +18,8 @@ const API_KEY = 'fake-key';
 
 /**
  * The environment variables that point Muster at the server, and at that protocol of it. `chat`
- * goes by the variables of a compatible server, with the first of the server's models.
+ * goes by the variables of a compatible server, with the first of the server's models; a server that is not
+ * OpenAI's own is asked for responses where its address names them.
  */
 export function environmentFor(
   protocol: WireProtocol,
@@ -28,7 +29,7 @@ export function environmentFor(
     case 'anthropic':
       return { ANTHROPIC_API_KEY: API_KEY, ANTHROPIC_BASE_URL: url };
     case 'responses':
-      return { OPENAI_API_KEY: API_KEY, OPENAI_BASE_URL: `${url}/v1` };
+      return { OPENAI_API_KEY: API_KEY, OPENAI_BASE_URL: `${url}/v1/responses` };
     case 'chat':
       return { LLM_API_KEY: API_KEY, LLM_BASE_URL: `${url}/v1`, LLM_MODEL_ID: model };
     case 'google':

@@ -105,6 +105,7 @@ const ROWS: Readonly<Record<ConfigKey, Row>> = {
   'models.fallback_balanced': models,
   'models.fallback_powerful': models,
   'provider.retries': whole(6),
+  'provider.max_wait_seconds': decimal(null),
   'provider.max_concurrent': whole(64),
   'provider.cache_hold_ms': whole(2_000),
   'provider.requests_per_minute': whole(0),

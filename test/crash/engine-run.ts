@@ -62,6 +62,7 @@ const SETTINGS: EngineSettings = {
   silentRetries: 1,
   retries: 0,
   noProgressCalls: 8,
+  maxWaitMs: 0,
   cacheHoldMs: 0,
   reusesResults: false,
   caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 1_000_000, toolMs: 600_000 },

@@ -50,11 +50,11 @@ const PASSING: Readonly<Record<string, Fault>> = {
 };
 
 /** Where an event ends each answer, an answer without it has broken off. */
-const HAS_END_EVENT: readonly WireProtocol[] = ['anthropic'];
+const HAS_END_EVENT: ReadonlySet<WireProtocol> = new Set<WireProtocol>(['anthropic', 'responses']);
 
 function passingFaults(protocol: WireProtocol): readonly Fault[] {
   const faults = Object.values(PASSING);
-  return HAS_END_EVENT.includes(protocol) ? [...faults, { kind: 'truncate' }] : faults;
+  return HAS_END_EVENT.has(protocol) ? [...faults, { kind: 'truncate' }] : faults;
 }
 
 /**

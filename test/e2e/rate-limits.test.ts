@@ -169,6 +169,65 @@ describe.concurrent('a rate limit', () => {
   });
 });
 
+describe.concurrent('a rate limit for longer than provider.max_wait_seconds', () => {
+  const WHEN = String.raw`try again at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d, in`;
+
+  it.each(WIRE_PROTOCOLS)(
+    'ends a run at once, and says when to try again: %s',
+    async (protocol) => {
+      await using world = await openWorld({ protocol, script: () => refusal(5400) });
+      const run = await world.run(['-p', 'go']);
+      expect(run.code).toBe(1);
+      expect(run.stderr).toMatch(
+        new RegExp(
+          `^muster: failed: PROVIDER_ERROR: .*HTTP 429: .* \\(${WHEN} 90 min: that is longer than the limit provider.max_wait_seconds = 300\\)\n$`,
+        ),
+      );
+      expect(world.model.requests.length).toBe(1);
+    },
+  );
+
+  it('ends a child of a run that nobody watches, and whatever would wait for the same account', async () => {
+    const answer = delegating(children(1), turns(1));
+    await using world = await openWorld({
+      script: (request) => (isPart(request) ? refusal(3600) : answer(request)),
+    });
+    const run = await world.run([...JSON_RUN]);
+    expect(run.code).toBe(1);
+    const ends = eventsOf(run).filter(({ type }) => type === 'task.ended');
+    expect(JSON.stringify(ends[0])).toMatch(new RegExp(`HTTP 429: .*${WHEN} 60 min`));
+    expect(envelopeOf(run).error).toMatchObject({
+      code: 'PROVIDER_ERROR',
+      message: expect.stringMatching(
+        new RegExp(
+          `it would wait for the rate limit of anthropic.*${WHEN} .*max_wait_seconds = 300`,
+        ),
+      ),
+      retryable: true,
+    });
+    // One of the main agent, one of its child.
+    expect(world.model.requests.length).toBe(2);
+  });
+
+  it('counts all waits of one request together', async () => {
+    await using world = await openWorld({ script: () => refusal(0.4) });
+    const run = await world.run(['-p', 'go'], { env: { MUSTER_PROVIDER_MAX_WAIT_SECONDS: '1' } });
+    expect(run.code).toBe(1);
+    expect(run.stderr).toMatch(
+      /that is in all longer than the limit provider\.max_wait_seconds = 1\)/,
+    );
+    expect(world.model.requests.length).toBe(3);
+  });
+
+  it('is waited for where there is no limit', async () => {
+    await using world = await openWorld({ script: () => refusal(3600) });
+    const running = world.start(['-p', 'go'], { env: { MUSTER_PROVIDER_MAX_WAIT_SECONDS: '0' } });
+    await untilHeld(world);
+    running.process.kill('SIGTERM');
+    expect((await finishedSoon(running.finished)).code).toBe(143);
+  });
+});
+
 /** The id of the main task, once something is held. */
 async function untilHeld(world: World): Promise<string> {
   for (;;) {

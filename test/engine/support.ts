@@ -56,6 +56,7 @@ export const SETTINGS: EngineSettings = {
   retries: 2,
   silentRetries: 2,
   noProgressCalls: 8,
+  maxWaitMs: 0,
   cacheHoldMs: 0,
   reusesResults: false,
   caps: { resultBytes: 30_000, readBytes: 262_144, spillBytes: 1_000_000, toolMs: 600_000 },

@@ -124,26 +124,27 @@ const meta = fc.option(
   ),
   { nil: undefined },
 );
-const part: fc.Arbitrary<AssistantPart> = fc.oneof(
-  fc
-    .record({ text: said, meta })
-    .map(({ text, meta: own }) => ({ type: 'text' as const, text, ...(own && { meta: own }) })),
-  fc.record({ text: said, meta }).map(({ text, meta: own }) => ({
-    type: 'reasoning' as const,
-    text,
-    ...(own && { meta: own }),
-  })),
-  fc
-    .record({ id: callId, name, input: fc.constantFrom({}, { path: 'a' }, [1], 'raw', null), meta })
-    .map(({ meta: own, ...call }) => ({
-      type: 'tool_call' as const,
-      ...call,
-      ...(own && { meta: own }),
-    })),
-);
-const result: fc.Arbitrary<ToolResultPart> = fc
-  .record({ callId, name, text: said, isError: fc.boolean() })
-  .map((given) => ({ type: 'tool_result', ...given }));
+const part: fc.Arbitrary<AssistantPart> = fc
+  .tuple(
+    fc.oneof(
+      fc.record({ type: fc.constantFrom('text' as const, 'reasoning' as const), text: said }),
+      fc.record({
+        type: fc.constant('tool_call' as const),
+        id: callId,
+        name,
+        input: fc.constantFrom({}, { path: 'a' }, [1], 'raw', null),
+      }),
+    ),
+    meta,
+  )
+  .map(([given, own]) => (own === undefined ? given : Object.assign({ meta: own }, given)));
+const result: fc.Arbitrary<ToolResultPart> = fc.record({
+  type: fc.constant('tool_result'),
+  callId,
+  name,
+  text: said,
+  isError: fc.boolean(),
+});
 const user = fc.array(said, { maxLength: 3 }).map((texts): Message => ({
   role: 'user',
   content: texts.map((text) => ({ type: 'text', text })),
@@ -185,7 +186,7 @@ const history = fc
     ),
     { maxLength: 8 },
   )
-  .chain((messages) => user.map((last) => [...messages.flat(), last]));
+  .chain((messages) => user.map((last) => messages.flat().concat(last)));
 
 describe.each(RECEIVERS)('$model over $protocol', (receiver) => {
   const { protocol, chatServer } = receiver;

@@ -194,6 +194,14 @@ export const SECTIONS = {
   },
   provider: {
     retries: wholeKey(6, { min: 0, max: 100, meaning: 'further tries of one request' }),
+    max_wait_seconds: unset(
+      decimalKey(300, {
+        min: 0,
+        max: 31_536_000,
+        meaning: 'how long a request waits for rate limits; 0: however long it takes',
+      }),
+      '300, or 0 in the terminal UI',
+    ),
     max_concurrent: wholeKey(64, {
       min: 1,
       max: 10_000,

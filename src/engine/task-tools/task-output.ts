@@ -119,7 +119,10 @@ function readTask(
   if (state instanceof MusterError) {
     return { text: `TaskOutput: ${state.message}`, error: state.code };
   }
-  if (state.end === null) return { text: runningReport(state, workshop.deps.clock.monotonic()) };
+  if (state.end === null) {
+    const { tools } = reader.spec;
+    return { text: runningReport(state, { now: workshop.deps.clock.monotonic(), tools }) };
+  }
   if (offset === 0) return endedReport(state, reader);
   const { length } = wholeResult(state);
   if (offset <= length) return endOutput(state, parentText(state, offset), reader);

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { newId } from '../../../src/base/ids.ts';
 import { endMarked, waitForMarked } from '../../e2e/processes.ts';
 import { HAS_BUBBLEWRAP, Place } from './support.ts';
 
-const OWNER = join(import.meta.dirname, 'doomed-owner.ts');
+const OWNER = fileURLToPath(new URL('doomed-owner.ts', import.meta.url));
 const AT_ONCE = 3;
 const KILLS = 30;
 /** A sandbox is set up within the first of these milliseconds. */

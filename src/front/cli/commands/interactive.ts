@@ -32,6 +32,7 @@ async function openUi(run: RunCommand): Promise<number> {
       agents: agents === null ? [] : await sessionAgents(agents),
       ...(maxTurns === null ? {} : { maxTurns }),
       questions: 'wait',
+      attended: true,
       // The screen comes first: nobody has typed anything yet.
       preload: false,
       onNotice: (line) => hear(line),
