@@ -1,14 +1,36 @@
 import { lazy } from './lazy.ts';
 
-/** White space, hyphens and dashes of all scripts, and underscores: the characters that separate the words of a name. */
-const SEPARATORS = lazy(() => /[\s_\p{Z}\p{Pd}]+/gu);
+/**
+ * The characters that separate the words of a name: white space, hyphens and dashes of all scripts,
+ * underscores, and what names of packages, paths and plugins are separated by.
+ */
+const SEPARATORS = lazy(() => /[\s_.:/\\·\p{Z}\p{Pd}]+/gu);
+
+/** Where a word ends without a separator: `code|Reviewer`, `SQL|Expert`. */
+const WORD_ENDS = lazy(() => /(?<=\p{Ll}|\p{N})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu);
 
 /**
  * A name without the differences that people and models do not mean: letter case, Unicode normalization
- * form, and how its words are separated. `code reviewer`, `code_reviewer`, `code-reviewer` and
+ * form, and how its words are separated. `code reviewer`, `code_reviewer`, `code.reviewer` and
  * `codeReviewer` give the same text. Empty for a name that consists of separators.
  */
 export function foldName(name: string): string {
-  // A letter may take another normalization form in the other case, so the form is applied twice.
-  return name.normalize('NFKC').toLowerCase().normalize('NFKC').replaceAll(SEPARATORS(), '');
+  return foldCase(name).replaceAll(SEPARATORS(), '');
+}
+
+/**
+ * The words of a name in the form of `foldName`, with `-` between them: for patterns, in which `code-*`
+ * does not mean `codec`.
+ */
+export function foldWords(name: string): string {
+  const words = name.normalize('NFKC').replaceAll(WORD_ENDS(), '-');
+  return foldCase(words).replaceAll(SEPARATORS(), '-');
+}
+
+/**
+ * Takes letters to be the same that are so in capitals, as ß and SS and the two small sigmas are. A
+ * letter may take another normalization form in the other case, so the form is applied twice.
+ */
+function foldCase(text: string): string {
+  return text.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
 }

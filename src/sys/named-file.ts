@@ -2,6 +2,7 @@ import { constants, createReadStream, fstatSync, lstatSync, openSync, statSync }
 import type { Readable } from 'node:stream';
 import { MusterError, systemErrorCode } from '../base/errors.ts';
 import { fileError, fileKind } from './file-errors.ts';
+import { expandHome } from './paths.ts';
 
 export interface NamedFileOptions {
   /** Ends the reading at once, also that of a pipe which nobody writes to. */
@@ -9,13 +10,14 @@ export interface NamedFileOptions {
 }
 
 /**
- * The content of a file or a pipe that a person named, piece by piece. A pipe that nobody writes to is waited
- * for without holding up anything else. Throws MusterError that begins with the path.
+ * The content of a file or a pipe that a person named (`~` is the home directory), piece by piece. A pipe that
+ * nobody writes to is waited for without holding up anything else. Throws MusterError that begins with the path.
  */
 export async function* namedFileChunks(
-  path: string,
+  named: string,
   { signal }: NamedFileOptions = {},
 ): AsyncGenerator<Buffer, void, undefined> {
+  const path = expandHome(named);
   const stream = await openNamed(path, signal);
   try {
     for await (const chunk of stream) yield Buffer.from(chunk);

@@ -66,6 +66,19 @@ describe.concurrent('`~/` that no shell has expanded', () => {
     expect(listed.stdout).toContain('"tide-checker"');
   });
 
+  it('is the home directory in flags that take JSON or a file', async () => {
+    await using world = await worldWithWork(() => ({ text: '{"tide": "low"}' }));
+    const { home } = world.sandbox;
+    const agents = { pilot: { description: 'Knows the tides.', prompt: 'You know the tides.' } };
+    writeFileSync(join(home, 'agents.json'), JSON.stringify(agents));
+    const schema = { type: 'object', properties: { tide: { type: 'string' } } };
+    writeFileSync(join(home, 'schema.json'), JSON.stringify(schema));
+    const flags = ['--agents=@~/agents.json', '--output-schema=~/schema.json'];
+    const run = await world.run(['-p', 'tide?', '--agent=pilot', ...flags]);
+    expect([run.code, run.stderr, run.stdout]).toEqual([0, '', expect.stringContaining('low')]);
+    expect(world.model.requests[0]?.system).toContain('You know the tides.');
+  });
+
   it('is the home directory in permission rules of a file', async () => {
     await using world = await worldWithWork(reading('~/work/note.txt'));
     const config = join(world.sandbox.home, '.config/muster');

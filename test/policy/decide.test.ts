@@ -210,6 +210,12 @@ describe('rules', () => {
     ['deny deny_rule', spawn('rust-expert'), { deny: ['Task(Rust Expert)'] }],
     ['ask ask_rule', spawn('rust-expert'), { ask: ['Task(rust_expert)'], allow: ['Task'] }],
     ['ask ask_rule', spawn('rust-expert'), { ask: ['Task'], allow: ['Task(rust_expert)'] }],
+    ['deny deny_rule', spawn('rust.expert'), { deny: ['Task(Rust Expert)'] }],
+    ['deny deny_rule', spawn('rustExpert'), { deny: ['Task(rust-*)'] }],
+    ['deny deny_rule', spawn('rust_expert'), { deny: ['Task(rustex*)'] }],
+    ['allow tool_default', spawn('Rust'), { deny: ['Task(rust-*)'] }],
+    ['allow tool_default', spawn('kitchen'), { deny: ['Task(kit:*)'] }],
+    ['deny deny_rule', spawn('kit:scout'), { deny: ['Task(kit:*)'] }],
     [
       'ask ask_rule',
       spawn('Rust Expert', 'rust-expert'),
