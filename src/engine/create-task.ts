@@ -5,6 +5,7 @@ import type { RequestPrefix, ResolvedModel } from '../protocol/model.ts';
 import type { Rights } from '../protocol/permission.ts';
 import type { TaskLimits, TaskSource, TaskSpec } from '../protocol/task.ts';
 import type { FanOut } from '../protocol/template.ts';
+import { unmetWarning } from '../protocol/unmet-request.ts';
 import type { Equipment } from './equipment.ts';
 import type { Handover } from './handed/handover.ts';
 import { openJournal } from './journal.ts';
@@ -57,7 +58,7 @@ export interface TaskPlan {
 export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): TaskRun {
   const { deps, prefixes, running } = workshop;
   const { id, parent, background, handover } = plan;
-  const { tools, prompt, preloaded, memory } = plan.equipment;
+  const { tools, prompt, preloaded, memory, unmet } = plan.equipment;
   const skills = [...(plan.skills ?? []), ...preloaded.names];
   const shared = handover?.inherits?.prefix ?? prefixes.get(prompt, tools);
   const names = tools.map((tool) => tool.name);
@@ -76,6 +77,7 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     cwd: plan.cwd,
     rights: plan.rights,
     tools: names,
+    ...(unmet.length === 0 ? {} : { unmet }),
     limits: plan.limits,
     prefix: shared.hash,
     ...dateField(plan),
@@ -115,7 +117,13 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     ...(plan.fanOut === undefined ? {} : { drive: workshop.driveItems }),
   });
   try {
-    const told = [plan.model.warning, memory?.warning, ...warnings, ...preloaded.warnings];
+    const told = [
+      plan.model.warning,
+      unmetWarning(plan.agent.name, unmet),
+      memory?.warning,
+      ...warnings,
+      ...preloaded.warnings,
+    ];
     for (const message of told) {
       if (message !== undefined && message !== null) journal.record({ type: 'warning', message });
     }
