@@ -6,6 +6,7 @@ import { grantScope, wayToGrant } from '../policy/mode-grants.ts';
 import type { ModeToGrant, Rights } from '../protocol/permission.ts';
 import type { TaskLimits, TaskSource, TaskSpec } from '../protocol/task.ts';
 import type { FanOut } from '../protocol/template.ts';
+import { unmetWarning } from '../protocol/unmet-request.ts';
 import type { EngineDeps } from './deps.ts';
 import type { Equipment } from './equipment.ts';
 import type { ChildPlan } from './plan-child.ts';
@@ -66,7 +67,7 @@ export interface TaskPlan {
 export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): TaskRun {
   const { deps, prefixes, running } = workshop;
   const { id, parent, background, handover } = plan;
-  const { tools, prompt, preloaded, memory } = plan.equipment;
+  const { tools, prompt, preloaded, memory, unmet } = plan.equipment;
   const skills = [...(plan.skills ?? []), ...preloaded.names];
   const shared = handover?.inherits?.prefix ?? prefixes.get(prompt, tools);
   const names = tools.map((tool) => tool.name);
@@ -85,6 +86,7 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     cwd: plan.cwd,
     rights: plan.rights,
     tools: names,
+    ...(unmet.length === 0 ? {} : { unmet }),
     limits: plan.limits,
     prefix: shared.hash,
     ...dateField(plan),
@@ -128,6 +130,7 @@ export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): Task
     if (grants.length > 0) journal.record(...grants);
     const told = [
       plan.model.warning,
+      unmetWarning(plan.agent.name, unmet),
       memory?.warning,
       refusedMode(tree, plan),
       ...warnings,

@@ -10,6 +10,8 @@ import { isMainAgent } from './main-agent.ts';
 import { memoryOpening, type MemoryOpening } from './memory/opening.ts';
 import { withoutGit } from './project-context.ts';
 import type { PromptInput } from './prompt.ts';
+import { unmetLines, type UnmetRequest } from '../protocol/unmet-request.ts';
+import { unmetRequests } from './unmet-requests.ts';
 import { callableSkills, preloadedSkills, type Preloaded } from './skill-use.ts';
 
 /** What of the engine's ports it takes to say what a task would be. */
@@ -50,6 +52,8 @@ export interface Equipment {
   /** The frozen view: what policy leaves of the definition's wish, among the tools that exist. */
   readonly tools: readonly AnyTool[];
   readonly dropped: readonly DroppedTool[];
+  /** What its definition asks for by name and it does not get. */
+  readonly unmet: readonly UnmetRequest[];
   /** What its system prompt is written from. */
   readonly prompt: PromptInput;
   /** The skills whose instructions stand in it. */
@@ -75,10 +79,13 @@ export function equip(deps: PlanDeps, post: Post): Equipment {
     .filter((name) => !tools.some((tool) => tool.name === name))
     .map((name) => ({ name, reason: 'task_tool.enabled is false.' }));
   const memory = openingOf(deps, post, tools);
+  const dropped = [...view.dropped, ...switchedOff];
+  const unmet = unmetRequests(agent, dropped);
   return {
     tools,
-    dropped: [...view.dropped, ...switchedOff],
-    prompt: promptInput(deps, post, tools, memory),
+    dropped,
+    unmet,
+    prompt: { ...promptInput(deps, post, tools, memory), unmet: unmetLines(unmet) },
     preloaded: preloadedSkills(deps, agent),
     memory,
   };

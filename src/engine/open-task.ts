@@ -10,6 +10,7 @@ import { expenseOf } from './budget.ts';
 import { requestPrefix } from './create-task.ts';
 import { recordEnd, recordLoss, tasksBelow } from './delivery.ts';
 import type { EngineDeps } from './deps.ts';
+import { readUnmetRequests, unmetLines } from '../protocol/unmet-request.ts';
 import { equip, promptNow, toolsNamed, type Post } from './equipment.ts';
 import { foldLog, LogFold } from './fold-log.ts';
 import { openJournal } from './journal.ts';
@@ -89,7 +90,8 @@ function madeAnew(
   spec: TaskSpec,
   tools: readonly AnyTool[],
 ): RequestPrefix {
-  return prefixes.get(promptNow(deps, postOf(spec), tools), tools).prefix;
+  const unmet = unmetLines(readUnmetRequests(spec.unmet));
+  return prefixes.get({ ...promptNow(deps, postOf(spec), tools), unmet }, tools).prefix;
 }
 
 function postOf({ agent, rights, cwd, parent, prompt, model: { provider } }: TaskSpec): Post {

@@ -37,7 +37,8 @@ export class PrefixCache {
     const { agent, mode, isRoot, firstPrompt, skills, preloaded, environment, context } = input;
     const { cwd, platform, date } = environment;
     const names = tools.map((tool) => tool.name);
-    const texts = [firstPrompt ?? '', input.memory ?? '', ...skills, ...preloaded];
+    const unmet = input.unmet ?? [];
+    const texts = [firstPrompt ?? '', input.memory ?? '', ...skills, ...preloaded, '', ...unmet];
     const place = [cwd, platform, date, context?.id ?? ''];
     const key = [mode, isRoot, ...place, ...names, '', ...texts].join('\0');
     const types = input.types.length === 0 ? NO_TYPES : input.types;

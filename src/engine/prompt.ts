@@ -28,6 +28,8 @@ export interface PromptInput {
   readonly skills: readonly string[];
   /** The instructions of the skills that its type preloads. */
   readonly preloaded: readonly string[];
+  /** What its type asks for and it does not get, a line each. Absent: nothing. */
+  readonly unmet?: readonly string[];
   readonly environment: PromptEnvironment;
   /** How its type keeps notes, and what they say. Absent: it keeps none. */
   readonly memory?: string;
@@ -102,7 +104,7 @@ export function systemPrompt(input: PromptInput): readonly string[] {
 /** What `systemPrompt` is joined from. */
 export function promptParts(input: PromptInput): readonly PromptPart[] {
   const { agent, mode, isRoot, types, agents, firstPrompt, skills, preloaded, context } = input;
-  const { memory } = input;
+  const { memory, unmet = [] } = input;
   const guidelines = [...GUIDELINES, ...(isRoot ? MAIN_GUIDELINES : CHILD_GUIDELINES)];
   const own = ownPrompt(agent);
   const limited = limitedCalls(agent);
@@ -115,12 +117,18 @@ export function promptParts(input: PromptInput): readonly PromptPart[] {
     ...(skills.length === 0 ? [] : [{ name: 'skills', text: `${SKILLS}\n${bullets(skills)}` }]),
     ...(limited === '' ? [] : [{ name: 'limited tools', text: limited }]),
     ...(own === '' ? [] : [{ name: 'its prompt', text: `# Agent type: ${agent.name}\n${own}` }]),
+    ...(unmet.length === 0 ? [] : [{ name: 'not available', text: notAvailable(unmet) }]),
     ...preloaded.map((text) => ({ name: 'preloaded skill', text: `# ${text}` })),
     { name: 'environment', text: `# Environment\n${environmentText(input.environment)}` },
     ...(context === null ? [] : contextParts(context)),
     // Behind all that stays: it changes as the agent learns.
     ...(memory === undefined ? [] : [{ name: 'memory', text: memory }]),
   ];
+}
+
+function notAvailable(lines: readonly string[]): string {
+  const told = lines.map((line) => escapeTags(line));
+  return `# Not available\nYour instructions may ask for what you do not have here. Do without it, and say so where it matters:\n${bullets(told)}`;
 }
 
 /** The calls to which a definition limits tools, so that its model makes no others; empty: to none. */

@@ -42,6 +42,8 @@ export interface AgentProblem {
   readonly message: string;
   readonly path: string;
   readonly line?: number;
+  /** The word for a tool that the definition asks for and that grants nothing. */
+  readonly tool?: string;
 }
 
 /** How much a model thinks before it answers, least first. */

@@ -5,6 +5,7 @@ import type { GivenContext, InheritedConversation, SummarisedConversation } from
 import type { ResolvedModel } from './model.ts';
 import type { Rights } from './permission.ts';
 import type { FanOut } from './template.ts';
+import type { UnmetRequest } from './unmet-request.ts';
 
 /** Which way a task came in. */
 export type TaskSource = 'cli' | 'model' | 'skill' | 'hook' | 'sdk' | 'acp' | 'mcp' | 'template';
@@ -55,6 +56,8 @@ export interface TaskSpec {
   readonly rights: Rights;
   /** Canonical names of the frozen tool view, in request order: what may run. */
   readonly tools: readonly string[];
+  /** What the definition asks for and the task does not get. Absent: nothing, or an older log. */
+  readonly unmet?: readonly UnmetRequest[];
   readonly limits: TaskLimits;
   /**
    * sha256 of the blob that holds the RequestPrefix (system and tool schemas, byte for byte). Of one that

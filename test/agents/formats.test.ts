@@ -452,6 +452,7 @@ describe('--agents', () => {
             {
               code: 'unknown-tool',
               message: 'Unknown tool `Fly`; it is left out.',
+              tool: 'Fly',
               path: 'session:one',
             },
           ],

@@ -7,6 +7,12 @@ import { missingDelegates } from '../../agents/lint/delegates.ts';
 import { outputSchemaProblem } from './output-schema.ts';
 import { lintAgent } from '../../agents/lint/lint-agent.ts';
 import { loadingFinding, skippedFindings } from '../../agents/lint/loading.ts';
+import { fieldLine } from '../../agents/lint/field-line.ts';
+import { unmetRequests } from '../../engine/unmet-requests.ts';
+import { attenuate, rootRights } from '../../policy/attenuate.ts';
+import { toolView, type AvailableTool } from '../../policy/tool-view.ts';
+import { TOOL_NAMES, UNBUILT_TOOLS } from '../../protocol/tool-names.ts';
+import { builtinTools } from '../../tools/index.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import { untrustedReason } from '../../sys/project-file.ts';
 import { redactFor } from '../secrets.ts';
@@ -84,10 +90,53 @@ async function lintAll(
         clash: clashes.get(agent)?.message ?? null,
         shadows: shadows.get(agent) ?? [],
       }),
+      ...unmetFindings(agent, { text: beside.length > 1 ? null : text, here }),
       ...untrustedFindings(agent, here),
     );
   }
   return findings;
+}
+
+/** Tools by name that a task of the agent would not get, by the very code that a spawn decides it with. */
+function unmetFindings(
+  agent: AgentDefinition,
+  { text, here }: { readonly text: string | null; readonly here: AgentsHere },
+): readonly Finding[] {
+  const { config, rules } = here.loaded;
+  const { mode } = config.permissions;
+  const { maxDepth, nested } = config.taskTool;
+  const grant = { mode, rules, roots: [here.cwd], network: false, maxDepth };
+  const { dropped } = toolView({
+    definition: agent,
+    rights: attenuate(rootRights(grant, null), agent),
+    available: toolsToCome(),
+    nested,
+    root: false,
+    // Agents that are not there are told of by name.
+    delegable: true,
+  });
+  const told = new Set(agent.problems.map(({ tool }) => tool));
+  return unmetRequests(agent, dropped)
+    .filter(({ kind, name }) => kind === 'tool' && !told.has(name))
+    .map(({ name, reason }) => ({
+      code: 'unmet-tool',
+      // One that Muster is yet to get is no mistake of the file.
+      severity: UNBUILT_TOOLS.has(name) ? 'note' : 'warning',
+      path: agent.origin.path,
+      line: fieldLine(text, ['tools', 'allowed-tools']) ?? null,
+      agent: agent.name,
+      message: `It asks for ${name} and does not get it: ${reason}`,
+      fix: 'Take it out of the list, or grant what keeps it away. A task of the agent goes without, and says so.',
+    }));
+}
+
+/** Every tool that there is; what engine and front give is in no list of built-in ones. */
+function toolsToCome(): readonly AvailableTool[] {
+  const known = new Map(builtinTools().map(({ name, kind }) => [name, kind]));
+  return TOOL_NAMES.filter((name) => !UNBUILT_TOOLS.has(name)).map((name) => ({
+    name,
+    kind: known.get(name) ?? 'meta',
+  }));
 }
 
 function untrustedFindings(

@@ -113,6 +113,7 @@ const HANDED_ON =
 const OWN_PARTS: ReadonlySet<string> = new Set([
   'identity',
   'mode',
+  'not available',
   'its prompt',
   'preloaded skill',
   'memory',

@@ -18,7 +18,8 @@ export interface FieldReader {
   peek(name: string): Field | undefined;
   /** What was never taken, as written. */
   untaken(): Fields;
-  warn(code: string, message: string, line?: number): void;
+  /** `tool`: the word for a tool that is asked for and not granted, where the problem is that. */
+  warn(code: string, message: string, line?: number, tool?: string): void;
   /** Everything told so far, the front matter's own problems first. */
   problems(): readonly AgentProblem[];
 }
@@ -50,7 +51,7 @@ interface FieldReaderOptions {
 export function fieldReader(options: FieldReaderOptions): FieldReader {
   const { path, vendor } = options;
   const problems: AgentProblem[] = [];
-  const tell = ({ code, message, line }: FieldProblem): void => {
+  const tell = ({ code, message, line, tool }: FieldProblem & { tool?: string }): void => {
     if (problems.length >= MAX_PROBLEMS) return;
     const isLast = problems.length === MAX_PROBLEMS - 1;
     const problem = isLast
@@ -58,7 +59,11 @@ export function fieldReader(options: FieldReaderOptions): FieldReader {
           code: 'too-many-problems',
           message: `More than ${MAX_PROBLEMS} problems; the rest is left out.`,
         }
-      : { code, message: shownMessage(message) };
+      : {
+          code,
+          message: shownMessage(message),
+          ...(tool === undefined ? {} : { tool: shownMessage(tool) }),
+        };
     problems.push({ ...problem, path, ...(line === undefined ? {} : { line }) });
   };
   for (const problem of options.problems) tell(problem);
@@ -77,7 +82,13 @@ export function fieldReader(options: FieldReaderOptions): FieldReader {
       return key === undefined ? undefined : left.get(key);
     },
     untaken: () => left,
-    warn: (code, message, line) => tell({ code, message, ...(line === undefined ? {} : { line }) }),
+    warn: (code, message, line, tool) =>
+      tell({
+        code,
+        message,
+        ...(line === undefined ? {} : { line }),
+        ...(tool === undefined ? {} : { tool }),
+      }),
     problems: () => problems,
   };
 }

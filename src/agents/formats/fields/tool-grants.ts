@@ -35,12 +35,13 @@ export function grantsOf(
   const found = [...new Set(words)].flatMap((word) => grantsOfWord(reader, word, line));
   for (const each of found) {
     if (!('unknown' in each)) continue;
-    reader.warn('unknown-tool', `Unknown tool \`${each.unknown}\`; it is left out.`, line);
+    const { unknown } = each;
+    reader.warn('unknown-tool', `Unknown tool \`${unknown}\`; it is left out.`, line, unknown);
   }
   const grants = found.flatMap((each) => ('unknown' in each ? [] : [each]));
   const { tooWide, ...granted } = joinedGrants(grants);
   for (const { word, tool } of tooWide) {
-    reader.warn('too-wide-alias', tooWideMessage(word, tool), line);
+    reader.warn('too-wide-alias', tooWideMessage(word, tool), line, word);
   }
   return granted;
 }

@@ -1,0 +1,42 @@
+import { oneLine, truncate } from '../base/text.ts';
+
+/** Something that a definition asks for and that its task does not get. */
+export interface UnmetRequest {
+  readonly kind: 'tool' | 'isolation';
+  /** The name of the tool, or the kind of isolation, as the definition has it. */
+  readonly name: string;
+  /** One sentence. */
+  readonly reason: string;
+}
+
+/** Reads them from a log that anybody may have written: what has another form is left out. */
+export function readUnmetRequests(logged: unknown): readonly UnmetRequest[] {
+  return Array.isArray(logged) ? logged.filter(isUnmetRequest) : [];
+}
+
+function isUnmetRequest(value: unknown): value is UnmetRequest {
+  if (typeof value !== 'object' || value === null) return false;
+  const { kind, name, reason } = value as Readonly<Record<string, unknown>>;
+  if (kind !== 'tool' && kind !== 'isolation') return false;
+  return typeof name === 'string' && typeof reason === 'string';
+}
+
+/** Requests that are told of one by one, and code points of each; a file can hold any number. */
+const SHOWN_REQUESTS = 12;
+const SHOWN_LENGTH = 300;
+
+/** One line for each request. */
+export function unmetLines(requests: readonly UnmetRequest[]): readonly string[] {
+  const lines = requests.slice(0, SHOWN_REQUESTS).map(({ kind, name, reason }) => {
+    const what = kind === 'tool' ? name : `${kind} ${name}`;
+    return truncate(oneLine(`${what}: ${reason}`), SHOWN_LENGTH);
+  });
+  const more = requests.length - SHOWN_REQUESTS;
+  return more > 0 ? [...lines, `and ${more} more`] : lines;
+}
+
+/** Tells people and parents what a task of an agent does not get; null: it gets all that it asks for. */
+export function unmetWarning(agent: string, requests: readonly UnmetRequest[]): string | null {
+  if (requests.length === 0) return null;
+  return `${agent} does not get all that its definition asks for: ${unmetLines(requests).join(' ')}`;
+}
