@@ -83,7 +83,8 @@ export function baseUrls({ url, endpoint }: BaseUrl, protocol: Protocol): BaseUr
     case 'anthropic':
       if (VERSIONED.test(path)) return { baseUrl: at(path), ...query };
       if (isWhole) return { baseUrl: at(path), otherBaseUrl: at(`${path}/v1`), ...query };
-      return { baseUrl: at(`${path}/v1`), otherBaseUrl: at(path), ...query };
+      // Anthropic's own tools add it always: every server is made for that.
+      return { baseUrl: at(`${path}/v1`), ...query };
     case 'openai-responses':
     case 'openai-chat': {
       const known = knownPath(url.hostname, path);

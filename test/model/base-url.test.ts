@@ -9,18 +9,8 @@ import { WIRES } from './wires.ts';
 
 /** What a person writes, for which protocol, and where requests go then. */
 const ROWS: readonly (readonly [string, Protocol, string, string?])[] = [
-  [
-    'https://api.anthropic.com',
-    'anthropic',
-    'https://api.anthropic.com/v1',
-    'https://api.anthropic.com',
-  ],
-  [
-    'https://api.anthropic.com/',
-    'anthropic',
-    'https://api.anthropic.com/v1',
-    'https://api.anthropic.com',
-  ],
+  ['https://api.anthropic.com', 'anthropic', 'https://api.anthropic.com/v1'],
+  ['https://api.anthropic.com/', 'anthropic', 'https://api.anthropic.com/v1'],
   ['https://api.anthropic.com/v1', 'anthropic', 'https://api.anthropic.com/v1'],
   ['https://api.anthropic.com//v1//', 'anthropic', 'https://api.anthropic.com/v1'],
   ['https://api.anthropic.com/v1/messages', 'anthropic', 'https://api.anthropic.com/v1'],
@@ -31,18 +21,8 @@ const ROWS: readonly (readonly [string, Protocol, string, string?])[] = [
     'https://api.anthropic.com/v1',
   ],
   ['https://api.anthropic.com/v1/models', 'anthropic', 'https://api.anthropic.com/v1'],
-  [
-    'https://api.z.ai/api/anthropic',
-    'anthropic',
-    'https://api.z.ai/api/anthropic/v1',
-    'https://api.z.ai/api/anthropic',
-  ],
-  [
-    'https://openrouter.ai/api',
-    'anthropic',
-    'https://openrouter.ai/api/v1',
-    'https://openrouter.ai/api',
-  ],
+  ['https://api.z.ai/api/anthropic', 'anthropic', 'https://api.z.ai/api/anthropic/v1'],
+  ['https://openrouter.ai/api', 'anthropic', 'https://openrouter.ai/api/v1'],
   ['https://h/anthropic/messages', 'anthropic', 'https://h/anthropic', 'https://h/anthropic/v1'],
   [
     'https://api.openai.com',
@@ -290,12 +270,22 @@ describe.each(WIRES.filter(({ name }) => name !== 'google'))('over $name', (wire
         return;
       }
       response.writeHead(404, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ error: { message: `no model at ${url}` } }));
+      response.end(JSON.stringify({ error: { message: `nothing at ${url}` } }));
     });
     const port = portAt(`${server.url}/api`, `${server.url}/api/v1`);
     finished(await collect(port, asked));
     expect(failed(await collect(port, asked)).kind).toBe('not_found');
     expect(server.requests.map(({ url }) => url)).toEqual([`/api${wire.path}`, `/api${wire.path}`]);
+  });
+
+  test('a model that the server does not know is no reason to go elsewhere at all', async () => {
+    await using server = await serve((response) => {
+      response.writeHead(404, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error: { type: 'not_found_error', message: 'model: m' } }));
+    });
+    const port = portAt(`${server.url}/api`, `${server.url}/api/v1`);
+    expect(failed(await collect(port, asked)).kind).toBe('not_found');
+    expect(server.requests.map(({ url }) => url)).toEqual([`/api${wire.path}`]);
   });
 
   test('of requests that are sent together, each comes to the right place', async () => {

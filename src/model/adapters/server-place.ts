@@ -1,5 +1,6 @@
 import { Refusal, WrongServer } from './answer-errors.ts';
 import type { AskedServer } from './asked-server.ts';
+import { errorWords } from './error-words.ts';
 
 /**
  * Finds out under which of two base URLs a server has its API. The first answer settles it: a server that knows
@@ -74,5 +75,8 @@ function withQuery(query: string | undefined, url: string): string {
 
 function isUnknownPlace(thrown: unknown): thrown is Refusal | WrongServer {
   if (thrown instanceof WrongServer) return true;
-  return thrown instanceof Refusal && (thrown.status === 404 || thrown.status === 405);
+  if (!(thrown instanceof Refusal) || (thrown.status !== 404 && thrown.status !== 405))
+    return false;
+  // Who knows no such model has understood the request.
+  return !/\b(?:models?|deployment)\b|model_not_found/i.test(errorWords(thrown.body));
 }
