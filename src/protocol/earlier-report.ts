@@ -4,16 +4,18 @@ import { lazy } from '../base/lazy.ts';
 export interface AnswerTexts {
   /** The text of the newest answer, if it had any; of one that was cut off and gone on from, all of it. */
   readonly newest: string;
-  /** The newest text before it that is long enough to be a report. */
-  readonly report: string;
+  /** The newest texts before it that are long enough to be a report, in their order. */
+  readonly reports: readonly string[];
   /** The length of the longest text before it. */
   readonly longest: number;
 }
 
-export const NO_TEXTS: AnswerTexts = { newest: '', report: '', longest: 0 };
+export const NO_TEXTS: AnswerTexts = { newest: '', reports: [], longest: 0 };
 
 /** A text of less than this part of the longest one says what the model does next, and reports nothing. */
 const REPORT_SHARE = 1 / 4;
+/** Texts that are kept: the newest ones may only point to the report themselves. */
+const MOST_REPORTS = 4;
 /** Characters of a text that may only point to another one. A longer one has a content of its own. */
 const LONGEST_POINTER = 600;
 /** Characters of a report that a mere "Done." after it must not replace. */
@@ -35,11 +37,12 @@ export function addText(
 }
 
 /** The newest text becomes an earlier one. */
-function withReport({ newest, report, longest }: AnswerTexts): Omit<AnswerTexts, 'newest'> {
-  if (newest === '' || newest.length < longest * REPORT_SHARE || isPointer(newest)) {
-    return { report, longest };
-  }
-  return { report: newest, longest: Math.max(longest, newest.length) };
+function withReport({ newest, reports, longest }: AnswerTexts): Omit<AnswerTexts, 'newest'> {
+  if (newest === '' || newest.length < longest * REPORT_SHARE) return { reports, longest };
+  return {
+    reports: [...reports, newest].slice(-MOST_REPORTS),
+    longest: Math.max(longest, newest.length),
+  };
 }
 
 /**
@@ -48,18 +51,24 @@ function withReport({ newest, report, longest }: AnswerTexts): Omit<AnswerTexts,
  *
  * @param prompt if it asks for exactly the last text, that text is the result
  */
-export function resultText(last: string, { report }: AnswerTexts, prompt: string): string {
+export function resultText(last: string, texts: AnswerTexts, prompt: string): string {
+  if (texts.reports.length === 0) return last;
+  const isEmpty = last.trim() === '';
+  if (!isEmpty && (prompt.includes(last.trim()) || !saysNothing(last, texts))) return last;
+  const report = texts.reports.findLast((text) => !isPointer(text)) ?? '';
   if (report === '' || report === last) return last;
-  if (last.trim() === '') return report;
-  const isBare = report.length >= SHORTEST_REPORT && saysOnlyDone(last);
-  if (!(isBare || isPointer(last)) || prompt.includes(last.trim())) return last;
-  return `${report.trimEnd()}\n\n${last}`;
+  return isEmpty ? report : `${report.trimEnd()}\n\n${last}`;
+}
+
+/** Whether the last text points to an earlier one, or only says that the work is done where there is a report. */
+function saysNothing(last: string, { longest }: AnswerTexts): boolean {
+  return isPointer(last) || (longest >= SHORTEST_REPORT && saysOnlyDone(last));
 }
 
 /** Whether a text refers the reader to an earlier message of its author. */
 export function isPointer(text: string): boolean {
   const trimmed = text.trim();
-  if (trimmed.length > LONGEST_POINTER) return false;
+  if (trimmed.length > LONGEST_POINTER || !MAY_POINT.test(trimmed)) return false;
   return pointers().some((pointer) => pointer.test(trimmed));
 }
 
@@ -91,6 +100,10 @@ const EARLIER = 'previous|prior|last|earlier|preceding|foregoing';
 const SAID =
   'reported|described|noted|stated|summari[sz]ed|listed|detailed|presented|delivered|written|posted|sent|outlined|mentioned|explained|provided|given|shown|returned|said|documented|covered';
 const CLAUSE_END = String.raw`(?=\W*$|\s*[.;,:!)])`;
+
+/** A word of each pointer below that is written in Latin letters: most texts hold none. */
+const MAY_POINT =
+  /[^\0-\u024f]|previous|prior|last|earlier|preceding|foregoing|above|before|already|stand|oben|vor|letzte|früher|obig|bereits|dessus|plus haut|précédent|anterior|arriba|acima|precedente|sopra|boven/i;
 
 /** How models refer to what they have written before, by language. */
 const pointers = lazy(() =>

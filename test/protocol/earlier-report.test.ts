@@ -94,7 +94,7 @@ describe('the result', () => {
   it('counts an answer that was cut off and its rest as one', () => {
     const half = addText(addText(NO_TEXTS, REPORT, 'next'), 'My full report is in my', 'next');
     const whole = addText(half, POINTER, 'continued');
-    expect(whole).toMatchObject({ newest: POINTER, report: REPORT });
+    expect(whole).toMatchObject({ newest: POINTER, reports: [REPORT] });
     expect(addText(whole, '', 'continued')).toEqual(whole);
   });
 });
