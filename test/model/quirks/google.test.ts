@@ -57,12 +57,12 @@ const QUIRKS: readonly Quirk[] = [
   [
     'a clean end without a finish reason',
     [text('hi')],
-    { text: 'hi', repairs: { missing_finish_reason: 1 } },
+    { text: 'hi', usageMissing: 'output', repairs: { missing_finish_reason: 1, partial_usage: 1 } },
   ],
   [
     'a call without a finish reason',
     [chunk([call()])],
-    { ...CALLED, repairs: { missing_finish_reason: 1 } },
+    { ...CALLED, usageMissing: 'output', repairs: { missing_finish_reason: 1, partial_usage: 1 } },
   ],
   [
     'a call without args',

@@ -217,8 +217,6 @@ export class AnswerBuilder {
 
   /** What the server said that was used; undefined: it has not said all of it, and it has to be estimated. */
   get usageSoFar(): Usage | undefined {
-    // Gemini counts as it goes, and only its last count is that of the whole answer.
-    if (this.reason === null && !this.ended) return undefined;
     const { usage, missing } = toUsage(this.usage);
     return missing === null ? usage : undefined;
   }

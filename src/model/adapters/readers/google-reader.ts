@@ -41,18 +41,29 @@ export class GoogleReader implements AnswerReader {
     if (error !== undefined) return this.answer.fail(new ReportedError(error));
     this.answer.setServedBy(chunk['modelVersion']);
     const usage = objectOf(chunk['usageMetadata']);
-    if (usage !== undefined) this.answer.setUsage(googleUsage(usage));
     if (textOf(objectOf(chunk['promptFeedback'])?.['blockReason']) !== undefined) {
       this.answer.finish('content_filter');
     }
     const [candidate] = objectsOf(chunk['candidates']);
     if (candidate === undefined) {
+      this.takeUsage(usage);
       const isKnown = usage !== undefined || chunk['promptFeedback'] !== undefined;
       if (!isKnown) this.answer.repair('missing_choices');
       return;
     }
     for (const part of objectsOf(objectOf(candidate['content'])?.['parts'])) this.takePart(part);
     this.takeReason(textOf(candidate['finishReason'])?.toUpperCase());
+    this.takeUsage(usage);
+  }
+
+  /** Gemini counts as it goes: before the finish reason, what is generated is not yet all of it. */
+  private takeUsage(usage: JsonObject | undefined): void {
+    if (usage === undefined) return;
+    const isFinal = this.answer.finishReason !== null;
+    this.answer.setUsage({
+      ...googleUsage(usage),
+      ...(isFinal ? {} : { output: undefined, reasoning: undefined }),
+    });
   }
 
   takeWhole(response: JsonObject): boolean {
