@@ -76,7 +76,7 @@ function joinTurns(messages: readonly Message[]): readonly Turn[] {
 }
 
 /** The content blocks inside of a tool's result. */
-export function resultBlocks({ path, type, value, message }: Block): readonly Block[] {
+function resultBlocks({ path, type, value, message }: Block): readonly Block[] {
   if (type !== 'tool_result') return [];
   return placedObjects(value['content'], (at) => `${path}.content.${at}`).map((inner) =>
     readBlock(inner, message),
