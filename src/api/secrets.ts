@@ -1,3 +1,4 @@
+import { withoutQuotes } from '../model/base-url.ts';
 import { createRedactor } from '../store/redact.ts';
 import type { Environment } from '../sys/env.ts';
 import { isSecretVariable } from '../sys/secret-variables.ts';
@@ -9,8 +10,14 @@ const SHORTEST = 8;
 /** The values in the environment that must not get into logs: by the names of their variables. */
 export function secretsOf(environment: Environment): readonly string[] {
   return Object.entries(environment).flatMap(([name, value]) =>
-    value !== undefined && isSecret(name, value) ? [value] : [],
+    value !== undefined && isSecret(name, value) ? formsOf(value) : [],
   );
+}
+
+/** As it stands there, and as a key is read from there. */
+function formsOf(value: string): readonly string[] {
+  const read = withoutQuotes(value.trim());
+  return read === value || read.length < SHORTEST ? [value] : [value, read];
 }
 
 /** Whether a variable or field of this name holds a secret. */
