@@ -2,6 +2,7 @@ import { mayBePassedOn } from '../../sys/command-environment.ts';
 import { NOTIFY } from '../../protocol/notify.ts';
 import { GRANTABLE_MODES, parseAgentMode } from '../../policy/agent-mode.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
+import { DONT_ASK_EXPLAINED } from './dont-ask.ts';
 import {
   booleanKey,
   choiceKey,
@@ -26,12 +27,6 @@ const RULES = 'a list of rules like "Bash(npm test:*)"';
 function modelListKey(meaning: string) {
   return listKey({ combine: 'replace', separator: ',', expects: 'a list of models', meaning });
 }
-
-/** The word means opposite things in two products, so it is never guessed. */
-const DONT_ASK_EXPLAINED =
-  '"dontAsk" is not taken here, because it means two opposite things: in Claude Code "refuse whatever would ask" ' +
-  '(write "default": where nobody can answer, what would ask is refused), and elsewhere "run everything without ' +
-  'asking" (write "autonomous")';
 
 /**
  * Every section and key of the configuration (docs/configuration.md), in the order in which they are
