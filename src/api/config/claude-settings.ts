@@ -4,7 +4,7 @@ import { truncate } from '../../base/text.ts';
 import type { RuleSet } from '../../protocol/permission.ts';
 import { claudeRule } from './claude-rules.ts';
 import { jsonLines, pathKey } from './json-lines.ts';
-import { keyEntry } from './keys.ts';
+import { keyEntry } from './key-entry.ts';
 import { EMPTY_LAYER, type Assignment, type Layer } from './layer.ts';
 import { oneLine, quoted } from './quote.ts';
 import type { ConfigNotice, ConfigProblem, ValueSource } from './source.ts';

@@ -312,9 +312,3 @@ function sectionKeys(
     ]),
   );
 }
-
-export function keyEntry(key: ConfigKey): KeyEntry {
-  const entry = ALL_KEYS.find((candidate) => candidate.key === key);
-  if (entry === undefined) throw new Error(`the table has no key ${key}`);
-  return entry;
-}

@@ -1,6 +1,7 @@
 import type { Environment } from '../../sys/env.ts';
 import type { ConfigNotice, ConfigProblem } from './source.ts';
-import { ALL_KEYS, KEYS_BY_SECTION, keyEntry, type ConfigKey, type KeyEntry } from './keys.ts';
+import { keyEntry } from './key-entry.ts';
+import { ALL_KEYS, KEYS_BY_SECTION, type ConfigKey, type KeyEntry } from './keys.ts';
 import { EMPTY_LAYER, wrongValue, type Assignment, type Layer } from './layer.ts';
 import { nearestFirst } from '../../base/near-names.ts';
 import { oneLine } from './quote.ts';
