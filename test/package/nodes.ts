@@ -6,6 +6,9 @@ import { join } from 'node:path';
 /** The lowest Node that package.json promises, and the newest one that the tests were last run with. */
 export const NODE_VERSIONS = ['22.19.0', '26.10.0'] as const;
 
+/** A Node that is too old for the syntax and the modules of most of the program. */
+export const OLD_NODE_VERSION = '20.19.5';
+
 /** Kept between runs and outside of any checkout. */
 const CACHE = join(
   process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'),
@@ -30,14 +33,19 @@ export function nodeProgram(version: string): string | null {
   mkdirSync(CACHE, { recursive: true });
   const fetched = mkdtempSync(join(CACHE, 'fetching-'));
   try {
-    const [archive = ''] = npm(['pack', packageOf(version), '--silent'], fetched)
+    const [archive = ''] = npm(
+      ['pack', packageOf(version), '--prefer-offline', '--silent'],
+      fetched,
+    )
       .trim()
       .split('\n');
     execFileSync('tar', ['xzf', archive], { cwd: fetched });
-    // Another test run may have been faster.
-    if (!existsSync(directory)) renameSync(fetched, directory);
+    rmSync(join(fetched, archive));
+    renameSync(fetched, directory);
     return program;
   } catch (error) {
+    // Another test run may have put it there meanwhile, and a directory that is not empty is not replaced.
+    if (existsSync(program)) return program;
     const list = process.env['MUSTER_TEST_NOT_RUN'];
     const reason = `Node ${version} (npm package ${packageOf(version)}: ${String(error).split('\n')[0]})`;
     if (list !== undefined) appendFileSync(list, `${reason}\n`);
