@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/base/errors.ts';
 import { isPrivateHost, ollamaUrl, parseBaseUrl, versioned } from '../../src/model/endpoints.ts';
 import type { ModelSettings, ProviderSettings } from '../../src/model/model-settings.ts';
-import { discoverProviders } from '../../src/model/providers.ts';
+import { discoverProviders, unusedLlmVariables } from '../../src/model/providers.ts';
 import type { Environment } from '../../src/sys/env.ts';
 
 function discover(env: Environment, providers: Record<string, ProviderSettings> = {}) {
@@ -231,4 +231,24 @@ test.each([
   ['https://10.example.com', false],
 ])('%s is private: %s', (url, expected) => {
   expect(isPrivateHost(url)).toBe(expected);
+});
+
+describe('variables that name a model only in part', () => {
+  test.each([
+    [{}, []],
+    [{ LLM_MODEL_ID: 'm', LLM_API_KEY: 'secret' }, []],
+    [{ LLM_API_KEY: '  ' }, []],
+    [
+      { LLM_API_KEY: 'secret' },
+      ['LLM_API_KEY has no effect: LLM_MODEL_ID is not set. Set it to the id of the model.'],
+    ],
+    [
+      { LIGHT_LLM_BASE_URL: 'http://127.0.0.1:1', LIGHT_LLM_API_KEY: 'secret', LLM_MODEL_ID: 'm' },
+      [
+        'LIGHT_LLM_API_KEY and LIGHT_LLM_BASE_URL have no effect: LIGHT_LLM_MODEL_ID is not set. Set it to the id of the model.',
+      ],
+    ],
+  ])('%j', (env, expected) => {
+    expect(unusedLlmVariables(env)).toEqual(expected);
+  });
 });

@@ -37,6 +37,8 @@ interface ChoiceReport {
 export interface ModelsReport {
   readonly providers: readonly ProviderReport[];
   readonly choices: readonly ChoiceReport[];
+  /** What of the environment names a model only in part, a sentence each. */
+  readonly problems: readonly string[];
 }
 
 /**
@@ -59,6 +61,7 @@ function modelsReport(setup: ModelSetup): ModelsReport {
       ...TIERS.map((tier) => tierChoice(tier, setup)),
       ...fallbackChoices(setup),
     ],
+    problems: setup.problems ?? [],
   };
 }
 
