@@ -11,6 +11,8 @@ export interface ModelSetup {
   readonly settings: ModelSettings;
   /** In order of preference. */
   readonly providers: readonly ConfiguredProvider[];
+  /** What of the environment names a model only in part, a sentence each. Absent: nothing. */
+  readonly problems?: readonly string[];
 }
 
 /** Who is to be served: `auto` looks at both. */

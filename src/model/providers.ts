@@ -215,6 +215,22 @@ function fromLlmVariables(env: Environment): readonly ConfiguredProvider[] {
   ];
 }
 
+/**
+ * Names the variables of `LLM_*` and `LIGHT_LLM_*` that have no effect, since the variable with the id of the model is not
+ * set: one sentence for each of the two. Never a value: one may be a key.
+ */
+export function unusedLlmVariables(env: Environment): readonly string[] {
+  return ['LLM', 'LIGHT_LLM'].flatMap((prefix) => {
+    if (env[`${prefix}_MODEL_ID`]?.trim()) return [];
+    const set = [`${prefix}_API_KEY`, `${prefix}_BASE_URL`].filter((name) => env[name]?.trim());
+    if (set.length === 0) return [];
+    const verb = set.length === 1 ? 'has' : 'have';
+    return [
+      `${set.join(' and ')} ${verb} no effect: ${prefix}_MODEL_ID is not set. Set it to the id of the model.`,
+    ];
+  });
+}
+
 function llmProvider(
   name: string,
   prefix: string,

@@ -3,7 +3,7 @@ import type { HttpFetch } from '../sys/http-types.ts';
 import { discoverLocal, withModels } from './local.ts';
 import type { ModelSettings } from './model-settings.ts';
 import { hasUsableKey } from './provider-key.ts';
-import { discoverProviders, type ConfiguredProvider } from './providers.ts';
+import { discoverProviders, unusedLlmVariables, type ConfiguredProvider } from './providers.ts';
 import { OFFLINE, type ModelSetup } from './choose.ts';
 
 /**
@@ -13,6 +13,18 @@ import { OFFLINE, type ModelSetup } from './choose.ts';
  * that can't be meant.
  */
 export async function discoverModels(
+  settings: ModelSettings,
+  env: Environment,
+  fetch: HttpFetch,
+): Promise<ModelSetup> {
+  const problems = unusedLlmVariables(env);
+  return {
+    ...(await reachableModels(settings, env, fetch)),
+    ...(problems.length > 0 && { problems }),
+  };
+}
+
+async function reachableModels(
   settings: ModelSettings,
   env: Environment,
   fetch: HttpFetch,

@@ -13,6 +13,7 @@ const ROW: ItemRow = {
   durationMs: 1_500,
   result: 'first\nsecond',
   error: null,
+  warnings: [],
 };
 
 function csvOf(...changes: readonly Partial<ItemRow>[]): readonly string[] {
@@ -27,9 +28,9 @@ describe('the results of a run', () => {
     expect(
       csvOf({}, { item: 'a,"b"\nc' }, { item: { x: 'y' }, costUsd: null, taskId: null }),
     ).toEqual([
-      '1,a,completed,abcdefghijkl,2,1234,0.01,1500,first,',
-      '1,"a,""b""\nc",completed,abcdefghijkl,2,1234,0.01,1500,first,',
-      '1,"{""x"":""y""}",completed,,2,1234,,1500,first,',
+      '1,a,completed,abcdefghijkl,2,1234,0.01,1500,first,,',
+      '1,"a,""b""\nc",completed,abcdefghijkl,2,1234,0.01,1500,first,,',
+      '1,"{""x"":""y""}",completed,,2,1234,,1500,first,,',
     ]);
   });
 
@@ -39,6 +40,19 @@ describe('the results of a run', () => {
       expect(csvOf({ item })[0]).toContain(`1,'${item},`);
     },
   );
+
+  it('come with what their receipts warn of, in each format', () => {
+    const row = { ...ROW, index: 3, warnings: ['tests were not run', '=a\nb'] };
+    const report = { id: 'r', template: 't', status: 'completed', rows: [ROW, row] } as const;
+    const lines = reportText(report, 'text').split('\n');
+    expect(lines.slice(3)).toEqual(['! 3: tests were not run', '! 3: =a␊b', '']);
+    expect(JSON.parse(reportText(report, 'json')).items).toMatchObject([
+      { warnings: [] },
+      { warnings: ['tests were not run', '=a\nb'] },
+    ]);
+    expect(csvOf(row)[0]).toMatch(/,first,,tests were not run; =a b$/);
+    expect(csvOf({ warnings: ['=a'] })[0]).toMatch(/,'=a$/);
+  });
 
   it('stand in a table, a line each, whatever they hold', () => {
     const rows = [

@@ -33,6 +33,7 @@ interface Row {
   readonly task_id: string | null;
   readonly result: string;
   readonly error: { readonly code: string; readonly message: string } | null;
+  readonly warnings: readonly string[];
 }
 
 function rowsOf(text: string): readonly Row[] {
@@ -103,10 +104,24 @@ describe.concurrent('muster run', () => {
     expect(itemsAsked(world).toSorted()).toEqual(texts.toSorted());
     const csv = readFileSync(join(world.sandbox.workspace, 'out.csv'), 'utf8');
     const records = parseCsv(csv);
-    expect(records.map((record) => record.length)).toEqual(items.map(() => 10).concat(10));
+    expect(records.map((record) => record.length)).toEqual(items.map(() => 11).concat(11));
     expect(records.slice(1).map((record) => [record[1], record[2], record[8]])).toEqual(
       texts.map((text) => [text.startsWith('=') ? `'${text}` : text, 'completed', "'=cmd()"]),
     );
+  });
+
+  it('shows what the receipt of an item does not bear out, as -p does', async () => {
+    await using world = await withTemplate(() => ({ text: 'I fixed it. All tests pass.' }));
+    world.sandbox.write('items.txt', 'a\n');
+    const start = ['run', 'count', '--items', 'items.txt', ...TRUST];
+    const text = await world.run(start);
+    const doubt = /Not borne out by what it did: .*All tests pass/;
+    expect(text.stderr).toMatch(doubt);
+    expect(text.stdout).toMatch(/^! 1: Not borne out/m);
+    const json = await world.run([...start, '--json']);
+    expect(rowsOf(json.stdout).map(({ warnings }) => warnings)).toEqual([
+      [expect.stringMatching(doubt)],
+    ]);
   });
 
   it('does failed items again only when told to, and exits with 1 until none is left', async () => {

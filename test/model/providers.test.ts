@@ -5,7 +5,7 @@ import { ollamaUrl } from '../../src/model/ollama-url.ts';
 import type { ModelSettings, ProviderSettings } from '../../src/model/model-settings.ts';
 import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
 import { resolveMain } from '../../src/model/resolve.ts';
-import { discoverProviders } from '../../src/model/providers.ts';
+import { discoverProviders, unusedLlmVariables } from '../../src/model/providers.ts';
 import type { Environment } from '../../src/sys/env.ts';
 
 const USER = { agent: MAIN_AGENT, prompt: '' };
@@ -291,4 +291,24 @@ test.each([
   ['http://litellm:4000', true],
 ])('%s is private: %s', (url, expected) => {
   expect(isPrivateHost(url)).toBe(expected);
+});
+
+describe('variables that name a model only in part', () => {
+  test.each([
+    [{}, []],
+    [{ LLM_MODEL_ID: 'm', LLM_API_KEY: 'secret' }, []],
+    [{ LLM_API_KEY: '  ' }, []],
+    [
+      { LLM_API_KEY: 'secret' },
+      ['LLM_API_KEY has no effect: LLM_MODEL_ID is not set. Set it to the id of the model.'],
+    ],
+    [
+      { LIGHT_LLM_BASE_URL: 'http://127.0.0.1:1', LIGHT_LLM_API_KEY: 'secret', LLM_MODEL_ID: 'm' },
+      [
+        'LIGHT_LLM_API_KEY and LIGHT_LLM_BASE_URL have no effect: LIGHT_LLM_MODEL_ID is not set. Set it to the id of the model.',
+      ],
+    ],
+  ])('%j', (env, expected) => {
+    expect(unusedLlmVariables(env)).toEqual(expected);
+  });
 });

@@ -39,6 +39,8 @@ interface ChoiceReport {
 export interface ModelsReport {
   readonly providers: readonly ProviderReport[];
   readonly choices: readonly ChoiceReport[];
+  /** What of the environment names a model only in part, a sentence each. */
+  readonly problems: readonly string[];
 }
 
 /**
@@ -61,6 +63,7 @@ function modelsReport(setup: ModelSetup): ModelsReport {
       ...TIERS.map((tier) => tierChoice(tier, setup)),
       ...fallbackChoices(setup),
     ],
+    problems: setup.problems ?? [],
   };
 }
 

@@ -1,5 +1,6 @@
 import type { ErrorInfo } from '../../base/errors.ts';
 import { paidTokens } from '../../protocol/model.ts';
+import { claimsNote } from '../../protocol/claims-note.ts';
 import type { TaskStatus } from '../../protocol/result.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import type { TemplateItem } from '../../protocol/template.ts';
@@ -25,6 +26,8 @@ export interface ItemRow {
   /** The whole answer, or what there is of one. */
   readonly result: string;
   readonly error: ErrorInfo | null;
+  /** What its receipt does not bear out, and what it was not given: a sentence each. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -58,7 +61,13 @@ function rowOf(
     durationMs: elapsedMs(child),
     result: wholeResult(child),
     error: child.end?.error ?? null,
+    warnings: warningsOf(child),
   };
+}
+
+function warningsOf({ stint, warnings }: TaskState): readonly string[] {
+  const doubt = claimsNote(stint.claims).slice(1, -1);
+  return [...(doubt === '' ? [] : [doubt]), ...warnings];
 }
 
 function isLeft(store: TaskStore, { end, status, spec }: TaskState): boolean {
@@ -72,4 +81,5 @@ const NOTHING_DONE = {
   durationMs: 0,
   result: '',
   error: null,
+  warnings: [],
 } as const;

@@ -3,7 +3,7 @@ import { errorMessage } from '../../base/errors.ts';
 import { VERSION } from '../../base/version.ts';
 import type { StartFacts } from './render/start-screen.ts';
 
-type FactsMuster = Pick<Muster, 'agents' | 'cwd' | 'mainModel' | 'offlineByDefault'>;
+type FactsMuster = Pick<Muster, 'agents' | 'cwd' | 'mainModel' | 'models' | 'offlineByDefault'>;
 
 const NO_MODEL =
   'no model is configured: the offline search engine answers, and writes no code. For a real one set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY; muster models lists what is found';
@@ -41,7 +41,9 @@ function mainModel(muster: FactsMuster): {
 } {
   try {
     const { provider, id } = muster.mainModel();
-    if (muster.offlineByDefault) return { name: 'offline', missing: [NO_MODEL] };
+    if (muster.offlineByDefault) {
+      return { name: 'offline', missing: [NO_MODEL, ...(muster.models.problems ?? [])] };
+    }
     return { name: `${provider}/${id}`, missing: [] };
   } catch (thrown) {
     return { name: 'none', missing: [errorMessage(thrown)] };

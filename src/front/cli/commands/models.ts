@@ -18,7 +18,7 @@ export async function runModels(
   return report.choices.some(({ wish, model }) => wish === 'main' && model === null) ? 1 : 0;
 }
 
-function asText({ providers, choices }: ModelsReport): string {
+function asText({ providers, choices, problems }: ModelsReport): string {
   const found =
     providers.length === 0
       ? 'No provider is configured: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or add [models.providers.NAME] to the configuration.\n'
@@ -37,5 +37,6 @@ function asText({ providers, choices }: ModelsReport): string {
       problem ?? chain.join(' → '),
     ]),
   );
-  return terminalText(`${found}\n${chosen}`, 'exact');
+  const told = problems.length === 0 ? '' : `\n${problems.join('\n')}\n`;
+  return terminalText(`${found}\n${chosen}${told}`, 'exact');
 }

@@ -9,8 +9,14 @@ import { readMessage, readPrompt } from '../stdin.ts';
 import { stderrNotice } from '../stderr.ts';
 import { withNamedFiles } from './named-files.ts';
 
-export const OFFLINE_NOTICE =
+const OFFLINE_NOTICE =
   'no model is configured: the offline search engine answers. For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see `muster models`.';
+
+/** Says that no model answers, and which variables were meant to name one. */
+export function tellOffline({ offlineByDefault, models }: Muster): void {
+  if (!offlineByDefault) return;
+  for (const line of [OFFLINE_NOTICE, ...(models.problems ?? [])]) stderrNotice(line);
+}
 
 /** Of a file of agents for one run. */
 const MOST_AGENTS_BYTES = 16 * 1024 * 1024;
@@ -46,7 +52,7 @@ export async function runPrompt(
         verbose: command.verbose || muster.verbose,
         dataDir: command.dataDir === null ? null : resolve(command.dataDir),
         onStarted: () => {
-          if (command.resume === null && muster.offlineByDefault) stderrNotice(OFFLINE_NOTICE);
+          if (command.resume === null) tellOffline(muster);
         },
       },
     );

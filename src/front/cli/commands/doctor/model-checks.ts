@@ -5,10 +5,11 @@ import { fail, ok, warn, type Check } from './check.ts';
 const CONFIGURE = 'set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see "muster models"';
 
 /** The providers with the variables of their keys, never a key, and what the main agent would run on. */
-export function modelChecks({ providers, choices }: ModelsReport): readonly Check[] {
+export function modelChecks({ providers, choices, problems }: ModelsReport): readonly Check[] {
   const main = choices.find(({ wish }) => wish === 'main');
   return [
     ...providers.map(providerCheck),
+    ...problems.map((problem) => warn('provider', terminalText(problem, 'exact'), null)),
     mainCheck(main),
     ...choices.flatMap(({ wish, model, problem }) =>
       wish === 'fallback' && model === null

@@ -8,7 +8,7 @@ import type { RunTemplateCommand } from '../../command.ts';
 import { stderrNotice } from '../../stderr.ts';
 import { readAll } from '../../stdin.ts';
 import { checkNewFile, SHARED, writeNewFile, type NewFile } from '../new-file.ts';
-import { OFFLINE_NOTICE, sessionAgents } from '../run.ts';
+import { sessionAgents, tellOffline } from '../run.ts';
 import { reportText } from './table.ts';
 
 type Start = Extract<RunTemplateCommand['action'], { readonly kind: 'start' }>;
@@ -80,7 +80,7 @@ async function start(
       ? parseItems(await readAll(signal), 'stdin')
       : await readItems(source, cwd, { signal });
   tellUnfinished(muster, action.template);
-  if (muster.offlineByDefault) stderrNotice(OFFLINE_NOTICE);
+  tellOffline(muster);
   return muster.startTemplate(
     {
       template: action.template,

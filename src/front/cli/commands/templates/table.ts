@@ -9,6 +9,7 @@ import { columns } from '../columns.ts';
 /** Code points of an item, and of what came of it, in the table for people. */
 const SHOWN_ITEM = 40;
 const SHOWN_OUTCOME = 100;
+const SHOWN_WARNING = 500;
 /** Of the first line of a result, in data. */
 const MOST_SUMMARY = 500;
 
@@ -28,7 +29,7 @@ export function reportText(report: TemplateReport, format: TemplateFormat): stri
 
 function tableText(rows: readonly ItemRow[]): string {
   const head = ['#', 'status', 'task', 'turns', 'tokens', 'cost', 'time', 'item', 'outcome'];
-  return columns([
+  const table = columns([
     head,
     ...rows.map((row) => [
       String(row.index),
@@ -42,6 +43,10 @@ function tableText(rows: readonly ItemRow[]): string {
       shown(outcome(row), SHOWN_OUTCOME),
     ]),
   ]);
+  const warned = rows.flatMap(({ index, warnings }) =>
+    warnings.map((each) => `! ${index}: ${shown(each, SHOWN_WARNING)}\n`),
+  );
+  return `${table}${warned.join('')}`;
 }
 
 function shown(text: string, most: number): string {
@@ -81,6 +86,7 @@ function reportJson({ id, template, status, rows }: TemplateReport) {
       summary: firstLine(row.result),
       result: row.result,
       error: row.error,
+      warnings: row.warnings,
     })),
   };
 }
@@ -96,6 +102,7 @@ const CSV_HEAD = [
   'duration_ms',
   'summary',
   'error',
+  'warnings',
 ];
 
 /** RFC 4180: records end with CRLF, and a quote in quotes stands twice. */
@@ -111,6 +118,7 @@ function csvText(rows: readonly ItemRow[]): string {
     row.durationMs,
     textCell(firstLine(row.result)),
     textCell(row.error === null ? '' : `${row.error.code}: ${row.error.message}`),
+    textCell(row.warnings.map(oneLine).join('; ')),
   ]);
   return [CSV_HEAD, ...records].map((record) => `${record.map(csvCell).join(',')}\r\n`).join('');
 }
