@@ -194,8 +194,8 @@ describe.concurrent('a rate limit for longer than provider.max_wait_seconds', ()
     });
     const run = await world.run([...JSON_RUN]);
     expect(run.code).toBe(1);
-    const ends = eventsOf(run).filter(({ type }) => type === 'task.ended');
-    expect(JSON.stringify(ends[0])).toMatch(new RegExp(`HTTP 429: .*${WHEN} 60 min`));
+    const end = eventsOf(run).find(({ type }) => type === 'task.ended');
+    expect(JSON.stringify(end)).toMatch(new RegExp(`HTTP 429: .*${WHEN} 60 min`));
     expect(envelopeOf(run).error).toMatchObject({
       code: 'PROVIDER_ERROR',
       message: expect.stringMatching(
