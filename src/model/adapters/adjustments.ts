@@ -46,7 +46,8 @@ const ADJUSTMENTS: Readonly<Record<AdjustmentName, Adjustment>> = {
     change: (body) => renamed(body, 'max_completion_tokens', 'max_tokens'),
   },
   developer_role: {
-    refusal: /\bdeveloper\b/i,
+    // vLLM says "Unexpected message role." and not which one.
+    refusal: /\bdeveloper\b|unexpected message role/i,
     scope: 'server',
     change: withSystemRole,
   },

@@ -40,7 +40,11 @@ function isInOrder(
       return calls.length === 0 || (after?.role === 'tool' && answers(after, calls));
     }
     case 'tool':
-      return before?.role === 'assistant' && answers(message, toolCalls(before));
+      return (
+        message.content.length > 0 &&
+        before?.role === 'assistant' &&
+        answers(message, toolCalls(before))
+      );
   }
 }
 

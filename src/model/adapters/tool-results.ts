@@ -14,6 +14,9 @@ export interface WireResults {
   readonly behind: UserContent;
 }
 
+/** Stands beside the images and documents of a result that has no text. */
+const NO_TEXT = '(no text)';
+
 /** The id and the name under which a call was sent. */
 interface WireCall {
   readonly toolCallId: string;
@@ -40,7 +43,12 @@ export function wireResults(
       if (files.length > 0) behind.push({ type: 'text', text: behindText(base) }, ...files);
       return { ...base, output: { type: part.isError ? 'error-text' : 'text', value: text } };
     }
-    return { ...base, output: { type: 'content', value: [{ type: 'text', text }, ...files] } };
+    // Anthropic refuses a blank text, and for older models of Google only a text makes a response of the result.
+    const shownText = text.trim() === '' ? NO_TEXT : text;
+    return {
+      ...base,
+      output: { type: 'content', value: [{ type: 'text', text: shownText }, ...files] },
+    };
   });
   return { results, behind };
 }
