@@ -127,7 +127,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
   const store =
     options.log === false
       ? openMemoryStore({ redact })
-      : openDataDir({ dataDir: directory, durability, redact });
+      : openDataDir({ dataDir: directory, durability, redact, onProblem: onNotice });
   const onBroken = (thrown: unknown) => onNotice(`a listener broke: ${errorMessage(thrown)}`);
   const router = new EventRouter(onBroken);
   const signals = new SignalRouter(onBroken);

@@ -68,11 +68,7 @@ export function stateByNow(store: Logs, id: string): TaskState | null {
   const isOwned = store.owner(id) !== null;
   // Read after the owner was looked for: an end is written before the log is given up.
   const fold = new LogFold((visit) => void store.scan(id, visit));
-  let hasBegun = false;
-  store.scan(id, (event) => {
-    hasBegun ||= event.type === 'task.created';
-    if (hasBegun) fold.add(event);
-  });
+  store.scan(id, fold.add);
   const { state } = fold;
   if (state !== null && !isOwned && state.end === null && state.status !== 'parked') {
     state.status = 'interrupted';

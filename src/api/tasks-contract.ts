@@ -26,7 +26,10 @@ export interface TasksOptions {
    */
   readonly create?: boolean;
   readonly environment?: Environment;
-  /** Told what went wrong and stops nothing, a line at a time. Default: nobody hears it. */
+  /**
+   * Called with a line for each thing that went wrong and stops nothing, damage in the logs that are read
+   * among them. Default: nobody is told.
+   */
   readonly onNotice?: (line: string) => void;
 }
 
@@ -48,8 +51,6 @@ export interface Tasks {
   report(id: string, visit?: (event: TaskEvent) => void): Promise<TreeReport>;
   /** What stood in the request of a turn, null: the newest. `NOT_FOUND`: there is no such turn. */
   context(id: string, turn: number | null): Promise<TaskContext>;
-  /** What of a log could not be used, a line each with file and line; the rest was. */
-  problems(id: string): readonly string[];
   /** From an event number on. */
   events(id: string, fromSeq?: number): AsyncIterable<TaskEvent>;
   /**

@@ -47,7 +47,7 @@ export function openTasks(options: TasksOptions = {}): Tasks {
   // Where nothing was ever kept, nothing is: to look is no reason to make it.
   const store =
     create || !isMissing(join(directory, 'tasks'))
-      ? openDataDir({ dataDir: directory, durability: 'safe' })
+      ? openDataDir({ dataDir: directory, durability: 'safe', onProblem: onNotice })
       : openMemoryStore();
   return new StoredTasks({ store, dataDir: directory }, { onNotice, environment });
 }
@@ -123,13 +123,6 @@ class StoredTasks implements Tasks {
   async context(prefix: string, turn: number | null): Promise<TaskContext> {
     const { contextOfTask } = await import('./tasks-context.ts');
     return contextOfTask(this.store, { id: this.store.resolveId(prefix), turn }, this.environment);
-  }
-
-  problems(prefix: string): readonly string[] {
-    const id = this.store.resolveId(prefix);
-    return this.store
-      .scan(id, () => {})
-      .map(({ line, message }) => `${this.store.log(id)}:${line}: ${message}`);
   }
 
   events(prefix: string, fromSeq = 0): AsyncIterable<TaskEvent> {

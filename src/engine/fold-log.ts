@@ -2,7 +2,7 @@ import { MusterError } from '../base/errors.ts';
 import type { TaskEvent } from '../protocol/event.ts';
 import { liveBefore } from '../protocol/rewound.ts';
 import { applyCut, applyEvent, initialState, type TaskState } from '../protocol/state.ts';
-import type { TaskStore } from '../store/task-store.ts';
+import type { LogProblem, TaskStore } from '../store/task-store.ts';
 
 /** Visits the events of a log from its beginning, at least up to those that were folded. */
 export type ReadAgain = (visit: (event: TaskEvent) => void) => void;
@@ -25,11 +25,12 @@ export class LogFold {
   readonly add = (event: TaskEvent): void => {
     if (event.type === 'task.rewound') this.rewinds.push({ seq: event.seq, to: event.to });
     if (this.ahead !== null || event.type === 'task.rewound') this.ahead = event.seq;
-    else if (this.current === null) this.current = initialState(event);
-    else applyEvent(this.current, event);
+    else if (this.current !== null) applyEvent(this.current, event);
+    // Events of a task that nobody knows tell nothing.
+    else if (event.type === 'task.created') this.current = initialState(event);
   };
 
-  /** Null before the first event. */
+  /** Null before the event that holds the specification; in a damaged log it may be missing. */
   get state(): TaskState | null {
     if (this.ahead !== null) this.current = this.foldAgain(this.ahead);
     this.ahead = null;
@@ -41,8 +42,9 @@ export class LogFold {
     let state: TaskState | null = null;
     this.readAgain((event) => {
       if (event.seq > upTo) return;
-      if (state === null) state = initialState(event);
-      else if (isLive(event.seq)) applyEvent(state, event);
+      if (state === null) {
+        if (event.type === 'task.created') state = initialState(event);
+      } else if (isLive(event.seq)) applyEvent(state, event);
       else applyCut(state, event);
     });
     return state;
@@ -52,28 +54,29 @@ export class LogFold {
 /** The state that a log tells, whoever owns it. Throws MusterError when it has lost its beginning. */
 export function foldLog(store: TaskStore, id: string): TaskState {
   const fold = new LogFold((visit) => void store.scan(id, visit));
-  let hasBegun = false;
-  store.scan(id, (event) => {
-    if (!hasBegun && event.type !== 'task.created') throw withoutBeginning(store, id);
-    hasBegun = true;
-    fold.add(event);
-  });
+  const problems = store.scan(id, fold.add);
   const { state } = fold;
-  if (state === null) throw withoutBeginning(store, id);
+  if (state === null) throw withoutBeginning(store, id, problems);
   return state;
 }
 
 /** All events of a log. Throws MusterError when it has lost its beginning. */
 export function wholeLog(store: Pick<TaskStore, 'scan' | 'log'>, id: string): readonly TaskEvent[] {
   const events: TaskEvent[] = [];
-  store.scan(id, (event) => void events.push(event));
-  if (events[0]?.type !== 'task.created') throw withoutBeginning(store, id);
+  const problems = store.scan(id, (event) => void events.push(event));
+  if (events[0]?.type !== 'task.created') throw withoutBeginning(store, id, problems);
   return events;
 }
 
-function withoutBeginning(store: Pick<TaskStore, 'log'>, id: string): MusterError {
+function withoutBeginning(
+  store: Pick<TaskStore, 'log'>,
+  id: string,
+  problems: readonly LogProblem[],
+): MusterError {
+  const path = store.log(id);
+  const where = path === null ? 'its log' : `${path}:${problems[0]?.line ?? 1}`;
   return new MusterError(
     'NOT_FOUND',
-    `task ${id}: its log has lost its beginning, which says what the task was: ${store.log(id) ?? 'not kept'}`,
+    `task ${id} cannot be used: its specification (task.created) is missing or damaged in ${where}`,
   );
 }

@@ -27,8 +27,10 @@ export async function lockedDirectory<T>(
 ): Promise<T> {
   const place = join(directory, LOCKS);
   try {
+    // As private as what it guards; the default is for one that has just gone, which opening it tells.
+    const { mode = 0o700 } = nodeFiles.stat(directory) ?? {};
     // A link there could lead anywhere.
-    holdDirectory(directory, place, { create: true }).close();
+    holdDirectory(directory, place, { create: true, mode }).close();
   } catch (thrown) {
     throw fileError(place, thrown);
   }

@@ -4,7 +4,7 @@ import { wholeLinesLength } from '../base/jsonl.ts';
 import { referencesIn } from './blob-references.ts';
 import { recordLine } from './export-format.ts';
 import { filePieces, LineReader, PIECE_BYTES } from './line-reader.ts';
-import { createdEvent } from './log-reader.ts';
+import { createdEvent, scanLog } from './log-reader.ts';
 import { LogScanner } from './log-scanner.ts';
 import { storageError } from './storage-error.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -79,15 +79,25 @@ async function* exportLog(
     for (const hash of referencesIn(line)) named.add(hash);
     if (event !== 'header' && event.type === 'child.created') follow(journey, id, event.child);
   }
+  for (const problem of scanner.problems) journey.parts.problems.add(tasks.log(id), problem);
 }
 
 /** A child whose log was never begun, or that says that it is somebody else's, is none. */
 function follow({ parts, queue, seen }: Journey, parent: string, child: string): void {
   if (!isId(child) || seen.has(child)) return;
   const path = parts.tasks.log(child);
-  if (createdEvent(parts.files, path, child)?.spec.parent !== parent) return;
+  const created = createdEvent(parts.files, path, child);
+  if (created === undefined) reportDamage(parts, child);
+  if (created?.spec.parent !== parent) return;
   seen.add(child);
   queue.push(child);
+}
+
+/** Reports what is wrong with the log of a task that is left out of the file, if there is one. */
+function reportDamage({ files, tasks, problems }: StoreParts, id: string): void {
+  const path = tasks.log(id);
+  if (files.stat(path) === undefined) return;
+  for (const problem of scanLog(files, path, { task: id }, () => {})) problems.add(path, problem);
 }
 
 /** The pieces of a file, cut at line ends where there are any; nothing of one that is not there. */

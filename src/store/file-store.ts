@@ -41,6 +41,11 @@ export interface StoreOptions {
   readonly maxDescriptors?: number;
   readonly files?: FilePort;
   readonly processes?: ProcessPort;
+  /**
+   * Called with one line for each problem that is found in a log: its path, the line and which events are
+   * lost. Default: nobody is told.
+   */
+  readonly onProblem?: (line: string) => void;
 }
 
 /** Opens the store of a data directory; any number of processes may have it open. */
@@ -84,13 +89,16 @@ class FileStore implements TaskStore {
   scan(id: string, visit: VisitEvent): readonly LogProblem[] {
     const { files, tasks } = this.#parts;
     tasks.checkExists(id);
-    return scanLog(files, tasks.log(id), this.#scan(id), visit);
+    const problems = scanLog(files, tasks.log(id), this.#scan(id), visit);
+    this.#report(id, problems);
+    return problems;
   }
 
   events(id: string, fromSeq: number): AsyncIterable<TaskEvent> {
     const { files, tasks } = this.#parts;
     tasks.checkExists(id);
-    return streamLog(files, tasks.log(id), fromSeq, this.#scan(id));
+    const onProblems = (problems: readonly LogProblem[]) => this.#report(id, problems);
+    return streamLog(files, tasks.log(id), { ...this.#scan(id), fromSeq, onProblems });
   }
 
   tail(id: string): LogTail {
@@ -137,6 +145,9 @@ class FileStore implements TaskStore {
         own: (id) => this.#logs.summary(id),
         isOwned: (id) => locks.liveOwner(tasks.lock(id)) !== undefined,
         getBlob: (hash) => blobs.get(hash),
+        report: (id, problems) => this.#report(id, problems),
+        reportUnreadable: (id, message) =>
+          this.#parts.problems.addUnreadable(tasks.log(id), message),
       });
     } catch (thrown) {
       throw storageError('list the tasks in', paths.root, thrown);
@@ -249,6 +260,15 @@ class FileStore implements TaskStore {
     await syncs?.settled();
     descriptors.closeAll();
     locks.close();
+  }
+
+  #report(id: string, problems: readonly LogProblem[]): void {
+    const { tasks, problems: reports } = this.#parts;
+    for (const problem of problems) {
+      // Whoever is writing to it may be about to end the line.
+      if (problem.code === 'torn_tail' && this.owner(id) !== null) continue;
+      reports.add(tasks.log(id), problem);
+    }
   }
 
   #scan(task: string): ScanOptions {

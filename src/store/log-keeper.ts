@@ -7,7 +7,7 @@ import { headerLine, type ScanOptions } from './log-scanner.ts';
 import type { Stamp } from './stamp.ts';
 import { storageError } from './storage-error.ts';
 import type { StoreParts } from './store-parts.ts';
-import { taskInUse, taskTaken, taskWithoutSpec } from './task-ids.ts';
+import { placeOfLoss, taskInUse, taskTaken, taskWithoutSpec } from './task-ids.ts';
 import type { TaskLog, TaskSummary } from './task-store.ts';
 
 /** Gives out logs, each to one owner at a time, and takes them back. */
@@ -116,7 +116,8 @@ export class LogKeeper {
     const paths = { log: tasks.log(id), aside: tasks.damaged(id) };
     const state = inspectLog(files, paths.log, this.#scan(id), visit);
     const { nextSeq, goodBytes: size, summary } = state;
-    if (summary === undefined) throw taskWithoutSpec(id, paths.log);
+    for (const problem of state.problems) this.#parts.problems.add(paths.log, problem);
+    if (summary === undefined) throw taskWithoutSpec(id, placeOfLoss(paths.log, state.problems));
     repairLog(files, paths, state, this.#scan(id));
     const log = this.#newLog(id, { epoch: state.epoch + 1, nextSeq, size, summary });
     log.open([this.#claimed(), ...this.#notices(id, state)]);
@@ -125,7 +126,10 @@ export class LogKeeper {
 
   #notices(id: string, state: LogState): readonly EventBody[] {
     if (state.damagedBytes === 0) return [];
-    const what = state.problems.map((problem) => problem.message).join('; ');
+    const what = state.problems
+      .filter(({ code }) => code === 'damaged' || code === 'fenced')
+      .map(({ line, message }) => `line ${line}: ${message}`)
+      .join('; ');
     const aside = this.#parts.tasks.damaged(id);
     return [
       { type: 'warning', message: `damaged lines of this log were moved to ${aside}: ${what}` },

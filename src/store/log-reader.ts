@@ -41,6 +41,7 @@ export function inspectLog(
     summary = addToSummary(summary, line);
     visit(line);
   }
+  if (reader.tail > 0) scanner.tornTail(reader.tail);
   const { problems, nextSeq, epoch } = scanner;
   return { goodBytes, damagedBytes, tornBytes: reader.tail, problems, nextSeq, epoch, summary };
 }
@@ -81,16 +82,24 @@ export function createdEvent(
   return undefined;
 }
 
+interface StreamOptions extends ScanOptions {
+  readonly fromSeq: number;
+  /** Called at the end with what could not be used. */
+  readonly onProblems: (problems: readonly LogProblem[]) => void;
+}
+
 /** The events from `fromSeq` on, reading a piece at a time; other work runs between two pieces. */
 export async function* streamLog(
   files: FilePort,
   path: string,
-  fromSeq: number,
-  options: ScanOptions,
+  options: StreamOptions,
 ): AsyncGenerator<TaskEvent, void, undefined> {
   const scanner = new LogScanner(options);
-  for await (const { bytes } of new LineReader(files, path, options.task).inTurns()) {
+  const reader = new LineReader(files, path, options.task);
+  for await (const { bytes } of reader.inTurns()) {
     const event = scanner.next(bytes);
-    if (typeof event !== 'string' && event.seq >= fromSeq) yield event;
+    if (typeof event !== 'string' && event.seq >= options.fromSeq) yield event;
   }
+  if (reader.tail > 0) scanner.tornTail(reader.tail);
+  options.onProblems(scanner.problems);
 }

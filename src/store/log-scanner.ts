@@ -7,6 +7,13 @@ import { isTaskEvent } from './event-guard.ts';
 import { upgradeEvent } from './upgrade-event.ts';
 import { decodeValue, hasEscapes } from './large-strings.ts';
 import { MAX_LINE_BYTES } from './line-reader.ts';
+import {
+  damageMessages,
+  missingMessage,
+  typeInDamage,
+  type DamagedLine,
+  type Gap,
+} from './lost-events.ts';
 import type { LogProblem } from './task-store.ts';
 
 const FORMAT = 'muster-log';
@@ -28,6 +35,8 @@ export interface ScanOptions {
 export class LogScanner {
   readonly #options: ScanOptions;
   readonly #problems: LogProblem[] = [];
+  /** Damaged lines after the last event: the next event says which events they held. */
+  #damagedLines: DamagedLine[] = [];
   #moreProblems = 0;
   #line = 0;
   #lastSeq = -1;
@@ -37,10 +46,13 @@ export class LogScanner {
     this.#options = options;
   }
 
+  /** The problems of the lines that were read, in order; those at the end as if the log ended there. */
   get problems(): readonly LogProblem[] {
-    if (this.#moreProblems === 0) return this.#problems;
-    const message = `${this.#moreProblems} more problems up to line ${this.#line} are not listed`;
-    return [...this.#problems, { code: 'damaged', line: this.#line, message }];
+    const all = [...this.#problems, ...this.#damageAtEnd()];
+    const problems = all.toSorted((a, b) => a.line - b.line);
+    if (this.#moreProblems === 0) return problems;
+    const message = `${this.#moreProblems} more problems up to this line are not listed`;
+    return [...problems, { code: 'damaged', line: this.#line, message }];
   }
 
   /** The seq that the next event has to have. */
@@ -59,7 +71,9 @@ export class LogScanner {
    */
   next(bytes: Buffer | undefined): TaskEvent | 'header' | 'damaged' {
     this.#line += 1;
-    if (bytes === undefined) return this.#damaged(`is longer than ${MAX_LINE_BYTES} bytes`);
+    if (bytes === undefined) {
+      return this.#damaged(`is longer than ${MAX_LINE_BYTES} bytes`, bytes);
+    }
     const line = isUtf8(bytes) ? bytes.toString('utf8') : '';
     const value = parseJsonLine(line);
     if (isJsonObject(value)) {
@@ -69,15 +83,18 @@ export class LogScanner {
       }
     }
     const upgraded = upgradeEvent(value);
-    if (!isTaskEvent(upgraded, this.#options.task))
-      return this.#damaged('is not an event of this task');
+    if (!isTaskEvent(upgraded, this.#options.task)) {
+      return this.#damaged(faultOf(bytes, value), bytes);
+    }
     return this.#inOrder(upgraded) ? this.#complete(upgraded, line) : 'damaged';
   }
 
   /** What stands after the last newline: a line that was never finished. */
   tornTail(bytes: number): void {
+    this.#settleDamage(this.#damageAtEnd());
     this.#line += 1;
-    this.#note('torn_tail', `the last line was cut short (${bytes} bytes), it is left out`);
+    const message = `the last line was cut short (${bytes} bytes): ${lostAfter(this.#lastSeq)}`;
+    this.#note('torn_tail', message);
   }
 
   #refuseNewer(version: unknown): void {
@@ -92,14 +109,15 @@ export class LogScanner {
     if (event.epoch < this.#epoch) {
       this.#note(
         'fenced',
-        `line ${this.#line} is from an owner that had lost the log, it is left out`,
+        'the line is from an owner that had lost the log: it is left out, and no event is lost',
       );
       return false;
     }
     if (event.seq <= this.#lastSeq) {
-      this.#damaged(`repeats number ${event.seq}`);
+      this.#damaged(`repeats event ${event.seq}`, undefined);
       return false;
     }
+    this.#noteLost(event.seq);
     this.#epoch = event.epoch;
     this.#lastSeq = event.seq;
     return true;
@@ -109,21 +127,45 @@ export class LogScanner {
     const { task, getBlob } = this.#options;
     if (getBlob === undefined || !hasEscapes(line)) return event;
     const decoded = decodeValue(event, (hash) => this.#blobText(hash, getBlob));
-    return isTaskEvent(decoded, task) ? decoded : this.#damaged('does not decode to an event');
+    if (isTaskEvent(decoded, task)) return decoded;
+    this.#note('damaged', `the line does not decode to an event: event ${event.seq} is lost`);
+    return 'damaged';
   }
 
   #blobText(hash: string, getBlob: (hash: string) => string): string {
     try {
       return getBlob(hash);
     } catch (thrown) {
-      this.#note('lost_blob', `a text of line ${this.#line} is lost: ${errorMessage(thrown)}`);
+      this.#note('lost_blob', `a text of the line is lost: ${errorMessage(thrown)}`);
       return `[lost: ${errorMessage(thrown)}]`;
     }
   }
 
-  #damaged(what: string): 'damaged' {
-    this.#note('damaged', `line ${this.#line} ${what}, it is left out`);
+  #damaged(fault: string, bytes: Buffer | undefined): 'damaged' {
+    if (this.#problems.length + this.#damagedLines.length < MAX_PROBLEMS) {
+      this.#damagedLines.push({ line: this.#line, fault, type: typeInDamage(bytes) });
+    } else {
+      this.#moreProblems += 1;
+    }
     return 'damaged';
+  }
+
+  /** Notes which events are missing before the one with number `seq`, which is the next in order. */
+  #noteLost(seq: number): void {
+    const from = this.nextSeq;
+    const gap = seq > from ? { from, to: seq - 1 } : null;
+    if (this.#damagedLines.length > 0) this.#settleDamage(damageOf(this.#damagedLines, gap));
+    else if (gap !== null) this.#note('missing', missingMessage(gap));
+  }
+
+  /** Damage that no event follows. */
+  #damageAtEnd(): readonly LogProblem[] {
+    return damageOf(this.#damagedLines, { from: this.nextSeq, to: null });
+  }
+
+  #settleDamage(problems: readonly LogProblem[]): void {
+    this.#problems.push(...problems);
+    this.#damagedLines = [];
   }
 
   #note(code: LogProblem['code'], message: string): void {
@@ -133,4 +175,25 @@ export class LogScanner {
       this.#moreProblems += 1;
     }
   }
+}
+
+function damageOf(lines: readonly DamagedLine[], gap: Gap | null): readonly LogProblem[] {
+  const messages = damageMessages(lines, gap);
+  return lines.map(({ line }, index) => ({
+    code: 'damaged',
+    line,
+    message: messages[index] ?? '',
+  }));
+}
+
+function faultOf(bytes: Buffer, value: unknown): string {
+  if (bytes.length === 0) return 'is empty';
+  if (value === undefined) return 'is not valid JSON';
+  return 'is not an event of this task';
+}
+
+function lostAfter(seq: number): string {
+  return seq < 0
+    ? 'it held the first event, with the specification of the task'
+    : `what it held after event ${seq} is lost`;
 }

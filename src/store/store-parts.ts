@@ -8,6 +8,7 @@ import { nodeFiles } from './node-files.ts';
 import { OwnerLocks } from './owner-lock.ts';
 import { OutputQueue } from './output-queue.ts';
 import { createProcessPort, type ProcessPort } from './process-identity.ts';
+import { ProblemReports } from './problem-reports.ts';
 import { SyncQueue } from './sync-queue.ts';
 import { TaskFiles } from './task-files.ts';
 import { TaskIndex } from './task-index.ts';
@@ -27,6 +28,7 @@ export interface StoreParts {
   readonly blobs: BlobDir;
   readonly former: BlobDir;
   readonly index: TaskIndex;
+  readonly problems: ProblemReports;
 }
 
 interface PartsOptions {
@@ -36,6 +38,7 @@ interface PartsOptions {
   readonly maxDescriptors?: number;
   readonly files?: FilePort;
   readonly processes?: ProcessPort;
+  readonly onProblem?: (line: string) => void;
 }
 
 /** Two for each of a thousand tasks at work, and room: what is closed too early is opened again. */
@@ -85,5 +88,6 @@ export function createParts(options: PartsOptions): StoreParts {
     blobs: blobDir(paths.blobs),
     former: blobDir(paths.former),
     index: new TaskIndex(files, locks, paths.index, descriptors),
+    problems: new ProblemReports(options.onProblem ?? (() => {})),
   };
 }

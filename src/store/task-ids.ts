@@ -31,6 +31,14 @@ export function taskInUse(id: string, pid: number): MusterError {
   );
 }
 
+/**
+ * The place in a log to look at, where the event is missing that holds the specification of its task:
+ * the first problem, or where there is none the first line.
+ */
+export function placeOfLoss(path: string, problems: readonly { readonly line: number }[]): string {
+  return `${path}:${problems[0]?.line ?? 1}`;
+}
+
 export function taskWithoutSpec(id: string, where: string): MusterError {
   return new MusterError(
     'INTERNAL_ERROR',

@@ -1,10 +1,10 @@
 import { isId } from '../base/ids.ts';
-import { MusterError, systemErrorCode } from '../base/errors.ts';
+import { errorMessage, MusterError, systemErrorCode } from '../base/errors.ts';
 import type { FilePort } from './file-port.ts';
-import { inspectLog } from './log-reader.ts';
+import { inspectLog, type LogState } from './log-reader.ts';
 import { newestFirst, shownStatus } from './summary.ts';
 import type { IndexContents, TaskIndex } from './task-index.ts';
-import type { ListOptions, TaskSummary } from './task-store.ts';
+import type { ListOptions, LogProblem, TaskSummary } from './task-store.ts';
 
 const LOG_SUFFIX = '.jsonl';
 const LOCK_SUFFIX = '.lock';
@@ -19,6 +19,10 @@ export interface ListingOptions extends ListOptions {
   /** Whether a living process owns the log. */
   isOwned(id: string): boolean;
   getBlob(hash: string): string;
+  /** Told of what could not be used of a log that was read. */
+  report(id: string, problems: readonly LogProblem[]): void;
+  /** Told of a log of which nothing can be listed. */
+  reportUnreadable(id: string, message: string): void;
 }
 
 interface FoundLog {
@@ -79,12 +83,32 @@ function summaryFromLog(options: ListingOptions, id: string): FoundLog | undefin
     const scan = { task: id, getBlob: options.getBlob };
     const state = inspectLog(options.files, options.logPath(id), scan, () => {});
     const bytes = state.goodBytes + state.damagedBytes + state.tornBytes;
+    options.report(id, problemsToList(state, { isOwned: () => options.isOwned(id) }));
     return state.summary === undefined ? undefined : { summary: state.summary, bytes };
   } catch (thrown) {
     // Deleted meanwhile, unreadable, or written by a newer Muster: one such log must not hide the others.
-    if (systemErrorCode(thrown) !== undefined || thrown instanceof MusterError) return undefined;
-    throw thrown;
+    if (systemErrorCode(thrown) === undefined && !(thrown instanceof MusterError)) throw thrown;
+    const isGone = thrown instanceof MusterError && thrown.code === 'NOT_FOUND';
+    if (!isGone) options.reportUnreadable(id, `${errorMessage(thrown)}; no list or sum has it`);
+    return undefined;
   }
+}
+
+/** The problems of a log; where they keep its task out of the list, they say so. */
+function problemsToList(
+  { summary, problems }: LogState,
+  { isOwned }: { readonly isOwned: () => boolean },
+): readonly LogProblem[] {
+  if (summary !== undefined) return problems;
+  const [first, ...others] = problems;
+  if (first !== undefined) {
+    return [{ ...first, message: `${first.message}; no list or sum has the task` }, ...others];
+  }
+  // It is being made this moment.
+  if (isOwned()) return [];
+  const message =
+    'the log holds no event with the specification of the task; no list or sum has it';
+  return [{ code: 'missing', line: 1, message }];
 }
 
 function tendIndex(

@@ -54,9 +54,11 @@ export interface OpenQuestionNote {
 
 /** Something in a log that could not be used. The rest of the log still loads. */
 export interface LogProblem {
-  readonly code: 'damaged' | 'fenced' | 'lost_blob' | 'torn_tail';
+  /** `missing`: events are not there, and no damaged line stands in their place. */
+  readonly code: 'damaged' | 'missing' | 'fenced' | 'lost_blob' | 'torn_tail';
   /** From 1, the header counted. */
   readonly line: number;
+  /** What is wrong with the line, and which events are lost by it. */
   readonly message: string;
 }
 

@@ -36,6 +36,8 @@ export interface OpenedEntry {
 export interface HoldOptions {
   /** Make what is missing on the way. Default false. */
   readonly create?: boolean;
+  /** Permission bits of what is made. Default: as the umask has it. */
+  readonly mode?: number;
 }
 
 /**
@@ -111,13 +113,13 @@ function openStepByStep(root: string, directory: string, options: HoldOptions): 
   return fd;
 }
 
-function openBelow(path: string, { create = false }: HoldOptions): number {
+function openBelow(path: string, { create = false, mode }: HoldOptions): number {
   try {
     return openSync(path, HOLD);
   } catch (thrown) {
     if (!create || systemErrorCode(thrown) !== 'ENOENT') throw thrown;
   }
-  makeDirectory(path);
+  makeDirectory(path, mode);
   return openSync(path, HOLD);
 }
 
@@ -130,7 +132,7 @@ export function holdByIdentity(
   let path = root;
   for (const name of componentsBelow(root, directory)) {
     path = join(path, name);
-    if (options.create === true) makeDirectory(path);
+    if (options.create === true) makeDirectory(path, options.mode);
   }
   const before = identity(directory);
   return {
@@ -162,9 +164,9 @@ function componentsBelow(root: string, directory: string): string[] {
   return rest === '' ? [] : rest.split(sep);
 }
 
-function makeDirectory(path: string): void {
+function makeDirectory(path: string, mode?: number): void {
   try {
-    mkdirSync(path);
+    mkdirSync(path, mode);
   } catch (thrown) {
     if (systemErrorCode(thrown) !== 'EEXIST') throw thrown;
   }

@@ -311,7 +311,7 @@ it('a broken answer that cost something lets its retries neither overspend nor a
   await using own = await world(() => ({
     text: 'word '.repeat(16_000),
     chunks: 20,
-    fault: { kind: 'truncate', afterEvents: 18 },
+    fault: { kind: 'reset', afterEvents: 18 },
   }));
   // Room for four tries of 4,096 tokens of output, and then for one more with fewer.
   const run = await own.run([...GO, '--max-tokens', '16300']);

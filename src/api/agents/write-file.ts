@@ -19,6 +19,8 @@ export interface AgentTarget {
   readonly directory: string;
   /** No file outside of this directory is written, wherever a link leads; null: outside of `directory`. */
   readonly boundary: string | null;
+  /** Whether what is made there is for the user alone, whatever the umask: it lies in the user's configuration. */
+  readonly isPrivate: boolean;
 }
 
 type Place = Pick<AgentsHere, 'cwd' | 'environment' | 'home'>;
@@ -32,10 +34,11 @@ export function agentTarget(to: string, place: Place): AgentTarget {
   const root = projectRoot(cwd);
   const target: AgentTarget =
     to === 'project'
-      ? { directory: join(root, '.muster', 'agents'), boundary: root }
+      ? { directory: join(root, '.muster', 'agents'), boundary: root, isPrivate: false }
       : {
           directory: to === 'user' ? join(userConfigDir(place), 'agents') : resolve(cwd, to),
           boundary: null,
+          isPrivate: to === 'user',
         };
   const whose = scopeOfFile(join(target.directory, 'any.md'), place);
   if (whose !== null && whose !== 'project' && environment[TASK_VARIABLE] !== undefined) {
@@ -66,23 +69,25 @@ export function refuseExisting(files: readonly NewFile[]): void {
 /** Writes it whole or not at all. Throws MusterError where it can't; without `force` also for a file that is there. */
 export async function writeAgentFile(
   { path, text }: NewFile,
-  { directory, boundary }: AgentTarget,
+  { directory, boundary, isPrivate }: AgentTarget,
   { force }: { readonly force: boolean },
 ): Promise<void> {
-  const root = boundary ?? madeDirectory(directory);
+  const root = boundary ?? madeDirectory(directory, isPrivate ? 0o700 : 0o777);
   const within = boundary === null ? join(root, path.slice(directory.length)) : path;
+  const former = force ? statsOf(within) : undefined;
   await writeFileInRoots(
     within,
     { roots: [root] },
     Buffer.from(text),
-    (force ? statsOf(within) : undefined) ?? 'nothing',
+    former ?? 'nothing',
+    isPrivate && former === undefined ? { mode: 0o600 } : {},
   );
 }
 
-/** Its real path. */
-function madeDirectory(directory: string): string {
+/** Makes a directory with its parents, with these permission bits before the umask; returns its real path. */
+function madeDirectory(directory: string, mode: number): string {
   try {
-    makeMissing(directory);
+    makeMissing(directory, mode);
   } catch (error) {
     throw new UsageError(`--to ${directory}: can't be made (${errorMessage(error)})`);
   }
@@ -90,10 +95,10 @@ function madeDirectory(directory: string): string {
 }
 
 /** Level by level: `recursive` of Node tries without end where a directory takes none, as /proc does. */
-function makeMissing(directory: string): void {
+function makeMissing(directory: string, mode: number): void {
   if (existsSync(directory)) return;
-  makeMissing(dirname(directory));
-  mkdirSync(directory);
+  makeMissing(dirname(directory), mode);
+  mkdirSync(directory, mode);
 }
 
 function statsOf(path: string) {

@@ -68,7 +68,8 @@ export class TaskReportFold {
     this.fold.add(event);
     this.events += 1;
     const { state } = this.fold;
-    if (state !== null) this.timeline.add(event, state);
+    if (state === null) return;
+    this.timeline.add(event, state);
     addToTurns(this.turns, event);
     if (event.type === 'task.rewound') this.goBack(event);
   };
@@ -81,7 +82,7 @@ export class TaskReportFold {
     }
   }
 
-  /** Null: there was no event. `isOwned`: a living process has it. */
+  /** Null: the event with the specification is missing. `isOwned`: a living process has it. */
   report(at: { readonly isOwned: boolean; readonly now: number }): TaskReport | null {
     const { state } = this.fold;
     if (state === null) return null;

@@ -1,6 +1,6 @@
 import { addUse, NO_USE, type Use } from '../../protocol/ledger.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
-import { errorMessage } from '../../base/errors.ts';
+import { errorMessage, MusterError } from '../../base/errors.ts';
 import { TaskReportFold, type TaskReport } from './task-report.ts';
 import { TreeTimes } from './tree-times.ts';
 
@@ -53,7 +53,7 @@ export function treeReport(
     seen.add(next.id);
     const row = rowOf(source, next, { now, visit, times });
     if (row.report === null && next.level === 0) {
-      throw new Error(row.problem ?? `task ${id}: its log is empty`);
+      throw new MusterError('NOT_FOUND', `task ${id}: ${row.problem ?? 'its log is empty'}`);
     }
     rows.push(row);
     const level = next.level + 1;
@@ -70,6 +70,8 @@ export interface TreeReportOptions {
   /** Called with each event once, its time as in the report. */
   readonly visit?: (event: TaskEvent) => void;
 }
+
+const WITHOUT_SPECIFICATION = 'its specification (task.created) is missing or damaged in its log';
 
 function rowOf(
   source: LogSource,
@@ -90,7 +92,7 @@ function rowOf(
       visit(event);
     });
     const report = fold.report({ isOwned, now: now - log.aheadMs });
-    return { id, level, report, problem: report === null ? 'its log holds no event' : null };
+    return { id, level, report, problem: report === null ? WITHOUT_SPECIFICATION : null };
   } catch (thrown) {
     if (level === 0) throw thrown;
     // Deleted, or never brought here: what its parent knows of it stands in the parent's receipt.

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The first file that runs: it and what it imports must get by on any Node up to the check.
-import { compileCacheDirectory } from './compile-cache.ts';
+import { compileCacheDirectory, keepCompiledCode } from './compile-cache.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
@@ -11,7 +11,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
   process.exitCode = 2;
 } else {
   const cache = compileCacheDirectory();
-  if (cache !== null) process.getBuiltinModule('node:module').enableCompileCache(cache);
+  if (cache !== null) keepCompiledCode(cache);
   const { tuneCompilersSoon, main } = await import('./main.ts');
   tuneCompilersSoon();
   await main(process.argv.slice(2));

@@ -1,6 +1,7 @@
 import { readEnvironment } from '../../sys/env.ts';
 
 const WRITABLE_BY_OTHERS = 0o022;
+const PRIVATE_UMASK = 0o077;
 
 /**
  * Makes the directory where V8 keeps the compiled bundle between starts; null where it can't be made,
@@ -17,6 +18,18 @@ export function compileCacheDirectory(): string | null {
   const compiled = `${base}/muster/compiled`;
   const isMade = [base, `${base}/muster`, compiled].every(isThere);
   return isMade && [`${base}/muster`, compiled].every(isOurs) ? compiled : null;
+}
+
+/**
+ * Has Node keep compiled code in a directory. Node makes directories in it now and files at its exit, with
+ * the rights that the umask leaves: both are for the user alone. In between the umask is the user's, which
+ * holds for the files that tools write and for every command.
+ */
+export function keepCompiledCode(directory: string): void {
+  const before = process.umask(PRIVATE_UMASK);
+  process.getBuiltinModule('node:module').enableCompileCache(directory);
+  process.umask(before);
+  process.once('exit', () => void process.umask(PRIVATE_UMASK));
 }
 
 /** Code out of a directory that somebody else can write to would be theirs. */

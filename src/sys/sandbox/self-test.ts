@@ -14,6 +14,7 @@ const TIMEOUT_MS = 10_000;
  * every namespace, so one of ours among them would show nothing.
  */
 const SCRIPT = `
+umask 077
 inside=$1 outside=$2 home=$3 port=$4 host=$5
 echo canary > "$inside/canary" || echo 'the workspace cannot be written to'
 for path in "$outside/canary" "$home"; do { echo canary > "$path"; } 2>/dev/null; done
@@ -49,8 +50,8 @@ export async function testSandbox(
   try {
     const [inside, outside] = ['inside', 'outside'].map((name) => join(place, name));
     if (inside === undefined || outside === undefined) throw new Error('unreachable');
-    mkdirSync(inside);
-    mkdirSync(outside);
+    mkdirSync(inside, { mode: 0o700 });
+    mkdirSync(outside, { mode: 0o700 });
     server = await listen();
     const address = server.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
-import type { MemoryPlace } from '../../protocol/memory.ts';
+import type { MemoryPlace, MemoryScope } from '../../protocol/memory.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 import type { FileChange, ToolContext } from '../../protocol/tool.ts';
 import { fileError } from '../../sys/file-errors.ts';
@@ -27,6 +27,8 @@ import {
 
 /** How often a change is decided anew when somebody else, who knows no lock, was faster. */
 const MOST_TRIES = 5;
+const PRIVATE_FILE = 0o600;
+const PRIVATE_DIRECTORY = 0o700;
 
 /** A note before a change. */
 export interface NoteBefore extends FileText {
@@ -81,10 +83,14 @@ function prepare(place: MemoryPlace): void {
   try {
     const isFirst = !existsSync(top);
     if (scope === 'user') mkdirSync(base, { recursive: true, mode: 0o700 });
-    holdDirectory(base, directory, { create: true }).close();
+    const mode = scope === 'project' ? {} : { mode: PRIVATE_DIRECTORY };
+    holdDirectory(base, directory, { create: true, ...mode }).close();
     if (!isFirst || scope === 'project') return;
-    chmodSync(top, 0o700);
-    if (scope === 'local') writeFileSync(join(top, '.gitignore'), '*\n', { flag: 'wx' });
+    // A umask may have taken rights away from the user, too.
+    chmodSync(top, PRIVATE_DIRECTORY);
+    if (scope === 'local') {
+      writeFileSync(join(top, '.gitignore'), '*\n', { flag: 'wx', mode: PRIVATE_FILE });
+    }
   } catch (thrown) {
     // Another process has made it just now.
     if (systemErrorCode(thrown) !== 'EEXIST') throw fileError(directory, thrown);
@@ -115,7 +121,11 @@ async function changeOnce({ place, name, context }: NoteCall, decide: Decide): P
     refuseSecrets({ name, before: before?.text ?? '', after: text }, context);
   }
   context.signal.throwIfAborted();
-  const change = await replace({ path, bytes }, { former: current, unknown }, context);
+  const change = await replace(
+    { path, bytes, scope: place.scope },
+    { former: current, unknown },
+    context,
+  );
   return { change, changed: { name, before: summaryOf(before?.text ?? '') } };
 }
 
@@ -176,6 +186,7 @@ interface Replacement {
   readonly path: string;
   /** Null: it is deleted. */
   readonly bytes: Buffer | null;
+  readonly scope: MemoryScope;
 }
 
 interface Known {
@@ -185,7 +196,7 @@ interface Known {
 }
 
 async function replace(
-  { path, bytes }: Replacement,
+  { path, bytes, scope }: Replacement,
   { former, unknown }: Known,
   { files, keepFormer }: ToolContext,
 ): Promise<FileChange> {
@@ -210,7 +221,9 @@ async function replace(
   }
   const after = sha256(bytes);
   files.willWrite(path, after);
-  await writeFileInRoots(path, { roots }, bytes, expected);
+  // Notes of a project are files of its repository, as any other; the rest is for the user alone.
+  const mode = scope === 'project' ? {} : { mode: PRIVATE_FILE };
+  await writeFileInRoots(path, { roots }, bytes, expected, mode);
   if (unknown === null) files.remember(path, after);
   return { path, before, after, ...(unknown === null ? {} : { unread: true as const }) };
 }
@@ -226,5 +239,5 @@ async function mendIndex(
   const path = join(place.directory, INDEX_NAME);
   const before = stored === null ? null : sha256(stored.bytes);
   const unknown = before === null ? null : whyUnknown(path, before, context);
-  return [await replace({ path, bytes }, { former: stored, unknown }, context)];
+  return [await replace({ path, bytes, scope: place.scope }, { former: stored, unknown }, context)];
 }

@@ -78,7 +78,9 @@ describe('the report of a tree', () => {
 
   it('throws for a task that is not there', () => {
     expect(() => treeReport(sourceOf(new Map()), 'a', NOW)).toThrow('there is no task a');
-    expect(() => treeReport(sourceOf(new Map([['a', []]])), 'a', NOW)).toThrow('no event');
+    expect(() => treeReport(sourceOf(new Map([['a', []]])), 'a', NOW)).toThrow(
+      'specification (task.created) is missing',
+    );
   });
 });
 

@@ -1,6 +1,5 @@
 import type { Tasks } from '../../../../api/index.ts';
 import { contextLines } from '../../../../api/report/context-lines.ts';
-import { stderrNotice } from '../../stderr.ts';
 import { printJson, printLines } from './print.ts';
 
 interface ContextShow {
@@ -11,7 +10,6 @@ interface ContextShow {
 
 /** `muster tasks context`. */
 export async function showContext(tasks: Tasks, { id, turn, json }: ContextShow): Promise<number> {
-  for (const problem of tasks.problems(id)) stderrNotice(problem);
   const context = await tasks.context(id, turn);
   if (json) printJson(context);
   else printLines(...contextLines(context));

@@ -2,7 +2,6 @@ import type { TaskEvent, Tasks } from '../../../../api/index.ts';
 import { jsonText } from '../../../../base/json-text.ts';
 import { terminalText } from '../../../../base/terminal-text.ts';
 import { truncate } from '../../../../base/text.ts';
-import { stderrNotice } from '../../stderr.ts';
 import { printPieces } from './print.ts';
 import { localTime } from './time.ts';
 
@@ -16,7 +15,6 @@ interface TaskLogQuery {
 
 /** `muster tasks log`. JSON: the events as they stand in the log, a line each. */
 export async function showLog(tasks: Tasks, { id, from, json }: TaskLogQuery): Promise<number> {
-  for (const problem of tasks.problems(id)) stderrNotice(problem);
   await printPieces(lines(tasks.events(id, from), json ? jsonLine : textLine));
   return 0;
 }

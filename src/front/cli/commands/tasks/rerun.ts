@@ -1,6 +1,5 @@
 import type { Tasks } from '../../../../api/index.ts';
 import { plural } from '../../../../base/text.ts';
-import { stderrNotice } from '../../stderr.ts';
 import { printJson, printLines } from './print.ts';
 
 interface RerunQuery {
@@ -10,7 +9,6 @@ interface RerunQuery {
 
 /** `muster tasks rerun`. 1: it would go another way somewhere, or some log can't be read. */
 export async function rerunTask(tasks: Tasks, { id, json }: RerunQuery): Promise<number> {
-  for (const problem of tasks.problems(id)) stderrNotice(problem);
   const { tasks: reruns, lost } = await tasks.rerun(id);
   const isSame = lost.length === 0 && reruns.every(({ difference }) => difference === null);
   if (json) {

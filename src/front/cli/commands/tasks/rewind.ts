@@ -5,7 +5,6 @@ import { exactLine } from '../../../../base/terminal-text.ts';
 import { plural } from '../../../../base/text.ts';
 import { displayPath } from '../../../../sys/paths.ts';
 import { terminalConfirm } from '../../confirm.ts';
-import { stderrNotice } from '../../stderr.ts';
 import { printJson, printLines } from './print.ts';
 
 interface RewindCommand {
@@ -21,7 +20,6 @@ interface RewindCommand {
  */
 export async function rewindTask(tasks: Tasks, command: RewindCommand): Promise<number> {
   const { id, wish, yes, json } = command;
-  for (const problem of tasks.problems(id)) stderrNotice(problem);
   const plan = await tasks.planRewind(id, wish);
   const { refused, isThere } = plan;
   if (!json) printLines(...rewindLines(plan, process.cwd()));

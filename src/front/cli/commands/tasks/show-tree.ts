@@ -41,7 +41,7 @@ export function leftOut(tasks: number): readonly string[] {
 
 function rowLine({ id, level, report }: TreeRow): string {
   const indent = ' '.repeat(Math.min(level, 6));
-  if (report === null) return line([id, `${indent}(its log is not here)`, ''], []);
+  if (report === null) return line([id, `${indent}(log unusable)`, ''], []);
   const title = `${indent}${oneLine(report.description)} (${report.agent})`;
   const { tokens, cost } = figures(report);
   const numbers = [String(report.turns.length), String(report.toolCalls), tokens, cost];

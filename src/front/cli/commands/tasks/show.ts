@@ -5,7 +5,6 @@ import { exactLine } from '../../../../base/terminal-text.ts';
 import type { ResultEnvelope } from '../../../../protocol/result.ts';
 import type { TaskState } from '../../../../protocol/state.ts';
 import { printAnswer } from '../../../../sys/print.ts';
-import { stderrNotice } from '../../stderr.ts';
 import { printJson, printLines } from './print.ts';
 import { factsOf, isAtWork } from './show-facts.ts';
 import { receiptLines, shownTurns } from './show-receipt.ts';
@@ -27,7 +26,6 @@ interface TaskShow {
  */
 export async function showTask(tasks: Tasks, command: TaskShow): Promise<number> {
   const { id, json, html, force } = command;
-  for (const problem of tasks.problems(id)) stderrNotice(problem);
   if (html !== null) {
     const { writePage } = await import('./show-html.ts');
     return writePage(tasks, { id, file: html, force, json });
