@@ -82,7 +82,10 @@ describe.concurrent.each(WIRE_PROTOCOLS)('over %s', (protocol) => {
       result: WRONG,
     });
     const told = world.model.requests.at(-1)?.messages.flatMap(({ toolResults }) => toolResults);
-    expect(told?.[0]?.text).toContain(`${message}. What it had found so far:\n\n${WRONG}`);
+    const text = told?.[0]?.text ?? '';
+    // Errors are JSON over Responses.
+    const shown = protocol === 'responses' ? (JSON.parse(text) as { error: string }).error : text;
+    expect(shown).toContain(`${message}. What it had found so far:\n\n${WRONG}`);
   });
 });
 
