@@ -1,3 +1,4 @@
+import { parseRules } from '../policy/rules.ts';
 import type { DroppedTool } from '../policy/tool-view.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { JsonValue } from '../base/json.ts';
@@ -6,7 +7,11 @@ import type { UnmetRequest } from '../protocol/unmet-request.ts';
 import { isMainAgent } from './main-agent.ts';
 
 /** Problems of a definition that say that a tool which it asks for is not granted. */
-const UNGRANTED: ReadonlySet<string> = new Set(['unknown-tool', 'too-wide-alias']);
+const UNGRANTED: ReadonlySet<string> = new Set([
+  'unknown-tool',
+  'too-wide-alias',
+  'unknown-denied-tool',
+]);
 const NO_ISOLATION = 'Muster does not offer it yet; the task works in the directory of its parent.';
 
 /**
@@ -22,17 +27,34 @@ export function unmetRequests(
 ): readonly UnmetRequest[] {
   if (isMainAgent(agent)) return [];
   const unknown = agent.problems.flatMap(({ code, tool, message }): readonly UnmetRequest[] =>
-    tool === undefined || !UNGRANTED.has(code)
-      ? []
-      : [{ kind: 'tool', name: tool, reason: code === 'unknown-tool' ? UNKNOWN : message }],
+    tool === undefined || !UNGRANTED.has(code) ? [] : [problemRequest(code, tool, message)],
   );
   const ungranted = dropped
     .filter(({ name }) => asksFor(agent, name) && !agent.disallowedTools.includes(name))
     .map(({ name, reason }): UnmetRequest => ({ kind: 'tool', name, reason }));
-  return [...unknown, ...ungranted, ...isolationRequest(agent)];
+  return [...unknown, ...ungranted, ...unreadableRules(agent), ...isolationRequest(agent)];
+}
+
+function problemRequest(code: string, name: string, message: string): UnmetRequest {
+  if (code === 'unknown-denied-tool') {
+    return { kind: 'denial', name, reason: 'No tool of that name is known: nothing is denied.' };
+  }
+  return { kind: 'tool', name, reason: code === 'unknown-tool' ? UNKNOWN : message };
 }
 
 const UNKNOWN = 'No tool of that name is known.';
+
+/** Rules that only deny and ask: one that names no tool would be missed without a word. */
+function unreadableRules({ name, rules }: AgentDefinition): readonly UnmetRequest[] {
+  if (rules === undefined) return [];
+  const source = { kind: 'definition', where: `agent ${name}` } as const;
+  const texts = (list: readonly string[]) => list.map((text) => ({ text, source }));
+  const { problems } = parseRules({ allow: [], ask: texts(rules.ask), deny: texts(rules.deny) });
+  return problems.map(({ text, mistake, kind }): UnmetRequest => {
+    const effect = kind === 'tool' ? 'It has no effect.' : 'It counts for all calls of its tool.';
+    return { kind: 'rule', name: text, reason: `${mistake} ${effect}` };
+  });
+}
 
 function asksFor({ tools, delegatesTo = [], origin }: AgentDefinition, name: string): boolean {
   if (origin.scope === 'builtin' && UNBUILT_TOOLS.has(name)) return false;

@@ -1,3 +1,5 @@
+import { nearNames } from '../base/near-names.ts';
+import { TOOL_NAMES } from '../protocol/tool-names.ts';
 import { canonicalToolName, narrowerName } from '../protocol/tool-aliases.ts';
 import type { PermissionRule, RuleSet, RuleSource } from '../protocol/permission.ts';
 import { escapeSpecifier, readSpecifier } from './specifier-text.ts';
@@ -62,7 +64,7 @@ export function parseRule(
     return fail('form', 'it must start with a tool name, as in `Bash(npm test)`.');
   }
   const tool = ruleTool(name, knownTools);
-  if (tool === undefined) return fail('tool', `there is no tool ${JSON.stringify(name)}.`);
+  if (tool === undefined) return fail('tool', noSuchTool(name, knownTools));
   const rest = trimmed.slice(name.length);
   const narrower = knownTools.includes(name) ? undefined : narrowerName(name);
   const made = (specifier?: string): ParsedRule => {
@@ -93,6 +95,25 @@ export function parseRule(
   const mistake = specifierProblem(tool, specifier);
   if (mistake !== undefined) return fail('specifier', mistake, tool);
   return made(specifier);
+}
+
+function noSuchTool(name: string, knownTools: readonly string[]): string {
+  const nearest = nearestTool(name, knownTools);
+  const mistake = `there is no tool ${JSON.stringify(name)}`;
+  return nearest === undefined ? `${mistake}.` : `${mistake}; did you mean ${nearest}?`;
+}
+
+/** The tool that a name may mean: `Bsh` and `bash_tool` are near Bash. Which tools a server has, nobody knows. */
+function nearestTool(name: string, knownTools: readonly string[]): string | undefined {
+  if (name.startsWith('mcp__')) return undefined;
+  const [nearest] = nearNames(name, [...TOOL_NAMES, ...knownTools]);
+  return (
+    nearest ??
+    name
+      .split(/[_.-]/)
+      .map(canonicalToolName)
+      .find((tool) => tool !== undefined)
+  );
 }
 
 function ruleTool(name: string, knownTools: readonly string[]): string | undefined {

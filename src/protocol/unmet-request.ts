@@ -1,8 +1,12 @@
 import { oneLine, truncate } from '../base/text.ts';
 
+const KINDS = ['tool', 'denial', 'rule', 'isolation'] as const;
+type UnmetKind = (typeof KINDS)[number];
+
 /** Something that a definition asks for and that its task does not get. */
 export interface UnmetRequest {
-  readonly kind: 'tool' | 'isolation';
+  /** `denial`: a tool that is to be denied, and that nobody knows. `rule`: a rule that cannot be read. */
+  readonly kind: UnmetKind;
   /** The name of the tool, or the kind of isolation, as the definition has it. */
   readonly name: string;
   /** One sentence. */
@@ -17,7 +21,7 @@ export function readUnmetRequests(logged: unknown): readonly UnmetRequest[] {
 function isUnmetRequest(value: unknown): value is UnmetRequest {
   if (typeof value !== 'object' || value === null) return false;
   const { kind, name, reason } = value as Readonly<Record<string, unknown>>;
-  if (kind !== 'tool' && kind !== 'isolation') return false;
+  if (!KINDS.some((known) => known === kind)) return false;
   return typeof name === 'string' && typeof reason === 'string';
 }
 
@@ -28,7 +32,7 @@ const SHOWN_LENGTH = 300;
 /** One line for each request. */
 export function unmetLines(requests: readonly UnmetRequest[]): readonly string[] {
   const lines = requests.slice(0, SHOWN_REQUESTS).map(({ kind, name, reason }) => {
-    const what = kind === 'tool' ? name : `${kind} ${name}`;
+    const what = kind === 'tool' ? name : `${kind === 'denial' ? 'denial of' : kind} ${name}`;
     return truncate(oneLine(`${what}: ${reason}`), SHOWN_LENGTH);
   });
   const more = requests.length - SHOWN_REQUESTS;

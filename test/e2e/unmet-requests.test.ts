@@ -7,6 +7,8 @@ const CODER = `---
 name: coder
 description: Writes code where it is told to.
 tools: Read, Frobnicate, WebFetch, Write, mcp__github__issues
+disallowed-tools: bash_tool
+deny-rules: [Bsh(git push:*)]
 isolation: worktree
 ---
 You write code.
@@ -35,6 +37,8 @@ const LACKS = [
   /WebFetch: Muster does not have this tool yet\./,
   /Write: The deny rule .* forbids it\./,
   /mcp__github__issues: No such tool is available here\./,
+  /denial of bash_tool: No tool of that name is known: nothing is denied\./,
+  /rule Bsh\(git push:\*\): there is no tool "Bsh"; did you mean Bash\? It has no effect\./,
   /isolation worktree: Muster does not offer it yet; the task works in the directory of its parent\./,
 ];
 
@@ -71,9 +75,11 @@ describe('what a definition asks for and does not get', () => {
     );
     expect(created[0]?.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
       'tool Frobnicate',
+      'denial bash_tool',
       'tool Write',
       'tool WebFetch',
       'tool mcp__github__issues',
+      'rule Bsh(git push:*)',
       'isolation worktree',
     ]);
     expect(envelopeOf(run).status).toBe('success');
@@ -89,6 +95,10 @@ describe('what a definition asks for and does not get', () => {
       /It asks for WebFetch and does not get it: Muster does not have this tool yet/,
     );
     expect(checked.stdout).toMatch(/It asks for mcp__github__issues and does not get it/);
+    expect(checked.stdout).toMatch(/Unknown tool `bash_tool`; nothing is denied by it/);
+    expect(checked.stdout).toMatch(
+      /error.*The rule `Bsh\(git push:\*\)` cannot be followed: there is no tool "Bsh"; did you mean Bash\?/,
+    );
     expect(checked.stdout).toMatch(/`isolation` does nothing in Muster yet/);
   });
 

@@ -33,7 +33,10 @@ describe('parseRule', () => {
   test.each([
     ['', 'it must start with a tool name'],
     ['(x)', 'it must start with a tool name'],
-    ['Bsh(rm:*)', 'there is no tool "Bsh"'],
+    ['Bsh(rm:*)', 'there is no tool "Bsh"; did you mean Bash?'],
+    ['bash_tool', 'there is no tool "bash_tool"; did you mean Bash?'],
+    ['Reed', 'there is no tool "Reed"; did you mean Read?'],
+    ['Frobnicate', 'there is no tool "Frobnicate".'],
     ['Bash(', 'its brackets balanced'],
     ['Bash(a', 'its brackets balanced'],
     ['Bash(a))', 'its brackets balanced'],

@@ -29,6 +29,13 @@ const ADVICE: ReadonlyMap<string, Advice> = new Map<string, Advice>([
     { severity: 'warning', fix: "Write Muster's name of the tool, or take the word out." },
   ],
   [
+    'unknown-denied-tool',
+    {
+      severity: 'warning',
+      fix: "Write Muster's name of the tool, or the agent may have what it should not.",
+    },
+  ],
+  [
     'no-known-tools',
     { severity: 'error', fix: 'List tools that there are, or leave `tools` out.' },
   ],

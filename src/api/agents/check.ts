@@ -117,18 +117,29 @@ function unmetFindings(
   });
   const told = new Set(agent.problems.map(({ tool }) => tool));
   return unmetRequests(agent, dropped)
-    .filter(({ kind, name }) => kind === 'tool' && !told.has(name))
-    .map(({ name, reason }) => ({
-      code: 'unmet-tool',
+    .filter(({ kind, name }) => kind === 'rule' || (kind === 'tool' && !told.has(name)))
+    .map(({ kind, name, reason }) => ({
+      code: kind === 'rule' ? 'unreadable-rule' : 'unmet-tool',
       // One that Muster is yet to get is no mistake of the file.
-      severity: UNBUILT_TOOLS.has(name) ? 'note' : 'warning',
+      severity: kind === 'rule' ? 'error' : UNBUILT_TOOLS.has(name) ? 'note' : 'warning',
       path: agent.origin.path,
-      line: fieldLine(text, ['tools', 'allowed-tools']) ?? null,
+      line: fieldLine(text, UNMET_FIELDS[kind === 'rule' ? 'rule' : 'tool']) ?? null,
       agent: agent.name,
-      message: `It asks for ${name} and does not get it: ${reason}`,
-      fix: 'Take it out of the list, or grant what keeps it away. A task of the agent goes without, and says so.',
+      message:
+        kind === 'rule'
+          ? `The rule \`${name}\` cannot be followed: ${reason}`
+          : `It asks for ${name} and does not get it: ${reason}`,
+      fix:
+        kind === 'rule'
+          ? 'Correct the rule: until then the agent may do what it was to keep it from.'
+          : 'Take it out of the list, or grant what keeps it away. A task of the agent goes without, and says so.',
     }));
 }
+
+const UNMET_FIELDS = {
+  rule: ['deny-rules', 'ask-rules'],
+  tool: ['tools', 'allowed-tools'],
+} as const;
 
 /** Every tool that there is; what engine and front give is in no list of built-in ones. */
 function toolsToCome(): readonly AvailableTool[] {

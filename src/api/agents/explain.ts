@@ -205,6 +205,7 @@ function explanation(plan: PlannedChild, { parentMode, agents }: Surroundings): 
 /** Codes of problems that an explanation tells by what comes of them. */
 const TOLD_ELSEWHERE: ReadonlySet<string> = new Set([
   'unknown-tool',
+  'unknown-denied-tool',
   'no-known-tools',
   'inactive-field',
   'unknown-field',

@@ -146,7 +146,8 @@ export function denialsOf(
     for (const each of denied) (partial === undefined ? names : rules).add(each);
   }
   for (const word of unknown) {
-    reader.warn('unknown-tool', `Unknown tool \`${word}\`; it is left out.`, line);
+    const message = `Unknown tool \`${word}\`; nothing is denied by it.`;
+    reader.warn('unknown-denied-tool', message, line, word);
   }
   return { names: [...names], rules: [...rules] };
 }
