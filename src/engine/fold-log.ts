@@ -74,9 +74,9 @@ function withoutBeginning(
   problems: readonly LogProblem[],
 ): MusterError {
   const path = store.log(id);
-  const where = path === null ? 'its log' : `${path}:${problems[0]?.line ?? 1}`;
+  const where = path === null ? '' : ` (${path}:${problems[0]?.line ?? 1})`;
   return new MusterError(
     'NOT_FOUND',
-    `task ${id} cannot be used: its specification (task.created) is missing or damaged in ${where}`,
+    `task ${id} cannot be used: its specification (task.created) is missing or damaged in its log${where}`,
   );
 }

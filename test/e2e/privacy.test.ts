@@ -96,15 +96,12 @@ it('all that Muster keeps is private under umask 0, and the files of its work ar
       ['-c', 'umask 0 && exec "$0" "$@"', process.execPath, BIN, ...args],
       { cwd: sandbox.workspace, env: environment },
     );
-    let isRunning = true;
-    running.then(
-      () => (isRunning = false),
-      () => (isRunning = false),
+    const ended = running.then(
+      () => true,
+      () => true,
     );
-    while (isRunning) {
-      addModes(modes, sandbox);
-      await sleep(50);
-    }
+    const aMomentLater = () => sleep(50, false);
+    while (!(await Promise.race([ended, aMomentLater()]))) addModes(modes, sandbox);
     return (await running).stdout;
   };
   const allowed = ['--permission-mode', 'autonomous', '--agents', JSON.stringify(KEEPER)];
