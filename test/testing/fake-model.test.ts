@@ -157,7 +157,7 @@ it('names the variables that point at it', async () => {
   const { url } = fake;
   expect(WIRE_PROTOCOLS.map((protocol) => fake.env(protocol))).toEqual([
     { ANTHROPIC_API_KEY: 'fake-key', ANTHROPIC_BASE_URL: url },
-    { OPENAI_API_KEY: 'fake-key', OPENAI_BASE_URL: `${url}/v1` },
+    { OPENAI_API_KEY: 'fake-key', OPENAI_BASE_URL: `${url}/v1/responses` },
     { LLM_API_KEY: 'fake-key', LLM_BASE_URL: `${url}/v1`, LLM_MODEL_ID: 'one' },
     { GEMINI_API_KEY: 'fake-key', GOOGLE_GEMINI_BASE_URL: url },
   ]);
