@@ -213,7 +213,7 @@ it.each([['rerun'], ['branch', '--at', '1'], ['rewind', '--to', '1']])(
     const { root } = await family(world);
     writeFileSync(logOf(world, root), '');
     expect(complaint(await tasks(world, command, root, ...flags))).toContain(
-      `NOT_FOUND: task ${root}: its log has lost its beginning`,
+      `NOT_FOUND: task ${root} cannot be used: its specification (task.created) is missing or damaged in its log (${logOf(world, root)}:1)`,
     );
   },
 );
