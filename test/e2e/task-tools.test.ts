@@ -41,7 +41,9 @@ const background = (prompt: string) => task(prompt, { run_in_background: true })
 function idsIn({ messages }: RecordedRequest): readonly string[] {
   return messages
     .flatMap(({ toolResults }) => toolResults)
-    .flatMap(({ text }) => /^Task (\w+) runs in the background/.exec(text)?.[1] ?? []);
+    .flatMap(
+      ({ text }) => /^Task (\w+) (?:runs in the background|is still running)/.exec(text)?.[1] ?? [],
+    );
 }
 
 function lastRequest(world: World, name: string): RecordedRequest | undefined {
