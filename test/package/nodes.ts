@@ -1,7 +1,10 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
 
 /** The lowest Node that package.json promises, and the newest one that the tests were last run with. */
 export const NODE_VERSIONS = ['22.19.0', '26.10.0'] as const;
@@ -26,20 +29,16 @@ function packageOf(version: string): string {
  * The program of that version of Node, fetched from the registry that npm is configured with unless it was
  * fetched before. Null: it cannot be fetched, which is listed at the end of `npm test`.
  */
-export function nodeProgram(version: string): string | null {
+export async function nodeProgram(version: string): Promise<string | null> {
   const directory = join(CACHE, packageOf(version));
   const program = join(directory, 'package/bin/node');
   if (existsSync(program)) return program;
   mkdirSync(CACHE, { recursive: true });
   const fetched = mkdtempSync(join(CACHE, 'fetching-'));
   try {
-    const [archive = ''] = npm(
-      ['pack', packageOf(version), '--prefer-offline', '--silent'],
-      fetched,
-    )
-      .trim()
-      .split('\n');
-    execFileSync('tar', ['xzf', archive], { cwd: fetched });
+    const pack = ['pack', packageOf(version), '--prefer-offline', '--silent'];
+    const archive = (await npm(pack, fetched)).trim();
+    await run('tar', ['xzf', archive], { cwd: fetched });
     rmSync(join(fetched, archive));
     renameSync(fetched, directory);
     return program;
@@ -56,18 +55,11 @@ export function nodeProgram(version: string): string | null {
 }
 
 /** Runs npm and returns what it prints. `node`: the program that it runs on; default: the one on the path. */
-export function npm(args: readonly string[], cwd: string, node?: string): string {
-  const [program, ...first] = node === undefined ? ['npm'] : [node, npmProgram()];
-  return execFileSync(program, [...first, ...args], {
-    cwd,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+export async function npm(args: readonly string[], cwd: string, node?: string): Promise<string> {
+  const [program, ...first] = node === undefined ? ['npm'] : [node, await npmProgram()];
+  return (await run(program, [...first, ...args], { cwd })).stdout;
 }
 
-function npmProgram(): string {
-  const [path = ''] = execFileSync('sh', ['-c', 'readlink -f "$(command -v npm)"'], {
-    encoding: 'utf8',
-  }).split('\n');
-  return path;
+async function npmProgram(): Promise<string> {
+  return (await run('sh', ['-c', 'readlink -f "$(command -v npm)"'])).stdout.trimEnd();
 }

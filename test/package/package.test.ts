@@ -23,6 +23,11 @@ import { NODE_VERSIONS, nodeProgram, npm, OLD_NODE_VERSION } from './nodes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const HAS_TMUX = needs('tmux', 'tmux');
+const OLD_NODE = await nodeProgram(OLD_NODE_VERSION);
+const NODES: { version: string; node: string | null }[] = [];
+for (const nodeVersion of NODE_VERSIONS) {
+  NODES.push({ version: nodeVersion, node: await nodeProgram(nodeVersion) });
+}
 const { version, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly version: string;
   readonly engines: { readonly node: string };
@@ -34,24 +39,19 @@ async function disposable(options: FakeModelOptions = {}) {
 }
 
 /** Packs what is built in a checkout, and returns the path of the tarball. */
-function tarball(into: string, checkout = ROOT): string {
+async function tarball(into: string, checkout = ROOT): Promise<string> {
   const directory = join(packed, into);
   mkdirSync(directory);
-  const [name = ''] = npm(
-    ['pack', checkout, '--ignore-scripts', '--silent', '--pack-destination', directory],
-    checkout,
-  )
-    .trim()
-    .split('\n');
-  return join(directory, name);
+  const options = ['--ignore-scripts', '--silent', '--pack-destination', directory];
+  return join(directory, (await npm(['pack', checkout, ...options], checkout)).trim());
 }
 
 let packed = '';
 /** The tarball of this checkout. */
 let ours = '';
-beforeAll(() => {
+beforeAll(async () => {
   packed = mkdtempSync(join(tmpdir(), 'muster-packed-'));
-  ours = tarball('ours');
+  ours = await tarball('ours');
 }, 120_000);
 afterAll(() => rmSync(packed, { recursive: true, force: true }));
 
@@ -68,7 +68,7 @@ it('a build in another directory gives the same bytes', { timeout: 300_000 }, as
   const first = filesIn(join(ROOT, 'dist'));
   expect(Object.keys(first).length).toBeGreaterThan(10);
   expect(filesIn(join(other, 'dist'))).toEqual(first);
-  expect(readFileSync(tarball('theirs', other)).equals(readFileSync(ours))).toBe(true);
+  expect(readFileSync(await tarball('theirs', other)).equals(readFileSync(ours))).toBe(true);
 });
 
 /** The SHA-256 of each file below a directory, by path. */
@@ -86,22 +86,19 @@ it('the lowest Node is the one that package.json promises', () => {
 });
 
 describe('on a Node that is too old', () => {
-  const node = nodeProgram(OLD_NODE_VERSION);
-
-  it.runIf(node !== null)('it says in one line which Node it needs', () => {
-    const { status, stdout, stderr } = spawnSync(node ?? '', [BIN, '--version'], {
+  it.runIf(OLD_NODE !== null)('it says in one line which Node it needs', () => {
+    const { status, stdout, stderr } = spawnSync(OLD_NODE ?? '', [BIN, '--version'], {
       encoding: 'utf8',
     });
     expect({ status, stdout, stderr }).toEqual({
       status: 2,
       stdout: '',
-      stderr: `muster needs Node 22.19 or newer; this is ${OLD_NODE_VERSION} (${node}).\n`,
+      stderr: `muster needs Node 22.19 or newer; this is ${OLD_NODE_VERSION} (${OLD_NODE}).\n`,
     });
   });
 });
 
-describe.each(NODE_VERSIONS)('installed under Node %s', (nodeVersion) => {
-  const node = nodeProgram(nodeVersion);
+describe.each(NODES)('installed under Node $version', ({ version: nodeVersion, node }) => {
   const sandbox = new Sandbox({ 'notes.txt': 'Hello.\n' });
   const prefix = join(sandbox.root, 'prefix');
   const program = join(prefix, 'node_modules/muster-agent/dist/muster.js');
@@ -116,12 +113,12 @@ describe.each(NODE_VERSIONS)('installed under Node %s', (nodeVersion) => {
     return stdout;
   };
 
-  beforeAll(() => {
+  beforeAll(async () => {
     if (node === null) return;
     mkdirSync(prefix);
     writeFileSync(join(prefix, 'package.json'), '{"private":true}');
     const options = ['--prefer-offline', '--no-audit', '--no-fund', '--silent'];
-    npm(['install', ours, ...options], prefix, node);
+    await npm(['install', ours, ...options], prefix, node);
   }, 300_000);
   afterAll(() => sandbox[Symbol.dispose]());
 
