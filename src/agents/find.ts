@@ -17,6 +17,8 @@ const MAX_SHOWN = 80;
 const MAX_GUESSES = 3;
 /** UTF-16 units of a word that is compared in its folded form; more than a name can have. */
 const MAX_FOLDED = 500;
+/** A path from here, from the home directory or from the root, which names no agent. */
+const PATH = /^(?:\.{0,2}|~)[/\\]/;
 /** Names, and UTF-16 units of them: more would bury the message. */
 const MAX_NAMES = 40;
 const MAX_NAMES_LENGTH = 600;
@@ -25,7 +27,7 @@ const MAX_NAMES_LENGTH = 600;
  * Finds the agent that a word means, wherever a person, a model or a file names one. The first of these
  * that matches decides: the agent of this name, of this id, of this alias, of this file where its name is
  * no single word, each with case ignored; then the only agent with such a name, id, alias or file when
- * separators and Unicode forms are ignored, too (`foldName`).
+ * separators and Unicode forms are ignored, too (`foldName`). A path is no name in another form.
  *
  * An unknown name is INVALID_PARAM, which names the nearest agents by spelling and by purpose, and the
  * valid ones as far as they fit. A word that fits several agents is INVALID_PARAM, which names them. No
@@ -73,7 +75,7 @@ function matchesFor(word: string, agents: readonly AgentDefinition[]): readonly 
   const exact = index.exact.get(word.trim().toLowerCase());
   if (exact !== undefined) return [exact];
   // A folded name is never longer than this in any agent, and folding a hostile text costs time.
-  const key = word.length > MAX_FOLDED ? '' : foldName(word);
+  const key = word.length > MAX_FOLDED || PATH.test(word.trim()) ? '' : foldName(word);
   if (key === '') return [];
   const matches = index
     .folded()

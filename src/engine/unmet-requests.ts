@@ -16,8 +16,9 @@ const NO_ISOLATION = 'Muster does not offer it yet; the task works in the direct
 
 /**
  * Lists what a definition asks for by name and its task does not get: tools that nobody knows, that are not here or that its
- * rights take away, and an isolation. A tool that the definition itself denies is not asked for, and a
- * definition of the package may name a tool that is yet to come.
+ * rights take away, and an isolation. A tool that the definition itself denies is not asked for. Nobody is
+ * told that a definition of the package names a tool that is yet to come, or that its tasks do not delegate
+ * at the greatest depth.
  *
  * @param dropped what the tool view of the task left out
  */
@@ -57,7 +58,7 @@ function unreadableRules({ name, rules }: AgentDefinition): readonly UnmetReques
 }
 
 function asksFor({ tools, delegatesTo = [], origin }: AgentDefinition, name: string): boolean {
-  if (origin.scope === 'builtin' && UNBUILT_TOOLS.has(name)) return false;
+  if (origin.scope === 'builtin' && (name === 'Task' || UNBUILT_TOOLS.has(name))) return false;
   if (name === 'Task' && delegatesTo.length > 0) return true;
   return tools.mode === 'allow' && tools.names.includes(name);
 }

@@ -153,3 +153,10 @@ test('with other separators an exact name wins, then names over aliases, and sev
 test.each(['', ' ', '-', '___', '‐'])('%j means no agent', (written) => {
   expect(messageFor(written, [agentOf('a'), agentOf('‐‐')])).toMatch(/^There is no agent/);
 });
+
+test.each(['../reviewer', './reviewer', '/reviewer', '~/reviewer', String.raw`..\reviewer`])(
+  '%j is a path, and means no agent',
+  (written) => {
+    expect(messageFor(written, [agentOf('reviewer')])).toMatch(/^There is no agent/);
+  },
+);

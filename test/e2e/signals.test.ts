@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { describe, expect, it } from 'vitest';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
 import {
   lastUserText,
   toolResultRounds,
@@ -27,6 +29,11 @@ function commandsRun(atLeast: number): Moment['reached'] {
 
 function firstRequest(world: World): Promise<unknown> {
   return world.model.received(1);
+}
+
+/** Waits until a command of the run has written a file: it is past what comes before. */
+async function fileWritten({ sandbox }: World): Promise<void> {
+  await vi.waitUntil(() => existsSync(join(sandbox.workspace, 'begun')), { timeout: 15_000 });
 }
 
 const MOMENTS: Readonly<Record<string, Moment>> = {
@@ -56,8 +63,8 @@ const MOMENTS: Readonly<Record<string, Moment>> = {
     reached: commandsRun(3),
   },
   'in the middle of a command that does not obey': {
-    script: callsInTurn([bash("trap '' TERM INT HUP; while :; do sleep 1; done")]),
-    reached: commandsRun(2),
+    script: callsInTurn([bash("trap '' TERM INT HUP; touch begun; while :; do sleep 1; done")]),
+    reached: fileWritten,
   },
   'while a command has left its group': {
     script: callsInTurn([bash('setsid sleep 60 & sleep 61')]),
@@ -65,9 +72,9 @@ const MOMENTS: Readonly<Record<string, Moment>> = {
   },
   'while a command has left its group and does not obey': {
     script: callsInTurn([
-      bash('setsid bash -c "trap \'\' TERM INT HUP; sleep 60; sleep 61" & wait'),
+      bash('setsid bash -c "trap \'\' TERM INT HUP; touch begun; sleep 60; sleep 61" & wait'),
     ]),
-    reached: commandsRun(3),
+    reached: fileWritten,
   },
   'while eight children run commands': {
     script: (request) => {

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { Duplex } from 'node:stream';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openSandbox } from '../../src/sys/sandbox/open-sandbox.ts';
+import { answerStartCheck } from '../../src/sys/start-check.ts';
 import type { Confinement } from '../../src/sys/sandbox/sandbox.ts';
 import { needs } from '../needs.ts';
 import { SHELL_COMMANDS, SHELL_FILES } from './cases/shell-commands.ts';
@@ -13,6 +15,8 @@ import { differences, HostileWorld } from './world.ts';
 const HAS_BUBBLEWRAP = process.platform === 'linux' && needs('bwrap', 'bubblewrap');
 /** Commands that share one start of the sandbox. */
 const A_START = 100;
+/** Its exit code when nobody answers its start check: no command has run. */
+const START_CHECK_FAILED = 125;
 /** Below the workspace, what a command may not write even where it may write there. */
 const PROTECTED = /^ws\/(\.git\/(config|hooks)|\.claude|\.vscode|\.mcp\.json|\.npmrc)/;
 
@@ -53,8 +57,16 @@ async function runAll(
       confinement: { access, roots: [root], network: false },
       stderr: 'command',
     });
-    const child = spawn(file, args, { env, cwd: root, stdio: 'ignore', detached: true });
-    await once(child, 'close');
+    const child = spawn(file, args, {
+      env,
+      cwd: root,
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+      detached: true,
+    });
+    const asking = child.stdio[3];
+    if (!(asking instanceof Duplex)) throw new Error('descriptor 3 of the command is no socket');
+    answerStartCheck(asking);
+    expect(await once(child, 'close')).not.toEqual([START_CHECK_FAILED, null]);
     release();
   }
   return differences(before, world.snapshot());
