@@ -7,6 +7,7 @@ const randomRuns = Number(process.env['MUSTER_RANDOM_RUNS'] ?? 1);
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/compiled-code.ts'],
     // Most tests wait for processes and timers rather than compute: one worker more than cores.
     maxWorkers: availableParallelism() + 1,
     testTimeout: 30_000,

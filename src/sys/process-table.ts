@@ -1,10 +1,15 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 
 /** What to look for: members of a process group, and whoever carries a mark in its environment. */
 export interface ProcessQuery {
   readonly group?: number;
   /** `NAME=value` each, as they stand in the environment a process was started with. One is enough. */
   readonly marks: ReadonlySet<string>;
+  /**
+   * The `startTime` of the first process that can carry a mark: the environment of older ones is not read.
+   * Absent: that of all is.
+   */
+  readonly since?: number;
 }
 
 /**
@@ -19,7 +24,9 @@ export function findProcesses(query: ProcessQuery): readonly number[] | undefine
   const rows = pids.map(readRow).filter((row) => row !== undefined);
   const found = new Set<number>();
   for (const row of rows) {
-    if (row.group === query.group || carries(row.pid, query.marks)) found.add(row.pid);
+    const mayCarry = query.since === undefined || row.startTime >= query.since;
+    if (row.group === query.group || (mayCarry && carries(row.pid, query.marks)))
+      found.add(row.pid);
   }
   if (query.group !== undefined) addDescendants(query.group, rows, found);
   found.delete(process.pid);
@@ -27,12 +34,24 @@ export function findProcesses(query: ProcessQuery): readonly number[] | undefine
   return [...found].filter((pid) => !dead.has(pid));
 }
 
+/** When a process began, in clock ticks since the start of the machine; undefined where that is not known. */
+export function startTime(pid: number): number | undefined {
+  return process.platform === 'linux' ? readRow(pid)?.startTime : undefined;
+}
+
 interface Row {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
   readonly dead: boolean;
+  /** Clock ticks since the start of the machine. */
+  readonly startTime: number;
 }
+
+/** Longer than any `stat`: 52 numbers, and a name of 16 bytes. */
+const statBuffer = Buffer.allocUnsafe(2048);
+/** Of `starttime`, counted from `state` (proc_pid_stat(5)). */
+const START_TIME = 19;
 
 function addDescendants(leader: number, rows: readonly Row[], found: Set<number>): void {
   const family = new Set([...found, leader]);
@@ -61,31 +80,40 @@ function listPids(): number[] | undefined {
 }
 
 function readRow(pid: number): Row | undefined {
-  const stat = readProc(pid, 'stat');
+  const stat = readStat(pid);
   if (stat === undefined) return undefined;
   // The name stands in brackets and may hold anything: the fields begin after the last bracket.
-  const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ', START_TIME + 1);
+  const [state, parent, group] = fields;
   return {
     pid,
     parent: Number(parent),
     group: Number(group),
     dead: state === 'Z' || state === 'X',
+    startTime: Number(fields[START_TIME]),
   };
 }
 
-function carries(pid: number, marks: ReadonlySet<string>): boolean {
-  return (
-    readProc(pid, 'environ')
-      ?.split('\0')
-      .some((variable) => marks.has(variable)) ?? false
-  );
+/** In one read, since this is done for all processes of the machine at the end of each command. */
+function readStat(pid: number): string | undefined {
+  let file: number | undefined;
+  try {
+    file = openSync(`/proc/${pid}/stat`, 'r');
+    return statBuffer.toString('latin1', 0, readSync(file, statBuffer));
+  } catch {
+    // Ended meanwhile.
+    return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
 }
 
-function readProc(pid: number, file: string): string | undefined {
+function carries(pid: number, marks: ReadonlySet<string>): boolean {
   try {
-    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+    const environment = readFileSync(`/proc/${pid}/environ`, 'latin1');
+    return environment.split('\0').some((variable) => marks.has(variable));
   } catch {
     // Ended meanwhile, or somebody else's: none of ours either way.
-    return undefined;
+    return false;
   }
 }

@@ -5,7 +5,7 @@ import { systemErrorCode } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { Environment } from './env.ts';
 import { withoutInherited } from './inherited-descriptors.ts';
-import { findProcesses, type ProcessQuery } from './process-table.ts';
+import { findProcesses, startTime, type ProcessQuery } from './process-table.ts';
 import { answerStartCheck } from './start-check.ts';
 
 /** From asking (TERM) to forcing (KILL). */
@@ -96,8 +96,10 @@ export function spawnGroup(
   const asking = options.startCheck === true ? child.stdio[3] : undefined;
   if (asking instanceof Duplex) answerStartCheck(asking);
   const exited = exitOf(child);
+  const since = child.pid === undefined ? undefined : startTime(child.pid);
   const query: EndQuery = {
     marks: new Set([`${MARK_VARIABLE}=${mark}`]),
+    ...(since === undefined ? {} : { since }),
     ...(child.pid === undefined ? {} : { group: child.pid }),
     ...(child.pid !== undefined && options.monitored === true ? { monitor: child.pid } : {}),
   };

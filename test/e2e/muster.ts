@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { linkCompiledCode } from '../compiled-code.ts';
 import type { TaskEvent } from '../../src/protocol/event.ts';
 import type { ResultEnvelope } from '../../src/protocol/result.ts';
 
@@ -17,6 +18,7 @@ export class Sandbox {
 
   constructor(files: Readonly<Record<string, string>> = {}) {
     for (const path of [this.home, this.workspace]) mkdirSync(path);
+    linkCompiledCode(this.home);
     for (const [path, text] of Object.entries(files)) this.write(path, text);
   }
 
