@@ -91,7 +91,7 @@ export function agentModesOf({ name, mode: wished }: AgentDefinition): readonly 
   ).map((mode) => `${name}=${mode}`);
 }
 
-/** What is granted outside of the logs of tasks: in this process, as it was at the start and answered since. */
+/** The grants that no log of a task holds: those at the start of this process, and those answered since. */
 export function modeGrantStore(
   configured: readonly ModeGrant[],
   saved: SavedModes,

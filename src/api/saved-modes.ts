@@ -17,7 +17,7 @@ export interface SavedMode {
   readonly answeredOn: string;
 }
 
-/** How a person names it. */
+/** The name that a person uses for it. */
 export function modeName({ agent, mode }: Pick<SavedMode, 'agent' | 'mode'>): string {
   return `${agent}=${mode}`;
 }

@@ -12,7 +12,7 @@ const FIRST_TOKEN_SECONDS = 120;
 const MAX_WAIT_SECONDS = 300;
 
 interface RunKind {
-  /** Of the main agent; null: no limit. */
+  /** Turn limit of the main agent; null if there is none. */
   readonly maxTurns: number | null;
   /** Somebody sits before it, who can end what takes too long. */
   readonly isAttended: boolean;

@@ -6,7 +6,7 @@ import { lazy } from './lazy.ts';
  */
 const SEPARATORS = lazy(() => /[\s_.:/\\·\p{Z}\p{Pd}]+/gu);
 
-/** Where a word ends without a separator: `code|Reviewer`, `SQL|Expert`. */
+/** Matches the end of a word that no separator follows: `code|Reviewer`, `SQL|Expert`. */
 const WORD_ENDS = lazy(() => /(?<=\p{Ll}|\p{N})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu);
 
 /**

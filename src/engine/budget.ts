@@ -37,13 +37,13 @@ export type ReserveResult =
   | { readonly ok: true; readonly reservation: Reservation }
   | { readonly ok: false; readonly hit: LimitHit };
 
-/** What a request is known to need before it is sent. */
+/** The known needs of a request before it is sent. */
 export interface RequestNeed {
   /** The most that it can take without its answer. */
   readonly input: Expense;
   /** The cost of one token of output. */
   readonly outputToken: Amount;
-  /** What a later request should find, so that the task can still give an answer. */
+  /** The part kept for a later request, so that the task can still give an answer. */
   readonly nextRequest: Amount;
   readonly output: OutputDemand;
 }

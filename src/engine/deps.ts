@@ -47,7 +47,7 @@ export interface EngineSettings {
   readonly retries: number;
   /** Of those, how many may follow a silence of a server that took the request. */
   readonly silentRetries: number;
-  /** How long a request waits for rate limits in all; 0: however long it takes. */
+  /** The longest time that a request waits for rate limits in all; 0 for no limit. */
   readonly maxWaitMs: number;
   /** Calls that repeat each other before a task is ended. */
   readonly noProgressCalls: number;

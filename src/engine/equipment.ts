@@ -52,7 +52,7 @@ export interface Equipment {
   /** The frozen view: what policy leaves of the definition's wish, among the tools that exist. */
   readonly tools: readonly AnyTool[];
   readonly dropped: readonly DroppedTool[];
-  /** What its definition asks for by name and it does not get. */
+  /** Requests of its definition that are not met. */
   readonly unmet: readonly UnmetRequest[];
   /** What its system prompt is written from. */
   readonly prompt: PromptInput;

@@ -30,7 +30,7 @@ export class LogFold {
     else if (event.type === 'task.created') this.current = initialState(event);
   };
 
-  /** Null before the event that holds the specification; in a damaged log it may be missing. */
+  /** The specification; null before its event, which may be missing in a damaged log. */
   get state(): TaskState | null {
     if (this.ahead !== null) this.current = this.foldAgain(this.ahead);
     this.ahead = null;

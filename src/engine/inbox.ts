@@ -11,7 +11,7 @@ export interface InboxOptions {
   readonly onAsk: OnAsk;
   /** Null: nothing is kept beyond a task. */
   readonly standing: StandingRules | null;
-  /** Absent: the user grants no agent a mode but in the logs of tasks. */
+  /** Grants outside of the logs of tasks. Default: none. */
   readonly modeGrants?: ModeGrantStore;
 }
 
@@ -55,7 +55,7 @@ export class Inbox {
     return this.standing === null ? ['task'] : ['task', 'project', 'user'];
   }
 
-  /** How far a grant of a mode may reach. */
+  /** The scopes that a grant of a mode may have. */
   get modeScopes(): readonly Exclude<GrantScope, 'project'>[] {
     return this.modeGrants === null ? ['task'] : ['task', 'user'];
   }

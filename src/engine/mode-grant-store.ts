@@ -4,7 +4,7 @@ import type { ModeGrant } from '../protocol/permission.ts';
 
 /** The modes that the user grants to agents outside of the logs of tasks. */
 export interface ModeGrantStore {
-  /** What files, variables and flags grant now, and what was answered for every conversation. */
+  /** The grants of files, variables and flags, and those answered for every conversation. */
   inForce(): readonly ModeGrant[];
   /**
    * Keeps one for every conversation, in force from now on, and returns it as it is kept. Throws MusterError when

@@ -13,7 +13,7 @@ const NORMAL_OUTPUT = 4_096;
 const OWN_SHARE = 1 / 2;
 const SHARED_SHARE = 1 / 4;
 
-/** What one budget limit leaves for a request, in the unit of that limit: tokens or US dollars. */
+/** The rest of one budget limit that a request may use, in the unit of that limit: tokens or US dollars. */
 export interface BudgetRoom {
   /** The limit minus what is used; requests under way are not subtracted. */
   readonly remaining: number;
@@ -23,13 +23,13 @@ export interface BudgetRoom {
   readonly input: number;
   /** The cost of one token of output. 0: output is free. */
   readonly outputToken: number;
-  /** What should remain after this answer, so that another answer is possible. */
+  /** The part that should remain after this answer, so that another answer is possible. */
   readonly nextRequest: number;
   /** Whether the limit stands above the task, so that other tasks share it. */
   readonly isShared: boolean;
 }
 
-/** How much output a request asks for. */
+/** The output cap that a request asks for. */
 export interface OutputDemand {
   /** The most tokens that it may ask for: the model's output limit, or the cap of an earlier try. */
   readonly most: number;

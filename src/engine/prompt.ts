@@ -28,7 +28,7 @@ export interface PromptInput {
   readonly skills: readonly string[];
   /** The instructions of the skills that its type preloads. */
   readonly preloaded: readonly string[];
-  /** What its type asks for and it does not get, a line each. Absent: nothing. */
+  /** A line for each request of its definition that is not met. Default: none. */
   readonly unmet?: readonly string[];
   readonly environment: PromptEnvironment;
   /** How its type keeps notes, and what they say. Absent: it keeps none. */

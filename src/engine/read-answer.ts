@@ -15,7 +15,7 @@ import {
 export interface AnswerWish {
   /** `yes`, `no`, `always`, or `mode` for the mode that the agent asks for; for a plan `always` approves edits, too; for a question of AskUser its text, or the number of an option. */
   readonly text: string;
-  /** How far an `always` or a `mode` reaches. Default `task`. */
+  /** The scope of an `always` or a `mode`. Default: `task`. */
   readonly scope?: string;
   /** Why not. */
   readonly reason?: string;

@@ -24,7 +24,7 @@ interface Journal {
   record(...bodies: readonly EventBody[]): void;
 }
 
-/** What the user has allowed once and for all: an answer may add to it. */
+/** The permanent approvals of the user, to which an answer may add. */
 interface KeptAnswers {
   readonly standing: StandingRules | null;
   readonly modeGrants: ModeGrantStore | null;

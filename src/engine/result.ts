@@ -198,7 +198,7 @@ function factsLine(state: TaskState): string {
   return `[${facts.join(' · ')}]`;
 }
 
-/** With a `~` where a part had to be estimated, because the server did not count it. */
+/** The tokens of a task, with a `~` if a part was estimated because the server did not count it. */
 function tokensText({ usage, ledger }: TaskState): string {
   const estimated = totalUse(ledger, { isEstimated: true });
   const tokens = paidTokens(usage) + paidTokens(estimated.usage);

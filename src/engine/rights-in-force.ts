@@ -2,12 +2,12 @@ import { rightsAlone, rightsBelow } from '../policy/mode-grants.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { ModeGrant, PermissionMode, Rights } from '../protocol/permission.ts';
 
-/** What the rights of a task depend on beside its own. */
+/** Inputs of the rights of a task beside its own. */
 interface RightsTerms {
-  /** Null: the task stands at the top. */
+  /** The rights of the parent; null for a task at the top. */
   readonly above: Rights | null;
   readonly definition: AgentDefinition;
-  /** What the user grants to its agent now. */
+  /** The grant of the user to its agent now. */
   readonly grant: ModeGrant | null;
   /** The mode that it would have without the grant that it was made by. */
   readonly withoutGrant: PermissionMode | null;

@@ -22,7 +22,7 @@ import { requestOrigin } from './request-origin.ts';
 import type { TaskRun } from './task-run.ts';
 import type { NoRoom } from './turn-outcome.ts';
 
-/** What is known of the request that money is held back for. */
+/** Facts about the request that money is reserved for. */
 export interface SpendingOptions {
   /** The part of the conversation that is sent. Default: all of it. */
   readonly asked?: NextRequest;

@@ -136,7 +136,7 @@ export class TaskRun {
     });
   }
 
-  /** What the user grants to its agent now, in place of the mode of whoever delegates to it. */
+  /** The grant of the user to its agent now, which replaces its parent's mode. */
   get modeGrant(): ModeGrant | null {
     return this.spec.depth === 0 ? null : grantFor(this.spec.agent, this.modeGrants());
   }

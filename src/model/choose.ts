@@ -11,7 +11,7 @@ export interface ModelSetup {
   readonly settings: ModelSettings;
   /** In order of preference. */
   readonly providers: readonly ConfiguredProvider[];
-  /** What of the environment names a model only in part, a sentence each. Absent: nothing. */
+  /** Sentences about variables of the environment that name a model only in part. Default: none. */
   readonly problems?: readonly string[];
 }
 

@@ -11,7 +11,7 @@ export const PROVIDER_KINDS = [
 ] as const;
 export type ProviderKind = (typeof PROVIDER_KINDS)[number];
 
-/** What the requests to a server can do without, as `omit` in `[models.providers.NAME]` names it. */
+/** Names of the parts that `omit` in `[models.providers.NAME]` can leave out of requests. */
 export const ADJUSTMENT_NAMES = [
   'stream_options',
   'parallel_tool_calls',

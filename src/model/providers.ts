@@ -27,7 +27,7 @@ export interface ConfiguredProvider extends BaseUrls, ProviderKey {
   readonly models: readonly string[] | null;
   /** On this machine or network. */
   readonly isPrivate: boolean;
-  /** What its requests do without. Absent: nothing, until the server refuses it. */
+  /** Parts left out of its requests. Default: none, until the server refuses one. */
   readonly omit?: readonly AdjustmentName[];
 }
 
@@ -126,7 +126,7 @@ function withOllamaApi(kind: ProviderKind, base: BaseUrl): BaseUrl {
   return kind === 'ollama' ? { ...base, url: ollamaApi(base.url) } : base;
 }
 
-/** Of Azure's keys only its newer API knows that they may be sent as others are. */
+/** Only the newer API of Azure accepts a key in the usual header. */
 function keyHeader({ url }: Draft): { readonly keyHeader?: KeyHeader } {
   return /\/openai\/deployments\//.test(url.url.pathname) ? { keyHeader: 'api-key' } : {};
 }

@@ -118,7 +118,7 @@ function ruleNames(rule: PermissionRule, path: ResolvedPath, { call, place }: Ma
   return pathSurelyMatches(pattern, { ...path, asked, real }, place);
 }
 
-/** What a limit lets run of the tools that a call of `tool` may use, for a reason. */
+/** Describes a limit for an error: the calls that it lets run of the tools that a call of `tool` may use. */
 export function limitText({ rules, newFiles, where }: CallLimit, tool: string): string {
   const texts = rules
     .filter((rule) => ruleCovers(rule, tool, 'widen'))

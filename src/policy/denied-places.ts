@@ -55,7 +55,7 @@ function deniesAllChanges(rule: PermissionRule): boolean {
   return isWholeTool(rule) && ALL_CHANGES.has(rule.tool);
 }
 
-/** What a command changes cannot be held to some paths, so it changes nothing where a list without commands limits changes. */
+/** The changes of a command cannot be limited to some paths, so a command changes nothing if a list without commands limits changes. */
 function limitsChanges(limit: CallLimit): boolean {
   const grantsCommands = [...limit.tools, ...limit.unlimited].includes('Bash');
   return !grantsCommands && isLimited(limit, 'Write');

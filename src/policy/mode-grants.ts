@@ -72,7 +72,7 @@ export function grantFor(
 
 export interface ModeTerms {
   readonly definition: Pick<AgentDefinition, 'mode'>;
-  /** What the user grants to the agent now. */
+  /** The grant of the user to the agent now. */
   readonly grant: ModeGrant | null;
 }
 
@@ -112,7 +112,7 @@ export function modeToGrant(
   return { agent: name, mode: definition.mode, isOwn: isOwnDefinition(definition) };
 }
 
-/** How a user grants it before the next run, as the end of a sentence. */
+/** Ways to grant it before the next run, as the end of a sentence. */
 export function wayToGrant({ agent, mode, isOwn }: ModeToGrant): string {
   const pair = `${agent}=${mode}`;
   const flag = `--agent-mode ${/^[\w.=-]+$/.test(pair) ? pair : `'${pair.replaceAll("'", `'\\''`)}'`}`;
@@ -120,7 +120,7 @@ export function wayToGrant({ agent, mode, isOwn }: ModeToGrant): string {
   return `${flag}, or agent_modes = [${JSON.stringify(pair)}] under [permissions] of your configuration`;
 }
 
-/** How far a grant reaches: one that a conversation was given stands in its log alone. */
+/** The scope of a grant: one for a conversation is recorded in its log alone. */
 export function grantScope({ source }: ModeGrant): Exclude<GrantScope, 'project'> {
   switch (source.kind) {
     case 'flag':

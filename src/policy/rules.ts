@@ -30,7 +30,7 @@ export type ParsedRule =
       readonly problem: RuleProblem;
       /** Set when at least that much was understood. */
       readonly tool?: string;
-      /** What it means where it denies or asks: there it may mean more than was written. */
+      /** The meaning if it denies or asks, which may be wider than what was written. */
       readonly narrowing?: PermissionRule;
     };
 

@@ -15,7 +15,7 @@ export interface Answers {
     readonly accepted: boolean;
     /** It asks for a summary, to make room for that turn. */
     readonly isSummary: boolean;
-    /** Absent: no budget has lowered the output cap of the request. */
+    /** The output cap, if a budget has lowered it. */
     readonly outputCap?: OutputCap;
   } | null;
   /**

@@ -13,7 +13,7 @@ export interface CallAsText {
 interface CallRun {
   /** The index behind it. */
   readonly end: number;
-  /** Its first call of one of the tools. */
+  /** The first call of one of the tools. */
   readonly call: CallAsText | null;
 }
 

@@ -42,7 +42,7 @@ export type CompactionEvent =
       readonly ask: string;
       readonly model: string;
       readonly toolChoice: 'auto' | 'none';
-      /** Absent: the model's own output limit applies. */
+      /** The output cap of the request. Default: the model's own limit. */
       readonly outputCap?: OutputCap;
       readonly size: ContextSize;
       /**

@@ -105,7 +105,7 @@ const CLAUSE_END = String.raw`(?=\W*$|\s*[.;,:!)])`;
 const MAY_POINT =
   /[^\0-\u024f]|previous|prior|last|earlier|preceding|foregoing|above|before|already|stand|oben|vor|letzte|früher|obig|bereits|dessus|plus haut|précédent|anterior|arriba|acima|precedente|sopra|boven/i;
 
-/** How models refer to what they have written before, by language. */
+/** Phrases by which models refer to their earlier messages, by language. */
 const pointers = lazy(() =>
   [
     // English

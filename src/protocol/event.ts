@@ -128,7 +128,7 @@ export type EventBody =
       readonly model: string;
       /** `none` for the last turn after a limit. */
       readonly toolChoice: 'auto' | 'none';
-      /** Absent: the model's own output limit applies. */
+      /** The output cap of the request. Default: the model's own limit. */
       readonly outputCap?: OutputCap;
     }
   /** A rate limit holds a request back; once for each time that it is sent. */
@@ -158,7 +158,7 @@ export type EventBody =
       readonly attempt: number;
       readonly failure: ModelFailure;
       readonly waitMs: number;
-      /** What was repaired in the answer. Absent: nothing, and in older logs. */
+      /** Repairs in the answer. Default: none, also in older logs. */
       readonly repairs?: Repairs;
     })
   | (Used & {
@@ -169,7 +169,7 @@ export type EventBody =
       readonly reason: FinishReason;
       readonly model: string;
       readonly ms: number;
-      /** What was repaired in the answer. Absent: nothing, and in older logs. */
+      /** Repairs in the answer. Default: none, also in older logs. */
       readonly repairs?: Repairs;
     })
   | (Used & {
@@ -178,7 +178,7 @@ export type EventBody =
       readonly failure: ModelFailure;
       /** What had come of the answer, its beginning where it is long. Absent: nothing. */
       readonly text?: string;
-      /** What was repaired in the answer. Absent: nothing, and in older logs. */
+      /** Repairs in the answer. Default: none, also in older logs. */
       readonly repairs?: Repairs;
     })
   /**

@@ -213,7 +213,7 @@ export type ModelPart =
       readonly reason: FinishReason;
       /** The model that answered, where the provider names one. */
       readonly servedBy?: string;
-      /** What was repaired in the answer, and how often. Absent: nothing. */
+      /** Repairs in the answer, with their counts. Default: none. */
       readonly repairs?: Repairs;
     }
   /** Last on failure; what was streamed before it stands. */
@@ -223,7 +223,7 @@ export type ModelPart =
       readonly usage?: Usage;
       /** What had come of the arguments of calls, which nobody was told of. */
       readonly argumentCharacters?: number;
-      /** What was repaired in what came of the answer. Absent: nothing. */
+      /** Repairs in the part of the answer that came. Default: none. */
       readonly repairs?: Repairs;
     };
 

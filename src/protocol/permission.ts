@@ -74,7 +74,7 @@ export interface ModeGrant {
   readonly mode: PermissionMode;
   /** The one definition that it holds for. Null: the user's own definitions of that name. */
   readonly definition: GrantedDefinition | null;
-  /** Where the user said so. */
+  /** The place where the user granted it. */
   readonly source: RuleSource;
 }
 

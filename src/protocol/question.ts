@@ -68,7 +68,7 @@ export interface PermissionQuestion extends QuestionBase {
 export interface ModeToOffer extends ModeToGrant {
   /** The definition that the grant is bound to. */
   readonly definition: GrantedDefinition;
-  /** How far the grant may reach: the conversation, or everything of this user. */
+  /** Scopes of the grant: the conversation, or everything of this user. */
   readonly scopes: readonly Exclude<GrantScope, 'project'>[];
 }
 

@@ -29,5 +29,5 @@ export const REPAIRS = {
 
 export type Repair = keyof typeof REPAIRS;
 
-/** How often each repair was made. */
+/** Number of times that each repair was made. */
 export type Repairs = Readonly<Partial<Record<Repair, number>>>;

@@ -19,7 +19,7 @@ const KINDS: ReadonlyMap<string, SpecifierKind> = new Map<string, SpecifierKind>
   ['Skill', 'skill'],
 ]);
 
-/** What the brackets of a tool's rules hold; undefined: its rules take none. */
+/** The kind of text in the brackets of a tool's rules; undefined if its rules take none. */
 export function specifierKind(tool: string): SpecifierKind | undefined {
   return KINDS.get(tool);
 }

@@ -12,7 +12,7 @@ export function steadyTime({ ts, clockShift = 0 }: Stamped): number {
   return ts - clockShift;
 }
 
-/** How long a task has existed, without the changes that were made to the wall clock. */
+/** The age of a task, not affected by changes of the wall clock. */
 export interface Lifetime {
   /** Milliseconds from the task's creation to its newest event. */
   elapsedMs: number;

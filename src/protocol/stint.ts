@@ -74,7 +74,7 @@ export interface Stint {
   /** Answers in a row that the model's output limit cut off in their text, and what they said. */
   cutAnswers: number;
   cutText: string;
-  /** What its answers said, as far as its result may need it. */
+  /** Texts of its answers, as far as its result may need them. */
   texts: AnswerTexts;
   /** Questions in a row that the user has answered with no. */
   denials: number;

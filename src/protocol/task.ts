@@ -56,7 +56,7 @@ export interface TaskSpec {
   readonly rights: Rights;
   /** Canonical names of the frozen tool view, in request order: what may run. */
   readonly tools: readonly string[];
-  /** What the definition asks for and the task does not get. Absent: nothing, or an older log. */
+  /** Requests of the definition that are not met. Default: none, also in older logs. */
   readonly unmet?: readonly UnmetRequest[];
   readonly limits: TaskLimits;
   /**

@@ -134,7 +134,7 @@ function onlyNewFiles(tool: string): ToolLimit {
  */
 const TOO_NARROW: ReadonlySet<string> = new Set(['edit/createdirectory', 'todoread', 'http_post']);
 
-/** What a word of a list of tools grants. */
+/** The grant of a word of a list of tools. */
 export type ToolGrant =
   | { readonly tool: string }
   | { readonly tool: string; readonly limit: ToolLimit }
@@ -161,11 +161,11 @@ export function denyingRules(word: string): readonly string[] | undefined {
   return limit === undefined || limit.rules.length === 0 ? undefined : limit.rules;
 }
 
-/** How much less a name means than the tool of Muster that stands for it. */
+/** The limit that makes the tool of Muster mean no more than the name. */
 export type NarrowerName =
   /** Only the calls that a rule with this specifier covers. */
   | { readonly specifier: string }
-  /** What no single rule says. */
+  /** Limits that no single rule can express. */
   | { readonly specifier?: never };
 
 /** For rules: how much less a name means than its tool; undefined: it means the tool. */

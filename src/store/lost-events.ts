@@ -3,9 +3,9 @@ import { isEventType } from './event-guard.ts';
 
 /** A line of a log that is no event, until it is known which events are missing around it. */
 export interface DamagedLine {
-  /** From 1, the header counted. */
+  /** Line number from 1; the header counts. */
   readonly line: number;
-  /** What is wrong with it, as the end of a sentence that begins with "the line". */
+  /** The fault, as the end of a sentence that begins with "the line". */
   readonly fault: string;
   /** The event type that can still be read in it; null: none. */
   readonly type: string | null;
@@ -14,7 +14,7 @@ export interface DamagedLine {
 /** Numbers of events, both included. */
 export interface Gap {
   readonly from: number;
-  /** Null: to the end of the log, and whether there were any is not known. */
+  /** The last lost event; null if all to the end of the log may be lost. */
   readonly to: number | null;
 }
 

@@ -58,7 +58,7 @@ export interface LogProblem {
   readonly code: 'damaged' | 'missing' | 'fenced' | 'lost_blob' | 'torn_tail';
   /** From 1, the header counted. */
   readonly line: number;
-  /** What is wrong with the line, and which events are lost by it. */
+  /** The fault of the line, and the events that it loses. */
   readonly message: string;
 }
 

@@ -50,7 +50,7 @@ interface Row {
 
 /** Longer than any `stat`: 52 numbers, and a name of 16 bytes. */
 const statBuffer = Buffer.allocUnsafe(2048);
-/** Of `starttime`, counted from `state` (proc_pid_stat(5)). */
+/** Index of `starttime`, counted from `state` (proc_pid_stat(5)). */
 const START_TIME = 19;
 
 function addDescendants(leader: number, rows: readonly Row[], found: Set<number>): void {

@@ -65,7 +65,7 @@ export interface AgentExplanation {
     /** What the file asks for, in its vendor's word. */
     readonly asked: string | null;
     readonly parentMode: PermissionMode;
-    /** Where the user grants a mode wider than its parent's. Null: it has no more than its parent. */
+    /** The setting that grants a mode wider than its parent's; null if there is none. */
     readonly grantedBy: string | null;
     readonly refusesQuestions: boolean;
     readonly disallowedTools: readonly string[];

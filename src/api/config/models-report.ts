@@ -39,7 +39,7 @@ interface ChoiceReport {
 export interface ModelsReport {
   readonly providers: readonly ProviderReport[];
   readonly choices: readonly ChoiceReport[];
-  /** What of the environment names a model only in part, a sentence each. */
+  /** Sentences about variables of the environment that name a model only in part. */
   readonly problems: readonly string[];
 }
 

@@ -36,7 +36,7 @@ export class TreeTimes {
 }
 
 export interface LogTimes {
-  /** By how much the wall clock was ahead of the timeline at the newest event. */
+  /** Milliseconds by which the wall clock was ahead of the timeline at the newest event. */
   aheadMs: number;
   /** Returns the next event with its time on the timeline as `ts`. */
   timed(event: TaskEvent): TaskEvent;

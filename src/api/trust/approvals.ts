@@ -24,7 +24,7 @@ export interface TrustListing {
   readonly project: string;
   readonly files: readonly ListedFile[];
   readonly answers: readonly SavedAnswer[];
-  /** Of agents, in every project. */
+  /** Approvals of agents in every project. */
   readonly modes: readonly SavedMode[];
 }
 

@@ -26,7 +26,7 @@ export interface ItemRow {
   /** The whole answer, or what there is of one. */
   readonly result: string;
   readonly error: ErrorInfo | null;
-  /** What its receipt does not bear out, and what it was not given: a sentence each. */
+  /** A sentence for each claim that its receipt contradicts, and for each request of its definition that was not met. */
   readonly warnings: readonly string[];
 }
 

@@ -32,7 +32,7 @@ export function ownPlace(
   return linked(memoryDirectory(agent.memory, agentId(agent), bases));
 }
 
-/** Of the user's own directories those that are links lie where they lead; a project's must not be links. */
+/** Follows a link in the user's own directories, and refuses one in a project's. */
 function linked(place: MemoryPlace): MemoryPlace {
   if (place.scope !== 'user') return place;
   const { real: directory, exists } = resolveInRoots(place.directory, []);

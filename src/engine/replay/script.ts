@@ -41,7 +41,7 @@ export class Script implements TaskLog {
     return this.nearest()?.ts ?? 0;
   }
 
-  /** Its steady time. */
+  /** The steady time of the newest event; 0 before the first. */
   monotonic(): number {
     const event = this.nearest();
     return event === undefined ? 0 : steadyTime(event);

@@ -4,11 +4,11 @@ const WRITABLE_BY_OTHERS = 0o022;
 const PRIVATE_UMASK = 0o077;
 
 /**
- * Makes the directory where V8 keeps the compiled bundle between starts; null where it can't be made,
- * others can write to it, or `NODE_DISABLE_COMPILE_CACHE` is set (then nothing is kept). It is the user's own cache, never the shared temporary directory, where
- * another user could lay code for us to run. Made here, step by step: Node would make it with all its
- * parents, and in a place like /proc never come to an end. Nothing is imported for it, since it stands
- * before all that is cached.
+ * Makes the directory where V8 keeps the compiled bundle between starts. Null if it cannot be made, if
+ * others can write to it, or if `NODE_DISABLE_COMPILE_CACHE` is set: then nothing is kept. The directory
+ * is in the user's own cache and never in the shared temporary directory, where another user could plant
+ * code for us to run. It is made here, one level at a time, because Node would make all parents, which
+ * never ends in a place like /proc. Nothing is imported for this, because it runs before all that is cached.
  */
 export function compileCacheDirectory(): string | null {
   const { XDG_CACHE_HOME: cache, NODE_DISABLE_COMPILE_CACHE: off } = readEnvironment();

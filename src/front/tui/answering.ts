@@ -158,7 +158,7 @@ export class Answering {
     else if (question.kind !== 'input') this.send(question, { text });
   }
 
-  /** Where the mode is not offered, the key does nothing. */
+  /** Grants the mode; does nothing if it is not offered. */
   private grantMode(question: Asked, scope: 'task' | 'user'): void {
     if (question.kind !== 'permission') return;
     if (question.modeToGrant?.scopes.includes(scope) !== true) return;

@@ -24,7 +24,7 @@ const NAME = String.raw`(?<name>[A-Za-z_][\w.:/-]{0,127})`;
 const BAR = '[|｜]';
 const GAP = '[▁_ ]';
 
-/** What some forms put around all calls of an answer, or between them. */
+/** Text that some forms put around all calls of an answer, or between them. */
 export const WRAPPERS: readonly string[] = [
   String.raw`</?(?:antml:)?function_calls>`,
   '</?minimax:tool_call>',
@@ -64,7 +64,7 @@ function taggedArguments(tags: ArgumentTags): CallForm['read'] {
   };
 }
 
-/** What follows the calls: needed, or left out where the server takes it for the end of the answer. */
+/** The text after the calls: required, or optional if servers take it for the end of the answer. */
 function before(end: string, read: CallForm['read'], presence: 'needed' | 'optional' = 'optional') {
   const expression = lazy(() => new RegExp(String.raw`\s*${end}`, 'y'));
   return (text: string, at: number, name: string): ParsedCalls | null => {

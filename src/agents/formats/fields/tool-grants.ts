@@ -10,7 +10,7 @@ import type { FieldReader } from './field-reader.ts';
 import { mcpToolName } from './mcp-names.ts';
 import { bracketed } from './tool-words.ts';
 
-/** What the words of a list of tools grant. */
+/** The grants that the words of a list of tools stand for. */
 export interface GrantedTools {
   /** Canonical names, each once. */
   readonly names: readonly string[];
@@ -114,7 +114,7 @@ function mergedLimits(limits: readonly ToolLimit[]): readonly ToolLimit[] {
   });
 }
 
-/** What the words of a list of denied tools deny. */
+/** The denials that the words of a list of denied tools stand for. */
 export interface DeniedTools {
   /** Canonical names, each once. */
   readonly names: readonly string[];

@@ -18,7 +18,7 @@ const MOST_ROWS = 600;
 
 /** What there is to see of a tree of tasks: a fold of their events, and of what streams in. */
 export interface UiState {
-  /** That of this process. */
+  /** The clock of this process. */
   readonly clock: Clock;
   /** The main task; null: the conversation has not begun. */
   root: string | null;

@@ -3,7 +3,7 @@ import { isList, loneSurrogates, placedObjects } from '../read.ts';
 import type { StrictRule } from '../rule.ts';
 import { allBlocks, type AnthropicRequest } from './request.ts';
 
-/** Which blocks a message of a role may hold, of those that a client can write itself. */
+/** Blocks that a message of a role may hold, of those that a client can write itself. */
 const BLOCKS_OF_ROLE: Readonly<Record<string, readonly string[]>> = {
   user: ['text', 'image', 'document', 'search_result', 'tool_result'],
   assistant: ['text', 'thinking', 'redacted_thinking', 'tool_use'],

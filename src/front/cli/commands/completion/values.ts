@@ -82,7 +82,7 @@ async function agents(place: CompletionPlace): Promise<readonly Candidate[]> {
     .map(({ id, description }) => ({ text: id, about: description }));
 }
 
-/** What `--agent-mode` takes. */
+/** Values of `--agent-mode`. */
 async function agentModes(place: CompletionPlace): Promise<readonly Candidate[]> {
   const { found } = await agentsHere(place);
   return found.agents.flatMap((agent) =>

@@ -3,7 +3,7 @@ import { terminalText } from '../../../../base/terminal-text.ts';
 import { REPAIRS } from '../../../../protocol/repair.ts';
 import { ok, type Check } from './check.ts';
 
-/** What had to be repaired in the answers of each model. Nothing has to be done about it. */
+/** Reports the repairs in the answers of each model. They need no action. */
 export function answersChecks(repairs: RepairsByModel): readonly Check[] {
   return Array.from(repairs, ([model, counts]) => {
     const said = Array.from(counts, ([repair, count]) => `${REPAIRS[repair]} × ${count}`);

@@ -27,7 +27,7 @@ export interface DoctorContext extends ModelContext {
   /** The path of the ripgrep that Grep runs; rejects where there is none. */
   readonly ripgrep: () => Promise<string>;
   readonly agents: (place: AgentsPlace) => Promise<AgentsReport>;
-  /** What had to be repaired in the answers of the newest tasks. */
+  /** Repairs in the answers of the newest tasks. */
   readonly repairs: (dataDir: string) => Promise<RepairsByModel>;
   /** It may leave nothing behind. */
   readonly sandbox: (place: Omit<SandboxPlace, 'keepsRecords'>) => Pick<Sandbox, 'state'>;
