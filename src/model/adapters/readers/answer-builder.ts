@@ -4,6 +4,7 @@ import type { AssistantPart, Message, ProviderMeta } from '../../../protocol/mes
 import type { FinishReason, ModelPart, ProgressPart, Usage } from '../../../protocol/model.ts';
 import type { Repair, Repairs } from '../../../protocol/repair.ts';
 import { AnswerTooLarge, type AnswerCaps } from '../answer-caps.ts';
+import { ReportedError } from '../answer-errors.ts';
 import { isModelId } from '../model-id.ts';
 import {
   areComplete,
@@ -51,6 +52,8 @@ export class AnswerBuilder {
   private progress: ProgressPart[] = [];
   private argumentsGrew = false;
   private reason: FinishReason | null = null;
+  /** Content came after the finish reason, so that the reason did not mean the end. */
+  private hasGoneOn = false;
   private ended = false;
   private error: unknown = null;
 
@@ -181,9 +184,14 @@ export class AnswerBuilder {
     this.ended = true;
   }
 
-  /** The first error stands. */
+  /**
+   * Ends the answer with an error; the first one stands. An error event after the finish reason takes nothing
+   * away from a complete answer, unless content came between them: then that reason was not the end.
+   */
   fail(error: unknown): void {
-    this.error ??= error;
+    const isComplete = this.reason !== null && !this.hasGoneOn && this.error === null;
+    if (isComplete && error instanceof ReportedError) this.repair('error_after_end');
+    else this.error ??= error;
   }
 
   repair(kind: Repair, count = 1): void {
@@ -316,6 +324,7 @@ export class AnswerBuilder {
 
   private keep(bytes: number): void {
     this.size += bytes;
+    if (bytes > 0 && this.reason !== null) this.hasGoneOn = true;
     const { contentBytes } = this.options.caps;
     if (this.size > contentBytes) throw new AnswerTooLarge('answer_bytes', contentBytes);
   }
