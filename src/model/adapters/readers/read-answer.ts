@@ -6,7 +6,7 @@ import { WireMeter, type AnswerCaps, type AnswerTooLarge } from '../answer-caps.
 import { BrokenOff, MalformedAnswer, NoStream, ReportedError } from '../answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
 import { EventStreamParser, type WireEvent } from './event-stream.ts';
-import { parseLenientJson } from './lenient-json.ts';
+import { parseEventJson } from './lenient-json.ts';
 import { errorIn, type AnswerReader } from './reader.ts';
 import { unusableBody } from './unusable-body.ts';
 
@@ -162,9 +162,10 @@ class BodyText {
   }
 
   private takeDocument(document: string): void {
-    const parsed = parseLenientJson(document);
+    const parsed = parseEventJson(document);
     // Several documents, one a line, are a stream without the marks of one.
     if (!parsed.ok) return this.takeLines(document);
+    for (const repair of parsed.repairs) this.answer.repair(repair);
     if (Array.isArray(parsed.value)) {
       this.answer.repair('json_instead_of_stream');
       for (const value of parsed.value) this.takeValue(value, null);
