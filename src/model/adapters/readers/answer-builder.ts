@@ -10,12 +10,12 @@ import {
   areComplete,
   finishedPart,
   marksMeta,
-  withThoughtApart,
   type Block,
   type CallBlock,
   type TextBlock,
 } from './blocks.ts';
-import { ThinkingSplitter } from './thinking-tags.ts';
+import { ThinkingSplitter, type TaggedPiece } from './thinking-tags.ts';
+import { settleThoughts } from './thought-blocks.ts';
 import { toUsage, type ReportedUsage } from './usage.ts';
 
 type Finished = Extract<ModelPart, { type: 'finished' }>;
@@ -49,6 +49,8 @@ export class AnswerBuilder {
   private readonly usage: { -readonly [field in keyof ReportedUsage]: ReportedUsage[field] } = {};
   private readonly repairCounts = new Map<Repair, number>();
   private thinking: ThinkingSplitter | null = new ThinkingSplitter();
+  /** The thoughts that stood between tags in the text. */
+  private readonly thoughts: TextBlock[] = [];
   private progress: ProgressPart[] = [];
   private argumentsGrew = false;
   private reason: FinishReason | null = null;
@@ -65,9 +67,7 @@ export class AnswerBuilder {
   text(piece: string, key?: string, meta?: JsonObject): void {
     const { thinking } = this;
     if (thinking === null || piece === '') return this.append('text', piece, key, meta);
-    for (const { type, text } of thinking.take(piece)) {
-      this.append(type, text, type === 'text' ? key : undefined, meta);
-    }
+    for (const tagged of thinking.take(piece)) this.appendTagged(tagged, key, meta);
     if (thinking.isDecided) this.endThinking();
   }
 
@@ -91,10 +91,6 @@ export class AnswerBuilder {
     this.texts.delete(`${type} ${key}`);
   }
 
-  hasBlock(type: TextBlock['type'], key: string): boolean {
-    return this.texts.has(`${type} ${key}`);
-  }
-
   /** Begins a call. `id`: the server's own; undefined: it gave none. */
   startCall(key: string, call: { readonly id?: string | undefined; readonly name: string }): void {
     this.endThinking();
@@ -115,10 +111,6 @@ export class AnswerBuilder {
     this.calls.set(key, block);
     this.blocks.push(block);
     this.progress.push({ type: 'tool_call_started', id, name: call.name });
-  }
-
-  hasCall(key: string): boolean {
-    return this.calls.has(key);
   }
 
   /** Names a call whose first piece came without its name. */
@@ -167,10 +159,11 @@ export class AnswerBuilder {
     if (typeof model === 'string' && isModelId(model)) this.servedBy = model;
   }
 
-  /** Later reports win, field by field. */
+  /** Later reports win, field by field, except that a zero does not replace a number: it was left out. */
   setUsage(usage: ReportedUsage): void {
-    for (const [field, value] of Object.entries(usage)) {
-      if (value !== undefined) Object.assign(this.usage, { [field]: value });
+    const fields = Object.entries(usage) as [keyof ReportedUsage, number | undefined][];
+    for (const [field, value] of fields) {
+      if (value !== undefined) this.usage[field] = value === 0 ? (this.usage[field] ?? 0) : value;
     }
   }
 
@@ -249,9 +242,8 @@ export class AnswerBuilder {
     this.endThinking();
     // A server that says how the answer ended has sent all of its calls.
     for (const key of this.calls.keys()) this.endCall(key);
-    const apart = withThoughtApart(this.blocks);
-    if (apart !== null) this.repair('thinking_in_text');
-    const blocks = apart ?? this.blocks;
+    const { blocks, hasTags } = settleThoughts(this.blocks, this.reason ?? 'stop');
+    if (hasTags) this.repair('thinking_in_text');
     const last = this.reason === 'length' ? blocks.at(-1) : undefined;
     const repair = (kind: Repair): void => this.repair(kind);
     const content = blocks.flatMap((block) =>
@@ -277,11 +269,35 @@ export class AnswerBuilder {
     key: string | undefined,
     meta: JsonObject | undefined,
   ): void {
-    const block = this.blockFor(type, key);
+    this.grow(this.blockFor(type, key), piece, meta);
+  }
+
+  private grow(block: TextBlock, piece: string, meta: JsonObject | undefined): void {
     this.keep(byteLength(piece));
     block.text += piece;
     block.meta = this.merge(block.meta, meta);
-    if (piece !== '') this.progress.push({ type: `${type}_delta`, text: piece });
+    if (piece !== '') this.progress.push({ type: `${block.type}_delta`, text: piece });
+  }
+
+  private appendTagged(
+    piece: TaggedPiece,
+    key: string | undefined,
+    meta: JsonObject | undefined,
+  ): void {
+    if (piece.type === 'text') return this.append('text', piece.text, key, meta);
+    const block = this.thoughts[piece.thought] ?? this.openThought(key);
+    this.grow(block, piece.text, meta);
+  }
+
+  /** Begins a thought that stands in the text block of that key, and puts it before the text. */
+  private openThought(key: string | undefined): TextBlock {
+    this.keep(BLOCK_BYTES);
+    const thought: TextBlock = { type: 'reasoning', text: '', meta: undefined, isOpen: false };
+    const text = key === undefined ? undefined : this.texts.get(`text ${key}`);
+    const at = text?.text === '' ? this.blocks.indexOf(text) : this.blocks.length;
+    this.blocks.splice(at, 0, thought);
+    this.thoughts.push(thought);
+    return thought;
   }
 
   private blockFor(type: TextBlock['type'], key: string | undefined): TextBlock {
@@ -303,12 +319,11 @@ export class AnswerBuilder {
     const { thinking } = this;
     if (thinking === null) return;
     this.thinking = null;
-    for (const { type, text } of thinking.end()) this.append(type, text, undefined, undefined);
-    const { marks } = thinking;
-    const thought = this.blocks.find(({ type }) => type === 'reasoning');
-    if (marks === null || thought === undefined) return;
-    thought.meta = { ...thought.meta, ...marksMeta(marks) };
-    this.repair('thinking_in_text');
+    for (const tagged of thinking.end()) this.appendTagged(tagged, undefined, undefined);
+    for (const [index, marks] of thinking.marks.entries()) {
+      const thought = this.thoughts[index];
+      if (thought !== undefined) thought.meta = { ...thought.meta, ...marksMeta(marks) };
+    }
   }
 
   /** Later fields win: a signature comes with the end of a block, an item id with its start. */

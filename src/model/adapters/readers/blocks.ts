@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../../base/json.ts';
-import type { AssistantPart, ProviderMeta, ReasoningPart } from '../../../protocol/message.ts';
+import type { AssistantPart, ProviderMeta } from '../../../protocol/message.ts';
 import type { Repair } from '../../../protocol/repair.ts';
 import { readArguments } from './call-arguments.ts';
-import { splitAtClosingTag, type ThinkingMarks } from './thinking-tags.ts';
+import type { ThinkingMarks } from './thinking-tags.ts';
 
 export interface TextBlock {
   readonly type: 'text' | 'reasoning';
@@ -57,28 +57,12 @@ export function marksMeta({ before, after }: ThinkingMarks): ProviderMeta {
   return { [MARKS_KEY]: { before, after } };
 }
 
-/** Returns the marks between which a thought stood in the text; null: it came as a thought. */
-export function marksOf({ meta }: ReasoningPart): ThinkingMarks | null {
+/** Returns the marks between which the thought with this meta stood in the text; null: it came as a thought. */
+export function marksOf(meta: ProviderMeta | undefined): ThinkingMarks | null {
   const marks = meta?.[MARKS_KEY];
   if (!isJsonObject(marks)) return null;
   const { before, after } = marks;
   return typeof before === 'string' && typeof after === 'string' ? { before, after } : null;
-}
-
-/** The blocks with the thought taken out of the first text that holds only its closing tag. */
-export function withThoughtApart(blocks: readonly Block[]): readonly Block[] | null {
-  const at = blocks.findIndex((block) => block.type === 'text');
-  const block = blocks[at];
-  if (block?.type !== 'text' || blocks.some(({ type }) => type === 'reasoning')) return null;
-  const split = splitAtClosingTag(block.text);
-  if (split === null) return null;
-  const thought: TextBlock = {
-    ...block,
-    type: 'reasoning',
-    text: split.thought,
-    meta: marksMeta(split.marks),
-  };
-  return [...blocks.slice(0, at), thought, { ...block, text: split.rest }, ...blocks.slice(at + 1)];
 }
 
 /** Whether nothing of the blocks can be missing: none is open, and the arguments of each call can be read. */
