@@ -71,7 +71,7 @@ export class AnswerBuilder {
     if (thinking.isDecided) this.endThinking();
   }
 
-  /** The same for reasoning. */
+  /** Appends to the reasoning block of that key; without a key, to the last block if it is reasoning. */
   reasoning(piece: string, key?: string, meta?: JsonObject): void {
     // This server has a parser: tags in its text are text.
     if (piece !== '') this.endThinking();
@@ -103,7 +103,7 @@ export class AnswerBuilder {
       id,
       name: call.name,
       raw: '',
-      isWhole: false,
+      hasEnded: false,
       isRenamed: this.serverIds.has(serverId),
       meta: undefined,
     };
@@ -143,7 +143,7 @@ export class AnswerBuilder {
       this.keep(Math.max(0, byteLength(raw) - byteLength(call.raw)));
       call.raw = raw;
     }
-    call.isWhole = true;
+    call.hasEnded = true;
     call.meta = this.merge(call.meta, meta);
     // A later call under the same key is another call.
     this.calls.delete(key);
@@ -159,7 +159,7 @@ export class AnswerBuilder {
     if (typeof model === 'string' && isModelId(model)) this.servedBy = model;
   }
 
-  /** Later reports win, field by field, except that a zero does not replace a number: it was left out. */
+  /** Takes a report of usage. A later one wins, field by field, but its zero does not replace a number. */
   setUsage(usage: ReportedUsage): void {
     const fields = Object.entries(usage) as [keyof ReportedUsage, number | undefined][];
     for (const [field, value] of fields) {
@@ -167,12 +167,12 @@ export class AnswerBuilder {
     }
   }
 
-  /** The server said why the answer ends; more may come, such as its usage. */
+  /** Takes the reason for which the answer ends. More may come, such as its usage. */
   finish(reason: FinishReason): void {
     this.reason = reason;
   }
 
-  /** Nothing that matters comes after this. */
+  /** Ends the answer: nothing that matters comes after this. */
   end(): void {
     this.ended = true;
   }
@@ -216,7 +216,7 @@ export class AnswerBuilder {
     return this.repairCounts.size === 0 ? undefined : Object.fromEntries(this.repairCounts);
   }
 
-  /** What the server said that was used; undefined: it has not said all of it, and it has to be estimated. */
+  /** The usage that the server reported; undefined: it has not reported all of it, so it has to be estimated. */
   get usageSoFar(): Usage | undefined {
     const { usage, missing } = toUsage(this.usage);
     return missing === null ? usage : undefined;
@@ -230,7 +230,7 @@ export class AnswerBuilder {
     );
   }
 
-  /** What came since the last call of this. */
+  /** Takes the progress since the last call of this. */
   takeProgress(): { readonly parts: readonly ProgressPart[]; readonly argumentsGrew: boolean } {
     const { progress, argumentsGrew } = this;
     if (progress.length > 0) this.progress = [];
@@ -243,7 +243,8 @@ export class AnswerBuilder {
     // A server that says how the answer ended has sent all of its calls.
     for (const key of this.calls.keys()) this.endCall(key);
     const { blocks, hasTags } = settleThoughts(this.blocks, this.reason ?? 'stop');
-    if (hasTags) this.repair('thinking_in_text');
+    if (!hasTags) this.repairCounts.delete('thinking_in_text');
+    else if (!this.repairCounts.has('thinking_in_text')) this.repair('thinking_in_text');
     const last = this.reason === 'length' ? blocks.at(-1) : undefined;
     const repair = (kind: Repair): void => this.repair(kind);
     const content = blocks.flatMap((block) =>
@@ -320,13 +321,14 @@ export class AnswerBuilder {
     if (thinking === null) return;
     this.thinking = null;
     for (const tagged of thinking.end()) this.appendTagged(tagged, undefined, undefined);
+    if (thinking.marks.length > 0) this.repair('thinking_in_text');
     for (const [index, marks] of thinking.marks.entries()) {
       const thought = this.thoughts[index];
       if (thought !== undefined) thought.meta = { ...thought.meta, ...marksMeta(marks) };
     }
   }
 
-  /** Later fields win: a signature comes with the end of a block, an item id with its start. */
+  /** Adds metadata. A later field wins: a signature comes with the end of a block, an item id with its start. */
   private merge(
     before: ProviderMeta | undefined,
     meta: JsonObject | undefined,
@@ -363,7 +365,7 @@ function callIds(history: readonly Message[]): Set<string> {
   return ids;
 }
 
-/** Many servers say `stop` for an answer that calls tools. */
+/** Corrects the reason of an answer that calls tools: many servers say `stop` for it. */
 function finishReason(reason: FinishReason, content: readonly AssistantPart[]): FinishReason {
   if (reason !== 'stop') return reason;
   return content.some((part) => part.type === 'tool_call') ? 'tool_calls' : 'stop';

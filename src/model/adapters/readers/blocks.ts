@@ -19,7 +19,7 @@ export interface CallBlock {
   /** The arguments as they came. */
   raw: string;
   /** Its end has come: without it, empty arguments may have been lost. */
-  isWhole: boolean;
+  hasEnded: boolean;
   /** Its id was that of another call of this answer. */
   readonly isRenamed: boolean;
   meta: ProviderMeta | undefined;
@@ -37,10 +37,10 @@ export function finishedPart(
 ): AssistantPart[] {
   const meta = block.meta === undefined ? {} : { meta: block.meta };
   if (block.type === 'call') {
-    const { id, name, raw, isWhole } = block;
+    const { id, name, raw, hasEnded } = block;
     if (name.trim() === '') repair('missing_call_name');
     // Cut before its arguments, it looks like a call without any. Cut later, they are no complete object.
-    const isLost = (isCut || !isWhole) && raw.trim() === '';
+    const isLost = (isCut || !hasEnded) && raw.trim() === '';
     const { repair: repaired, ...args } = isLost
       ? { input: raw, malformed: raw, repair: undefined }
       : readArguments(raw);
@@ -72,7 +72,7 @@ export function areComplete(blocks: readonly Block[]): boolean {
     hasContent &&
     blocks.every((block) =>
       block.type === 'call'
-        ? block.isWhole ||
+        ? block.hasEnded ||
           (block.raw.trim() !== '' && readArguments(block.raw).malformed === undefined)
         : !block.isOpen,
     ) &&
