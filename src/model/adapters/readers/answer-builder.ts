@@ -7,21 +7,19 @@ import { AnswerTooLarge, type AnswerCaps } from '../answer-caps.ts';
 import { ReportedError } from '../answer-errors.ts';
 import { isModelId } from '../model-id.ts';
 import {
+  BLOCK_BYTES,
   areComplete,
   finishedPart,
-  marksMeta,
   type Block,
   type CallBlock,
   type TextBlock,
 } from './blocks.ts';
-import { ThinkingSplitter, type TaggedPiece } from './thinking-tags.ts';
+import { CallIds } from './call-ids.ts';
+import { TextBlocks } from './text-blocks.ts';
 import { settleThoughts } from './thought-blocks.ts';
 import { toUsage, type ReportedUsage } from './usage.ts';
 
 type Finished = Extract<ModelPart, { type: 'finished' }>;
-
-/** Bytes that a block takes beside its text, roughly: an answer of many empty blocks is bounded too. */
-const BLOCK_BYTES = 64;
 
 interface BuilderOptions {
   /** The messages of the request: ids of calls are unique among them. */
@@ -38,19 +36,13 @@ interface BuilderOptions {
 export class AnswerBuilder {
   private readonly options: BuilderOptions;
   private readonly blocks: Block[] = [];
-  private readonly texts = new Map<string, TextBlock>();
+  private readonly texts: TextBlocks;
   private readonly calls = new Map<string, CallBlock>();
-  /** The ids that the server gave to the calls of this answer. */
-  private readonly serverIds = new Set<string>();
-  /** The ids in use in the history and in this answer. */
-  private usedIds: Set<string> | null = null;
+  private readonly ids: CallIds;
   private size = 0;
   private servedBy: string | undefined;
   private readonly usage: { -readonly [field in keyof ReportedUsage]: ReportedUsage[field] } = {};
   private readonly repairCounts = new Map<Repair, number>();
-  private thinking: ThinkingSplitter | null = new ThinkingSplitter();
-  /** The thoughts that stood between tags in the text. */
-  private readonly thoughts: TextBlock[] = [];
   private progress: ProgressPart[] = [];
   private argumentsGrew = false;
   private reason: FinishReason | null = null;
@@ -61,53 +53,51 @@ export class AnswerBuilder {
 
   constructor(options: BuilderOptions) {
     this.options = options;
+    this.ids = new CallIds(options.history);
+    this.texts = new TextBlocks({
+      blocks: this.blocks,
+      keep: (bytes) => this.keep(bytes),
+      merge: (before, meta) => this.merge(before, meta),
+      show: (part) => this.progress.push(part),
+      repair: (kind) => this.repair(kind),
+    });
   }
 
   /** Appends to the text block of that key; without a key, to the last block if it is text. */
   text(piece: string, key?: string, meta?: JsonObject): void {
-    const { thinking } = this;
-    if (thinking === null || piece === '') return this.append('text', piece, key, meta);
-    for (const tagged of thinking.take(piece)) this.appendTagged(tagged, key, meta);
-    if (thinking.isDecided) this.endThinking();
+    this.texts.addText(piece, key, meta);
   }
 
   /** Appends to the reasoning block of that key; without a key, to the last block if it is reasoning. */
   reasoning(piece: string, key?: string, meta?: JsonObject): void {
-    // This server has a parser: tags in its text are text.
-    if (piece !== '') this.endThinking();
-    this.append('reasoning', piece, key, meta);
+    this.texts.addReasoning(piece, key, meta);
   }
 
   /** Begins a block that its protocol will close. */
   openBlock(type: TextBlock['type'], key: string, meta?: JsonObject): void {
-    this.openText(type, key, meta).isOpen = true;
+    this.texts.openBlock(type, key, meta);
   }
 
   closeBlock(type: TextBlock['type'], key: string, meta?: JsonObject): void {
-    const block = this.texts.get(`${type} ${key}`);
-    if (block === undefined) return;
-    block.meta = this.merge(block.meta, meta);
-    block.isOpen = false;
-    this.texts.delete(`${type} ${key}`);
+    this.texts.closeBlock(type, key, meta);
   }
 
   /** Begins a call. `id`: the server's own; undefined: it gave none. */
   startCall(key: string, call: { readonly id?: string | undefined; readonly name: string }): void {
-    this.endThinking();
+    this.texts.endThinking();
     if (call.id === undefined) this.repair('missing_call_id');
-    const serverId = call.id ?? `call_${this.serverIds.size}`;
+    const serverId = this.ids.serverIdOf(call.id);
     this.keep(BLOCK_BYTES + byteLength(serverId) + byteLength(call.name));
-    const id = this.uniqueId(serverId);
+    const { id, isRenamed } = this.ids.take(serverId);
     const block: CallBlock = {
       type: 'call',
       id,
       name: call.name,
       raw: '',
       hasEnded: false,
-      isRenamed: this.serverIds.has(serverId),
+      isRenamed,
       meta: undefined,
     };
-    this.serverIds.add(serverId);
     this.calls.set(key, block);
     this.blocks.push(block);
     this.progress.push({ type: 'tool_call_started', id, name: call.name });
@@ -239,7 +229,7 @@ export class AnswerBuilder {
   }
 
   build(): Finished {
-    this.endThinking();
+    this.texts.endThinking();
     // A server that says how the answer ended has sent all of its calls.
     for (const key of this.calls.keys()) this.endCall(key);
     const { blocks, hasTags } = settleThoughts(this.blocks, this.reason ?? 'stop');
@@ -264,70 +254,6 @@ export class AnswerBuilder {
     };
   }
 
-  private append(
-    type: TextBlock['type'],
-    piece: string,
-    key: string | undefined,
-    meta: JsonObject | undefined,
-  ): void {
-    this.grow(this.blockFor(type, key), piece, meta);
-  }
-
-  private grow(block: TextBlock, piece: string, meta: JsonObject | undefined): void {
-    this.keep(byteLength(piece));
-    block.text += piece;
-    block.meta = this.merge(block.meta, meta);
-    if (piece !== '') this.progress.push({ type: `${block.type}_delta`, text: piece });
-  }
-
-  private appendTagged(
-    piece: TaggedPiece,
-    key: string | undefined,
-    meta: JsonObject | undefined,
-  ): void {
-    if (piece.type === 'text') return this.append('text', piece.text, key, meta);
-    const block = this.thoughts[piece.thought] ?? this.openThought(key);
-    this.grow(block, piece.text, meta);
-  }
-
-  /** Begins a thought that stands in the text block of that key, and puts it before the text. */
-  private openThought(key: string | undefined): TextBlock {
-    this.keep(BLOCK_BYTES);
-    const thought: TextBlock = { type: 'reasoning', text: '', meta: undefined, isOpen: false };
-    const text = key === undefined ? undefined : this.texts.get(`text ${key}`);
-    const at = text?.text === '' ? this.blocks.indexOf(text) : this.blocks.length;
-    this.blocks.splice(at, 0, thought);
-    this.thoughts.push(thought);
-    return thought;
-  }
-
-  private blockFor(type: TextBlock['type'], key: string | undefined): TextBlock {
-    if (key !== undefined) return this.texts.get(`${type} ${key}`) ?? this.openText(type, key);
-    const last = this.blocks.at(-1);
-    return last?.type === type ? last : this.openText(type, undefined);
-  }
-
-  private openText(type: TextBlock['type'], key: string | undefined, meta?: JsonObject): TextBlock {
-    this.keep(BLOCK_BYTES);
-    const block: TextBlock = { type, text: '', meta: this.merge(undefined, meta), isOpen: false };
-    if (key !== undefined) this.texts.set(`${type} ${key}`, block);
-    this.blocks.push(block);
-    return block;
-  }
-
-  /** Decides about the tags at the beginning of the text: nothing that follows is a thought. */
-  private endThinking(): void {
-    const { thinking } = this;
-    if (thinking === null) return;
-    this.thinking = null;
-    for (const tagged of thinking.end()) this.appendTagged(tagged, undefined, undefined);
-    if (thinking.marks.length > 0) this.repair('thinking_in_text');
-    for (const [index, marks] of thinking.marks.entries()) {
-      const thought = this.thoughts[index];
-      if (thought !== undefined) thought.meta = { ...thought.meta, ...marksMeta(marks) };
-    }
-  }
-
   /** Adds metadata. A later field wins: a signature comes with the end of a block, an item id with its start. */
   private merge(
     before: ProviderMeta | undefined,
@@ -345,24 +271,6 @@ export class AnswerBuilder {
     const { contentBytes } = this.options.caps;
     if (this.size > contentBytes) throw new AnswerTooLarge('answer_bytes', contentBytes);
   }
-
-  /** The server's id, with a suffix where this answer or the history has it already. */
-  private uniqueId(id: string): string {
-    this.usedIds ??= callIds(this.options.history);
-    let unique = id;
-    for (let n = 2; this.usedIds.has(unique); n += 1) unique = `${id}_${n}`;
-    this.usedIds.add(unique);
-    return unique;
-  }
-}
-
-function callIds(history: readonly Message[]): Set<string> {
-  const ids = new Set<string>();
-  for (const message of history) {
-    if (message.role !== 'assistant') continue;
-    for (const part of message.content) if (part.type === 'tool_call') ids.add(part.id);
-  }
-  return ids;
 }
 
 /** Corrects the reason of an answer that calls tools: many servers say `stop` for it. */

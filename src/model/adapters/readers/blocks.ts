@@ -4,6 +4,9 @@ import type { Repair } from '../../../protocol/repair.ts';
 import { readArguments } from './call-arguments.ts';
 import type { ThinkingMarks } from './thinking-tags.ts';
 
+/** Bytes that a block takes beside its text, roughly: an answer of many empty blocks is bounded too. */
+export const BLOCK_BYTES = 64;
+
 export interface TextBlock {
   readonly type: 'text' | 'reasoning';
   text: string;
