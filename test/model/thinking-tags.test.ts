@@ -4,10 +4,10 @@ import { dialect as anthropic } from '../../src/model/adapters/anthropic.ts';
 import { dialect as chat } from '../../src/model/adapters/openai-chat.ts';
 import { dialect as responses } from '../../src/model/adapters/openai-responses.ts';
 import {
-  ThinkingSplitter,
   splitAtClosingTag,
   withoutClosingTag,
-} from '../../src/model/adapters/readers/thinking-tags.ts';
+} from '../../src/model/adapters/readers/lone-tags.ts';
+import { ThinkingSplitter } from '../../src/model/adapters/readers/thinking-splitter.ts';
 import { userMessage } from '../../src/protocol/message.ts';
 import { readQuirk, type Read } from './quirks/read.ts';
 import { adapterDeps, answerWith, collect, finished, request, serve } from './support.ts';

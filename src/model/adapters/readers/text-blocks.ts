@@ -4,7 +4,7 @@ import type { ProviderMeta } from '../../../protocol/message.ts';
 import type { ProgressPart } from '../../../protocol/model.ts';
 import type { Repair } from '../../../protocol/repair.ts';
 import { BLOCK_BYTES, marksMeta, type Block, type TextBlock } from './blocks.ts';
-import { ThinkingSplitter, type TaggedPiece } from './thinking-tags.ts';
+import { ThinkingSplitter, type TaggedPiece } from './thinking-splitter.ts';
 
 /** The answer that the text blocks belong to. */
 interface Owner {

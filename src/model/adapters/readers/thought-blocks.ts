@@ -6,7 +6,7 @@ import {
   splitAtClosingTag,
   withoutClosingTag,
   withoutEndTag,
-} from './thinking-tags.ts';
+} from './lone-tags.ts';
 
 /** The blocks of an answer after its end, with each thought that stands in its text apart from the text. */
 export interface SettledBlocks {
