@@ -8,6 +8,7 @@ export const REPAIRS = {
   unknown_delta: 'a delta of unknown type was ignored',
   not_an_event: 'a line that is no event was ignored',
   raw_line_break: 'JSON held raw line breaks or control characters',
+  number_not_in_json: 'JSON held NaN or Infinity, read as null',
   json_instead_of_stream: 'one JSON document came in place of a stream',
   message_instead_of_delta: 'a whole message came in place of a delta',
   missing_choices: 'a chunk had no choices',
@@ -24,6 +25,7 @@ export const REPAIRS = {
   missing_usage: 'the server did not say what the answer used',
   partial_usage: 'the server said only in part what the answer used',
   broken_connection_after_end: 'the connection broke after the end of the answer',
+  error_after_end: 'an error was reported after the end of the answer',
   thinking_in_text: 'thinking stood in the text of the answer',
 } as const;
 

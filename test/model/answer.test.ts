@@ -32,6 +32,22 @@ it.each<[ReportedUsage, Partial<Usage>]>([
   expect(finished(said).usage).toEqual({ cacheWrite: 0, reasoning: 0, ...counted });
 });
 
+it.each<[ReportedUsage, ReportedUsage, Partial<Usage>]>([
+  [{ uncached: 5000 }, { uncached: 0, output: 5 }, { input: 5000, output: 5 }],
+  [
+    { prompt: 100, cacheRead: 80 },
+    { prompt: 0, cacheRead: 0, output: 5 },
+    { input: 20, output: 5 },
+  ],
+  [{ prompt: 100, output: 1 }, { output: 5 }, { input: 100, output: 5 }],
+  [{ prompt: 100 }, { prompt: 120, output: 0 }, { input: 120, output: 0 }],
+])('of a report %j and a later one, %j, what is not zero counts', (first, later, usage) => {
+  const answer = new AnswerBuilder({ history: [], caps: ANSWER_CAPS, metaKey: 'test' });
+  answer.setUsage(first);
+  answer.setUsage(later);
+  expect(answer.build()).toMatchObject({ usage });
+});
+
 it.each([
   [['gpt-5'], 'gpt-5'],
   [['gpt-5', 'gpt-5-2025-08-07'], 'gpt-5-2025-08-07'],

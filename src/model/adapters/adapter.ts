@@ -146,7 +146,7 @@ async function* read(
   observer: WireObserver | undefined,
   wiring: Wiring,
 ): AsyncGenerator<ModelPart, void, undefined> {
-  const { dialect, deps, progress } = wiring;
+  const { dialect, endpoint, deps, progress } = wiring;
   const caps = deps.caps ?? ANSWER_CAPS;
   const { body } = await send(request, signal, observer, wiring);
   if (body === null) throw new BrokenOff('the server sent no answer');
@@ -154,7 +154,8 @@ async function* read(
   const answer = new AnswerBuilder({ history: request.messages, caps, metaKey });
   progress.answer = answer;
   const reader = dialect.createReader(answer);
-  const reading = { body, reader, answer, caps, deadlines: deps.deadlines };
+  const { host } = new URL(endpoint.baseUrl);
+  const reading = { body, host, reader, answer, caps, deadlines: deps.deadlines };
   for await (const _piece of readAnswer(reading)) {
     if (!progress.accepted) {
       progress.accepted = true;

@@ -66,7 +66,7 @@ function textContent(part: TextPart, own: OwnMeta | null, rules: PromptRules): A
 }
 
 function reasoningContent(part: ReasoningPart, rules: PromptRules): AssistantContent {
-  const marks = marksOf(part);
+  const marks = marksOf(part.meta);
   // Its server has no parser for thoughts, so they stood in the text, and there its model looks for them.
   if (marks !== null) return [{ type: 'text', text: marks.before + part.text + marks.after }];
   const own = ownMeta(part, rules);

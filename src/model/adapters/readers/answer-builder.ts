@@ -4,23 +4,22 @@ import type { AssistantPart, Message, ProviderMeta } from '../../../protocol/mes
 import type { FinishReason, ModelPart, ProgressPart, Usage } from '../../../protocol/model.ts';
 import type { Repair, Repairs } from '../../../protocol/repair.ts';
 import { AnswerTooLarge, type AnswerCaps } from '../answer-caps.ts';
+import { ReportedError } from '../answer-errors.ts';
 import { isModelId } from '../model-id.ts';
 import {
+  BLOCK_BYTES,
   areComplete,
   finishedPart,
-  marksMeta,
-  withThoughtApart,
   type Block,
   type CallBlock,
   type TextBlock,
 } from './blocks.ts';
-import { ThinkingSplitter } from './thinking-tags.ts';
+import { CallIds } from './call-ids.ts';
+import { TextBlocks } from './text-blocks.ts';
+import { settleThoughts } from './thought-blocks.ts';
 import { toUsage, type ReportedUsage } from './usage.ts';
 
 type Finished = Extract<ModelPart, { type: 'finished' }>;
-
-/** Bytes that a block takes beside its text, roughly: an answer of many empty blocks is bounded too. */
-const BLOCK_BYTES = 64;
 
 interface BuilderOptions {
   /** The messages of the request: ids of calls are unique among them. */
@@ -37,85 +36,71 @@ interface BuilderOptions {
 export class AnswerBuilder {
   private readonly options: BuilderOptions;
   private readonly blocks: Block[] = [];
-  private readonly texts = new Map<string, TextBlock>();
+  private readonly texts: TextBlocks;
   private readonly calls = new Map<string, CallBlock>();
-  /** The ids that the server gave to the calls of this answer. */
-  private readonly serverIds = new Set<string>();
-  /** The ids in use in the history and in this answer. */
-  private usedIds: Set<string> | null = null;
+  private readonly ids: CallIds;
   private size = 0;
   private servedBy: string | undefined;
   private readonly usage: { -readonly [field in keyof ReportedUsage]: ReportedUsage[field] } = {};
   private readonly repairCounts = new Map<Repair, number>();
-  private thinking: ThinkingSplitter | null = new ThinkingSplitter();
   private progress: ProgressPart[] = [];
   private argumentsGrew = false;
   private reason: FinishReason | null = null;
+  /** Content came after the finish reason, so that the reason did not mean the end. */
+  private hasGoneOn = false;
   private ended = false;
   private error: unknown = null;
 
   constructor(options: BuilderOptions) {
     this.options = options;
+    this.ids = new CallIds(options.history);
+    this.texts = new TextBlocks({
+      blocks: this.blocks,
+      keep: (bytes) => this.keep(bytes),
+      merge: (before, meta) => this.merge(before, meta),
+      show: (part) => this.progress.push(part),
+      repair: (kind) => this.repair(kind),
+    });
   }
 
   /** Appends to the text block of that key; without a key, to the last block if it is text. */
   text(piece: string, key?: string, meta?: JsonObject): void {
-    const { thinking } = this;
-    if (thinking === null || piece === '') return this.append('text', piece, key, meta);
-    for (const { type, text } of thinking.take(piece)) {
-      this.append(type, text, type === 'text' ? key : undefined, meta);
-    }
-    if (thinking.isDecided) this.endThinking();
+    this.texts.addText(piece, key, meta);
   }
 
-  /** The same for reasoning. */
+  /** Appends to the reasoning block of that key; without a key, to the last block if it is reasoning. */
   reasoning(piece: string, key?: string, meta?: JsonObject): void {
-    // This server has a parser: tags in its text are text.
-    if (piece !== '') this.endThinking();
-    this.append('reasoning', piece, key, meta);
+    this.texts.addReasoning(piece, key, meta);
   }
 
   /** Begins a block that its protocol will close. */
   openBlock(type: TextBlock['type'], key: string, meta?: JsonObject): void {
-    this.openText(type, key, meta).isOpen = true;
+    this.texts.openBlock(type, key, meta);
   }
 
   closeBlock(type: TextBlock['type'], key: string, meta?: JsonObject): void {
-    const block = this.texts.get(`${type} ${key}`);
-    if (block === undefined) return;
-    block.meta = this.merge(block.meta, meta);
-    block.isOpen = false;
-    this.texts.delete(`${type} ${key}`);
-  }
-
-  hasBlock(type: TextBlock['type'], key: string): boolean {
-    return this.texts.has(`${type} ${key}`);
+    this.texts.closeBlock(type, key, meta);
   }
 
   /** Begins a call. `id`: the server's own; undefined: it gave none. */
   startCall(key: string, call: { readonly id?: string | undefined; readonly name: string }): void {
-    this.endThinking();
+    this.texts.endThinking();
     if (call.id === undefined) this.repair('missing_call_id');
-    const serverId = call.id ?? `call_${this.serverIds.size}`;
+    const serverId = this.ids.serverIdOf(call.id);
     this.keep(BLOCK_BYTES + byteLength(serverId) + byteLength(call.name));
-    const id = this.uniqueId(serverId);
+    const { id, isRenamed } = this.ids.take(serverId);
     const block: CallBlock = {
       type: 'call',
       id,
       name: call.name,
       raw: '',
-      isWhole: false,
-      isRenamed: this.serverIds.has(serverId),
+      hasEnded: false,
+      isRenamed,
       meta: undefined,
     };
-    this.serverIds.add(serverId);
     this.calls.set(key, block);
     this.blocks.push(block);
     this.progress.push({ type: 'tool_call_started', id, name: call.name });
-  }
-
-  hasCall(key: string): boolean {
-    return this.calls.has(key);
   }
 
   /** Names a call whose first piece came without its name. */
@@ -148,7 +133,7 @@ export class AnswerBuilder {
       this.keep(Math.max(0, byteLength(raw) - byteLength(call.raw)));
       call.raw = raw;
     }
-    call.isWhole = true;
+    call.hasEnded = true;
     call.meta = this.merge(call.meta, meta);
     // A later call under the same key is another call.
     this.calls.delete(key);
@@ -164,26 +149,32 @@ export class AnswerBuilder {
     if (typeof model === 'string' && isModelId(model)) this.servedBy = model;
   }
 
-  /** Later reports win, field by field. */
+  /** Takes a report of usage. A later one wins, field by field, but its zero does not replace a number. */
   setUsage(usage: ReportedUsage): void {
-    for (const [field, value] of Object.entries(usage)) {
-      if (value !== undefined) Object.assign(this.usage, { [field]: value });
+    const fields = Object.entries(usage) as [keyof ReportedUsage, number | undefined][];
+    for (const [field, value] of fields) {
+      if (value !== undefined) this.usage[field] = value === 0 ? (this.usage[field] ?? 0) : value;
     }
   }
 
-  /** The server said why the answer ends; more may come, such as its usage. */
+  /** Takes the reason for which the answer ends. More may come, such as its usage. */
   finish(reason: FinishReason): void {
     this.reason = reason;
   }
 
-  /** Nothing that matters comes after this. */
+  /** Ends the answer: nothing that matters comes after this. */
   end(): void {
     this.ended = true;
   }
 
-  /** The first error stands. */
+  /**
+   * Ends the answer with an error; the first one stands. An error event after the finish reason takes nothing
+   * away from a complete answer, unless content came between them: then that reason was not the end.
+   */
   fail(error: unknown): void {
-    this.error ??= error;
+    const isComplete = this.reason !== null && !this.hasGoneOn && this.error === null;
+    if (isComplete && error instanceof ReportedError) this.repair('error_after_end');
+    else this.error ??= error;
   }
 
   repair(kind: Repair, count = 1): void {
@@ -215,7 +206,7 @@ export class AnswerBuilder {
     return this.repairCounts.size === 0 ? undefined : Object.fromEntries(this.repairCounts);
   }
 
-  /** What the server said that was used; undefined: it has not said all of it, and it has to be estimated. */
+  /** The usage that the server reported; undefined: it has not reported all of it, so it has to be estimated. */
   get usageSoFar(): Usage | undefined {
     const { usage, missing } = toUsage(this.usage);
     return missing === null ? usage : undefined;
@@ -229,7 +220,7 @@ export class AnswerBuilder {
     );
   }
 
-  /** What came since the last call of this. */
+  /** Takes the progress since the last call of this. */
   takeProgress(): { readonly parts: readonly ProgressPart[]; readonly argumentsGrew: boolean } {
     const { progress, argumentsGrew } = this;
     if (progress.length > 0) this.progress = [];
@@ -238,12 +229,12 @@ export class AnswerBuilder {
   }
 
   build(): Finished {
-    this.endThinking();
+    this.texts.endThinking();
     // A server that says how the answer ended has sent all of its calls.
     for (const key of this.calls.keys()) this.endCall(key);
-    const apart = withThoughtApart(this.blocks);
-    if (apart !== null) this.repair('thinking_in_text');
-    const blocks = apart ?? this.blocks;
+    const { blocks, hasTags } = settleThoughts(this.blocks, this.reason ?? 'stop');
+    if (!hasTags) this.repairCounts.delete('thinking_in_text');
+    else if (!this.repairCounts.has('thinking_in_text')) this.repair('thinking_in_text');
     const last = this.reason === 'length' ? blocks.at(-1) : undefined;
     const repair = (kind: Repair): void => this.repair(kind);
     const content = blocks.flatMap((block) =>
@@ -263,47 +254,7 @@ export class AnswerBuilder {
     };
   }
 
-  private append(
-    type: TextBlock['type'],
-    piece: string,
-    key: string | undefined,
-    meta: JsonObject | undefined,
-  ): void {
-    const block = this.blockFor(type, key);
-    this.keep(byteLength(piece));
-    block.text += piece;
-    block.meta = this.merge(block.meta, meta);
-    if (piece !== '') this.progress.push({ type: `${type}_delta`, text: piece });
-  }
-
-  private blockFor(type: TextBlock['type'], key: string | undefined): TextBlock {
-    if (key !== undefined) return this.texts.get(`${type} ${key}`) ?? this.openText(type, key);
-    const last = this.blocks.at(-1);
-    return last?.type === type ? last : this.openText(type, undefined);
-  }
-
-  private openText(type: TextBlock['type'], key: string | undefined, meta?: JsonObject): TextBlock {
-    this.keep(BLOCK_BYTES);
-    const block: TextBlock = { type, text: '', meta: this.merge(undefined, meta), isOpen: false };
-    if (key !== undefined) this.texts.set(`${type} ${key}`, block);
-    this.blocks.push(block);
-    return block;
-  }
-
-  /** Decides about the tags at the beginning of the text: nothing that follows is a thought. */
-  private endThinking(): void {
-    const { thinking } = this;
-    if (thinking === null) return;
-    this.thinking = null;
-    for (const { type, text } of thinking.end()) this.append(type, text, undefined, undefined);
-    const { marks } = thinking;
-    const thought = this.blocks.find(({ type }) => type === 'reasoning');
-    if (marks === null || thought === undefined) return;
-    thought.meta = { ...thought.meta, ...marksMeta(marks) };
-    this.repair('thinking_in_text');
-  }
-
-  /** Later fields win: a signature comes with the end of a block, an item id with its start. */
+  /** Adds metadata. A later field wins: a signature comes with the end of a block, an item id with its start. */
   private merge(
     before: ProviderMeta | undefined,
     meta: JsonObject | undefined,
@@ -316,30 +267,13 @@ export class AnswerBuilder {
 
   private keep(bytes: number): void {
     this.size += bytes;
+    if (bytes > 0 && this.reason !== null) this.hasGoneOn = true;
     const { contentBytes } = this.options.caps;
     if (this.size > contentBytes) throw new AnswerTooLarge('answer_bytes', contentBytes);
   }
-
-  /** The server's id, with a suffix where this answer or the history has it already. */
-  private uniqueId(id: string): string {
-    this.usedIds ??= callIds(this.options.history);
-    let unique = id;
-    for (let n = 2; this.usedIds.has(unique); n += 1) unique = `${id}_${n}`;
-    this.usedIds.add(unique);
-    return unique;
-  }
 }
 
-function callIds(history: readonly Message[]): Set<string> {
-  const ids = new Set<string>();
-  for (const message of history) {
-    if (message.role !== 'assistant') continue;
-    for (const part of message.content) if (part.type === 'tool_call') ids.add(part.id);
-  }
-  return ids;
-}
-
-/** Many servers say `stop` for an answer that calls tools. */
+/** Corrects the reason of an answer that calls tools: many servers say `stop` for it. */
 function finishReason(reason: FinishReason, content: readonly AssistantPart[]): FinishReason {
   if (reason !== 'stop') return reason;
   return content.some((part) => part.type === 'tool_call') ? 'tool_calls' : 'stop';

@@ -1,8 +1,11 @@
 import { isJsonObject } from '../../../base/json.ts';
-import type { AssistantPart, ProviderMeta, ReasoningPart } from '../../../protocol/message.ts';
+import type { AssistantPart, ProviderMeta } from '../../../protocol/message.ts';
 import type { Repair } from '../../../protocol/repair.ts';
 import { readArguments } from './call-arguments.ts';
-import { splitAtClosingTag, type ThinkingMarks } from './thinking-tags.ts';
+import type { ThinkingMarks } from './thinking-tags.ts';
+
+/** Bytes that a block takes beside its text, roughly: an answer of many empty blocks is bounded too. */
+export const BLOCK_BYTES = 64;
 
 export interface TextBlock {
   readonly type: 'text' | 'reasoning';
@@ -19,7 +22,7 @@ export interface CallBlock {
   /** The arguments as they came. */
   raw: string;
   /** Its end has come: without it, empty arguments may have been lost. */
-  isWhole: boolean;
+  hasEnded: boolean;
   /** Its id was that of another call of this answer. */
   readonly isRenamed: boolean;
   meta: ProviderMeta | undefined;
@@ -37,10 +40,10 @@ export function finishedPart(
 ): AssistantPart[] {
   const meta = block.meta === undefined ? {} : { meta: block.meta };
   if (block.type === 'call') {
-    const { id, name, raw, isWhole } = block;
+    const { id, name, raw, hasEnded } = block;
     if (name.trim() === '') repair('missing_call_name');
     // Cut before its arguments, it looks like a call without any. Cut later, they are no complete object.
-    const isLost = (isCut || !isWhole) && raw.trim() === '';
+    const isLost = (isCut || !hasEnded) && raw.trim() === '';
     const { repair: repaired, ...args } = isLost
       ? { input: raw, malformed: raw, repair: undefined }
       : readArguments(raw);
@@ -57,28 +60,12 @@ export function marksMeta({ before, after }: ThinkingMarks): ProviderMeta {
   return { [MARKS_KEY]: { before, after } };
 }
 
-/** Returns the marks between which a thought stood in the text; null: it came as a thought. */
-export function marksOf({ meta }: ReasoningPart): ThinkingMarks | null {
+/** Returns the marks between which the thought with this meta stood in the text; null: it came as a thought. */
+export function marksOf(meta: ProviderMeta | undefined): ThinkingMarks | null {
   const marks = meta?.[MARKS_KEY];
   if (!isJsonObject(marks)) return null;
   const { before, after } = marks;
   return typeof before === 'string' && typeof after === 'string' ? { before, after } : null;
-}
-
-/** The blocks with the thought taken out of the first text that holds only its closing tag. */
-export function withThoughtApart(blocks: readonly Block[]): readonly Block[] | null {
-  const at = blocks.findIndex((block) => block.type === 'text');
-  const block = blocks[at];
-  if (block?.type !== 'text' || blocks.some(({ type }) => type === 'reasoning')) return null;
-  const split = splitAtClosingTag(block.text);
-  if (split === null) return null;
-  const thought: TextBlock = {
-    ...block,
-    type: 'reasoning',
-    text: split.thought,
-    meta: marksMeta(split.marks),
-  };
-  return [...blocks.slice(0, at), thought, { ...block, text: split.rest }, ...blocks.slice(at + 1)];
 }
 
 /** Whether nothing of the blocks can be missing: none is open, and the arguments of each call can be read. */
@@ -88,7 +75,7 @@ export function areComplete(blocks: readonly Block[]): boolean {
     hasContent &&
     blocks.every((block) =>
       block.type === 'call'
-        ? block.isWhole ||
+        ? block.hasEnded ||
           (block.raw.trim() !== '' && readArguments(block.raw).malformed === undefined)
         : !block.isOpen,
     ) &&

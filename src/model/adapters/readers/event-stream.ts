@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../../base/json.ts';
 import type { Repair } from '../../../protocol/repair.ts';
-import { parseLenientJson } from './lenient-json.ts';
+import { parseEventJson, type EventJson } from './lenient-json.ts';
 
 /** One event of a body, or a whole body that is no stream. */
 export type WireEvent =
@@ -25,7 +25,7 @@ const BYTE_ORDER_MARK = '\uFEFF';
  * Splits the text of a server-sent event stream into events, tolerantly: lines may end with LF, CR or CRLF,
  * events need no empty line between them, comments and empty data lines are passed over, and a line may
  * be bare JSON. A data line that is complete JSON is an event at once; other lines are joined until they
- * are. The rules for what is correct: https://html.spec.whatwg.org/multipage/server-sent-events.html
+ * are, with the empty lines inside a string. The rules for what is correct: https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 export class EventStreamParser {
   private readonly listener: Listener;
@@ -37,6 +37,10 @@ export class EventStreamParser {
   private name: string | null = null;
   /** Data lines that are no complete JSON yet. */
   private pending: string | null = null;
+  /** The end of `pending` is inside a string. */
+  private isInString = false;
+  /** An empty line came inside that string: it belongs to the string, or the event was cut there. */
+  private hasEmptyLine = false;
   /** Length of `pending` at which it is worth another try: keeps the work linear. */
   private nextTry = 0;
 
@@ -81,6 +85,17 @@ export class EventStreamParser {
   }
 
   private takeLine(line: string): void {
+    if (this.pending !== null && this.isInString) {
+      const isNextEvent = this.hasEmptyLine && NEXT_EVENT.test(line);
+      if (!isNextEvent && !line.startsWith('data:')) {
+        if (line === '') this.hasEmptyLine = true;
+        return this.takeData(line);
+      }
+      if (isNextEvent) {
+        this.dispatch({ isCut: false });
+        this.name = null;
+      }
+    }
     if (line === '') {
       this.dispatch({ isCut: false });
       this.name = null;
@@ -89,7 +104,7 @@ export class EventStreamParser {
     if (line.startsWith(':')) return;
     const colon = line.indexOf(':');
     const field = colon === -1 ? line : line.slice(0, colon);
-    if (field === 'data') return this.takeData(line.slice(colon + 1));
+    if (field === 'data') return this.takeData(this.withoutField(line.slice(colon + 1)));
     if (field === 'event') {
       this.name = colon === -1 ? null : line.slice(colon + 1).trim();
       return;
@@ -97,6 +112,14 @@ export class EventStreamParser {
     if (field === 'id' || field === 'retry') return;
     if (this.pending !== null || looksLikeJson(line)) return this.takeData(line);
     this.listener.onRepair('not_an_event');
+  }
+
+  /** Removes a field name that a proxy has put before the line once more, and the blank behind it. */
+  private withoutField(value: string): string {
+    const doubled = this.pending === null ? DOUBLED_FIELD.exec(value)?.[0] : undefined;
+    if (doubled === undefined) return value.replace(/^ /, '');
+    this.listener.onRepair('repeated_part');
+    return value.slice(doubled.length);
   }
 
   private takeData(data: string): void {
@@ -111,31 +134,50 @@ export class EventStreamParser {
         this.listener.onRepair('not_an_event');
         return;
       }
-      this.pending = text;
+      this.pending = '';
       this.nextTry = 0;
+      this.isInString = false;
+      this.hasEmptyLine = false;
+      this.append(data.trimStart());
     } else {
-      this.pending += `\n${data}`;
+      this.append(`\n${data}`);
     }
     if (this.pending.length < this.nextTry || !/[}\]]\s*$/.test(this.pending.slice(-64))) return;
-    const parsed = parseLenientJson(this.pending);
+    const parsed = parseEventJson(this.pending);
     if (!parsed.ok) this.nextTry = this.pending.length * 2;
     else this.emit(parsed);
   }
 
+  private append(text: string): void {
+    this.pending += text;
+    this.isInString = endsInString(text, this.isInString);
+  }
+
   private dispatch({ isCut }: { readonly isCut: boolean }): void {
     if (this.pending === null) return;
-    const parsed = parseLenientJson(this.pending);
+    const parsed = parseEventJson(this.pending);
     if (parsed.ok) return this.emit(parsed);
     const text = this.pending;
     this.pending = null;
     this.listener.onEvent({ type: 'unreadable', text, isCut });
   }
 
-  private emit({ value, isRepaired }: { value: JsonValue; isRepaired: boolean }): void {
+  private emit({ value, repairs }: Extract<EventJson, { ok: true }>): void {
     this.pending = null;
-    if (isRepaired) this.listener.onRepair('raw_line_break');
+    for (const repair of repairs) this.listener.onRepair(repair);
     this.listener.onEvent({ type: 'json', value, name: this.name });
   }
+}
+
+/** A line with which an event begins, even if the string of the event before it has not ended. */
+const NEXT_EVENT = /^(?:data:\s*(?:[{[]|$)|event:\s*[\w.]+\s*$)/;
+const DOUBLED_FIELD = /^(?:\s*data:)+/;
+
+/** Whether a JSON text ends inside a string. `isInString`: the text before it does. */
+function endsInString(text: string, isInString: boolean): boolean {
+  let isInside = isInString;
+  for (const [token] of text.matchAll(/\\[^]|"/g)) if (token === '"') isInside = !isInside;
+  return isInside;
 }
 
 function looksLikeJson(text: string): boolean {

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../base/json.ts';
 import type { FinishReason } from '../../../protocol/model.ts';
 import { MalformedAnswer, ReportedError } from '../answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
+import { withCamelCaseNames } from './google-names.ts';
 import { errorIn, numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
 import type { ReportedUsage } from './usage.ts';
 
@@ -36,7 +37,7 @@ export class GoogleReader implements AnswerReader {
 
   take(sent: JsonObject): void {
     // The servers behind Google's own command line wrap each chunk.
-    const chunk = objectOf(sent['response']) ?? sent;
+    const chunk = withCamelCaseNames(objectOf(sent['response']) ?? sent);
     const error = errorIn(chunk);
     if (error !== undefined) return this.answer.fail(new ReportedError(error));
     this.answer.setServedBy(chunk['modelVersion']);
@@ -67,7 +68,7 @@ export class GoogleReader implements AnswerReader {
   }
 
   takeWhole(response: JsonObject): boolean {
-    const inner = objectOf(response['response']) ?? response;
+    const inner = withCamelCaseNames(objectOf(response['response']) ?? response);
     if (objectsOf(inner['candidates']).length === 0 && inner['promptFeedback'] === undefined) {
       return false;
     }

@@ -1,10 +1,11 @@
 import type { JsonValue } from '../../../base/json.ts';
+import type { Repair } from '../../../protocol/repair.ts';
 
 export type LenientJson =
   | { readonly ok: true; readonly value: JsonValue; readonly isRepaired: boolean }
   | { readonly ok: false };
 
-const UNREADABLE: LenientJson = { ok: false };
+const UNREADABLE = { ok: false } as const;
 
 /**
  * Parses JSON in which strings may hold raw line breaks and other control characters, which JSON wants
@@ -15,6 +16,27 @@ export function parseLenientJson(text: string): LenientJson {
   if (strict.ok || !CONTROL.test(text)) return strict;
   const repaired = parse(escapeControls(text));
   return repaired.ok ? { ...repaired, isRepaired: true } : UNREADABLE;
+}
+
+export type EventJson =
+  | { readonly ok: true; readonly value: JsonValue; readonly repairs: readonly Repair[] }
+  | { readonly ok: false };
+
+/**
+ * Parses the JSON of an event or a document. Beside raw line breaks it accepts `NaN` and `Infinity`, which
+ * Python writes and JSON does not have; they become null, as JavaScript writes them.
+ */
+export function parseEventJson(text: string): EventJson {
+  const parsed = parseLenientJson(text);
+  if (parsed.ok) return { ...parsed, repairs: parsed.isRepaired ? ['raw_line_break'] : [] };
+  if (!NON_FINITE.test(text)) return UNREADABLE;
+  const finite = text.replace(STRING_OR_NON_FINITE, (token) =>
+    token.startsWith('"') ? token : 'null',
+  );
+  const repaired = parseLenientJson(finite);
+  if (!repaired.ok) return UNREADABLE;
+  const others: readonly Repair[] = repaired.isRepaired ? ['raw_line_break'] : [];
+  return { ...repaired, repairs: ['number_not_in_json', ...others] };
 }
 
 function parse(text: string): LenientJson {
@@ -29,7 +51,7 @@ function parse(text: string): LenientJson {
 
 // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
 const CONTROL = /[\u0000-\u001f]/;
-/** A string literal, as far as it goes; what stands between literals needs no change. */
+/** A complete string literal; the text between literals needs no change. */
 const STRING = /"(?:[^"\\]|\\[^])*"/g;
 // oxlint-disable-next-line no-control-regex -- as above
 const CONTROLS = /[\u0000-\u001f]/g;
@@ -39,3 +61,6 @@ function escapeControls(text: string): string {
     literal.replace(CONTROLS, (sign) => JSON.stringify(sign).slice(1, -1)),
   );
 }
+
+const NON_FINITE = /\b(?:NaN|Infinity)\b/;
+const STRING_OR_NON_FINITE = /"(?:[^"\\]|\\[^])*"|-?\b(?:NaN|Infinity)\b/g;

@@ -6,18 +6,23 @@ import { WireMeter, type AnswerCaps, type AnswerTooLarge } from '../answer-caps.
 import { BrokenOff, MalformedAnswer, NoStream, ReportedError } from '../answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
 import { EventStreamParser, type WireEvent } from './event-stream.ts';
-import { parseLenientJson } from './lenient-json.ts';
+import { parseEventJson } from './lenient-json.ts';
 import { errorIn, type AnswerReader } from './reader.ts';
+import { unusableBody } from './unusable-body.ts';
 
-/** How long more is waited for once the answer is complete or has failed: usage may come last. */
+/** Milliseconds to wait for trailing usage after the finish reason. */
 const TRAILING_MS = 2000;
-/** How long the end of a body is read for after the answer's end, so that its connection is kept. */
+/** Milliseconds to read on after the end of the answer, so that the connection can be used again. */
 const DRAIN_MS = 1000;
 /** Characters of an unusable event that its error shows. */
 const SHOWN = 200;
+/** Characters of a body that are kept to say what it is, if nothing of it is an event. */
+const KEPT = 4000;
 
 interface Reading {
   readonly body: ResponseBody;
+  /** The host that the answer comes from. */
+  readonly host: string;
   readonly reader: AnswerReader;
   readonly answer: AnswerBuilder;
   readonly caps: AnswerCaps;
@@ -37,46 +42,71 @@ export async function* readAnswer(reading: Reading): AsyncGenerator<'piece', voi
   try {
     while (!answer.isEnded) {
       const isDecided = answer.finishReason !== null || answer.failure !== null;
-      const next = await readNext(body, isDecided ? trailing : null, answer);
+      const next = await readNext(body, isDecided ? trailing : null);
+      if (next instanceof BrokenConnection) {
+        takeRest(reading, text, next);
+        break;
+      }
       if (next === 'over') break;
       const excess: AnswerTooLarge | null = meter.add(next);
       if (excess !== null) throw excess;
       text.push(next);
       yield 'piece';
     }
-    if (!answer.isEnded) text.end();
+    text.end();
     conclude(reading, text);
     isOver = true;
   } finally {
     trailing.cancel();
     if (isOver) drain(body, deadlines);
-    // Whoever reads no further wants the request ended; it is over, whatever its connection says.
+    // The reader stopped early: close the request.
     else body.cancel().catch(() => {});
   }
 }
 
-/** The next piece; `over`: no more comes, or none is waited for. Throws when an undecided answer breaks off. */
+/** The connection broke while the body was being read. */
+class BrokenConnection {
+  readonly thrown: unknown;
+
+  constructor(thrown: unknown) {
+    this.thrown = thrown;
+  }
+}
+
+/** Reads the next piece. Returns `over` when no more comes, or when the wait for more has ended. */
 async function readNext(
   body: ResponseBody,
   trailing: TrailingWait | null,
-  answer: AnswerBuilder,
-): Promise<Uint8Array | 'over'> {
-  let next: Uint8Array | 'late' | null;
+): Promise<Uint8Array | 'over' | BrokenConnection> {
   try {
-    next = await (trailing === null ? body.read() : Promise.race([body.read(), trailing.late()]));
+    const next = await (trailing === null
+      ? body.read()
+      : Promise.race([body.read(), trailing.late()]));
+    return next === 'late' || next === null ? 'over' : next;
   } catch (thrown) {
-    if (trailing === null) throw thrown;
-    if (answer.failure === null) answer.repair('broken_connection_after_end');
-    return 'over';
+    return new BrokenConnection(thrown);
   }
-  return next === 'late' || next === null ? 'over' : next;
+}
+
+/**
+ * Takes what came before the connection broke: the last line of an answer may lack only its line end. Throws
+ * what broke the connection unless that text completes the answer or reports an error.
+ */
+function takeRest({ answer }: Reading, text: BodyText, { thrown }: BrokenConnection): void {
+  text.end();
+  if (answer.failure instanceof BrokenOff) throw thrown;
+  if (answer.failure !== null) return;
+  if (answer.finishReason === null) throw thrown;
+  answer.repair('broken_connection_after_end');
 }
 
 /** Throws unless the answer is complete. */
-function conclude({ answer, reader }: Reading, text: BodyText): void {
+function conclude({ answer, reader, host }: Reading, text: BodyText): void {
   if (answer.failure !== null) throw answer.failure;
   if (answer.finishReason !== null) return;
   if (text.unusable !== null) throw new NoStream(text.unusable);
+  const unusable = text.hasEvents ? null : unusableBody(text.beginning, host);
+  if (unusable !== null) throw unusable;
   if (reader.hasEndEvent || !answer.isComplete) throw new BrokenOff();
   answer.repair('missing_finish_reason');
   answer.finish('stop');
@@ -86,12 +116,17 @@ function conclude({ answer, reader }: Reading, text: BodyText): void {
 class BodyText {
   /** The beginning of a document that is no answer; null: there is none. */
   unusable: string | null = null;
+  /** Whether anything of the body was an event. */
+  hasEvents = false;
+  /** The beginning of the body, up to its first event. */
+  beginning = '';
   private readonly reader: AnswerReader;
   private readonly answer: AnswerBuilder;
   private readonly decoder = new TextDecoder();
   private readonly events: EventStreamParser;
   /** A document as far as it has come; null: the body is a stream; undefined: nothing has come. */
   private document: string[] | null | undefined = undefined;
+  private hasEnded = false;
 
   constructor({ reader, answer }: Reading) {
     this.reader = reader;
@@ -106,13 +141,17 @@ class BodyText {
     this.add(this.decoder.decode(bytes, { stream: true }));
   }
 
+  /** Takes the text that has no line end behind it. Does nothing when the answer or the text has ended. */
   end(): void {
+    if (this.hasEnded || this.answer.isEnded) return;
+    this.hasEnded = true;
     this.add(this.decoder.decode());
     if (Array.isArray(this.document)) this.takeDocument(this.document.join(''));
     else this.events.end();
   }
 
   private add(text: string): void {
+    if (!this.hasEvents) this.beginning = (this.beginning + text).slice(0, KEPT);
     if (this.document === undefined) {
       const [first] = text.trimStart();
       if (first === undefined) return;
@@ -123,9 +162,10 @@ class BodyText {
   }
 
   private takeDocument(document: string): void {
-    const parsed = parseLenientJson(document);
+    const parsed = parseEventJson(document);
     // Several documents, one a line, are a stream without the marks of one.
     if (!parsed.ok) return this.takeLines(document);
+    for (const repair of parsed.repairs) this.answer.repair(repair);
     if (Array.isArray(parsed.value)) {
       this.answer.repair('json_instead_of_stream');
       for (const value of parsed.value) this.takeValue(value, null);
@@ -135,7 +175,7 @@ class BodyText {
     const error = errorIn(parsed.value);
     if (error !== undefined) return this.answer.fail(new ReportedError(error));
     if (!this.reader.takeWhole(parsed.value)) {
-      this.unusable = document.slice(0, SHOWN * 20);
+      this.unusable = document.slice(0, KEPT);
       return;
     }
     this.answer.repair('json_instead_of_stream');
@@ -145,7 +185,7 @@ class BodyText {
 
   private takeLines(document: string): void {
     if (!document.trim().includes('\n')) {
-      this.unusable = document.slice(0, SHOWN * 20);
+      this.unusable = document.slice(0, KEPT);
       return;
     }
     this.answer.repair('json_instead_of_stream');
@@ -154,6 +194,7 @@ class BodyText {
   }
 
   private takeEvent(event: WireEvent): void {
+    this.hasEvents = true;
     switch (event.type) {
       case 'done':
         return this.takeDone();
