@@ -172,6 +172,7 @@ test.each([
   { headers: { 'retry-after': 'Sat, 21 Nov 2026 00:00:05 GMT' }, body: '', ms: 0 },
   { headers: { 'retry-after': ' 1.5 ' }, body: '', ms: 1500 },
   { headers: { 'retry-after': 'soon' }, body: '', ms: undefined },
+  { headers: { 'retry-after': '9'.repeat(40) }, body: '', ms: 31_536_000_000 },
   { headers: { 'retry-after': '-5' }, body: '', ms: undefined },
   { headers: {}, body: '{"error":{"details":[{"retryDelay": "34.1s"}]}}', ms: 34_100 },
   { headers: {}, body: '', ms: undefined },
