@@ -312,6 +312,42 @@ test.each(WIRES)('$name: siblings share every byte up to the last system line', 
   expect(one).toBe(two);
 });
 
+test('openai-chat: the signature of an own call goes back once, in the field that Google has for it', async () => {
+  const meta = { openaiCompatible: { thoughtSignature: 'sig' } };
+  const messages: readonly Message[] = [
+    userMessage('Where?'),
+    {
+      role: 'assistant',
+      model: `test/${WIRES.find(({ name }) => name === 'openai-chat')?.model}`,
+      content: [{ type: 'tool_call', id: 'c1', name: 'Glob', input: {}, meta }],
+    },
+    {
+      role: 'tool',
+      content: [{ type: 'tool_result', callId: 'c1', name: 'Glob', text: 'x', isError: false }],
+    },
+  ];
+  expect(await bodyOf('openai-chat', { messages })).toMatchObject({
+    messages: [
+      {},
+      {},
+      {
+        tool_calls: [
+          {
+            id: 'c1',
+            type: 'function',
+            function: { name: 'Glob', arguments: '{}' },
+            extra_content: { google: { thought_signature: 'sig' } },
+          },
+        ],
+      },
+      {},
+    ],
+  });
+  expect(JSON.stringify(await bodyOf('openai-chat', { messages }))).not.toContain(
+    'thoughtSignature',
+  );
+});
+
 const OWN_META = {
   anthropic: { anthropic: { signature: 'sig' } },
   'openai-responses': { openai: { itemId: 'rs_1', reasoningEncryptedContent: 'enc' } },

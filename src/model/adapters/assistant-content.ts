@@ -42,7 +42,7 @@ export function assistantContent(
         return isOwn && !lost.has(part) ? reasoningContent(part, rules) : [];
       case 'tool_call': {
         const id = ids.next(part.id, { isOwn: message.model === asked });
-        return [callContent(part, id, isOwn ? ownMeta(part, rules) : null)];
+        return [callContent(part, id, isOwn ? ownMeta(part, rules, rules.callMetaKey) : null)];
       }
     }
   });
@@ -106,11 +106,18 @@ interface OwnMeta {
   readonly providerOptions: SharedV4ProviderOptions;
 }
 
-/** Returns what this provider put on the part, byte for byte; null where another one wrote it. */
-function ownMeta(part: AssistantPart, { metaKey }: PromptRules): OwnMeta | null {
+/**
+ * Returns what this provider put on the part, byte for byte, under the key that the package takes it by; null where
+ * another one wrote it.
+ */
+function ownMeta(
+  part: AssistantPart,
+  { metaKey }: PromptRules,
+  sentKey: string = metaKey,
+): OwnMeta | null {
   const own = part.meta?.[metaKey];
   if (!isJsonObject(own)) return null;
-  return { providerOptions: { [metaKey]: Object.assign({}, own) } };
+  return { providerOptions: { [sentKey]: Object.assign({}, own) } };
 }
 
 /** Arguments are an object in every protocol; what the model wrote instead stays readable. */

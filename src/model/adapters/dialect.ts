@@ -20,6 +20,11 @@ export interface Endpoint {
 export interface PromptRules {
   /** The key under which the provider package gives and takes what belongs to a part. */
   readonly metaKey: string;
+  /**
+   * The key under which the package takes the metadata of a call, where it would copy what stands under
+   * `metaKey` into the call of the request. Absent: `metaKey`.
+   */
+  readonly callMetaKey?: string;
   /** One system message, because chat templates of local models take no second one. */
   readonly joinSystem: boolean;
   /** Reasoning without anything of the provider's on it goes back too. */

@@ -10,6 +10,8 @@ const NAME = 'openaiCompatible';
 export const dialect: Dialect = {
   rules: {
     metaKey: NAME,
+    // Read by the package as the signature of the call alone.
+    callMetaKey: 'google',
     joinSystem: true,
     plainReasoning: true,
     cacheMarker: null,

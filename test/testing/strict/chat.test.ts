@@ -81,8 +81,31 @@ describe('any server', () => {
         user('c'),
       ]),
       'an image': request([user([{ type: 'text', text: 'a' }, IMAGE])]),
+      'the signature of a call': request([
+        user('a'),
+        calls({ ...call('c1'), extra_content: { google: { thought_signature: 'c2ln' } } }),
+        result('c1'),
+      ]),
     },
     broken: [
+      {
+        rule: 'chat/known-call-fields',
+        name: 'a field of a call',
+        body: request([
+          user('a'),
+          calls({ ...call('c1'), thoughtSignature: 'c2ln' }),
+          result('c1'),
+        ]),
+        path: 'messages[1].tool_calls[0].thoughtSignature',
+        message: "Unknown parameter: 'messages[1].tool_calls[0].thoughtSignature'.",
+      },
+      {
+        rule: 'chat/known-call-fields',
+        name: 'a field of its function',
+        body: request([user('a'), calls(call('c1', { strict: true })), result('c1')]),
+        path: 'messages[1].tool_calls[0].function.strict',
+        message: "Unknown parameter: 'messages[1].tool_calls[0].function.strict'.",
+      },
       {
         rule: 'chat/model-present',
         name: 'none',
@@ -371,6 +394,14 @@ it('openai: refuses a field of messages that other vendors have added', () => {
   const body = request([user('a'), assistant('b', { reasoning_content: 'hm' }), user('c')]);
   expect(checkChat(body, { chatServer: 'openai' })).toMatchObject([
     { rule: 'chat/known-fields', path: 'messages[1].reasoning_content' },
+  ]);
+});
+
+it('openai: refuses the signature of a call, which is Google’s', () => {
+  const signed = { ...call('c1'), extra_content: { google: { thought_signature: 'c2ln' } } };
+  const body = request([user('a'), calls(signed), result('c1')]);
+  expect(checkChat(body, { chatServer: 'openai' })).toMatchObject([
+    { rule: 'chat/known-call-fields', path: 'messages[1].tool_calls[0].extra_content' },
   ]);
 });
 
