@@ -15,6 +15,13 @@ export function vendorOf(url: URL): Vendor | null {
   return null;
 }
 
+/** Whether Google itself answers there: the Gemini API or Vertex AI. */
+export function isGoogleHost(baseUrl: string): boolean {
+  return /(?:^|[.-])(?:generativelanguage|aiplatform)\.googleapis\.com$/.test(
+    new URL(baseUrl).hostname,
+  );
+}
+
 /** Loopback, private and link-local addresses and names: a model there may be slow to start. */
 export function isPrivateHost(baseUrl: string): boolean {
   const { hostname } = new URL(baseUrl);

@@ -34,6 +34,7 @@ export function assistantContent(
 ): AssistantContent {
   const isOwn = message.model === undefined || message.model === asked;
   const lost = lostReasoning(message, rules);
+  const unsigned = unsignedCalls(message, rules, { isOwn });
   const content = message.content.flatMap((part): AssistantContent => {
     switch (part.type) {
       case 'text':
@@ -42,7 +43,8 @@ export function assistantContent(
         return isOwn && !lost.has(part) ? reasoningContent(part, rules) : [];
       case 'tool_call': {
         const id = ids.next(part.id, { isOwn: message.model === asked });
-        return [callContent(part, id, isOwn ? ownMeta(part, rules, rules.callMetaKey) : null)];
+        const own = isOwn ? ownMeta(part, rules, rules.callMetaKey) : null;
+        return [callContent(part, id, unsigned.has(part) ? substituteMeta(rules) : own)];
       }
     }
   });
@@ -118,6 +120,23 @@ function ownMeta(
   const own = part.meta?.[metaKey];
   if (!isJsonObject(own)) return null;
   return { providerOptions: { [sentKey]: Object.assign({}, own) } };
+}
+
+/** The calls for which no signature of the asked model stands: that of a call holds for those after it as well. */
+function unsignedCalls(
+  { content }: AssistantMessage,
+  rules: PromptRules,
+  { isOwn }: { readonly isOwn: boolean },
+): ReadonlySet<AssistantPart> {
+  if (rules.missingSignature === undefined) return new Set();
+  const calls = content.filter(({ type }) => type === 'tool_call');
+  const signed = isOwn ? calls.findIndex((call) => ownMeta(call, rules) !== null) : -1;
+  return new Set(signed === -1 ? calls : calls.slice(0, signed));
+}
+
+/** Returns what stands in place of the signature of a call. */
+function substituteMeta({ callMetaKey, metaKey, missingSignature = '' }: PromptRules): OwnMeta {
+  return { providerOptions: { [callMetaKey ?? metaKey]: { thoughtSignature: missingSignature } } };
 }
 
 /** Arguments are an object in every protocol; what the model wrote instead stays readable. */

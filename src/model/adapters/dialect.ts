@@ -41,6 +41,8 @@ export interface PromptRules {
   readonly signsBlankText?: true;
   /** The metadata without which the server does not know its reasoning again. Absent: none is needed. */
   readonly reasoningContentKey?: string;
+  /** Stands for the signature of calls that another model made. Absent: they are sent without one. */
+  readonly missingSignature?: string;
   /** Sent with every tool; absent: nothing. */
   readonly strictTools?: boolean;
   /** Put on every tool; absent: nothing. */
@@ -50,6 +52,8 @@ export interface PromptRules {
 /** One wire protocol, over the provider package that speaks it. */
 export interface Dialect {
   readonly rules: PromptRules;
+  /** Returns the rules of a server for one of its models, where they can differ. Absent: they are `rules`. */
+  rulesOf?(endpoint: Endpoint, modelId: string): PromptRules;
   /** Headers that the package sets and that nothing here needs. */
   readonly dropHeaders: readonly string[];
   languageModel(

@@ -557,3 +557,39 @@ describe('deepseek', () => {
     ],
   });
 });
+
+describe('google', () => {
+  const body = (messages: JsonValue) => request(messages, { model: 'gemini-3-pro-preview' });
+  const signed = { ...call('c1'), extra_content: { google: { thought_signature: 'c2ln' } } };
+  testRules({
+    rules: CHAT_SERVER_RULES.google,
+    check: (checked) => checkChat(checked, { chatServer: 'google' }),
+    good: {
+      'the first call of an answer with its signature': body([
+        user('a'),
+        calls(signed, call('c2')),
+        result('c1'),
+        result('c2'),
+      ]),
+      'calls before the last words of the user': body([
+        user('a'),
+        calls(call('c1')),
+        result('c1'),
+        user('b'),
+      ]),
+      'an earlier model': {
+        ...body([user('a'), calls(call('c1')), result('c1')]),
+        model: 'gemini-2.5-pro',
+      },
+    },
+    broken: [
+      {
+        rule: 'google-chat/signature-present',
+        name: 'a call without it',
+        body: body([user('a'), calls(call('c1')), result('c1')]),
+        path: 'messages[1].tool_calls[0]',
+        message: 'Function call is missing a thought_signature in functionCall parts.',
+      },
+    ],
+  });
+});
