@@ -386,6 +386,29 @@ test.each(Object.entries(OWN_META))(
   },
 );
 
+test('openai-responses: an item of reasoning is sent once, whatever the history repeats', async () => {
+  const answer = (model: string): Message => ({
+    role: 'assistant',
+    model,
+    content: [
+      { type: 'reasoning', text: 'hm', meta: OWN_META['openai-responses'] },
+      { type: 'text', text: 'Said.' },
+    ],
+  });
+  const own = `test/${WIRES.find(({ name }) => name === 'openai-responses')?.model}`;
+  const body = await bodyOf('openai-responses', {
+    messages: [
+      userMessage('a'),
+      answer('test/another'),
+      answer(own),
+      userMessage('b'),
+      answer(own),
+    ],
+  });
+  expect(JSON.stringify(body).match(/"rs_1"/g)).toHaveLength(1);
+  expect(JSON.stringify(body).match(/Said\./g)).toHaveLength(3);
+});
+
 test('openai-responses: a cache key that is too long for it becomes one that is not', async () => {
   const keyOf = async (cacheKey: string) => {
     const body = await bodyOf('openai-responses', { cacheKey });

@@ -1,5 +1,5 @@
 import type { LanguageModelV4Message, SharedV4ProviderOptions } from '@ai-sdk/provider';
-import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type {
   AssistantMessage,
   AssistantPart,
@@ -20,6 +20,8 @@ const EMPTY_ANSWER = { type: 'text', text: '(empty answer)' } as const;
 interface Receiver {
   readonly rules: PromptRules;
   readonly ids: WireIds;
+  /** The ids of the reasoning items of earlier answers; grows by those of this one. */
+  readonly sentItems: Set<JsonValue | undefined>;
   /** The model that the request is for, as `modelName` has it. */
   readonly asked: string;
 }
@@ -30,10 +32,10 @@ interface Receiver {
  */
 export function assistantContent(
   message: AssistantMessage,
-  { rules, ids, asked }: Receiver,
+  { rules, ids, sentItems, asked }: Receiver,
 ): AssistantContent {
   const isOwn = message.model === undefined || message.model === asked;
-  const lost = lostReasoning(message, rules);
+  const lost = isOwn ? lostReasoning(message, rules, sentItems) : new Set<AssistantPart>();
   const unsigned = unsignedCalls(message, rules, { isOwn });
   const content = message.content.flatMap((part): AssistantContent => {
     switch (part.type) {
@@ -86,10 +88,14 @@ function callContent(part: ToolCallPart, toolCallId: string, own: OwnMeta | null
   } as const;
 }
 
-/** The thoughts whose item came without the content by which their server would know it again. */
+/**
+ * The thoughts whose item came without the content by which their server would know it again, or whose item an
+ * earlier answer has: no request may have an item twice. Adds the other items to `sentItems`.
+ */
 function lostReasoning(
   { content }: AssistantMessage,
   { metaKey, reasoningContentKey }: PromptRules,
+  sentItems: Set<JsonValue | undefined>,
 ): ReadonlySet<AssistantPart> {
   if (reasoningContentKey === undefined) return new Set();
   const thoughts = content.flatMap((part) => {
@@ -101,7 +107,10 @@ function lostReasoning(
       typeof meta[reasoningContentKey] === 'string' ? [meta['itemId']] : [],
     ),
   );
-  return new Set(thoughts.flatMap(({ part, meta }) => (known.has(meta['itemId']) ? [] : [part])));
+  const isLost = (id: JsonValue | undefined): boolean => !known.has(id) || sentItems.has(id);
+  const lost = thoughts.flatMap(({ part, meta }) => (isLost(meta['itemId']) ? [part] : []));
+  for (const id of known) if (id !== undefined) sentItems.add(id);
+  return new Set(lost);
 }
 
 interface OwnMeta {
