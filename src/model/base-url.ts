@@ -1,4 +1,5 @@
 import { UsageError } from '../base/errors.ts';
+import { withoutQuotes } from '../base/text.ts';
 import { OLLAMA_PORT } from './defaults.ts';
 import { isPrivateHost, vendorOf, type Protocol } from './endpoints.ts';
 import {
@@ -63,13 +64,7 @@ function toUrl(text: string): URL | null {
   return plain !== null && isPrivateHost(plain.href) ? plain : URL.parse(`https://${given}`);
 }
 
-/** Files with `NAME="value"` that no shell reads leave the quotes in the value. */
-export function withoutQuotes(text: string): string {
-  const inner = /^(["'])(.*)\1$/s.exec(text)?.[2];
-  return inner === undefined ? text : inner.trim();
-}
-
-/** Where requests go. */
+/** The addresses that requests go to. */
 export interface BaseUrls {
   /** As the package of the protocol wants it: it adds no more than the name of the endpoint. */
   readonly baseUrl: string;

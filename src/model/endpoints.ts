@@ -1,9 +1,9 @@
 import type { Vendor } from './defaults.ts';
 
-/** How a provider is spoken to. */
+/** The protocol in which a provider is spoken to. */
 export type Protocol = 'anthropic' | 'openai-responses' | 'openai-chat' | 'google';
 
-/** What a base URL says about who answers there. */
+/** Returns the vendor whose server a base URL belongs to; null: another one's, or not known. */
 export function vendorOf(url: URL): Vendor | null {
   if (url.hostname === 'api.openai.com') return 'openai';
   if (url.hostname === 'api.anthropic.com' || /\/anthropic(\/v1)?$/.test(url.pathname)) {

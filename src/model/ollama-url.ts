@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
-import { parseBaseUrl, withoutQuotes } from './base-url.ts';
+import { withoutQuotes } from '../base/text.ts';
+import { parseBaseUrl } from './base-url.ts';
 import { OLLAMA_PORT } from './defaults.ts';
 import { beforeOllamaApi, hasVersion } from './known-paths.ts';
 

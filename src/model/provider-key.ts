@@ -1,5 +1,5 @@
+import { withoutQuotes } from '../base/text.ts';
 import type { Environment } from '../sys/env.ts';
-import { withoutQuotes } from './base-url.ts';
 
 /** A header other than the one in which the protocol has its key. `authorization`: as a bearer token. */
 export type KeyHeader = 'authorization' | 'api-key';
@@ -29,7 +29,7 @@ export function readKey(
   { needed }: { readonly needed: string | null },
 ): ProviderKey {
   for (const name of names) {
-    const key = withoutHeader(withoutQuotes((env[name] ?? '').trim()));
+    const key = keyIn(env[name] ?? '');
     if (key === '') continue;
     const problem = keyProblem(key);
     if (problem !== null) return { apiKey: null, keyFrom: name, keyProblem: `${name} ${problem}` };
@@ -38,9 +38,12 @@ export function readKey(
   return needed === null ? { apiKey: null } : { apiKey: null, missingKey: needed };
 }
 
-/** Takes away what a key has before it in the header of a request, from which people copy it. */
-function withoutHeader(text: string): string {
-  const value = text.replace(
+/**
+ * Returns the key in the value of a variable: without blanks, quotes, and what stands before a key in the header of a
+ * request, from which people copy it.
+ */
+export function keyIn(text: string): string {
+  const value = withoutQuotes(text.trim()).replace(
     /^(?:(?:proxy-)?authorization|(?:x-)?api-key|x-goog-api-key)\s*:\s*/i,
     '',
   );

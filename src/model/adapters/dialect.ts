@@ -4,7 +4,7 @@ import type { ModelRequest } from '../../protocol/model.ts';
 import type { AdjustmentName } from '../model-settings.ts';
 import type { CreateReader } from './readers/reader.ts';
 
-/** Where a provider is reached. */
+/** The address and key of a provider. */
 export interface Endpoint {
   /** The configured provider's name, for messages. */
   readonly name: string;
@@ -16,7 +16,7 @@ export interface Endpoint {
   readonly omit?: readonly AdjustmentName[];
 }
 
-/** How the shared prompt conversion has to bend for a protocol. */
+/** Protocol-specific options of the prompt conversion. */
 export interface PromptRules {
   /** The key under which the provider package gives and takes what belongs to a part. */
   readonly metaKey: string;
