@@ -29,3 +29,9 @@ export function byteLength(text: string): number {
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
+
+/** Returns a text without the quotes around it: files with `NAME="value"` that no shell reads leave them there. */
+export function withoutQuotes(text: string): string {
+  const inner = /^(["'])(.*)\1$/s.exec(text)?.[2];
+  return inner === undefined ? text : inner.trim();
+}

@@ -6,7 +6,7 @@ import { closedForRoom } from './closed-for-room.ts';
 import type { EngineDeps } from './deps.ts';
 import { canFallBack, isLasting } from './fallback.ts';
 import { oneAnswer } from './one-answer.ts';
-import { tooLongWait, waitFor } from './rate-limit-wait.ts';
+import { requestedWait, tooLongWait } from './rate-limit-wait.ts';
 import { decideRetry, givenUp, NO_FAILURES } from './retry.ts';
 import { sleep } from './sleep.ts';
 import type { Spending } from './spending.ts';
@@ -41,7 +41,7 @@ export async function askUntilAnswered(
   const { turn, request } = begun;
   let retries = NO_FAILURES;
   let rateLimits = 0;
-  let limitedMs = 0;
+  let requestedMs = 0;
   for (let attempt = 1; ; attempt += 1) {
     const startedAt = deps.clock.monotonic();
     run.tree.requestSent();
@@ -64,8 +64,9 @@ export async function askUntilAnswered(
     });
     const isLimited = failure.kind === 'rate_limit';
     rateLimits = isLimited ? rateLimits + 1 : 0;
-    limitedMs = isLimited ? limitedMs + waitFor(failure, rateLimits) : 0;
-    const limit = { totalMs: limitedMs, mostMs: deps.settings.maxWaitMs, now: deps.clock.now() };
+    const requested = requestedWait(failure, rateLimits);
+    requestedMs = requested === null ? 0 : requestedMs + requested;
+    const limit = { totalMs: requestedMs, mostMs: deps.settings.maxWaitMs, now: deps.clock.now() };
     const tooLong = failure.retryable ? tooLongWait(failure, limit) : null;
     const isLeft =
       isLasting(failure, { inARow: rateLimits, retries: deps.settings.retries }) &&

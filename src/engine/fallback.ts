@@ -12,7 +12,7 @@ import type { EngineDeps } from './deps.ts';
 import { tooLongWait, waitFor } from './rate-limit-wait.ts';
 import type { TaskRun } from './task-run.ts';
 
-/** A rate limit that asks for a longer wait than this lasts. */
+/** A provider that asks for a longer wait than this is not waited for where another model could go on. */
 const LASTING_MS = 60_000;
 
 /** A model that goes on with a task, and how the one before it failed. */
@@ -59,8 +59,9 @@ function nextFallback(
   if (isHandoverDue(conversation)) return null;
   const failed = new Set([spec.model, ...stint.failedModels].map(modelName));
   const { provider } = spec.model;
+  const isLongRateLimit = failure.kind === 'rate_limit' && asksForLong(failure);
   const mayGoOn = (model: ResolvedModel): boolean =>
-    !failed.has(modelName(model)) && !(asksForLong(failure) && model.provider === provider);
+    !failed.has(modelName(model)) && !(isLongRateLimit && model.provider === provider);
   return fallbacks.find(mayGoOn) ?? null;
 }
 
@@ -101,8 +102,8 @@ function mayBeTheModels({ kind }: ModelFailure): boolean {
 }
 
 /**
- * Whether a rate limit is worth no more waiting where another model could go on: the provider asks for
- * more than a minute, or has said so to the same request more often in a row than it is tried again.
+ * Decides whether a failure is worth no more waiting where another model could go on: the provider asks for
+ * more than a minute, or has limited the rate of the same request more often in a row than it is tried again.
  *
  * @param inARow rate-limit answers to the same request, one after another, this one counted
  */
@@ -110,11 +111,11 @@ export function isLasting(
   failure: ModelFailure,
   { inARow, retries }: { readonly inARow: number; readonly retries: number },
 ): boolean {
-  return failure.kind === 'rate_limit' && (asksForLong(failure) || inARow > retries);
+  return asksForLong(failure) || (failure.kind === 'rate_limit' && inARow > retries);
 }
 
-function asksForLong({ kind, retryAfterMs = 0 }: ModelFailure): boolean {
-  return kind === 'rate_limit' && retryAfterMs > LASTING_MS;
+function asksForLong({ retryAfterMs = 0 }: ModelFailure): boolean {
+  return retryAfterMs > LASTING_MS;
 }
 
 /**

@@ -13,8 +13,18 @@ export function waitFor({ retryAfterMs }: ModelFailure, inARow: number): number 
   return retryAfterMs ?? Math.min(FIRST_WAIT_MS * 2 ** (inARow - 1), LONGEST_WAIT_MS);
 }
 
+/**
+ * Returns how long the next try of a request has to wait because of its provider: as the server states, or as
+ * rate limits without a stated time are waited for. Null: the provider asks for no wait.
+ *
+ * @param inARow rate-limit answers to the same request, one after another, this one counted
+ */
+export function requestedWait(failure: ModelFailure, inARow: number): number | null {
+  return failure.kind === 'rate_limit' ? waitFor(failure, inARow) : (failure.retryAfterMs ?? null);
+}
+
 interface Wait {
-  /** Waits for the rate limits of this request, this one counted. */
+  /** The waits that the provider has asked for before this request, this one counted. */
   readonly totalMs: number;
   /** `provider.max_wait_seconds`; 0: no limit. */
   readonly mostMs: number;
@@ -22,7 +32,7 @@ interface Wait {
   readonly now: number;
 }
 
-/** Returns the failure of a request whose rate limit is not waited for any longer; null: it is. */
+/** Returns the failure of a request whose provider asks for a longer wait than is allowed; null: it is waited for. */
 export function tooLongWait(
   failure: ModelFailure,
   { totalMs, mostMs, now }: Wait,

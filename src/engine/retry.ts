@@ -35,12 +35,10 @@ export const NO_FAILURES: RetryState = { failures: 0, silences: 0 };
 const FIRST_WAIT_MS = 500;
 const LEAST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 30_000;
-/** A server that is down knows little of when it will be up again. */
-const LONGEST_RETRY_AFTER_MS = 60_000;
 
 /**
- * Whether and when a failed request is sent again: exponential backoff with full jitter, and not
- * before Retry-After. A rate limit does not count, and is not waited for here: the request is held
+ * Decides whether and when a failed request is sent again: exponential backoff with full jitter, and not
+ * before the time that the server states. Whether that is too late is decided in `rate-limit-wait.ts`. A rate limit does not count, and is not waited for here: the request is held
  * when it is sent again, until the task's own wall limit ends it.
  */
 export function decideRetry(
@@ -60,7 +58,7 @@ export function decideRetry(
     // The silence was wait enough.
     return { retry: true, waitMs: LEAST_WAIT_MS, next: { failures, silences: state.silences + 1 } };
   }
-  const waitMs = Math.max(Math.min(asked, LONGEST_RETRY_AFTER_MS), backoff(state.failures, random));
+  const waitMs = Math.max(asked, backoff(state.failures, random));
   return { retry: true, waitMs, next: { ...state, failures } };
 }
 

@@ -1,9 +1,9 @@
 import type { Vendor } from './defaults.ts';
 
-/** How a provider is spoken to. */
+/** The protocol in which a provider is spoken to. */
 export type Protocol = 'anthropic' | 'openai-responses' | 'openai-chat' | 'google';
 
-/** What a base URL says about who answers there. */
+/** Returns the vendor whose server a base URL belongs to; null: another one's, or not known. */
 export function vendorOf(url: URL): Vendor | null {
   if (url.hostname === 'api.openai.com') return 'openai';
   if (url.hostname === 'api.anthropic.com' || /\/anthropic(\/v1)?$/.test(url.pathname)) {
@@ -13,6 +13,13 @@ export function vendorOf(url: URL): Vendor | null {
     return url.pathname.endsWith('/openai') ? null : 'google';
   }
   return null;
+}
+
+/** Whether Google itself answers there: the Gemini API or Vertex AI. */
+export function isGoogleHost(baseUrl: string): boolean {
+  return /(?:^|[.-])(?:generativelanguage|aiplatform)\.googleapis\.com$/.test(
+    new URL(baseUrl).hostname,
+  );
 }
 
 /** Loopback, private and link-local addresses and names: a model there may be slow to start. */

@@ -37,7 +37,7 @@ async function askLocal(
   fetch: HttpFetch,
   signal: AbortSignal,
 ): Promise<ConfiguredProvider | null> {
-  const url = { url: new URL(`http://127.0.0.1:${port}/v1`), endpoint: null };
+  const url = { url: new URL(`http://127.0.0.1:${port}/v1`), endpoint: 'openai-chat' as const };
   const bare = provider({
     name,
     protocol: 'openai-chat',

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
-import { parseBaseUrl, withoutQuotes } from './base-url.ts';
+import { withoutQuotes } from '../base/text.ts';
+import { parseBaseUrl } from './base-url.ts';
 import { OLLAMA_PORT } from './defaults.ts';
+import { beforeOllamaApi, hasVersion } from './known-paths.ts';
 
 /**
  * `OLLAMA_HOST` in any of its spellings (host, host:port, :port, URL) as a URL. It is the server's
@@ -20,8 +22,9 @@ export function ollamaUrl(host: string): URL {
 
 /** Ollama's OpenAI-compatible API, which stands beside its own one under `/api`. */
 export function ollamaApi(url: URL): URL {
-  const path = url.pathname.replace(/\/api(?:\/(?:chat|generate|tags))?$/, '').replace(/\/$/, '');
-  url.pathname = /\/v\d+$/.test(path) ? path : `${path}/v1`;
+  const given = url.pathname.replace(/\/$/, '');
+  const path = beforeOllamaApi(given) ?? given;
+  url.pathname = hasVersion(path) ? path : `${path}/v1`;
   return url;
 }
 

@@ -1,5 +1,5 @@
+import { withoutQuotes } from '../base/text.ts';
 import type { Environment } from '../sys/env.ts';
-import { withoutQuotes } from './base-url.ts';
 
 /** A header other than the one in which the protocol has its key. `authorization`: as a bearer token. */
 export type KeyHeader = 'authorization' | 'api-key';
@@ -19,7 +19,8 @@ export interface ProviderKey {
 }
 
 /**
- * Reads the key from the first of these variables that is set. Blanks and quotes around it are no part of it.
+ * Reads the key from the first of these variables that is set. Blanks, quotes and the words of a header around it
+ * are no part of it.
  * `needed`: the variable that a person is told to set where none is; null: it can do without.
  */
 export function readKey(
@@ -28,15 +29,25 @@ export function readKey(
   { needed }: { readonly needed: string | null },
 ): ProviderKey {
   for (const name of names) {
-    const key = withoutQuotes((env[name] ?? '').trim());
+    const key = keyIn(env[name] ?? '');
     if (key === '') continue;
     const problem = keyProblem(key);
     if (problem !== null) return { apiKey: null, keyFrom: name, keyProblem: `${name} ${problem}` };
-    // As Anthropic's own tools have it: a token is a bearer's, a key has a header of its own.
-    const header = name.endsWith('_AUTH_TOKEN') ? { keyHeader: 'authorization' as const } : {};
-    return { apiKey: key, keyFrom: name, ...header };
+    return { apiKey: key, keyFrom: name };
   }
   return needed === null ? { apiKey: null } : { apiKey: null, missingKey: needed };
+}
+
+/**
+ * Returns the key in the value of a variable: without blanks, quotes, and what stands before a key in the header of a
+ * request, from which people copy it.
+ */
+export function keyIn(text: string): string {
+  const value = withoutQuotes(text.trim()).replace(
+    /^(?:(?:proxy-)?authorization|(?:x-)?api-key|x-goog-api-key)\s*:\s*/i,
+    '',
+  );
+  return withoutQuotes(value.replace(/^bearer(?:\s*:\s*|\s+|$)/i, '').trim());
 }
 
 /** Characters that get into keys on their way through documents, chats and files. */

@@ -78,7 +78,7 @@ export function provider(draft: Draft): ConfiguredProvider {
     protocol: draft.protocol,
     ...urls,
     ...draft.key,
-    ...keyHeader(draft),
+    ...keyHeaderOf(draft),
     source: draft.source,
     vendor: draft.vendor,
     tiers: draft.tiers ?? (draft.vendor === null ? {} : VENDORS[draft.vendor].tiers),
@@ -123,12 +123,16 @@ function kindAt({ url, endpoint }: BaseUrl): ProviderKind {
 }
 
 function withOllamaApi(kind: ProviderKind, base: BaseUrl): BaseUrl {
-  return kind === 'ollama' ? { ...base, url: ollamaApi(base.url) } : base;
+  return kind === 'ollama' ? { url: ollamaApi(base.url), endpoint: 'openai-chat' } : base;
 }
 
-/** Only the newer API of Azure accepts a key in the usual header. */
-function keyHeader({ url }: Draft): { readonly keyHeader?: KeyHeader } {
-  return /\/openai\/deployments\//.test(url.url.pathname) ? { keyHeader: 'api-key' } : {};
+/** Returns the header of the key, where it is not the usual one of the protocol. */
+function keyHeaderOf({ url, protocol, key }: Draft): { readonly keyHeader?: KeyHeader } {
+  // Only Azure's newer API takes its keys as other servers do.
+  if (/\/openai\/deployments\//.test(url.url.pathname)) return { keyHeader: 'api-key' };
+  // Anthropic's own tools send a token as a bearer token and a key in a header of its own.
+  const isToken = protocol === 'anthropic' && key.keyFrom?.endsWith('_AUTH_TOKEN') === true;
+  return isToken && key.apiKey !== null ? { keyHeader: 'authorization' } : {};
 }
 
 function kindVendor(kind: ProviderKind): Vendor | null {
@@ -153,7 +157,7 @@ function standardUrl(kind: ProviderKind, env: Environment, where: string): BaseU
 }
 
 function ollamaBase(host: string): BaseUrl {
-  return { url: ollamaUrl(host), endpoint: null };
+  return { url: ollamaUrl(host), endpoint: 'openai-chat' };
 }
 
 function vendorUrl(vendor: Vendor, env: Environment): BaseUrl {

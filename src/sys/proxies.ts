@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { UsageError } from '../base/errors.ts';
+import { withoutQuotes } from '../base/text.ts';
 import type { Environment } from './env.ts';
 
 /** The proxies that the environment names. */
@@ -25,7 +26,7 @@ export function proxySettings(env: Environment): ProxySettings | null {
 
 function proxyIn(variables: readonly string[], env: Environment): URL | null {
   for (const variable of variables) {
-    const text = env[variable]?.trim().replace(/^(["'])(.*)\1$/s, '$2') ?? '';
+    const text = withoutQuotes(env[variable]?.trim() ?? '');
     if (text !== '') return parseProxy(text, variable);
   }
   return null;

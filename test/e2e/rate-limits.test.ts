@@ -187,6 +187,37 @@ describe.concurrent('a rate limit for longer than provider.max_wait_seconds', ()
     },
   );
 
+  it.each([500, 502, 503, 529])(
+    'is reported as well for a server that answers %s',
+    async (status) => {
+      await using world = await openWorld({
+        script: () => ({ fault: { kind: 'status', status, retryAfterSeconds: 5400 } }),
+      });
+      const run = await world.run(['-p', 'go']);
+      expect(run.code).toBe(1);
+      expect(run.stderr).toMatch(
+        new RegExp(
+          `HTTP ${status}: .* \\(${WHEN} 90 min: that is longer than the limit provider.max_wait_seconds = 300\\)\n$`,
+        ),
+      );
+      expect(world.model.requests.length).toBe(1);
+    },
+  );
+
+  it('of a server that is overloaded is waited for where there is no limit', async () => {
+    await using world = await openWorld({
+      script: () => ({ fault: { kind: 'status', status: 503, retryAfterSeconds: 5400 } }),
+    });
+    const running = world.start([...JSON_RUN], { env: { MUSTER_PROVIDER_MAX_WAIT_SECONDS: '0' } });
+    await untilRetried(world);
+    running.process.kill('SIGTERM');
+    const run = await finishedSoon(running.finished);
+    expect(eventsOf(run).filter(({ type }) => type === 'turn.retried')).toMatchObject([
+      { waitMs: 5_400_000 },
+    ]);
+    expect(world.model.requests.length).toBe(1);
+  });
+
   it('ends a child of a run that nobody watches, and whatever would wait for the same account', async () => {
     const answer = delegating(children(1), turns(1));
     await using world = await openWorld({
@@ -227,6 +258,15 @@ describe.concurrent('a rate limit for longer than provider.max_wait_seconds', ()
     expect((await finishedSoon(running.finished)).code).toBe(143);
   });
 });
+
+/** Resolves once the main task waits to send its request again. */
+async function untilRetried(world: World): Promise<void> {
+  for (;;) {
+    const [main] = await listed(world);
+    if (main === undefined) continue;
+    if (clean(await tasks(world, 'log', main.id)).includes('turn.retried')) return;
+  }
+}
 
 /** The id of the main task, once something is held. */
 async function untilHeld(world: World): Promise<string> {

@@ -10,6 +10,9 @@ const PASTED: readonly (readonly [WireProtocol, string, string])[] = [
   ['chat', 'LLM_BASE_URL', '/v1/chat/completions'],
   ['chat', 'LLM_BASE_URL', ''],
   ['chat', 'LLM_BASE_URL', '/chat/completions'],
+  ['chat', 'LLM_BASE_URL', '/v1/chat'],
+  ['chat', 'LLM_BASE_URL', '/V1'],
+  ['chat', 'LLM_BASE_URL', '/api/chat'],
   ['google', 'GOOGLE_GEMINI_BASE_URL', '/v1beta/models'],
   ['google', 'GOOGLE_GEMINI_BASE_URL', '/v1beta/'],
 ];

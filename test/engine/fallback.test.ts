@@ -117,7 +117,9 @@ describe('isLasting', () => {
     ['one more than there are retries', limited, 3, true],
     ['one that asks for a minute', { ...limited, retryAfterMs: 60_000 }, 1, false],
     ['one that asks for more', { ...limited, retryAfterMs: 60_001 }, 1, true],
-    ['no rate limit', { ...failure('server'), retryAfterMs: 90_000 }, 9, false],
+    ['a server that asks for a minute', { ...failure('server'), retryAfterMs: 60_000 }, 9, false],
+    ['a server that asks for more', { ...failure('server'), retryAfterMs: 60_001 }, 1, true],
+    ['a server that asks for nothing', failure('server'), 9, false],
   ])('%s', (_, each, inARow, expected) => {
     expect(isLasting(each, { inARow, retries: 2 })).toBe(expected);
   });

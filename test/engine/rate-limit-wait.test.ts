@@ -1,10 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { tooLongWait, waitFor } from '../../src/engine/rate-limit-wait.ts';
+import { requestedWait, tooLongWait, waitFor } from '../../src/engine/rate-limit-wait.ts';
 import type { ModelFailure } from '../../src/protocol/model.ts';
 
 const limited: ModelFailure = { kind: 'rate_limit', message: 'p/m: slow down', retryable: true };
 const NOW = new Date(2026, 10, 25, 15, 0, 0).getTime();
 const asking = (seconds: number): ModelFailure => ({ ...limited, retryAfterMs: seconds * 1000 });
+
+describe('requestedWait', () => {
+  const overloaded: ModelFailure = { kind: 'overloaded', message: 'busy', retryable: true };
+  it.each([
+    ['a rate limit without a stated time', limited, 1000],
+    ['a rate limit with one', asking(7), 7000],
+    ['an overloaded server with one', { ...overloaded, retryAfterMs: 5_400_000 }, 5_400_000],
+    ['an overloaded server without one', overloaded, null],
+  ] as const)('%s', (_, failure, ms) => {
+    expect(requestedWait(failure, 2)).toBe(ms);
+  });
+});
 
 describe('a rate limit', () => {
   it.each([

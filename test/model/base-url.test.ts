@@ -146,11 +146,115 @@ const ROWS: readonly (readonly [string, Protocol, string, string?])[] = [
     'google',
     'https://aiplatform.googleapis.com/v1/publishers/google',
   ],
-  ['"https://h.example/v1"', 'openai-chat', 'https://h.example/v1'],
-  ['localhost:8080/v1', 'openai-chat', 'http://localhost:8080/v1'],
+  ['https://h.example/v1', 'anthropic', 'https://h.example/v1', 'https://h.example'],
+  ['https://h.example/v1', 'openai-responses', 'https://h.example/v1', 'https://h.example'],
+  ['https://h.example/V1', 'openai-chat', 'https://h.example/v1', 'https://h.example'],
+  ['https://h.example/api/v3', 'openai-chat', 'https://h.example/api/v3', 'https://h.example/api'],
+  ['https://h.example/v1/chat', 'openai-chat', 'https://h.example/v1'],
+  ['https://h.example/V1/Chat/Completions', 'openai-chat', 'https://h.example/v1'],
+  ['https://h.example/chat', 'openai-chat', 'https://h.example/chat', 'https://h.example/chat/v1'],
+  [
+    'https://api.groq.com/v1',
+    'openai-chat',
+    'https://api.groq.com/openai/v1',
+    'https://api.groq.com/v1',
+  ],
+  [
+    'https://openrouter.ai/v1',
+    'openai-chat',
+    'https://openrouter.ai/api/v1',
+    'https://openrouter.ai/v1',
+  ],
+  [
+    'https://openrouter.ai/v1/chat/completions',
+    'openai-chat',
+    'https://openrouter.ai/api/v1',
+    'https://openrouter.ai/v1',
+  ],
+  ['https://api.z.ai/v1', 'openai-chat', 'https://api.z.ai/api/paas/v4', 'https://api.z.ai/v1'],
+  ['https://api.z.ai/api/paas/v5', 'openai-chat', 'https://api.z.ai/api/paas/v5'],
+  [
+    'https://api.z.ai/api/coding/v4',
+    'openai-chat',
+    'https://api.z.ai/api/coding/paas/v4',
+    'https://api.z.ai/api/coding/v4',
+  ],
+  [
+    'https://api.perplexity.ai/v1',
+    'openai-chat',
+    'https://api.perplexity.ai',
+    'https://api.perplexity.ai/v1',
+  ],
+  [
+    'https://api.githubcopilot.com/v1',
+    'openai-chat',
+    'https://api.githubcopilot.com',
+    'https://api.githubcopilot.com/v1',
+  ],
+  [
+    'https://api.business.githubcopilot.com/v1/chat/completions',
+    'openai-chat',
+    'https://api.business.githubcopilot.com',
+    'https://api.business.githubcopilot.com/v1',
+  ],
+  [
+    'https://api.deepinfra.com/v1',
+    'openai-chat',
+    'https://api.deepinfra.com/v1/openai',
+    'https://api.deepinfra.com/v1',
+  ],
+  [
+    'https://dashscope.aliyuncs.com/api/v1',
+    'openai-chat',
+    'https://dashscope.aliyuncs.com/compatible-mode/v1',
+    'https://dashscope.aliyuncs.com/api/v1',
+  ],
+  [
+    'https://ark.cn-beijing.volces.com/api/coding/v3',
+    'openai-chat',
+    'https://ark.cn-beijing.volces.com/api/coding/v3',
+    'https://ark.cn-beijing.volces.com/api/coding',
+  ],
+  [
+    'http://localhost:11434/api',
+    'openai-chat',
+    'http://localhost:11434/v1',
+    'http://localhost:11434/api',
+  ],
+  [
+    'http://localhost:11434/api/chat',
+    'openai-chat',
+    'http://localhost:11434/v1',
+    'http://localhost:11434/api',
+  ],
+  [
+    'https://ollama.example/api/generate',
+    'openai-chat',
+    'https://ollama.example/v1',
+    'https://ollama.example/api',
+  ],
+  [
+    'https://webui.example/ollama/api/tags/',
+    'openai-chat',
+    'https://webui.example/ollama/v1',
+    'https://webui.example/ollama/api',
+  ],
+  ['http:/h.example/v1', 'openai-chat', 'http://h.example/v1', 'http://h.example'],
+  ['https:h.example', 'openai-chat', 'https://h.example/v1', 'https://h.example'],
+  ['https//h.example/v1/', 'openai-chat', 'https://h.example/v1', 'https://h.example'],
+  ['https:\\\\h.example\\v1', 'openai-chat', 'https://h.example/v1', 'https://h.example'],
+  ['https://https://h.example/v1', 'openai-chat', 'https://h.example/v1', 'https://h.example'],
+  [
+    'https://http://localhost:8080',
+    'openai-chat',
+    'http://localhost:8080/v1',
+    'http://localhost:8080',
+  ],
+  ['"https://h.example/v1"', 'openai-chat', 'https://h.example/v1', 'https://h.example'],
+  ['localhost:8080/v1', 'openai-chat', 'http://localhost:8080/v1', 'http://localhost:8080'],
   ['192.168.1.5:8000', 'openai-chat', 'http://192.168.1.5:8000/v1', 'http://192.168.1.5:8000'],
   ['api.groq.com/openai/v1', 'openai-chat', 'https://api.groq.com/openai/v1'],
-  ['HTTPS://H.example/v1', 'openai-chat', 'https://h.example/v1'],
+  ['HTTPS://H.example/v1', 'openai-chat', 'https://h.example/v1', 'https://h.example'],
 ];
 
 test.each(ROWS.map((row) => ({ row })))('$row', ({ row }) => {
@@ -160,14 +264,22 @@ test.each(ROWS.map((row) => ({ row })))('$row', ({ row }) => {
   );
 });
 
-test.each(['', 'localhost', 'ftp://h/v1', 'https://', 'http://a b', '/v1', '::'])(
-  'no base URL: %j',
-  (text) => {
-    expect(() => parseBaseUrl(text, 'OPENAI_BASE_URL')).toThrow(
-      `OPENAI_BASE_URL must be a URL such as https://host/v1, but is "${text}"`,
-    );
-  },
-);
+test.each([
+  '',
+  'localhost',
+  'ftp://h/v1',
+  'ttps://h/v1',
+  'https://',
+  'https://https://',
+  'http:',
+  'http://a b',
+  '/v1',
+  '::',
+])('no base URL: %j', (text) => {
+  expect(() => parseBaseUrl(text, 'OPENAI_BASE_URL')).toThrow(
+    `OPENAI_BASE_URL must be a URL such as https://host/v1, but is "${text}"`,
+  );
+});
 
 test('a query is kept, and what follows a # is not', () => {
   const given = parseBaseUrl(
@@ -247,6 +359,20 @@ describe.each(WIRES.filter(({ name }) => name !== 'google'))('over $name', (wire
       ]);
     },
   );
+
+  test('a version that the server does not have is left out', async () => {
+    await using server = await serverAt(wire.path, UNKNOWN);
+    const given = parseBaseUrl(`${server.url}/v1`, 'X');
+    const { baseUrl, otherBaseUrl } = baseUrls(given, wire.name as Protocol);
+    const port = portAt(baseUrl, otherBaseUrl);
+    finished(await collect(port, asked));
+    finished(await collect(port, asked));
+    expect(server.requests.map(({ url }) => url)).toEqual([
+      `/v1${wire.path}`,
+      wire.path,
+      wire.path,
+    ]);
+  });
 
   test('where nothing is at both, the first refusal is told, and the other place is not asked again', async () => {
     await using server = await serverAt('/elsewhere', UNKNOWN);

@@ -172,6 +172,7 @@ test.each([
   { headers: { 'retry-after': 'Sat, 21 Nov 2026 00:00:05 GMT' }, body: '', ms: 0 },
   { headers: { 'retry-after': ' 1.5 ' }, body: '', ms: 1500 },
   { headers: { 'retry-after': 'soon' }, body: '', ms: undefined },
+  { headers: { 'retry-after': '9'.repeat(40) }, body: '', ms: 31_536_000_000 },
   { headers: { 'retry-after': '-5' }, body: '', ms: undefined },
   { headers: {}, body: '{"error":{"details":[{"retryDelay": "34.1s"}]}}', ms: 34_100 },
   { headers: {}, body: '', ms: undefined },
@@ -194,6 +195,75 @@ test.each([
   ['x'.repeat(600), `${'x'.repeat(500)}…`],
 ])('what the server says in %s', (body, says) => {
   expect(serverSays(body, 'api.example.com')).toBe(says);
+});
+
+const NGINX =
+  '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>';
+
+test.each([
+  [
+    JSON.stringify({ error: { message: `<!DOCTYPE html>\n${NGINX}` } }),
+    'a web page: "502 Bad Gateway"',
+  ],
+  [
+    JSON.stringify({ error: { message: 'Provider returned error', metadata: { raw: NGINX } } }),
+    'Provider returned error: a web page: "502 Bad Gateway"',
+  ],
+  [
+    `upstream error: ${NGINX} (request id: 7)`,
+    'upstream error: a web page: "502 Bad Gateway" (request id: 7)',
+  ],
+  [`upstream error: ${NGINX.slice(0, 60)}`, 'upstream error: a web page: "502 Bad Gateway"'],
+  ['{"detail":"failed: <html><body></body></html>"}', 'failed: a web page without a title'],
+  [
+    '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessDenied</Code><Message>Access Denied</Message><RequestId>7</RequestId></Error>',
+    'Access Denied (AccessDenied)',
+  ],
+  ['<Error><Message>Access Denied</Message></Error>', 'Access Denied'],
+  [
+    '<ErrorResponse xmlns="x"><Error><Type>Sender</Type><Code>Throttling</Code><Message>Rate &lt;exceeded&gt;</Message></Error></ErrorResponse>',
+    'Rate <exceeded> (Throttling)',
+  ],
+  [
+    '<soap:Envelope><soap:Body><soap:Fault><faultcode>soap:Server</faultcode><faultstring>Policy failed</faultstring></soap:Fault></soap:Body></soap:Envelope>',
+    'Policy failed (soap:Server)',
+  ],
+  [
+    '<?xml version="1.0"?><!DOCTYPE html PUBLIC "x"><html><title>Blocked</title></html>',
+    'a web page in place of an answer from api.example.com: "Blocked"',
+  ],
+  [
+    '{"message":"<b>Access denied</b><br/>Ask <a href=\\"https://x\\">the &quot;IT&quot;</a>"}',
+    'Access denied Ask the "IT"',
+  ],
+  [
+    '{"message":"no </think> and no <tool_call> in a prompt"}',
+    'no </think> and no <tool_call> in a prompt',
+  ],
+  ['{"message":"List<a> is no type"}', 'List<a> is no type'],
+])('markup inside a message is cut to what a person needs: %#', (body, says) => {
+  expect(serverSays(body, 'api.example.com')).toBe(says);
+});
+
+test.each(WIRES)('markup of an error inside a stream: $name', async (wire) => {
+  const error = {
+    type: 'error',
+    error: { type: 'api_error', code: 502, message: `upstream: ${NGINX}` },
+  };
+  const events = wire.name === 'google' ? [{ error: error.error }] : [error];
+  await using server = await serve((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
+  });
+  const port = createAdapter(
+    wire.dialect,
+    { name: 'test', baseUrl: server.url, apiKey: null },
+    adapterDeps(),
+  );
+  const model = { provider: 'test', id: wire.model, chain: [] };
+  const { message } = failed(await collect(port, request([userMessage('Hi')], { model })));
+  expect(message).toContain('upstream: a web page: "502 Bad Gateway"');
+  expect(message).not.toContain('<');
 });
 
 const FROM = 'a web page in place of an answer from api.example.com';

@@ -34,6 +34,13 @@ const RECEIVERS: readonly Receiver[] = [
     chatServer: 'mistral',
     baseUrl: 'https://api.mistral.ai/v1',
   },
+  {
+    protocol: 'chat',
+    dialect: chat,
+    model: 'gemini-3-pro-preview',
+    chatServer: 'google',
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
+  },
   { protocol: 'google', dialect: google, model: 'gemini-2.5-pro' },
   { protocol: 'google', dialect: google, model: 'gemini-3-pro' },
 ];

@@ -101,6 +101,7 @@ test('a base URL on this machine needs no key, and serves models of its own', ()
       name: 'openai',
       protocol: 'openai-chat',
       baseUrl: 'http://localhost:1234/v1',
+      otherBaseUrl: 'http://localhost:1234',
       apiKey: null,
       source: 'OPENAI_BASE_URL',
       vendor: null,
@@ -124,6 +125,15 @@ test.each<[Environment, object]>([
   [{ ANTHROPIC_AUTH_TOKEN: ' ', ANTHROPIC_API_KEY: ' "k" ' }, { apiKey: 'k' }],
   [{ OPENAI_API_KEY: "'sk-1'" }, { apiKey: 'sk-1', keyFrom: 'OPENAI_API_KEY' }],
   [{ GOOGLE_API_KEY: '\uFEFFk\u00A0\n' }, { apiKey: 'k', keyFrom: 'GOOGLE_API_KEY' }],
+  [{ OPENAI_API_KEY: 'Bearer sk-1' }, { apiKey: 'sk-1' }],
+  [{ OPENAI_API_KEY: '"bearer  sk-1"' }, { apiKey: 'sk-1' }],
+  [{ OPENAI_API_KEY: 'Authorization: Bearer "sk-1"' }, { apiKey: 'sk-1' }],
+  [{ ANTHROPIC_API_KEY: 'x-api-key: sk-1' }, { apiKey: 'sk-1' }],
+  [
+    { GOOGLE_API_KEY: 'Bearer ', GEMINI_API_KEY: 'k' },
+    { apiKey: 'k', keyFrom: 'GEMINI_API_KEY' },
+  ],
+  [{ OPENAI_API_KEY: 'bearer-1' }, { apiKey: 'bearer-1' }],
 ])('the key of %j', (env, expected) => {
   expect(discover(env)).toEqual([expect.objectContaining(expected)]);
 });
@@ -135,6 +145,17 @@ test('a token of a gateway is sent as one, wherever it is configured', () => {
     apiKey: 't',
     keyHeader: 'authorization',
   });
+});
+
+test.each([
+  ['google', 'GEMINI_AUTH_TOKEN'],
+  ['openai', 'OPENAI_AUTH_TOKEN'],
+  ['openai-compatible', 'GATE_AUTH_TOKEN'],
+] as const)('the header of a key follows the protocol, not the name: %s', (kind, name) => {
+  const own = { kind, baseUrl: 'https://gate.example/v1', apiKeyEnv: name };
+  const [found] = discover({ [name]: 'k' }, { gate: own });
+  expect(found?.apiKey).toBe('k');
+  expect(found).not.toHaveProperty('keyHeader');
 });
 
 test.each([

@@ -312,6 +312,42 @@ test.each(WIRES)('$name: siblings share every byte up to the last system line', 
   expect(one).toBe(two);
 });
 
+test('openai-chat: the signature of an own call goes back once, in the field that Google has for it', async () => {
+  const meta = { openaiCompatible: { thoughtSignature: 'sig' } };
+  const messages: readonly Message[] = [
+    userMessage('Where?'),
+    {
+      role: 'assistant',
+      model: `test/${WIRES.find(({ name }) => name === 'openai-chat')?.model}`,
+      content: [{ type: 'tool_call', id: 'c1', name: 'Glob', input: {}, meta }],
+    },
+    {
+      role: 'tool',
+      content: [{ type: 'tool_result', callId: 'c1', name: 'Glob', text: 'x', isError: false }],
+    },
+  ];
+  expect(await bodyOf('openai-chat', { messages })).toMatchObject({
+    messages: [
+      {},
+      {},
+      {
+        tool_calls: [
+          {
+            id: 'c1',
+            type: 'function',
+            function: { name: 'Glob', arguments: '{}' },
+            extra_content: { google: { thought_signature: 'sig' } },
+          },
+        ],
+      },
+      {},
+    ],
+  });
+  expect(JSON.stringify(await bodyOf('openai-chat', { messages }))).not.toContain(
+    'thoughtSignature',
+  );
+});
+
 const OWN_META = {
   anthropic: { anthropic: { signature: 'sig' } },
   'openai-responses': { openai: { itemId: 'rs_1', reasoningEncryptedContent: 'enc' } },
@@ -349,6 +385,29 @@ test.each(Object.entries(OWN_META))(
     expect(others).toContain('Glob');
   },
 );
+
+test('openai-responses: an item of reasoning is sent once, whatever the history repeats', async () => {
+  const answer = (model: string): Message => ({
+    role: 'assistant',
+    model,
+    content: [
+      { type: 'reasoning', text: 'hm', meta: OWN_META['openai-responses'] },
+      { type: 'text', text: 'Said.' },
+    ],
+  });
+  const own = `test/${WIRES.find(({ name }) => name === 'openai-responses')?.model}`;
+  const body = await bodyOf('openai-responses', {
+    messages: [
+      userMessage('a'),
+      answer('test/another'),
+      answer(own),
+      userMessage('b'),
+      answer(own),
+    ],
+  });
+  expect(JSON.stringify(body).match(/"rs_1"/g)).toHaveLength(1);
+  expect(JSON.stringify(body).match(/Said\./g)).toHaveLength(3);
+});
 
 test('openai-responses: a cache key that is too long for it becomes one that is not', async () => {
   const keyOf = async (cacheKey: string) => {

@@ -193,7 +193,8 @@ export const SECTIONS = {
       decimalKey(300, {
         min: 0,
         max: 31_536_000,
-        meaning: 'how long a request waits for rate limits; 0: however long it takes',
+        meaning:
+          'how long a request waits for rate limits and for the times that its server states (`Retry-After`); 0: however long it takes',
       }),
       '300, or 0 in the terminal UI',
     ),

@@ -207,7 +207,7 @@ async function send(
   };
   const model = dialect.languageModel(request.model.id, endpoint, capture);
   try {
-    await model.doStream(await callOptions(request, signal, { dialect, effort, deps }));
+    await model.doStream(await callOptions(request, signal, { dialect, endpoint, effort, deps }));
   } catch (thrown) {
     if (outcome === null) throw thrown;
   }
@@ -236,12 +236,13 @@ function bodyOf(given: string, { maxOutputTokens }: ModelRequest, dialect: Diale
 async function callOptions(
   request: ModelRequest,
   signal: AbortSignal,
-  { dialect, effort, deps }: Pick<Wiring, 'dialect' | 'effort' | 'deps'>,
+  { dialect, endpoint, effort, deps }: Pick<Wiring, 'dialect' | 'endpoint' | 'effort' | 'deps'>,
 ): Promise<LanguageModelV4CallOptions> {
   const shown = attachmentsOf(request.messages).length > 0 ? await shownBy(deps, request) : null;
+  const rules = dialect.rulesOf?.(endpoint, request.model.id) ?? dialect.rules;
   const maxOutputTokens = request.maxOutputTokens ?? dialect.maxOutputTokens?.(request.model.id);
   return {
-    ...toCallOptions(request, dialect.rules, shown),
+    ...toCallOptions(request, rules, shown),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(effort === null ? {} : { reasoning: effort }),
     providerOptions: dialect.providerOptions(request),

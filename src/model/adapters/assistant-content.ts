@@ -1,5 +1,5 @@
 import type { LanguageModelV4Message, SharedV4ProviderOptions } from '@ai-sdk/provider';
-import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type {
   AssistantMessage,
   AssistantPart,
@@ -20,6 +20,8 @@ const EMPTY_ANSWER = { type: 'text', text: '(empty answer)' } as const;
 interface Receiver {
   readonly rules: PromptRules;
   readonly ids: WireIds;
+  /** The ids of the reasoning items of earlier answers; grows by those of this one. */
+  readonly sentItems: Set<JsonValue | undefined>;
   /** The model that the request is for, as `modelName` has it. */
   readonly asked: string;
 }
@@ -30,10 +32,11 @@ interface Receiver {
  */
 export function assistantContent(
   message: AssistantMessage,
-  { rules, ids, asked }: Receiver,
+  { rules, ids, sentItems, asked }: Receiver,
 ): AssistantContent {
   const isOwn = message.model === undefined || message.model === asked;
-  const lost = lostReasoning(message, rules);
+  const lost = isOwn ? lostReasoning(message, rules, sentItems) : new Set<AssistantPart>();
+  const unsigned = unsignedCalls(message, rules, { isOwn });
   const content = message.content.flatMap((part): AssistantContent => {
     switch (part.type) {
       case 'text':
@@ -42,7 +45,8 @@ export function assistantContent(
         return isOwn && !lost.has(part) ? reasoningContent(part, rules) : [];
       case 'tool_call': {
         const id = ids.next(part.id, { isOwn: message.model === asked });
-        return [callContent(part, id, isOwn ? ownMeta(part, rules) : null)];
+        const own = isOwn ? ownMeta(part, rules, rules.callMetaKey) : null;
+        return [callContent(part, id, unsigned.has(part) ? substituteMeta(rules) : own)];
       }
     }
   });
@@ -84,10 +88,14 @@ function callContent(part: ToolCallPart, toolCallId: string, own: OwnMeta | null
   } as const;
 }
 
-/** The thoughts whose item came without the content by which their server would know it again. */
+/**
+ * The thoughts whose item came without the content by which their server would know it again, or whose item an
+ * earlier answer has: no request may have an item twice. Adds the other items to `sentItems`.
+ */
 function lostReasoning(
   { content }: AssistantMessage,
   { metaKey, reasoningContentKey }: PromptRules,
+  sentItems: Set<JsonValue | undefined>,
 ): ReadonlySet<AssistantPart> {
   if (reasoningContentKey === undefined) return new Set();
   const thoughts = content.flatMap((part) => {
@@ -99,18 +107,45 @@ function lostReasoning(
       typeof meta[reasoningContentKey] === 'string' ? [meta['itemId']] : [],
     ),
   );
-  return new Set(thoughts.flatMap(({ part, meta }) => (known.has(meta['itemId']) ? [] : [part])));
+  const isLost = (id: JsonValue | undefined): boolean => !known.has(id) || sentItems.has(id);
+  const lost = thoughts.flatMap(({ part, meta }) => (isLost(meta['itemId']) ? [part] : []));
+  for (const id of known) if (id !== undefined) sentItems.add(id);
+  return new Set(lost);
 }
 
 interface OwnMeta {
   readonly providerOptions: SharedV4ProviderOptions;
 }
 
-/** Returns what this provider put on the part, byte for byte; null where another one wrote it. */
-function ownMeta(part: AssistantPart, { metaKey }: PromptRules): OwnMeta | null {
+/**
+ * Returns what this provider put on the part, byte for byte, under the key that the package takes it by; null where
+ * another one wrote it.
+ */
+function ownMeta(
+  part: AssistantPart,
+  { metaKey }: PromptRules,
+  sentKey: string = metaKey,
+): OwnMeta | null {
   const own = part.meta?.[metaKey];
   if (!isJsonObject(own)) return null;
-  return { providerOptions: { [metaKey]: Object.assign({}, own) } };
+  return { providerOptions: { [sentKey]: Object.assign({}, own) } };
+}
+
+/** The calls for which no signature of the asked model stands: that of a call holds for those after it as well. */
+function unsignedCalls(
+  { content }: AssistantMessage,
+  rules: PromptRules,
+  { isOwn }: { readonly isOwn: boolean },
+): ReadonlySet<AssistantPart> {
+  if (rules.missingSignature === undefined) return new Set();
+  const calls = content.filter(({ type }) => type === 'tool_call');
+  const signed = isOwn ? calls.findIndex((call) => ownMeta(call, rules) !== null) : -1;
+  return new Set(signed === -1 ? calls : calls.slice(0, signed));
+}
+
+/** Returns what stands in place of the signature of a call. */
+function substituteMeta({ callMetaKey, metaKey, missingSignature = '' }: PromptRules): OwnMeta {
+  return { providerOptions: { [callMetaKey ?? metaKey]: { thoughtSignature: missingSignature } } };
 }
 
 /** Arguments are an object in every protocol; what the model wrote instead stays readable. */

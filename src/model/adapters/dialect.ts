@@ -4,7 +4,7 @@ import type { ModelRequest } from '../../protocol/model.ts';
 import type { AdjustmentName } from '../model-settings.ts';
 import type { CreateReader } from './readers/reader.ts';
 
-/** Where a provider is reached. */
+/** The address and key of a provider. */
 export interface Endpoint {
   /** The configured provider's name, for messages. */
   readonly name: string;
@@ -16,10 +16,15 @@ export interface Endpoint {
   readonly omit?: readonly AdjustmentName[];
 }
 
-/** How the shared prompt conversion has to bend for a protocol. */
+/** Protocol-specific options of the prompt conversion. */
 export interface PromptRules {
   /** The key under which the provider package gives and takes what belongs to a part. */
   readonly metaKey: string;
+  /**
+   * The key under which the package takes the metadata of a call, where it would copy what stands under
+   * `metaKey` into the call of the request. Absent: `metaKey`.
+   */
+  readonly callMetaKey?: string;
   /** One system message, because chat templates of local models take no second one. */
   readonly joinSystem: boolean;
   /** Reasoning without anything of the provider's on it goes back too. */
@@ -36,6 +41,8 @@ export interface PromptRules {
   readonly signsBlankText?: true;
   /** The metadata without which the server does not know its reasoning again. Absent: none is needed. */
   readonly reasoningContentKey?: string;
+  /** Stands for the signature of calls that another model made. Absent: they are sent without one. */
+  readonly missingSignature?: string;
   /** Sent with every tool; absent: nothing. */
   readonly strictTools?: boolean;
   /** Put on every tool; absent: nothing. */
@@ -45,6 +52,8 @@ export interface PromptRules {
 /** One wire protocol, over the provider package that speaks it. */
 export interface Dialect {
   readonly rules: PromptRules;
+  /** Returns the rules of a server for one of its models, where they can differ. Absent: they are `rules`. */
+  rulesOf?(endpoint: Endpoint, modelId: string): PromptRules;
   /** Headers that the package sets and that nothing here needs. */
   readonly dropHeaders: readonly string[];
   languageModel(

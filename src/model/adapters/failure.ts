@@ -12,6 +12,7 @@ import {
 import { errorWords } from './error-words.ts';
 import { saysOverflow } from './overflow.ts';
 import type { AskedServer } from './asked-server.ts';
+import { readableText } from './readable-text.ts';
 import { readRefusal, readStatus, type Reading } from './refusal-reading.ts';
 import { retryAfter } from './retry-after.ts';
 import { messageIn, oneLine } from './server-says.ts';
@@ -60,7 +61,7 @@ function misreading(thrown: unknown): Reading | null {
     return { kind: 'too_large', says: thrown.message, retryable: false };
   }
   if (thrown instanceof NoStream) {
-    const says = `${thrown.message}: ${thrown.body}`;
+    const says = `${thrown.message}: ${readableText(thrown.body)}`;
     return { kind: 'bad_request', says, retryable: false };
   }
   if (thrown instanceof WrongServer || thrown instanceof UsageError) {
@@ -74,7 +75,7 @@ function misreading(thrown: unknown): Reading | null {
 
 /** An error event inside a stream. */
 function streamError(error: object, scope: FailureScope): Reading {
-  const says = messageIn(error) ?? JSON.stringify(error);
+  const says = readableText(messageIn(error) ?? JSON.stringify(error));
   const body = JSON.stringify(error);
   const status = statusOfEvent(error);
   if (status === undefined) return unknownError(says, body);

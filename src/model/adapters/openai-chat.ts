@@ -1,5 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import type { Dialect } from './dialect.ts';
+import { isGoogleHost } from '../endpoints.ts';
+import type { Dialect, PromptRules } from './dialect.ts';
 import { ChatReader } from './readers/chat-reader.ts';
 
 export { createAdapter } from './adapter.ts';
@@ -7,16 +8,31 @@ export { createAdapter } from './adapter.ts';
 /** Fixed, since it is also the key of the package's options and metadata. */
 const NAME = 'openaiCompatible';
 
+const RULES: PromptRules = {
+  metaKey: NAME,
+  // Read by the package as the signature of the call alone.
+  callMetaKey: 'google',
+  joinSystem: true,
+  plainReasoning: true,
+  cacheMarker: null,
+  filesInResults: false,
+  // OpenAI: "string too long. Expected a string with maximum length 40".
+  acceptedIds: /^[\x21-\x7e]{1,40}$/,
+};
+
+/** Google's word for a signature that a client does not have. https://ai.google.dev/gemini-api/docs/thought-signatures */
+const GOOGLE_RULES: PromptRules = {
+  ...RULES,
+  missingSignature: 'skip_thought_signature_validator',
+};
+
+/** Gemini since version 3, which takes no call without a signature; names without a version are of the newest. */
+const NEEDS_SIGNATURES = /(?:^|\/)gemini-(?![12]\b|exp-|pro(?:-vision)?$)/;
+
 export const dialect: Dialect = {
-  rules: {
-    metaKey: NAME,
-    joinSystem: true,
-    plainReasoning: true,
-    cacheMarker: null,
-    filesInResults: false,
-    // OpenAI: "string too long. Expected a string with maximum length 40".
-    acceptedIds: /^[\x21-\x7e]{1,40}$/,
-  },
+  rules: RULES,
+  rulesOf: ({ baseUrl }, modelId) =>
+    isGoogleHost(baseUrl) && NEEDS_SIGNATURES.test(modelId) ? GOOGLE_RULES : RULES,
   dropHeaders: [],
   languageModel: (modelId, endpoint, fetch) =>
     createOpenAICompatible({

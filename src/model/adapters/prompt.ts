@@ -7,7 +7,7 @@ import type {
   LanguageModelV4ToolCallPart,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
-import type { JsonObject } from '../../base/json.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { Message, UserMessage } from '../../protocol/message.ts';
 import { modelName, type ModelRequest, type ToolSpec } from '../../protocol/model.ts';
 import { assistantContent } from './assistant-content.ts';
@@ -142,6 +142,7 @@ const CONTINUED: UserContent = [{ type: 'text', text: '(continued)' }];
 class PromptWriter {
   private readonly prompt: LanguageModelV4Prompt = [];
   private readonly ids: WireIds;
+  private readonly sentItems = new Set<JsonValue | undefined>();
   private readonly wiring: Wiring;
   /** The calls of the last answer. */
   private calls: readonly LanguageModelV4ToolCallPart[] = [];
@@ -160,7 +161,12 @@ class PromptWriter {
       case 'assistant': {
         const role = this.prompt.at(-1)?.role;
         if (role === undefined || role === 'assistant') this.say(CONTINUED);
-        const content = assistantContent(message, { rules, ids: this.ids, asked });
+        const content = assistantContent(message, {
+          rules,
+          ids: this.ids,
+          sentItems: this.sentItems,
+          asked,
+        });
         this.calls = content.filter((part) => part.type === 'tool-call');
         this.prompt.push({ role: 'assistant', content });
         return;

@@ -4,9 +4,17 @@ type Headers = Readonly<Record<string, string>>;
 /**
  * The wait that the server asks for, in milliseconds: `retry-after-ms`; `retry-after` as seconds or
  * as a date; Google's `retryDelay` in the body; OpenAI's "try again in …" in its message, which is all
- * that an error inside a stream has. Undefined: it asks for none, or in no form that is known.
+ * that an error inside a stream has. At most a year. Undefined: it asks for none, or in no form that is known.
  */
 export function retryAfter(headers: Headers, body: string, now: number): number | undefined {
+  const ms = statedWait(headers, body, now);
+  return ms === undefined ? undefined : Math.min(ms, YEAR_MS);
+}
+
+/** Any number may be stated; no date is later than this and still one. */
+const YEAR_MS = 365 * 24 * 3_600_000;
+
+function statedWait(headers: Headers, body: string, now: number): number | undefined {
   const ms = decimal(headers['retry-after-ms']);
   if (ms !== undefined) return ms;
   return retryAfterHeader(headers['retry-after'], now) ?? retryDelay(body) ?? tryAgainIn(body);

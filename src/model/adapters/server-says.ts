@@ -1,15 +1,17 @@
 import { isJsonObject } from '../../base/json.ts';
 import { truncate } from '../../base/text.ts';
+import { readableText, xmlErrorOf } from './readable-text.ts';
 import { isWebPage, titleOf } from './web-page.ts';
 
 const MAX_MESSAGE = 500;
 
 /**
  * Returns what an error body says to a person, in one line; every vendor nests it differently. Of a web page
- * it tells the title, and `host`, in whose place it came.
+ * it tells the title, and `host`, in whose place it came; of a page or XML inside the message, what a person needs.
  */
 export function serverSays(body: string, host: string): string {
-  return oneLine(isWebPage(body) ? pageSays(body, host) : (messageIn(parsed(body)) ?? body));
+  if (isWebPage(body) && xmlErrorOf(body) === null) return oneLine(pageSays(body, host));
+  return oneLine(readableText(messageIn(parsed(body)) ?? body));
 }
 
 /** Says that a web page came in place of an answer, and which one. */

@@ -29,7 +29,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 const HIGHEST_CODE_POINT = 0x10_ff_ff;
 
-function withoutEntities(text: string): string {
+/** Returns a text with its character references as the characters that they stand for. */
+export function withoutEntities(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|([a-z]{2,5}));/gi, (whole, code?: string, name?: string) => {
     if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? whole;
     const point = Number(code);

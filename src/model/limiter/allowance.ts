@@ -28,9 +28,6 @@ export interface Use {
   readonly reserved: number;
 }
 
-/** A server that is overloaded knows little of when it will not be. */
-const LONGEST_OVERLOAD_MS = 60_000;
-
 /** How much may be sent to a provider, as the configuration and its own answers have it. */
 export class Allowance {
   private readonly clock: Clock;
@@ -106,7 +103,8 @@ export class Allowance {
   ): void {
     const now = this.clock.monotonic();
     const isOwn = isItsOwn(tries, { served: this.served, level });
-    const retryAfterMs = askedMs(failure);
+    // Null: the server states no time.
+    const retryAfterMs = failure.retryAfterMs ?? null;
     // What is overloaded counts as a failed try, and is waited for as one.
     if (failure.kind === 'rate_limit') {
       const ask = { retryAfterMs, random: this.random() };
@@ -149,12 +147,6 @@ export class Allowance {
     if (freeAt > now) return freeAt;
     return probing === null && probeAt > now ? probeAt : Infinity;
   }
-}
-
-/** Null: the server names no time. */
-function askedMs({ kind, retryAfterMs }: ModelFailure): number | null {
-  if (retryAfterMs === undefined) return null;
-  return kind === 'overloaded' ? Math.min(retryAfterMs, LONGEST_OVERLOAD_MS) : retryAfterMs;
 }
 
 function reasonOf(provider: string, { kind, status }: ModelFailure): string {

@@ -1,5 +1,5 @@
 /** The servers with the Chat protocol that differ in what they refuse. */
-export const CHAT_SERVERS = ['openai', 'compatible', 'mistral', 'deepseek'] as const;
+export const CHAT_SERVERS = ['openai', 'compatible', 'mistral', 'deepseek', 'google'] as const;
 export type ChatServer = (typeof CHAT_SERVERS)[number];
 
 /** Whether a fake model refuses what its vendor would refuse, where nothing is said of it. */

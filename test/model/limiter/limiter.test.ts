@@ -74,6 +74,14 @@ describe('a refusal', () => {
     expect(world.now).toBe(250);
   });
 
+  it('what is overloaded pauses all for the time that it states', async () => {
+    const world = new LimiterWorld();
+    const failure = { ...limited(300_000), kind: 'overloaded', status: 503 } as const;
+    enter(world).saw({ type: 'failed', failure });
+    await world.run(world.admit(ask()));
+    expect(world.now).toBe(300_000);
+  });
+
   it('of one that others are not refused with holds that one alone', async () => {
     const world = new LimiterWorld();
     const poor = ask();

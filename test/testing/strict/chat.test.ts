@@ -81,8 +81,31 @@ describe('any server', () => {
         user('c'),
       ]),
       'an image': request([user([{ type: 'text', text: 'a' }, IMAGE])]),
+      'the signature of a call': request([
+        user('a'),
+        calls({ ...call('c1'), extra_content: { google: { thought_signature: 'c2ln' } } }),
+        result('c1'),
+      ]),
     },
     broken: [
+      {
+        rule: 'chat/known-call-fields',
+        name: 'a field of a call',
+        body: request([
+          user('a'),
+          calls({ ...call('c1'), thoughtSignature: 'c2ln' }),
+          result('c1'),
+        ]),
+        path: 'messages[1].tool_calls[0].thoughtSignature',
+        message: "Unknown parameter: 'messages[1].tool_calls[0].thoughtSignature'.",
+      },
+      {
+        rule: 'chat/known-call-fields',
+        name: 'a field of its function',
+        body: request([user('a'), calls(call('c1', { strict: true })), result('c1')]),
+        path: 'messages[1].tool_calls[0].function.strict',
+        message: "Unknown parameter: 'messages[1].tool_calls[0].function.strict'.",
+      },
       {
         rule: 'chat/model-present',
         name: 'none',
@@ -374,6 +397,14 @@ it('openai: refuses a field of messages that other vendors have added', () => {
   ]);
 });
 
+it('openai: refuses the signature of a call, which is Google’s', () => {
+  const signed = { ...call('c1'), extra_content: { google: { thought_signature: 'c2ln' } } };
+  const body = request([user('a'), calls(signed), result('c1')]);
+  expect(checkChat(body, { chatServer: 'openai' })).toMatchObject([
+    { rule: 'chat/known-call-fields', path: 'messages[1].tool_calls[0].extra_content' },
+  ]);
+});
+
 describe('openai', () => {
   const body = (more: JsonObject) => request([user('a')], { model: 'gpt-5.2', ...more });
   testRules({
@@ -522,6 +553,42 @@ describe('deepseek', () => {
         body: body([user([IMAGE])]),
         path: 'messages[0].content[0].type',
         message: 'unknown variant `image_url`, expected `text`',
+      },
+    ],
+  });
+});
+
+describe('google', () => {
+  const body = (messages: JsonValue) => request(messages, { model: 'gemini-3-pro-preview' });
+  const signed = { ...call('c1'), extra_content: { google: { thought_signature: 'c2ln' } } };
+  testRules({
+    rules: CHAT_SERVER_RULES.google,
+    check: (checked) => checkChat(checked, { chatServer: 'google' }),
+    good: {
+      'the first call of an answer with its signature': body([
+        user('a'),
+        calls(signed, call('c2')),
+        result('c1'),
+        result('c2'),
+      ]),
+      'calls before the last words of the user': body([
+        user('a'),
+        calls(call('c1')),
+        result('c1'),
+        user('b'),
+      ]),
+      'an earlier model': {
+        ...body([user('a'), calls(call('c1')), result('c1')]),
+        model: 'gemini-2.5-pro',
+      },
+    },
+    broken: [
+      {
+        rule: 'google-chat/signature-present',
+        name: 'a call without it',
+        body: body([user('a'), calls(call('c1')), result('c1')]),
+        path: 'messages[1].tool_calls[0]',
+        message: 'Function call is missing a thought_signature in functionCall parts.',
       },
     ],
   });

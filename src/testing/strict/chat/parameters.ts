@@ -65,6 +65,12 @@ const MESSAGE_FIELDS = [
 /** Added by vendors of open models, and taken or passed over by most servers but OpenAI's own. */
 const VENDOR_MESSAGE_FIELDS = ['reasoning_content'];
 
+const CALL_FIELDS = ['id', 'type', 'function'];
+const FUNCTION_FIELDS = ['name', 'arguments'];
+
+/** Google's, for the signature of a call; servers that pass calls on to it have it, too. */
+const VENDOR_CALL_FIELDS = ['extra_content'];
+
 /** The rules for what stands beside the messages. */
 export const PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
   {
@@ -89,6 +95,24 @@ export const PARAMETER_RULES: readonly StrictRule<ChatRequest>[] = [
         for (const key of unknownKeys(value, [...MESSAGE_FIELDS, ...vendors])) {
           const message = `Additional properties are not allowed ('${key}' was unexpected) - 'messages.${index}'`;
           yield { path: `${path}.${key}`, message };
+        }
+      }
+    },
+  },
+  {
+    id: 'chat/known-call-fields',
+    requirement: 'A call has no fields that the server does not know.',
+    source: 'https://platform.openai.com/docs/api-reference/chat/create',
+    *find({ messages, options: { chatServer } }) {
+      const vendors = chatServer === 'openai' ? [] : VENDOR_CALL_FIELDS;
+      for (const call of messages.flatMap(({ calls }) => calls)) {
+        const unknown = [
+          ...unknownKeys(call.value, [...CALL_FIELDS, ...vendors]),
+          ...unknownKeys(call.function, FUNCTION_FIELDS).map((key) => `function.${key}`),
+        ];
+        for (const key of unknown) {
+          const path = `${call.path}.${key}`;
+          yield { path, message: `Unknown parameter: '${path}'.`, code: 'unknown_parameter' };
         }
       }
     },

@@ -2,7 +2,7 @@ import type { ChatServer } from '../options.ts';
 import { parametersOfOtherModels, REASONS, unsupported } from '../openai-models.ts';
 import type { StrictRule } from '../rule.ts';
 import type { ChatRequest } from './request.ts';
-import { DEEPSEEK_RULES, MISTRAL_RULES } from './vendors.ts';
+import { DEEPSEEK_RULES, GOOGLE_CHAT_RULES, MISTRAL_RULES } from './vendors.ts';
 
 const OPENAI_RULES: readonly StrictRule<ChatRequest>[] = [
   {
@@ -38,4 +38,5 @@ export const CHAT_SERVER_RULES: Readonly<Record<ChatServer, readonly StrictRule<
   compatible: COMPATIBLE_RULES,
   mistral: MISTRAL_RULES,
   deepseek: DEEPSEEK_RULES,
+  google: GOOGLE_CHAT_RULES,
 };

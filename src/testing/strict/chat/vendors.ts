@@ -159,3 +159,28 @@ export const DEEPSEEK_RULES: readonly StrictRule<ChatRequest>[] = [
     },
   },
 ];
+
+const CHECKS_SIGNATURES = /(?:^|\/)gemini-(?:[3-9]|[1-9]\d)/;
+
+/** The rules of Gemini's server for the Chat protocol. */
+export const GOOGLE_CHAT_RULES: readonly StrictRule<ChatRequest>[] = [
+  {
+    id: 'google-chat/signature-present',
+    requirement:
+      'Since the last words of the user, the first call of each answer of Gemini 3 and later has its signature.',
+    source: 'https://ai.google.dev/gemini-api/docs/thought-signatures',
+    *find({ model, messages }) {
+      if (!CHECKS_SIGNATURES.test(model)) return;
+      const turn = messages.findLastIndex(({ role }) => role === 'user');
+      for (const { calls, index } of messages.slice(turn + 1)) {
+        const [first] = calls;
+        if (first === undefined) continue;
+        const { google } = readObject(first.value['extra_content']);
+        if (readString(readObject(google)['thought_signature']) !== '') continue;
+        const name = readString(first.function['name']);
+        const message = `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call \`default_api:${name}\` , position ${index + 1}. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more details.`;
+        yield { path: first.path, message };
+      }
+    },
+  },
+];
