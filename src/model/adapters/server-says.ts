@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../base/json.ts';
 import { truncate } from '../../base/text.ts';
+import { errorFields, parseJsonOrText } from './error-fields.ts';
 import { isWebPage, titleOf } from './web-page.ts';
 
 const MAX_MESSAGE = 500;
@@ -9,7 +10,9 @@ const MAX_MESSAGE = 500;
  * it tells the title, and `host`, in whose place it came.
  */
 export function serverSays(body: string, host: string): string {
-  return oneLine(isWebPage(body) ? pageSays(body, host) : (messageIn(parsed(body)) ?? body));
+  return oneLine(
+    isWebPage(body) ? pageSays(body, host) : (messageIn(parseJsonOrText(body)) ?? body),
+  );
 }
 
 /** Says that a web page came in place of an answer, and which one. */
@@ -19,23 +22,13 @@ export function pageSays(page: string, host: string): string {
   return `a web page in place of an answer from ${host}: ${named}`;
 }
 
-/** As JSON, or as it is. */
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    // Not JSON: a proxy's page or plain text, which is the message then.
-    return body;
-  }
-}
-
 /** The message inside a decoded error of any of the known shapes. */
 export function messageIn(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return messageIn(value[0]);
   if (!isJsonObject(value)) return undefined;
-  for (const key of ['error', 'message', 'detail', 'msg', 'response']) {
-    const message = messageIn(value[key]);
+  for (const field of errorFields(value)) {
+    const message = field.kind === 'message' ? messageIn(field.value) : undefined;
     if (message !== undefined && message !== '') return withCause(message, value);
   }
   return undefined;
@@ -45,7 +38,7 @@ export function messageIn(value: unknown): string | undefined {
 function withCause(message: string, error: Readonly<Record<string, unknown>>): string {
   const { metadata } = error;
   if (!isJsonObject(metadata) || typeof metadata['raw'] !== 'string') return message;
-  const raw = messageIn(parsed(metadata['raw'])) ?? metadata['raw'];
+  const raw = messageIn(parseJsonOrText(metadata['raw'])) ?? metadata['raw'];
   return message.includes(raw) ? message : `${message}: ${raw}`;
 }
 
