@@ -8,7 +8,8 @@ const PAGE_TYPE = /^(?:text\/html|application\/xhtml)/i;
 /** A JSON document, a comment of a stream, or one of its fields. */
 const ANSWER = /^(?:[{[:]|(?:data|event|id|retry|error):)/;
 /** As far as the first piece of a stream may have come before it shows what it is. */
-const UNFINISHED_FIELD = /^(?:d(?:a(?:ta?)?)?|e(?:v(?:e(?:nt?)?)?|r(?:r(?:or?)?)?)?|id?|r(?:e(?:t(?:ry?)?)?)?)?$/;
+const UNFINISHED_FIELD =
+  /^(?:d(?:a(?:ta?)?)?|e(?:v(?:e(?:nt?)?)?|r(?:r(?:or?)?)?)?|id?|r(?:e(?:t(?:ry?)?)?)?)?$/;
 /** Characters that are enough to tell a page from other text that begins with `<`. */
 const ENOUGH = 16;
 

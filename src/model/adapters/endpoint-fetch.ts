@@ -1,6 +1,7 @@
 import type { HttpFetch, HttpResponse, TrafficObserver } from '../../sys/http-types.ts';
 import type { ProgressPart } from '../../protocol/model.ts';
 import { Refusal, WrongServer } from './answer-errors.ts';
+import { seeBeginning } from './answer-beginning.ts';
 import type { AskedServer } from './asked-server.ts';
 import type { PlacedAttempt } from './server-place.ts';
 import { beginningOf } from './refusal-body.ts';
@@ -19,11 +20,14 @@ export interface WireObserver extends TrafficObserver {
   readonly progressed?: ((part: ProgressPart) => void) | undefined;
 }
 
-type Ask = (url: string, init?: RequestInit) => Promise<HttpResponse>;
+/** A response whose status is one of success and that is no web page. */
+export type AcceptedResponse = Pick<HttpResponse, 'body'>;
+
+type Ask = (url: string, init?: RequestInit) => Promise<AcceptedResponse>;
 
 /**
  * Sends a request as its package built it: with our own user agent, and nothing that need not be sent.
- * Rejects with a Refusal for a status that is not one of success.
+ * Rejects with a Refusal for a status that is not one of success, and with WrongServer for a web page.
  */
 export function endpointFetch(
   fetch: HttpFetch,
@@ -63,16 +67,16 @@ export function endpointFetch(
         sent,
       });
     }
-    const type = response.headers.get('content-type') ?? '';
-    if (type.toLowerCase().startsWith('text/html')) {
-      const page = await beginningOf(response);
+    const { isPage, body } = await seeBeginning(response);
+    if (isPage) {
+      const page = await beginningOf({ body });
       const { host } = new URL(endpoint.baseUrl);
       throw new WrongServer(
         `${pageSays(page, host)} (its base URL is not that of a model API, or a proxy wants something first: ${withoutQuery(address)})`,
       );
     }
     options.attempt.answered();
-    return response;
+    return { body };
   };
 }
 
