@@ -186,6 +186,11 @@ test.each([
   ['{"error":"c"}', 'c'],
   ['{"message":"d","error":{}}', 'd'],
   ['{"detail":[{"msg":"e"}]}', 'e'],
+  ['{"errors":[{"code":5007,"message":"e1"}],"success":false}', 'e1'],
+  ['{"Message":"e2"}', 'e2'],
+  ['{"error_code":1,"error_msg":"e3"}', 'e3'],
+  ['{"Response":{"Error":{"Code":"x","Message":"e4"}}}', 'e4'],
+  ['{"base_resp":{"status_code":1,"status_msg":"e5"}}', 'e5'],
   [
     '{"error":{"message":"Provider returned error","metadata":{"raw":"{\\"error\\":{\\"message\\":\\"f\\"}}"}}}',
     'Provider returned error: f',

@@ -314,6 +314,121 @@ const OVERFLOWS: readonly Example[] = [
     'a server that is not known',
     'Prompt has 5,958,968 tokens, but the configured context size is 256,000 tokens',
   ),
+  said(
+    'vLLM, the decoder prompt',
+    'The decoder prompt (length 40000) is longer than the maximum model length of 32768. Make sure that `max_model_len` is no smaller than the number of text tokens.',
+  ),
+  said(
+    'vLLM, an old version',
+    'Input prompt (40000 tokens) is too long and exceeds limit of 32768',
+  ),
+  {
+    vendor: 'SiliconFlow',
+    status: 400,
+    body: {
+      code: 20015,
+      message: 'length of prompt_tokens (147509) must be less than max_seq_len (65536).',
+      data: null,
+    },
+  },
+  said('Ark', 'Input length 140000 exceeds the maximum length 131072. Request id: 0217'),
+  said('Ark, with images', 'Total tokens of image and text exceed max message tokens.'),
+  said('Zhipu', 'Prompt 超长'),
+  {
+    vendor: 'Zhipu, only its code',
+    status: 400,
+    body: { error: { code: 1261, message: '参数有误' } },
+  },
+  said(
+    'llama.cpp, older',
+    'Input prompt is too big compared to KV size. Please try increasing KV size.',
+    500,
+  ),
+  said(
+    'LM Studio, while it answers',
+    'Reached context length of 4096 tokens with this model, but this model does not currently support mid-generation context overflow. Try reloading with a larger context length or shortening the prompt/chat.',
+  ),
+  said(
+    'TensorRT-LLM',
+    'The sum of prompt length (9351.0), query length (0) should not exceed max_num_tokens (8192)',
+  ),
+  said('TensorRT-LLM, older', 'Prompt length (40000) exceeds maximum input length (32768).', 500),
+  said('Databricks', 'BAD_REQUEST: prompt token count (33000) cannot exceed 32768.'),
+  {
+    vendor: 'Bedrock behind an AWS gateway',
+    status: 400,
+    body: { Message: 'Input is too long for requested model.' },
+  },
+  said(
+    'NVIDIA NIM',
+    "in ensemble 'nvidia_nv', Input length 1024 exceeds maximum allowed token size 512",
+  ),
+  {
+    vendor: 'watsonx',
+    status: 400,
+    body: {
+      errors: [
+        {
+          code: 'invalid_input_argument',
+          message:
+            'Invalid input argument for Model: the number of input tokens 5139 cannot exceed the total tokens limit 4096 for this model',
+        },
+      ],
+      trace: 'c1',
+      status_code: 400,
+    },
+  },
+  {
+    vendor: 'Cloudflare, its own error list',
+    status: 400,
+    body: {
+      success: false,
+      result: {},
+      messages: [],
+      errors: [
+        {
+          code: 5021,
+          message:
+            'AiError: The estimated number of input and maximum output tokens (9000) exceeded this model context window limit (8192).',
+        },
+      ],
+    },
+  },
+  {
+    vendor: 'Baidu',
+    status: 400,
+    body: { error_code: 336103, error_msg: 'Prompt tokens too long', id: 'as-1' },
+  },
+  {
+    vendor: 'Baidu, another one',
+    status: 400,
+    body: { error_code: 336007, error_msg: 'the max length of current question is 2000' },
+  },
+  {
+    vendor: 'Tencent',
+    status: 400,
+    body: { Response: { Error: { Code: 'InvalidParameter', Message: '输入内容长度超过限制' } } },
+  },
+  said('a Chinese server', '请求失败：超出模型最大上下文长度 (32768)'),
+  {
+    vendor: 'a FastAPI server',
+    status: 400,
+    body: { detail: [{ loc: ['body', 'messages'], msg: 'input length too long' }] },
+  },
+  said(
+    'SambaNova',
+    'Requested generation length 1000 is not possible! The provided prompt is 4023 tokens long, so generating 1000 tokens requires a sequence length of 5023, but the maximum supported sequence length is just 4096!',
+  ),
+  said('a server with two numbers', 'Input text is too long: 40000 tokens > max 32768'),
+  said('a gateway that says 403', 'prompt is too long: 213462 tokens > 200000 maximum', 403),
+  said('a gateway that says 408', 'prompt is too long: 213462 tokens > 200000 maximum', 408),
+  said('a gateway that says 409', 'context_length_exceeded', 409),
+  said(
+    'a gateway that says 503',
+    'litellm.ServiceUnavailableError: ContextWindowExceededError: AnthropicException',
+    503,
+  ),
+  said('a gateway that says 529', 'prompt is too long: 213462 tokens > 200000 maximum', 529),
   said('another one', 'Too many tokens'),
   said('a third one', 'Token limit exceeded'),
 ];
@@ -408,6 +523,52 @@ const OTHERS: readonly (Example & { readonly kind: string })[] = [
     body: '<html>\r\n<head><title>413 Request Entity Too Large</title></head></html>',
     kind: 'bad_request',
   },
+  {
+    ...said(
+      'SambaNova, output',
+      'Requested generation length 8000 is not possible! The provided prompt is 23 tokens long, so generating 8000 tokens requires a sequence length of 8023, but the maximum supported sequence length is just 4096!',
+    ),
+    kind: 'bad_request',
+  },
+  {
+    ...said(
+      'OpenRouter, credits',
+      'Prompt tokens limit exceeded: 12000 > 9000. To increase, visit https://openrouter.ai/settings/credits and upgrade to a paid account',
+      402,
+    ),
+    kind: 'auth',
+  },
+  { ...said('a wrong key', 'prompt is too long for this key', 401), kind: 'auth' },
+  {
+    ...said('credits under 403', 'Token limit exceeded: you have no credits left', 403),
+    kind: 'auth',
+  },
+  {
+    ...said('a budget under 403', 'Monthly token limit exceeded for this key', 403),
+    kind: 'auth',
+  },
+  {
+    ...said('a quota under 403', 'Token limit exceeded: your quota is used up', 403),
+    kind: 'auth',
+  },
+  {
+    ...said('a region under 403', 'Country, region, or territory not supported', 403),
+    kind: 'auth',
+  },
+  {
+    ...said('a busy server', 'The model is overloaded: too many tokens are waiting', 503),
+    kind: 'overloaded',
+  },
+  {
+    ...said('a busy server under 529', 'Too many tokens in flight, try again later', 529),
+    kind: 'overloaded',
+  },
+  { ...said('a time-out', 'Request timed out', 408), kind: 'server' },
+  {
+    ...said('a rate limit in Chinese', '请求频率超出限制，输入过长时请稍后', 429),
+    kind: 'rate_limit',
+  },
+  { ...said('a number that is no code', 'You sent 1261 messages'), kind: 'bad_request' },
   { vendor: 'without a word', status: 400, body: '', kind: 'bad_request' },
   {
     vendor: 'a server that sends the refused request back',

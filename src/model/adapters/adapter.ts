@@ -10,7 +10,7 @@ import {
   type ModelRequest,
   type ResolvedModel,
 } from '../../protocol/model.ts';
-import type { HttpFetch, HttpResponse } from '../../sys/http-types.ts';
+import type { HttpFetch } from '../../sys/http-types.ts';
 import { Adjustments } from './adjustments.ts';
 import { ANSWER_CAPS, type AnswerCaps } from './answer-caps.ts';
 import { BrokenOff, Refusal } from './answer-errors.ts';
@@ -20,7 +20,7 @@ import { Efforts, mayBeOfEffort } from './effort.ts';
 import { cancelled, toFailure, type FailureScope } from './failure.ts';
 import { OutputCaps } from './output-cap.ts';
 import { toCallOptions } from './prompt.ts';
-import { endpointFetch, type WireObserver } from './endpoint-fetch.ts';
+import { endpointFetch, type AcceptedResponse, type WireObserver } from './endpoint-fetch.ts';
 import { AnswerBuilder } from './readers/answer-builder.ts';
 import { readAnswer } from './readers/read-answer.ts';
 import { ServerPlace, type PlacedAttempt } from './server-place.ts';
@@ -183,8 +183,8 @@ async function send(
   signal: AbortSignal,
   observer: WireObserver | undefined,
   { dialect, endpoint, effort, deps, adjustments, attempt }: Wiring,
-): Promise<HttpResponse> {
-  let outcome: { readonly response: HttpResponse } | { readonly error: unknown } | null = null;
+): Promise<AcceptedResponse> {
+  let outcome: { readonly response: AcceptedResponse } | { readonly error: unknown } | null = null;
   const ask = endpointFetch(
     deps.fetch,
     endpoint,
@@ -220,8 +220,8 @@ class ResponseTaken extends Error {
 }
 
 function responseOf(
-  outcome: { readonly response: HttpResponse } | { readonly error: unknown } | null,
-): HttpResponse {
+  outcome: { readonly response: AcceptedResponse } | { readonly error: unknown } | null,
+): AcceptedResponse {
   if (outcome === null) throw new BrokenOff('no request was sent');
   if ('error' in outcome) throw outcome.error;
   return outcome.response;

@@ -1,9 +1,11 @@
 import type { HttpFetch, HttpResponse, TrafficObserver } from '../../sys/http-types.ts';
 import type { ProgressPart } from '../../protocol/model.ts';
-import { Refusal, WrongServer } from './answer-errors.ts';
+import { Refusal, ReportedError, WrongServer } from './answer-errors.ts';
+import { seeBeginning } from './answer-beginning.ts';
 import type { AskedServer } from './asked-server.ts';
 import type { PlacedAttempt } from './server-place.ts';
 import { beginningOf } from './refusal-body.ts';
+import { isTransient } from './readers/unusable-body.ts';
 import { pageSays } from './server-says.ts';
 
 /** Where the packages put a key; without one they send the header all the same, empty. */
@@ -19,11 +21,14 @@ export interface WireObserver extends TrafficObserver {
   readonly progressed?: ((part: ProgressPart) => void) | undefined;
 }
 
-type Ask = (url: string, init?: RequestInit) => Promise<HttpResponse>;
+/** A response whose status is one of success and that is no web page. */
+export type AcceptedResponse = Pick<HttpResponse, 'body'>;
+
+type Ask = (url: string, init?: RequestInit) => Promise<AcceptedResponse>;
 
 /**
  * Sends a request as its package built it: with our own user agent, and nothing that need not be sent.
- * Rejects with a Refusal for a status that is not one of success.
+ * Rejects with a Refusal for a status that is not one of success, and with WrongServer for a web page.
  */
 export function endpointFetch(
   fetch: HttpFetch,
@@ -63,16 +68,17 @@ export function endpointFetch(
         sent,
       });
     }
-    const type = response.headers.get('content-type') ?? '';
-    if (type.toLowerCase().startsWith('text/html')) {
-      const page = await beginningOf(response);
-      const { host } = new URL(endpoint.baseUrl);
+    const { isPage, body } = await seeBeginning(response);
+    if (isPage) {
+      const page = await beginningOf({ body });
+      const says = pageSays(page, new URL(endpoint.baseUrl).host);
+      if (isTransient(says)) throw new ReportedError({ message: says });
       throw new WrongServer(
-        `${pageSays(page, host)} (its base URL is not that of a model API, or a proxy wants something first: ${withoutQuery(address)})`,
+        `${says} (its base URL is not that of a model API, or a proxy wants something first: ${withoutQuery(address)})`,
       );
     }
     options.attempt.answered();
-    return response;
+    return { body };
   };
 }
 

@@ -110,6 +110,50 @@ export const OVERFLOW_WORDINGS: readonly OverflowWording[] = [
   },
   // https://github.com/BerriAI/litellm/blob/main/litellm/exceptions.py
   { vendor: 'LiteLLM', pattern: /ContextWindowExceededError/i },
+  {
+    vendor: 'vLLM (length of the prompt)',
+    pattern: /longer than the maximum model length|input prompt \([\d,]+ tokens\) is too long/i,
+  },
+  // https://github.com/CherryHQ/cherry-studio/issues/1131
+  { vendor: 'SiliconFlow', pattern: /prompt_tokens \([\d,]+\) must be less than max_seq_len/i },
+  {
+    vendor: 'Volcengine Ark',
+    pattern:
+      /input length [\d,]+ exceeds the maximum length|tokens .{0,40}exceed max message tokens/i,
+  },
+  // The code of a prompt that is too long, whatever the language of the message.
+  {
+    vendor: 'Zhipu',
+    pattern: /prompt\s*超长|\bcode: 1261\b/i,
+  },
+  { vendor: 'llama.cpp (older)', pattern: /too big compared to KV size/i },
+  {
+    vendor: 'LM Studio (while it answers)',
+    pattern: /reached context length of [\d,]+ tokens|context overflow/i,
+  },
+  // https://github.com/NVIDIA/TensorRT-LLM/issues/9277
+  // https://github.com/triton-inference-server/tensorrtllm_backend/issues/565
+  {
+    vendor: 'TensorRT-LLM',
+    pattern:
+      /prompt length .{0,60}should not exceed max_num_tokens|prompt length \([\d,.]+\) exceeds maximum input length/i,
+  },
+  { vendor: 'Databricks', pattern: /prompt token count .{0,20}cannot exceed/i },
+  // https://github.com/NVIDIA/nim-anywhere/issues/58
+  { vendor: 'NVIDIA NIM', pattern: /input length [\d,]+ exceeds maximum allowed token size/i },
+  { vendor: 'watsonx', pattern: /number of input tokens [\d,]+ cannot exceed/i },
+  { vendor: 'Baidu', pattern: /prompt tokens too long|max length of current question is/i },
+  { vendor: 'SambaNova', pattern: /maximum supported sequence length is/i },
+  // Chinese servers in their own language: input or context "too long", or "over" the context or its length.
+  {
+    vendor: 'Chinese servers',
+    pattern:
+      /(?:输入|上下文|提示词).{0,40}(?:超长|过长|超过|超出)|(?:超过|超出).{0,20}(?:上下文|最大长度|长度限制)/i,
+  },
+  {
+    vendor: 'any other (too long)',
+    pattern: /\b(?:input|prompt)(?: text| length| tokens)?(?: is| are)? too long/i,
+  },
   // Others that say it in words of their own, and servers that are not known yet.
   {
     vendor: 'any other',
@@ -118,13 +162,22 @@ export const OVERFLOW_WORDINGS: readonly OverflowWording[] = [
   },
 ];
 
-/** Limits on how much may be sent in a time. Waiting helps there, and a shorter conversation does not. */
-const RATE_LIMIT =
-  /rate.?limit|throttl|too many requests|please wait|quota|per[ _](?:second|min|hour|day|month)|\b[TR]P[MDS]\b/i;
+/**
+ * Limits on how much may be sent in a time or for an amount of money, and servers that are busy. Waiting or
+ * paying helps there, and a shorter conversation does not.
+ */
+const OTHER_LIMIT = new RegExp(
+  [
+    'rate.?limit|throttl|too many requests|please wait|quota|per[ _](?:second|min|hour|day|month)',
+    '\\b[TR]P[MDS]\\b|\\b(?:hourly|daily|weekly|monthly|credits?|balance|billing|afford)\\b',
+    'overloaded|at capacity|try again later|频率|速率|限流|额度|配额|余额|并发',
+  ].join('|'),
+  'i',
+);
 
 /** Whether the words of an error say that the conversation is too long for the model. */
 export function saysOverflow(words: string): boolean {
   if (isAboutOutputLimit(words)) return false;
-  if (RATE_LIMIT.test(words) && !/request too large for/i.test(words)) return false;
+  if (OTHER_LIMIT.test(words) && !/request too large for/i.test(words)) return false;
   return OVERFLOW_WORDINGS.some(({ pattern }) => pattern.test(words));
 }

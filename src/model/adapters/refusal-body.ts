@@ -7,7 +7,7 @@ const MOST_BYTES = 65_536;
  * Reads the beginning of a body; what comes after it is not waited for. The status of a refusal tells enough,
  * whatever is missing of its reasons: a body that breaks off ends where it does.
  */
-export async function beginningOf({ body }: HttpResponse): Promise<string> {
+export async function beginningOf({ body }: Pick<HttpResponse, 'body'>): Promise<string> {
   if (body === null) return '';
   const decoder = new TextDecoder();
   let text = '';

@@ -41,17 +41,12 @@ const LONG_REQUEST = 32_000;
 export function readStatus(status: number, details: StatusDetails): Reading {
   const { says, body, retryAfterMs, sent = 0 } = details;
   const reading = { says, status, retryAfterMs };
-  const words = errorWords(body);
   switch (status) {
     case 401:
     case 402:
-    case 403:
       return { ...reading, kind: 'auth', retryable: false };
     case 404:
       return { ...reading, kind: 'not_found', retryable: false };
-    case 408:
-    case 409:
-      return { ...reading, kind: 'server', retryable: true };
     case 413:
       // A proxy counts bytes, and not what the model takes.
       return {
@@ -59,12 +54,23 @@ export function readStatus(status: number, details: StatusDetails): Reading {
         kind: isWebPage(body) ? 'bad_request' : 'context_overflow',
         retryable: false,
       };
+  }
+  // Before the other statuses: gateways put any of them on the refusal of the server behind them.
+  if (
+    saysOverflow(errorWords(body)) ||
+    (status === 400 && body.trim() === '' && sent > LONG_REQUEST)
+  ) {
+    return { ...reading, kind: 'context_overflow', retryable: false };
+  }
+  switch (status) {
+    case 403:
+      return { ...reading, kind: 'auth', retryable: false };
+    case 408:
+    case 409:
+      return { ...reading, kind: 'server', retryable: true };
     case 503:
     case 529:
       return { ...reading, kind: 'overloaded', retryable: true };
-  }
-  if (saysOverflow(words) || (status === 400 && body.trim() === '' && sent > LONG_REQUEST)) {
-    return { ...reading, kind: 'context_overflow', retryable: false };
   }
   if (status === 429) {
     // A spent quota does not come back by waiting.

@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../base/json.ts';
 import { truncate } from '../../base/text.ts';
+import { errorFields, parseJsonOrText } from './error-fields.ts';
 import { readableText, xmlErrorOf } from './readable-text.ts';
 import { isWebPage, titleOf } from './web-page.ts';
 
@@ -11,7 +12,7 @@ const MAX_MESSAGE = 500;
  */
 export function serverSays(body: string, host: string): string {
   if (isWebPage(body) && xmlErrorOf(body) === null) return oneLine(pageSays(body, host));
-  return oneLine(readableText(messageIn(parsed(body)) ?? body));
+  return oneLine(readableText(messageIn(parseJsonOrText(body)) ?? body));
 }
 
 /** Says that a web page came in place of an answer, and which one. */
@@ -21,23 +22,13 @@ export function pageSays(page: string, host: string): string {
   return `a web page in place of an answer from ${host}: ${named}`;
 }
 
-/** As JSON, or as it is. */
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    // Not JSON: a proxy's page or plain text, which is the message then.
-    return body;
-  }
-}
-
 /** The message inside a decoded error of any of the known shapes. */
 export function messageIn(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return messageIn(value[0]);
   if (!isJsonObject(value)) return undefined;
-  for (const key of ['error', 'message', 'detail', 'msg', 'response']) {
-    const message = messageIn(value[key]);
+  for (const field of errorFields(value)) {
+    const message = field.kind === 'message' ? messageIn(field.value) : undefined;
     if (message !== undefined && message !== '') return withCause(message, value);
   }
   return undefined;
@@ -47,7 +38,7 @@ export function messageIn(value: unknown): string | undefined {
 function withCause(message: string, error: Readonly<Record<string, unknown>>): string {
   const { metadata } = error;
   if (!isJsonObject(metadata) || typeof metadata['raw'] !== 'string') return message;
-  const raw = messageIn(parsed(metadata['raw'])) ?? metadata['raw'];
+  const raw = messageIn(parseJsonOrText(metadata['raw'])) ?? metadata['raw'];
   return message.includes(raw) ? message : `${message}: ${raw}`;
 }
 

@@ -12,6 +12,8 @@ const WINDOWS = [
   `context (?:length|window|size|limit) (?:is |of )?(?:only )?\\(?${NUMBER}`,
   `exceed context limit: \\d+ \\+ \\d+ > ${NUMBER}`,
   '`max_new_tokens` must be <= ' + NUMBER,
+  // SambaNova
+  `maximum supported sequence length is (?:just )?${NUMBER}`,
 ].map(caseless);
 
 const INPUTS = [
@@ -22,6 +24,7 @@ const INPUTS = [
   `\\(${NUMBER} (?:in the messages|in your prompt|of text input)`,
   `exceed context limit: ${NUMBER} \\+`,
   `given: ${NUMBER} \`inputs\` tokens`,
+  `provided prompt is ${NUMBER} tokens`,
 ].map(caseless);
 
 /** OpenRouter counts the definitions of tools by themselves. */

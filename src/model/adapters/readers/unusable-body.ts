@@ -22,5 +22,10 @@ export function unusableBody(body: string, host: string): Error | null {
   const says = isWebPage(said)
     ? pageSays(said, host)
     : `text in place of an answer from ${host}: "${oneLine(said)}"`;
-  return TRANSIENT.test(says) ? new ReportedError({ message: says }) : new WrongServer(says);
+  return isTransient(says) ? new ReportedError({ message: says }) : new WrongServer(says);
+}
+
+/** True for the words of a gateway whose server is away for now: the request can be sent again. */
+export function isTransient(says: string): boolean {
+  return TRANSIENT.test(says);
 }
