@@ -2,7 +2,7 @@ import type { HttpFetch, HttpResponse, TrafficObserver } from '../../sys/http-ty
 import type { ProgressPart } from '../../protocol/model.ts';
 import { Refusal, WrongServer } from './answer-errors.ts';
 import type { AskedServer } from './asked-server.ts';
-import type { PlacedAttempt } from './server-place.ts';
+import type { ProbeAttempt } from './base-url-probe.ts';
 import { beginningOf } from './refusal-body.ts';
 import { pageSays } from './server-says.ts';
 
@@ -29,7 +29,7 @@ export function endpointFetch(
   fetch: HttpFetch,
   endpoint: AskedServer,
   options: {
-    readonly attempt: PlacedAttempt;
+    readonly attempt: ProbeAttempt;
     readonly version: string;
     readonly dropHeaders: readonly string[];
     readonly adjustBody: (body: string) => string;
