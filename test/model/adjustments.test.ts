@@ -308,6 +308,31 @@ const WORDINGS: readonly (readonly [said: unknown, sent: object, then: object])[
     (message) => [{ error: { message } }, { max_tokens: 5 }, { max_completion_tokens: 5 }] as const,
   ),
   [
+    {
+      error: {
+        message: 'The `content[].thinking` in the thinking mode must be passed back to the API.',
+      },
+    },
+    {
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'Read', input: {} }] },
+      ],
+    },
+    {
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: ' ', signature: '' },
+            { type: 'tool_use', id: 'a', name: 'Read', input: {} },
+          ],
+        },
+      ],
+    },
+  ],
+  [
     { error: { message: '{"error":{"message":"stream_options is not supported"}}' } },
     { stream_options: {} },
     {},

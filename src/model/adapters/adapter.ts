@@ -206,11 +206,19 @@ async function send(
   };
   const model = dialect.languageModel(request.model.id, endpoint, capture);
   try {
-    await model.doStream(await callOptions(request, signal, { dialect, effort, deps }));
+    const asked = adjustments.isMade(request.model.id, 'calls_without_reasoning')
+      ? withUnsignedThinking(request, dialect)
+      : request;
+    await model.doStream(await callOptions(asked, signal, { dialect, effort, deps }));
   } catch (thrown) {
     if (outcome === null) throw thrown;
   }
   return responseOf(outcome);
+}
+
+function withUnsignedThinking(request: ModelRequest, dialect: Dialect): ModelRequest {
+  const messages = dialect.withUnsignedThinking?.(request.messages);
+  return messages === undefined ? request : { ...request, messages };
 }
 
 /** Ends the package's part of a request. */

@@ -162,9 +162,18 @@ export function withAnswerAfterTools(body: JsonObject): JsonObject | null {
 /** Gives calls that other models made the blank thought without which their server refuses them. */
 export function withReasoning(body: JsonObject): JsonObject | null {
   return withMessages(body, (message) => {
-    const { reasoning_content: thought = '', tool_calls: calls } = message;
+    const { reasoning_content: thought = '', tool_calls: calls, content } = message;
+    if (Array.isArray(content)) return { ...message, content: withThinking(content) };
     return calls === undefined || thought !== '' ? message : { ...message, reasoning_content: ' ' };
   });
+}
+
+/** The same in the protocol of Anthropic, in which thoughts and calls are parts of the content. */
+function withThinking(content: readonly JsonValue[]): readonly JsonValue[] {
+  const has = (types: readonly string[]) =>
+    content.some((part) => isJsonObject(part) && types.some((type) => part['type'] === type));
+  if (!has(['tool_use']) || has(['thinking', 'redacted_thinking'])) return content;
+  return [{ type: 'thinking', thinking: ' ', signature: '' }, ...content];
 }
 
 export function withoutReasoning(body: JsonObject): JsonObject | null {

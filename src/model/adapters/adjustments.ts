@@ -122,9 +122,11 @@ const ADJUSTMENTS: Readonly<Record<AdjustmentName, Adjustment>> = {
     change: withoutSystemRole,
   },
   // "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2"
+  // DeepSeek: "The `content[].thinking` in the thinking mode must be passed back to the API."
+  // https://github.com/NousResearch/hermes-agent/issues/22313
   calls_without_reasoning: {
     refusal:
-      /reasoning_content\b.{0,40}(?:missing|required|must be passed)|missing.{0,40}\breasoning_content/i,
+      /(?:reasoning_content|content\[\]\.thinking)\W.{0,40}(?:missing|required|must be passed)|missing.{0,40}\breasoning_content/i,
     scope: 'model',
     change: withReasoning,
   },
@@ -197,7 +199,8 @@ export class Adjustments {
     return false;
   }
 
-  private isMade(model: string, name: AdjustmentName): boolean {
+  /** Whether the requests of this model are changed in this way. */
+  isMade(model: string, name: AdjustmentName): boolean {
     return this.forServer.has(name) || this.namesFor(model).has(name);
   }
 
