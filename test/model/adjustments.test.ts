@@ -55,6 +55,34 @@ const ROWS: readonly (readonly [AdjustmentName, string, object, object])[] = [
     { tool_choice: 'auto' },
     {},
   ],
+  ['store', "Unknown parameter: 'store'.", { store: false }, {}],
+  ['include', '{"detail":"Unsupported parameter: include"}', { include: ['a'] }, {}],
+  [
+    'strict',
+    '{"detail":[{"type":"extra_forbidden","loc":["body","tools",0,"function","strict"],"msg":"Extra inputs are not permitted"}]}',
+    { tools: [{ type: 'function', function: { name: 'Read', strict: false } }] },
+    { tools: [{ type: 'function', function: { name: 'Read' } }] },
+  ],
+  [
+    'eager_input_streaming',
+    'tools.0.custom.eager_input_streaming: Extra inputs are not permitted',
+    { tools: [{ name: 'Read', eager_input_streaming: false }] },
+    { tools: [{ name: 'Read' }] },
+  ],
+  [
+    'cache_control',
+    'system.0.cache_control: Extra inputs are not permitted',
+    {
+      system: [{ type: 'text', text: 'Be kind.', cache_control: {} }],
+      tools: [{ name: 'Read', cache_control: {} }],
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi', cache_control: {} }] }],
+    },
+    {
+      system: [{ type: 'text', text: 'Be kind.' }],
+      tools: [{ name: 'Read' }],
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+    },
+  ],
   [
     'max_tokens',
     "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
@@ -66,6 +94,12 @@ const ROWS: readonly (readonly [AdjustmentName, string, object, object])[] = [
     'unknown field "max_completion_tokens"',
     { max_completion_tokens: 5 },
     { max_tokens: 5 },
+  ],
+  [
+    'output_limit',
+    '{"detail":"Unsupported parameter: max_output_tokens"}',
+    { max_output_tokens: 5 },
+    {},
   ],
   [
     'developer_role',
@@ -196,6 +230,177 @@ const ANSWERS = {
     { type: 'message_stop' },
   ]),
 };
+
+const system = { role: 'system', content: 'Be kind.' };
+const developer = { role: 'developer', content: 'Be kind.' };
+const merged = { role: 'user', content: 'Be kind.\n\nHi' };
+
+/** Other words for the same refusals, as the body of an error. */
+const WORDINGS: readonly (readonly [said: unknown, sent: object, then: object])[] = [
+  ...[
+    'Only user and assistant roles are supported!',
+    'Conversation roles must alternate user/assistant/user/assistant/...',
+    "This model doesn't support system messages.",
+    'system messages are not supported',
+    "'system' is not one of ['user', 'assistant'] - 'messages.0.role'",
+    'Developer instruction is not enabled for models/gemma-3-27b-it',
+    'Please ensure that roles are valid: role must be one of user, assistant',
+  ].map(
+    (message) =>
+      [{ error: { message } }, { messages: [system, user] }, { messages: [merged] }] as const,
+  ),
+  [
+    {
+      detail: [
+        {
+          type: 'literal_error',
+          loc: ['body', 'messages', 0, 'role'],
+          msg: "Input should be 'user' or 'assistant'",
+          input: 'system',
+          ctx: { expected: "'user' or 'assistant'" },
+        },
+      ],
+    },
+    { messages: [system, user] },
+    { messages: [merged] },
+  ],
+  [
+    { error: { message: "Input should be 'system', 'user' or 'assistant'" } },
+    { messages: [developer, user] },
+    { messages: [system, user] },
+  ],
+  [
+    { error: { message: 'Only user and assistant roles are supported!' } },
+    { messages: [developer, user] },
+    { messages: [merged] },
+  ],
+  [
+    { error: { message: 'Conversation roles must alternate user/assistant/user/assistant/...' } },
+    { messages: [system, user, called, result, user] },
+    { messages: [system, user, called, result, { role: 'assistant', content: 'OK.' }, user] },
+  ],
+  [
+    { error: { message: 'System role not supported' } },
+    { input: [system, system, { role: 'user', content: [{ type: 'input_text', text: 'Hi' }] }] },
+    {
+      input: [
+        {
+          role: 'user',
+          content: ['Be kind.', 'Be kind.', 'Hi'].map((text) => ({ type: 'input_text', text })),
+        },
+      ],
+    },
+  ],
+  [
+    { error: { message: 'Developer instruction is not enabled for models/gemma-3-27b-it' } },
+    {
+      systemInstruction: { parts: [{ text: 'Be kind.' }] },
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+    },
+    { contents: [{ role: 'user', parts: [{ text: 'Be kind.' }, { text: 'Hi' }] }] },
+  ],
+  ...[
+    'max_tokens: this field is not allowed',
+    'Invalid parameter: max_tokens',
+    'Please use max_completion_tokens instead of max_tokens',
+    "this model doesn't support max_tokens",
+  ].map(
+    (message) => [{ error: { message } }, { max_tokens: 5 }, { max_completion_tokens: 5 }] as const,
+  ),
+  [
+    {
+      error: {
+        message: 'The `content[].thinking` in the thinking mode must be passed back to the API.',
+      },
+    },
+    {
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'Read', input: {} }] },
+      ],
+    },
+    {
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: ' ', signature: '' },
+            { type: 'tool_use', id: 'a', name: 'Read', input: {} },
+          ],
+        },
+      ],
+    },
+  ],
+  [
+    { error: { message: '{"error":{"message":"stream_options is not supported"}}' } },
+    { stream_options: {} },
+    {},
+  ],
+  [
+    { errors: [{ message: 'Unknown field', details: [{ field: 'stream_options' }] }] },
+    { stream_options: {} },
+    {},
+  ],
+  [
+    { error: { message: 'Unrecognized request argument: tools[0].strict' } },
+    { tools: [{ name: 'Read', strict: false }] },
+    { tools: [{ name: 'Read' }] },
+  ],
+];
+
+describe('other words', () => {
+  it.each(WORDINGS)('%j', (said, sent, then) => {
+    const adjustments = new Adjustments(URL);
+    expect(adjustments.learn('m', refusal(400, JSON.stringify(said), sent))).toBe(true);
+    expect(JSON.parse(adjustments.apply('m', JSON.stringify(sent)))).toEqual(then);
+  });
+
+  it.each([
+    // FastAPI sends the refused request back.
+    {
+      detail: [
+        {
+          type: 'missing',
+          loc: ['body', 'model'],
+          msg: 'Field required',
+          input: { messages: [{ content: 'What are stream_options, temperature and store?' }] },
+          ctx: { error: 'temperature' },
+          url: 'https://errors.example/stream_options',
+        },
+      ],
+    },
+    { error: { message: 'Unknown model. You must include one that we store, strict or not' } },
+    { error: { message: 'max_output_tokens: 99999 is not supported, at most 8192' } },
+    { error: { message: 'A maximum of 4 blocks with cache_control may be provided. Found 5.' } },
+    { error: { message: "Input should be 'user', 'assistant', 'system' or 'tool'" } },
+  ])('nothing is learned from %j', (said) => {
+    const sent = {
+      stream_options: {},
+      temperature: 0,
+      store: false,
+      include: ['a'],
+      max_output_tokens: 99_999,
+      messages: [system, { ...user, cache_control: {} }],
+      tools: [{ name: 'Read', strict: false }],
+    };
+    expect(new Adjustments(URL).learn('m', refusal(422, JSON.stringify(said), sent))).toBe(false);
+  });
+
+  it('a limit that is refused under both of its names is left out', () => {
+    const sent = { max_tokens: 5, messages: [user] };
+    const adjustments = new Adjustments(URL);
+    const learn = (field: string) => {
+      const now: object = JSON.parse(adjustments.apply('m', JSON.stringify(sent)));
+      expect(now).toHaveProperty(field);
+      const said = `{"detail":"Unsupported parameter: ${field}"}`;
+      expect(adjustments.learn('m', refusal(400, said, now))).toBe(true);
+    };
+    learn('max_tokens');
+    learn('max_completion_tokens');
+    expect(JSON.parse(adjustments.apply('m', JSON.stringify(sent)))).toEqual({ messages: [user] });
+  });
+});
 
 describe('over HTTP', () => {
   it('a server that refuses two parameters is asked three times, and then once each', async () => {

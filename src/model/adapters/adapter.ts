@@ -23,7 +23,7 @@ import { toCallOptions } from './prompt.ts';
 import { endpointFetch, type AcceptedResponse, type WireObserver } from './endpoint-fetch.ts';
 import { AnswerBuilder } from './readers/answer-builder.ts';
 import { readAnswer } from './readers/read-answer.ts';
-import { ServerPlace, type PlacedAttempt } from './server-place.ts';
+import { BaseUrlProbe, type ProbeAttempt } from './base-url-probe.ts';
 import type { ShownByPart } from './shown-files.ts';
 import { wellFormedJson } from './well-formed.ts';
 
@@ -61,7 +61,7 @@ export function createAdapter(
 ): WireModelPort {
   const efforts = new Efforts();
   const outputCaps = new OutputCaps();
-  const place = new ServerPlace(endpoint);
+  const probe = new BaseUrlProbe(endpoint);
   const adjustments = new Adjustments(endpoint.baseUrl, endpoint.omit);
   return {
     async *stream(request, signal, observer) {
@@ -79,7 +79,7 @@ export function createAdapter(
       const remainingEfforts = [...efforts.tries(request)];
       let effort = remainingEfforts.shift() ?? null;
       for (;;) {
-        const attempt = place.attempt();
+        const attempt = probe.attempt();
         try {
           const wiring = { dialect, endpoint, deps, progress, effort, adjustments, attempt };
           const usual = dialect.maxOutputTokens?.(request.model.id);
@@ -136,7 +136,7 @@ interface Wiring {
   /** Null: none is sent. */
   readonly effort: Effort | null;
   readonly adjustments: Adjustments;
-  readonly attempt: PlacedAttempt;
+  readonly attempt: ProbeAttempt;
 }
 
 /** Ends with `finished` or throws what it failed with. */
@@ -207,11 +207,19 @@ async function send(
   };
   const model = dialect.languageModel(request.model.id, endpoint, capture);
   try {
-    await model.doStream(await callOptions(request, signal, { dialect, endpoint, effort, deps }));
+    const asked = adjustments.isMade(request.model.id, 'calls_without_reasoning')
+      ? withUnsignedThinking(request, dialect)
+      : request;
+    await model.doStream(await callOptions(asked, signal, { dialect, endpoint, effort, deps }));
   } catch (thrown) {
     if (outcome === null) throw thrown;
   }
   return responseOf(outcome);
+}
+
+function withUnsignedThinking(request: ModelRequest, dialect: Dialect): ModelRequest {
+  const messages = dialect.withUnsignedThinking?.(request.messages);
+  return messages === undefined ? request : { ...request, messages };
 }
 
 /** Ends the package's part of a request. */

@@ -37,27 +37,88 @@ export function withSystemRole(body: JsonObject): JsonObject | null {
   return { ...body, [found.key]: messages };
 }
 
-/** What the system message says begins the first message of the user, since roles have to alternate there. */
+/** Lets the system messages begin the first message of the user, since roles have to alternate there. */
 export function withoutSystemRole(body: JsonObject): JsonObject | null {
   const found = messagesOf(body);
-  if (found === null) return null;
-  const [system, user, ...rest] = found.messages;
-  if (!hasRole(system, 'system')) return null;
-  const said = system['content'];
+  if (found === null) return withoutSystemInstruction(body);
+  const { key, messages } = found;
+  const first = messages.findIndex((one) => !hasRole(one, 'system') && !hasRole(one, 'developer'));
+  const count = first === -1 ? messages.length : first;
+  if (count === 0) return null;
+  const said = messages.slice(0, count).map((one) => (isJsonObject(one) ? one['content'] : null));
+  const rest = messages.slice(count);
+  const [user] = rest;
   if (!hasRole(user, 'user')) {
-    return { ...body, [found.key]: found.messages.with(0, { ...system, role: 'user' }) };
+    return { ...body, [key]: [{ role: 'user', content: joined(said, key) }, ...rest] };
   }
-  const content = user['content'];
-  const joined =
-    typeof said === 'string' && typeof content === 'string'
-      ? `${said}\n\n${content}`
-      : [...partsOf(said), ...partsOf(content)];
-  return { ...body, [found.key]: [{ ...user, content: joined }, ...rest] };
+  const content = joined([...said, user['content']], key);
+  return { ...body, [key]: [{ ...user, content }, ...rest.slice(1)] };
 }
 
-function partsOf(content: JsonValue | undefined): readonly JsonValue[] {
-  if (Array.isArray(content)) return content;
-  return typeof content === 'string' ? [{ type: 'text', text: content }] : [];
+/** Joins the contents of messages to that of one: to a text if all are texts, otherwise to a list of parts. */
+function joined(contents: readonly (JsonValue | undefined)[], key: MessagesKey): JsonValue {
+  const texts = contents.filter((content) => typeof content === 'string');
+  if (texts.length === contents.length) return texts.join('\n\n');
+  const type = key === 'input' ? 'input_text' : 'text';
+  return contents.flatMap((content) => {
+    if (Array.isArray(content)) return content;
+    return typeof content === 'string' ? [{ type, text: content }] : [];
+  });
+}
+
+/** The same in the protocol of Google, whose bodies have the system prompt beside the messages. */
+function withoutSystemInstruction(body: JsonObject): JsonObject | null {
+  const { systemInstruction: instruction, contents, ...rest } = body;
+  if (!isJsonObject(instruction) || !Array.isArray(contents)) return null;
+  const parts = instruction['parts'];
+  const [user, ...others] = contents;
+  if (!Array.isArray(parts) || !hasRole(user, 'user') || !Array.isArray(user['parts'])) return null;
+  return { ...rest, contents: [{ ...user, parts: [...parts, ...user['parts']] }, ...others] };
+}
+
+/** The fields of all protocols that limit an answer. */
+export const LIMIT_FIELDS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const;
+
+export function withoutOutputLimit(body: JsonObject): JsonObject | null {
+  const kept = Object.entries(body).filter(([key]) => !LIMIT_FIELDS.some((field) => field === key));
+  return kept.length === Object.keys(body).length ? null : Object.fromEntries(kept);
+}
+
+/** Leaves a field of tools out, in the form of any protocol. */
+export function withoutToolField(body: JsonObject, field: string): JsonObject | null {
+  const { tools } = body;
+  if (!Array.isArray(tools)) return null;
+  let isChanged = false;
+  const omit = (tool: JsonObject): JsonObject => {
+    const rest = without(tool, field);
+    if (rest !== null) isChanged = true;
+    return rest ?? tool;
+  };
+  const changed = tools.map((tool) => {
+    if (!isJsonObject(tool)) return tool;
+    const definition = tool['function'];
+    return omit(isJsonObject(definition) ? { ...tool, function: omit(definition) } : tool);
+  });
+  return isChanged ? { ...body, tools: changed } : null;
+}
+
+/** Leaves out the marks of Anthropic's cache, which stand on tools, system texts, and parts of messages. */
+export function withoutCacheMarks(body: JsonObject): JsonObject | null {
+  let isChanged = false;
+  const unmarked = (value: JsonValue): JsonValue => {
+    if (!isJsonObject(value)) return value;
+    const rest = without(value, 'cache_control');
+    if (rest !== null) isChanged = true;
+    const { content } = value;
+    return Array.isArray(content)
+      ? { ...(rest ?? value), content: content.map(unmarked) }
+      : (rest ?? value);
+  };
+  const lists = ['tools', 'system', 'messages'].flatMap((key) => {
+    const list = body[key];
+    return Array.isArray(list) ? [[key, list.map(unmarked)] as const] : [];
+  });
+  return isChanged ? { ...body, ...Object.fromEntries(lists) } : null;
 }
 
 /** Characters of a call id at Mistral. */
@@ -101,9 +162,18 @@ export function withAnswerAfterTools(body: JsonObject): JsonObject | null {
 /** Gives calls that other models made the blank thought without which their server refuses them. */
 export function withReasoning(body: JsonObject): JsonObject | null {
   return withMessages(body, (message) => {
-    const { reasoning_content: thought = '', tool_calls: calls } = message;
+    const { reasoning_content: thought = '', tool_calls: calls, content } = message;
+    if (Array.isArray(content)) return { ...message, content: withThinking(content) };
     return calls === undefined || thought !== '' ? message : { ...message, reasoning_content: ' ' };
   });
+}
+
+/** The same in the protocol of Anthropic, in which thoughts and calls are parts of the content. */
+function withThinking(content: readonly JsonValue[]): readonly JsonValue[] {
+  const has = (types: readonly string[]) =>
+    content.some((part) => isJsonObject(part) && types.some((type) => part['type'] === type));
+  if (!has(['tool_use']) || has(['thinking', 'redacted_thinking'])) return content;
+  return [{ type: 'thinking', thinking: ' ', signature: '' }, ...content];
 }
 
 export function withoutReasoning(body: JsonObject): JsonObject | null {

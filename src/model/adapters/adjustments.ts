@@ -1,30 +1,52 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { isAdjustment, type AdjustmentName } from '../model-settings.ts';
 import {
+  LIMIT_FIELDS,
   renamed,
   without,
   withAnswerAfterTools,
+  withoutCacheMarks,
+  withoutOutputLimit,
   withoutReasoning,
   withoutSystemRole,
+  withoutToolField,
   withReasoning,
   withShortIds,
   withSystemRole,
 } from './adjusted-bodies.ts';
 import type { Refusal } from './answer-errors.ts';
+import { errorWords } from './error-words.ts';
 
 /** A change to a request body for servers that refuse a part of it. */
 interface Adjustment {
-  /** Finds in the body of a refusal that it is about this part, in any wording. */
-  readonly refusal: RegExp;
+  /** Finds in the words of a refusal that it is about this part, in any wording. */
+  readonly refusal: RegExp | ((words: string, request: JsonObject) => boolean);
   /** Whether only the model refuses it, or the server for all of its models. */
   readonly scope: 'model' | 'server';
+  /** The opposite change: a server that has refused that one too does without the part. */
+  readonly opposite?: AdjustmentName;
   /** Returns the changed body; null: there is nothing to change. */
   change(body: JsonObject): JsonObject | null;
 }
 
-const UNKNOWN = '(?:unsupported|not supported|unrecognized|unknown|unexpected|extra)';
+const UNKNOWN =
+  "(?:unsupported|not supported|n't support|unrecognized|unknown|unexpected|extra|not (?:allowed|permitted|recognized|implemented)|forbidden)";
 
-/** What servers are known to refuse. Of several rows that fit a refusal, the first is taken. */
+/** The roles that a server lists as the only ones that it knows, without `system`. */
+const ONLY_USER_AND_ASSISTANT =
+  /only user and assistant roles|\b(?:be|of|in)\W{1,12}user\W{1,5}(?:(?:or|and)\W{1,3})?(?:assistant|model)\b(?!.{0,40}\bsystem\b)/i;
+const NO_SYSTEM_PROMPT = new RegExp(
+  [
+    '\\bsystem\\b.{0,20}\\brole|\\brole.{0,20}\\bsystem\\b',
+    `${UNKNOWN}.{0,30}\\bsystem (?:message|prompt|instruction)`,
+    `\\b(?:system|developer) (?:message|prompt|instruction)s?\\b.{0,40}(?:${UNKNOWN}|not enabled)`,
+    // Of a conversation whose other messages do alternate.
+    'roles must alternate',
+  ].join('|'),
+  'i',
+);
+
+/** The known refusals. Of several rows that fit a refusal, the first is taken. */
 const ADJUSTMENTS: Readonly<Record<AdjustmentName, Adjustment>> = {
   // Databricks, Mistral: https://github.com/openai/openai-agents-python/issues/442
   stream_options: dropping('stream_options', 'server'),
@@ -34,28 +56,51 @@ const ADJUSTMENTS: Readonly<Record<AdjustmentName, Adjustment>> = {
   top_p: dropping('top_p', 'model'),
   prompt_cache_key: dropping('prompt_cache_key', 'server'),
   tool_choice: dropping('tool_choice', 'model'),
+  store: { ...dropping('store', 'server'), refusal: unknownWord('store') },
+  include: { ...dropping('include', 'server'), refusal: unknownWord('include') },
+  strict: {
+    refusal: unknownWord('strict'),
+    scope: 'server',
+    change: (body) => withoutToolField(body, 'strict'),
+  },
+  // "tools.0.custom.eager_input_streaming: Extra inputs are not permitted"
+  eager_input_streaming: {
+    refusal: /\beager_input_streaming\b/i,
+    scope: 'server',
+    change: (body) => withoutToolField(body, 'eager_input_streaming'),
+  },
+  // Anthropic refuses marks that are in a wrong place, which is an error of another kind.
+  cache_control: {
+    refusal: unknown('cache_control'),
+    scope: 'model',
+    change: withoutCacheMarks,
+  },
   // "Unsupported parameter: 'max_tokens' … Use 'max_completion_tokens' instead."
   max_tokens: {
-    refusal: unknown('max_tokens'),
+    refusal: unknownLimit('max_tokens', 'max_completion_tokens'),
     scope: 'model',
+    opposite: 'max_completion_tokens',
     change: (body) => renamed(body, 'max_tokens', 'max_completion_tokens'),
   },
   max_completion_tokens: {
-    refusal: unknown('max_completion_tokens'),
+    refusal: unknownLimit('max_completion_tokens', 'max_tokens'),
     scope: 'server',
+    opposite: 'max_tokens',
     change: (body) => renamed(body, 'max_completion_tokens', 'max_tokens'),
   },
+  // A limit that is refused under each of its names, and not for its value.
+  output_limit: {
+    refusal: (words, request) =>
+      LIMIT_FIELDS.some((field) => request[field] !== undefined && unknownName(field).test(words)),
+    scope: 'model',
+    change: withoutOutputLimit,
+  },
   developer_role: {
-    // vLLM says "Unexpected message role." and not which one.
-    refusal: /\bdeveloper\b|unexpected message role/i,
+    // vLLM says "Unexpected message role." and not which one; pydantic lists the roles that it knows.
+    refusal:
+      /\bdeveloper\b|unexpected message role|\bbe\W.{0,60}'(?:system'.{0,60}'assistant|assistant'.{0,60}'system)'/i,
     scope: 'server',
     change: withSystemRole,
-  },
-  // Chat templates that know no system role: "System role not supported".
-  system_role: {
-    refusal: /\bsystem\b.{0,20}\brole|\brole.{0,20}\bsystem\b/i,
-    scope: 'model',
-    change: withoutSystemRole,
   },
   // "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9."
   long_call_ids: {
@@ -63,16 +108,25 @@ const ADJUSTMENTS: Readonly<Record<AdjustmentName, Adjustment>> = {
     scope: 'model',
     change: withShortIds,
   },
-  // "Unexpected role 'user' after role 'tool'", and templates that say "roles must alternate".
+  // "Unexpected role 'user' after role 'tool'", and templates that say "roles must alternate". Before
+  // `system_role`, which those may also be about.
   user_after_tool: {
     refusal: /role '?user'? after role '?tool|roles must alternate/i,
     scope: 'model',
     change: withAnswerAfterTools,
   },
+  // Chat templates that know no system role: "System role not supported".
+  system_role: {
+    refusal: (words) => NO_SYSTEM_PROMPT.test(words) || ONLY_USER_AND_ASSISTANT.test(words),
+    scope: 'model',
+    change: withoutSystemRole,
+  },
   // "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2"
+  // DeepSeek: "The `content[].thinking` in the thinking mode must be passed back to the API."
+  // https://github.com/NousResearch/hermes-agent/issues/22313
   calls_without_reasoning: {
     refusal:
-      /reasoning_content\b.{0,40}(?:missing|required|must be passed)|missing.{0,40}\breasoning_content/i,
+      /(?:reasoning_content|content\[\]\.thinking)\W.{0,40}(?:missing|required|must be passed)|missing.{0,40}\breasoning_content/i,
     scope: 'model',
     change: withReasoning,
   },
@@ -131,9 +185,13 @@ export class Adjustments {
     if (status !== 400 && status !== 422) return false;
     const request = objectIn(sent);
     if (request === null) return false;
-    for (const [name, { refusal, scope, change }] of Object.entries(ADJUSTMENTS)) {
-      if (!isAdjustment(name) || !refusal.test(body) || change(request) === null) continue;
+    // Only the fields of errors: others may hold the refused request, in which any name may stand.
+    const words = errorWords(body);
+    for (const [name, { refusal, scope, opposite, change }] of Object.entries(ADJUSTMENTS)) {
+      const fits = refusal instanceof RegExp ? refusal.test(words) : refusal(words, request);
+      if (!isAdjustment(name) || !fits || change(request) === null) continue;
       if (this.isMade(model, name)) continue;
+      if (opposite !== undefined && this.isMade(model, opposite)) continue;
       if (scope === 'server') this.forServer.add(name);
       else this.namesFor(model).add(name);
       return true;
@@ -141,7 +199,8 @@ export class Adjustments {
     return false;
   }
 
-  private isMade(model: string, name: AdjustmentName): boolean {
+  /** Whether the requests of this model are changed in this way. */
+  isMade(model: string, name: AdjustmentName): boolean {
     return this.forServer.has(name) || this.namesFor(model).has(name);
   }
 
@@ -163,6 +222,25 @@ function objectIn(body: string): JsonObject | null {
 /** Finds that the server does not know the field; a sentence that recommends it is another one. */
 function unknown(field: string): RegExp {
   return new RegExp(`${UNKNOWN}[^.]*\\b${field}\\b|\\b${field}\\b[^.]*${UNKNOWN}`, 'i');
+}
+
+/** The same for a field whose name is a common word, which has to stand where names of fields stand. */
+function unknownWord(field: string): RegExp {
+  const name = `(?:^|['"\`:.(]\\s*|\\b(?:body|function|parameter|field|argument)\\s)${field}(?=['"\`:)[.,\\s]|$)`;
+  return new RegExp(`^(?=.*${UNKNOWN}).*${name}`, 'is');
+}
+
+/** Finds that the server does not know a limit by this name, or that it wants the other one. */
+function unknownLimit(field: string, other: string): RegExp {
+  const recommended = `use\\W{1,4}${other}\\b|instead of\\W{1,4}${field}\\b`;
+  return new RegExp(`${unknown(field).source}|${unknownName(field).source}|${recommended}`, 'i');
+}
+
+/** Finds that the server does not know a limit; a refusal that names a number is about its value. */
+function unknownName(field: string): RegExp {
+  const name = `\\b${field}\\b(?!.{0,60}(?<!code: )\\b\\d{3})`;
+  const invalid = `invalid (?:parameter|field|argument)s?\\W{1,4}${name}(?!\\W{1,3}(?:must|should|value|is)\\b)`;
+  return new RegExp(`${UNKNOWN}[^.]*${name}|${name}[^.]*${UNKNOWN}|${invalid}`, 'i');
 }
 
 function dropping(field: string, scope: Adjustment['scope']): Adjustment {

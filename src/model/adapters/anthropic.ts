@@ -2,6 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import type { Dialect } from './dialect.ts';
 import { AnthropicReader } from './readers/anthropic-reader.ts';
 import { boundThinking } from './thinking.ts';
+import { withEmptySignatures } from './unsigned-thinking.ts';
 
 export { createAdapter } from './adapter.ts';
 
@@ -35,6 +36,7 @@ export const dialect: Dialect = {
     }).languageModel(modelId),
   createReader: (answer) => new AnthropicReader(answer),
   providerOptions: () => ({}),
+  withUnsignedThinking: (messages) => withEmptySignatures(messages, 'anthropic'),
   maxOutputTokens: (modelId) =>
     modelId.includes('claude-') ? undefined : FOREIGN_MODEL_MAX_OUTPUT,
   boundOutput: (body, maxOutputTokens) =>

@@ -1,5 +1,6 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { JsonObject } from '../../base/json.ts';
+import type { Message } from '../../protocol/message.ts';
 import type { ModelRequest } from '../../protocol/model.ts';
 import type { AdjustmentName } from '../model-settings.ts';
 import type { CreateReader } from './readers/reader.ts';
@@ -63,6 +64,11 @@ export interface Dialect {
   ): LanguageModelV4;
   readonly createReader: CreateReader;
   providerOptions(request: ModelRequest): SharedV4ProviderOptions;
+  /**
+   * Returns the history in a form of which the package sends thoughts without a signature too, for servers
+   * that want them back. Absent: it sends them anyway, or has no such thoughts.
+   */
+  withUnsignedThinking?(messages: readonly Message[]): readonly Message[];
   /** Tokens, where the request names none; absent: the provider's own limit. */
   maxOutputTokens?(modelId: string): number | undefined;
   /**

@@ -3,7 +3,7 @@ import type { ProgressPart } from '../../protocol/model.ts';
 import { Refusal, ReportedError, WrongServer } from './answer-errors.ts';
 import { seeBeginning } from './answer-beginning.ts';
 import type { AskedServer } from './asked-server.ts';
-import type { PlacedAttempt } from './server-place.ts';
+import type { ProbeAttempt } from './base-url-probe.ts';
 import { beginningOf } from './refusal-body.ts';
 import { isTransient } from './readers/unusable-body.ts';
 import { pageSays } from './server-says.ts';
@@ -34,7 +34,7 @@ export function endpointFetch(
   fetch: HttpFetch,
   endpoint: AskedServer,
   options: {
-    readonly attempt: PlacedAttempt;
+    readonly attempt: ProbeAttempt;
     readonly version: string;
     readonly dropHeaders: readonly string[];
     readonly adjustBody: (body: string) => string;

@@ -6,58 +6,58 @@ import { errorWords } from './error-words.ts';
  * Finds out under which of two base URLs a server has its API. The first answer settles it: a server that knows
  * nothing under the first is asked under the other one, once.
  */
-export class ServerPlace {
+export class BaseUrlProbe {
   private readonly server: AskedServer;
   private isSettled: boolean;
-  /** Why the first base URL was left; null: it was not. */
-  private leftFor: Refusal | WrongServer | null = null;
+  /** The failure for which the first base URL was given up; null: it was not. */
+  private firstFailure: Refusal | WrongServer | null = null;
 
   constructor(server: AskedServer) {
     this.server = server;
     this.isSettled = server.otherBaseUrl === undefined;
   }
 
-  /** Begins to send a request, at the place that seems right now. */
-  attempt(): PlacedAttempt {
-    const isAtOther = this.leftFor !== null;
+  /** Begins to send a request, under the base URL that seems right now. */
+  attempt(): ProbeAttempt {
+    const usesOther = this.firstFailure !== null;
     return {
-      addressOf: (url) => withQuery(this.server.query, isAtOther ? this.moved(url) : url),
+      addressOf: (url) => withQuery(this.server.query, usesOther ? this.underOther(url) : url),
       answered: () => {
         this.isSettled = true;
-        if (!isAtOther) this.leftFor = null;
+        if (!usesOther) this.firstFailure = null;
       },
-      failedWith: (thrown) => this.failedWith(thrown, isAtOther),
+      failedWith: (thrown) => this.failedWith(thrown, usesOther),
     };
   }
 
-  private moved(url: string): string {
+  private underOther(url: string): string {
     const { baseUrl, otherBaseUrl } = this.server;
     if (otherBaseUrl === undefined || !url.startsWith(baseUrl)) return url;
     return `${otherBaseUrl}${url.slice(baseUrl.length)}`;
   }
 
-  private failedWith(thrown: unknown, isAtOther: boolean): unknown {
-    if (!isUnknownPlace(thrown)) {
-      // Whoever refuses a request knows what it is about.
+  private failedWith(thrown: unknown, usesOther: boolean): unknown {
+    if (!isUnknownAddress(thrown)) {
+      // A server that refuses a request for another reason knows its address.
       if (thrown instanceof Refusal && thrown.status < 500) this.isSettled = true;
       return thrown;
     }
-    if (isAtOther) {
+    if (usesOther) {
       if (this.isSettled) return thrown;
       this.isSettled = true;
-      const first = this.leftFor;
-      this.leftFor = null;
+      const first = this.firstFailure;
+      this.firstFailure = null;
       return first ?? thrown;
     }
-    // Another request may have left it meanwhile.
-    if (this.isSettled) return this.leftFor === null ? thrown : null;
-    this.leftFor ??= thrown;
+    // Another request may have given it up meanwhile.
+    if (this.isSettled) return this.firstFailure === null ? thrown : null;
+    this.firstFailure ??= thrown;
     return null;
   }
 }
 
-/** One request, at one of the two places. */
-export interface PlacedAttempt {
+/** One request, under one of the two base URLs. */
+export interface ProbeAttempt {
   /** Returns the address for one that was made from the first base URL. */
   addressOf(url: string): string;
   /** A response came that is one of a model's API. */
@@ -73,10 +73,10 @@ function withQuery(query: string | undefined, url: string): string {
   return query === undefined ? url : `${url}${url.includes('?') ? '&' : '?'}${query}`;
 }
 
-function isUnknownPlace(thrown: unknown): thrown is Refusal | WrongServer {
+function isUnknownAddress(thrown: unknown): thrown is Refusal | WrongServer {
   if (thrown instanceof WrongServer) return true;
   if (!(thrown instanceof Refusal) || (thrown.status !== 404 && thrown.status !== 405))
     return false;
-  // Who knows no such model has understood the request.
+  // A server that does not know the model has understood the request.
   return !/\b(?:models?|deployment)\b|model_not_found/i.test(errorWords(thrown.body));
 }
