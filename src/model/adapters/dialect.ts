@@ -5,19 +5,19 @@ import type { ModelRequest } from '../../protocol/model.ts';
 import type { AdjustmentName } from '../model-settings.ts';
 import type { CreateReader } from './readers/reader.ts';
 
-/** Where a provider is reached. */
+/** The server of a provider. */
 export interface Endpoint {
   /** The configured provider's name, for messages. */
   readonly name: string;
   /** With the version segment, without a slash at the end. */
   readonly baseUrl: string;
-  /** Null: none is sent. */
+  /** The key that is sent; null: none. */
   readonly apiKey: string | null;
-  /** What its requests do without from the first one on. Absent: nothing. */
+  /** The adjustments that are made from the first request on. Absent: none. */
   readonly omit?: readonly AdjustmentName[];
 }
 
-/** How the shared prompt conversion has to bend for a protocol. */
+/** Protocol-specific options of the prompt conversion. */
 export interface PromptRules {
   /** The key under which the provider package gives and takes what belongs to a part. */
   readonly metaKey: string;
