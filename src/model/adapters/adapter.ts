@@ -31,11 +31,11 @@ export interface AdapterDeps {
   readonly fetch: HttpFetch;
   readonly clock: Clock;
   readonly deadlines: Deadlines;
-  /** Of Muster, for the user agent. */
+  /** The version of Muster, for the user agent. */
   readonly version: string;
   /** Default: `ANSWER_CAPS`. */
   readonly caps?: AnswerCaps;
-  /** What a model takes of images and documents; null: nothing is known of it. Absent: none takes any. */
+  /** Returns the images and documents that a model takes; null: not known. Absent: no model takes any. */
   attachments?(model: ResolvedModel): Promise<AttachmentRules | null>;
 }
 
@@ -109,7 +109,7 @@ export function createAdapter(
   };
 }
 
-/** What a failed answer has used, and what came of it. */
+/** Returns the usage of a failed answer, and the counts of the part of it that came. */
 function cameBefore(answer: AnswerBuilder | null) {
   if (answer === null) return {};
   const { usageSoFar: usage, argumentCharacters, repairs } = answer;
@@ -124,7 +124,7 @@ function cameBefore(answer: AnswerBuilder | null) {
 interface Progress {
   /** Whether the answer has begun. */
   accepted: boolean;
-  /** What has come of the answer. */
+  /** The answer as far as it has come; null: it has not begun. */
   answer: AnswerBuilder | null;
 }
 
@@ -133,7 +133,7 @@ interface Wiring {
   readonly endpoint: AskedServer;
   readonly deps: AdapterDeps;
   readonly progress: Progress;
-  /** Null: none is sent. */
+  /** The effort that is sent; null: none. */
   readonly effort: Effort | null;
   readonly adjustments: Adjustments;
   readonly attempt: ProbeAttempt;

@@ -13,7 +13,7 @@ const UNFINISHED_FIELD =
 /** Characters that are enough to tell a page from other text that begins with `<`. */
 const ENOUGH = 16;
 
-/** What a body begins with; `undecided`: more of it is needed. */
+/** The kind of a body, by its beginning; `undecided`: more of it is needed. */
 export type Beginning = 'answer' | 'page' | 'undecided';
 
 /**

@@ -11,9 +11,9 @@ export interface Endpoint {
   readonly name: string;
   /** With the version segment, without a slash at the end. */
   readonly baseUrl: string;
-  /** Null: none is sent. */
+  /** The key that is sent; null: none. */
   readonly apiKey: string | null;
-  /** What its requests do without from the first one on. Absent: nothing. */
+  /** The adjustments that are made from the first request on. Absent: none. */
   readonly omit?: readonly AdjustmentName[];
 }
 

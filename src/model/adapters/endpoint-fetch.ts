@@ -8,10 +8,10 @@ import { beginningOf } from './refusal-body.ts';
 import { isTransient } from './readers/unusable-body.ts';
 import { pageSays } from './server-says.ts';
 
-/** Where the packages put a key; without one they send the header all the same, empty. */
+/** The headers in which the packages send a key; without a key they send them empty. */
 const KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key'];
 
-/** What can be seen of a request and its response. */
+/** Observes a request and its response. */
 export interface WireObserver extends TrafficObserver {
   /** The head of the response is there, whatever its status. */
   responded?(headers: HttpResponse['headers']): void;

@@ -18,7 +18,7 @@ import { retryAfter } from './retry-after.ts';
 import { messageIn, oneLine } from './server-says.ts';
 import { statusOfEvent } from './vendor-codes.ts';
 
-/** What a failure's message may and may not name. */
+/** The circumstances of a failure, for its message. */
 export interface FailureScope {
   /** `provider/model`. */
   readonly model: string;
@@ -105,7 +105,7 @@ function rootCause(thrown: unknown): unknown {
 
 /** Problems of the certificate chain: the same at every try. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME/;
-/** What answers does not speak TLS, which no waiting changes. */
+/** Errors of a server that does not speak TLS, which no waiting changes. */
 const NO_TLS = /wrong[ _]version[ _]number|packet[ _]length[ _]too[ _]long|:http[ _]request/i;
 
 function connection(thrown: unknown, scope: FailureScope): Reading {

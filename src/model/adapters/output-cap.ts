@@ -1,9 +1,8 @@
 import type { ModelRequest } from '../../protocol/model.ts';
 import type { Refusal } from './answer-errors.ts';
 import { errorWords } from './error-words.ts';
-import { statedSizes } from './stated-sizes.ts';
+import { caseless, NUMBER, parseNumber, statedSizes } from './stated-sizes.ts';
 
-const NUMBER = '(\\d[\\d,_]*)';
 const FIELD = 'max_?(?:completion_|output_?|new_)?tokens';
 
 /** A refusal of the limit on an answer that names the highest limit the model takes. */
@@ -52,7 +51,7 @@ export function allowedOutput(words: string): number | null {
   for (const { pattern, isExclusive } of WORDINGS) {
     const named = pattern.exec(words)?.[1];
     if (named === undefined) continue;
-    const limit = Number(named.replace(/[,_]/g, '')) - (isExclusive === true ? 1 : 0);
+    const limit = parseNumber(named) - (isExclusive === true ? 1 : 0);
     return limit > 0 ? limit : null;
   }
   return limitForWindow(words);
@@ -108,8 +107,4 @@ function sentLimit(sent: string): number | null {
 
 function wording(source: string): Wording {
   return { pattern: caseless(source) };
-}
-
-function caseless(source: string): RegExp {
-  return new RegExp(source, 'i');
 }

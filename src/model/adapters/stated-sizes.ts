@@ -6,7 +6,8 @@ export interface StatedSizes {
   readonly input?: number;
 }
 
-const NUMBER = '(\\d[\\d,_]*)';
+/** The source of a pattern for a number as servers write it, as a group. */
+export const NUMBER = '(\\d[\\d,_]*)';
 
 const WINDOWS = [
   `context (?:length|window|size|limit) (?:is |of )?(?:only )?\\(?${NUMBER}`,
@@ -40,14 +41,19 @@ export function statedSizes(words: string): StatedSizes {
   };
 }
 
-function caseless(source: string): RegExp {
+export function caseless(source: string): RegExp {
   return new RegExp(source, 'i');
+}
+
+/** Returns the value of what `NUMBER` has matched. */
+export function parseNumber(found: string): number {
+  return Number(found.replace(/[,_]/g, ''));
 }
 
 function firstNumber(patterns: readonly RegExp[], words: string): number | undefined {
   for (const pattern of patterns) {
     const found = pattern.exec(words)?.[1];
-    if (found !== undefined) return Number(found.replace(/[,_]/g, ''));
+    if (found !== undefined) return parseNumber(found);
   }
   return undefined;
 }

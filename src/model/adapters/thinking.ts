@@ -1,4 +1,4 @@
-/** Of the limit at most; the rest is for the answer. */
+/** The share of the limit that may be thought at most; the rest is for the answer. */
 const THINKING_SHARE = 0.8;
 
 /**
