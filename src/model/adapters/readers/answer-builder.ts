@@ -185,6 +185,11 @@ export class AnswerBuilder {
     return this.reason;
   }
 
+  /** Bytes of content that have come. */
+  get contentBytes(): number {
+    return this.size;
+  }
+
   get isEnded(): boolean {
     return this.ended;
   }
@@ -267,7 +272,10 @@ export class AnswerBuilder {
 
   private keep(bytes: number): void {
     this.size += bytes;
-    if (bytes > 0 && this.reason !== null) this.hasGoneOn = true;
+    if (bytes > 0 && this.reason !== null && !this.hasGoneOn) {
+      this.hasGoneOn = true;
+      this.repair('content_after_end');
+    }
     const { contentBytes } = this.options.caps;
     if (this.size > contentBytes) throw new AnswerTooLarge('answer_bytes', contentBytes);
   }

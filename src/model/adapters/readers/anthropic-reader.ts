@@ -1,34 +1,22 @@
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
-import type { FinishReason } from '../../../protocol/model.ts';
 import { ReportedError } from '../answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
+import { readFinishReason } from './finish-reasons.ts';
 import { errorIn, numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
 import type { ReportedUsage } from './usage.ts';
-
-/** https://docs.claude.com/en/api/handling-stop-reasons, and what servers compatible with it send. */
-const REASONS: Readonly<Record<string, FinishReason>> = {
-  end_turn: 'stop',
-  stop: 'stop',
-  stop_sequence: 'stop',
-  pause_turn: 'stop',
-  tool_use: 'tool_calls',
-  tool_calls: 'tool_calls',
-  max_tokens: 'length',
-  length: 'length',
-  refusal: 'content_filter',
-};
-const OVERFLOW = 'model_context_window_exceeded';
 
 interface OpenBlock {
   readonly type: 'text' | 'reasoning' | 'call' | 'unknown';
   readonly key: string;
+  /** Its type and id as the server sent them. */
+  readonly sent: string;
+  readonly id: string | undefined;
   /** Arguments that stood in the start of a call; they hold where no delta follows. */
   readonly input?: JsonObject;
 }
 
 /** Reads Anthropic's Messages: https://docs.claude.com/en/docs/build-with-claude/streaming */
 export class AnthropicReader implements AnswerReader {
-  readonly hasEndEvent = true;
   private readonly answer: AnswerBuilder;
   private readonly open = new Map<number, OpenBlock>();
   private blockCount = 0;
@@ -36,6 +24,10 @@ export class AnthropicReader implements AnswerReader {
 
   constructor(answer: AnswerBuilder) {
     this.answer = answer;
+  }
+
+  get hasOpenParts(): boolean {
+    return this.open.size > 0;
   }
 
   take(event: JsonObject, name: string | null): void {
@@ -73,7 +65,7 @@ export class AnthropicReader implements AnswerReader {
     const blocks =
       typeof content === 'string' ? [{ type: 'text', text: content }] : objectsOf(content);
     for (const [index, block] of blocks.entries()) {
-      this.startBlock(index, block, { isWhole: true });
+      this.startBlock(index, block, { isDocument: true });
       this.stopBlock(index);
     }
     this.endMessage(message, objectOf(message['usage']));
@@ -99,68 +91,88 @@ export class AnthropicReader implements AnswerReader {
   private startBlock(
     index: number,
     block: JsonObject,
-    { isWhole = false }: { readonly isWhole?: boolean } = {},
+    { isDocument = false }: { readonly isDocument?: boolean } = {},
   ): void {
-    // A block that comes twice is begun once.
-    if (this.open.has(index)) return this.answer.repair('repeated_part');
+    const type = blockType(block);
+    const known = this.open.get(index);
+    // A block that comes twice is begun once; another one under its index ends it.
+    if (known !== undefined && known.sent === type && known.id === textOf(block['id'])) {
+      return this.answer.repair('repeated_part');
+    }
+    if (known !== undefined) {
+      this.answer.repair('missing_block_end');
+      this.stopBlock(index);
+    }
+    // Nothing says what it is: its deltas will.
+    if (type === undefined) return;
     const key = `${this.blockCount}`;
+    const sent = { key, sent: type, id: textOf(block['id']) };
     this.blockCount += 1;
     this.lastIndex = index;
-    switch (block['type']) {
+    switch (type) {
       case 'text':
-        this.open.set(index, { type: 'text', key });
+        this.open.set(index, { type: 'text', ...sent });
         this.answer.openBlock('text', key);
-        this.startText(textOf(block['text']), { isWhole }, (text) => this.answer.text(text, key));
+        this.startText(textOf(block['text']), { isDocument }, (text) =>
+          this.answer.text(text, key),
+        );
         return;
       case 'thinking': {
-        this.open.set(index, { type: 'reasoning', key });
+        this.open.set(index, { type: 'reasoning', ...sent });
         this.answer.openBlock('reasoning', key);
         const thought = textOf(block['thinking']);
-        this.startText(thought, { isWhole }, (text) => this.answer.reasoning(text, key));
+        this.startText(thought, { isDocument }, (text) => this.answer.reasoning(text, key));
         this.sign(key, block['signature']);
         return;
       }
       case 'redacted_thinking':
-        this.open.set(index, { type: 'reasoning', key });
+        this.open.set(index, { type: 'reasoning', ...sent });
         this.answer.openBlock('reasoning', key, { redactedData: block['data'] ?? '' });
         return;
       case 'tool_use':
-        return this.startCall(index, key, block);
+        return this.startCall(index, sent, block);
       default:
         this.answer.repair('unknown_block');
-        this.open.set(index, { type: 'unknown', key });
+        this.open.set(index, { type: 'unknown', ...sent });
     }
   }
 
   private startText(
     text: string | undefined,
-    { isWhole }: { readonly isWhole: boolean },
+    { isDocument }: { readonly isDocument: boolean },
     add: (text: string) => void,
   ): void {
     if (text === undefined) return;
-    if (!isWhole) this.answer.repair('text_in_block_start');
+    if (!isDocument) this.answer.repair('text_in_block_start');
     add(text);
   }
 
-  private startCall(index: number, key: string, block: JsonObject): void {
+  private startCall(
+    index: number,
+    sent: Pick<OpenBlock, 'key' | 'sent' | 'id'>,
+    block: JsonObject,
+  ): void {
     const { input } = block;
+    const { key } = sent;
     this.answer.startCall(key, { id: textOf(block['id']), name: textOf(block['name']) ?? '' });
     const given = objectOf(input);
     const hasInput = given !== undefined && Object.keys(given).length > 0;
-    this.open.set(index, { type: 'call', key, ...(hasInput ? { input: given } : {}) });
+    this.open.set(index, { type: 'call', ...sent, ...(hasInput ? { input: given } : {}) });
     if (typeof input === 'string') this.answer.growArguments(key, input);
   }
 
   private takeDelta(index: number, delta: JsonObject): void {
-    const block = this.open.get(index) ?? this.inferBlock(index, delta);
+    const known = this.open.get(index);
+    const block =
+      known === undefined || isOfOtherType(known, delta) ? this.inferBlock(index, delta) : known;
     if (block === undefined || block.type === 'unknown') return;
     switch (deltaType(delta)) {
       case 'text_delta':
         if (block.type === 'text') this.answer.text(textOf(delta['text']) ?? '', block.key);
         return;
       case 'thinking_delta':
-        if (block.type !== 'reasoning') return;
-        this.answer.reasoning(textOf(delta['thinking']) ?? '', block.key);
+        if (block.type === 'reasoning')
+          this.answer.reasoning(textOf(delta['thinking']) ?? '', block.key);
         return;
       case 'signature_delta':
         return this.sign(block.key, delta['signature']);
@@ -174,7 +186,7 @@ export class AnthropicReader implements AnswerReader {
     }
   }
 
-  /** Some servers send the deltas of a block without its start. */
+  /** Some servers send the deltas of a block without its start, or text and thoughts under one index. */
   private inferBlock(index: number, delta: JsonObject): OpenBlock | undefined {
     const type = deltaType(delta);
     if (type !== 'text_delta' && type !== 'thinking_delta') {
@@ -206,8 +218,8 @@ export class AnthropicReader implements AnswerReader {
     if (type === 'text' || type === 'reasoning') return this.answer.closeBlock(type, key);
     if (type === 'unknown') return;
     const hasDeltas = (this.answer.argumentsOf(key) ?? '') !== '';
-    const isWhole = input !== undefined && !hasDeltas;
-    this.answer.endCall(key, isWhole ? { raw: JSON.stringify(input) } : {});
+    const isDocument = input !== undefined && !hasDeltas;
+    this.answer.endCall(key, isDocument ? { raw: JSON.stringify(input) } : {});
   }
 
   private endMessage(delta: JsonObject, usage: JsonObject | undefined): void {
@@ -215,12 +227,9 @@ export class AnthropicReader implements AnswerReader {
     const reason = textOf(delta['stop_reason']);
     if (reason === undefined) return;
     this.closeAll();
-    if (reason === OVERFLOW) {
-      return this.answer.fail(
-        new ReportedError({ type: 'context_length_exceeded', message: reason }),
-      );
-    }
-    this.answer.finish(REASONS[reason] ?? 'other');
+    const read = readFinishReason(reason);
+    if ('error' in read) this.answer.fail(read.error);
+    else this.answer.finish(read.reason);
   }
 
   private stopMessage(): void {
@@ -250,6 +259,24 @@ export class AnthropicReader implements AnswerReader {
   private takeUsage(usage: JsonObject | undefined): void {
     if (usage !== undefined) this.answer.setUsage(anthropicUsage(usage));
   }
+}
+
+/** The type of a block; without one, the type that its fields show. Undefined: they show none. */
+function blockType(block: JsonObject): string | undefined {
+  const type = textOf(block['type']);
+  if (type !== undefined) return type;
+  if (block['name'] !== undefined || block['input'] !== undefined) return 'tool_use';
+  if (block['thinking'] !== undefined) return 'thinking';
+  return block['text'] === undefined ? undefined : 'text';
+}
+
+/** Whether text comes under the index of a thought, or a thought under that of text. */
+function isOfOtherType({ type }: OpenBlock, delta: JsonObject): boolean {
+  const sent = deltaType(delta);
+  return (
+    (type === 'reasoning' && sent === 'text_delta') ||
+    (type === 'text' && sent === 'thinking_delta')
+  );
 }
 
 function deltaType(delta: JsonObject): string | undefined {

@@ -1,52 +1,31 @@
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
-import type { FinishReason } from '../../../protocol/model.ts';
-import { MalformedAnswer, ReportedError } from '../answer-errors.ts';
+import { ReportedError } from '../answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
 import { ChatCalls } from './chat-calls.ts';
+import { readFinishReason } from './finish-reasons.ts';
 import { errorIn, numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
 import type { ReportedUsage } from './usage.ts';
 
-/** Finish reasons in all the spellings that servers use. */
-const REASONS: Readonly<Record<string, FinishReason>> = {
-  stop: 'stop',
-  end_turn: 'stop',
-  eos: 'stop',
-  eos_token: 'stop',
-  complete: 'stop',
-  stop_sequence: 'stop',
-  tool_calls: 'tool_calls',
-  tool_call: 'tool_calls',
-  tool_use: 'tool_calls',
-  function_call: 'tool_calls',
-  length: 'length',
-  max_tokens: 'length',
-  max_output_tokens: 'length',
-  content_filter: 'content_filter',
-  // z.ai
-  sensitive: 'content_filter',
-};
-/** Finish reasons that mean an error. z.ai: https://docs.z.ai/api-reference/llm/chat-completion */
-const FAILED = new Set(['error', 'network_error']);
-const OVERFLOW = 'model_context_window_exceeded';
-
 /** Reads OpenAI's Chat Completions and what the servers compatible with it make of it. */
 export class ChatReader implements AnswerReader {
-  readonly hasEndEvent = false;
+  readonly hasOpenParts = false;
   private readonly answer: AnswerBuilder;
   private readonly calls: ChatCalls;
-  /** The visible text so far, to know again what a whole message repeats. */
+  /** The visible text and the thoughts so far, to recognize what a message repeats. */
   private said = '';
+  private thought = '';
+  private hasDeltas = false;
   private hasRefused = false;
   /** The response is one document, in which a message is what belongs there. */
-  private isWhole = false;
+  private isDocument = false;
 
   constructor(answer: AnswerBuilder) {
     this.answer = answer;
     this.calls = new ChatCalls(answer);
   }
 
-  take(chunk: JsonObject): void {
-    const error = errorIn(chunk);
+  take(chunk: JsonObject, name: string | null = null): void {
+    const error = errorIn(chunk, name);
     if (error !== undefined) return this.answer.fail(new ReportedError(error));
     this.answer.setServedBy(chunk['model']);
     this.takeUsage(chunk);
@@ -55,13 +34,21 @@ export class ChatReader implements AnswerReader {
       this.answer.repair('missing_choices');
     }
     // Only one answer is asked for; some servers number it otherwise than from 0.
-    const [choice] = choices;
+    const [choice, ...others] = choices;
     if (choice !== undefined) this.takeChoice(choice);
+    for (const other of others) this.takeFurtherChoice(other);
+  }
+
+  /** Copilot puts the calls of an answer into a choice of their own, behind its text. */
+  private takeFurtherChoice(choice: JsonObject): void {
+    if (this.said === '') return this.takeChoice(choice);
+    this.calls.take(objectOf(choice['delta']) ?? objectOf(choice['message']) ?? {});
+    this.takeReason(choice['finish_reason']);
   }
 
   takeWhole(response: JsonObject): boolean {
     if (objectsOf(response['choices']).length === 0) return false;
-    this.isWhole = true;
+    this.isDocument = true;
     this.take(response);
     return true;
   }
@@ -71,7 +58,10 @@ export class ChatReader implements AnswerReader {
     if (error !== undefined) return this.answer.fail(new ReportedError(error));
     const delta = objectOf(choice['delta']);
     const message = objectOf(choice['message']);
-    if (delta !== undefined && Object.keys(delta).length > 0) this.takeDelta(delta);
+    if (delta !== undefined && Object.keys(delta).length > 0) {
+      this.hasDeltas = true;
+      this.takeDelta(delta);
+    }
     if (message !== undefined) this.takeMessage(message);
     if (delta === undefined && message === undefined) this.say(textOf(choice['text']));
     this.takeUsage(choice);
@@ -79,36 +69,38 @@ export class ChatReader implements AnswerReader {
   }
 
   private takeDelta(delta: JsonObject): void {
-    this.think(delta);
+    this.addThought(thoughtOf(delta) ?? '');
     for (const part of contentParts(delta['content'])) {
-      if (part.type === 'reasoning') this.answer.reasoning(part.text);
+      if (part.type === 'reasoning') this.addThought(part.text);
       else this.say(part.text);
     }
     this.refuse(delta['refusal']);
     this.calls.take(delta);
   }
 
-  /** A whole message in place of a delta; what was streamed before it is not said again. */
+  /**
+   * Takes a message in place of a delta. It repeats what came before it, or is the next piece of the answer if
+   * all pieces come as messages.
+   */
   private takeMessage(message: JsonObject): void {
-    if (!this.isWhole) this.answer.repair('message_instead_of_delta');
-    if (this.said === '') return this.takeDelta(message);
-    const text = contentParts(message['content'])
-      .filter(({ type }) => type === 'text')
-      .map((part) => part.text)
-      .join('');
-    if (text.startsWith(this.said)) this.say(text.slice(this.said.length));
+    if (!this.isDocument) this.answer.repair('message_instead_of_delta');
+    if (this.said === '' && this.thought === '') return this.takeDelta(message);
+    const parts = contentParts(message['content']);
+    const thought = thoughtOf(message) ?? joined(parts, 'reasoning');
+    const text = joined(parts, 'text');
+    this.addThought(this.newPart(this.thought, thought));
+    this.say(this.newPart(this.said, text));
     this.calls.take(message);
   }
 
-  private think(delta: JsonObject): void {
-    const plain =
-      textOf(delta['reasoning_content']) ?? textOf(delta['reasoning']) ?? textOf(delta['thinking']);
-    if (plain !== undefined) return this.answer.reasoning(plain);
-    // OpenRouter: https://openrouter.ai/docs/use-cases/reasoning-tokens
-    for (const detail of objectsOf(delta['reasoning_details'])) {
-      const text = textOf(detail['text']) ?? textOf(detail['summary']);
-      if (text !== undefined) this.answer.reasoning(text);
-    }
+  private newPart(before: string, text: string): string {
+    if (text.startsWith(before)) return text.slice(before.length);
+    return this.hasDeltas ? '' : text;
+  }
+
+  private addThought(text: string): void {
+    this.thought += text;
+    if (text !== '') this.answer.reasoning(text);
   }
 
   private say(text: string | undefined): void {
@@ -126,16 +118,12 @@ export class ChatReader implements AnswerReader {
   }
 
   private takeReason(reason: JsonValue | undefined): void {
-    const raw = textOf(reason)?.toLowerCase();
+    const raw = textOf(reason);
     if (raw === undefined) return;
-    if (raw === OVERFLOW) {
-      return this.answer.fail(new ReportedError({ code: 'context_length_exceeded', message: raw }));
-    }
-    if (FAILED.has(raw)) {
-      return this.answer.fail(new MalformedAnswer(`the answer ended with ${raw}`));
-    }
-    const known = REASONS[raw] ?? 'other';
-    this.answer.finish(known === 'stop' && this.hasRefused ? 'content_filter' : known);
+    const read = readFinishReason(raw);
+    if ('error' in read) return this.answer.fail(read.error);
+    const isRefusal = read.reason === 'stop' && this.hasRefused;
+    this.answer.finish(isRefusal ? 'content_filter' : read.reason);
   }
 
   /** Kimi reports usage inside the choice, Groq under `x_groq`. */
@@ -145,7 +133,7 @@ export class ChatReader implements AnswerReader {
   }
 }
 
-/** Also the names of the other protocols: gateways pass them on. */
+/** Reads usage under the names of any protocol, because gateways pass them on. */
 export function chatUsage(usage: JsonObject): ReportedUsage {
   const promptDetails = objectOf(usage['prompt_tokens_details'] ?? usage['input_tokens_details']);
   const outputDetails = objectOf(
@@ -166,6 +154,18 @@ export function chatUsage(usage: JsonObject): ReportedUsage {
   };
 }
 
+/** The thought in a delta or a message, outside of its content; undefined if there is none. */
+function thoughtOf(delta: JsonObject): string | undefined {
+  const plain =
+    textOf(delta['reasoning_content']) ?? textOf(delta['reasoning']) ?? textOf(delta['thinking']);
+  if (plain !== undefined) return plain;
+  // OpenRouter: https://openrouter.ai/docs/use-cases/reasoning-tokens
+  const details = objectsOf(delta['reasoning_details']).map(
+    (detail) => textOf(detail['text']) ?? textOf(detail['summary']) ?? '',
+  );
+  return textOf(details.join(''));
+}
+
 interface ContentPart {
   readonly type: 'text' | 'reasoning';
   readonly text: string;
@@ -184,6 +184,10 @@ function contentParts(content: JsonValue | undefined): readonly ContentPart[] {
     const text = partText(part);
     return text === '' ? [] : [{ type: 'text', text }];
   });
+}
+
+function joined(parts: readonly ContentPart[], wanted: ContentPart['type']): string {
+  return parts.map(({ type, text }) => (type === wanted ? text : '')).join('');
 }
 
 function partText(part: JsonObject): string {

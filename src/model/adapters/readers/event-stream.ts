@@ -110,6 +110,11 @@ export class EventStreamParser {
       return;
     }
     if (field === 'id' || field === 'retry') return;
+    // llama.cpp has reported errors so.
+    if (field === 'error' && looksLikeJson(line.slice(colon + 1).trim())) {
+      this.name = 'error';
+      return this.takeData(line.slice(colon + 1));
+    }
     if (this.pending !== null || looksLikeJson(line)) return this.takeData(line);
     this.listener.onRepair('not_an_event');
   }

@@ -50,7 +50,9 @@ export async function* readAnswer(reading: Reading): AsyncGenerator<'piece', voi
       if (next === 'over') break;
       const excess: AnswerTooLarge | null = meter.add(next);
       if (excess !== null) throw excess;
+      const { contentBytes } = answer;
       text.push(next);
+      if (answer.contentBytes > contentBytes) trailing.restart();
       yield 'piece';
     }
     text.end();
@@ -107,7 +109,7 @@ function conclude({ answer, reader, host }: Reading, text: BodyText): void {
   if (text.unusable !== null) throw new NoStream(text.unusable);
   const unusable = text.hasEvents ? null : unusableBody(text.beginning, host);
   if (unusable !== null) throw unusable;
-  if (reader.hasEndEvent || !answer.isComplete) throw new BrokenOff();
+  if (reader.hasOpenParts || !answer.isComplete) throw new BrokenOff();
   answer.repair('missing_finish_reason');
   answer.finish('stop');
 }
@@ -228,7 +230,10 @@ class BodyText {
   }
 }
 
-/** Waits a while for what may still follow a decided answer, once for the whole of it. */
+/**
+ * Waits a while for what may still follow a decided answer. Content shows that the decision came too early, as
+ * from servers that give a finish reason with each piece: then the time begins anew.
+ */
 class TrailingWait {
   private readonly deadlines: Deadlines;
   private readonly isLate = deferred<'late'>();
@@ -241,6 +246,11 @@ class TrailingWait {
   late(): Promise<'late'> {
     this.deadline ??= this.deadlines.after(TRAILING_MS, () => this.isLate.resolve('late'));
     return this.isLate.promise;
+  }
+
+  restart(): void {
+    this.cancel();
+    this.deadline = null;
   }
 
   cancel(): void {

@@ -8,10 +8,10 @@ import type { AnswerBuilder } from './answer-builder.ts';
  */
 export interface AnswerReader {
   /**
-   * Whether the protocol has an event that ends every answer. Without that event an answer broke off, even if
-   * its connection was closed in order: a proxy does that when the server behind it fails.
+   * Whether a part of the answer has begun and not ended. If its connection is closed then, even in order, the
+   * answer broke off: a proxy does that when the server behind it fails.
    */
-  readonly hasEndEvent: boolean;
+  readonly hasOpenParts: boolean;
   /** Takes an event of the stream. `name`: from the `event:` line before it. */
   take(event: JsonObject, name: string | null): void;
   /** Takes a complete response that came in place of a stream. Returns false if it is no answer. */
@@ -41,13 +41,34 @@ export function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
   return isJsonObject(value) ? [value] : [];
 }
 
-/** The error that an event or a response reports, whatever its protocol; undefined: none. */
-export function errorIn(event: JsonObject): JsonObject | undefined {
+/**
+ * Returns the error that an event or a response reports, whatever its protocol; undefined if there is none.
+ *
+ * @param name from the `event:` line before it
+ */
+export function errorIn(event: JsonObject, name: string | null = null): JsonObject | undefined {
   const { error } = event;
-  if (isJsonObject(error)) return isBlank(error) ? undefined : error;
+  if (isJsonObject(error) && !isBlank(error)) return error;
   if (typeof error === 'string' && error !== '') return { ...event, message: error };
   // Mistral and vLLM put the fields of an error beside `object`.
-  return event['object'] === 'error' ? event : undefined;
+  if (event['object'] === 'error' || name === 'error') return event;
+  const status = objectOf(event['base_resp']);
+  // MiniMax: https://platform.minimax.io/docs/api-reference/errorcode
+  if ((numberOf(status?.['status_code']) ?? 0) !== 0) return status;
+  return isBareError(event) ? event : undefined;
+}
+
+/** Fields of events that bring a part of an answer. */
+const CONTENT_FIELDS = ['choices', 'candidates', 'output', 'content', 'delta', 'type', 'response'];
+const NO_ERROR_CODE = /^(?:0|2\d\d|ok|success)?$/i;
+
+/** Whether an object without content is an error, its fields at the top: a message with a code, or a detail. */
+function isBareError(event: JsonObject): boolean {
+  if (CONTENT_FIELDS.some((field) => event[field] !== undefined)) return false;
+  const { detail, code } = event;
+  if (textOf(detail) !== undefined || objectsOf(detail).length > 0) return true;
+  const shown = typeof code === 'number' || typeof code === 'string' ? String(code) : '';
+  return textOf(event['message']) !== undefined && !NO_ERROR_CODE.test(shown);
 }
 
 /** Whether an error object says nothing: some servers put an empty one into every event. */

@@ -2,27 +2,24 @@ import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { ReportedError } from '../answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
 import { chatUsage } from './chat-reader.ts';
+import { readFinishReason, type ReadReason } from './finish-reasons.ts';
 import { errorIn, numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
+import { contentText, EndedItems, itemType, type ItemType } from './response-items.ts';
 
-/** Events that repeat or describe what others bring; their text is taken from those. */
+/** Events that describe what others bring. */
 const REDUNDANT = new Set([
   'keepalive',
   'response.queued',
   'response.content_part.added',
   'response.content_part.done',
-  'response.output_text.done',
   'response.output_text.annotation.added',
-  'response.refusal.done',
-  'response.function_call_arguments.done',
-  'response.reasoning_summary_text.done',
   'response.reasoning_summary_part.done',
-  'response.reasoning_text.done',
   'response.reasoning_part.added',
   'response.reasoning_part.done',
 ]);
 
 interface Item {
-  readonly type: 'message' | 'reasoning' | 'function_call' | 'unknown';
+  readonly type: ItemType;
   readonly key: string;
   id: string | undefined;
   /** How far the summary of a reasoning item has come. */
@@ -32,19 +29,23 @@ interface Item {
 
 /** Reads OpenAI's Responses: https://platform.openai.com/docs/api-reference/responses-streaming */
 export class ResponsesReader implements AnswerReader {
-  readonly hasEndEvent = true;
   private readonly answer: AnswerBuilder;
   private readonly open = new Map<string, Item>();
-  /** Keys of the items that have ended: the final response repeats them. */
+  /** Keys of the items that have ended. */
   private readonly ended = new Set<string>();
+  private readonly endedItems = new EndedItems();
   private itemCount = 0;
   private lastKey = '';
   private hasRefused = false;
   /** The response is one document, in which the items are what belongs there. */
-  private isWhole = false;
+  private isDocument = false;
 
   constructor(answer: AnswerBuilder) {
     this.answer = answer;
+  }
+
+  get hasOpenParts(): boolean {
+    return this.open.size > 0;
   }
 
   take(event: JsonObject, name: string | null): void {
@@ -71,6 +72,12 @@ export class ResponsesReader implements AnswerReader {
         return this.think(event);
       case 'response.function_call_arguments.delta':
         return this.growCall(event);
+      case 'response.output_text.done':
+      case 'response.refusal.done':
+      case 'response.reasoning_summary_text.done':
+      case 'response.reasoning_text.done':
+      case 'response.function_call_arguments.done':
+        return this.endPart(type, event);
       case 'response.completed':
       case 'response.incomplete':
       case 'response.done':
@@ -79,7 +86,7 @@ export class ResponsesReader implements AnswerReader {
       case 'error':
         return this.fail(event);
       default: {
-        const error = errorIn(event);
+        const error = errorIn(event, name);
         if (error !== undefined) this.answer.fail(new ReportedError(error));
         else this.answer.repair('unknown_event');
       }
@@ -88,8 +95,8 @@ export class ResponsesReader implements AnswerReader {
 
   takeWhole(response: JsonObject): boolean {
     const inner = objectOf(response['response']) ?? response;
-    if (!Array.isArray(inner['output'])) return false;
-    this.isWhole = true;
+    if (!Array.isArray(inner['output']) && textOf(inner['output_text']) === undefined) return false;
+    this.isDocument = true;
     this.answer.setServedBy(inner['model']);
     if (inner['status'] === 'failed') this.fail({ response: inner });
     else this.complete(inner);
@@ -120,7 +127,7 @@ export class ResponsesReader implements AnswerReader {
     this.itemCount += 1;
     this.lastKey = key;
     const item: Item = {
-      type: itemType(sent['type']),
+      type: itemType(sent),
       key,
       id: textOf(sent['id']),
       summaryIndex: 0,
@@ -186,11 +193,29 @@ export class ResponsesReader implements AnswerReader {
       this.answer.growArguments(item.key, textOf(event['delta']) ?? '');
   }
 
+  /** Takes the whole of a part from the event that ends it, if no delta has brought it. */
+  private endPart(type: string, event: JsonObject): void {
+    if (this.ended.has(this.keyOf(event))) return;
+    const whole = { ...event, delta: event['text'] ?? event['refusal'] ?? event['arguments'] };
+    const known = this.open.get(this.keyOf(event));
+    if (type === 'response.function_call_arguments.done') {
+      // Without its start, the name is not known: the end of the item has it.
+      if (known !== undefined && this.answer.argumentsOf(known.key) === '') this.growCall(whole);
+      return;
+    }
+    if (known?.hasText === true || textOf(whole.delta) === undefined) return;
+    this.answer.repair('message_instead_of_delta');
+    if (type.includes('reasoning')) return this.think(whole);
+    this.hasRefused ||= type === 'response.refusal.done';
+    this.say(whole);
+  }
+
   private endItem(key: string, sent: JsonObject): void {
     if (this.ended.has(key)) return this.answer.repair('repeated_part');
     const item = this.startItem(key, sent);
     this.open.delete(key);
     this.ended.add(key);
+    this.endedItems.add(sent);
     switch (item.type) {
       case 'message':
         if (!item.hasText) this.answer.text(contentText(sent['content']), key);
@@ -230,37 +255,33 @@ export class ResponsesReader implements AnswerReader {
   private complete(response: JsonObject): void {
     this.answer.setServedBy(response['model']);
     this.takeUsage(response);
-    for (const [index, item] of objectsOf(response['output']).entries()) {
-      const key = this.knownKey(index, item);
-      if (this.ended.has(key)) continue;
-      if (!this.isWhole) this.answer.repair('message_instead_of_delta');
-      this.endItem(key, item);
-    }
-    if (this.answer.failure === null) this.answer.finish(this.finishReason(response));
+    for (const item of objectsOf(response['output'])) this.takeFinalItem(item);
+    const text = textOf(response['output_text']);
+    if (text !== undefined && !this.answer.hasContent) this.answer.text(text);
+    const read = this.readReason(response);
+    if ('error' in read) this.answer.fail(read.error);
+    else if (this.answer.failure === null) this.answer.finish(read.reason);
     this.answer.end();
   }
 
-  private knownKey(index: number, item: JsonObject): string {
+  /** Takes an item of the final response, unless its events have come. */
+  private takeFinalItem(item: JsonObject): void {
+    if (this.endedItems.remove(item)) return;
+    if (!this.isDocument) this.answer.repair('message_instead_of_delta');
+    const type = itemType(item);
     const id = textOf(item['id']);
-    return id !== undefined && (this.ended.has(id) || this.open.has(id)) ? id : `#${index}`;
+    const open = this.openItemOf(id) ?? [...this.open.values()].find((each) => each.type === type);
+    this.endItem(open?.key ?? `final ${this.itemCount}`, item);
+    // Only this response has it.
+    this.endedItems.remove(item);
   }
 
-  private finishReason(response: JsonObject) {
+  private readReason(response: JsonObject): ReadReason {
     const reason = textOf(objectOf(response['incomplete_details'])?.['reason']);
-    if (reason === undefined && response['status'] !== 'incomplete') {
-      return this.hasRefused ? 'content_filter' : 'stop';
-    }
-    switch (reason) {
-      // Without a reason it may be cut: that is told, and nothing is lost.
-      case undefined:
-      case 'max_output_tokens':
-      case 'max_tokens':
-        return 'length';
-      case 'content_filter':
-        return 'content_filter';
-      default:
-        return 'other';
-    }
+    if (reason !== undefined) return readFinishReason(reason);
+    // Without a reason it may be cut: that is told, and nothing is lost.
+    if (response['status'] === 'incomplete') return { reason: 'length' };
+    return { reason: this.hasRefused ? 'content_filter' : 'stop' };
   }
 
   private fail(event: JsonObject): void {
@@ -282,15 +303,11 @@ export class ResponsesReader implements AnswerReader {
   }
 }
 
-function itemType(type: JsonValue | undefined): Item['type'] {
-  return type === 'message' || type === 'reasoning' || type === 'function_call' ? type : 'unknown';
-}
-
 function reasoningKey({ key, summaryIndex }: Item): string {
   return `${key}:${summaryIndex}`;
 }
 
-/** In the form in which `@ai-sdk/openai` takes it back. */
+/** The metadata of a message as `@ai-sdk/openai` takes it back. */
 function messageMeta({ id, phase }: JsonObject): JsonObject {
   const known = textOf(id);
   return {
@@ -305,11 +322,4 @@ function reasoningMeta({ id, encrypted_content: encrypted }: JsonObject): JsonOb
     ...(known === undefined ? {} : { itemId: known }),
     ...(typeof encrypted === 'string' ? { reasoningEncryptedContent: encrypted } : {}),
   };
-}
-
-function contentText(content: JsonValue | undefined): string {
-  if (typeof content === 'string') return content;
-  return objectsOf(content)
-    .map((part) => textOf(part['text']) ?? textOf(part['refusal']) ?? '')
-    .join('');
 }
