@@ -21,8 +21,8 @@ export interface Wire {
   readonly errorInside: readonly unknown[];
   /** An answer without its end, in a body that ends in order. */
   readonly cutOff: readonly unknown[];
-  /** Whether a part of that answer has not ended. */
-  readonly hasOpenPart: boolean;
+  /** Whether the protocol has an event that ends each answer. */
+  readonly hasEndEvent: boolean;
 }
 
 const TEXT = 'Grüße, 世界 🌍!';
@@ -120,8 +120,8 @@ const ANTHROPIC: Wire = {
     ...claude([], 'end_turn').slice(0, 1),
     { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
   ],
-  cutOff: claude(claudeText, 'end_turn').slice(0, -3),
-  hasOpenPart: true,
+  cutOff: claude(claudeText, 'end_turn').slice(0, -2),
+  hasEndEvent: true,
 };
 
 function responseEvents(items: readonly unknown[]): readonly unknown[] {
@@ -236,7 +236,7 @@ const RESPONSES: Wire = {
     },
   ],
   cutOff: responseEvents(responseText(0)).slice(0, 4),
-  hasOpenPart: true,
+  hasEndEvent: true,
 };
 
 function chunk(delta: unknown, finish: string | null = null): unknown {
@@ -301,7 +301,7 @@ const CHAT: Wire = {
   call: (raw) => [...chatCall(0, 'call_1', [raw]), ...chatEnd('tool_calls')],
   errorInside: [chunk({ content: 'Hel' }), { error: { message: 'Overloaded', code: 529 } }],
   cutOff: [chunk({ content: TEXT })],
-  hasOpenPart: false,
+  hasEndEvent: false,
 };
 
 function gemini(parts: readonly unknown[], finishReason?: string): unknown {
@@ -360,7 +360,7 @@ const GOOGLE: Wire = {
   call: () => [gemini([{ text: '' }], 'MALFORMED_FUNCTION_CALL')],
   errorInside: [gemini([{ text: 'Hel' }]), { error: { code: 503, message: 'Overloaded' } }],
   cutOff: [gemini([{ text: TEXT }])],
-  hasOpenPart: false,
+  hasEndEvent: false,
 };
 
 export const WIRES: readonly Wire[] = [ANTHROPIC, RESPONSES, CHAT, GOOGLE];

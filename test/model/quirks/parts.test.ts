@@ -280,18 +280,19 @@ describe('the blocks of an Anthropic answer', () => {
     expect(await readQuirk(ANTHROPIC, events)).toMatchObject({ text: 'hi', reason: 'length' });
   });
 
-  it('all closed, and no end event', async () => {
+  it('all closed, and an end without a reason', async () => {
     const read = await readQuirk(ANTHROPIC, [
       BEGUN,
       start({ type: 'text', text: '' }),
       grow(TEXT),
       STOP,
+      { type: 'message_delta', delta: { stop_reason: null }, usage: { output_tokens: 3 } },
     ]);
     expect(read).toMatchObject({ text: 'hi', repairs: { missing_finish_reason: 1 } });
   });
 
-  it('one of them open, and no end event', async () => {
-    const events = [BEGUN, start({ type: 'text', text: '' }), grow(TEXT)];
+  it('all closed, and no end event', async () => {
+    const events = [BEGUN, start({ type: 'text', text: '' }), grow(TEXT), STOP];
     expect((await readQuirk(ANTHROPIC, events)).failed).toMatch(/broke off/);
   });
 });
@@ -339,15 +340,12 @@ describe('the items of a Responses answer', () => {
       { calls: [['Read', { p: 1 }]] },
     ],
     ['without a type', [complete({ ...CALL, type: undefined })], { calls: [['Read', { p: 1 }]] }],
-    ['all ended, and no end event', [done(CALL)], { calls: [['Read', { p: 1 }]] }],
   ])('%s', async (_, events, read) => {
     expect(await readQuirk(RESPONSES, events)).toMatchObject(read);
   });
 
-  it('one of them open, and no end event', async () => {
-    expect((await readQuirk(RESPONSES, [added({ ...CALL, arguments: '' })])).failed).toMatch(
-      /broke/,
-    );
+  it('all ended, and no end event', async () => {
+    expect((await readQuirk(RESPONSES, [done(CALL)])).failed).toMatch(/broke/);
   });
 
   it('as nothing but their text', async () => {

@@ -20,14 +20,16 @@ export class AnthropicReader implements AnswerReader {
   private readonly answer: AnswerBuilder;
   private readonly open = new Map<number, OpenBlock>();
   private blockCount = 0;
+  /** The event with the finish reason has come, with or without a reason in it. */
+  private isEnding = false;
   private lastIndex = -1;
 
   constructor(answer: AnswerBuilder) {
     this.answer = answer;
   }
 
-  get hasOpenParts(): boolean {
-    return this.open.size > 0;
+  get awaitsEnd(): boolean {
+    return !this.isEnding;
   }
 
   take(event: JsonObject, name: string | null): void {
@@ -224,6 +226,7 @@ export class AnthropicReader implements AnswerReader {
 
   private endMessage(delta: JsonObject, usage: JsonObject | undefined): void {
     this.takeUsage(usage);
+    this.isEnding = true;
     const reason = textOf(delta['stop_reason']);
     if (reason === undefined) return;
     this.closeAll();

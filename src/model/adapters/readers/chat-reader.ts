@@ -8,7 +8,7 @@ import type { ReportedUsage } from './usage.ts';
 
 /** Reads OpenAI's Chat Completions and what the servers compatible with it make of it. */
 export class ChatReader implements AnswerReader {
-  readonly hasOpenParts = false;
+  readonly awaitsEnd = false;
   private readonly answer: AnswerBuilder;
   private readonly calls: ChatCalls;
   /** The visible text and the thoughts so far, to recognize what a message repeats. */

@@ -8,7 +8,7 @@ import type { ReportedUsage } from './usage.ts';
 
 /** Reads Google's generateContent: https://ai.google.dev/api/generate-content */
 export class GoogleReader implements AnswerReader {
-  readonly hasOpenParts = false;
+  readonly awaitsEnd = false;
   private readonly answer: AnswerBuilder;
   private callCount = 0;
 

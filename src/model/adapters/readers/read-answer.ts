@@ -109,7 +109,7 @@ function conclude({ answer, reader, host }: Reading, text: BodyText): void {
   if (text.unusable !== null) throw new NoStream(text.unusable);
   const unusable = text.hasEvents ? null : unusableBody(text.beginning, host);
   if (unusable !== null) throw unusable;
-  if (reader.hasOpenParts || !answer.isComplete) throw new BrokenOff();
+  if (reader.awaitsEnd || !answer.isComplete) throw new BrokenOff();
   answer.repair('missing_finish_reason');
   answer.finish('stop');
 }

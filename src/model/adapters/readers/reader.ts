@@ -8,10 +8,10 @@ import type { AnswerBuilder } from './answer-builder.ts';
  */
 export interface AnswerReader {
   /**
-   * Whether a part of the answer has begun and not ended. If its connection is closed then, even in order, the
-   * answer broke off: a proxy does that when the server behind it fails.
+   * Whether an event that ends every answer of the protocol is still to come. If the connection is closed then,
+   * even in order, the answer broke off: a proxy does that when the server behind it fails.
    */
-  readonly hasOpenParts: boolean;
+  readonly awaitsEnd: boolean;
   /** Takes an event of the stream. `name`: from the `event:` line before it. */
   take(event: JsonObject, name: string | null): void;
   /** Takes a complete response that came in place of a stream. Returns false if it is no answer. */

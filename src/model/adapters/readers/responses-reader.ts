@@ -29,6 +29,7 @@ interface Item {
 
 /** Reads OpenAI's Responses: https://platform.openai.com/docs/api-reference/responses-streaming */
 export class ResponsesReader implements AnswerReader {
+  readonly awaitsEnd = true;
   private readonly answer: AnswerBuilder;
   private readonly open = new Map<string, Item>();
   /** Keys of the items that have ended. */
@@ -42,10 +43,6 @@ export class ResponsesReader implements AnswerReader {
 
   constructor(answer: AnswerBuilder) {
     this.answer = answer;
-  }
-
-  get hasOpenParts(): boolean {
-    return this.open.size > 0;
   }
 
   take(event: JsonObject, name: string | null): void {
