@@ -299,6 +299,25 @@ describe.concurrent('a grant by the configuration', () => {
     );
   });
 
+  it.each([
+    ['nosuch=acceptEdits', 'There is no agent `nosuch`.'],
+    ['codr=acceptEdits', 'There is no agent `codr`. Did you mean `coder`?'],
+    ['foo bar=acceptEdits', '`foo bar` fits 2 agents: '],
+    ['Explore=acceptEdits', 'the definition of Explore asks for plan mode, and a grant'],
+  ])('that can have no effect is told with its line: %s', async (text, because) => {
+    await using world = await openWorld({ script: () => ({ text: 'done' }) });
+    own(world, 'agents/coder.md', CODER);
+    for (const name of ['foo-bar', 'foo_bar']) {
+      own(world, `agents/${name}.md`, CODER.replace('name: coder', `name: ${name}`));
+    }
+    own(world, 'config.toml', `[permissions]\nagent_modes = ["${text}"]\n`);
+    const run = await world.run(['-p', 'go']);
+    expect(run.code).toBe(0);
+    expect(run.stderr).toContain(
+      `config.toml:2: permissions.agent_modes ${text} has no effect: ${because}`,
+    );
+  });
+
   it('is ignored in a file of the project, with its line', async () => {
     await using world = await openCoderWorld({ '.muster/config.toml': KEY });
     own(world, 'agents/coder.md', CODER);
