@@ -80,6 +80,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
   const deadlines = new Deadlines(systemClock);
   const setup = await discoverModels(modelSettings(loaded), environment, fetch);
   const main = resolveMain(setup, { agent: MAIN_AGENT, prompt: '' });
+  for (const problem of setup.problems ?? []) onNotice(problem);
   const admitted = admit(
     { maxParallel: config.taskTool.maxParallel, maxConcurrent: config.provider.maxConcurrent },
     openFileLimit(),
