@@ -34,12 +34,13 @@ export const PRODUCT_HOMES = {
   qwen: ({ home, named }: UserDirectories) => named('QWEN_HOME') ?? join(home, '.qwen'),
 } as const;
 
-/**
- * Whose a place is, and the directory out of which no link may lead there: of the user's own files all links are
- * followed, since programs that keep such files in one place link to them from everywhere.
- */
+/** The owner of a place where definitions lie, who decides how far its files are trusted. */
 export interface PlaceOwner {
   readonly scope: 'project' | 'user';
+  /**
+   * The directory that links in this place must not lead out of. For the user it is the root of the file system:
+   * programs that keep all settings in one directory link to them from elsewhere.
+   */
   readonly boundary: string;
 }
 

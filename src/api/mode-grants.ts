@@ -53,32 +53,51 @@ function readGrant(written: WrittenGrant, agents: readonly AgentDefinition[]): R
   if (source.kind === 'flag') {
     if (!found.ok) throw new UsageError(`${source.where}: ${found.error.message}`);
     const { agent } = found;
-    requireWish(agent, written);
+    const mistake = grantBeyondDefinition(agent, mode);
+    if (mistake !== null)
+      throw new UsageError(`${source.where} ${shownGrant(written)}: ${mistake}`);
     return {
       grant: { agent: agent.name, mode, definition: grantedDefinition(agent), source },
       notice: null,
     };
   }
+  // A grant stays in force for an agent that is not there yet: its file may be written while this process runs.
   const name = found.ok ? found.agent.name : word;
-  return {
-    grant: { agent: name, mode, definition: null, source },
-    notice: found.ok ? whyUnused(found.agent, written) : null,
-  };
+  const grant: ModeGrant = { agent: name, mode, definition: null, source };
+  if (!found.ok) return { grant, notice: ignoredGrant(written, found.error.message) };
+  if (!isOwnDefinition(found.agent))
+    return { grant, notice: grantToOtherFile(found.agent, written) };
+  const mistake = grantBeyondDefinition(found.agent, mode);
+  return { grant, notice: mistake === null ? null : ignoredGrant(written, mistake) };
 }
 
-function requireWish(
+function shownGrant({ agent, mode }: Pick<WrittenGrant, 'agent' | 'mode'>): string {
+  return `${oneLine(agent)}=${mode}`;
+}
+
+/** A notice that a grant in a file or a variable has no effect, and why. */
+function ignoredGrant(written: WrittenGrant, because: string): ConfigNotice {
+  const message = `permissions.agent_modes ${shownGrant(written)} has no effect: ${because}`;
+  return { where: written.source.where, message };
+}
+
+/** Says that a definition asks for a mode that no grant can widen to this one. Null: the grant may have an effect. */
+function grantBeyondDefinition(
   { name, mode: wished }: AgentDefinition,
-  { mode, source }: WrittenGrant,
-): void {
-  if (wished !== 'plan' && (wished !== 'default' || mode === 'default')) return;
-  throw new UsageError(
-    `${source.where} ${oneLine(name)}=${mode}: the definition of ${oneLine(name)} asks for ${wished} mode, and a grant gives no agent more than its definition asks for`,
-  );
+  mode: PermissionMode,
+): string | null {
+  if (wished !== 'plan' && (wished !== 'default' || mode === 'default')) return null;
+  return `the definition of ${oneLine(name)} asks for ${wished} mode, and a grant gives no agent more than its definition asks for`;
 }
 
-/** A file's grant holds for the user's own definitions: that one of a project takes its name must be told. */
-function whyUnused(agent: AgentDefinition, { mode, source }: WrittenGrant): ConfigNotice | null {
-  if (isOwnDefinition(agent)) return null;
+/**
+ * A notice that a definition of a project or a plugin has taken the name of the user's own agent, for which alone
+ * a grant in a file or a variable holds. Null: the definition asks for no more than it gets without a grant.
+ */
+function grantToOtherFile(
+  agent: AgentDefinition,
+  { mode, source }: WrittenGrant,
+): ConfigNotice | null {
   if (agent.mode !== null && !isNarrower('default', agent.mode)) return null;
   const message = `permissions.agent_modes grants ${mode} mode to your own agent ${oneLine(agent.name)}, and not to ${oneLine(agent.origin.path)}, which takes its place here; --agent-mode ${oneLine(agent.name)}=${mode} grants it to that one, for one conversation`;
   return { where: source.where, message };

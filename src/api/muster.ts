@@ -30,11 +30,13 @@ import { gitAtStart } from './context/git-at-start.ts';
 import { withheldFrom } from './context/withheld.ts';
 import { loadConfig } from './config/load.ts';
 import { userConfigDir } from './config/paths.ts';
+import { describeProblem } from './config/source.ts';
 import { openDataDir } from './data-dir.ts';
 import { EventRouter } from './event-router.ts';
 import { SignalRouter } from './signal-router.ts';
 import type { MusterOptions } from './options.ts';
 import { Retention } from './retention.ts';
+import { rulesWithoutEffect } from './rules-without-effect.ts';
 import { configuredModes, modeGrantStore } from './mode-grants.ts';
 import { openSavedModes } from './saved-modes.ts';
 import { openSavedAnswers } from './saved-answers.ts';
@@ -80,6 +82,7 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
   const deadlines = new Deadlines(systemClock);
   const setup = await discoverModels(modelSettings(loaded), environment, fetch);
   const main = resolveMain(setup, { agent: MAIN_AGENT, prompt: '' });
+  for (const problem of setup.problems ?? []) onNotice(problem);
   const admitted = admit(
     { maxParallel: config.taskTool.maxParallel, maxConcurrent: config.provider.maxConcurrent },
     openFileLimit(),
@@ -144,7 +147,8 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
   const saved = openSavedAnswers({ ...state, onProblem: onNotice });
   const standing = standingRules({ saved, onNotice });
   const modes = configuredModes(loaded, agents.discovered.agents);
-  for (const { where, message } of modes.notices) onNotice(`${where}: ${message}`);
+  const ineffective = rulesWithoutEffect(loaded.rules, agents.discovered.agents);
+  for (const notice of [...modes.notices, ...ineffective]) onNotice(describeProblem(notice));
   const savedModes = openSavedModes({ ...state, onProblem: onNotice });
   const modeGrants = modeGrantStore(modes.grants, savedModes);
   const inbox = new Inbox({ onAsk, standing, modeGrants });

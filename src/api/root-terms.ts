@@ -2,13 +2,15 @@ import type { SessionParts } from './session-parts.ts';
 import { findAgent } from '../agents/find.ts';
 import { UsageError } from '../base/errors.ts';
 import { type RootGrant } from '../policy/attenuate.ts';
+import { grantFor } from '../policy/mode-grants.ts';
 import type { ModelSetup } from '../model/choose.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';
 import type { ResolvedModel } from '../protocol/model.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
+import { oneLine } from './config/quote.ts';
 import { rootModel } from './root-model.ts';
 
-export type RootTermsParts = Pick<SessionParts, 'agents' | 'grant' | 'setup'>;
+export type RootTermsParts = Pick<SessionParts, 'agents' | 'grant' | 'inbox' | 'setup'>;
 
 /** What a task that nobody stands above begins with, as it is now. */
 export class RootTerms {
@@ -54,11 +56,31 @@ export class RootTerms {
     return { ...setup, settings: { ...setup.settings, flag: this.chosenModel } };
   }
 
+  /**
+   * Finds the definition that a main agent runs as; null where none is named. Throws UsageError for an unknown
+   * name, and for an agent to which a flag grants a mode, since a grant has no effect on a main agent.
+   */
   agentNamed(name: string | undefined): AgentDefinition | null {
     if (name === undefined) return null;
     const found = findAgent(name, this.parts.agents.discovered.agents);
     if (!found.ok) throw new UsageError(found.error.message);
-    return found.agent;
+    const { agent } = found;
+    const mistake = this.grantWithoutEffect(agent);
+    if (mistake !== null) throw new UsageError(mistake);
+    return agent;
+  }
+
+  /**
+   * Says that a flag of this start grants a mode to an agent that is the main agent, which keeps the mode of
+   * the start. Null: no flag does.
+   */
+  grantWithoutEffect(mainAgent: AgentDefinition): string | null {
+    const grants = this.parts.inbox.modeGrants?.inForce() ?? [];
+    const given = grants.filter(({ source }) => source.kind === 'flag');
+    const grant = grantFor(mainAgent, given);
+    if (grant === null) return null;
+    const name = oneLine(mainAgent.name);
+    return `${grant.source.where} ${name}=${grant.mode}: ${name} is the main agent: use --permission-mode ${grant.mode}`;
   }
 
   model(agent: AgentDefinition | null, prompt = ''): ResolvedModel {

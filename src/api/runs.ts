@@ -154,6 +154,8 @@ export class Runs {
         // What was parked once is not refused because nobody says so again.
         keepsParked: !isOnAskChosen,
       });
+      const ignored = task.spec.depth === 0 ? this.terms.grantWithoutEffect(task.spec.agent) : null;
+      if (ignored !== null) this.parts.onNotice(ignored);
       return this.runOf(task, forget);
     } catch (thrown) {
       forget();

@@ -121,6 +121,7 @@ function promptInput(
   const agents = deps.agents.agents();
   return {
     agent,
+    tools: tools.map(({ name }) => name),
     mode: rights.mode,
     isRoot,
     types: delegates ? offeredAgents(agent, agents) : [],

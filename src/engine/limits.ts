@@ -31,7 +31,15 @@ function smallest(...wishes: readonly (number | null | undefined)[]): number | n
   return numbers.length === 0 ? null : Math.min(...numbers);
 }
 
-export function limitMessage({ limit, value, used, needed, output, unpriced }: LimitHit): string {
+export function limitMessage({
+  limit,
+  value,
+  used,
+  needed,
+  lastAnswerFits,
+  output,
+  unpriced,
+}: LimitHit): string {
   if (unpriced !== undefined) {
     return `the limit ${limit} = ${value} can't be kept: no price is known for ${unpriced}. Give it in the configuration ([models.catalogue."${unpriced}"], price_input and price_output), or limit tokens instead`;
   }
@@ -41,7 +49,8 @@ export function limitMessage({ limit, value, used, needed, output, unpriced }: L
   const so = `the limit ${limit} = ${value}`;
   const spent = shown(used);
   if (needed === undefined) return `${so} is reached (${spent} used)`;
-  const most = `${so} leaves no room for the next request (${spent} used, up to ${shown(needed)} needed`;
+  const what = lastAnswerFits === true ? 'another turn and a last answer' : 'the next request';
+  const most = `${so} leaves no room for ${what} (${spent} used, up to ${shown(needed)} needed`;
   if (output === undefined) return `${most})`;
   return `${most}, most of it for an answer of ${output.limit} tokens, the output limit of ${output.model}). A lower output_limit in [models.catalogue."${output.model}"] of your configuration needs less`;
 }

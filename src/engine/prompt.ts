@@ -4,6 +4,7 @@ import type { AgentDefinition } from '../protocol/agent.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 import { oneLine, truncate } from '../base/text.ts';
 import { typeList } from './agent-types.ts';
+import { limitedToolsText } from './limited-tools.ts';
 import { ownPrompt } from './own-prompt.ts';
 import { contextParts, type ProjectContext } from './project-context.ts';
 
@@ -16,6 +17,8 @@ export interface PromptEnvironment {
 
 export interface PromptInput {
   readonly agent: AgentDefinition;
+  /** The names of the tools that the task has. */
+  readonly tools: readonly string[];
   readonly mode: PermissionMode;
   readonly isRoot: boolean;
   /** The types that this task may spawn; empty when it has no Task tool. */
@@ -107,7 +110,7 @@ export function promptParts(input: PromptInput): readonly PromptPart[] {
   const { memory, unmet = [] } = input;
   const guidelines = [...GUIDELINES, ...(isRoot ? MAIN_GUIDELINES : CHILD_GUIDELINES)];
   const own = ownPrompt(agent);
-  const limited = limitedCalls(agent);
+  const limited = limitedToolsText(agent, input.tools);
   const list = typeList({ types, all: agents, prompt: firstPrompt });
   return [
     { name: 'identity', text: isRoot ? MAIN_IDENTITY : CHILD_IDENTITY },
@@ -129,20 +132,6 @@ export function promptParts(input: PromptInput): readonly PromptPart[] {
 function notAvailable(lines: readonly string[]): string {
   const told = lines.map((line) => escapeTags(line));
   return `# Not available\nYour instructions may ask for what you do not have here. Do without it, and say so where it matters:\n${bullets(told)}`;
-}
-
-/** The calls to which a definition limits tools, so that its model makes no others; empty: to none. */
-function limitedCalls({ limitedTools = [] }: AgentDefinition): string {
-  const lists = limitedTools.map(({ limits }) =>
-    limits.flatMap(({ tool, rules, newFiles }) => [
-      ...rules.map((rule) => `\`${escapeTags(oneLine(rule))}\``),
-      ...(newFiles === true ? [`${tool} for files that do not exist yet`] : []),
-    ]),
-  );
-  const lines = lists.map((ways) => `- ${ways.join(', ')}`);
-  return lines.length === 0
-    ? ''
-    : `# Limited tools\nOf these tools only the calls that each line below covers run; others are refused.\n${lines.join('\n')}`;
 }
 
 /** The last system line: what is particular to one task. */

@@ -73,7 +73,9 @@ export class Spending {
     const least = this.least();
     if (budget.lacks(least) !== null) return null;
     if (measured === null) return budget.toolBytesGone;
-    return budget.toolBytesGone ?? budget.lacks(addExpenses(measured.used, least));
+    if (budget.toolBytesGone !== null) return budget.toolBytesGone;
+    const hit = budget.lacks(addExpenses(measured.used, least));
+    return hit?.needed === undefined ? hit : { ...hit, lastAnswerFits: true };
   }
 
   /**

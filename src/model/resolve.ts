@@ -20,7 +20,11 @@ import { vendorOfId } from './providers.ts';
 export function resolveMain(setup: ModelSetup, user: ModelUser): ResolvedModel {
   const { wish, where } = mainWish(setup.settings);
   const choice = choose(wish, setup, user);
-  if (choice instanceof MusterError) throw new UsageError(`${where}: ${choice.message}`);
+  if (choice instanceof MusterError) {
+    // A variable that names a model only in part may be why the model is not there.
+    const problems = [choice.message, ...(setup.problems ?? [])].join('\n');
+    throw new UsageError(`${where}: ${problems}`);
+  }
   return resolved(choice, `${where}: ${wish}`);
 }
 

@@ -9,7 +9,7 @@ export interface AgentMode {
   readonly mode: PermissionMode;
 }
 
-/** Reads `NAME=MODE`, as a file or a flag grants a mode to an agent. Null: it is none. */
+/** Reads `NAME=MODE`, as a file or a flag grants a mode to an agent. Returns null for a text of another form. */
 export function parseAgentMode(text: string): AgentMode | null {
   const at = text.lastIndexOf('=');
   const agent = text.slice(0, Math.max(at, 0)).trim();

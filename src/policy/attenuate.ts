@@ -46,8 +46,8 @@ interface AttenuationOptions {
 /**
  * The rights of a child: never more than its parent's, whatever the definition says
  * (docs/permissions.md). The tools a definition lists are a choice and no right; those it denies are denied to
- * it and to all below it, and so are the calls to which it limits a tool. Its mode alone may be wider, where the
- * definition asks for that and the user grants it to this agent.
+ * it and to all below it, and so are the calls to which it limits a tool. Its mode alone may be wider, by a grant of the
+ * user to this agent: up to what its definition asks for, or, where that asks for no mode, up to the grant.
  *
  * @param options.now the rights of whoever starts or resumes it, where they are others than the parent's
  * @param options.grant what the user grants to the agent

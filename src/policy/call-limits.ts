@@ -60,7 +60,10 @@ function limitKey({ rules, ...others }: CallLimit): string {
   return JSON.stringify([others, rules.map(printRule)]);
 }
 
-/** Whether a limit is about a tool: it limits the tool itself, or one by whose rules the tool is judged. */
+/**
+ * Whether a limit applies to the calls of a tool: it names the tool, or another tool whose rules cover it, as those
+ * for Edit cover Write; and it does not list the tool as unlimited.
+ */
 export function isLimited({ tools, unlimited }: CallLimit, tool: string): boolean {
   if (unlimited.some((name) => nameCovers(name, tool))) return false;
   return tools.some((name) => ruleCovers(wholeTool(name), tool, 'narrow'));
@@ -70,7 +73,10 @@ function wholeTool(tool: string): PermissionRule {
   return { text: tool, tool, source: { kind: 'builtin', where: '' } };
 }
 
-/** The limit that a call goes beyond, and the tool as which it does; undefined: it stays within all. */
+/**
+ * Finds a limit that does not allow a call. Undefined: all limits allow it. `tool` is the tool of the call, or the
+ * one as which a command of the call is judged: Read for files that it reads, Write for those that it writes.
+ */
 export function exceededLimit({
   rights: { callLimits = [] },
   matching,
@@ -118,7 +124,7 @@ function ruleNames(rule: PermissionRule, path: ResolvedPath, { call, place }: Ma
   return pathSurelyMatches(pattern, { ...path, asked, real }, place);
 }
 
-/** Describes a limit for an error: the calls that it lets run of the tools that a call of `tool` may use. */
+/** Describes for an error which calls of a tool a limit allows, and where the limit was written. */
 export function limitText({ rules, newFiles, where }: CallLimit, tool: string): string {
   const texts = rules
     .filter((rule) => ruleCovers(rule, tool, 'widen'))

@@ -13,7 +13,10 @@ import type { GrantScope } from '../protocol/question.ts';
 import { intersectRights } from './attenuate.ts';
 import { effectiveMode, isNarrower, narrowerMode, widerMode } from './modes.ts';
 
-/** Whether nobody but the user wrote a definition: then its name alone says which one is meant. */
+/**
+ * Whether a definition comes from the user or from Muster, and not from a project or a plugin. No one else can
+ * replace such a definition, so a grant may identify it by its name alone.
+ */
 export function isOwnDefinition({ origin }: Pick<AgentDefinition, 'origin'>): boolean {
   switch (origin.scope) {
     case 'user':
@@ -77,8 +80,9 @@ export interface ModeTerms {
 }
 
 /**
- * The rights of a task, cut by those of the task above it as they are now. Its mode is cut likewise, but for what
- * the user grants to its agent now. A task that was made in plan mode stays in it.
+ * The rights of a task: those recorded for it, reduced to what the task above it may do now. The mode is reduced in
+ * the same way, except that a grant of the user to the agent may make it wider than the mode above. A task that
+ * was made in plan mode, or runs below one in plan mode, gets nothing from a grant.
  */
 export function rightsBelow(
   recorded: Rights,
@@ -112,7 +116,7 @@ export function modeToGrant(
   return { agent: name, mode: definition.mode, isOwn: isOwnDefinition(definition) };
 }
 
-/** Ways to grant it before the next run, as the end of a sentence. */
+/** Names the flag, and for the user's own agents the key of the configuration, that grant a mode. Ends a sentence. */
 export function wayToGrant({ agent, mode, isOwn }: ModeToGrant): string {
   const pair = `${agent}=${mode}`;
   const flag = `--agent-mode ${/^[\w.=-]+$/.test(pair) ? pair : `'${pair.replaceAll("'", `'\\''`)}'`}`;

@@ -160,7 +160,7 @@ function agentSurelyMatches(specifier: string, agent: string): boolean {
 }
 
 /** Whether a rule that denies or asks may mean this agent, however the words of its name are separated. */
-function agentCouldMatch(specifier: string, agent: string): boolean {
+export function agentCouldMatch(specifier: string, agent: string): boolean {
   if (agentSurelyMatches(specifier, agent)) return true;
   const words = foldWords(specifier);
   if (wildcardMatches(words, foldWords(agent))) return true;

@@ -337,6 +337,8 @@ export type EventBody =
       readonly used: number;
       /** What the next request could take, where that is what did not fit. */
       readonly needed?: number;
+      /** Whether an answer without calls still fitted. Absent: it did not, and in older logs. */
+      readonly lastAnswerFits?: true;
       /** Whose output limit is most of that. Absent: nobody's, and in older logs. */
       readonly output?: OutputShare;
       /** The model for which no price is known, where that keeps a cap on cost from acting. */

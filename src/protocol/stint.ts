@@ -31,6 +31,8 @@ export interface LimitHit {
   readonly used: number;
   /** What the next request could take, where that is what did not fit. */
   readonly needed?: number;
+  /** Whether one answer without calls still fits: then `needed` is for another turn and that answer. */
+  readonly lastAnswerFits?: true;
   /** Set where the output limit of one answer is most of that. */
   readonly output?: OutputShare;
   /** The model, `provider/id`, for which no price is known, where that keeps a cap on cost from acting. */
@@ -225,13 +227,14 @@ export function applyToStint(stint: Stint, event: TaskEvent, before: number): vo
       }
       return;
     case 'limit.reached': {
-      const { limit, value, used, needed, output, unpriced } = event;
+      const { limit, value, used, needed, lastAnswerFits, output, unpriced } = event;
       stint.limit ??= {
         limit,
         value,
         used,
         ...(needed === undefined ? {} : { needed }),
         ...(output === undefined ? {} : { output }),
+        ...(lastAnswerFits === undefined ? {} : { lastAnswerFits }),
         ...(unpriced === undefined ? {} : { unpriced }),
       };
       return;

@@ -29,7 +29,10 @@ export interface SpawnGroupOptions {
    * ends itself (a sandbox's monitor): asked to end are those inside. Default false.
    */
   readonly monitored?: boolean;
-  /** The program begins with `START_CHECK` (start-check.ts), which is answered. Default false. */
+  /**
+   * Whether the program begins with the shell code `START_CHECK` (start-check.ts), which waits on descriptor 3 for
+   * an answer of this process before the rest runs. Default false.
+   */
   readonly startCheck?: boolean;
 }
 

@@ -501,7 +501,7 @@ describe.concurrent('an agent whose tools are limited to certain calls', () => {
     expect(results.get('for helper')).toEqual(expected);
     const first = world.model.requests.find((each) => firstUserText(each) === 'for reviewer');
     expect(first?.tools.map(({ name }) => name)).toEqual(['Read', 'Bash', 'Task']);
-    expect(first?.system).toContain('- `Bash(echo hello:*)`');
+    expect(first?.system).toContain('- Bash: `Bash(echo hello:*)`');
     expect(existsSync(join(world.sandbox.workspace, 'made.txt'))).toBe(false);
   });
 

@@ -223,6 +223,42 @@ describe.concurrent('a grant by a flag', () => {
   });
 });
 
+describe.concurrent('a grant to the main agent', () => {
+  it.each([
+    ['before a run', ['-p', 'go', '--agent', 'coder']],
+    ['whose name is written in another form', ['-p', 'go', '--agent', 'CODER']],
+  ])('is a usage error %s, which names the flag that has an effect', async (_, args) => {
+    await using world = await openCoderWorld();
+    own(world, 'agents/coder.md', CODER);
+    const run = await world.run([...args, ...FLAG]);
+    expect([run.code, run.stdout, world.model.requests]).toEqual([2, '', []]);
+    expect(run.stderr).toContain(
+      '--agent-mode coder=acceptEdits: coder is the main agent: use --permission-mode acceptEdits',
+    );
+  });
+
+  it('is told when its conversation is resumed', async () => {
+    await using world = await openWorld({ script: () => ({ text: 'done' }) });
+    own(world, 'agents/coder.md', CODER);
+    expect((await world.run(['-p', 'go', '--agent', 'coder'])).code).toBe(0);
+    const run = await world.run(['--continue', '-p', 'again', ...FLAG]);
+    expect(run.code).toBe(0);
+    expect(run.stderr).toContain('coder is the main agent: use --permission-mode acceptEdits');
+  });
+
+  it('has no effect by the configuration, which is for all conversations', async () => {
+    await using world = await openWorld({
+      script: (request) =>
+        toolResultRounds(request) === 0 ? { toolCalls: [write('by-main')] } : { text: 'done' },
+    });
+    own(world, 'agents/coder.md', CODER);
+    own(world, 'config.toml', '[permissions]\nagent_modes = ["coder=acceptEdits"]\n');
+    const run = await world.run(['-p', 'go', '--agent', 'coder']);
+    expect([run.code, made(world)]).toEqual([0, []]);
+    expect(run.stderr).not.toContain('is the main agent');
+  });
+});
+
 describe.concurrent('a grant by the configuration', () => {
   const KEY = '[permissions]\nagent_modes = ["coder=acceptEdits"]\n';
 
@@ -260,6 +296,25 @@ describe.concurrent('a grant by the configuration', () => {
     );
     expect(toldCoder(world)).toContain(
       'with --agent-mode coder=acceptEdits (for one conversation).',
+    );
+  });
+
+  it.each([
+    ['nosuch=acceptEdits', 'There is no agent `nosuch`.'],
+    ['codr=acceptEdits', 'There is no agent `codr`. Did you mean `coder`?'],
+    ['foo bar=acceptEdits', '`foo bar` fits 2 agents: '],
+    ['Explore=acceptEdits', 'the definition of Explore asks for plan mode, and a grant'],
+  ])('that can have no effect is told with its line: %s', async (text, because) => {
+    await using world = await openWorld({ script: () => ({ text: 'done' }) });
+    own(world, 'agents/coder.md', CODER);
+    for (const name of ['foo-bar', 'foo_bar']) {
+      own(world, `agents/${name}.md`, CODER.replace('name: coder', `name: ${name}`));
+    }
+    own(world, 'config.toml', `[permissions]\nagent_modes = ["${text}"]\n`);
+    const run = await world.run(['-p', 'go']);
+    expect(run.code).toBe(0);
+    expect(run.stderr).toContain(
+      `config.toml:2: permissions.agent_modes ${text} has no effect: ${because}`,
     );
   });
 

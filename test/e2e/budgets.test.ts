@@ -292,8 +292,15 @@ it('a run is told at 50 and at 80 % of its tokens, and has a last turn without t
   expect(run.code).toBe(3);
   expect(envelopeOf(run)).toMatchObject({
     data: { result: 'as far as I got', turns: 10 },
-    error: { code: 'LIMIT_EXCEEDED', message: expect.stringMatching(/tree_tokens = 108000/) },
+    error: {
+      code: 'LIMIT_EXCEEDED',
+      message: expect.stringMatching(
+        /tree_tokens = 108000 leaves no room for another turn and a last answer \(\d+ used/,
+      ),
+    },
   });
+  const rerun = await own.run(['tasks', 'rerun', envelopeOf(run).data.task_id]);
+  expect([rerun.code, rerun.stderr]).toEqual([0, '']);
   const { requests } = own.model;
   const firstTold = (what: string) => requests.findIndex((each) => told(each).includes(what));
   expect(firstTold('50 % of tree_tokens = 108000 is used (60000).')).toBe(6);

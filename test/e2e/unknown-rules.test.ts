@@ -36,7 +36,7 @@ describe('a permission rule for a tool that does not exist', () => {
     expect(run.stderr).toMatch(/settings\.json.*Bsh\(git push:\*\).*did you mean Bash\?/);
   });
 
-  it('is none where a server may give the tool later', async () => {
+  it('is a notice where no server is connected that could give the tool', async () => {
     await using world = await openWorld({ script: () => ({ text: 'done' }) });
     const run = await world.run([
       '-p',
@@ -46,6 +46,44 @@ describe('a permission rule for a tool that does not exist', () => {
       '--allow',
       'mcp__docs__*',
     ]);
-    expect([run.code, run.stderr]).toEqual([0, '']);
+    expect([run.code, run.stderr.split('\n').toSorted()]).toEqual([
+      0,
+      [
+        '',
+        'muster: --allow: rule "mcp__docs__*" has no effect: this version of Muster connects to no MCP server',
+        'muster: --deny: rule "mcp__github__push" has no effect: this version of Muster connects to no MCP server',
+      ],
+    ]);
   });
+});
+
+describe('a permission rule for an agent that does not exist', () => {
+  it.each([
+    ['--deny', 'Task(nosuch)', 'There is no agent `nosuch`.'],
+    ['--ask', 'Task(explor)', 'There is no agent `explor`. Did you mean `Explore`?'],
+  ])('is told at the start: %s %s', async (flag, rule, because) => {
+    await using world = await openWorld({ script: () => ({ text: 'done' }) });
+    const run = await world.run(['-p', 'go', flag, rule]);
+    expect(run.code).toBe(0);
+    expect(run.stderr).toContain(`${flag}: rule "${rule}" has no effect: ${because}`);
+  });
+
+  it('is told with file and line where its name is near that of an agent', async () => {
+    await using world = await openWorld({ script: () => ({ text: 'done' }) });
+    const rules = '"Task(explor)", "Task(of-another-project)", "mcp__github"';
+    world.sandbox.write('.muster/config.toml', `[permissions]\ndeny = [${rules}]\n`);
+    const run = await world.run(['-p', 'go', '--trust-project']);
+    expect(run.code).toBe(0);
+    expect(run.stderr).toMatch(/config\.toml:2: rule "Task\(explor\)".*Did you mean `Explore`\?/);
+    expect(run.stderr).not.toMatch(/another-project|mcp__/);
+  });
+
+  it.each(['Task(explore)', 'Task(Exp*)', 'Task(general_purpose)', 'Task(*)', 'Task'])(
+    'is none as %s',
+    async (rule) => {
+      await using world = await openWorld({ script: () => ({ text: 'done' }) });
+      const run = await world.run(['-p', 'go', '--deny', rule]);
+      expect([run.code, run.stderr]).toEqual([0, '']);
+    },
+  );
 });

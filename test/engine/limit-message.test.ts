@@ -8,6 +8,13 @@ it('says what is used and what the next request needs', () => {
   );
 });
 
+it('says that a last answer still fits', () => {
+  const hit = { limit: 'tree_tokens', value: 9_000, used: 4_000, needed: 6_048 };
+  expect(limitMessage({ ...hit, lastAnswerFits: true })).toBe(
+    'the limit tree_tokens = 9000 leaves no room for another turn and a last answer (4000 used, up to 6048 needed)',
+  );
+});
+
 // Logs from before output caps were lowered hold it.
 it('names the output limit that an older log says was most of what was needed', () => {
   const hit = {

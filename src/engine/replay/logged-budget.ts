@@ -84,13 +84,14 @@ export class LoggedBudget extends Budget {
     const isGivenUp = next?.type === 'turn.failed';
     const event = isTold || isGivenUp ? this.script.next(1) : next;
     if (event?.type !== 'limit.reached' || !BUDGET_LIMITS.has(event.limit)) return null;
-    const { limit, value, used, needed, output, unpriced } = event;
+    const { limit, value, used, needed, lastAnswerFits, output, unpriced } = event;
     return {
       limit,
       value,
       used,
       ...(needed === undefined ? {} : { needed }),
       ...(output === undefined ? {} : { output }),
+      ...(lastAnswerFits === undefined ? {} : { lastAnswerFits }),
       ...(unpriced === undefined ? {} : { unpriced }),
     };
   }

@@ -169,7 +169,7 @@ const FLAGS = {
     value: 'NAME=MODE',
     group: 'Permissions',
     configKey: 'permissions.agent_modes',
-    help: 'let this agent have the mode that its definition asks for, up to MODE (acceptEdits or autonomous), also below a main agent that has less; repeatable',
+    help: 'let this agent have the mode that its definition asks for, up to MODE (acceptEdits or autonomous), also below a main agent that has less, whose own mode is --permission-mode; repeatable',
   },
   'parent-mode': {
     value: 'MODE',

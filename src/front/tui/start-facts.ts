@@ -42,7 +42,7 @@ function mainModel(muster: FactsMuster): {
   try {
     const { provider, id } = muster.mainModel();
     if (muster.offlineByDefault) {
-      return { name: 'offline', missing: [NO_MODEL, ...(muster.models.problems ?? [])] };
+      return { name: 'offline', missing: [NO_MODEL] };
     }
     return { name: `${provider}/${id}`, missing: [] };
   } catch (thrown) {

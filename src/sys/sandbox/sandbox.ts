@@ -45,7 +45,10 @@ export interface ConfinedCommand {
   readonly monitored: boolean;
   /** The command begins only when `START_CHECK` (start-check.ts) was answered on its descriptor 3. */
   readonly startCheck: boolean;
-  /** Takes away what was made for it. Call when nothing of it is left, once or more. */
+  /**
+   * Removes the files and directories that were made for the command. To be called once none of its processes is
+   * left; further calls do nothing.
+   */
   release(): void;
 }
 

@@ -12,10 +12,9 @@ import { withNamedFiles } from './named-files.ts';
 const OFFLINE_NOTICE =
   'no model is configured: the offline search engine answers. For a real model set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or see `muster models`.';
 
-/** Says that no model answers, and which variables were meant to name one. */
-export function tellOffline({ offlineByDefault, models }: Muster): void {
-  if (!offlineByDefault) return;
-  for (const line of [OFFLINE_NOTICE, ...(models.problems ?? [])]) stderrNotice(line);
+/** Says that no model answers. */
+export function tellOffline({ offlineByDefault }: Muster): void {
+  if (offlineByDefault) stderrNotice(OFFLINE_NOTICE);
 }
 
 /** Of a file of agents for one run. */
