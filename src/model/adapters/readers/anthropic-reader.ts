@@ -1,23 +1,10 @@
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
-import type { FinishReason } from '../../../protocol/model.ts';
 import { ReportedError } from '../answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
-import { errorIn, numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
+import { finishAnswer } from './finish-reasons.ts';
+import { numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
+import { errorIn, errorInEvent } from './reported-errors.ts';
 import type { ReportedUsage } from './usage.ts';
-
-/** https://docs.claude.com/en/api/handling-stop-reasons, and what servers compatible with it send. */
-const REASONS: Readonly<Record<string, FinishReason>> = {
-  end_turn: 'stop',
-  stop: 'stop',
-  stop_sequence: 'stop',
-  pause_turn: 'stop',
-  tool_use: 'tool_calls',
-  tool_calls: 'tool_calls',
-  max_tokens: 'length',
-  length: 'length',
-  refusal: 'content_filter',
-};
-const OVERFLOW = 'model_context_window_exceeded';
 
 interface OpenBlock {
   readonly type: 'text' | 'reasoning' | 'call' | 'unknown';
@@ -59,7 +46,7 @@ export class AnthropicReader implements AnswerReader {
       case 'message_stop':
         return this.stopMessage();
       default: {
-        const error = errorIn(event);
+        const error = errorInEvent(event, name);
         if (error !== undefined) this.answer.fail(new ReportedError(error));
         else this.answer.repair('unknown_event');
       }
@@ -215,12 +202,7 @@ export class AnthropicReader implements AnswerReader {
     const reason = textOf(delta['stop_reason']);
     if (reason === undefined) return;
     this.closeAll();
-    if (reason === OVERFLOW) {
-      return this.answer.fail(
-        new ReportedError({ type: 'context_length_exceeded', message: reason }),
-      );
-    }
-    this.answer.finish(REASONS[reason] ?? 'other');
+    finishAnswer(this.answer, reason);
   }
 
   private stopMessage(): void {

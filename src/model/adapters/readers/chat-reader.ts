@@ -1,33 +1,11 @@
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
-import type { FinishReason } from '../../../protocol/model.ts';
-import { MalformedAnswer, ReportedError } from '../answer-errors.ts';
+import { ReportedError } from '../answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
 import { ChatCalls } from './chat-calls.ts';
-import { errorIn, numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
+import { finishAnswer } from './finish-reasons.ts';
+import { numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
+import { errorIn, errorInEvent } from './reported-errors.ts';
 import type { ReportedUsage } from './usage.ts';
-
-/** Finish reasons in all the spellings that servers use. */
-const REASONS: Readonly<Record<string, FinishReason>> = {
-  stop: 'stop',
-  end_turn: 'stop',
-  eos: 'stop',
-  eos_token: 'stop',
-  complete: 'stop',
-  stop_sequence: 'stop',
-  tool_calls: 'tool_calls',
-  tool_call: 'tool_calls',
-  tool_use: 'tool_calls',
-  function_call: 'tool_calls',
-  length: 'length',
-  max_tokens: 'length',
-  max_output_tokens: 'length',
-  content_filter: 'content_filter',
-  // z.ai
-  sensitive: 'content_filter',
-};
-/** Finish reasons that mean an error. z.ai: https://docs.z.ai/api-reference/llm/chat-completion */
-const FAILED = new Set(['error', 'network_error']);
-const OVERFLOW = 'model_context_window_exceeded';
 
 /** Reads OpenAI's Chat Completions and what the servers compatible with it make of it. */
 export class ChatReader implements AnswerReader {
@@ -45,8 +23,8 @@ export class ChatReader implements AnswerReader {
     this.calls = new ChatCalls(answer);
   }
 
-  take(chunk: JsonObject): void {
-    const error = errorIn(chunk);
+  take(chunk: JsonObject, name: string | null): void {
+    const error = errorInEvent(chunk, name);
     if (error !== undefined) return this.answer.fail(new ReportedError(error));
     this.answer.setServedBy(chunk['model']);
     this.takeUsage(chunk);
@@ -62,7 +40,7 @@ export class ChatReader implements AnswerReader {
   takeWhole(response: JsonObject): boolean {
     if (objectsOf(response['choices']).length === 0) return false;
     this.isWhole = true;
-    this.take(response);
+    this.take(response, null);
     return true;
   }
 
@@ -126,16 +104,8 @@ export class ChatReader implements AnswerReader {
   }
 
   private takeReason(reason: JsonValue | undefined): void {
-    const raw = textOf(reason)?.toLowerCase();
-    if (raw === undefined) return;
-    if (raw === OVERFLOW) {
-      return this.answer.fail(new ReportedError({ code: 'context_length_exceeded', message: raw }));
-    }
-    if (FAILED.has(raw)) {
-      return this.answer.fail(new MalformedAnswer(`the answer ended with ${raw}`));
-    }
-    const known = REASONS[raw] ?? 'other';
-    this.answer.finish(known === 'stop' && this.hasRefused ? 'content_filter' : known);
+    const raw = textOf(reason);
+    if (raw !== undefined) finishAnswer(this.answer, raw, { hasRefused: this.hasRefused });
   }
 
   /** Kimi reports usage inside the choice, Groq under `x_groq`. */

@@ -1,29 +1,11 @@
 import type { JsonObject } from '../../../base/json.ts';
-import type { FinishReason } from '../../../protocol/model.ts';
-import { MalformedAnswer, ReportedError } from '../answer-errors.ts';
+import { ReportedError } from '../answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
+import { finishAnswer } from './finish-reasons.ts';
 import { withCamelCaseNames } from './google-names.ts';
-import { errorIn, numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
+import { numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
+import { errorInEvent } from './reported-errors.ts';
 import type { ReportedUsage } from './usage.ts';
-
-/** https://ai.google.dev/api/generate-content#FinishReason */
-const REASONS: Readonly<Record<string, FinishReason>> = {
-  STOP: 'stop',
-  MAX_TOKENS: 'length',
-  SAFETY: 'content_filter',
-  IMAGE_SAFETY: 'content_filter',
-  RECITATION: 'content_filter',
-  BLOCKLIST: 'content_filter',
-  PROHIBITED_CONTENT: 'content_filter',
-  SPII: 'content_filter',
-  LANGUAGE: 'content_filter',
-};
-const MALFORMED = new Set([
-  'MALFORMED_FUNCTION_CALL',
-  'MALFORMED_RESPONSE',
-  'UNEXPECTED_TOOL_CALL',
-  'MISSING_THOUGHT_SIGNATURE',
-]);
 
 /** Reads Google's generateContent: https://ai.google.dev/api/generate-content */
 export class GoogleReader implements AnswerReader {
@@ -35,10 +17,10 @@ export class GoogleReader implements AnswerReader {
     this.answer = answer;
   }
 
-  take(sent: JsonObject): void {
+  take(sent: JsonObject, name: string | null): void {
     // The servers behind Google's own command line wrap each chunk.
     const chunk = withCamelCaseNames(objectOf(sent['response']) ?? sent);
-    const error = errorIn(chunk);
+    const error = errorInEvent(chunk, name);
     if (error !== undefined) return this.answer.fail(new ReportedError(error));
     this.answer.setServedBy(chunk['modelVersion']);
     const usage = objectOf(chunk['usageMetadata']);
@@ -53,7 +35,8 @@ export class GoogleReader implements AnswerReader {
       return;
     }
     for (const part of objectsOf(objectOf(candidate['content'])?.['parts'])) this.takePart(part);
-    this.takeReason(textOf(candidate['finishReason'])?.toUpperCase());
+    const reason = textOf(candidate['finishReason']);
+    if (reason !== undefined) finishAnswer(this.answer, reason);
     this.takeUsage(usage);
   }
 
@@ -72,7 +55,7 @@ export class GoogleReader implements AnswerReader {
     if (objectsOf(inner['candidates']).length === 0 && inner['promptFeedback'] === undefined) {
       return false;
     }
-    this.take(response);
+    this.take(response, null);
     return true;
   }
 
@@ -107,14 +90,6 @@ export class GoogleReader implements AnswerReader {
     if (typeof args === 'string') this.answer.repair('arguments_encoded_twice');
     const raw = typeof args === 'string' ? args : JSON.stringify(args ?? {});
     this.answer.endCall(key, { raw, ...(meta === undefined ? {} : { meta }) });
-  }
-
-  private takeReason(reason: string | undefined): void {
-    if (reason === undefined) return;
-    if (MALFORMED.has(reason)) {
-      return this.answer.fail(new MalformedAnswer(`the answer ended with ${reason}`));
-    }
-    this.answer.finish(REASONS[reason] ?? 'other');
   }
 }
 

@@ -7,7 +7,8 @@ import { BrokenOff, MalformedAnswer, NoStream, ReportedError } from '../answer-e
 import type { AnswerBuilder } from './answer-builder.ts';
 import { EventStreamParser, type WireEvent } from './event-stream.ts';
 import { parseEventJson } from './lenient-json.ts';
-import { errorIn, type AnswerReader } from './reader.ts';
+import type { AnswerReader } from './reader.ts';
+import { errorIn, errorInDocument } from './reported-errors.ts';
 import { unusableBody } from './unusable-body.ts';
 
 /** Milliseconds to wait for trailing usage after the finish reason. */
@@ -175,6 +176,8 @@ class BodyText {
     const error = errorIn(parsed.value);
     if (error !== undefined) return this.answer.fail(new ReportedError(error));
     if (!this.reader.takeWhole(parsed.value)) {
+      const plain = errorInDocument(parsed.value);
+      if (plain !== undefined) return this.answer.fail(new ReportedError(plain));
       this.unusable = document.slice(0, KEPT);
       return;
     }

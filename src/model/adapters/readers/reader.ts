@@ -40,19 +40,3 @@ export function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
   if (Array.isArray(value)) return value.filter((item) => isJsonObject(item));
   return isJsonObject(value) ? [value] : [];
 }
-
-/** The error that an event or a response reports, whatever its protocol; undefined: none. */
-export function errorIn(event: JsonObject): JsonObject | undefined {
-  const { error } = event;
-  if (isJsonObject(error)) return isBlank(error) ? undefined : error;
-  if (typeof error === 'string' && error !== '') return { ...event, message: error };
-  // Mistral and vLLM put the fields of an error beside `object`.
-  return event['object'] === 'error' ? event : undefined;
-}
-
-/** Whether an error object says nothing: some servers put an empty one into every event. */
-function isBlank(error: JsonObject): boolean {
-  return Object.values(error).every((value) =>
-    isJsonObject(value) ? isBlank(value) : !value || value === '0',
-  );
-}

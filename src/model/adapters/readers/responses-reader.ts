@@ -2,7 +2,9 @@ import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { ReportedError } from '../answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
 import { chatUsage } from './chat-reader.ts';
-import { errorIn, numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
+import { finishAnswer } from './finish-reasons.ts';
+import { numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
+import { errorIn, errorInEvent } from './reported-errors.ts';
 
 /** Events that repeat or describe what others bring; their text is taken from those. */
 const REDUNDANT = new Set([
@@ -75,11 +77,14 @@ export class ResponsesReader implements AnswerReader {
       case 'response.incomplete':
       case 'response.done':
         return this.complete(objectOf(event['response']) ?? {});
+      case 'response.cancelled':
+        finishAnswer(this.answer, 'cancelled');
+        return this.answer.end();
       case 'response.failed':
       case 'error':
         return this.fail(event);
       default: {
-        const error = errorIn(event);
+        const error = errorInEvent(event, name);
         if (error !== undefined) this.answer.fail(new ReportedError(error));
         else this.answer.repair('unknown_event');
       }
@@ -236,7 +241,7 @@ export class ResponsesReader implements AnswerReader {
       if (!this.isWhole) this.answer.repair('message_instead_of_delta');
       this.endItem(key, item);
     }
-    if (this.answer.failure === null) this.answer.finish(this.finishReason(response));
+    this.finish(response);
     this.answer.end();
   }
 
@@ -245,22 +250,12 @@ export class ResponsesReader implements AnswerReader {
     return id !== undefined && (this.ended.has(id) || this.open.has(id)) ? id : `#${index}`;
   }
 
-  private finishReason(response: JsonObject) {
+  private finish(response: JsonObject): void {
     const reason = textOf(objectOf(response['incomplete_details'])?.['reason']);
-    if (reason === undefined && response['status'] !== 'incomplete') {
-      return this.hasRefused ? 'content_filter' : 'stop';
-    }
-    switch (reason) {
-      // Without a reason it may be cut: that is told, and nothing is lost.
-      case undefined:
-      case 'max_output_tokens':
-      case 'max_tokens':
-        return 'length';
-      case 'content_filter':
-        return 'content_filter';
-      default:
-        return 'other';
-    }
+    if (reason !== undefined) return finishAnswer(this.answer, reason);
+    // Without a reason it may be cut: that is told, and nothing is lost.
+    const isIncomplete = response['status'] === 'incomplete';
+    finishAnswer(this.answer, isIncomplete ? 'length' : 'stop', { hasRefused: this.hasRefused });
   }
 
   private fail(event: JsonObject): void {
