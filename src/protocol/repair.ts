@@ -24,6 +24,7 @@ export const REPAIRS = {
   missing_finish_reason: 'the answer ended without a finish reason',
   missing_usage: 'the server did not say what the answer used',
   partial_usage: 'the server said only in part what the answer used',
+  content_after_end: 'content came after the finish reason',
   broken_connection_after_end: 'the connection broke after the end of the answer',
   error_after_end: 'an error was reported after the end of the answer',
   thinking_in_text: 'thinking stood in the text of the answer',

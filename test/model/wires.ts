@@ -21,8 +21,8 @@ export interface Wire {
   readonly errorInside: readonly unknown[];
   /** An answer without its end, in a body that ends in order. */
   readonly cutOff: readonly unknown[];
-  /** Whether the protocol has an event that ends each answer. */
-  readonly hasEndEvent: boolean;
+  /** Whether a block is open at the end of `cutOff`. */
+  readonly isCutInBlock: boolean;
 }
 
 const TEXT = 'Grüße, 世界 🌍!';
@@ -121,7 +121,7 @@ const ANTHROPIC: Wire = {
     { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
   ],
   cutOff: claude(claudeText, 'end_turn').slice(0, -2),
-  hasEndEvent: true,
+  isCutInBlock: false,
 };
 
 function responseEvents(items: readonly unknown[]): readonly unknown[] {
@@ -236,7 +236,7 @@ const RESPONSES: Wire = {
     },
   ],
   cutOff: responseEvents(responseText(0)).slice(0, 4),
-  hasEndEvent: true,
+  isCutInBlock: true,
 };
 
 function chunk(delta: unknown, finish: string | null = null): unknown {
@@ -301,7 +301,7 @@ const CHAT: Wire = {
   call: (raw) => [...chatCall(0, 'call_1', [raw]), ...chatEnd('tool_calls')],
   errorInside: [chunk({ content: 'Hel' }), { error: { message: 'Overloaded', code: 529 } }],
   cutOff: [chunk({ content: TEXT })],
-  hasEndEvent: false,
+  isCutInBlock: false,
 };
 
 function gemini(parts: readonly unknown[], finishReason?: string): unknown {
@@ -360,7 +360,7 @@ const GOOGLE: Wire = {
   call: () => [gemini([{ text: '' }], 'MALFORMED_FUNCTION_CALL')],
   errorInside: [gemini([{ text: 'Hel' }]), { error: { code: 503, message: 'Overloaded' } }],
   cutOff: [gemini([{ text: TEXT }])],
-  hasEndEvent: false,
+  isCutInBlock: false,
 };
 
 export const WIRES: readonly Wire[] = [ANTHROPIC, RESPONSES, CHAT, GOOGLE];

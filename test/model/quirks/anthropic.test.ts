@@ -221,6 +221,42 @@ const QUIRKS: readonly Quirk[] = [
     [start(), ...text('hi'), ...end().slice(0, 1)],
     { text: 'hi' },
   ],
+  [
+    'a clean end behind the blocks',
+    [
+      start(),
+      ...text('hi'),
+      begin(tool(), 1),
+      delta({ type: 'input_json_delta', partial_json: '{"path":"a.ts"}' }, 1),
+      close(1),
+    ],
+    {
+      ...CALLED,
+      text: 'hi',
+      usageMissing: 'output',
+      repairs: { missing_finish_reason: 1, partial_usage: 1 },
+    },
+  ],
+  [
+    'a clean end inside a text',
+    [start(), ...text('hi').slice(0, -1)],
+    { failed: expect.stringContaining('broke off') as unknown as string },
+  ],
+  [
+    'a clean end inside a call whose arguments can be read',
+    [start(), begin(tool()), json('{}')],
+    { failed: expect.stringContaining('broke off') as unknown as string },
+  ],
+  [
+    'a clean end inside a block of unknown type',
+    [start(), ...text('hi'), begin({ type: 'new_tool_use' }, 1)],
+    { failed: expect.stringContaining('broke off') as unknown as string },
+  ],
+  [
+    'a clean end before any block',
+    [start()],
+    { failed: expect.stringContaining('broke off') as unknown as string },
+  ],
   ['[DONE] behind the end', [start(), ...text('hi'), ...end(), '[DONE]'], { text: 'hi' }],
   [
     'the answer in message_start',

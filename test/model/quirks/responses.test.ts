@@ -111,6 +111,27 @@ const QUIRKS: readonly Quirk[] = [
     [created, textDelta('hi'), completed()],
     { text: 'hi', repairs: { missing_block_start: 1 } },
   ],
+  [
+    'a clean end behind the items',
+    [
+      created,
+      added(messageItem('')),
+      textDelta('hi'),
+      ended(messageItem('hi')),
+      ended(callItem(), 1),
+    ],
+    {
+      ...CALLED,
+      text: 'hi',
+      usageMissing: 'all',
+      repairs: { missing_finish_reason: 1, missing_usage: 1 },
+    },
+  ],
+  [
+    'a clean end inside an item',
+    [created, added(messageItem('')), textDelta('hi')],
+    { failed: expect.stringContaining('broke off') as unknown as string },
+  ],
   ['items without deltas', [created, ended(messageItem('hi')), completed()], { text: 'hi' }],
   [
     'all of the answer in the last event',

@@ -15,7 +15,6 @@ interface OpenBlock {
 
 /** Reads Anthropic's Messages: https://docs.claude.com/en/docs/build-with-claude/streaming */
 export class AnthropicReader implements AnswerReader {
-  readonly hasEndEvent = true;
   private readonly answer: AnswerBuilder;
   private readonly open = new Map<number, OpenBlock>();
   private blockCount = 0;
@@ -23,6 +22,10 @@ export class AnthropicReader implements AnswerReader {
 
   constructor(answer: AnswerBuilder) {
     this.answer = answer;
+  }
+
+  get hasOpenBlock(): boolean {
+    return this.open.size > 0;
   }
 
   take(event: JsonObject, name: string | null): void {

@@ -9,7 +9,7 @@ import type { ReportedUsage } from './usage.ts';
 
 /** Reads OpenAI's Chat Completions and what the servers compatible with it make of it. */
 export class ChatReader implements AnswerReader {
-  readonly hasEndEvent = false;
+  readonly hasOpenBlock = false;
   private readonly answer: AnswerBuilder;
   private readonly calls: ChatCalls;
   /** The visible text so far, to know again what a whole message repeats. */

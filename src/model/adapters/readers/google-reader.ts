@@ -9,7 +9,7 @@ import type { ReportedUsage } from './usage.ts';
 
 /** Reads Google's generateContent: https://ai.google.dev/api/generate-content */
 export class GoogleReader implements AnswerReader {
-  readonly hasEndEvent = false;
+  readonly hasOpenBlock = false;
   private readonly answer: AnswerBuilder;
   private callCount = 0;
 

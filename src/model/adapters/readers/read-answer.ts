@@ -13,6 +13,8 @@ import { unusableBody } from './unusable-body.ts';
 
 /** Milliseconds to wait for trailing usage after the finish reason. */
 const TRAILING_MS = 2000;
+/** The same where content came after a finish reason: this server gives one before the end. */
+const LONG_TRAILING_MS = 15_000;
 /** Milliseconds to read on after the end of the answer, so that the connection can be used again. */
 const DRAIN_MS = 1000;
 /** Characters of an unusable event that its error shows. */
@@ -51,7 +53,9 @@ export async function* readAnswer(reading: Reading): AsyncGenerator<'piece', voi
       if (next === 'over') break;
       const excess: AnswerTooLarge | null = meter.add(next);
       if (excess !== null) throw excess;
+      const partsBefore = answer.partsAfterReason;
       text.push(next);
+      if (answer.partsAfterReason > partsBefore) trailing.restart();
       yield 'piece';
     }
     text.end();
@@ -97,7 +101,8 @@ function takeRest({ answer }: Reading, text: BodyText, { thrown }: BrokenConnect
   text.end();
   if (answer.failure instanceof BrokenOff) throw thrown;
   if (answer.failure !== null) return;
-  if (answer.finishReason === null) throw thrown;
+  // A server that goes on after a finish reason may have had more to say.
+  if (answer.finishReason === null || answer.partsAfterReason > 0) throw thrown;
   answer.repair('broken_connection_after_end');
 }
 
@@ -108,7 +113,7 @@ function conclude({ answer, reader, host }: Reading, text: BodyText): void {
   if (text.unusable !== null) throw new NoStream(text.unusable);
   const unusable = text.hasEvents ? null : unusableBody(text.beginning, host);
   if (unusable !== null) throw unusable;
-  if (reader.hasEndEvent || !answer.isComplete) throw new BrokenOff();
+  if (reader.hasOpenBlock || !answer.isComplete) throw new BrokenOff();
   answer.repair('missing_finish_reason');
   answer.finish('stop');
 }
@@ -231,19 +236,26 @@ class BodyText {
   }
 }
 
-/** Waits a while for what may still follow a decided answer, once for the whole of it. */
+/** Waits a while for what may still follow a decided answer, and again after further content. */
 class TrailingWait {
   private readonly deadlines: Deadlines;
   private readonly isLate = deferred<'late'>();
   private deadline: Deadline | null = null;
+  private wait = TRAILING_MS;
 
   constructor(deadlines: Deadlines) {
     this.deadlines = deadlines;
   }
 
   late(): Promise<'late'> {
-    this.deadline ??= this.deadlines.after(TRAILING_MS, () => this.isLate.resolve('late'));
+    this.deadline ??= this.deadlines.after(this.wait, () => this.isLate.resolve('late'));
     return this.isLate.promise;
+  }
+
+  restart(): void {
+    this.cancel();
+    this.deadline = null;
+    this.wait = LONG_TRAILING_MS;
   }
 
   cancel(): void {

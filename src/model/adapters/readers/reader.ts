@@ -8,10 +8,10 @@ import type { AnswerBuilder } from './answer-builder.ts';
  */
 export interface AnswerReader {
   /**
-   * Whether the protocol has an event that ends every answer. Without that event an answer broke off, even if
+   * Whether a block has begun that its protocol has to close and has not. Then the answer broke off, even if
    * its connection was closed in order: a proxy does that when the server behind it fails.
    */
-  readonly hasEndEvent: boolean;
+  readonly hasOpenBlock: boolean;
   /** Takes an event of the stream. `name`: from the `event:` line before it. */
   take(event: JsonObject, name: string | null): void;
   /** Takes a complete response that came in place of a stream. Returns false if it is no answer. */

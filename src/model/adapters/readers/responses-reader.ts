@@ -34,7 +34,6 @@ interface Item {
 
 /** Reads OpenAI's Responses: https://platform.openai.com/docs/api-reference/responses-streaming */
 export class ResponsesReader implements AnswerReader {
-  readonly hasEndEvent = true;
   private readonly answer: AnswerBuilder;
   private readonly open = new Map<string, Item>();
   /** Keys of the items that have ended: the final response repeats them. */
@@ -47,6 +46,10 @@ export class ResponsesReader implements AnswerReader {
 
   constructor(answer: AnswerBuilder) {
     this.answer = answer;
+  }
+
+  get hasOpenBlock(): boolean {
+    return this.open.size > 0;
   }
 
   take(event: JsonObject, name: string | null): void {
