@@ -14,9 +14,13 @@ export class ChatReader implements AnswerReader {
   private readonly calls: ChatCalls;
   /** The visible text so far, to know again what a whole message repeats. */
   private said = '';
+  /** The thinking so far. */
+  private thought = '';
+  /** Content came in deltas, so that a last message repeats it. */
+  private hasDeltas = false;
   private hasRefused = false;
   /** The response is one document, in which a message is what belongs there. */
-  private isWhole = false;
+  private isDocument = false;
 
   constructor(answer: AnswerBuilder) {
     this.answer = answer;
@@ -32,14 +36,14 @@ export class ChatReader implements AnswerReader {
     if (choices.length === 0 && !Array.isArray(chunk['choices'])) {
       this.answer.repair('missing_choices');
     }
-    // Only one answer is asked for; some servers number it otherwise than from 0.
-    const [choice] = choices;
-    if (choice !== undefined) this.takeChoice(choice);
+    // Only one answer is asked for: GitHub Copilot puts its text into one choice and its calls into the next.
+    for (const choice of choices) this.takeChoice(choice);
+    for (const choice of choices) this.takeReason(choice['finish_reason']);
   }
 
   takeWhole(response: JsonObject): boolean {
     if (objectsOf(response['choices']).length === 0) return false;
-    this.isWhole = true;
+    this.isDocument = true;
     this.take(response, null);
     return true;
   }
@@ -50,43 +54,51 @@ export class ChatReader implements AnswerReader {
     const delta = objectOf(choice['delta']);
     const message = objectOf(choice['message']);
     if (delta !== undefined && Object.keys(delta).length > 0) this.takeDelta(delta);
-    if (message !== undefined) this.takeMessage(message);
+    if (message !== undefined) {
+      this.takeMessage(message, { isLast: textOf(choice['finish_reason']) !== undefined });
+    }
     if (delta === undefined && message === undefined) this.say(textOf(choice['text']));
     this.takeUsage(choice);
-    this.takeReason(choice['finish_reason']);
   }
 
   private takeDelta(delta: JsonObject): void {
-    this.think(delta);
+    this.think(thoughtIn(delta));
     for (const part of contentParts(delta['content'])) {
-      if (part.type === 'reasoning') this.answer.reasoning(part.text);
+      if (part.type === 'reasoning') this.think(part.text);
       else this.say(part.text);
     }
     this.refuse(delta['refusal']);
+    if (delta['content'] || delta['refusal']) this.hasDeltas = true;
     this.calls.take(delta);
   }
 
-  /** A whole message in place of a delta; what was streamed before it is not said again. */
-  private takeMessage(message: JsonObject): void {
-    if (!this.isWhole) this.answer.repair('message_instead_of_delta');
-    if (this.said === '') return this.takeDelta(message);
-    const text = contentParts(message['content'])
-      .filter(({ type }) => type === 'text')
-      .map((part) => part.text)
-      .join('');
-    if (text.startsWith(this.said)) this.say(text.slice(this.said.length));
-    this.calls.take(message);
+  /**
+   * Takes a message in place of a delta: the whole answer, the answer so far, or a piece of it. What was said
+   * before is not said again.
+   */
+  private takeMessage(message: JsonObject, { isLast }: { readonly isLast: boolean }): void {
+    if (!this.isDocument) this.answer.repair('message_instead_of_delta');
+    const parts = contentParts(message['content']);
+    const joined = (type: ContentPart['type']): string =>
+      parts.flatMap((part) => (part.type === type ? [part.text] : [])).join('');
+    const thought = thoughtIn(message) + joined('reasoning');
+    // A last message behind deltas is the whole answer, even if the server has trimmed it.
+    const isWhole = isLast && this.hasDeltas;
+    if (!(isWhole && this.thought !== '') || thought.startsWith(this.thought)) {
+      this.think(newIn(thought, this.thought));
+    }
+    const text = joined('text');
+    if (!(isWhole && this.said !== '') || text.startsWith(this.said)) {
+      this.say(newIn(text, this.said));
+    }
+    if (textOf(message['refusal']) !== this.said) this.refuse(message['refusal']);
+    this.calls.takeMessage(message);
   }
 
-  private think(delta: JsonObject): void {
-    const plain =
-      textOf(delta['reasoning_content']) ?? textOf(delta['reasoning']) ?? textOf(delta['thinking']);
-    if (plain !== undefined) return this.answer.reasoning(plain);
-    // OpenRouter: https://openrouter.ai/docs/use-cases/reasoning-tokens
-    for (const detail of objectsOf(delta['reasoning_details'])) {
-      const text = textOf(detail['text']) ?? textOf(detail['summary']);
-      if (text !== undefined) this.answer.reasoning(text);
-    }
+  private think(text: string): void {
+    if (text === '') return;
+    this.thought += text;
+    this.answer.reasoning(text);
   }
 
   private say(text: string | undefined): void {
@@ -134,6 +146,24 @@ export function chatUsage(usage: JsonObject): ReportedUsage {
     output,
     reasoning: numberOf(outputDetails?.['reasoning_tokens']),
   };
+}
+
+/** The part of a message that is new behind what came before it: messages come whole, growing or in pieces. */
+function newIn(text: string, before: string): string {
+  return text.startsWith(before) ? text.slice(before.length) : text;
+}
+
+/** The thinking in a delta or message, whatever the field. */
+function thoughtIn(holder: JsonObject): string {
+  const plain =
+    textOf(holder['reasoning_content']) ??
+    textOf(holder['reasoning']) ??
+    textOf(holder['thinking']);
+  if (plain !== undefined) return plain;
+  // OpenRouter: https://openrouter.ai/docs/use-cases/reasoning-tokens
+  return objectsOf(holder['reasoning_details'])
+    .map((detail) => textOf(detail['text']) ?? textOf(detail['summary']) ?? '')
+    .join('');
 }
 
 interface ContentPart {
