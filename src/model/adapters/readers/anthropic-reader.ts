@@ -1,14 +1,24 @@
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { ReportedError } from '../answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
+import {
+  anthropicUsage,
+  blockKind,
+  deltaType,
+  typeOfBlock,
+  type BlockKind,
+} from './anthropic-blocks.ts';
 import { finishAnswer } from './finish-reasons.ts';
 import { numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
 import { errorIn, errorInEvent } from './reported-errors.ts';
-import type { ReportedUsage } from './usage.ts';
 
 interface OpenBlock {
-  readonly type: 'text' | 'reasoning' | 'call' | 'unknown';
+  readonly type: BlockKind;
   readonly key: string;
+  /** The server's id of a call. */
+  readonly id?: string | undefined;
+  /** A delta has come for it. */
+  hasDeltas: boolean;
   /** Arguments that stood in the start of a call; they hold where no delta follows. */
   readonly input?: JsonObject;
 }
@@ -39,7 +49,7 @@ export class AnthropicReader implements AnswerReader {
       case 'message':
         return this.takeMessage(event);
       case 'content_block_start':
-        return this.startBlock(this.indexOf(event), objectOf(event['content_block']) ?? {});
+        return this.takeStart(this.indexOf(event), objectOf(event['content_block']) ?? {});
       case 'content_block_delta':
         return this.takeDelta(this.indexOf(event), objectOf(event['delta']) ?? {});
       case 'content_block_stop':
@@ -86,24 +96,43 @@ export class AnthropicReader implements AnswerReader {
     if (usage !== undefined) this.answer.setUsage({ ...anthropicUsage(usage), output: undefined });
   }
 
+  private takeStart(index: number, block: JsonObject): void {
+    this.lastIndex = index;
+    const open = this.open.get(index);
+    const type = typeOfBlock(block);
+    // Without a type or a field that tells it, the first delta tells what the block is.
+    if (type === undefined) {
+      this.answer.repair('missing_block_start');
+      if (open?.hasDeltas === true) this.closeUnended(index);
+      return;
+    }
+    if (open !== undefined) {
+      const isSame = open.type === blockKind(type) && open.id === textOf(block['id']);
+      // A block that comes twice is begun once.
+      if (isSame && (!open.hasDeltas || open.id !== undefined)) {
+        return this.answer.repair('repeated_part');
+      }
+      this.closeUnended(index);
+    }
+    this.startBlock(index, { ...block, type });
+  }
+
   private startBlock(
     index: number,
     block: JsonObject,
     { isWhole = false }: { readonly isWhole?: boolean } = {},
   ): void {
-    // A block that comes twice is begun once.
-    if (this.open.has(index)) return this.answer.repair('repeated_part');
     const key = `${this.blockCount}`;
     this.blockCount += 1;
     this.lastIndex = index;
-    switch (block['type']) {
+    switch (typeOfBlock(block)) {
       case 'text':
-        this.open.set(index, { type: 'text', key });
+        this.open.set(index, { type: 'text', key, hasDeltas: false });
         this.answer.openBlock('text', key);
         this.startText(textOf(block['text']), { isWhole }, (text) => this.answer.text(text, key));
         return;
       case 'thinking': {
-        this.open.set(index, { type: 'reasoning', key });
+        this.open.set(index, { type: 'reasoning', key, hasDeltas: false });
         this.answer.openBlock('reasoning', key);
         const thought = textOf(block['thinking']);
         this.startText(thought, { isWhole }, (text) => this.answer.reasoning(text, key));
@@ -111,14 +140,14 @@ export class AnthropicReader implements AnswerReader {
         return;
       }
       case 'redacted_thinking':
-        this.open.set(index, { type: 'reasoning', key });
+        this.open.set(index, { type: 'reasoning', key, hasDeltas: false });
         this.answer.openBlock('reasoning', key, { redactedData: block['data'] ?? '' });
         return;
       case 'tool_use':
         return this.startCall(index, key, block);
       default:
         this.answer.repair('unknown_block');
-        this.open.set(index, { type: 'unknown', key });
+        this.open.set(index, { type: 'unknown', key, hasDeltas: false });
     }
   }
 
@@ -134,24 +163,25 @@ export class AnthropicReader implements AnswerReader {
 
   private startCall(index: number, key: string, block: JsonObject): void {
     const { input } = block;
-    this.answer.startCall(key, { id: textOf(block['id']), name: textOf(block['name']) ?? '' });
+    const id = textOf(block['id']);
+    this.answer.startCall(key, { id, name: textOf(block['name']) ?? '' });
     const given = objectOf(input);
     const hasInput = given !== undefined && Object.keys(given).length > 0;
-    this.open.set(index, { type: 'call', key, ...(hasInput ? { input: given } : {}) });
+    const open: OpenBlock = { type: 'call', key, id, hasDeltas: false };
+    this.open.set(index, hasInput ? { ...open, input: given } : open);
     if (typeof input === 'string') this.answer.growArguments(key, input);
   }
 
   private takeDelta(index: number, delta: JsonObject): void {
     const block = this.open.get(index) ?? this.inferBlock(index, delta);
-    if (block === undefined || block.type === 'unknown') return;
+    if (block === undefined) return;
+    block.hasDeltas = true;
+    if (block.type === 'unknown') return;
     switch (deltaType(delta)) {
       case 'text_delta':
-        if (block.type === 'text') this.answer.text(textOf(delta['text']) ?? '', block.key);
-        return;
+        return this.addText(block, 'text', textOf(delta['text']) ?? '');
       case 'thinking_delta':
-        if (block.type !== 'reasoning') return;
-        this.answer.reasoning(textOf(delta['thinking']) ?? '', block.key);
-        return;
+        return this.addText(block, 'reasoning', textOf(delta['thinking']) ?? '');
       case 'signature_delta':
         return this.sign(block.key, delta['signature']);
       case 'input_json_delta':
@@ -162,6 +192,14 @@ export class AnthropicReader implements AnswerReader {
       default:
         this.answer.repair('unknown_delta');
     }
+  }
+
+  /** Adds to a block, or behind it where the delta is not of its type. */
+  private addText(block: OpenBlock, type: 'text' | 'reasoning', piece: string): void {
+    const key = block.type === type ? block.key : undefined;
+    if (key === undefined) this.answer.repair('missing_block_start');
+    if (type === 'text') this.answer.text(piece, key);
+    else this.answer.reasoning(piece, key);
   }
 
   /** Some servers send the deltas of a block without its start. */
@@ -218,10 +256,12 @@ export class AnthropicReader implements AnswerReader {
   }
 
   private closeAll(): void {
-    for (const index of this.open.keys()) {
-      this.answer.repair('missing_block_end');
-      this.stopBlock(index);
-    }
+    for (const index of this.open.keys()) this.closeUnended(index);
+  }
+
+  private closeUnended(index: number): void {
+    this.answer.repair('missing_block_end');
+    this.stopBlock(index);
   }
 
   private indexOf(event: JsonObject): number {
@@ -235,22 +275,4 @@ export class AnthropicReader implements AnswerReader {
   private takeUsage(usage: JsonObject | undefined): void {
     if (usage !== undefined) this.answer.setUsage(anthropicUsage(usage));
   }
-}
-
-function deltaType(delta: JsonObject): string | undefined {
-  const type = textOf(delta['type']);
-  if (type !== undefined) return type;
-  if (delta['text'] !== undefined) return 'text_delta';
-  if (delta['thinking'] !== undefined) return 'thinking_delta';
-  return delta['partial_json'] === undefined ? undefined : 'input_json_delta';
-}
-
-function anthropicUsage(usage: JsonObject): ReportedUsage {
-  return {
-    uncached: numberOf(usage['input_tokens'] ?? usage['prompt_tokens']),
-    cacheRead: numberOf(usage['cache_read_input_tokens']),
-    cacheWrite: numberOf(usage['cache_creation_input_tokens']),
-    output: numberOf(usage['output_tokens'] ?? usage['completion_tokens']),
-    reasoning: numberOf(objectOf(usage['output_tokens_details'])?.['thinking_tokens']),
-  };
 }
