@@ -1,7 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
+import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
-import { parseLenientJson } from './lenient-json.ts';
+import { haveSameArguments, isCompleteObject } from './call-arguments.ts';
 import { numberOf, objectOf, objectsOf, textOf } from './reader.ts';
 
 interface Call {
@@ -246,18 +245,4 @@ function hasName({ name }: Piece): boolean {
 
 function startsAnew(args: string): boolean {
   return /^\s*[{["]/.test(args);
-}
-
-function isCompleteObject(text: string): boolean {
-  if (!/\}\s*$/.test(text.slice(-64))) return false;
-  const parsed = parseLenientJson(text);
-  return parsed.ok && isJsonObject(parsed.value);
-}
-
-/** Whether two texts are the same arguments, whatever their blanks and the order of their fields. */
-function haveSameArguments(one: string, other: string): boolean {
-  if (one.trim() === other.trim()) return true;
-  if (!isCompleteObject(one) || !isCompleteObject(other)) return false;
-  const [first, second] = [parseLenientJson(one), parseLenientJson(other)];
-  return first.ok && second.ok && isDeepStrictEqual(first.value, second.value);
 }

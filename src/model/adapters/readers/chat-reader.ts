@@ -2,10 +2,10 @@ import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { ReportedError } from '../answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
 import { ChatCalls } from './chat-calls.ts';
+import { chatUsage } from './chat-usage.ts';
 import { finishAnswer } from './finish-reasons.ts';
-import { numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
+import { objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
 import { errorIn, errorInEvent } from './reported-errors.ts';
-import type { ReportedUsage } from './usage.ts';
 
 /** Reads OpenAI's Chat Completions and what the servers compatible with it make of it. */
 export class ChatReader implements AnswerReader {
@@ -125,27 +125,6 @@ export class ChatReader implements AnswerReader {
     const usage = objectOf(holder['usage']) ?? objectOf(objectOf(holder['x_groq'])?.['usage']);
     if (usage !== undefined) this.answer.setUsage(chatUsage(usage));
   }
-}
-
-/** Also the names of the other protocols: gateways pass them on. */
-export function chatUsage(usage: JsonObject): ReportedUsage {
-  const promptDetails = objectOf(usage['prompt_tokens_details'] ?? usage['input_tokens_details']);
-  const outputDetails = objectOf(
-    usage['completion_tokens_details'] ?? usage['output_tokens_details'],
-  );
-  const output = numberOf(usage['completion_tokens'] ?? usage['output_tokens']);
-  const total = numberOf(usage['total_tokens']);
-  return {
-    prompt:
-      numberOf(usage['prompt_tokens'] ?? usage['input_tokens']) ??
-      (total === undefined || output === undefined ? undefined : total - output),
-    cacheRead:
-      numberOf(promptDetails?.['cached_tokens']) ??
-      // Moonshot and DeepSeek.
-      numberOf(usage['cached_tokens'] ?? usage['prompt_cache_hit_tokens']),
-    output,
-    reasoning: numberOf(outputDetails?.['reasoning_tokens']),
-  };
 }
 
 /** The part of a message that is new behind what came before it: messages come whole, growing or in pieces. */

@@ -1,48 +1,38 @@
-import type { JsonObject, JsonValue } from '../../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { ReportedError } from '../answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
-import { chatUsage } from './chat-reader.ts';
 import { finishAnswer } from './finish-reasons.ts';
 import { numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
 import { errorIn, errorInEvent } from './reported-errors.ts';
-
-/** Events that repeat or describe what others bring; their text is taken from those. */
-const REDUNDANT = new Set([
-  'keepalive',
-  'response.queued',
-  'response.content_part.added',
-  'response.content_part.done',
-  'response.output_text.done',
-  'response.output_text.annotation.added',
-  'response.refusal.done',
-  'response.function_call_arguments.done',
-  'response.reasoning_summary_text.done',
-  'response.reasoning_summary_part.done',
-  'response.reasoning_text.done',
-  'response.reasoning_part.added',
-  'response.reasoning_part.done',
-]);
-
-interface Item {
-  readonly type: 'message' | 'reasoning' | 'function_call' | 'unknown';
-  readonly key: string;
-  id: string | undefined;
-  /** How far the summary of a reasoning item has come. */
-  summaryIndex: number;
-  hasText: boolean;
-}
+import {
+  argumentsIn,
+  contentText,
+  createItem,
+  isRedundant,
+  itemType,
+  messageMeta,
+  named,
+  partOf,
+  reasoningKey,
+  reasoningMeta,
+  repeatedItem,
+  responsesUsage,
+  saidIn,
+  type Item,
+  type ItemType,
+} from './responses-items.ts';
 
 /** Reads OpenAI's Responses: https://platform.openai.com/docs/api-reference/responses-streaming */
 export class ResponsesReader implements AnswerReader {
   private readonly answer: AnswerBuilder;
   private readonly open = new Map<string, Item>();
-  /** Keys of the items that have ended: the final response repeats them. */
-  private readonly ended = new Set<string>();
+  /** The items that have ended, by key: the final response repeats them. */
+  private readonly ended = new Map<string, Item>();
   private itemCount = 0;
   private lastKey = '';
   private hasRefused = false;
   /** The response is one document, in which the items are what belongs there. */
-  private isWhole = false;
+  private isDocument = false;
 
   constructor(answer: AnswerBuilder) {
     this.answer = answer;
@@ -54,7 +44,7 @@ export class ResponsesReader implements AnswerReader {
 
   take(event: JsonObject, name: string | null): void {
     const type = textOf(event['type']) ?? name ?? '';
-    if (REDUNDANT.has(type)) return;
+    if (isRedundant(type)) return;
     switch (type) {
       case 'response.created':
       case 'response.in_progress':
@@ -66,6 +56,18 @@ export class ResponsesReader implements AnswerReader {
         return this.endItem(this.keyOf(event, event['item']), objectOf(event['item']) ?? {});
       case 'response.output_text.delta':
         return this.say(event);
+      case 'response.output_text.done':
+        return this.completePart(event, 'message', event['text']);
+      case 'response.content_part.done':
+        return this.completePart(event, 'message', saidIn(event['part']));
+      case 'response.refusal.done':
+        this.hasRefused = true;
+        return this.completePart(event, 'message', event['refusal']);
+      case 'response.reasoning_summary_text.done':
+      case 'response.reasoning_text.done':
+        return this.completePart(event, 'reasoning', event['text']);
+      case 'response.function_call_arguments.done':
+        return this.completeArguments(event);
       case 'response.refusal.delta':
         this.hasRefused = true;
         return this.say(event);
@@ -89,6 +91,8 @@ export class ResponsesReader implements AnswerReader {
       default: {
         const error = errorInEvent(event, name);
         if (error !== undefined) this.answer.fail(new ReportedError(error));
+        // A whole response without a type.
+        else if (Array.isArray(event['output'])) this.complete(event);
         else this.answer.repair('unknown_event');
       }
     }
@@ -96,8 +100,8 @@ export class ResponsesReader implements AnswerReader {
 
   takeWhole(response: JsonObject): boolean {
     const inner = objectOf(response['response']) ?? response;
-    if (!Array.isArray(inner['output'])) return false;
-    this.isWhole = true;
+    if (!Array.isArray(inner['output']) && textOf(inner['output_text']) === undefined) return false;
+    this.isDocument = true;
     this.answer.setServedBy(inner['model']);
     if (inner['status'] === 'failed') this.fail({ response: inner });
     else this.complete(inner);
@@ -124,16 +128,16 @@ export class ResponsesReader implements AnswerReader {
 
   private startItem(key: string, sent: JsonObject): Item {
     const known = this.open.get(key);
-    if (known !== undefined) return known;
+    const type = itemType(sent);
+    if (known !== undefined && (known.type === type || type === 'unknown')) return known;
+    if (known !== undefined) {
+      // Another item under the place of one that has not ended.
+      this.answer.repair('missing_block_end');
+      this.endItem(key, {});
+    }
     this.itemCount += 1;
     this.lastKey = key;
-    const item: Item = {
-      type: itemType(sent['type']),
-      key,
-      id: textOf(sent['id']),
-      summaryIndex: 0,
-      hasText: false,
-    };
+    const item = createItem(key, sent);
     this.open.set(key, item);
     switch (item.type) {
       case 'message':
@@ -153,19 +157,54 @@ export class ResponsesReader implements AnswerReader {
     return item;
   }
 
-  private openItem(event: JsonObject, type: Item['type']): Item {
+  private openItem(event: JsonObject, type: ItemType): Item {
     const key = this.keyOf(event);
     const known = this.open.get(key);
     if (known !== undefined) return known;
     this.answer.repair('missing_block_start');
-    return this.startItem(key, { type, id: event['item_id'] });
+    return this.startItem(key, { ...named(event['name']), type, id: event['item_id'] });
   }
 
   private say(event: JsonObject): void {
     const item = this.openItem(event, 'message');
-    if (item.type !== 'message') return;
-    item.hasText = true;
-    this.answer.text(textOf(event['delta']) ?? '', item.key);
+    if (item.type === 'message') this.addText(item, event, textOf(event['delta']) ?? '');
+  }
+
+  private addText(item: Item, event: JsonObject, text: string): void {
+    item.text += text;
+    item.parts.add(partOf(event));
+    if (item.type === 'message') this.answer.text(text, item.key);
+    else this.answer.reasoning(text, reasoningKey(item));
+  }
+
+  /** Takes the complete text of a part, which has come in deltas from most servers. */
+  private completePart(
+    event: JsonObject,
+    type: 'message' | 'reasoning',
+    value: JsonValue | undefined,
+  ): void {
+    const text = textOf(value);
+    if (text === undefined || this.hasEnded(event)) return;
+    const item = this.openItem(event, type);
+    if (item.type !== type || item.parts.has(partOf(event))) return;
+    if (type === 'reasoning') this.moveTo(item, numberOf(event['summary_index']) ?? 0);
+    this.addText(item, event, text);
+  }
+
+  /** Takes the complete arguments of a call, which have come in deltas from most servers. */
+  private completeArguments(event: JsonObject): void {
+    if (this.hasEnded(event)) return;
+    const item = this.openItem(event, 'function_call');
+    const raw = argumentsIn(event);
+    if (item.type !== 'function_call' || raw === undefined) return;
+    const before = this.answer.argumentsOf(item.key) ?? '';
+    if (raw.startsWith(before)) this.answer.growArguments(item.key, raw.slice(before.length));
+  }
+
+  /** Whether an event repeats something of an item that has ended. */
+  private hasEnded(event: JsonObject): boolean {
+    const key = this.keyOf(event);
+    return this.ended.has(key) && !this.open.has(key);
   }
 
   private startSummary(event: JsonObject): void {
@@ -177,8 +216,7 @@ export class ResponsesReader implements AnswerReader {
     const item = this.openItem(event, 'reasoning');
     if (item.type !== 'reasoning') return;
     this.moveTo(item, numberOf(event['summary_index']) ?? item.summaryIndex);
-    item.hasText = true;
-    this.answer.reasoning(textOf(event['delta']) ?? '', reasoningKey(item));
+    this.addText(item, event, textOf(event['delta']) ?? '');
   }
 
   /** Each part of a summary is a part of the message; all belong to the same item. */
@@ -195,18 +233,17 @@ export class ResponsesReader implements AnswerReader {
   }
 
   private endItem(key: string, sent: JsonObject): void {
-    if (this.ended.has(key)) return this.answer.repair('repeated_part');
-    const item = this.startItem(key, sent);
+    if (this.ended.has(key) && !this.open.has(key)) return this.answer.repair('repeated_part');
+    const item = this.open.get(key) ?? this.startItem(key, sent);
     this.open.delete(key);
-    this.ended.add(key);
+    this.ended.set(key, item);
     switch (item.type) {
       case 'message':
-        if (!item.hasText) this.answer.text(contentText(sent['content']), key);
+        if (item.text === '') this.addText(item, {}, contentText(sent['content']));
         return this.answer.closeBlock('text', key, messageMeta(sent));
       case 'reasoning': {
-        if (!item.hasText) {
-          const text = contentText(sent['summary']) || contentText(sent['content']);
-          this.answer.reasoning(text, reasoningKey(item));
+        if (item.text === '') {
+          this.addText(item, {}, contentText(sent['summary']) || contentText(sent['content']));
         }
         // The encrypted thought is complete only now, and belongs to all parts of the summary.
         for (let index = 0; index <= item.summaryIndex; index += 1) {
@@ -216,20 +253,19 @@ export class ResponsesReader implements AnswerReader {
         return;
       }
       case 'function_call':
-        return this.endCall(key, sent);
+        return this.endCall(item, sent);
       case 'unknown':
     }
   }
 
-  private endCall(key: string, sent: JsonObject): void {
-    const given = sent['arguments'];
-    const isObject = typeof given === 'object' && given !== null;
-    if (isObject) this.answer.repair('arguments_as_object');
-    const raw = isObject ? JSON.stringify(given) : textOf(given);
+  private endCall(item: Item, sent: JsonObject): void {
+    if (isJsonObject(sent['arguments'])) this.answer.repair('arguments_as_object');
+    const raw = argumentsIn(sent);
     const id = textOf(sent['id']);
     const name = textOf(sent['name']);
-    if (name !== undefined) this.answer.nameCall(key, name);
-    this.answer.endCall(key, {
+    item.text = raw ?? this.answer.argumentsOf(item.key) ?? '';
+    if (name !== undefined) this.answer.nameCall(item.key, name);
+    this.answer.endCall(item.key, {
       ...(raw === undefined ? {} : { raw }),
       ...(id === undefined ? {} : { meta: { itemId: id } }),
     });
@@ -238,19 +274,29 @@ export class ResponsesReader implements AnswerReader {
   private complete(response: JsonObject): void {
     this.answer.setServedBy(response['model']);
     this.takeUsage(response);
-    for (const [index, item] of objectsOf(response['output']).entries()) {
-      const key = this.knownKey(index, item);
-      if (this.ended.has(key)) continue;
-      if (!this.isWhole) this.answer.repair('message_instead_of_delta');
-      this.endItem(key, item);
-    }
+    this.takeOutput(objectsOf(response['output']));
+    const text = textOf(response['output_text']);
+    if (text !== undefined && !this.answer.hasContent) this.answer.text(text);
     this.finish(response);
     this.answer.end();
   }
 
-  private knownKey(index: number, item: JsonObject): string {
-    const id = textOf(item['id']);
-    return id !== undefined && (this.ended.has(id) || this.open.has(id)) ? id : `#${index}`;
+  /** Takes the items of the final response that have not come before. */
+  private takeOutput(items: readonly JsonObject[]): void {
+    const unrepeated = new Set([...this.ended.values(), ...this.open.values()]);
+    const hadContent = this.answer.hasContent;
+    for (const [index, sent] of items.entries()) {
+      const known = repeatedItem(sent, `#${index}`, [...unrepeated]);
+      if (known !== undefined) {
+        unrepeated.delete(known);
+        if (this.open.has(known.key)) this.endItem(known.key, sent);
+        continue;
+      }
+      // A thought may not stand behind what followed from it.
+      if (hadContent && itemType(sent) === 'reasoning') continue;
+      if (!this.isDocument) this.answer.repair('message_instead_of_delta');
+      this.endItem(`final ${index}`, sent);
+    }
   }
 
   private finish(response: JsonObject): void {
@@ -271,43 +317,6 @@ export class ResponsesReader implements AnswerReader {
 
   private takeUsage(response: JsonObject): void {
     const usage = objectOf(response['usage']);
-    if (usage === undefined) return;
-    const details = objectOf(usage['input_tokens_details']);
-    this.answer.setUsage({
-      ...chatUsage(usage),
-      cacheWrite: numberOf(details?.['cache_write_tokens']),
-    });
+    if (usage !== undefined) this.answer.setUsage(responsesUsage(usage));
   }
-}
-
-function itemType(type: JsonValue | undefined): Item['type'] {
-  return type === 'message' || type === 'reasoning' || type === 'function_call' ? type : 'unknown';
-}
-
-function reasoningKey({ key, summaryIndex }: Item): string {
-  return `${key}:${summaryIndex}`;
-}
-
-/** In the form in which `@ai-sdk/openai` takes it back. */
-function messageMeta({ id, phase }: JsonObject): JsonObject {
-  const known = textOf(id);
-  return {
-    ...(known === undefined ? {} : { itemId: known }),
-    ...(typeof phase === 'string' ? { phase } : {}),
-  };
-}
-
-function reasoningMeta({ id, encrypted_content: encrypted }: JsonObject): JsonObject {
-  const known = textOf(id);
-  return {
-    ...(known === undefined ? {} : { itemId: known }),
-    ...(typeof encrypted === 'string' ? { reasoningEncryptedContent: encrypted } : {}),
-  };
-}
-
-function contentText(content: JsonValue | undefined): string {
-  if (typeof content === 'string') return content;
-  return objectsOf(content)
-    .map((part) => textOf(part['text']) ?? textOf(part['refusal']) ?? '')
-    .join('');
 }
