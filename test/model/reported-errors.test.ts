@@ -28,6 +28,7 @@ it.each([
   [{ choices: [], base_resp: { status_code: 0, status_msg: '' } }, null, false],
   [{ choices: null }, null, false],
   [{ usage: { prompt_tokens: 1 }, message: 'x' }, null, false],
+  [{ message: { role: 'assistant', content: 'hi' } }, null, false],
   [{}, null, false],
 ] as const)('%j under the name %j is an error: %j', (event, name, isError) => {
   expect(errorInEvent(event, name) !== undefined).toBe(isError);

@@ -30,7 +30,7 @@ const BYTE_ORDER_MARK = '\uFEFF';
 export class EventStreamParser {
   private readonly listener: Listener;
   private rest = '';
-  /** Where the search for the end of the line in `rest` goes on. */
+  /** The index in `rest` from which the search for the end of the line goes on. */
   private searchFrom = 0;
   private isFirst = true;
   private skipsLineFeed = false;

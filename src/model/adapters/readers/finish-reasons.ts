@@ -2,7 +2,7 @@ import type { FinishReason } from '../../../protocol/model.ts';
 import { MalformedAnswer, ReportedError } from '../answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
 
-/** How an answer ended: as a model ends one, too long for its window, or broken by the server. */
+/** The end of an answer: one that a model gives it, a window that is full, or a fault of the server. */
 export type Ending = FinishReason | 'overflow' | 'malformed';
 
 /**
@@ -55,7 +55,7 @@ const ENDINGS: ReadonlyMap<string, Ending> = new Map<string, Ending>([
   ['missing_thought_signature', 'malformed'],
 ]);
 
-/** What a reason means that no table has, by a word in it. The first match counts. */
+/** The endings of reasons that are not in the table, by a word in them. The first match counts. */
 const ENDINGS_BY_WORD: readonly (readonly [pattern: RegExp, ending: Ending])[] = [
   [/context_(?:window|length|size)/, 'overflow'],
   [/malformed/, 'malformed'],

@@ -56,7 +56,7 @@ export function errorInDocument(document: JsonObject): JsonObject | undefined {
 function isPlainError(event: JsonObject): boolean {
   const code = codeOf(event);
   if (code !== undefined) return code >= 400;
-  return hasSomething(event['message']) || hasSomething(event['detail']);
+  return textOf(event['message']) !== undefined || hasSomething(event['detail']);
 }
 
 function codeOf(event: JsonObject): number | undefined {

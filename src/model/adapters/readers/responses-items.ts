@@ -33,7 +33,7 @@ export interface Item {
   text: string;
   /** The parts of its content that text has come for. */
   readonly parts: Set<string>;
-  /** How far the summary of a reasoning item has come. */
+  /** The index of the part of its summary that is being read. */
   summaryIndex: number;
 }
 
