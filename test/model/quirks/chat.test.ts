@@ -502,6 +502,11 @@ const QUIRKS: readonly Quirk[] = [
     { text: 'Hello', repairs: { message_instead_of_delta: 2 } },
   ],
   [
+    'a trimmed message that repeats the text before the end',
+    [text('hi '), chunk(undefined, { message: { content: 'hi' } }), stop(), DONE],
+    { text: 'hi ', repairs: { message_instead_of_delta: 1 } },
+  ],
+  [
     'messages that grow',
     [
       chunk(undefined, { message: { reasoning_content: 'Hm', content: 'Hel' } }),

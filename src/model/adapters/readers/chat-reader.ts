@@ -129,6 +129,8 @@ export class ChatReader implements AnswerReader {
 
 /** The part of a message that is new behind what came before it: messages come whole, growing or in pieces. */
 function newIn(text: string, before: string): string {
+  // Some servers trim the message that repeats what they streamed.
+  if (before !== '' && text.trim() === before.trim()) return '';
   return text.startsWith(before) ? text.slice(before.length) : text;
 }
 
