@@ -52,3 +52,16 @@ it('what the user says a server does without is not sent to it', async () => {
   expect(sent).not.toHaveProperty('stream_options');
   expect(sent.messages.map(({ role }) => role)).toEqual(['user']);
 });
+
+it('an error inside a stream does not leave half an answer as the result', async () => {
+  using sandbox = new Sandbox();
+  const half = sse([{ choices: [{ index: 0, delta: { content: 'half' } }] }]);
+  await using server = await serve((response, _seen, index) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(index === 0 ? `${half}error: {"code":500,"message":"slot failed"}\n\n` : ANSWER);
+  });
+  configure(sandbox, server.url);
+  const run = await runMuster(sandbox, ['-p', 'go']);
+  expect([run.code, run.stdout]).toEqual([0, 'All is well.\n']);
+  expect(server.requests).toHaveLength(2);
+});

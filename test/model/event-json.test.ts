@@ -6,7 +6,7 @@ import {
   type WireEvent,
 } from '../../src/model/adapters/readers/event-stream.ts';
 import { parseEventJson } from '../../src/model/adapters/readers/lenient-json.ts';
-import { errorIn } from '../../src/model/adapters/readers/reader.ts';
+import { errorIn } from '../../src/model/adapters/readers/reported-errors.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { Repair } from '../../src/protocol/repair.ts';
 import { readQuirk, type Read } from './quirks/read.ts';

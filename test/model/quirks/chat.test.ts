@@ -361,6 +361,162 @@ const QUIRKS: readonly Quirk[] = [
     { text: 'Write `<think>` and `</think>` around it.' },
   ],
   [
+    'a last message that repeats a call with other blanks',
+    [
+      calls(call({}, '{"path": "a.ts"}')),
+      chunk(undefined, { message: { tool_calls: [call({})] }, finish_reason: 'tool_calls' }),
+      { choices: [], usage: USAGE },
+      DONE,
+    ],
+    { ...CALLED, repairs: { message_instead_of_delta: 1, repeated_part: 1 } },
+  ],
+  [
+    'a last message that repeats text, thought and calls without ids',
+    [
+      chunk({ reasoning_content: 'Hm.' }),
+      text(' hi'),
+      calls(call({ id: undefined, index: 0 }), call({ id: undefined, index: 1 })),
+      chunk(undefined, {
+        message: {
+          reasoning_content: 'Hm.',
+          content: 'hi',
+          tool_calls: [call({ id: undefined }), call({ id: undefined })],
+        },
+        finish_reason: 'tool_calls',
+      }),
+      { choices: [], usage: USAGE },
+      DONE,
+    ],
+    {
+      text: ' hi',
+      thinking: 'Hm.',
+      calls: [...READ, ...READ],
+      reason: 'tool_calls',
+      repairs: { missing_call_id: 2, message_instead_of_delta: 1, repeated_part: 2 },
+    },
+  ],
+  [
+    'a whole call repeated in pieces under its id',
+    [
+      calls(call({}, '')),
+      calls({ index: 0, function: { arguments: '{"path":"a.ts"}' } }),
+      calls(call({}, '')),
+      calls({ index: 0, function: { arguments: '{"path":' } }),
+      calls({ index: 0, function: { arguments: '"a.ts"}' } }),
+      stop('tool_calls'),
+      DONE,
+    ],
+    { ...CALLED, repairs: { repeated_part: 2 } },
+  ],
+  [
+    'text and calls in two choices',
+    [
+      {
+        choices: [
+          { index: 0, delta: { content: 'hi' }, finish_reason: 'tool_calls' },
+          { index: 1, delta: { tool_calls: [call({})] }, finish_reason: 'tool_calls' },
+        ],
+        usage: USAGE,
+      },
+      DONE,
+    ],
+    { ...CALLED, text: 'hi' },
+  ],
+  [
+    'two calls without ids under one index, in pieces',
+    [
+      calls({ index: 0, function: { name: 'Read', arguments: '' } }),
+      calls({ index: 0, function: { name: '', arguments: '{"path":' } }),
+      calls({ index: 0, function: { name: '', arguments: '"a.ts"}' } }),
+      calls({ index: 0, function: { name: 'Read', arguments: '' } }),
+      calls({ index: 0, function: { name: '', arguments: '{"path":' } }),
+      calls({ index: 0, function: { name: '', arguments: '"b.ts"}' } }),
+      stop('tool_calls'),
+      DONE,
+    ],
+    {
+      calls: [...READ, ['Read', { path: 'b.ts' }]],
+      reason: 'tool_calls',
+      repairs: { missing_call_id: 2 },
+    },
+  ],
+  [
+    'a name once more behind the arguments',
+    [calls(call({ id: undefined })), calls(call({ id: undefined }, '')), stop('tool_calls'), DONE],
+    { ...CALLED, repairs: { missing_call_id: 1 } },
+  ],
+  [
+    'a name in pieces',
+    [
+      calls({ index: 0, id: 'call_1', function: { name: 'Re', arguments: '' } }),
+      calls({ index: 0, function: { name: 'ad', arguments: '' } }),
+      calls({ index: 0, function: { arguments: '{"path":"a.ts"}' } }),
+      stop('tool_calls'),
+      DONE,
+    ],
+    CALLED,
+  ],
+  [
+    'a name that grows',
+    [
+      calls({ index: 0, id: 'call_1', function: { name: 'Re' } }),
+      calls({ index: 0, id: 'call_1', function: { name: 'Read' } }),
+      calls({ index: 0, function: { arguments: '{"path":"a.ts"}' } }),
+      stop('tool_calls'),
+      DONE,
+    ],
+    CALLED,
+  ],
+  [
+    'a new id and the name in each piece',
+    [
+      calls(call({ id: 'a' }, '')),
+      calls(call({ id: 'b' }, '{"path":')),
+      calls(call({ id: 'c' }, '"a.ts"}')),
+      stop('tool_calls'),
+      DONE,
+    ],
+    CALLED,
+  ],
+  [
+    'two equal calls without ids in one list',
+    [
+      calls(call({ id: undefined, index: undefined }), call({ id: undefined, index: undefined })),
+      stop('tool_calls'),
+      DONE,
+    ],
+    {
+      calls: [...READ, ...READ],
+      reason: 'tool_calls',
+      repairs: { missing_call_id: 2, missing_index: 2 },
+    },
+  ],
+  [
+    'messages in pieces',
+    [
+      chunk(undefined, { message: { content: 'Hel' } }),
+      chunk(undefined, { message: { content: 'lo' } }),
+      stop(),
+      DONE,
+    ],
+    { text: 'Hello', repairs: { message_instead_of_delta: 2 } },
+  ],
+  [
+    'a trimmed message that repeats the text before the end',
+    [text('hi '), chunk(undefined, { message: { content: 'hi' } }), stop(), DONE],
+    { text: 'hi ', repairs: { message_instead_of_delta: 1 } },
+  ],
+  [
+    'messages that grow',
+    [
+      chunk(undefined, { message: { reasoning_content: 'Hm', content: 'Hel' } }),
+      chunk(undefined, { message: { reasoning_content: 'Hm', content: 'Hello' } }),
+      stop(),
+      DONE,
+    ],
+    { text: 'Hello', thinking: 'Hm', repairs: { message_instead_of_delta: 2 } },
+  ],
+  [
     'a refusal as text',
     [chunk({ refusal: 'No.' }), stop(), DONE],
     { text: 'No.', reason: 'content_filter' },

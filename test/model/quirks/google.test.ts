@@ -55,6 +55,11 @@ const QUIRKS: readonly Quirk[] = [
     { text: 'hi', usageMissing: 'output', repairs: { partial_usage: 1 } },
   ],
   [
+    'a finish reason in every chunk',
+    [text('h', STOP), text('e', STOP), text('y', STOP)],
+    { text: 'hey', repairs: { content_after_end: 1 } },
+  ],
+  [
     'a clean end without a finish reason',
     [text('hi')],
     { text: 'hi', usageMissing: 'output', repairs: { missing_finish_reason: 1, partial_usage: 1 } },

@@ -111,6 +111,130 @@ const QUIRKS: readonly Quirk[] = [
     [created, textDelta('hi'), completed()],
     { text: 'hi', repairs: { missing_block_start: 1 } },
   ],
+  [
+    'a clean end behind the items',
+    [
+      created,
+      added(messageItem('')),
+      textDelta('hi'),
+      ended(messageItem('hi')),
+      ended(callItem(), 1),
+    ],
+    { failed: expect.stringMatching(/broke off/) },
+  ],
+  [
+    'a clean end inside an item',
+    [created, added(messageItem('')), textDelta('hi')],
+    { failed: expect.stringContaining('broke off') as unknown as string },
+  ],
+  [
+    'a last response that numbers its items otherwise',
+    [
+      created,
+      added(callItem({ arguments: '' })),
+      ended(callItem()),
+      completed({ output: [{ type: 'reasoning', id: 'rs_1', summary: [] }, callItem()] }),
+    ],
+    CALLED,
+  ],
+  [
+    'a last response with other ids and blanks',
+    [
+      created,
+      added(messageItem('')),
+      textDelta('hi'),
+      ended(messageItem('hi')),
+      added(callItem({ arguments: '' }), 1),
+      ended(callItem({ arguments: '{"path": "a.ts"}' }), 1),
+      completed({
+        output: [callItem({ id: 'x', call_id: 'y' }), { ...messageItem('hi'), id: 'z' }],
+      }),
+    ],
+    { ...CALLED, text: 'hi' },
+  ],
+  [
+    'a last response with one more call',
+    [
+      created,
+      added(callItem({ arguments: '' })),
+      ended(callItem()),
+      completed({ output: [callItem(), callItem({ id: 'fc_2', call_id: 'call_2' })] }),
+    ],
+    {
+      calls: [...CALLED.calls, ...CALLED.calls],
+      reason: 'tool_calls',
+      repairs: { message_instead_of_delta: 1 },
+    },
+  ],
+  [
+    'text that comes only with its end',
+    [
+      created,
+      { type: 'response.output_text.done', output_index: 0, item_id: 'msg_1', text: 'hi' },
+      completed(),
+    ],
+    { text: 'hi', repairs: { missing_block_start: 1 } },
+  ],
+  [
+    'text that comes again with each end',
+    [
+      created,
+      added(messageItem('')),
+      textDelta('hi'),
+      { type: 'response.output_text.done', output_index: 0, content_index: 0, text: 'hi' },
+      {
+        type: 'response.content_part.done',
+        output_index: 0,
+        content_index: 0,
+        part: { type: 'output_text', text: 'hi' },
+      },
+      ended(messageItem('hi')),
+      { type: 'response.output_text.done', output_index: 0, content_index: 0, text: 'hi' },
+      completed({ output: [messageItem('hi')] }),
+    ],
+    { text: 'hi' },
+  ],
+  [
+    'arguments that come only with their end',
+    [
+      created,
+      added(callItem({ arguments: '' })),
+      { type: 'response.function_call_arguments.done', output_index: 0, arguments: RAW },
+      completed(),
+    ],
+    CALLED,
+  ],
+  [
+    'items without a type',
+    [
+      created,
+      ended({ content: [{ text: 'hi' }] }),
+      ended({ call_id: 'call_1', name: 'Read', arguments: RAW }, 1),
+      completed(),
+    ],
+    { ...CALLED, text: 'hi' },
+  ],
+  [
+    'another item under the place of an open one',
+    [
+      created,
+      added(messageItem('')),
+      textDelta('hi'),
+      added(callItem({ arguments: '' })),
+      argumentsDelta(RAW),
+      ended(callItem()),
+      completed(),
+    ],
+    { ...CALLED, text: 'hi', repairs: { missing_block_end: 1 } },
+  ],
+  [
+    'a whole response with nothing but its text',
+    {
+      contentType: 'application/json',
+      body: JSON.stringify({ id: 'resp_1', output_text: 'hi', usage: USAGE }),
+    },
+    { text: 'hi', repairs: { json_instead_of_stream: 1 } },
+  ],
   ['items without deltas', [created, ended(messageItem('hi')), completed()], { text: 'hi' }],
   [
     'all of the answer in the last event',

@@ -46,8 +46,8 @@ export class AnswerBuilder {
   private progress: ProgressPart[] = [];
   private argumentsGrew = false;
   private reason: FinishReason | null = null;
-  /** Content came after the finish reason, so that the reason did not mean the end. */
-  private hasGoneOn = false;
+  /** Number of parts that came after a finish reason, which therefore did not mean the end. */
+  private lateContent = 0;
   private ended = false;
   private error: unknown = null;
 
@@ -65,11 +65,13 @@ export class AnswerBuilder {
 
   /** Appends to the text block of that key; without a key, to the last block if it is text. */
   text(piece: string, key?: string, meta?: JsonObject): void {
+    if (piece !== '') this.noteContent();
     this.texts.addText(piece, key, meta);
   }
 
   /** Appends to the reasoning block of that key; without a key, to the last block if it is reasoning. */
   reasoning(piece: string, key?: string, meta?: JsonObject): void {
+    if (piece !== '') this.noteContent();
     this.texts.addReasoning(piece, key, meta);
   }
 
@@ -84,6 +86,7 @@ export class AnswerBuilder {
 
   /** Begins a call. `id`: the server's own; undefined: it gave none. */
   startCall(key: string, call: { readonly id?: string | undefined; readonly name: string }): void {
+    this.noteContent();
     this.texts.endThinking();
     if (call.id === undefined) this.repair('missing_call_id');
     const serverId = this.ids.serverIdOf(call.id);
@@ -117,6 +120,7 @@ export class AnswerBuilder {
   growArguments(key: string, piece: string): void {
     const call = this.calls.get(key);
     if (call === undefined || piece === '') return;
+    this.noteContent();
     this.keep(byteLength(piece));
     call.raw += piece;
     this.argumentsGrew = true;
@@ -172,7 +176,7 @@ export class AnswerBuilder {
    * away from a complete answer, unless content came between them: then that reason was not the end.
    */
   fail(error: unknown): void {
-    const isComplete = this.reason !== null && !this.hasGoneOn && this.error === null;
+    const isComplete = this.reason !== null && this.lateContent === 0 && this.error === null;
     if (isComplete && error instanceof ReportedError) this.repair('error_after_end');
     else this.error ??= error;
   }
@@ -185,9 +189,9 @@ export class AnswerBuilder {
     return this.reason;
   }
 
-  /** Bytes of content that have come. */
-  get contentBytes(): number {
-    return this.size;
+  /** Number of parts of content that came after a finish reason. */
+  get partsAfterReason(): number {
+    return this.lateContent;
   }
 
   get isEnded(): boolean {
@@ -270,12 +274,14 @@ export class AnswerBuilder {
     return { ...before, [metaKey]: { ...(isJsonObject(known) ? known : {}), ...meta } };
   }
 
+  private noteContent(): void {
+    if (this.reason === null) return;
+    if (this.lateContent === 0) this.repair('content_after_end');
+    this.lateContent += 1;
+  }
+
   private keep(bytes: number): void {
     this.size += bytes;
-    if (bytes > 0 && this.reason !== null && !this.hasGoneOn) {
-      this.hasGoneOn = true;
-      this.repair('content_after_end');
-    }
     const { contentBytes } = this.options.caps;
     if (this.size > contentBytes) throw new AnswerTooLarge('answer_bytes', contentBytes);
   }

@@ -1,16 +1,24 @@
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { ReportedError } from '../answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
-import { readFinishReason } from './finish-reasons.ts';
-import { errorIn, numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
-import type { ReportedUsage } from './usage.ts';
+import {
+  anthropicUsage,
+  blockKind,
+  deltaType,
+  typeOfBlock,
+  type BlockKind,
+} from './anthropic-blocks.ts';
+import { finishAnswer } from './finish-reasons.ts';
+import { numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
+import { errorIn, errorInEvent } from './reported-errors.ts';
 
 interface OpenBlock {
-  readonly type: 'text' | 'reasoning' | 'call' | 'unknown';
+  readonly type: BlockKind;
   readonly key: string;
-  /** Its type and id as the server sent them. */
-  readonly sent: string;
-  readonly id: string | undefined;
+  /** The server's id of a call. */
+  readonly id?: string | undefined;
+  /** A delta has come for it. */
+  hasDeltas: boolean;
   /** Arguments that stood in the start of a call; they hold where no delta follows. */
   readonly input?: JsonObject;
 }
@@ -43,7 +51,7 @@ export class AnthropicReader implements AnswerReader {
       case 'message':
         return this.takeMessage(event);
       case 'content_block_start':
-        return this.startBlock(this.indexOf(event), objectOf(event['content_block']) ?? {});
+        return this.takeStart(this.indexOf(event), objectOf(event['content_block']) ?? {});
       case 'content_block_delta':
         return this.takeDelta(this.indexOf(event), objectOf(event['delta']) ?? {});
       case 'content_block_stop':
@@ -53,7 +61,7 @@ export class AnthropicReader implements AnswerReader {
       case 'message_stop':
         return this.stopMessage();
       default: {
-        const error = errorIn(event);
+        const error = errorInEvent(event, name);
         if (error !== undefined) this.answer.fail(new ReportedError(error));
         else this.answer.repair('unknown_event');
       }
@@ -67,7 +75,7 @@ export class AnthropicReader implements AnswerReader {
     const blocks =
       typeof content === 'string' ? [{ type: 'text', text: content }] : objectsOf(content);
     for (const [index, block] of blocks.entries()) {
-      this.startBlock(index, block, { isDocument: true });
+      this.startBlock(index, block, { isWhole: true });
       this.stopBlock(index);
     }
     this.endMessage(message, objectOf(message['usage']));
@@ -90,92 +98,92 @@ export class AnthropicReader implements AnswerReader {
     if (usage !== undefined) this.answer.setUsage({ ...anthropicUsage(usage), output: undefined });
   }
 
+  private takeStart(index: number, block: JsonObject): void {
+    this.lastIndex = index;
+    const open = this.open.get(index);
+    const type = typeOfBlock(block);
+    // Without a type or a field that tells it, the first delta tells what the block is.
+    if (type === undefined) {
+      this.answer.repair('missing_block_start');
+      if (open?.hasDeltas === true) this.closeUnended(index);
+      return;
+    }
+    if (open !== undefined) {
+      const isSame = open.type === blockKind(type) && open.id === textOf(block['id']);
+      // A block that comes twice is begun once.
+      if (isSame && (!open.hasDeltas || open.id !== undefined)) {
+        return this.answer.repair('repeated_part');
+      }
+      this.closeUnended(index);
+    }
+    this.startBlock(index, { ...block, type });
+  }
+
   private startBlock(
     index: number,
     block: JsonObject,
-    { isDocument = false }: { readonly isDocument?: boolean } = {},
+    { isWhole = false }: { readonly isWhole?: boolean } = {},
   ): void {
-    const type = blockType(block);
-    const known = this.open.get(index);
-    // A block that comes twice is begun once; another one under its index ends it.
-    if (known !== undefined && known.sent === type && known.id === textOf(block['id'])) {
-      return this.answer.repair('repeated_part');
-    }
-    if (known !== undefined) {
-      this.answer.repair('missing_block_end');
-      this.stopBlock(index);
-    }
-    // Nothing says what it is: its deltas will.
-    if (type === undefined) return;
     const key = `${this.blockCount}`;
-    const sent = { key, sent: type, id: textOf(block['id']) };
     this.blockCount += 1;
     this.lastIndex = index;
-    switch (type) {
+    switch (typeOfBlock(block)) {
       case 'text':
-        this.open.set(index, { type: 'text', ...sent });
+        this.open.set(index, { type: 'text', key, hasDeltas: false });
         this.answer.openBlock('text', key);
-        this.startText(textOf(block['text']), { isDocument }, (text) =>
-          this.answer.text(text, key),
-        );
+        this.startText(textOf(block['text']), { isWhole }, (text) => this.answer.text(text, key));
         return;
       case 'thinking': {
-        this.open.set(index, { type: 'reasoning', ...sent });
+        this.open.set(index, { type: 'reasoning', key, hasDeltas: false });
         this.answer.openBlock('reasoning', key);
         const thought = textOf(block['thinking']);
-        this.startText(thought, { isDocument }, (text) => this.answer.reasoning(text, key));
+        this.startText(thought, { isWhole }, (text) => this.answer.reasoning(text, key));
         this.sign(key, block['signature']);
         return;
       }
       case 'redacted_thinking':
-        this.open.set(index, { type: 'reasoning', ...sent });
+        this.open.set(index, { type: 'reasoning', key, hasDeltas: false });
         this.answer.openBlock('reasoning', key, { redactedData: block['data'] ?? '' });
         return;
       case 'tool_use':
-        return this.startCall(index, sent, block);
+        return this.startCall(index, key, block);
       default:
         this.answer.repair('unknown_block');
-        this.open.set(index, { type: 'unknown', ...sent });
+        this.open.set(index, { type: 'unknown', key, hasDeltas: false });
     }
   }
 
   private startText(
     text: string | undefined,
-    { isDocument }: { readonly isDocument: boolean },
+    { isWhole }: { readonly isWhole: boolean },
     add: (text: string) => void,
   ): void {
     if (text === undefined) return;
-    if (!isDocument) this.answer.repair('text_in_block_start');
+    if (!isWhole) this.answer.repair('text_in_block_start');
     add(text);
   }
 
-  private startCall(
-    index: number,
-    sent: Pick<OpenBlock, 'key' | 'sent' | 'id'>,
-    block: JsonObject,
-  ): void {
+  private startCall(index: number, key: string, block: JsonObject): void {
     const { input } = block;
-    const { key } = sent;
-    this.answer.startCall(key, { id: textOf(block['id']), name: textOf(block['name']) ?? '' });
+    const id = textOf(block['id']);
+    this.answer.startCall(key, { id, name: textOf(block['name']) ?? '' });
     const given = objectOf(input);
     const hasInput = given !== undefined && Object.keys(given).length > 0;
-    this.open.set(index, { type: 'call', ...sent, ...(hasInput ? { input: given } : {}) });
+    const open: OpenBlock = { type: 'call', key, id, hasDeltas: false };
+    this.open.set(index, hasInput ? { ...open, input: given } : open);
     if (typeof input === 'string') this.answer.growArguments(key, input);
   }
 
   private takeDelta(index: number, delta: JsonObject): void {
-    const known = this.open.get(index);
-    const block =
-      known === undefined || isOfOtherType(known, delta) ? this.inferBlock(index, delta) : known;
-    if (block === undefined || block.type === 'unknown') return;
+    const block = this.open.get(index) ?? this.inferBlock(index, delta);
+    if (block === undefined) return;
+    block.hasDeltas = true;
+    if (block.type === 'unknown') return;
     switch (deltaType(delta)) {
       case 'text_delta':
-        if (block.type === 'text') this.answer.text(textOf(delta['text']) ?? '', block.key);
-        return;
+        return this.addText(block, 'text', textOf(delta['text']) ?? '');
       case 'thinking_delta':
-        if (block.type === 'reasoning')
-          this.answer.reasoning(textOf(delta['thinking']) ?? '', block.key);
-        return;
+        return this.addText(block, 'reasoning', textOf(delta['thinking']) ?? '');
       case 'signature_delta':
         return this.sign(block.key, delta['signature']);
       case 'input_json_delta':
@@ -188,7 +196,15 @@ export class AnthropicReader implements AnswerReader {
     }
   }
 
-  /** Some servers send the deltas of a block without its start, or text and thoughts under one index. */
+  /** Adds to a block, or behind it where the delta is not of its type. */
+  private addText(block: OpenBlock, type: 'text' | 'reasoning', piece: string): void {
+    const key = block.type === type ? block.key : undefined;
+    if (key === undefined) this.answer.repair('missing_block_start');
+    if (type === 'text') this.answer.text(piece, key);
+    else this.answer.reasoning(piece, key);
+  }
+
+  /** Some servers send the deltas of a block without its start. */
   private inferBlock(index: number, delta: JsonObject): OpenBlock | undefined {
     const type = deltaType(delta);
     if (type !== 'text_delta' && type !== 'thinking_delta') {
@@ -220,8 +236,8 @@ export class AnthropicReader implements AnswerReader {
     if (type === 'text' || type === 'reasoning') return this.answer.closeBlock(type, key);
     if (type === 'unknown') return;
     const hasDeltas = (this.answer.argumentsOf(key) ?? '') !== '';
-    const isDocument = input !== undefined && !hasDeltas;
-    this.answer.endCall(key, isDocument ? { raw: JSON.stringify(input) } : {});
+    const isWhole = input !== undefined && !hasDeltas;
+    this.answer.endCall(key, isWhole ? { raw: JSON.stringify(input) } : {});
   }
 
   private endMessage(delta: JsonObject, usage: JsonObject | undefined): void {
@@ -230,9 +246,7 @@ export class AnthropicReader implements AnswerReader {
     const reason = textOf(delta['stop_reason']);
     if (reason === undefined) return;
     this.closeAll();
-    const read = readFinishReason(reason);
-    if ('error' in read) this.answer.fail(read.error);
-    else this.answer.finish(read.reason);
+    finishAnswer(this.answer, reason);
   }
 
   private stopMessage(): void {
@@ -245,10 +259,12 @@ export class AnthropicReader implements AnswerReader {
   }
 
   private closeAll(): void {
-    for (const index of this.open.keys()) {
-      this.answer.repair('missing_block_end');
-      this.stopBlock(index);
-    }
+    for (const index of this.open.keys()) this.closeUnended(index);
+  }
+
+  private closeUnended(index: number): void {
+    this.answer.repair('missing_block_end');
+    this.stopBlock(index);
   }
 
   private indexOf(event: JsonObject): number {
@@ -262,40 +278,4 @@ export class AnthropicReader implements AnswerReader {
   private takeUsage(usage: JsonObject | undefined): void {
     if (usage !== undefined) this.answer.setUsage(anthropicUsage(usage));
   }
-}
-
-/** The type of a block; without one, the type that its fields show. Undefined: they show none. */
-function blockType(block: JsonObject): string | undefined {
-  const type = textOf(block['type']);
-  if (type !== undefined) return type;
-  if (block['name'] !== undefined || block['input'] !== undefined) return 'tool_use';
-  if (block['thinking'] !== undefined) return 'thinking';
-  return block['text'] === undefined ? undefined : 'text';
-}
-
-/** Whether text comes under the index of a thought, or a thought under that of text. */
-function isOfOtherType({ type }: OpenBlock, delta: JsonObject): boolean {
-  const sent = deltaType(delta);
-  return (
-    (type === 'reasoning' && sent === 'text_delta') ||
-    (type === 'text' && sent === 'thinking_delta')
-  );
-}
-
-function deltaType(delta: JsonObject): string | undefined {
-  const type = textOf(delta['type']);
-  if (type !== undefined) return type;
-  if (delta['text'] !== undefined) return 'text_delta';
-  if (delta['thinking'] !== undefined) return 'thinking_delta';
-  return delta['partial_json'] === undefined ? undefined : 'input_json_delta';
-}
-
-function anthropicUsage(usage: JsonObject): ReportedUsage {
-  return {
-    uncached: numberOf(usage['input_tokens'] ?? usage['prompt_tokens']),
-    cacheRead: numberOf(usage['cache_read_input_tokens']),
-    cacheWrite: numberOf(usage['cache_creation_input_tokens']),
-    output: numberOf(usage['output_tokens'] ?? usage['completion_tokens']),
-    reasoning: numberOf(objectOf(usage['output_tokens_details'])?.['thinking_tokens']),
-  };
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { Repair } from '../../../protocol/repair.ts';
 import { parseLenientJson } from './lenient-json.ts';
@@ -30,4 +31,19 @@ export function readArguments(raw: string): CallArguments {
     if (rest.ok && isJsonObject(rest.value)) return { input: rest.value, repair: 'repeated_part' };
   }
   return { input: raw, malformed: raw };
+}
+
+/** Whether a text is one whole JSON object. */
+export function isCompleteObject(text: string): boolean {
+  if (!/\}\s*$/.test(text.slice(-64))) return false;
+  const parsed = parseLenientJson(text);
+  return parsed.ok && isJsonObject(parsed.value);
+}
+
+/** Whether two texts are the same arguments, whatever their blanks and the order of their fields. */
+export function haveSameArguments(one: string, other: string): boolean {
+  if (one.trim() === other.trim()) return true;
+  if (!isCompleteObject(one) || !isCompleteObject(other)) return false;
+  const [first, second] = [parseLenientJson(one), parseLenientJson(other)];
+  return first.ok && second.ok && isDeepStrictEqual(first.value, second.value);
 }

@@ -2,18 +2,21 @@ import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { ReportedError } from '../answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
 import { ChatCalls } from './chat-calls.ts';
-import { readFinishReason } from './finish-reasons.ts';
-import { errorIn, numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
-import type { ReportedUsage } from './usage.ts';
+import { chatUsage } from './chat-usage.ts';
+import { finishAnswer } from './finish-reasons.ts';
+import { objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
+import { errorIn, errorInEvent } from './reported-errors.ts';
 
 /** Reads OpenAI's Chat Completions and what the servers compatible with it make of it. */
 export class ChatReader implements AnswerReader {
   readonly awaitsEnd = false;
   private readonly answer: AnswerBuilder;
   private readonly calls: ChatCalls;
-  /** The visible text and the thoughts so far, to recognize what a message repeats. */
+  /** The visible text so far, to know again what a whole message repeats. */
   private said = '';
+  /** The thinking so far. */
   private thought = '';
+  /** Content came in deltas, so that a last message repeats it. */
   private hasDeltas = false;
   private hasRefused = false;
   /** The response is one document, in which a message is what belongs there. */
@@ -24,8 +27,8 @@ export class ChatReader implements AnswerReader {
     this.calls = new ChatCalls(answer);
   }
 
-  take(chunk: JsonObject, name: string | null = null): void {
-    const error = errorIn(chunk, name);
+  take(chunk: JsonObject, name: string | null): void {
+    const error = errorInEvent(chunk, name);
     if (error !== undefined) return this.answer.fail(new ReportedError(error));
     this.answer.setServedBy(chunk['model']);
     this.takeUsage(chunk);
@@ -33,23 +36,15 @@ export class ChatReader implements AnswerReader {
     if (choices.length === 0 && !Array.isArray(chunk['choices'])) {
       this.answer.repair('missing_choices');
     }
-    // Only one answer is asked for; some servers number it otherwise than from 0.
-    const [choice, ...others] = choices;
-    if (choice !== undefined) this.takeChoice(choice);
-    for (const other of others) this.takeFurtherChoice(other);
-  }
-
-  /** Copilot puts the calls of an answer into a choice of their own, behind its text. */
-  private takeFurtherChoice(choice: JsonObject): void {
-    if (this.said === '') return this.takeChoice(choice);
-    this.calls.take(objectOf(choice['delta']) ?? objectOf(choice['message']) ?? {});
-    this.takeReason(choice['finish_reason']);
+    // Only one answer is asked for: GitHub Copilot puts its text into one choice and its calls into the next.
+    for (const choice of choices) this.takeChoice(choice);
+    for (const choice of choices) this.takeReason(choice['finish_reason']);
   }
 
   takeWhole(response: JsonObject): boolean {
     if (objectsOf(response['choices']).length === 0) return false;
     this.isDocument = true;
-    this.take(response);
+    this.take(response, null);
     return true;
   }
 
@@ -58,49 +53,52 @@ export class ChatReader implements AnswerReader {
     if (error !== undefined) return this.answer.fail(new ReportedError(error));
     const delta = objectOf(choice['delta']);
     const message = objectOf(choice['message']);
-    if (delta !== undefined && Object.keys(delta).length > 0) {
-      this.hasDeltas = true;
-      this.takeDelta(delta);
+    if (delta !== undefined && Object.keys(delta).length > 0) this.takeDelta(delta);
+    if (message !== undefined) {
+      this.takeMessage(message, { isLast: textOf(choice['finish_reason']) !== undefined });
     }
-    if (message !== undefined) this.takeMessage(message);
     if (delta === undefined && message === undefined) this.say(textOf(choice['text']));
     this.takeUsage(choice);
-    this.takeReason(choice['finish_reason']);
   }
 
   private takeDelta(delta: JsonObject): void {
-    this.addThought(thoughtOf(delta) ?? '');
+    this.think(thoughtIn(delta));
     for (const part of contentParts(delta['content'])) {
-      if (part.type === 'reasoning') this.addThought(part.text);
+      if (part.type === 'reasoning') this.think(part.text);
       else this.say(part.text);
     }
     this.refuse(delta['refusal']);
+    if (delta['content'] || delta['refusal']) this.hasDeltas = true;
     this.calls.take(delta);
   }
 
   /**
-   * Takes a message in place of a delta. It repeats what came before it, or is the next piece of the answer if
-   * all pieces come as messages.
+   * Takes a message in place of a delta: the whole answer, the answer so far, or a piece of it. What was said
+   * before is not said again.
    */
-  private takeMessage(message: JsonObject): void {
+  private takeMessage(message: JsonObject, { isLast }: { readonly isLast: boolean }): void {
     if (!this.isDocument) this.answer.repair('message_instead_of_delta');
-    if (this.said === '' && this.thought === '') return this.takeDelta(message);
     const parts = contentParts(message['content']);
-    const thought = thoughtOf(message) ?? joined(parts, 'reasoning');
-    const text = joined(parts, 'text');
-    this.addThought(this.newPart(this.thought, thought));
-    this.say(this.newPart(this.said, text));
-    this.calls.take(message);
+    const joined = (type: ContentPart['type']): string =>
+      parts.flatMap((part) => (part.type === type ? [part.text] : [])).join('');
+    const thought = thoughtIn(message) + joined('reasoning');
+    // A last message behind deltas is the whole answer, even if the server has trimmed it.
+    const isWhole = isLast && this.hasDeltas;
+    if (!(isWhole && this.thought !== '') || thought.startsWith(this.thought)) {
+      this.think(newIn(thought, this.thought));
+    }
+    const text = joined('text');
+    if (!(isWhole && this.said !== '') || text.startsWith(this.said)) {
+      this.say(newIn(text, this.said));
+    }
+    if (textOf(message['refusal']) !== this.said) this.refuse(message['refusal']);
+    this.calls.takeMessage(message);
   }
 
-  private newPart(before: string, text: string): string {
-    if (text.startsWith(before)) return text.slice(before.length);
-    return this.hasDeltas ? '' : text;
-  }
-
-  private addThought(text: string): void {
+  private think(text: string): void {
+    if (text === '') return;
     this.thought += text;
-    if (text !== '') this.answer.reasoning(text);
+    this.answer.reasoning(text);
   }
 
   private say(text: string | undefined): void {
@@ -119,11 +117,7 @@ export class ChatReader implements AnswerReader {
 
   private takeReason(reason: JsonValue | undefined): void {
     const raw = textOf(reason);
-    if (raw === undefined) return;
-    const read = readFinishReason(raw);
-    if ('error' in read) return this.answer.fail(read.error);
-    const isRefusal = read.reason === 'stop' && this.hasRefused;
-    this.answer.finish(isRefusal ? 'content_filter' : read.reason);
+    if (raw !== undefined) finishAnswer(this.answer, raw, { hasRefused: this.hasRefused });
   }
 
   /** Kimi reports usage inside the choice, Groq under `x_groq`. */
@@ -133,37 +127,24 @@ export class ChatReader implements AnswerReader {
   }
 }
 
-/** Reads usage under the names of any protocol, because gateways pass them on. */
-export function chatUsage(usage: JsonObject): ReportedUsage {
-  const promptDetails = objectOf(usage['prompt_tokens_details'] ?? usage['input_tokens_details']);
-  const outputDetails = objectOf(
-    usage['completion_tokens_details'] ?? usage['output_tokens_details'],
-  );
-  const output = numberOf(usage['completion_tokens'] ?? usage['output_tokens']);
-  const total = numberOf(usage['total_tokens']);
-  return {
-    prompt:
-      numberOf(usage['prompt_tokens'] ?? usage['input_tokens']) ??
-      (total === undefined || output === undefined ? undefined : total - output),
-    cacheRead:
-      numberOf(promptDetails?.['cached_tokens']) ??
-      // Moonshot and DeepSeek.
-      numberOf(usage['cached_tokens'] ?? usage['prompt_cache_hit_tokens']),
-    output,
-    reasoning: numberOf(outputDetails?.['reasoning_tokens']),
-  };
+/** The part of a message that is new behind what came before it: messages come whole, growing or in pieces. */
+function newIn(text: string, before: string): string {
+  // Some servers trim the message that repeats what they streamed.
+  if (before !== '' && text.trim() === before.trim()) return '';
+  return text.startsWith(before) ? text.slice(before.length) : text;
 }
 
-/** The thought in a delta or a message, outside of its content; undefined if there is none. */
-function thoughtOf(delta: JsonObject): string | undefined {
+/** The thinking in a delta or message, whatever the field. */
+function thoughtIn(holder: JsonObject): string {
   const plain =
-    textOf(delta['reasoning_content']) ?? textOf(delta['reasoning']) ?? textOf(delta['thinking']);
+    textOf(holder['reasoning_content']) ??
+    textOf(holder['reasoning']) ??
+    textOf(holder['thinking']);
   if (plain !== undefined) return plain;
   // OpenRouter: https://openrouter.ai/docs/use-cases/reasoning-tokens
-  const details = objectsOf(delta['reasoning_details']).map(
-    (detail) => textOf(detail['text']) ?? textOf(detail['summary']) ?? '',
-  );
-  return textOf(details.join(''));
+  return objectsOf(holder['reasoning_details'])
+    .map((detail) => textOf(detail['text']) ?? textOf(detail['summary']) ?? '')
+    .join('');
 }
 
 interface ContentPart {
@@ -184,10 +165,6 @@ function contentParts(content: JsonValue | undefined): readonly ContentPart[] {
     const text = partText(part);
     return text === '' ? [] : [{ type: 'text', text }];
   });
-}
-
-function joined(parts: readonly ContentPart[], wanted: ContentPart['type']): string {
-  return parts.map(({ type, text }) => (type === wanted ? text : '')).join('');
 }
 
 function partText(part: JsonObject): string {

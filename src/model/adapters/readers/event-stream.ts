@@ -30,7 +30,7 @@ const BYTE_ORDER_MARK = '\uFEFF';
 export class EventStreamParser {
   private readonly listener: Listener;
   private rest = '';
-  /** Where the search for the end of the line in `rest` goes on. */
+  /** The index in `rest` from which the search for the end of the line goes on. */
   private searchFrom = 0;
   private isFirst = true;
   private skipsLineFeed = false;
@@ -109,14 +109,17 @@ export class EventStreamParser {
       this.name = colon === -1 ? null : line.slice(colon + 1).trim();
       return;
     }
+    if (field === 'error' && colon !== -1) return this.takeError(line.slice(colon + 1));
     if (field === 'id' || field === 'retry') return;
-    // llama.cpp has reported errors so.
-    if (field === 'error' && looksLikeJson(line.slice(colon + 1).trim())) {
-      this.name = 'error';
-      return this.takeData(line.slice(colon + 1));
-    }
     if (this.pending !== null || looksLikeJson(line)) return this.takeData(line);
     this.listener.onRepair('not_an_event');
+  }
+
+  /** Takes the error that llama.cpp puts into a field of its own, in place of `data`. */
+  private takeError(value: string): void {
+    this.dispatch({ isCut: false });
+    this.name = ERROR_NAME;
+    this.takeData(value);
   }
 
   /** Removes a field name that a proxy has put before the line once more, and the blank behind it. */
@@ -133,6 +136,10 @@ export class EventStreamParser {
       if (text === '') return;
       if (text.toUpperCase() === '[DONE]') {
         this.listener.onEvent({ type: 'done' });
+        return;
+      }
+      if (!looksLikeJson(text) && this.name === ERROR_NAME) {
+        this.listener.onEvent({ type: 'json', value: { message: text }, name: this.name });
         return;
       }
       if (!looksLikeJson(text)) {
@@ -174,6 +181,8 @@ export class EventStreamParser {
   }
 }
 
+/** The name of an event that reports an error, whose data may be plain text. */
+const ERROR_NAME = 'error';
 /** A line with which an event begins, even if the string of the event before it has not ended. */
 const NEXT_EVENT = /^(?:data:\s*(?:[{[]|$)|event:\s*[\w.]+\s*$)/;
 const DOUBLED_FIELD = /^(?:\s*data:)+/;

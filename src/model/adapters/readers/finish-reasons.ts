@@ -1,72 +1,98 @@
-import type { JsonObject } from '../../../base/json.ts';
 import type { FinishReason } from '../../../protocol/model.ts';
 import { MalformedAnswer, ReportedError } from '../answer-errors.ts';
+import type { AnswerBuilder } from './answer-builder.ts';
+
+/** The end of an answer: one that a model gives it, a window that is full, or a fault of the server. */
+export type Ending = FinishReason | 'overflow' | 'malformed';
 
 /**
- * The finish reasons of all protocols in lower case. Gateways translate between protocols and pass on the
- * reasons of the other one, so the readers share one table.
- * https://docs.claude.com/en/api/handling-stop-reasons, https://ai.google.dev/api/generate-content#FinishReason
+ * The finish reasons of all protocols and of the servers compatible with them, in lower case.
+ * Anthropic: https://docs.claude.com/en/api/handling-stop-reasons
+ * Google: https://ai.google.dev/api/generate-content#FinishReason
+ * z.ai: https://docs.z.ai/api-reference/llm/chat-completion
  */
-const REASONS: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
-  ...(
-    [
-      'stop',
-      'end_turn',
-      'eos',
-      'eos_token',
-      'complete',
-      'completed',
-      'stop_sequence',
-      'pause_turn',
-    ] as const
-  ).map((name) => [name, 'stop'] as const),
-  ...(['tool_calls', 'tool_call', 'tool_use', 'function_call'] as const).map(
-    (name) => [name, 'tool_calls'] as const,
-  ),
-  // model_length: Mistral
-  ...(
-    ['length', 'max_tokens', 'max_output_tokens', 'max_completion_tokens', 'model_length'] as const
-  ).map((name) => [name, 'length'] as const),
-  // sensitive: z.ai; guardrail_intervened: Bedrock
-  ...(
-    [
-      'content_filter',
-      'refusal',
-      'sensitive',
-      'guardrail_intervened',
-      'safety',
-      'image_safety',
-      'recitation',
-      'blocklist',
-      'prohibited_content',
-      'spii',
-      'language',
-    ] as const
-  ).map((name) => [name, 'content_filter'] as const),
+const ENDINGS: ReadonlyMap<string, Ending> = new Map<string, Ending>([
+  ['stop', 'stop'],
+  ['end', 'stop'],
+  ['end_turn', 'stop'],
+  ['pause_turn', 'stop'],
+  ['eos', 'stop'],
+  ['eos_token', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['complete', 'stop'],
+  ['completed', 'stop'],
+  ['tool_calls', 'tool_calls'],
+  ['tool_call', 'tool_calls'],
+  ['tool_use', 'tool_calls'],
+  ['function_call', 'tool_calls'],
+  ['function_calls', 'tool_calls'],
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['max_length', 'length'],
+  ['max_output_tokens', 'length'],
+  ['max_completion_tokens', 'length'],
+  // Mistral
+  ['model_length', 'length'],
+  ['content_filter', 'content_filter'],
+  ['content_filtered', 'content_filter'],
+  ['guardrail_intervened', 'content_filter'],
+  ['refusal', 'content_filter'],
+  // z.ai
+  ['sensitive', 'content_filter'],
+  ['safety', 'content_filter'],
+  ['image_safety', 'content_filter'],
+  ['recitation', 'content_filter'],
+  ['blocklist', 'content_filter'],
+  ['prohibited_content', 'content_filter'],
+  ['spii', 'content_filter'],
+  ['language', 'content_filter'],
+  ['model_context_window_exceeded', 'overflow'],
+  ['context_length_exceeded', 'overflow'],
+  // DeepSeek
+  ['insufficient_system_resource', 'malformed'],
+  ['unexpected_tool_call', 'malformed'],
+  ['too_many_tool_calls', 'malformed'],
+  ['missing_thought_signature', 'malformed'],
 ]);
 
-/**
- * Reasons that mean that the answer is not whole. z.ai: network_error, DeepSeek: insufficient_system_resource,
- * SGLang: abort, Google: MALFORMED_FUNCTION_CALL and others.
- */
-const FAILED =
-  /malformed|abort|cancel|time_?out|^error$|_error$|insufficient|unexpected_tool_call|too_many_tool_calls|missing_thought_signature/;
-const OVERFLOW = /^(?:model_)?context_(?:window|length)_exceeded$/;
+/** The endings of reasons that are not in the table, by a word in them. The first match counts. */
+const ENDINGS_BY_WORD: readonly (readonly [pattern: RegExp, ending: Ending])[] = [
+  [/context_(?:window|length|size)/, 'overflow'],
+  [/malformed/, 'malformed'],
+  [/safety|content_filter|prohibited/, 'content_filter'],
+  [/(?:^|_)(?:error|abort(?:ed)?|timeout|timed_out|cancell?ed|fail(?:ed|ure)?)$/, 'malformed'],
+];
 
-/** The meaning of a finish reason: how the answer ended, or the error that it stands for. */
-export type ReadReason =
-  | { readonly reason: FinishReason }
-  | { readonly error: MalformedAnswer | ReportedError };
+/** Characters of an unknown finish reason that an error shows. */
+const SHOWN = 100;
 
-/** Reads the finish reason of any protocol, whatever its letter case. An unknown one is `other`. */
-export function readFinishReason(sent: string): ReadReason {
-  const name = sent.trim().toLowerCase();
-  const reason = REASONS.get(name);
-  if (reason !== undefined) return { reason };
-  if (OVERFLOW.test(name)) {
-    const error: JsonObject = { code: 'context_length_exceeded', message: name };
-    return { error: new ReportedError(error) };
+/** Returns how an answer ended, by its finish reason in any spelling. */
+export function endingOf(reason: string): Ending {
+  const name = reason
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_');
+  const known = ENDINGS.get(name);
+  if (known !== undefined) return known;
+  return ENDINGS_BY_WORD.find(([pattern]) => pattern.test(name))?.[1] ?? 'other';
+}
+
+/** Ends the answer as its finish reason says. `hasRefused`: the model refused in its text. */
+export function finishAnswer(
+  answer: AnswerBuilder,
+  reason: string,
+  { hasRefused = false }: { readonly hasRefused?: boolean } = {},
+): void {
+  const ending = endingOf(reason);
+  const shown = reason.slice(0, SHOWN);
+  switch (ending) {
+    case 'overflow':
+      return answer.fail(new ReportedError({ code: 'context_length_exceeded', message: shown }));
+    case 'malformed':
+      return answer.fail(new MalformedAnswer(`the answer ended with ${shown}`));
+    case 'stop':
+      return answer.finish(hasRefused ? 'content_filter' : 'stop');
+    default:
+      return answer.finish(ending);
   }
-  if (FAILED.test(name)) return { error: new MalformedAnswer(`the answer ended with ${sent}`) };
-  return { reason: 'other' };
 }

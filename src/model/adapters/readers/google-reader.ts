@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../../base/json.ts';
 import { ReportedError } from '../answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
-import { readFinishReason } from './finish-reasons.ts';
+import { finishAnswer } from './finish-reasons.ts';
 import { withCamelCaseNames } from './google-names.ts';
-import { errorIn, numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
+import { numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
+import { errorInEvent } from './reported-errors.ts';
 import type { ReportedUsage } from './usage.ts';
 
 /** Reads Google's generateContent: https://ai.google.dev/api/generate-content */
@@ -16,10 +17,10 @@ export class GoogleReader implements AnswerReader {
     this.answer = answer;
   }
 
-  take(sent: JsonObject, name: string | null = null): void {
+  take(sent: JsonObject, name: string | null): void {
     // The servers behind Google's own command line wrap each chunk.
     const chunk = withCamelCaseNames(objectOf(sent['response']) ?? sent);
-    const error = errorIn(chunk, name);
+    const error = errorInEvent(chunk, name);
     if (error !== undefined) return this.answer.fail(new ReportedError(error));
     this.answer.setServedBy(chunk['modelVersion']);
     const usage = objectOf(chunk['usageMetadata']);
@@ -34,7 +35,8 @@ export class GoogleReader implements AnswerReader {
       return;
     }
     for (const part of objectsOf(objectOf(candidate['content'])?.['parts'])) this.takePart(part);
-    this.takeReason(textOf(candidate['finishReason']));
+    const reason = textOf(candidate['finishReason']);
+    if (reason !== undefined) finishAnswer(this.answer, reason);
     this.takeUsage(usage);
   }
 
@@ -53,7 +55,7 @@ export class GoogleReader implements AnswerReader {
     if (objectsOf(inner['candidates']).length === 0 && inner['promptFeedback'] === undefined) {
       return false;
     }
-    this.take(response);
+    this.take(response, null);
     return true;
   }
 
@@ -88,13 +90,6 @@ export class GoogleReader implements AnswerReader {
     if (typeof args === 'string') this.answer.repair('arguments_encoded_twice');
     const raw = typeof args === 'string' ? args : JSON.stringify(args ?? {});
     this.answer.endCall(key, { raw, ...(meta === undefined ? {} : { meta }) });
-  }
-
-  private takeReason(reason: string | undefined): void {
-    if (reason === undefined) return;
-    const read = readFinishReason(reason);
-    if ('error' in read) this.answer.fail(read.error);
-    else this.answer.finish(read.reason);
   }
 }
 

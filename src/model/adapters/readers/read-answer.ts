@@ -7,11 +7,14 @@ import { BrokenOff, MalformedAnswer, NoStream, ReportedError } from '../answer-e
 import type { AnswerBuilder } from './answer-builder.ts';
 import { EventStreamParser, type WireEvent } from './event-stream.ts';
 import { parseEventJson } from './lenient-json.ts';
-import { errorIn, type AnswerReader } from './reader.ts';
+import type { AnswerReader } from './reader.ts';
+import { errorIn, errorInDocument } from './reported-errors.ts';
 import { unusableBody } from './unusable-body.ts';
 
 /** Milliseconds to wait for trailing usage after the finish reason. */
 const TRAILING_MS = 2000;
+/** The same where content came after a finish reason: this server gives one before the end. */
+const LONG_TRAILING_MS = 15_000;
 /** Milliseconds to read on after the end of the answer, so that the connection can be used again. */
 const DRAIN_MS = 1000;
 /** Characters of an unusable event that its error shows. */
@@ -50,9 +53,9 @@ export async function* readAnswer(reading: Reading): AsyncGenerator<'piece', voi
       if (next === 'over') break;
       const excess: AnswerTooLarge | null = meter.add(next);
       if (excess !== null) throw excess;
-      const { contentBytes } = answer;
+      const partsBefore = answer.partsAfterReason;
       text.push(next);
-      if (answer.contentBytes > contentBytes) trailing.restart();
+      if (answer.partsAfterReason > partsBefore) trailing.restart();
       yield 'piece';
     }
     text.end();
@@ -98,7 +101,8 @@ function takeRest({ answer }: Reading, text: BodyText, { thrown }: BrokenConnect
   text.end();
   if (answer.failure instanceof BrokenOff) throw thrown;
   if (answer.failure !== null) return;
-  if (answer.finishReason === null) throw thrown;
+  // A server that goes on after a finish reason may have had more to say.
+  if (answer.finishReason === null || answer.partsAfterReason > 0) throw thrown;
   answer.repair('broken_connection_after_end');
 }
 
@@ -177,6 +181,8 @@ class BodyText {
     const error = errorIn(parsed.value);
     if (error !== undefined) return this.answer.fail(new ReportedError(error));
     if (!this.reader.takeWhole(parsed.value)) {
+      const plain = errorInDocument(parsed.value);
+      if (plain !== undefined) return this.answer.fail(new ReportedError(plain));
       this.unusable = document.slice(0, KEPT);
       return;
     }
@@ -230,27 +236,26 @@ class BodyText {
   }
 }
 
-/**
- * Waits a while for what may still follow a decided answer. Content shows that the decision came too early, as
- * from servers that give a finish reason with each piece: then the time begins anew.
- */
+/** Waits a while for what may still follow a decided answer, and again after further content. */
 class TrailingWait {
   private readonly deadlines: Deadlines;
   private readonly isLate = deferred<'late'>();
   private deadline: Deadline | null = null;
+  private wait = TRAILING_MS;
 
   constructor(deadlines: Deadlines) {
     this.deadlines = deadlines;
   }
 
   late(): Promise<'late'> {
-    this.deadline ??= this.deadlines.after(TRAILING_MS, () => this.isLate.resolve('late'));
+    this.deadline ??= this.deadlines.after(this.wait, () => this.isLate.resolve('late'));
     return this.isLate.promise;
   }
 
   restart(): void {
     this.cancel();
     this.deadline = null;
+    this.wait = LONG_TRAILING_MS;
   }
 
   cancel(): void {

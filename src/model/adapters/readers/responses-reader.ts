@@ -1,40 +1,34 @@
-import type { JsonObject, JsonValue } from '../../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { ReportedError } from '../answer-errors.ts';
 import type { AnswerBuilder } from './answer-builder.ts';
-import { chatUsage } from './chat-reader.ts';
-import { readFinishReason, type ReadReason } from './finish-reasons.ts';
-import { errorIn, numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
-import { contentText, EndedItems, itemType, type ItemType } from './response-items.ts';
-
-/** Events that describe what others bring. */
-const REDUNDANT = new Set([
-  'keepalive',
-  'response.queued',
-  'response.content_part.added',
-  'response.content_part.done',
-  'response.output_text.annotation.added',
-  'response.reasoning_summary_part.done',
-  'response.reasoning_part.added',
-  'response.reasoning_part.done',
-]);
-
-interface Item {
-  readonly type: ItemType;
-  readonly key: string;
-  id: string | undefined;
-  /** How far the summary of a reasoning item has come. */
-  summaryIndex: number;
-  hasText: boolean;
-}
+import { finishAnswer } from './finish-reasons.ts';
+import { numberOf, objectOf, objectsOf, textOf, type AnswerReader } from './reader.ts';
+import { errorIn, errorInEvent } from './reported-errors.ts';
+import {
+  argumentsIn,
+  contentText,
+  createItem,
+  isRedundant,
+  itemType,
+  messageMeta,
+  named,
+  partOf,
+  reasoningKey,
+  reasoningMeta,
+  repeatedItem,
+  responsesUsage,
+  saidIn,
+  type Item,
+  type ItemType,
+} from './responses-items.ts';
 
 /** Reads OpenAI's Responses: https://platform.openai.com/docs/api-reference/responses-streaming */
 export class ResponsesReader implements AnswerReader {
   readonly awaitsEnd = true;
   private readonly answer: AnswerBuilder;
   private readonly open = new Map<string, Item>();
-  /** Keys of the items that have ended. */
-  private readonly ended = new Set<string>();
-  private readonly endedItems = new EndedItems();
+  /** The items that have ended, by key: the final response repeats them. */
+  private readonly ended = new Map<string, Item>();
   private itemCount = 0;
   private lastKey = '';
   private hasRefused = false;
@@ -47,7 +41,7 @@ export class ResponsesReader implements AnswerReader {
 
   take(event: JsonObject, name: string | null): void {
     const type = textOf(event['type']) ?? name ?? '';
-    if (REDUNDANT.has(type)) return;
+    if (isRedundant(type)) return;
     switch (type) {
       case 'response.created':
       case 'response.in_progress':
@@ -59,6 +53,18 @@ export class ResponsesReader implements AnswerReader {
         return this.endItem(this.keyOf(event, event['item']), objectOf(event['item']) ?? {});
       case 'response.output_text.delta':
         return this.say(event);
+      case 'response.output_text.done':
+        return this.completePart(event, 'message', event['text']);
+      case 'response.content_part.done':
+        return this.completePart(event, 'message', saidIn(event['part']));
+      case 'response.refusal.done':
+        this.hasRefused = true;
+        return this.completePart(event, 'message', event['refusal']);
+      case 'response.reasoning_summary_text.done':
+      case 'response.reasoning_text.done':
+        return this.completePart(event, 'reasoning', event['text']);
+      case 'response.function_call_arguments.done':
+        return this.completeArguments(event);
       case 'response.refusal.delta':
         this.hasRefused = true;
         return this.say(event);
@@ -69,22 +75,21 @@ export class ResponsesReader implements AnswerReader {
         return this.think(event);
       case 'response.function_call_arguments.delta':
         return this.growCall(event);
-      case 'response.output_text.done':
-      case 'response.refusal.done':
-      case 'response.reasoning_summary_text.done':
-      case 'response.reasoning_text.done':
-      case 'response.function_call_arguments.done':
-        return this.endPart(type, event);
       case 'response.completed':
       case 'response.incomplete':
       case 'response.done':
         return this.complete(objectOf(event['response']) ?? {});
+      case 'response.cancelled':
+        finishAnswer(this.answer, 'cancelled');
+        return this.answer.end();
       case 'response.failed':
       case 'error':
         return this.fail(event);
       default: {
-        const error = errorIn(event, name);
+        const error = errorInEvent(event, name);
         if (error !== undefined) this.answer.fail(new ReportedError(error));
+        // A whole response without a type.
+        else if (Array.isArray(event['output'])) this.complete(event);
         else this.answer.repair('unknown_event');
       }
     }
@@ -120,16 +125,16 @@ export class ResponsesReader implements AnswerReader {
 
   private startItem(key: string, sent: JsonObject): Item {
     const known = this.open.get(key);
-    if (known !== undefined) return known;
+    const type = itemType(sent);
+    if (known !== undefined && (known.type === type || type === 'unknown')) return known;
+    if (known !== undefined) {
+      // Another item under the place of one that has not ended.
+      this.answer.repair('missing_block_end');
+      this.endItem(key, {});
+    }
     this.itemCount += 1;
     this.lastKey = key;
-    const item: Item = {
-      type: itemType(sent),
-      key,
-      id: textOf(sent['id']),
-      summaryIndex: 0,
-      hasText: false,
-    };
+    const item = createItem(key, sent);
     this.open.set(key, item);
     switch (item.type) {
       case 'message':
@@ -149,19 +154,54 @@ export class ResponsesReader implements AnswerReader {
     return item;
   }
 
-  private openItem(event: JsonObject, type: Item['type']): Item {
+  private openItem(event: JsonObject, type: ItemType): Item {
     const key = this.keyOf(event);
     const known = this.open.get(key);
     if (known !== undefined) return known;
     this.answer.repair('missing_block_start');
-    return this.startItem(key, { type, id: event['item_id'] });
+    return this.startItem(key, { ...named(event['name']), type, id: event['item_id'] });
   }
 
   private say(event: JsonObject): void {
     const item = this.openItem(event, 'message');
-    if (item.type !== 'message') return;
-    item.hasText = true;
-    this.answer.text(textOf(event['delta']) ?? '', item.key);
+    if (item.type === 'message') this.addText(item, event, textOf(event['delta']) ?? '');
+  }
+
+  private addText(item: Item, event: JsonObject, text: string): void {
+    item.text += text;
+    item.parts.add(partOf(event));
+    if (item.type === 'message') this.answer.text(text, item.key);
+    else this.answer.reasoning(text, reasoningKey(item));
+  }
+
+  /** Takes the complete text of a part, which has come in deltas from most servers. */
+  private completePart(
+    event: JsonObject,
+    type: 'message' | 'reasoning',
+    value: JsonValue | undefined,
+  ): void {
+    const text = textOf(value);
+    if (text === undefined || this.hasEnded(event)) return;
+    const item = this.openItem(event, type);
+    if (item.type !== type || item.parts.has(partOf(event))) return;
+    if (type === 'reasoning') this.moveTo(item, numberOf(event['summary_index']) ?? 0);
+    this.addText(item, event, text);
+  }
+
+  /** Takes the complete arguments of a call, which have come in deltas from most servers. */
+  private completeArguments(event: JsonObject): void {
+    if (this.hasEnded(event)) return;
+    const item = this.openItem(event, 'function_call');
+    const raw = argumentsIn(event);
+    if (item.type !== 'function_call' || raw === undefined) return;
+    const before = this.answer.argumentsOf(item.key) ?? '';
+    if (raw.startsWith(before)) this.answer.growArguments(item.key, raw.slice(before.length));
+  }
+
+  /** Whether an event repeats something of an item that has ended. */
+  private hasEnded(event: JsonObject): boolean {
+    const key = this.keyOf(event);
+    return this.ended.has(key) && !this.open.has(key);
   }
 
   private startSummary(event: JsonObject): void {
@@ -173,8 +213,7 @@ export class ResponsesReader implements AnswerReader {
     const item = this.openItem(event, 'reasoning');
     if (item.type !== 'reasoning') return;
     this.moveTo(item, numberOf(event['summary_index']) ?? item.summaryIndex);
-    item.hasText = true;
-    this.answer.reasoning(textOf(event['delta']) ?? '', reasoningKey(item));
+    this.addText(item, event, textOf(event['delta']) ?? '');
   }
 
   /** Each part of a summary is a part of the message; all belong to the same item. */
@@ -190,37 +229,18 @@ export class ResponsesReader implements AnswerReader {
       this.answer.growArguments(item.key, textOf(event['delta']) ?? '');
   }
 
-  /** Takes the whole of a part from the event that ends it, if no delta has brought it. */
-  private endPart(type: string, event: JsonObject): void {
-    if (this.ended.has(this.keyOf(event))) return;
-    const whole = { ...event, delta: event['text'] ?? event['refusal'] ?? event['arguments'] };
-    const known = this.open.get(this.keyOf(event));
-    if (type === 'response.function_call_arguments.done') {
-      // Without its start, the name is not known: the end of the item has it.
-      if (known !== undefined && this.answer.argumentsOf(known.key) === '') this.growCall(whole);
-      return;
-    }
-    if (known?.hasText === true || textOf(whole.delta) === undefined) return;
-    this.answer.repair('message_instead_of_delta');
-    if (type.includes('reasoning')) return this.think(whole);
-    this.hasRefused ||= type === 'response.refusal.done';
-    this.say(whole);
-  }
-
   private endItem(key: string, sent: JsonObject): void {
-    if (this.ended.has(key)) return this.answer.repair('repeated_part');
-    const item = this.startItem(key, sent);
+    if (this.ended.has(key) && !this.open.has(key)) return this.answer.repair('repeated_part');
+    const item = this.open.get(key) ?? this.startItem(key, sent);
     this.open.delete(key);
-    this.ended.add(key);
-    this.endedItems.add(sent);
+    this.ended.set(key, item);
     switch (item.type) {
       case 'message':
-        if (!item.hasText) this.answer.text(contentText(sent['content']), key);
+        if (item.text === '') this.addText(item, {}, contentText(sent['content']));
         return this.answer.closeBlock('text', key, messageMeta(sent));
       case 'reasoning': {
-        if (!item.hasText) {
-          const text = contentText(sent['summary']) || contentText(sent['content']);
-          this.answer.reasoning(text, reasoningKey(item));
+        if (item.text === '') {
+          this.addText(item, {}, contentText(sent['summary']) || contentText(sent['content']));
         }
         // The encrypted thought is complete only now, and belongs to all parts of the summary.
         for (let index = 0; index <= item.summaryIndex; index += 1) {
@@ -230,20 +250,19 @@ export class ResponsesReader implements AnswerReader {
         return;
       }
       case 'function_call':
-        return this.endCall(key, sent);
+        return this.endCall(item, sent);
       case 'unknown':
     }
   }
 
-  private endCall(key: string, sent: JsonObject): void {
-    const given = sent['arguments'];
-    const isObject = typeof given === 'object' && given !== null;
-    if (isObject) this.answer.repair('arguments_as_object');
-    const raw = isObject ? JSON.stringify(given) : textOf(given);
+  private endCall(item: Item, sent: JsonObject): void {
+    if (isJsonObject(sent['arguments'])) this.answer.repair('arguments_as_object');
+    const raw = argumentsIn(sent);
     const id = textOf(sent['id']);
     const name = textOf(sent['name']);
-    if (name !== undefined) this.answer.nameCall(key, name);
-    this.answer.endCall(key, {
+    item.text = raw ?? this.answer.argumentsOf(item.key) ?? '';
+    if (name !== undefined) this.answer.nameCall(item.key, name);
+    this.answer.endCall(item.key, {
       ...(raw === undefined ? {} : { raw }),
       ...(id === undefined ? {} : { meta: { itemId: id } }),
     });
@@ -252,33 +271,37 @@ export class ResponsesReader implements AnswerReader {
   private complete(response: JsonObject): void {
     this.answer.setServedBy(response['model']);
     this.takeUsage(response);
-    for (const item of objectsOf(response['output'])) this.takeFinalItem(item);
+    this.takeOutput(objectsOf(response['output']));
     const text = textOf(response['output_text']);
     if (text !== undefined && !this.answer.hasContent) this.answer.text(text);
-    const read = this.readReason(response);
-    if ('error' in read) this.answer.fail(read.error);
-    else if (this.answer.failure === null) this.answer.finish(read.reason);
+    this.finish(response);
     this.answer.end();
   }
 
-  /** Takes an item of the final response, unless its events have come. */
-  private takeFinalItem(item: JsonObject): void {
-    if (this.endedItems.remove(item)) return;
-    if (!this.isDocument) this.answer.repair('message_instead_of_delta');
-    const type = itemType(item);
-    const id = textOf(item['id']);
-    const open = this.openItemOf(id) ?? [...this.open.values()].find((each) => each.type === type);
-    this.endItem(open?.key ?? `final ${this.itemCount}`, item);
-    // Only this response has it.
-    this.endedItems.remove(item);
+  /** Takes the items of the final response that have not come before. */
+  private takeOutput(items: readonly JsonObject[]): void {
+    const unrepeated = new Set([...this.ended.values(), ...this.open.values()]);
+    const hadContent = this.answer.hasContent;
+    for (const [index, sent] of items.entries()) {
+      const known = repeatedItem(sent, `#${index}`, [...unrepeated]);
+      if (known !== undefined) {
+        unrepeated.delete(known);
+        if (this.open.has(known.key)) this.endItem(known.key, sent);
+        continue;
+      }
+      // A thought may not stand behind what followed from it.
+      if (hadContent && itemType(sent) === 'reasoning') continue;
+      if (!this.isDocument) this.answer.repair('message_instead_of_delta');
+      this.endItem(`final ${index}`, sent);
+    }
   }
 
-  private readReason(response: JsonObject): ReadReason {
+  private finish(response: JsonObject): void {
     const reason = textOf(objectOf(response['incomplete_details'])?.['reason']);
-    if (reason !== undefined) return readFinishReason(reason);
+    if (reason !== undefined) return finishAnswer(this.answer, reason);
     // Without a reason it may be cut: that is told, and nothing is lost.
-    if (response['status'] === 'incomplete') return { reason: 'length' };
-    return { reason: this.hasRefused ? 'content_filter' : 'stop' };
+    const isIncomplete = response['status'] === 'incomplete';
+    finishAnswer(this.answer, isIncomplete ? 'length' : 'stop', { hasRefused: this.hasRefused });
   }
 
   private fail(event: JsonObject): void {
@@ -291,32 +314,6 @@ export class ResponsesReader implements AnswerReader {
 
   private takeUsage(response: JsonObject): void {
     const usage = objectOf(response['usage']);
-    if (usage === undefined) return;
-    const details = objectOf(usage['input_tokens_details']);
-    this.answer.setUsage({
-      ...chatUsage(usage),
-      cacheWrite: numberOf(details?.['cache_write_tokens']),
-    });
+    if (usage !== undefined) this.answer.setUsage(responsesUsage(usage));
   }
-}
-
-function reasoningKey({ key, summaryIndex }: Item): string {
-  return `${key}:${summaryIndex}`;
-}
-
-/** The metadata of a message as `@ai-sdk/openai` takes it back. */
-function messageMeta({ id, phase }: JsonObject): JsonObject {
-  const known = textOf(id);
-  return {
-    ...(known === undefined ? {} : { itemId: known }),
-    ...(typeof phase === 'string' ? { phase } : {}),
-  };
-}
-
-function reasoningMeta({ id, encrypted_content: encrypted }: JsonObject): JsonObject {
-  const known = textOf(id);
-  return {
-    ...(known === undefined ? {} : { itemId: known }),
-    ...(typeof encrypted === 'string' ? { reasoningEncryptedContent: encrypted } : {}),
-  };
 }
