@@ -6,6 +6,7 @@ import type { EventType, TaskEvent } from '../protocol/event.ts';
 import { PERMISSION_MODES } from '../protocol/permission.ts';
 import { isGiven, isInherited, isSummarised } from './given-guard.ts';
 import { hasShape } from './event-shapes.ts';
+import { areTerms, areTexts, isAgent, isRule } from './terms-guard.ts';
 
 /** Complete by type: a new event type does not compile until it stands here. */
 const EVENT_TYPES: Readonly<Record<EventType, true>> = {
@@ -84,20 +85,20 @@ function isSpec(spec: unknown, task: string): boolean {
     typeof spec['root'] === 'string' &&
     isCount(spec['depth']) &&
     typeof spec['description'] === 'string' &&
+    typeof spec['prompt'] === 'string' &&
     typeof spec['cwd'] === 'string' &&
-    isJsonObject(spec['model']) &&
-    areLimits(spec['limits']) &&
+    areTexts(spec['tools']) &&
+    areTexts(spec['handed']) &&
+    typeof spec['prefix'] === 'string' &&
+    typeof spec['source'] === 'string' &&
+    isAgent(spec['agent']) &&
+    areTerms(spec) &&
     (spec['fanOut'] === undefined || isFanOut(spec['fanOut'])) &&
     (spec['inherited'] === undefined || isInherited(spec['inherited'])) &&
     (spec['summarised'] === undefined || isSummarised(spec['summarised'])) &&
     (spec['enclosed'] === undefined || areEnclosures(spec['enclosed'])) &&
     (spec['given'] === undefined || isGiven(spec['given']))
   );
-}
-
-/** What an answer is cut to, whoever shows it. */
-function areLimits(value: unknown): boolean {
-  return isJsonObject(value) && Number.isFinite(value['resultMaxTokens']);
 }
 
 /** It is gone on with as it stands, so it is looked at closely. */
@@ -129,15 +130,6 @@ function isQuestion(value: unknown, task: string): boolean {
   return kind === 'permission' && PERMISSION_LISTS.every((name) => Array.isArray(value[name]));
 }
 
-function isRule(value: unknown): boolean {
-  return (
-    isJsonObject(value) &&
-    typeof value['text'] === 'string' &&
-    typeof value['tool'] === 'string' &&
-    isJsonObject(value['source'])
-  );
-}
-
 function isModeGrant(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   const { agent, mode, definition, source } = value;
@@ -154,11 +146,22 @@ function isDecision(value: unknown): boolean {
   return value === null || (isJsonObject(value) && typeof value['reason'] === 'string');
 }
 
-/** Its numbers are looked at by whoever adds them up. */
-function isUsed({ usage, model, estimated }: JsonObject): boolean {
-  if (!isJsonObject(usage)) return false;
+const USAGE_FIELDS = ['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning'];
+
+function isUsage(value: unknown): boolean {
+  return isJsonObject(value) && USAGE_FIELDS.every((name) => Number.isFinite(value[name]));
+}
+
+function isCost(value: unknown): boolean {
+  return value === undefined || value === null || Number.isFinite(value);
+}
+
+/** Checks every number that is added up: one that is missing would make the whole sum NaN. */
+function isUsed({ usage, model, costUsd, estimated }: JsonObject): boolean {
+  if (!isUsage(usage) || !isCost(costUsd)) return false;
   if (model !== undefined && typeof model !== 'string') return false;
-  return estimated === undefined || (isJsonObject(estimated) && isJsonObject(estimated['usage']));
+  if (estimated === undefined) return true;
+  return isJsonObject(estimated) && isUsage(estimated['usage']) && isCost(estimated['costUsd']);
 }
 
 function isChildEnd({ changed, spent, below, work, delegations }: JsonObject): boolean {
@@ -220,8 +223,6 @@ function isForm(value: unknown): boolean {
 
 /** Its texts stand in requests. */
 function isCompaction({ type, calls, size, upTo, head, summary }: JsonObject): boolean {
-  const areTexts = (value: unknown): boolean =>
-    Array.isArray(value) && value.every((each) => typeof each === 'string');
   const isCall = (each: unknown): boolean =>
     isJsonObject(each) && typeof each['callId'] === 'string' && typeof each['text'] === 'string';
   if (!isJsonObject(size)) return false;
@@ -254,6 +255,7 @@ export function isTaskEvent(value: unknown, task: string): value is TaskEvent {
   const { type } = value;
   if (typeof type !== 'string' || !isEventType(type) || !hasShape(value, type)) return false;
   if (type === 'task.created') return isSpec(value['spec'], task);
+  if (type === 'terms.changed') return areTerms(value);
   if (type === 'call.refused') return isDecision(value['decision']);
   if (type === 'call.ended') return mayBeAttached(value['attachments']);
   if (type === 'turn.ended') return isUsed(value);

@@ -9,7 +9,6 @@ const CALL = { callId: 'text', tool: 'text' } as const;
 /** What every reader of such an event goes by, in each version of logs. */
 const SHAPES: Partial<Readonly<Record<EventType, Readonly<Record<string, Kind>>>>> = {
   'task.resumed': { by: 'text' },
-  'terms.changed': { rights: 'object', limits: 'object', model: 'object' },
   'input.queued': { input: 'object' },
   'input.withdrawn': { ids: 'texts' },
   'turn.started': { turn: 'number', inputs: 'texts', model: 'text' },
@@ -76,5 +75,6 @@ function isPart(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   if (value['type'] === 'text') return typeof value['text'] === 'string';
   if (value['type'] !== 'tool_call') return typeof value['type'] === 'string';
-  return typeof value['id'] === 'string' && typeof value['name'] === 'string';
+  const { id, name, input } = value;
+  return typeof id === 'string' && typeof name === 'string' && input !== undefined;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isTaskEvent } from '../../src/store/event-guard.ts';
 import { upgradeEvent } from '../../src/store/upgrade-event.ts';
+import { NO_USAGE } from '../../src/protocol/model.ts';
 import { taskSpec } from './fixture-data.ts';
 
 const stamp = (v: number) => ({ v, seq: 3, ts: 7, task: 'task00000001', epoch: 1 });
@@ -69,13 +70,13 @@ it('a task that was logged before tasks could refuse questions asks as it did', 
 });
 
 const USED = {
-  usage: {},
+  usage: NO_USAGE,
   model: 'a/b',
   failure: { kind: 'network' },
-  estimated: { usage: {}, costUsd: null },
+  estimated: { usage: NO_USAGE, costUsd: null },
 };
 const TURN_END = {
-  usage: {},
+  usage: NO_USAGE,
   model: 'a/b',
   estimated: USED.estimated,
   turn: 1,
@@ -94,7 +95,7 @@ const CHILD_END = {
 it.each([
   ['turn.ended', TURN_END],
   ['turn.retried', USED],
-  ['turn.failed', { usage: {}, failure: {} }],
+  ['turn.failed', { usage: NO_USAGE, failure: {} }],
   ['child.ended', CHILD_END],
 ])('%s is taken as it was written, and not without what is added up of it', (type, body) => {
   const event = { ...stamp(4), type, ...body };

@@ -1,5 +1,4 @@
-import { accessSync, constants, mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { accessSync, constants, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage } from '../../base/errors.ts';
 import { bubblewrapArguments } from './bubblewrap.ts';
@@ -10,6 +9,7 @@ import { readMachineFacts } from './machine-facts.ts';
 import { limited, monitored } from './monitor-script.ts';
 import { Placeholders } from './placeholders.ts';
 import type { PathRule, SandboxPlan } from './plan.ts';
+import { makePrivateTempDirectory } from './private-directories.ts';
 import {
   noSandbox,
   type CommandToConfine,
@@ -147,7 +147,7 @@ class Seatbelt implements Sandbox {
   }
 
   confine({ argv, cwd, env, confinement }: CommandToConfine): ConfinedCommand {
-    const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'muster-command-')));
+    const scratch = makePrivateTempDirectory('muster-command-');
     const rules = surveyRules(confinement, this.settings.surroundings, () => false);
     const plan: SandboxPlan = {
       // Nothing private can be laid over these: they are read-only there, as everything is.

@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId } from '../../base/ids.ts';
 import { spawnGroup } from '../processes.ts';
 import { readReport } from './monitor-script.ts';
+import { makePrivateDirectory, makePrivateTempDirectory } from './private-directories.ts';
 import type { CommandToConfine, ConfinedCommand } from './sandbox.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -44,14 +44,14 @@ export async function testSandbox(
   confine: (command: CommandToConfine) => ConfinedCommand,
   home: string,
 ): Promise<SelfTestResult> {
-  const place = realpathSync(mkdtempSync(join(tmpdir(), 'muster-sandbox-')));
+  const place = makePrivateTempDirectory('muster-sandbox-');
   const canary = join(home, `.muster-sandbox-test-${newId()}`);
   let server: Server | undefined;
   try {
     const [inside, outside] = ['inside', 'outside'].map((name) => join(place, name));
     if (inside === undefined || outside === undefined) throw new Error('unreachable');
-    mkdirSync(inside, { mode: 0o700 });
-    mkdirSync(outside, { mode: 0o700 });
+    makePrivateDirectory(inside);
+    makePrivateDirectory(outside);
     server = await listen();
     const address = server.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
