@@ -10,6 +10,7 @@ import { isMainAgent } from './main-agent.ts';
 const UNGRANTED: ReadonlySet<string> = new Set([
   'unknown-tool',
   'too-wide-alias',
+  'tool-pattern',
   'unknown-denied-tool',
 ]);
 const NO_ISOLATION = 'Muster does not offer it yet; the task works in the directory of its parent.';

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { isolationRequest } from '../../src/engine/unmet-requests.ts';
+import { isolationRequest, unmetRequests } from '../../src/engine/unmet-requests.ts';
 import { readUnmetRequests, unmetLines, unmetWarning } from '../../src/protocol/unmet-request.ts';
+import { claudeFormat } from '../../src/agents/formats/catalogue.ts';
+import { agentFile, readOne } from '../agents/support.ts';
 
 const request = (name: string) => ({ kind: 'tool', name, reason: 'No.' }) as const;
 
@@ -15,6 +17,29 @@ describe('isolation', () => {
     [{ Isolation: 'process' }, 1],
   ])('%j asks for %i kinds', (extra, count) => {
     expect(isolationRequest({ extra }).length).toBe(count);
+  });
+});
+
+describe('tools whose brackets no rule can express', () => {
+  it.each(['NotebookEdit(foo.ipynb)', 'Bash()', 'TodoWrite(x)', 'mcp__a__b(x)'])(
+    '%s is reported as not granted',
+    async (word) => {
+      const agent = await readOne(
+        claudeFormat,
+        agentFile('name: a', 'description: b', `tools: Read, ${word}`),
+      );
+      const unmet = unmetRequests(agent, []);
+      expect(unmet.map(({ kind, name }) => [kind, name])).toEqual([['tool', word]]);
+      expect(unmet[0]?.reason).toContain('is left out');
+    },
+  );
+
+  it('does not count a denial of the whole tool in place of a pattern', async () => {
+    const agent = await readOne(
+      claudeFormat,
+      agentFile('name: a', 'description: b', 'disallowedTools: Bash(rm *)'),
+    );
+    expect(unmetRequests(agent, [])).toEqual([]);
   });
 });
 

@@ -88,7 +88,7 @@ function grantsOfWord(
       return [{ tool, limit: { tool, rules: [`${tool}(${call.inside.trim()})`] } }];
     }
     const message = `\`${word}\` limits ${grant.tool} in a way that no rule can say; the tool is left out.`;
-    reader.warn('tool-pattern', message, line);
+    reader.warn('tool-pattern', message, line, word);
     return [];
   });
 }
