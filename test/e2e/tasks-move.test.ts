@@ -53,6 +53,8 @@ describe.concurrent('muster tasks export and import', () => {
     expect(said).toBe(`task ${root} is in ${file} (${bytes(said)} bytes)\n`);
     expect([statSync(file).size, statSync(file).mode & 0o777]).toEqual([bytes(said), 0o600]);
     expect(clean(await tasks(world, 'export', root))).toBe(readFileSync(file, 'utf8'));
+    expect(clean(await tasks(world, 'export', root, '-'))).toBe(readFileSync(file, 'utf8'));
+    expect(existsSync(join(world.sandbox.workspace, '-'))).toBe(false);
 
     expect(clean(await other(world, 'import', file))).toBe(`${root}\n${child}\n`);
     for (const id of [root, child]) {

@@ -9,7 +9,7 @@ import { absolutePath } from '../../../../sys/paths.ts';
 
 interface TaskExport {
   readonly id: string;
-  /** Null: stdout. */
+  /** Null or `-`: stdout. */
   readonly file: string | null;
   readonly force: boolean;
   readonly json: boolean;
@@ -22,7 +22,7 @@ export async function exportTask(
 ): Promise<number> {
   const { spec } = tasks.state(id);
   const pieces = tasks.exportTree(spec.id);
-  if (file === null) {
+  if (file === null || file === '-') {
     if (process.stdout.isTTY === true) {
       throw new UsageError(
         `an export is for a file or a program, not for a terminal: muster tasks export ${id} FILE`,
