@@ -1,8 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { WORLD } from './test/world.ts';
 
 /** `MUSTER_RANDOM_RUNS=20` runs each random script test 20 times as often. */
 const randomRuns = Number(process.env['MUSTER_RANDOM_RUNS'] ?? 1);
+
+/** The part of the long tests that runs alone (`npm run test:world`); undefined: all but those run. */
+const part = process.env['MUSTER_TEST_WORLD'];
+const world = Object.values(WORLD).flat();
 
 /** Tests that change what a whole process has: its umask, its directory, its descriptors. */
 const ISOLATED = ['test/{crash,faults,hostile,package,sys}/**/*.test.ts'];
@@ -15,12 +20,19 @@ export default defineConfig({
         // One worker runs many files: loading the modules again for each takes a fifth of the time of all.
         test: {
           name: 'shared',
-          include: ['test/**/*.test.ts'],
+          include: part === undefined ? ['test/**/*.test.ts'] : [],
           exclude: ISOLATED,
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'isolated', include: ISOLATED } },
+      {
+        extends: true,
+        test: {
+          name: 'isolated',
+          include: part === undefined ? ISOLATED : [...(WORLD[part] ?? [])],
+          exclude: part === undefined ? world : [],
+        },
+      },
     ],
     globalSetup: ['test/compiled-code.ts'],
     // Most tests wait for processes and timers rather than compute: one worker more than cores.

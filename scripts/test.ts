@@ -2,6 +2,7 @@
  * The whole check, in the order in which failures are cheapest to find: formatting, lint, types,
  * dead code, build, tests. Ends with one line `N passed, N failed`.
  *
+ * `--world PART` runs one part of the tests that take too long for that (test/world.ts).
  * `--crash` runs the long crash tests alone; other arguments go to vitest. `--coverage` is one of those,
  * and none by default: it takes a fifth more time.
  */
@@ -9,9 +10,18 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { WORLD } from '../test/world.ts';
 
 const crash = process.argv.includes('--crash');
-const rest = process.argv.slice(2).filter((argument) => argument !== '--crash');
+const isWorld = process.argv.includes('--world');
+const [part] = isWorld ? process.argv.slice(process.argv.indexOf('--world') + 1) : [];
+if (isWorld && (part === undefined || !(part in WORLD))) {
+  console.error(`npm run test:world -- PART; the parts are ${Object.keys(WORLD).join(', ')}`);
+  process.exit(2);
+}
+const rest = process.argv
+  .slice(2)
+  .filter((argument) => argument !== '--crash' && argument !== '--world' && argument !== part);
 const report = join(tmpdir(), `muster-test-${process.pid}.json`);
 const missing = join(tmpdir(), `muster-not-run-${process.pid}.txt`);
 
@@ -36,7 +46,11 @@ function run({ name, command }: Step): boolean {
   const startedAt = Date.now();
   const { status } = spawnSync(program, args, {
     stdio: 'inherit',
-    env: { ...process.env, MUSTER_TEST_NOT_RUN: missing },
+    env: {
+      ...process.env,
+      MUSTER_TEST_NOT_RUN: missing,
+      ...(part === undefined ? {} : { MUSTER_TEST_WORLD: part }),
+    },
   });
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
   console.log(`${status === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`);
@@ -61,7 +75,7 @@ function counts(): Counts {
 
 const build: Step = { name: 'build', command: ['node', 'scripts/build.ts'] };
 const packaged: Step = { name: 'package', command: ['publint', '--strict'] };
-const steps = crash ? [build] : [...checks, build, packaged];
+const steps = crash || isWorld ? [build] : [...checks, build, packaged];
 const failed = steps.filter((step) => !run(step));
 const testsPassed = run({ name: 'tests', command: vitest });
 const { numPassedTests, numFailedTests, testResults } = counts();

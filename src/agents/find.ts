@@ -27,7 +27,8 @@ const MAX_NAMES_LENGTH = 600;
  * Finds the agent that a word means, wherever a person, a model or a file names one. The first of these
  * that matches decides: the agent of this name, of this id, of this alias, of this file where its name is
  * no single word, each with case ignored; then the only agent with such a name, id, alias or file when
- * separators and Unicode forms are ignored, too (`foldName`). A path is no name in another form.
+ * separators, Unicode forms, invisible characters, quotation marks and a leading `@` are ignored, too. A
+ * path is no name in another form.
  *
  * An unknown name is INVALID_PARAM, which names the nearest agents by spelling and by purpose, and the
  * valid ones as far as they fit. A word that fits several agents is INVALID_PARAM, which names them. No
@@ -75,13 +76,24 @@ function matchesFor(word: string, agents: readonly AgentDefinition[]): readonly 
   const exact = index.exact.get(word.trim().toLowerCase());
   if (exact !== undefined) return [exact];
   // A folded name is never longer than this in any agent, and folding a hostile text costs time.
-  const key = word.length > MAX_FOLDED || PATH.test(word.trim()) ? '' : foldName(word);
+  const bare = word.length > MAX_FOLDED ? '' : bareName(word);
+  const key = PATH.test(bare) ? '' : foldName(bare);
   if (key === '') return [];
   const matches = index
     .folded()
     .map((byWord) => byWord.get(key))
     .find((each) => each !== undefined);
   return [...(matches ?? [])];
+}
+
+/** Marks that models put around a name: quotation marks, and the `@` of a mention. */
+const AROUND = lazy(() => /^["'`\p{Pi}\p{Pf}]+|["'`\p{Pi}\p{Pf}]+$|^@(?:agent-)?/gu);
+/** Characters that cannot be seen. */
+const INVISIBLE = lazy(() => /\p{Default_Ignorable_Code_Point}/gu);
+
+/** A name without what cannot be seen, without marks around it, and with a minus sign as a hyphen. */
+function bareName(word: string): string {
+  return word.replaceAll(INVISIBLE(), '').trim().replaceAll(AROUND(), '').replaceAll('\u2212', '-');
 }
 
 /**

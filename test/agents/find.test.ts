@@ -160,3 +160,18 @@ test.each(['../reviewer', './reviewer', '/reviewer', '~/reviewer', String.raw`..
     expect(messageFor(written, [agentOf('reviewer')])).toMatch(/^There is no agent/);
   },
 );
+
+test.each([
+  '"reviewer"',
+  '`reviewer`',
+  '“Reviewer”',
+  '@reviewer',
+  '@agent-reviewer',
+  'reviewer\u200B',
+])('%j means reviewer', (written) => {
+  expect(messageFor(written, [agentOf('reviewer')])).toBe('found reviewer');
+});
+
+test('a minus sign is a hyphen', () => {
+  expect(messageFor('code\u2212reviewer', [agentOf('code-reviewer')])).toBe('found code-reviewer');
+});

@@ -247,6 +247,22 @@ describe('tools', () => {
       { limits: [{ tool: 'Bash', rules: [String.raw`Bash(echo \(:*)`] }], unlimited: ['Read'] },
     ],
     ['the whole tool beside it', 'tools: Bash(git diff:*), Bash', undefined],
+    [
+      'several in the same brackets',
+      'tools: [Read, "Bash(git diff:*, git log:*)"]',
+      { limits: [{ tool: 'Bash', rules: ONLY_GIT }], unlimited: ['Read'] },
+    ],
+    [
+      'with blanks between the tools',
+      'tools: Bash(git diff:*) Bash(git log:*) Read',
+      { limits: [{ tool: 'Bash', rules: ONLY_GIT }], unlimited: ['Read'] },
+    ],
+    [
+      'a comma in quotation marks',
+      `tools: ['Bash(echo "a, b":*)']`,
+      { limits: [{ tool: 'Bash', rules: ['Bash(echo "a, b":*)'] }], unlimited: [] },
+    ],
+    ['every call', 'tools: "Bash(:*)"', undefined],
     ['every call', 'tools: Bash(*)', undefined],
     ['notebooks', 'tools: NotebookEdit', { limits: [NOTEBOOKS], unlimited: [] }],
     ['notebooks beside the tool', 'tools: NotebookEdit, Edit', undefined],

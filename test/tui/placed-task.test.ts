@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/base/clock.ts';
 import { placeTask } from '../../src/front/tui/view/placed-task.ts';
 import { isAtWork } from '../../src/front/tui/view/tree-rows.ts';
 import { beginTree, emptyUiState } from '../../src/front/tui/view/ui-state.ts';
@@ -8,9 +9,12 @@ import { foldEvents } from '../../src/protocol/state.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import { taskSpec } from '../store/fixture-data.ts';
 
+/** Both of its clocks agree, as on a machine whose clock nobody sets. */
+const CLOCK: Clock = { now: () => 1_700_000_000_000, monotonic: () => 1_700_000_000_000 };
+
 /** One that has made a child in the background, and asks. */
 function asking(status: TaskStatus): TaskState {
-  const log = openMemoryStore().create(taskSpec('mainmain'));
+  const log = openMemoryStore({ clock: CLOCK }).create(taskSpec('mainmain'));
   const question = {
     id: 'mainmainq1',
     task: 'mainmain',
@@ -36,7 +40,7 @@ describe('a task that no event tells', () => {
   it.each(['interrupted', 'parked'] as const)(
     'and that is %s counts as ended when its log did',
     (status) => {
-      const ui = emptyUiState();
+      const ui = emptyUiState(CLOCK);
       beginTree(ui, 'mainmain');
       const state = asking(status);
       placeTask(ui, state, { isAsking: false });

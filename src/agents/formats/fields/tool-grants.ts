@@ -76,21 +76,44 @@ function grantsOfWord(
   word: string,
   line: number | undefined,
 ): readonly (ToolGrant | UnknownWord)[] {
+  const parts = knownParts(reader, word);
+  if (parts !== null) return parts.flatMap((part) => grantsOfWord(reader, part, line));
   const call = bracketed(word);
   const grants = wholeGrants(reader, call?.name ?? word);
   if (grants.length === 0) return [{ unknown: word }];
-  if (call === undefined || call.inside.trim() === '*') return grants;
+  if (call === undefined || ALL_CALLS.has(call.inside.trim())) return grants;
   return grants.flatMap((grant) => {
     const isWhole = !('limit' in grant) && !('isTooWide' in grant);
     const takesRules = specifierKind(grant.tool) !== undefined && call.inside.trim() !== '';
     if (isWhole && takesRules) {
       const { tool } = grant;
-      return [{ tool, limit: { tool, rules: [`${tool}(${call.inside.trim()})`] } }];
+      const rules = specifiersIn(call.inside).map((each) => `${tool}(${each})`);
+      return [{ tool, limit: { tool, rules } }];
     }
     const message = `\`${word}\` limits ${grant.tool} in a way that no rule can say; the tool is left out.`;
     reader.warn('tool-pattern', message, line, word);
     return [];
   });
+}
+
+/** Specifiers that every call of a tool matches. */
+const ALL_CALLS: ReadonlySet<string> = new Set(['*', ':*']);
+
+/** The specifiers in the brackets of a tool: several with commas, `git log:*, git diff:*`, are a rule each. */
+function specifiersIn(inside: string): readonly string[] {
+  if (/["'`{}]/.test(inside)) return [inside.trim()];
+  return inside
+    .split(/,\s+/)
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+}
+
+/** The tools that blanks separate in a word of a list, if it has several and all of them are known. */
+function knownParts(reader: FieldReader, word: string): readonly string[] | null {
+  const parts = word.match(/[^\s()]+(?:\([^()]*\))?/g) ?? [];
+  if (parts.length < 2 || parts.join(' ') !== word.trim().replaceAll(/\s+/g, ' ')) return null;
+  const isKnown = (part: string) => wholeGrants(reader, bracketed(part)?.name ?? part).length > 0;
+  return wholeGrants(reader, word).length === 0 && parts.every(isKnown) ? parts : null;
 }
 
 /** A name that any vendor knows goes before one that only looks like the name of a server's tool. */

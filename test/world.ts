@@ -1,0 +1,12 @@
+/**
+ * The tests that `npm run test:world -- PART` runs and `npm test` leaves out, which has to end within ten
+ * minutes. Of each kind `npm test` keeps some.
+ */
+export const WORLD: Readonly<Record<string, readonly string[]>> = {
+  /** kill -9 at many moments and at each write of a log. */
+  crash: ['test/crash/{kill,every-write,every-write-resumed}.test.ts'],
+  /** Every fault of a server over the protocols other than Chat. */
+  faults: ['test/faults/{anthropic,google,responses}.test.ts'],
+  /** The attacks that play through the engine and the built program. */
+  hostile: ['test/hostile/{hostile,effects,program}.test.ts'],
+};
