@@ -82,7 +82,7 @@ export class TaskReportFold {
     }
   }
 
-  /** Null if the event with the specification is missing. `isOwned` is true while a living process runs the task. */
+  /** Returns the report; null if the event with the specification is missing. `isOwned`: a living process runs the task. */
   report(at: { readonly isOwned: boolean; readonly now: number }): TaskReport | null {
     const { state } = this.fold;
     if (state === null) return null;

@@ -9,7 +9,7 @@ import { absolutePath } from '../../../../sys/paths.ts';
 
 interface TaskExport {
   readonly id: string;
-  /** Null or `-`: stdout. */
+  /** The file to write; null or `-` for stdout. */
   readonly file: string | null;
   readonly force: boolean;
   readonly json: boolean;
