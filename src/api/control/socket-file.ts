@@ -24,7 +24,7 @@ export interface SocketFile {
 
 /**
  * Lets the server listen at `path`. The socket is bound under a passing name, gets its mode there and
- * only then its own name, by a link: so it is never seen with a wider mode, nobody else's is ever
+ * only then its own name, by a link: so under its own name it never has a wider mode, nobody else's is ever
  * replaced (a link fails where a name is taken, and one name has one winner), and what the server
  * (libuv) unlinks on closing is the passing name and not a successor's. Throws `CONFLICT` where
  * somebody listens; on any failure the server is closed.
