@@ -23,6 +23,7 @@ import { builtinModulePlugin } from './builtin-modules.ts';
 import { plainHeadersPlugin } from './plain-headers.ts';
 import { compiledWithFile } from './eager-functions.ts';
 import { plainChecksPlugin } from './plain-checks.ts';
+import { unusedStreamsPlugin } from './unused-streams.ts';
 import { writeSchemas } from './schemas.ts';
 import { namedFunctions, originsIn, type NamedFunction } from './function-names.ts';
 import { modulePath } from './module-path.ts';
@@ -67,7 +68,7 @@ const CHUNKS = [
   },
   {
     name: 'providers',
-    test: /node_modules\/(@ai-sdk\/provider(-utils)?|zod|eventsource-parser)\/|src\/model\/adapters\/(adapter|thinking)\.ts$/,
+    test: /node_modules\/(@ai-sdk\/provider(-utils)?|zod)\/|src\/model\/adapters\/(adapter|thinking)\.ts$/,
     priority: 1,
   },
 ];
@@ -78,7 +79,12 @@ async function bundle(): Promise<readonly OutputChunk[]> {
     input: ENTRIES,
     platform: 'node',
     external: EXTERNAL,
-    plugins: [builtinModulePlugin(), plainHeadersPlugin(), plainChecksPlugin()],
+    plugins: [
+      builtinModulePlugin(),
+      plainHeadersPlugin(),
+      plainChecksPlugin(),
+      unusedStreamsPlugin(),
+    ],
     tsconfig: false,
     transform: { target: LOWEST_NODE },
     logLevel: 'warn',

@@ -15,6 +15,9 @@ const PLAINLY = `	const normalizedHeaders = normalizeHeaders(headers);
 	return normalizedHeaders;
 `;
 
+/** Asks Node about itself for a name that our own replaces (`src/model/adapters/endpoint-fetch.ts`). */
+const ASKED = 'if (globalThisAny.navigator?.userAgent) return';
+
 /**
  * Gives the provider packages our own headers for Node's: to look at the global `Headers` alone
  * loads all that stands behind `fetch`, 30 ms of each start.
@@ -25,11 +28,14 @@ export function plainHeadersPlugin(): Plugin {
     transform: {
       filter: { id: /@ai-sdk\/provider-utils\/dist\/index\.m?js$/ },
       handler(code) {
-        if (!code.includes(EXPECTED)) {
-          throw new Error(`@ai-sdk/provider-utils has changed: no \`${EXPECTED}\` in it`);
+        for (const part of [EXPECTED, ASKED]) {
+          if (!code.includes(part)) {
+            throw new Error(`@ai-sdk/provider-utils has changed: no \`${part}\` in it`);
+          }
         }
+        const plain = code.replace(EXPECTED, PLAINLY).replace(ASKED, 'if (false) return');
         return {
-          code: `import { PlainHeaders as Headers } from ${JSON.stringify(PLAIN_HEADERS)};\n${code.replace(EXPECTED, PLAINLY)}`,
+          code: `import { PlainHeaders as Headers } from ${JSON.stringify(PLAIN_HEADERS)};\n${plain}`,
           map: null,
         };
       },

@@ -1,3 +1,5 @@
+import { lazy } from './lazy.ts';
+
 /**
  * How outside text is made harmless for a terminal:
  * - `prose`: answers and messages. Escape sequences and control characters are dropped; what hides or
@@ -22,10 +24,12 @@ const SUBSTITUTE = 0x1a;
 const STRING_END = 0x9c;
 
 /** Directions, tags and line separators: they lie about what is read. */
-const TURNING = /^[\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufff9-\ufffb\u{e0000}-\u{e007f}]$/u;
+const TURNING = lazy(
+  () => /^[\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufff9-\ufffb\u{e0000}-\u{e007f}]$/u,
+);
 /** Joiners and variants: invisible, and part of how scripts and emoji are written. */
-const JOINING = /^(?:\u200c|\u200d|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}])$/u;
-const INVISIBLE = /^[\p{DI}\u2800]$/u;
+const JOINING = lazy(() => /^(?:\u200c|\u200d|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}])$/u);
+const INVISIBLE = lazy(() => /^[\p{DI}\u2800]$/u);
 const KEY_CAP = /^[0-9#*]$/;
 
 type State =
@@ -146,15 +150,15 @@ export class TerminalText {
       return '\ufffd';
     }
     if (this.context === 'plain') return character;
-    if (JOINING.test(character)) {
+    if (JOINING().test(character)) {
       const fits = this.mayJoin || (wasKeyCap && code === 0xfe0f);
       const stays = this.context === 'prose' && fits;
       // After a variant a joiner may follow; two of a kind carry nothing that is seen.
       this.mayJoin &&= code >= 0xfe00 && code <= 0xfe0f;
       return stays ? character : spelt(code);
     }
-    this.mayJoin = !INVISIBLE.test(character);
-    return TURNING.test(character) || !this.mayJoin ? spelt(code) : character;
+    this.mayJoin = !INVISIBLE().test(character);
+    return TURNING().test(character) || !this.mayJoin ? spelt(code) : character;
   }
 
   private flushReturn(): string {

@@ -1,5 +1,6 @@
 import { escapeTags, unescapeTags } from '../base/control-tags.ts';
 import { isJsonObject } from '../base/json.ts';
+import { lazy } from '../base/lazy.ts';
 import { areAttachments, type Attachment } from './attachment.ts';
 import { markOutside } from './outside-text.ts';
 import type { FileSeen } from './tool.ts';
@@ -40,12 +41,12 @@ export function enclosureText({ kind, name, outcome, text, nonce }: Enclosure): 
 
 const FILE_LEAD = `<notice>${LEADS.file}: `;
 /** Nothing that is no string of JSON: what only looks like an enclosure may be anybody's words. */
-const JSON_STRING = /^"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/iu;
+const JSON_STRING = lazy(() => /^"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*"/iu);
 
 /** The file whose `enclosureText` it is, as the person named it; null: it is none. */
 export function enclosedFile(text: string): string | null {
   if (!text.startsWith(FILE_LEAD)) return null;
-  const name = JSON_STRING.exec(text.slice(FILE_LEAD.length))?.[0];
+  const name = JSON_STRING().exec(text.slice(FILE_LEAD.length))?.[0];
   return name === undefined ? null : String(JSON.parse(unescapeTags(name)));
 }
 

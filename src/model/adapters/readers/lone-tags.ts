@@ -1,26 +1,33 @@
+import { lazy } from '../../../base/lazy.ts';
 import { OPENS, TAGS, anyOf, type ThinkingMarks } from './thinking-tags.ts';
 
 /** `<|end|>` ends any message of gpt-oss and Phi. */
-const CLOSE = anyOf(TAGS.flatMap(({ closes }) => closes).filter((close) => close !== '<|end|>'));
-const OPEN = new RegExp(anyOf(OPENS.map(({ open }) => open)));
+function anyClose(): string {
+  return anyOf(TAGS.flatMap(({ closes }) => closes).filter((close) => close !== '<|end|>'));
+}
+const OPEN = lazy(() => new RegExp(anyOf(OPENS.map(({ open }) => open))));
 
 /**
  * Matches a closing tag that is not being quoted: at an end of a line, between words without a blank, or
  * between two sentences.
  */
-const LONE_CLOSE = new RegExp(
-  [
-    String.raw`(?:^|\n)[ \t]*${CLOSE}`,
-    String.raw`${CLOSE}[ \t]*(?=\n|$)`,
-    String.raw`(?<![\s"'${'`'}([{])${CLOSE}(?![\s"'${'`'}.,;:)}]|\])`,
-    String.raw`(?<=[.!?…。！？][ \t]{1,3})${CLOSE}(?=[ \t]+[^\p{Ll}\p{P}\s])`,
-  ].join('|'),
-  'u',
-);
-const CLOSE_AT_START = new RegExp(
-  String.raw`^\s*${CLOSE}(?:\s*$|[ \t]*\n\s*|(?=[\p{L}\p{N}*#])|[ \t]+(?=[^\p{Ll}\p{P}\s]))`,
-  'u',
-);
+const LONE_CLOSE = lazy(() => {
+  const close = anyClose();
+  const places = [
+    String.raw`(?:^|\n)[ \t]*${close}`,
+    String.raw`${close}[ \t]*(?=\n|$)`,
+    String.raw`(?<![\s"'${'`'}([{])${close}(?![\s"'${'`'}.,;:)}]|\])`,
+    String.raw`(?<=[.!?…。！？][ \t]{1,3})${close}(?=[ \t]+[^\p{Ll}\p{P}\s])`,
+  ];
+  return new RegExp(places.join('|'), 'u');
+});
+const CLOSE_AT_START = lazy(() => {
+  const close = anyClose();
+  return new RegExp(
+    String.raw`^\s*${close}(?:\s*$|[ \t]*\n\s*|(?=[\p{L}\p{N}*#])|[ \t]+(?=[^\p{Ll}\p{P}\s]))`,
+    'u',
+  );
+});
 
 export interface SplitText {
   readonly thought: string;
@@ -33,13 +40,13 @@ export interface SplitText {
  * thought in the prompt. Null: it holds none, or only as a quotation.
  */
 export function splitAtClosingTag(text: string): SplitText | null {
-  const found = LONE_CLOSE.exec(text);
+  const found = LONE_CLOSE().exec(text);
   if (found === null) return null;
   const blank = /^\s*/.exec(found[0])?.[0].length ?? 0;
   const at = found.index + blank;
   const end = found.index + found[0].trimEnd().length;
   const thought = text.slice(0, at);
-  if (OPEN.test(thought) || isShown(thought)) return null;
+  if (OPEN().test(thought) || isShown(thought)) return null;
   const rest = text.slice(end).trimStart();
   const after = text.slice(at, text.length - rest.length);
   return { thought, marks: { before: '', after }, rest };
@@ -53,7 +60,7 @@ function isShown(text: string): boolean {
 
 /** Removes the closing tag with which a text begins whose thought came as reasoning. Null: it has none. */
 export function withoutClosingTag(text: string): string | null {
-  const tag = CLOSE_AT_START.exec(text)?.[0];
+  const tag = CLOSE_AT_START().exec(text)?.[0];
   return tag === undefined ? null : text.slice(tag.length);
 }
 

@@ -1,6 +1,7 @@
+import { lazy } from '../../../base/lazy.ts';
 import { OPENS, TAGS, anyOf, type TagPair, type ThinkingMarks } from './thinking-tags.ts';
 
-const CLOSE_OF = new Map(TAGS.map((pair) => [pair, new RegExp(anyOf(pair.closes))]));
+const CLOSE_OF = lazy(() => new Map(TAGS.map((pair) => [pair, new RegExp(anyOf(pair.closes))])));
 const LONGEST_OPEN = Math.max(...OPENS.map(({ open }) => open.length));
 /** Characters of blank space before a tag: more is not held back. */
 const LONGEST_GAP = 1000;
@@ -115,7 +116,7 @@ interface End {
 /** Finds the end of a thought. Null: all of the text is thought. */
 function findEnd(text: string, pair: TagPair): End | null {
   const { closes } = pair;
-  const found = CLOSE_OF.get(pair)?.exec(text);
+  const found = CLOSE_OF().get(pair)?.exec(text);
   if (found) {
     const rest = text.slice(found.index).toLowerCase();
     const isCertain = !closes.some((close) => close.length > rest.length && close.startsWith(rest));
