@@ -1,3 +1,4 @@
+import { lazy } from '../base/lazy.ts';
 import type { ToolLimit } from './agent.ts';
 import { CORE_TOOLS, TOOL_NAMES } from './tool-names.ts';
 
@@ -89,16 +90,23 @@ const VENDOR_GROUPS: ReadonlyMap<string, readonly string[]> = new Map([
   ['kiro @mcp', ['mcp__*']],
 ]);
 
-const EXACT: ReadonlyMap<string, string> = new Map([
-  ...TOOL_NAMES.map((name) => [name, name] as const),
-  ...ALIASES.flatMap(([name, aliases]) =>
-    aliases.split(' ').map((alias) => [alias, name] as const),
-  ),
-]);
+const OWN: ReadonlySet<string> = new Set(TOOL_NAMES);
+
+/** Only files of other products and models that mistake a name need this table, so a start does not build it. */
+const EXACT = lazy(
+  (): ReadonlyMap<string, string> =>
+    new Map([
+      ...TOOL_NAMES.map((name) => [name, name] as const),
+      ...ALIASES.flatMap(([name, aliases]) =>
+        aliases.split(' ').map((alias) => [alias, name] as const),
+      ),
+    ]),
+);
 
 /** An exact spelling that differs from another only by case goes first. */
-const FOLDED: ReadonlyMap<string, string> = new Map(
-  [...EXACT].toReversed().map(([word, name]) => [word.toLowerCase(), name] as const),
+const FOLDED = lazy(
+  (): ReadonlyMap<string, string> =>
+    new Map([...EXACT()].toReversed().map(([word, name]) => [word.toLowerCase(), name] as const)),
 );
 
 /** Files that Read shows as pictures. */
@@ -184,7 +192,8 @@ export function narrowerName(name: string): NarrowerName | undefined {
  */
 export function canonicalToolName(name: string): string | undefined {
   if (name.startsWith('mcp__')) return name;
-  return EXACT.get(name) ?? FOLDED.get(name.toLowerCase());
+  if (OWN.has(name)) return name;
+  return EXACT().get(name) ?? FOLDED().get(name.toLowerCase());
 }
 
 /**

@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net';
+import net, { isIP } from 'node:net';
 import { UsageError } from '../base/errors.ts';
 import { withoutQuotes } from '../base/text.ts';
 import type { Environment } from './env.ts';
@@ -107,7 +107,7 @@ function names(given: string, host: string, port: string): boolean {
 function isInNetwork(host: string, address: string, bits: number): boolean {
   const family = isIP(address);
   if (family === 0 || family !== isIP(host) || bits > (family === 4 ? 32 : 128)) return false;
-  const network = new BlockList();
+  const network = new net.BlockList();
   const type = family === 4 ? 'ipv4' : 'ipv6';
   network.addSubnet(address, bits, type);
   return network.check(host, type);
