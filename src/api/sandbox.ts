@@ -93,8 +93,8 @@ function ownHome(home: string): string {
 }
 
 async function sweep(records: string): Promise<void> {
-  const { Placeholders } = await import('../sys/sandbox/placeholders.ts');
-  new Placeholders(records).sweep();
+  const { WatchRecords } = await import('../sys/sandbox/watch-records.ts');
+  new WatchRecords(records).sweep(join(records, 'removed'));
 }
 
 /** Links resolved, also of what does not exist yet. */

@@ -40,7 +40,15 @@ export function commandSandbox(setup: CommandSetup): SandboxPort {
         ...(access === 'workspace' ? { set } : {}),
         git: { access, confined: on },
       });
-      if (!on) return { file, args, env, held: null, release: () => {} };
+      if (!on)
+        return {
+          file,
+          args,
+          env,
+          held: null,
+          settle: () => Promise.resolve([]),
+          release: () => {},
+        };
       // What may only read must not have it done by a server of the same task that may write.
       const loopback = access === 'workspace' ? { loopback: taskId } : {};
       const leave = serves && access === 'workspace' ? await sandbox.useLoopback(taskId) : null;

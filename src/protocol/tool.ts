@@ -193,6 +193,11 @@ export interface SandboxPort {
   ): Promise<CommandToStart>;
 }
 
+/** What a command made under a protected name, and where it was put; null: it is still there, and why. Absolute paths. */
+export type RemovedEntry =
+  | { readonly path: string; readonly keptAt: string }
+  | { readonly path: string; readonly keptAt: null; readonly problem: string };
+
 export interface CommandToStart {
   readonly file: string;
   readonly args: readonly string[];
@@ -200,6 +205,8 @@ export interface CommandToStart {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What holds it; null: nothing does. */
   readonly held: CommandLimits | null;
+  /** Puts aside what it must not have made, and tells what; when it has ended, or now and then while it runs. */
+  settle(): Promise<readonly RemovedEntry[]>;
   /** Call when nothing of it is left, once or more. */
   release(): void;
 }

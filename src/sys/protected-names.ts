@@ -172,6 +172,14 @@ export const PROTECTED_PATHS: readonly string[] = [
 /** Endings of names that are protected like those above. */
 export const PROTECTED_ENDINGS: readonly string[] = ['.code-workspace'];
 
+const NAMES: ReadonlySet<string> = new Set(PROTECTED_PATHS);
+
+/** Whether a name, at the top of a workspace, is protected whatever its case. */
+export function isProtectedName(name: string): boolean {
+  const folded = name.toLowerCase();
+  return NAMES.has(folded) || PROTECTED_ENDINGS.some((ending) => folded.endsWith(ending));
+}
+
 /**
  * Of a git directory what a command that may use git must still not write: all else in it is git's own
  * business. A tool that writes files has none in any of it.

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { MusterError, systemErrorCode } from '../base/errors.ts';
 import { fileError, fileKind } from './file-errors.ts';
 import { holdDirectory, type HeldDirectory } from './held-directory.ts';
+import { noteOwnWrite } from './own-writes.ts';
 import { placeInRoots, type OpenPlace } from './open-in-roots.ts';
 import { sweepTemporaries, temporaryName } from './temporary-files.ts';
 
@@ -33,6 +34,8 @@ export interface WriteOptions {
 }
 
 interface WriteOrder extends WriteOptions {
+  /** Where it comes to lie, links resolved. */
+  readonly real: string;
   readonly content: Buffer;
   readonly expected: Expected;
 }
@@ -58,6 +61,7 @@ export async function writeFileInRoots(
     const directory = holdDirectory(root, dirname(real), { create: true });
     try {
       const lost = await replace(path, directory, basename(real), {
+        real,
         content,
         expected,
         ...options,
@@ -86,6 +90,7 @@ async function replace(
     const lost = await writeTemporary(directory, temporary, write);
     requireExpected(path, target, expected);
     fs.renameSync(directory.at(temporary), target);
+    noteOwnWrite(write.real);
     await syncDirectory(directory.at('.'));
     return lost;
   } catch (thrown) {

@@ -1,5 +1,12 @@
 import { errorMessage, MusterError } from '../base/errors.ts';
-import type { BegunShell, ShellExit, ToolContext, ToolOutput } from '../protocol/tool.ts';
+import type {
+  BegunShell,
+  RemovedEntry,
+  ShellExit,
+  ToolContext,
+  ToolOutput,
+} from '../protocol/tool.ts';
+import { removedNotes } from './sandbox-note.ts';
 import {
   leftRunningNote,
   startCommand,
@@ -7,6 +14,8 @@ import {
   type RunningCommand,
   type RunOutcome,
 } from './bash-run.ts';
+
+const SETTLE_MS = 1_000;
 
 /** Starts a command that goes on after this call, until it ends, is stopped, or its task ends. */
 export async function startInBackground(
@@ -38,7 +47,7 @@ async function begin(
   wires.signal.throwIfAborted();
   try {
     const running = await startCommand(command, context, { serves: true });
-    const ended = runToEnd(running, wires);
+    const ended = runToEnd(running, wires, context);
     // Of one that did not start, `started` tells.
     ended.catch(() => {});
     await running.started;
@@ -54,12 +63,24 @@ async function begin(
 async function runToEnd(
   running: RunningCommand,
   { write, signal }: ShellWires,
+  context: ToolContext,
 ): Promise<ShellExit> {
   const take = (chunk: Buffer): boolean => {
     write(chunk);
     return true;
   };
-  const outcome = await supervise(running, { timeoutMs: null, signal, take });
+  const tell = (removed: readonly RemovedEntry[]): void => {
+    for (const note of removedNotes(removed, context)) write(Buffer.from(`${note}\n`));
+  };
+  // Nobody is to find what it must not make while it runs, which may be long.
+  const settling = setInterval(() => {
+    void running.settle().then(tell);
+  }, SETTLE_MS);
+  settling.unref();
+  const outcome = await supervise(running, { timeoutMs: null, signal, take }).finally(() =>
+    clearInterval(settling),
+  );
+  tell(outcome.removed);
   if (outcome.startError !== undefined) throw new Error(outcome.startError);
   const note = leftRunningNote(outcome);
   if (note !== null) write(Buffer.from(`${note}\n`));

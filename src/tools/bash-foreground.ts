@@ -30,7 +30,12 @@ export async function runInForeground(
         return !output.isOverSpill;
       },
     });
-    return toOutput(command, outcome, output, { timeoutMs, maxBytes: context.caps.resultBytes });
+    const place = { cwd: context.cwd, roots: context.roots };
+    return toOutput(command, outcome, output, {
+      timeoutMs,
+      maxBytes: context.caps.resultBytes,
+      place,
+    });
   } finally {
     output.close();
   }

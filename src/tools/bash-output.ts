@@ -1,16 +1,17 @@
 import { byteLength, formatDuration, plural } from '../base/text.ts';
 import { plainText } from '../sys/plain-text.ts';
 import { leftRunningNote, type RunOutcome } from './bash-run.ts';
-import { sandboxNote } from './sandbox-note.ts';
+import { sandboxNotes, type CommandPlace } from './sandbox-note.ts';
 import type { CommandOutput } from './command-output.ts';
 
 export interface RunLimits {
   readonly timeoutMs: number;
   readonly maxBytes: number;
+  readonly place: CommandPlace;
 }
 
 /** For the notes beside the output. */
-const NOTE_BYTES = 1000;
+const NOTE_BYTES = 2500;
 
 /** The output (beginning and end of a long one), and how the command ended, for the model. */
 export function describeRun(outcome: RunOutcome, output: CommandOutput, limits: RunLimits): string {
@@ -18,8 +19,8 @@ export function describeRun(outcome: RunOutcome, output: CommandOutput, limits: 
     return `The shell could not be started: ${outcome.startError}`;
   }
   const shown = outputParts(output, limits.maxBytes - NOTE_BYTES);
-  const note = sandboxNote(outcome, shown.join('\n'));
-  const parts = [...shown, ...endNotes(outcome, limits), ...(note === null ? [] : [note])];
+  const notes = sandboxNotes(outcome, shown.join('\n'), limits.place);
+  const parts = [...shown, ...endNotes(outcome, limits), ...notes];
   return parts.filter((part) => part !== '').join('\n');
 }
 
@@ -65,13 +66,17 @@ function endNotes(outcome: RunOutcome, limits: RunLimits): string[] {
       notes.push('[stopped: it wrote more than the limit of the spill file (output.spill_bytes)]');
       break;
     case 'itself':
-      notes.push(
-        outcome.signal === null
-          ? `[exit code ${outcome.exitCode}]`
-          : `[ended by ${outcome.signal}]`,
-      );
+      notes.push(endNote(outcome));
   }
   return notes;
+}
+
+/** A command that did not keep what it made has not succeeded, whatever its exit code is. */
+function endNote({ signal, exitCode, removed }: RunOutcome): string {
+  if (signal !== null) return `[ended by ${signal}]`;
+  return exitCode === 0 && removed.length > 0
+    ? '[it ended without an error, but not all that it made was kept]'
+    : `[exit code ${exitCode}]`;
 }
 
 function firstBytes(text: string, maxBytes: number): string {

@@ -4,7 +4,7 @@ import { deferred, onAbort } from '../base/async.ts';
 import { deadlineAfter } from '../base/deadlines.ts';
 import { errorMessage } from '../base/errors.ts';
 import { plural } from '../base/text.ts';
-import type { CommandLimits, ToolContext } from '../protocol/tool.ts';
+import type { CommandLimits, RemovedEntry, ToolContext } from '../protocol/tool.ts';
 import { spawnGroup, type ProcessGroup } from '../sys/processes.ts';
 import { Monitor } from './command-monitor.ts';
 import { findPlace } from './search-scope.ts';
@@ -25,6 +25,8 @@ export interface RunningCommand {
   readonly monitor: Monitor | null;
   /** Once the command itself runs. Rejects when it could not start. */
   readonly started: Promise<void>;
+  /** Puts aside what it has made and may not leave. */
+  settle(): Promise<readonly RemovedEntry[]>;
   release(): void;
 }
 
@@ -65,7 +67,10 @@ async function tryToStart(
   const cwd = findPlace(context.cwd, context).real;
   // One pipe for both, so that the lines come in the order in which they were written.
   const argv = [SHELL, '--noprofile', '--norc', '-c', `exec 2>&1; ${command}`] as const;
-  const { file, args, env, held, release } = await context.sandbox.confine(argv, { cwd, serves });
+  const { file, args, env, held, settle, release } = await context.sandbox.confine(argv, {
+    cwd,
+    serves,
+  });
   try {
     const monitored = held?.monitored === true;
     const group = spawnGroup(file, args, { cwd, env, monitored, startCheck: monitored });
@@ -73,7 +78,7 @@ async function tryToStart(
     const started = group.started.then(() => monitor?.begun);
     // Who waits for its end hears of it, too.
     started.catch(() => {});
-    return { group, held, monitor, started, release };
+    return { group, held, monitor, started, settle, release };
   } catch (thrown) {
     release();
     throw thrown;
@@ -92,6 +97,8 @@ export interface RunOutcome {
   readonly startError?: string;
   /** What held it; null: nothing did. */
   readonly held: CommandLimits | null;
+  /** What it made under protected names, and is not there any more. */
+  readonly removed: readonly RemovedEntry[];
 }
 
 type EndedBy = RunOutcome['endedBy'];
@@ -138,11 +145,12 @@ export async function supervise(
     ending ??= group.end();
     const forced = await ending;
     await Promise.race([closed, sleep(PIPE_GRACE_MS)]);
+    const removed = await running.settle();
     if (report?.begun === false && endedBy === 'itself') return notStarted(report.problem, held);
     // A monitor tells of a signal by a number, and of one that was sent by us it is known.
     const byNumber = report !== null && endedBy !== 'itself' && (exit.code ?? 0) > SIGNAL_CODES;
     const exitCode = byNumber ? null : exit.code;
-    return { endedBy, exitCode, signal: exit.signal, leftRunning, forced, held };
+    return { endedBy, exitCode, signal: exit.signal, leftRunning, forced, held, removed };
   } catch (thrown) {
     return notStarted(errorMessage(thrown), held);
   } finally {
@@ -155,7 +163,7 @@ export async function supervise(
 }
 
 function notStarted(startError: string, held: CommandLimits | null): RunOutcome {
-  const nothing = { exitCode: null, signal: null, leftRunning: 0, forced: false };
+  const nothing = { exitCode: null, signal: null, leftRunning: 0, forced: false, removed: [] };
   return { ...nothing, endedBy: 'itself', startError, held };
 }
 

@@ -1,25 +1,89 @@
+import { homedir } from 'node:os';
+import { dirname, join, resolve, sep } from 'node:path';
+import type { RemovedEntry } from '../protocol/tool.ts';
+import { displayPath, isInside } from '../sys/paths.ts';
 import type { RunOutcome } from './bash-run.ts';
 
-/** What programs say where something can't be written, made or moved. */
-const NOT_WRITABLE =
-  /read-only file ?system|permission denied|operation not permitted|device or resource busy|\bE(ROFS|ACCES|PERM|BUSY)\b/i;
-/** What they say without a network. */
-const NO_NETWORK =
-  /network is unreachable|could not resolve|name resolution|name or service not known|connection refused|nodename nor servname|unknown host|\b(ENETUNREACH|EAI_AGAIN|ENOTFOUND|ECONNREFUSED)\b/i;
+/** Where a command ran, and where it may write. Absolute, real. */
+export interface CommandPlace {
+  readonly cwd: string;
+  readonly roots: readonly string[];
+}
 
-/** For a command that failed as one does which the sandbox holds back: what that allows. Null: it did not. */
-export function sandboxNote(
-  { held, exitCode, endedBy }: Pick<RunOutcome, 'held' | 'exitCode' | 'endedBy'>,
-  output: string,
-): string | null {
-  if (held === null || exitCode === 0 || endedBy !== 'itself') return null;
-  if (NOT_WRITABLE.test(output)) {
-    return held.access === 'read-only'
-      ? '[the sandbox of this task is read-only: nothing can be written but $TMPDIR]'
-      : '[the sandbox allows writing only inside the workspace and $TMPDIR, and neither .git/hooks, .git/config nor other protected files there]';
+/** What only a sandbox makes programs say, as a rule. */
+const HELD_BACK = /read-only file ?system|device or resource busy|\bE(?:ROFS|BUSY)\b/i;
+/** What they say without one, too: it counts only where the command failed. */
+const MAY_BE_HELD_BACK = /permission denied|operation not permitted|\bE(?:ACCES|PERM)\b/i;
+const NO_NETWORK =
+  /network is unreachable|could not resolve|name resolution|name or service not known|nodename nor servname|unknown host|\b(?:ENETUNREACH|EAI_AGAIN|ENOTFOUND)\b/i;
+const REFUSED = /connection refused|\bECONNREFUSED\b/i;
+
+/** A path in an error message, in quotes or absolute. */
+const PATHS = /['"`‘“]([^'"`’”\n]{1,300})['"`’”]|(?<![\w.])(\/[^\s'"`:,;)]{1,300})/g;
+/** Lines that are looked at. */
+const MOST_LINES = 2_000;
+const MOST_REMOVED = 5;
+
+type Run = Pick<RunOutcome, 'held' | 'exitCode' | 'endedBy' | 'removed'>;
+
+/** What the sandbox kept a command from, and how it can be had, for the model. None where it kept nothing. */
+export function sandboxNotes(run: Run, output: string, place: CommandPlace): readonly string[] {
+  const { held, removed } = run;
+  if (held === null) return [];
+  const writing = run.endedBy === 'itself' ? writingNote(run, output, place) : null;
+  const network = held.network ? null : networkNote(run, output);
+  return [...removedNotes(removed, place), ...[writing, network].filter((note) => note !== null)];
+}
+
+function writingNote({ held, exitCode }: Run, output: string, place: CommandPlace): string | null {
+  const line = output
+    .split('\n', MOST_LINES)
+    .find((each) => HELD_BACK.test(each) || (exitCode !== 0 && MAY_BE_HELD_BACK.test(each)));
+  if (line === undefined) return null;
+  if (held?.access === 'read-only') {
+    return '[the sandbox of this task is read-only: nothing can be written but $TMPDIR]';
   }
-  if (!held.network && NO_NETWORK.test(output)) {
-    return '[the sandbox has no network: only what this task runs in the background can be reached; the user can allow it with sandbox.network]';
+  const paths = [...line.matchAll(PATHS)].map(([, quoted, bare]) => quoted ?? bare ?? '');
+  const absolute = paths
+    .filter((path) => /^[\x20-\x7e]+$/.test(path))
+    .map((path) => resolve(place.cwd, path.replace(/^~(?=\/|$)/, homedir())));
+  const outside = absolute.find((path) => !place.roots.some((root) => isInside(root, path)));
+  if (outside !== undefined) {
+    return `[the sandbox allows writing only inside the workspace, $TMPDIR and the caches of package managers, and ${outside} is outside: --add-dir ${directoryToAdd(outside)} opens it]`;
   }
-  return null;
+  const [inside] = absolute;
+  const what = inside === undefined ? 'a protected file' : displayPath(inside, place.cwd);
+  return `[the sandbox keeps ${what} from commands: protected files (.git/config, .git/hooks, .npmrc, .vscode and their kind) are read-only for them. Write and Edit ask the user; what only git may change, the user can run]`;
+}
+
+/** The directory of a program in the home directory, or the one in which the file lies. */
+function directoryToAdd(path: string): string {
+  const home = homedir();
+  const [first] =
+    isInside(home, path) && path !== home ? path.slice(home.length + 1).split(sep) : [];
+  return first === undefined || !first.startsWith('.') ? dirname(path) : join(home, first);
+}
+
+function networkNote({ exitCode, endedBy }: Run, output: string): string | null {
+  const isRefused = exitCode !== 0 && endedBy === 'itself' && REFUSED.test(output);
+  if (!isRefused && !NO_NETWORK.test(output)) return null;
+  return '[the sandbox has no network: only what this task runs in the background can be reached; the user can allow it with sandbox.network]';
+}
+
+/** For what a command made under protected names. */
+export function removedNotes(
+  removed: readonly RemovedEntry[],
+  { cwd }: CommandPlace,
+): readonly string[] {
+  const notes = removed
+    .slice(0, MOST_REMOVED)
+    .map((entry) => removedNote(entry, displayPath(entry.path, cwd)));
+  const others = removed.length - notes.length;
+  return others === 0 ? notes : [...notes, `[and ${others} more, kept beside it]`];
+}
+
+function removedNote(entry: RemovedEntry, shown: string): string {
+  return entry.keptAt === null
+    ? `[commands may not make protected files, and the sandbox could not take ${shown} out of the workspace: ${entry.problem}. Tell the user]`
+    : `[the sandbox took ${shown} out of the workspace, since commands may not make protected files. It is kept as ${entry.keptAt} for the user. Write makes such a file, and asks the user]`;
 }

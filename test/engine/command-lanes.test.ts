@@ -50,7 +50,14 @@ it('holds a lane from before a command starts until nothing of it is left', asyn
   let released = 0;
   const release = (): void => void (released += 1);
   const port: SandboxPort = {
-    confine: async ([file, ...args]) => ({ file, args, env: {}, held: null, release }),
+    confine: async ([file, ...args]) => ({
+      file,
+      args,
+      env: {},
+      held: null,
+      settle: () => Promise.resolve([]),
+      release,
+    }),
   };
   const broken: SandboxPort = { confine: () => Promise.reject(new Error('no sandbox')) };
   const options = { cwd: '/', serves: false };

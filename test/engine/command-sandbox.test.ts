@@ -15,7 +15,15 @@ async function confinementBy(decision?: Decision): Promise<Confinement | undefin
     state: () => Promise.resolve({ on: true, kind: 'bwrap' }),
     confine: ({ argv: [file, ...args], env, confinement }) => {
       seen = confinement;
-      return { file, args, env, monitored: false, startCheck: false, release: () => {} };
+      return {
+        file,
+        args,
+        env,
+        monitored: false,
+        startCheck: false,
+        settle: () => Promise.resolve([]),
+        release: () => {},
+      };
     },
   };
   const setup = { sandbox, variables: [], taskId: 'task00000001', rights: RIGHTS, home: HOME };

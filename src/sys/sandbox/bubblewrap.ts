@@ -55,9 +55,10 @@ function ruleArguments({ kind, path }: PathRule): readonly string[] {
       return ['--bind', path, path];
     case 'shown':
     case 'protected':
-    case 'settled':
       return ['--ro-bind', path, path];
+    // It is looked for when the command has ended (new-entries.ts).
     case 'absent':
+      return [];
     case 'hidden':
       return ['--perms', '0555', '--tmpfs', path];
     case 'masked':

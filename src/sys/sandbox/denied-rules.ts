@@ -1,6 +1,6 @@
 import { isInside } from '../paths.ts';
 import { look, realParent, realPath } from './looks.ts';
-import { isWritable, type PathRule } from './plan.ts';
+import { isWritable, type GuardedPlaces, type PathRule } from './plan.ts';
 
 /** How what is at a path is kept from being seen; nothing of what is missing. */
 export function concealed(path: string): readonly PathRule[] {
@@ -16,24 +16,25 @@ export function rootKind(root: string, readOnly: readonly string[]): 'writable' 
 }
 
 /**
- * The rules for places that a command may not change, where it could. One that is missing can't be made
- * where its directory is there; where that is missing, too, it is left, since what else may come to lie
- * there is nobody's to forbid. `laid` says what is writable.
+ * The places that a command may not change, where it could: those that are there, and those that it must
+ * not make. Of one whose directory is missing, too, nothing is said: what else may come to lie there is
+ * nobody's to forbid. `laid` says what is writable.
  */
-export function readOnlyRules(
+export function readOnlyPlaces(
   places: readonly string[],
   laid: readonly PathRule[],
-  isPlaceholder: (path: string) => boolean,
-): readonly PathRule[] {
-  return places.flatMap((place): readonly PathRule[] => {
+): GuardedPlaces {
+  const rules: PathRule[] = [];
+  const missing: string[] = [];
+  for (const place of places) {
     const real = realPath(place);
-    if (real !== undefined && !isPlaceholder(real)) {
-      return isWritable(real, laid) ? [{ kind: 'protected', path: real }] : [];
+    if (real !== undefined) {
+      if (isWritable(real, laid)) rules.push({ kind: 'protected', path: real });
+      continue;
     }
     // A link that leads nowhere is there itself, and no place for anything else.
-    if (real === undefined && look(place) !== undefined) return [];
-    const missing = realParent(place);
-    if (missing === undefined || !isWritable(missing, laid)) return [];
-    return [{ kind: 'absent', path: missing }];
-  });
+    const path = look(place) === undefined ? realParent(place) : undefined;
+    if (path !== undefined) missing.push(path);
+  }
+  return { rules, missing };
 }

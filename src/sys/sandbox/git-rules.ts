@@ -1,112 +1,130 @@
-import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
-import { dirname, isAbsolute, join } from 'node:path';
-import type { PathRule } from './plan.ts';
+import { lstatSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseConfig } from '../git/config-file.ts';
+import { readGitFile } from '../git/read-git-file.ts';
+import { findRepository, textOf, type Repository } from '../git/repository.ts';
+import { isInside } from '../paths.ts';
+import { look, realPath } from './looks.ts';
+import type { GuardedPlaces, PathRule } from './plan.ts';
 
-/** A file of one line, which leads to another configuration and other hooks (gitrepository-layout(5)). */
-const LEADS_AWAY = 'commondir';
-/** What of a repository says which programs git runs. */
-const PROTECTED = ['hooks', 'config', 'config.worktree'];
-/** The repositories of submodules, each with a configuration of its own, and what names filters. */
-const PROTECTED_WHERE_THERE = ['modules', 'info/attributes'];
-/** Of a linked working tree, by its directory below `worktrees`: what of it git obeys. */
-const PROTECTED_OF_WORKTREE = ['gitdir', LEADS_AWAY];
+/** What of a repository says which programs git runs, or where it finds what says so (gitrepository-layout(5)). */
+const OBEYED = ['hooks', 'config', 'config.worktree', 'info/attributes', 'commondir'];
+/** Of a linked working tree, by its directory below `worktrees`. */
+const OBEYED_OF_WORKTREE = ['gitdir', 'commondir', 'config.worktree'];
+/** Submodules of submodules count, too. */
+const MOST_MODULES = 500;
+const MAX_CONFIG_BYTES = 256 * 1024;
+
+const NOWHERE: GuardedPlaces = { rules: [], missing: [] };
 
 /**
  * The rules for a repository by its `.git`: a directory, or the file that leads to one. Commits can be
  * made, and what git would run can't be changed. The directory is held in its place, since moved away
  * it would take its hooks along.
  */
-export function gitRules(
-  path: string,
-  isPlaceholder: (path: string) => boolean,
-): readonly PathRule[] {
+export function gitRules(path: string): GuardedPlaces {
   const real = realPath(path);
-  if (real === undefined) return [];
-  if (lstatSync(real).isDirectory()) return repositoryRules(real, isPlaceholder);
-  const target = targetOf(real);
-  const common = target === undefined ? undefined : commonOf(target);
-  return [
-    { kind: 'protected', path: real },
-    ...[target, common].flatMap((directory) =>
-      directory === undefined ? [] : repositoryRules(directory, isPlaceholder),
-    ),
-  ];
+  if (real === undefined) return NOWHERE;
+  if (lstatSync(real).isDirectory()) return repositoryPlaces(real, 'held');
+  const repository = findRepository(dirname(real));
+  const file: GuardedPlaces = { rules: [{ kind: 'protected', path: real }], missing: [] };
+  if (repository === undefined) return file;
+  return joined([file, ...directoriesOf(repository).map((each) => repositoryPlaces(each, 'held'))]);
 }
 
-function repositoryRules(
-  directory: string,
-  isPlaceholder: (path: string) => boolean,
-): readonly PathRule[] {
-  const protectedOr = (kind: 'absent' | 'settled', name: string): PathRule => {
-    const path = join(directory, name);
-    const real = isPlaceholder(path) ? undefined : realPath(path);
-    return real === undefined ? { kind, path } : { kind: 'protected', path: real };
-  };
+/**
+ * The rules for the repository that a directory (absolute, real) belongs to, where that lies outside of the
+ * directories that may be written to: above them, or where a linked working tree or a submodule keeps it.
+ * It must lead back to this working tree: a `.git` file of a hostile workspace may name any repository.
+ */
+export function outerGitRules(root: string, roots: readonly string[]): GuardedPlaces {
+  const repository = findRepository(root);
+  if (repository === undefined || !belongs(repository)) return NOWHERE;
+  const outside = directoriesOf(repository).filter(
+    (path) => !roots.some((each) => isInside(each, path)) && isOwn(path),
+  );
+  return joined(outside.map((path) => repositoryPlaces(path, 'writable')));
+}
+
+function directoriesOf({ gitDirectory, commonDirectory }: Repository): readonly string[] {
+  return [...new Set([gitDirectory, commonDirectory])].filter(
+    (path) => look(path)?.isDirectory() === true,
+  );
+}
+
+function belongs({ top, gitDirectory, commonDirectory }: Repository): boolean {
+  const link = join(top, '.git');
+  if (gitDirectory === link) return true;
+  const [back] = textOf(join(gitDirectory, 'gitdir'))?.split('\n') ?? [];
+  if (back !== undefined) {
+    const isListed = dirname(gitDirectory) === join(commonDirectory, 'worktrees');
+    return isListed && realPath(dirname(back)) === realPath(top);
+  }
+  const config = readGitFile(join(gitDirectory, 'config'), MAX_CONFIG_BYTES);
+  const settings =
+    config === 'missing' || config === null ? null : parseConfig(config.toString('utf8'));
+  const tree = settings?.findLast(({ name }) => name === 'core.worktree')?.value;
+  return typeof tree === 'string' && realPath(join(gitDirectory, tree)) === realPath(top);
+}
+
+/** A repository of somebody else is not opened for writing, even where their permissions would let us. */
+function isOwn(path: string): boolean {
+  const stats = look(path);
+  return stats !== undefined && (process.getuid === undefined || stats.uid === process.getuid());
+}
+
+function repositoryPlaces(directory: string, kind: 'held' | 'writable'): GuardedPlaces {
   const worktrees = worktreesOf(directory);
-  return [
-    { kind: 'held', path: directory },
-    ...PROTECTED.map((name) => protectedOr('absent', name)),
-    protectedOr('settled', LEADS_AWAY),
-    ...worktrees.map((worktree) => protectedOr('absent', join(worktree, 'config.worktree'))),
-    ...whereThere(
-      worktrees.flatMap((worktree) =>
-        PROTECTED_OF_WORKTREE.map((name) => join(directory, worktree, name)),
-      ),
-    ),
-    ...whereThere(PROTECTED_WHERE_THERE.map((name) => join(directory, name))),
-  ];
+  const obeyed = [
+    ...OBEYED,
+    ...worktrees.flatMap((worktree) => OBEYED_OF_WORKTREE.map((name) => join(worktree, name))),
+  ].map((name) => join(directory, name));
+  const rules: PathRule[] = [{ kind, path: directory }];
+  const missing: string[] = [];
+  for (const path of obeyed) {
+    const real = realPath(path);
+    if (real === undefined) missing.push(path);
+    else rules.push({ kind: 'protected', path: real });
+  }
+  const modules = modulesIn(directory).map((path) => repositoryPlaces(path, 'held'));
+  return joined([{ rules, missing }, ...modules]);
 }
 
-function whereThere(paths: readonly string[]): readonly PathRule[] {
-  return paths.flatMap((path) => {
-    const real = realPath(path);
-    return real === undefined ? [] : [{ kind: 'protected', path: real }];
-  });
+function joined(places: readonly GuardedPlaces[]): GuardedPlaces {
+  return {
+    rules: places.flatMap(({ rules }) => rules),
+    missing: places.flatMap(({ missing }) => missing),
+  };
 }
 
 /** The directories that git keeps for linked working trees, relative. */
 function worktreesOf(directory: string): readonly string[] {
+  return directoriesIn(join(directory, 'worktrees')).map((name) => join('worktrees', name));
+}
+
+/** The repositories of the submodules of a repository, whose names may have several parts. Absolute, real. */
+function modulesIn(directory: string): readonly string[] {
+  const modules: string[] = [];
+  const waiting = [join(directory, 'modules')];
+  for (
+    let at = waiting.pop();
+    at !== undefined && modules.length < MOST_MODULES;
+    at = waiting.pop()
+  ) {
+    const names = directoriesIn(at);
+    if (names.includes('objects') && names.includes('refs')) modules.push(at);
+    else waiting.push(...names.map((name) => join(at ?? '', name)));
+  }
+  return modules;
+}
+
+function directoriesIn(path: string): readonly string[] {
   try {
-    return readdirSync(join(directory, 'worktrees'), { withFileTypes: true })
+    return readdirSync(path, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
-      .map(({ name }) => join('worktrees', name));
+      .map(({ name }) => name);
   } catch {
     // It has none.
     return [];
-  }
-}
-
-/** Where a `.git` file leads (gitrepository-layout(5)). */
-function targetOf(file: string): string | undefined {
-  const [, target] = /^gitdir: (.+)$/m.exec(readText(file)) ?? [];
-  return target === undefined ? undefined : realPathFrom(dirname(file), target);
-}
-
-/** The repository that a worktree is of. */
-function commonOf(directory: string): string | undefined {
-  const common = readText(join(directory, 'commondir')).trim();
-  return common === '' ? undefined : realPathFrom(directory, common);
-}
-
-/** As the kernel goes: it follows links before `..` takes one back. */
-function realPathFrom(base: string, path: string): string | undefined {
-  return realPath(isAbsolute(path) ? path : `${base}/${path}`);
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').slice(0, 4096);
-  } catch {
-    // Not a repository that git would take for one either.
-    return '';
-  }
-}
-
-function realPath(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    // Missing, or a link that leads nowhere.
-    return undefined;
   }
 }

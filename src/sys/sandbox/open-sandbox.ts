@@ -1,14 +1,16 @@
 import { accessSync, constants, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage } from '../../base/errors.ts';
+import { findRepository, type Repository } from '../git/repository.ts';
 import { bubblewrapArguments } from './bubblewrap.ts';
+import { committedAmong } from './committed-entries.ts';
 import { Loopbacks } from './loopbacks.ts';
 import { bubblewrapFailed, notInstalled } from './diagnosis.ts';
 import { findTrustedProgram } from './trusted-program.ts';
 import { readMachineFacts } from './machine-facts.ts';
 import { limited, monitored } from './monitor-script.ts';
-import { Placeholders } from './placeholders.ts';
-import type { PathRule, SandboxPlan } from './plan.ts';
+import { NewEntries, type CommittedAmong, type ProtectedPlaces } from './new-entries.ts';
+import type { SandboxPlan } from './plan.ts';
 import { makePrivateTempDirectory } from './private-directories.ts';
 import {
   noSandbox,
@@ -19,7 +21,9 @@ import {
 } from './sandbox.ts';
 import { seatbeltArguments } from './seatbelt.ts';
 import { testSandbox } from './self-test.ts';
-import { surveyRules, type Surroundings } from './survey.ts';
+import { survey, type Surroundings } from './survey.ts';
+import { TrustedTips } from './trusted-tips.ts';
+import { WatchRecords } from './watch-records.ts';
 
 export interface SandboxSettings {
   readonly kind: 'auto' | 'bwrap' | 'seatbelt' | 'off';
@@ -29,7 +33,7 @@ export interface SandboxSettings {
   /** Where commands can write: no program from there is used to hold them. */
   readonly roots: readonly string[];
   readonly surroundings: Surroundings;
-  /** A private directory for notes about placeholders; null: none are kept. Made when needed. */
+  /** A private directory for notes about running commands, and for what they must not leave; null: none is used. Made when needed. */
   readonly records: string | null;
 }
 
@@ -47,11 +51,10 @@ export function openSandbox(settings: SandboxSettings): Sandbox {
   return own === 'bwrap' ? new Bubblewrap(settings) : new Seatbelt(settings);
 }
 
-const NEEDS_PLACEHOLDER: ReadonlySet<PathRule['kind']> = new Set(['absent', 'settled']);
-
 class Bubblewrap implements Sandbox {
   private readonly settings: SandboxSettings;
-  private readonly placeholders: Placeholders;
+  private readonly records: WatchRecords;
+  private readonly tips = new TrustedTips();
   private readonly loopbacks = new Loopbacks();
   private program: string | undefined;
   private nsenter: string | undefined;
@@ -59,7 +62,7 @@ class Bubblewrap implements Sandbox {
 
   constructor(settings: SandboxSettings) {
     this.settings = settings;
-    this.placeholders = new Placeholders(settings.records);
+    this.records = new WatchRecords(settings.records);
   }
 
   state(): Promise<SandboxState> {
@@ -76,15 +79,12 @@ class Bubblewrap implements Sandbox {
   confine(command: CommandToConfine): ConfinedCommand {
     const { argv, cwd, env, confinement, stderr, loopback } = command;
     const { surroundings } = this.settings;
-    const isPlaceholder = (path: string): boolean => this.placeholders.isOne(path);
-    const rules = surveyRules(confinement, surroundings, isPlaceholder);
-    const needed = rules.flatMap(({ kind, path }) => (NEEDS_PLACEHOLDER.has(kind) ? [path] : []));
-    const held = new Set(this.placeholders.hold(needed));
+    const { rules, places } = survey(confinement, surroundings);
     const isMonitored = stderr === 'monitor';
     const entry =
       loopback === undefined || confinement.network ? null : this.loopbacks.entry(loopback);
     const plan: SandboxPlan = {
-      rules: rules.filter(({ kind, path }) => !NEEDS_PLACEHOLDER.has(kind) || held.has(path)),
+      rules,
       scratch: rules.some(({ kind, path }) => kind === 'private' && path === '/tmp')
         ? '/tmp'
         : '/dev/shm',
@@ -97,7 +97,6 @@ class Bubblewrap implements Sandbox {
       isMonitored ? monitored(argv) : limited(argv, { startCheck: true }),
     );
     const program = this.program ?? 'bwrap';
-    let isHeld = true;
     return {
       ...(entry === null
         ? { file: program, args }
@@ -105,16 +104,41 @@ class Bubblewrap implements Sandbox {
       env: withScratch(env, plan.scratch),
       monitored: isMonitored,
       startCheck: true,
+      ...this.watch(places, confinement.roots),
+    };
+  }
+
+  private watch(
+    places: ProtectedPlaces,
+    roots: readonly string[],
+  ): Pick<ConfinedCommand, 'settle' | 'release'> {
+    if (places.missing.length === 0 && places.present.size === 0) return NOTHING_TO_SETTLE;
+    const { path, records } = this.settings;
+    const forget = this.records.add(places);
+    const begun = repositoriesOf(roots).map((repository) => this.tips.begin(repository));
+    const committed: CommittedAmong = async (paths) => {
+      const git = begun.length === 0 ? undefined : findTrustedProgram('git', path, roots);
+      return git === undefined
+        ? new Set()
+        : await committedAmong(paths, begun, { tips: this.tips, git });
+    };
+    const entries = new NewEntries(places, committed, keptIn(records));
+    let isReleased = false;
+    return {
+      settle: () => entries.settle(),
       release: () => {
-        if (isHeld) this.placeholders.drop([...held]);
-        isHeld = false;
+        if (isReleased) return;
+        isReleased = true;
+        entries.settleNow();
+        for (const before of begun) this.tips.end(before);
+        forget();
       },
     };
   }
 
   private async tryOut(): Promise<SandboxState> {
     const { path, roots, surroundings } = this.settings;
-    this.placeholders.sweep();
+    this.records.sweep(keptIn(this.settings.records));
     this.program = findTrustedProgram('bwrap', path, roots);
     this.nsenter = findTrustedProgram('nsenter', path, roots);
     if (this.program === undefined) return { on: false, ...notInstalled(readMachineFacts()) };
@@ -124,6 +148,24 @@ class Bubblewrap implements Sandbox {
     if (!result.started) return { on: false, ...bubblewrapFailed(result.said, readMachineFacts()) };
     return { on: false, ...leaky(result.said) };
   }
+}
+
+const NOTHING_TO_SETTLE: Pick<ConfinedCommand, 'settle' | 'release'> = {
+  settle: () => Promise.resolve([]),
+  release: () => {},
+};
+
+function keptIn(records: string | null): string | null {
+  return records === null ? null : join(records, 'removed');
+}
+
+function repositoriesOf(roots: readonly string[]): readonly Repository[] {
+  const byDirectory = new Map<string, Repository>();
+  for (const root of roots) {
+    const repository = findRepository(root);
+    if (repository !== undefined) byDirectory.set(repository.gitDirectory, repository);
+  }
+  return [...byDirectory.values()];
 }
 
 const SANDBOX_EXEC = '/usr/bin/sandbox-exec';
@@ -148,10 +190,13 @@ class Seatbelt implements Sandbox {
 
   confine({ argv, cwd, env, confinement }: CommandToConfine): ConfinedCommand {
     const scratch = makePrivateTempDirectory('muster-command-');
-    const rules = surveyRules(confinement, this.settings.surroundings, () => false);
+    const { rules, places } = survey(confinement, this.settings.surroundings);
     const plan: SandboxPlan = {
-      // Nothing private can be laid over these: they are read-only there, as everything is.
-      rules: rules.filter(({ kind }) => kind !== 'private'),
+      rules: [
+        // Nothing private can be laid over these: they are read-only there, as everything is.
+        ...rules.filter(({ kind }) => kind !== 'private'),
+        ...places.missing.map((path) => ({ kind: 'absent', path }) as const),
+      ],
       scratch,
       network: confinement.network,
       cwd,
@@ -163,6 +208,7 @@ class Seatbelt implements Sandbox {
       env: withScratch(env, scratch),
       monitored: false,
       startCheck: false,
+      settle: NOTHING_TO_SETTLE.settle,
       release: () => rmSync(scratch, { recursive: true, force: true }),
     };
   }

@@ -8,12 +8,18 @@ export interface PathRule {
     | 'writable' // as it is
     | 'held' // writable, and can't be moved away
     | 'protected' // as it is, read-only, below something writable
-    | 'absent' // not there, and can't be made
-    | 'settled' // not there either: a read-only file in its place says what its absence says
+    | 'absent' // not there, and can't be made, where the sandbox can hold that
     | 'hidden' // a directory without its contents
     | 'masked'; // a file or socket that can't be opened
   /** Absolute and real. */
   readonly path: string;
+}
+
+/** What is protected at some places: how what is there is held, and what must not be made. */
+export interface GuardedPlaces {
+  readonly rules: readonly PathRule[];
+  /** Absolute paths at which nothing is. */
+  readonly missing: readonly string[];
 }
 
 /** How a command is held, for any kind of sandbox. */
@@ -37,19 +43,12 @@ const STRENGTH: readonly PathRule['kind'][] = [
   'writable',
   'protected',
   'absent',
-  'settled',
   'hidden',
   'masked',
 ];
 
 /** Below these nothing of the host is there. */
-const EMPTY: ReadonlySet<PathRule['kind']> = new Set([
-  'private',
-  'absent',
-  'settled',
-  'hidden',
-  'masked',
-]);
+const EMPTY: ReadonlySet<PathRule['kind']> = new Set(['private', 'absent', 'hidden', 'masked']);
 const WRITABLE: ReadonlySet<PathRule['kind']> = new Set(['writable', 'held']);
 
 /**
@@ -63,7 +62,8 @@ export function layRules(rules: readonly PathRule[]): readonly PathRule[] {
 }
 
 function wayTo({ kind, path }: PathRule, laid: readonly PathRule[]): readonly PathRule[] {
-  if (WRITABLE.has(kind)) return [];
+  // What is not there has nothing that could be moved away.
+  if (WRITABLE.has(kind) || kind === 'absent') return [];
   const above = holding(parentOf(path) ?? '/', laid);
   if (above === undefined || !WRITABLE.has(above.kind)) return [];
   const way: PathRule[] = [];
@@ -99,7 +99,6 @@ function changes({ kind }: PathRule, above: PathRule | undefined): boolean {
     case 'held':
     case 'protected':
     case 'absent':
-    case 'settled':
       return above !== undefined && WRITABLE.has(above.kind);
     case 'private':
     case 'hidden':
@@ -133,6 +132,12 @@ function strength({ kind }: PathRule): number {
 export function isWritable(path: string, rules: readonly PathRule[]): boolean {
   const rule = holding(path, rules);
   return rule !== undefined && WRITABLE.has(rule.kind);
+}
+
+/** Whether a command sees nothing of what is at this path. `rules` are laid. */
+export function isHidden(path: string, rules: readonly PathRule[]): boolean {
+  const rule = holding(path, rules);
+  return rule !== undefined && (rule.kind === 'hidden' || rule.kind === 'masked');
 }
 
 function holding(path: string, laid: readonly PathRule[]): PathRule | undefined {

@@ -1,4 +1,5 @@
 import type { Environment } from '../env.ts';
+import type { RemovedEntry } from './put-aside.ts';
 
 /** What a command may touch while it runs. */
 export interface Confinement {
@@ -46,8 +47,14 @@ export interface ConfinedCommand {
   /** The command begins only when `START_CHECK` (start-check.ts) was answered on its descriptor 3. */
   readonly startCheck: boolean;
   /**
-   * Removes the files and directories that were made for the command. To be called once none of its processes is
-   * left; further calls do nothing.
+   * Puts aside what the command has made under protected names that were missing when it began, unless git made
+   * it with the content of a commit; to be called when it has ended, and now and then while it runs in the
+   * background. Never rejects for a problem of the disk.
+   */
+  settle(): Promise<readonly RemovedEntry[]>;
+  /**
+   * Removes what was made for the command, and puts aside what was not settled. To be called once none of its
+   * processes is left; further calls do nothing.
    */
   release(): void;
 }
@@ -61,10 +68,7 @@ export type SandboxState =
 export interface Sandbox {
   /** Whether there is one, tried out at the first call; never rejects. */
   state(): Promise<SandboxState>;
-  /**
-   * For a sandbox whose state is `on`: how the command is started. Looks at the disk, and makes what
-   * `release` takes away. Throws where the disk does not let it.
-   */
+  /** For a sandbox whose state is `on`: how the command is started, from what is on the disk now. */
   confine(command: CommandToConfine): ConfinedCommand;
   /**
    * From when this resolves until what it gives is called, the commands of this key share a loopback, so

@@ -51,7 +51,6 @@ function ruleLines({ kind }: PathRule, path: string): readonly string[] {
       return [`(allow file-read* (subpath ${path}))`, `(deny file-write* (subpath ${path}))`];
     case 'protected':
     case 'absent':
-    case 'settled':
       return [`(deny file-write* (subpath ${path}))`];
     case 'private':
     case 'hidden':

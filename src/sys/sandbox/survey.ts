@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { obeyedPaths } from '../git/obeyed-paths.ts';
 import { findRepository } from '../git/repository.ts';
-import { PROTECTED_ENDINGS, PROTECTED_PATHS } from '../protected-names.ts';
+import { isProtectedName, PROTECTED_PATHS } from '../protected-names.ts';
 import { isSecretPath, secretPlaces } from '../secret-paths.ts';
-import { ABSENT_NAMES, NAMES_IN_USE } from './absent-names.ts';
-import { concealed, readOnlyRules, rootKind } from './denied-rules.ts';
-import { gitRules } from './git-rules.ts';
+import { concealed, readOnlyPlaces, rootKind } from './denied-rules.ts';
+import { gitRules, outerGitRules } from './git-rules.ts';
 import { hostSockets } from './host-sockets.ts';
 import { look, namesOf, realParent, realPath } from './looks.ts';
-import { isWritable, layRules, type PathRule } from './plan.ts';
+import type { ProtectedPlaces } from './new-entries.ts';
+import { isHidden, isWritable, layRules, type GuardedPlaces, type PathRule } from './plan.ts';
 import type { Confinement } from './sandbox.ts';
 
 /** The places of this machine and user, and what is to be kept from commands there. */
@@ -31,38 +31,62 @@ const KEPT = ['/run/current-system', '/run/opengl-driver', '/etc/resolv.conf'];
 const NEVER_MADE = ['.ssh', '.gnupg', '.aws', '.azure', '.config/gh'];
 const SYSTEM_SECRETS = ['/etc/shadow', '/etc/gshadow', '/etc/shadow-', '/etc/gshadow-'];
 
-/**
- * What a command may see and change, from what is on the disk now. `isPlaceholder` knows the empty
- * directories that stand for what is not there.
- */
-export function surveyRules(
-  { access, roots, denied }: Confinement,
-  surroundings: Surroundings,
-  isPlaceholder: (path: string) => boolean,
-): readonly PathRule[] {
+/** What a command may see and change, and what it must not have made when it has ended. */
+export interface Survey {
+  readonly rules: readonly PathRule[];
+  readonly places: ProtectedPlaces;
+}
+
+/** What a command may see and change, from what is on the disk now. */
+export function survey({ access, roots, denied }: Confinement, surroundings: Surroundings): Survey {
   const isWorkspace = access === 'workspace';
   const { hidden, readOnly } = denied ?? { hidden: [], readOnly: [] };
   const seen = layRules([
     ...[...PRIVATE, ...surroundings.runtimeDirectories].flatMap(privateRule),
     ...KEPT.flatMap(shownRule),
     ...roots.map((path) => rule(isWorkspace ? rootKind(path, readOnly) : 'shown', path)),
-    ...[
-      ...secretRules(roots, surroundings),
-      // A link may lead to one.
-      ...hidden.flatMap(concealed).filter(({ path }) => !roots.includes(path)),
-    ].filter(({ path }) => !isPlaceholder(path)),
+    ...secretRules(roots, surroundings),
+    // A link may lead to one.
+    ...hidden.flatMap(concealed).filter(({ path }) => !roots.includes(path)),
     ...hostSockets(surroundings.sockets).map((path) => rule('masked', path)),
   ]);
-  if (!isWorkspace) return seen;
-  const protection = roots.flatMap((root) => protectedRules(root, isPlaceholder));
-  const obeyed = obeyedRules(roots, surroundings.homes, isPlaceholder);
-  return layRules([
+  if (!isWorkspace) return { rules: seen, places: { missing: [], present: new Map() } };
+  const repositories = [
+    ...roots.flatMap((root) => gitPlaces(root)),
+    ...roots.map((root) => outerGitRules(root, roots)),
+  ];
+  const opened = repositories.flatMap(({ rules }) => rules).filter(isOpenedUnless(seen));
+  const obeyed = obeyedPlaces(roots, surroundings.homes);
+  const denials = readOnlyPlaces(readOnly, seen);
+  const rules = layRules([
     ...seen,
-    ...protection,
-    ...obeyed,
-    ...missingRules(surroundings, seen, isPlaceholder),
-    ...readOnlyRules(readOnly, seen, isPlaceholder),
+    ...opened,
+    ...roots.flatMap(presentRules),
+    ...obeyed.rules,
+    ...denials.rules,
   ]);
+  const writable = roots.filter((root) => isWritable(root, rules));
+  const missing = [
+    ...writable.flatMap(missingNames),
+    ...repositories.flatMap((each) => each.missing),
+    ...obeyed.missing,
+    ...denials.missing,
+    ...missingSecrets(surroundings),
+  ].filter((path) => isWritable(path, rules));
+  return {
+    rules,
+    places: {
+      missing: [...new Set(missing)],
+      present: new Map(
+        writable.map((root) => [root, new Set(namesOf(root).filter(isProtectedName))]),
+      ),
+    },
+  };
+}
+
+/** A repository is not opened for writing where nothing of it is to be seen. */
+function isOpenedUnless(seen: readonly PathRule[]): (rule: PathRule) => boolean {
+  return ({ kind, path }) => kind !== 'writable' || !isHidden(path, seen);
 }
 
 function rule(kind: PathRule['kind'], path: string): PathRule {
@@ -79,54 +103,43 @@ function shownRule(path: string): readonly PathRule[] {
   return real === undefined ? [] : [rule('shown', real)];
 }
 
-const PROTECTED = new Set(PROTECTED_PATHS);
 const DEEPER = PROTECTED_PATHS.filter((path) => path.includes('/'));
 
-function protectedRules(
-  root: string,
-  isPlaceholder: (path: string) => boolean,
-): readonly PathRule[] {
+function gitPlaces(root: string): readonly GuardedPlaces[] {
   const names = namesOf(root);
-  const present = [...names.filter(isProtectedName), ...DEEPER];
-  const taken = new Set([...names, ...names.flatMap((name) => NAMES_IN_USE.get(name) ?? [])]);
-  const absent = ABSENT_NAMES.filter((name) => !taken.has(name));
+  const isBare = ['HEAD', 'objects', 'refs'].every((name) => names.includes(name));
   return [
-    ...present.flatMap((name) => {
-      const path = join(root, name);
-      if (isPlaceholder(path)) return [rule('absent', path)];
-      return name === '.git' ? gitRules(path, isPlaceholder) : protectedRule(path);
-    }),
-    ...absent.map((name) => rule('absent', join(root, name))),
-    ...(['HEAD', 'objects', 'refs'].every((name) => names.includes(name))
-      ? gitRules(root, isPlaceholder)
-      : []),
+    ...(names.includes('.git') ? [gitRules(join(root, '.git'))] : []),
+    ...(isBare ? [gitRules(root)] : []),
   ];
 }
 
-/** What lies in the roots, and the configuration of their repositories makes git obey. */
-function obeyedRules(
-  roots: readonly string[],
-  homes: readonly string[],
-  isPlaceholder: (path: string) => boolean,
-): readonly PathRule[] {
-  return roots.flatMap((root) => {
-    const repository = findRepository(root);
-    if (repository === undefined) return [];
-    const { hookDirectories, files } = obeyedPaths(repository, { homes, roots });
-    return [
-      ...hookDirectories.flatMap((path) => {
-        const missing = firstMissing(path, isPlaceholder);
-        return missing === undefined ? protectedRule(path) : [rule('absent', missing)];
-      }),
-      // In the place of one that is missing git would stumble over a directory.
-      ...files.flatMap(protectedRule),
-    ];
-  });
+/** For the protected names that are there, at the top of a root or in the directories that they name. */
+function presentRules(root: string): readonly PathRule[] {
+  return [...namesOf(root).filter(isProtectedName), ...DEEPER]
+    .filter((name) => name !== '.git')
+    .flatMap((name) => protectedRule(join(root, name)));
 }
 
-function isProtectedName(name: string): boolean {
-  const folded = name.toLowerCase();
-  return PROTECTED.has(folded) || PROTECTED_ENDINGS.some((ending) => folded.endsWith(ending));
+function missingNames(root: string): readonly string[] {
+  return PROTECTED_PATHS.map((name) => join(root, name)).filter((path) => look(path) === undefined);
+}
+
+/** What lies in the roots, and the configuration of their repositories makes git obey. */
+function obeyedPlaces(roots: readonly string[], homes: readonly string[]): GuardedPlaces {
+  const rules: PathRule[] = [];
+  const missing: string[] = [];
+  for (const root of roots) {
+    const repository = findRepository(root);
+    if (repository === undefined) continue;
+    const { hookDirectories, files } = obeyedPaths(repository, { homes, roots });
+    for (const path of [...hookDirectories, ...files]) {
+      const lacking = firstMissing(path);
+      if (lacking === undefined) rules.push(...protectedRule(path));
+      else missing.push(lacking);
+    }
+  }
+  return { rules, missing };
 }
 
 function protectedRule(path: string): readonly PathRule[] {
@@ -154,27 +167,22 @@ function secretsAtTheTop(directory: string): readonly string[] {
 }
 
 /** Secret and state directories that are missing, and that a command could make: the first part of each. */
-function missingRules(
-  { homes, stateDirectories }: Surroundings,
-  rules: readonly PathRule[],
-  isPlaceholder: (path: string) => boolean,
-): readonly PathRule[] {
+function missingSecrets({ homes, stateDirectories }: Surroundings): readonly string[] {
   const wanted = [
     ...homes.flatMap((home) => NEVER_MADE.map((name) => join(home, name))),
     ...stateDirectories,
   ];
   return wanted.flatMap((path) => {
-    const missing = realParent(firstMissing(path, isPlaceholder));
-    return missing !== undefined && isWritable(missing, rules) ? [rule('absent', missing)] : [];
+    const missing = realParent(firstMissing(path));
+    return missing === undefined ? [] : [missing];
   });
 }
 
-/** What stands there for another command does not count: that one takes it away. */
-function firstMissing(path: string, isPlaceholder: (path: string) => boolean): string | undefined {
+function firstMissing(path: string): string | undefined {
   let at = '/';
   for (const name of path.split('/').filter((part) => part !== '')) {
     at = join(at, name);
-    if (look(at) === undefined || isPlaceholder(at)) return at;
+    if (look(at) === undefined) return at;
   }
   return undefined;
 }

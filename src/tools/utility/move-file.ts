@@ -2,6 +2,7 @@ import { renameSync, type BigIntStats } from 'node:fs';
 import { join } from 'node:path';
 import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import type { FileChange, ToolContext, ToolOutput } from '../../protocol/tool.ts';
+import { noteOwnWrite } from '../../sys/own-writes.ts';
 import { entryStats, withEntry, type HeldEntry } from '../../sys/entry-in-roots.ts';
 import { fileKind } from '../../sys/file-errors.ts';
 import { absolutePath, displayPath, isInside } from '../../sys/paths.ts';
@@ -180,6 +181,7 @@ async function rename(
 function renameWithin(from: HeldEntry, to: HeldEntry): void {
   try {
     renameSync(from.directory.at(from.name), to.directory.at(to.name));
+    noteOwnWrite(to.real);
   } catch (thrown) {
     if (systemErrorCode(thrown) !== 'EXDEV') throw thrown;
     const message = `${to.real} is on another file system than ${from.real}: use Bash (mv)`;

@@ -130,7 +130,7 @@ describe('bubblewrap', () => {
     [
       rules('shown /w', 'absent /w/.npmrc', 'hidden /h/.ssh', 'masked /w/.env'),
       false,
-      `${ALWAYS} --dev /dev --proc /proc --ro-bind /w /w --perms 0555 --tmpfs /w/.npmrc --perms 0555 --tmpfs /h/.ssh --ro-bind /dev/null /w/.env`,
+      `${ALWAYS} --dev /dev --proc /proc --ro-bind /w /w --perms 0555 --tmpfs /h/.ssh --ro-bind /dev/null /w/.env`,
     ],
     [
       rules('writable /', 'private /tmp'),

@@ -55,13 +55,15 @@ export class Place {
     return path;
   }
 
-  sandbox(overrides: { readonly home?: string; readonly state?: string } = {}): Sandbox {
+  sandbox(
+    overrides: { readonly home?: string; readonly state?: string; readonly records?: string } = {},
+  ): Sandbox {
     return openSandbox({
       kind: 'bwrap',
       platform: process.platform,
       path: '/usr/bin:/bin',
       roots: [this.root],
-      records: this.records,
+      records: overrides.records ?? this.records,
       surroundings: {
         homes: [overrides.home ?? this.home],
         stateDirectories: overrides.state === undefined ? [] : [overrides.state],
@@ -124,6 +126,7 @@ async function runOnce(
       text(group.stderr),
     ]);
     await group.end({ graceMs: 0 });
+    await confined.settle();
     return { code, out, report };
   } finally {
     confined.release();

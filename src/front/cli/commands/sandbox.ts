@@ -58,11 +58,19 @@ export async function sandboxCommand(
     stderr: 'command',
   });
   try {
-    return await runToEnd(confined, cwd);
+    const code = await runToEnd(confined, cwd);
+    for (const entry of await confined.settle()) {
+      const what =
+        entry.keptAt === null
+          ? `${entry.path} could not be taken away: ${entry.problem}`
+          : `${entry.path} was moved to ${entry.keptAt}`;
+      context.err(
+        `muster: a command may not make protected files: ${terminalText(what, 'exact')}\n`,
+      );
+    }
+    return code;
   } catch (thrown) {
-    context.err(
-      `muster: the sandbox could not be started: ${terminalText(errorMessage(thrown), 'exact')}\n`,
-    );
+    context.err(`muster: the sandbox failed: ${terminalText(errorMessage(thrown), 'exact')}\n`);
     return 1;
   } finally {
     confined.release();

@@ -1,0 +1,122 @@
+import { ObjectReader } from './object-reader.ts';
+import type { Repository } from './repository.ts';
+
+/** A file as git stores it. */
+export interface StoredFile {
+  /** From the top of the repository, with `/`. */
+  readonly path: string;
+  readonly mode: '100644' | '100755' | '120000';
+  /** Of its content. */
+  readonly id: string;
+}
+
+interface TreeEntry {
+  readonly mode: string;
+  readonly id: string;
+}
+
+type Tree = ReadonlyMap<string, TreeEntry>;
+
+/** What lies further back is not looked for. */
+const MOST_COMMITS = 2_000;
+const WITHIN_MS = 3_000;
+
+/**
+ * Which of the files are, with this content and mode, in a commit that can be reached from one of the tips (ids
+ * of commits or tags). Every object on the way is checked against its id. Looks at the 2,000 nearest commits
+ * for at most 3 s; what is not found by then counts as not committed. Never rejects.
+ */
+export async function committedFiles(
+  { gitDirectory }: Repository,
+  tips: ReadonlySet<string>,
+  files: readonly StoredFile[],
+  { git }: { readonly git: string },
+): Promise<ReadonlySet<StoredFile>> {
+  const found = new Set<StoredFile>();
+  if (tips.size === 0 || files.length === 0) return found;
+  const reader = new ObjectReader(git, gitDirectory);
+  const giveUp = setTimeout(() => reader.close(), WITHIN_MS);
+  try {
+    const trees = new Trees(reader);
+    const looked = new Set<string>();
+    for await (const top of treesFrom(reader, tips)) {
+      if (looked.has(top)) continue;
+      looked.add(top);
+      for (const file of files) {
+        if (found.has(file)) continue;
+        const entry = await trees.entry(top, file.path.split('/'));
+        if (entry?.id === file.id && entry.mode === file.mode) found.add(file);
+      }
+      if (found.size === files.length) break;
+    }
+    return found;
+  } finally {
+    clearTimeout(giveUp);
+    reader.close();
+  }
+}
+
+/** The ids of the trees of the commits, those near the tips first. */
+async function* treesFrom(
+  reader: ObjectReader,
+  tips: ReadonlySet<string>,
+): AsyncGenerator<string, void, undefined> {
+  const known = new Set(tips);
+  const waiting = [...tips];
+  for (let at = 0; at < waiting.length && at < MOST_COMMITS; at += 1) {
+    const object = await reader.read(waiting[at] ?? '');
+    if (object === null || (object.type !== 'commit' && object.type !== 'tag')) continue;
+    const [head = ''] = object.content.toString('latin1').split('\n\n', 1);
+    const lines = head.split('\n');
+    const ids = (key: string): readonly string[] =>
+      lines.flatMap((line) => (line.startsWith(`${key} `) ? [line.slice(key.length + 1)] : []));
+    for (const id of object.type === 'tag' ? ids('object') : ids('parent')) {
+      if (!known.has(id)) waiting.push(id);
+      known.add(id);
+    }
+    if (object.type === 'commit') yield ids('tree')[0] ?? '';
+  }
+}
+
+class Trees {
+  private readonly reader: ObjectReader;
+  private readonly read = new Map<string, Tree>();
+
+  constructor(reader: ObjectReader) {
+    this.reader = reader;
+  }
+
+  async entry(top: string, names: readonly string[]): Promise<TreeEntry | undefined> {
+    let at: TreeEntry | undefined = { mode: '40000', id: top };
+    for (const name of names) {
+      if (at?.mode !== '40000') return undefined;
+      at = (await this.tree(at.id)).get(name);
+    }
+    return at;
+  }
+
+  private async tree(id: string): Promise<Tree> {
+    const known = this.read.get(id);
+    if (known !== undefined) return known;
+    const object = await this.reader.read(id);
+    const tree = object?.type === 'tree' ? parseTree(object.content, id.length / 2) : new Map();
+    this.read.set(id, tree);
+    return tree;
+  }
+}
+
+/** `mode name\0id` for each entry, the id in `idBytes` bytes (gitformat-pack(5) leaves it to git-mktree(1)). */
+function parseTree(content: Buffer, idBytes: number): Tree {
+  const entries = new Map<string, TreeEntry>();
+  for (let at = 0; at < content.length;) {
+    const blank = content.indexOf(32, at);
+    const zero = content.indexOf(0, blank);
+    if (blank === -1 || zero === -1) break;
+    const mode = content.toString('latin1', at, blank);
+    const name = content.toString('utf8', blank + 1, zero);
+    const end = zero + 1 + idBytes;
+    entries.set(name, { mode, id: content.toString('hex', zero + 1, end) });
+    at = end;
+  }
+  return entries;
+}

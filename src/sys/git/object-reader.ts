@@ -1,0 +1,103 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { gitEnvironment } from '../git-environment.ts';
+import { withoutInherited } from '../inherited-descriptors.ts';
+
+export interface GitObject {
+  readonly type: 'commit' | 'tree' | 'blob' | 'tag';
+  readonly content: Buffer;
+}
+
+/** A larger object is taken for unreadable. */
+const MAX_OBJECT_BYTES = 32 * 1024 * 1024;
+const HEADER = /^([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)$/;
+
+/**
+ * Reads objects of a repository by their ids with one `git cat-file --batch`. What is read is checked against
+ * its id: commands can write any file of the object store, and git itself believes what it finds there.
+ */
+export class ObjectReader {
+  private readonly child: ChildProcess;
+  private waiting: { id: string; resolve: (object: GitObject | null) => void } | null = null;
+  private received = Buffer.alloc(0);
+  private isOver = false;
+
+  /** `git`: an absolute path; `gitDirectory`: absolute. */
+  constructor(git: string, gitDirectory: string) {
+    this.child = spawn(git, [`--git-dir=${gitDirectory}`, 'cat-file', '--batch'], {
+      cwd: '/',
+      env: {
+        ...gitEnvironment({ access: 'read-only', confined: false }),
+        GIT_NO_REPLACE_OBJECTS: '1',
+        // A partial clone must not ask its remote for what is missing.
+        GIT_NO_LAZY_FETCH: '1',
+        GIT_ALLOW_PROTOCOL: '',
+      },
+      stdio: ['pipe', 'pipe', 'ignore', ...withoutInherited()],
+    });
+    this.child.stdout?.on('data', (chunk: Buffer) => this.take(chunk));
+    this.child.once('error', () => this.end());
+    this.child.once('close', () => this.end());
+    // Git has ended: its end says so.
+    this.child.stdin?.on('error', () => this.end());
+  }
+
+  /** One at a time. Null: there is no such object, or what is stored under the id is another one. */
+  read(id: string): Promise<GitObject | null> {
+    if (this.isOver) return Promise.resolve(null);
+    return new Promise((resolve) => {
+      this.waiting = { id, resolve };
+      this.child.stdin?.write(`${id}\n`);
+    });
+  }
+
+  close(): void {
+    this.child.kill('SIGKILL');
+    this.end();
+  }
+
+  private end(): void {
+    this.isOver = true;
+    this.answer(null);
+  }
+
+  private take(chunk: Buffer): void {
+    this.received = Buffer.concat([this.received, chunk]);
+    const lineEnd = this.received.indexOf(10);
+    if (this.waiting === null || lineEnd === -1) return;
+    const header = HEADER.exec(this.received.toString('latin1', 0, lineEnd));
+    if (header === null) {
+      this.received = Buffer.alloc(0);
+      this.answer(null);
+      return;
+    }
+    const [, , type = '', length = ''] = header;
+    const size = Number(length);
+    if (size > MAX_OBJECT_BYTES) {
+      this.close();
+      return;
+    }
+    const end = lineEnd + 1 + size;
+    if (this.received.length <= end) return;
+    const content = this.received.subarray(lineEnd + 1, end);
+    this.received = this.received.subarray(end + 1);
+    const { id } = this.waiting;
+    this.answer(objectId(type, content, id.length) === id ? { type: asType(type), content } : null);
+  }
+
+  private answer(object: GitObject | null): void {
+    const { waiting } = this;
+    this.waiting = null;
+    waiting?.resolve(object);
+  }
+}
+
+/** The id that git gives an object; of `length` 64 in repositories that use SHA-256. */
+export function objectId(type: string, content: Buffer, length: number): string {
+  const hash = createHash(length === 64 ? 'sha256' : 'sha1');
+  return hash.update(`${type} ${content.length}\0`).update(content).digest('hex');
+}
+
+function asType(type: string): GitObject['type'] {
+  return type === 'commit' || type === 'tree' || type === 'tag' ? type : 'blob';
+}

@@ -1,0 +1,126 @@
+import type { Stats } from 'node:fs';
+import { join } from 'node:path';
+import { isOwnWrite } from '../own-writes.ts';
+import { isProtectedName } from '../protected-names.ts';
+import { look, namesOf } from './looks.ts';
+import { putAside, type RemovedEntry } from './put-aside.ts';
+
+/** What was not there when a command began, and what was. Absolute real paths. */
+export interface ProtectedPlaces {
+  /** Nothing was at these paths. */
+  readonly missing: readonly string[];
+  /** By each directory that can be written to: the protected names that it had at its top. */
+  readonly present: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** Returns which of these files git has written with the content of a commit of the repository. */
+export type CommittedAmong = (paths: readonly string[]) => Promise<ReadonlySet<string>>;
+
+/** An entry with more files is not compared with commits. */
+const MOST_FILES = 2_000;
+
+/**
+ * The entries that a command makes under protected names that were missing when it began. Nothing keeps
+ * a command from making them; they are put aside when it has ended, or while it runs in the background.
+ * What stays is what git has written with the content of a commit, and what Muster itself has written.
+ */
+export class NewEntries {
+  private readonly places: ProtectedPlaces;
+  private readonly committed: CommittedAmong;
+  private readonly directory: string | null;
+  /** Files that may stay as they are, by path. */
+  private readonly accepted = new Map<string, number>();
+  private settling: Promise<readonly RemovedEntry[]> | null = null;
+
+  /** `directory`: where they are put. */
+  constructor(places: ProtectedPlaces, committed: CommittedAmong, directory: string | null) {
+    this.places = places;
+    this.committed = committed;
+    this.directory = directory;
+  }
+
+  /** Puts aside what may not stay. */
+  settle(): Promise<readonly RemovedEntry[]> {
+    this.settling ??= this.compareAndRemove().finally(() => {
+      this.settling = null;
+    });
+    return this.settling;
+  }
+
+  /**
+   * The same at once: what was not compared with commits before may not stay either. `isOfCommand`: whether
+   * an entry was made by the command at all. Default: all were.
+   */
+  settleNow(isOfCommand: (path: string) => boolean = () => true): readonly RemovedEntry[] {
+    return this.found()
+      .filter(({ path }) => isOfCommand(path))
+      .flatMap((entry) => this.remove(entry));
+  }
+
+  private async compareAndRemove(): Promise<readonly RemovedEntry[]> {
+    const found = this.found();
+    const unknown = found.flatMap(({ files }) => files ?? []).filter((file) => !this.mayStay(file));
+    if (unknown.length > 0) {
+      const committed = await this.committed(unknown.map(({ path }) => path));
+      for (const { path, stats } of unknown) {
+        if (committed.has(path)) this.accepted.set(path, stats.ctimeMs);
+      }
+    }
+    return this.found().flatMap((entry) => this.remove(entry));
+  }
+
+  private found(): readonly NewEntry[] {
+    const { missing, present } = this.places;
+    const named = [...present].flatMap(([directory, names]) =>
+      namesOf(directory)
+        .filter((name) => isProtectedName(name) && !names.has(name))
+        .map((name) => join(directory, name)),
+    );
+    const paths = new Set([...missing.filter((path) => look(path) !== undefined), ...named]);
+    return [...paths].flatMap((path) => {
+      const files = filesOf(path);
+      return files?.length === 0 && look(path) === undefined ? [] : [{ path, files }];
+    });
+  }
+
+  private remove({ path, files }: NewEntry): readonly RemovedEntry[] {
+    const stays = files?.filter((file) => this.mayStay(file)) ?? [];
+    if (files === null || stays.length === 0) return this.putAside(path);
+    return files
+      .filter((file) => !stays.includes(file))
+      .flatMap((file) => this.putAside(file.path));
+  }
+
+  private mayStay({ path, stats }: NewFile): boolean {
+    return this.accepted.get(path) === stats.ctimeMs || isOwnWrite(path, stats);
+  }
+
+  private putAside(path: string): readonly RemovedEntry[] {
+    const removed = putAside(path, this.directory);
+    return removed === null ? [] : [removed];
+  }
+}
+
+interface NewFile {
+  readonly path: string;
+  readonly stats: Stats;
+}
+
+interface NewEntry {
+  readonly path: string;
+  /** It, or all that lies in it but directories; null: too many. */
+  readonly files: readonly NewFile[] | null;
+}
+
+function filesOf(top: string): readonly NewFile[] | null {
+  const files: NewFile[] = [];
+  const waiting = [top];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const stats = look(path);
+    if (stats === undefined) continue;
+    if (stats.isDirectory()) waiting.push(...namesOf(path).map((name) => join(path ?? top, name)));
+    else files.push({ path, stats });
+    if (files.length > MOST_FILES || waiting.length > MOST_FILES) return null;
+  }
+  return files;
+}

@@ -1,0 +1,148 @@
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { isJsonObject } from '../../base/json.ts';
+import { systemErrorCode } from '../../base/errors.ts';
+import { newId } from '../../base/ids.ts';
+import { look } from './looks.ts';
+import { NewEntries, type ProtectedPlaces } from './new-entries.ts';
+import type { RemovedEntry } from './put-aside.ts';
+
+/** `PID-STARTTIME-ID`: a later process of the same number is another one. */
+const RECORD = /^(\d+)-(\d+)-[a-z0-9]+$/;
+const START_TIME_FIELD = 22;
+const TOUCH_MS = 1_000;
+/** What was made later than this after the last sign of life of its process is somebody else's. */
+const TOLERANCE_MS = 2 * TOUCH_MS;
+
+/**
+ * Notes about running commands, one file each in `directory` (null: none are kept), by which what they made under
+ * protected names is found when the process that ran them was killed.
+ */
+export class WatchRecords {
+  private readonly directory: string | null;
+
+  constructor(directory: string | null) {
+    this.directory = directory;
+  }
+
+  /** Writes one, and returns what removes it. A directory that can't be written to keeps no command from running. */
+  add({ missing, present }: ProtectedPlaces): () => void {
+    const own = ownName();
+    if (this.directory === null || own === null) return () => {};
+    const path = join(this.directory, `${own}-${newId()}`);
+    try {
+      mkdirSync(this.directory, { recursive: true, mode: 0o700 });
+      const names = [...present].map(([directory, there]) => [directory, [...there]]);
+      writeFileSync(path, JSON.stringify({ missing, present: names }), { mode: 0o600, flag: 'wx' });
+    } catch (thrown) {
+      if (systemErrorCode(thrown) === undefined) throw thrown;
+      return () => {};
+    }
+    const timer = setInterval(() => touch(path), TOUCH_MS);
+    timer.unref();
+    return () => {
+      clearInterval(timer);
+      rmSync(path, { force: true });
+    };
+  }
+
+  /** Puts aside, below `keepIn`, what commands of killed processes have made. */
+  sweep(keepIn: string | null): readonly RemovedEntry[] {
+    const { directory } = this;
+    if (directory === null) return [];
+    return namesOf(directory).flatMap((name) => {
+      const [, pid, startTime] = RECORD.exec(name) ?? [];
+      if (pid === undefined || startTimeOf(Number(pid)) === startTime) return [];
+      const path = join(directory, name);
+      const removed = sweepRecord(path, keepIn);
+      rmSync(path, { force: true });
+      return removed;
+    });
+  }
+}
+
+function sweepRecord(path: string, keepIn: string | null): readonly RemovedEntry[] {
+  const places = readPlaces(path);
+  const lastSign = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  if (places === null || lastSign === undefined) return [];
+  const isOfCommand = (entry: string): boolean =>
+    (look(entry)?.ctimeMs ?? Infinity) <= lastSign + TOLERANCE_MS;
+  return new NewEntries(places, () => Promise.resolve(new Set()), keepIn).settleNow(isOfCommand);
+}
+
+function readPlaces(path: string): ProtectedPlaces | null {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (!isJsonObject(value)) return null;
+    const { missing, present } = value;
+    if (!Array.isArray(missing) || !Array.isArray(present)) return null;
+    return {
+      missing: strings(missing),
+      present: new Map(
+        present.flatMap((pair) => {
+          const [directory, names] = Array.isArray(pair) ? pair : [];
+          return typeof directory === 'string' && Array.isArray(names)
+            ? [[directory, new Set(strings(names))]]
+            : [];
+        }),
+      ),
+    };
+  } catch {
+    // Its owner was killed while it wrote it: its command had not begun.
+    return null;
+  }
+}
+
+function strings(values: readonly unknown[]): readonly string[] {
+  return values.filter((value) => typeof value === 'string');
+}
+
+function touch(path: string): void {
+  const now = new Date();
+  try {
+    utimesSync(path, now, now);
+  } catch (thrown) {
+    // It was removed by hand, or the disk can't be written to any more.
+    if (systemErrorCode(thrown) === undefined) throw thrown;
+  }
+}
+
+let own: string | null | undefined;
+
+/** Null where there is no /proc. */
+function ownName(): string | null {
+  if (own === undefined) {
+    const startTime = startTimeOf(process.pid);
+    own = startTime === undefined ? null : `${process.pid}-${startTime}`;
+  }
+  return own;
+}
+
+/** Ticks from boot, of proc(5); undefined where there is no such process. */
+function startTimeOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The second field is a name in brackets that may hold anything.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[START_TIME_FIELD - 3];
+  } catch {
+    // Ended, or no /proc.
+    return undefined;
+  }
+}
+
+function namesOf(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    // Nobody has written one yet.
+    return [];
+  }
+}
