@@ -26,7 +26,9 @@ import {
  * takes: so the code is compiled once for a build, and linked into each home.
  */
 const DIST = resolve(import.meta.dirname, '../dist');
-const STORE = resolve(import.meta.dirname, '../node_modules/.cache/muster-compiled');
+/** Several checkouts may share their packages. */
+const CHECKOUT = createHash('sha256').update(DIST).digest('hex').slice(0, 8);
+const STORE = resolve(import.meta.dirname, `../node_modules/.cache/muster-compiled-${CHECKOUT}`);
 const IN_HOME = '.cache/muster/compiled';
 
 /** What the built program has to do without a model. */

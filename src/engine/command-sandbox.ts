@@ -1,6 +1,8 @@
 import type { CommandToStart, SandboxPort } from '../protocol/tool.ts';
 import type { Decision, Rights } from '../protocol/permission.ts';
 import { deniedPlaces } from '../policy/denied-places.ts';
+import { runsGitAlone } from '../policy/git-alone.ts';
+import { loadShellParser } from '../policy/load-shell-parser.ts';
 import type { Confinement, Sandbox } from '../sys/sandbox/sandbox.ts';
 import { commandEnvironment } from '../sys/command-environment.ts';
 import { readEnvironment } from '../sys/env.ts';
@@ -30,9 +32,12 @@ export function commandSandbox(setup: CommandSetup): SandboxPort {
     denied: deniedPlaces(rights, { home, answered: answeredRule(decision) }),
   });
   return {
-    confine: async ([file, ...args], { cwd, serves }): Promise<CommandToStart> => {
+    confine: async ([file, ...args], { cwd, serves, line }): Promise<CommandToStart> => {
       const { on } = await sandbox.state();
-      const confinement = confinementOf();
+      const confinement = {
+        ...confinementOf(),
+        runsGitAlone: !serves && line !== undefined && (await isGitAlone(line)),
+      };
       const { access, network } = confinement;
       const env = commandEnvironment(readEnvironment(), {
         taskId,
@@ -46,7 +51,7 @@ export function commandSandbox(setup: CommandSetup): SandboxPort {
           args,
           env,
           held: null,
-          settle: () => Promise.resolve([]),
+          settle: nothingSettled,
           release: () => {},
         };
       // What may only read must not have it done by a server of the same task that may write.
@@ -67,6 +72,15 @@ export function commandSandbox(setup: CommandSetup): SandboxPort {
       }
     },
   };
+}
+
+const nothingSettled = () => Promise.resolve({ removed: [], fromCommits: [] });
+
+/** The grammar is not loaded for a command that can't be one. */
+async function isGitAlone(line: string): Promise<boolean> {
+  if (!/(?:^|[\s;&|])git\s/.test(line)) return false;
+  const read = await loadShellParser();
+  return runsGitAlone(read(line));
 }
 
 /** The ask rule by which a person was asked, and has allowed the call. */

@@ -189,7 +189,12 @@ export interface SandboxPort {
    */
   confine(
     argv: readonly [string, ...string[]],
-    options: { readonly cwd: string; readonly serves: boolean },
+    options: {
+      readonly cwd: string;
+      readonly serves: boolean;
+      /** The command line that a shell among the arguments runs; absent: none is known. */
+      readonly line?: string;
+    },
   ): Promise<CommandToStart>;
 }
 
@@ -198,6 +203,13 @@ export type RemovedEntry =
   | { readonly path: string; readonly keptAt: string }
   | { readonly path: string; readonly keptAt: null; readonly problem: string };
 
+/** What was found under protected names when a command had ended. */
+export interface Settlement {
+  readonly removed: readonly RemovedEntry[];
+  /** Paths that git wrote with the content of a commit. */
+  readonly fromCommits: readonly string[];
+}
+
 export interface CommandToStart {
   readonly file: string;
   readonly args: readonly string[];
@@ -205,8 +217,8 @@ export interface CommandToStart {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What holds it; null: nothing does. */
   readonly held: CommandLimits | null;
-  /** Puts aside what it must not have made, and tells what; when it has ended, or now and then while it runs. */
-  settle(): Promise<readonly RemovedEntry[]>;
+  /** Puts aside what it must not have made; when it has ended, or now and then while it runs. */
+  settle(): Promise<Settlement>;
   /** Call when nothing of it is left, once or more. */
   release(): void;
 }

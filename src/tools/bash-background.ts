@@ -1,12 +1,12 @@
 import { errorMessage, MusterError } from '../base/errors.ts';
 import type {
   BegunShell,
-  RemovedEntry,
+  Settlement,
   ShellExit,
   ToolContext,
   ToolOutput,
 } from '../protocol/tool.ts';
-import { removedNotes } from './sandbox-note.ts';
+import { settledNotes } from './sandbox-note.ts';
 import {
   leftRunningNote,
   startCommand,
@@ -69,8 +69,8 @@ async function runToEnd(
     write(chunk);
     return true;
   };
-  const tell = (removed: readonly RemovedEntry[]): void => {
-    for (const note of removedNotes(removed, context)) write(Buffer.from(`${note}\n`));
+  const tell = (settled: Settlement): void => {
+    for (const note of settledNotes(settled, context)) write(Buffer.from(`${note}\n`));
   };
   // Nobody is to find what it must not make while it runs, which may be long.
   const settling = setInterval(() => {
@@ -80,7 +80,7 @@ async function runToEnd(
   const outcome = await supervise(running, { timeoutMs: null, signal, take }).finally(() =>
     clearInterval(settling),
   );
-  tell(outcome.removed);
+  tell(outcome.settled);
   if (outcome.startError !== undefined) throw new Error(outcome.startError);
   const note = leftRunningNote(outcome);
   if (note !== null) write(Buffer.from(`${note}\n`));

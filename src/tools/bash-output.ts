@@ -72,9 +72,9 @@ function endNotes(outcome: RunOutcome, limits: RunLimits): string[] {
 }
 
 /** A command that did not keep what it made has not succeeded, whatever its exit code is. */
-function endNote({ signal, exitCode, removed }: RunOutcome): string {
+function endNote({ signal, exitCode, settled }: RunOutcome): string {
   if (signal !== null) return `[ended by ${signal}]`;
-  return exitCode === 0 && removed.length > 0
+  return exitCode === 0 && settled.removed.length > 0
     ? '[it ended without an error, but not all that it made was kept]'
     : `[exit code ${exitCode}]`;
 }

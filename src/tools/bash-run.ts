@@ -4,7 +4,7 @@ import { deferred, onAbort } from '../base/async.ts';
 import { deadlineAfter } from '../base/deadlines.ts';
 import { errorMessage } from '../base/errors.ts';
 import { plural } from '../base/text.ts';
-import type { CommandLimits, RemovedEntry, ToolContext } from '../protocol/tool.ts';
+import type { CommandLimits, Settlement, ToolContext } from '../protocol/tool.ts';
 import { spawnGroup, type ProcessGroup } from '../sys/processes.ts';
 import { Monitor } from './command-monitor.ts';
 import { findPlace } from './search-scope.ts';
@@ -26,7 +26,7 @@ export interface RunningCommand {
   /** Once the command itself runs. Rejects when it could not start. */
   readonly started: Promise<void>;
   /** Puts aside what it has made and may not leave. */
-  settle(): Promise<readonly RemovedEntry[]>;
+  settle(): Promise<Settlement>;
   release(): void;
 }
 
@@ -70,6 +70,7 @@ async function tryToStart(
   const { file, args, env, held, settle, release } = await context.sandbox.confine(argv, {
     cwd,
     serves,
+    line: command,
   });
   try {
     const monitored = held?.monitored === true;
@@ -97,8 +98,8 @@ export interface RunOutcome {
   readonly startError?: string;
   /** What held it; null: nothing did. */
   readonly held: CommandLimits | null;
-  /** What it made under protected names, and is not there any more. */
-  readonly removed: readonly RemovedEntry[];
+  /** What it made under protected names. */
+  readonly settled: Settlement;
 }
 
 type EndedBy = RunOutcome['endedBy'];
@@ -145,12 +146,12 @@ export async function supervise(
     ending ??= group.end();
     const forced = await ending;
     await Promise.race([closed, sleep(PIPE_GRACE_MS)]);
-    const removed = await running.settle();
+    const settled = await running.settle();
     if (report?.begun === false && endedBy === 'itself') return notStarted(report.problem, held);
     // A monitor tells of a signal by a number, and of one that was sent by us it is known.
     const byNumber = report !== null && endedBy !== 'itself' && (exit.code ?? 0) > SIGNAL_CODES;
     const exitCode = byNumber ? null : exit.code;
-    return { endedBy, exitCode, signal: exit.signal, leftRunning, forced, held, removed };
+    return { endedBy, exitCode, signal: exit.signal, leftRunning, forced, held, settled };
   } catch (thrown) {
     return notStarted(errorMessage(thrown), held);
   } finally {
@@ -163,7 +164,8 @@ export async function supervise(
 }
 
 function notStarted(startError: string, held: CommandLimits | null): RunOutcome {
-  const nothing = { exitCode: null, signal: null, leftRunning: 0, forced: false, removed: [] };
+  const settled = { removed: [], fromCommits: [] };
+  const nothing = { exitCode: null, signal: null, leftRunning: 0, forced: false, settled };
   return { ...nothing, endedBy: 'itself', startError, held };
 }
 

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { dirname, join, resolve, sep } from 'node:path';
-import type { RemovedEntry } from '../protocol/tool.ts';
+import type { RemovedEntry, Settlement } from '../protocol/tool.ts';
 import { displayPath, isInside } from '../sys/paths.ts';
 import type { RunOutcome } from './bash-run.ts';
 
@@ -22,17 +22,17 @@ const REFUSED = /connection refused|\bECONNREFUSED\b/i;
 const PATHS = /['"`‘“]([^'"`’”\n]{1,300})['"`’”]|(?<![\w.])(\/[^\s'"`:,;)]{1,300})/g;
 /** Lines that are looked at. */
 const MOST_LINES = 2_000;
-const MOST_REMOVED = 5;
+const MOST_SHOWN = 5;
 
-type Run = Pick<RunOutcome, 'held' | 'exitCode' | 'endedBy' | 'removed'>;
+type Run = Pick<RunOutcome, 'held' | 'exitCode' | 'endedBy' | 'settled'>;
 
 /** What the sandbox kept a command from, and how it can be had, for the model. None where it kept nothing. */
 export function sandboxNotes(run: Run, output: string, place: CommandPlace): readonly string[] {
-  const { held, removed } = run;
+  const { held, settled } = run;
   if (held === null) return [];
   const writing = run.endedBy === 'itself' ? writingNote(run, output, place) : null;
   const network = held.network ? null : networkNote(run, output);
-  return [...removedNotes(removed, place), ...[writing, network].filter((note) => note !== null)];
+  return [...settledNotes(settled, place), ...[writing, network].filter((note) => note !== null)];
 }
 
 function writingNote({ held, exitCode }: Run, output: string, place: CommandPlace): string | null {
@@ -71,12 +71,24 @@ function networkNote({ exitCode, endedBy }: Run, output: string): string | null 
 }
 
 /** For what a command made under protected names. */
-export function removedNotes(
-  removed: readonly RemovedEntry[],
+export function settledNotes(
+  { removed, fromCommits }: Settlement,
   { cwd }: CommandPlace,
 ): readonly string[] {
+  const written = fromCommits.slice(0, MOST_SHOWN).map((path) => displayPath(path, cwd));
+  const others = fromCommits.length - written.length;
+  const names = others === 0 ? written : [...written, `${others} more`];
+  return [
+    ...(names.length === 0
+      ? []
+      : [`[git wrote protected files from commits: ${names.join(', ')}]`]),
+    ...removedNotes(removed, cwd),
+  ];
+}
+
+function removedNotes(removed: readonly RemovedEntry[], cwd: string): readonly string[] {
   const notes = removed
-    .slice(0, MOST_REMOVED)
+    .slice(0, MOST_SHOWN)
     .map((entry) => removedNote(entry, displayPath(entry.path, cwd)));
   const others = removed.length - notes.length;
   return others === 0 ? notes : [...notes, `[and ${others} more, kept beside it]`];

@@ -55,7 +55,7 @@ it('holds a lane from before a command starts until nothing of it is left', asyn
       args,
       env: {},
       held: null,
-      settle: () => Promise.resolve([]),
+      settle: () => Promise.resolve({ removed: [], fromCommits: [] }),
       release,
     }),
   };

@@ -21,7 +21,7 @@ async function confinementBy(decision?: Decision): Promise<Confinement | undefin
         env,
         monitored: false,
         startCheck: false,
-        settle: () => Promise.resolve([]),
+        settle: () => Promise.resolve({ removed: [], fromCommits: [] }),
         release: () => {},
       };
     },
@@ -37,7 +37,12 @@ describe('what a command is held to', () => {
 
   test('follows from the rules, asked or not', async () => {
     const denied = { hidden: [`${ROOT}/secret`], readOnly };
-    expect(await confinementBy()).toEqual({ ...held, access: 'workspace', denied });
+    expect(await confinementBy()).toEqual({
+      ...held,
+      runsGitAlone: false,
+      access: 'workspace',
+      denied,
+    });
   });
 
   test('is not the ask rule that a person has answered', async () => {
@@ -49,6 +54,11 @@ describe('what a command is held to', () => {
     };
     const decision = ASKED === undefined ? asked : { ...asked, rule: ASKED };
     const denied = { hidden: [], readOnly };
-    expect(await confinementBy(decision)).toEqual({ ...held, access: 'read-only', denied });
+    expect(await confinementBy(decision)).toEqual({
+      ...held,
+      runsGitAlone: false,
+      access: 'read-only',
+      denied,
+    });
   });
 });

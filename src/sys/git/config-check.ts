@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { parseConfig } from './config-file.ts';
 import { readGitFile } from './read-git-file.ts';
 import type { Repository } from './repository.ts';
 
@@ -46,6 +47,31 @@ export function unsafeSetting(
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** Settings that a command of git adds or changes in daily work, beside HARMLESS. */
+const DAILY: ReadonlySet<string> = new Set([
+  'submodule.url',
+  'submodule.active',
+  'submodule.branch',
+  'core.worktree',
+  ...HARMLESS,
+]);
+/** Where work is sent to: a new one may be named, and none changed. */
+const DESTINATIONS = new Set(['remote.url', 'remote.pushurl', 'submodule.url']);
+
+/** Whether a changed configuration file says no more than before, but for settings that name no program. */
+export function addsOnlyHarmless(before: Buffer, after: Buffer): boolean {
+  const [was, is] = [before, after].map((content) => parseConfig(content.toString('utf8')));
+  if (was === undefined || was === null || is === undefined || is === null) return false;
+  const known = new Set(was.map(({ name, value }) => `${name}=${value}`));
+  const names = new Set(was.map(({ name }) => name));
+  return is.every(({ name, value }) => {
+    if (known.has(`${name}=${value}`)) return true;
+    const short = `${name.slice(0, name.indexOf('.'))}${name.slice(name.lastIndexOf('.'))}`;
+    if (!DAILY.has(short) || /^\s*ext::/.test(value ?? '')) return false;
+    return !DESTINATIONS.has(short) || !names.has(name);
+  });
 }
 
 function unsafeIn(text: string, isHarmless: (name: string) => boolean): string | undefined {

@@ -98,12 +98,12 @@ function joined(places: readonly GuardedPlaces[]): GuardedPlaces {
 }
 
 /** The directories that git keeps for linked working trees, relative. */
-function worktreesOf(directory: string): readonly string[] {
+export function worktreesOf(directory: string): readonly string[] {
   return directoriesIn(join(directory, 'worktrees')).map((name) => join('worktrees', name));
 }
 
 /** The repositories of the submodules of a repository, whose names may have several parts. Absolute, real. */
-function modulesIn(directory: string): readonly string[] {
+export function modulesIn(directory: string): readonly string[] {
   const modules: string[] = [];
   const waiting = [join(directory, 'modules')];
   for (

@@ -2,8 +2,9 @@ import type { Stats } from 'node:fs';
 import { join } from 'node:path';
 import { isOwnWrite } from '../own-writes.ts';
 import { isProtectedName } from '../protected-names.ts';
+import { contentOf, type FileContent } from './file-content.ts';
 import { look, namesOf } from './looks.ts';
-import { putAside, type RemovedEntry } from './put-aside.ts';
+import { putAside, type RemovedEntry, type Settlement } from './put-aside.ts';
 
 /** What was not there when a command began, and what was. Absolute real paths. */
 export interface ProtectedPlaces {
@@ -13,8 +14,8 @@ export interface ProtectedPlaces {
   readonly present: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** Returns which of these files git has written with the content of a commit of the repository. */
-export type CommittedAmong = (paths: readonly string[]) => Promise<ReadonlySet<string>>;
+/** Returns the paths of those files that have the content of a commit of the repository. */
+export type CommittedContent = (files: readonly FileContent[]) => Promise<ReadonlySet<string>>;
 
 /** An entry with more files is not compared with commits. */
 const MOST_FILES = 2_000;
@@ -26,21 +27,21 @@ const MOST_FILES = 2_000;
  */
 export class NewEntries {
   private readonly places: ProtectedPlaces;
-  private readonly committed: CommittedAmong;
+  private readonly committed: CommittedContent;
   private readonly directory: string | null;
   /** Files that may stay as they are, by path. */
   private readonly accepted = new Map<string, number>();
-  private settling: Promise<readonly RemovedEntry[]> | null = null;
+  private settling: Promise<Settlement> | null = null;
 
   /** `directory`: where they are put. */
-  constructor(places: ProtectedPlaces, committed: CommittedAmong, directory: string | null) {
+  constructor(places: ProtectedPlaces, committed: CommittedContent, directory: string | null) {
     this.places = places;
     this.committed = committed;
     this.directory = directory;
   }
 
   /** Puts aside what may not stay. */
-  settle(): Promise<readonly RemovedEntry[]> {
+  settle(): Promise<Settlement> {
     this.settling ??= this.compareAndRemove().finally(() => {
       this.settling = null;
     });
@@ -57,16 +58,20 @@ export class NewEntries {
       .flatMap((entry) => this.remove(entry));
   }
 
-  private async compareAndRemove(): Promise<readonly RemovedEntry[]> {
+  private async compareAndRemove(): Promise<Settlement> {
+    const fromCommits: string[] = [];
     const found = this.found();
     const unknown = found.flatMap(({ files }) => files ?? []).filter((file) => !this.mayStay(file));
     if (unknown.length > 0) {
-      const committed = await this.committed(unknown.map(({ path }) => path));
+      const contents = unknown.map(({ path }) => contentOf(path)).filter((file) => file !== null);
+      const committed = await this.committed(contents);
       for (const { path, stats } of unknown) {
-        if (committed.has(path)) this.accepted.set(path, stats.ctimeMs);
+        if (!committed.has(path)) continue;
+        this.accepted.set(path, stats.ctimeMs);
+        fromCommits.push(path);
       }
     }
-    return this.found().flatMap((entry) => this.remove(entry));
+    return { removed: this.found().flatMap((entry) => this.remove(entry)), fromCommits };
   }
 
   private found(): readonly NewEntry[] {

@@ -1,29 +1,27 @@
 import { accessSync, constants, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage } from '../../base/errors.ts';
-import { findRepository, type Repository } from '../git/repository.ts';
 import { bubblewrapArguments } from './bubblewrap.ts';
-import { committedAmong } from './committed-entries.ts';
 import { Loopbacks } from './loopbacks.ts';
 import { bubblewrapFailed, notInstalled } from './diagnosis.ts';
 import { findTrustedProgram } from './trusted-program.ts';
 import { readMachineFacts } from './machine-facts.ts';
 import { limited, monitored } from './monitor-script.ts';
-import { NewEntries, type CommittedAmong, type ProtectedPlaces } from './new-entries.ts';
+import { keptIn, NOTHING_SETTLED, Protection } from './protection.ts';
+import { OpenedEntries } from './opened-entries.ts';
 import type { SandboxPlan } from './plan.ts';
 import { makePrivateTempDirectory } from './private-directories.ts';
 import {
   noSandbox,
   type CommandToConfine,
   type ConfinedCommand,
+  type Confinement,
   type Sandbox,
   type SandboxState,
 } from './sandbox.ts';
 import { seatbeltArguments } from './seatbelt.ts';
 import { testSandbox } from './self-test.ts';
-import { survey, type Surroundings } from './survey.ts';
-import { TrustedTips } from './trusted-tips.ts';
-import { WatchRecords } from './watch-records.ts';
+import { survey, type Surroundings, type Survey } from './survey.ts';
 
 export interface SandboxSettings {
   readonly kind: 'auto' | 'bwrap' | 'seatbelt' | 'off';
@@ -53,8 +51,7 @@ export function openSandbox(settings: SandboxSettings): Sandbox {
 
 class Bubblewrap implements Sandbox {
   private readonly settings: SandboxSettings;
-  private readonly records: WatchRecords;
-  private readonly tips = new TrustedTips();
+  private readonly protection: Protection;
   private readonly loopbacks = new Loopbacks();
   private program: string | undefined;
   private nsenter: string | undefined;
@@ -62,7 +59,7 @@ class Bubblewrap implements Sandbox {
 
   constructor(settings: SandboxSettings) {
     this.settings = settings;
-    this.records = new WatchRecords(settings.records);
+    this.protection = new Protection(settings);
   }
 
   state(): Promise<SandboxState> {
@@ -78,8 +75,7 @@ class Bubblewrap implements Sandbox {
 
   confine(command: CommandToConfine): ConfinedCommand {
     const { argv, cwd, env, confinement, stderr, loopback } = command;
-    const { surroundings } = this.settings;
-    const { rules, places } = survey(confinement, surroundings);
+    const { rules, places, opened } = this.surveyFor(confinement);
     const isMonitored = stderr === 'monitor';
     const entry =
       loopback === undefined || confinement.network ? null : this.loopbacks.entry(loopback);
@@ -101,44 +97,26 @@ class Bubblewrap implements Sandbox {
       ...(entry === null
         ? { file: program, args }
         : { file: this.nsenter ?? 'nsenter', args: [...entry, program, ...args] }),
-      env: withScratch(env, plan.scratch),
+      env: { ...withScratch(env, plan.scratch), ...(opened === null ? {} : withoutHooks(env)) },
       monitored: isMonitored,
       startCheck: true,
-      ...this.watch(places, confinement.roots),
+      ...this.protection.begin({ places, opened, roots: confinement.roots }),
     };
   }
 
-  private watch(
-    places: ProtectedPlaces,
-    roots: readonly string[],
-  ): Pick<ConfinedCommand, 'settle' | 'release'> {
-    if (places.missing.length === 0 && places.present.size === 0) return NOTHING_TO_SETTLE;
-    const { path, records } = this.settings;
-    const forget = this.records.add(places);
-    const begun = repositoriesOf(roots).map((repository) => this.tips.begin(repository));
-    const committed: CommittedAmong = async (paths) => {
-      const git = begun.length === 0 ? undefined : findTrustedProgram('git', path, roots);
-      return git === undefined
-        ? new Set()
-        : await committedAmong(paths, begun, { tips: this.tips, git });
-    };
-    const entries = new NewEntries(places, committed, keptIn(records));
-    let isReleased = false;
-    return {
-      settle: () => entries.settle(),
-      release: () => {
-        if (isReleased) return;
-        isReleased = true;
-        entries.settleNow();
-        for (const before of begun) this.tips.end(before);
-        forget();
-      },
-    };
+  /** Nothing is opened to git that could not be put back afterwards. */
+  private surveyFor(confinement: Confinement): Surveyed {
+    const { surroundings, records } = this.settings;
+    const surveyed = survey(confinement, surroundings);
+    if (surveyed.opened === null) return { ...surveyed, opened: null };
+    const opened = OpenedEntries.open(surveyed.opened, keptIn(records));
+    if (opened !== null) return { ...surveyed, opened };
+    return { ...survey({ ...confinement, runsGitAlone: false }, surroundings), opened: null };
   }
 
   private async tryOut(): Promise<SandboxState> {
     const { path, roots, surroundings } = this.settings;
-    this.records.sweep(keptIn(this.settings.records));
+    this.protection.sweep();
     this.program = findTrustedProgram('bwrap', path, roots);
     this.nsenter = findTrustedProgram('nsenter', path, roots);
     if (this.program === undefined) return { on: false, ...notInstalled(readMachineFacts()) };
@@ -150,22 +128,18 @@ class Bubblewrap implements Sandbox {
   }
 }
 
-const NOTHING_TO_SETTLE: Pick<ConfinedCommand, 'settle' | 'release'> = {
-  settle: () => Promise.resolve([]),
-  release: () => {},
-};
-
-function keptIn(records: string | null): string | null {
-  return records === null ? null : join(records, 'removed');
+interface Surveyed extends Omit<Survey, 'opened'> {
+  readonly opened: OpenedEntries | null;
 }
 
-function repositoriesOf(roots: readonly string[]): readonly Repository[] {
-  const byDirectory = new Map<string, Repository>();
-  for (const root of roots) {
-    const repository = findRepository(root);
-    if (repository !== undefined) byDirectory.set(repository.gitDirectory, repository);
-  }
-  return [...byDirectory.values()];
+/** There were none; nor are there to be any while more is open than usual. */
+function withoutHooks(env: CommandToConfine['env']): CommandToConfine['env'] {
+  const count = Number(env['GIT_CONFIG_COUNT'] ?? 0);
+  return {
+    GIT_CONFIG_COUNT: String(count + 1),
+    [`GIT_CONFIG_KEY_${count}`]: 'core.hooksPath',
+    [`GIT_CONFIG_VALUE_${count}`]: '/dev/null',
+  };
 }
 
 const SANDBOX_EXEC = '/usr/bin/sandbox-exec';
@@ -208,7 +182,7 @@ class Seatbelt implements Sandbox {
       env: withScratch(env, scratch),
       monitored: false,
       startCheck: false,
-      settle: NOTHING_TO_SETTLE.settle,
+      settle: () => Promise.resolve(NOTHING_SETTLED),
       release: () => rmSync(scratch, { recursive: true, force: true }),
     };
   }

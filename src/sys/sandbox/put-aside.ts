@@ -9,6 +9,13 @@ export type RemovedEntry =
   | { readonly path: string; readonly keptAt: string }
   | { readonly path: string; readonly keptAt: null; readonly problem: string };
 
+/** What was found under protected names when a command had ended. */
+export interface Settlement {
+  readonly removed: readonly RemovedEntry[];
+  /** Paths that git wrote with the content of a commit. */
+  readonly fromCommits: readonly string[];
+}
+
 /**
  * Moves an entry out of the workspace into a new directory below `directory` (made when needed; null: the
  * temporary directory), and says where it is. Null: it is gone already.

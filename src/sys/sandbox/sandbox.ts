@@ -1,5 +1,5 @@
 import type { Environment } from '../env.ts';
-import type { RemovedEntry } from './put-aside.ts';
+import type { Settlement } from './put-aside.ts';
 
 /** What a command may touch while it runs. */
 export interface Confinement {
@@ -11,6 +11,11 @@ export interface Confinement {
   readonly network: boolean;
   /** Default: none. */
   readonly denied?: DeniedPlaces;
+  /**
+   * Whether the command runs nothing but git, by its words. Where the repository makes git run nothing else, git
+   * may then change protected files, which are looked at afterwards. Default: false.
+   */
+  readonly runsGitAlone?: boolean;
 }
 
 /** Files, and directories with all that lies in them, that rules keep from commands. Absolute paths. */
@@ -51,7 +56,7 @@ export interface ConfinedCommand {
    * it with the content of a commit; to be called when it has ended, and now and then while it runs in the
    * background. Never rejects for a problem of the disk.
    */
-  settle(): Promise<readonly RemovedEntry[]>;
+  settle(): Promise<Settlement>;
   /**
    * Removes what was made for the command, and puts aside what was not settled. To be called once none of its
    * processes is left; further calls do nothing.

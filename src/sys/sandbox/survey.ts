@@ -3,6 +3,8 @@ import { obeyedPaths } from '../git/obeyed-paths.ts';
 import { findRepository } from '../git/repository.ts';
 import { isProtectedName, PROTECTED_PATHS } from '../protected-names.ts';
 import { isSecretPath, secretPlaces } from '../secret-paths.ts';
+import { placesForGit } from './places-for-git.ts';
+import type { OpenedPlaces } from './opened-entries.ts';
 import { concealed, readOnlyPlaces, rootKind } from './denied-rules.ts';
 import { gitRules, outerGitRules } from './git-rules.ts';
 import { hostSockets } from './host-sockets.ts';
@@ -35,10 +37,15 @@ const SYSTEM_SECRETS = ['/etc/shadow', '/etc/gshadow', '/etc/shadow-', '/etc/gsh
 export interface Survey {
   readonly rules: readonly PathRule[];
   readonly places: ProtectedPlaces;
+  /** What is not held because git runs alone; null: nothing. */
+  readonly opened: OpenedPlaces | null;
 }
 
 /** What a command may see and change, from what is on the disk now. */
-export function survey({ access, roots, denied }: Confinement, surroundings: Surroundings): Survey {
+export function survey(
+  { access, roots, denied, runsGitAlone = false }: Confinement,
+  surroundings: Surroundings,
+): Survey {
   const isWorkspace = access === 'workspace';
   const { hidden, readOnly } = denied ?? { hidden: [], readOnly: [] };
   const seen = layRules([
@@ -50,7 +57,9 @@ export function survey({ access, roots, denied }: Confinement, surroundings: Sur
     ...hidden.flatMap(concealed).filter(({ path }) => !roots.includes(path)),
     ...hostSockets(surroundings.sockets).map((path) => rule('masked', path)),
   ]);
-  if (!isWorkspace) return { rules: seen, places: { missing: [], present: new Map() } };
+  if (!isWorkspace) {
+    return { rules: seen, places: { missing: [], present: new Map() }, opened: null };
+  }
   const repositories = [
     ...roots.flatMap((root) => gitPlaces(root)),
     ...roots.map((root) => outerGitRules(root, roots)),
@@ -58,13 +67,19 @@ export function survey({ access, roots, denied }: Confinement, surroundings: Sur
   const opened = repositories.flatMap(({ rules }) => rules).filter(isOpenedUnless(seen));
   const obeyed = obeyedPlaces(roots, surroundings.homes);
   const denials = readOnlyPlaces(readOnly, seen);
-  const rules = layRules([
-    ...seen,
-    ...opened,
-    ...roots.flatMap(presentRules),
-    ...obeyed.rules,
-    ...denials.rules,
-  ]);
+  const protection = [...opened, ...roots.flatMap(presentRules)];
+  const held = layRules([...seen, ...protection, ...obeyed.rules, ...denials.rules]);
+  const forGit = runsGitAlone ? placesForGit(roots, surroundings.homes, held) : null;
+  const isOpened = new Set(forGit === null ? [] : Object.values(forGit).flat());
+  const rules =
+    forGit === null
+      ? held
+      : layRules([
+          ...seen,
+          ...protection.filter(({ kind, path }) => kind !== 'protected' || !isOpened.has(path)),
+          ...obeyed.rules,
+          ...denials.rules,
+        ]);
   const writable = roots.filter((root) => isWritable(root, rules));
   const missing = [
     ...writable.flatMap(missingNames),
@@ -81,6 +96,7 @@ export function survey({ access, roots, denied }: Confinement, surroundings: Sur
         writable.map((root) => [root, new Set(namesOf(root).filter(isProtectedName))]),
       ),
     },
+    opened: forGit,
   };
 }
 

@@ -115,13 +115,13 @@ describe.runIf(HAS_BUBBLEWRAP)('what a command makes under a protected name', ()
     at.write('work/.husky/pre-commit', 'evil\n');
     at.write('work/Mixed.CODE-workspace', '{}');
     at.write('work/kept');
-    const removed = await confined.settle();
+    const { removed } = await confined.settle();
     expect(removed).toEqual([
       { path: join(at.root, '.husky'), keptAt: expect.stringContaining(`${at.records}/removed/`) },
       { path: join(at.root, 'Mixed.CODE-workspace'), keptAt: expect.any(String) },
     ]);
     expect(readFileSync(join(removed[0]?.keptAt ?? '', 'pre-commit'), 'utf8')).toBe('evil\n');
-    expect(await confined.settle()).toEqual([]);
+    expect(await confined.settle()).toEqual({ removed: [], fromCommits: [] });
     confined.release();
     expect(readdirSync(at.root)).toEqual(['kept']);
     expect(readdirSync(at.records)).toEqual(['removed']);

@@ -107,14 +107,28 @@ export async function runIn(sandbox: Sandbox, command: string, options: RunOptio
 async function runOnce(
   sandbox: Sandbox,
   command: string,
-  { access = 'workspace', roots = [], network = false, denied, cwd, env = {} }: RunOptions,
+  {
+    access = 'workspace',
+    roots = [],
+    network = false,
+    runsGitAlone = false,
+    denied,
+    cwd,
+    env = {},
+  }: RunOptions,
 ): Promise<Ran> {
   const [first = '/'] = roots;
   const confined = sandbox.confine({
     argv: ['/bin/bash', '--noprofile', '--norc', '-c', command],
     cwd: cwd ?? first,
     env: { PATH: '/usr/bin:/bin', ...env },
-    confinement: { access, roots, network, ...(denied === undefined ? {} : { denied }) },
+    confinement: {
+      access,
+      roots,
+      network,
+      runsGitAlone,
+      ...(denied === undefined ? {} : { denied }),
+    },
     stderr: 'monitor',
   });
   try {

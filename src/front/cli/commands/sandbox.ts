@@ -59,7 +59,8 @@ export async function sandboxCommand(
   });
   try {
     const code = await runToEnd(confined, cwd);
-    for (const entry of await confined.settle()) {
+    const { removed } = await confined.settle();
+    for (const entry of removed) {
       const what =
         entry.keptAt === null
           ? `${entry.path} could not be taken away: ${entry.problem}`

@@ -1,0 +1,145 @@
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  openSync,
+  renameSync,
+  symlinkSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { newId } from '../../base/ids.ts';
+import { addsOnlyHarmless } from '../git/config-check.ts';
+import { holdDirectory } from '../held-directory.ts';
+import { contentOf, type FileContent } from './file-content.ts';
+import { look, namesOf } from './looks.ts';
+import type { CommittedContent } from './new-entries.ts';
+import { putAside, type RemovedEntry, type Settlement } from './put-aside.ts';
+
+const MOST_FILES = 2_000;
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** Protected files and directories that a command of git alone may write to. Absolute real paths. */
+export interface OpenedPlaces {
+  /** Of the working tree: what a commit has there. */
+  readonly trees: readonly string[];
+  /** Configuration files. */
+  readonly configurations: readonly string[];
+  /** Of linked working trees: they go with the directory that they lie in, and stay as they are otherwise. */
+  readonly links: readonly string[];
+}
+
+type Files = ReadonlyMap<string, FileContent>;
+
+/**
+ * Protected files as they were before git ran alone. What is not as git writes it from a commit, or adds more
+ * than harmless settings, is put back.
+ */
+export class OpenedEntries {
+  private readonly places: OpenedPlaces;
+  private readonly before: Files;
+  private readonly directory: string | null;
+
+  private constructor(places: OpenedPlaces, before: Files, directory: string | null) {
+    this.places = places;
+    this.before = before;
+    this.directory = directory;
+  }
+
+  /** Null: they are too many, or too large, to be put back. `directory`: where what is put aside goes. */
+  static open(places: OpenedPlaces, directory: string | null): OpenedEntries | null {
+    const before = filesOf(places);
+    return before === null ? null : new OpenedEntries(places, before, directory);
+  }
+
+  async settle(committed: CommittedContent): Promise<Settlement> {
+    const now = filesOf(this.places);
+    const changed =
+      now === null ? [] : [...this.changed(now)].filter((path) => !this.mayBe(path, now));
+    const wanted = changed.flatMap((path) => {
+      const file = now?.get(path) ?? this.before.get(path);
+      return file === undefined ? [] : [file];
+    });
+    const fine = await committed(wanted);
+    const removed = this.restore(changed.filter((path) => !fine.has(path)));
+    return { removed, fromCommits: [...fine] };
+  }
+
+  /** Puts all back as it was. */
+  restoreAll(): readonly RemovedEntry[] {
+    return this.restore([...this.changed(filesOf(this.places) ?? new Map())]);
+  }
+
+  private *changed(now: Files): Generator<string, void, undefined> {
+    for (const path of new Set([...this.before.keys(), ...now.keys()])) {
+      const [was, is] = [this.before.get(path), now.get(path)];
+      const isSame =
+        was !== undefined &&
+        is !== undefined &&
+        was.kind === is.kind &&
+        was.mode === is.mode &&
+        was.content.equals(is.content);
+      if (!isSame) yield path;
+    }
+  }
+
+  private mayBe(path: string, now: Files): boolean {
+    const [was, is] = [this.before.get(path), now.get(path)];
+    if (this.places.links.includes(path)) return look(dirname(path)) === undefined;
+    if (!this.places.configurations.includes(path)) return false;
+    return was !== undefined && is?.kind === 'file' && addsOnlyHarmless(was.content, is.content);
+  }
+
+  private restore(paths: readonly string[]): readonly RemovedEntry[] {
+    // What lies above goes first: a link in the place of a directory would lead elsewhere.
+    const removed = paths
+      .toSorted((one, other) => one.length - other.length)
+      .flatMap((path) => (look(path) === undefined ? [] : (putAside(path, this.directory) ?? [])));
+    for (const path of paths) {
+      const was = this.before.get(path);
+      if (was !== undefined && look(path) === undefined) write(was);
+    }
+    return removed;
+  }
+}
+
+function filesOf({ trees, configurations, links }: OpenedPlaces): Files | null {
+  const files = new Map<string, FileContent>();
+  const waiting = [...trees, ...configurations, ...links];
+  let bytes = 0;
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const stats = look(path);
+    if (stats === undefined) continue;
+    if (stats.isDirectory()) waiting.push(...namesOf(path).map((name) => join(path ?? '', name)));
+    else {
+      const file = contentOf(path);
+      if (file === null) return null;
+      files.set(path, file);
+      bytes += file.content.length;
+    }
+    if (files.size + waiting.length > MOST_FILES || bytes > MOST_BYTES) return null;
+  }
+  return files;
+}
+
+/** Follows no link on the way: git may have put one there. */
+function write({ path, kind, content, mode }: FileContent): void {
+  const parent = holdDirectory('/', dirname(path), { create: true });
+  try {
+    const draft = parent.at(`${basename(path)}.${newId()}`);
+    if (kind === 'link') symlinkSync(content, draft);
+    else {
+      const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+      const file = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+      try {
+        for (let at = 0; at < content.length;) at += writeSync(file, content, at);
+        fchmodSync(file, mode);
+      } finally {
+        closeSync(file);
+      }
+    }
+    renameSync(draft, parent.at(basename(path)));
+  } finally {
+    parent.close();
+  }
+}

@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import { readConfiguration } from '../git/configuration.ts';
+import { unsafeSetting } from '../git/config-check.ts';
+import { findRepository, type Repository } from '../git/repository.ts';
+import { isProtectedName } from '../protected-names.ts';
+import { modulesIn, worktreesOf } from './git-rules.ts';
+import { look, namesOf, realPath } from './looks.ts';
+import type { OpenedPlaces } from './opened-entries.ts';
+import { isWritable, type PathRule } from './plan.ts';
+
+/** What names no program, and is daily work in repositories with submodules. */
+const OF_SUBMODULES = new Set(['submodule.url', 'submodule.active', 'core.worktree']);
+const EXECUTABLE = 0o111;
+
+/**
+ * The protected files that git alone may change: those of the working tree that lie at the top of a root, and the
+ * settings of its repository. Null: the repository, a submodule of it or a place that it pushes to makes git run
+ * something else, such as hooks. `held`: the rules for any other command.
+ */
+export function placesForGit(
+  roots: readonly string[],
+  homes: readonly string[],
+  held: readonly PathRule[],
+): OpenedPlaces | null {
+  const repositories = roots.flatMap((root) => findRepository(root) ?? []);
+  if (repositories.length === 0 || hasHooksOfUser(homes)) return null;
+  const directories = [...new Set(repositories.map(({ commonDirectory }) => commonDirectory))];
+  const modules = directories.flatMap(modulesIn);
+  const all: readonly Repository[] = [
+    ...repositories,
+    ...modules.map((path) => ({ top: path, gitDirectory: path, commonDirectory: path })),
+  ];
+  if (!all.every(runsNothing) || !pushTargets(repositories, homes).every(runsNothing)) return null;
+  const protectedNow = new Set(
+    held.filter(({ kind }) => kind === 'protected').map(({ path }) => path),
+  );
+  const existing = (paths: readonly string[]): readonly string[] =>
+    paths.flatMap((path) => realPath(path) ?? []).filter((path) => protectedNow.has(path));
+  return {
+    trees: existing(
+      roots.flatMap((root) =>
+        namesOf(root)
+          .filter((name) => name !== '.git' && isProtectedName(name))
+          .map((name) => join(root, name)),
+      ),
+    ).filter((path) => roots.some((root) => isWritable(root, held) && path.startsWith(`${root}/`))),
+    configurations: existing([...directories, ...modules].map((path) => join(path, 'config'))),
+    links: existing(
+      directories.flatMap((directory) =>
+        worktreesOf(directory).flatMap((name) =>
+          ['gitdir', 'commondir'].map((file) => join(directory, name, file)),
+        ),
+      ),
+    ),
+  };
+}
+
+/** Hooks of the user run whatever the repository in which they run holds. */
+function hasHooksOfUser(homes: readonly string[]): boolean {
+  const files = [
+    '/etc/gitconfig',
+    ...homes.flatMap((home) => [join(home, '.gitconfig'), join(home, '.config/git/config')]),
+  ];
+  const { settings, isWhole } = readConfiguration(files, homes);
+  return !isWhole || settings.some(({ name }) => name === 'core.hookspath');
+}
+
+function runsNothing(repository: Repository): boolean {
+  if (unsafeSetting(repository, OF_SUBMODULES) !== undefined) return false;
+  const hooks = join(repository.commonDirectory, 'hooks');
+  return !namesOf(hooks).some((name) => {
+    if (name.endsWith('.sample')) return false;
+    const stats = look(join(hooks, name));
+    return stats !== undefined && (stats.isSymbolicLink() || (stats.mode & EXECUTABLE) !== 0);
+  });
+}
+
+/** The repositories on this machine among the remotes: what receives a push runs its own hooks. */
+function pushTargets(
+  repositories: readonly Repository[],
+  homes: readonly string[],
+): readonly Repository[] {
+  return repositories.flatMap(({ top, commonDirectory }) => {
+    const { settings } = readConfiguration([join(commonDirectory, 'config')], homes);
+    return settings
+      .filter(({ name }) => /^remote\..*\.(?:push)?url$/.test(name))
+      .flatMap(({ value }) => localRepository(value ?? '', top));
+  });
+}
+
+function localRepository(url: string, top: string): readonly Repository[] {
+  const path = url.replace(/^file:\/\//, '');
+  const isElsewhere = /^[\w+.-]+:\/\//.test(path) || /^[^/]+:/.test(path);
+  const real = isElsewhere ? undefined : realPath(path.startsWith('/') ? path : join(top, path));
+  if (real === undefined) return [];
+  const found = findRepository(real);
+  const bare = { top: real, gitDirectory: real, commonDirectory: real };
+  return [found !== undefined && found.top === real ? found : bare];
+}

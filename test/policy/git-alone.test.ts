@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { runsGitAlone } from '../../src/policy/git-alone.ts';
+import { readShell } from '../../src/policy/shell-grammar.ts';
+
+test.each([
+  'git checkout other',
+  'git reset --hard main',
+  'cd lib && git switch -c x && git commit -qam two',
+  'git -C lib -c user.name=a -c user.email=a@b commit -m "a b"',
+  'git --no-pager pull --rebase',
+  'git submodule update --init --recursive',
+  'git push -u origin main',
+  'git config user.name me; git status',
+  'git worktree remove ../x || true',
+])('git runs alone in %s', (line) => {
+  expect(runsGitAlone(readShell(line))).toBe(true);
+});
+
+test.each([
+  'echo x',
+  'git checkout other && npm test',
+  'git checkout $(cat name)',
+  'git checkout other > log',
+  'git checkout other; ./x',
+  'GIT_DIR=x git checkout other',
+  'git -c core.hooksPath=x checkout other',
+  'git --exec-path=x checkout other',
+  'git --git-dir x checkout other',
+  'git rebase -x ./evil main',
+  'git rebase -ix ./evil main',
+  'git rebase --exec ./evil main',
+  'git rebase --exe=./evil main',
+  'git submodule foreach ./evil',
+  'git submodule --quiet foreach ./evil',
+  'git bisect run ./evil',
+  'git fetch --upload-pack=./evil origin',
+  'git pull --upl ./evil origin',
+  'git push ./bare main',
+  'git push ../bare main',
+  'git push file:///bare main',
+  'git push host:bare main',
+  'git difftool -x ./evil',
+  'git clone --config core.fsmonitor=x a b',
+  'git filter-branch --tree-filter ./evil',
+  'git x',
+  'sudo git checkout other',
+  'git checkout *',
+])('something else runs, or may, in %s', (line) => {
+  expect(runsGitAlone(readShell(line))).toBe(false);
+});
