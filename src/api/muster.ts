@@ -134,9 +134,9 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
   const onBroken = (thrown: unknown) => onNotice(`a listener broke: ${errorMessage(thrown)}`);
   const router = new EventRouter(onBroken);
   const signals = new SignalRouter(onBroken);
-  const { kind } = config.sandbox;
+  const { kind, caches } = config.sandbox;
   const keepsRecords = options.log !== false;
-  const sandbox = sandboxOf({ ...place, kind, roots, dataDir: directory, keepsRecords });
+  const sandbox = sandboxOf({ ...place, kind, caches, roots, dataDir: directory, keepsRecords });
   const onAskSetting = loaded.settings.get('permissions.on_ask');
   const onAsk = options.questions ?? config.permissions.onAsk;
   if (onAsk === 'park' && options.log === false) {

@@ -10,6 +10,7 @@ import { userConfigDir, type UserPlace } from './config/paths.ts';
 
 export interface SandboxPlace extends UserPlace {
   readonly kind: Config['sandbox']['kind'];
+  readonly caches: Config['sandbox']['caches'];
   /** Absolute real paths. */
   readonly roots: readonly string[];
   /** Absolute; it need not be there. */
@@ -61,7 +62,9 @@ export function announced(
 }
 
 function sandboxSettings(place: SandboxPlace): SandboxSettings {
-  const { environment, home, kind, roots, dataDir, keepsRecords } = place;
+  const { environment, home, kind, caches, roots, dataDir, keepsRecords } = place;
+  const cacheHome = environment['XDG_CACHE_HOME'];
+  const base = cacheHome !== undefined && isAbsolute(cacheHome) ? cacheHome : join(home, '.cache');
   const runtime = environment['XDG_RUNTIME_DIR'];
   return {
     kind,
@@ -77,6 +80,7 @@ function sandboxSettings(place: SandboxPlace): SandboxSettings {
         .filter((path) => isAbsolute(path))
         .map(realPath),
     },
+    caches: { kind: caches, directory: join(base, 'muster/commands'), home, environment },
     records: keepsRecords ? join(dataDir, 'sandbox') : null,
   };
 }

@@ -124,6 +124,7 @@ const ROWS: Readonly<Record<ConfigKey, Row>> = {
   'permissions.on_ask': word('deny', 'park'),
   'sandbox.kind': word('auto', 'off'),
   'sandbox.network': flag(false),
+  'sandbox.caches': word('private', 'shared'),
   'sandbox.env': {
     initial: [],
     other: ['CI', 'GIT_AUTHOR_NAME'],

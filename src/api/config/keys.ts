@@ -244,6 +244,11 @@ export const SECTIONS = {
       project: 'never',
       meaning: 'network for shell commands in the sandbox',
     }),
+    caches: choiceKey('private', ['private', 'shared'], {
+      project: 'never',
+      meaning:
+        'caches of package managers that shell commands use: "private", of their own, or "shared", yours, through which a command can reach what you run',
+    }),
     env: listKey({
       project: 'never',
       combine: 'replace',

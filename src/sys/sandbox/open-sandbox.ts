@@ -2,6 +2,7 @@ import { accessSync, constants, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage } from '../../base/errors.ts';
 import { bubblewrapArguments } from './bubblewrap.ts';
+import { cachePlaces, type CacheSettings } from './caches.ts';
 import { Loopbacks } from './loopbacks.ts';
 import { bubblewrapFailed, notInstalled } from './diagnosis.ts';
 import { findTrustedProgram } from './trusted-program.ts';
@@ -31,6 +32,8 @@ export interface SandboxSettings {
   /** Where commands can write: no program from there is used to hold them. */
   readonly roots: readonly string[];
   readonly surroundings: Surroundings;
+  /** Default: caches go with the temporary directory of each command. */
+  readonly caches?: CacheSettings;
   /** A private directory for notes about running commands, and for what they must not leave; null: none is used. Made when needed. */
   readonly records: string | null;
 }
@@ -74,8 +77,17 @@ class Bubblewrap implements Sandbox {
   }
 
   confine(command: CommandToConfine): ConfinedCommand {
+    return this.confined(command, this.settings.caches ?? null);
+  }
+
+  private confined(command: CommandToConfine, settings: CacheSettings | null): ConfinedCommand {
     const { argv, cwd, env, confinement, stderr, loopback } = command;
-    const { rules, places, opened } = this.surveyFor(confinement);
+    const { access, network } = confinement;
+    const caches = cachePlaces(settings, {
+      mayWrite: access === 'workspace',
+      network,
+    });
+    const { rules, places, opened } = this.surveyFor(confinement, caches.writable);
     const isMonitored = stderr === 'monitor';
     const entry =
       loopback === undefined || confinement.network ? null : this.loopbacks.entry(loopback);
@@ -97,7 +109,11 @@ class Bubblewrap implements Sandbox {
       ...(entry === null
         ? { file: program, args }
         : { file: this.nsenter ?? 'nsenter', args: [...entry, program, ...args] }),
-      env: { ...withScratch(env, plan.scratch), ...(opened === null ? {} : withoutHooks(env)) },
+      env: {
+        ...caches.variables(plan.scratch),
+        ...withScratch(env, plan.scratch),
+        ...(opened === null ? {} : withoutHooks(env)),
+      },
       monitored: isMonitored,
       startCheck: true,
       ...this.protection.begin({ places, opened, roots: confinement.roots }),
@@ -105,13 +121,14 @@ class Bubblewrap implements Sandbox {
   }
 
   /** Nothing is opened to git that could not be put back afterwards. */
-  private surveyFor(confinement: Confinement): Surveyed {
+  private surveyFor(confinement: Confinement, caches: readonly string[]): Surveyed {
     const { surroundings, records } = this.settings;
-    const surveyed = survey(confinement, surroundings);
+    const surveyed = survey(confinement, { ...surroundings, caches });
     if (surveyed.opened === null) return { ...surveyed, opened: null };
     const opened = OpenedEntries.open(surveyed.opened, keptIn(records));
     if (opened !== null) return { ...surveyed, opened };
-    return { ...survey({ ...confinement, runsGitAlone: false }, surroundings), opened: null };
+    const held = survey({ ...confinement, runsGitAlone: false }, { ...surroundings, caches });
+    return { ...held, opened: null };
   }
 
   private async tryOut(): Promise<SandboxState> {
@@ -121,7 +138,7 @@ class Bubblewrap implements Sandbox {
     this.nsenter = findTrustedProgram('nsenter', path, roots);
     if (this.program === undefined) return { on: false, ...notInstalled(readMachineFacts()) };
     const [home = '/'] = surroundings.homes;
-    const result = await tested((command) => this.confine(command), home);
+    const result = await tested((command) => this.confined(command, null), home);
     if (result.ok) return { on: true, kind: 'bwrap' };
     if (!result.started) return { on: false, ...bubblewrapFailed(result.said, readMachineFacts()) };
     return { on: false, ...leaky(result.said) };
@@ -162,9 +179,21 @@ class Seatbelt implements Sandbox {
     return Promise.resolve(() => {});
   }
 
-  confine({ argv, cwd, env, confinement }: CommandToConfine): ConfinedCommand {
+  confine(command: CommandToConfine): ConfinedCommand {
+    return this.confined(command, this.settings.caches ?? null);
+  }
+
+  private confined(
+    { argv, cwd, env, confinement }: CommandToConfine,
+    settings: CacheSettings | null,
+  ): ConfinedCommand {
     const scratch = makePrivateTempDirectory('muster-command-');
-    const { rules, places } = survey(confinement, this.settings.surroundings);
+    const caches = cachePlaces(settings, {
+      mayWrite: confinement.access === 'workspace',
+      network: confinement.network,
+    });
+    const { surroundings } = this.settings;
+    const { rules, places } = survey(confinement, { ...surroundings, caches: caches.writable });
     const plan: SandboxPlan = {
       rules: [
         // Nothing private can be laid over these: they are read-only there, as everything is.
@@ -179,7 +208,7 @@ class Seatbelt implements Sandbox {
     return {
       file: SANDBOX_EXEC,
       args: seatbeltArguments(plan, limited(argv, { startCheck: false })),
-      env: withScratch(env, scratch),
+      env: { ...caches.variables(scratch), ...withScratch(env, scratch) },
       monitored: false,
       startCheck: false,
       settle: () => Promise.resolve(NOTHING_SETTLED),
@@ -195,7 +224,7 @@ class Seatbelt implements Sandbox {
       return { on: false, because: `sandbox-exec can't be run: ${errorMessage(thrown)}`, hint };
     }
     const [home = '/'] = this.settings.surroundings.homes;
-    const result = await tested((command) => this.confine(command), home);
+    const result = await tested((command) => this.confined(command, null), home);
     if (result.ok) return { on: true, kind: 'seatbelt' };
     if (result.started) return { on: false, ...leaky(result.said) };
     return {
@@ -238,7 +267,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/\s*\n\s*/g, '; ').slice(0, 200);
 }
 
-/** Caches of builds go there, too: the home directory can't be written to. */
+/** What has no variable of its own goes there. */
 function withScratch(env: CommandToConfine['env'], scratch: string): CommandToConfine['env'] {
   return { ...env, TMPDIR: scratch, XDG_CACHE_HOME: join(scratch, '.cache') };
 }

@@ -23,6 +23,8 @@ export interface Surroundings {
   readonly runtimeDirectories: readonly string[];
   /** Sockets that the environment names. */
   readonly sockets: readonly string[];
+  /** Directories of caches that may be written to beside the roots. Default: none. */
+  readonly caches?: readonly string[];
 }
 
 /** Of a socket or program's state: nothing that a command needs is there but what KEPT names. */
@@ -67,7 +69,8 @@ export function survey(
   const opened = repositories.flatMap(({ rules }) => rules).filter(isOpenedUnless(seen));
   const obeyed = obeyedPlaces(roots, surroundings.homes);
   const denials = readOnlyPlaces(readOnly, seen);
-  const protection = [...opened, ...roots.flatMap(presentRules)];
+  const caches = (surroundings.caches ?? []).flatMap(cacheRule).filter(isOpenedUnless(seen));
+  const protection = [...caches, ...opened, ...roots.flatMap(presentRules)];
   const held = layRules([...seen, ...protection, ...obeyed.rules, ...denials.rules]);
   const forGit = runsGitAlone ? placesForGit(roots, surroundings.homes, held) : null;
   const isOpened = new Set(forGit === null ? [] : Object.values(forGit).flat());
@@ -107,6 +110,11 @@ function isOpenedUnless(seen: readonly PathRule[]): (rule: PathRule) => boolean 
 
 function rule(kind: PathRule['kind'], path: string): PathRule {
   return { kind, path };
+}
+
+function cacheRule(path: string): readonly PathRule[] {
+  const real = realPath(path);
+  return real === undefined ? [] : [rule('writable', real)];
 }
 
 /** None where it is missing or a link: what a link leads to has a rule of its own. */

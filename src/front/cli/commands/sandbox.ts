@@ -32,11 +32,11 @@ export async function sandboxCommand(
   // A project has no say in these settings, trusted or not.
   const inputs = configInputs({ ...command, trustProject: false, flags: [] }, context);
   const { config } = await loadConfig(inputs);
-  const { kind, network, env: variables } = config.sandbox;
+  const { kind, caches, network, env: variables } = config.sandbox;
   const place = { environment: context.environment, home: context.home };
   const chosen = command.dataDir === null ? {} : { dataDir: command.dataDir };
   const data = dataDir(place, { cwd: context.cwd, ...chosen });
-  const sandbox = sandboxOf({ ...place, kind, roots, dataDir: data, keepsRecords: true });
+  const sandbox = sandboxOf({ ...place, kind, caches, roots, dataDir: data, keepsRecords: true });
   const state = await sandbox.state();
   if (!state.on) {
     context.err(

@@ -64,8 +64,8 @@ async function allChecks(
   });
   const place = { cwd, trustProject: command.trustProject, dataDir: data };
   const agents = await loadedAgents(place, context);
-  const { kind } = reading.config.sandbox;
-  const sandbox = context.sandbox({ ...context, kind, roots: [cwd], dataDir: data });
+  const { kind, caches } = reading.config.sandbox;
+  const sandbox = context.sandbox({ ...context, kind, caches, roots: [cwd], dataDir: data });
   return [
     nodeCheck(context.nodeVersion),
     ...configChecks(reading),

@@ -1,0 +1,112 @@
+import { chmodSync, existsSync, lstatSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemErrorCode } from '../../base/errors.ts';
+import type { Environment } from '../env.ts';
+
+/** Where the caches of package managers lie for commands. */
+export interface CacheSettings {
+  /** `private`: Muster's own, which only commands use. `shared`: those of the user. */
+  readonly kind: 'private' | 'shared';
+  /** Of the private ones; absolute. Made when needed. */
+  readonly directory: string;
+  readonly home: string;
+  /** The user's own: what it says of a cache holds for `shared`. */
+  readonly environment: Environment;
+}
+
+interface Cache {
+  /** By which the package manager is told of the place. */
+  readonly variable: string;
+  /** In the directory of the private caches. */
+  readonly name: string;
+  /** Where the package manager has it otherwise, from the home directory. */
+  readonly usual: string;
+  /** Packages that were downloaded before are of use without a network, also where nothing can be added. */
+  readonly isLibrary?: true;
+}
+
+/** Each from the manual of its program. Others go by `XDG_CACHE_HOME`. */
+const CACHES: readonly Cache[] = [
+  { variable: 'npm_config_cache', name: 'npm', usual: '.npm' },
+  { variable: 'PNPM_HOME', name: 'pnpm', usual: '.local/share/pnpm' },
+  { variable: 'YARN_CACHE_FOLDER', name: 'yarn', usual: '.cache/yarn' },
+  { variable: 'YARN_GLOBAL_FOLDER', name: 'yarn-berry', usual: '.yarn/berry' },
+  { variable: 'COREPACK_HOME', name: 'corepack', usual: '.cache/node/corepack' },
+  { variable: 'BUN_INSTALL_CACHE_DIR', name: 'bun', usual: '.bun/install/cache' },
+  { variable: 'DENO_DIR', name: 'deno', usual: '.cache/deno' },
+  { variable: 'PIP_CACHE_DIR', name: 'pip', usual: '.cache/pip' },
+  { variable: 'UV_CACHE_DIR', name: 'uv', usual: '.cache/uv' },
+  { variable: 'POETRY_CACHE_DIR', name: 'poetry', usual: '.cache/pypoetry' },
+  { variable: 'PIPENV_CACHE_DIR', name: 'pipenv', usual: '.cache/pipenv' },
+  { variable: 'CARGO_HOME', name: 'cargo', usual: '.cargo', isLibrary: true },
+  { variable: 'GOMODCACHE', name: 'go-mod', usual: 'go/pkg/mod', isLibrary: true },
+  { variable: 'GOCACHE', name: 'go-build', usual: '.cache/go-build' },
+  { variable: 'GRADLE_USER_HOME', name: 'gradle', usual: '.gradle', isLibrary: true },
+  { variable: 'NUGET_PACKAGES', name: 'nuget', usual: '.nuget/packages', isLibrary: true },
+  { variable: 'COMPOSER_CACHE_DIR', name: 'composer', usual: '.cache/composer' },
+  { variable: 'BUNDLE_USER_CACHE', name: 'bundler', usual: '.bundle/cache' },
+  { variable: 'PUB_CACHE', name: 'pub', usual: '.pub-cache', isLibrary: true },
+  { variable: 'CCACHE_DIR', name: 'ccache', usual: '.cache/ccache' },
+  { variable: 'SCCACHE_DIR', name: 'sccache', usual: '.cache/sccache' },
+];
+
+export interface CachePlaces {
+  /** By the temporary directory of the command (absolute), where there are no others. */
+  variables(scratch: string): Readonly<Record<string, string>>;
+  /** Directories that are there and may be written to. Absolute. */
+  readonly writable: readonly string[];
+}
+
+/** How a command is held, as far as it matters to caches. */
+export interface CacheUse {
+  /** Whether anything may be written but to the temporary directory. */
+  readonly mayWrite: boolean;
+  readonly network: boolean;
+}
+
+/** The places of the caches for one command; makes the directories that it may write to. */
+export function cachePlaces(settings: CacheSettings | null, use: CacheUse): CachePlaces {
+  const { mayWrite, network } = use;
+  if (settings?.kind === 'shared' && mayWrite) return sharedPlaces(settings);
+  const directory = settings !== null && mayWrite ? privateDirectory(settings.directory) : null;
+  const used = CACHES.filter(({ name, usual, isLibrary }) => {
+    if (isLibrary !== true || (network && directory !== null)) return true;
+    const hasOwn = directory !== null && existsSync(join(directory, name));
+    return hasOwn || settings === null || !existsSync(join(settings.home, usual));
+  });
+  return {
+    variables: (scratch) => {
+      const base = directory ?? join(scratch, '.cache');
+      return Object.fromEntries(used.map(({ variable, name }) => [variable, join(base, name)]));
+    },
+    writable: directory === null ? [] : [directory],
+  };
+}
+
+function sharedPlaces({ home, environment }: CacheSettings): CachePlaces {
+  const places = CACHES.map(
+    ({ variable, usual }) => [variable, environment[variable] ?? join(home, usual)] as const,
+  );
+  return {
+    variables: () => Object.fromEntries(places),
+    writable: places.map(([, path]) => path).filter(isDirectory),
+  };
+}
+
+function isDirectory(path: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats?.isDirectory() === true;
+}
+
+/** Null where it can't be made, or others could change what is in it. */
+function privateDirectory(path: string): string | null {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    if (!isDirectory(path)) return null;
+    chmodSync(path, 0o700);
+    return path;
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === undefined) throw thrown;
+    return null;
+  }
+}
