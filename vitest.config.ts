@@ -21,7 +21,7 @@ export default defineConfig({
         test: {
           name: 'shared',
           include: part === undefined ? ['test/**/*.test.ts'] : [],
-          exclude: ISOLATED,
+          exclude: [...ISOLATED, ...world],
           isolate: false,
         },
       },

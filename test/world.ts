@@ -7,6 +7,8 @@ export const WORLD: Readonly<Record<string, readonly string[]>> = {
   crash: ['test/crash/{kill,every-write,every-write-resumed}.test.ts'],
   /** Every fault of a server over the protocols other than Chat. */
   faults: ['test/faults/{anthropic,google,responses}.test.ts'],
+  /** Everyday commands with and without the sandbox, of toolchains that are installed for it. */
+  everyday: ['test/everyday/everyday.test.ts'],
   /** The attacks that play through the engine and the built program. */
   hostile: ['test/hostile/{hostile,effects,program}.test.ts'],
 };

@@ -1,7 +1,7 @@
 import { doubtOf, type ShellReading, type SimpleCommand } from './shell-parser.ts';
 
-/** What may stand between commands of git: it changes no file. */
-const BESIDE = new Set(['cd', 'echo', 'pwd', 'true', ':']);
+/** What may stand beside commands of git: whatever its arguments are, it changes no file. */
+const BESIDE = new Set('cd echo pwd true : cat cut grep head tail tr wc'.split(' '));
 /** Commands that change a working tree or the settings of a repository, and run nothing that an argument names. */
 const VERBS = new Set(
   [

@@ -1,8 +1,8 @@
-import { mayBePassedOn } from '../../sys/command-environment.ts';
 import { NOTIFY } from '../../protocol/notify.ts';
 import { GRANTABLE_MODES, parseAgentMode } from '../../policy/agent-mode.ts';
 import { PERMISSION_MODES } from '../../protocol/permission.ts';
 import { DONT_ASK_EXPLAINED } from './dont-ask.ts';
+import { SANDBOX_KEYS } from './sandbox-keys.ts';
 import {
   booleanKey,
   choiceKey,
@@ -235,29 +235,7 @@ export const SECTIONS = {
       meaning: 'what a headless run does with a question',
     }),
   },
-  sandbox: {
-    kind: choiceKey('auto', ['auto', 'bwrap', 'seatbelt', 'off'], {
-      project: 'never',
-      meaning: 'what confines shell commands; "auto": what this system has',
-    }),
-    network: booleanKey(false, {
-      project: 'never',
-      meaning: 'network for shell commands in the sandbox',
-    }),
-    caches: choiceKey('private', ['private', 'shared'], {
-      project: 'never',
-      meaning:
-        'caches of package managers that shell commands use: "private", of their own, or "shared", yours, through which a command can reach what you run',
-    }),
-    env: listKey({
-      project: 'never',
-      combine: 'replace',
-      expects:
-        'a list of variable names, none of which tells programs what to run (BASH_ENV, GIT_*, LD_PRELOAD, RIPGREP_CONFIG_PATH, …)',
-      takes: mayBePassedOn,
-      meaning: 'further environment variables that shell commands see',
-    }),
-  },
+  sandbox: SANDBOX_KEYS,
   terminal: {
     notify: choiceKey('bell', NOTIFY, {
       project: 'never',

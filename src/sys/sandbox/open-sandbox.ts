@@ -122,12 +122,13 @@ class Bubblewrap implements Sandbox {
 
   /** Nothing is opened to git that could not be put back afterwards. */
   private surveyFor(confinement: Confinement, caches: readonly string[]): Surveyed {
-    const { surroundings, records } = this.settings;
-    const surveyed = survey(confinement, { ...surroundings, caches });
+    const { records, path } = this.settings;
+    const surroundings = { ...this.settings.surroundings, path, caches };
+    const surveyed = survey(confinement, surroundings);
     if (surveyed.opened === null) return { ...surveyed, opened: null };
     const opened = OpenedEntries.open(surveyed.opened, keptIn(records));
     if (opened !== null) return { ...surveyed, opened };
-    const held = survey({ ...confinement, runsGitAlone: false }, { ...surroundings, caches });
+    const held = survey({ ...confinement, runsGitAlone: false }, surroundings);
     return { ...held, opened: null };
   }
 

@@ -1,7 +1,8 @@
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { readConfiguration } from '../git/configuration.ts';
 import { unsafeSetting } from '../git/config-check.ts';
 import { findRepository, type Repository } from '../git/repository.ts';
+import { isInside } from '../paths.ts';
 import { isProtectedName } from '../protected-names.ts';
 import { modulesIn, worktreesOf } from './git-rules.ts';
 import { look, namesOf, realPath } from './looks.ts';
@@ -15,13 +16,18 @@ const EXECUTABLE = 0o111;
 /**
  * The protected files that git alone may change: those of the working tree that lie at the top of a root, and the
  * settings of its repository. Null: the repository, a submodule of it or a place that it pushes to makes git run
- * something else, such as hooks. `held`: the rules for any other command.
+ * something else, such as hooks, or programs are looked for in a root. `held`: the rules for any other command.
  */
 export function placesForGit(
   roots: readonly string[],
-  homes: readonly string[],
+  { homes, path }: { readonly homes: readonly string[]; readonly path?: string },
   held: readonly PathRule[],
 ): OpenedPlaces | null {
+  const directoriesOfPrograms = (path ?? '')
+    .split(delimiter)
+    .map((entry) => realPath(entry) ?? entry);
+  if (directoriesOfPrograms.some((entry) => roots.some((root) => isInside(root, entry))))
+    return null;
   const repositories = roots.flatMap((root) => findRepository(root) ?? []);
   if (repositories.length === 0 || hasHooksOfUser(homes)) return null;
   const directories = [...new Set(repositories.map(({ commonDirectory }) => commonDirectory))];

@@ -23,6 +23,8 @@ export interface Surroundings {
   readonly runtimeDirectories: readonly string[];
   /** Sockets that the environment names. */
   readonly sockets: readonly string[];
+  /** Where programs are looked for (PATH). Default: nowhere. */
+  readonly path?: string;
   /** Directories of caches that may be written to beside the roots. Default: none. */
   readonly caches?: readonly string[];
 }
@@ -72,7 +74,7 @@ export function survey(
   const caches = (surroundings.caches ?? []).flatMap(cacheRule).filter(isOpenedUnless(seen));
   const protection = [...caches, ...opened, ...roots.flatMap(presentRules)];
   const held = layRules([...seen, ...protection, ...obeyed.rules, ...denials.rules]);
-  const forGit = runsGitAlone ? placesForGit(roots, surroundings.homes, held) : null;
+  const forGit = runsGitAlone ? placesForGit(roots, surroundings, held) : null;
   const isOpened = new Set(forGit === null ? [] : Object.values(forGit).flat());
   const rules =
     forGit === null

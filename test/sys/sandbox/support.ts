@@ -11,6 +11,7 @@ import {
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
+import type { CacheSettings } from '../../../src/sys/sandbox/caches.ts';
 import { openSandbox } from '../../../src/sys/sandbox/open-sandbox.ts';
 import { spawnGroup } from '../../../src/sys/processes.ts';
 import type { Confinement, Sandbox } from '../../../src/sys/sandbox/sandbox.ts';
@@ -56,7 +57,12 @@ export class Place {
   }
 
   sandbox(
-    overrides: { readonly home?: string; readonly state?: string; readonly records?: string } = {},
+    overrides: {
+      readonly home?: string;
+      readonly state?: string;
+      readonly records?: string;
+      readonly caches?: CacheSettings;
+    } = {},
   ): Sandbox {
     return openSandbox({
       kind: 'bwrap',
@@ -64,6 +70,7 @@ export class Place {
       path: '/usr/bin:/bin',
       roots: [this.root],
       records: overrides.records ?? this.records,
+      ...(overrides.caches === undefined ? {} : { caches: overrides.caches }),
       surroundings: {
         homes: [overrides.home ?? this.home],
         stateDirectories: overrides.state === undefined ? [] : [overrides.state],
