@@ -9,7 +9,7 @@ import type { Row } from '../harness/row.ts';
 const ROUNDS = 60;
 const ARGV = ['/bin/bash', '--noprofile', '--norc', '-c', 'true'] as const;
 
-/** What the sandbox adds to a command that does nothing, its plan and placeholders included. */
+/** What the sandbox adds to a command that does nothing, its plan and what is done afterwards included. */
 export const sandbox: Row = {
   name: 'sandbox',
   async measure() {
@@ -41,7 +41,9 @@ export const sandbox: Row = {
       sandboxed: () =>
         timed(async () => {
           const command = held.confine({ argv: ARGV, cwd, env, confinement, stderr: 'monitor' });
-          await run(command.file, command.args, { cwd, env: command.env });
+          const { startCheck } = command;
+          await run(command.file, command.args, { cwd, env: command.env, startCheck });
+          await command.settle();
           command.release();
         }),
     });
