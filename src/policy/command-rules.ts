@@ -1,4 +1,9 @@
 import type { PermissionRule } from '../protocol/permission.ts';
+import {
+  couldNameWords,
+  subcommandPlaces,
+  withoutSameEffectOptions,
+} from './options/subcommand-words.ts';
 import { isWholeTool } from './tool-cover.ts';
 import { doubtOf } from './shell-parser.ts';
 import type { ShellParser, ShellReading, ShellWord, SimpleCommand } from './shell-parser.ts';
@@ -59,10 +64,18 @@ function isLiterally(rule: PermissionRule, line: string): boolean {
   return rule.specifier === line.trim() && commandPattern(rule.specifier).form === 'exact';
 }
 
+/** Options before the subcommand count for nothing where they leave its effect as it is. */
 function surelyMatches(specifier: string, command: SimpleCommand, parser: ShellParser): boolean {
   const [program] = command.words;
   if (program === undefined || program.value === null || command.assigns) return false;
   const pattern = commandPattern(specifier);
+  const plain = withoutSameEffectOptions(command);
+  return [command, ...(plain === undefined ? [] : [plain])].some((each) =>
+    isMeant(pattern, each, parser),
+  );
+}
+
+function isMeant(pattern: CommandPattern, command: SimpleCommand, parser: ShellParser): boolean {
   switch (pattern.form) {
     case 'prefix':
       return pattern.words.every((word, index) => isSurely(command.words[index], word));
@@ -96,6 +109,16 @@ function onlyCommand(text: string, parser: ShellParser): SimpleCommand | undefin
 }
 
 /**
+ * A line that is one plain command, without the options before its subcommand that leave its effect as it is;
+ * undefined where there are none.
+ */
+export function withoutIdleOptions({ line, shell }: ReadCommand): string | undefined {
+  const command = shell === null ? undefined : onlyCommand(line, shell.parser);
+  const plain = command === undefined ? undefined : withoutSameEffectOptions(command);
+  return plain?.words.map(({ text }) => text).join(' ');
+}
+
+/**
  * Whether any command that a line would run could be the one that a specifier names, behind wrappers
  * and in `bash -c` too. Whatever is not understood could be.
  */
@@ -111,41 +134,32 @@ export function commandCouldMatch(specifier: string, { line, shell }: ReadComman
   });
 }
 
+/** In how many ways a command may be read before every glob could match it. */
+const MAX_READINGS = 50;
+
 function couldBe(pattern: CommandPattern, command: SimpleCommand, parser: ShellParser): boolean {
   const [program, ...rest] = command.words;
   if (program === undefined) return false;
   if (program.value === null) return true;
-  const called = [program.value, programName(program.value)];
-  return called.some((name) => {
-    const words = [name, ...rest.map((word) => word.value)];
-    if (pattern.form === 'glob') {
-      return globCouldMatch(pattern.glob, words, command);
-    }
-    const expected = pattern.form === 'prefix' ? pattern.words : exactWords(pattern.text, parser);
-    return couldStartWith(expected, words, {
-      openEnded: command.openEnded,
-      exact: pattern.form === 'exact',
-    });
-  });
+  const name = programName(program.value);
+  const called = [program.value, name];
+  if (pattern.form === 'glob') {
+    const places = subcommandPlaces(name, rest).filter((place) => place < rest.length);
+    if (places.length > MAX_READINGS) return true;
+    const readings = [0, ...places].map((place) => rest.slice(place).map(({ value }) => value));
+    return called.some((each) =>
+      readings.some((words) => globCouldMatch(pattern.glob, [each, ...words], command)),
+    );
+  }
+  const isWhole = pattern.form === 'exact';
+  const [expected, ...words] = isWhole ? exactWords(pattern.text, parser) : pattern.words;
+  if (expected === undefined || !called.includes(expected)) return false;
+  return couldNameWords(name, { ...command, words: rest }, { words, isWhole });
 }
 
 function exactWords(text: string, parser: ShellParser): readonly string[] {
   const words = onlyCommand(text, parser)?.words;
   return words === undefined ? splitBlanks(text) : words.map((word) => word.value ?? word.text);
-}
-
-/** From the first word on that is not known, everything is possible: it may stand for several or none. */
-function couldStartWith(
-  expected: readonly string[],
-  words: readonly (string | null)[],
-  options: { readonly openEnded: boolean; readonly exact: boolean },
-): boolean {
-  for (const [index, word] of words.entries()) {
-    if (word === null) return true;
-    if (index >= expected.length) return !options.exact;
-    if (word !== expected[index]) return false;
-  }
-  return options.openEnded || words.length >= expected.length;
 }
 
 function globCouldMatch(

@@ -1,13 +1,10 @@
+import { optionLength, optionTable } from './options/option-table.ts';
 import type { ShellParser, ShellWord, SimpleCommand } from './shell-parser.ts';
 
-/** A program that runs the command in its arguments, and its own options before that. */
+/** A program that runs the command in its arguments. */
 interface Wrapper {
-  /** Letters of options without and with a value. */
-  readonly flags?: string;
-  readonly valued?: string;
-  /** Long options without and with a value in the next word. */
-  readonly longFlags?: readonly string[];
-  readonly longValued?: readonly string[];
+  /** Its own options before the command, as `optionTable` spells them. */
+  readonly options: string;
   /** Words of its own between the options and the command. */
   readonly operands?: number;
   /** Whether it adds words that the line doesn't show. */
@@ -15,55 +12,42 @@ interface Wrapper {
 }
 
 const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
-  ['builtin', {}],
-  ['busybox', {}],
-  ['command', { flags: 'p' }],
-  ['exec', { flags: 'cl', valued: 'a' }],
+  ['builtin', { options: '' }],
+  ['busybox', { options: '' }],
+  ['command', { options: '-p' }],
+  ['exec', { options: '-cl -a=' }],
   [
     'env',
     {
-      flags: 'i0v',
-      valued: 'uCa',
-      longFlags: ['ignore-environment', 'null', 'debug'],
-      longValued: ['unset', 'chdir', 'argv0'],
+      options: '-i0v -u= -C= -a= --ignore-environment --null --debug --unset= --chdir= --argv0=',
     },
   ],
-  [
-    'ionice',
-    { flags: 't', valued: 'cn', longFlags: ['ignore'], longValued: ['class', 'classdata'] },
-  ],
-  ['nice', { valued: 'n', longValued: ['adjustment'] }],
-  ['nohup', {}],
-  ['setsid', { flags: 'cfw', longFlags: ['ctty', 'fork', 'wait'] }],
-  ['stdbuf', { valued: 'ioe', longValued: ['input', 'output', 'error'] }],
-  ['time', { flags: 'pvaq', valued: 'fo', longValued: ['format', 'output'] }],
+  ['ionice', { options: '-t -c= -n= --ignore --class= --classdata=' }],
+  ['nice', { options: '-# -n= --adjustment=' }],
+  ['nohup', { options: '' }],
+  ['setsid', { options: '-cfw --ctty --fork --wait' }],
+  ['stdbuf', { options: '-i= -o= -e= --input= --output= --error=' }],
+  ['time', { options: '-pvaq -f= -o= --format= --output=' }],
   [
     'timeout',
     {
-      flags: 'fpv',
-      valued: 'ks',
-      longFlags: ['foreground', 'preserve-status', 'verbose'],
-      longValued: ['kill-after', 'signal'],
+      options: '-fpv -k= -s= --foreground --preserve-status --verbose --kill-after= --signal=',
       operands: 1,
     },
   ],
   [
     'sudo',
     {
-      flags: 'AbEHKknPS',
-      valued: 'CDghpRrTtUu',
-      longFlags: ['non-interactive', 'preserve-env', 'set-home', 'stdin'],
-      longValued: ['user', 'group', 'host', 'chdir', 'prompt'],
+      options:
+        '-AbEHKknPS -C= -D= -g= -h= -p= -r= -R= -t= -T= -U= -u= --non-interactive --preserve-env[=] --set-home --stdin --user= --group= --host= --chdir= --prompt=',
     },
   ],
-  ['doas', { flags: 'nLs', valued: 'aCu' }],
+  ['doas', { options: '-nLs -a= -C= -u=' }],
   [
     'xargs',
     {
-      flags: '0oprtx',
-      valued: 'adEILnPs',
-      longFlags: ['null', 'no-run-if-empty', 'verbose', 'interactive', 'exit'],
-      longValued: ['arg-file', 'delimiter', 'max-args', 'max-lines', 'max-procs', 'replace'],
+      options:
+        '-0oprtx -a= -d= -E= -I= -L= -n= -P= -s= --null --no-run-if-empty --verbose --interactive --exit --arg-file= --delimiter= --max-args= --max-lines= --max-procs= --replace[=]',
       openEnded: true,
     },
   ],
@@ -166,6 +150,7 @@ function wrapped(wrapper: Wrapper, words: readonly ShellWord[]): readonly Simple
 
 /** Where the command starts; undefined when that can't be told. */
 function commandStart(wrapper: Wrapper, words: readonly ShellWord[]): number | undefined {
+  const table = optionTable(wrapper.options);
   let at = 0;
   for (let word = words[at]; word !== undefined; word = words[at]) {
     if (word.value === null) return undefined;
@@ -173,7 +158,7 @@ function commandStart(wrapper: Wrapper, words: readonly ShellWord[]): number | u
       at += 1;
       break;
     }
-    const taken = optionLength(wrapper, word.value);
+    const taken = optionLength(word.value, table);
     if (taken === undefined) return undefined;
     if (taken === 0) break;
     at += taken;
@@ -185,22 +170,4 @@ function commandStart(wrapper: Wrapper, words: readonly ShellWord[]): number | u
 
 function isAssignment(word: ShellWord | undefined): boolean {
   return word !== undefined && /^[A-Za-z_]\w*=/.test(word.value ?? word.text);
-}
-
-/** How many words an option takes: 0 for no option, undefined for an unknown one. */
-function optionLength(wrapper: Wrapper, option: string): number | undefined {
-  if (!option.startsWith('-') || option === '-') return 0;
-  if (option.startsWith('--')) {
-    const name = option.slice(2);
-    const plain = name.split('=')[0] ?? name;
-    if (wrapper.longFlags?.includes(plain) === true) return 1;
-    if (wrapper.longValued?.includes(plain) !== true) return undefined;
-    return name.includes('=') ? 1 : 2;
-  }
-  for (let at = 1; at < option.length; at += 1) {
-    const letter = option.charAt(at);
-    if (wrapper.valued?.includes(letter) === true) return at === option.length - 1 ? 2 : 1;
-    if (wrapper.flags?.includes(letter) !== true) return undefined;
-  }
-  return 1;
 }
