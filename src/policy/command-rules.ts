@@ -4,10 +4,14 @@ import {
   subcommandPlaces,
   withoutSameEffectOptions,
 } from './options/subcommand-words.ts';
+import { commandPattern, oneBlank, onlyCommand, splitBlanks } from './command-pattern.ts';
+import type { CommandPattern } from './command-pattern.ts';
+import { CoveringRules } from './covering-rule.ts';
 import { isWholeTool } from './tool-cover.ts';
 import { doubtOf } from './shell-parser.ts';
-import type { ShellParser, ShellReading, ShellWord, SimpleCommand } from './shell-parser.ts';
-import { innerCommands, programName } from './shell-wrappers.ts';
+import type { ShellParser, ShellReading, SimpleCommand } from './shell-parser.ts';
+import { innerCommands } from './runs/inner-commands.ts';
+import { programName } from './runs/runs-of.ts';
 import { wildcardMatches } from './wildcard.ts';
 
 /** A command line with what the grammar made of it; null: no grammar was at hand. */
@@ -20,27 +24,9 @@ export function readCommand(line: string, parser: ShellParser | null): ReadComma
   return { line, shell: parser === null ? null : { parser, reading: parser(line) } };
 }
 
-/** The three forms of a command specifier. */
-type CommandPattern =
-  /** `npm run:*` and `npm run *`: these words, then anything. */
-  | { readonly form: 'prefix'; readonly words: readonly string[] }
-  /** `git * --stat`: on the words of one command, with one blank between them. */
-  | { readonly form: 'glob'; readonly glob: string }
-  /** `npm test`: these words and no others. */
-  | { readonly form: 'exact'; readonly text: string };
-
-function commandPattern(specifier: string): CommandPattern {
-  const prefix = /^(.*?)(?::\*| \*)$/s.exec(specifier)?.[1];
-  if (prefix !== undefined && !prefix.includes('*')) {
-    return { form: 'prefix', words: splitBlanks(prefix) };
-  }
-  if (specifier.includes('*')) return { form: 'glob', glob: oneBlank(specifier) };
-  return { form: 'exact', text: specifier };
-}
-
 /**
  * The rule by which a line may run, if every simple command of it is matched by some rule; of several,
- * the one for the first command. What is not fully understood is not matched, but for a rule that is
+ * the one for the first command. Commands that those are told to run count, too. What is not fully understood is not matched, but for a rule that is
  * the very line, letter by letter.
  */
 export function allowingRule(
@@ -54,58 +40,13 @@ export function allowingRule(
   const literal = rules.find((rule) => isLiterally(rule, line));
   if (literal !== undefined) return literal;
   if (doubtOf(reading) !== undefined) return undefined;
-  const found = reading.commands.map((command) =>
-    rules.find((rule) => surelyMatches(rule.specifier ?? '*', command, parser)),
-  );
+  const covering = new CoveringRules(rules, parser);
+  const found = reading.commands.map((command) => covering.find(command));
   return found.includes(undefined) ? undefined : found[0];
 }
 
 function isLiterally(rule: PermissionRule, line: string): boolean {
   return rule.specifier === line.trim() && commandPattern(rule.specifier).form === 'exact';
-}
-
-/** Options before the subcommand count for nothing where they leave its effect as it is. */
-function surelyMatches(specifier: string, command: SimpleCommand, parser: ShellParser): boolean {
-  const [program] = command.words;
-  if (program === undefined || program.value === null || command.assigns) return false;
-  const pattern = commandPattern(specifier);
-  const plain = withoutSameEffectOptions(command);
-  return [command, ...(plain === undefined ? [] : [plain])].some((each) =>
-    isMeant(pattern, each, parser),
-  );
-}
-
-function isMeant(pattern: CommandPattern, command: SimpleCommand, parser: ShellParser): boolean {
-  switch (pattern.form) {
-    case 'prefix':
-      return pattern.words.every((word, index) => isSurely(command.words[index], word));
-    case 'glob':
-      return wildcardMatches(pattern.glob, command.words.map((word) => word.text).join(' '));
-    case 'exact':
-      return isSameCommand(onlyCommand(pattern.text, parser), command);
-  }
-}
-
-function isSurely(word: ShellWord | undefined, expected: string): boolean {
-  return word !== undefined && (word.value === expected || word.text === expected);
-}
-
-function isSameCommand(rule: SimpleCommand | undefined, command: SimpleCommand): boolean {
-  return (
-    rule !== undefined &&
-    rule.words.length === command.words.length &&
-    rule.words.every((word, index) => {
-      const other = command.words[index];
-      return other?.text === word.text || (word.value !== null && other?.value === word.value);
-    })
-  );
-}
-
-/** A specifier's text as the one plain command that it is; undefined when it is more than that. */
-function onlyCommand(text: string, parser: ShellParser): SimpleCommand | undefined {
-  const reading = parser(text);
-  const isPlain = doubtOf(reading) === undefined && reading.commands.length === 1;
-  return isPlain ? reading.commands[0] : undefined;
 }
 
 /**
@@ -170,12 +111,4 @@ function globCouldMatch(
   const unknown = words.indexOf(null);
   const known = unknown < 0 ? words : words.slice(0, unknown);
   return wildcardMatches(glob, known.join(' '), { openEnded: openEnded || unknown >= 0 });
-}
-
-function splitBlanks(text: string): readonly string[] {
-  return text.split(/\s+/).filter((word) => word !== '');
-}
-
-function oneBlank(text: string): string {
-  return splitBlanks(text).join(' ');
 }

@@ -47,35 +47,60 @@ export function couldNameWords(
   const { words, openEnded } = given;
   let starts: readonly number[] = [0];
   for (const [level, name] of expected.words.entries()) {
-    const found: number[] = [];
-    const before = [program, ...expected.words.slice(0, level)].join(' ');
-    for (const place of placesFrom(starts, words, before)) {
+    const places = placesFrom(starts, words, [program, ...expected.words.slice(0, level)]);
+    const isOpen = (place: number): boolean => {
       const word = words[place];
-      if (word === undefined ? openEnded : word.value === null) return true;
-      if (word?.value === name) found.push(place + 1);
-    }
-    if (found.length === 0) return false;
-    starts = found;
+      return word === undefined ? openEnded : word.value === null;
+    };
+    if (places.some(isOpen)) return true;
+    starts = places.filter((place) => words[place]?.value === name).map((place) => place + 1);
+    if (starts.length === 0) return false;
   }
   if (!expected.isWhole || openEnded) return true;
   return starts.some((start) => words[start] === undefined || words[start].value === null);
 }
 
+/**
+ * Where the words of a subcommand end, among the words behind the program: in each way that is possible. `isSure`:
+ * it is this subcommand, and there is no other way.
+ */
+export function subcommandEnds(
+  program: string,
+  words: readonly ShellWord[],
+  subcommand: readonly string[],
+): { readonly ends: readonly number[]; readonly isSure: boolean } {
+  let ends: readonly number[] = [0];
+  let sureEnd: number | undefined = 0;
+  for (const [level, name] of subcommand.entries()) {
+    const before = [program, ...subcommand.slice(0, level)];
+    const places = placesFrom(ends, words, before);
+    const isMeant = (place: number): boolean => words[place]?.value === name;
+    if (sureEnd !== undefined) {
+      const { at } = readLeadingOptions(before.join(' '), words.slice(sureEnd));
+      sureEnd = isMeant(sureEnd + at) ? sureEnd + at + 1 : undefined;
+    }
+    const isUnknown = (place: number): boolean => words[place]?.value === null;
+    ends = places.filter((each) => isMeant(each) || isUnknown(each)).map((each) => each + 1);
+  }
+  return { ends, isSure: ends.length === 1 && ends[0] === sureEnd };
+}
+
 /** Every place at which the subcommand of a command could stand, among the words behind the program. */
 export function subcommandPlaces(program: string, words: readonly ShellWord[]): readonly number[] {
-  return placesFrom([0], words, program);
+  return placesFrom([0], words, [program]);
 }
 
 /**
  * The places that can be reached from some by passing over options, the number of words included.
  *
- * @param program whose options these are: a program, or one with its subcommand
+ * @param before whose options these are: a program, perhaps with its subcommand
  */
 function placesFrom(
   starts: readonly number[],
   words: readonly ShellWord[],
-  program: string,
+  before: readonly string[],
 ): readonly number[] {
+  const program = before.join(' ');
   const places = new Set<number>();
   const waiting = [...starts];
   let allFrom = words.length + 1;

@@ -1,10 +1,13 @@
 import { allowingRule, commandCouldMatch, readCommand } from '../../../src/policy/command-rules.ts';
+import { printRule } from '../../../src/policy/rules.ts';
 import { readShell } from '../../../src/policy/shell-grammar.ts';
 import { rules } from '../support.ts';
 
 /** Whether allow rules with these specifiers let a line run. */
 export function allows(line: string, ...specifiers: readonly string[]): boolean {
-  const { allow } = rules({ allow: specifiers.map((each) => `Bash(${each})`) });
+  const { allow } = rules({
+    allow: specifiers.map((specifier) => printRule({ tool: 'Bash', specifier })),
+  });
   return allowingRule(allow, readCommand(line, readShell)) !== undefined;
 }
 

@@ -1,0 +1,135 @@
+import { lazy } from '../../base/lazy.ts';
+import { optionLength, optionTable } from '../options/option-table.ts';
+import type { OptionTable } from '../options/option-table.ts';
+import { subcommandEnds } from '../options/subcommand-words.ts';
+import type { ShellParser, ShellWord } from '../shell-parser.ts';
+import { commandOf, hiddenRun, literalWord, mayBeOption, openRun, scriptRun } from './told-run.ts';
+import type { ToldRun } from './told-run.ts';
+import { WRAPPERS } from './wrappers.ts';
+import type { Wrapper } from './wrappers.ts';
+
+const TABLES = new Map<Wrapper, OptionTable>();
+
+/** The entries of a program and of its subcommands: the words behind the program, and the entry. */
+const BY_PROGRAM = lazy(() =>
+  Map.groupBy(
+    [...WRAPPERS].map(([name, wrapper]) => ({ path: name.split(' '), wrapper })),
+    ({ path }) => path[0] ?? '',
+  ),
+);
+
+export function isWrapper(program: string): boolean {
+  return BY_PROGRAM().has(program);
+}
+
+/** In more ways no honest line can be read. */
+const MAX_ENDS = 20;
+
+/** What a wrapper is told to run by the words behind it. */
+export function wrappedRuns(
+  program: string,
+  words: readonly ShellWord[],
+  parser: ShellParser,
+): readonly ToldRun[] {
+  return (BY_PROGRAM().get(program) ?? []).flatMap(({ path, wrapper }) => {
+    const { ends, isSure } = subcommandEnds(program, words, path.slice(1));
+    if (ends.length > MAX_ENDS) return [hiddenRun(0)];
+    return ends.flatMap((end) => {
+      const runs = wrappedIn(wrapper, words.slice(end), parser);
+      const moved = runs.map((run) => shifted(run, end, isSure));
+      return isSure ? moved : moved.concat(openRun(end - 1));
+    });
+  });
+}
+
+function shifted(run: ToldRun, by: number, isSure: boolean): ToldRun {
+  const { tail, ...others } = run;
+  const moved = { ...others, at: run.at + by };
+  if (!isSure) return run.shown === 'all' ? { ...moved, shown: 'some' } : moved;
+  return tail === undefined ? moved : { ...moved, tail: tail + by };
+}
+
+/** The wrapped command; every one that it could be when an option is not known. */
+function wrappedIn(
+  wrapper: Wrapper,
+  words: readonly ShellWord[],
+  parser: ShellParser,
+): readonly ToldRun[] {
+  const { openEnded = false, isScript = false } = wrapper;
+  const start = commandStart(wrapper, words);
+  if (start === undefined) {
+    const possible = words.map((_, index) => commandOf(words.slice(index), openEnded));
+    const scripts = words.flatMap((_, at) => scriptAt(wrapper, words, { at, parser }) ?? []);
+    return [openRun(words.length - 1, possible), ...scripts];
+  }
+  const { at, assigns } = start;
+  const script = scriptAt(wrapper, words, { at, parser });
+  if (script !== undefined) return [script];
+  const rest = words.slice(at);
+  const [first] = rest;
+  if (first === undefined) return [];
+  if (isScript && (first.value === null || rest.length > 1 || /\s/.test(first.value))) {
+    return [scriptRun(at, rest, parser)];
+  }
+  const command = { words: rest, assigns, openEnded };
+  return [{ at, tail: at, commands: [command], shown: assigns ? 'some' : 'all' }];
+}
+
+/** The text for a shell in the option that stands there. */
+function scriptAt(
+  { scriptOptions = [] }: Wrapper,
+  words: readonly ShellWord[],
+  { at, parser }: { readonly at: number; readonly parser: ShellParser },
+): ToldRun | undefined {
+  const value = words[at]?.value;
+  if (value === undefined || value === null) return undefined;
+  if (scriptOptions.includes(value)) return scriptRun(at, [words[at + 1]], parser);
+  const name = scriptOptions.find((each) => value.startsWith(`${each}=`));
+  if (name === undefined) return undefined;
+  return scriptRun(at, [literalWord(value.slice(name.length + 1))], parser);
+}
+
+/** Where the command starts, and whether variables are set for it; undefined when that can't be told. */
+function commandStart(
+  wrapper: Wrapper,
+  words: readonly ShellWord[],
+): { readonly at: number; readonly assigns: boolean } | undefined {
+  const { operands = 0, optionsBehindOperands = false } = wrapper;
+  const optionsEnd = endOfOptions(wrapper, words, 0);
+  if (optionsEnd === undefined) return undefined;
+  const own = words.slice(optionsEnd, optionsEnd + operands);
+  if (own.some(({ value, form }) => value === null && form !== 'text')) return undefined;
+  const afterOwn = optionsEnd + operands;
+  const behind = afterOwn + (words[afterOwn]?.value === '--' ? 1 : 0);
+  const start = optionsBehindOperands ? endOfOptions(wrapper, words, behind) : behind;
+  if (start === undefined) return undefined;
+  let at = start;
+  for (let word = words[at]; word !== undefined && isAssignment(word); word = words[at]) at += 1;
+  return { at, assigns: at > start };
+}
+
+/** The first word that is no option, or one that holds the text for a shell. */
+function endOfOptions(
+  wrapper: Wrapper,
+  words: readonly ShellWord[],
+  from: number,
+): number | undefined {
+  const table = TABLES.get(wrapper) ?? optionTable(wrapper.options);
+  TABLES.set(wrapper, table);
+  let at = from;
+  for (let word = words[at]; word !== undefined; word = words[at]) {
+    const { value } = word;
+    if (value === null) return (wrapper.operands ?? 0) > 0 && !mayBeOption(word) ? at : undefined;
+    if (value === '--') return at + 1;
+    if (wrapper.scriptOptions?.some((name) => value.split('=')[0] === name) === true) return at;
+    const taken = optionLength(value, table);
+    if (taken === undefined) return undefined;
+    if (taken === 0) return at;
+    at += taken;
+  }
+  return at;
+}
+
+function isAssignment({ value, text }: ShellWord): boolean {
+  return /^[A-Za-z_]\w*=/.test(value ?? text);
+}

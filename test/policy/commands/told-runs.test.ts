@@ -1,0 +1,328 @@
+import { describe, expect, test } from 'vitest';
+import { allows, denies } from './support.ts';
+
+/** Ways to tell a program to run `rm x`, and the program that an allow rule would name. */
+const TELLING: readonly (readonly [program: string, line: string])[] = [
+  ['find', 'find . -exec rm x \\;'],
+  ['find', 'find . -type f -execdir rm x {} +'],
+  ['find', "find . -ok rm x ';'"],
+  ['find', 'find . -okdir rm x \\; -print'],
+  ['find', 'find . -exec ls {} \\; -exec rm x \\;'],
+  ['find', "find . -exec sh -c 'rm x' \\;"],
+  ['fd', 'fd -e ts -x rm x'],
+  ['fd', 'fd . --exec-batch rm x'],
+  ['xargs', 'xargs rm x'],
+  ['xargs', 'xargs -0 -n 1 -I{} rm x {}'],
+  ['parallel', 'parallel rm x ::: a b'],
+  ['parallel', "parallel ::: 'rm x'"],
+  ['env', 'env rm x'],
+  ['env', 'env -u A B=c rm x'],
+  ['nice', 'nice -n 5 rm x'],
+  ['nohup', 'nohup rm x'],
+  ['timeout', 'timeout -k 5 10 rm x'],
+  ['/usr/bin/time', '/usr/bin/time -p rm x'],
+  ['watch', 'watch -n 1 rm x'],
+  ['watch', "watch 'rm x'"],
+  ['setsid', 'setsid -w rm x'],
+  ['stdbuf', 'stdbuf -oL rm x'],
+  ['strace', 'strace -f -o log rm x'],
+  ['ltrace', 'ltrace rm x'],
+  ['flock', 'flock /tmp/lock rm x'],
+  ['flock', "flock -n /tmp/lock -c 'rm x'"],
+  ['chroot', 'chroot /mnt rm x'],
+  ['busybox', 'busybox rm x'],
+  ['sudo', 'sudo -u root rm x'],
+  ['doas', 'doas rm x'],
+  ['su', "su -c 'rm x' root"],
+  ['su', "su root -c 'rm x'"],
+  ['ssh', 'ssh -p 22 host rm x'],
+  ['ssh', "ssh host 'ls; rm x'"],
+  ['ssh', 'ssh host -v rm x'],
+  ['ssh', "ssh -o ProxyCommand='rm x' host ls"],
+  ['ssh', "ssh -oProxyCommand='rm x' host ls"],
+  ['rsync', "rsync -e 'rm x' a b"],
+  ['rsync', "rsync -avze 'rm x' a b"],
+  ['rsync', "rsync --rsh='rm x' a b"],
+  ['scp', 'scp -S rm a b'],
+  ['awk', `awk 'BEGIN { system("rm x") }'`],
+  ['awk', `awk '{ print | "rm x" }' file`],
+  ['awk', `awk 'BEGIN { "rm x" | getline }'`],
+  ['gawk', `gawk -v a=b -e 'BEGIN { system("rm x") }'`],
+  ['sed', "sed '1e rm x' file"],
+  ['sed', "sed -n -e p -e '1e rm x' file"],
+  ['tar', 'tar cf a.tar . --checkpoint=1 --checkpoint-action=exec="rm x"'],
+  ['tar', "tar cf a.tar . --checkpoint-action 'exec=rm x'"],
+  ['tar', 'tar cf a.tar . --checkpoint-act=exec="rm x"'],
+  ['tar', "tar xf a.tar --to-command='rm x'"],
+  ['tar', "tar cf a.tar --use-compress-program 'rm x' ."],
+  ['tar', "tar -I 'rm x' -cf a.tar ."],
+  ['tar', "tar -cf a.tar -I'rm x' ."],
+  ['git', "git -c alias.x='!rm x' x"],
+  ['git', "git -c core.pager='rm x' log"],
+  ['git', "git -c core.sshCommand='rm x' fetch"],
+  ['git', "git -C . --no-pager -c diff.external='rm x' diff"],
+  ['git', "git -c unheard.of='rm x' diff"],
+  ['git', 'git bisect run rm x'],
+  ['git', "git rebase --exec 'rm x' main"],
+  ['git', "git rebase -i -x 'rm x' main"],
+  ['git', "git rebase --exec='rm x' main"],
+  ['git', "git submodule foreach --recursive 'rm x'"],
+  ['git', 'git submodule foreach rm x'],
+  ['git', "git filter-branch --tree-filter 'rm x' HEAD"],
+  ['git', "git difftool -x 'rm x'"],
+  ['git', "git difftool --extcmd='rm x'"],
+  ['git', "git clone --upload-pack 'rm x' a b"],
+  ['git', "git clone -u 'rm x' a b"],
+  ['git', "git clone -c core.sshCommand='rm x' a b"],
+  ['git', "git fetch --upload-pack='rm x' origin"],
+  ['git', "git push --receive-pack='rm x' origin"],
+  ['git', "git ls-remote 'ext::rm x'"],
+  ['git', "git grep -O'rm x' foo"],
+  ['npx', 'npx rm x'],
+  ['npx', 'npx --yes -p y rm x'],
+  ['npx', "npx -c 'rm x'"],
+  ['npm', 'npm exec -- rm x'],
+  ['npm', 'npm --prefix . exec rm x'],
+  ['npm', 'npm x rm x'],
+  ['pnpm', 'pnpm dlx rm x'],
+  ['pnpm', 'pnpm -C a exec rm x'],
+  ['yarn', 'yarn dlx rm x'],
+  ['bunx', 'bunx rm x'],
+  ['uvx', 'uvx rm x'],
+  ['uv', 'uv run rm x'],
+  ['poetry', 'poetry run rm x'],
+  ['bundle', 'bundle exec rm x'],
+  ['docker', 'docker run --rm -v a:b image rm x'],
+  ['docker', 'docker --context c exec -it name rm x'],
+  ['docker', 'docker run --unheard-of image rm x'],
+  ['docker', 'docker compose -f a.yml exec web rm x'],
+  ['kubectl', 'kubectl -n a exec pod -- rm x'],
+  ['man', "man -P 'rm x' ls"],
+  ['zip', "zip a.zip b -T -TT 'rm x'"],
+  ['split', "split --filter='rm x' file"],
+  ['sort', 'sort --compress-program=rm file'],
+  ['sort', 'sort --compress-prog rm file'],
+  ['rg', 'rg --pre rm foo'],
+  ['rg', 'rg --pre=rm foo'],
+  ['perl', `perl -e 'system("rm x")'`],
+  ['perl', "perl -ne '`rm x`' file"],
+  ['python3', `python3 -c "import os; os.system('rm x')"`],
+  ['python3.12', `python3.12 -Ic 'import subprocess; subprocess.run(["rm", "x"])'`],
+  ['node', `node -e "require('child_process').execSync('rm x')"`],
+  ['node', `node -r ./a.js --conditions b -e "execSync('rm x')"`],
+  ['node', `node -pe "execSync('rm x')"`],
+  ['ruby', `ruby -e 'system("rm x")'`],
+  ['php', `php -r 'system("rm x");'`],
+  ['vim', `vim -c '!"rm x"' file`],
+  ['bash', "bash -c 'rm x'"],
+  ['bash', "bash -o pipefail -lc 'ls; rm x'"],
+  ['sh', "sh -c 'rm x'"],
+  ['eval', "eval 'rm x'"],
+  ['env', "env -S 'rm x'"],
+];
+
+describe('what a program is told to run', () => {
+  test.each(TELLING)('is not covered by a rule for %s: %s', (program, line) => {
+    expect(allows(line, `${program}:*`)).toBe(false);
+    expect(allows(line, `${program} *`)).toBe(false);
+    expect(allows(line, `${program}:*`, 'ls:*', 'sh:*')).toBe(false);
+  });
+
+  test.each(TELLING)('is denied by a rule for it: %s %s', (_, line) => {
+    expect(denies(line, 'rm:*')).toBe(true);
+  });
+
+  test.each(TELLING)('is covered by the rule that is the very line: %s %s', (_, line) => {
+    if (!line.includes('*')) expect(allows(line, line)).toBe(true);
+  });
+
+  test.each([
+    ['find . -exec grep x {} +', 'find:*', 'grep:*'],
+    ['find . -name a -exec grep x {} \\; -print', 'find:*', 'grep x {}'],
+    ['xargs grep x', 'xargs:*', 'grep:*'],
+    ['timeout 5 npm test', 'timeout:*', 'npm test'],
+    ['nice env npm test', 'nice:*', 'env:*', 'npm test'],
+    ["bash -c 'npm test && ls'", 'bash:*', 'npm test', 'ls:*'],
+    ["ssh host 'ls -l'", 'ssh:*', 'ls:*'],
+    ['npx prettier --check .', 'npx:*', 'prettier:*'],
+    ['docker exec web ls', 'docker exec:*', 'ls:*'],
+    ['sort --compress-program=gzip a', 'sort:*', 'gzip:*'],
+    ['git -c core.pager=less log', 'git:*', 'less:*'],
+    ['git bisect run npm test', 'git bisect:*', 'npm test'],
+    ["git rebase -x 'npm test' main", 'git rebase:*', 'npm test'],
+    ['git -c alias.st=status st', 'git:*'],
+    ['rsync -e ssh a b', 'rsync:*', 'ssh:*'],
+  ])('is covered where rules cover both: %s', (line, ...specifiers) => {
+    expect(allows(line, ...specifiers)).toBe(true);
+    for (const each of specifiers.length > 1 ? specifiers : []) {
+      expect(allows(line, ...specifiers.filter((other) => other !== each))).toBe(false);
+    }
+  });
+
+  test.each([
+    ['xargs rm x', 'xargs rm:*'],
+    ['xargs -n 1 rm x', 'xargs -n 1 rm:*'],
+    ['timeout 5 npm test', 'timeout 5 npm:*'],
+    ['env A=b npm test', 'env A=b npm test:*'],
+    ['sudo apt install x', 'sudo apt:*'],
+    ["bash -c 'rm x'", 'bash -c:*'],
+    [`python -c 'print(1)'`, 'python -c:*'],
+    ['npx prettier .', 'npx prettier:*'],
+    ['npm exec prettier .', 'npm exec prettier:*'],
+    ['docker run image ls', 'docker run image ls:*'],
+    ['ssh host ls', 'ssh host ls'],
+    ['source venv/bin/activate', 'source venv/bin/activate:*'],
+    ["git -c alias.x='!rm' x", 'git -c:*'],
+    ['find . -exec rm {} +', 'find . -exec:*'],
+  ])('is covered by a rule that names this form: %s by %s', (line, specifier) => {
+    expect(allows(line, specifier)).toBe(true);
+  });
+
+  test.each([
+    ["xargs bash -c 'rm x'", 'xargs bash:*'],
+    ['sudo env rm x', 'sudo env:*'],
+    ['npx npx rm x', 'npx npx:*'],
+    ['xargs env', 'xargs:*', 'env:*'],
+    ['xargs find .', 'xargs:*', 'find:*'],
+    ['xargs npm test', 'xargs:*', 'npm test'],
+    ['env PATH=/evil npm test', 'env:*', 'npm test'],
+    ['env --unheard-of npm test', 'env:*', 'npm test'],
+    ['find . -exec sh -c "echo {}" \\;', 'find:*', 'sh:*', 'echo:*'],
+    ['find . -exec {} \\;', 'find:*'],
+    ['find . $(cat more) rm x \\;', 'find:*', 'cat:*'],
+    ['find . "$ACTION" rm x \\;', 'find:*'],
+    ['tar cf a.tar *', 'tar:*'],
+    ['tar cIf rm a.tar .', 'tar:*'],
+    ['git $OPTIONS log', 'git:*'],
+    ['git --exec-path=. log', 'git:*'],
+    ['git --config-env=core.pager=X log', 'git:*'],
+    ['git --unheard-of log', 'git:*'],
+    ['npm $X', 'npm:*'],
+    ['bash -c "$X"', 'bash:*'],
+    ['bash -c "ls > x"', 'bash:*', 'ls:*'],
+    ['bash', 'bash:*'],
+    ['source ./x', 'source:*'],
+    ['. ./x', '.:*'],
+    ['python', 'python:*'],
+    ['python -', 'python:*'],
+    ['python3 -m x -c y', 'python:*'],
+    ['node -p 1', 'node:*'],
+    ['vim +q', 'vim:*'],
+    [`awk '/a"b/ { print "x" | "rm" } /"/'`, 'awk:*'],
+    ['awk "$PROGRAM" file', 'awk:*'],
+    ['awk -i evil 1', 'awk:*'],
+    ["sed 's/a/b/e'", 'sed:*'],
+    ["sed 's/a/rm x/ge;p'", 'sed:*'],
+    ["sed 's;a;b;e'", 'sed:*'],
+    ["sed '1,5!e'", 'sed:*'],
+    ["sed -n '/x/w out'", 'sed:*'],
+    ["sed 's/a/b/w out'", 'sed:*'],
+    ["sed ':a;N;$!ba;e'", 'sed:*'],
+    ['sed "$SCRIPT" file', 'sed:*'],
+    ["sed --expr='1e rm x'", 'sed:*'],
+    ["sed p file -e '1e rm x'", 'sed:*'],
+    ['su', 'su:*'],
+    ["script -c 'ls'", 'script:*'],
+    ['at now', 'at:*'],
+  ])('is not covered: %s by %s', (line, ...specifiers) => {
+    expect(allows(line, ...specifiers)).toBe(false);
+  });
+});
+
+describe('a rule for a program covers it where it is told to run nothing', () => {
+  test.each([
+    ['find . -name "*.ts" -type f', 'find:*'],
+    ['find "$DIR" -name x', 'find:*'],
+    ['find . -delete', 'find:*'],
+    ['tar xzf a.tar.gz -C out', 'tar:*'],
+    ['tar --checkpoint=100 --checkpoint-action=dot -cf a.tar src', 'tar:*'],
+    ['git status', 'git:*'],
+    ['git commit -m "a message: !x"', 'git:*'],
+    ['git push origin main', 'git:*'],
+    ['git -c user.name=x -c color.ui=never commit -m y', 'git:*'],
+    ['git rebase -i main', 'git:*'],
+    ['git log "$BRANCH"', 'git log:*'],
+    ['git submodule update --init', 'git:*'],
+    ['npm run build', 'npm:*'],
+    ['npm install -D x', 'npm:*'],
+    ['npm test -- -c x', 'npm test:*'],
+    ['make test', 'make:*'],
+    ['make -C x deploy', 'make:*'],
+    ['docker ps -a', 'docker:*'],
+    ['docker run --rm image', 'docker run:*'],
+    ['docker compose up -d', 'docker:*'],
+    ['kubectl get pods -o json', 'kubectl:*'],
+    ['python script.py -c x', 'python:*'],
+    ['python3 -u -W ignore script.py', 'python3:*'],
+    ['python -m pytest -c x', 'python:*'],
+    ['python --version', 'python:*'],
+    ['node --test', 'node:*'],
+    ['node -r ./x.js app.js -e y', 'node:*'],
+    ['node --version', 'node:*'],
+    ['perl script.pl -e', 'perl:*'],
+    ['ruby script.rb', 'ruby:*'],
+    ['bash scripts/build.sh -c x', 'bash:*'],
+    ['bash --version', 'bash:*'],
+    ["awk '{ print $1, $2 || 3 }' file", 'awk:*'],
+    ["awk -F'|' '{ print $1 }' file", 'awk:*'],
+    ["sed 's/a/b/g' file", 'sed:*'],
+    ["sed -i.bak -e 's|/a|/b|' -e '/x/d' file", 'sed:*'],
+    ["sed -n '10,20p' file", 'sed:*'],
+    ["sed -n '/a/,/b/{p;}' file", 'sed:*'],
+    ["sed -E ':a;N;$!ba;s/\\n+/ /g' file", 'sed:*'],
+    ["sed '1i header' file", 'sed:*'],
+    ['sed -n 1,5p src/*.ts', 'sed:*'],
+    ['sed -n "1,5p" src/"$FILE"', 'sed:*'],
+    ['sort -k2 -t, file', 'sort:*'],
+    ['rg -n foo src', 'rg:*'],
+    ['ssh host', 'ssh host:*'],
+    ['rsync -av a b', 'rsync:*'],
+    ['env', 'env:*'],
+    ['nice', 'nice:*'],
+    ['cargo test', 'cargo:*'],
+    ['go run .', 'go:*'],
+    ['bun run dev -p 3000', 'bun:*'],
+    ['split -b 10 file', 'split:*'],
+    ['vim file', 'vim:*'],
+    ['man ls', 'man:*'],
+  ])('%s by %s', (line, specifier) => expect(allows(line, specifier)).toBe(true));
+});
+
+describe('a deny rule leaves what is not told to be run', () => {
+  test.each([
+    ["awk '{ print $1 }' rm", 'rm:*'],
+    ["sed 's/rm x/y/' file", 'rm:*'],
+    ['python script.py rm', 'rm:*'],
+    [`python -c 'print("hello")'`, 'rm:*'],
+    ['git commit -m "rm x"', 'rm:*'],
+    ['docker run --rm image ls', 'rm:*'],
+    ['docker rm x', 'rm:*'],
+    ['find . -name rm -exec grep x {} +', 'rm:*'],
+    ['find . "$X" -name rm', 'rm:*'],
+    ['npm run rm', 'rm:*'],
+    ['tar xf rm', 'rm:*'],
+    ['xargs npm test', 'rm:*'],
+    ['python -m pytest', 'pip install:*'],
+    ['pip list', 'pip install:*'],
+  ])('%s by %s', (line, specifier) => expect(denies(line, specifier)).toBe(false));
+
+  test.each([
+    ['python -m pip install x', 'pip install:*'],
+    ['python3 -m pip --quiet install x', 'pip install:*'],
+    ['git -c alias.p=push p', 'git push:*'],
+    ['xargs -n 1 git -C . push', 'git push:*'],
+    ['xargs env', 'rm:*'],
+    ['find . -exec git -C {} push \\;', 'git push:*'],
+  ])('but applies to %s by %s', (line, specifier) => expect(denies(line, specifier)).toBe(true));
+});
+
+test('lines that no honest person writes are judged quickly', () => {
+  const began = performance.now();
+  expect(allows('env '.repeat(4000), 'env:*', 'env *', 'env x*')).toBe(false);
+  expect(denies('find . -exec '.repeat(1000), 'rm:*')).toBe(true);
+  expect(denies('find $X '.repeat(1000), 'rm:*')).toBe(true);
+  expect(denies(`npm --zz ${'exec --yy '.repeat(1000)}`, 'rm:*')).toBe(true);
+  expect(denies('parallel x '.repeat(1000), 'rm:*')).toBe(true);
+  expect(allows('sed -e p '.repeat(1500), 'sed:*')).toBe(true);
+  expect(performance.now() - began).toBeLessThan(5000);
+});
