@@ -1,5 +1,12 @@
 import type { ShellParser, ShellWord } from '../shell-parser.ts';
-import { hiddenRun, literalWord, openRun, scriptRun, withMoreWords } from './told-run.ts';
+import {
+  commandOf,
+  hiddenRun,
+  literalWord,
+  openRun,
+  scriptRun,
+  withMoreWords,
+} from './told-run.ts';
 import type { Runner, ToldRun } from './told-run.ts';
 
 /** `bash -c SCRIPT`; without it a script file, which is not looked into, or whatever comes on stdin. */
@@ -70,7 +77,9 @@ const parallel: Runner = (words, parser) => {
     const possible = own
       .slice(first)
       .map((_, index) => scriptRun(first, own.slice(first + index), parser));
-    const commands = possible.flatMap((run) => run.commands);
+    // With -q it passes the words on as they are.
+    const asWords = own.slice(first).map((_, index) => commandOf(own.slice(first + index)));
+    const commands = [...possible.flatMap((run) => run.commands), ...asWords];
     const isHidden = possible.some(({ shown }) => shown === 'none');
     const withArguments = commands.map(withMoreWords);
     return [{ at: words.length - 1, commands: withArguments, shown: isHidden ? 'none' : 'some' }];

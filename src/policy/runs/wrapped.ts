@@ -25,6 +25,9 @@ export function isWrapper(program: string): boolean {
 /** In more ways no honest line can be read. */
 const MAX_ENDS = 20;
 
+/** And none has so many words before a text for a shell. */
+const MAX_SCRIPTS = 50;
+
 /** What a wrapper is told to run by the words behind it. */
 export function wrappedRuns(
   program: string,
@@ -59,8 +62,9 @@ function wrappedIn(
   const start = commandStart(wrapper, words);
   if (start === undefined) {
     const possible = words.map((_, index) => commandOf(words.slice(index), openEnded));
-    const scripts = words.flatMap((_, at) => scriptAt(wrapper, words, { at, parser }) ?? []);
-    return [openRun(words.length - 1, possible), ...scripts];
+    const named = words.flatMap((_, at) => scriptAt(wrapper, words, { at, parser }) ?? []);
+    const joined = isScript ? possibleScripts(words, parser) : [];
+    return [openRun(words.length - 1, possible), ...named, ...joined];
   }
   const { at, assigns } = start;
   const script = scriptAt(wrapper, words, { at, parser });
@@ -73,6 +77,12 @@ function wrappedIn(
   }
   const command = { words: rest, assigns, openEnded };
   return [{ at, tail: at, commands: [command], shown: assigns ? 'some' : 'all' }];
+}
+
+/** The text that a shell gets, from each word on with which it could start. */
+function possibleScripts(words: readonly ShellWord[], parser: ShellParser): readonly ToldRun[] {
+  if (words.length > MAX_SCRIPTS) return [hiddenRun(words.length)];
+  return words.map((_, at) => scriptRun(at, words.slice(at), parser));
 }
 
 /** The text for a shell in the option that stands there. */
