@@ -43,7 +43,7 @@ export class CoveringRules {
     return [command, ...(plain === undefined ? [] : [plain])].some(
       (each) =>
         isMeant(pattern, each, this.parser) &&
-        this.coversRuns(each, { named: namedWords(pattern), depth }),
+        this.coversRuns(each, { named: namedWords(pattern, each), depth }),
     );
   }
 
@@ -82,13 +82,17 @@ function known<T>(values: Map<SimpleCommand, T>, command: SimpleCommand, workOut
   return value;
 }
 
-/** How many words from the first one on a rule names. */
-function namedWords(pattern: CommandPattern): number {
+/** How many words of a command, from the first one on, a rule names. */
+function namedWords(pattern: CommandPattern, command: SimpleCommand): number {
   switch (pattern.form) {
     case 'prefix':
       return pattern.words.length;
     case 'glob': {
       const words = splitBlanks(pattern.glob);
+      // The command itself, in which a star is a plain character.
+      const isCommand = pattern.glob === textOf(command);
+      const isPlain = command.words.every(({ value }) => value !== null) && !command.openEnded;
+      if (isCommand && isPlain) return Number.POSITIVE_INFINITY;
       return words.findIndex((word) => word.includes('*'));
     }
     case 'exact':
@@ -101,10 +105,14 @@ function isMeant(pattern: CommandPattern, command: SimpleCommand, parser: ShellP
     case 'prefix':
       return pattern.words.every((word, index) => isSurely(command.words[index], word));
     case 'glob':
-      return wildcardMatches(pattern.glob, command.words.map((word) => word.text).join(' '));
+      return wildcardMatches(pattern.glob, textOf(command));
     case 'exact':
       return !command.openEnded && isSameCommand(onlyCommand(pattern.text, parser), command);
   }
+}
+
+function textOf({ words }: SimpleCommand): string {
+  return words.map(({ text }) => text).join(' ');
 }
 
 function isSurely(word: ShellWord | undefined, expected: string): boolean {

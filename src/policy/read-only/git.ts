@@ -37,7 +37,9 @@ function subcommandAt(words: readonly ShellWord[]): Subcommand | string {
   const version = options.findIndex(({ name }) => name === '--version');
   const before = version < 0 ? options : options.slice(0, version);
   const directories = before.filter(({ name }) => name === '-C');
-  const odd = before.find((option) => option.name !== '-C' && !hasSameEffect('git', option));
+  const odd = before.find(
+    (option) => option.name === '-c' || (option.name !== '-C' && !hasSameEffect('git', option)),
+  );
   const rejected = odd ?? directories[1];
   if (rejected !== undefined) {
     return `${quoted(rejected.word.text)} of git is not among the options that surely only read`;

@@ -160,9 +160,9 @@ const TABLES = lazy(
     ),
 );
 
-/** `python3.12` is python. */
-function plainName(program: string): string {
-  return PROGRAMS.has(program) ? program : program.replace(/[\d.]+$/, '');
+/** `python3.12` is python. A name of digits and dots alone is its own. */
+export function plainName(program: string): string {
+  return PROGRAMS.has(program) ? program : program.replace(/(?<=[A-Za-z])[\d.]+$/, '');
 }
 
 export function isTelling(program: string): boolean {

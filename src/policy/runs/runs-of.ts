@@ -1,7 +1,7 @@
 import type { ShellParser, SimpleCommand } from '../shell-parser.ts';
 import { fdRuns, findRuns } from './find.ts';
 import { gitRuns } from './git.ts';
-import { isTelling, moduleRuns, optionRuns } from './option-runs.ts';
+import { isTelling, moduleRuns, optionRuns, plainName } from './option-runs.ts';
 import { SHELL_RUNNERS, splitString } from './shells.ts';
 import { awkRuns, sedRuns } from './text-programs.ts';
 import type { Runner, ToldRun } from './told-run.ts';
@@ -19,8 +19,6 @@ const RUNNERS: ReadonlyMap<string, Runner> = new Map<string, Runner>([
   ['fdfind', fdRuns],
   ['git', gitRuns],
   ['python', moduleRuns],
-  ['python2', moduleRuns],
-  ['python3', moduleRuns],
   ['sed', sedRuns],
   ['gsed', sedRuns],
   ...['awk', 'gawk', 'mawk', 'nawk'].map((name) => [name, awkRuns] as const),
@@ -40,7 +38,7 @@ export function runsOf(command: SimpleCommand, parser: ShellParser): readonly To
   if (program === undefined || program.value === null) return [];
   const name = programName(program.value);
   const told = [
-    ...(RUNNERS.get(name)?.(words, parser) ?? []),
+    ...(runnerOf(name)?.(words, parser) ?? []),
     ...wrappedRuns(name, words, parser),
     ...optionRuns(name, words, parser),
   ];
@@ -48,8 +46,12 @@ export function runsOf(command: SimpleCommand, parser: ShellParser): readonly To
   if (!command.openEnded) return runs;
   // Words that the line does not show follow, as of `xargs env`.
   if (WRAPPERS.has(name) && runs.length === 0) return [hiddenRun(command.words.length)];
-  const isRunner = RUNNERS.has(name) || isWrapper(name) || isTelling(name);
+  const isRunner = runnerOf(name) !== undefined || isWrapper(name) || isTelling(name);
   return isRunner ? [...runs, openRun(command.words.length)] : runs;
+}
+
+function runnerOf(name: string): Runner | undefined {
+  return RUNNERS.get(plainName(name));
 }
 
 /** Counted from the program, not from the word behind it. */

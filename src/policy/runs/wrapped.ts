@@ -72,7 +72,8 @@ function wrappedIn(
   const rest = words.slice(at);
   const [first] = rest;
   if (first === undefined) return [];
-  if (isScript && (first.value === null || rest.length > 1 || /\s/.test(first.value))) {
+  const isOneProgram = rest.length === 1 && /^[\w./+-]+$/.test(first.value ?? '');
+  if (isScript && !isOneProgram) {
     return [scriptRun(at, rest, parser)];
   }
   const command = { words: rest, assigns, openEnded };

@@ -37,6 +37,7 @@ const TELLING: readonly (readonly [program: string, line: string])[] = [
   ['su', "su root -c 'rm x'"],
   ['ssh', 'ssh -p 22 host rm x'],
   ['ssh', "ssh host 'ls; rm x'"],
+  ['ssh', "ssh host 'ls;rm'"],
   ['ssh', 'ssh host -v rm x'],
   ['ssh', "ssh -o ProxyCommand='rm x' host ls"],
   ['ssh', "ssh -oProxyCommand='rm x' host ls"],
@@ -173,6 +174,7 @@ describe('what a program is told to run', () => {
     ['ssh host ls', 'ssh host ls'],
     ['source venv/bin/activate', 'source venv/bin/activate:*'],
     ["git -c alias.x='!rm' x", 'git -c:*'],
+    ["find . -name '*.ts' -exec rm {} +", "find . -name '*.ts' -exec rm {} +"],
     ['find . -exec rm {} +', 'find . -exec:*'],
   ])('is covered by a rule that names this form: %s by %s', (line, specifier) => {
     expect(allows(line, specifier)).toBe(true);
@@ -183,6 +185,7 @@ describe('what a program is told to run', () => {
     ['sudo env rm x', 'sudo env:*'],
     ['npx npx rm x', 'npx npx:*'],
     ['xargs env', 'xargs:*', 'env:*'],
+    ['find *.ts -exec rm {} +', 'find *.ts -exec rm {} +', 'find:*'],
     ['xargs find .', 'xargs:*', 'find:*'],
     ['xargs npm test', 'xargs:*', 'npm test'],
     ['env PATH=/evil npm test', 'env:*', 'npm test'],
@@ -309,6 +312,7 @@ describe('a deny rule leaves what is not told to be run', () => {
   test.each([
     ['python -m pip install x', 'pip install:*'],
     ['python3 -m pip --quiet install x', 'pip install:*'],
+    ['python3.12 -m pip install x', 'pip install:*'],
     ['git -c alias.p=push p', 'git push:*'],
     ['xargs -n 1 git -C . push', 'git push:*'],
     ['xargs env', 'rm:*'],
