@@ -75,8 +75,8 @@ export function commandCouldMatch(specifier: string, { line, shell }: ReadComman
   });
 }
 
-/** In how many ways a command may be read before every glob could match it. */
-const MAX_READINGS = 50;
+/** Characters of all ways to read a command. With more of them, every glob for its program could match it. */
+const MAX_READ = 1_000_000;
 
 function couldBe(pattern: CommandPattern, command: SimpleCommand, parser: ShellParser): boolean {
   const [program, ...rest] = command.words;
@@ -86,10 +86,13 @@ function couldBe(pattern: CommandPattern, command: SimpleCommand, parser: ShellP
   const called = [program.value, name];
   if (pattern.form === 'glob') {
     const places = subcommandPlaces(name, rest).filter((place) => place < rest.length);
-    if (places.length > MAX_READINGS) return true;
+    const { glob } = pattern;
+    const named = called.filter((each) => wildcardMatches(glob, each, { openEnded: true }));
+    const length = rest.reduce((sum, { text }) => sum + text.length, 0);
+    if (named.length > 0 && places.length * length > MAX_READ) return true;
     const readings = [0, ...places].map((place) => rest.slice(place).map(({ value }) => value));
-    return called.some((each) =>
-      readings.some((words) => globCouldMatch(pattern.glob, [each, ...words], command)),
+    return named.some((each) =>
+      readings.some((words) => globCouldMatch(glob, [each, ...words], command)),
     );
   }
   const isWhole = pattern.form === 'exact';

@@ -1,5 +1,11 @@
 import type { ShellWord } from '../shell-parser.ts';
-import { isOption, optionTable, splitOption, takesNextWord } from './option-table.ts';
+import {
+  isOption,
+  mayBeSeveralWords,
+  optionTable,
+  splitOption,
+  takesNextWord,
+} from './option-table.ts';
 import type { OptionTable } from './option-table.ts';
 import { SUBCOMMAND_PROGRAMS } from './subcommands.ts';
 import type { SubcommandProgram } from './subcommands.ts';
@@ -50,10 +56,11 @@ export function readLeadingOptions(program: string, words: readonly ShellWord[])
     if (word.value === null || word.value === '--' || !isOption(word.value)) break;
     const option = splitOption(spelledOption(program, word.value), table);
     if (!option.isKnown) break;
-    const here = { word, index: at };
-    options.push(...option.flags.map((name) => ({ name, value: null, ...here })));
     const hasNext = takesNextWord(option);
     const value = hasNext ? (words[at + 1] ?? null) : attachedValue(option.attached);
+    if (value !== null && mayBeSeveralWords(value)) break;
+    const here = { word, index: at };
+    options.push(...option.flags.map((name) => ({ name, value: null, ...here })));
     options.push({ name: option.name, value, ...here });
     at += hasNext ? 2 : 1;
   }

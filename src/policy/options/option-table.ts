@@ -1,3 +1,5 @@
+import type { ShellWord } from '../shell-parser.ts';
+
 /**
  * What follows an option: nothing, a value that may be attached (`--color=auto`, `-M90%`), one that may
  * also be the next word (text, a number, a path), or the next word where there is one.
@@ -106,6 +108,11 @@ export function optionLength(word: string, table: OptionTable): number | undefin
   const option = splitOption(word, table);
   if (!option.isKnown) return undefined;
   return takesNextWord(option) ? 2 : 1;
+}
+
+/** Whether the shell may make no word of this one, or several. */
+export function mayBeSeveralWords({ value, form }: ShellWord): boolean {
+  return value === null && (form === 'glob' || form === 'open');
 }
 
 export function isOption(word: string): boolean {

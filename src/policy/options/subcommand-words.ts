@@ -5,7 +5,7 @@ import {
   readLeadingOptions,
   spelledOption,
 } from './leading-options.ts';
-import { isOption, optionLength } from './option-table.ts';
+import { isOption, mayBeSeveralWords, optionLength } from './option-table.ts';
 import { SUBCOMMAND_PROGRAMS } from './subcommands.ts';
 
 /**
@@ -136,7 +136,7 @@ function passedOver(
   const operand = words[place + 1];
   if (length === 2) {
     // A value that is not known may be no word, or several.
-    return operand?.value === null && operand.form !== 'text' ? 'unknown' : [place + 2];
+    return operand !== undefined && mayBeSeveralWords(operand) ? 'unknown' : [place + 2];
   }
   // Some programs take `--json false` for an option with its value.
   return /^(?:true|false|null)$/.test(operand?.value ?? '') ? [place + 1, place + 2] : [place + 1];

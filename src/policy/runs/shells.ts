@@ -97,7 +97,7 @@ const eachWord: Runner = (words, parser) =>
   );
 
 /** Programs that run what comes on stdin, whatever their arguments are. */
-const fromStdin: Runner = (words) => [openRun(words.length)];
+const fromStdin: Runner = (words) => [hiddenRun(words.length)];
 
 export const SHELL_RUNNERS: ReadonlyMap<string, Runner> = new Map<string, Runner>([
   ...['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'fish', 'mksh'].map(

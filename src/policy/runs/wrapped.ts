@@ -1,5 +1,5 @@
 import { lazy } from '../../base/lazy.ts';
-import { optionLength, optionTable } from '../options/option-table.ts';
+import { mayBeSeveralWords, optionLength, optionTable } from '../options/option-table.ts';
 import type { OptionTable } from '../options/option-table.ts';
 import { subcommandEnds } from '../options/subcommand-words.ts';
 import type { ShellParser, ShellWord } from '../shell-parser.ts';
@@ -47,8 +47,8 @@ export function wrappedRuns(
 
 function shifted(run: ToldRun, by: number, isSure: boolean): ToldRun {
   const { tail, ...others } = run;
-  const moved = { ...others, at: run.at + by };
-  if (!isSure) return run.shown === 'all' ? { ...moved, shown: 'some' } : moved;
+  const shown = isSure || run.shown === 'none' ? run.shown : 'some';
+  const moved = { ...others, at: run.at + by, shown };
   return tail === undefined ? moved : { ...moved, tail: tail + by };
 }
 
@@ -61,7 +61,10 @@ function wrappedIn(
   const { openEnded = false, isScript = false } = wrapper;
   const start = commandStart(wrapper, words);
   if (start === undefined) {
-    const possible = words.map((_, index) => commandOf(words.slice(index), openEnded));
+    const own = ownWord(wrapper, words);
+    const possible = words.flatMap((_, index) =>
+      index === own ? [] : [commandOf(words.slice(index), openEnded)],
+    );
     const named = words.flatMap((_, at) => scriptAt(wrapper, words, { at, parser }) ?? []);
     const joined = isScript ? possibleScripts(words, parser) : [];
     return [openRun(words.length - 1, possible), ...named, ...joined];
@@ -83,7 +86,9 @@ function wrappedIn(
 /** The text that a shell gets, from each word on with which it could start. */
 function possibleScripts(words: readonly ShellWord[], parser: ShellParser): readonly ToldRun[] {
   if (words.length > MAX_SCRIPTS) return [hiddenRun(words.length)];
-  return words.map((_, at) => scriptRun(at, words.slice(at), parser));
+  return words.flatMap(({ value }, at) =>
+    value === null ? [] : [scriptRun(at, words.slice(at), parser)],
+  );
 }
 
 /** The text for a shell in the option that stands there. */
@@ -109,7 +114,7 @@ function commandStart(
   const optionsEnd = endOfOptions(wrapper, words, 0);
   if (optionsEnd === undefined) return undefined;
   const own = words.slice(optionsEnd, optionsEnd + operands);
-  if (own.some(({ value, form }) => value === null && form !== 'text')) return undefined;
+  if (own.some(mayBeSeveralWords)) return undefined;
   const afterOwn = optionsEnd + operands;
   const behind = afterOwn + (words[afterOwn]?.value === '--' ? 1 : 0);
   const start = optionsBehindOperands ? endOfOptions(wrapper, words, behind) : behind;
@@ -117,6 +122,13 @@ function commandStart(
   let at = start;
   for (let word = words[at]; word !== undefined && isAssignment(word); word = words[at]) at += 1;
   return { at, assigns: at > start };
+}
+
+/** The place of a word of its own of which the value is not known, as in `timeout "$T" npm test`; -1: there is none. */
+function ownWord(wrapper: Wrapper, words: readonly ShellWord[]): number {
+  const at = words.findIndex(({ value }) => value === null);
+  const isOwn = wrapper.operands !== undefined && words[at]?.form === 'text';
+  return isOwn && endOfOptions(wrapper, words.slice(0, at), 0) === at ? at : -1;
 }
 
 /** The first word that is no option, or one that holds the text for a shell. */
@@ -136,6 +148,8 @@ function endOfOptions(
     const taken = optionLength(value, table);
     if (taken === undefined) return undefined;
     if (taken === 0) return at;
+    const next = words[at + 1];
+    if (taken === 2 && next !== undefined && mayBeSeveralWords(next)) return undefined;
     at += taken;
   }
   return at;

@@ -24,6 +24,12 @@ const DOCKER_EXEC: Wrapper = {
     '-itdT -e= -w= -u= --interactive --tty --detach --privileged --no-TTY --env= --env-file= --workdir= --user= --index=',
   operands: 1,
 };
+const KUBECTL_EXEC: Wrapper = {
+  options:
+    '-itq -c= -n= -f= --stdin --tty --quiet --container= --namespace= --context= --kubeconfig=',
+  operands: 1,
+  optionsBehindOperands: true,
+};
 const NPX: Wrapper = {
   options:
     '-yq -p= -c= -w= --yes --no --no-install --quiet --silent --package= --call= --workspace= --workspaces --prefer-offline --offline --bun --ignore-existing',
@@ -173,14 +179,8 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ['docker-compose exec', DOCKER_EXEC],
   ['podman run', DOCKER_RUN],
   ['podman exec', DOCKER_EXEC],
-  [
-    'kubectl exec',
-    { options: '-itq -c= -n= -f= --stdin --tty --quiet --container= --namespace=', operands: 1 },
-  ],
-  [
-    'oc exec',
-    { options: '-itq -c= -n= -f= --stdin --tty --quiet --container= --namespace=', operands: 1 },
-  ],
+  ['kubectl exec', KUBECTL_EXEC],
+  ['oc exec', KUBECTL_EXEC],
   ['git bisect run', PLAIN],
   ['git submodule foreach', { options: '-q --quiet --recursive', isScript: true }],
 ]);

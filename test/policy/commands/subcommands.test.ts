@@ -89,6 +89,8 @@ describe('a deny rule for a subcommand applies whatever options stand before it'
     ['git -C . push origin', 'git push'],
     ['rm -f x', 'rm -rf:*'],
     ['unheard-of list deploy', 'unheard-of deploy:*'],
+    [`prettier --write ${'a.ts '.repeat(100)}`, 'git push*'],
+    [`prettier --write ${'a.ts '.repeat(100)}`, '*--force*'],
   ])('but not %s by %s', (line, specifier) => expect(denies(line, specifier)).toBe(false));
 });
 
@@ -146,6 +148,17 @@ test.each([
   ['git --no-pager push && ls', 'Bash(git --no-pager push && ls)'],
 ])('the rule that would allow %s is %s', (line, rule) => {
   expect(ruleThatAllows(bash(line), rights(), FACTS)).toBe(rule);
+});
+
+test('long lines are judged quickly', () => {
+  const began = performance.now();
+  for (const line of ['-x y '.repeat(3000), 'a '.repeat(8000), '-C . '.repeat(3000)]) {
+    expect(denies(`git ${line} push`, 'git push:*')).toBe(!line.startsWith('a'));
+    denies(`git ${line} push`, 'git * --force');
+    denies(`prettier ${line}`, '*x*y*z*');
+    allows(`git ${line} push`, 'git push:*', 'git * main');
+  }
+  expect(performance.now() - began).toBeLessThan(5000);
 });
 
 describe('the table', () => {
