@@ -3,7 +3,7 @@ import type { OptionTable } from '../options/option-table.ts';
 import { lazy } from '../../base/lazy.ts';
 import type { ShellParser, ShellWord } from '../shell-parser.ts';
 import { codeRun, literalWord, mayBeOption, openRun, scriptRun } from './told-run.ts';
-import type { Runner, ToldRun } from './told-run.ts';
+import type { ToldRun } from './told-run.ts';
 
 /** A program with options whose value it runs. */
 interface TellingProgram {
@@ -267,14 +267,3 @@ function optionsEnd(
   }
   return { end: at, isBare };
 }
-
-/** `python -m MODULE` runs it as the program of that name. It stays within a rule for python. */
-export const moduleRuns: Runner = (words) => {
-  const at = words.findIndex(({ value }) => value !== null && /^-[bBdEiIOPqRsSuvx]*m/.test(value));
-  const value = words[at]?.value ?? '';
-  if (at < 0) return [];
-  const attached = value.slice(value.indexOf('m') + 1);
-  const rest =
-    attached === '' ? words.slice(at + 1) : [literalWord(attached), ...words.slice(at + 1)];
-  return [{ at: -1, commands: [{ words: rest, assigns: false, openEnded: false }], shown: 'some' }];
-};
