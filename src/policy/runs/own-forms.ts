@@ -1,6 +1,6 @@
 import { subcommandEnds } from '../options/subcommand-words.ts';
 import type { ShellWord } from '../shell-parser.ts';
-import { commandOf, literalWord } from './told-run.ts';
+import { codeRun, commandOf, literalWord } from './told-run.ts';
 import type { Runner, ToldRun } from './told-run.ts';
 
 /** Another way to write a command. It stays within a rule for the program itself. */
@@ -23,3 +23,15 @@ export const workspaceRuns: Runner = (words) =>
   subcommandEnds('yarn', words, ['workspace'])
     .ends.slice(0, 1)
     .map((end) => ownForm([literalWord('yarn'), ...words.slice(end + 1)]));
+
+/** `deno eval CODE`, with options before and behind it. */
+export const evalRuns: Runner = (words, parser) =>
+  subcommandEnds('deno', words, ['eval'])
+    .ends.slice(0, 1)
+    .map((end) =>
+      codeRun(
+        end - 1,
+        words.findLast(({ value }) => value !== null),
+        parser,
+      ),
+    );

@@ -2,7 +2,7 @@ import type { ShellParser, SimpleCommand } from '../shell-parser.ts';
 import { fdRuns, findRuns } from './find.ts';
 import { gitRuns } from './git.ts';
 import { isTelling, optionRuns, plainName } from './option-runs.ts';
-import { moduleRuns, workspaceRuns } from './own-forms.ts';
+import { evalRuns, moduleRuns, workspaceRuns } from './own-forms.ts';
 import { SHELL_RUNNERS, splitString } from './shells.ts';
 import { awkRuns, sedRuns } from './text-programs.ts';
 import type { Runner, ToldRun } from './told-run.ts';
@@ -21,6 +21,7 @@ const RUNNERS: ReadonlyMap<string, Runner> = new Map<string, Runner>([
   ['git', gitRuns],
   ['python', moduleRuns],
   ['yarn', workspaceRuns],
+  ['deno', evalRuns],
   ['sed', sedRuns],
   ['gsed', sedRuns],
   ...['awk', 'gawk', 'mawk', 'nawk'].map((name) => [name, awkRuns] as const),
