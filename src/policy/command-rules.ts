@@ -1,8 +1,17 @@
 import type { PermissionRule } from '../protocol/permission.ts';
+import {
+  couldNameWords,
+  subcommandPlaces,
+  withoutSameEffectOptions,
+} from './options/subcommand-words.ts';
+import { commandPattern, oneBlank, onlyCommand, splitBlanks } from './command-pattern.ts';
+import type { CommandPattern } from './command-pattern.ts';
+import { CoveringRules } from './covering-rule.ts';
 import { isWholeTool } from './tool-cover.ts';
 import { doubtOf } from './shell-parser.ts';
-import type { ShellParser, ShellReading, ShellWord, SimpleCommand } from './shell-parser.ts';
-import { innerCommands, programName } from './shell-wrappers.ts';
+import type { ShellParser, ShellReading, SimpleCommand } from './shell-parser.ts';
+import { innerCommands } from './runs/inner-commands.ts';
+import { programName } from './runs/runs-of.ts';
 import { wildcardMatches } from './wildcard.ts';
 
 /** A command line with what the grammar made of it; null: no grammar was at hand. */
@@ -15,27 +24,9 @@ export function readCommand(line: string, parser: ShellParser | null): ReadComma
   return { line, shell: parser === null ? null : { parser, reading: parser(line) } };
 }
 
-/** The three forms of a command specifier. */
-type CommandPattern =
-  /** `npm run:*` and `npm run *`: these words, then anything. */
-  | { readonly form: 'prefix'; readonly words: readonly string[] }
-  /** `git * --stat`: on the words of one command, with one blank between them. */
-  | { readonly form: 'glob'; readonly glob: string }
-  /** `npm test`: these words and no others. */
-  | { readonly form: 'exact'; readonly text: string };
-
-function commandPattern(specifier: string): CommandPattern {
-  const prefix = /^(.*?)(?::\*| \*)$/s.exec(specifier)?.[1];
-  if (prefix !== undefined && !prefix.includes('*')) {
-    return { form: 'prefix', words: splitBlanks(prefix) };
-  }
-  if (specifier.includes('*')) return { form: 'glob', glob: oneBlank(specifier) };
-  return { form: 'exact', text: specifier };
-}
-
 /**
  * The rule by which a line may run, if every simple command of it is matched by some rule; of several,
- * the one for the first command. What is not fully understood is not matched, but for a rule that is
+ * the one for the first command. Commands that those are told to run count, too. What is not fully understood is not matched, but for a rule that is
  * the very line, letter by letter.
  */
 export function allowingRule(
@@ -49,9 +40,8 @@ export function allowingRule(
   const literal = rules.find((rule) => isLiterally(rule, line));
   if (literal !== undefined) return literal;
   if (doubtOf(reading) !== undefined) return undefined;
-  const found = reading.commands.map((command) =>
-    rules.find((rule) => surelyMatches(rule.specifier ?? '*', command, parser)),
-  );
+  const covering = new CoveringRules(rules, parser);
+  const found = reading.commands.map((command) => covering.find(command));
   return found.includes(undefined) ? undefined : found[0];
 }
 
@@ -59,40 +49,14 @@ function isLiterally(rule: PermissionRule, line: string): boolean {
   return rule.specifier === line.trim() && commandPattern(rule.specifier).form === 'exact';
 }
 
-function surelyMatches(specifier: string, command: SimpleCommand, parser: ShellParser): boolean {
-  const [program] = command.words;
-  if (program === undefined || program.value === null || command.assigns) return false;
-  const pattern = commandPattern(specifier);
-  switch (pattern.form) {
-    case 'prefix':
-      return pattern.words.every((word, index) => isSurely(command.words[index], word));
-    case 'glob':
-      return wildcardMatches(pattern.glob, command.words.map((word) => word.text).join(' '));
-    case 'exact':
-      return isSameCommand(onlyCommand(pattern.text, parser), command);
-  }
-}
-
-function isSurely(word: ShellWord | undefined, expected: string): boolean {
-  return word !== undefined && (word.value === expected || word.text === expected);
-}
-
-function isSameCommand(rule: SimpleCommand | undefined, command: SimpleCommand): boolean {
-  return (
-    rule !== undefined &&
-    rule.words.length === command.words.length &&
-    rule.words.every((word, index) => {
-      const other = command.words[index];
-      return other?.text === word.text || (word.value !== null && other?.value === word.value);
-    })
-  );
-}
-
-/** A specifier's text as the one plain command that it is; undefined when it is more than that. */
-function onlyCommand(text: string, parser: ShellParser): SimpleCommand | undefined {
-  const reading = parser(text);
-  const isPlain = doubtOf(reading) === undefined && reading.commands.length === 1;
-  return isPlain ? reading.commands[0] : undefined;
+/**
+ * A line that is one plain command, without the options before its subcommand that leave its effect as it is;
+ * undefined where there are none.
+ */
+export function withoutIdleOptions({ line, shell }: ReadCommand): string | undefined {
+  const command = shell === null ? undefined : onlyCommand(line, shell.parser);
+  const plain = command === undefined ? undefined : withoutSameEffectOptions(command);
+  return plain?.words.map(({ text }) => text).join(' ');
 }
 
 /**
@@ -111,41 +75,35 @@ export function commandCouldMatch(specifier: string, { line, shell }: ReadComman
   });
 }
 
+/** Characters of all ways to read a command. With more of them, every glob for its program could match it. */
+const MAX_READ = 1_000_000;
+
 function couldBe(pattern: CommandPattern, command: SimpleCommand, parser: ShellParser): boolean {
   const [program, ...rest] = command.words;
   if (program === undefined) return false;
   if (program.value === null) return true;
-  const called = [program.value, programName(program.value)];
-  return called.some((name) => {
-    const words = [name, ...rest.map((word) => word.value)];
-    if (pattern.form === 'glob') {
-      return globCouldMatch(pattern.glob, words, command);
-    }
-    const expected = pattern.form === 'prefix' ? pattern.words : exactWords(pattern.text, parser);
-    return couldStartWith(expected, words, {
-      openEnded: command.openEnded,
-      exact: pattern.form === 'exact',
-    });
-  });
+  const name = programName(program.value);
+  const called = [program.value, name];
+  if (pattern.form === 'glob') {
+    const places = subcommandPlaces(name, rest).filter((place) => place < rest.length);
+    const { glob } = pattern;
+    const named = called.filter((each) => wildcardMatches(glob, each, { openEnded: true }));
+    const length = rest.reduce((sum, { text }) => sum + text.length, 0);
+    if (named.length > 0 && places.length * length > MAX_READ) return true;
+    const readings = [0, ...places].map((place) => rest.slice(place).map(({ value }) => value));
+    return named.some((each) =>
+      readings.some((words) => globCouldMatch(glob, [each, ...words], command)),
+    );
+  }
+  const isWhole = pattern.form === 'exact';
+  const [expected, ...words] = isWhole ? exactWords(pattern.text, parser) : pattern.words;
+  if (expected === undefined || !called.includes(expected)) return false;
+  return couldNameWords(name, { ...command, words: rest }, { words, isWhole });
 }
 
 function exactWords(text: string, parser: ShellParser): readonly string[] {
   const words = onlyCommand(text, parser)?.words;
   return words === undefined ? splitBlanks(text) : words.map((word) => word.value ?? word.text);
-}
-
-/** From the first word on that is not known, everything is possible: it may stand for several or none. */
-function couldStartWith(
-  expected: readonly string[],
-  words: readonly (string | null)[],
-  options: { readonly openEnded: boolean; readonly exact: boolean },
-): boolean {
-  for (const [index, word] of words.entries()) {
-    if (word === null) return true;
-    if (index >= expected.length) return !options.exact;
-    if (word !== expected[index]) return false;
-  }
-  return options.openEnded || words.length >= expected.length;
 }
 
 function globCouldMatch(
@@ -156,12 +114,4 @@ function globCouldMatch(
   const unknown = words.indexOf(null);
   const known = unknown < 0 ? words : words.slice(0, unknown);
   return wildcardMatches(glob, known.join(' '), { openEnded: openEnded || unknown >= 0 });
-}
-
-function splitBlanks(text: string): readonly string[] {
-  return text.split(/\s+/).filter((word) => word !== '');
-}
-
-function oneBlank(text: string): string {
-  return splitBlanks(text).join(' ');
 }

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { Rights } from '../protocol/permission.ts';
 import type { JudgedCall, ResolvedPath } from './call.ts';
 import { isInside, pathsOf } from './call.ts';
-import { readCommand } from './command-rules.ts';
+import { readCommand, withoutIdleOptions } from './command-rules.ts';
 import { escapePattern } from './path-pattern.ts';
 import { wideningRule } from './rule-match.ts';
 import { parseRule, printRule } from './rules.ts';
@@ -21,10 +21,11 @@ interface AllowFacts {
  * host. The whole tool where no narrower one would do.
  */
 export function ruleThatAllows(call: JudgedCall, rights: Rights, facts: AllowFacts): string {
-  const candidate = narrowRule(call, rights);
-  return candidate !== undefined && wouldAllow(candidate, call, { rights, facts })
-    ? candidate
-    : printRule({ tool: call.tool });
+  const candidates = [plainCommandRule(call, facts), narrowRule(call, rights)];
+  const found = candidates.find(
+    (each) => each !== undefined && wouldAllow(each, call, { rights, facts }),
+  );
+  return found ?? printRule({ tool: call.tool });
 }
 
 function wouldAllow(
@@ -39,6 +40,17 @@ function wouldAllow(
   const place = { roots: rights.roots, home };
   const commands = () => call.access.commands.map((each) => readCommand(each, shellParser));
   return wideningRule([parsed.rule], { call, place, commands }) !== undefined;
+}
+
+/** For `git --no-pager push` the rule for `git push`, which covers both. */
+function plainCommandRule(
+  { tool, access }: JudgedCall,
+  { shellParser }: AllowFacts,
+): string | undefined {
+  const [line = ''] = access.commands;
+  if (specifierKind(tool) !== 'command' || line.length > MAX_COMMAND) return undefined;
+  const specifier = withoutIdleOptions(readCommand(line, shellParser));
+  return specifier === undefined ? undefined : printRule({ tool, specifier });
 }
 
 function narrowRule(call: JudgedCall, rights: Rights): string | undefined {

@@ -1,18 +1,7 @@
 import type { ShellWord } from '../shell-parser.ts';
+import { splitOption, takesNextWord } from '../options/option-table.ts';
+import type { OptionTable, ValueKind } from '../options/option-table.ts';
 import { quoted, unknownValue } from './proof.ts';
-
-/**
- * What follows an option: nothing, a value that may be attached (`--color=auto`, `-M90%`), one that may
- * also be the next word (text, a number, a path), or the next word where there is one.
- */
-type ValueKind = 'none' | 'attached' | 'text' | 'number' | 'path' | 'last';
-
-export interface OptionTable {
-  readonly short: ReadonlyMap<string, ValueKind>;
-  readonly long: ReadonlyMap<string, ValueKind>;
-  /** Whether `-5` is an option. */
-  readonly digits: boolean;
-}
 
 export interface GivenOption {
   /** With its dashes; `-5` is `-#`. */
@@ -32,40 +21,6 @@ export interface Arguments {
 export type ReadArguments =
   | { readonly ok: true; readonly given: Arguments }
   | { readonly ok: false; readonly because: string };
-
-const SUFFIXES: ReadonlyMap<string, ValueKind> = new Map<string, ValueKind>([
-  ['[=]', 'attached'],
-  ['=?', 'last'],
-  ['=', 'text'],
-  ['#', 'number'],
-  ['@', 'path'],
-]);
-const ENTRY = /^(--?)([\w.-]+?)(\[=\]|=\?|=|#|@)?$/;
-
-/**
- * Options as the tables spell them, blanks between: `-abc` three without a value, `-n#` and `--lines#`
- * with a number, `-e=` with text, `-f@` with a path, `--color[=]` with an attached value or none,
- * `--contains=?` with the next word where there is one, `-#` for `-5`. Letters before the last of a
- * group take no value.
- */
-export function optionTable(spelling: string): OptionTable {
-  const short = new Map<string, ValueKind>();
-  const long = new Map<string, ValueKind>();
-  const entries = spelling.split(/\s+/).filter((entry) => entry !== '');
-  for (const entry of entries) {
-    if (entry === '-#') continue;
-    const [, dashes, name, suffix = ''] = ENTRY.exec(entry) ?? [];
-    if (name === undefined) throw new Error(`not an option: ${entry}`);
-    const kind = SUFFIXES.get(suffix) ?? 'none';
-    if (dashes === '--') {
-      long.set(name, kind);
-      continue;
-    }
-    for (const letter of name.slice(0, -1)) short.set(letter, 'none');
-    short.set(name.slice(-1), kind);
-  }
-  return { short, long, digits: entries.includes('-#') };
-}
 
 /**
  * The words behind a program as it reads them itself: options anywhere before `--`, short ones in
@@ -117,45 +72,14 @@ interface OptionSink {
   readonly waiting: ShellWord[];
 }
 
-function takeOption(value: string, sink: OptionSink): string | undefined {
-  if (sink.table.digits && /^-\d+$/.test(value)) {
-    sink.options.push({ name: '-#', value: null });
-    return undefined;
-  }
-  return value.startsWith('--') ? takeLong(value, sink) : takeShort(value, sink);
-}
-
-function takeLong(value: string, { table, options, waiting }: OptionSink): string | undefined {
-  const at = value.indexOf('=');
-  const name = at < 0 ? value : value.slice(0, at);
-  const kind = table.long.get(name.slice(2));
-  if (kind === undefined) return unknownOption(name);
-  if (at >= 0) {
-    if (kind === 'none') return unknownOption(value);
-    return keep({ name, value: literal(value.slice(at + 1)) }, kind, options);
-  }
-  if (kind === 'none' || kind === 'attached') {
-    options.push({ name, value: null });
-    return undefined;
-  }
-  return takeNext(name, kind, { options, waiting });
-}
-
-function takeShort(value: string, { table, options, waiting }: OptionSink): string | undefined {
-  for (let at = 1; at < value.length; at += 1) {
-    const letter = value.charAt(at);
-    const name = `-${letter}`;
-    const kind = table.short.get(letter);
-    if (kind === undefined)
-      return unknownOption(value.length === 2 ? value : `${name} in ${value}`);
-    const rest = value.slice(at + 1);
-    if (kind === 'none' || (kind === 'attached' && rest === '')) {
-      options.push({ name, value: null });
-      continue;
-    }
-    if (rest !== '') return keep({ name, value: literal(rest) }, kind, options);
-    return takeNext(name, kind, { options, waiting });
-  }
+function takeOption(value: string, { table, options, waiting }: OptionSink): string | undefined {
+  const option = splitOption(value, table);
+  if (!option.isKnown) return unknownOption(option.part);
+  const { flags, name, kind, attached } = option;
+  options.push(...flags.map((flag) => ({ name: flag, value: null })));
+  if (attached !== null) return keep({ name, value: literal(attached) }, kind, options);
+  if (takesNextWord(option)) return takeNext(name, kind, { options, waiting });
+  options.push({ name, value: null });
   return undefined;
 }
 

@@ -1,18 +1,14 @@
 import type { ShellWord } from '../shell-parser.ts';
-import { has, optionTable, readArguments } from './arguments.ts';
-import type { Arguments, OptionTable } from './arguments.ts';
+import { hasSameEffect, readLeadingOptions } from '../options/leading-options.ts';
+import { optionTable } from '../options/option-table.ts';
+import type { OptionTable } from '../options/option-table.ts';
+import { has, readArguments } from './arguments.ts';
+import type { Arguments } from './arguments.ts';
 import { GIT_COMMANDS } from './git-commands.ts';
 import type { GitRule } from './git-commands.ts';
 import { quoted, readIn, unknownValue, unproved } from './proof.ts';
 import type { CommandRead, CommandVerdict } from './proof.ts';
 
-/** Before the subcommand. All others there change which repository, configuration or program is used. */
-const GLOBAL_OPTIONS: ReadonlySet<string> = new Set([
-  '--no-pager',
-  '-P',
-  '--no-optional-locks',
-  '--literal-pathspecs',
-]);
 const TABLES = new Map<string, OptionTable>();
 
 /**
@@ -35,23 +31,28 @@ interface Subcommand {
   readonly directory: string | null;
 }
 
+/** Options that change which repository, configuration or program is used are not proved, but for one `-C`. */
 function subcommandAt(words: readonly ShellWord[]): Subcommand | string {
-  let directory: string | null = null;
-  for (let at = 0; at < words.length; at += 1) {
-    const value = words[at]?.value;
-    if (value === '-C' && directory === null) {
-      at += 1;
-      const operand = words[at];
-      if (operand?.path === undefined || operand.path === null) return '-C needs a plain path';
-      directory = operand.path;
-    } else if (typeof value !== 'string' || !GLOBAL_OPTIONS.has(value)) {
-      if (value?.startsWith('-') === true && value !== '--version') {
-        return `${quoted(value)} of git is not among the options that surely only read`;
-      }
-      return { at, directory };
-    }
+  const { options, at } = readLeadingOptions('git', words);
+  const version = options.findIndex(({ name }) => name === '--version');
+  const before = version < 0 ? options : options.slice(0, version);
+  const directories = before.filter(({ name }) => name === '-C');
+  const odd = before.find(
+    (option) => option.name === '-c' || (option.name !== '-C' && !hasSameEffect('git', option)),
+  );
+  const rejected = odd ?? directories[1];
+  if (rejected !== undefined) {
+    return `${quoted(rejected.word.text)} of git is not among the options that surely only read`;
   }
-  return 'git lacks its subcommand';
+  const directory = directories[0] === undefined ? null : (directories[0].value?.path ?? undefined);
+  if (directory === undefined) return '-C needs a plain path';
+  const subcommand = options[version]?.index ?? at;
+  const first = words[subcommand];
+  if (first === undefined) return 'git lacks its subcommand';
+  if (version < 0 && first.value?.startsWith('-') === true) {
+    return `${quoted(first.text)} of git is not among the options that surely only read`;
+  }
+  return { at: subcommand, directory };
 }
 
 function judgeSubcommand(

@@ -1,5 +1,7 @@
-import { has, optionTable, readArguments } from './arguments.ts';
-import type { Arguments, OptionTable } from './arguments.ts';
+import { optionTable } from '../options/option-table.ts';
+import type { OptionTable } from '../options/option-table.ts';
+import { has, readArguments } from './arguments.ts';
+import type { Arguments } from './arguments.ts';
 import { quoted, reading, unproved } from './proof.ts';
 import type { CommandRead, CommandVerdict, ReadDepth } from './proof.ts';
 import type { ShellWord } from '../shell-parser.ts';

@@ -90,6 +90,55 @@ const UNDER_THE_RULE = [
   'rm a.txt # harmless',
   'true & rm a.txt & wait',
   'find . -name a.txt -exec rm {} \\;',
+  'find . -name a.txt -execdir rm {} +',
+  "git -c alias.x='!rm a.txt' x",
+  "git submodule foreach 'rm a.txt'",
+  "sed '1e rm a.txt' b.txt",
+  'awk \'BEGIN { system("rm a.txt") }\'',
+  'tar cf x b.txt --checkpoint=1 --checkpoint-action=exec="rm a.txt"',
+  'sort --compress-program="rm a.txt" b.txt',
+  'python3 -c "import os; os.system(\'rm a.txt\')"',
+  'flock x rm a.txt',
+  "npx -c 'rm a.txt'",
+];
+
+/** Lines that a deny rule for `git push` has to hold. */
+const OTHER_WAYS_TO_PUSH = [
+  'git -C . push',
+  'git --no-pager push',
+  'git -c a.b=c push',
+  'git --git-dir=.git push',
+  'git --work-tree . push',
+  'git -c alias.p=push p',
+  'git --no-such-option value push',
+  'echo . | xargs git -C . push',
+];
+
+/** Lines that rules for these programs must not let run: each tells one of them to run another. */
+const TOLD_BY = ['find', 'git', 'sed', 'awk', 'tar', 'xargs', 'env', 'sort', 'python3', 'ls'];
+const TOLD_TO_RUN = [
+  'find . -name a.txt -exec touch pwned \\;',
+  'find . -name a.txt -execdir touch pwned {} +',
+  'ls | xargs touch pwned',
+  'env touch pwned',
+  'env X=1 find . -exec touch pwned \\;',
+  'git -c alias.x="!touch pwned" x',
+  'git -c core.pager="touch pwned" -p log',
+  'git -c core.fsmonitor="touch pwned" status',
+  'git --exec-path=. log',
+  'git submodule foreach "touch pwned"',
+  'git rebase --exec "touch pwned" HEAD',
+  'git ls-remote "ext::touch pwned"',
+  'sed "1e touch pwned" a.txt',
+  'sed "s/.*/touch pwned/e" a.txt',
+  'sed "w pwned" a.txt',
+  'awk \'BEGIN { system("touch pwned") }\'',
+  'awk \'BEGIN { print | "touch pwned" }\'',
+  'tar cf made.tar a.txt --checkpoint=1 --checkpoint-action=exec="touch pwned"',
+  'tar cf made.tar -I "touch pwned" a.txt',
+  'sort --compress-program="touch pwned" a.txt',
+  "python3 -c \"open('pwned', 'w')\"",
+  'find . $(ls -d -- -exec) touch pwned \\;',
 ];
 
 export const SHELL_RULE_CASES = ofClass('shell judging', [
@@ -111,6 +160,25 @@ export const SHELL_RULE_CASES = ofClass('shell judging', [
     model: once(...UNDER_THE_RULE.map(bash)),
     expect: {
       calls: UNDER_THE_RULE.map(() => ({ end: 'refused' as const, step: 'deny_rule' as const })),
+    },
+  },
+  {
+    name: 'allow rules for programs, and what these are told to run',
+    env: NO_SANDBOX,
+    settings: { allow: TOLD_BY.map((program) => `Bash(${program}:*)`) },
+    model: once(...TOLD_TO_RUN.map(bash)),
+    expect: { calls: TOLD_TO_RUN.map(() => 'refused' as const) },
+  },
+  {
+    name: 'a deny rule for a subcommand, and options before it',
+    env: NO_SANDBOX,
+    settings: { person: 'allow', deny: ['Bash(git push:*)'] },
+    model: once(...OTHER_WAYS_TO_PUSH.map(bash)),
+    expect: {
+      calls: OTHER_WAYS_TO_PUSH.map(() => ({
+        end: 'refused' as const,
+        step: 'deny_rule' as const,
+      })),
     },
   },
   {

@@ -77,6 +77,7 @@ export const EVERYDAY_GIT: readonly string[] = [
   'git grep -n foo -- src',
   'git grep -l "foo bar" HEAD -- src',
   'git -C src log --oneline -3',
+  'git -P --no-optional-locks -C . status',
   'git --version',
   'git for-each-ref --count=5 --sort=-committerdate',
 ];

@@ -22,6 +22,7 @@ export const NASTY_GIT: readonly string[] = [
   'git -c core.pager=./evil log',
   'git -c alias.x=!touch x',
   'git -c core.fsmonitor=./evil status',
+  'git -c color.ui=never log',
   'git --exec-path=. log',
   'git --exec-path . log',
   'git --git-dir=x log',

@@ -1,0 +1,118 @@
+import type { ShellParser, ShellWord } from '../shell-parser.ts';
+import {
+  commandOf,
+  hiddenRun,
+  literalWord,
+  openRun,
+  scriptRun,
+  withMoreWords,
+} from './told-run.ts';
+import type { Runner, ToldRun } from './told-run.ts';
+
+/** `bash -c SCRIPT`; without it a script file, which is not looked into, or whatever comes on stdin. */
+const shell: Runner = (words, parser) => {
+  let script: number | undefined;
+  let at = 0;
+  for (let word = words[at]; word !== undefined; word = words[at]) {
+    if (word.value === null) return [hiddenRun(at)];
+    if (word.value === '--version' || word.value === '--help') return [];
+    if (!/^[-+]./.test(word.value)) break;
+    if (/^-[A-Za-z]*c/.test(word.value)) script = at;
+    else if (/^-[A-Za-z]*s/.test(word.value)) return [hiddenRun(words.length)];
+    const takesValue = /^[-+][A-Za-z]*[oO]$|^--(?:rcfile|init-file)$/.test(word.value);
+    at += takesValue ? 2 : 1;
+  }
+  const operand = words[at];
+  if (operand === undefined) return [hiddenRun(words.length)];
+  return script === undefined ? [] : [scriptRun(script, [operand], parser)];
+};
+
+/** All words together, as `eval` reads them. */
+const joined: Runner = (words, parser) => (words.length === 0 ? [] : [scriptRun(0, words, parser)]);
+
+/** The first word is a text for the shell, as of `trap`. */
+const firstWord: Runner = (words, parser) => joined(words.slice(0, 1), parser);
+
+/** A file whose lines the shell runs itself. What it holds is not looked into. */
+const sourced: Runner = (words) => (words.length === 0 ? [] : [openRun(0)]);
+
+/** `su -c SCRIPT`, wherever it stands; without one, a shell that reads from stdin. */
+const otherUser: Runner = (words, parser) => {
+  const runs = scriptOptions(words, parser, /^(?:-[a-z]*c|--(?:session-)?command)(?:=(.*))?$/s);
+  return runs.length > 0 ? runs : [hiddenRun(words.length)];
+};
+
+/** `script -c SCRIPT`; without one it starts a shell that reads from stdin. */
+function scriptOptions(
+  words: readonly ShellWord[],
+  parser: ShellParser,
+  option: RegExp,
+): readonly ToldRun[] {
+  return words.flatMap(({ value }, at) => {
+    const found = value === null ? null : option.exec(value);
+    if (found === null) return [];
+    const [, text] = found;
+    const next = text === undefined ? words[at + 1] : literalWord(text);
+    return [scriptRun(at, [next], parser)];
+  });
+}
+
+/** `env -S` takes a whole command line as one word, in a syntax of its own. */
+export const splitString: Runner = (words) =>
+  words.flatMap(({ value }, at) =>
+    value !== null && /^(?:-[A-Za-z0]*S|--split-string)/.test(value) ? [hiddenRun(at)] : [],
+  );
+
+/** More words than these before its arguments are not looked into. */
+const MAX_WORDS = 50;
+
+/** `parallel COMMAND ::: ARGUMENTS`; a shell gets each command, and without one each argument. */
+const parallel: Runner = (words, parser) => {
+  const start = words.findIndex(({ value }) => value?.startsWith(':::') === true);
+  const own = start < 0 ? words : words.slice(0, start);
+  const first = own.findIndex(({ value }) => value === null || !value.startsWith('-'));
+  if (own.length > MAX_WORDS) return [hiddenRun(words.length)];
+  if (first >= 0) {
+    // The values of its options may stand before the command.
+    const possible = own
+      .slice(first)
+      .map((_, index) => scriptRun(first, own.slice(first + index), parser));
+    // With -q it passes the words on as they are.
+    const asWords = own.slice(first).map((_, index) => commandOf(own.slice(first + index)));
+    const commands = [...possible.flatMap((run) => run.commands), ...asWords];
+    const isHidden = possible.some(({ shown }) => shown === 'none');
+    const withArguments = commands.map(withMoreWords);
+    return [{ at: words.length - 1, commands: withArguments, shown: isHidden ? 'none' : 'some' }];
+  }
+  if (start < 0) return [hiddenRun(words.length)];
+  return words.slice(start + 1).map((word, index) => scriptRun(start + 1 + index, [word], parser));
+};
+
+/** Each word that is no option is a text for the shell. */
+const eachWord: Runner = (words, parser) =>
+  words.flatMap((word, at) =>
+    word.value?.startsWith('-') === true
+      ? []
+      : [{ ...scriptRun(at, [word], parser), shown: 'some' }],
+  );
+
+/** Programs that run what comes on stdin, whatever their arguments are. */
+const fromStdin: Runner = (words) => [hiddenRun(words.length)];
+
+export const SHELL_RUNNERS: ReadonlyMap<string, Runner> = new Map<string, Runner>([
+  ...['sh', 'bash', 'dash', 'zsh', 'ksh', 'ash', 'fish', 'mksh'].map(
+    (name) => [name, shell] as const,
+  ),
+  ['eval', joined],
+  ['trap', firstWord],
+  ['source', sourced],
+  ['.', sourced],
+  ['su', otherUser],
+  ['runuser', otherUser],
+  ['script', otherUser],
+  ['parallel', parallel],
+  ['hyperfine', eachWord],
+  ['concurrently', eachWord],
+  ['at', fromStdin],
+  ['batch', fromStdin],
+]);
