@@ -5,6 +5,7 @@ import { deadlineAfter } from '../base/deadlines.ts';
 import { errorMessage } from '../base/errors.ts';
 import { plural } from '../base/text.ts';
 import type { CommandLimits, ToolContext } from '../protocol/tool.ts';
+import { takePipe } from '../sys/pipes.ts';
 import { spawnGroup, type ProcessGroup } from '../sys/processes.ts';
 import { Monitor } from './command-monitor.ts';
 import { findPlace } from './search-scope.ts';
@@ -68,7 +69,8 @@ async function tryToStart(
   const { file, args, env, held, release } = await context.sandbox.confine(argv, { cwd, serves });
   try {
     const monitored = held?.monitored === true;
-    const group = spawnGroup(file, args, { cwd, env, monitored, startCheck: monitored });
+    const output = await takePipe();
+    const group = spawnGroup(file, args, { cwd, env, monitored, startCheck: monitored, output });
     const monitor = monitored ? new Monitor(group.stderr) : null;
     const started = group.started.then(() => monitor?.begun);
     // Who waits for its end hears of it, too.
