@@ -1,43 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { commandSandbox } from '../../src/engine/command-sandbox.ts';
-import type { SandboxPort, ToolContext } from '../../src/protocol/tool.ts';
 import { needs } from '../needs.ts';
-import { HAS_BUBBLEWRAP, Place } from '../sys/sandbox/support.ts';
-import { makeWorkspace } from './workspace.ts';
-
-/** Where a command runs, and in what. */
-type Setting = () => {
-  readonly call: (command: string) => Promise<string>;
-};
-
-function outside(): ReturnType<Setting> {
-  const at = makeWorkspace();
-  return { call: async (command) => (await at.call('Bash', { command })).text };
-}
-
-function inSandbox(): ReturnType<Setting> {
-  const at = makeWorkspace();
-  const place = new Place();
-  const sandbox = sandboxOf(place);
-  const context: Partial<ToolContext> = { sandbox, cwd: place.root, roots: [place.root] };
-  return { call: async (command) => (await at.call('Bash', { command }, context)).text };
-}
-
-function sandboxOf(place: Place): SandboxPort {
-  const rules = { allow: [], ask: [], deny: [] };
-  return commandSandbox({
-    sandbox: place.sandbox(),
-    variables: [],
-    taskId: 'task00000001',
-    rights: { mode: 'default', rules, roots: [place.root], network: false },
-    home: place.home,
-  });
-}
-
-const settings: readonly (readonly [string, Setting])[] = [
-  ['outside of a sandbox', outside],
-  ...(HAS_BUBBLEWRAP ? ([['in the sandbox', inSandbox]] as const) : []),
-];
+import { PLACES } from './sandboxed.ts';
 
 const COMMANDS: readonly (readonly [string, string])[] = [
   ['echo x > /dev/stderr', 'x'],
@@ -56,18 +19,18 @@ const COMMANDS: readonly (readonly [string, string])[] = [
   ['ls /proc/self/fd/1 /dev/stdout > /dev/null && echo x', 'x'],
 ];
 
-describe.runIf(process.platform === 'linux').each(settings)('%s', (_, setting) => {
+describe.runIf(process.platform === 'linux').each(PLACES)('%s', (_, open) => {
   test.each(COMMANDS)('%s', async (command, output) => {
-    expect(await setting().call(command)).toBe(`${output}\n[exit code 0]`);
+    expect(await open()(command)).toBe(`${output}\n[exit code 0]`);
   });
 
   test.runIf(needs('node', 'nodejs'))('a program that opens it itself', async () => {
     const command = `node -e "require('fs').writeFileSync('/dev/stdout', 'x')"`;
-    expect(await setting().call(command)).toBe('x\n[exit code 0]');
+    expect(await open()(command)).toBe('x\n[exit code 0]');
   });
 
   test('a great output is kept, and a flood is stopped', async () => {
-    const { call } = setting();
+    const call = open();
     expect(await call('seq 1 100000 > /dev/stderr; echo end')).toContain(
       '\n100000\nend\n[exit code 0]',
     );
