@@ -1,12 +1,7 @@
 import { errorMessage, MusterError } from '../base/errors.ts';
 import type { BegunShell, ShellExit, ToolContext, ToolOutput } from '../protocol/tool.ts';
-import {
-  leftRunningNote,
-  startCommand,
-  supervise,
-  type RunningCommand,
-  type RunOutcome,
-} from './bash-run.ts';
+import { leftRunningNote } from './left-running.ts';
+import { startCommand, supervise, type RunningCommand, type RunOutcome } from './bash-run.ts';
 
 /** Starts a command that goes on after this call, until it ends, is stopped, or its task ends. */
 export async function startInBackground(
@@ -61,7 +56,7 @@ async function runToEnd(
   };
   const outcome = await supervise(running, { timeoutMs: null, signal, take });
   if (outcome.startError !== undefined) throw new Error(outcome.startError);
-  const note = leftRunningNote(outcome);
+  const note = leftRunningNote(outcome.left);
   if (note !== null) write(Buffer.from(`${note}\n`));
   return { how: howEnded(outcome), exitCode: outcome.exitCode };
 }

@@ -166,9 +166,9 @@ describe.runIf(HAS_BUBBLEWRAP).concurrent('a command of the model', () => {
     const args = `sleep ${seconds}`;
     onTestFinished(() => endAllOf(args));
     const text = await told(world);
-    expect(text).toMatch(
-      /^\d\n\[1 process was still running in the background and stopped with the command\]\n\[exit code 0\]$/,
-    );
+    const note = '1 process was still running in the background and stopped with the command';
+    expect(text.slice(1)).toBe(`\n[${note}: "${args}"]\n[exit code 0]`);
+    expect(text).toMatch(/^\d/);
     expect(pidsOf(args)).toEqual([]);
     expectNothingLeft(world);
   });

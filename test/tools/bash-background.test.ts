@@ -116,7 +116,7 @@ test.runIf(HAS_SETSID)(
     await at.call('Bash', { command, run_in_background: true }, { taskId, shells: shell.shells });
     expect(await shell.exit()).toEqual({ how: 'exited', exitCode: 0 });
     expect(shell.output()).toBe(
-      'gone\n[2 processes were still running in the background and stopped with the command]\n',
+      'gone\n[2 processes were still running in the background and stopped with the command: "sleep 300", "sleep 301"]\n',
     );
     expect(left({ taskId })).toEqual([]);
   },

@@ -148,7 +148,7 @@ test('a child in the background that holds the pipe does not hold the call', asy
   const at = makeWorkspace();
   const sleeper = `sleep ${uniqueSeconds()}`;
   expect((await at.call('Bash', { command: `${sleeper} & echo done` })).text).toBe(
-    'done\n[1 process was still running in the background and stopped with the command]\n[exit code 0]',
+    `done\n[1 process was still running in the background and stopped with the command: "${sleeper}"]\n[exit code 0]`,
   );
   expect(running(sleeper)).toBe('');
 });
