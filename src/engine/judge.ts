@@ -58,13 +58,15 @@ export async function decideNow(deps: EngineDeps, run: Caller, ready: ReadyCall)
   const rights = withGrants(deps, run);
   const described = judgedCall(deps, run, ready);
   const sandboxed = described.kind === 'execute' && (await deps.sandboxed());
-  const needsParser = needsShellParser(described, rights, { sandboxed });
+  const isHeld = sandboxed || deps.machineIsSandbox === true;
+  const needsParser = needsShellParser(described, rights, { sandboxed: isHeld });
   const { shellParser, ...known } = needsParser
     ? await (await import('./read-commands.ts')).readCommands(deps, run, ready, { sandboxed })
     : { shellParser: null };
   const call = { ...described, ...known };
   const { home, stateDirectories } = deps;
-  const facts = { home, stateDirectories, shellParser, sandboxed };
+  const inContainer = described.kind === 'execute' && !isHeld && deps.inContainer?.() === true;
+  const facts = { home, stateDirectories, shellParser, sandboxed: isHeld, inContainer };
   const decision = withModeToGrant(
     decide(call, rights, facts),
     { definition: run.spec.agent, rights },

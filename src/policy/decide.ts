@@ -162,13 +162,21 @@ function toolDefault(judged: Judged): Decision {
     step: 'tool_default',
     reason: `${tool} ${doing(kind)}, and ${notGranted(judged)} lets it run unasked.`,
     wouldAllow: ruleThatAllows(call, rights, facts),
+    ...(lacksSandbox(judged)
+      ? { lacksSandbox: facts.inContainer === true ? 'in_container' : 'here' }
+      : {}),
   };
 }
 
-function notGranted({ call, rights, facts }: Judged): string {
-  return rights.mode === 'autonomous' && isUnheld(call, facts)
+/** Whether its mode would let a call run, if anything held commands. */
+function lacksSandbox({ call, rights, facts }: Judged): boolean {
+  return rights.mode === 'autonomous' && isUnheld(call, facts);
+}
+
+function notGranted(judged: Judged): string {
+  return lacksSandbox(judged)
     ? 'without a sandbox only a rule'
-    : `neither a rule nor ${rights.mode} mode`;
+    : `neither a rule nor ${judged.rights.mode} mode`;
 }
 
 function isProvedFree(judged: Judged): boolean {

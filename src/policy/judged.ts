@@ -17,8 +17,13 @@ export interface DecisionFacts {
    * and each one that refuses or asks does so.
    */
   readonly shellParser: ShellParser | null;
-  /** Whether the operating system holds commands to what they may touch. */
+  /**
+   * Whether commands are held to what they may touch: by the operating system, or because the machine itself is the
+   * sandbox. Only the first makes a command read-only, and a proof counts on no more than there is.
+   */
   readonly sandboxed: boolean;
+  /** Whether this seems to be a container, which the user may say is the sandbox. Default false. */
+  readonly inContainer?: boolean;
 }
 
 /** A call with all that the steps of its decision look at. */

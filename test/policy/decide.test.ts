@@ -352,6 +352,28 @@ describe('a command', () => {
     );
   });
 
+  test('says what only the lack of a sandbox keeps from running, and what a container may change', () => {
+    const lacking = (mode: PermissionMode, facts: Partial<typeof FACTS>, texts: RuleTexts = {}) =>
+      decide(bash('npm test'), rights(mode, texts), { ...FACTS, ...facts });
+    const here = lacking('autonomous', { sandboxed: false });
+    const inContainer = lacking('autonomous', { sandboxed: false, inContainer: true });
+    expect([here.lacksSandbox, inContainer.lacksSandbox]).toEqual(['here', 'in_container']);
+    for (const other of [
+      lacking('autonomous', { sandboxed: true, inContainer: true }),
+      lacking('acceptEdits', { sandboxed: false, inContainer: true }),
+      lacking('autonomous', { sandboxed: false }, { deny: ['Bash'] }),
+      lacking('autonomous', { sandboxed: false }, { ask: ['Bash'] }),
+      lacking('plan', { sandboxed: false, inContainer: true }),
+    ]) {
+      expect(other.lacksSandbox).toBeUndefined();
+      expect(refuseUnanswered(other)).not.toContain('--sandbox');
+    }
+    expect(refuseUnanswered(here)).not.toContain('--sandbox');
+    expect(refuseUnanswered(inContainer)).toContain(
+      "A user can allow it with --allow 'Bash(npm test)'. Or, if this container is itself the sandbox, with --sandbox container. Do not try",
+    );
+  });
+
   test('that takes too long to judge is refused in every mode, after the deny rules', () => {
     const slow: JudgedCall = {
       ...bash('ls'),

@@ -236,9 +236,10 @@ export const SECTIONS = {
     }),
   },
   sandbox: {
-    kind: choiceKey('auto', ['auto', 'bwrap', 'seatbelt', 'off'], {
+    kind: choiceKey('auto', ['auto', 'bwrap', 'seatbelt', 'container', 'off'], {
       project: 'never',
-      meaning: 'what confines shell commands; "auto": what this system has',
+      meaning:
+        'what confines shell commands; "auto": what this system has; "container": the machine itself',
     }),
     network: booleanKey(false, {
       project: 'never',
