@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, openSync } from 'node:fs';
 import { withoutInherited } from './inherited-descriptors.ts';
@@ -58,16 +58,17 @@ function makePipes(): Promise<void> {
 }
 
 async function makeBatch(): Promise<void> {
-  const helper = spawn('/bin/bash', ['--noprofile', '--norc', '-c', HELPER], {
-    cwd: '/',
-    env: {},
-    detached: true,
-    stdio: ['pipe', 'pipe', 'ignore', ...withoutInherited()],
-  });
-  // It could not be started, or has ended: then nothing of it is to be opened.
-  helper.on('error', () => {});
-  helper.stdin?.on('error', () => {});
+  let helper: ChildProcess | undefined;
   try {
+    helper = spawn('/bin/bash', ['--noprofile', '--norc', '-c', HELPER], {
+      cwd: '/',
+      env: {},
+      detached: true,
+      stdio: ['pipe', 'pipe', 'ignore', ...withoutInherited()],
+    });
+    // It could not be started, or has ended: then nothing of it is to be opened.
+    helper.on('error', () => {});
+    helper.stdin?.on('error', () => {});
     if (helper.pid === undefined || helper.stdout === null) return;
     const isReady = await Promise.race([
       once(helper.stdout, 'data').then(() => true),
@@ -80,8 +81,8 @@ async function makeBatch(): Promise<void> {
   } catch {
     // Out of descriptors, or no /proc: whoever needs a pipe does without, and the next one tries again.
   } finally {
-    helper.stdin?.destroy();
-    helper.stdout?.destroy();
+    helper?.stdin?.destroy();
+    helper?.stdout?.destroy();
   }
 }
 
