@@ -17,11 +17,10 @@ export interface DecisionFacts {
    * and each one that refuses or asks does so.
    */
   readonly shellParser: ShellParser | null;
-  /**
-   * Whether commands are held to what they may touch: by the operating system, or because the machine itself is the
-   * sandbox. Only the first makes a command read-only, and a proof counts on no more than there is.
-   */
+  /** Whether the operating system holds commands to what they may touch. */
   readonly sandboxed: boolean;
+  /** Whether the user says that the machine itself is the sandbox; it makes no command read-only. Default false. */
+  readonly machineIsSandbox?: boolean;
   /** Whether this seems to be a container, which the user may say is the sandbox. Default false. */
   readonly inContainer?: boolean;
 }

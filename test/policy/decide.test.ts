@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Decision, PermissionMode } from '../../src/protocol/permission.ts';
+import type { Decision, PermissionMode, Rights } from '../../src/protocol/permission.ts';
 import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
 import type { JudgedCall, ResolvedPath } from '../../src/policy/call.ts';
 import { decide, needsShellParser } from '../../src/policy/decide.ts';
@@ -350,6 +350,35 @@ describe('a command', () => {
     expect(decide(bash('npm test'), rights('autonomous'), facts).reason).toBe(
       'Bash runs commands or code, and without a sandbox only a rule lets it run unasked.',
     );
+  });
+
+  test('on a machine that is itself the sandbox is granted, but not to what may change nothing', () => {
+    const facts = { ...FACTS, sandboxed: false, machineIsSandbox: true, inContainer: true };
+    const decided = (texts: RuleTexts, more: Partial<Rights> = {}, mode?: PermissionMode) =>
+      decide(bash('npm test'), { ...rights(mode ?? 'autonomous', texts), ...more }, facts);
+    const limit = { tools: ['Edit'], rules: [], newFiles: [], unlimited: [], where: 'agent a' };
+    const refused = [
+      decided({ deny: ['Edit'] }),
+      decided({ deny: ['Write'] }),
+      decided({}, { callLimits: [limit] }),
+      decided({}, {}, 'default'),
+      decided({}, {}, 'acceptEdits'),
+    ];
+    expect(short(decided({}))).toBe('allow mode');
+    expect(short(decided({ deny: ['Edit(docs/**)', 'Read(.env)'] }))).toBe('allow mode');
+    expect(short(decided({}, { callLimits: [{ ...limit, unlimited: ['Bash'] }] }))).toBe(
+      'allow mode',
+    );
+    expect(refused.map(short)).toEqual(Array(5).fill('ask tool_default'));
+    expect(short(decided({}, {}, 'plan'))).toBe('deny floor');
+    for (const decision of refused) expect(decision.lacksSandbox).toBeUndefined();
+    expect(refused[0]?.reason).toBe(
+      'Bash runs commands or code, and without a sandbox only a rule lets it run unasked.',
+    );
+    for (const texts of [{}, { deny: ['Edit'] }]) {
+      const isNeeded = needsShellParser(bash('ls'), rights('autonomous', texts), facts);
+      expect(isNeeded).toBe('deny' in texts);
+    }
   });
 
   test('says what only the lack of a sandbox keeps from running, and what a container may change', () => {
