@@ -40,6 +40,7 @@ import { rulesWithoutEffect } from './rules-without-effect.ts';
 import { configuredModes, modeGrantStore } from './mode-grants.ts';
 import { openSavedModes } from './saved-modes.ts';
 import { openSavedAnswers } from './saved-answers.ts';
+import { isInContainer } from '../sys/sandbox/machine-facts.ts';
 import { announced, sandboxOf } from './sandbox.ts';
 import { secretsOf } from './secrets.ts';
 import type { Muster } from './contract.ts';
@@ -193,6 +194,8 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
     home,
     stateDirectories: [directory, configDirectory],
     sandboxed: async () => (await sandbox.state()).on,
+    machineIsSandbox: kind === 'container',
+    inContainer: () => isInContainer(environment),
     sandbox: announced(sandbox, { kind, onNotice }),
     inbox,
     onEvent: (event, of) => router.route(event, of),

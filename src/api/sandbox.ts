@@ -4,7 +4,7 @@ import { isAbsolute, join } from 'node:path';
 import { systemErrorCode } from '../base/errors.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
 import type { SandboxSettings } from '../sys/sandbox/open-sandbox.ts';
-import { noSandbox, type Sandbox } from '../sys/sandbox/sandbox.ts';
+import { machineAsSandbox, noSandbox, type Sandbox } from '../sys/sandbox/sandbox.ts';
 import type { Config } from './config/config.ts';
 import { userConfigDir, type UserPlace } from './config/paths.ts';
 
@@ -23,6 +23,7 @@ export interface SandboxPlace extends UserPlace {
 export function sandboxOf(place: SandboxPlace): Sandbox {
   const settings = sandboxSettings(place);
   if (place.kind === 'off') return noSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
+  if (place.kind === 'container') return machineAsSandbox();
   const { records } = settings;
   if (records !== null && existsSync(records)) void sweep(records);
   let opened: Sandbox | undefined;
@@ -44,7 +45,7 @@ export function announced(
   sandbox: Sandbox,
   { kind, onNotice }: Pick<SandboxPlace, 'kind'> & { readonly onNotice: (line: string) => void },
 ): Sandbox {
-  let told = kind === 'off';
+  let told = kind === 'off' || kind === 'container';
   return {
     state: async () => {
       const state = await sandbox.state();

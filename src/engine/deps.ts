@@ -151,6 +151,13 @@ export interface EngineDeps {
   readonly stateDirectories: readonly string[];
   /** Whether the operating system holds commands to what they may touch; tried out at the first call. */
   sandboxed(): Promise<boolean>;
+  /**
+   * Whether the user says that the machine itself is the sandbox: autonomous mode runs commands then, but nothing
+   * makes one read-only. Default false.
+   */
+  readonly machineIsSandbox?: boolean;
+  /** Whether this seems to be a container, where the user may say so. Default: it does not. */
+  readonly inContainer?: () => boolean;
   /** Holds the commands of tasks. */
   readonly sandbox: Sandbox;
   /** Bytes that this process can still get; 0: not known. Default: as the system says. */

@@ -58,13 +58,23 @@ export async function decideNow(deps: EngineDeps, run: Caller, ready: ReadyCall)
   const rights = withGrants(deps, run);
   const described = judgedCall(deps, run, ready);
   const sandboxed = described.kind === 'execute' && (await deps.sandboxed());
-  const needsParser = needsShellParser(described, rights, { sandboxed });
+  const { machineIsSandbox = false } = deps;
+  const needsParser = needsShellParser(described, rights, { sandboxed, machineIsSandbox });
   const { shellParser, ...known } = needsParser
     ? await (await import('./read-commands.ts')).readCommands(deps, run, ready, { sandboxed })
     : { shellParser: null };
   const call = { ...described, ...known };
   const { home, stateDirectories } = deps;
-  const facts = { home, stateDirectories, shellParser, sandboxed };
+  const isExecution = described.kind === 'execute';
+  const inContainer = isExecution && !sandboxed && deps.inContainer?.() === true;
+  const facts = {
+    home,
+    stateDirectories,
+    shellParser,
+    sandboxed,
+    machineIsSandbox,
+    inContainer,
+  };
   const decision = withModeToGrant(
     decide(call, rights, facts),
     { definition: run.spec.agent, rights },

@@ -1,6 +1,7 @@
 import type { Decision, PermissionRule, Rights } from '../protocol/permission.ts';
 import type { JudgedCall } from './call.ts';
 import { exceededLimit, limitText } from './call-limits.ts';
+import { mayChangeNothing } from './denied-places.ts';
 import { floor, readFloor } from './floor.ts';
 import { changesSomething, judgedOf, mayBeProved } from './judged.ts';
 import type { DecisionFacts, Judged } from './judged.ts';
@@ -45,13 +46,10 @@ function withConfinement(decision: Decision, { call, rights }: Judged): Decision
  * Whether `decide` needs the commands of this call read: where it has to be proved what they do, where a rule is
  * about them or about what they may read or write, and where a rule will have to be named that would allow them.
  */
-export function needsShellParser(
-  call: JudgedCall,
-  rights: Rights,
-  { sandboxed }: Pick<DecisionFacts, 'sandboxed'>,
-): boolean {
+export function needsShellParser(call: JudgedCall, rights: Rights, facts: Holding): boolean {
   if (call.access.commands.length === 0) return false;
-  if (rights.mode !== 'autonomous' || !sandboxed || rights.callLimits !== undefined) return true;
+  if (rights.mode !== 'autonomous' || !isHeld(rights, facts)) return true;
+  if (rights.callLimits !== undefined) return true;
   const { allow, ask, deny } = rights.rules;
   const isAboutFiles = [...ask, ...deny].some((rule) =>
     ['Read', 'Write'].some((tool) => ruleCovers(rule, tool, 'narrow')),
@@ -130,7 +128,7 @@ function allowedBy(rule: PermissionRule, call: JudgedCall): Decision {
 const EDITING_TOOLS: ReadonlySet<string> = new Set(['Write', 'Edit', 'MultiEdit']);
 
 function modeGrant({ call, rights, facts }: Judged): Decision | undefined {
-  if (rights.mode === 'autonomous' && !isUnheld(call, facts)) {
+  if (rights.mode === 'autonomous' && !isUnheld(call, rights, facts)) {
     const reason = 'In autonomous mode everything in bounds runs.';
     return { verdict: 'allow', step: 'mode', reason };
   }
@@ -142,8 +140,15 @@ function modeGrant({ call, rights, facts }: Judged): Decision | undefined {
 }
 
 /** Without a sandbox nothing keeps a command in bounds, so no mode grants one. */
-function isUnheld({ kind }: JudgedCall, { sandboxed }: DecisionFacts): boolean {
-  return kind === 'execute' && !sandboxed;
+function isUnheld({ kind }: JudgedCall, rights: Rights, facts: Holding): boolean {
+  return kind === 'execute' && !isHeld(rights, facts);
+}
+
+type Holding = Pick<DecisionFacts, 'sandboxed' | 'machineIsSandbox'>;
+
+/** A machine that is itself the sandbox does not keep a command from changing the workspace. */
+function isHeld(rights: Rights, { sandboxed, machineIsSandbox }: Holding): boolean {
+  return sandboxed || (machineIsSandbox === true && !mayChangeNothing(rights));
 }
 
 function toolDefault(judged: Judged): Decision {
@@ -162,13 +167,21 @@ function toolDefault(judged: Judged): Decision {
     step: 'tool_default',
     reason: `${tool} ${doing(kind)}, and ${notGranted(judged)} lets it run unasked.`,
     wouldAllow: ruleThatAllows(call, rights, facts),
+    ...(lacksSandbox(judged) && facts.machineIsSandbox !== true
+      ? { lacksSandbox: facts.inContainer === true ? 'in_container' : 'here' }
+      : {}),
   };
 }
 
-function notGranted({ call, rights, facts }: Judged): string {
-  return rights.mode === 'autonomous' && isUnheld(call, facts)
+/** Whether its mode would let a call run, if anything held commands. */
+function lacksSandbox({ call, rights, facts }: Judged): boolean {
+  return rights.mode === 'autonomous' && isUnheld(call, rights, facts);
+}
+
+function notGranted(judged: Judged): string {
+  return lacksSandbox(judged)
     ? 'without a sandbox only a rule'
-    : `neither a rule nor ${rights.mode} mode`;
+    : `neither a rule nor ${judged.rights.mode} mode`;
 }
 
 function isProvedFree(judged: Judged): boolean {

@@ -44,11 +44,21 @@ export function deniedPlaces(
     narrowing
       .filter(({ tool }) => tools.has(tool))
       .flatMap(({ specifier = '' }) => namedPlaces(specifier, { roots, home }));
-  const changesNothing = rules.deny.some(deniesAllChanges) || callLimits.some(limitsChanges);
-  const readOnly = [...(changesNothing ? roots : []), ...placesOf(CHANGING)];
+  const readOnly = [
+    ...(mayChangeNothing({ rules, callLimits }) ? roots : []),
+    ...placesOf(CHANGING),
+  ];
   // Without the whole disk, or a whole root, no command could do anything.
   const hidden = placesOf(SEEING).filter((place) => place !== '/' && !roots.includes(place));
   return { hidden: sortedSet(hidden), readOnly: sortedSet(readOnly) };
+}
+
+/** Whether commands are to change no file at all, by the rules or by the limits of an agent. */
+export function mayChangeNothing({
+  rules,
+  callLimits = [],
+}: Pick<Rights, 'rules' | 'callLimits'>): boolean {
+  return rules.deny.some(deniesAllChanges) || callLimits.some(limitsChanges);
 }
 
 function deniesAllChanges(rule: PermissionRule): boolean {

@@ -19,6 +19,10 @@ export interface DecisionFacts {
   readonly shellParser: ShellParser | null;
   /** Whether the operating system holds commands to what they may touch. */
   readonly sandboxed: boolean;
+  /** Whether the user says that the machine itself is the sandbox; it makes no command read-only. Default false. */
+  readonly machineIsSandbox?: boolean;
+  /** Whether this seems to be a container, which the user may say is the sandbox. Default false. */
+  readonly inContainer?: boolean;
 }
 
 /** A call with all that the steps of its decision look at. */

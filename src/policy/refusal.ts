@@ -17,6 +17,9 @@ export function refuseUnanswered(
   if (decision.wouldAllow !== undefined) {
     parts.push(`A user can allow it with ${asFlag(decision.wouldAllow)}.`);
   }
+  if (decision.lacksSandbox === 'in_container') {
+    parts.push('Or, if this container is itself the sandbox, with --sandbox container.');
+  }
   if (decision.modeToGrant !== undefined) parts.push(grantText(decision.modeToGrant));
   parts.push(decision.instead ?? GO_ON);
   return parts.join(' ');

@@ -132,6 +132,11 @@ export interface Decision {
   readonly wouldAllow?: string;
   /** The grant of its agent's mode that would allow the call, where one could. */
   readonly modeToGrant?: ModeToGrant;
+  /**
+   * Set: only the lack of a sandbox keeps autonomous mode from allowing the call. In what seems to be a container
+   * the user may say that it is the sandbox.
+   */
+  readonly lacksSandbox?: 'here' | 'in_container';
   /** What the model may do in place of the call, where there is something. */
   readonly instead?: string;
   /**

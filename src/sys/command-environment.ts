@@ -1,6 +1,7 @@
 import { delimiter, isAbsolute } from 'node:path';
 import type { Environment } from './env.ts';
 import { gitEnvironment, type GitLimits } from './git-environment.ts';
+import { UNATTENDED } from './unattended-environment.ts';
 
 const PASSED_ON = new Set(['HOME', 'LANG', 'TMPDIR', 'USER', 'LOGNAME', 'TZ']);
 /** Holds the id of the task that a process was started by. */
@@ -65,8 +66,8 @@ export interface CommandVariables {
 }
 
 /**
- * The environment of a command: what a program needs to find its way, what the user lists, and nothing
- * else that could be a secret. `PATH` loses its relative entries, so that a file in the workspace cannot
+ * The environment of a command: what a program needs to find its way and to do without a person, what the user
+ * lists, and nothing else that could be a secret. `PATH` loses its relative entries, so that a file in the workspace cannot
  * take a program's place. `TASK_VARIABLE` lets a later run find what this one left behind.
  */
 export function commandEnvironment(
@@ -75,6 +76,7 @@ export function commandEnvironment(
 ): Environment {
   return {
     ...gitEnvironment(git),
+    ...UNATTENDED,
     TERM: 'dumb',
     ...passedOn(own, further),
     ...set,

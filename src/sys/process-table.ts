@@ -34,6 +34,33 @@ export function findProcesses(query: ProcessQuery): readonly number[] | undefine
   return [...found].filter((pid) => !dead.has(pid));
 }
 
+/** A process as a person knows it. */
+export interface RunningProcess {
+  readonly pid: number;
+  readonly parent: number;
+  /** Its arguments with a space between them; control characters are spaces, too. It may be cut. */
+  readonly command: string;
+}
+
+/** Bytes of a command line. */
+const COMMAND_BYTES = 200;
+
+/** What these processes are; without those that have ended meanwhile. */
+export function describeProcesses(pids: readonly number[]): readonly RunningProcess[] {
+  return pids.flatMap((pid) => {
+    const row = readRow(pid);
+    const bytes = row === undefined || row.dead ? undefined : readStart(`/proc/${pid}/cmdline`);
+    return row === undefined || bytes === undefined
+      ? []
+      : [{ pid, parent: row.parent, command: commandText(bytes.subarray(0, COMMAND_BYTES)) }];
+  });
+}
+
+function commandText(bytes: Buffer): string {
+  // oxlint-disable-next-line no-control-regex -- what is taken out
+  return bytes.toString('utf8').replaceAll(/[\u0000-\u001f\u007f]/g, ' ');
+}
+
 /** When a process began, in clock ticks since the start of the machine; undefined where that is not known. */
 export function startTime(pid: number): number | undefined {
   return process.platform === 'linux' ? readRow(pid)?.startTime : undefined;
@@ -80,7 +107,7 @@ function listPids(): number[] | undefined {
 }
 
 function readRow(pid: number): Row | undefined {
-  const stat = readStat(pid);
+  const stat = readStart(`/proc/${pid}/stat`)?.toString('latin1');
   if (stat === undefined) return undefined;
   // The name stands in brackets and may hold anything: the fields begin after the last bracket.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ', START_TIME + 1);
@@ -94,12 +121,15 @@ function readRow(pid: number): Row | undefined {
   };
 }
 
-/** In one read, since this is done for all processes of the machine at the end of each command. */
-function readStat(pid: number): string | undefined {
+/**
+ * The beginning of a small file of /proc, until the next call. In one read, since this is done for all processes
+ * of the machine at the end of each command.
+ */
+function readStart(path: string): Buffer | undefined {
   let file: number | undefined;
   try {
-    file = openSync(`/proc/${pid}/stat`, 'r');
-    return statBuffer.toString('latin1', 0, readSync(file, statBuffer));
+    file = openSync(path, 'r');
+    return statBuffer.subarray(0, readSync(file, statBuffer));
   } catch {
     // Ended meanwhile.
     return undefined;

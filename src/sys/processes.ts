@@ -1,10 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { Duplex, Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemErrorCode } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { Environment } from './env.ts';
 import { withoutInherited } from './inherited-descriptors.ts';
+import type { Pipe } from './pipes.ts';
 import { findProcesses, startTime, type ProcessQuery } from './process-table.ts';
 import { answerStartCheck } from './start-check.ts';
 
@@ -34,6 +37,11 @@ export interface SpawnGroupOptions {
    * an answer of this process before the rest runs. Default false.
    */
   readonly startCheck?: boolean;
+  /**
+   * Where stdout goes, so that the program can open it by name (`/dev/stdout`). It is closed in any case. Default: a
+   * socket, with which that fails.
+   */
+  readonly output?: Pipe | null;
 }
 
 interface ProcessExit {
@@ -90,12 +98,14 @@ export function spawnGroup(
   options: SpawnGroupOptions,
 ): ProcessGroup {
   const mark = newId();
-  const child: ChildProcess = spawn(file, args, {
-    cwd: options.cwd,
-    env: { ...options.env, [MARK_VARIABLE]: mark },
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe', ...furtherDescriptors(options)],
-  });
+  const { child, stdout } = spawnWithOutput(options.output ?? null, (output) =>
+    spawn(file, args, {
+      cwd: options.cwd,
+      env: { ...options.env, [MARK_VARIABLE]: mark },
+      detached: true,
+      stdio: ['ignore', output, 'pipe', ...furtherDescriptors(options)],
+    }),
+  );
   const asking = options.startCheck === true ? child.stdio[3] : undefined;
   if (asking instanceof Duplex) answerStartCheck(asking);
   const exited = exitOf(child);
@@ -109,7 +119,7 @@ export function spawnGroup(
   const group: ProcessGroup = {
     pid: child.pid,
     // Out of descriptors there is a failed child without pipes.
-    stdout: child.stdout ?? Readable.from([]),
+    stdout: stdout ?? Readable.from([]),
     stderr: child.stderr ?? Readable.from([]),
     started: startOf(child),
     exited,
@@ -125,6 +135,43 @@ export function spawnGroup(
   const forget = endWithAll((graceMs) => group.end({ graceMs }));
   exited.catch(forget);
   return group;
+}
+
+interface ChildWithOutput {
+  readonly child: ChildProcess;
+  readonly stdout: Readable | null;
+}
+
+/** Starts a child whose stdout is the pipe; where that cannot be opened, or there is none, it is a socket. */
+function spawnWithOutput(
+  pipe: Pipe | null,
+  start: (output: 'pipe' | number) => ChildProcess,
+): ChildWithOutput {
+  const writeEnd = pipe === null ? null : openedWriteEnd(pipe);
+  if (pipe === null || writeEnd === null) {
+    pipe?.close();
+    const child = start('pipe');
+    return { child, stdout: child.stdout };
+  }
+  try {
+    const child = start(writeEnd);
+    // It reads only once the child has the other end, so that it never sees a pipe without a writer before.
+    return { child, stdout: new Socket({ fd: pipe.readEnd, readable: true, writable: false }) };
+  } catch (thrown) {
+    pipe.close();
+    throw thrown;
+  } finally {
+    closeSync(writeEnd);
+  }
+}
+
+function openedWriteEnd(pipe: Pipe): number | null {
+  try {
+    return pipe.openWriteEnd();
+  } catch {
+    // Out of descriptors, or another user by now: a socket is nearly as good.
+    return null;
+  }
 }
 
 /** Entries of `stdio` from 3 on. */

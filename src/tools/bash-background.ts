@@ -6,14 +6,9 @@ import type {
   ToolContext,
   ToolOutput,
 } from '../protocol/tool.ts';
+import { startCommand, supervise, type RunningCommand, type RunOutcome } from './bash-run.ts';
+import { leftRunningNote } from './left-running.ts';
 import { settledNotes } from './sandbox-note.ts';
-import {
-  leftRunningNote,
-  startCommand,
-  supervise,
-  type RunningCommand,
-  type RunOutcome,
-} from './bash-run.ts';
 
 const SETTLE_MS = 1_000;
 
@@ -82,7 +77,7 @@ async function runToEnd(
   );
   tell(outcome.settled);
   if (outcome.startError !== undefined) throw new Error(outcome.startError);
-  const note = leftRunningNote(outcome);
+  const note = leftRunningNote(outcome.left);
   if (note !== null) write(Buffer.from(`${note}\n`));
   return { how: howEnded(outcome), exitCode: outcome.exitCode };
 }

@@ -1,6 +1,7 @@
 import { byteLength, formatDuration, plural } from '../base/text.ts';
 import { plainText } from '../sys/plain-text.ts';
-import { leftRunningNote, type RunOutcome } from './bash-run.ts';
+import type { RunOutcome } from './bash-run.ts';
+import { leftRunningNote } from './left-running.ts';
 import { sandboxNotes, type CommandPlace } from './sandbox-note.ts';
 import type { CommandOutput } from './command-output.ts';
 
@@ -51,7 +52,7 @@ function whereWhole(output: CommandOutput): string {
 }
 
 function endNotes(outcome: RunOutcome, limits: RunLimits): string[] {
-  const left = leftRunningNote(outcome);
+  const left = leftRunningNote(outcome.left);
   const notes = left === null ? [] : [left];
   switch (outcome.endedBy) {
     case 'timeout':

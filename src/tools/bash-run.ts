@@ -3,10 +3,11 @@ import type { Readable } from 'node:stream';
 import { deferred, onAbort } from '../base/async.ts';
 import { deadlineAfter } from '../base/deadlines.ts';
 import { errorMessage } from '../base/errors.ts';
-import { plural } from '../base/text.ts';
 import type { CommandLimits, Settlement, ToolContext } from '../protocol/tool.ts';
+import { takePipe } from '../sys/pipes.ts';
 import { spawnGroup, type ProcessGroup } from '../sys/processes.ts';
 import { Monitor } from './command-monitor.ts';
+import { leftRunning, NONE_LEFT, stillRunning, type LeftRunning } from './left-running.ts';
 import { findPlace } from './search-scope.ts';
 
 const SHELL = '/bin/bash';
@@ -19,6 +20,8 @@ const SIGNAL_CODES = 128;
 /** A command at work. */
 export interface RunningCommand {
   readonly group: ProcessGroup;
+  /** The arguments of its shell. */
+  readonly shell: readonly string[];
   /** What holds it; null: nothing does. */
   readonly held: CommandLimits | null;
   /** Null where it is not monitored. */
@@ -74,12 +77,13 @@ async function tryToStart(
   });
   try {
     const monitored = held?.monitored === true;
-    const group = spawnGroup(file, args, { cwd, env, monitored, startCheck: monitored });
+    const output = await takePipe();
+    const group = spawnGroup(file, args, { cwd, env, monitored, startCheck: monitored, output });
     const monitor = monitored ? new Monitor(group.stderr) : null;
     const started = group.started.then(() => monitor?.begun);
     // Who waits for its end hears of it, too.
     started.catch(() => {});
-    return { group, held, monitor, started, settle, release };
+    return { group, shell: argv, held, monitor, started, settle, release };
   } catch (thrown) {
     release();
     throw thrown;
@@ -92,7 +96,7 @@ export interface RunOutcome {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
   /** Processes that were still there when the shell had ended; they were ended, too. */
-  readonly leftRunning: number;
+  readonly left: LeftRunning;
   /** It took KILL to end it. */
   readonly forced: boolean;
   readonly startError?: string;
@@ -120,7 +124,7 @@ export async function supervise(
   running: RunningCommand,
   { timeoutMs, signal, take }: Supervision,
 ): Promise<RunOutcome> {
-  const { group, held, monitor } = running;
+  const { group, shell, held, monitor } = running;
   let endedBy: EndedBy = 'itself';
   let hasExited = false;
   let ending: Promise<boolean> | undefined;
@@ -142,7 +146,8 @@ export async function supervise(
     hasExited = true;
     await Promise.race([closed, sleep(PIPE_GRACE_MS, undefined, { ref: false })]);
     const report = monitor?.report() ?? null;
-    const leftRunning = ending === undefined ? (report?.left ?? group.members()?.length ?? 0) : 0;
+    const found = report ?? (await stillRunning(group, () => ending !== undefined));
+    const left = ending === undefined ? leftRunning(found, shell) : NONE_LEFT;
     ending ??= group.end();
     const forced = await ending;
     await Promise.race([closed, sleep(PIPE_GRACE_MS)]);
@@ -151,7 +156,7 @@ export async function supervise(
     // A monitor tells of a signal by a number, and of one that was sent by us it is known.
     const byNumber = report !== null && endedBy !== 'itself' && (exit.code ?? 0) > SIGNAL_CODES;
     const exitCode = byNumber ? null : exit.code;
-    return { endedBy, exitCode, signal: exit.signal, leftRunning, forced, held, settled };
+    return { endedBy, exitCode, signal: exit.signal, left, forced, held, settled };
   } catch (thrown) {
     return notStarted(errorMessage(thrown), held);
   } finally {
@@ -165,15 +170,8 @@ export async function supervise(
 
 function notStarted(startError: string, held: CommandLimits | null): RunOutcome {
   const settled = { removed: [], fromCommits: [] };
-  const nothing = { exitCode: null, signal: null, leftRunning: 0, forced: false, settled };
+  const nothing = { exitCode: null, signal: null, left: NONE_LEFT, forced: false, settled };
   return { ...nothing, endedBy: 'itself', startError, held };
-}
-
-/** What of a command was still there when its shell had ended; null for nothing. */
-export function leftRunningNote({ leftRunning }: RunOutcome): string | null {
-  if (leftRunning === 0) return null;
-  const were = plural(leftRunning, 'process was', 'processes were');
-  return `[${were} still running in the background and stopped with the command]`;
 }
 
 /** Resolves when nobody holds the pipes any more. */

@@ -10,6 +10,7 @@ import { runDoctor, type DoctorContext } from '../../src/front/cli/commands/doct
 import { findProgram, nodeCheck } from '../../src/front/cli/commands/doctor/program-checks.ts';
 import { runModels } from '../../src/front/cli/commands/models.ts';
 import type { Environment } from '../../src/sys/env.ts';
+import { sandboxCheck } from '../../src/front/cli/commands/doctor/program-checks.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { makePlace } from '../config/place.ts';
 
@@ -151,6 +152,17 @@ describe('doctor', () => {
       'ok sandbox',
     ]);
     expect(written.out).not.toContain(SECRET);
+  });
+
+  it('takes the word of the user that the machine is the sandbox', () => {
+    const off = { on: false, because: 'it is not installed', hint: 'install it' } as const;
+    expect(sandboxCheck({ ...off, instead: 'container' })).toEqual({
+      status: 'ok',
+      name: 'sandbox',
+      detail: 'this machine, by your word: commands run in it as they are',
+      fix: null,
+    });
+    expect(sandboxCheck(off)).toMatchObject({ status: 'warn', fix: 'install it' });
   });
 
   it('names everything that is wrong at once, and how to mend it', async () => {

@@ -166,9 +166,9 @@ describe.runIf(HAS_BUBBLEWRAP).concurrent('a command of the model', () => {
     const args = `sleep ${seconds}`;
     onTestFinished(() => endAllOf(args));
     const text = await told(world);
-    expect(text).toMatch(
-      /^\d\n\[1 process was still running in the background and stopped with the command\]\n\[exit code 0\]$/,
-    );
+    const note = '1 process was still running in the background and stopped with the command';
+    expect(text.slice(1)).toBe(`\n[${note}: "${args}"]\n[exit code 0]`);
+    expect(text).toMatch(/^\d/);
     expect(pidsOf(args)).toEqual([]);
     expectNothingLeft(world);
   });
@@ -269,5 +269,77 @@ describe.concurrent('without a sandbox', () => {
     expect([run.code, run.stdout]).toEqual([0, 'done\n']);
     expect(run.stderr).toMatch(/^muster: no sandbox: .*To get one: .*\n$/);
     expect(run.stderr.match(/no sandbox/g)?.length).toBe(1);
+  });
+
+  it('a run whose commands were all refused for it fails, and names the switch', async () => {
+    await using world = await openWorld({
+      script: callsInTurn([bash('touch made')], [bash('touch made, too')]),
+    });
+    const env = { MUSTER_SANDBOX_KIND: 'off' };
+    const run = await world.run(['-p', 'go', '--permission-mode', 'autonomous'], { env });
+    expect([run.code, run.stdout]).toEqual([1, 'done\n']);
+    expect(run.stderr).toMatch(/^muster: no command ran: .*--sandbox container .*\n$/);
+    expect(readdirSync(world.sandbox.workspace)).toEqual([]);
+  });
+
+  it('a run of which one command ran does not', async () => {
+    await using world = await openWorld({
+      script: callsInTurn([bash('touch made')], [bash('touch other')]),
+    });
+    const env = { MUSTER_SANDBOX_KIND: 'off' };
+    const args = ['-p', 'go', '--permission-mode', 'autonomous', '--allow', 'Bash(touch made)'];
+    const run = await world.run(args, { env });
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    expect(readdirSync(world.sandbox.workspace)).toEqual(['made']);
+  });
+});
+
+describe.concurrent('a machine that is itself the sandbox', () => {
+  const ITSELF = ['--sandbox', 'container'];
+
+  it('runs the commands of autonomous mode as they are', async () => {
+    await using world = await openWorld({
+      script: callsInTurn([bash('touch made; kill -0 $PPID && echo "$HOME"')]),
+    });
+    expect(await told(world, [...AUTONOMOUS, ...ITSELF])).toBe(
+      `${world.sandbox.home}\n[exit code 0]`,
+    );
+    expect(readdirSync(world.sandbox.workspace)).toEqual(['made']);
+  });
+
+  it('is set by the variable and the file of the user, and by no project', async () => {
+    await using world = await openWorld({
+      script: callsInTurn([bash('kill -0 $PPID && echo bare')]),
+      files: { '.muster/config.toml': '[sandbox]\nkind = "container"\n' },
+    });
+    const run = await world.run([...AUTONOMOUS, '--trust-project'], {
+      env: { MUSTER_SANDBOX_KIND: 'off' },
+    });
+    expect(run.code).toBe(1);
+    expect(run.stderr).toContain('a project cannot set sandbox.kind');
+    homeFile(world, '.config/muster/config.toml', '[sandbox]\nkind = "container"\n');
+    await world.run(AUTONOMOUS);
+    expect(lastResults(world.model)[0]?.text).toContain('bare\n[exit code 0]');
+  });
+
+  it('lets nothing run in plan mode that only a read-only sandbox makes harmless', async () => {
+    const commands = ['touch made', 'git status', 'ls'];
+    await using world = await openWorld({ script: callsInTurn(commands.map(bash)) });
+    const cwd = world.sandbox.workspace;
+    const git = (...args: readonly string[]) => execFileSync('git', args, { cwd });
+    git('init', '-q');
+    git('config', 'filter.x.clean', 'touch pwned; cat');
+    await world.run(['-p', 'go', '--permission-mode', 'plan', ...ITSELF]);
+    const results = lastResults(world.model);
+    expect(results.map(({ isError }) => isError)).toEqual([true, true, false]);
+    expect(results[1]?.text).toContain('which may run a program, and there is no sandbox');
+    expect(readdirSync(cwd)).toEqual(['.git']);
+  });
+
+  it('asks as ever in the other modes', async () => {
+    await using world = await openWorld({ script: callsInTurn([bash('touch made')]) });
+    const run = await world.run(['-p', 'go', ...ITSELF]);
+    expect([run.code, run.stderr]).toEqual([0, '']);
+    expect(lastResults(world.model)[0]?.text).toContain('neither a rule nor default mode');
   });
 });

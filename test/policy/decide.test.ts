@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Decision, PermissionMode } from '../../src/protocol/permission.ts';
+import type { Decision, PermissionMode, Rights } from '../../src/protocol/permission.ts';
 import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
 import type { JudgedCall, ResolvedPath } from '../../src/policy/call.ts';
 import { decide, needsShellParser } from '../../src/policy/decide.ts';
@@ -349,6 +349,57 @@ describe('a command', () => {
     ]);
     expect(decide(bash('npm test'), rights('autonomous'), facts).reason).toBe(
       'Bash runs commands or code, and without a sandbox only a rule lets it run unasked.',
+    );
+  });
+
+  test('on a machine that is itself the sandbox is granted, but not to what may change nothing', () => {
+    const facts = { ...FACTS, sandboxed: false, machineIsSandbox: true, inContainer: true };
+    const decided = (texts: RuleTexts, more: Partial<Rights> = {}, mode?: PermissionMode) =>
+      decide(bash('npm test'), { ...rights(mode ?? 'autonomous', texts), ...more }, facts);
+    const limit = { tools: ['Edit'], rules: [], newFiles: [], unlimited: [], where: 'agent a' };
+    const refused = [
+      decided({ deny: ['Edit'] }),
+      decided({ deny: ['Write'] }),
+      decided({}, { callLimits: [limit] }),
+      decided({}, {}, 'default'),
+      decided({}, {}, 'acceptEdits'),
+    ];
+    expect(short(decided({}))).toBe('allow mode');
+    expect(short(decided({ deny: ['Edit(docs/**)', 'Read(.env)'] }))).toBe('allow mode');
+    expect(short(decided({}, { callLimits: [{ ...limit, unlimited: ['Bash'] }] }))).toBe(
+      'allow mode',
+    );
+    expect(refused.map(short)).toEqual(Array(5).fill('ask tool_default'));
+    expect(short(decided({}, {}, 'plan'))).toBe('deny floor');
+    for (const decision of refused) expect(decision.lacksSandbox).toBeUndefined();
+    expect(refused[0]?.reason).toBe(
+      'Bash runs commands or code, and without a sandbox only a rule lets it run unasked.',
+    );
+    for (const texts of [{}, { deny: ['Edit'] }]) {
+      const isNeeded = needsShellParser(bash('ls'), rights('autonomous', texts), facts);
+      expect(isNeeded).toBe('deny' in texts);
+    }
+  });
+
+  test('says what only the lack of a sandbox keeps from running, and what a container may change', () => {
+    const lacking = (mode: PermissionMode, facts: Partial<typeof FACTS>, texts: RuleTexts = {}) =>
+      decide(bash('npm test'), rights(mode, texts), { ...FACTS, ...facts });
+    const here = lacking('autonomous', { sandboxed: false });
+    const inContainer = lacking('autonomous', { sandboxed: false, inContainer: true });
+    expect([here.lacksSandbox, inContainer.lacksSandbox]).toEqual(['here', 'in_container']);
+    for (const other of [
+      lacking('autonomous', { sandboxed: true, inContainer: true }),
+      lacking('acceptEdits', { sandboxed: false, inContainer: true }),
+      lacking('autonomous', { sandboxed: false }, { deny: ['Bash'] }),
+      lacking('autonomous', { sandboxed: false }, { ask: ['Bash'] }),
+      lacking('plan', { sandboxed: false, inContainer: true }),
+    ]) {
+      expect(other.lacksSandbox).toBeUndefined();
+      expect(refuseUnanswered(other)).not.toContain('--sandbox');
+    }
+    expect(refuseUnanswered(here)).not.toContain('--sandbox');
+    expect(refuseUnanswered(inContainer)).toContain(
+      "A user can allow it with --allow 'Bash(npm test)'. Or, if this container is itself the sandbox, with --sandbox container. Do not try",
     );
   });
 

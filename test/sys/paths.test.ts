@@ -18,6 +18,7 @@ import { resolveInRoots } from '../../src/sys/real-path.ts';
 import { isSecretPath } from '../../src/sys/secret-paths.ts';
 import { commandEnvironment } from '../../src/sys/command-environment.ts';
 import { gitEnvironment } from '../../src/sys/git-environment.ts';
+import { UNATTENDED } from '../../src/sys/unattended-environment.ts';
 import { tempDirectory } from './temp.ts';
 
 test.each([
@@ -274,6 +275,7 @@ test('the environment of a command is an allow-list', () => {
   const git = { access: 'workspace', confined: true } as const;
   expect(commandEnvironment(own, { taskId: 't1', git })).toEqual({
     ...gitEnvironment(git),
+    ...UNATTENDED,
     HOME: '/h',
     LANG: 'C',
     LC_ALL: 'C',
@@ -285,6 +287,13 @@ test('the environment of a command is an allow-list', () => {
   expect(
     commandEnvironment(own, { taskId: 't1', git, further: ['API_KEY', 'MISSING'] }),
   ).toMatchObject({ API_KEY: 'k' });
+  const chosen = { AWS_PAGER: 'less', DEBIAN_FRONTEND: 'dialog', NO_UPDATE_NOTIFIER: '' };
+  expect(
+    commandEnvironment({ ...own, ...chosen }, { taskId: 't1', git, further: Object.keys(chosen) }),
+  ).toMatchObject(chosen);
+  expect(commandEnvironment({ ...own, ...chosen }, { taskId: 't1', git })).toMatchObject(
+    UNATTENDED,
+  );
   expect(commandEnvironment({}, { taskId: 't1', git })['PATH']).toBe(
     '/usr/local/bin:/usr/bin:/bin',
   );

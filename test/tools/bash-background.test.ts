@@ -51,6 +51,15 @@ function left({ taskId }: Pick<ToolContext, 'taskId'>): readonly number[] {
   return findProcesses({ marks: new Set([`MUSTER_TASK=${taskId}`]) }) ?? [];
 }
 
+test.runIf(process.platform === 'linux')('its output can be opened by name', async () => {
+  const at = makeWorkspace();
+  const shell = testShell();
+  const command = 'echo a > /dev/stderr; echo b | tee /dev/stdout > /dev/null; echo c > /dev/fd/1';
+  await at.call('Bash', { command, run_in_background: true }, { shells: shell.shells });
+  expect(await shell.exit()).toEqual({ how: 'exited', exitCode: 0 });
+  expect(shell.output()).toBe('a\nc\n');
+});
+
 test('the call returns at once and says how to look, wait and stop', async () => {
   const at = makeWorkspace();
   const shell = testShell();
@@ -116,7 +125,7 @@ test.runIf(HAS_SETSID)(
     await at.call('Bash', { command, run_in_background: true }, { taskId, shells: shell.shells });
     expect(await shell.exit()).toEqual({ how: 'exited', exitCode: 0 });
     expect(shell.output()).toBe(
-      'gone\n[2 processes were still running in the background and stopped with the command]\n',
+      'gone\n[2 processes were still running in the background and stopped with the command: "sleep 300", "sleep 301"]\n',
     );
     expect(left({ taskId })).toEqual([]);
   },

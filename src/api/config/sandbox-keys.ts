@@ -3,9 +3,10 @@ import { booleanKey, choiceKey, listKey } from './key-kinds.ts';
 
 /** Of the section `sandbox` (keys.ts). No project may set any of them. */
 export const SANDBOX_KEYS = {
-  kind: choiceKey('auto', ['auto', 'bwrap', 'seatbelt', 'off'], {
+  kind: choiceKey('auto', ['auto', 'bwrap', 'seatbelt', 'container', 'off'], {
     project: 'never',
-    meaning: 'what confines shell commands; "auto": what this system has',
+    meaning:
+      'what confines shell commands; "auto": what this system has; "container": the machine itself',
   }),
   network: booleanKey(false, {
     project: 'never',

@@ -26,6 +26,7 @@ export const CONFIG_FLAGS = [
   'ask',
   'deny',
   'on-ask',
+  'sandbox',
   'max-tokens',
   'max-cost-usd',
   'max-wall-seconds',

@@ -116,8 +116,8 @@ const COMMANDS = {
     words: 'doctor',
     summary: 'check that everything a run needs is there',
     operands: [],
-    flags: ['json', 'model', 'fallback-model', ...PROJECT_FLAGS, 'data-dir', 'help'],
-    examples: ['muster doctor'],
+    flags: ['json', 'model', 'fallback-model', 'sandbox', ...PROJECT_FLAGS, 'data-dir', 'help'],
+    examples: ['muster doctor', 'muster doctor --sandbox container'],
   },
   completion: {
     words: 'completion',

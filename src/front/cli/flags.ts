@@ -201,6 +201,12 @@ const FLAGS = {
     configKey: 'permissions.on_ask',
     help: 'what happens to a question: deny (refused at once) or park (its task waits; muster tasks answer)',
   },
+  sandbox: {
+    value: 'KIND',
+    group: 'Permissions',
+    configKey: 'sandbox.kind',
+    help: 'what holds commands: auto, bwrap, seatbelt or off; container: this machine is itself the sandbox, so autonomous mode runs commands as they are',
+  },
   'read-only': { group: 'Permissions', help: 'nothing can be written but temporary files' },
   network: { group: 'Permissions', help: 'let it reach the network' },
   'trust-project': {

@@ -8,6 +8,7 @@ import { exitCode } from './exit-code.ts';
 import { LiveLines } from './live-lines.ts';
 import { LongWork } from './long-work.ts';
 import { createOutput } from './output.ts';
+import { RefusedCommands, withRefusedCommands } from './refused-commands.ts';
 import { claimsNote } from '../../protocol/claims-note.ts';
 import { tellQuestions } from './tell-questions.ts';
 import { TreeUse } from './tree-use.ts';
@@ -43,6 +44,7 @@ export async function runHeadless(
   });
   const longWork = watched ? null : new LongWork(live);
   const used = new TreeUse();
+  const commands = new RefusedCommands();
   const signals = endOnSignals(muster);
   try {
     const run = await begin((event, state) => {
@@ -51,6 +53,7 @@ export async function runHeadless(
       longWork?.see(event, state);
       block?.see(event, state);
       used.see(state);
+      commands.see(event);
     }, signals.signal);
     onStarted?.();
     const envelope = await run.result;
@@ -63,8 +66,10 @@ export async function runHeadless(
     const note = claimsNote(envelope.data.receipt.claims);
     if (note !== '' && format === 'text') printError(`muster: ${note.slice(1, -1)}\n`);
     if (envelope.data.status === 'parked') tellQuestions(run, dataDir);
+    const refused = commands.problem();
+    if (refused !== null) printError(`muster: ${refused}\n`);
     if (watched && format === 'text') printError(`${lastLine(envelope, used)}\n`);
-    return signals.code() ?? exitCode(envelope);
+    return signals.code() ?? withRefusedCommands(exitCode(envelope), refused);
   } catch (thrown) {
     const code = signals.code();
     if (code === null || !isCancelled(thrown)) throw thrown;

@@ -5,6 +5,7 @@ import { endOnSignals } from './end-on-signals.ts';
 import { exitCode } from './exit-code.ts';
 import { ItemProgress } from './item-progress.ts';
 import { LiveLines } from './live-lines.ts';
+import { RefusedCommands, withRefusedCommands } from './refused-commands.ts';
 import { tellQuestions } from './tell-questions.ts';
 
 export interface RunItemsOptions {
@@ -28,11 +29,13 @@ export async function runItems(
     detail: verbose ? 'calls' : 'waits',
     roots: 'hidden',
   });
+  const commands = new RefusedCommands();
   const signals = endOnSignals(muster);
   try {
     const run = await begin((event, state) => {
       live.show(event, state);
       progress.see(event, state);
+      commands.see(event);
     }, signals.signal);
     const envelope = await run.result;
     progress.end();
@@ -45,7 +48,10 @@ export async function runItems(
     } else if (data.status === 'failed') {
       printError(`muster: to do again what failed: ${goOn} --retry-failed\n`);
     }
-    return { id: run.id, code: signals.code() ?? exitCode(envelope) };
+    const refused = commands.problem();
+    if (refused !== null) printError(`muster: ${refused}\n`);
+    const code = withRefusedCommands(exitCode(envelope), refused);
+    return { id: run.id, code: signals.code() ?? code };
   } catch (thrown) {
     const code = signals.code();
     if (code === null || !isCancelled(thrown)) throw thrown;

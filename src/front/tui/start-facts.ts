@@ -25,7 +25,7 @@ export function startFacts(
     agents: agentsText(muster),
     missing: [
       ...model.missing,
-      ...(sandbox?.on === false
+      ...(sandbox?.on === false && sandbox.instead === undefined
         ? [
             `no sandbox: ${sandbox.because}. Shell commands are held back by the permission rules alone. To get one: ${sandbox.hint}`,
           ]
@@ -52,7 +52,8 @@ function mainModel(muster: FactsMuster): {
 
 function sandboxText(state: SandboxState | null): string {
   if (state === null) return 'being tried out …';
-  return state.on ? `${state.kind}: commands are held by the operating system` : 'none';
+  if (state.on) return `${state.kind}: commands are held by the operating system`;
+  return state.instead === 'container' ? 'this machine, by your word' : 'none';
 }
 
 function agentsText({ agents }: FactsMuster): string {

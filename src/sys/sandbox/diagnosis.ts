@@ -1,3 +1,5 @@
+import { withContainerSwitch } from './container.ts';
+
 /** What of this machine tells why bubblewrap does not work; the text of each file, undefined without it. */
 export interface MachineFacts {
   /** /proc/sys/kernel/apparmor_restrict_unprivileged_userns */
@@ -25,15 +27,21 @@ const INSTALL: readonly (readonly [RegExp, string])[] = [
   [/nixos/, 'add pkgs.bubblewrap to environment.systemPackages'],
 ];
 
-export function notInstalled({ osRelease = '' }: MachineFacts): Diagnosis {
+export function notInstalled({ osRelease = '', inContainer }: MachineFacts): Diagnosis {
   const ids = (osRelease.match(/^ID(?:_LIKE)?=.*$/gm) ?? []).join(' ').toLowerCase();
   const known = INSTALL.find(([name]) => name.test(ids))?.[1];
   const how = known ?? 'install the package bubblewrap (apt, dnf, pacman, zypper and apk have it)';
-  return { because: 'bubblewrap (bwrap) is not installed', hint: how };
+  const because = 'bubblewrap (bwrap) is not installed';
+  return { because, hint: withContainerSwitch(how, inContainer) };
 }
 
 /** Why bwrap ended with this on stderr. */
 export function bubblewrapFailed(stderr: string, facts: MachineFacts): Diagnosis {
+  const { because, hint } = failureOf(stderr, facts);
+  return { because, hint: withContainerSwitch(hint, facts.inContainer) };
+}
+
+function failureOf(stderr: string, facts: MachineFacts): Diagnosis {
   const [line = ''] = stderr.trim().split('\n');
   const said = line === '' ? 'bwrap ended without a word' : line.slice(0, 200);
   if (/mount proc/i.test(said)) {

@@ -1,5 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { readEnvironment, type Environment } from '../env.ts';
+import { isContainer } from './container.ts';
 import type { MachineFacts } from './diagnosis.ts';
+
+/** Docker, Podman and CRI-O, and systemd-nspawn with its kind make these. */
+const MARKERS = ['/.dockerenv', '/run/.containerenv', '/run/systemd/container'];
 
 export function readMachineFacts(): MachineFacts {
   return {
@@ -7,8 +12,17 @@ export function readMachineFacts(): MachineFacts {
     userNamespacesAllowed: readText('/proc/sys/kernel/unprivileged_userns_clone'),
     mostUserNamespaces: readText('/proc/sys/user/max_user_namespaces'),
     osRelease: readText('/etc/os-release'),
-    inContainer: existsSync('/.dockerenv') || existsSync('/run/.containerenv'),
+    inContainer: isInContainer(readEnvironment()),
   };
+}
+
+/** Whether this process seems to run in a container. */
+export function isInContainer(environment: Environment): boolean {
+  return isContainer({
+    markers: MARKERS.filter((path) => existsSync(path)),
+    cgroups: readText('/proc/1/cgroup') ?? readText('/proc/self/cgroup') ?? '',
+    environment,
+  });
 }
 
 function readText(path: string): string | undefined {

@@ -1,3 +1,4 @@
+import type { RunningProcess } from '../process-table.ts';
 import { START_CHECK } from '../start-check.ts';
 
 /** 2 GB in the 512-byte blocks that POSIX counts in. */
@@ -10,6 +11,52 @@ const LIMITS = [
   `{ ulimit -u ${MOST_PROCESSES} || ulimit -p ${MOST_PROCESSES}; } 2>/dev/null`,
 ];
 
+/** Processes whose command lines are reported; of more there is only the number. */
+const MOST_NAMED = 10;
+const COMMAND_BYTES = 200;
+
+/**
+ * Looks for living processes besides this shell and the first process of the namespace. One that is just ending
+ * gets 0.3 s for it, in short steps and only where there is any; a zombie has ended.
+ */
+const LOOK_FOR_LEFT = [
+  'look() {',
+  '  left=',
+  '  for each in /proc/[0-9]*; do',
+  '    pid=${each#/proc/}',
+  '    case $pid in 1|$$) continue ;; esac',
+  '    { read -r stat < "$each/stat"; } 2>/dev/null || continue',
+  '    case ${stat##*) } in [ZX]*) continue ;; esac',
+  '    left="$left $pid"',
+  '  done',
+  '}',
+  'look',
+  // Directories of the workspace that are on PATH come after those of the system.
+  'PATH=/usr/bin:/bin:$PATH',
+  'tries=0',
+  'while [ -n "$left" ] && [ "$tries" -lt 15 ]; do',
+  '  tries=$((tries + 1))',
+  '  sleep 0.02 2>/dev/null || { sleep 1; tries=15; }',
+  '  look',
+  'done',
+  'set -- $left',
+  String.raw`printf 'left %s\n' "$#" >&2`,
+  'named=0',
+  'for pid; do',
+  `  [ "$named" -lt ${MOST_NAMED} ] || break`,
+  '  named=$((named + 1))',
+  '  { read -r stat < "/proc/$pid/stat"; } 2>/dev/null || continue',
+  '  stat=${stat##*) }',
+  '  stat=${stat#? }',
+  '  parent=${stat%% *}',
+  '  command=$({',
+  String.raw`    tr '\000-\037\177' ' ' < "/proc/$pid/cmdline" |`,
+  `    head -c ${COMMAND_BYTES}`,
+  '  } 2>/dev/null)',
+  String.raw`  printf 'process %s %s %s\n' "$pid" "$parent" "$command" >&2`,
+  'done',
+];
+
 const MONITOR = [
   // Before the trap, so that TERM ends a shell that waits for the answer.
   ...START_CHECK,
@@ -18,16 +65,15 @@ const MONITOR = [
   'echo begun >&2',
   '"$@" 2>&1',
   'code=$?',
-  'set -- /proc/[0-9]*',
-  // This shell and the first process of the namespace.
-  'echo "left $(($# - 2))" >&2',
+  ...LOOK_FOR_LEFT,
   'exit $code',
 ].join('\n');
 
 /**
  * Runs the command inside a process namespace of its own, and says on stderr, which the command itself
- * does not get (its errors go to stdout): `begun` before, and after it `left N`, the processes that were
- * still there. It outlives TERM, which is for the command; all end when it ends.
+ * does not get (its errors go to stdout): `begun` before, and after it `left N`, the number of processes that
+ * were still there, and for the first of them `process PID PARENT COMMAND`. It outlives TERM, which is for the
+ * command; all end when it ends.
  */
 export function monitored(argv: readonly string[]): readonly string[] {
   return ['/bin/sh', '-c', MONITOR, 'sh', ...argv];
@@ -48,13 +94,21 @@ export interface MonitorReport {
   readonly begun: boolean;
   /** Processes that it left; they are gone. */
   readonly left: number;
+  /** The first of these. */
+  readonly processes: readonly RunningProcess[];
   /** Where it did not begin: why not, one line. */
   readonly problem: string;
 }
 
 export function readReport(stderr: string): MonitorReport {
   const begun = /^begun$/m.test(stderr);
-  const left = begun ? Number(/^left (\d{1,6})$/m.exec(stderr)?.[1] ?? 0) : 0;
-  const [line = ''] = stderr.trim().split('\n');
-  return { begun, left, problem: begun ? '' : line.slice(0, 300) };
+  if (!begun) {
+    const [line = ''] = stderr.trim().split('\n');
+    return { begun, left: 0, processes: [], problem: line.slice(0, 300) };
+  }
+  const left = Number(/^left (\d{1,6})$/m.exec(stderr)?.[1] ?? 0);
+  const processes = [...stderr.matchAll(/^process (\d{1,10}) (\d{1,10}) (.*)$/gm)].map(
+    ([, pid, parent, command = '']) => ({ pid: Number(pid), parent: Number(parent), command }),
+  );
+  return { begun, left, processes, problem: '' };
 }

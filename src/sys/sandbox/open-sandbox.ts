@@ -13,6 +13,7 @@ import { OpenedEntries } from './opened-entries.ts';
 import type { SandboxPlan } from './plan.ts';
 import { makePrivateTempDirectory } from './private-directories.ts';
 import {
+  machineAsSandbox,
   noSandbox,
   type CommandToConfine,
   type ConfinedCommand,
@@ -25,7 +26,7 @@ import { testSandbox } from './self-test.ts';
 import { survey, type Surroundings, type Survey } from './survey.ts';
 
 export interface SandboxSettings {
-  readonly kind: 'auto' | 'bwrap' | 'seatbelt' | 'off';
+  readonly kind: 'auto' | 'bwrap' | 'seatbelt' | 'container' | 'off';
   readonly platform: NodeJS.Platform;
   /** The user's PATH. */
   readonly path: string;
@@ -42,6 +43,7 @@ export interface SandboxSettings {
 export function openSandbox(settings: SandboxSettings): Sandbox {
   const { kind, platform } = settings;
   if (kind === 'off') return noSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
+  if (kind === 'container') return machineAsSandbox();
   const own = platform === 'linux' ? 'bwrap' : platform === 'darwin' ? 'seatbelt' : undefined;
   if (own === undefined) {
     return noSandbox(`none is known for ${platform}`, 'run Muster on Linux or macOS');

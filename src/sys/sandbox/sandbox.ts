@@ -67,7 +67,16 @@ export interface ConfinedCommand {
 export type SandboxState =
   | { readonly on: true; readonly kind: 'bwrap' | 'seatbelt' }
   /** `because` and `hint` are one line each: why there is none, and how to get one. */
-  | { readonly on: false; readonly because: string; readonly hint: string };
+  | {
+      readonly on: false;
+      readonly because: string;
+      readonly hint: string;
+      /**
+       * The user says that the machine itself is the sandbox. Nothing is missing, then, but nothing here holds a
+       * command to reading either.
+       */
+      readonly instead?: 'container';
+    };
 
 /** Holds commands by means of the operating system. */
 export interface Sandbox {
@@ -80,6 +89,14 @@ export interface Sandbox {
    * that they reach one another's servers. Where that can't be had, each has its own.
    */
   useLoopback(key: string): Promise<() => void>;
+}
+
+/** For a machine that is itself the sandbox, by the word of the user: no command is confined further. */
+export function machineAsSandbox(): Sandbox {
+  const because = 'sandbox.kind is "container": the machine itself is the sandbox';
+  const hint = 'set sandbox.kind = "auto"';
+  const state = { on: false, because, hint, instead: 'container' } as const;
+  return { ...noSandbox(because, hint), state: () => Promise.resolve(state) };
 }
 
 /** Where there is none. */

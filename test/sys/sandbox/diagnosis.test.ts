@@ -70,7 +70,7 @@ test.each([
   ['left 3\n', { begun: false, left: 0, problem: 'left 3' }],
   ['', { begun: false, left: 0, problem: '' }],
 ])('the report %j', (stderr, report) => {
-  expect(readReport(stderr)).toEqual(report);
+  expect(readReport(stderr)).toEqual({ ...report, processes: [] });
 });
 
 test('sockets with a path are read from the table of the kernel', () => {

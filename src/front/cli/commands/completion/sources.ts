@@ -83,6 +83,7 @@ const FLAG_VALUES: Readonly<Partial<Record<FlagName, ValueSource>>> = {
   ask: TOOLS,
   deny: TOOLS,
   'on-ask': { words: SECTIONS.permissions.on_ask.choices ?? [] },
+  sandbox: { words: SECTIONS.sandbox.kind.choices ?? [] },
   'max-turns': ANYTHING,
   'max-tokens': ANYTHING,
   'max-cost-usd': ANYTHING,

@@ -29,6 +29,9 @@ const SANDBOX_NAMES = { bwrap: 'bubblewrap', seatbelt: 'seatbelt' } as const;
 
 /** What was seen when it was tried out. */
 export function sandboxCheck(state: SandboxState): Check {
+  if (!state.on && state.instead === 'container') {
+    return ok('sandbox', 'this machine, by your word: commands run in it as they are');
+  }
   return state.on
     ? ok('sandbox', `${SANDBOX_NAMES[state.kind]}: tried out, and it holds`)
     : warn(

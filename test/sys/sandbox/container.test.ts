@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { isContainer, withContainerSwitch } from '../../../src/sys/sandbox/container.ts';
+import { bubblewrapFailed, notInstalled } from '../../../src/sys/sandbox/diagnosis.ts';
+import { openSandbox } from '../../../src/sys/sandbox/open-sandbox.ts';
+
+const NOTHING = { markers: [], cgroups: '', environment: {} };
+const ID = 'a'.repeat(64);
+
+describe('a container is recognized', () => {
+  test.each([
+    ['by nothing', {}, false],
+    ['Docker', { markers: ['/.dockerenv'] }, true],
+    ['Podman', { markers: ['/run/.containerenv'] }, true],
+    ['Podman and systemd-nspawn, by the variable', { environment: { container: 'podman' } }, true],
+    ['an empty variable', { environment: { container: '' } }, false],
+    ['Kubernetes', { environment: { KUBERNETES_SERVICE_HOST: '10.0.0.1' } }, true],
+    ['a group of Docker', { cgroups: `12:pids:/docker/${ID}\n0::/` }, true],
+    ['a group of Kubernetes', { cgroups: `0::/kubepods/besteffort/pod1/${ID}` }, true],
+    [
+      'a group of containerd',
+      { cgroups: `0::/system.slice/containerd.service/cri-containerd-${ID}.scope` },
+      true,
+    ],
+    ['a group of Podman', { cgroups: `0::/machine.slice/libpod-${ID}.scope` }, true],
+    ['a group of LXC', { cgroups: '0::/lxc.payload/web/init.scope' }, true],
+    ['a group of its own', { cgroups: '0::/' }, false],
+    ['systemd', { cgroups: '0::/init.scope' }, false],
+    [
+      'a session of a user of Docker',
+      { cgroups: '0::/user.slice/user-1000.slice/docker-desktop' },
+      false,
+    ],
+  ])('%s', (_, facts, expected) => {
+    expect(isContainer({ ...NOTHING, ...facts })).toBe(expected);
+  });
+});
+
+test('the switch is offered in a container alone, beside the remedy', () => {
+  const facts = {
+    apparmorRestricts: undefined,
+    userNamespacesAllowed: undefined,
+    mostUserNamespaces: undefined,
+    osRelease: 'ID=debian\n',
+  };
+  const offer = '; or, if this container is itself the sandbox, say so with --sandbox container';
+  expect(withContainerSwitch('do it', false)).toBe('do it');
+  expect(notInstalled({ ...facts, inContainer: false }).hint).toBe('apt install bubblewrap');
+  expect(notInstalled({ ...facts, inContainer: true }).hint).toBe(`apt install bubblewrap${offer}`);
+  for (const said of ['bwrap: No permissions to create a new namespace', 'mount proc', 'what']) {
+    const { hint } = bubblewrapFailed(said, { ...facts, inContainer: false });
+    expect(hint).not.toContain('--sandbox');
+    expect(bubblewrapFailed(said, { ...facts, inContainer: true }).hint).toContain(offer);
+  }
+});
+
+test.each(['linux', 'darwin', 'win32'] as const)(
+  'on %s, too, the machine may be it',
+  async (platform) => {
+    const surroundings = { homes: [], stateDirectories: [], runtimeDirectories: [], sockets: [] };
+    const settings = { platform, path: '', roots: [], surroundings, records: null };
+    const sandbox = openSandbox({ ...settings, kind: 'container' });
+    expect(await sandbox.state()).toEqual({
+      on: false,
+      instead: 'container',
+      because: 'sandbox.kind is "container": the machine itself is the sandbox',
+      hint: 'set sandbox.kind = "auto"',
+    });
+  },
+);
