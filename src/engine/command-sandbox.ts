@@ -44,6 +44,7 @@ export function commandSandbox(setup: CommandSetup): SandboxPort {
         further: variables,
         ...(access === 'workspace' ? { set } : {}),
         git: { access, confined: on },
+        network: network || !on,
       });
       if (!on)
         return {

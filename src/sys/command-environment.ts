@@ -1,6 +1,7 @@
 import { delimiter, isAbsolute } from 'node:path';
 import type { Environment } from './env.ts';
 import { gitEnvironment, type GitLimits } from './git-environment.ts';
+import { networkEnvironment } from './network-environment.ts';
 import { UNATTENDED } from './unattended-environment.ts';
 
 const PASSED_ON = new Set(['HOME', 'LANG', 'TMPDIR', 'USER', 'LOGNAME', 'TZ']);
@@ -63,6 +64,8 @@ export interface CommandVariables {
   /** What the task has set for its commands (`mayBeSet`). */
   readonly set?: Readonly<Record<string, string>>;
   readonly git: GitLimits;
+  /** Whether it can reach servers; undefined: that is not known. */
+  readonly network?: boolean;
 }
 
 /**
@@ -72,12 +75,13 @@ export interface CommandVariables {
  */
 export function commandEnvironment(
   own: Environment,
-  { taskId, further = [], set = {}, git }: CommandVariables,
+  { taskId, further = [], set = {}, git, network }: CommandVariables,
 ): Environment {
   return {
     ...gitEnvironment(git),
     ...UNATTENDED,
     TERM: 'dumb',
+    ...(network === undefined ? {} : networkEnvironment(own, network)),
     ...passedOn(own, further),
     ...set,
     PATH: commandPath(own),

@@ -47,11 +47,12 @@ function writingNote({ held, exitCode }: Run, output: string, place: CommandPlac
   const absolute = paths
     .filter((path) => /^[\x20-\x7e]+$/.test(path))
     .map((path) => resolve(place.cwd, path.replace(/^~(?=\/|$)/, homedir())));
-  const outside = absolute.find((path) => !place.roots.some((root) => isInside(root, path)));
+  // Before the message stands what could not be written; programs begin with their own name.
+  const outside = absolute.findLast((path) => !place.roots.some((root) => isInside(root, path)));
   if (outside !== undefined) {
     return `[the sandbox allows writing only inside the workspace, $TMPDIR and the caches of package managers, and ${outside} is outside: --add-dir ${directoryToAdd(outside)} opens it]`;
   }
-  const [inside] = absolute;
+  const inside = absolute.at(-1);
   const what = inside === undefined ? 'a protected file' : displayPath(inside, place.cwd);
   return `[the sandbox keeps ${what} from commands: protected files (.git/config, .git/hooks, .npmrc, .vscode and their kind) are read-only for them. Write and Edit ask the user; what only git may change, the user can run]`;
 }

@@ -52,7 +52,7 @@ describe.runIf(HAS_BUBBLEWRAP).concurrent('a command of the model', () => {
       script: callsInTurn([bash('echo a > inside && echo b > /var/tmp/muster-outside')]),
     });
     expect(await told(world)).toBe(
-      '/bin/bash: line 1: /var/tmp/muster-outside: Read-only file system\n[exit code 1]\n[the sandbox allows writing only inside the workspace and $TMPDIR, and neither .git/hooks, .git/config nor other protected files there]',
+      '/bin/bash: line 1: /var/tmp/muster-outside: Read-only file system\n[exit code 1]\n[the sandbox allows writing only inside the workspace, $TMPDIR and the caches of package managers, and /var/tmp/muster-outside is outside: --add-dir /var/tmp opens it]',
     );
     expect(readdirSync(world.sandbox.workspace)).toEqual(['inside']);
   });

@@ -49,6 +49,7 @@ export async function sandboxCommand(
   const env = commandEnvironment(context.environment, {
     further: [...TERMINAL, ...variables],
     git: { access, confined: true },
+    network: network || command.network,
   });
   const confined = sandbox.confine({
     argv: command.argv,
