@@ -279,7 +279,7 @@ test.each([
   ['/*.ts', 'a/b.ts', false],
   ['!*.ts', 'a.js', true],
   ['a?c[0-9].ts', 'x/abc1.ts', true],
-  ['+(a).ts', 'aa.ts', false],
+  ['+(a).ts', 'aa.ts', true],
 ])('glob %s on %s', (glob, path, expected) => {
   expect(globFilter(glob)(path)).toBe(expected);
 });
@@ -347,6 +347,9 @@ describe('Grep', () => {
     expect(await grep({ output_mode: 'content', path: 'src/b.py' })).toBe('src/b.py:1:foo');
     expect(await grep({ pattern: 'zzz' })).toBe('[no match for zzz in .]');
     expect(await grep({ type: 'ts', glob: '!src/**' })).toBe('[no match for foo in .]');
+    expect(await grep({ type: 'rs' })).toBe(
+      '[no match for foo in .]\n[no file there has a name that glob and type ask for]',
+    );
   });
 
   test('secret files stay secret, unless named', async () => {
@@ -360,7 +363,12 @@ describe('Grep', () => {
     expect((await at.call('Grep', { pattern: 'KEY', output_mode: 'content' })).text).toBe(
       '.env.example:1:KEY=\nb.txt:1:KEY',
     );
-    expect((await at.call('Grep', { pattern: 'KEY=a' })).text).toBe('[no match for KEY=a in .]');
+    const notSearched = '[not searched: 2 secret files (.env, a/server.pem): name one as path]';
+    for (const pattern of ['KEY=a', 'zzz']) {
+      expect((await at.call('Grep', { pattern })).text).toBe(
+        `[no match for ${pattern} in .]\n${notSearched}`,
+      );
+    }
     expect(
       (await at.call('Grep', { pattern: 'KEY', path: '.env', output_mode: 'content' })).text,
     ).toBe('.env:1:KEY=abc');
