@@ -133,7 +133,7 @@ async function ignoredNotes(
   const names = namesOf(paths, show, MAX_IGNORED_NAMED);
   const verb = paths.length === 1 ? 'matches' : 'match';
   return [
-    `[${count} ignored by .gitignore or the like ${verb} (${names}): list them with include_ignored]`,
+    `[${count} ignored by .gitignore or the like ${verb} (${names}): set include_ignored to list them]`,
   ];
 }
 

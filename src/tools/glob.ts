@@ -7,6 +7,7 @@ import type { GlobListing } from './glob-listing.ts';
 import { takingGlobLists } from './glob-lists.ts';
 import { fitLines } from './output.ts';
 import { SEARCH_TIME_MS } from './search-scope.ts';
+import { shownGlobs } from './search/glob-list.ts';
 import { placeGlobs, requireUsableGlob } from './search/globs.ts';
 
 const NOTE_BYTES = 200;
@@ -53,7 +54,9 @@ const glob = defineTool({
     const notes = [...describeRest(found, fitted.lines.length + found.gone), ...said];
     if (found.total === 0 && found.stopped === undefined) {
       const where = show(found.place);
-      notes.unshift(`[no file matches ${truncate(input.pattern, MAX_PATTERN_SHOWN)} in ${where}]`);
+      notes.unshift(
+        `[no file matches ${truncate(shownGlobs(input.pattern), MAX_PATTERN_SHOWN)} in ${where}]`,
+      );
     }
     return { text: [...fitted.lines, ...notes].join('\n') };
   },

@@ -73,7 +73,7 @@ async function matchingNotes(
     stopped === 'time' ? [`[ignored files were only looked at for ${TIME_MS / 1000} s]`] : [];
   return [
     ...matchNote('ignored by .gitignore or the like', ignored ?? [], { stopped, show }).map(
-      (note) => `[${note}: search them with include_ignored, or name one as path]`,
+      (note) => `[${note}: set include_ignored to search them, or name one as path]`,
     ),
     ...matchNote('binary', binary ?? [], { stopped, show }).map(
       (note) => `[${note}: name one as path to search it as text]`,
@@ -102,15 +102,32 @@ function matchNote(
 
 type Unsearched = Exclude<LeftOutReason, 'rule'> | 'large';
 
-/** What so many of them are called, and how they can be searched all the same. */
-const UNSEARCHED: Readonly<Record<Unsearched, readonly [(count: number) => string, string]>> = {
-  secret: [(count) => plural(count, 'secret file'), 'name one as path'],
-  other_names: [(count) => plural(count, 'hard-linked file'), 'name one as path'],
-  large: [
-    (count) => `${plural(count, 'file')} larger than ${MAX_SEARCHED_BYTES / 1024 / 1024} MB`,
-    'use Bash',
-  ],
-};
+interface UnsearchedKind {
+  readonly reason: Unsearched;
+  /** What so many of them are called. */
+  readonly describe: (count: number) => string;
+  /** How they can be searched all the same. */
+  readonly advice: string;
+}
+
+const UNSEARCHED: readonly UnsearchedKind[] = [
+  {
+    reason: 'secret',
+    describe: (count) => plural(count, 'secret file'),
+    advice: 'name one as path',
+  },
+  {
+    reason: 'other_names',
+    describe: (count) => plural(count, 'hard-linked file'),
+    advice: 'name one as path',
+  },
+  {
+    reason: 'large',
+    describe: (count) =>
+      `${plural(count, 'file')} larger than ${MAX_SEARCHED_BYTES / 1024 / 1024} MB`,
+    advice: 'use Bash',
+  },
+];
 
 /** Counted by their names alone, so that the numbers tell nothing of what is in the files. */
 async function unsearchedNotes(
@@ -130,8 +147,9 @@ async function unsearchedNotes(
     return false;
   };
   const { stopped } = await engine.list({ ...scope, includesIgnored: true, accepts }, limits);
-  const notes = [...byReason].map(([reason, paths]) => {
-    const [describe, advice] = UNSEARCHED[reason];
+  const notes = UNSEARCHED.flatMap(({ reason, describe, advice }) => {
+    const paths = byReason.get(reason);
+    if (paths === undefined) return [];
     return `[not searched: ${describe(paths.length)} (${namesOf(paths, show)}): ${advice}]`;
   });
   const isUnmatched = wanted === 0 && filters.accepts.length > 0 && stopped === undefined;

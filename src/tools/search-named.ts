@@ -55,11 +55,13 @@ function whyLeftOut(below: string, search: NamedSearch, context: ToolContext): s
   if (stats.isSymbolicLink()) return 'is a link, and links are not followed: name where it leads';
   const isDirectory = stats.isDirectory();
   if (!isDirectory && !stats.isFile()) return `is ${fileKind(stats)}`;
+  if (readsContents && !isDirectory && isSecretPath(path)) {
+    return 'is a secret file: name it as path';
+  }
   if (!includesIgnored && IgnoreRules.ignoreBelow(real, below, { isDirectory })) {
     return 'is ignored by .gitignore or the like: set include_ignored, or name it as path';
   }
   if (isDirectory || !readsContents) return undefined;
-  if (isSecretPath(path)) return 'is a secret file: name it as path';
   if (stats.size > MAX_SEARCHED_BYTES) {
     return `is larger than ${MAX_SEARCHED_BYTES / 1024 / 1024} MB: use Bash`;
   }

@@ -25,11 +25,7 @@ export function foundLines(
 }
 
 /** The parts of spans that lie between two places, counted from the first of them. */
-function spansWithin(
-  spans: readonly TextSpan[],
-  start: number,
-  end: number,
-): readonly TextSpan[] {
+function spansWithin(spans: readonly TextSpan[], start: number, end: number): readonly TextSpan[] {
   return spans
     .filter(([from, to]) => from <= end && to >= start)
     .map(([from, to]): TextSpan => [Math.max(from, start) - start, Math.min(to, end) - start])

@@ -24,6 +24,11 @@ export function listedGlobs(text: string): readonly ListedGlob[] {
   return isList ? [...globs, { text, excludes: false, isWholeList: true }] : globs;
 }
 
+/** A list as it is shown to whoever wrote it. */
+export function shownGlobs(text: string): string {
+  return jsonList(text)?.join(', ') ?? text;
+}
+
 function jsonList(text: string): readonly string[] | undefined {
   if (!text.trimStart().startsWith('["')) return undefined;
   try {

@@ -79,6 +79,12 @@ function serve(): void {
       let lineStart = 0;
       for (const match of request.text.matchAll(pattern)) {
         if (found.length === request.maxMatches) break;
+        // Behind the last line end there is no line.
+        if (
+          match.index === request.text.length &&
+          (match.index === 0 || request.text.endsWith('\n'))
+        )
+          break;
         while (lineStart + (lines[line] ?? '').length < match.index) {
           lineStart += (lines[line] ?? '').length + 1;
           line += 1;

@@ -22,13 +22,13 @@ function patternProblem(pattern: string): string | undefined {
 
 /** What is wrong with a regular expression, in an engine's own words but for its flags, and what to do. */
 export function patternError(said: string, query: SearchQuery): MusterError {
-  const lines = [
-    'pattern: cannot be used as a regular expression.',
-    withoutFlags(said, query.pattern),
-    ...(said.includes('"\\n" is not allowed') ? ['It holds a line end: set multiline.'] : []),
-    ...(said.includes('"\\0"') ? [NUL_ADVICE] : []),
-    ...literalAdvice(query.pattern),
-  ];
+  const advice = said.includes('"\\n" is not allowed')
+    ? ['It holds a line end: set multiline.']
+    : said.includes('"\\0"')
+      ? [NUL_ADVICE]
+      : literalAdvice(query.pattern);
+  const reason = withoutFlags(said, query.pattern);
+  const lines = ['pattern: cannot be used as a regular expression.', reason, ...advice];
   return new MusterError('INVALID_PARAM', lines.join('\n'));
 }
 
