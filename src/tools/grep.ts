@@ -99,8 +99,9 @@ const grep = defineTool({
       after: around(input.after),
     };
     const limits = limitsOf(mode, input.head_limit ?? MAX_HITS, context);
+    const asked = { ...place, asked: path, includesIgnored: input.include_ignored ?? false };
     const { kept, leftOut, ...result } = await withSearchEngine(async (engine) => {
-      const keptBack = await countKeptBack(engine, { ...place, asked: path }, limits, context);
+      const keptBack = await countKeptBack(engine, asked, limits, context);
       const found = await engine.search(query, scope, limits);
       const search = { asked: path, place, query, scope, filters, show };
       return { kept: keptBack, ...found, leftOut: await reasons(engine, found, search, context) };

@@ -116,7 +116,7 @@ export function leftOutReasons(
  */
 export async function countKeptBack(
   engine: SearchEngine,
-  place: FoundPlace & { readonly asked: string },
+  place: FoundPlace & { readonly asked: string; readonly includesIgnored?: boolean },
   limits: SearchLimits,
   context: ToolContext,
 ): Promise<KeptBack> {
@@ -128,7 +128,8 @@ export async function countKeptBack(
     kept.holds(path);
     return false;
   };
-  const scope = { directory: place.real, roots: context.roots, accepts, nameGlobs: [] };
+  const { real: directory, includesIgnored = false } = place;
+  const scope = { directory, includesIgnored, roots: context.roots, accepts, nameGlobs: [] };
   await engine.list(scope, limits);
   return kept;
 }
