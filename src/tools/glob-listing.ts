@@ -23,6 +23,8 @@ const MAX_LISTED = 200_000;
 const IGNORED_TIME_MS = 2000;
 const MAX_IGNORED_NAMED = 10;
 const MAX_NOTE_CHARACTERS = 200;
+/** Beyond it nobody is told which globs of a list found nothing. */
+const MAX_COMPARISONS = 1_000_000;
 
 export interface GlobListing {
   /** The first paths, absolute, in path order. */
@@ -159,11 +161,12 @@ function namedIn(base: GlobBase, { globs, search, found, context }: Listed): rea
 /** Which globs of a list found nothing, where others did. */
 function unmatchedNotes(globs: readonly PlacedGlob[], found: readonly string[]): readonly string[] {
   const wanted = globs.filter(({ excludes, isWholeList }) => !excludes && !isWholeList);
+  if (wanted.length < 2 || wanted.length * found.length > MAX_COMPARISONS) return [];
   const fruitless = wanted.filter((glob) => {
     const matches = placedFilter([glob], '/');
     return !found.some((path) => matches(path.slice(1)));
   });
-  if (fruitless.length === 0 || wanted.length < 2) return [];
+  if (fruitless.length === 0) return [];
   const texts = fruitless.map(({ text }) => text).join(', ');
   return [`[no file matches ${truncate(texts, MAX_NOTE_CHARACTERS)}]`];
 }

@@ -6,7 +6,7 @@ import { makeWorkspace, type Workspace } from './workspace.ts';
 /** A repository with files of all kinds that a search leaves out. */
 export function repositoryWithIgnored(): Workspace {
   const at = makeWorkspace();
-  fs.mkdirSync(at.path('.git'));
+  at.write('.git/config', 'hay\n');
   at.write('.gitignore', 'dist/*\n*.log\nnode_modules/\n.env\n');
   at.write('dist/a.js', 'needle\nneedle\n');
   at.write('dist/sub/b.js', 'needle\n');
@@ -72,7 +72,7 @@ export const SEARCH_CASES: readonly SearchCase[] = [
   // Something was found, and something that was named was not looked at.
   [
     'Grep',
-    { ...HAY, glob: 'src/a.ts,debug.log,x.bin,.env,link.ts,fifo' },
+    { ...HAY, glob: 'src/a.ts,debug.log,x.bin,.env,link.ts,fifo,src/b.ts,.git/config' },
     [
       'src/a.ts',
       '[left out: debug.log is ignored by .gitignore or the like: set include_ignored, or name it as path]',
@@ -80,6 +80,8 @@ export const SEARCH_CASES: readonly SearchCase[] = [
       '[left out: .env is a secret file: name it as path]',
       '[left out: link.ts is a link, and links are not followed: name where it leads]',
       '[left out: fifo is a FIFO (named pipe)]',
+      '[left out: src/b.ts does not exist]',
+      '[left out: .git/config lies in .git, which is only searched when it is named as path]',
     ],
   ],
   ['Grep', { ...HAY, glob: ['*.ts', '!*.test.ts'] }, ['src/a.ts']],
@@ -108,6 +110,7 @@ export const SEARCH_CASES: readonly SearchCase[] = [
   ['Glob', { pattern: '*.js', path: 'src/a.ts' }, ['[no file matches *.js in src]']],
   ['Glob', { pattern: 'my notes/*.md' }, ['my notes/a b.md']],
   ['Glob', { pattern: 'dist/*.js' }, ['dist/a.js']],
+  ['Glob', { pattern: '*.js', path: 'dist' }, ['dist/a.js', 'dist/sub/b.js']],
   [
     'Glob',
     { pattern: '*.log' },

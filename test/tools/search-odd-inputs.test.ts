@@ -67,6 +67,7 @@ async function problemOf(at: Workspace, name: string, input: JsonObject): Promis
     const echoed = JSON.stringify(input);
     const hit = INTERNAL.exec(text)?.[0];
     if (error === 'INTERNAL_ERROR') return `${shown}: ${text}`;
+    if (!text.isWellFormed()) return `${shown}: half a character`;
     if (text === '') return `${shown}: an empty result`;
     if (text.length > MAX_TEXT) return `${shown}: ${text.length} characters`;
     return hit === undefined || echoed.includes(hit) ? null : `${shown}: ${text}`;

@@ -9,6 +9,7 @@ import type { PathFilter } from './search-types.ts';
 import { isLiteralGlob, splitGlob, type SplitGlob } from './split-glob.ts';
 
 const MAX_GLOB_CHARACTERS = 4096;
+const MAX_GLOBS = 100;
 /** Patterns that the alternatives with a `/` in them may come to. */
 const MAX_ALTERNATIVES = 256;
 
@@ -26,7 +27,8 @@ function globProblem(glob: string): string | undefined {
   if (glob.includes('\0')) return 'contains a NUL character, which no file name has';
   if (!glob.isWellFormed()) return 'contains half a character (a lone surrogate)';
   if (glob.length > MAX_GLOB_CHARACTERS) return `is longer than ${MAX_GLOB_CHARACTERS} characters`;
-  return undefined;
+  const count = listedGlobs(glob).filter(({ isWholeList }) => !isWholeList).length;
+  return count > MAX_GLOBS ? `lists ${count} globs; valid: at most ${MAX_GLOBS}` : undefined;
 }
 
 /** The globs of a list such as `*.ts,!*.test.ts`, with the directory that each one searches. Never throws. */
