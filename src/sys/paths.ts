@@ -25,6 +25,7 @@ export function rootOf(path: string, roots: readonly string[]): string | undefin
 export function pathProblem(path: string): string | undefined {
   if (path.trim() === '') return 'is empty';
   if (path.includes('\0')) return 'contains a NUL character';
+  if (!path.isWellFormed()) return 'contains half a character (a lone surrogate)';
   if (/(^|\/)file:(\/|$)/i.test(path)) return 'is a URL: give a plain path';
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `is longer than ${MAX_PATH_BYTES} bytes`;
   return undefined;

@@ -1,105 +1,77 @@
-import { join } from 'node:path';
-import { byteLength, plural } from '../base/text.ts';
-import { MusterError } from '../base/errors.ts';
-import type { ToolContext } from '../protocol/tool.ts';
+import { byteLength, plural, truncate } from '../base/text.ts';
 import { absolutePath, displayPath } from '../sys/paths.ts';
 import { defineTool } from './define.ts';
 import { DIRECTORY, DIRECTORY_ALIASES } from './fields.ts';
-import { KeptBack } from './kept-back.ts';
+import { basesOf } from './glob-bases.ts';
+import type { GlobListing } from './glob-listing.ts';
+import { takingGlobLists } from './glob-lists.ts';
 import { fitLines } from './output.ts';
-import { confirmPaths } from './search/confirm.ts';
-import { withSearchEngine } from './search/search-engine.ts';
-import { comparePaths, type ListResult, type SearchScope } from './search/search-types.ts';
-import { splitGlob, type SplitGlob } from './search/split-glob.ts';
-import { findPlace, SEARCH_TIME_MS, unreadableNotes } from './search-scope.ts';
+import { SEARCH_TIME_MS } from './search-scope.ts';
+import { shownGlobs } from './search/glob-list.ts';
+import { placeGlobs, requireUsableGlob } from './search/globs.ts';
 
-const MAX_SHOWN = 1000;
-/** More than this is not even sorted. */
-const MAX_LISTED = 200_000;
 const NOTE_BYTES = 200;
+const MAX_PATTERN_SHOWN = 100;
 
-interface GlobInput {
-  readonly pattern: string;
-  readonly path?: string | undefined;
-}
-
-export const globTool = defineTool({
+const glob = defineTool({
   name: 'Glob',
   kind: 'read',
   replay: 'pure',
   description:
-    'Find files by name, in path order, ignored files (.gitignore) left out. Without a / the pattern is about names in every directory: *.ts, src/**/*.{js,jsx}.',
+    'Find files by name, in path order, ignored files (.gitignore) left out. Without a / the pattern is about names in every directory: *.ts, src/**/*.{js,jsx}, *.ts,!*.test.ts.',
   input: {
     type: 'object',
-    properties: { pattern: { type: 'string', minLength: 1 }, path: DIRECTORY },
+    properties: {
+      pattern: { type: 'string', minLength: 1 },
+      path: DIRECTORY,
+      include_ignored: { type: 'boolean' },
+    },
     required: ['pattern'],
   },
-  aliases: { ...DIRECTORY_ALIASES, glob: 'pattern', glob_pattern: 'pattern' },
+  aliases: {
+    ...DIRECTORY_ALIASES,
+    glob: 'pattern',
+    glob_pattern: 'pattern',
+    patterns: 'pattern',
+    no_ignore: 'include_ignored',
+  },
   describe: (input, { cwd }) => ({
-    reads: [scopeOf(input, cwd).base],
+    reads: readsOf(input, cwd),
     writes: [],
     commands: [],
     hosts: [],
   }),
   async run(input, context) {
-    const { base, glob } = scopeOf(input, context.cwd);
-    if (glob.split('/').includes('..')) {
-      throw new MusterError(
-        'INVALID_PARAM',
-        'pattern: has .. after a wildcard; valid: .. in front',
-      );
-    }
-    const place = findPlace(base, context);
-    const withheld = context.withheldBelow({ asked: base, real: place.real });
-    const kept = new KeptBack(withheld);
-    const { scope, ...found } = await listFiles(place.real, { glob, kept }, context);
-    const show = (path: string): string => displayPath(join(base, path), context.cwd);
-    const first = found.paths.toSorted(comparePaths).slice(0, MAX_SHOWN);
-    const shown = confirmPaths(first, scope).map(show);
-    const said = fitLines(
-      [...kept.notes(['file', 'files']), ...unreadableNotes(found.unreadable, show, withheld)],
-      Math.floor(context.caps.resultBytes / 4),
-    ).lines;
+    requireUsableGlob(input.pattern, 'pattern');
+    const directory = absolutePath(input.path ?? '.', context.cwd);
+    const includesIgnored = input.include_ignored ?? false;
+    const { listGlobs } = await import('./glob-listing.ts');
+    const found = await listGlobs({ list: input.pattern, directory, includesIgnored }, context);
+    const show = (path: string): string => displayPath(path, context.cwd);
+    const said = fitLines(found.notes, Math.floor(context.caps.resultBytes / 4)).lines;
     const noteBytes = NOTE_BYTES + byteLength(said.join('\n'));
-    const fitted = fitLines(shown, context.caps.resultBytes - noteBytes);
-    const notes = [
-      ...describeRest(found, fitted.lines.length + first.length - shown.length),
-      ...said,
-    ];
-    if (found.paths.length === 0 && found.stopped === undefined) {
-      notes.unshift(`[no file matches ${input.pattern} in ${displayPath(base, context.cwd)}]`);
+    const fitted = fitLines(found.first.map(show), context.caps.resultBytes - noteBytes);
+    const notes = [...describeRest(found, fitted.lines.length + found.gone), ...said];
+    if (found.total === 0 && found.stopped === undefined) {
+      const where = show(found.place);
+      notes.unshift(
+        `[no file matches ${truncate(shownGlobs(input.pattern), MAX_PATTERN_SHOWN)} in ${where}]`,
+      );
     }
     return { text: [...fitted.lines, ...notes].join('\n') };
   },
 });
 
-function scopeOf({ pattern, path }: GlobInput, cwd: string): SplitGlob {
-  return splitGlob(pattern, absolutePath(path ?? '.', cwd));
+/** It also takes the globs as a list. */
+export const globTool = takingGlobLists(glob, ['pattern', 'glob', 'glob_pattern', 'patterns']);
+
+function readsOf(input: { readonly pattern: string; readonly path?: string }, cwd: string) {
+  const directory = absolutePath(input.path ?? '.', cwd);
+  return basesOf(placeGlobs(input.pattern, directory), directory);
 }
 
-async function listFiles(
-  directory: string,
-  { glob, kept }: { readonly glob: string; readonly kept: KeptBack },
-  context: ToolContext,
-): Promise<ListResult & { readonly scope: SearchScope }> {
-  const { globFilter } = await import('./search/globs.ts');
-  const matches = globFilter(glob);
-  // Kept back first: their number must not depend on what is looked for.
-  const accepts = (path: string): boolean => !kept.holds(path) && matches(path);
-  const scope = { directory, roots: context.roots, accepts, nameGlobs: [] };
-  const limits = {
-    maxFiles: MAX_LISTED,
-    maxMatches: MAX_LISTED,
-    maxMatchesPerFile: 1,
-    timeMs: SEARCH_TIME_MS,
-    signal: context.signal,
-  };
-  const found = await withSearchEngine((engine) => engine.list(scope, limits));
-  return { ...found, scope };
-}
-
-function describeRest(found: ListResult, shown: number): string[] {
-  const left = found.paths.length - shown;
+function describeRest(found: GlobListing, shown: number): string[] {
+  const left = found.total - shown;
   if (found.stopped === 'time') {
     return [
       `[stopped after ${SEARCH_TIME_MS / 1000} s: there may be more; search a smaller directory]`,

@@ -1,4 +1,5 @@
 import { byteLength, plural, truncate } from '../base/text.ts';
+import { excerptOf } from './match-excerpt.ts';
 import { fitLines } from './output.ts';
 import type { FileHits, FoundLine, SearchLimits, SearchResult } from './search/search-types.ts';
 import { SEARCH_TIME_MS } from './search-scope.ts';
@@ -22,7 +23,6 @@ export interface HitStyle {
   readonly notes: readonly string[];
 }
 
-const MAX_LINE_CHARACTERS = 500;
 const NOTE_BYTES = 800;
 
 /**
@@ -71,7 +71,7 @@ function contentLines(
       if (matches > maxMatches) return shown;
       if (last !== undefined && line.number > last + 1 && hasContext(files)) shown.push('--');
       last = line.number;
-      shown.push(contentLine(path, line));
+      shown.push(contentLine(path, line, file));
     }
   }
   return shown;
@@ -81,11 +81,15 @@ function hasContext(files: readonly FileHits[]): boolean {
   return files.some((file) => file.lines.some((line) => !line.matches));
 }
 
-function contentLine(path: string, line: FoundLine): string {
+function contentLine(path: string, line: FoundLine, { isBinary }: FileHits): string {
   const mark = line.matches ? ':' : '-';
-  const text = truncate(line.text, MAX_LINE_CHARACTERS).replaceAll('\0', '\u2400');
-  const cut = text.length < line.text.length ? '… [line cut]' : '';
-  return `${path}${mark}${line.number}${mark}${text}${cut}`;
+  const text = excerptOf(line).replaceAll('\0', '\u2400');
+  return `${path}${mark}${line.number}${mark}${isBinary === true ? withoutControls(text) : text}`;
+}
+
+function withoutControls(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- they are what is taken out
+  return text.replaceAll(/[\u0001-\u0008\u000B-\u001F\u007F-\u009F]/g, '\uFFFD');
 }
 
 function leftNote(left: number, where: string): string {

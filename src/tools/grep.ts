@@ -3,35 +3,47 @@ import type { ToolContext } from '../protocol/tool.ts';
 import { absolutePath, displayPath } from '../sys/paths.ts';
 import { defineTool } from './define.ts';
 import { DIRECTORY_ALIASES } from './fields.ts';
-import { spillText } from './spill-text.ts';
+import { takingGlobLists } from './glob-lists.ts';
 import { describeHits, type OutputMode } from './grep-output.ts';
+import type { FruitlessSearch } from './search-left-out.ts';
 import {
   contentScope,
   countKeptBack,
   findPlace,
   SEARCH_TIME_MS,
   unreadableNotes,
+  type ContentFilters,
 } from './search-scope.ts';
+import {
+  globFilter,
+  globsWithin,
+  placedFilter,
+  requireUsableGlob,
+  type PlacedGlob,
+} from './search/globs.ts';
+import { requireUsablePattern } from './search/pattern-error.ts';
+import { isLiteralGlob } from './search/split-glob.ts';
 import { withSearchEngine } from './search/search-engine.ts';
-import type { SearchLimits } from './search/search-types.ts';
+import type { SearchEngine, SearchLimits, SearchResult } from './search/search-types.ts';
+import { spillText } from './spill-text.ts';
 
 const MAX_HITS = 1000;
 /** In count mode: what is counted in one file. */
 const MAX_COUNTED = 10_000;
 const MAX_CONTEXT = 50;
 
-export const grepTool = defineTool({
+const grep = defineTool({
   name: 'Grep',
   kind: 'read',
   replay: 'pure',
   description:
-    'Search file contents with a regular expression (ripgrep syntax, no look-around). Ignored, binary, secret and hard-linked files are left out. content gives path:line:text.',
+    'Search file contents with a regular expression (ripgrep syntax, no look-around). Ignored, binary, secret and hard-linked files are left out, unless path names one. content gives path:line:text.',
   input: {
     type: 'object',
     properties: {
       pattern: { type: 'string', minLength: 1 },
       path: { type: 'string', description: 'file or directory' },
-      glob: { type: 'string', description: 'only these files: *.ts' },
+      glob: { type: 'string', description: 'only these files: *.ts,!*.test.ts' },
       type: { type: 'string', description: 'only this language: ts, py' },
       output_mode: {
         type: 'string',
@@ -43,6 +55,7 @@ export const grepTool = defineTool({
       before: { type: 'integer', minimum: 0 },
       after: { type: 'integer', minimum: 0 },
       context: { type: 'integer', minimum: 0, description: 'lines before and after' },
+      include_ignored: { type: 'boolean' },
       head_limit: { type: 'integer', minimum: 1, description: 'at most this many results' },
     },
     required: ['pattern'],
@@ -55,6 +68,8 @@ export const grepTool = defineTool({
     '-i': 'ignore_case',
     case_insensitive: 'ignore_case',
     include: 'glob',
+    globs: 'glob',
+    no_ignore: 'include_ignored',
     query: 'pattern',
     regex: 'pattern',
     limit: 'head_limit',
@@ -67,11 +82,13 @@ export const grepTool = defineTool({
     hosts: [],
   }),
   async run(input, context) {
+    requireUsablePattern(input.pattern);
     const path = absolutePath(input.path ?? '.', context.cwd);
     const place = findPlace(path, context);
     const mode = input.output_mode ?? 'files_with_matches';
-    const filters = await fileFilters(input);
+    const filters = await fileFilters(input, path);
     const scope = contentScope(path, place, filters, context);
+    const show = (file: string): string => displayPath(join(scope.directory, file), context.cwd);
     const around = (lines = input.context ?? 0): number =>
       mode === 'content' ? Math.min(lines, MAX_CONTEXT) : 0;
     const query = {
@@ -82,46 +99,93 @@ export const grepTool = defineTool({
       after: around(input.after),
     };
     const limits = limitsOf(mode, input.head_limit ?? MAX_HITS, context);
-    const { kept, ...result } = await withSearchEngine(async (engine) => ({
-      kept: await countKeptBack(engine, { ...place, asked: path }, limits, context),
-      ...(await engine.search(query, scope, limits)),
-    }));
-    const found = { ...result, limits };
-    const show = (file: string): string => displayPath(join(scope.directory, file), context.cwd);
-    const maxBytes = context.caps.resultBytes;
-    const where = displayPath(path, context.cwd);
+    const asked = { ...place, asked: path, includesIgnored: input.include_ignored ?? false };
+    const { kept, leftOut, ...result } = await withSearchEngine(async (engine) => {
+      const keptBack = await countKeptBack(engine, asked, limits, context);
+      const found = await engine.search(query, scope, limits);
+      const search = { asked: path, place, query, scope, filters, show };
+      return { kept: keptBack, ...found, leftOut: await reasons(engine, found, search, context) };
+    });
     const withheld = context.withheldBelow({ asked: path, real: place.real });
     const notes = [
+      ...leftOut,
       ...kept.notes(['file', 'files']),
       ...unreadableNotes(result.unreadable, show, withheld),
     ];
     return {
-      text: describeHits(found, {
-        mode,
-        show,
-        maxBytes,
-        pattern: input.pattern,
-        where,
-        notes,
-        keepWhole: (text) => spillText(text, context),
-      }),
+      text: describeHits(
+        { ...result, limits },
+        {
+          mode,
+          show,
+          maxBytes: context.caps.resultBytes,
+          pattern: input.pattern,
+          where: displayPath(path, context.cwd),
+          notes,
+          keepWhole: (text) => spillText(text, context),
+        },
+      ),
     };
   },
 });
 
+export const grepTool = takingGlobLists(grep, ['glob', 'globs', 'include']);
+
+/** Notes on what was not searched: all of it where nothing was found, otherwise only what the caller named. */
+async function reasons(
+  engine: SearchEngine,
+  found: SearchResult,
+  search: FruitlessSearch & { readonly filters: FileFilters },
+  context: ToolContext,
+): Promise<readonly string[]> {
+  const { asked, place, scope, filters, show } = search;
+  if (scope.file !== undefined) {
+    const { isBinaryFile } = await import('./search/sniff.ts');
+    const isBinary = isBinaryFile(scope.file, scope);
+    return isBinary ? [`[${show(scope.file)} is binary, and was searched as text]`] : [];
+  }
+  if (found.files.length === 0 && found.stopped === undefined) {
+    const { leftOutNotes } = await import('./search-left-out.ts');
+    const leftOut = await leftOutNotes(engine, search, context);
+    if (leftOut.length > 0) return leftOut;
+  }
+  const named = filters.globs.filter((glob) => isLiteralGlob(glob.text));
+  if (named.length === 0) return [];
+  const { namedNotes } = await import('./search-named.ts');
+  const all = {
+    asked,
+    real: place.real,
+    found: new Set(found.files.map(({ path }) => join(asked, path))),
+    includesIgnored: scope.includesIgnored === true,
+    readsContents: true,
+    show: (path: string) => displayPath(path, context.cwd),
+  };
+  return namedNotes(named, all, context);
+}
+
 interface FileChoice {
   readonly glob?: string | undefined;
   readonly type?: string | undefined;
+  readonly include_ignored?: boolean | undefined;
+}
+
+interface FileFilters extends ContentFilters {
+  readonly globs: readonly PlacedGlob[];
 }
 
 /** What the engine filters by, and globs for bare names that let it skip files early. */
-async function fileFilters({ glob, type }: FileChoice) {
-  if (glob === undefined && type === undefined) return { accepts: [], nameGlobs: [] };
-  const { globFilter } = await import('./search/globs.ts');
+async function fileFilters(choice: FileChoice, directory: string): Promise<FileFilters> {
+  const { glob, type, include_ignored: includesIgnored = false } = choice;
+  if (glob === undefined && type === undefined) {
+    return { accepts: [], nameGlobs: [], globs: [], includesIgnored };
+  }
+  if (glob !== undefined) requireUsableGlob(glob, 'glob');
   const { fileTypeGlob } = await import('./search/file-types.ts');
-  const typeGlob = type === undefined ? [] : [fileTypeGlob(type)];
-  const all = [...(glob === undefined ? [] : [glob]), ...typeGlob];
-  return { accepts: all.map(globFilter), nameGlobs: typeGlob };
+  const nameGlobs = type === undefined ? [] : [fileTypeGlob(type)];
+  const globs = glob === undefined ? [] : globsWithin(glob, directory);
+  const byGlob = globs.length === 0 ? [] : [placedFilter(globs, directory)];
+  const byType = nameGlobs.map((each) => globFilter(each));
+  return { accepts: [...byGlob, ...byType], nameGlobs, globs, includesIgnored };
 }
 
 function limitsOf(mode: OutputMode, wanted: number, context: ToolContext): SearchLimits {

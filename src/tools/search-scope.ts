@@ -8,6 +8,7 @@ import { pathHasForeignNames } from '../sys/hard-links.ts';
 import { isSecretPath } from '../sys/secret-paths.ts';
 import { KeptBack } from './kept-back.ts';
 import { withSuggestion } from './paths.ts';
+import { isLiteralGlob } from './search/split-glob.ts';
 import {
   MAX_SEARCHED_BYTES,
   type PathFilter,
@@ -41,7 +42,12 @@ export function findPlace(path: string, context: ToolContext): FoundPlace {
     }
     return { real, isFile: stats.isFile() };
   } catch (thrown) {
-    throw withSuggestion(fileError(path, thrown), path, context);
+    const error = withSuggestion(fileError(path, thrown), path, context);
+    if (!(error instanceof MusterError) || error.code !== 'NOT_FOUND' || isLiteralGlob(path))
+      throw error;
+    const advice =
+      'A path has no wildcards: they go into the pattern of Glob and the glob of Grep.';
+    throw new MusterError('NOT_FOUND', `${error.message} ${advice}`, { cause: thrown });
   }
 }
 
@@ -50,6 +56,7 @@ export interface ContentFilters {
   readonly nameGlobs: readonly string[];
   /** Who opens what is found looks itself for its other names: it is not looked at twice. */
   readonly looksForOtherNames?: true;
+  readonly includesIgnored?: boolean;
 }
 
 /**
@@ -70,13 +77,37 @@ export function contentScope(
     const file = { directory: dirname(real), file: basename(real), mayHaveOtherNames };
     return { ...file, roots, accepts: () => true, nameGlobs: [] };
   }
-  const withheld = context.withheldBelow({ asked: path, real });
-  const accepts: PathFilter = (each) =>
-    filters.accepts.every((filter) => filter(each)) &&
-    !isSecretPath(join(real, each)) &&
-    (filters.looksForOtherNames === true || !pathHasForeignNames(join(real, each))) &&
-    withheld?.(each) === undefined;
-  return { directory: real, roots, accepts, nameGlobs: filters.nameGlobs };
+  const reasonOf = leftOutReasons(path, place, context, filters);
+  return {
+    directory: real,
+    roots,
+    includesIgnored: filters.includesIgnored === true,
+    accepts: (each) => isWanted(filters, each) && reasonOf(each) === undefined,
+    nameGlobs: filters.nameGlobs,
+  };
+}
+
+export function isWanted({ accepts }: Pick<ContentFilters, 'accepts'>, path: string): boolean {
+  return accepts.every((filter) => filter(path));
+}
+
+/** Why a file that was found by walking is not searched. */
+export type LeftOutReason = 'secret' | 'other_names' | 'rule';
+
+/** Why a file below a directory is not searched, whatever it holds; undefined: it is. */
+export function leftOutReasons(
+  asked: string,
+  { real }: FoundPlace,
+  context: ToolContext,
+  { looksForOtherNames }: Pick<ContentFilters, 'looksForOtherNames'> = {},
+): (path: string) => LeftOutReason | undefined {
+  const withheld = context.withheldBelow({ asked, real });
+  return (path) => {
+    if (withheld?.(path) !== undefined) return 'rule';
+    const whole = join(real, path);
+    if (isSecretPath(whole)) return 'secret';
+    return looksForOtherNames !== true && pathHasForeignNames(whole) ? 'other_names' : undefined;
+  };
 }
 
 /**
@@ -85,7 +116,7 @@ export function contentScope(
  */
 export async function countKeptBack(
   engine: SearchEngine,
-  place: FoundPlace & { readonly asked: string },
+  place: FoundPlace & { readonly asked: string; readonly includesIgnored?: boolean },
   limits: SearchLimits,
   context: ToolContext,
 ): Promise<KeptBack> {
@@ -97,7 +128,8 @@ export async function countKeptBack(
     kept.holds(path);
     return false;
   };
-  const scope = { directory: place.real, roots: context.roots, accepts, nameGlobs: [] };
+  const { real: directory, includesIgnored = false } = place;
+  const scope = { directory, includesIgnored, roots: context.roots, accepts, nameGlobs: [] };
   await engine.list(scope, limits);
   return kept;
 }

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -210,6 +210,7 @@ test('both engines find the same on generated trees', async () => {
     '',
     '.x',
     'a/**',
+    'a/*',
     '/*.ts',
   );
   const word = fc.constantFrom('foo', 'Foo bar', '', 'é', 'x = foo(1);', '\t');
@@ -243,29 +244,39 @@ test('both engines find the same on generated trees', async () => {
     after: fc.nat(2),
   });
   const glob = fc.constantFrom('**', '*.ts', 'a/**', '!*.log', '{a,b}*', 'build/*');
+  const below = fc.constantFrom('', 'a', 'build', 'a/build');
   await fc.assert(
-    fc.asyncProperty(files, ignores, query, glob, async (tree, rules, asked, wanted) => {
-      const at = tempDirectory();
-      for (const [path, content] of Object.entries({ ...tree, ...rules })) {
-        try {
-          plant(at, { [path]: content });
-        } catch {
-          // A file stands where a directory is wanted: leave this one out.
+    fc.asyncProperty(
+      files,
+      ignores,
+      query,
+      glob,
+      below,
+      async (tree, rules, asked, wanted, inside) => {
+        const at = tempDirectory();
+        for (const [path, content] of Object.entries({ ...tree, ...rules })) {
+          try {
+            plant(at, { [path]: content });
+          } catch {
+            // A file stands where a directory is wanted: leave this one out.
+          }
         }
-      }
-      const scope = scopeOf(at, wanted);
-      const lists = await Promise.all([
-        ripgrep.list(scope, LIMITS),
-        plainSearch.list(scope, LIMITS),
-      ]);
-      const sorted = lists.map(({ paths }) => paths.toSorted(comparePaths));
-      expect(sorted[1]).toEqual(sorted[0]);
-      const [fast, plain] = await Promise.all([
-        ripgrep.search(asked, scope, LIMITS),
-        plainSearch.search(asked, scope, LIMITS),
-      ]);
-      expect(plain).toEqual(fast);
-    }),
+        const directory = join(at, inside);
+        if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return;
+        const scope = scopeOf(directory, wanted);
+        const lists = await Promise.all([
+          ripgrep.list(scope, LIMITS),
+          plainSearch.list(scope, LIMITS),
+        ]);
+        const sorted = lists.map(({ paths }) => paths.toSorted(comparePaths));
+        expect(sorted[1]).toEqual(sorted[0]);
+        const [fast, plain] = await Promise.all([
+          ripgrep.search(asked, scope, LIMITS),
+          plainSearch.search(asked, scope, LIMITS),
+        ]);
+        expect(plain).toEqual(fast);
+      },
+    ),
     { numRuns: 50 },
   );
 });
@@ -279,7 +290,7 @@ test.each([
   ['/*.ts', 'a/b.ts', false],
   ['!*.ts', 'a.js', true],
   ['a?c[0-9].ts', 'x/abc1.ts', true],
-  ['+(a).ts', 'aa.ts', false],
+  ['+(a).ts', 'aa.ts', true],
 ])('glob %s on %s', (glob, path, expected) => {
   expect(globFilter(glob)(path)).toBe(expected);
 });
@@ -347,6 +358,9 @@ describe('Grep', () => {
     expect(await grep({ output_mode: 'content', path: 'src/b.py' })).toBe('src/b.py:1:foo');
     expect(await grep({ pattern: 'zzz' })).toBe('[no match for zzz in .]');
     expect(await grep({ type: 'ts', glob: '!src/**' })).toBe('[no match for foo in .]');
+    expect(await grep({ type: 'rs' })).toBe(
+      '[no match for foo in .]\n[no file there has a name that glob and type ask for]',
+    );
   });
 
   test('secret files stay secret, unless named', async () => {
@@ -360,7 +374,12 @@ describe('Grep', () => {
     expect((await at.call('Grep', { pattern: 'KEY', output_mode: 'content' })).text).toBe(
       '.env.example:1:KEY=\nb.txt:1:KEY',
     );
-    expect((await at.call('Grep', { pattern: 'KEY=a' })).text).toBe('[no match for KEY=a in .]');
+    const notSearched = '[not searched: 2 secret files (.env, a/server.pem): name one as path]';
+    for (const pattern of ['KEY=a', 'zzz']) {
+      expect((await at.call('Grep', { pattern })).text).toBe(
+        `[no match for ${pattern} in .]\n${notSearched}`,
+      );
+    }
     expect(
       (await at.call('Grep', { pattern: 'KEY', path: '.env', output_mode: 'content' })).text,
     ).toBe('.env:1:KEY=abc');

@@ -4,11 +4,11 @@ import { isNamedFile, readNamedFile, type NamedFileOptions } from '../../sys/nam
 import { confirmPaths } from '../../tools/search/confirm.ts';
 import { globFilter } from '../../tools/search/globs.ts';
 import { withSearchEngine } from '../../tools/search/search-engine.ts';
-import { comparePaths } from '../../tools/search/search-types.ts';
+import { comparePaths, type PathFilter } from '../../tools/search/search-types.ts';
+import { isLiteralGlob } from '../../tools/search/split-glob.ts';
 import { MAX_ITEM_BYTES, MAX_ITEMS, parseItems } from './parse-items.ts';
 
 const SEARCH_MS = 30_000;
-const GLOB = /[*?[\]{}]/;
 const SOURCES = 'Items come from a file, a pipe, a pattern as in "src/**/*.ts", or (-) stdin';
 
 /** What `--items` names: `-` is stdin, what is there as a file or a pipe is that, and a pattern is a glob. */
@@ -20,7 +20,7 @@ export function itemSource(argument: string, path: string): ItemSource {
   } catch (thrown) {
     throw itemsError(thrown, `. ${SOURCES}`);
   }
-  if (GLOB.test(argument)) return { kind: 'glob', pattern: argument };
+  if (!isLiteralGlob(argument)) return { kind: 'glob', pattern: argument };
   throw new UsageError(`--items ${argument}: there is no such file. ${SOURCES}`);
 }
 
@@ -56,12 +56,20 @@ function itemsError(thrown: unknown, advice = ''): unknown {
   return new UsageError(`--items ${thrown.message}${advice}`, { cause: thrown });
 }
 
+function itemFilter(pattern: string): PathFilter {
+  try {
+    return globFilter(pattern);
+  } catch (thrown) {
+    throw itemsError(thrown);
+  }
+}
+
 async function matchedFiles(
   pattern: string,
   cwd: string,
   { signal = new AbortController().signal }: NamedFileOptions,
 ): Promise<readonly string[]> {
-  const scope = { directory: cwd, roots: [cwd], accepts: globFilter(pattern), nameGlobs: [] };
+  const scope = { directory: cwd, roots: [cwd], accepts: itemFilter(pattern), nameGlobs: [] };
   const limits = {
     maxFiles: MAX_ITEMS + 1,
     maxMatches: MAX_ITEMS + 1,

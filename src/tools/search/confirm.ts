@@ -5,7 +5,9 @@ import { MusterError } from '../../base/errors.ts';
 import { namesIn } from '../../sys/directory-names.ts';
 import type { HeldDirectory } from '../../sys/held-directory.ts';
 import { inDirectory, openHeldFile } from '../../sys/open-in-roots.ts';
+import { decodeText, firstNul } from './decode-text.ts';
 import {
+  isBinaryAt,
   isLossyName,
   MAX_SEARCHED_BYTES,
   placeFound,
@@ -23,38 +25,44 @@ export async function confirmHits(
   scope: SearchScope,
   signal: AbortSignal,
 ): Promise<readonly FileHits[]> {
-  const confirmed = new Set<FileHits>();
+  const confirmed = new Map<FileHits, FileHits>();
   for (const [directory, all] of Map.groupBy(found, ({ path }) => dirname(path))) {
-    const held = inHeld(directory, scope, (at) =>
-      all.filter((hits) => holdsLines(at, hits, scope)),
-    );
-    for (const hits of held) confirmed.add(hits);
+    inHeld(directory, scope, (at) => {
+      for (const hits of all) {
+        for (const held of confirmedHits(at, hits, scope)) confirmed.set(hits, held);
+      }
+      return [];
+    });
     // Others get their turn, and a signal is seen.
     await setImmediate();
     signal.throwIfAborted();
   }
-  return found.filter((hits) => confirmed.has(hits));
+  return found.flatMap((hits) => confirmed.get(hits) ?? []);
 }
 
-function holdsLines(
+/** None where the file does not hold the lines, or is not opened. */
+function confirmedHits(
   directory: HeldDirectory,
-  { path, lines }: FileHits,
+  hits: FileHits,
   scope: SearchScope,
-): boolean {
-  const held = linesOf(directory, join(scope.directory, path), scope);
-  return lines.every(({ number, text }) => withoutReturn(held[number - 1]) === text);
+): readonly FileHits[] {
+  return orNone(() => {
+    const bytes = bytesOf(directory, join(scope.directory, hits.path), scope);
+    const held = decodeText(bytes).split('\n');
+    if (!hits.lines.every(({ number, text }) => withoutReturn(held[number - 1]) === text))
+      return [];
+    return [isBinaryAt(firstNul(bytes)) ? { ...hits, isBinary: true } : hits];
+  });
 }
 
-/** None when it is not opened, too. */
-function linesOf(directory: HeldDirectory, path: string, scope: SearchScope): readonly string[] {
-  return orNone(() => {
-    const { fd, stats } = openHeldFile(directory, path, placeFound(scope, path));
-    try {
-      return stats.size > MAX_SEARCHED_BYTES ? [] : readFileSync(fd, 'utf8').split('\n');
-    } finally {
-      closeSync(fd);
-    }
-  });
+/** Empty where the file is too large to be searched. */
+function bytesOf(directory: HeldDirectory, path: string, scope: SearchScope): Buffer {
+  const { fd, stats } = openHeldFile(directory, path, placeFound(scope, path));
+  try {
+    return stats.size > MAX_SEARCHED_BYTES ? Buffer.alloc(0) : readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function withoutReturn(line: string | undefined): string | undefined {

@@ -1,3 +1,7 @@
+import { MusterError } from '../../base/errors.ts';
+import { truncate } from '../../base/text.ts';
+
+const MAX_TYPE_CHARACTERS = 200;
 const EXTENSIONS: Readonly<Record<string, string>> = {
   bash: 'sh,bash',
   c: 'c,h',
@@ -34,9 +38,29 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   yaml: 'yaml,yml',
 };
 
-/** A glob for the files of a language; an unknown one is taken for an extension. */
+/**
+ * A glob for the files of a language, or of several with commas between them; an unknown one is taken for an
+ * extension. Throws INVALID_PARAM for what can be neither.
+ */
 export function fileTypeGlob(type: string): string {
-  const name = type.toLowerCase().replace(/^\./, '');
-  const extensions = Object.hasOwn(EXTENSIONS, name) ? (EXTENSIONS[name] ?? name) : name;
-  return extensions.includes(',') ? `*.{${extensions}}` : `*.${extensions}`;
+  const names = type
+    .toLowerCase()
+    .split(/[\s,;|]+/)
+    .filter((name) => name !== '');
+  const extensions = names.flatMap(extensionsOf);
+  const isUsable = extensions.every((each) => /^[\p{L}\p{N}_+#-][\p{L}\p{N}_+#.-]*$/u.test(each));
+  if (!isUsable || names.length === 0 || type.length > MAX_TYPE_CHARACTERS) {
+    const valid = 'a language or an extension, as ts, py or md';
+    throw new MusterError(
+      'INVALID_PARAM',
+      `type: ${JSON.stringify(truncate(type, 60))} is none; valid: ${valid}`,
+    );
+  }
+  return extensions.length > 1 ? `*.{${extensions.join(',')}}` : `*.${extensions.join('')}`;
+}
+
+function extensionsOf(type: string): readonly string[] {
+  const name = type.replace(/^(?:\*?\.)+/, '');
+  const known = Object.hasOwn(EXTENSIONS, name) ? (EXTENSIONS[name] ?? name) : name;
+  return known.split(',');
 }

@@ -8,10 +8,18 @@ export interface MatchRequest {
   readonly flags: string;
   readonly multiline: boolean;
   readonly maxMatches: number;
+  /** A line with more characters is long. */
+  readonly longLine: number;
+  readonly maxSpans: number;
 }
 
-/** Lines, from 0, that each match covers: first and last. */
-export type MatchedLines = readonly (readonly [number, number])[];
+/** Lines, from 0, that each match covers, and where in long lines matches stand. */
+export interface MatchedLines {
+  /** First and last line of each match. */
+  readonly found: readonly (readonly [number, number])[];
+  /** Line, first index in it, and the one behind the last. */
+  readonly spans: readonly (readonly [number, number, number])[];
+}
 
 /**
  * Runs regular expressions beside the main thread, so that one that never ends can be stopped. A
@@ -59,28 +67,60 @@ export class MatchWorker {
 function serve(): void {
   const { parentPort } = process.getBuiltinModule('node:worker_threads');
   parentPort?.on('message', (request: MatchRequest) => {
-    const pattern = new RegExp(request.source, request.flags);
+    const { source, flags, longLine, maxSpans } = request;
+    const pattern = new RegExp(source, flags);
+    const everywhere = new RegExp(source, flags.includes('g') ? flags : `${flags}g`);
     const found: [number, number][] = [];
+    const spans: [number, number, number][] = [];
+    const text = (line: string): string => (line.endsWith('\r') ? line.slice(0, -1) : line);
+    const lines = request.text.split('\n');
     if (request.multiline) {
       let line = 0;
-      let at = 0;
+      let lineStart = 0;
       for (const match of request.text.matchAll(pattern)) {
         if (found.length === request.maxMatches) break;
-        const first = (line += request.text.slice(at, match.index).split('\n').length - 1);
-        at = match.index;
+        // Behind the last line end there is no line.
+        if (
+          match.index === request.text.length &&
+          (match.index === 0 || request.text.endsWith('\n'))
+        )
+          break;
+        while (lineStart + (lines[line] ?? '').length < match.index) {
+          lineStart += (lines[line] ?? '').length + 1;
+          line += 1;
+        }
         const body = match[0].endsWith('\n') ? match[0].slice(0, -1) : match[0];
-        found.push([first, first + body.split('\n').length - 1]);
+        const end = match.index + body.length;
+        const first = line;
+        let last = line;
+        for (let start = lineStart; ; last += 1) {
+          const here = text(lines[last] ?? '');
+          if (here.length > longLine) {
+            const from = Math.max(match.index - start, 0);
+            spans.push([last, from, Math.min(end - start, here.length)]);
+          }
+          start += (lines[last] ?? '').length + 1;
+          if (start > end) break;
+        }
+        found.push([first, last]);
       }
     } else {
-      const lines = request.text.split('\n');
       if (lines.at(-1) === '') lines.pop();
       for (const [index, line] of lines.entries()) {
         if (found.length === request.maxMatches) break;
-        if (pattern.test(line.endsWith('\r') ? line.slice(0, -1) : line))
-          found.push([index, index]);
+        const here = text(line);
+        if (!pattern.test(here)) continue;
+        found.push([index, index]);
+        if (here.length <= longLine) continue;
+        let left = maxSpans;
+        for (const match of here.matchAll(everywhere)) {
+          spans.push([index, match.index, match.index + match[0].length]);
+          left -= 1;
+          if (left === 0) break;
+        }
       }
     }
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-    parentPort?.postMessage(found);
+    parentPort?.postMessage({ found, spans });
   });
 }

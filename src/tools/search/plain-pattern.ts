@@ -1,4 +1,5 @@
-import { errorMessage, MusterError } from '../../base/errors.ts';
+import { errorMessage } from '../../base/errors.ts';
+import { patternError } from './pattern-error.ts';
 import type { SearchQuery } from './search-types.ts';
 
 export interface PlainPattern {
@@ -13,16 +14,16 @@ export interface PlainPattern {
 export function plainPattern(query: SearchQuery): PlainPattern {
   const { source, inline } = inlineFlags(query.pattern);
   if (/\(\?<?[=!]/.test(source) || /(?<!\\)(\\\\)*\\[1-9]/.test(source)) {
-    throw patternError('look-around and backreferences are not supported');
+    throw patternError('look-around and backreferences are not supported', query);
   }
   if (!query.multiline && /(?<!\\)(\\\\)*\\n|\n/.test(source)) {
-    throw patternError('it holds a line end: set multiline');
+    throw patternError('the literal "\\n" is not allowed in a regex', query);
   }
   const flags = new Set(query.multiline ? 'gms' : '');
   if (query.ignoreCase || inline.includes('i')) flags.add('i');
   if (inline.includes('s')) flags.add('s');
   if (inline.includes('m')) flags.add('m');
-  return compiled(source, [...flags].join(''));
+  return compiled(source, [...flags].join(''), query);
 }
 
 /** `(?i)` in front: JavaScript has no such thing, but flags. */
@@ -32,7 +33,7 @@ function inlineFlags(pattern: string): { readonly source: string; readonly inlin
 }
 
 /** With Unicode where the pattern allows it; without, JavaScript also takes `\-` and the like. */
-function compiled(source: string, flags: string): PlainPattern {
+function compiled(source: string, flags: string, query: SearchQuery): PlainPattern {
   try {
     return { source, flags: new RegExp(source, `${flags}u`).flags };
   } catch {
@@ -41,13 +42,6 @@ function compiled(source: string, flags: string): PlainPattern {
   try {
     return { source, flags: new RegExp(source, flags).flags };
   } catch (thrown) {
-    throw patternError(errorMessage(thrown));
+    throw patternError(errorMessage(thrown), query);
   }
-}
-
-function patternError(said: string): MusterError {
-  return new MusterError(
-    'INVALID_PARAM',
-    `pattern: cannot be used as a regular expression.\n${said}`,
-  );
 }

@@ -4,10 +4,13 @@ import { MusterError, systemErrorCode } from '../../base/errors.ts';
 import { readWholeFile } from '../../sys/read-file.ts';
 import { MatchWorker, type MatchedLines } from './match-worker.ts';
 import { plainPattern } from './plain-pattern.ts';
+import { decodeText, firstNul, isUtf32 } from './decode-text.ts';
 import {
-  BINARY_SAMPLE_BYTES,
+  isBinaryAt,
   isLossyName,
+  LONG_LINE_CHARACTERS,
   MAX_SEARCHED_BYTES,
+  MAX_SPANS,
   placeFound,
   unreadableOf,
   type FileHits,
@@ -18,6 +21,7 @@ import {
   type SearchQuery,
   type SearchResult,
   type SearchScope,
+  type TextSpan,
 } from './search-types.ts';
 import { walkFiles } from './walk.ts';
 
@@ -67,12 +71,20 @@ async function search(
       if (read === 'unreadable') unreadable.push(path);
       if (read === 'unreadable' || read === 'skipped') continue;
       const { multiline } = query;
-      const request = { ...read, ...pattern, multiline, maxMatches: limits.maxMatchesPerFile };
-      const found = await worker.match(request, Math.min(left, FILE_TIME_MS));
-      if (found === undefined) stopped = 'time';
-      if (found === undefined || found.length === 0) continue;
-      files.push(hitsOf(path, read.text, found, query));
-      matches += found.length;
+      const request = {
+        text: read.text,
+        ...pattern,
+        multiline,
+        maxMatches: limits.maxMatchesPerFile,
+        longLine: LONG_LINE_CHARACTERS,
+        maxSpans: MAX_SPANS,
+      };
+      const matched = await worker.match(request, Math.min(left, FILE_TIME_MS));
+      if (matched === undefined) stopped = 'time';
+      if (matched === undefined || matched.found.length === 0) continue;
+      const hits = hitsOf({ path, text: read.text }, matched, query);
+      files.push(read.isBinary ? { ...hits, isBinary: true } : hits);
+      matches += matched.found.length;
       if (files.length >= limits.maxFiles || matches >= limits.maxMatches) {
         stopped = 'limit';
         break;
@@ -84,19 +96,27 @@ async function search(
   return { files, ...(stopped === undefined ? {} : { stopped }), ...unreadableOf(unreadable) };
 }
 
+interface SearchableText {
+  readonly text: string;
+  readonly isBinary: boolean;
+}
+
 /** `skipped`: binary, too large, with a name outside, or gone. */
 async function searchableText(
   scope: SearchScope,
   path: string,
   signal: AbortSignal,
-): Promise<{ readonly text: string } | 'skipped' | 'unreadable'> {
+): Promise<SearchableText | 'skipped' | 'unreadable'> {
   const whole = join(scope.directory, path);
   const options = { maxBytes: MAX_SEARCHED_BYTES, signal };
   try {
     const { bytes } = await readWholeFile(whole, placeFound(scope, whole), options);
-    const nul = bytes.indexOf(0);
-    if (nul !== -1 && nul < BINARY_SAMPLE_BYTES) return 'skipped';
-    return { text: bytes.subarray(0, nul === -1 ? bytes.length : nul).toString('utf8') };
+    const isBinary = isBinaryAt(firstNul(bytes));
+    const text = decodeText(bytes);
+    if (scope.file !== undefined) return { text, isBinary: isBinary && !isUtf32(bytes) };
+    if (scope.includesBinary === true) return { text, isBinary };
+    const nul = text.indexOf('\0');
+    return isBinary ? 'skipped' : { text: nul === -1 ? text : text.slice(0, nul), isBinary };
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
     const isRefused = systemErrorCode(thrown.cause) === 'EACCES';
@@ -104,7 +124,11 @@ async function searchableText(
   }
 }
 
-function hitsOf(path: string, text: string, found: MatchedLines, query: SearchQuery): FileHits {
+function hitsOf(
+  { path, text }: { readonly path: string; readonly text: string },
+  { found, spans }: MatchedLines,
+  query: SearchQuery,
+): FileHits {
   const all = text.split(/\r?\n/);
   if (all.at(-1) === '') all.pop();
   const matching = new Set<number>();
@@ -113,8 +137,12 @@ function hitsOf(path: string, text: string, found: MatchedLines, query: SearchQu
     for (let line = first; line <= last; line += 1) matching.add(line);
     for (let line = first - query.before; line <= last + query.after; line += 1) wanted.add(line);
   }
-  const lines = all.flatMap((lineText, index): FoundLine[] =>
-    wanted.has(index) ? [{ number: index + 1, text: lineText, matches: matching.has(index) }] : [],
-  );
+  const places = Map.groupBy(spans, ([line]) => line);
+  const lines = all.flatMap((lineText, index): FoundLine[] => {
+    if (!wanted.has(index)) return [];
+    const line = { number: index + 1, text: lineText, matches: matching.has(index) };
+    const inLine = places.get(index)?.map(([, from, to]): TextSpan => [from, to]);
+    return [inLine === undefined ? line : { ...line, spans: inLine.slice(0, MAX_SPANS) }];
+  });
   return { path, lines, matches: found.length };
 }

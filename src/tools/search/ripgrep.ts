@@ -1,6 +1,8 @@
-import { MusterError } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { isNamedUtf32 } from './sniff.ts';
 import { confirmEntries, confirmHits } from './confirm.ts';
+import { foundLines, textOf } from './found-lines.ts';
+import { patternError } from './pattern-error.ts';
 import { repositoryTop } from './repository.ts';
 import { ripgrepPath, runRipgrep, type RipgrepRun } from './ripgrep-process.ts';
 import {
@@ -19,22 +21,26 @@ import {
   type SearchScope,
 } from './search-types.ts';
 
-/** Search with ripgrep: its linear regex engine only, links not followed, ignore files honoured. */
+/** Search with ripgrep: its linear regex engine only, links not followed, ignore files honoured unless the scope says otherwise. */
 export const ripgrep: SearchEngine = { list, search };
 
 async function list(scope: SearchScope, limits: SearchLimits): Promise<ListResult> {
   const paths: string[] = [];
-  const run = await runRipgrep(await ripgrepPath(), ['--files', '--null', ...scopeArgs(scope)], {
-    cwd: scope.directory,
-    separator: '\0',
-    timeMs: limits.timeMs,
-    signal: limits.signal,
-    onRecord: (record) => {
-      const path = record.replace(/^\.\//, '');
-      if (scope.accepts(path)) paths.push(path);
-      return paths.length < limits.maxFiles;
+  const run = await runRipgrep(
+    await ripgrepPath(),
+    ['--files', '--null', ...(await scopeArgs(scope))],
+    {
+      cwd: scope.directory,
+      separator: '\0',
+      timeMs: limits.timeMs,
+      signal: limits.signal,
+      onRecord: (record) => {
+        const path = record.replace(/^\.\//, '');
+        if (scope.accepts(path)) paths.push(path);
+        return paths.length < limits.maxFiles;
+      },
     },
-  });
+  );
   return {
     paths,
     ...whyStopped(run, paths.length >= limits.maxFiles),
@@ -47,8 +53,13 @@ async function search(
   scope: SearchScope,
   limits: SearchLimits,
 ): Promise<SearchResult> {
+  // ripgrep takes it for UTF-16.
+  if (isNamedUtf32(scope)) {
+    const { plainSearch } = await import('./plain-search.ts');
+    return plainSearch.search(query, scope, limits);
+  }
   const collector = new Collector(scope, limits);
-  const args = [...searchArgs(query, limits), ...scopeArgs(scope)];
+  const args = [...searchArgs(query, scope, limits), ...(await scopeArgs(scope))];
   const run = await runRipgrep(await ripgrepPath(), args, {
     cwd: scope.directory,
     separator: '\n',
@@ -58,7 +69,7 @@ async function search(
   });
   const full = collector.isFull;
   // With a pattern that it can't use it never begins, and has no summary at its end.
-  if (run.exitCode === 2 && !collector.hasSummary && !full) throw patternError(run.stderr);
+  if (run.exitCode === 2 && !collector.hasSummary && !full) throw patternError(run.stderr, query);
   const lossy = collector.files.map(({ path }) => path).filter(isLossyName);
   return {
     files: await confirmHits(collector.files, scope, limits.signal),
@@ -83,17 +94,14 @@ function whyStopped(run: RipgrepRun, full: boolean): { readonly stopped?: 'limit
   return run.timedOut ? { stopped: 'time' } : {};
 }
 
-function scopeArgs(scope: SearchScope): string[] {
+async function scopeArgs(scope: SearchScope): Promise<string[]> {
   const types = scope.nameGlobs.flatMap((glob) => ['--type-add', `muster:${glob}`]);
   return [
     '--hidden',
     '--no-ignore-messages',
     '--no-ignore-global',
     '--no-ignore-exclude',
-    // In a repository ripgrep looks up to its top; elsewhere it would look up to the root of the disk.
-    ...(repositoryTop(scope.directory) === undefined
-      ? ['--no-require-git', '--no-ignore-parent']
-      : []),
+    ...(await ignoreArgs(scope)),
     `--glob=!${NEVER_SEARCHED}`,
     ...types,
     ...(types.length > 0 ? ['--type', 'muster'] : []),
@@ -102,13 +110,25 @@ function scopeArgs(scope: SearchScope): string[] {
   ];
 }
 
-function searchArgs(query: SearchQuery, limits: SearchLimits): string[] {
+/** Which ignore files hold: those up to the top of the repository, unless they leave out what was named. */
+async function ignoreArgs({ directory, includesIgnored }: SearchScope): Promise<readonly string[]> {
+  if (includesIgnored === true) return ['--no-ignore'];
+  const top = repositoryTop(directory);
+  if (top === directory) return [];
+  const { IgnoreRules } = await import('./ignore-rules.ts');
+  // Outside of a repository ripgrep would look up to the root of the disk.
+  return top === undefined || IgnoreRules.leaveOut(directory)
+    ? ['--no-require-git', '--no-ignore-parent']
+    : [];
+}
+
+function searchArgs(query: SearchQuery, scope: SearchScope, limits: SearchLimits): string[] {
   return [
     '--json',
     '--engine=default',
     '--sort=path',
-    '--encoding=none',
     '--crlf',
+    ...(scope.file !== undefined || scope.includesBinary === true ? ['--text'] : []),
     `--max-filesize=${MAX_SEARCHED_BYTES}`,
     `--max-count=${limits.maxMatchesPerFile}`,
     `--before-context=${query.before}`,
@@ -179,12 +199,7 @@ class Collector {
   #add(data: JsonObject, kind: { readonly matches: boolean }): void {
     const first = data['line_number'];
     if (!this.#accepted || typeof first !== 'number') return;
-    const texts = textOf(data['lines'])
-      .replace(/\r?\n$/, '')
-      .split(/\r?\n/);
-    for (const [index, text] of texts.entries()) {
-      this.#lines.push({ number: first + index, text, matches: kind.matches });
-    }
+    this.#lines.push(...foundLines(data, { first, matches: kind.matches }));
   }
 
   #end(binaryOffset: JsonValue | undefined): void {
@@ -193,20 +208,4 @@ class Collector {
     this.#matches += this.#fileMatches;
     this.files.push({ path: this.#path, lines: this.#lines, matches: this.#fileMatches });
   }
-}
-
-/** ripgrep gives text, or base64 where it is not UTF-8. */
-function textOf(value: JsonValue | undefined): string {
-  if (!isJsonObject(value)) return '';
-  if (typeof value['text'] === 'string') return value['text'];
-  const bytes = value['bytes'];
-  return typeof bytes === 'string' ? Buffer.from(bytes, 'base64').toString('utf8') : '';
-}
-
-function patternError(stderr: string): MusterError {
-  const said = stderr.replace(/^rg: /, '').trim();
-  return new MusterError(
-    'INVALID_PARAM',
-    `pattern: cannot be used as a regular expression.\n${said}`,
-  );
 }

@@ -12,6 +12,10 @@ export interface SearchScope {
   readonly roots: readonly string[];
   /** Of `file`: it may have other names (hard links). What is found by walking must have none outside. */
   readonly mayHaveOtherNames?: boolean;
+  /** Whether files that ignore files leave out are searched, too. Default false. */
+  readonly includesIgnored?: boolean;
+  /** Whether binary files are searched as text. Default false; `file` always is. */
+  readonly includesBinary?: boolean;
   readonly accepts: PathFilter;
   /** Globs for bare names that hold for everything `accepts`: for an engine that can use them. */
   readonly nameGlobs: readonly string[];
@@ -41,13 +45,25 @@ export interface FoundLine {
   readonly text: string;
   /** False: a line of context. */
   readonly matches: boolean;
+  /** Of a long line: where in its text the first matches begin and end. */
+  readonly spans?: readonly TextSpan[];
 }
+
+/** First index, and the one behind the last. */
+export type TextSpan = readonly [number, number];
+
+/** A line with more characters is long: it is not shown as a whole. */
+export const LONG_LINE_CHARACTERS = 500;
+/** Matches of one line whose places are kept. */
+export const MAX_SPANS = 50;
 
 export interface FileHits {
   /** Relative to the directory of the scope, with `/`. */
   readonly path: string;
   readonly lines: readonly FoundLine[];
   readonly matches: number;
+  /** Set: it is binary, and was searched as text. */
+  readonly isBinary?: true;
 }
 
 export interface SearchResult {
@@ -57,6 +73,11 @@ export interface SearchResult {
   readonly stopped?: 'limit' | 'time';
   /** Directories and files that this user may not look into, or that no name in UTF-8 leads to. */
   readonly unreadable?: readonly string[];
+}
+
+/** Whether a file with its first NUL there is searched as binary. */
+export function isBinaryAt(firstNul: number | undefined): boolean {
+  return firstNul !== undefined && firstNul < BINARY_SAMPLE_BYTES;
 }
 
 export interface ListResult extends Omit<SearchResult, 'files'> {

@@ -11,7 +11,7 @@ export type OnUnreadable = (path: string) => void;
 
 /**
  * The files of a scope in path order, as ripgrep would list them: links and special files left out,
- * ignore files honoured, hidden files in. Paths are relative to the scope's directory.
+ * ignore files honoured unless the scope says otherwise, hidden files in. Paths are relative to the scope's directory.
  */
 export async function* walkFiles(
   scope: SearchScope,
@@ -21,7 +21,8 @@ export async function* walkFiles(
     if (scope.accepts(scope.file)) yield scope.file;
     return;
   }
-  yield* walk({ scope, onUnreadable }, '', IgnoreRules.at(scope.directory));
+  const rules = scope.includesIgnored === true ? null : IgnoreRules.at(scope.directory);
+  yield* walk({ scope, onUnreadable }, '', rules);
 }
 
 interface Walk {
@@ -29,7 +30,8 @@ interface Walk {
   readonly onUnreadable: OnUnreadable;
 }
 
-async function* walk(at: Walk, below: string, rules: IgnoreRules): AsyncGenerator<string> {
+/** `rules` null: nothing is ignored. */
+async function* walk(at: Walk, below: string, rules: IgnoreRules | null): AsyncGenerator<string> {
   const { scope } = at;
   // Each directory is a moment for whoever waits, and for a signal to be seen.
   await setImmediate();
@@ -37,8 +39,8 @@ async function* walk(at: Walk, below: string, rules: IgnoreRules): AsyncGenerato
     const path = below === '' ? entry.name : `${below}/${entry.name}`;
     const real = join(scope.directory, path);
     const isDirectory = entry.isDirectory();
-    if (entry.name === NEVER_SEARCHED || rules.ignores(real, { isDirectory })) continue;
-    if (isDirectory) yield* walk(at, path, rules.enter(real));
+    if (entry.name === NEVER_SEARCHED || rules?.ignores(real, { isDirectory }) === true) continue;
+    if (isDirectory) yield* walk(at, path, rules?.enter(real) ?? null);
     else if (entry.isFile() && scope.accepts(path)) yield path;
   }
 }
