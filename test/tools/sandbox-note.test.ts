@@ -26,7 +26,7 @@ test.each([
   ],
   [
     "error: unable to unlink old '../.vscode/a': Device or resource busy",
-    'keeps ../.vscode/a from',
+    'keeps /w/.vscode/a from',
   ],
   ['fatal: something: Read-only file system', 'keeps a protected file from commands'],
   ["touch: cannot touch '/root/x': Permission denied", '/root/x is outside'],
@@ -59,7 +59,7 @@ test('tells what was taken away, and what git wrote', () => {
   };
   expect(notes('', { exitCode: 0, settled })).toEqual([
     '[git wrote protected files from commits: .vscode/settings.json]',
-    '[the sandbox took ../.npmrc out of the workspace, since commands may not make protected files. It is kept as /data/removed/x/.npmrc for the user. Write makes such a file, and asks the user]',
-    '[commands may not make protected files, and the sandbox could not take ../.envrc out of the workspace: EBUSY: busy. Tell the user]',
+    '[the sandbox took /w/.npmrc out of the workspace, since commands may not make protected files. It is kept as /data/removed/x/.npmrc for the user. Write makes such a file, and asks the user]',
+    '[commands may not make protected files, and the sandbox could not take /w/.envrc out of the workspace: EBUSY: busy. Tell the user]',
   ]);
 });
