@@ -1,5 +1,6 @@
 import { errorMessage, MusterError } from '../base/errors.ts';
 import type { BegunShell, ShellExit, ToolContext, ToolOutput } from '../protocol/tool.ts';
+import type { CommandInDirectory } from './bash-directory.ts';
 import {
   leftRunningNote,
   startCommand,
@@ -10,12 +11,12 @@ import {
 
 /** Starts a command that goes on after this call, until it ends, is stopped, or its task ends. */
 export async function startInBackground(
-  command: string,
+  work: CommandInDirectory,
   context: ToolContext,
 ): Promise<ToolOutput> {
   const { id, output } = await context.shells.start({
-    command,
-    begin: (write, signal) => begin(command, context, { write, signal }),
+    command: work.line,
+    begin: (write, signal) => begin(work, context, { write, signal }),
   });
   const text = [
     `Shell ${id} runs in the background. Its output grows in ${output}`,
@@ -31,13 +32,13 @@ interface ShellWires {
 }
 
 async function begin(
-  command: string,
+  work: CommandInDirectory,
   context: ToolContext,
   wires: ShellWires,
 ): Promise<BegunShell> {
   wires.signal.throwIfAborted();
   try {
-    const running = await startCommand(command, context, { serves: true });
+    const running = await startCommand(work, context, { serves: true });
     const ended = runToEnd(running, wires);
     // Of one that did not start, `started` tells.
     ended.catch(() => {});

@@ -1,4 +1,4 @@
-import { truncate } from '../base/text.ts';
+import { plural, truncate } from '../base/text.ts';
 import { withLineEnd } from './file-text.ts';
 
 /** One replacement of an exact text. */
@@ -6,6 +6,8 @@ export interface TextEdit {
   readonly old_string: string;
   readonly new_string: string;
   readonly replace_all?: boolean | undefined;
+  /** How often the text must stand in the file; each of them is replaced. */
+  readonly expected_replacements?: number | undefined;
 }
 
 export type EditResult =
@@ -30,7 +32,11 @@ export function applyEdit(text: string, edit: TextEdit, lineEnd: '\n' | '\r\n'):
     text,
     matches.map((match) => match.index),
   );
-  if (matches.length > 1 && edit.replace_all !== true) {
+  const { expected_replacements: expected } = edit;
+  if (expected !== undefined && expected !== matches.length) {
+    return { ok: false, problem: notAsExpected(lines, expected) };
+  }
+  if (matches.length > 1 && edit.replace_all !== true && expected === undefined) {
     return { ok: false, problem: notUnique(lines) };
   }
   const replacement = withLineEnd(edit.new_string, lineEnd);
@@ -70,6 +76,11 @@ function lineNumbers(text: string, positions: readonly number[]): number[] {
 
 function notUnique(lines: readonly number[]): string {
   return `old_string stands ${lines.length} times, at ${namedLines(lines)}: add lines around it until it is unique, or set replace_all.`;
+}
+
+function notAsExpected(lines: readonly number[], expected: number): string {
+  const found = plural(lines.length, 'time');
+  return `old_string stands ${found}, at ${namedLines(lines)}, and expected_replacements is ${expected}.`;
 }
 
 /** `line 3`, `lines 3, 8, 12`, at most ten of them. */

@@ -21,6 +21,8 @@ export const editTool = defineTool({
     type: 'object',
     properties: { file_path: FILE_PATH, ...EDIT },
     required: ['file_path', 'old_string', 'new_string'],
+    ignored: ['instruction', 'instructions'],
+    fixed: { command: ['str_replace'], dry_run: [false] },
   },
   aliases: { ...FILE_PATH_ALIASES, ...EDIT_ALIASES },
   describe: (input, { cwd }) => accessOfEdit(input.file_path, cwd),
@@ -40,11 +42,11 @@ export function proposedEdits(
 ): readonly ProposedEdit[] {
   const path = absolutePath(filePath, cwd);
   return edits.map(
-    ({ old_string: before, new_string: after, replace_all: everywhere = false }) => ({
+    ({ old_string: before, new_string: after, replace_all, expected_replacements = 1 }) => ({
       path,
       before,
       after,
-      everywhere,
+      everywhere: replace_all ?? expected_replacements > 1,
     }),
   );
 }

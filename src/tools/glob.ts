@@ -33,8 +33,9 @@ export const globTool = defineTool({
     type: 'object',
     properties: { pattern: { type: 'string', minLength: 1 }, path: DIRECTORY },
     required: ['pattern'],
+    fixed: { case_sensitive: [true], respect_git_ignore: [true] },
   },
-  aliases: { ...DIRECTORY_ALIASES, glob: 'pattern', glob_pattern: 'pattern' },
+  aliases: { ...DIRECTORY_ALIASES, glob: 'pattern', glob_pattern: 'pattern', query: 'pattern' },
   describe: (input, { cwd }) => ({
     reads: [scopeOf(input, cwd).base],
     writes: [],

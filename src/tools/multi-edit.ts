@@ -20,6 +20,7 @@ export const multiEditTool = defineTool({
       },
     },
     required: ['file_path', 'edits'],
+    fixed: { dry_run: [false] },
   },
   aliases: { ...FILE_PATH_ALIASES, ...EDIT_ALIASES, changes: 'edits' },
   describe: (input, { cwd }) => accessOfEdit(input.file_path, cwd),

@@ -5,13 +5,14 @@ import type { OpenFile } from '../sys/open-in-roots.ts';
 import { absolutePath, displayPath } from '../sys/paths.ts';
 import { fileChunks, withFile } from '../sys/read-file.ts';
 import { defineTool } from './define.ts';
-import { FILE_PATH, FILE_PATH_ALIASES } from './fields.ts';
+import { FILE_PATH, FILE_PATH_ALIASES, UTF_8 } from './fields.ts';
 import { binaryKind, SAMPLE_BYTES } from './file-text.ts';
 import { MAX_EDIT_BYTES, statFingerprint } from './fingerprint.ts';
 import { LinePiece, type LinePieceOptions } from './line-piece.ts';
 import { LineWindow } from './line-window.ts';
 import { failure } from './output.ts';
 import { withSuggestion } from './paths.ts';
+import { LINE_ALIASES, LINES, wantedLines, type LineRange } from './wanted-lines.ts';
 
 const DEFAULT_LINES = 2000;
 /** For the notes after the lines. */
@@ -31,10 +32,12 @@ export const readTool = defineTool({
       offset: { type: 'integer', minimum: 1, description: 'first line, from 1' },
       limit: { type: 'integer', minimum: 1 },
       column: { type: 'integer', minimum: 1 },
+      ...LINES,
     },
     required: ['file_path'],
+    fixed: { command: ['view'], encoding: UTF_8 },
   },
-  aliases: { ...FILE_PATH_ALIASES, start_line: 'offset', max_lines: 'limit' },
+  aliases: { ...FILE_PATH_ALIASES, ...LINE_ALIASES },
   describe: (input, { cwd }) => ({
     reads: [absolutePath(input.file_path, cwd)],
     writes: [],
@@ -43,7 +46,8 @@ export const readTool = defineTool({
   }),
   async run(input, context) {
     const path = absolutePath(input.file_path, context.cwd);
-    const { offset: first = 1, limit: count = DEFAULT_LINES, column } = input;
+    const { column } = input;
+    const { first, count } = wantedLines(input, DEFAULT_LINES);
     try {
       return await withFile(path, context, (file) =>
         column === undefined
@@ -56,12 +60,11 @@ export const readTool = defineTool({
   },
 });
 
-interface Range {
-  readonly first: number;
-  readonly count: number;
-}
-
-async function readLines(file: OpenFile, range: Range, context: ToolContext): Promise<ToolOutput> {
+async function readLines(
+  file: OpenFile,
+  range: LineRange,
+  context: ToolContext,
+): Promise<ToolOutput> {
   const window = new LineWindow({ ...range, maxBytes: context.caps.readBytes - NOTE_BYTES });
   const { size, stopped, hash, binary } = await feed(file, window, context);
   if (binary !== null) return binary;
@@ -139,7 +142,7 @@ async function binaryFile(
 
 function describeWindow(
   window: LineWindow,
-  range: Range,
+  range: LineRange,
   file: { readonly empty: boolean; readonly stopped: boolean },
 ): string {
   if (file.empty) return '[the file is empty]';

@@ -5,7 +5,7 @@ import { absolutePath, displayPath } from '../sys/paths.ts';
 import type { WholeFile } from '../sys/read-file.ts';
 import { readForChange, writeChange } from './change-file.ts';
 import { defineTool } from './define.ts';
-import { FILE_PATH, FILE_PATH_ALIASES } from './fields.ts';
+import { FILE_PATH, FILE_PATH_ALIASES, UTF_8 } from './fields.ts';
 import { decodeForEdit, withLineEnd } from './file-text.ts';
 
 export const writeTool = defineTool({
@@ -19,8 +19,16 @@ export const writeTool = defineTool({
     type: 'object',
     properties: { file_path: FILE_PATH, content: { type: 'string' } },
     required: ['file_path', 'content'],
+    ignored: ['instruction', 'instructions'],
+    fixed: { command: ['create'], encoding: UTF_8, append: [false], create_directories: [true] },
   },
-  aliases: { ...FILE_PATH_ALIASES, contents: 'content', text: 'content' },
+  aliases: {
+    ...FILE_PATH_ALIASES,
+    contents: 'content',
+    text: 'content',
+    file_text: 'content',
+    file_content: 'content',
+  },
   describe: (input, { cwd }) => ({
     reads: [],
     writes: [absolutePath(input.file_path, cwd)],
