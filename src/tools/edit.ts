@@ -1,12 +1,14 @@
 import { absolutePath, displayPath } from '../sys/paths.ts';
+import { MusterError } from '../base/errors.ts';
 import { plural } from '../base/text.ts';
 import type { ProposedEdit } from '../protocol/question.ts';
 import type { ToolContext, ToolOutput } from '../protocol/tool.ts';
 import { readForChange, writeChange } from './change-file.ts';
 import { defineTool } from './define.ts';
-import { applyEdit, namedLines, type TextEdit } from './edit-text.ts';
+import { applyEdit, type TextEdit } from './edit-text.ts';
 import { EDIT, EDIT_ALIASES, FILE_PATH, FILE_PATH_ALIASES } from './fields.ts';
 import { decodeForEdit } from './file-text.ts';
+import { namedLines } from './named-lines.ts';
 import { failure } from './output.ts';
 import { withSuggestion } from './paths.ts';
 
@@ -59,7 +61,7 @@ export async function editFile(
 ): Promise<ToolOutput> {
   const path = absolutePath(filePath, context.cwd);
   const shown = displayPath(path, context.cwd);
-  const before = await readExisting(path, context);
+  const before = await readExisting(path, edits, context);
   const { text, mark, lineEnd } = decodeForEdit(shown, before.bytes);
   let edited = text;
   const done: string[] = [];
@@ -67,7 +69,10 @@ export async function editFile(
     const which = edits.length === 1 ? '' : `edit ${index + 1} of ${edits.length}: `;
     const result = applyEdit(edited, edit, lineEnd);
     if (!result.ok) {
-      return failure('INVALID_PARAM', `${shown}: ${which}${result.problem} Nothing was changed.`);
+      const { problem } = result;
+      // Lines of the file stand alone.
+      const unchanged = `${problem.includes('\n') ? '\n' : ' '}Nothing was changed.`;
+      return failure('INVALID_PARAM', `${shown}: ${which}${problem}${unchanged}`);
     }
     edited = result.text;
     done.push(`${plural(result.lines.length, 'replacement')} at ${namedLines(result.lines)}`);
@@ -79,10 +84,18 @@ export async function editFile(
   };
 }
 
-async function readExisting(path: string, context: ToolContext) {
+async function readExisting(path: string, edits: readonly TextEdit[], context: ToolContext) {
   try {
     return await readForChange(path, context);
   } catch (thrown) {
+    const isMissing = thrown instanceof MusterError && thrown.code === 'NOT_FOUND';
+    if (isMissing && edits[0]?.old_string === '') throw pointToWrite(path, context, thrown);
     throw withSuggestion(thrown, path, context);
   }
+}
+
+/** Making a file is for Write alone: rules that keep a task from Write do not bind Edit. */
+function pointToWrite(path: string, { cwd }: ToolContext, cause: MusterError): MusterError {
+  const message = `${displayPath(path, cwd)} does not exist. Edit changes files that exist: to make it, use Write with file_path and content.`;
+  return new MusterError('NOT_FOUND', message, { cause });
 }
