@@ -7,7 +7,7 @@ import { readForChange, writeChange } from './change-file.ts';
 import { defineTool } from './define.ts';
 import { applyEdit, type TextEdit } from './edit-text.ts';
 import { EDIT, EDIT_ALIASES, FILE_PATH, FILE_PATH_ALIASES } from './fields.ts';
-import { decodeForEdit } from './file-text.ts';
+import { decodeForEdit, encodeLike } from './file-text.ts';
 import { namedLines } from './named-lines.ts';
 import { failure } from './output.ts';
 import { withSuggestion } from './paths.ts';
@@ -62,12 +62,12 @@ export async function editFile(
   const path = absolutePath(filePath, context.cwd);
   const shown = displayPath(path, context.cwd);
   const before = await readExisting(path, edits, context);
-  const { text, mark, lineEnd } = decodeForEdit(shown, before.bytes);
-  let edited = text;
+  const file = decodeForEdit(shown, before.bytes);
+  let edited = file.text;
   const done: string[] = [];
   for (const [index, edit] of edits.entries()) {
     const which = edits.length === 1 ? '' : `edit ${index + 1} of ${edits.length}: `;
-    const result = applyEdit(edited, edit, lineEnd);
+    const result = applyEdit(edited, edit, file.lineEnd);
     if (!result.ok) {
       const { problem } = result;
       // Lines of the file stand alone.
@@ -77,7 +77,9 @@ export async function editFile(
     edited = result.text;
     done.push(`${plural(result.lines.length, 'replacement')} at ${namedLines(result.lines)}`);
   }
-  const { change, lost } = await writeChange(path, before, mark + edited, context);
+  const bytes = encodeLike(shown, edited, file);
+  const content = { text: edited, former: file.text, bytes };
+  const { change, lost } = await writeChange(path, before, content, context);
   return {
     text: `Edited ${shown}: ${done.join('; ')}.${lost}`,
     facts: { changed: [change] },

@@ -133,7 +133,17 @@ describe('Edit', () => {
 
   test.each([
     ['binary', Buffer.from([0, 1, 2]), 'a is binary data: it cannot be edited as text'],
-    ['Latin-1', Buffer.from('caf\xe9', 'latin1'), 'a is not UTF-8'],
+    [
+      'Shift-JIS',
+      Buffer.from([0x82, 0xb1, 0x82, 0xf1, 0x81, 0x41]),
+      'a is not valid UTF-8, and not',
+    ],
+    [
+      'damaged UTF-8',
+      Buffer.concat([Buffer.from('éé'), Buffer.from([0xe9])]),
+      'a is not valid UTF-8, and not windows-1252 (Latin-1) either',
+    ],
+    ['half UTF-16', Buffer.from('fffe6100620063', 'hex'), 'a is not valid UTF-16LE, and not'],
   ])('%s files are left alone', async (_, content, said) => {
     const at = makeWorkspace();
     const path = at.write('a', content);
