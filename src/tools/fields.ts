@@ -9,6 +9,7 @@ export const FILE_PATH_ALIASES: ArgumentAliases = {
   filename: 'file_path',
   absolute_path: 'file_path',
   target_file: 'file_path',
+  notebook_path: 'file_path',
 };
 
 export const DIRECTORY = { type: 'string', description: 'default: working directory' } as const;
@@ -34,10 +35,18 @@ export const EDIT = {
   expected_replacements: { type: 'integer', minimum: 1, unlisted: true },
 } as const;
 
+/** What names a cell of a notebook, and what is to become of it. */
+export const CELL = {
+  cell_id: { type: 'string', unlisted: true },
+  cell_type: { type: 'string', enum: ['code', 'markdown', 'raw'], unlisted: true },
+  edit_mode: { type: 'string', enum: ['replace', 'insert', 'delete'], unlisted: true },
+} as const;
+
 export const EDIT_ALIASES: ArgumentAliases = {
   old_str: 'old_string',
   old_text: 'old_string',
   new_str: 'new_string',
   new_text: 'new_string',
+  new_source: 'new_string',
   allow_multiple: 'replace_all',
 };

@@ -1,6 +1,6 @@
 import { defineTool } from './define.ts';
 import { accessOfEdit, editFile, proposedEdits } from './edit.ts';
-import { EDIT, EDIT_ALIASES, FILE_PATH, FILE_PATH_ALIASES } from './fields.ts';
+import { CELL, EDIT, EDIT_ALIASES, FILE_PATH, FILE_PATH_ALIASES } from './fields.ts';
 
 export const multiEditTool = defineTool({
   name: 'MultiEdit',
@@ -16,7 +16,11 @@ export const multiEditTool = defineTool({
       edits: {
         type: 'array',
         minItems: 1,
-        items: { type: 'object', properties: EDIT, required: ['old_string', 'new_string'] },
+        items: {
+          type: 'object',
+          properties: { ...EDIT, ...CELL },
+          required: ['old_string', 'new_string'],
+        },
       },
     },
     required: ['file_path', 'edits'],

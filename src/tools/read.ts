@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { ToolContext, ToolOutput } from '../protocol/tool.ts';
+import { MusterError } from '../base/errors.ts';
 import { plural } from '../base/text.ts';
 import type { OpenFile } from '../sys/open-in-roots.ts';
 import { absolutePath, displayPath } from '../sys/paths.ts';
 import { fileChunks, withFile } from '../sys/read-file.ts';
 import { defineTool } from './define.ts';
-import { FILE_PATH, FILE_PATH_ALIASES, UTF_8 } from './fields.ts';
+import { CELL, FILE_PATH, FILE_PATH_ALIASES, UTF_8 } from './fields.ts';
 import { binaryKind, SAMPLE_BYTES } from './file-text.ts';
 import { MAX_EDIT_BYTES, statFingerprint } from './fingerprint.ts';
 import { LinePiece, type LinePieceOptions } from './line-piece.ts';
 import { LineWindow } from './line-window.ts';
+import { isNotebookPath } from './notebook/notebook-path.ts';
 import { failure } from './output.ts';
 import { withSuggestion } from './paths.ts';
 import { ByteCensus, markedEncoding, Transcoder, type TextEncoding } from './text-encoding.ts';
@@ -32,7 +34,7 @@ export const readTool = defineTool({
   kind: 'read',
   replay: 'pure',
   description:
-    'Read a text file, image or PDF. Lines come as number, tab, text; max 2000 of 2000 characters. Read on with offset, in a line with column.',
+    'Read a text file, notebook, image or PDF. Lines come as number, tab, text; max 2000 of 2000 characters. Read on with offset, in a line with column.',
   input: {
     type: 'object',
     properties: {
@@ -41,6 +43,7 @@ export const readTool = defineTool({
       limit: { type: 'integer', minimum: 1 },
       column: { type: 'integer', minimum: 1 },
       ...LINES,
+      cell_id: CELL.cell_id,
     },
     required: ['file_path'],
     fixed: { command: ['view'], encoding: UTF_8 },
@@ -54,19 +57,36 @@ export const readTool = defineTool({
   }),
   async run(input, context) {
     const path = absolutePath(input.file_path, context.cwd);
-    const { column } = input;
+    const { column, cell_id: cellId } = input;
     const { first, count } = wantedLines(input, DEFAULT_LINES);
     try {
-      return await withFile(path, context, (file) =>
-        column === undefined
-          ? readLines(file, { first, count }, context)
-          : readPiece(file, { line: first, column }, context),
-      );
+      return await withFile(path, context, async (file) => {
+        if (column !== undefined) return await readPiece(file, { line: first, column }, context);
+        const cells = await readCells(file, { first, count, cellId }, context);
+        return cells ?? (await readLines(file, { first, count }, context));
+      });
     } catch (thrown) {
       throw withSuggestion(thrown, path, context);
     }
   },
 });
+
+/** The cells of a notebook; null: the file is none. Throws INVALID_PARAM where a cell of it was asked for. */
+async function readCells(
+  file: OpenFile,
+  wanted: LineRange & { readonly cellId: string | undefined },
+  context: ToolContext,
+): Promise<ToolOutput | null> {
+  const maxBytes = context.caps.readBytes - NOTE_BYTES;
+  const cells = isNotebookPath(file.real)
+    ? await (
+        await import('./notebook/read-notebook.ts')
+      ).readNotebook(file, { ...wanted, maxBytes }, context)
+    : null;
+  if (cells !== null || wanted.cellId === undefined) return cells;
+  const shown = displayPath(file.real, context.cwd);
+  throw new MusterError('INVALID_PARAM', `cell_id: ${shown} is not a notebook`);
+}
 
 async function readLines(
   file: OpenFile,

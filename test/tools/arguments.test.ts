@@ -147,7 +147,7 @@ test('the same holds for the objects in a list', () => {
   expect(tool('MultiEdit').parse({ file_path: 'a', edits: [item] })).toEqual({
     ok: false,
     issues: [
-      'edits.0.colour: is not an argument; valid: old_string, new_string, replace_all, expected_replacements',
+      'edits.0.colour: is not an argument; valid: old_string, new_string, replace_all, expected_replacements, cell_id, cell_type, edit_mode',
     ],
   });
   const todo = { content: 'a', status: 'pending', priority: 'high', id: '1' };
