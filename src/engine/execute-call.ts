@@ -8,6 +8,7 @@ import { isNarrower } from '../policy/modes.ts';
 import type { Decision, PermissionMode } from '../protocol/permission.ts';
 import type { FileReach, ToolOutput } from '../protocol/tool.ts';
 import type { EngineDeps } from './deps.ts';
+import { withNotes } from '../tools/output.ts';
 import { fitOutput } from './fit-output.ts';
 import { waitsForOthers, type ReadyCall } from './prepare-call.ts';
 import { orderOf } from './stop.ts';
@@ -44,7 +45,8 @@ export async function execute(deps: EngineDeps, run: TaskRun, ready: AllowedCall
   if (run.isParked) throw run.signal.reason;
   if (output.forced === true) run.noteForce();
   const told = output.told ?? [];
-  const text = withinToolBytes(run.budget, fitOutput(output.text, tool, spillOf(deps, run, call)));
+  const noted = withNotes(output.text, ready.notes);
+  const text = withinToolBytes(run.budget, fitOutput(noted, tool, spillOf(deps, run, call)));
   // What it told first: a crash in the middle of the batch then makes the call be run again, and it tells.
   run.journal.record(
     ...(told.length === 0 ? [] : [{ type: 'input.withdrawn', ids: told } as const]),

@@ -13,6 +13,8 @@ export interface ReadyCall {
   readonly tool: AnyTool;
   /** As the tool parsed it. */
   readonly input: unknown;
+  /** What was changed in the arguments, a sentence each. Absent: nothing. */
+  readonly notes?: readonly string[];
   /** Null: the tool can't tell, and it is judged as a command. */
   readonly access: Access | null;
 }
@@ -62,6 +64,7 @@ export function prepareCall(
     call,
     tool,
     input: parsed.input,
+    ...(parsed.notes === undefined ? {} : { notes: parsed.notes }),
     access: access ?? (tool.kind === 'meta' ? NO_ACCESS : null),
   };
 }

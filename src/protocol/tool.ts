@@ -17,7 +17,12 @@ export type ToolKind = 'read' | 'edit' | 'execute' | 'network' | 'delegate' | 'm
 export type ReplayClass = 'pure' | 'checkable' | 'keyed' | 'opaque';
 
 export type ValidationResult<I> =
-  | { readonly ok: true; readonly input: I }
+  | {
+      readonly ok: true;
+      readonly input: I;
+      /** What was changed to make the call possible, a sentence each, for its result. Absent: nothing. */
+      readonly notes?: readonly string[];
+    }
   /** One sentence an issue: field, what is wrong, what is valid. */
   | { readonly ok: false; readonly issues: readonly string[] };
 
@@ -248,7 +253,7 @@ export interface ShellPort {
 }
 
 export interface ShellWork {
-  /** As the model wrote it. */
+  /** As the model wrote it, with the directory that the call named as a `cd` in front. */
   readonly command: string;
   /**
    * Resolves once it runs; rejects with a MusterError when it can't be started, and then nothing of

@@ -6,6 +6,7 @@ import type {
   ToolContext,
   ToolOutput,
 } from '../protocol/tool.ts';
+import type { CommandInDirectory } from './bash-directory.ts';
 import { startCommand, supervise, type RunningCommand, type RunOutcome } from './bash-run.ts';
 import { leftRunningNote } from './left-running.ts';
 import { settledNotes } from './sandbox-note.ts';
@@ -14,12 +15,12 @@ const SETTLE_MS = 1_000;
 
 /** Starts a command that goes on after this call, until it ends, is stopped, or its task ends. */
 export async function startInBackground(
-  command: string,
+  work: CommandInDirectory,
   context: ToolContext,
 ): Promise<ToolOutput> {
   const { id, output } = await context.shells.start({
-    command,
-    begin: (write, signal) => begin(command, context, { write, signal }),
+    command: work.line,
+    begin: (write, signal) => begin(work, context, { write, signal }),
   });
   const text = [
     `Shell ${id} runs in the background. Its output grows in ${output}`,
@@ -35,13 +36,13 @@ interface ShellWires {
 }
 
 async function begin(
-  command: string,
+  work: CommandInDirectory,
   context: ToolContext,
   wires: ShellWires,
 ): Promise<BegunShell> {
   wires.signal.throwIfAborted();
   try {
-    const running = await startCommand(command, context, { serves: true });
+    const running = await startCommand(work, context, { serves: true });
     const ended = runToEnd(running, wires, context);
     // Of one that did not start, `started` tells.
     ended.catch(() => {});

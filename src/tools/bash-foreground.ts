@@ -1,5 +1,6 @@
 import type { ToolContext, ToolOutput } from '../protocol/tool.ts';
 import { plainText } from '../sys/plain-text.ts';
+import type { CommandInDirectory } from './bash-directory.ts';
 import { describeRun, type RunLimits } from './bash-output.ts';
 import { startCommand, supervise, type RunOutcome } from './bash-run.ts';
 import { CommandOutput } from './command-output.ts';
@@ -9,7 +10,7 @@ const PROGRESS_MS = 250;
 
 /** Runs a command to its end, its time-out (ms) or a cancellation, and gives what it printed. */
 export async function runInForeground(
-  command: string,
+  work: CommandInDirectory,
   timeout: number,
   context: ToolContext,
 ): Promise<ToolOutput> {
@@ -21,7 +22,7 @@ export async function runInForeground(
   );
   const showProgress = progressShower(context);
   try {
-    const outcome = await supervise(await startCommand(command, context, { serves: false }), {
+    const outcome = await supervise(await startCommand(work, context, { serves: false }), {
       timeoutMs,
       signal: context.signal,
       take: (chunk) => {
@@ -30,8 +31,8 @@ export async function runInForeground(
         return !output.isOverSpill;
       },
     });
-    const place = { cwd: context.cwd, roots: context.roots };
-    return toOutput(command, outcome, output, {
+    const place = { cwd: work.directory, roots: context.roots };
+    return toOutput(work.line, outcome, output, {
       timeoutMs,
       maxBytes: context.caps.resultBytes,
       place,

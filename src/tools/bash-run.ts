@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import { deferred, onAbort } from '../base/async.ts';
 import { deadlineAfter } from '../base/deadlines.ts';
-import { errorMessage } from '../base/errors.ts';
+import { errorMessage, MusterError } from '../base/errors.ts';
 import type { CommandLimits, Settlement, ToolContext } from '../protocol/tool.ts';
 import { takePipe } from '../sys/pipes.ts';
 import { spawnGroup, type ProcessGroup } from '../sys/processes.ts';
+import type { CommandInDirectory } from './bash-directory.ts';
 import { Monitor } from './command-monitor.ts';
 import { leftRunning, NONE_LEFT, stillRunning, type LeftRunning } from './left-running.ts';
 import { findPlace } from './search-scope.ts';
@@ -36,14 +37,14 @@ export interface RunningCommand {
 /** What is on the disk may go while a sandbox is laid over it: then another one is laid. */
 const MOST_TRIES = 4;
 
-/** Starts a command in the task's directory. Throws MusterError when that is not there. */
+/** Starts a command in its directory. Throws MusterError when that is not there, or may not be entered. */
 export async function startCommand(
-  command: string,
+  work: CommandInDirectory,
   context: ToolContext,
   options: { readonly serves: boolean },
 ): Promise<RunningCommand> {
   for (let tries = 1; ; tries += 1) {
-    const running = await tryToStart(command, context, options);
+    const running = await tryToStart(work, context, options);
     if (tries === MOST_TRIES || (await hasBegun(running, context.signal))) return running;
     await running.group.end();
     running.release();
@@ -63,11 +64,12 @@ async function hasBegun({ monitor }: RunningCommand, signal: AbortSignal): Promi
 }
 
 async function tryToStart(
-  command: string,
+  { command, directory }: CommandInDirectory,
   context: ToolContext,
   { serves }: { readonly serves: boolean },
 ): Promise<RunningCommand> {
-  const cwd = findPlace(context.cwd, context).real;
+  const { real: cwd, isFile } = findPlace(directory, context);
+  if (isFile) throw new MusterError('INVALID_PARAM', `${directory} is a file, not a directory`);
   // One pipe for both, so that the lines come in the order in which they were written.
   const argv = [SHELL, '--noprofile', '--norc', '-c', `exec 2>&1; ${command}`] as const;
   const { file, args, env, held, settle, release } = await context.sandbox.confine(argv, {

@@ -1,6 +1,7 @@
 import { byteLength } from '../base/text.ts';
 import type { ToolOutput } from '../protocol/tool.ts';
 import { startInBackground } from './bash-background.ts';
+import { commandIn } from './bash-directory.ts';
 import { runInForeground } from './bash-foreground.ts';
 import { defineTool } from './define.ts';
 import { failure } from './output.ts';
@@ -24,6 +25,7 @@ export const bashTool = defineTool({
         type: 'integer',
         minimum: 1,
         maximum: MAX_TIMEOUT_MS,
+        lowIsAbsent: true,
         description: `ms, default ${DEFAULT_TIMEOUT_MS}; none in the background`,
       },
       run_in_background: {
@@ -32,8 +34,20 @@ export const bashTool = defineTool({
           'return at once with an id, go on while it runs (servers, long builds; no &); you are told when it ends',
       },
       description: { type: 'string', description: 'what it does, in 5 to 10 words' },
+      // Other products offer it and models send it; `cd` in the command does the same and costs nothing here.
+      workdir: { type: 'string', unlisted: true },
     },
     required: ['command'],
+    ignored: ['justification', 'goal'],
+    fixed: {
+      dangerouslyDisableSandbox: [false],
+      with_escalated_permissions: [false],
+      sandbox_permissions: ['use_default'],
+      requires_approval: [false],
+      require_user_approval: [false],
+      restart: [false],
+      shell: ['bash', '/bin/bash'],
+    },
   },
   aliases: {
     cmd: 'command',
@@ -41,21 +55,33 @@ export const bashTool = defineTool({
     timeout_ms: 'timeout',
     is_background: 'run_in_background',
     background: 'run_in_background',
+    cwd: 'workdir',
+    dir: 'workdir',
+    directory: 'workdir',
+    dir_path: 'workdir',
+    working_dir: 'workdir',
+    working_directory: 'workdir',
+    current_directory: 'workdir',
   },
-  describe: ({ command, run_in_background: background = false }) => ({
-    reads: [],
-    writes: [],
-    commands: [command],
-    ...(background ? { background } : {}),
-    hosts: [],
-  }),
+  describe: ({ command, workdir, run_in_background: background = false }, { cwd }) => {
+    const { line, directory } = commandIn(command, workdir, cwd);
+    return {
+      reads: directory === cwd ? [] : [directory],
+      writes: [],
+      commands: [line],
+      ...(background ? { background } : {}),
+      hosts: [],
+    };
+  },
   run: async (input, context) => {
-    const { command, timeout = DEFAULT_TIMEOUT_MS, run_in_background: background = false } = input;
-    const refusal = unusable(command);
+    const { timeout, run_in_background: background = false } = input;
+    const work = commandIn(input.command, input.workdir, context.cwd);
+    const refusal = unusable(input.command);
     if (refusal !== null) return refusal;
-    return background
-      ? await startInBackground(command, context)
-      : await runInForeground(command, timeout, context);
+    if (!background) return await runInForeground(work, timeout ?? DEFAULT_TIMEOUT_MS, context);
+    const started = await startInBackground(work, context);
+    if (timeout === undefined) return started;
+    return { ...started, text: `${started.text}\n[timeout: has no effect in the background]` };
   },
 });
 

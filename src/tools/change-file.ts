@@ -90,15 +90,24 @@ const LOST: Readonly<Record<LostProperty, string>> = {
   other_names: ' It had other names (hard links): they keep the old content.',
 };
 
+/** What a file is to hold. */
+export interface NewContent {
+  readonly text: string;
+  /** The text before; of a new file an empty one. */
+  readonly former: string;
+  /** The text in the encoding of the file, its byte order mark included. */
+  readonly bytes: Buffer;
+}
+
 /** Write what was decided from `before` (`nothing`: a new file), and say so for the receipt. */
 export async function writeChange(
   path: string,
   before: WholeFile | 'nothing',
-  content: string,
+  content: NewContent,
   context: ToolContext,
 ): Promise<WrittenChange> {
-  refuseRedacted(path, before, content, context);
-  const bytes = Buffer.from(content, 'utf8');
+  refuseRedacted(path, content, context);
+  const { bytes } = content;
   context.signal.throwIfAborted();
   const expected = before === 'nothing' ? before : before.file.stats;
   const after = sha256(bytes);
@@ -116,14 +125,8 @@ export async function writeChange(
 }
 
 /** The mark stands for a secret that the model was not shown: written, it would be the secret's end. */
-function refuseRedacted(
-  path: string,
-  before: WholeFile | 'nothing',
-  content: string,
-  context: ToolContext,
-): void {
-  const held = before === 'nothing' ? 0 : marksIn(before.bytes.toString('utf8'));
-  if (marksIn(content) <= held) return;
+function refuseRedacted(path: string, { text, former }: NewContent, context: ToolContext): void {
+  if (marksIn(text) <= marksIn(former)) return;
   const shown = displayPath(path, context.cwd);
   throw new MusterError(
     'INVALID_PARAM',

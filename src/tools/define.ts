@@ -10,7 +10,7 @@ import type {
   ToolOutput,
   ValidationResult,
 } from '../protocol/tool.ts';
-import { canonicalArguments, type ArgumentAliases } from './arguments.ts';
+import { readArguments, type ArgumentAliases, type ArgumentReport } from './arguments.ts';
 import { failure } from './output.ts';
 import { fits, schemaJson, type ObjectSchema, type ValueOf } from './schema.ts';
 
@@ -51,15 +51,20 @@ export function defineTool<const S extends ObjectSchema>(
       if (!isJsonObject(input)) {
         return { ok: false, issues: ['input: is not an object; valid: an object of arguments'] };
       }
-      const issues: string[] = [];
-      const named: unknown = canonicalArguments(input, aliases, definition.input);
-      if (fits(definition.input, named, issues)) return { ok: true, input: named };
-      return { ok: false, issues };
+      const report: ArgumentReport = { issues: [], notes: [] };
+      const { issues, notes } = report;
+      const named: unknown = readArguments(input, { aliases, schema: definition.input }, report);
+      const isUsable = fits(definition.input, named, issues) && issues.length === 0;
+      return isUsable ? parsed(named, notes) : { ok: false, issues };
     },
     describe: (input, at) => definition.describe(input, at),
     proposes: (input, at) => definition.proposes?.(input, at) ?? [],
     run: (input, context) => runSafely(definition, input, context),
   };
+}
+
+function parsed<I>(input: I, notes: readonly string[]): ValidationResult<I> {
+  return { ok: true, input, ...(notes.length === 0 ? {} : { notes }) };
 }
 
 async function runSafely<S extends ObjectSchema>(

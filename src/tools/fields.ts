@@ -5,11 +5,11 @@ export const FILE_PATH = { type: 'string', minLength: 1 } as const;
 
 export const FILE_PATH_ALIASES: ArgumentAliases = {
   path: 'file_path',
-  filePath: 'file_path',
-  filepath: 'file_path',
   file: 'file_path',
   filename: 'file_path',
   absolute_path: 'file_path',
+  target_file: 'file_path',
+  notebook_path: 'file_path',
 };
 
 export const DIRECTORY = { type: 'string', description: 'default: working directory' } as const;
@@ -18,23 +18,35 @@ export const DIRECTORY_ALIASES: ArgumentAliases = {
   dir: 'path',
   directory: 'path',
   dir_path: 'path',
+  directory_path: 'path',
+  target_directory: 'path',
+  relative_workspace_path: 'path',
   file_path: 'path',
-  filePath: 'path',
 };
+
+/** The encodings of new text that another product's call may name: nothing else is written. */
+export const UTF_8 = ['utf-8', 'utf8', 'UTF-8', 'UTF8'] as const;
 
 /** One replacement of an exact text. */
 export const EDIT = {
   old_string: { type: 'string' },
   new_string: { type: 'string' },
   replace_all: { type: 'boolean' },
+  expected_replacements: { type: 'integer', minimum: 1, unlisted: true },
+} as const;
+
+/** What names a cell of a notebook, and what is to become of it. */
+export const CELL = {
+  cell_id: { type: 'string', unlisted: true },
+  cell_type: { type: 'string', enum: ['code', 'markdown', 'raw'], unlisted: true },
+  edit_mode: { type: 'string', enum: ['replace', 'insert', 'delete'], unlisted: true },
 } as const;
 
 export const EDIT_ALIASES: ArgumentAliases = {
-  oldString: 'old_string',
   old_str: 'old_string',
   old_text: 'old_string',
-  newString: 'new_string',
   new_str: 'new_string',
   new_text: 'new_string',
-  replaceAll: 'replace_all',
+  new_source: 'new_string',
+  allow_multiple: 'replace_all',
 };

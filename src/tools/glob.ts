@@ -27,12 +27,14 @@ const glob = defineTool({
       include_ignored: { type: 'boolean' },
     },
     required: ['pattern'],
+    fixed: { case_sensitive: [true], respect_git_ignore: [true] },
   },
   aliases: {
     ...DIRECTORY_ALIASES,
     glob: 'pattern',
     glob_pattern: 'pattern',
     patterns: 'pattern',
+    query: 'pattern',
     no_ignore: 'include_ignored',
   },
   describe: (input, { cwd }) => ({

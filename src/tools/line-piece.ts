@@ -17,8 +17,6 @@ export interface LinePieceOptions {
 export class LinePiece {
   /** Bytes of the line seen so far. */
   lineBytes = 0;
-  /** The piece is not valid UTF-8: its odd bytes became U+FFFD. */
-  lossy = false;
   readonly #options: LinePieceOptions;
   #line = 1;
   #kept: Buffer[] = [];
@@ -56,16 +54,26 @@ export class LinePiece {
     }
   }
 
+  /** The piece is not valid UTF-8: its odd bytes became U+FFFD. */
+  get lossy(): boolean {
+    return !isUtf8(this.#part().bytes);
+  }
+
   /** The piece as text, its first byte and the one behind its last, both from 1. */
   piece(): { readonly text: string; readonly first: number; readonly next: number } {
+    const { bytes, from } = this.#part();
+    const text = bytes.toString('utf8').replace(/\r$/, '').replaceAll('\0', '\u2400');
+    const first = this.#options.column + from;
+    return { text, first, next: first + bytes.length };
+  }
+
+  /** Whole characters, and how many bytes of another one stand in front of them. */
+  #part(): { readonly bytes: Buffer; readonly from: number } {
     const bytes = Buffer.concat(this.#kept);
     const isEnd = this.#options.column - 1 + bytes.length >= this.lineBytes;
     const from = leftover(bytes);
     const to = isEnd ? bytes.length : Math.max(from + 1, wholeEnd(bytes));
-    const part = bytes.subarray(from, to);
-    this.lossy = !isUtf8(part);
-    const text = part.toString('utf8').replace(/\r$/, '').replaceAll('\0', '\u2400');
-    return { text, first: this.#options.column + from, next: this.#options.column + to };
+    return { bytes: bytes.subarray(from, to), from };
   }
 
   #take(part: Buffer): void {

@@ -21,7 +21,12 @@ export const lsTool = defineTool({
   replay: 'pure',
   description:
     'List one directory, hidden entries too: directories end in /, files have their size.',
-  input: { type: 'object', properties: { path: DIRECTORY }, required: [] },
+  input: {
+    type: 'object',
+    properties: { path: DIRECTORY },
+    required: [],
+    fixed: { recursive: [false], depth: [1], offset: [1, 0], show_hidden: [true], all: [true] },
+  },
   aliases: DIRECTORY_ALIASES,
   describe: (input, { cwd }) => ({
     reads: [absolutePath(input.path ?? '.', cwd)],

@@ -1,6 +1,6 @@
 import { defineTool } from './define.ts';
 import { accessOfEdit, editFile, proposedEdits } from './edit.ts';
-import { EDIT, EDIT_ALIASES, FILE_PATH, FILE_PATH_ALIASES } from './fields.ts';
+import { CELL, EDIT, EDIT_ALIASES, FILE_PATH, FILE_PATH_ALIASES } from './fields.ts';
 
 export const multiEditTool = defineTool({
   name: 'MultiEdit',
@@ -16,10 +16,15 @@ export const multiEditTool = defineTool({
       edits: {
         type: 'array',
         minItems: 1,
-        items: { type: 'object', properties: EDIT, required: ['old_string', 'new_string'] },
+        items: {
+          type: 'object',
+          properties: { ...EDIT, ...CELL },
+          required: ['old_string', 'new_string'],
+        },
       },
     },
     required: ['file_path', 'edits'],
+    fixed: { dry_run: [false] },
   },
   aliases: { ...FILE_PATH_ALIASES, ...EDIT_ALIASES, changes: 'edits' },
   describe: (input, { cwd }) => accessOfEdit(input.file_path, cwd),

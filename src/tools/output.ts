@@ -32,3 +32,8 @@ export function fitLines(lines: readonly string[], maxBytes: number): FittedLine
   }
   return { lines, left: 0 };
 }
+
+/** A result with what was changed in the arguments of its call, a line each. */
+export function withNotes(text: string, notes: readonly string[] = []): string {
+  return [text, ...notes.map((note) => `[${note}]`)].filter((part) => part !== '').join('\n');
+}

@@ -16,16 +16,24 @@ export type ValueSchema =
 
 interface Described {
   readonly description?: string;
+  /** The field is accepted, but the model is not told about it: it costs no bytes of a request. */
+  readonly unlisted?: true;
 }
 interface StringSchema extends Described {
   readonly type: 'string';
   readonly enum?: readonly string[];
   readonly minLength?: 1;
+  /** An empty text in this optional field is a value. Default: it counts as absent. */
+  readonly emptyIsValue?: true;
 }
 interface IntegerSchema extends Described {
   readonly type: 'integer';
   readonly minimum: number;
   readonly maximum?: number;
+  /** The largest number that makes a difference, where the model need not be told of it. */
+  readonly clampTo?: number;
+  /** A number below the minimum counts as absent: other tools write 0 for "no limit of mine". */
+  readonly lowIsAbsent?: true;
 }
 interface NumberSchema extends Described {
   readonly type: 'number';
@@ -44,6 +52,10 @@ export interface ObjectSchema extends Described {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, ValueSchema>>;
   readonly required: readonly string[];
+  /** Fields of other products that make no difference to the result: accepted, and left out. */
+  readonly ignored?: readonly string[];
+  /** Fields of other products, with the values that ask for what is done anyway. Any other value is an error. */
+  readonly fixed?: Readonly<Record<string, readonly (string | number | boolean)[]>>;
 }
 
 /** The type of the values that fit a schema. */
@@ -65,7 +77,7 @@ export type ValueOf<S> = S extends { readonly enum: readonly (infer E)[] }
 
 /**
  * Whether a value fits; if not, `issues` gets one sentence an issue: `field: what is wrong; valid:
- * what would be right`. Keys that the schema does not name are not looked at.
+ * what would be right`. Keys that the schema does not name are not looked at: `readArguments` has refused them.
  */
 export function fits<const S extends ValueSchema>(
   schema: S,
@@ -163,9 +175,30 @@ function describeValid(schema: ValueSchema): string {
   }
 }
 
-/** The schema as the JSON that goes to the model. */
+/** What a model gets of a schema; all else is for the reading of its arguments. */
+const SENT_KEYS: ReadonlySet<string> = new Set([
+  'type',
+  'properties',
+  'required',
+  'description',
+  'enum',
+  'minLength',
+  'minimum',
+  'maximum',
+  'items',
+  'minItems',
+]);
+
+/** The schema as the JSON that goes to the model, without unlisted fields. */
 export function schemaJson(schema: ValueSchema): JsonObject {
+  const entries = Object.entries(schema).filter(([key]) => SENT_KEYS.has(key));
   return Object.fromEntries(
-    Object.entries(schema).map(([key, value]): [string, JsonValue] => [key, value]),
+    entries.map(([key, value]): [string, JsonValue] => {
+      if (schema.type === 'object' && key === 'properties') {
+        const listed = Object.entries(schema.properties).filter(([, part]) => !part.unlisted);
+        return [key, Object.fromEntries(listed.map(([name, part]) => [name, schemaJson(part)]))];
+      }
+      return [key, schema.type === 'array' && key === 'items' ? schemaJson(schema.items) : value];
+    }),
   );
 }

@@ -3,10 +3,11 @@ import { plural } from '../base/text.ts';
 import type { ToolContext } from '../protocol/tool.ts';
 import { absolutePath, displayPath } from '../sys/paths.ts';
 import type { WholeFile } from '../sys/read-file.ts';
-import { readForChange, writeChange } from './change-file.ts';
+import { readForChange, writeChange, type NewContent } from './change-file.ts';
 import { defineTool } from './define.ts';
-import { FILE_PATH, FILE_PATH_ALIASES } from './fields.ts';
-import { decodeForEdit, withLineEnd } from './file-text.ts';
+import { FILE_PATH, FILE_PATH_ALIASES, UTF_8 } from './fields.ts';
+import { decodeForEdit, encodeLike, withLineEnd } from './file-text.ts';
+import { encodeText } from './text-encoding.ts';
 
 export const writeTool = defineTool({
   name: 'Write',
@@ -19,8 +20,16 @@ export const writeTool = defineTool({
     type: 'object',
     properties: { file_path: FILE_PATH, content: { type: 'string' } },
     required: ['file_path', 'content'],
+    ignored: ['instruction', 'instructions'],
+    fixed: { command: ['create'], encoding: UTF_8, append: [false], create_directories: [true] },
   },
-  aliases: { ...FILE_PATH_ALIASES, contents: 'content', text: 'content' },
+  aliases: {
+    ...FILE_PATH_ALIASES,
+    contents: 'content',
+    text: 'content',
+    file_text: 'content',
+    file_content: 'content',
+  },
   describe: (input, { cwd }) => ({
     reads: [],
     writes: [absolutePath(input.file_path, cwd)],
@@ -39,10 +48,10 @@ export const writeTool = defineTool({
     const path = absolutePath(input.file_path, context.cwd);
     const shown = displayPath(path, context.cwd);
     const before = await readOld(path, context);
-    const { content, kept } = likeBefore(shown, before, input.content);
+    const { kept, ...content } = likeBefore(shown, before, input.content);
     const { change, lost } = await writeChange(path, before, content, context);
     const verb = before === 'nothing' ? 'Created' : 'Replaced';
-    const size = plural(lineCount(content), 'line');
+    const size = plural(lineCount(content.text), 'line');
     return { text: `${verb} ${shown}: ${size}${kept}.${lost}`, facts: { changed: [change] } };
   },
 });
@@ -56,13 +65,26 @@ async function readOld(path: string, context: ToolContext): Promise<WholeFile | 
   }
 }
 
-/** The new content with the byte order mark and line ends that the file had. */
-function likeBefore(shown: string, before: WholeFile | 'nothing', content: string) {
-  if (before === 'nothing') return { content, kept: '' };
-  const { mark, lineEnd } = decodeForEdit(shown, before.bytes);
-  const marked = content.startsWith(mark) ? content : mark + content;
-  const kept = lineEnd === '\r\n' ? ' (its CRLF line ends kept)' : '';
-  return { content: withLineEnd(marked, lineEnd), kept };
+/** The new content with the encoding, the byte order mark and the line ends that the file had. */
+function likeBefore(
+  shown: string,
+  before: WholeFile | 'nothing',
+  content: string,
+): NewContent & { readonly kept: string } {
+  if (before === 'nothing') {
+    const bytes = encodeText(shown, content, 'UTF-8');
+    return { text: content, former: '', bytes, kept: '' };
+  }
+  const file = decodeForEdit(shown, before.bytes);
+  const { mark, encoding, lineEnd } = file;
+  const unmarked = mark !== '' && content.startsWith(mark) ? content.slice(mark.length) : content;
+  const text = withLineEnd(unmarked, lineEnd);
+  const keeps = [
+    ...(encoding === 'UTF-8' ? [] : [`its encoding ${encoding}`]),
+    ...(lineEnd === '\r\n' ? ['its CRLF line ends'] : []),
+  ];
+  const kept = keeps.length === 0 ? '' : ` (${keeps.join(' and ')} kept)`;
+  return { text, former: file.text, bytes: encodeLike(shown, text, file), kept };
 }
 
 function lineCount(content: string): number {

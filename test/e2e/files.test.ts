@@ -22,6 +22,39 @@ describe.concurrent('a file that is', () => {
     for (const { text } of results) expect(text).not.toContain('\0');
   });
 
+  it('a notebook or in another encoding is read and edited as it is', async () => {
+    const cell = { cell_type: 'code', execution_count: null, id: 'a', metadata: {}, outputs: [] };
+    const notebook = (source: readonly string[]) =>
+      `${JSON.stringify({ cells: [{ ...cell, source }], metadata: {}, nbformat: 4, nbformat_minor: 5 }, null, 1)}\n`;
+    const rounds = [
+      [read('u.txt'), read('l.txt'), { name: 'NotebookRead', input: { notebook_path: 'n.ipynb' } }],
+      [
+        { name: 'Edit', input: { file_path: 'u.txt', old_string: 'zwei', new_string: 'drei →' } },
+        { name: 'Edit', input: { file_path: 'l.txt', old_string: 'caf', new_string: 'ä' } },
+        {
+          name: 'NotebookEdit',
+          input: { notebook_path: 'n.ipynb', cell_id: 'a', new_source: 'y', edit_mode: 'replace' },
+        },
+      ],
+    ];
+    await using world = await openWorld({
+      script: (request) => {
+        const calls = rounds[toolResultRounds(request)];
+        return calls === undefined ? { text: 'done' } : { toolCalls: calls };
+      },
+    });
+    const { workspace } = world.sandbox;
+    const utf16 = (text: string) => Buffer.from(`\uFEFF${text}`, 'utf16le');
+    writeFileSync(join(workspace, 'u.txt'), utf16('eins\r\nzwei\r\n'));
+    writeFileSync(join(workspace, 'l.txt'), Buffer.from('caf\xe9\n', 'latin1'));
+    writeFileSync(join(workspace, 'n.ipynb'), notebook(['x']));
+    await world.run(['-p', 'go', '--permission-mode', 'acceptEdits']);
+    expect(lastResults(world.model).map(({ isError }) => isError)).toEqual([false, false, false]);
+    expect(readFileSync(join(workspace, 'u.txt'))).toEqual(utf16('eins\r\ndrei →\r\n'));
+    expect(readFileSync(join(workspace, 'l.txt'))).toEqual(Buffer.from('\xe4\xe9\n', 'latin1'));
+    expect(readFileSync(join(workspace, 'n.ipynb'), 'utf8')).toBe(notebook(['y']));
+  });
+
   it('not UTF-8 is read or refused with the reason, never a broken request', async () => {
     const { results } = await handle(
       (workspace) =>

@@ -43,6 +43,20 @@ function differing({ code, stdout, stderr }: Finished): string {
 }
 
 describe.concurrent('muster tasks rerun', () => {
+  it('says what was changed in arguments once, as the log does', async () => {
+    await using world = await openWorld({
+      files: { 'a.txt': 'one' },
+      script: callsInTurn([{ name: 'Read', input: { file_path: 'a.txt', offset: 0 } }]),
+    });
+    await world.run(GO);
+    const { root } = await family(world);
+    const { length } = await eventsOf(world, root);
+    const identical = `${root}  main: ${length} events, identical\n`;
+    const said = readFileSync(logOf(world, root), 'utf8');
+    expect(said).toContain('[offset: 0 is below the minimum, 1 was used]');
+    expect(clean(await tasks(world, 'rerun', root))).toBe(identical);
+  });
+
   it('makes the events of a task and of all below it again, and touches nothing', async () => {
     await using world = await openWorld({ files: { 'a.txt': 'one' }, script: working });
     await world.run(GO);

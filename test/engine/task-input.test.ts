@@ -74,6 +74,11 @@ describe('the arguments of Task', () => {
       { prompt: 'a', context: { kind: 'chosen', files: ['a.ts'], results: [] } },
     ],
     ['null for absent', { prompt: 'find it', model: null }, { prompt: 'find it' }],
+    [
+      'an empty text for absent',
+      { prompt: 'find it', model: '', resume: '' },
+      { prompt: 'find it' },
+    ],
   ])('take %s', (_, params, input) => {
     expect(parseTaskInput(params)).toEqual({
       ok: true,
@@ -91,6 +96,13 @@ describe('the arguments of Task', () => {
     ['an empty prompt', { prompt: ' \n' }, ['prompt: must not be empty']],
     ['a prompt that is no text', { prompt: 7 }, ['prompt: must be a text, not a number']],
     ['a list', { prompt: ['a'] }, ['prompt: must be a text, not a list']],
+    [
+      'an unknown argument that says nothing',
+      { prompt: 'a', colour: null },
+      [
+        'colour: is not an argument of Task; valid are description, prompt, subagent_type, model, run_in_background, resume, max_turns, output_schema, context',
+      ],
+    ],
     [
       'both names of one',
       { prompt: 'a', task: 'b' },

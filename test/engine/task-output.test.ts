@@ -213,7 +213,7 @@ describe('offset', () => {
       true,
       `offset: ${long.length + 1} is beyond the end; the answer has ${long.length} characters`,
     ],
-    [-1, true, 'offset: must be a whole number from 0 on, not -1'],
+    [-1, false, '\n[offset: -1 is below the minimum, 0 was used]'],
     [1.5, true, 'offset: must be a whole number from 0 on, not 1.5'],
   ])('%d', async (offset, isError, text) => {
     const { result } = await read({ offset }, scene);
@@ -224,8 +224,6 @@ describe('offset', () => {
 
 describe('wrong arguments', () => {
   it.each([
-    [{ timeout: -1 }, 'timeout: must be a whole number from 0 to 600000, not -1'],
-    [{ timeout: 600_001 }, 'timeout: must be a whole number from 0 to 600000, not 600001'],
     [{ timeout: 1.5 }, 'timeout: must be a whole number from 0 to 600000, not 1.5'],
     [{ timeout: 'soon' }, 'timeout: must be a whole number from 0 to 600000, not "soon"'],
     [{ block: 'maybe' }, 'block: must be true or false, not "maybe"'],
@@ -239,6 +237,17 @@ describe('wrong arguments', () => {
     expect(result).toMatchObject({ isError: true, text: `TaskOutput: ${text}` });
   });
 });
+
+it.each([
+  [{ timeout: -1 }, 'timeout: -1 is below the minimum, 0 was used'],
+  [{ timeout: 600_001 }, 'timeout: 600001 is above the maximum, 600000 was used'],
+])(
+  'a number out of range is replaced by the nearest one, and the result says so: %j',
+  async (input, note) => {
+    const { result } = await read(input, COMPLETED);
+    expect(result).toMatchObject({ isError: false, text: expect.stringContaining(`\n[${note}]`) });
+  },
+);
 
 describe('a result', () => {
   const NOTICE = /Ended in the background/;

@@ -72,6 +72,10 @@ describe('TaskList', () => {
     });
   });
 
+  it('takes an explanation, which changes nothing', async () => {
+    expect(await answerTo('TaskList', { explanation: 'to see' })).toMatchObject({ isError: false });
+  });
+
   it('shows what has not ended first, each below the task that it belongs to', async () => {
     const { text, test } = await answerTo(
       'TaskList',
@@ -247,15 +251,25 @@ describe('TaskReplay', () => {
   it.each([
     [{ task_id: 'nobody000000' }, 'task_id: no task or shell of yours begins with nobody000000'],
     [{ task_id: '' }, 'task_id: must be the id of a task, or the beginning of one, not ""'],
-    [{ task_id: 'x', from: -1 }, 'from: must be a whole number from 0 on, not -1'],
-    [{ task_id: 'x', limit: 0 }, 'limit: must be a whole number from 1 to 200, not 0'],
-    [{ task_id: 'x', limit: 201 }, 'limit: must be a whole number from 1 to 200, not 201'],
+    [{ task_id: 'x', from: 'a' }, 'from: must be a whole number from 0 on, not "a"'],
+    [{ task_id: 'x', limit: 1.5 }, 'limit: must be a whole number from 1 to 200, not 1.5'],
     [{ task_id: 'x', all: true }, 'all: is not an argument; valid are task_id, from, limit'],
   ])('refuses %j', async (input, message) => {
     expect(await answerTo('TaskReplay', input, scene)).toMatchObject({
       text: `TaskReplay: ${message}`,
       isError: true,
     });
+  });
+
+  it('numbers out of range are replaced by the nearest ones, and the result says so', async () => {
+    const { text } = await answerTo(
+      'TaskReplay',
+      (at) => ({ task_id: children(at)[0] ?? '', from: -1, limit: 201 }),
+      scene,
+    );
+    expect(text).toMatch(
+      /^0 \+0 ms[^]*\n\[from: -1 is below the minimum, 0 was used\]\n\[limit: 201 is above the maximum, 200 was used\]$/,
+    );
   });
 
   it('a line is bounded, whatever an event holds', () => {

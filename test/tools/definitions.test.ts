@@ -61,9 +61,8 @@ test('a schema is plain JSON Schema of an object', () => {
 });
 
 test.each([
-  ['Read', { path: 'a', offset: '3', limit: null, junk: 1 }, { file_path: 'a', offset: 3 }],
-  ['Read', { file_path: 'a', path: 'b' }, { file_path: 'a' }],
-  ['Read', { path: 'b', file_path: 'a' }, { file_path: 'a' }],
+  ['Read', { path: 'a', offset: '3', limit: null }, { file_path: 'a', offset: 3 }],
+  ['Read', { file_path: 'a', path: 'a' }, { file_path: 'a' }],
   ['Bash', { cmd: 'ls' }, { command: 'ls' }],
   [
     'Grep',
@@ -89,15 +88,20 @@ test.each([
   ['Read', { file_path: '' }, ['file_path: is empty; valid: string, not empty']],
   [
     'Read',
-    { file_path: 'a', offset: 0 },
-    ['offset: is too small: 0; valid: integer of at least 1'],
+    { file_path: 'a', path: 'b' },
+    ['path: means file_path, which is given too; send one of them'],
+  ],
+  [
+    'Read',
+    { file_path: 'a', offset: 1.5 },
+    ['offset: is of the wrong type: 1.5; valid: integer of at least 1'],
   ],
   ['Read', { file_path: 7 }, ['file_path: is of the wrong type: 7; valid: string, not empty']],
   ['Read', { __proto__: { file_path: 'a' } }, ['file_path: is missing; valid: string, not empty']],
   [
     'Bash',
-    { command: 'a', timeout: 600_001 },
-    ['timeout: is too large: 600001; valid: integer of at least 1 and at most 600000'],
+    { command: 'a', timeout: 'long' },
+    ['timeout: is of the wrong type: "long"; valid: integer of at least 1 and at most 600000'],
   ],
   [
     'TodoWrite',

@@ -133,7 +133,17 @@ describe('Edit', () => {
 
   test.each([
     ['binary', Buffer.from([0, 1, 2]), 'a is binary data: it cannot be edited as text'],
-    ['Latin-1', Buffer.from('caf\xe9', 'latin1'), 'a is not UTF-8'],
+    [
+      'Shift-JIS',
+      Buffer.from([0x82, 0xb1, 0x82, 0xf1, 0x81, 0x41]),
+      'a is not valid UTF-8, and not',
+    ],
+    [
+      'damaged UTF-8',
+      Buffer.concat([Buffer.from('éé'), Buffer.from([0xe9])]),
+      'a is not valid UTF-8, and not windows-1252 (Latin-1) either',
+    ],
+    ['half UTF-16', Buffer.from('fffe6100620063', 'hex'), 'a is not valid UTF-16LE, and not'],
   ])('%s files are left alone', async (_, content, said) => {
     const at = makeWorkspace();
     const path = at.write('a', content);
@@ -142,6 +152,55 @@ describe('Edit', () => {
     expect(result).toMatchObject({ error: 'INVALID_PARAM' });
     expect(result.text).toContain(said);
     expect(readFileSync(path)).toEqual(Buffer.from(content));
+  });
+
+  test.each([['Edit'], ['MultiEdit']])(
+    '%s of a file that is not there points to Write',
+    async (name) => {
+      const at = makeWorkspace();
+      const edit = { old_string: '', new_string: 'x' };
+      const input = name === 'Edit' ? edit : { edits: [edit] };
+      expect(await at.call(name, { file_path: 'made.ts', ...input })).toEqual({
+        text: 'made.ts does not exist. Edit changes files that exist: to make it, use Write with file_path and content.',
+        error: 'NOT_FOUND',
+      });
+      expect(readdirSync(at.root)).toEqual([]);
+    },
+  );
+
+  test('an empty old_string fills an empty file, once it was read, and no other', async () => {
+    const at = makeWorkspace();
+    const path = at.write('empty.txt', '');
+    const edit = { file_path: 'empty.txt', old_string: '', new_string: 'one\ntwo\n' };
+    expect(await at.call('Edit', edit)).toMatchObject({ error: 'CONFLICT' });
+    await at.call('Read', { file_path: 'empty.txt' });
+    expect(await at.call('Edit', edit)).toEqual({
+      text: 'Edited empty.txt: 1 replacement at line 1.',
+      facts: { changed: [{ path, before: sha256(''), after: sha256('one\ntwo\n') }] },
+    });
+    expect(await at.call('Edit', edit)).toEqual({
+      text: 'empty.txt: old_string is empty: give the text that new_string replaces. To replace the whole file use Write. Nothing was changed.',
+      error: 'INVALID_PARAM',
+    });
+    expect(readFileSync(path, 'utf8')).toBe('one\ntwo\n');
+  });
+
+  test('lines of the file that an error shows stand alone', async () => {
+    const at = makeWorkspace();
+    await readFirst(at, 'q.md', 'one\nit’s “fine” — ok\n');
+    const result = await at.call('Edit', {
+      file_path: 'q.md',
+      old_string: 'it\'s "fine" - ok',
+      new_string: 'x',
+    });
+    expect(result).toEqual({
+      text: [
+        "q.md: old_string was not found; line 2 would match but for typographic quotes and typographic dashes. At line 2, column 3 the file has ’ (U+2019), and old_string has ' (U+0027). Copy it exactly as it stands in the file:",
+        '2\tit’s “fine” — ok',
+        'Nothing was changed.',
+      ].join('\n'),
+      error: 'INVALID_PARAM',
+    });
   });
 
   test('MultiEdit makes all edits or none', async () => {
@@ -179,6 +238,11 @@ describe('applyEdit', () => {
     ['const alpha = 1;\n', 'const alpha = 1;\nconst beta', /like:\n1\tconst alpha = 1;/],
     ['one', 'zzz', /nor any line like/],
     ['one', '', /is empty: .* use Write/],
+    [
+      'one\r\ntwo\r\n',
+      'one\n two',
+      /line 2, column 1 the file has "t", and old_string has 1 blank/,
+    ],
     ['new', 'new', /are the same/],
   ])('%j: %j', (text, old, said) => {
     expect(problem(text, old)).toMatch(said);

@@ -84,7 +84,8 @@ test.each([
   [{ offset: 2, column: 1 }, '[line 2 has only 0 bytes: nothing at column 1]'],
   [
     { offset: 3, column: 1 },
-    '3\tx\uFFFD\n[line 3, bytes 1 to 2 of 2]\n[not valid UTF-8: odd bytes are shown as \uFFFD]',
+    // Bytes are counted as UTF-8, as the text is shown.
+    '3\txé\n[line 3, bytes 1 to 3 of 3]\n[the file is not UTF-8: read as windows-1252 (Latin-1), which Edit and Write keep]',
   ],
 ])('%o', async (input, expected) => {
   const at = makeWorkspace();

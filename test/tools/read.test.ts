@@ -65,15 +65,21 @@ test('a huge line is cut between characters', async () => {
 
 test('text that is not UTF-8 is shown, and said so', async () => {
   const at = makeWorkspace();
-  at.write('a.txt', Buffer.from('caf\xe9\nok\n', 'latin1'));
-  expect((await at.call('Read', { file_path: 'a.txt' })).text).toBe(
-    '1\tcaf\uFFFD\n2\tok\n[not valid UTF-8: odd bytes are shown as \uFFFD]',
+  at.write(
+    'damaged.txt',
+    Buffer.concat([Buffer.from('café\nol'), Buffer.from([0xe9]), Buffer.from(' é\n')]),
   );
+  expect((await at.call('Read', { file_path: 'damaged.txt' })).text).toBe(
+    '1\tcafé\n2\tol\uFFFD é\n[not valid UTF-8: odd bytes are shown as \uFFFD]',
+  );
+  at.write('sjis.txt', Buffer.from([0x82, 0xb1, 0x82, 0xf1, 0x81, 0x41]));
+  expect((await at.call('Read', { file_path: 'sjis.txt' })).text).toMatch(/\n\[not valid UTF-8: /);
 });
 
 test.each([
   ['gzip', Buffer.from('1f8b0800000000000003', 'hex'), 'gzip data, 10 bytes'],
-  ['UTF-16', Buffer.from('\uFEFFhello', 'utf16le'), 'UTF-16 text, 12 bytes'],
+  ['UTF-32', Buffer.from('fffe000068000000', 'hex'), 'binary data, 8 bytes'],
+  ['no UTF-16 for all its mark', Buffer.from('fffe00d800d80000', 'hex'), 'binary data, 8 bytes'],
   ['zeros', Buffer.alloc(100), 'binary data, 100 bytes'],
   ['controls', Buffer.alloc(100, 1), 'binary data, 100 bytes'],
 ])('binary: %s', async (_, content, kind) => {

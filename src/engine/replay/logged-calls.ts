@@ -1,12 +1,25 @@
 import { unescapeTags } from '../../base/control-tags.ts';
+import type { JsonValue } from '../../base/json.ts';
+import { lazy } from '../../base/lazy.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
+import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { AnyTool, ToolOutput } from '../../protocol/tool.ts';
 import type { Decided } from '../deps.ts';
 
 /** Runs nothing and decides nothing: it gives what the log says was decided and came out, when the log says so. */
 export class LoggedCalls {
+  /** The calls that ran: a log of an earlier version may hold arguments that are refused now. */
+  private readonly ran: () => ReadonlySet<string>;
   private readonly judged = new Map<string, (decided: Decided) => void>();
   private readonly running = new Map<string, (output: ToolOutput) => void>();
+
+  constructor(events: readonly TaskEvent[]) {
+    const started = () =>
+      events.flatMap((each) =>
+        each.type === 'call.started' ? [keyOf(each.tool, each.input)] : [],
+      );
+    this.ran = lazy(() => new Set(started()));
+  }
 
   /** Waits for what the log says of it. */
   decide(callId: string): Promise<Decided> {
@@ -16,8 +29,24 @@ export class LoggedCalls {
   /** The tool as it is, but for what it does. */
   asTool(tool: AnyTool): AnyTool {
     const { ownWords: _, ...shape } = tool;
+    const describe = tool.describe?.bind(tool);
+    const accepted = new Set<JsonValue>();
     return {
       ...shape,
+      parse: (input) => {
+        const parsed = tool.parse(input);
+        // The outcome that the log holds has its notes already.
+        if (parsed.ok) return { ok: true, input: parsed.input };
+        if (!this.ran().has(keyOf(tool.name, input))) return parsed;
+        accepted.add(input);
+        return { ok: true, input };
+      },
+      ...(describe === undefined
+        ? {}
+        : {
+            describe: (input: JsonValue, at: { readonly cwd: string }) =>
+              accepted.has(input) ? NO_ACCESS : describe(input, at),
+          }),
       run: (_input: unknown, { callId }: { readonly callId: string }) =>
         new Promise<ToolOutput>((resolve) => this.running.set(callId, resolve)),
     };
@@ -55,6 +84,10 @@ export class LoggedCalls {
   release(): void {
     for (const callId of this.judged.keys()) settle(this.judged, callId, ALLOWED);
   }
+}
+
+function keyOf(tool: string, input: JsonValue): string {
+  return JSON.stringify([tool, input]);
 }
 
 const ALLOWED: Decided = {

@@ -64,7 +64,7 @@ class Rerun {
   readonly script: Script;
   private readonly order: LifeToRerun;
   private readonly model = new LoggedModel();
-  private readonly calls = new LoggedCalls();
+  private readonly calls: LoggedCalls;
   private readonly deadlines: LoggedDeadlines;
   private readonly deps: EngineDeps;
   private readonly run: LoggedRun;
@@ -80,6 +80,7 @@ class Rerun {
     this.isDriven = state.spec.fanOut !== undefined;
     this.order = order;
     this.script = new Script(id, whole, life.events);
+    this.calls = new LoggedCalls(whole);
     const clock = loggedClock(this.script);
     this.deadlines = new LoggedDeadlines(clock);
     this.deps = this.depsOf(source, clock);

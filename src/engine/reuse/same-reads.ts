@@ -4,6 +4,7 @@ import { MusterError } from '../../base/errors.ts';
 import { truncate } from '../../base/text.ts';
 import type { FileReach, FileSeen } from '../../protocol/tool.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
+import { withNotes } from '../../tools/output.ts';
 import type { EngineDeps } from '../deps.ts';
 import { lookingPort } from '../attach.ts';
 import { isWithinCaps } from '../fit-output.ts';
@@ -93,7 +94,7 @@ export class SameReads {
 
   private async isSame(
     { text, error, read }: RecordedCall,
-    { tool, input }: ReadyCall,
+    { tool, input, notes }: ReadyCall,
     { caller, reach }: { readonly caller: Caller; readonly reach: FileReach },
   ): Promise<boolean> {
     if (tool.kind !== 'read' || tool.replay !== 'pure') return false;
@@ -105,9 +106,10 @@ export class SameReads {
     const output = await outcome(() => tool.run(input, context));
     if (output === null || this.signal.aborted) return false;
     // What was cut names a file of that task.
-    if (!isWithinCaps(output.text, tool, this.deps.settings.caps)) return false;
+    const given = withNotes(output.text, notes);
+    if (!isWithinCaps(given, tool, this.deps.settings.caps)) return false;
     const now = {
-      text: tool.ownWords === true ? escapeTags(output.text) : output.text,
+      text: tool.ownWords === true ? escapeTags(given) : given,
       error: output.error ?? null,
       read: output.facts?.read ?? [],
     };

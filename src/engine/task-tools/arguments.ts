@@ -1,13 +1,18 @@
 import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { truncate } from '../../base/text.ts';
 import type { ValidationResult } from '../../protocol/tool.ts';
-import type { ArgumentAliases } from '../../tools/arguments.ts';
+import {
+  ALWAYS_IGNORED,
+  clampNote,
+  isEmptyValue,
+  nameResolver,
+  type ArgumentAliases,
+} from '../../tools/arguments.ts';
 
 /** How the tools of other products that our names are aliases of call a task or a shell. */
 export const TASK_ID_ALIASES: ArgumentAliases = {
   id: 'task_id',
   agent_id: 'task_id',
-  agentId: 'task_id',
   bash_id: 'task_id',
   shell_id: 'task_id',
 };
@@ -17,21 +22,26 @@ const WHOLE_NUMBER = /^-?\d+$/;
 const SHOWN_VALUE = 80;
 
 /**
- * Reads the arguments of a call field by field and gathers what is wrong with them. As in every other
- * tool `null` counts as absent, and a number or boolean that came as a string is read as what it says.
+ * Reads the arguments of a call field by field and gathers what is wrong with them. As in every other tool
+ * `null` counts as absent, and so does an empty text or list where a field is optional; a number or boolean
+ * that came as a string is read as what it says; a number out of range becomes the nearest one, with a note.
  */
 export class Arguments {
   readonly issues: string[] = [];
+  private readonly notes: string[] = [];
   private readonly given = new Map<string, JsonValue>();
 
   constructor(value: JsonValue, known: readonly string[], aliases: ArgumentAliases = {}) {
     if (!isJsonObject(value)) this.issues.push('the arguments must be an object');
+    const nameOf = nameResolver(known, aliases);
     for (const [word, argument] of Object.entries(isJsonObject(value) ? value : {})) {
-      if (argument === undefined || argument === null) continue;
-      const name = Object.hasOwn(aliases, word) ? (aliases[word] ?? word) : word;
-      if (!known.includes(name)) {
+      const name = nameOf(word)?.name;
+      if (name === undefined) {
+        if (ALWAYS_IGNORED.includes(word)) continue;
         const valid = known.length === 0 ? 'there are none' : `valid are ${known.join(', ')}`;
         this.issues.push(`${truncate(word, SHOWN_VALUE)}: is not an argument; ${valid}`);
+      } else if (argument === undefined || argument === null) {
+        continue;
       } else if (this.given.has(name)) {
         this.issues.push(`${word}: means ${name}, which is given too; send one of them`);
       } else {
@@ -65,7 +75,7 @@ export class Arguments {
 
   /** Texts that are not blank; where there are none, an empty list. */
   texts(name: string, { most }: { readonly most: number }): readonly string[] {
-    const value = this.given.get(name) ?? [];
+    const value = this.optional(name) ?? [];
     if (Array.isArray(value) && value.length <= most) {
       const texts = value.flatMap((each) =>
         typeof each === 'string' && each.trim() !== '' ? [each] : [],
@@ -77,7 +87,7 @@ export class Arguments {
   }
 
   flag(name: string, usual: boolean): boolean {
-    const value = this.given.get(name) ?? usual;
+    const value = this.optional(name) ?? usual;
     if (typeof value === 'boolean') return value;
     if (value === 'true' || value === 'false') return value === 'true';
     this.wrong(name, 'true or false', value);
@@ -93,16 +103,13 @@ export class Arguments {
       most,
     }: { readonly usual: Usual; readonly least: number; readonly most: number },
   ): number | Usual {
-    const given = this.given.get(name) ?? usual;
+    const given = this.optional(name) ?? usual;
     if (given === null) return usual;
     const value = typeof given === 'string' && WHOLE_NUMBER.test(given) ? Number(given) : given;
-    if (
-      typeof value === 'number' &&
-      Number.isSafeInteger(value) &&
-      value >= least &&
-      value <= most
-    ) {
-      return value;
+    if (typeof value === 'number' && Number.isInteger(value)) {
+      const nearest = Math.min(Math.max(value, least), most);
+      if (nearest !== value) this.notes.push(clampNote(name, value, nearest));
+      return nearest;
     }
     const bounds =
       most === Number.MAX_SAFE_INTEGER ? `from ${least} on` : `from ${least} to ${most}`;
@@ -111,7 +118,7 @@ export class Arguments {
   }
 
   choice<T extends string>(name: string, values: readonly T[], usual: T): T {
-    const given = this.given.get(name) ?? usual;
+    const given = this.optional(name) ?? usual;
     const value = values.find((each) => each === given);
     if (value !== undefined) return value;
     this.wrong(name, `one of ${values.join(', ')}`, given);
@@ -120,7 +127,15 @@ export class Arguments {
 
   /** The input, unless something was wrong. */
   result<I>(input: I): ValidationResult<I> {
-    return this.issues.length > 0 ? { ok: false, issues: this.issues } : { ok: true, input };
+    const { issues, notes } = this;
+    if (issues.length > 0) return { ok: false, issues };
+    return { ok: true, input, ...(notes.length === 0 ? {} : { notes }) };
+  }
+
+  /** What an optional field says; undefined: nothing. */
+  private optional(name: string): JsonValue | undefined {
+    const value = this.given.get(name);
+    return value === undefined || isEmptyValue(value) ? undefined : value;
   }
 
   private wrong(name: string, valid: string, value: JsonValue): void {

@@ -52,16 +52,18 @@ const FIXED_ARGUMENTS: ReadonlyMap<string, JsonValue> = new Map<string, JsonValu
 ]);
 
 /**
- * Reads the arguments of a Task call. Unlike other tools it refuses what it does not know: a
- * misspelt argument of a delegation would cost a whole run.
+ * Reads the arguments of a Task call. Unlike other tools it accepts no other spelling of a name and clamps no
+ * number: a misread argument of a delegation would cost a whole run.
  */
 export function parseTaskInput(value: JsonValue): ValidationResult<TaskInput> {
   if (!isJsonObject(value)) return { ok: false, issues: ['the arguments must be an object'] };
   const args = new Map<string, JsonValue>();
   const issues: string[] = [];
   for (const [given, argument] of Object.entries(value)) {
-    if (argument === undefined || argument === null) continue;
+    if (argument === undefined || (argument === null && isKnown(given))) continue;
     const [name, meant] = canonical(given, argument);
+    // An empty text in an optional field says nothing.
+    if (meant === '' && name !== 'prompt' && ARGUMENTS.includes(name)) continue;
     if (args.has(name))
       issues.push(`${given}: means ${name}, which is given too; send one of them`);
     args.set(name, meant);
@@ -99,6 +101,11 @@ export function parseTaskInput(value: JsonValue): ValidationResult<TaskInput> {
       ...(context === null ? {} : { context }),
     },
   };
+}
+
+function isKnown(given: string): boolean {
+  const [name] = canonical(given, true);
+  return ARGUMENTS.includes(name) || FIXED_ARGUMENTS.has(name);
 }
 
 /** What an argument is called here, and what it says there. */

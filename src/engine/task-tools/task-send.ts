@@ -21,7 +21,6 @@ const ALIASES = {
   task_id: 'to',
   id: 'to',
   agent_id: 'to',
-  agentId: 'to',
   recipient: 'to',
   content: 'message',
   prompt: 'message',

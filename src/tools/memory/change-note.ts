@@ -134,6 +134,7 @@ function readCurrent(place: MemoryPlace, name: string) {
     const { bytes, stats } = readNote(place, name, DIRECTORY_BYTES);
     if (BigInt(bytes.length) === stats.size) {
       const text = decodeForEdit(name, bytes);
+      if (text.encoding !== 'UTF-8') throw notUtf8(name, text.encoding);
       return { text, stats, bytes, hash: sha256(bytes), size: bytes.length };
     }
   } catch (thrown) {
@@ -142,6 +143,12 @@ function readCurrent(place: MemoryPlace, name: string) {
   }
   const message = `${name} is larger than memory_bytes = ${DIRECTORY_BYTES}: only a person can shorten it`;
   throw new MusterError('LIMIT_EXCEEDED', message);
+}
+
+/** Notes are written in UTF-8: only a person can have made another one. */
+function notUtf8(name: string, encoding: string): MusterError {
+  const message = `${name} is ${encoding}, not UTF-8: only a person can convert it`;
+  return new MusterError('INVALID_PARAM', message);
 }
 
 function whyUnknown(path: string, hash: string, { files }: ToolContext): string | null {

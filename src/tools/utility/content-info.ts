@@ -4,6 +4,7 @@ import type { OpenFile } from '../../sys/open-in-roots.ts';
 import { fileChunks } from '../../sys/read-file.ts';
 import { binaryKind, SAMPLE_BYTES } from '../file-text.ts';
 import { MAX_EDIT_BYTES } from '../fingerprint.ts';
+import { markedEncoding, Transcoder } from '../text-encoding.ts';
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
@@ -15,15 +16,21 @@ export async function describeContent(
 ): Promise<readonly string[]> {
   const isWhole = file.stats.size <= BigInt(MAX_EDIT_BYTES);
   const hash = createHash('sha256');
-  const text = new TextCount();
+  let text = new TextCount();
+  let wide = new Transcoder('UTF-8');
   let kind: string | undefined;
   let size = 0;
   for await (const chunk of fileChunks(file, signal)) {
+    const marked = size === 0 ? markedEncoding(chunk) : null;
     if (size === 0) kind = binaryKind(chunk.subarray(0, SAMPLE_BYTES));
+    if (marked !== null) {
+      text = new TextCount(marked);
+      wide = new Transcoder(marked);
+    }
     size += chunk.length;
     if (!isWhole) break;
     hash.update(chunk);
-    text.add(chunk);
+    text.add(text.encoding === null ? chunk : wide.push(chunk));
   }
   if (size === 0) return ['empty'];
   if (!isWhole) {
@@ -42,9 +49,16 @@ class TextCount {
   private newlines = 0;
   private returns = 0;
   private last = 0;
+  /** That of UTF-16, which comes as UTF-8; null: what comes is the file's own. */
+  readonly encoding: string | null;
+
+  constructor(encoding: string | null = null) {
+    this.encoding = encoding;
+    this.hasMark = encoding !== null;
+  }
 
   add(chunk: Buffer): void {
-    if (this.size === 0) this.hasMark = chunk.subarray(0, 3).toString('hex') === 'efbbbf';
+    if (this.size === 0) this.hasMark ||= chunk.subarray(0, 3).toString('hex') === 'efbbbf';
     this.size += chunk.length;
     this.decode(chunk, { stream: true });
     for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) {
@@ -56,7 +70,7 @@ class TextCount {
 
   describe(): string {
     this.decode(new Uint8Array(), { stream: false });
-    const encoding = this.isUtf8 ? 'UTF-8' : 'not UTF-8 (perhaps Latin-1)';
+    const encoding = this.encoding ?? (this.isUtf8 ? 'UTF-8' : 'not UTF-8 (perhaps Latin-1)');
     const mark = this.hasMark ? ' with byte order mark' : '';
     const lines = this.newlines + (this.last === NEWLINE ? 0 : 1);
     return `text, ${encoding}${mark}, ${plural(lines, 'line')}${this.lineEnds()}`;

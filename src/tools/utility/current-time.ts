@@ -16,7 +16,7 @@ export const currentTimeTool = defineTool({
     },
     required: [],
   },
-  aliases: { time_zone: 'timezone', timeZone: 'timezone', tz: 'timezone', zone: 'timezone' },
+  aliases: { tz: 'timezone', zone: 'timezone' },
   describe: () => NO_ACCESS,
   async run({ timezone }, { clock }) {
     return { text: timeIn(clock.now(), timezone) };

@@ -27,7 +27,6 @@ const tool = defineTool({
   aliases: {
     ...Object.fromEntries(VALUE_NAMES.slice(1).map((name) => [name, 'value'])),
     space: 'indent',
-    sortKeys: 'sort_keys',
   },
   describe: () => NO_ACCESS,
   async run({ value, indent = 0, sort_keys: sorted = false }, { caps }) {

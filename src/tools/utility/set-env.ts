@@ -22,7 +22,10 @@ export const setEnvTool = defineTool({
   description: 'Set an environment variable for your later Bash commands; without value, unset it.',
   input: {
     type: 'object',
-    properties: { name: { type: 'string', minLength: 1 }, value: { type: 'string' } },
+    properties: {
+      name: { type: 'string', minLength: 1 },
+      value: { type: 'string', emptyIsValue: true },
+    },
     required: ['name'],
   },
   aliases: { key: 'name', variable: 'name', var: 'name' },

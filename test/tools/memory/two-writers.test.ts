@@ -91,7 +91,10 @@ it('whatever two tasks and a person do: nobody replaces what they have not seen,
         if (does === 'gone by hand') rmSync(join(directory, file), { force: true });
         if (does === 'gone by hand') model.files.delete(file);
         if (does.endsWith('by hand')) continue;
-        const said = await writers[writer]?.call(`Memory${does}`, { file, text });
+        const said = await writers[writer]?.call(`Memory${does}`, {
+          file,
+          ...(does === 'Append' || does === 'Write' ? { text } : {}),
+        });
         const isDone = model.does(does, file, { writer, text });
         expect([at, does, said?.error === undefined]).toEqual([at, does, isDone]);
       }

@@ -288,14 +288,22 @@ describe('Sleep', () => {
   });
 
   test.each([
-    [301, 'seconds: is too large: 301; valid: number of at least 0 and at most 300'],
-    [-1, 'seconds: is too small: -1; valid: number of at least 0 and at most 300'],
     ['soon', 'seconds: is of the wrong type: "soon"; valid: number of at least 0 and at most 300'],
   ])('it refuses %j', async (seconds, text) => {
     expect(await makeWorkspace().call('Sleep', { seconds })).toEqual({
       text,
       error: 'INVALID_PARAM',
     });
+  });
+
+  test.each([
+    [301, '300 s have passed.\n[seconds: 301 is above the maximum, 300 was used]', 300_000],
+    [-1, '0 s have passed.\n[seconds: -1 is below the minimum, 0 was used]', 0],
+  ])('it takes the nearest number for %j, and says so', async (seconds, text, ms) => {
+    const slept: number[] = [];
+    const sleep = async (each: number) => void slept.push(each);
+    expect(await makeWorkspace().call('Sleep', { seconds }, { sleep })).toEqual({ text });
+    expect(slept).toEqual([ms]);
   });
 
   test('it ends at once when the call is stopped', async () => {

@@ -32,6 +32,10 @@ describe('FileInfo', () => {
       'text, UTF-8, 3 lines, LF and CRLF line ends mixed, the last one without',
     ],
     ['\uFEFFx\n', 'text, UTF-8 with byte order mark, 1 line'],
+    [
+      Buffer.from('\uFEFFö\r\nx\r\n', 'utf16le'),
+      'text, UTF-16LE with byte order mark, 2 lines, CRLF line ends',
+    ],
     [Buffer.from('caf\xe9\n', 'latin1'), 'text, not UTF-8 (perhaps Latin-1), 1 line'],
     [Buffer.from('é').subarray(0, 1), 'text, not UTF-8'],
     [Buffer.from('89504e470d0a1a0a00', 'hex'), 'PNG image'],

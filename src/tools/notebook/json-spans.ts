@@ -1,0 +1,84 @@
+/** Where a value of a JSON text stands: from its first character to behind its last. */
+export interface JsonSpan {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A member of an object: its value, and where its name begins. */
+export interface MemberSpan extends JsonSpan {
+  readonly name: string;
+  readonly nameStart: number;
+}
+
+const QUOTE = '"';
+
+/** The members of an object that begins at `at`, in order. The text must be valid JSON, here and below. */
+export function memberSpans(text: string, at: number): readonly MemberSpan[] {
+  const found: MemberSpan[] = [];
+  let next = skipBlanks(text, at + 1);
+  while (text[next] === QUOTE) {
+    const nameEnd = stringEnd(text, next);
+    const name: unknown = JSON.parse(text.slice(next, nameEnd));
+    const start = skipBlanks(text, skipBlanks(text, nameEnd) + 1);
+    const end = valueEnd(text, start);
+    found.push({ name: String(name), nameStart: next, start, end });
+    next = afterComma(text, end);
+  }
+  return found;
+}
+
+/** The items of an array that begins at `at`. */
+export function itemSpans(text: string, at: number): readonly JsonSpan[] {
+  const found: JsonSpan[] = [];
+  let start = skipBlanks(text, at + 1);
+  while (start < text.length && text[start] !== ']') {
+    const end = valueEnd(text, start);
+    found.push({ start, end });
+    start = afterComma(text, end);
+  }
+  return found;
+}
+
+/** Where the value that the whole text is begins. */
+export function rootStart(text: string): number {
+  return skipBlanks(text, 0);
+}
+
+function afterComma(text: string, end: number): number {
+  const next = skipBlanks(text, end);
+  return text[next] === ',' ? skipBlanks(text, next + 1) : next;
+}
+
+function valueEnd(text: string, start: number): number {
+  const first = text[start];
+  if (first === QUOTE) return stringEnd(text, start);
+  if (first !== '{' && first !== '[') {
+    let at = start;
+    while (at < text.length && !/[\s,\]}]/.test(text[at] ?? '')) at += 1;
+    return at;
+  }
+  let depth = 0;
+  for (let at = start; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === QUOTE) at = stringEnd(text, at) - 1;
+    else if (character === '{' || character === '[') depth += 1;
+    else if (character === '}' || character === ']') depth -= 1;
+    if (depth === 0) return at + 1;
+  }
+  return text.length;
+}
+
+function stringEnd(text: string, start: number): number {
+  for (let end = text.indexOf(QUOTE, start + 1); end !== -1; end = text.indexOf(QUOTE, end + 1)) {
+    let backslashes = 0;
+    while (text[end - 1 - backslashes] === '\\') backslashes += 1;
+    if (backslashes % 2 === 0) return end + 1;
+  }
+  return text.length;
+}
+
+function skipBlanks(text: string, start: number): number {
+  let at = start;
+  while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at += 1;
+  return at;
+}
