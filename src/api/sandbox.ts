@@ -81,7 +81,10 @@ function sandboxSettings(place: SandboxPlace): SandboxSettings {
         .filter((path) => isAbsolute(path))
         .map(realPath),
     },
-    caches: { kind: caches, directory: join(base, 'muster/commands'), home, environment },
+    // Where nothing is to be kept, caches go with each command.
+    ...(keepsRecords
+      ? { caches: { kind: caches, directory: join(base, 'muster/commands'), home, environment } }
+      : {}),
     records: keepsRecords ? join(dataDir, 'sandbox') : null,
   };
 }

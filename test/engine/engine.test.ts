@@ -470,7 +470,7 @@ describe('TaskOutput', () => {
     [{ offset: 3 }, 'offset: 3 is beyond the end; the answer has 2 characters'],
     [{ task_id: 'zzzzzzzz' }, 'no task or shell of yours begins with zzzzzzzz'],
     [{ task_id: '' }, 'task_id: must be the id of a task'],
-    [{ offset: -1 }, 'offset: must be a whole number'],
+    [{ offset: -1 }, 'offset: -1 is below the minimum, 0 was used'],
   ])('with %j says what is wrong', async (wrong, words) => {
     let child = '';
     const test = testEngine((request) => {

@@ -76,7 +76,7 @@ describe('the arguments of Task', () => {
     ['null for absent', { prompt: 'find it', model: null }, { prompt: 'find it' }],
     [
       'an empty text for absent',
-      { prompt: 'find it', model: '', resume: '' },
+      { prompt: 'find it', model: '', description: '' },
       { prompt: 'find it' },
     ],
   ])('take %s', (_, params, input) => {

@@ -93,7 +93,7 @@ printf 'import unittest\\nclass T(unittest.TestCase):\\n  def test(self): pass\\
     prepare: `mkdir -p dep/src && printf '[package]\\nname = "dep"\\nversion = "0.1.0"\\nedition = "2021"\\n' > dep/Cargo.toml
 echo 'pub fn seven() -> u32 { 7 }' > dep/src/lib.rs`,
     commands: [
-      'cargo init -q --vcs none --name app .',
+      'cargo init -q --name app .',
       `printf 'dep = { path = "dep" }\\n' >> Cargo.toml && echo 'fn main() { println!("{}", dep::seven()); } #[test] fn t() {}' > src/main.rs`,
       'cargo build -q --offline',
       'cargo run -q --offline',

@@ -34,6 +34,8 @@ const ARGUMENT_ALIASES: ReadonlyMap<string, string> = new Map([
   ['type', 'subagent_type'],
 ]);
 
+/** What is to be done, by whom and where: an agent or a task without a name is an unknown one, and no other is taken. */
+const NEVER_EMPTY: ReadonlySet<string> = new Set(['prompt', 'subagent_type', 'resume']);
 const ARGUMENTS = [
   'description',
   'prompt',
@@ -63,7 +65,7 @@ export function parseTaskInput(value: JsonValue): ValidationResult<TaskInput> {
     if (argument === undefined || (argument === null && isKnown(given))) continue;
     const [name, meant] = canonical(given, argument);
     // An empty text in an optional field says nothing.
-    if (meant === '' && name !== 'prompt' && ARGUMENTS.includes(name)) continue;
+    if (meant === '' && ARGUMENTS.includes(name) && !NEVER_EMPTY.has(name)) continue;
     if (args.has(name))
       issues.push(`${given}: means ${name}, which is given too; send one of them`);
     args.set(name, meant);

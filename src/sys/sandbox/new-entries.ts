@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { isPlainRepository } from '../git/plain-repository.ts';
 import { isOwnWrite } from '../own-writes.ts';
 import { isProtectedName } from '../protected-names.ts';
 import { contentOf, type FileContent } from './file-content.ts';
@@ -23,7 +24,8 @@ const MOST_FILES = 2_000;
 /**
  * The entries that a command makes under protected names that were missing when it began. Nothing keeps
  * a command from making them; they are put aside when it has ended, or while it runs in the background.
- * What stays is what git has written with the content of a commit, and what Muster itself has written.
+ * What stays is what git has written with the content of a commit, a new repository that makes git run nothing,
+ * and what Muster itself has written.
  */
 export class NewEntries {
   private readonly places: ProtectedPlaces;
@@ -89,6 +91,7 @@ export class NewEntries {
   }
 
   private remove({ path, files }: NewEntry): readonly RemovedEntry[] {
+    if (basename(path) === '.git' && isPlainRepository(path)) return [];
     const stays = files?.filter((file) => this.mayStay(file)) ?? [];
     if (files === null || stays.length === 0) return this.putAside(path);
     return files

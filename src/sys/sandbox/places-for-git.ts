@@ -1,17 +1,13 @@
 import { delimiter, join } from 'node:path';
 import { readConfiguration } from '../git/configuration.ts';
-import { unsafeSetting } from '../git/config-check.ts';
+import { runsNothing } from '../git/plain-repository.ts';
 import { findRepository, type Repository } from '../git/repository.ts';
 import { isInside } from '../paths.ts';
 import { isProtectedName } from '../protected-names.ts';
 import { modulesIn, worktreesOf } from './git-rules.ts';
-import { look, namesOf, realPath } from './looks.ts';
+import { namesOf, realPath } from './looks.ts';
 import type { OpenedPlaces } from './opened-entries.ts';
 import { isWritable, type PathRule } from './plan.ts';
-
-/** What names no program, and is daily work in repositories with submodules. */
-const OF_SUBMODULES = new Set(['submodule.url', 'submodule.active', 'core.worktree']);
-const EXECUTABLE = 0o111;
 
 /**
  * The protected files that git alone may change: those of the working tree that lie at the top of a root, and the
@@ -69,16 +65,6 @@ function hasHooksOfUser(homes: readonly string[]): boolean {
   ];
   const { settings, isWhole } = readConfiguration(files, homes);
   return !isWhole || settings.some(({ name }) => name === 'core.hookspath');
-}
-
-function runsNothing(repository: Repository): boolean {
-  if (unsafeSetting(repository, OF_SUBMODULES) !== undefined) return false;
-  const hooks = join(repository.commonDirectory, 'hooks');
-  return !namesOf(hooks).some((name) => {
-    if (name.endsWith('.sample')) return false;
-    const stats = look(join(hooks, name));
-    return stats !== undefined && (stats.isSymbolicLink() || (stats.mode & EXECUTABLE) !== 0);
-  });
 }
 
 /** The repositories on this machine among the remotes: what receives a push runs its own hooks. */

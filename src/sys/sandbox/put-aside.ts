@@ -1,8 +1,7 @@
 import { cpSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { errorMessage, systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
-import { makePrivateTempDirectory } from './private-directories.ts';
 
 /** An entry that was taken out of the workspace, and where it is now; null: it is still there, and why. Absolute paths. */
 export type RemovedEntry =
@@ -17,11 +16,12 @@ export interface Settlement {
 }
 
 /**
- * Moves an entry out of the workspace into a new directory below `directory` (made when needed; null: the
- * temporary directory), and says where it is. Null: it is gone already.
+ * Moves an entry into a new directory below `directory` (made when needed), and says where it is. `directory` null:
+ * nothing is kept outside of the workspace, so it gets a harmless name beside its own. Null: it is gone already.
  */
 export function putAside(path: string, directory: string | null): RemovedEntry | null {
   try {
+    if (directory === null) return move(path, besideItself(path));
     const keptAt = join(newPlace(directory), basename(path));
     try {
       return move(path, keptAt);
@@ -36,11 +36,15 @@ export function putAside(path: string, directory: string | null): RemovedEntry |
   }
 }
 
-function newPlace(directory: string | null): string {
-  if (directory === null) return makePrivateTempDirectory('muster-removed-');
+function newPlace(directory: string): string {
   const place = join(directory, newId());
   mkdirSync(place, { recursive: true, mode: 0o700 });
   return place;
+}
+
+/** No program obeys a file of this name. */
+function besideItself(path: string): string {
+  return join(dirname(path), `removed-${newId()}-${basename(path).replace(/^\.+/, '')}`);
 }
 
 function move(path: string, keptAt: string): RemovedEntry {
@@ -50,7 +54,7 @@ function move(path: string, keptAt: string): RemovedEntry {
 
 /** What can't be copied, such as a socket, or the last of a full disk, gets another name beside its own. */
 function moveToOtherDisk(path: string, keptAt: string): RemovedEntry {
-  const beside = `${path}.removed-${newId()}`;
+  const beside = besideItself(path);
   renameSync(path, beside);
   try {
     cpSync(beside, keptAt, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });

@@ -106,6 +106,34 @@ describe.runIf(HAS_BUBBLEWRAP)('what git writes with the content of a commit', (
   });
 });
 
+describe.runIf(HAS_BUBBLEWRAP)('a new repository', () => {
+  test('stays where it makes git run nothing', async () => {
+    const at = new Place();
+    const init = `git init -q . && echo a > a && git add -A && ${GIT} commit -qm one`;
+    expect(await run(at, init)).toMatchObject({ code: 0 });
+    expect(git(at.root, 'log', '--format=%s')).toBe('one\n');
+    expect(git(at.root, 'status', '--short')).toBe('');
+  });
+
+  test.each([
+    'git init -q . && git config core.fsmonitor ./evil',
+    'git init -q . && git config core.worktree /',
+    'git init -q . && git config include.path ../evil',
+    "git init -q . && printf '#!/bin/sh\\n' > .git/hooks/pre-commit",
+    'git init -q . && mv .git/hooks h && ln -s ../h .git/hooks',
+    'git init -q . && echo ../x > .git/commondir',
+    'git init -q . && mkdir -p .git/info && echo "* filter=x" > .git/info/attributes',
+    'git init -q . && mkdir -p .git/modules/x',
+    'git init -q x && echo "gitdir: x/.git" > .git',
+    'git init -q x && ln -s x/.git .git',
+    'mkdir .git && echo x > .git/config',
+  ])('goes where it may: %s', async (command) => {
+    const at = new Place();
+    await run(at, command);
+    expect(existsSync(join(at.root, '.git'))).toBe(false);
+  });
+});
+
 describe.runIf(HAS_BUBBLEWRAP)('what a command makes under a protected name', () => {
   test('is kept for the user, and told', async () => {
     const at = new Place();
