@@ -50,6 +50,15 @@ const CACHES: readonly Cache[] = [
   { variable: 'SCCACHE_DIR', name: 'sccache', usual: '.cache/sccache' },
 ];
 
+/** Programs that keep caches, or are known to run one that does. */
+const USERS =
+  /\b(?:npm|npx|pnpm|pnpx|yarn|yarnpkg|corepack|bun|bunx|deno|node-gyp|pip|pip3|uv|uvx|poetry|pipenv|cargo|go|gradle|gradlew|dotnet|nuget|composer|bundle|dart|flutter|ccache|sccache|make)\b/;
+
+/** Whether a command line names a program that keeps caches. Others use private caches once there are some. */
+export function mayUseCaches(argv: readonly string[]): boolean {
+  return argv.some((word) => USERS.test(word));
+}
+
 export interface CachePlaces {
   /** By the temporary directory of the command (absolute), where there are no others. */
   variables(scratch: string): Readonly<Record<string, string>>;
@@ -62,13 +71,16 @@ export interface CacheUse {
   /** Whether anything may be written but to the temporary directory. */
   readonly mayWrite: boolean;
   readonly network: boolean;
+  /** Whether private caches are made where there are none. */
+  readonly makes: boolean;
 }
 
 /** The places of the caches for one command; makes the directories that it may write to. */
 export function cachePlaces(settings: CacheSettings | null, use: CacheUse): CachePlaces {
-  const { mayWrite, network } = use;
+  const { mayWrite, network, makes } = use;
   if (settings?.kind === 'shared' && mayWrite) return sharedPlaces(settings);
-  const directory = settings !== null && mayWrite ? privateDirectory(settings.directory) : null;
+  const directory =
+    settings !== null && mayWrite ? privateDirectory(settings.directory, makes) : null;
   const used = CACHES.filter(({ name, usual, isLibrary }) => {
     if (isLibrary !== true || (network && directory !== null)) return true;
     const hasOwn = directory !== null && existsSync(join(directory, name));
@@ -98,8 +110,9 @@ function isDirectory(path: string): boolean {
   return stats?.isDirectory() === true;
 }
 
-/** Null where it can't be made, or others could change what is in it. */
-function privateDirectory(path: string): string | null {
+/** Null where it is missing, can't be made, or others could change what is in it. */
+function privateDirectory(path: string, makes: boolean): string | null {
+  if (!makes && !existsSync(path)) return null;
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     if (!isDirectory(path)) return null;

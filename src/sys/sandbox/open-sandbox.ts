@@ -2,7 +2,7 @@ import { accessSync, constants, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage } from '../../base/errors.ts';
 import { bubblewrapArguments } from './bubblewrap.ts';
-import { cachePlaces, type CacheSettings } from './caches.ts';
+import { cachePlaces, mayUseCaches, type CacheSettings } from './caches.ts';
 import { Loopbacks } from './loopbacks.ts';
 import { bubblewrapFailed, notInstalled } from './diagnosis.ts';
 import { findTrustedProgram } from './trusted-program.ts';
@@ -88,6 +88,7 @@ class Bubblewrap implements Sandbox {
     const caches = cachePlaces(settings, {
       mayWrite: access === 'workspace',
       network,
+      makes: mayUseCaches(argv),
     });
     const { rules, places, opened } = this.surveyFor(confinement, caches.writable);
     const isMonitored = stderr === 'monitor';
@@ -194,6 +195,7 @@ class Seatbelt implements Sandbox {
     const caches = cachePlaces(settings, {
       mayWrite: confinement.access === 'workspace',
       network: confinement.network,
+      makes: mayUseCaches(argv),
     });
     const { surroundings } = this.settings;
     const { rules, places } = survey(confinement, { ...surroundings, caches: caches.writable });

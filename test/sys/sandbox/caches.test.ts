@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { cachePlaces, type CacheSettings } from '../../../src/sys/sandbox/caches.ts';
+import { cachePlaces, mayUseCaches, type CacheSettings } from '../../../src/sys/sandbox/caches.ts';
 import { HAS_BUBBLEWRAP, Place, runIn } from './support.ts';
 
 function settings(at: Place, kind: CacheSettings['kind'] = 'private'): CacheSettings {
@@ -13,7 +13,7 @@ function settings(at: Place, kind: CacheSettings['kind'] = 'private'): CacheSett
   };
 }
 
-const USE = { mayWrite: true, network: true };
+const USE = { mayWrite: true, network: true, makes: true };
 
 test('private caches lie in a directory of the user alone, which is made', () => {
   const at = new Place();
@@ -27,6 +27,17 @@ test('private caches lie in a directory of the user alone, which is made', () =>
     CARGO_HOME: join(directory, 'cargo'),
     GOMODCACHE: join(directory, 'go-mod'),
   });
+});
+
+test('private caches are made for a command that names a program which keeps some', () => {
+  const at = new Place();
+  expect(cachePlaces(settings(at), { ...USE, makes: false }).writable).toEqual([]);
+  expect(existsSync(join(at.home, '.cache'))).toBe(false);
+  expect(mayUseCaches(['/bin/bash', '-c', 'cd x && npm ci'])).toBe(true);
+  expect(mayUseCaches(['/bin/bash', '-c', 'ls && echo google'])).toBe(false);
+  cachePlaces(settings(at), USE);
+  const { directory } = settings(at);
+  expect(cachePlaces(settings(at), { ...USE, makes: false }).writable).toEqual([directory]);
 });
 
 test('without a network packages that the user has already are used', () => {
@@ -79,6 +90,7 @@ test.runIf(HAS_BUBBLEWRAP)(
     const at = new Place();
     const sandbox = at.sandbox({ caches: settings(at) });
     const command = `mkdir -p "$npm_config_cache" && echo x > "$npm_config_cache/made" && echo $npm_config_cache
+    # npm would do this
     { echo x > "$npm_config_cache/../../beside"; } 2>/dev/null && echo beside; true`;
     const ran = await runIn(sandbox, command, { roots: [at.root] });
     expect(ran.out).toBe(`${settings(at).directory}/npm\n`);
