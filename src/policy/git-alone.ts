@@ -40,11 +40,15 @@ export function runsGitAlone(reading: ShellReading): boolean {
   return commands.every(isGitOrHarmless) && commands.some(({ words }) => words[0]?.value === 'git');
 }
 
+/** The same of a program with its arguments, which no shell reads. */
+export function isGitAlone([program, ...args]: readonly string[]): boolean {
+  return program === 'git' && isHarmlessGit(args);
+}
+
 function isGitOrHarmless({ words, assigns, openEnded }: SimpleCommand): boolean {
   const values = words.map(({ value }) => value);
   if (assigns || openEnded || !isLiteral(values)) return false;
-  const [program = '', ...args] = values;
-  return BESIDE.has(program) || (program === 'git' && isHarmlessGit(args));
+  return BESIDE.has(values[0] ?? '') || isGitAlone(values);
 }
 
 function isLiteral(values: readonly (string | null)[]): values is readonly string[] {

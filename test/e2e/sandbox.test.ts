@@ -47,6 +47,33 @@ async function listen(): Promise<{ readonly port: number } & Disposable> {
 }
 
 describe.runIf(HAS_BUBBLEWRAP).concurrent('a command of the model', () => {
+  it('makes no protected file, in the background neither', async () => {
+    await using world = await openWorld({
+      script: callsInTurn(
+        [{ name: 'Bash', input: { command: 'touch .npmrc; sleep 5', run_in_background: true } }],
+        [bash('sleep 2.5; ls -A; touch .envrc')],
+        [bash('ls -A')],
+      ),
+    });
+    await world.run(['-p', 'go', '--permission-mode', 'autonomous']);
+    const texts = world.model.requests.flatMap(({ messages }) =>
+      (messages.at(-1)?.toolResults ?? []).map(({ text }) => text),
+    );
+    expect(texts.slice(1)).toEqual([
+      expect.stringMatching(
+        /^\[it ended without an error, but not all that it made was kept\]\n\[the sandbox took \.envrc out of the workspace, /,
+      ),
+      '[exit code 0]',
+    ]);
+    expect(readdirSync(world.sandbox.workspace)).toEqual([]);
+    const kept = join(world.sandbox.data, 'sandbox/removed');
+    expect(
+      readdirSync(kept)
+        .flatMap((name) => readdirSync(join(kept, name)))
+        .toSorted(),
+    ).toEqual(['.envrc', '.npmrc']);
+  });
+
   it('writes in the workspace and not outside, and is told why', async () => {
     await using world = await openWorld({
       script: callsInTurn([bash('echo a > inside && echo b > /var/tmp/muster-outside')]),

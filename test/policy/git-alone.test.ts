@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runsGitAlone } from '../../src/policy/git-alone.ts';
+import { isGitAlone, runsGitAlone } from '../../src/policy/git-alone.ts';
 import { readShell } from '../../src/policy/shell-grammar.ts';
 
 test.each([
@@ -47,4 +47,10 @@ test.each([
   'git checkout *',
 ])('something else runs, or may, in %s', (line) => {
   expect(runsGitAlone(readShell(line))).toBe(false);
+});
+
+test('takes a program with its arguments, too', () => {
+  expect(isGitAlone(['git', 'checkout', 'a b'])).toBe(true);
+  expect(isGitAlone(['git', 'rebase', '-x', './evil'])).toBe(false);
+  expect(isGitAlone(['cat', 'x'])).toBe(false);
 });

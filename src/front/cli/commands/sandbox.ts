@@ -8,6 +8,7 @@ import { sandboxOf } from '../../../api/sandbox.ts';
 import { workspaceRoots } from '../../../api/workspace.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { terminalText } from '../../../base/terminal-text.ts';
+import { isGitAlone } from '../../../policy/git-alone.ts';
 import { answerStartCheck } from '../../../sys/start-check.ts';
 import { commandEnvironment } from '../../../sys/command-environment.ts';
 import type { ConfinedCommand } from '../../../sys/sandbox/sandbox.ts';
@@ -55,7 +56,12 @@ export async function sandboxCommand(
     argv: command.argv,
     cwd,
     env,
-    confinement: { access, roots, network: network || command.network },
+    confinement: {
+      access,
+      roots,
+      network: network || command.network,
+      runsGitAlone: isGitAlone(command.argv),
+    },
     stderr: 'command',
   });
   try {
