@@ -2,9 +2,15 @@ import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { systemErrorCode } from '../base/errors.ts';
+import { isGitAlone } from '../policy/git-alone.ts';
 import { resolveInRoots } from '../sys/real-path.ts';
 import type { SandboxSettings } from '../sys/sandbox/open-sandbox.ts';
-import { machineAsSandbox, noSandbox, type Sandbox } from '../sys/sandbox/sandbox.ts';
+import {
+  machineAsSandbox,
+  noSandbox,
+  type Confinement,
+  type Sandbox,
+} from '../sys/sandbox/sandbox.ts';
 import type { Config } from './config/config.ts';
 import { userConfigDir, type UserPlace } from './config/paths.ts';
 
@@ -38,6 +44,11 @@ export function sandboxOf(place: SandboxPlace): Sandbox {
     },
     useLoopback: async (key) => (await opened?.useLoopback(key)) ?? (() => {}),
   };
+}
+
+/** How a program with its arguments, which no shell reads, is held. */
+export function confinementOf(argv: readonly string[], limits: Confinement): Confinement {
+  return { ...limits, runsGitAlone: isGitAlone(argv) };
 }
 
 /** Tells once, when a command would have been held, that nothing holds it; not where that was chosen. */

@@ -4,11 +4,10 @@ import { resolve } from 'node:path';
 import { Duplex } from 'node:stream';
 import { loadConfig } from '../../../api/config/load.ts';
 import { dataDir } from '../../../api/config/paths.ts';
-import { sandboxOf } from '../../../api/sandbox.ts';
+import { confinementOf, sandboxOf } from '../../../api/sandbox.ts';
 import { workspaceRoots } from '../../../api/workspace.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { terminalText } from '../../../base/terminal-text.ts';
-import { isGitAlone } from '../../../policy/git-alone.ts';
 import { answerStartCheck } from '../../../sys/start-check.ts';
 import { commandEnvironment } from '../../../sys/command-environment.ts';
 import type { ConfinedCommand } from '../../../sys/sandbox/sandbox.ts';
@@ -56,12 +55,11 @@ export async function sandboxCommand(
     argv: command.argv,
     cwd,
     env,
-    confinement: {
+    confinement: confinementOf(command.argv, {
       access,
       roots,
       network: network || command.network,
-      runsGitAlone: isGitAlone(command.argv),
-    },
+    }),
     stderr: 'command',
   });
   try {
