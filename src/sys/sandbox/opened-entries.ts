@@ -7,12 +7,15 @@ import {
   symlinkSync,
   writeSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { errorMessage, systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { addsOnlyHarmless } from '../git/config-check.ts';
 import { holdDirectory } from '../held-directory.ts';
+import { isOwnWrite } from '../own-writes.ts';
+import { isInside } from '../paths.ts';
 import { contentOf, type FileContent } from './file-content.ts';
-import { look, namesOf } from './looks.ts';
+import { isThere, linkOnTheWay, listOf, look } from './looks.ts';
 import type { CommittedContent } from './new-entries.ts';
 import { putAside, type RemovedEntry, type Settlement } from './put-aside.ts';
 
@@ -52,12 +55,17 @@ export class OpenedEntries {
     return before === null ? null : new OpenedEntries(places, before, directory);
   }
 
+  /** The files as they were. */
+  files(): Iterable<FileContent> {
+    return this.before.values();
+  }
+
   async settle(committed: CommittedContent): Promise<Settlement> {
     const now = filesOf(this.places);
-    const changed =
-      now === null ? [] : [...this.changed(now)].filter((path) => !this.mayBe(path, now));
+    if (now === null) return { removed: this.restoreWhole(), fromCommits: [] };
+    const changed = [...this.changed(now)].filter((path) => !this.mayBe(path, now));
     const wanted = changed.flatMap((path) => {
-      const file = now?.get(path) ?? this.before.get(path);
+      const file = now.get(path) ?? this.before.get(path);
       return file === undefined ? [] : [file];
     });
     const fine = await committed(wanted);
@@ -67,7 +75,16 @@ export class OpenedEntries {
 
   /** Puts all back as it was. */
   restoreAll(): readonly RemovedEntry[] {
-    return this.restore([...this.changed(filesOf(this.places) ?? new Map())]);
+    const now = filesOf(this.places);
+    return now === null ? this.restoreWhole() : this.restore([...this.changed(now)]);
+  }
+
+  /** There is more than can be compared: all of it goes, and what was there comes back. */
+  private restoreWhole(): readonly RemovedEntry[] {
+    const { trees, configurations, links } = this.places;
+    return this.restore([
+      ...new Set([...trees, ...configurations, ...links, ...this.before.keys()]),
+    ]);
   }
 
   private *changed(now: Files): Generator<string, void, undefined> {
@@ -85,21 +102,27 @@ export class OpenedEntries {
 
   private mayBe(path: string, now: Files): boolean {
     const [was, is] = [this.before.get(path), now.get(path)];
+    const stats = look(path);
+    if (stats !== undefined && isOwnWrite(path, stats)) return true;
     if (this.places.links.includes(path)) return look(dirname(path)) === undefined;
     if (!this.places.configurations.includes(path)) return false;
-    return was !== undefined && is?.kind === 'file' && addsOnlyHarmless(was.content, is.content);
+    return (
+      was !== undefined &&
+      is?.kind === 'file' &&
+      addsOnlyHarmless(was.content, is.content, (tree) => isTreeOfSubmodule(path, tree))
+    );
   }
 
   private restore(paths: readonly string[]): readonly RemovedEntry[] {
     // What lies above goes first: a link in the place of a directory would lead elsewhere.
     const removed = paths
       .toSorted((one, other) => one.length - other.length)
-      .flatMap((path) => (look(path) === undefined ? [] : (putAside(path, this.directory) ?? [])));
-    for (const path of paths) {
+      .flatMap((path) => (isThere(path) ? (putAside(path, this.directory) ?? []) : []));
+    const failed = paths.flatMap((path) => {
       const was = this.before.get(path);
-      if (was !== undefined && look(path) === undefined) write(was);
-    }
-    return removed;
+      return was !== undefined && !isThere(path) ? (putBack(was) ?? []) : [];
+    });
+    return [...removed, ...failed];
   }
 }
 
@@ -110,8 +133,11 @@ function filesOf({ trees, configurations, links }: OpenedPlaces): Files | null {
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     const stats = look(path);
     if (stats === undefined) continue;
-    if (stats.isDirectory()) waiting.push(...namesOf(path).map((name) => join(path ?? '', name)));
-    else {
+    if (stats.isDirectory()) {
+      const names = listOf(path);
+      if (names === null) return null;
+      waiting.push(...names.map((name) => join(path ?? '', name)));
+    } else {
       const file = contentOf(path);
       if (file === null) return null;
       files.set(path, file);
@@ -120,6 +146,27 @@ function filesOf({ trees, configurations, links }: OpenedPlaces): Files | null {
     if (files.size + waiting.length > MOST_FILES || bytes > MOST_BYTES) return null;
   }
   return files;
+}
+
+/** Whether a place that the configuration of a submodule names is one of the repository around it. */
+function isTreeOfSubmodule(configuration: string, tree: string): boolean {
+  const [top = '', ...below] = configuration.split('/.git/modules/');
+  if (below.length === 0 || isAbsolute(tree)) return false;
+  const path = join(dirname(configuration), tree);
+  const isInTop = path !== top && isInside(top, path) && !isInside(join(top, '.git'), path);
+  return isInTop && linkOnTheWay(join(path, 'x')) === undefined;
+}
+
+/** Null: it is back. One that can't be put back keeps no other from it. */
+function putBack(file: FileContent): RemovedEntry | null {
+  try {
+    write(file);
+    return null;
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === undefined) throw thrown;
+    const problem = `it could not be put back as it was: ${errorMessage(thrown)}`;
+    return { path: file.path, keptAt: null, problem };
+  }
 }
 
 /** Follows no link on the way: git may have put one there. */

@@ -1,6 +1,7 @@
 import { delimiter, join } from 'node:path';
 import { readConfiguration } from '../git/configuration.ts';
 import { unsafeSetting } from '../git/config-check.ts';
+import { localPath, remoteUrls } from '../git/remotes.ts';
 import { findRepository, type Repository } from '../git/repository.ts';
 import { isInside } from '../paths.ts';
 import { isProtectedName } from '../protected-names.ts';
@@ -86,18 +87,14 @@ function pushTargets(
   repositories: readonly Repository[],
   homes: readonly string[],
 ): readonly Repository[] {
-  return repositories.flatMap(({ top, commonDirectory }) => {
-    const { settings } = readConfiguration([join(commonDirectory, 'config')], homes);
-    return settings
-      .filter(({ name }) => /^remote\..*\.(?:push)?url$/.test(name))
-      .flatMap(({ value }) => localRepository(value ?? '', top));
-  });
+  return repositories.flatMap((repository) =>
+    remoteUrls(repository, homes).flatMap(({ url }) => localRepository(url, repository.top)),
+  );
 }
 
 function localRepository(url: string, top: string): readonly Repository[] {
-  const path = url.replace(/^file:\/\//, '');
-  const isElsewhere = /^[\w+.-]+:\/\//.test(path) || /^[^/]+:/.test(path);
-  const real = isElsewhere ? undefined : realPath(path.startsWith('/') ? path : join(top, path));
+  const path = localPath(url, top);
+  const real = path === undefined ? undefined : realPath(path);
   if (real === undefined) return [];
   const found = findRepository(real);
   const bare = { top: real, gitDirectory: real, commonDirectory: real };

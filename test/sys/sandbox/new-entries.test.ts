@@ -69,7 +69,8 @@ describe.runIf(HAS_BUBBLEWRAP)('what git writes with the content of a commit', (
     at.write('other/.npmrc', 'other=1\n');
     git(other, 'commit', '-qam', 'four');
     git(at.root, 'remote', 'add', 'origin', other);
-    await run(at, 'git fetch -q origin && git checkout -q --detach origin/side');
+    const command = 'git fetch -q origin && git checkout -q --detach origin/side';
+    await runIn(at.sandbox(), command, { roots: [at.root], runsGitAlone: true });
     expect(readFileSync(join(at.root, '.npmrc'), 'utf8')).toBe('other=1\n');
   });
 
