@@ -32,6 +32,7 @@ export interface OpenedPlaces {
   readonly links: readonly string[];
 }
 
+type Restored = Required<Pick<Settlement, 'removed' | 'putBack'>>;
 type Files = ReadonlyMap<string, FileContent>;
 
 /**
@@ -62,25 +63,25 @@ export class OpenedEntries {
 
   async settle(committed: CommittedContent): Promise<Settlement> {
     const now = filesOf(this.places);
-    if (now === null) return { removed: this.restoreWhole(), fromCommits: [] };
+    if (now === null) return { ...this.restoreWhole(), fromCommits: [] };
     const changed = [...this.changed(now)].filter((path) => !this.mayBe(path, now));
     const wanted = changed.flatMap((path) => {
       const file = now.get(path) ?? this.before.get(path);
       return file === undefined ? [] : [file];
     });
     const fine = await committed(wanted);
-    const removed = this.restore(changed.filter((path) => !fine.has(path)));
-    return { removed, fromCommits: [...fine] };
+    const restored = this.restore(changed.filter((path) => !fine.has(path)));
+    return { ...restored, fromCommits: [...fine] };
   }
 
   /** Puts all back as it was. */
-  restoreAll(): readonly RemovedEntry[] {
+  restoreAll(): Restored {
     const now = filesOf(this.places);
     return now === null ? this.restoreWhole() : this.restore([...this.changed(now)]);
   }
 
   /** There is more than can be compared: all of it goes, and what was there comes back. */
-  private restoreWhole(): readonly RemovedEntry[] {
+  private restoreWhole(): Restored {
     const { trees, configurations, links } = this.places;
     return this.restore([
       ...new Set([...trees, ...configurations, ...links, ...this.before.keys()]),
@@ -113,16 +114,21 @@ export class OpenedEntries {
     );
   }
 
-  private restore(paths: readonly string[]): readonly RemovedEntry[] {
+  private restore(paths: readonly string[]): Restored {
     // What lies above goes first: a link in the place of a directory would lead elsewhere.
     const removed = paths
       .toSorted((one, other) => one.length - other.length)
       .flatMap((path) => (isThere(path) ? (putAside(path, this.directory) ?? []) : []));
-    const failed = paths.flatMap((path) => {
+    const putBack: string[] = [];
+    const failed: RemovedEntry[] = [];
+    for (const path of paths) {
       const was = this.before.get(path);
-      return was !== undefined && !isThere(path) ? (putBack(was) ?? []) : [];
-    });
-    return [...removed, ...failed];
+      if (was === undefined || isThere(path)) continue;
+      const problem = problemOf(() => write(was));
+      if (problem === null) putBack.push(path);
+      else failed.push({ path, keptAt: null, problem });
+    }
+    return { removed: [...removed, ...failed], putBack };
   }
 }
 
@@ -157,15 +163,14 @@ function isTreeOfSubmodule(configuration: string, tree: string): boolean {
   return isInTop && linkOnTheWay(join(path, 'x')) === undefined;
 }
 
-/** Null: it is back. One that can't be put back keeps no other from it. */
-function putBack(file: FileContent): RemovedEntry | null {
+/** Null: it was put back. One that can't be keeps no other from it. */
+function problemOf(putBack: () => void): string | null {
   try {
-    write(file);
+    putBack();
     return null;
   } catch (thrown) {
     if (systemErrorCode(thrown) === undefined) throw thrown;
-    const problem = `it could not be put back as it was: ${errorMessage(thrown)}`;
-    return { path: file.path, keptAt: null, problem };
+    return `it could not be put back as it was: ${errorMessage(thrown)}`;
   }
 }
 

@@ -99,6 +99,7 @@ export class Protection {
         return {
           removed: [...changed.removed, ...made.removed],
           fromCommits: [...changed.fromCommits, ...made.fromCommits],
+          putBack: changed.putBack ?? [],
         };
       },
       release: () => {

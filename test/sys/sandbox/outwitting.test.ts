@@ -10,6 +10,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { noteOwnWrite } from '../../../src/sys/own-writes.ts';
+import { OpenedEntries } from '../../../src/sys/sandbox/opened-entries.ts';
 import { putAside } from '../../../src/sys/sandbox/put-aside.ts';
 import { asNormalUser } from '../normal-user.ts';
 import { HAS_BUBBLEWRAP, Place, runIn } from './support.ts';
@@ -183,6 +184,24 @@ describe.runIf(HAS_BUBBLEWRAP)('git alone', () => {
     expect(readFileSync(join(at.root, '.vscode/settings.json'), 'utf8')).toBe('1');
     await runIn(sandbox, `${GIT} stash pop -q`, options);
     expect(readFileSync(join(at.root, '.vscode/settings.json'), 'utf8')).toBe('of the user');
+  });
+
+  test('tells what it has removed of the user, and is there again', async () => {
+    const at = repository();
+    at.write('work/.envrc', 'of the user');
+    const places = {
+      trees: [join(at.root, '.envrc')],
+      configurations: [],
+      links: [],
+    };
+    const opened = OpenedEntries.open(places, at.records);
+    git(at.root, 'clean', '-qfd');
+    expect(await opened?.settle(() => Promise.resolve(new Set()))).toEqual({
+      removed: [],
+      fromCommits: [],
+      putBack: [join(at.root, '.envrc')],
+    });
+    expect(readFileSync(join(at.root, '.envrc'), 'utf8')).toBe('of the user');
   });
 
   test('does not trust what it fetches from a repository of a command', async () => {
