@@ -40,11 +40,11 @@ type Files = ReadonlyMap<string, FileContent>;
  * than harmless settings, is put back.
  */
 export class OpenedEntries {
-  private readonly places: OpenedPlaces;
+  readonly places: OpenedPlaces;
   private readonly before: Files;
   private readonly directory: string | null;
 
-  private constructor(places: OpenedPlaces, before: Files, directory: string | null) {
+  constructor(places: OpenedPlaces, before: Files, directory: string | null) {
     this.places = places;
     this.before = before;
     this.directory = directory;
@@ -74,10 +74,16 @@ export class OpenedEntries {
     return { ...restored, fromCommits: [...fine] };
   }
 
-  /** Puts all back as it was. */
-  restoreAll(): Restored {
+  /**
+   * Puts all back as it was. `isOfCommand`: whether what is at a path now was left by the command at all.
+   * Default: all was.
+   */
+  restoreAll(isOfCommand: (path: string) => boolean = () => true): Restored {
     const now = filesOf(this.places);
-    return now === null ? this.restoreWhole() : this.restore([...this.changed(now)]);
+    if (now === null) return this.restoreWhole();
+    return this.restore(
+      [...this.changed(now)].filter((path) => !isThere(path) || isOfCommand(path)),
+    );
   }
 
   /** There is more than can be compared: all of it goes, and what was there comes back. */

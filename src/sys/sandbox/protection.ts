@@ -67,11 +67,11 @@ export class Protection {
 
   /** To be called before the command starts. */
   begin({ places, opened, roots }: ProtectedCommand): Pick<ConfinedCommand, 'settle' | 'release'> {
-    if (places.missing.length === 0 && places.present.size === 0) {
+    if (places.missing.length === 0 && places.present.size === 0 && opened === null) {
       return { settle: () => Promise.resolve(NOTHING_SETTLED), release: () => {} };
     }
     const { path, records } = this.settings;
-    const forget = this.records.add(places);
+    const forget = this.records.add(places, opened);
     const use = { roots, isGitAlone: opened !== null };
     const begun = repositoriesOf(roots).map((repository) => this.tips.begin(repository, use));
     // What runs in the background may have changed what is there a moment ago.

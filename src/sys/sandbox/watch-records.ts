@@ -13,6 +13,8 @@ import { systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { look } from './looks.ts';
 import { NewEntries, type ProtectedPlaces } from './new-entries.ts';
+import type { OpenedEntries } from './opened-entries.ts';
+import { openedRecord, readOpenedRecord } from './opened-record.ts';
 import type { RemovedEntry } from './put-aside.ts';
 
 /** `PID-STARTTIME-ID`: a later process of the same number is another one. */
@@ -33,15 +35,20 @@ export class WatchRecords {
     this.directory = directory;
   }
 
-  /** Writes one, and returns what removes it. A directory that can't be written to keeps no command from running. */
-  add({ missing, present }: ProtectedPlaces): () => void {
+  /**
+   * Writes one, and returns what removes it. A directory that can't be written to keeps no command from running.
+   * `opened`: what git alone may change; null: nothing.
+   */
+  add({ missing, present }: ProtectedPlaces, opened: OpenedEntries | null): () => void {
     const own = ownName();
     if (this.directory === null || own === null) return () => {};
     const path = join(this.directory, `${own}-${newId()}`);
     try {
       mkdirSync(this.directory, { recursive: true, mode: 0o700 });
       const names = [...present].map(([directory, there]) => [directory, [...there]]);
-      writeFileSync(path, JSON.stringify({ missing, present: names }), { mode: 0o600, flag: 'wx' });
+      const before = opened === null ? null : openedRecord(opened);
+      const text = JSON.stringify({ missing, present: names, opened: before });
+      writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
     } catch (thrown) {
       if (systemErrorCode(thrown) === undefined) throw thrown;
       return () => {};
@@ -70,39 +77,40 @@ export class WatchRecords {
 }
 
 function sweepRecord(path: string, keepIn: string | null): readonly RemovedEntry[] {
-  const places = readPlaces(path);
+  const record = readRecord(path);
   const lastSign = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-  if (places === null || lastSign === undefined) return [];
+  if (record === null || lastSign === undefined) return [];
   const isOfCommand = (entry: string): boolean =>
     (look(entry)?.ctimeMs ?? Infinity) <= lastSign + TOLERANCE_MS;
-  return new NewEntries(places, () => Promise.resolve(new Set()), keepIn).settleNow(isOfCommand);
+  const opened = readOpenedRecord(record['opened'], keepIn)?.restoreAll(isOfCommand);
+  const entries = new NewEntries(placesOf(record), () => Promise.resolve(new Set()), keepIn);
+  return [...(opened?.removed ?? []), ...entries.settleNow(isOfCommand)];
 }
 
-function readPlaces(path: string): ProtectedPlaces | null {
+function readRecord(path: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    if (!isJsonObject(value)) return null;
-    const { missing, present } = value;
-    if (!Array.isArray(missing) || !Array.isArray(present)) return null;
-    return {
-      missing: strings(missing),
-      present: new Map(
-        present.flatMap((pair) => {
-          const [directory, names] = Array.isArray(pair) ? pair : [];
-          return typeof directory === 'string' && Array.isArray(names)
-            ? [[directory, new Set(strings(names))]]
-            : [];
-        }),
-      ),
-    };
+    return isJsonObject(value) ? value : null;
   } catch {
     // Its owner was killed while it wrote it: its command had not begun.
     return null;
   }
 }
 
-function strings(values: readonly unknown[]): readonly string[] {
-  return values.filter((value) => typeof value === 'string');
+function placesOf({ missing, present }: Readonly<Record<string, unknown>>): ProtectedPlaces {
+  return {
+    missing: strings(missing),
+    present: new Map(
+      (Array.isArray(present) ? present : []).flatMap((pair) => {
+        const [directory, names] = Array.isArray(pair) ? pair : [];
+        return typeof directory === 'string' ? [[directory, new Set(strings(names))]] : [];
+      }),
+    ),
+  };
+}
+
+function strings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
 function touch(path: string): void {

@@ -5,6 +5,7 @@ import {
   existsSync,
   readdirSync,
   readFileSync,
+  renameSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -202,6 +203,29 @@ describe.runIf(HAS_BUBBLEWRAP)('git alone', () => {
       putBack: [join(at.root, '.envrc')],
     });
     expect(readFileSync(join(at.root, '.envrc'), 'utf8')).toBe('of the user');
+  });
+
+  test('gets back at the next start what it had changed when its owner was killed', async () => {
+    const at = repository();
+    const file = at.write('work/.vscode/settings.json', 'of the user');
+    const sandbox = at.sandbox();
+    await sandbox.state();
+    sandbox.confine({
+      argv: ['true'],
+      cwd: at.root,
+      env: {},
+      confinement: { access: 'workspace', roots: [at.root], network: false, runsGitAlone: true },
+      stderr: 'command',
+    });
+    const [record = ''] = readdirSync(at.records);
+    renameSync(join(at.records, record), join(at.records, '4194304-1-abcdefghijkl'));
+    writeFileSync(file, 'evil');
+    at.write('work/.vscode/tasks.json', 'evil');
+    git(at.root, 'config', 'core.fsmonitor', 'evil');
+    await at.sandbox().state();
+    expect(readFileSync(file, 'utf8')).toBe('of the user');
+    expect(readdirSync(join(at.root, '.vscode'))).toEqual(['settings.json']);
+    expect(git(at.root, 'config', '--local', '--list')).not.toContain('evil');
   });
 
   test('does not trust what it fetches from a repository of a command', async () => {
