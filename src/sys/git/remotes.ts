@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { readConfiguration } from './configuration.ts';
-import type { Repository } from './repository.ts';
+import { resolveInRoots } from '../real-path.ts';
+import { findRepository, type Repository } from './repository.ts';
 
 /** A place that a repository fetches from or pushes to. */
 export interface RemoteUrl {
@@ -33,10 +34,14 @@ export function remoteSettings(
     .map(({ name, value }) => `${name}=${value}`);
 }
 
-/** The path (absolute) that a URL names on this machine; undefined: another machine, or none. */
-export function localPath(url: string, top: string): string | undefined {
+/** The repository that a URL names on this machine; undefined: it is on another one, or there is none. */
+export function localRepository(url: string, top: string): Repository | undefined {
   const path = url.replace(/^file:\/\//, '');
   const isElsewhere = /^[\w+.-]+:\/\//.test(path) || /^[^/]+:/.test(path);
   if (isElsewhere) return undefined;
-  return path.startsWith('/') ? path : join(top, path);
+  const { real, exists } = resolveInRoots(path.startsWith('/') ? path : join(top, path), []);
+  if (!exists) return undefined;
+  const found = findRepository(real);
+  const bare = { top: real, gitDirectory: real, commonDirectory: real };
+  return found !== undefined && found.top === real ? found : bare;
 }

@@ -1,7 +1,7 @@
 import { delimiter, join } from 'node:path';
 import { readConfiguration } from '../git/configuration.ts';
 import { unsafeSetting } from '../git/config-check.ts';
-import { localPath, remoteUrls } from '../git/remotes.ts';
+import { localRepository, remoteUrls } from '../git/remotes.ts';
 import { findRepository, type Repository } from '../git/repository.ts';
 import { isInside } from '../paths.ts';
 import { isProtectedName } from '../protected-names.ts';
@@ -88,15 +88,6 @@ function pushTargets(
   homes: readonly string[],
 ): readonly Repository[] {
   return repositories.flatMap((repository) =>
-    remoteUrls(repository, homes).flatMap(({ url }) => localRepository(url, repository.top)),
+    remoteUrls(repository, homes).flatMap(({ url }) => localRepository(url, repository.top) ?? []),
   );
-}
-
-function localRepository(url: string, top: string): readonly Repository[] {
-  const path = localPath(url, top);
-  const real = path === undefined ? undefined : realPath(path);
-  if (real === undefined) return [];
-  const found = findRepository(real);
-  const bare = { top: real, gitDirectory: real, commonDirectory: real };
-  return [found !== undefined && found.top === real ? found : bare];
 }

@@ -69,8 +69,7 @@ describe.runIf(HAS_BUBBLEWRAP)('what git writes with the content of a commit', (
     at.write('other/.npmrc', 'other=1\n');
     git(other, 'commit', '-qam', 'four');
     git(at.root, 'remote', 'add', 'origin', other);
-    const command = 'git fetch -q origin && git checkout -q --detach origin/side';
-    await runIn(at.sandbox(), command, { roots: [at.root], runsGitAlone: true });
+    await run(at, 'git fetch -q origin && git checkout -q --detach origin/side');
     expect(readFileSync(join(at.root, '.npmrc'), 'utf8')).toBe('other=1\n');
   });
 

@@ -75,6 +75,20 @@ describe.runIf(HAS_BUBBLEWRAP)('a command', () => {
     expect(existsSync(join(at.root, '.npmrc'))).toBe(false);
   });
 
+  test('may bring what a remote has, whatever ran when it was fetched', async () => {
+    const at = repository();
+    const other = at.directory('other');
+    git(other, 'clone', '-q', at.root, '.');
+    at.write('other/.npmrc', 'theirs');
+    git(other, 'add', '-A');
+    git(other, 'commit', '-qm', 'two');
+    git(at.root, 'remote', 'add', 'origin', other);
+    const sandbox = at.sandbox();
+    await runIn(sandbox, 'git fetch -q origin; ls', { roots: [at.root] });
+    await runIn(sandbox, 'git checkout -q --detach origin/main; ls', { roots: [at.root] });
+    expect(readFileSync(join(at.root, '.npmrc'), 'utf8')).toBe('theirs');
+  });
+
   test('does not get its commit trusted in a linked working tree', async () => {
     const at = repository();
     const tree = join(at.base, 'tree');
