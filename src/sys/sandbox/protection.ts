@@ -3,6 +3,7 @@ import { findRepository, type Repository } from '../git/repository.ts';
 import { committedAmong } from './committed-entries.ts';
 import { KnownFiles } from './known-files.ts';
 import { NewEntries, type CommittedContent, type ProtectedPlaces } from './new-entries.ts';
+import { NewModules } from './new-modules.ts';
 import type { OpenedEntries } from './opened-entries.ts';
 import type { Settlement } from './put-aside.ts';
 import type { ConfinedCommand } from './sandbox.ts';
@@ -73,7 +74,9 @@ export class Protection {
     const { path, records } = this.settings;
     const forget = this.records.add(places, opened);
     const use = { roots, isGitAlone: opened !== null };
-    const begun = repositoriesOf(roots).map((repository) => this.tips.begin(repository, use));
+    const repositories = repositoriesOf(roots);
+    const begun = repositories.map((repository) => this.tips.begin(repository, use));
+    const modules = new NewModules(repositories, keptIn(records));
     // What runs in the background may have changed what is there a moment ago.
     if (opened !== null && this.running.size === 0) this.ofUser.add(opened.files());
     const committed: CommittedContent = async (files) => {
@@ -97,7 +100,7 @@ export class Protection {
         running.opened = null;
         const made = await entries.settle();
         return {
-          removed: [...changed.removed, ...made.removed],
+          removed: [...changed.removed, ...made.removed, ...modules.settle()],
           fromCommits: [...changed.fromCommits, ...made.fromCommits],
           putBack: changed.putBack ?? [],
         };
@@ -108,6 +111,7 @@ export class Protection {
         this.running.delete(running);
         running.opened?.restoreAll();
         entries.settleNow();
+        modules.settle();
         for (const before of begun) this.tips.end(before);
         forget();
       },

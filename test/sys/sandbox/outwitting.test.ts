@@ -116,6 +116,22 @@ describe.runIf(HAS_BUBBLEWRAP)('a command', () => {
     expect(existsSync(join(at.root, '.git/info/attributes'))).toBe(false);
   });
 
+  test.each(['config', 'hooks'])(
+    'leaves no repository of a submodule with its own %s',
+    async (what) => {
+      const at = repository();
+      const make = 'git init -q --bare .git/modules/lib';
+      const evil = {
+        config: 'git -C .git/modules/lib config core.fsmonitor evil',
+        hooks: 'cp /bin/true .git/modules/lib/hooks/post-checkout',
+      }[what];
+      await run(at, make);
+      expect(existsSync(join(at.root, '.git/modules/lib/config'))).toBe(true);
+      await run(at, `${make.replace('lib', 'other')}; ${evil?.replaceAll('lib', 'other')}`);
+      expect(existsSync(join(at.root, '.git/modules/other'))).toBe(false);
+    },
+  );
+
   test('does not keep a file by closing its directory', async () => {
     const at = new Place();
     const kept = at.directory('kept');
