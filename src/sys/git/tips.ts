@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readGitFile } from './read-git-file.ts';
 import { textOf, type Repository } from './repository.ts';
 
-/** Files of refs that are read; a repository with more keeps most of them packed. */
+/** Files of refs that are read, and directories that are looked at; a repository with more keeps most of them packed. */
 const MOST_REFS = 5_000;
 const MAX_PACKED_BYTES = 8 * 1024 * 1024;
 const ID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
@@ -47,11 +47,13 @@ function refsBelow(directory: string, prefix: string): readonly string[] {
 function filesBelow(top: string): readonly string[] {
   const files: string[] = [];
   const waiting = [top];
+  let looked = 0;
   for (
     let directory = waiting.pop();
-    directory !== undefined && files.length < MOST_REFS;
+    directory !== undefined && files.length < MOST_REFS && looked < MOST_REFS;
     directory = waiting.pop()
   ) {
+    looked += 1;
     for (const entry of entriesOf(directory)) {
       const path = join(directory, entry.name);
       if (entry.isDirectory()) waiting.push(path);

@@ -40,6 +40,16 @@ export class NewEntries {
     this.directory = directory;
   }
 
+  /** Lets files stay as long as they are as they were at that time. */
+  accept(files: ReadonlyMap<string, number>): void {
+    for (const [path, time] of files) this.accepted.set(path, time);
+  }
+
+  /** The files that may stay, with the time of their last change. */
+  acceptedFiles(): ReadonlyMap<string, number> {
+    return this.accepted;
+  }
+
   /** Puts aside what may not stay. */
   settle(): Promise<Settlement> {
     this.settling ??= this.compareAndRemove().finally(() => {

@@ -72,7 +72,7 @@ export class Protection {
       return { settle: () => Promise.resolve(NOTHING_SETTLED), release: () => {} };
     }
     const { path, records } = this.settings;
-    const forget = this.records.add(places, opened);
+    const record = this.records.add(places, opened);
     const use = { roots, isGitAlone: opened !== null };
     const repositories = repositoriesOf(roots);
     const begun = repositories.map((repository) => this.tips.begin(repository, use));
@@ -99,6 +99,7 @@ export class Protection {
         const changed = (await running.opened?.settle(committed)) ?? NOTHING_SETTLED;
         running.opened = null;
         const made = await entries.settle();
+        if (made.fromCommits.length > 0 && !isReleased) record.accept(entries.acceptedFiles());
         return {
           removed: [...changed.removed, ...made.removed, ...modules.settle()],
           fromCommits: [...changed.fromCommits, ...made.fromCommits],
@@ -113,7 +114,7 @@ export class Protection {
         entries.settleNow();
         modules.settle();
         for (const before of begun) this.tips.end(before);
-        forget();
+        record.remove();
       },
     };
   }

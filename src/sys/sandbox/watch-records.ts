@@ -2,6 +2,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   utimesSync,
@@ -24,6 +25,14 @@ const TOUCH_MS = 1_000;
 /** What was made later than this after the last sign of life of its process is somebody else's. */
 const TOLERANCE_MS = 2 * TOUCH_MS;
 
+export interface WatchRecord {
+  /** Notes the files that may stay, by path, with the time of their last change. */
+  accept(files: ReadonlyMap<string, number>): void;
+  remove(): void;
+}
+
+const NO_RECORD: WatchRecord = { accept: () => {}, remove: () => {} };
+
 /**
  * Notes about running commands, one file each in `directory` (null: none are kept), by which what they made under
  * protected names is found when the process that ran them was killed.
@@ -36,28 +45,39 @@ export class WatchRecords {
   }
 
   /**
-   * Writes one, and returns what removes it. A directory that can't be written to keeps no command from running.
+   * Writes one. A directory that can't be written to keeps no command from running.
    * `opened`: what git alone may change; null: nothing.
    */
-  add({ missing, present }: ProtectedPlaces, opened: OpenedEntries | null): () => void {
+  add({ missing, present }: ProtectedPlaces, opened: OpenedEntries | null): WatchRecord {
     const own = ownName();
-    if (this.directory === null || own === null) return () => {};
+    if (this.directory === null || own === null) return NO_RECORD;
     const path = join(this.directory, `${own}-${newId()}`);
+    const record: Record<string, unknown> = {};
     try {
       mkdirSync(this.directory, { recursive: true, mode: 0o700 });
       const names = [...present].map(([directory, there]) => [directory, [...there]]);
       const before = opened === null ? null : openedRecord(opened);
-      const text = JSON.stringify({ missing, present: names, opened: before });
-      writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
+      Object.assign(record, { missing, present: names, opened: before });
+      writeRecord(path, record);
     } catch (thrown) {
       if (systemErrorCode(thrown) === undefined) throw thrown;
-      return () => {};
+      return NO_RECORD;
     }
     const timer = setInterval(() => touch(path), TOUCH_MS);
     timer.unref();
-    return () => {
-      clearInterval(timer);
-      rmSync(path, { force: true });
+    return {
+      accept: (files) => {
+        try {
+          writeRecord(path, { ...record, accepted: [...files] });
+        } catch (thrown) {
+          // The disk is full, or the note was removed by hand: what is left of it still holds.
+          if (systemErrorCode(thrown) === undefined) throw thrown;
+        }
+      },
+      remove: () => {
+        clearInterval(timer);
+        rmSync(path, { force: true });
+      },
     };
   }
 
@@ -76,14 +96,23 @@ export class WatchRecords {
   }
 }
 
+/** Whole at any moment. */
+function writeRecord(path: string, record: Readonly<Record<string, unknown>>): void {
+  const draft = `${path}.draft`;
+  writeFileSync(draft, JSON.stringify(record), { mode: 0o600 });
+  renameSync(draft, path);
+}
+
 function sweepRecord(path: string, keepIn: string | null): readonly RemovedEntry[] {
   const record = readRecord(path);
   const lastSign = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   if (record === null || lastSign === undefined) return [];
+  const accepted = new Map(pairs(record['accepted']));
   const isOfCommand = (entry: string): boolean =>
     (look(entry)?.ctimeMs ?? Infinity) <= lastSign + TOLERANCE_MS;
   const opened = readOpenedRecord(record['opened'], keepIn)?.restoreAll(isOfCommand);
   const entries = new NewEntries(placesOf(record), () => Promise.resolve(new Set()), keepIn);
+  entries.accept(accepted);
   return [...(opened?.removed ?? []), ...entries.settleNow(isOfCommand)];
 }
 
@@ -107,6 +136,13 @@ function placesOf({ missing, present }: Readonly<Record<string, unknown>>): Prot
       }),
     ),
   };
+}
+
+function pairs(value: unknown): readonly (readonly [string, number])[] {
+  return (Array.isArray(value) ? value : []).flatMap((pair) => {
+    const [path, time] = Array.isArray(pair) ? pair : [];
+    return typeof path === 'string' && typeof time === 'number' ? [[path, time] as const] : [];
+  });
 }
 
 function strings(value: unknown): readonly string[] {
