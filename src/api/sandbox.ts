@@ -85,7 +85,10 @@ function sandboxSettings(place: SandboxPlace): SandboxSettings {
     roots,
     surroundings: {
       homes: [...new Set([home, ownHome(home)].map(realPath))],
-      stateDirectories: [dataDir, userConfigDir(place)].map(realPath),
+      // Code that Muster runs is its own, too, where the workspace is the home directory.
+      stateDirectories: [dataDir, userConfigDir(place), join(base, 'muster/compiled')].map(
+        realPath,
+      ),
       runtimeDirectories: runtime === undefined || !isAbsolute(runtime) ? [] : [realPath(runtime)],
       sockets: [environment['SSH_AUTH_SOCK'], environment['DOCKER_HOST']?.replace('unix://', '')]
         .filter((path) => path !== undefined)

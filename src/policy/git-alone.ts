@@ -37,7 +37,11 @@ const PLACE = /^[./~]|:\/\/|^[^/]*:|\\/;
 export function runsGitAlone(reading: ShellReading): boolean {
   if (doubtOf(reading) !== undefined) return false;
   const { commands } = reading;
-  return commands.every(isGitOrHarmless) && commands.some(({ words }) => words[0]?.value === 'git');
+  const has = (verb: string): boolean =>
+    commands.some(({ words }) => words.some(({ value }) => value === verb));
+  // The settings of a new submodule are not looked at afterwards.
+  if (has('submodule') && has('config')) return false;
+  return commands.every(isGitOrHarmless) && has('git');
 }
 
 /** The same of a program with its arguments, which no shell reads. */
@@ -63,8 +67,15 @@ function isHarmlessGit(args: readonly string[]): boolean {
   if (rest.some((word) => namesProgram(word, verb))) return false;
   const first = rest.find((word) => !word.startsWith('-')) ?? '';
   if (verb === 'submodule') return SUBMODULE_VERBS.has(first);
+  // Both could name a commit of a command as that of a remote.
+  if (verb === 'fetch' || verb === 'pull') return !rest.some((word) => word.includes(':'));
   // What receives a push runs hooks of its own; those of configured remotes are looked at.
-  return verb !== 'push' || !PLACE.test(first);
+  return verb !== 'push' || (!PLACE.test(first) && !rest.some(leadsElsewhere));
+}
+
+/** Options of a push that name a repository, or have a word of their own after them, and what is no branch or tag. */
+function leadsElsewhere(word: string): boolean {
+  return /^-[a-z]*o|^--(?:rep|pus|recu)|remotes/.test(word);
 }
 
 /** Null: before it stands an option that may change what git runs. */

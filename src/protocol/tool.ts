@@ -213,6 +213,8 @@ export interface Settlement {
   readonly removed: readonly RemovedEntry[];
   /** Paths that git wrote with the content of a commit. */
   readonly fromCommits: readonly string[];
+  /** Paths of protected files that git alone has changed or removed, and that are again as they were. Default: none. */
+  readonly putBack?: readonly string[];
 }
 
 export interface CommandToStart {

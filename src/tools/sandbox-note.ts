@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { RemovedEntry, Settlement } from '../protocol/tool.ts';
 import { displayPath, isInside } from '../sys/paths.ts';
 import type { RunOutcome } from './bash-run.ts';
@@ -73,18 +73,26 @@ function networkNote({ exitCode, endedBy }: Run, output: string): string | null 
 
 /** For what a command made under protected names. */
 export function settledNotes(
-  { removed, fromCommits }: Settlement,
+  { removed, fromCommits, putBack = [] }: Settlement,
   { cwd }: CommandPlace,
 ): readonly string[] {
-  const written = fromCommits.slice(0, MOST_SHOWN).map((path) => displayPath(path, cwd));
-  const others = fromCommits.length - written.length;
-  const names = others === 0 ? written : [...written, `${others} more`];
   return [
-    ...(names.length === 0
+    ...(fromCommits.length === 0
       ? []
-      : [`[git wrote protected files from commits: ${names.join(', ')}]`]),
+      : [`[git wrote protected files from commits: ${namesOf(fromCommits, cwd)}]`]),
+    ...(putBack.length === 0
+      ? []
+      : [
+          `[the sandbox put back as they were: ${namesOf(putBack, cwd)}. git may change protected files only to what a commit of the user or a remote has, and add harmless settings. What else is wanted, the user can run]`,
+        ]),
     ...removedNotes(removed, cwd),
   ];
+}
+
+function namesOf(paths: readonly string[], cwd: string): string {
+  const named = paths.slice(0, MOST_SHOWN).map((path) => displayPath(path, cwd));
+  const others = paths.length - named.length;
+  return (others === 0 ? named : [...named, `${others} more`]).join(', ');
 }
 
 function removedNotes(removed: readonly RemovedEntry[], cwd: string): readonly string[] {
@@ -96,7 +104,11 @@ function removedNotes(removed: readonly RemovedEntry[], cwd: string): readonly s
 }
 
 function removedNote(entry: RemovedEntry, shown: string): string {
+  const how =
+    basename(entry.path) === '.git'
+      ? 'The user can make a repository here'
+      : 'Write makes such a file, and asks the user';
   return entry.keptAt === null
     ? `[commands may not make protected files, and the sandbox could not take ${shown} out of the workspace: ${entry.problem}. Tell the user]`
-    : `[the sandbox took ${shown} out of the workspace, since commands may not make protected files. It is kept as ${entry.keptAt} for the user. Write makes such a file, and asks the user]`;
+    : `[the sandbox took ${shown} out of the workspace, since commands may not make protected files. It is kept as ${entry.keptAt} for the user. ${how}]`;
 }

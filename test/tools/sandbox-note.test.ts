@@ -63,3 +63,15 @@ test('tells what was taken away, and what git wrote', () => {
     '[commands may not make protected files, and the sandbox could not take /w/.envrc out of the workspace: EBUSY: busy. Tell the user]',
   ]);
 });
+
+test('tells what was put back, and that a repository is made by the user', () => {
+  const settled = {
+    removed: [{ path: '/w/pkg/.git', keptAt: '/data/removed/x/.git' }],
+    fromCommits: [],
+    putBack: ['/w/pkg/.envrc'],
+  };
+  expect(notes('', { exitCode: 0, settled })).toEqual([
+    '[the sandbox put back as they were: .envrc. git may change protected files only to what a commit of the user or a remote has, and add harmless settings. What else is wanted, the user can run]',
+    '[the sandbox took .git out of the workspace, since commands may not make protected files. It is kept as /data/removed/x/.git for the user. The user can make a repository here]',
+  ]);
+});

@@ -54,22 +54,43 @@ const DAILY: ReadonlySet<string> = new Set([
   'submodule.url',
   'submodule.active',
   'submodule.branch',
-  'core.worktree',
   ...HARMLESS,
 ]);
 /** Where work is sent to: a new one may be named, and none changed. */
-const DESTINATIONS = new Set(['remote.url', 'remote.pushurl', 'submodule.url']);
+const DESTINATIONS = new Set(['remote.url', 'submodule.url']);
+/** What sends the work of an old remote or branch elsewhere: of a new one it may be named. */
+const DIVERSIONS: ReadonlyMap<string, string> = new Map([
+  ['remote.pushurl', 'url'],
+  ['branch.remote', 'remote'],
+  ['branch.pushremote', 'remote'],
+]);
+/** `TRANSPORT::ADDRESS` runs a program of that name. */
+const TRANSPORT = /^\s*[\w-]+::/;
+/** A branch may name a place in the place of a remote. */
+const PLACE = /[/:\\]/;
 
-/** Whether a changed configuration file says no more than before, but for settings that name no program. */
-export function addsOnlyHarmless(before: Buffer, after: Buffer): boolean {
+/**
+ * Whether a changed configuration file says no more than before, but for settings that name no program and lead
+ * nowhere else. `mayBeTree`: whether it may name this working tree. Default: none.
+ */
+export function addsOnlyHarmless(
+  before: Buffer,
+  after: Buffer,
+  mayBeTree: (path: string) => boolean = () => false,
+): boolean {
   const [was, is] = [before, after].map((content) => parseConfig(content.toString('utf8')));
   if (was === undefined || was === null || is === undefined || is === null) return false;
   const known = new Set(was.map(({ name, value }) => `${name}=${value}`));
   const names = new Set(was.map(({ name }) => name));
   return is.every(({ name, value }) => {
     if (known.has(`${name}=${value}`)) return true;
-    const short = `${name.slice(0, name.indexOf('.'))}${name.slice(name.lastIndexOf('.'))}`;
-    if (!DAILY.has(short) || /^\s*ext::/.test(value ?? '')) return false;
+    const [section, key] = [name.slice(0, name.indexOf('.')), name.slice(name.lastIndexOf('.'))];
+    const short = `${section}${key}`;
+    if (name === 'core.worktree') return mayBeTree(value ?? '');
+    if (!DAILY.has(short) || TRANSPORT.test(value ?? '')) return false;
+    const diverted = DIVERSIONS.get(short);
+    if (section === 'branch' && diverted !== undefined && PLACE.test(value ?? '')) return false;
+    if (diverted !== undefined) return !names.has(`${name.slice(0, -key.length)}.${diverted}`);
     return !DESTINATIONS.has(short) || !names.has(name);
   });
 }

@@ -2,24 +2,9 @@ import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { systemErrorCode } from '../../base/errors.ts';
 import { unsafeSetting } from './config-check.ts';
-import type { Repository } from './repository.ts';
 
-/** What names no program, and is daily work in repositories with submodules. */
-const OF_SUBMODULES: ReadonlySet<string> = new Set([
-  'submodule.url',
-  'submodule.active',
-  'core.worktree',
-]);
-const EXECUTABLE = 0o111;
 /** What leads git elsewhere, or names filters. A new repository has none of it. */
 const LEADING = ['commondir', 'config.worktree', 'info/attributes'];
-
-/** Whether nothing in a repository makes git run a program: neither hooks nor settings. */
-export function runsNothing(repository: Repository): boolean {
-  if (unsafeSetting(repository, OF_SUBMODULES) !== undefined) return false;
-  const hooks = join(repository.commonDirectory, 'hooks');
-  return namesIn(hooks).every((name) => name.endsWith('.sample') || !mayRun(join(hooks, name)));
-}
 
 /**
  * Whether a directory is a repository as `git init` or `git clone` makes one: its settings name no program and no
@@ -41,11 +26,6 @@ export function isPlainRepository(directory: string): boolean {
       undefined &&
     namesIn(join(directory, 'hooks')).every((name) => name.endsWith('.sample'))
   );
-}
-
-function mayRun(path: string): boolean {
-  const stats = look(path);
-  return stats !== undefined && (stats.isSymbolicLink() || (stats.mode & EXECUTABLE) !== 0);
 }
 
 function look(path: string): Stats | undefined {

@@ -3,24 +3,31 @@ import { join } from 'node:path';
 import { readGitFile } from './read-git-file.ts';
 import { textOf, type Repository } from './repository.ts';
 
-/** Files of refs that are read; a repository with more keeps most of them packed. */
+/** Files of refs that are read, and directories that are looked at; a repository with more keeps most of them packed. */
 const MOST_REFS = 5_000;
 const MAX_PACKED_BYTES = 8 * 1024 * 1024;
 const ID = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 /** What names commits beside the refs, of the working tree or of the repository. */
 const PSEUDO_REFS = ['HEAD', 'ORIG_HEAD', 'MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REBASE_HEAD'];
-const REMOTES = 'refs/remotes/';
 
 /** Returns the ids of the objects that branches, tags, stashes and heads name: commits, and tags with a message. */
 export function tipsOf(repository: Repository): ReadonlySet<string> {
   const { gitDirectory, commonDirectory } = repository;
-  const heads = PSEUDO_REFS.map((name) => textOf(join(gitDirectory, name))?.trim() ?? '');
+  const worktrees = join(commonDirectory, 'worktrees');
+  const directories = new Set([
+    gitDirectory,
+    commonDirectory,
+    ...entriesOf(worktrees).map(({ name }) => join(worktrees, name)),
+  ]);
+  const heads = [...directories].flatMap((directory) =>
+    PSEUDO_REFS.map((name) => textOf(join(directory, name))?.trim() ?? ''),
+  );
   return new Set([...heads, ...refsBelow(commonDirectory, 'refs/')].filter((id) => ID.test(id)));
 }
 
-/** Returns the ids that were fetched from other repositories. */
-export function remoteTipsOf({ commonDirectory }: Repository): ReadonlySet<string> {
-  return new Set(refsBelow(commonDirectory, REMOTES).filter((id) => ID.test(id)));
+/** Returns the ids that a remote of this name has, as far as it was fetched. */
+export function remoteTipsOf({ commonDirectory }: Repository, remote: string): readonly string[] {
+  return refsBelow(commonDirectory, `refs/remotes/${remote}/`).filter((id) => ID.test(id));
 }
 
 function refsBelow(directory: string, prefix: string): readonly string[] {
@@ -40,11 +47,13 @@ function refsBelow(directory: string, prefix: string): readonly string[] {
 function filesBelow(top: string): readonly string[] {
   const files: string[] = [];
   const waiting = [top];
+  let looked = 0;
   for (
     let directory = waiting.pop();
-    directory !== undefined && files.length < MOST_REFS;
+    directory !== undefined && files.length < MOST_REFS && looked < MOST_REFS;
     directory = waiting.pop()
   ) {
+    looked += 1;
     for (const entry of entriesOf(directory)) {
       const path = join(directory, entry.name);
       if (entry.isDirectory()) waiting.push(path);

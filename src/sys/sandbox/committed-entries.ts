@@ -20,13 +20,18 @@ export async function committedAmong(
     const { top } = before.repository;
     const pathOf = new Map(
       files
-        .filter(({ path }) => isInside(top, path))
+        .filter(({ path }) => isInside(top, path) && !isOfGit(relative(top, path)))
         .map((file) => [storedFile(file, top, first.length), file.path] as const),
     );
     const found = await committedFiles(before.repository, trusted, [...pathOf.keys()], { git });
     for (const file of found) committed.add(pathOf.get(file) ?? '');
   }
   return committed;
+}
+
+/** Git writes no such file from a commit, though a hostile one may have it. */
+function isOfGit(path: string): boolean {
+  return path.split('/').some((name) => name.toLowerCase() === '.git');
 }
 
 /** As git would store it, where no filter changes it. */

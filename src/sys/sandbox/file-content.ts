@@ -1,4 +1,5 @@
 import { readlinkSync } from 'node:fs';
+import { systemErrorCode } from '../../base/errors.ts';
 import { readGitFile } from '../git/read-git-file.ts';
 import { look } from './looks.ts';
 
@@ -16,13 +17,24 @@ export interface FileContent {
 const MAX_BYTES = 8 * 1024 * 1024;
 const PERMISSIONS = 0o777;
 
-/** Null: it is missing, neither a file nor a link, or larger than 8 MB. */
+/** Null: it is missing, neither a file nor a link, larger than 8 MB, or can't be read. */
 export function contentOf(path: string): FileContent | null {
   const stats = look(path);
   if (stats?.isSymbolicLink() === true) {
-    return { path, kind: 'link', content: readlinkSync(path, { encoding: 'buffer' }), mode: 0 };
+    const content = leadsTo(path);
+    return content === null ? null : { path, kind: 'link', content, mode: 0 };
   }
   const content = stats?.isFile() === true ? readGitFile(path, MAX_BYTES) : null;
   if (!(content instanceof Buffer) || stats === undefined) return null;
   return { path, kind: 'file', content, mode: stats.mode & PERMISSIONS };
+}
+
+function leadsTo(link: string): Buffer | null {
+  try {
+    return readlinkSync(link, { encoding: 'buffer' });
+  } catch (thrown) {
+    // A command in the background has put something else there.
+    if (systemErrorCode(thrown) === undefined) throw thrown;
+    return null;
+  }
 }

@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parseConfig } from '../git/config-file.ts';
 import { readGitFile } from '../git/read-git-file.ts';
 import { findRepository, textOf, type Repository } from '../git/repository.ts';
@@ -58,7 +58,8 @@ function belongs({ top, gitDirectory, commonDirectory }: Repository): boolean {
   const [back] = textOf(join(gitDirectory, 'gitdir'))?.split('\n') ?? [];
   if (back !== undefined) {
     const isListed = dirname(gitDirectory) === join(commonDirectory, 'worktrees');
-    return isListed && realPath(dirname(back)) === realPath(top);
+    // Newer versions of git may write it relative to where it stands.
+    return isListed && realPath(resolve(gitDirectory, dirname(back))) === realPath(top);
   }
   const config = readGitFile(join(gitDirectory, 'config'), MAX_CONFIG_BYTES);
   const settings =

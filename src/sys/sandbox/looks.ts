@@ -3,11 +3,16 @@ import { basename, dirname, join } from 'node:path';
 
 /** None of what is missing or no directory. */
 export function namesOf(directory: string): readonly string[] {
+  return listOf(directory) ?? [];
+}
+
+/** Null: it is missing, no directory, or can't be listed. */
+export function listOf(directory: string): readonly string[] | null {
   try {
     return readdirSync(directory);
   } catch {
-    // Missing, or not ours to list: then the command, which is the same user, can't either.
-    return [];
+    // Whatever the reason is, nothing is known of what lies there.
+    return null;
   }
 }
 
@@ -35,4 +40,21 @@ export function realParent(missing: string | undefined): string | undefined {
   return missing === undefined || parent === undefined
     ? undefined
     : join(parent, basename(missing));
+}
+
+/** The first part of a path (absolute) that is a link; undefined: none is, as far as it is there. */
+export function linkOnTheWay(path: string): string | undefined {
+  let at = '/';
+  for (const name of dirname(path).split('/')) {
+    at = join(at, name);
+    const stats = look(at);
+    if (stats === undefined) return undefined;
+    if (stats.isSymbolicLink()) return at;
+  }
+  return undefined;
+}
+
+/** What is reached through a link is something else. */
+export function isThere(path: string): boolean {
+  return linkOnTheWay(path) === undefined && look(path) !== undefined;
 }

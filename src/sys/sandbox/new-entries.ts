@@ -4,7 +4,7 @@ import { isPlainRepository } from '../git/plain-repository.ts';
 import { isOwnWrite } from '../own-writes.ts';
 import { isProtectedName } from '../protected-names.ts';
 import { contentOf, type FileContent } from './file-content.ts';
-import { look, namesOf } from './looks.ts';
+import { linkOnTheWay, look, listOf, namesOf } from './looks.ts';
 import { putAside, type RemovedEntry, type Settlement } from './put-aside.ts';
 
 /** What was not there when a command began, and what was. Absolute real paths. */
@@ -42,6 +42,16 @@ export class NewEntries {
     this.directory = directory;
   }
 
+  /** Lets files stay as long as they are as they were at that time. */
+  accept(files: ReadonlyMap<string, number>): void {
+    for (const [path, time] of files) this.accepted.set(path, time);
+  }
+
+  /** The files that may stay, with the time of their last change. */
+  acceptedFiles(): ReadonlyMap<string, number> {
+    return this.accepted;
+  }
+
   /** Puts aside what may not stay. */
   settle(): Promise<Settlement> {
     this.settling ??= this.compareAndRemove().finally(() => {
@@ -58,6 +68,13 @@ export class NewEntries {
     return this.found()
       .filter(({ path }) => isOfCommand(path))
       .flatMap((entry) => this.remove(entry));
+  }
+
+  /** Whether there is anything that was not compared, or may not stay. */
+  hasUnknown(): boolean {
+    return this.found().some(
+      ({ files }) => files === null || files.some((file) => !this.mayStay(file)),
+    );
   }
 
   private async compareAndRemove(): Promise<Settlement> {
@@ -83,7 +100,11 @@ export class NewEntries {
         .filter((name) => isProtectedName(name) && !names.has(name))
         .map((name) => join(directory, name)),
     );
-    const paths = new Set([...missing.filter((path) => look(path) !== undefined), ...named]);
+    // No link was in the way before: what is reached through one lies elsewhere, and only the link is new.
+    const made = missing
+      .filter((path) => look(path) !== undefined)
+      .map((path) => linkOnTheWay(path) ?? path);
+    const paths = new Set([...made, ...named.filter((path) => linkOnTheWay(path) === undefined)]);
     return [...paths].flatMap((path) => {
       const files = filesOf(path);
       return files?.length === 0 && look(path) === undefined ? [] : [{ path, files }];
@@ -116,7 +137,7 @@ interface NewFile {
 
 interface NewEntry {
   readonly path: string;
-  /** It, or all that lies in it but directories; null: too many. */
+  /** It, or all that lies in it but directories; null: too many, or a part of it can't be looked at. */
   readonly files: readonly NewFile[] | null;
 }
 
@@ -126,8 +147,11 @@ function filesOf(top: string): readonly NewFile[] | null {
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     const stats = look(path);
     if (stats === undefined) continue;
-    if (stats.isDirectory()) waiting.push(...namesOf(path).map((name) => join(path ?? top, name)));
-    else files.push({ path, stats });
+    if (stats.isDirectory()) {
+      const names = listOf(path);
+      if (names === null) return null;
+      waiting.push(...names.map((name) => join(path ?? top, name)));
+    } else files.push({ path, stats });
     if (files.length > MOST_FILES || waiting.length > MOST_FILES) return null;
   }
   return files;

@@ -129,7 +129,9 @@ class Bubblewrap implements Sandbox {
     const surroundings = { ...this.settings.surroundings, path, caches };
     const surveyed = survey(confinement, surroundings);
     if (surveyed.opened === null) return { ...surveyed, opened: null };
-    const opened = OpenedEntries.open(surveyed.opened, keptIn(records));
+    const opened = this.protection.isSettled()
+      ? OpenedEntries.open(surveyed.opened, keptIn(records))
+      : null;
     if (opened !== null) return { ...surveyed, opened };
     const held = survey({ ...confinement, runsGitAlone: false }, surroundings);
     return { ...held, opened: null };

@@ -7,12 +7,15 @@ import {
   symlinkSync,
   writeSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { errorMessage, systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { addsOnlyHarmless } from '../git/config-check.ts';
 import { holdDirectory } from '../held-directory.ts';
+import { isOwnWrite } from '../own-writes.ts';
+import { isInside } from '../paths.ts';
 import { contentOf, type FileContent } from './file-content.ts';
-import { look, namesOf } from './looks.ts';
+import { isThere, linkOnTheWay, listOf, look } from './looks.ts';
 import type { CommittedContent } from './new-entries.ts';
 import { putAside, type RemovedEntry, type Settlement } from './put-aside.ts';
 
@@ -29,6 +32,7 @@ export interface OpenedPlaces {
   readonly links: readonly string[];
 }
 
+type Restored = Required<Pick<Settlement, 'removed' | 'putBack'>>;
 type Files = ReadonlyMap<string, FileContent>;
 
 /**
@@ -36,11 +40,11 @@ type Files = ReadonlyMap<string, FileContent>;
  * than harmless settings, is put back.
  */
 export class OpenedEntries {
-  private readonly places: OpenedPlaces;
+  readonly places: OpenedPlaces;
   private readonly before: Files;
   private readonly directory: string | null;
 
-  private constructor(places: OpenedPlaces, before: Files, directory: string | null) {
+  constructor(places: OpenedPlaces, before: Files, directory: string | null) {
     this.places = places;
     this.before = before;
     this.directory = directory;
@@ -52,22 +56,42 @@ export class OpenedEntries {
     return before === null ? null : new OpenedEntries(places, before, directory);
   }
 
+  /** The files as they were. */
+  files(): Iterable<FileContent> {
+    return this.before.values();
+  }
+
   async settle(committed: CommittedContent): Promise<Settlement> {
     const now = filesOf(this.places);
-    const changed =
-      now === null ? [] : [...this.changed(now)].filter((path) => !this.mayBe(path, now));
+    if (now === null) return { ...this.restoreWhole(), fromCommits: [] };
+    const changed = [...this.changed(now)].filter((path) => !this.mayBe(path, now));
     const wanted = changed.flatMap((path) => {
-      const file = now?.get(path) ?? this.before.get(path);
+      const file = now.get(path) ?? this.before.get(path);
       return file === undefined ? [] : [file];
     });
     const fine = await committed(wanted);
-    const removed = this.restore(changed.filter((path) => !fine.has(path)));
-    return { removed, fromCommits: [...fine] };
+    const restored = this.restore(changed.filter((path) => !fine.has(path)));
+    return { ...restored, fromCommits: [...fine] };
   }
 
-  /** Puts all back as it was. */
-  restoreAll(): readonly RemovedEntry[] {
-    return this.restore([...this.changed(filesOf(this.places) ?? new Map())]);
+  /**
+   * Puts all back as it was. `isOfCommand`: whether what is at a path now was left by the command at all.
+   * Default: all was.
+   */
+  restoreAll(isOfCommand: (path: string) => boolean = () => true): Restored {
+    const now = filesOf(this.places);
+    if (now === null) return this.restoreWhole();
+    return this.restore(
+      [...this.changed(now)].filter((path) => !isThere(path) || isOfCommand(path)),
+    );
+  }
+
+  /** There is more than can be compared: all of it goes, and what was there comes back. */
+  private restoreWhole(): Restored {
+    const { trees, configurations, links } = this.places;
+    return this.restore([
+      ...new Set([...trees, ...configurations, ...links, ...this.before.keys()]),
+    ]);
   }
 
   private *changed(now: Files): Generator<string, void, undefined> {
@@ -85,21 +109,32 @@ export class OpenedEntries {
 
   private mayBe(path: string, now: Files): boolean {
     const [was, is] = [this.before.get(path), now.get(path)];
+    const stats = look(path);
+    if (stats !== undefined && isOwnWrite(path, stats)) return true;
     if (this.places.links.includes(path)) return look(dirname(path)) === undefined;
     if (!this.places.configurations.includes(path)) return false;
-    return was !== undefined && is?.kind === 'file' && addsOnlyHarmless(was.content, is.content);
+    return (
+      was !== undefined &&
+      is?.kind === 'file' &&
+      addsOnlyHarmless(was.content, is.content, (tree) => isTreeOfSubmodule(path, tree))
+    );
   }
 
-  private restore(paths: readonly string[]): readonly RemovedEntry[] {
+  private restore(paths: readonly string[]): Restored {
     // What lies above goes first: a link in the place of a directory would lead elsewhere.
     const removed = paths
       .toSorted((one, other) => one.length - other.length)
-      .flatMap((path) => (look(path) === undefined ? [] : (putAside(path, this.directory) ?? [])));
+      .flatMap((path) => (isThere(path) ? (putAside(path, this.directory) ?? []) : []));
+    const putBack: string[] = [];
+    const failed: RemovedEntry[] = [];
     for (const path of paths) {
       const was = this.before.get(path);
-      if (was !== undefined && look(path) === undefined) write(was);
+      if (was === undefined || isThere(path)) continue;
+      const problem = problemOf(() => write(was));
+      if (problem === null) putBack.push(path);
+      else failed.push({ path, keptAt: null, problem });
     }
-    return removed;
+    return { removed: [...removed, ...failed], putBack };
   }
 }
 
@@ -110,8 +145,11 @@ function filesOf({ trees, configurations, links }: OpenedPlaces): Files | null {
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     const stats = look(path);
     if (stats === undefined) continue;
-    if (stats.isDirectory()) waiting.push(...namesOf(path).map((name) => join(path ?? '', name)));
-    else {
+    if (stats.isDirectory()) {
+      const names = listOf(path);
+      if (names === null) return null;
+      waiting.push(...names.map((name) => join(path ?? '', name)));
+    } else {
       const file = contentOf(path);
       if (file === null) return null;
       files.set(path, file);
@@ -120,6 +158,26 @@ function filesOf({ trees, configurations, links }: OpenedPlaces): Files | null {
     if (files.size + waiting.length > MOST_FILES || bytes > MOST_BYTES) return null;
   }
   return files;
+}
+
+/** Whether a place that the configuration of a submodule names is one of the repository around it. */
+function isTreeOfSubmodule(configuration: string, tree: string): boolean {
+  const [top = '', ...below] = configuration.split('/.git/modules/');
+  if (below.length === 0 || isAbsolute(tree)) return false;
+  const path = join(dirname(configuration), tree);
+  const isInTop = path !== top && isInside(top, path) && !isInside(join(top, '.git'), path);
+  return isInTop && linkOnTheWay(join(path, 'x')) === undefined;
+}
+
+/** Null: it was put back. One that can't be keeps no other from it. */
+function problemOf(putBack: () => void): string | null {
+  try {
+    putBack();
+    return null;
+  } catch (thrown) {
+    if (systemErrorCode(thrown) === undefined) throw thrown;
+    return `it could not be put back as it was: ${errorMessage(thrown)}`;
+  }
 }
 
 /** Follows no link on the way: git may have put one there. */

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { findRepository, type Repository } from '../git/repository.ts';
 import { committedAmong } from './committed-entries.ts';
+import { KnownFiles } from './known-files.ts';
 import { NewEntries, type CommittedContent, type ProtectedPlaces } from './new-entries.ts';
+import { NewModules } from './new-modules.ts';
 import type { OpenedEntries } from './opened-entries.ts';
 import type { Settlement } from './put-aside.ts';
 import type { ConfinedCommand } from './sandbox.ts';
@@ -30,11 +32,19 @@ interface ProtectedCommand {
   readonly roots: readonly string[];
 }
 
+interface Running {
+  /** Null once it was looked at. */
+  opened: OpenedEntries | null;
+  readonly entries: NewEntries;
+}
+
 /** Looks, when commands have ended, at the protected files that nothing kept them from making or changing. */
 export class Protection {
   private readonly settings: ProtectionSettings;
   private readonly records: WatchRecords;
   private readonly tips = new TrustedTips();
+  private readonly running = new Set<Running>();
+  private readonly ofUser = new KnownFiles();
 
   constructor(settings: ProtectionSettings) {
     this.settings = settings;
@@ -46,41 +56,65 @@ export class Protection {
     this.records.sweep(keptIn(this.settings.records));
   }
 
+  /**
+   * Whether protected files are as the user left them. Otherwise another command, which runs now, may have changed
+   * them, and what is found there must not be kept as what was there before.
+   */
+  isSettled(): boolean {
+    return [...this.running].every(
+      ({ opened, entries }) => opened === null && !entries.hasUnknown(),
+    );
+  }
+
   /** To be called before the command starts. */
   begin({ places, opened, roots }: ProtectedCommand): Pick<ConfinedCommand, 'settle' | 'release'> {
-    if (places.missing.length === 0 && places.present.size === 0) {
+    if (places.missing.length === 0 && places.present.size === 0 && opened === null) {
       return { settle: () => Promise.resolve(NOTHING_SETTLED), release: () => {} };
     }
     const { path, records } = this.settings;
-    const forget = this.records.add(places);
-    const begun = repositoriesOf(roots).map((repository) => this.tips.begin(repository));
+    const record = this.records.add(places, opened);
+    const use = { roots, isGitAlone: opened !== null };
+    const repositories = repositoriesOf(roots);
+    const begun = repositories.map((repository) => this.tips.begin(repository, use));
+    const modules = new NewModules(repositories, keptIn(records));
+    // What runs in the background may have changed what is there a moment ago.
+    if (opened !== null && this.running.size === 0) this.ofUser.add(opened.files());
     const committed: CommittedContent = async (files) => {
-      if (files.length === 0 || begun.length === 0) return new Set();
+      const known = this.ofUser.among(files);
+      const others = files.filter(({ path: each }) => !known.has(each));
+      if (others.length === 0 || begun.length === 0) return known;
       const git = findTrustedProgram('git', path, roots);
-      return git === undefined
-        ? new Set()
-        : await committedAmong(files, begun, { tips: this.tips, git });
+      if (git === undefined) return known;
+      return new Set([
+        ...known,
+        ...(await committedAmong(others, begun, { tips: this.tips, git })),
+      ]);
     };
     const entries = new NewEntries(places, committed, keptIn(records));
-    let stillOpen = opened;
+    const running: Running = { opened, entries };
+    this.running.add(running);
     let isReleased = false;
     return {
       settle: async () => {
-        const changed = (await stillOpen?.settle(committed)) ?? NOTHING_SETTLED;
-        stillOpen = null;
+        const changed = (await running.opened?.settle(committed)) ?? NOTHING_SETTLED;
+        running.opened = null;
         const made = await entries.settle();
+        if (made.fromCommits.length > 0 && !isReleased) record.accept(entries.acceptedFiles());
         return {
-          removed: [...changed.removed, ...made.removed],
+          removed: [...changed.removed, ...made.removed, ...modules.settle()],
           fromCommits: [...changed.fromCommits, ...made.fromCommits],
+          putBack: changed.putBack ?? [],
         };
       },
       release: () => {
         if (isReleased) return;
         isReleased = true;
-        stillOpen?.restoreAll();
+        this.running.delete(running);
+        running.opened?.restoreAll();
         entries.settleNow();
+        modules.settle();
         for (const before of begun) this.tips.end(before);
-        forget();
+        record.remove();
       },
     };
   }

@@ -92,7 +92,9 @@ export function survey(
     ...obeyed.missing,
     ...denials.missing,
     ...missingSecrets(surroundings),
-  ].filter((path) => isWritable(path, rules));
+  ]
+    .flatMap((path) => missingPlace(path) ?? [])
+    .filter((path) => isWritable(path, rules));
   return {
     rules,
     places: {
@@ -149,6 +151,14 @@ function presentRules(root: string): readonly PathRule[] {
 
 function missingNames(root: string): readonly string[] {
   return PROTECTED_PATHS.map((name) => join(root, name)).filter((path) => look(path) === undefined);
+}
+
+/** A missing path without links in the way. Undefined: one of them leads nowhere. */
+function missingPlace(path: string): string | undefined {
+  const first = firstMissing(path);
+  if (first === undefined) return undefined;
+  const place = realParent(first);
+  return place === undefined ? undefined : `${place}${path.slice(first.length)}`;
 }
 
 /** What lies in the roots, and the configuration of their repositories makes git obey. */

@@ -2,6 +2,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   utimesSync,
@@ -13,6 +14,8 @@ import { systemErrorCode } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { look } from './looks.ts';
 import { NewEntries, type ProtectedPlaces } from './new-entries.ts';
+import type { OpenedEntries } from './opened-entries.ts';
+import { openedRecord, readOpenedRecord } from './opened-record.ts';
 import type { RemovedEntry } from './put-aside.ts';
 
 /** `PID-STARTTIME-ID`: a later process of the same number is another one. */
@@ -21,6 +24,14 @@ const START_TIME_FIELD = 22;
 const TOUCH_MS = 1_000;
 /** What was made later than this after the last sign of life of its process is somebody else's. */
 const TOLERANCE_MS = 2 * TOUCH_MS;
+
+export interface WatchRecord {
+  /** Notes the files that may stay, by path, with the time of their last change. */
+  accept(files: ReadonlyMap<string, number>): void;
+  remove(): void;
+}
+
+const NO_RECORD: WatchRecord = { accept: () => {}, remove: () => {} };
 
 /**
  * Notes about running commands, one file each in `directory` (null: none are kept), by which what they made under
@@ -33,24 +44,40 @@ export class WatchRecords {
     this.directory = directory;
   }
 
-  /** Writes one, and returns what removes it. A directory that can't be written to keeps no command from running. */
-  add({ missing, present }: ProtectedPlaces): () => void {
+  /**
+   * Writes one. A directory that can't be written to keeps no command from running.
+   * `opened`: what git alone may change; null: nothing.
+   */
+  add({ missing, present }: ProtectedPlaces, opened: OpenedEntries | null): WatchRecord {
     const own = ownName();
-    if (this.directory === null || own === null) return () => {};
+    if (this.directory === null || own === null) return NO_RECORD;
     const path = join(this.directory, `${own}-${newId()}`);
+    const record: Record<string, unknown> = {};
     try {
       mkdirSync(this.directory, { recursive: true, mode: 0o700 });
       const names = [...present].map(([directory, there]) => [directory, [...there]]);
-      writeFileSync(path, JSON.stringify({ missing, present: names }), { mode: 0o600, flag: 'wx' });
+      const before = opened === null ? null : openedRecord(opened);
+      Object.assign(record, { missing, present: names, opened: before });
+      writeRecord(path, record);
     } catch (thrown) {
       if (systemErrorCode(thrown) === undefined) throw thrown;
-      return () => {};
+      return NO_RECORD;
     }
     const timer = setInterval(() => touch(path), TOUCH_MS);
     timer.unref();
-    return () => {
-      clearInterval(timer);
-      rmSync(path, { force: true });
+    return {
+      accept: (files) => {
+        try {
+          writeRecord(path, { ...record, accepted: [...files] });
+        } catch (thrown) {
+          // The disk is full, or the note was removed by hand: what is left of it still holds.
+          if (systemErrorCode(thrown) === undefined) throw thrown;
+        }
+      },
+      remove: () => {
+        clearInterval(timer);
+        rmSync(path, { force: true });
+      },
     };
   }
 
@@ -69,40 +96,57 @@ export class WatchRecords {
   }
 }
 
-function sweepRecord(path: string, keepIn: string | null): readonly RemovedEntry[] {
-  const places = readPlaces(path);
-  const lastSign = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-  if (places === null || lastSign === undefined) return [];
-  const isOfCommand = (entry: string): boolean =>
-    (look(entry)?.ctimeMs ?? Infinity) <= lastSign + TOLERANCE_MS;
-  return new NewEntries(places, () => Promise.resolve(new Set()), keepIn).settleNow(isOfCommand);
+/** Whole at any moment. */
+function writeRecord(path: string, record: Readonly<Record<string, unknown>>): void {
+  const draft = `${path}.draft`;
+  writeFileSync(draft, JSON.stringify(record), { mode: 0o600 });
+  renameSync(draft, path);
 }
 
-function readPlaces(path: string): ProtectedPlaces | null {
+function sweepRecord(path: string, keepIn: string | null): readonly RemovedEntry[] {
+  const record = readRecord(path);
+  const lastSign = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  if (record === null || lastSign === undefined) return [];
+  const accepted = new Map(pairs(record['accepted']));
+  const isOfCommand = (entry: string): boolean =>
+    (look(entry)?.ctimeMs ?? Infinity) <= lastSign + TOLERANCE_MS;
+  const opened = readOpenedRecord(record['opened'], keepIn)?.restoreAll(isOfCommand);
+  const entries = new NewEntries(placesOf(record), () => Promise.resolve(new Set()), keepIn);
+  entries.accept(accepted);
+  return [...(opened?.removed ?? []), ...entries.settleNow(isOfCommand)];
+}
+
+function readRecord(path: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    if (!isJsonObject(value)) return null;
-    const { missing, present } = value;
-    if (!Array.isArray(missing) || !Array.isArray(present)) return null;
-    return {
-      missing: strings(missing),
-      present: new Map(
-        present.flatMap((pair) => {
-          const [directory, names] = Array.isArray(pair) ? pair : [];
-          return typeof directory === 'string' && Array.isArray(names)
-            ? [[directory, new Set(strings(names))]]
-            : [];
-        }),
-      ),
-    };
+    return isJsonObject(value) ? value : null;
   } catch {
     // Its owner was killed while it wrote it: its command had not begun.
     return null;
   }
 }
 
-function strings(values: readonly unknown[]): readonly string[] {
-  return values.filter((value) => typeof value === 'string');
+function placesOf({ missing, present }: Readonly<Record<string, unknown>>): ProtectedPlaces {
+  return {
+    missing: strings(missing),
+    present: new Map(
+      (Array.isArray(present) ? present : []).flatMap((pair) => {
+        const [directory, names] = Array.isArray(pair) ? pair : [];
+        return typeof directory === 'string' ? [[directory, new Set(strings(names))]] : [];
+      }),
+    ),
+  };
+}
+
+function pairs(value: unknown): readonly (readonly [string, number])[] {
+  return (Array.isArray(value) ? value : []).flatMap((pair) => {
+    const [path, time] = Array.isArray(pair) ? pair : [];
+    return typeof path === 'string' && typeof time === 'number' ? [[path, time] as const] : [];
+  });
+}
+
+function strings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
 function touch(path: string): void {

@@ -121,6 +121,14 @@ describe.runIf(HAS_BUBBLEWRAP)('git alone', () => {
       (at: Place) => void at.write('home/.gitconfig', '[core]\n\thooksPath = ~/hooks\n'),
     ],
     [
+      'programs of the user that attributes name',
+      (at: Place) => void at.write('home/.gitconfig', '[filter "x"]\n\tclean = ./x\n'),
+    ],
+    [
+      'steps of a rebase that run something',
+      (at: Place) => void at.write('work/.git/rebase-merge/git-rebase-todo', 'exec ./evil\n'),
+    ],
+    [
       'hooks of a repository that it pushes to',
       (at: Place) => {
         const other = at.directory('other.git');

@@ -149,7 +149,7 @@ describe.runIf(HAS_BUBBLEWRAP)('what a command makes under a protected name', ()
       { path: join(at.root, 'Mixed.CODE-workspace'), keptAt: expect.any(String) },
     ]);
     expect(readFileSync(join(removed[0]?.keptAt ?? '', 'pre-commit'), 'utf8')).toBe('evil\n');
-    expect(await confined.settle()).toEqual({ removed: [], fromCommits: [] });
+    expect(await confined.settle()).toEqual({ removed: [], fromCommits: [], putBack: [] });
     confined.release();
     expect(readdirSync(at.root)).toEqual(['kept']);
     expect(readdirSync(at.records)).toEqual(['removed']);

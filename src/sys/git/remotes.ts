@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import { readConfiguration } from './configuration.ts';
+import { resolveInRoots } from '../real-path.ts';
+import { findRepository, type Repository } from './repository.ts';
+
+/** A place that a repository fetches from or pushes to. */
+export interface RemoteUrl {
+  readonly remote: string;
+  readonly url: string;
+}
+
+const URL_OF_REMOTE = /^remote\.(.+)\.(?:push)?url$/;
+
+/** Returns what the configuration of a repository names; `homes`: what `~` of an include may mean. */
+export function remoteUrls(
+  { commonDirectory }: Repository,
+  homes: readonly string[],
+): readonly RemoteUrl[] {
+  const { settings } = readConfiguration([join(commonDirectory, 'config')], homes);
+  return settings.flatMap(({ name, value }) => {
+    const [, remote] = URL_OF_REMOTE.exec(name) ?? [];
+    return remote === undefined ? [] : [{ remote, url: value ?? '' }];
+  });
+}
+
+/** All that the configuration of a repository says of its remotes, to be compared. */
+export function remoteSettings(
+  { commonDirectory }: Repository,
+  homes: readonly string[],
+): readonly string[] {
+  const { settings } = readConfiguration([join(commonDirectory, 'config')], homes);
+  return settings
+    .filter(({ name }) => /^(?:remote|url)\./.test(name))
+    .map(({ name, value }) => `${name}=${value}`);
+}
+
+/** The repository that a URL names on this machine; undefined: it is on another one, or there is none. */
+export function localRepository(url: string, top: string): Repository | undefined {
+  const path = url.replace(/^file:\/\//, '');
+  const isElsewhere = /^[\w+.-]+:\/\//.test(path) || /^[^/]+:/.test(path);
+  if (isElsewhere) return undefined;
+  const { real, exists } = resolveInRoots(path.startsWith('/') ? path : join(top, path), []);
+  if (!exists) return undefined;
+  const found = findRepository(real);
+  const bare = { top: real, gitDirectory: real, commonDirectory: real };
+  return found !== undefined && found.top === real ? found : bare;
+}
