@@ -34,8 +34,9 @@ function distance(a: string, b: string): number {
   return editDistance(a, b) - shared;
 }
 
+/** Letters that look the same, but are kept in another way, make no difference. */
 function folded(name: string): string {
-  return name.slice(0, COMPARED).toLowerCase();
+  return name.slice(0, COMPARED).normalize('NFKC').toLowerCase();
 }
 
 function nameDistance(a: string, b: string): number {

@@ -2,7 +2,7 @@ import { truncate } from '../base/text.ts';
 import type { Decision } from '../protocol/permission.ts';
 import { isSecretPath } from '../sys/secret-paths.ts';
 import { pathsOf } from './call.ts';
-import type { CallAccess, PathCaution, ResolvedPath } from './call.ts';
+import type { CallAccess, JudgedCall, PathCaution, ResolvedPath } from './call.ts';
 import { changesSomething, mayBeProved } from './judged.ts';
 import type { Judged } from './judged.ts';
 import { isProtectedPath } from './protected-paths.ts';
@@ -15,7 +15,7 @@ export function floor(judged: Judged): Decision | undefined {
     limitFloor(judged) ??
     planFloor(judged) ??
     guardedFloor(judged, judged.call.access) ??
-    outsideFloor(judged.call.access)
+    outsideFloor(judged.call)
   );
 }
 
@@ -57,18 +57,23 @@ function planProblem({ call, rights }: Judged): string | undefined {
 
 /** What is judged of a Read applies to what a command is known to read, before it runs for that alone. */
 export function readFloor(judged: Judged): Decision | undefined {
-  const access = judged.asRead?.call.access;
-  return access === undefined ? undefined : (guardedFloor(judged, access) ?? outsideFloor(access));
+  const call = judged.asRead?.call;
+  return call === undefined ? undefined : (guardedFloor(judged, call.access) ?? outsideFloor(call));
 }
 
-function outsideFloor(access: CallAccess): Decision | undefined {
+/** Tools whose paths are those of directories: that in which Bash is to run its command, too. */
+const OF_DIRECTORIES: ReadonlySet<string> = new Set(['LS', 'Glob', 'Bash']);
+
+function outsideFloor({ tool, access }: JudgedCall): Decision | undefined {
   const outside = pathsOf(access).find((path) => !path.insideRoots);
   if (outside === undefined) return undefined;
+  const { real } = outside;
+  const directory = OF_DIRECTORIES.has(tool) ? real : parentDirectory(real);
   return {
     verdict: 'ask',
     step: 'floor',
     reason: `${show(outside)} is outside the workspace roots, which no rule or mode opens; a person may, for one call.`,
-    wouldAllow: `--add-dir ${JSON.stringify(parentDirectory(outside.real))}`,
+    wouldAllow: `--add-dir ${JSON.stringify(directory)}`,
   };
 }
 

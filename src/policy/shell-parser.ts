@@ -30,7 +30,7 @@ export interface ShellRedirect {
   readonly operator: string;
   /** Null where it has none, or where its descriptor is kept in a variable. */
   readonly target: ShellWord | null;
-  /** Whether the shell opens a file for it, /dev/null not counted. */
+  /** Whether the shell opens a file for it: /dev/null and its own descriptors (`/dev/stderr`) do not count. */
   readonly opensFile: boolean;
 }
 

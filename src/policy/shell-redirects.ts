@@ -24,8 +24,11 @@ export function shellRedirect(node: Redirect | HereString | HereDoc): ShellRedir
   }
 }
 
+/** Names of nothing, and of the three descriptors that every command has. */
+const NO_FILE = /^\/dev\/(?:null|std(?:in|out|err)|fd\/[0-2])$/;
+
 function opensFile(operator: string, value: string | null): boolean {
-  if (value === '/dev/null') return false;
+  if (value !== null && NO_FILE.test(value)) return false;
   const duplicates = operator === '>&' || operator === '<&';
   return !(duplicates && value !== null && /^(?:\d+-?|-)$/.test(value));
 }

@@ -14,8 +14,8 @@ export interface Difference {
   readonly column: number;
 }
 
-/** A longer line is not searched for where a part of it begins. */
-const MAX_ALIGNED = 2000;
+/** In a longer line it would take too long to find where a part of it begins. */
+const MAX_ALIGNED = 200_000;
 
 /**
  * Finds what differs first between lines of a file and the lines that were meant by them. The first line wanted
@@ -27,6 +27,7 @@ export function firstDifference(
   { line, fold }: Comparison,
 ): Difference | null {
   const [first = '', ...others] = region;
+  if (first.length > MAX_ALIGNED) return null;
   const start = startOf(first, block[0] ?? '', { fold, toEnd: others.length > 0 });
   const there = [first.slice(start), ...others].join('\n');
   const wanted = block.join('\n');
@@ -59,12 +60,17 @@ function startOf(
   wanted: string,
   { fold, toEnd }: Pick<Comparison, 'fold'> & { readonly toEnd: boolean },
 ): number {
-  if (line.length > MAX_ALIGNED) return 0;
   const folded = fold(wanted);
   const holds = (part: string): boolean => (toEnd ? part.endsWith(folded) : part.includes(folded));
+  // The part that begins furthest to the right. A part that holds it does so with more in front of it, too.
   let start = 0;
-  while (start + 1 < line.length && holds(fold(line.slice(start + 1)))) start += 1;
-  const blanks = /\s*$/.exec(line.slice(0, start))?.[0].length ?? 0;
+  let end = Math.max(line.length, 1);
+  while (end - start > 1) {
+    const middle = Math.floor((start + end) / 2);
+    if (holds(fold(line.slice(middle)))) start = middle;
+    else end = middle;
+  }
+  const blanks = start - line.slice(0, start).trimEnd().length;
   return isBlank(wanted[0]) ? start - blanks : start;
 }
 

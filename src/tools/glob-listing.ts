@@ -162,11 +162,13 @@ function namedIn(base: GlobBase, { globs, search, found, context }: Listed): rea
 function unmatchedNotes(globs: readonly PlacedGlob[], found: readonly string[]): readonly string[] {
   const wanted = globs.filter(({ excludes, isWholeList }) => !excludes && !isWholeList);
   if (wanted.length < 2 || wanted.length * found.length > MAX_COMPARISONS) return [];
-  const fruitless = wanted.filter((glob) => {
+  const isFruitless = (glob: PlacedGlob): boolean => {
     const matches = placedFilter([glob], '/');
     return !found.some((path) => matches(path.slice(1)));
-  });
-  if (fruitless.length === 0) return [];
+  };
+  const fruitless = wanted.filter(isFruitless);
+  const isOneName = globs.some((glob) => glob.isWholeList && !isFruitless(glob));
+  if (fruitless.length === 0 || isOneName) return [];
   const texts = fruitless.map(({ text }) => text).join(', ');
   return [`[no file matches ${truncate(texts, MAX_NOTE_CHARACTERS)}]`];
 }

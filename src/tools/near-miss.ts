@@ -12,7 +12,35 @@ interface Likeness {
 
 const CASE: Likeness = { name: 'upper and lower case', fold: (line) => line.toLowerCase() };
 
+/** Full-width forms, ligatures, circled and raised numbers, fractions, letters of mathematics. */
+const COMPATIBLE =
+  /[\u00B2\u00B3\u00B9\u00BC-\u00BE\u2070-\u209F\u2150-\u215F\u2460-\u24FF\uFB00-\uFB06\uFF01-\uFF0C\uFF0E-\uFF5E\u{1D400}-\u{1D7FF}]/gu;
+
+/** Characters as they stand in HTML. */
+const REFERENCES: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&apos;': "'",
+  '&amp;': '&',
+};
+
 const LIKENESSES: readonly Likeness[] = [
+  {
+    name: 'backslashes in front of quotes',
+    fold: (line) => line.replaceAll(/\\+(?=["'`])/g, ''),
+  },
+  {
+    name: 'characters written as in HTML (&lt;)',
+    fold: (line) =>
+      line.replaceAll(/&(?:lt|gt|quot|#39|apos|amp);/g, (each) => REFERENCES[each] ?? each),
+  },
+  {
+    name: 'full-width letters, ligatures or the like',
+    fold: (line) =>
+      line.replaceAll(COMPATIBLE, (each) => each.normalize('NFKC').replaceAll('\u2044', '/')),
+  },
   {
     name: 'typographic quotes',
     fold: (line) =>
@@ -45,7 +73,8 @@ const LIKENESSES: readonly Likeness[] = [
   CASE,
 ];
 
-const PLAIN_ASCII = /^[\x20-\x5F\x61-\x7E\t]*$/;
+/** Without a backslash, an ampersand and a grave accent, which are folded. */
+const PLAIN_ASCII = /^[\x20-\x25\x27-\x5B\x5D-\x5F\x61-\x7E\t]*$/;
 const MAX_PLACES = 3;
 /** Beyond these the search for near misses ends: it is a courtesy, and must not take long. */
 const MAX_FOUND = 11;
@@ -90,7 +119,7 @@ export function explainMiss(text: string, wanted: string): string {
   const wantedFolded = block.map((line) => foldLine(line));
   const places = placesOf(folded, wantedFolded);
   const [place] = places;
-  if (place !== undefined) return nearMiss(lines, block, places);
+  if (place !== undefined) return nearMiss(lines, block, { places, wanted });
   if (/^\s*\d+\t/.test(wanted)) {
     return 'old_string was not found: it begins with a line number of Read. Leave number and tab out.';
   }
@@ -122,7 +151,7 @@ function standsIn(line: string, block: readonly string[], index: number): boolea
 function nearMiss(
   lines: readonly string[],
   block: readonly string[],
-  places: readonly number[],
+  { places, wanted }: { readonly places: readonly number[]; readonly wanted: string },
 ): string {
   const shown = places.slice(0, MAX_PLACES);
   const first = shown[0] ?? 0;
@@ -130,8 +159,13 @@ function nearMiss(
   const which = namedLines(places.map((at) => at + 1));
   const difference = firstDifference(region, block, { line: first + 1, fold: foldLine });
   const what = difference === null ? '' : ` At ${difference.text}.`;
+  const isLast = first + block.length === lines.length && wanted.endsWith('\n');
+  const around = isLast
+    ? 'the line end behind it, which the file does not have'
+    : 'empty lines around it';
+  const names = differences(region, block) || around;
   return [
-    `old_string was not found; ${which} would match but for ${differences(region, block)}.${what} Copy it exactly as it stands in the file:`,
+    `old_string was not found; ${which} would match but for ${names}.${what} Copy it exactly as it stands in the file:`,
     ...shown.flatMap((at) => numbered(lines, at, { count: block.length, difference })),
   ].join('\n');
 }

@@ -227,7 +227,8 @@ function describeWindow(
   range: LineRange,
   file: Pick<Fed, 'size' | 'stopped'>,
 ): string {
-  if (file.size === 0) return '[the file is empty]';
+  const isWhole = !file.stopped && window.total === 0;
+  if (file.size === 0 || isWhole) return '[the file is empty]';
   if (window.lines.length === 0 && !window.outOfBytes) {
     return `[the file has only ${plural(window.total, 'line')}: nothing at offset ${range.first}]`;
   }

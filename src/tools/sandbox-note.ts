@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { RemovedEntry, Settlement } from '../protocol/tool.ts';
 import { displayPath, isInside } from '../sys/paths.ts';
+import { isProtectedName } from '../sys/protected-names.ts';
 import type { RunOutcome } from './bash-run.ts';
 
 /** Where a command ran, and where it may write. Absolute, real. */
@@ -12,14 +13,20 @@ export interface CommandPlace {
 
 /** What only a sandbox makes programs say, as a rule. */
 const HELD_BACK = /read-only file ?system|device or resource busy|\bE(?:ROFS|BUSY)\b/i;
-/** What they say without one, too: it counts only where the command failed. */
+/** What they say without one, too: it counts only where the command failed, and a path says why. */
 const MAY_BE_HELD_BACK = /permission denied|operation not permitted|\bE(?:ACCES|PERM)\b/i;
 const NO_NETWORK =
   /network is unreachable|could not resolve|name resolution|name or service not known|nodename nor servname|unknown host|\b(?:ENETUNREACH|EAI_AGAIN|ENOTFOUND)\b/i;
 const REFUSED = /connection refused|\bECONNREFUSED\b/i;
 
+/** What a shell says of itself, in front of an error: its path is not what was held back. */
+const OF_THE_SHELL = /^\S*sh: (?:line \d+: )?/;
+/** The shell was not allowed to run a program: mostly because that is not executable. */
+const NOT_EXECUTABLE = 126;
+
 /** A path in an error message, in quotes or absolute. */
 const PATHS = /['"`‘“]([^'"`’”\n]{1,300})['"`’”]|(?<![\w.])(\/[^\s'"`:,;)]{1,300})/g;
+const BETWEEN_NAMES = /[\s:'"`‘’“”,;()/]+/;
 /** Lines that are looked at. */
 const MOST_LINES = 2_000;
 const MOST_SHOWN = 5;
@@ -36,14 +43,18 @@ export function sandboxNotes(run: Run, output: string, place: CommandPlace): rea
 }
 
 function writingNote({ held, exitCode }: Run, output: string, place: CommandPlace): string | null {
+  const isSure = (line: string): boolean => HELD_BACK.test(line);
+  const mayBe = exitCode !== 0 && exitCode !== NOT_EXECUTABLE;
   const line = output
     .split('\n', MOST_LINES)
-    .find((each) => HELD_BACK.test(each) || (exitCode !== 0 && MAY_BE_HELD_BACK.test(each)));
+    .find((each) => isSure(each) || (mayBe && MAY_BE_HELD_BACK.test(each)));
   if (line === undefined) return null;
   if (held?.access === 'read-only') {
     return '[the sandbox of this task is read-only: nothing can be written but $TMPDIR]';
   }
-  const paths = [...line.matchAll(PATHS)].map(([, quoted, bare]) => quoted ?? bare ?? '');
+  const paths = [...line.replace(OF_THE_SHELL, '').matchAll(PATHS)].map(
+    ([, quoted, bare]) => quoted ?? bare ?? '',
+  );
   const absolute = paths
     .filter((path) => /^[\x20-\x7e]+$/.test(path))
     .map((path) => resolve(place.cwd, path.replace(/^~(?=\/|$)/, homedir())));
@@ -53,6 +64,7 @@ function writingNote({ held, exitCode }: Run, output: string, place: CommandPlac
     return `[the sandbox allows writing only inside the workspace, $TMPDIR and the caches of package managers, and ${outside} is outside: --add-dir ${directoryToAdd(outside)} opens it]`;
   }
   const inside = absolute.at(-1);
+  if (!isSure(line) && !line.split(BETWEEN_NAMES).some(isProtectedName)) return null;
   const what = inside === undefined ? 'a protected file' : displayPath(inside, place.cwd);
   return `[the sandbox keeps ${what} from commands: protected files (.git/config, .git/hooks, .npmrc, .vscode and their kind) are read-only for them. Write and Edit ask the user; what only git may change, the user can run]`;
 }

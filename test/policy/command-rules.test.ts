@@ -28,6 +28,7 @@ describe('a rule allows', () => {
     ['npm run build --prod', 'Bash(npm * --prod)'],
     ['npm test 2>&1', 'Bash(npm test)'],
     ['npm test > /dev/null', 'Bash(npm test)'],
+    ['npm test > /dev/stderr', 'Bash(npm test)'],
     ['time npm test', 'Bash(npm test)'],
     ['npm test > out.txt', 'Bash(npm test > out.txt)'],
     ['rm -rf dist && npm test', 'Bash(rm -rf dist && npm test)'],

@@ -464,6 +464,12 @@ describe('reasons', () => {
     [edit('a.ts'), 'plan', '--permission-mode acceptEdits'],
     [bash('ls'), 'plan', '--permission-mode default'],
     [read('/etc/hosts'), 'default', '--add-dir "/etc"'],
+    [call('LS', 'read', { reads: [path('/etc')] }), 'default', '--add-dir "/etc"'],
+    [
+      call('Bash', 'execute', { commands: ['cd /etc && ls'], reads: [path('/etc')] }),
+      'default',
+      '--add-dir "/etc"',
+    ],
     [read('.env'), 'default', undefined],
   ])('%j in %s mode: %s', (made, mode, wouldAllow) => {
     expect(judge(made, {}, mode).wouldAllow).toBe(wouldAllow);

@@ -9,6 +9,8 @@ test.each<[string, readonly string[]]>([
   ['echo $(date > now)', ['now']],
   ['> ~/x; > /abs/y; > ../z', ['~/x', '/abs/y', '../z']],
   ['cat < in <<< text 2> /dev/null', []],
+  ['ls > /dev/stderr 2>> /dev/stdout >| /dev/fd/1 < /dev/stdin', []],
+  ['ls > /dev/fd/3 2> /dev/fd/../x', ['/dev/fd/3', '/dev/fd/../x']],
   ['echo > "$FILE" > $(echo a) > *.txt > >(cat)', []],
   ['cd sub && echo a > a.txt > /abs', ['sub/a.txt', '/abs']],
   ['cd sub; echo a > a.txt > /abs', ['/abs']],

@@ -41,6 +41,11 @@ test.each([
     'single and double quotes',
     'the file has \' (U+0027), and old_string has " (U+0022)',
   ],
+  ['ＡＢ（１）', 'AB(1)', 'full-width letters, ligatures or the like', 'the file has Ａ (U+FF21)'],
+  ['ﬁle', 'file', 'full-width letters, ligatures or the like', 'the file has ﬁ (U+FB01)'],
+  ['½ x², ①', '1/2 x2, 1', 'full-width letters, ligatures or the like', 'the file has ½ (U+00BD)'],
+  ['say "x"', String.raw`say \"x\"`, 'backslashes in front of quotes', 'the file has " (U+0022)'],
+  ['a &lt; b', 'a < b', 'characters written as in HTML (&lt;)', 'the file has & (U+0026)'],
   ['Hello', 'hello', 'upper and lower case', 'the file has "H", and old_string has "h"'],
 ])('%j is like %j', (there, wanted, name, detail) => {
   const said = explainMiss(`first\n${there}\nlast\n`, wanted);
@@ -58,6 +63,20 @@ test('several differences are all named, and up to three places shown', () => {
       `2\t${line}`,
       `3\t${line}`,
     ].join('\n'),
+  );
+});
+
+test('a line end that the file does not have is named', () => {
+  expect(explainMiss('a\nb', 'b\n')).toBe(
+    'old_string was not found; line 2 would match but for the line end behind it, which the file does not have. Copy it exactly as it stands in the file:\n2\tb',
+  );
+  expect(explainMiss('a\nb\nc', 'b\n\n')).toContain('but for empty lines around it. Copy');
+});
+
+test('the first difference is found far behind in a long line', () => {
+  const line = `${'ab '.repeat(30_000)}it’s${' cd'.repeat(1000)}`;
+  expect(explainMiss(`x\n${line}\n`, "it's cd")).toContain(
+    `At line 2, column ${90_000 + 3} the file has ’ (U+2019), and old_string has ' (U+0027).`,
   );
 });
 

@@ -44,6 +44,7 @@ test('the size limit of one Read holds and is named', async () => {
 
 test.each([
   ['empty', '', '[the file is empty]'],
+  ['empty but for a byte order mark', '\uFEFF', '[the file is empty]'],
   ['CRLF', 'a\r\nb\r\n', '1\ta\n2\tb'],
   ['a NUL far inside', `${'a\n'.repeat(5000)}x\0y`, '5001\tx\u2400y'],
   ['only a line end', '\n', '1\t'],

@@ -30,6 +30,8 @@ test.each([
   ],
   ['fatal: something: Read-only file system', 'keeps a protected file from commands'],
   ["touch: cannot touch '/root/x': Permission denied", '/root/x is outside'],
+  ['/bin/bash: line 1: .npmrc: Operation not permitted', 'keeps a protected file from commands'],
+  ["cp: cannot create regular file '/w/.git/hooks/x': Permission denied", 'keeps '],
 ])('names what was held back: %s', (output, expected) => {
   expect(notes(output)).toEqual([expect.stringContaining(expected)]);
 });
@@ -42,6 +44,15 @@ test('says it whatever the exit code is, unless a program may say the same witho
   ]);
   expect(notes('Connection refused', { exitCode: 0 })).toEqual([]);
   expect(notes('Connection refused')).toHaveLength(1);
+});
+
+test.each([
+  ['a program that is not executable', '/bin/bash: line 1: ./run.sh: Permission denied', 126],
+  ['a file of the workspace that is closed', 'cat: closed.txt: Permission denied', 1],
+  ['no path at all', 'su: cannot set groups: Operation not permitted', 1],
+  ['only the shell itself', '/bin/bash: line 3: Permission denied', 1],
+])('does not blame the sandbox for %s', (_, output, exitCode) => {
+  expect(notes(output, { exitCode })).toEqual([]);
 });
 
 test('says nothing where nothing holds the command, or the network is there', () => {

@@ -45,6 +45,20 @@ test('what is left out for its name is counted the same, whatever is looked for'
   ]);
 });
 
+test('what stands behind a NUL far into a file is told as left out of a binary file', async () => {
+  const at = makeWorkspace();
+  at.write('late.bin', `${'line\n'.repeat(20_000)}\0\nneedle\n`);
+  expect((await at.call('Grep', { pattern: 'needle' })).text).toBe(
+    '[no match for needle in .]\n[1 match in 1 file left out as binary (late.bin): name one as path to search it as text]',
+  );
+});
+
+test('of a list that is the name of a file nothing is missing', async () => {
+  const at = makeWorkspace();
+  at.write('a,b.ts', '');
+  expect((await at.call('Glob', { pattern: 'a,b.ts' })).text).toBe('a,b.ts');
+});
+
 test('a file that is too large is told', async () => {
   const at = makeWorkspace();
   at.write('big.txt', '');

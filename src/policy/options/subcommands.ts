@@ -146,6 +146,14 @@ export const SUBCOMMAND_PROGRAMS: ReadonlyMap<string, SubcommandProgram> = new M
     },
   ],
   [
+    'npx',
+    {
+      options:
+        '-yq -p= -c= -w= --yes --no --no-install --quiet --silent --package= --call= --workspace= --workspaces --prefer-offline --offline --bun --ignore-existing',
+      sameEffect: { '-y': true, '--yes': true, '-q': true, '--quiet': true, '--silent': true },
+    },
+  ],
+  [
     'yarn',
     {
       options:

@@ -41,8 +41,12 @@ function actionsIn(words: readonly ShellWord[], action: RegExp): readonly ToldRu
 }
 
 function isFree(word: ShellWord | undefined): boolean {
-  return word !== undefined && /^["']*[-$`*?[{]/.test(word.text);
+  if (word === undefined || ENDS_LIKE_A_FILE.test(word.text)) return false;
+  return /^["']*[-$`*?[{]/.test(word.text);
 }
+
+/** No option of find has a dot: `-name *.ts`, without quotes, is none, whatever files there are. */
+const ENDS_LIKE_A_FILE = /^\*\.\w+$/;
 
 function possibleIn(words: readonly ShellWord[]): ToldRun['commands'] {
   return words.map((_, index) => commandOf(words.slice(index), true));

@@ -3,156 +3,14 @@ import type { OptionTable } from '../options/option-table.ts';
 import { lazy } from '../../base/lazy.ts';
 import type { ShellParser, ShellWord } from '../shell-parser.ts';
 import { codeRun, literalWord, mayBeOption, openRun, scriptRun } from './told-run.ts';
+import { TELLING_PROGRAMS } from './telling-programs.ts';
+import type { TellingProgram } from './telling-programs.ts';
 import type { ToldRun } from './told-run.ts';
-
-/** A program with options whose value it runs. */
-interface TellingProgram {
-  /** These options, with their dashes. Long ones are also known by their first letters. */
-  readonly tells: readonly string[];
-  /** Whether the value is a command line, or code in a language of the program. */
-  readonly value: 'script' | 'code';
-  /** Where the options end with the first operand: all of them, as `optionTable` spells them. */
-  readonly options?: string;
-  /** Only values that match this are run: the group is the part that is. */
-  readonly only?: RegExp;
-  /** Whether without an operand it runs what comes on stdin. */
-  readonly readsStdin?: true;
-  /** Whether the first word may be letters of options without a dash. */
-  readonly hasOldBundles?: true;
-}
-
-const PYTHON: TellingProgram = {
-  tells: ['-c'],
-  value: 'code',
-  options:
-    '-bBdEhiIOPqRsSuvVx -W= -X= -c= -m= --help --version --help-all --help-env --help-xoptions --check-hash-based-pycs=',
-  readsStdin: true,
-};
-const NODE: TellingProgram = {
-  tells: ['-e', '-p', '-pe', '--eval', '--print'],
-  value: 'code',
-  options:
-    '-chivp -e= -r= -C= --check --eval= --print= --help --version --interactive --require= --import= --loader= --experimental-loader= --input-type= --env-file= --conditions= --inspect[=] --inspect-brk[=] --test --watch --no-warnings --trace-warnings --enable-source-maps --expose-gc --experimental-strip-types --max-old-space-size= --stack-size=',
-  readsStdin: true,
-};
-const PERL: TellingProgram = {
-  tells: ['-e', '-E'],
-  value: 'code',
-  options:
-    '-acfnpstTuUvVwWX -e= -E= -I= -M[=] -m[=] -i[=] -l[=] -0[=] -F[=] -C[=] -D[=] -d[=] -x[=]',
-  readsStdin: true,
-};
-const VIM: TellingProgram = { tells: ['-c', '--cmd', '-S', '-s', '-W', '+'], value: 'code' };
-const SSH_OPTION =
-  /^\s*(?:proxycommand|localcommand|knownhostscommand|proxyusefdpass)[\s=]+(.*)$/is;
-const REMOTE_COPY: TellingProgram = { tells: ['-S', '-D'], value: 'script' };
-
-const PROGRAMS: ReadonlyMap<string, readonly TellingProgram[]> = new Map<
-  string,
-  readonly TellingProgram[]
->([
-  [
-    'tar',
-    [
-      {
-        tells: [
-          '-I',
-          '-F',
-          '--use-compress-program',
-          '--to-command',
-          '--info-script',
-          '--new-volume-script',
-          '--rmt-command',
-          '--rsh-command',
-        ],
-        value: 'script',
-        hasOldBundles: true,
-      },
-      { tells: ['--checkpoint-action'], value: 'script', only: /^exec=(.*)$/s },
-    ],
-  ],
-  ['rsync', [{ tells: ['-e', '--rsh', '--rsync-path'], value: 'script' }]],
-  ['scp', [REMOTE_COPY, { tells: ['-o'], value: 'script', only: SSH_OPTION }]],
-  ['sftp', [REMOTE_COPY, { tells: ['-o'], value: 'script', only: SSH_OPTION }]],
-  ['ssh', [{ tells: ['-o'], value: 'script', only: SSH_OPTION }]],
-  ['sort', [{ tells: ['--compress-program'], value: 'script' }]],
-  ['split', [{ tells: ['--filter'], value: 'script' }]],
-  ['rg', [{ tells: ['--pre', '--hostname-bin'], value: 'script' }]],
-  ['man', [{ tells: ['-P', '-H', '--pager', '--html'], value: 'script' }]],
-  ['zip', [{ tells: ['-TT', '--unzip-command'], value: 'script' }]],
-  ['less', [{ tells: ['+'], value: 'code' }]],
-  ['wget', [{ tells: ['--use-askpass'], value: 'script' }]],
-  [
-    'hyperfine',
-    [
-      {
-        tells: ['-p', '-c', '-s', '--prepare', '--cleanup', '--setup', '--conclude'],
-        value: 'script',
-      },
-    ],
-  ],
-  ['npm', [{ tells: ['--script-shell'], value: 'script' }]],
-  ['pnpm', [{ tells: ['--script-shell'], value: 'script' }]],
-  ['cargo', [{ tells: ['--config'], value: 'code' }]],
-  ['hg', [{ tells: ['--config'], value: 'code' }]],
-  ['nix', [{ tells: ['-c', '--command'], value: 'script' }]],
-  ['nix-shell', [{ tells: ['--run', '--command'], value: 'script' }]],
-  ['gdb', [{ tells: ['-ex', '-x', '--args', '-iex'], value: 'code' }]],
-  ['emacs', [{ tells: ['-f', '-l', '--eval', '--execute', '--load', '--funcall'], value: 'code' }]],
-  ...['vim', 'vi', 'nvim', 'view', 'ex', 'gvim', 'vimdiff'].map((name) => [name, [VIM]] as const),
-  ['python', [PYTHON]],
-  ['pypy', [PYTHON]],
-  ['node', [NODE]],
-  ['nodejs', [NODE]],
-  ['tsx', [{ ...NODE, readsStdin: true }]],
-  ['perl', [PERL]],
-  [
-    'ruby',
-    [
-      {
-        ...PERL,
-        options: '-acnpsSvwyW -e= -E= -I= -r= -C= -i[=] -l -0[=] -F[=] -x[=] --version --help',
-      },
-    ],
-  ],
-  [
-    'php',
-    [
-      {
-        tells: ['-r', '-B', '-R', '-E'],
-        value: 'code',
-        options: '-aCHilmnqsvw -r= -B= -R= -E= -F= -f= -c= -d= -z= -t= -S=',
-      },
-    ],
-  ],
-  ['lua', [{ tells: ['-e'], value: 'code', options: '-iEvW -e= -l=', readsStdin: true }]],
-  [
-    'bun',
-    [
-      {
-        tells: ['-e', '-p', '--eval', '--print'],
-        value: 'code',
-        options:
-          '-biv -c= -e= -p= -r= --cwd= --config= --eval= --print= --bun --watch --hot --silent --env-file=',
-      },
-    ],
-  ],
-  ['Rscript', [{ tells: ['-e'], value: 'code' }]],
-  ['julia', [{ tells: ['-e', '-E', '--eval', '--print'], value: 'code' }]],
-  ['elixir', [{ tells: ['-e', '--eval', '--rpc-eval'], value: 'code' }]],
-  ['erl', [{ tells: ['-eval'], value: 'code' }]],
-  ['osascript', [{ tells: ['-e'], value: 'code' }]],
-  ['groovy', [{ tells: ['-e'], value: 'code' }]],
-  [
-    'pwsh',
-    [{ tells: ['-c', '-Command', '-EncodedCommand', '-e', '-ec', '--command'], value: 'code' }],
-  ],
-]);
 
 const TABLES = lazy(
   () =>
     new Map(
-      [...PROGRAMS.values()]
+      [...TELLING_PROGRAMS.values()]
         .flat()
         .flatMap((each) =>
           each.options === undefined ? [] : [[each, optionTable(each.options)] as const],
@@ -162,11 +20,11 @@ const TABLES = lazy(
 
 /** `python3.12` is python. A name of digits and dots alone is its own. */
 export function plainName(program: string): string {
-  return PROGRAMS.has(program) ? program : program.replace(/(?<=[A-Za-z])[\d.]+$/, '');
+  return TELLING_PROGRAMS.has(program) ? program : program.replace(/(?<=[A-Za-z])[\d.]+$/, '');
 }
 
 export function isTelling(program: string): boolean {
-  return PROGRAMS.has(plainName(program));
+  return TELLING_PROGRAMS.has(plainName(program));
 }
 
 /** What a program is told to run by its options. */
@@ -175,7 +33,7 @@ export function optionRuns(
   words: readonly ShellWord[],
   parser: ShellParser,
 ): readonly ToldRun[] {
-  return (PROGRAMS.get(plainName(program)) ?? []).flatMap((each) =>
+  return (TELLING_PROGRAMS.get(plainName(program)) ?? []).flatMap((each) =>
     runsByOptions(each, words, parser),
   );
 }
@@ -208,7 +66,11 @@ function valueRun(
     parser,
   }: { readonly at: number; readonly value: ShellWord | undefined; readonly parser: ShellParser },
 ): readonly ToldRun[] {
-  if (kind === 'code') return [codeRun(at, value, parser)];
+  if (kind === 'code') {
+    const isOther =
+      only !== undefined && typeof value?.value === 'string' && !only.test(value.value);
+    return isOther ? [] : [codeRun(at, value, parser)];
+  }
   if (value === undefined || value.value === null) return [openRun(at)];
   const text = only === undefined ? value.value : only.exec(value.value)?.[1];
   return text === undefined ? [] : [scriptRun(at, [literalWord(text)], parser)];
@@ -233,6 +95,11 @@ function toldBy(word: string, { tells }: TellingProgram): string | undefined {
     } else if (option.length === 2 && /^-[A-Za-z]/.test(word)) {
       const at = word.indexOf(option.charAt(1), 1);
       if (at > 0 && !/=/.test(word.slice(0, at))) return word.slice(at + 1);
+    } else if (option.length > 2) {
+      // Long options with one dash, as those of go, may have two.
+      const plain = word.startsWith('--') ? word.slice(1) : word;
+      if (plain === option) return '';
+      if (plain.startsWith(`${option}=`)) return plain.slice(option.length + 1);
     }
   }
   return undefined;

@@ -1,6 +1,6 @@
 import { subcommandEnds } from '../options/subcommand-words.ts';
 import type { ShellWord } from '../shell-parser.ts';
-import { codeRun, commandOf, literalWord } from './told-run.ts';
+import { codeRun, commandOf, literalWord, openRun, scriptRun } from './told-run.ts';
 import type { Runner, ToldRun } from './told-run.ts';
 
 /** Another way to write a command. It stays within a rule for the program itself. */
@@ -35,3 +35,61 @@ export const evalRuns: Runner = (words, parser) =>
         parser,
       ),
     );
+
+/** `cmake -E env COMMAND` and `cmake -E time COMMAND`. */
+export const cmakeRuns: Runner = (words) => {
+  const at = words.findIndex(({ value }) => value === '-E') + 1;
+  const verb = words[at]?.value ?? '';
+  const isTold = at > 0 && ['env', 'time'].includes(verb);
+  return isTold ? [{ at, commands: [commandOf(words.slice(at))], shown: 'all' }] : [];
+};
+
+/** `nix develop -c COMMAND ARGUMENT…`. */
+export const nixRuns: Runner = (words) => {
+  const at = words.findIndex(({ value }) => value === '-c' || value === '--command');
+  return at < 0 ? [] : [{ at, commands: [commandOf(words.slice(at + 1))], shown: 'all' }];
+};
+
+const TMUX_STARTS =
+  /^(?:new|new-session|neww|new-window|splitw|split-window|respawnp?|respawnw|respawn-pane|respawn-window|run|run-shell|if|if-shell|pipep|pipe-pane|send|send-keys|popup|display-popup)$/;
+
+/** Commands of tmux that start one of the shell, which may stand in one word or in several. */
+export const tmuxRuns: Runner = (words, parser) => {
+  const at = words.findIndex(({ value }) => TMUX_STARTS.test(value ?? ''));
+  const rest = at < 0 ? [] : words.slice(at + 1);
+  const commands = rest.flatMap((word, index) => [
+    commandOf(rest.slice(index)),
+    ...parser(word.value ?? '').commands,
+  ]);
+  return rest.some(({ value }) => value?.startsWith('-') !== true) ? [openRun(at, commands)] : [];
+};
+
+/** `socat - EXEC:COMMAND`. */
+export const socatRuns: Runner = (words, parser) =>
+  words.flatMap(({ value }, at) => {
+    const told = /^(?:exec|system|shell):(.*)$/is.exec(value ?? '')?.[1];
+    return told === undefined ? [] : [scriptRun(at, [literalWord(told)], parser)];
+  });
+
+/** How the clients of databases are told to run a command: sqlite3, psql and mysql. */
+const FROM_SQL =
+  /(?:^|\n)\s*\.(?:sh|sy)[a-z]*\s+(.*)|(?:^|\n)\s*\.[a-z]+\s.*\|(.*)|\\!(.*)|\\[a-z]+\s*\|(.*)|\bprogram\s*'(.*)|(?:^|[;\n])\s*system\s+(.*)/i;
+
+export const sqlRuns: Runner = (words, parser) =>
+  words.flatMap(({ value }, at) => {
+    const [, ...told] = FROM_SQL.exec(value ?? '') ?? [];
+    const text = told.find((each) => each !== undefined);
+    return text === undefined ? [] : [openRun(at, parser(text).commands)];
+  });
+
+/** Builtins that evaluate the subscript of a name that they are given: `test -v 'a[$(COMMAND)]'`. */
+export const subscriptRuns: Runner = (words, parser) =>
+  words.flatMap(({ value }, at) =>
+    value !== null && /\[.*(?:\$\(|`)/s.test(value)
+      ? [openRun(at, parser(`: ${value}`).commands)]
+      : [],
+  );
+
+/** Those builtins. */
+export const WITH_SUBSCRIPTS: readonly string[] =
+  'test [ printf read unset declare typeset local let'.split(' ');

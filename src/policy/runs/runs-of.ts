@@ -2,7 +2,18 @@ import type { ShellParser, SimpleCommand } from '../shell-parser.ts';
 import { fdRuns, findRuns } from './find.ts';
 import { gitRuns } from './git.ts';
 import { isTelling, optionRuns, plainName } from './option-runs.ts';
-import { evalRuns, moduleRuns, workspaceRuns } from './own-forms.ts';
+import {
+  cmakeRuns,
+  evalRuns,
+  moduleRuns,
+  nixRuns,
+  socatRuns,
+  sqlRuns,
+  subscriptRuns,
+  tmuxRuns,
+  WITH_SUBSCRIPTS,
+  workspaceRuns,
+} from './own-forms.ts';
 import { SHELL_RUNNERS, splitString } from './shells.ts';
 import { awkRuns, sedRuns } from './text-programs.ts';
 import type { Runner, ToldRun } from './told-run.ts';
@@ -22,6 +33,12 @@ const RUNNERS: ReadonlyMap<string, Runner> = new Map<string, Runner>([
   ['python', moduleRuns],
   ['yarn', workspaceRuns],
   ['deno', evalRuns],
+  ['cmake', cmakeRuns],
+  ['socat', socatRuns],
+  ['nix', nixRuns],
+  ['tmux', tmuxRuns],
+  ...['sqlite', 'psql', 'mysql', 'mariadb'].map((name) => [name, sqlRuns] as const),
+  ...WITH_SUBSCRIPTS.map((name) => [name, subscriptRuns] as const),
   ['sed', sedRuns],
   ['gsed', sedRuns],
   ...['awk', 'gawk', 'mawk', 'nawk'].map((name) => [name, awkRuns] as const),

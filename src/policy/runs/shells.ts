@@ -27,11 +27,15 @@ const shell: Runner = (words, parser) => {
   return script === undefined ? [] : [scriptRun(script, [operand], parser)];
 };
 
-/** All words together, as `eval` reads them. */
-const joined: Runner = (words, parser) => (words.length === 0 ? [] : [scriptRun(0, words, parser)]);
+/** All words together, as `eval` reads them; `--` ends the options, of which there are none. */
+const joined: Runner = (words, parser) => {
+  const start = words[0]?.value === '--' ? 1 : 0;
+  return words.length === start ? [] : [scriptRun(start, words.slice(start), parser)];
+};
 
 /** The first word is a text for the shell, as of `trap`. */
-const firstWord: Runner = (words, parser) => joined(words.slice(0, 1), parser);
+const firstWord: Runner = (words, parser) =>
+  joined(words.slice(0, words[0]?.value === '--' ? 2 : 1), parser);
 
 /** A file whose lines the shell runs itself. What it holds is not looked into. */
 const sourced: Runner = (words) => (words.length === 0 ? [] : [openRun(0)]);
@@ -110,6 +114,7 @@ export const SHELL_RUNNERS: ReadonlyMap<string, Runner> = new Map<string, Runner
   ['su', otherUser],
   ['runuser', otherUser],
   ['script', otherUser],
+  ['sg', otherUser],
   ['parallel', parallel],
   ['hyperfine', eachWord],
   ['concurrently', eachWord],

@@ -70,11 +70,18 @@ function inPlace(word: ShellWord): ShellWord {
   return { ...word, text: '-i', value: '-i' };
 }
 
-const ADDRESS = String.raw`(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\.)*/I?)`;
+/**
+ * A bracket expression of which every version of sed knows the end. In newer ones a delimiter within one is a plain
+ * character, in older ones it ends the expression: what holds one is not understood here.
+ */
+const bracket = (delimiter: string): string =>
+  String.raw`\[\^?(?![\^\]])(?:\[:[a-z]+:\]|\\[dfnrstvwDSW]|(?!${delimiter})[^\]\[\\\n])+\]`;
+const ADDRESS = String.raw`(?:\d+(?:~\d+)?|\$|/(?:[^/\[\\\n]|\\.|${bracket('/')})*/I?)`;
+const PATTERN = String.raw`(?:(?!\k<delimiter>)[^\[\\\n]|\\[\s\S]|${bracket(String.raw`\k<delimiter>`)})*`;
 const SED_COMMAND = lazy(
   () =>
     new RegExp(
-      String.raw`^\s*(?:${ADDRESS}(?:\s*,\s*(?:[+~]\d+|${ADDRESS}))?\s*!?\s*)?(?:[pPdDnNgGhHx=l}{]|[qQ]\d*|(?:[btT]\s*|:)[\w-]*(?=[;\n}]|$)|#[^\n]*|[sy](?<delimiter>[^\w\s\\])(?:(?!\k<delimiter>)[^\\\n]|\\[\s\S])*\k<delimiter>(?:(?!\k<delimiter>)[^\\\n]|\\[\s\S])*\k<delimiter>[gpiIMm\d]*|[aic](?:\\\n|\s).*)?\s*(?:[;\n}]|$)?`,
+      String.raw`^\s*(?:${ADDRESS}(?:\s*,\s*(?:[+~]\d+|${ADDRESS}))?\s*!?\s*)?(?:[pPdDnNgGhHx=l}{]|[qQ]\d*|(?:[btT]\s*|:)[\w-]*(?=[;\n}]|$)|#[^\n]*|[sy](?<delimiter>[^\w\s\\\[])${PATTERN}\k<delimiter>(?:(?!\k<delimiter>)[^\\\n]|\\[\s\S])*\k<delimiter>[gpiIMm\d]*|[aic](?:\\\n|\\[^\n]|\s)[^\n]*)?\s*(?:[;\n}]|$)?`,
     ),
 );
 

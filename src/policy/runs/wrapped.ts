@@ -143,7 +143,7 @@ function endOfOptions(
   for (let word = words[at]; word !== undefined; word = words[at]) {
     const { value } = word;
     if (value === null) return (wrapper.operands ?? 0) > 0 && !mayBeOption(word) ? at : undefined;
-    if (value === '--') return at + 1;
+    if (value === '--' || (value === '-' && wrapper.dashIsOption === true)) return at + 1;
     if (wrapper.scriptOptions?.some((name) => value.split('=')[0] === name) === true) return at;
     const taken = optionLength(value, table);
     if (taken === undefined) return undefined;

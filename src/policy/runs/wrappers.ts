@@ -10,6 +10,8 @@ export interface Wrapper {
   readonly openEnded?: boolean;
   /** Whether a shell gets the words as one text. */
   readonly isScript?: boolean;
+  /** Whether a dash alone is its last option. */
+  readonly dashIsOption?: true;
   /** Options before the command, or in its place, whose value is the text for a shell. */
   readonly scriptOptions?: readonly string[];
 }
@@ -35,6 +37,10 @@ const NPX: Wrapper = {
     '-yq -p= -c= -w= --yes --no --no-install --quiet --silent --package= --call= --workspace= --workspaces --prefer-offline --offline --bun --ignore-existing',
   scriptOptions: ['-c', '--call'],
 };
+const TIMEOUT: Wrapper = {
+  options: '-fpv -k= -s= --foreground --preserve-status --verbose --kill-after= --signal=',
+  operands: 1,
+};
 const PLAIN: Wrapper = { options: '' };
 
 /**
@@ -53,7 +59,10 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ['exec', { options: '-cl -a=' }],
   [
     'env',
-    { options: '-i0v -u= -C= -a= --ignore-environment --null --debug --unset= --chdir= --argv0=' },
+    {
+      options: '-i0v -u= -C= -a= --ignore-environment --null --debug --unset= --chdir= --argv0=',
+      dashIsOption: true,
+    },
   ],
   ['cross-env', PLAIN],
   ['ionice', { options: '-t -c= -n= --ignore --class= --classdata=' }],
@@ -65,14 +74,51 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ['setsid', { options: '-cfw --ctty --fork --wait' }],
   ['stdbuf', { options: '-i= -o= -e= --input= --output= --error=' }],
   ['unbuffer', { options: '-p' }],
+  ['chronic', { options: '-ve' }],
+  ['ifne', { options: '-n' }],
+  ['caffeinate', { options: '-dimsu -t= -w=' }],
+  ['rlwrap', PLAIN],
+  ['torsocks', PLAIN],
+  ['proxychains', { options: '-q -f=' }],
+  ['proxychains4', { options: '-q -f=' }],
+  ['faketime', { options: '-mpf --exclude-monotonic', operands: 1 }],
+  ['cpulimit', PLAIN],
+  ['tini', { options: '-svwg -p= -e=' }],
+  ['dumb-init', { options: '-cv -r= --single-child --verbose --rewrite=' }],
+  ['systemd-run', PLAIN],
+  ['dbus-run-session', { options: '--config-file= --dbus-daemon=' }],
+  ['xvfb-run', { options: '-al -e= -f= -n= -p= -s= -w= --auto-servernum --server-args=' }],
+  ['setarch', { options: '', operands: 1 }],
+  ['arch', PLAIN],
+  ['linux32', PLAIN],
+  ['linux64', PLAIN],
+  ['setpriv', PLAIN],
+  ['prlimit', PLAIN],
+  ['runcon', PLAIN],
+  ['nsenter', PLAIN],
+  ['firejail', PLAIN],
+  ['bwrap', PLAIN],
+  ['proot', PLAIN],
+  ['ip netns exec', { options: '', operands: 1 }],
+  ['pkexec', { options: '--user= --disable-internal-agent' }],
+  ['gosu', { options: '', operands: 1 }],
+  ['su-exec', { options: '', operands: 1 }],
+  ['perf stat', PLAIN],
+  ['perf record', PLAIN],
+  ['rr record', PLAIN],
+  ['heaptrack', PLAIN],
+  ['watchexec', PLAIN],
+  ['screen', PLAIN],
+  ['sshpass', { options: '-evV -p= -f= -d= -P=' }],
+  ['mosh', { options: '', operands: 1 }],
+  ['dotenv', { options: '-ov -e= -c= -p=' }],
+  ['dotenvx run', PLAIN],
+  ['op run', PLAIN],
+  ['doppler run', PLAIN],
+  ['aws-vault exec', { options: '', operands: 1 }],
   ['time', { options: '-pvaq -f= -o= --format= --output=' }],
-  [
-    'timeout',
-    {
-      options: '-fpv -k= -s= --foreground --preserve-status --verbose --kill-after= --signal=',
-      operands: 1,
-    },
-  ],
+  ['timeout', TIMEOUT],
+  ['gtimeout', TIMEOUT],
   [
     'sudo',
     {
@@ -80,7 +126,7 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
         '-AbEHKknPS -C= -D= -g= -h= -p= -r= -R= -t= -T= -U= -u= --non-interactive --preserve-env[=] --set-home --stdin --user= --group= --host= --chdir= --prompt=',
     },
   ],
-  ['doas', { options: '-nLs -a= -C= -u=' }],
+  ['doas', { options: '-nL -a= -C= -u=' }],
   ['fakeroot', { options: '-ub -l= -s= -i=' }],
   ['chroot', { options: '--groups= --userspec= --skip-chdir', operands: 1 }],
   [
@@ -148,6 +194,16 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ['yarn dlx', NPX],
   ['yarn exec', PLAIN],
   ['bun x', NPX],
+  ['bun exec', { options: '', isScript: true }],
+  [
+    'cargo watch',
+    {
+      options:
+        '-cqN -x= -w= -i= -d= -C= --clear --quiet --exec= --watch= --ignore= --delay= --workdir=',
+      scriptOptions: ['-s', '--shell'],
+    },
+  ],
+  ['composer exec', PLAIN],
   ['uvx', { options: '-q -p= --from= --with= --python= --quiet --isolated --offline' }],
   [
     'uv run',
@@ -168,7 +224,16 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ['rustup run', { options: '--install', operands: 1 }],
   ['direnv exec', { options: '', operands: 1 }],
   ['mise exec', PLAIN],
+  ['mise x', PLAIN],
   ['asdf exec', PLAIN],
+  ['pyenv exec', PLAIN],
+  ['rbenv exec', PLAIN],
+  ['nodenv exec', PLAIN],
+  ['volta run', PLAIN],
+  ['fnm exec', { options: '--using=' }],
+  ['lerna exec', PLAIN],
+  ['mamba run', { options: '-n= -p= --name= --prefix=' }],
+  ['micromamba run', { options: '-n= -p= --name= --prefix=' }],
   ['docker run', DOCKER_RUN],
   ['docker exec', DOCKER_EXEC],
   ['docker container run', DOCKER_RUN],
@@ -181,6 +246,7 @@ export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   ['podman exec', DOCKER_EXEC],
   ['kubectl exec', KUBECTL_EXEC],
   ['oc exec', KUBECTL_EXEC],
+  ['lxc exec', { options: '', operands: 1 }],
   ['git bisect run', PLAIN],
   ['git submodule foreach', { options: '-q --quiet --recursive', isScript: true }],
 ]);

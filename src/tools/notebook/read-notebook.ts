@@ -36,7 +36,7 @@ export async function readNotebook(
 function rangeOf(notebook: Notebook, { cellId, ...range }: WantedCells): CellRange {
   if (cellId === undefined) return range;
   const cell = findCell(notebook, cellId);
-  if (typeof cell === 'string') throw new MusterError('NOT_FOUND', cell);
+  if (typeof cell === 'string') throw new MusterError('INVALID_PARAM', cell);
   return { ...range, first: cell.number, count: 1 };
 }
 

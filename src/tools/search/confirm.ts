@@ -51,7 +51,8 @@ function confirmedHits(
     const held = decodeText(bytes).split('\n');
     if (!hits.lines.every(({ number, text }) => withoutReturn(held[number - 1]) === text))
       return [];
-    return [isBinaryAt(firstNul(bytes)) ? { ...hits, isBinary: true } : hits];
+    const isBinary = isBinaryAt(firstNul(bytes), scope);
+    return [isBinary ? { ...hits, isBinary } : hits];
   });
 }
 

@@ -111,7 +111,7 @@ async function searchableText(
   const options = { maxBytes: MAX_SEARCHED_BYTES, signal };
   try {
     const { bytes } = await readWholeFile(whole, placeFound(scope, whole), options);
-    const isBinary = isBinaryAt(firstNul(bytes));
+    const isBinary = isBinaryAt(firstNul(bytes), scope);
     const text = decodeText(bytes);
     if (scope.file !== undefined) return { text, isBinary: isBinary && !isUtf32(bytes) };
     if (scope.includesBinary === true) return { text, isBinary };

@@ -75,9 +75,15 @@ export interface SearchResult {
   readonly unreadable?: readonly string[];
 }
 
-/** Whether a file with its first NUL there is searched as binary. */
-export function isBinaryAt(firstNul: number | undefined): boolean {
-  return firstNul !== undefined && firstNul < BINARY_SAMPLE_BYTES;
+/**
+ * Whether a file with its first NUL there is binary. What is behind a later one is not searched either, unless
+ * binary files are.
+ */
+export function isBinaryAt(
+  firstNul: number | undefined,
+  { includesBinary = false }: Pick<SearchScope, 'includesBinary'>,
+): boolean {
+  return firstNul !== undefined && (includesBinary || firstNul < BINARY_SAMPLE_BYTES);
 }
 
 export interface ListResult extends Omit<SearchResult, 'files'> {
