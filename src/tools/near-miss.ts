@@ -26,16 +26,20 @@ const REFERENCES: Readonly<Record<string, string>> = {
   '&amp;': '&',
 };
 
+const ESCAPES: Likeness = {
+  name: 'backslashes in front of quotes',
+  fold: (line) => line.replaceAll(/\\(["'`])/g, '$1'),
+};
+
+const HTML: Likeness = {
+  name: 'characters written as in HTML (&lt;)',
+  fold: (line) =>
+    line.replaceAll(/&(?:lt|gt|quot|#39|apos|amp);/g, (each) => REFERENCES[each] ?? each),
+};
+
 const LIKENESSES: readonly Likeness[] = [
-  {
-    name: 'backslashes in front of quotes',
-    fold: (line) => line.replaceAll(/\\+(?=["'`])/g, ''),
-  },
-  {
-    name: 'characters written as in HTML (&lt;)',
-    fold: (line) =>
-      line.replaceAll(/&(?:lt|gt|quot|#39|apos|amp);/g, (each) => REFERENCES[each] ?? each),
-  },
+  ESCAPES,
+  HTML,
   {
     name: 'full-width letters, ligatures or the like',
     fold: (line) =>
@@ -73,8 +77,7 @@ const LIKENESSES: readonly Likeness[] = [
   CASE,
 ];
 
-/** Without a backslash, an ampersand and a grave accent, which are folded. */
-const PLAIN_ASCII = /^[\x20-\x25\x27-\x5B\x5D-\x5F\x61-\x7E\t]*$/;
+const PLAIN_ASCII = /^[\x20-\x5F\x61-\x7E\t]*$/;
 const MAX_PLACES = 3;
 /** Beyond these the search for near misses ends: it is a courtesy, and must not take long. */
 const MAX_FOUND = 11;
@@ -91,7 +94,7 @@ function foldLine(line: string, without?: Likeness): string {
 /** As `foldLine`, faster for most lines. */
 function foldQuickly(line: string): string {
   if (!PLAIN_ASCII.test(line)) return foldLine(line);
-  return line
+  return HTML.fold(ESCAPES.fold(line))
     .trim()
     .replaceAll(/[ \t]+/g, ' ')
     .replaceAll(/-{2,3}/g, '-')

@@ -297,7 +297,7 @@ describe('what is refused', () => {
       await task.call('MemoryDelete', { file: 'MEMORY.md' }),
     ];
     expect(said.map(({ text }) => text)).toEqual([
-      'build.md: old stands 2 times, at lines 1, 1: add lines around it until it is unique. Nothing was changed.',
+      'build.md: old stands 2 times, at line 1: add lines around it until it is unique. Nothing was changed.',
       'build.md: old was not found, nor any line like its first one. Nothing was changed.',
       'there is no biuld.md in project memory: did you mean build.md?',
       'scope: is not known; valid: user, project, local',
