@@ -137,7 +137,15 @@ export async function sessionParts(options: MusterOptions): Promise<SessionParts
   const signals = new SignalRouter(onBroken);
   const { kind, caches } = config.sandbox;
   const keepsRecords = options.log !== false;
-  const sandbox = sandboxOf({ ...place, kind, caches, roots, dataDir: directory, keepsRecords });
+  const sandbox = sandboxOf({
+    ...place,
+    kind,
+    caches,
+    roots,
+    dataDir: directory,
+    keepsRecords,
+    onNotice,
+  });
   const onAskSetting = loaded.settings.get('permissions.on_ask');
   const onAsk = options.questions ?? config.permissions.onAsk;
   if (onAsk === 'park' && options.log === false) {

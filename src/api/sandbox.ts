@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { systemErrorCode } from '../base/errors.ts';
@@ -14,6 +14,9 @@ import {
 import type { Config } from './config/config.ts';
 import { userConfigDir, type UserPlace } from './config/paths.ts';
 
+/** In the directory of records: what was taken out of workspaces. */
+const REMOVED = 'removed';
+
 export interface SandboxPlace extends UserPlace {
   readonly kind: Config['sandbox']['kind'];
   readonly caches: Config['sandbox']['caches'];
@@ -23,6 +26,8 @@ export interface SandboxPlace extends UserPlace {
   readonly dataDir: string;
   /** Whether anything may be written to the data directory. */
   readonly keepsRecords: boolean;
+  /** Hears what commands of a killed process had made and was moved away, one line each. Default: nobody. */
+  readonly onNotice?: (line: string) => void;
 }
 
 /** The sandbox of this machine as configured. It is loaded when its state is first asked for. */
@@ -31,7 +36,7 @@ export function sandboxOf(place: SandboxPlace): Sandbox {
   if (place.kind === 'off') return noSandbox('sandbox.kind is "off"', 'set sandbox.kind = "auto"');
   if (place.kind === 'container') return machineAsSandbox();
   const { records } = settings;
-  if (records !== null && existsSync(records)) void sweep(records);
+  if (records !== null && hasRecords(records)) void sweep(records, place.onNotice ?? (() => {}));
   let opened: Sandbox | undefined;
   return {
     state: async () => {
@@ -114,9 +119,22 @@ function ownHome(home: string): string {
   }
 }
 
-async function sweep(records: string): Promise<void> {
+/** Most starts find none, and load nothing for them. */
+function hasRecords(records: string): boolean {
+  return existsSync(records) && readdirSync(records).some((name) => name !== REMOVED);
+}
+
+async function sweep(records: string, onNotice: (line: string) => void): Promise<void> {
   const { WatchRecords } = await import('../sys/sandbox/watch-records.ts');
-  new WatchRecords(records).sweep(join(records, 'removed'));
+  for (const entry of new WatchRecords(records).sweep(join(records, REMOVED))) {
+    const fate =
+      entry.keptAt === null
+        ? `could not be moved away (${entry.problem}): look at it`
+        : `was moved to ${entry.keptAt}`;
+    onNotice(
+      `${entry.path} ${fate}. A command of a run that was killed had made it, and commands may not make protected files`,
+    );
+  }
 }
 
 /** Links resolved, also of what does not exist yet. */
