@@ -8,6 +8,8 @@ import { tempDir } from './fixtures.ts';
 
 const CHILD = fileURLToPath(new URL('child-large-log.ts', import.meta.url));
 const MEGABYTES = 100;
+/** Of the reading that is compared with, which has to show in the memory. */
+const MOST_TRIES = 4;
 /** Else the engine lets garbage pile up as long as the machine has room. */
 const EAGER = ['--max-old-space-size=64', '--max-semi-space-size=2'];
 
@@ -34,7 +36,11 @@ it(
     appendFileSync(path, `damaged\n${'z'.repeat(1_000_000)}`);
     const { size } = statSync(path);
     expect(size).toBeGreaterThan(MEGABYTES * 900_000);
-    const whole = await run(dataDir, 'whole');
+    let whole = await run(dataDir, 'whole');
+    // A machine short of memory takes pages away before a process reaches its peak.
+    for (let tries = 1; tries < MOST_TRIES && whole.grown <= size; tries += 1) {
+      whole = await run(dataDir, 'whole');
+    }
     const list = await run(dataDir, 'list');
     const scan = await run(dataDir, 'scan');
     const claim = await run(dataDir, 'claim');
