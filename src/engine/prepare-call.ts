@@ -13,7 +13,7 @@ export interface ReadyCall {
   readonly tool: AnyTool;
   /** As the tool parsed it. */
   readonly input: unknown;
-  /** What was changed in the arguments, a sentence each. Absent: nothing. */
+  /** One sentence for each argument that was changed. Absent when none was. */
   readonly notes?: readonly string[];
   /** Null: the tool can't tell, and it is judged as a command. */
   readonly access: Access | null;

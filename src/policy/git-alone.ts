@@ -1,6 +1,6 @@
 import { doubtOf, type ShellReading, type SimpleCommand } from './shell-parser.ts';
 
-/** What may stand beside commands of git: whatever its arguments are, it changes no file. */
+/** Programs that may be combined with git in one line: they change no file, whatever their arguments are. */
 const BESIDE = new Set('cd echo pwd true : cat cut grep head tail tr wc'.split(' '));
 /** Commands that change a working tree or the settings of a repository, and run nothing that an argument names. */
 const VERBS = new Set(
@@ -78,7 +78,7 @@ function leadsElsewhere(word: string): boolean {
   return /^-[a-z]*o|^--(?:rep|pus|recu)|remotes/.test(word);
 }
 
-/** Null: before it stands an option that may change what git runs. */
+/** Returns the index of git's subcommand; null if an option before it may change which programs git runs. */
 function verbAt(args: readonly string[]): number | null {
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at] ?? '';

@@ -1,11 +1,6 @@
+import type { Settlement } from '../base/settlement.ts';
 import { errorMessage, MusterError } from '../base/errors.ts';
-import type {
-  BegunShell,
-  Settlement,
-  ShellExit,
-  ToolContext,
-  ToolOutput,
-} from '../protocol/tool.ts';
+import type { BegunShell, ShellExit, ToolContext, ToolOutput } from '../protocol/tool.ts';
 import type { CommandInDirectory } from './bash-directory.ts';
 import { startCommand, supervise, type RunningCommand, type RunOutcome } from './bash-run.ts';
 import { leftRunningNote } from './left-running.ts';

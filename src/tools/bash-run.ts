@@ -1,9 +1,10 @@
+import type { Settlement } from '../base/settlement.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import { deferred, onAbort } from '../base/async.ts';
 import { deadlineAfter } from '../base/deadlines.ts';
 import { errorMessage, MusterError } from '../base/errors.ts';
-import type { CommandLimits, Settlement, ToolContext } from '../protocol/tool.ts';
+import type { CommandLimits, ToolContext } from '../protocol/tool.ts';
 import { takePipe } from '../sys/pipes.ts';
 import { spawnGroup, type ProcessGroup } from '../sys/processes.ts';
 import type { CommandInDirectory } from './bash-directory.ts';

@@ -1,6 +1,6 @@
+import type { RemovedEntry, Settlement } from '../base/settlement.ts';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import type { RemovedEntry, Settlement } from '../protocol/tool.ts';
 import { displayPath, isInside } from '../sys/paths.ts';
 import { isProtectedName } from '../sys/protected-names.ts';
 import type { RunOutcome } from './bash-run.ts';

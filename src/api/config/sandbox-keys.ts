@@ -1,7 +1,7 @@
 import { mayBePassedOn } from '../../sys/command-environment.ts';
 import { booleanKey, choiceKey, listKey } from './key-kinds.ts';
 
-/** Of the section `sandbox` (keys.ts). No project may set any of them. */
+/** The keys of the section `sandbox` of the configuration. A project's own file may set none of them. */
 export const SANDBOX_KEYS = {
   kind: choiceKey('auto', ['auto', 'bwrap', 'seatbelt', 'container', 'off'], {
     project: 'never',

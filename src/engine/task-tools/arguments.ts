@@ -132,7 +132,7 @@ export class Arguments {
     return { ok: true, input, ...(notes.length === 0 ? {} : { notes }) };
   }
 
-  /** What an optional field says; undefined: nothing. */
+  /** Returns the value of an optional field; undefined if it is absent or empty. */
   private optional(name: string): JsonValue | undefined {
     const value = this.given.get(name);
     return value === undefined || isEmptyValue(value) ? undefined : value;

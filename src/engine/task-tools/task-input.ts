@@ -34,7 +34,7 @@ const ARGUMENT_ALIASES: ReadonlyMap<string, string> = new Map([
   ['type', 'subagent_type'],
 ]);
 
-/** What is to be done, by whom and where: an agent or a task without a name is an unknown one, and no other is taken. */
+/** Fields in which an empty text is an error. An empty name is the name of no agent and no task, and none is chosen instead. */
 const NEVER_EMPTY: ReadonlySet<string> = new Set(['prompt', 'subagent_type', 'resume']);
 const ARGUMENTS = [
   'description',

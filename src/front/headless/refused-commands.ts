@@ -14,7 +14,7 @@ export class RefusedCommands {
     if (event.decision?.lacksSandbox !== undefined) this.refused += 1;
   }
 
-  /** What to tell a person, where no command ran and at least one was refused for lack of a sandbox; else null. */
+  /** Returns a message if every command of the run was refused because there is no sandbox; otherwise null. */
   problem(): string | null {
     if (this.refused === 0 || this.ran > 0) return null;
     return 'no command ran: autonomous mode runs commands in a sandbox, and there is none. If this machine is a container that is itself the sandbox, say so with --sandbox container ([sandbox] kind = "container"). Otherwise see muster doctor, or allow commands by rules (--allow "Bash(npm test:*)")';

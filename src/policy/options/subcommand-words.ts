@@ -26,7 +26,7 @@ export function withoutSameEffectOptions(command: SimpleCommand): SimpleCommand 
 
 /** How a list of words has to be met: by the whole command, or with anything behind them. */
 export interface ExpectedWords {
-  /** Those behind the program. */
+  /** The words that follow the program. */
   readonly words: readonly string[];
   readonly isWhole: boolean;
 }

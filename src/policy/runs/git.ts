@@ -43,7 +43,7 @@ const TELLING_OPTIONS: ReadonlyMap<string, readonly string[]> = new Map([
   ],
 ]);
 
-/** What git is told to run before and behind its subcommand. `bisect run` and `submodule foreach` are wrappers. */
+/** Finds the programs that options before and after git's subcommand name. `bisect run` and `submodule foreach` are handled as wrappers. */
 export const gitRuns: Runner = (words, parser) => {
   const { options, at } = readLeadingOptions('git', words);
   const leading = options.flatMap(({ name, value, index }) => {

@@ -3,7 +3,7 @@ import { runsOf } from './runs-of.ts';
 
 const MAX_INNER = 500;
 
-/** What a command may run besides itself. */
+/** The other commands that a command may run. */
 export interface InnerCommands {
   readonly commands: readonly SimpleCommand[];
   /** Whether it may run something that the line doesn't show. */

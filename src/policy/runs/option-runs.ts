@@ -27,7 +27,7 @@ export function isTelling(program: string): boolean {
   return TELLING_PROGRAMS.has(plainName(program));
 }
 
-/** What a program is told to run by its options. */
+/** Finds the commands that a program's options tell it to run. */
 export function optionRuns(
   program: string,
   words: readonly ShellWord[],

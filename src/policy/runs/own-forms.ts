@@ -90,6 +90,6 @@ export const subscriptRuns: Runner = (words, parser) =>
       : [],
   );
 
-/** Those builtins. */
+/** Shell builtins that evaluate the subscript of a variable, which can run a command. */
 export const WITH_SUBSCRIPTS: readonly string[] =
   'test [ printf read unset declare typeset local let'.split(' ');

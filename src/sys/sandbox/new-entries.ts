@@ -1,3 +1,4 @@
+import type { RemovedEntry, Settlement } from '../../base/settlement.ts';
 import type { Stats } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isPlainRepository } from '../git/plain-repository.ts';
@@ -5,7 +6,7 @@ import { isOwnWrite } from '../own-writes.ts';
 import { isProtectedName } from '../protected-names.ts';
 import { contentOf, type FileContent } from './file-content.ts';
 import { linkOnTheWay, look, listOf, namesOf } from './looks.ts';
-import { putAside, type RemovedEntry, type Settlement } from './put-aside.ts';
+import { putAside } from './put-aside.ts';
 
 /** What was not there when a command began, and what was. Absolute real paths. */
 export interface ProtectedPlaces {

@@ -1,7 +1,8 @@
+import type { RemovedEntry } from '../../base/settlement.ts';
 import type { Repository } from '../git/repository.ts';
 import { modulesIn } from './git-rules.ts';
 import { runsNothing } from './places-for-git.ts';
-import { putAside, type RemovedEntry } from './put-aside.ts';
+import { putAside } from './put-aside.ts';
 
 /**
  * The repositories of submodules that a command makes in the git directories of a workspace. git obeys them once a

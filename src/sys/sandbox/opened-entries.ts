@@ -1,3 +1,4 @@
+import type { RemovedEntry, Settlement } from '../../base/settlement.ts';
 import {
   closeSync,
   constants,
@@ -17,7 +18,7 @@ import { isInside } from '../paths.ts';
 import { contentOf, type FileContent } from './file-content.ts';
 import { isThere, linkOnTheWay, listOf, look } from './looks.ts';
 import type { CommittedContent } from './new-entries.ts';
-import { putAside, type RemovedEntry, type Settlement } from './put-aside.ts';
+import { putAside } from './put-aside.ts';
 
 const MOST_FILES = 2_000;
 const MOST_BYTES = 16 * 1024 * 1024;

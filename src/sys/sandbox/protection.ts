@@ -1,3 +1,4 @@
+import type { Settlement } from '../../base/settlement.ts';
 import { join } from 'node:path';
 import { findRepository, type Repository } from '../git/repository.ts';
 import { committedAmong } from './committed-entries.ts';
@@ -5,7 +6,6 @@ import { KnownFiles } from './known-files.ts';
 import { NewEntries, type CommittedContent, type ProtectedPlaces } from './new-entries.ts';
 import { NewModules } from './new-modules.ts';
 import type { OpenedEntries } from './opened-entries.ts';
-import type { Settlement } from './put-aside.ts';
 import type { ConfinedCommand } from './sandbox.ts';
 import { findTrustedProgram } from './trusted-program.ts';
 import { TrustedTips } from './trusted-tips.ts';

@@ -1,3 +1,4 @@
+import type { RemovedEntry } from '../../base/settlement.ts';
 import {
   chmodSync,
   closeSync,
@@ -19,20 +20,6 @@ import { holdDirectory, type HeldDirectory } from '../held-directory.ts';
 const OWNER = 0o700;
 /** Linux: a descriptor that needs no right to read. */
 const O_PATH = 0o10000000;
-
-/** An entry that was taken out of the workspace, and where it is now; null: it is still there, and why. Absolute paths. */
-export type RemovedEntry =
-  | { readonly path: string; readonly keptAt: string }
-  | { readonly path: string; readonly keptAt: null; readonly problem: string };
-
-/** What was found under protected names when a command had ended. */
-export interface Settlement {
-  readonly removed: readonly RemovedEntry[];
-  /** Paths that git wrote with the content of a commit. */
-  readonly fromCommits: readonly string[];
-  /** Paths of protected files that git alone has changed or removed, and that are again as they were. Default: none. */
-  readonly putBack?: readonly string[];
-}
 
 /**
  * Moves an entry (absolute, no links in the way) out of the workspace into a new directory below `directory` (made when

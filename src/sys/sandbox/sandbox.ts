@@ -1,5 +1,5 @@
+import type { Settlement } from '../../base/settlement.ts';
 import type { Environment } from '../env.ts';
-import type { Settlement } from './put-aside.ts';
 
 /** What a command may touch while it runs. */
 export interface Confinement {

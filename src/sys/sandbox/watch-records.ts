@@ -1,3 +1,4 @@
+import type { RemovedEntry } from '../../base/settlement.ts';
 import {
   mkdirSync,
   readdirSync,
@@ -16,7 +17,6 @@ import { look } from './looks.ts';
 import { NewEntries, type ProtectedPlaces } from './new-entries.ts';
 import type { OpenedEntries } from './opened-entries.ts';
 import { openedRecord, readOpenedRecord } from './opened-record.ts';
-import type { RemovedEntry } from './put-aside.ts';
 
 /** `PID-STARTTIME-ID`: a later process of the same number is another one. */
 const RECORD = /^(\d+)-(\d+)-[a-z0-9]+$/;
