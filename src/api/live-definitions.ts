@@ -7,7 +7,7 @@ import type { SkippedPath } from '../agents/walk.ts';
 import { errorMessage } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ProjectTrust } from '../sys/project-file.ts';
-import { untrustedNotice } from './trust/notice.ts';
+import { untrustedNotice } from '../trust/notice.ts';
 
 /** Milliseconds between two looks at the files: a look at 2,000 of them takes some 20 ms. */
 const LOOK_AGAIN_MS = 2_000;

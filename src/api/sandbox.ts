@@ -11,8 +11,8 @@ import {
   type Confinement,
   type Sandbox,
 } from '../sys/sandbox/sandbox.ts';
-import type { Config } from './config/config.ts';
-import { userConfigDir, type UserPlace } from './config/paths.ts';
+import type { Config } from '../config/config.ts';
+import { userConfigDir, type UserPlace } from '../config/paths.ts';
 
 /** In the directory of records: what was taken out of workspaces. */
 const REMOVED = 'removed';

@@ -11,7 +11,7 @@ import { DEFAULT_AGENT } from '../engine/plan-child.ts';
 import { readEnvironment } from '../sys/env.ts';
 import type { ListAgentsOptions } from './listings.ts';
 import { redactFor } from './secrets.ts';
-import { projectTrust } from './trust/project-trust.ts';
+import { projectTrust } from '../trust/project-trust.ts';
 import { realDirectory, workspaceRoots } from './workspace.ts';
 
 export interface ListSkillsOptions extends ListAgentsOptions {

@@ -20,9 +20,9 @@ import type {
 } from '../../protocol/permission.ts';
 import type { TaskLimits } from '../../protocol/task.ts';
 import { sessionParts } from '../muster.ts';
-import { systemSources, toolSources, type ContextSource } from '../report/context-parts.ts';
+import { systemSources, toolSources, type ContextSource } from '../../report/context-parts.ts';
 import type { MusterOptions } from '../options.ts';
-import { Session } from '../session.ts';
+import { Session } from '../session/session.ts';
 import { agentNamed } from './find-agents.ts';
 
 export interface ExplainRequest extends Pick<

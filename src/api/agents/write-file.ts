@@ -9,7 +9,7 @@ import { isInside } from '../../sys/paths.ts';
 import { projectRoot } from '../../sys/project-directories.ts';
 import { resolveInRoots } from '../../sys/real-path.ts';
 import { writeFileInRoots } from '../../sys/write-file.ts';
-import { userConfigDir } from '../config/paths.ts';
+import { userConfigDir } from '../../config/paths.ts';
 import { realDirectory } from '../workspace.ts';
 import type { AgentsHere } from './find-agents.ts';
 

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { discoverTemplates, type DiscoveredTemplates } from '../../agents/templates/discover.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import type { AgentsPlace } from '../agents/find-agents.ts';
-import { projectTrust } from '../trust/project-trust.ts';
+import { projectTrust } from '../../trust/project-trust.ts';
 import { workspaceRoots } from '../workspace.ts';
 
 /** The templates that could be used in a directory. Throws UsageError for a directory that is none. */

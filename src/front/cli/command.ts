@@ -1,6 +1,6 @@
 import type { CommandKind } from './command-table.ts';
 import type { QuestionAnswer, RewindWish, UsageKey } from '../../api/index.ts';
-import type { FlagValue } from '../../api/config/text-layer.ts';
+import type { FlagValue } from '../../config/text-layer.ts';
 import type { OutputFormat } from '../../protocol/output-format.ts';
 import type { TaskStatus } from '../../protocol/result.ts';
 import type { CompletionCommand } from './completion-command.ts';

@@ -2,7 +2,7 @@ import { UsageError } from '../../base/errors.ts';
 import { GRANT_SCOPES } from '../../protocol/question.ts';
 import { TASK_STATUSES } from '../../protocol/result.ts';
 import type { RewindWish } from '../../api/index.ts';
-import { quoted } from '../../api/config/quote.ts';
+import { quoted } from '../../config/quote.ts';
 import type { QuestionAnswered, RunCommand, TasksCommand } from './command.ts';
 import type { CommandKind } from './command-table.ts';
 import type { FlagReader } from './flag-reader.ts';

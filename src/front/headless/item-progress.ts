@@ -1,5 +1,5 @@
 import { systemClock } from '../../base/clock.ts';
-import { countText } from '../../api/cost-text.ts';
+import { countText } from '../../report/cost-text.ts';
 import { exactLine } from '../../base/terminal-text.ts';
 import { formatDuration, oneLine, plural, truncate } from '../../base/text.ts';
 import { claimsNote } from '../../protocol/claims-note.ts';

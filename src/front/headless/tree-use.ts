@@ -1,4 +1,4 @@
-import { costText, countText } from '../../api/cost-text.ts';
+import { costText, countText } from '../../report/cost-text.ts';
 import { plural } from '../../base/text.ts';
 import { addUse, NO_USE, totalUse, type Ledger, type Use } from '../../protocol/ledger.ts';
 import { paidTokens } from '../../protocol/model.ts';

@@ -1,4 +1,4 @@
-import { sinceText } from '../../api/report/figures.ts';
+import { sinceText } from '../../report/figures.ts';
 import { truncate } from '../../base/text.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
 

@@ -1,5 +1,5 @@
 import type { Muster, RewindPlan, TaskEvent } from '../../api/index.ts';
-import { rewindLines } from '../../api/report/rewind-lines.ts';
+import { rewindLines } from '../../report/rewind-lines.ts';
 import { errorMessage } from '../../base/errors.ts';
 import { plural } from '../../base/text.ts';
 import { liveEvents } from '../../protocol/rewound.ts';

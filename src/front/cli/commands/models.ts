@@ -1,5 +1,5 @@
-import { loadConfig } from '../../../api/config/load.ts';
-import type { ModelsReport } from '../../../api/config/models-report.ts';
+import { loadConfig } from '../../../config/load.ts';
+import type { ModelsReport } from '../../../config/models-report.ts';
 import { jsonText } from '../../../base/json-text.ts';
 import { terminalText } from '../../../base/terminal-text.ts';
 import type { ConfigFlags, DataFlags } from '../command.ts';

@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { configuredModels } from '../../../api/config/models-report.ts';
+import { configuredModels } from '../../../config/models-report.ts';
 import { listAgentsIn } from '../../../api/index.ts';
 import { sandboxOf } from '../../../api/sandbox.ts';
 import { readEnvironment } from '../../../sys/env.ts';
@@ -26,7 +26,7 @@ export function processContext(): DoctorContext & TrustContext & NewAgentContext
     questions: terminalQuestions(),
     ripgrep: async () => (await import('@vscode/ripgrep')).rgPath,
     repairs: async (data) =>
-      (await import('../../../api/recent-repairs.ts')).recentRepairs(data, environment),
+      (await import('../../../api/tasks/recent-repairs.ts')).recentRepairs(data, environment),
     sandbox: (place) => sandboxOf({ ...place, keepsRecords: false }),
     agents: async (place) => {
       const { agents, problems, skipped } = await listAgentsIn({ ...place, environment });

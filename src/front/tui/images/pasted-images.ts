@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import type { ImageLook, ShownImage } from '../../../api/enclosing.ts';
+import type { ImageLook, ShownImage } from '../../../api/session/quote-message.ts';
 import { errorMessage } from '../../../base/errors.ts';
 import { droppedImage } from './dropped-file.ts';
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { readConfig, type ConfigReading } from '../../../../api/config/load.ts';
-import { dataDir } from '../../../../api/config/paths.ts';
-import type { RepairsByModel } from '../../../../api/report/repairs.ts';
+import { readConfig, type ConfigReading } from '../../../../config/load.ts';
+import { dataDir } from '../../../../config/paths.ts';
+import type { RepairsByModel } from '../../../../report/repairs.ts';
 import type { SandboxPlace } from '../../../../api/sandbox.ts';
 import { MusterError } from '../../../../base/errors.ts';
 import { jsonText } from '../../../../base/json-text.ts';

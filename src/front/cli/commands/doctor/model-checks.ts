@@ -1,4 +1,4 @@
-import type { ModelsReport } from '../../../../api/config/models-report.ts';
+import type { ModelsReport } from '../../../../config/models-report.ts';
 import { terminalText } from '../../../../base/terminal-text.ts';
 import { fail, ok, warn, type Check } from './check.ts';
 

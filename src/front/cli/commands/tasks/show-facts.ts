@@ -1,8 +1,8 @@
 import { systemClock } from '../../../../base/clock.ts';
 import { existedMs, steadyNow } from '../../../../protocol/steady-time.ts';
 import { activityText, reusedText } from '../../../../api/index.ts';
-import { costText } from '../../../../api/cost-text.ts';
-import type { TreeReport } from '../../../../api/report/tree-report.ts';
+import { costText } from '../../../../report/cost-text.ts';
+import type { TreeReport } from '../../../../report/tree-report.ts';
 import { formatDuration, plural } from '../../../../base/text.ts';
 import { openQuestions } from '../../../../protocol/inbox-state.ts';
 import { totalUse, type Use } from '../../../../protocol/ledger.ts';

@@ -1,6 +1,6 @@
 import type { Tasks } from '../../../../api/index.ts';
-import type { TaskReport } from '../../../../api/report/task-report.ts';
-import type { TreeReport } from '../../../../api/report/tree-report.ts';
+import type { TaskReport } from '../../../../report/task-report.ts';
+import type { TreeReport } from '../../../../report/tree-report.ts';
 import { exactLine } from '../../../../base/terminal-text.ts';
 import type { ResultEnvelope } from '../../../../protocol/result.ts';
 import type { TaskState } from '../../../../protocol/state.ts';
