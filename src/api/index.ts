@@ -2,7 +2,7 @@
 export { MusterError, UsageError, type ErrorCode, type ErrorInfo } from '../base/errors.ts';
 export { VERSION } from '../base/version.ts';
 export type { QuestionAnswer } from '../engine/engine.ts';
-export type { WaitingQuestion } from '../engine/inbox.ts';
+export type { WaitingQuestion } from '../engine/questions/inbox.ts';
 export type {
   Answer,
   GrantScope,
@@ -47,7 +47,7 @@ export type { UsageKey } from './tasks/usage-keys.ts';
 export type { UsageQuery, UsageReport, UsageRow, UsageSum } from './tasks/usage-report.ts';
 export type { WatchListener } from './tasks/tasks-watch.ts';
 export type { TreeListener } from './tasks/tree-follow.ts';
-export { activityText } from '../engine/task-report.ts';
-export { reusedText } from '../engine/result.ts';
+export { activityText } from '../engine/results/task-report.ts';
+export { reusedText } from '../engine/results/result.ts';
 export type { TaskSummary } from '../store/task-store.ts';
 export { parseSessionAgents } from '../agents/formats/claude.ts';

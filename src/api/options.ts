@@ -1,6 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 import type { QuestionAnswer } from '../engine/engine.ts';
-import type { Enclosed } from '../engine/enclose/enclose.ts';
+import type { Enclosed } from '../engine/quote/quote.ts';
 import type { PermissionMode } from '../protocol/permission.ts';
 import type { OnAsk } from '../protocol/question.ts';
 import type { AgentDefinition } from '../protocol/agent.ts';

@@ -1,4 +1,4 @@
-import type { EngineSettings } from '../engine/deps.ts';
+import type { EngineSettings } from '../engine/task/deps.ts';
 import type { ConnectLimits } from '../model/connect.ts';
 import type { FallbackList, ModelSettings, ProviderSettings } from '../model/model-settings.ts';
 import type { Config } from '../config/config.ts';

@@ -1,5 +1,5 @@
 import { errorInfo, MusterError } from '../base/errors.ts';
-import { MAIN_AGENT } from '../engine/main-agent.ts';
+import { MAIN_AGENT } from '../engine/task/main-agent.ts';
 import { resolveFallbacks } from '../model/fallbacks.ts';
 import type { ConfiguredProvider } from '../model/providers.ts';
 import { OFFLINE, type ModelSetup } from '../model/choose.ts';

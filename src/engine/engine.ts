@@ -12,51 +12,51 @@ import type { ResultEnvelope } from '../protocol/result.ts';
 import type { TaskSource, TaskSpec } from '../protocol/task.ts';
 import type { JsonObject } from '../base/json.ts';
 import { LoopQueue } from '../base/loop-queue.ts';
-import { createTask } from './create-task.ts';
+import { createTask } from './delegation/create-task.ts';
 import { requireCompactable } from './compaction/compact-now.ts';
-import { createDelegation } from './delegation.ts';
-import { delegationVerdict } from './delegation-verdict.ts';
-import type { EngineDeps } from './deps.ts';
-import type { Enclosed, EnclosureWish } from './enclose/enclose.ts';
-import { receiverOf, type Addressee } from './enclose/receiver.ts';
-import { equip, whyUnusable } from './equipment.ts';
+import { createDelegation } from './delegation/delegation.ts';
+import { delegationVerdict } from './delegation/delegation-verdict.ts';
+import type { EngineDeps } from './task/deps.ts';
+import type { Enclosed, EnclosureWish } from './quote/quote.ts';
+import { receiverOf, type Addressee } from './quote/recipient.ts';
+import { equip, whyUnusable } from './prompt/prepare-agent.ts';
 import { driveItems } from './fan-out/drive.ts';
 import { reopenFailed, requireConversation } from './fan-out/resumed.ts';
 import { startFanOut, type FanOutRequest } from './fan-out/start.ts';
-import { foldLog } from './fold-log.ts';
-import { combineLimits } from './limits.ts';
-import { runTask } from './loop.ts';
-import { openTasks } from './open-task.ts';
-import { mentionsIn, personMessage } from './mentions.ts';
-import { isBusy } from './next-step.ts';
+import { foldLog } from './task/fold-log.ts';
+import { combineLimits } from './limits/limits.ts';
+import { runTask } from './loop/loop.ts';
+import { openTasks } from './delegation/recover-task.ts';
+import { mentionsIn, personMessage } from './prompt/mentions.ts';
+import { isBusy } from './loop/next-step.ts';
 import {
   outlineChild,
   prepareModels,
   type ChildOutline,
   type ChildWish,
   type Delegator,
-} from './plan-child.ts';
-import { PrefixCache } from './prefix.ts';
-import { describePrompt } from './prompt.ts';
-import { answerLeft } from './record-answer.ts';
-import type { AnswerWish } from './read-answer.ts';
-import { resultEnvelope } from './result.ts';
+} from './delegation/plan-child.ts';
+import { PrefixCache } from './prompt/prefix.ts';
+import { describePrompt } from './prompt/prompt.ts';
+import { answerLeft } from './questions/record-answer.ts';
+import type { AnswerWish } from './questions/read-answer.ts';
+import { resultEnvelope } from './results/result.ts';
 import {
   nearestAtWork,
   requireBelow,
   resumeUnder,
   resumeUnderOpened,
   type ResumedBelow,
-} from './resume-under.ts';
+} from './delegation/resume-under.ts';
 import { finishRewinds } from './rewind/finish.ts';
-import { goOnMessage, recordCeiling, recordResume, setToWork } from './resume.ts';
-import { RunningTasks } from './running-tasks.ts';
-import { recordMode } from './set-mode.ts';
-import { stopOrder, type StopOrder } from './stop.ts';
-import type { TaskRun } from './task-run.ts';
+import { goOnMessage, recordCeiling, recordResume, setToWork } from './delegation/resume.ts';
+import { RunningTasks } from './task/running-tasks.ts';
+import { recordMode } from './questions/set-mode.ts';
+import { stopOrder, type StopOrder } from './task/stop.ts';
+import type { TaskRun } from './task/task-run.ts';
 import { taskTools } from './task-tools/index.ts';
-import { Tree } from './tree.ts';
-import type { Workshop } from './workshop.ts';
+import { Tree } from './task/tree.ts';
+import type { Workshop } from './task/engine-context.ts';
 
 /** A conversation to start: the root of a new tree. */
 export interface RootRequest {
@@ -264,7 +264,7 @@ export class Engine {
 
   /** Gathers what goes with a person's next words to a task: of a log, or one that is about to be made. */
   async enclose(to: Addressee, wish: EnclosureWish, signal?: AbortSignal): Promise<Enclosed> {
-    const { enclose } = await import('./enclose/enclose.ts');
+    const { enclose } = await import('./quote/quote.ts');
     const receiver = receiverOf(this.deps, to, this.running);
     return enclose(this.deps, receiver, wish, signal ?? new AbortController().signal);
   }

@@ -1,5 +1,5 @@
-import { receiptOf } from '../engine/result.ts';
-import { LogFold, type ReadAgain } from '../engine/fold-log.ts';
+import { receiptOf } from '../engine/results/result.ts';
+import { LogFold, type ReadAgain } from '../engine/task/fold-log.ts';
 import type { EndReason } from '../protocol/end-reason.ts';
 import type { TaskEvent } from '../protocol/event.ts';
 import { totalUse, type Use } from '../protocol/ledger.ts';

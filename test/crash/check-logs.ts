@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessage } from '../../src/base/errors.ts';
-import { taskLine } from '../../src/engine/prompt.ts';
+import { taskLine } from '../../src/engine/prompt/prompt.ts';
 import type { TaskEvent } from '../../src/protocol/event.ts';
 import type { RequestPrefix } from '../../src/protocol/model.ts';
 import { applyEvent, initialState, type TaskState } from '../../src/protocol/state.ts';

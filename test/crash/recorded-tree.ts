@@ -1,4 +1,4 @@
-import type { EngineSettings } from '../../src/engine/deps.ts';
+import type { EngineSettings } from '../../src/engine/task/deps.ts';
 import type { TaskEvent } from '../../src/protocol/event.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
 import type { ScriptedAnswer } from '../../src/model/scripted.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { stopOrder } from '../../src/engine/stop.ts';
+import { stopOrder } from '../../src/engine/task/stop.ts';
 import type { ScriptedAnswer } from '../../src/model/scripted.ts';
 import type { ModelFailure } from '../../src/protocol/model.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';

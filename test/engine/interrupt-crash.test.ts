@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { toolsByName } from '../../src/engine/replay/idle-deps.ts';
-import { rerunTree } from '../../src/engine/replay/rerun-tree.ts';
+import { toolsByName } from '../../src/replay/idle-deps.ts';
+import { rerunTree } from '../../src/replay/rerun-tree.ts';
 import type { EventBody, TaskEvent } from '../../src/protocol/event.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ModeGrantStore } from '../../src/engine/mode-grant-store.ts';
+import type { ModeGrantStore } from '../../src/engine/questions/mode-grant-store.ts';
 import { grantedDefinition } from '../../src/policy/mode-grants.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
 import type { ModeGrant } from '../../src/protocol/permission.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runningReport } from '../../src/engine/task-report.ts';
+import { runningReport } from '../../src/engine/results/task-report.ts';
 import {
   background,
   call,

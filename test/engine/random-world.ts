@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MusterError } from '../../src/base/errors.ts';
-import type { EngineSettings } from '../../src/engine/deps.ts';
+import type { EngineSettings } from '../../src/engine/task/deps.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { Inbox } from '../../src/engine/inbox.ts';
-import { MAIN_AGENT } from '../../src/engine/main-agent.ts';
-import { stopOrder } from '../../src/engine/stop.ts';
-import type { TaskRun } from '../../src/engine/task-run.ts';
+import { Inbox } from '../../src/engine/questions/inbox.ts';
+import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
+import { stopOrder } from '../../src/engine/task/stop.ts';
+import type { TaskRun } from '../../src/engine/task/task-run.ts';
 import { scriptedModel } from '../../src/model/scripted.ts';
 import { runningShells } from '../../src/protocol/belongings.ts';
 import type { TaskEvent } from '../../src/protocol/event.ts';

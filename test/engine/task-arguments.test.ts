@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../src/base/json.ts';
 import { taskTools } from '../../src/engine/task-tools/index.ts';
-import type { Workshop } from '../../src/engine/workshop.ts';
+import type { Workshop } from '../../src/engine/task/engine-context.ts';
 import type { AnyTool } from '../../src/protocol/tool.ts';
 
 /** Reading arguments needs nothing of the engine. */

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NO_EXPENSE } from '../../src/engine/budget.ts';
-import { estimatePrompt } from '../../src/engine/estimate.ts';
+import { NO_EXPENSE } from '../../src/engine/limits/budget.ts';
+import { estimatePrompt } from '../../src/engine/limits/estimate.ts';
 import type { ScriptedAnswer } from '../../src/model/scripted.ts';
 import { paidTokens, type ModelRequest, type Usage } from '../../src/protocol/model.ts';
 import type { TaskState } from '../../src/protocol/state.ts';

@@ -3,7 +3,7 @@ import { applyToConversation, emptyConversation } from '../../src/protocol/conve
 import type { EventBody } from '../../src/protocol/event.ts';
 import { applyToRepetition, noRepetition, withOpenRound } from '../../src/protocol/repetition.ts';
 import { NO_USAGE } from '../../src/protocol/model.ts';
-import { repeatedCalls } from '../../src/engine/progress.ts';
+import { repeatedCalls } from '../../src/engine/limits/repeated-calls.ts';
 
 const STAMP = { v: 2, seq: 0, ts: 0, task: 'main', epoch: 1 };
 

@@ -8,7 +8,7 @@ import { outputSchemaProblem } from './output-schema.ts';
 import { lintAgent } from '../../agents/lint/lint-agent.ts';
 import { loadingFinding, skippedFindings } from '../../agents/lint/loading.ts';
 import { fieldLine } from '../../agents/lint/field-line.ts';
-import { unmetRequests } from '../../engine/unmet-requests.ts';
+import { unmetRequests } from '../../engine/prompt/unmet-requests.ts';
 import { attenuate, rootRights } from '../../policy/attenuate.ts';
 import { toolView, type AvailableTool } from '../../policy/tool-view.ts';
 import { TOOL_NAMES, UNBUILT_TOOLS } from '../../protocol/tool-names.ts';

@@ -3,7 +3,7 @@ import { missingDelegates, nobodyIsCalled } from '../../agents/lint/delegates.ts
 import { inactiveFields, type InactiveField } from '../../agents/lint/inactive.ts';
 import { MusterError } from '../../base/errors.ts';
 import type { PlannedChild } from '../../engine/engine.ts';
-import { MAIN_AGENT } from '../../engine/main-agent.ts';
+import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { resolveMain } from '../../model/resolve.ts';
 import { rootRights } from '../../policy/attenuate.ts';
 import { ruleCovers } from '../../policy/tool-cover.ts';

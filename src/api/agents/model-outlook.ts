@@ -1,6 +1,6 @@
 import type { ModelOutlook } from '../../agents/lint/finding.ts';
 import { MusterError } from '../../base/errors.ts';
-import { MAIN_AGENT } from '../../engine/main-agent.ts';
+import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { createChooser } from '../../model/chooser.ts';
 import { OFFLINE } from '../../model/choose.ts';
 import { resolveMain } from '../../model/resolve.ts';

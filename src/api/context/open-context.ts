@@ -5,7 +5,7 @@ import {
   projectContext,
   type ContextSource,
   type ProjectContext,
-} from '../../engine/project-context.ts';
+} from '../../engine/prompt/project-context.ts';
 import type { Environment } from '../../sys/env.ts';
 import { collectFiles, type CollectOptions } from './collect.ts';
 import { fitFiles } from './fit.ts';

@@ -1,8 +1,8 @@
 import { MusterError } from '../../base/errors.ts';
-import type { EnclosureWish, Enclosed } from '../../engine/enclose/enclose.ts';
-import type { Addressee } from '../../engine/enclose/receiver.ts';
-import { foldLog } from '../../engine/fold-log.ts';
-import { MAIN_AGENT } from '../../engine/main-agent.ts';
+import type { EnclosureWish, Enclosed } from '../../engine/quote/quote.ts';
+import type { Addressee } from '../../engine/quote/recipient.ts';
+import { foldLog } from '../../engine/task/fold-log.ts';
+import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { rootRights } from '../../policy/attenuate.ts';
 import { describeAttachment } from '../../protocol/attachment.ts';
 import type { Enclosure } from '../../protocol/enclosure.ts';
@@ -10,7 +10,7 @@ import { resumedRights } from './resumed-rights.ts';
 import type { RootTerms } from './root-terms.ts';
 import type { SessionParts } from './session-parts.ts';
 
-export type { CommandOutput, Enclosed, ShownImage } from '../../engine/enclose/enclose.ts';
+export type { CommandOutput, Enclosed, ShownImage } from '../../engine/quote/quote.ts';
 
 /** What a person lays beside their next words. */
 export interface EncloseRequest extends EnclosureWish {

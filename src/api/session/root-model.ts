@@ -1,4 +1,4 @@
-import { MAIN_AGENT } from '../../engine/main-agent.ts';
+import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import type { ModelSetup } from '../../model/choose.ts';
 import { resolveForTask, resolveMain } from '../../model/resolve.ts';
 import { modelWishes, type AgentDefinition } from '../../protocol/agent.ts';

@@ -1,9 +1,9 @@
 import type { DiscoveredAgents } from '../../agents/found.ts';
 import type { DiscoveredSkills } from '../../agents/skills/discover.ts';
 import type { DiscoveredTemplates } from '../../agents/templates/discover.ts';
-import type { ModelChooser } from '../../engine/deps.ts';
+import type { ModelChooser } from '../../engine/task/deps.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Inbox } from '../../engine/inbox.ts';
+import type { Inbox } from '../../engine/questions/inbox.ts';
 import { type ModelSetup } from '../../model/choose.ts';
 import { type RootGrant } from '../../policy/attenuate.ts';
 import type { Notify } from '../../protocol/notify.ts';

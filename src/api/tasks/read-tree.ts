@@ -1,5 +1,5 @@
 import { isId } from '../../base/ids.ts';
-import { LogFold } from '../../engine/fold-log.ts';
+import { LogFold } from '../../engine/task/fold-log.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
-import { toolsByName } from '../../engine/replay/idle-deps.ts';
-import { rerunTree, type TreeRerun } from '../../engine/replay/rerun-tree.ts';
+import { toolsByName } from '../../replay/idle-deps.ts';
+import { rerunTree, type TreeRerun } from '../../replay/rerun-tree.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import type { Environment } from '../../sys/env.ts';
 import { TRUST_NOTHING } from '../../sys/project-file.ts';

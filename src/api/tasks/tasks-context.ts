@@ -1,8 +1,8 @@
 import { homedir } from 'node:os';
 import { MusterError } from '../../base/errors.ts';
-import { requestPrefix } from '../../engine/create-task.ts';
-import { wholeLog } from '../../engine/fold-log.ts';
-import { PrefixCache } from '../../engine/prefix.ts';
+import { requestPrefix } from '../../engine/delegation/create-task.ts';
+import { wholeLog } from '../../engine/task/fold-log.ts';
+import { PrefixCache } from '../../engine/prompt/prefix.ts';
 import { createChooser } from '../../model/chooser.ts';
 import { discoverProviders } from '../../model/providers.ts';
 import type { TaskSpec } from '../../protocol/task.ts';

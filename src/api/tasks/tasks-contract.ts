@@ -1,4 +1,4 @@
-import type { AnswerWish } from '../../engine/read-answer.ts';
+import type { AnswerWish } from '../../engine/questions/read-answer.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
 import type { TaskState } from '../../protocol/state.ts';
@@ -8,7 +8,7 @@ import type { Deleted } from './tasks-family.ts';
 import type { TreeReport } from '../../report/tree-report.ts';
 import type { RewindPlan, RewindWish } from '../../engine/rewind/plan.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
-import type { TreeRerun } from '../../engine/replay/rerun-tree.ts';
+import type { TreeRerun } from '../../replay/rerun-tree.ts';
 import type { TaskContext } from './tasks-context.ts';
 import type { Answered, AskedQuestion } from './tasks-questions.ts';
 import type { StopOutcome } from './tasks-stop.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MusterError } from '../../base/errors.ts';
 import { isId } from '../../base/ids.ts';
-import { foldLog } from '../../engine/fold-log.ts';
+import { foldLog } from '../../engine/task/fold-log.ts';
 import type { TaskOwner, TaskStore } from '../../store/task-store.ts';
 import { callControl } from '../../control/client.ts';
 import { controlPath } from '../../control/path.ts';

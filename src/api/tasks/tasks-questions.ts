@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage, MusterError, type ErrorInfo } from '../../base/errors.ts';
 import { isId } from '../../base/ids.ts';
-import { foldLog } from '../../engine/fold-log.ts';
-import { questionJson } from '../../engine/question-json.ts';
-import { readAnswer, type AnswerWish } from '../../engine/read-answer.ts';
+import { foldLog } from '../../engine/task/fold-log.ts';
+import { questionJson } from '../../engine/questions/question-json.ts';
+import { readAnswer, type AnswerWish } from '../../engine/questions/read-answer.ts';
 import { answerText } from '../../protocol/inbox-state.ts';
 import { isMeantBy, type Question } from '../../protocol/question.ts';
 import type { QuestionJson } from '../../protocol/result.ts';

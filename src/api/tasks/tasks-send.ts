@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MusterError, type ErrorInfo } from '../../base/errors.ts';
-import { foldLog } from '../../engine/fold-log.ts';
+import { foldLog } from '../../engine/task/fold-log.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import type { TaskOwner } from '../../store/task-store.ts';
 import type { ControlRequest } from '../../control/request.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import { isId } from '../../base/ids.ts';
-import { foldLog } from '../../engine/fold-log.ts';
-import { stopAbandoned } from '../../engine/stop-abandoned.ts';
-import { stopOrder } from '../../engine/stop.ts';
+import { foldLog } from '../../engine/task/fold-log.ts';
+import { stopAbandoned } from '../../engine/delegation/reap-orphans.ts';
+import { stopOrder } from '../../engine/task/stop.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import type { TaskOwner } from '../../store/task-store.ts';
 import { askProcess, type TaskPlace } from './tasks-process.ts';

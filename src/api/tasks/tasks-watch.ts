@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../base/clock.ts';
 import { isId } from '../../base/ids.ts';
-import { LogFold } from '../../engine/fold-log.ts';
+import { LogFold } from '../../engine/task/fold-log.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import type { LogTail, TaskStore } from '../../store/task-store.ts';

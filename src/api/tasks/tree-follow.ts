@@ -2,7 +2,7 @@ import { watch, type FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { isId } from '../../base/ids.ts';
-import { LogFold } from '../../engine/fold-log.ts';
+import { LogFold } from '../../engine/task/fold-log.ts';
 import type { TaskEvent } from '../../protocol/event.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import type { LogTail, TaskStore } from '../../store/task-store.ts';

@@ -1,7 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { unansweredCalls } from '../../protocol/conversation.ts';
-import type { EngineDeps } from '../deps.ts';
-import type { TaskRun } from '../task-run.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import type { TaskRun } from '../task/task-run.ts';
 import { summaryStep } from './choose-step.ts';
 import { summarise } from './summarise.ts';
 

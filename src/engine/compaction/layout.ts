@@ -5,7 +5,7 @@ import type { RequestPrefix } from '../../protocol/model.ts';
 import { canonicalToolName } from '../../protocol/tool-aliases.ts';
 import { tokensIn } from '../../base/token-estimate.ts';
 import { describeAttachment } from '../../protocol/attachment.ts';
-import { estimateInput, estimatePrompt, resultTokens } from '../estimate.ts';
+import { estimateInput, estimatePrompt, resultTokens } from '../limits/estimate.ts';
 
 /** What a task's next request is made of; all in tokens. */
 export interface Layout {

@@ -1,9 +1,9 @@
 import { isHandoverDue } from '../../protocol/compaction.ts';
 import type { LimitHit } from '../../protocol/stint.ts';
-import type { EngineDeps } from '../deps.ts';
-import * as endings from '../endings.ts';
-import type { Ending } from '../endings.ts';
-import type { TaskRun } from '../task-run.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import * as endings from '../task/endings.ts';
+import type { Ending } from '../task/endings.ts';
+import type { TaskRun } from '../task/task-run.ts';
 import { chooseStep } from './choose-step.ts';
 import { summarise } from './summarise.ts';
 
@@ -29,7 +29,7 @@ export type Room =
 export async function makeRoom(deps: EngineDeps, run: TaskRun): Promise<Room> {
   const { state, journal } = run;
   if (isHandoverDue(state.conversation)) {
-    const { handSummary } = await import('../handed/hand-summary.ts');
+    const { handSummary } = await import('./transferred-summary.ts');
     await handSummary(deps, run);
     return { kind: 'changed' };
   }

@@ -6,17 +6,17 @@ import type { EventBody } from '../../protocol/event.ts';
 import { messageText, toolCalls, userMessage, type Message } from '../../protocol/message.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import { NO_USAGE, type RequestPrefix } from '../../protocol/model.ts';
-import { askUntilAnswered, type WholeAnswer } from '../ask-until-answered.ts';
-import { requestOf } from '../begin-turn.ts';
-import type { EngineDeps } from '../deps.ts';
+import { askUntilAnswered, type WholeAnswer } from '../turn/request-with-retries.ts';
+import { requestOf } from '../turn/begin-turn.ts';
+import type { EngineDeps } from '../task/deps.ts';
 import { tokensIn } from '../../base/token-estimate.ts';
-import { estimateInput, estimatePrompt, type NextRequest } from '../estimate.ts';
-import { limitMessage } from '../limits.ts';
-import { bookLostAnswer } from '../lost-answer.ts';
-import { requestOrigin } from '../request-origin.ts';
-import type { RequestPart } from '../request-parts.ts';
-import { Spending } from '../spending.ts';
-import type { TaskRun } from '../task-run.ts';
+import { estimateInput, estimatePrompt, type NextRequest } from '../limits/estimate.ts';
+import { limitMessage } from '../limits/limits.ts';
+import { bookLostAnswer } from '../turn/abandoned-response.ts';
+import { requestOrigin } from '../turn/request-origin.ts';
+import type { RequestPart } from '../turn/request-parts.ts';
+import { Spending } from '../turn/spending.ts';
+import type { TaskRun } from '../task/task-run.ts';
 
 type SummaryStarted = Extract<EventBody, { type: 'summary.started' }>;
 

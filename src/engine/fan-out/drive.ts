@@ -9,23 +9,28 @@ import {
 import type { ModelFacts } from '../../protocol/model.ts';
 import type { LimitHit } from '../../protocol/stint.ts';
 import { itemCallId, type FanOut } from '../../protocol/template.ts';
-import { createTask } from '../create-task.ts';
-import type { Ending } from '../endings.ts';
+import { createTask } from '../delegation/create-task.ts';
+import type { Ending } from '../task/endings.ts';
 import {
   estimateInput,
   firstRequest,
   inputToReserve,
   leastExpense,
   requestNeed,
-} from '../estimate.ts';
-import { runTask } from '../loop.ts';
-import { planChild, prepareModels, type ChildPlan, type ChildWish } from '../plan-child.ts';
-import { describePrompt, taskLine } from '../prompt.ts';
-import { resumeChild } from '../resume-child.ts';
-import { goOnMessage } from '../resume.ts';
-import { unpricedCap } from '../spending.ts';
-import type { TaskRun } from '../task-run.ts';
-import type { Workshop } from '../workshop.ts';
+} from '../limits/estimate.ts';
+import { runTask } from '../loop/loop.ts';
+import {
+  planChild,
+  prepareModels,
+  type ChildPlan,
+  type ChildWish,
+} from '../delegation/plan-child.ts';
+import { describePrompt, taskLine } from '../prompt/prompt.ts';
+import { resumeChild } from '../delegation/resume-child.ts';
+import { goOnMessage } from '../delegation/resume.ts';
+import { unpricedCap } from '../turn/spending.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import type { Workshop } from '../task/engine-context.ts';
 import { endOfItems } from './ending.ts';
 import { isAnnounced, stepsLeft, type ItemStep } from './left.ts';
 

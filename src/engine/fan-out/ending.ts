@@ -4,9 +4,9 @@ import type { EndStatus } from '../../protocol/result.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import type { LimitHit } from '../../protocol/stint.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import type { Ending } from '../endings.ts';
-import { foldLog } from '../fold-log.ts';
-import { limitMessage } from '../limits.ts';
+import type { Ending } from '../task/endings.ts';
+import { foldLog } from '../task/fold-log.ts';
+import { limitMessage } from '../limits/limits.ts';
 
 /** Items that went wrong of which the result of a run tells, and code points of each error. */
 const SHOWN_ITEMS = 50;

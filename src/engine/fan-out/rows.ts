@@ -5,8 +5,8 @@ import type { TaskStatus } from '../../protocol/result.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import type { TemplateItem } from '../../protocol/template.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { foldLog } from '../fold-log.ts';
-import { elapsedMs, wholeResult } from '../result.ts';
+import { foldLog } from '../task/fold-log.ts';
+import { elapsedMs, wholeResult } from '../results/result.ts';
 
 /** What came of one item. */
 export interface ItemRow {

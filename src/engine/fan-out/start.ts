@@ -6,15 +6,15 @@ import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { FanOut } from '../../protocol/template.ts';
-import { createTask } from '../create-task.ts';
-import { equip } from '../equipment.ts';
-import { combineLimits } from '../limits.ts';
-import { runTask } from '../loop.ts';
-import { MAIN_AGENT } from '../main-agent.ts';
-import { planChild, prepareModels } from '../plan-child.ts';
-import type { TaskRun } from '../task-run.ts';
-import { Tree } from '../tree.ts';
-import type { Workshop } from '../workshop.ts';
+import { createTask } from '../delegation/create-task.ts';
+import { equip } from '../prompt/prepare-agent.ts';
+import { combineLimits } from '../limits/limits.ts';
+import { runTask } from '../loop/loop.ts';
+import { MAIN_AGENT } from '../task/main-agent.ts';
+import { planChild, prepareModels } from '../delegation/plan-child.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import { Tree } from '../task/tree.ts';
+import type { Workshop } from '../task/engine-context.ts';
 import { itemWish } from './drive.ts';
 
 /** A template over items to run: the root of a new tree. */

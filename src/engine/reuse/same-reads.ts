@@ -5,17 +5,17 @@ import { truncate } from '../../base/text.ts';
 import type { FileReach, FileSeen } from '../../protocol/tool.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import { withNotes } from '../../tools/output.ts';
-import type { EngineDeps } from '../deps.ts';
-import { lookingPort } from '../attach.ts';
-import { isWithinCaps } from '../fit-output.ts';
-import { decideNow, type Caller } from '../judge.ts';
-import { planChild, prepareModels } from '../plan-child.ts';
-import { prefixHash } from '../prefix.ts';
-import { prepareCall, type ReadyCall } from '../prepare-call.ts';
-import { recordedAgent } from '../recorded-agent.ts';
-import { parseTaskInput } from '../task-tools/task-input.ts';
+import type { EngineDeps } from '../task/deps.ts';
+import { lookingPort } from '../calls/attach.ts';
+import { isWithinCaps } from '../calls/fit-output.ts';
+import { decideNow, type Caller } from '../permissions/judge.ts';
+import { planChild, prepareModels } from '../delegation/plan-child.ts';
+import { prefixHash } from '../prompt/prefix.ts';
+import { prepareCall, type ReadyCall } from '../calls/prepare-call.ts';
+import { recordedAgent } from '../task/recorded-agent.ts';
+import { parseTaskInput } from '../task/task-input.ts';
 import { readsNothing, RunReader, type RecordedCall, type RecordedRun } from './recorded-run.ts';
-import { readingContext } from './reading-context.ts';
+import { readingContext } from '../permissions/reading-context.ts';
 import { reuseKey } from './reuse-key.ts';
 
 /** Calls that are made again for one result, those of the tasks below it counted. */

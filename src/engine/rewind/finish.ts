@@ -6,7 +6,7 @@ import { drawNonce } from '../../protocol/outside-text.ts';
 import type { FileLeft, RewoundFile } from '../../protocol/rewound.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import type { Journal } from '../journal.ts';
+import type { Journal } from '../task/journal.ts';
 import { putBack, removeEmptyAbove } from './disk.ts';
 
 /** A task whose log is ours. */

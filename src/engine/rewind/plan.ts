@@ -4,10 +4,10 @@ import type { EndStatus } from '../../protocol/result.ts';
 import { liveEvents, type FileLeft, type RewoundFile } from '../../protocol/rewound.ts';
 import { foldEvents, type TaskState } from '../../protocol/state.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { branchPoint } from '../replay/branch-point.ts';
+import { branchPoint } from './branch-point.ts';
 import { planFiles } from './plan-files.ts';
 import { treeSince, type TreeSince } from './tree-since.ts';
-import { wholeLog } from '../fold-log.ts';
+import { wholeLog } from '../task/fold-log.ts';
 
 /** What a task is to be put back to: after an event, or to before its last rewind. */
 export type RewindWish = { readonly to: number } | 'undo';

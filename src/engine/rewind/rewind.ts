@@ -4,7 +4,7 @@ import type { EventBody } from '../../protocol/event.ts';
 import type { FileLeft } from '../../protocol/rewound.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import { LogFold } from '../fold-log.ts';
+import { LogFold } from '../task/fold-log.ts';
 import { keepCurrent } from './disk.ts';
 import { finishRewind, type FinishOptions, type OwnedTask } from './finish.ts';
 import { planRewind, type RewindPlan } from './plan.ts';

@@ -1,6 +1,6 @@
 import type { TaskState } from '../../protocol/state.ts';
-import * as endings from '../endings.ts';
-import type { Ending } from '../endings.ts';
+import * as endings from '../task/endings.ts';
+import type { Ending } from '../task/endings.ts';
 import type { Verdict } from './check-answer.ts';
 
 /** Answers of one stint that are checked: the first, and two that were told what was wrong. */

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import { answerJson } from './answer-json.ts';
-import { whyTooBig } from './output-schema.ts';
+import { whyTooBig } from '../task/output-schema.ts';
 
 /** What became of an answer that has to be valid against a schema. */
 export type Verdict =

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { JsonValue } from '../../base/json.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { refusesToAsk } from '../ask-person.ts';
-import { openQuestion } from '../question-state.ts';
-import type { TaskRun } from '../task-run.ts';
-import type { Workshop } from '../workshop.ts';
+import { refusesToAsk } from '../questions/ask-person.ts';
+import { openQuestion } from '../questions/open-question.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import type { Workshop } from '../task/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
 

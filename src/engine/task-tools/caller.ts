@@ -1,6 +1,6 @@
 import type { ToolContext } from '../../protocol/tool.ts';
-import type { TaskRun } from '../task-run.ts';
-import type { Workshop } from '../workshop.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import type { Workshop } from '../task/engine-context.ts';
 
 /** The task that a call is of. It is at work as long as its calls are: throws for a bug alone. */
 export function callerOf({ running }: Workshop, { taskId }: ToolContext): TaskRun {

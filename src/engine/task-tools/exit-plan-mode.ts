@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { JsonValue } from '../../base/json.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { openQuestion } from '../question-state.ts';
-import type { TaskRun } from '../task-run.ts';
-import type { Workshop } from '../workshop.ts';
+import { openQuestion } from '../questions/open-question.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import type { Workshop } from '../task/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
 

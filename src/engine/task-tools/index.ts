@@ -1,7 +1,7 @@
 import type { AnyTool } from '../../protocol/tool.ts';
-import type { Delegation } from '../delegation.ts';
-import { calledTypes } from '../called-types.ts';
-import type { Workshop } from '../workshop.ts';
+import type { Delegation } from '../delegation/delegation.ts';
+import { calledTypes } from '../delegation/called-types.ts';
+import type { Workshop } from '../task/engine-context.ts';
 import { askUserTool } from './ask-user.ts';
 import { exitPlanModeTool } from './exit-plan-mode.ts';
 import { notifyTool } from './notify.ts';

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import { NOTICE_LEVELS, type NoticeLevel } from '../../protocol/event.ts';
 import type { Tool, ValidationResult } from '../../protocol/tool.ts';
-import type { Workshop } from '../workshop.ts';
+import type { Workshop } from '../task/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
 

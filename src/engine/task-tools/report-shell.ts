@@ -1,8 +1,8 @@
 import type { ToolOutput } from '../../protocol/tool.ts';
-import { shellNoticeId } from '../shell-end.ts';
-import { shellReport } from '../shell-report.ts';
-import type { TaskRun } from '../task-run.ts';
-import type { Workshop } from '../workshop.ts';
+import { shellNoticeId } from '../shells/shell-end.ts';
+import { shellReport } from '../shells/shell-report.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import type { Workshop } from '../task/engine-context.ts';
 
 export interface ShellRequest {
   readonly caller: TaskRun;

@@ -6,15 +6,15 @@ import { oneLine, plural, truncate } from '../../base/text.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { TemplateDefinition, TemplateItem } from '../../protocol/template.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { calledTypes } from '../called-types.ts';
-import { endNoticeId } from '../delivery.ts';
-import { outcomeOfChild, startChild } from '../delegation.ts';
-import { wholeResult } from '../result.ts';
-import type { TaskRun } from '../task-run.ts';
-import type { Workshop } from '../workshop.ts';
+import { calledTypes } from '../delegation/called-types.ts';
+import { endNoticeId } from '../delegation/delivery.ts';
+import { outcomeOfChild, startChild } from '../delegation/delegation.ts';
+import { wholeResult } from '../results/result.ts';
+import type { TaskRun } from '../task/task-run.ts';
+import type { Workshop } from '../task/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
-import type { TaskInput } from './task-input.ts';
+import type { TaskInput } from '../task/task-input.ts';
 
 export interface RunTemplateInput {
   readonly template: string;

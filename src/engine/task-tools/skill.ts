@@ -8,13 +8,13 @@ import { NO_ACCESS, type Access } from '../../protocol/permission.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { failure } from '../../tools/output.ts';
-import type { Delegation } from '../delegation.ts';
-import { callableSkills } from '../skill-use.ts';
-import { DEFAULT_AGENT } from '../plan-child.ts';
-import type { Workshop } from '../workshop.ts';
+import type { Delegation } from '../delegation/delegation.ts';
+import { callableSkills } from '../prompt/skill-use.ts';
+import { DEFAULT_AGENT } from '../delegation/plan-child.ts';
+import type { Workshop } from '../task/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
-import type { TaskInput } from './task-input.ts';
+import type { TaskInput } from '../task/task-input.ts';
 
 interface SkillInput {
   readonly skill: string;

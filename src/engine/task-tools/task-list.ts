@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { fitLines } from '../../tools/output.ts';
-import { taskTree } from '../task-tree.ts';
-import type { Workshop } from '../workshop.ts';
+import { taskTree } from '../delegation/task-tree.ts';
+import type { Workshop } from '../task/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
 

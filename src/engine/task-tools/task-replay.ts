@@ -3,9 +3,9 @@ import { MusterError } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { byteLength } from '../../base/text.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { eventLine } from '../event-line.ts';
-import { findReachable } from '../reach.ts';
-import type { Workshop } from '../workshop.ts';
+import { eventLine } from '../results/event-line.ts';
+import { findReachable } from '../delegation/visible-tasks.ts';
+import type { Workshop } from '../task/engine-context.ts';
 import { Arguments, TASK_ID_ALIASES } from './arguments.ts';
 import { callerOf } from './caller.ts';
 

@@ -3,11 +3,11 @@ import { MusterError } from '../../base/errors.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import { isBegunBy } from '../../protocol/stint.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { foldLog } from '../fold-log.ts';
-import { findReachable, handedIn } from '../reach.ts';
-import { resumeChild } from '../resume-child.ts';
-import { factsOf } from '../same-delegations.ts';
-import type { Workshop } from '../workshop.ts';
+import { foldLog } from '../task/fold-log.ts';
+import { findReachable, handedIn } from '../delegation/visible-tasks.ts';
+import { resumeChild } from '../delegation/resume-child.ts';
+import { factsOf } from '../delegation/check-repeated-delegations.ts';
+import type { Workshop } from '../task/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
 

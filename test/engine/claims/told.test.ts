@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { foldEvents } from '../../../src/protocol/state.ts';
-import { resultEnvelope } from '../../../src/engine/result.ts';
+import { resultEnvelope } from '../../../src/engine/results/result.ts';
 import { bashTool } from '../../../src/tools/bash.ts';
 import { writeTool } from '../../../src/tools/write.ts';
 import { background, call, calls, play, toldTo } from '../play.ts';

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { ModelFacts, ModelRequest, ResolvedModel } from '../../../src/protocol/model.ts';
 import type { ScriptedAnswer } from '../../../src/model/scripted.ts';
-import { rerunTask } from '../../../src/engine/replay/rerun-task.ts';
-import { makeBranch } from '../../../src/engine/replay/branch.ts';
-import { toolsByName } from '../../../src/engine/replay/idle-deps.ts';
+import { rerunTask } from '../../../src/replay/rerun-task.ts';
+import { makeBranch } from '../../../src/replay/branch.ts';
+import { toolsByName } from '../../../src/replay/idle-deps.ts';
 import { foldEvents } from '../../../src/protocol/state.ts';
 import type { TaskEvent } from '../../../src/protocol/event.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
-import { MAIN_AGENT } from '../../../src/engine/main-agent.ts';
+import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
 import { SETTINGS, testEngine, type EngineSetup, type TestEngine } from '../support.ts';
 import { countedTokens, isSummaryRequest, readTool, textOf, typesOf, usageOf } from './support.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { itemDigest } from '../../../src/agents/templates/render.ts';
-import { foldLog } from '../../../src/engine/fold-log.ts';
+import { foldLog } from '../../../src/engine/task/fold-log.ts';
 import { itemRows } from '../../../src/engine/fan-out/rows.ts';
 import type { FanOut } from '../../../src/protocol/template.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';

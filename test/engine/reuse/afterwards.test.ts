@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { nextStep } from '../../../src/engine/next-step.ts';
-import { rerunTask } from '../../../src/engine/replay/rerun-task.ts';
-import { rerunTree } from '../../../src/engine/replay/rerun-tree.ts';
+import { nextStep } from '../../../src/engine/loop/next-step.ts';
+import { rerunTask } from '../../../src/replay/rerun-task.ts';
+import { rerunTree } from '../../../src/replay/rerun-tree.ts';
 import type { TaskEvent } from '../../../src/protocol/event.ts';
 import { foldEvents } from '../../../src/protocol/state.ts';
 import { call, calls, textsOf, type Turn } from '../play.ts';

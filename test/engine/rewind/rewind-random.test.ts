@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { foldLog } from '../../../src/engine/fold-log.ts';
+import { foldLog } from '../../../src/engine/task/fold-log.ts';
 import { foldEvents, type TaskState } from '../../../src/protocol/state.ts';
 import type { ScriptedAnswer, ScriptedCall } from '../../../src/model/scripted.ts';
 import { randomRuns } from '../random-runs.ts';

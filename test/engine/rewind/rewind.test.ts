@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeBranch } from '../../../src/engine/replay/branch.ts';
-import { foldLog } from '../../../src/engine/fold-log.ts';
+import { makeBranch } from '../../../src/replay/branch.ts';
+import { foldLog } from '../../../src/engine/task/fold-log.ts';
 import { planFiles } from '../../../src/engine/rewind/plan-files.ts';
 import { planRewind } from '../../../src/engine/rewind/plan.ts';
 import { rewind } from '../../../src/engine/rewind/rewind.ts';

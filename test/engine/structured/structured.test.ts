@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/base/json.ts';
-import { resultEnvelope } from '../../../src/engine/result.ts';
+import { resultEnvelope } from '../../../src/engine/results/result.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { foldEvents, type TaskState } from '../../../src/protocol/state.ts';
 import { call, calls, eventsOfType, play, requestsOf, toldTo } from '../play.ts';

@@ -1,0 +1,50 @@
+import { escapeTags } from '../../../base/control-tags.ts';
+import { MusterError } from '../../../base/errors.ts';
+import { byteLength } from '../../../base/text.ts';
+import type { FileSeen } from '../../../protocol/tool.ts';
+import type { Workshop } from '../../task/engine-context.ts';
+import type { ContextWish } from '../../task/context-request.ts';
+import { readHandedFile } from './transferred-file.ts';
+import { handedResult } from './transferred-result.ts';
+import type { Handover, HandoverRequest } from './transferred-context.ts';
+import { givenText, HANDED_BYTES, type Quoted } from '../../compaction/quoted-texts.ts';
+
+const LEAD =
+  'The agent that gives you this task hands you these with it; what you see here is read.';
+
+/** Files and results of tasks that a call names, whole or not at all: whatever is wrong with one is the error returned. */
+export async function chosenContext(
+  workshop: Workshop,
+  request: HandoverRequest,
+  { files, results }: Extract<ContextWish, { kind: 'chosen' }>,
+): Promise<Handover | MusterError> {
+  const quotes: Quoted[] = [];
+  const read = new Map<string, FileSeen>();
+  const handed = new Set<string>();
+  for (const word of results) {
+    const found = handedResult(workshop, request, word);
+    if (found instanceof MusterError) return found;
+    if (!handed.has(found.id)) quotes.push(found.quoted);
+    handed.add(found.id);
+  }
+  for (const path of files) {
+    const found = await readHandedFile(workshop.deps, request, path);
+    if (found instanceof MusterError) return found;
+    const isKnown = found.read.length > 0 && found.read.every((seen) => read.has(seen.path));
+    if (isKnown) continue;
+    for (const seen of found.read) read.set(seen.path, seen);
+    quotes.push({ label: `File ${escapeTags(JSON.stringify(path))}:`, text: found.text });
+  }
+  const bytes = quotes.reduce((sum, { text }) => sum + byteLength(text), 0);
+  if (bytes > HANDED_BYTES) {
+    return new MusterError(
+      'LIMIT_EXCEEDED',
+      `context: the limit handed_bytes = ${HANDED_BYTES} is reached (${bytes} needed). Name less, and let the subagent read the rest itself.`,
+    );
+  }
+  return {
+    plan: request.plan,
+    given: { text: givenText(LEAD, quotes), read: [...read.values()] },
+    handed: [...handed],
+  };
+}

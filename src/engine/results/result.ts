@@ -1,0 +1,227 @@
+import { readPlaceLines } from '../../base/code/place-lines.ts';
+import type { ErrorInfo } from '../../base/errors.ts';
+import { formatDuration, plural, truncate } from '../../base/text.ts';
+import type { ShellState } from '../../protocol/belongings.ts';
+import { knownCost, totalUse } from '../../protocol/ledger.ts';
+import { paidTokens, type Usage } from '../../protocol/model.ts';
+import type {
+  EnvelopeStatus,
+  EnvelopeUsage,
+  Receipt,
+  ResultEnvelope,
+  ShellRun,
+  TaskStatus,
+} from '../../protocol/result.ts';
+import type { TaskState } from '../../protocol/state.ts';
+import { openQuestions } from '../../protocol/inbox-state.ts';
+import type { Question } from '../../protocol/question.ts';
+import { claimsNote } from '../../protocol/claims-note.ts';
+import { cutAtParagraph } from './text-page.ts';
+import { questionJson } from '../questions/question-json.ts';
+import { outputSchemaOf } from '../task/output-schema.ts';
+
+export interface ResultPaths {
+  readonly transcript: string | null;
+  readonly outputFile: string | null;
+}
+
+/** Denials that a parent is told of, and code points of each. */
+const SHOWN_DENIALS = 5;
+const DENIAL_LENGTH = 200;
+
+/** What stands for the error of a task that has no end, and that nobody works on any more. */
+export function interruption({ stint }: TaskState): ErrorInfo {
+  const hasWorked = stint.workingSince !== null || stint.workedMs > 0 || stint.number === 0;
+  const message = hasWorked
+    ? 'the process that worked on it ended before it did'
+    : 'it was put back to an earlier event, or resumed, and has not worked since';
+  return { code: 'INTERNAL_ERROR', message, retryable: true };
+}
+
+/**
+ * The result of a task for programs, from its log alone. A log without an end says `running`;
+ * whether somebody still works on it is for the caller to know, who passes the state on as
+ * `interrupted` otherwise.
+ *
+ * @param asked questions that wait for an answer, where others than its own do, too
+ */
+export function resultEnvelope(
+  state: TaskState,
+  paths: ResultPaths,
+  asked: readonly Question[] = openQuestions(state),
+): ResultEnvelope {
+  const { spec } = state;
+  const model = state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`;
+  const result = wholeResult(state);
+  return {
+    status: envelopeStatus(state.status),
+    data: {
+      status: state.status,
+      task_id: spec.id,
+      result,
+      structured: state.structured?.value ?? null,
+      ...(spec.model.provider === 'offline' ? { places: readPlaceLines(result) } : {}),
+      tool_summary: [...state.toolCounts].map(([tool, count]) => ({ tool, count })),
+      files_modified: [...state.filesChanged.keys()],
+      model_used: model,
+      subagent_type: spec.agent.name,
+      turns: state.turns,
+      usage: envelopeUsage(state.usage),
+      cost_usd: state.costUsd,
+      ...estimatedUse(state),
+      ...reusedResult(state),
+      receipt: receiptOf(state),
+      transcript: paths.transcript,
+      output_file: paths.outputFile,
+      ...(asked.length === 0 ? {} : { questions: asked.map(questionJson) }),
+    },
+    text: parentText(state, 0),
+    stats: { time_ms: elapsedMs(state), tool_calls: toolCallCount(state), model },
+    context: { cwd: spec.cwd, params_input: spec.params },
+    error: state.end?.error ?? unended(state),
+  };
+}
+
+/**
+ * What the parent's model gets: the answer from `offset` (UTF-16 units) on, at most the task's
+ * `resultMaxTokens` of it, the error where there is one, and the line of facts.
+ */
+export function parentText(state: TaskState, offset: number): string {
+  const { spec, end } = state;
+  const whole = wholeResult(state);
+  const { text, next } = cutAtParagraph(whole, offset, spec.limits.resultMaxTokens);
+  const parts = [text];
+  if (next !== null) {
+    parts.push(
+      `[Cut at ${next} of ${whole.length} characters. The rest: TaskOutput(task_id: "${spec.id}", offset: ${next})]`,
+    );
+  }
+  const error = end?.error ?? null;
+  if (error !== null) {
+    const found = whole === '' ? 'It had found nothing yet.' : 'What it had found so far:';
+    parts.unshift(`The task ended as ${state.status}: ${error.code}: ${error.message}. ${found}`);
+  } else if (whole === '') {
+    parts.unshift('The task ended without a text.');
+  }
+  if (state.denials.length > 0) parts.push(denialsLine(state.denials));
+  if (state.status === 'partial' && state.structured === null && outputSchemaOf(spec) !== null) {
+    parts.push('[Note: the answer is not JSON that is valid against output_schema]');
+  }
+  for (const warning of state.warnings) parts.push(`[Note: ${warning}]`);
+  parts.push(claimsNote(state.stint.claims), factsLine(state));
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function envelopeUsage({ input, output, cacheRead, cacheWrite }: Usage): EnvelopeUsage {
+  return { input, output, cache_read: cacheRead, cache_write: cacheWrite };
+}
+
+function estimatedUse({ ledger }: TaskState): Pick<ResultEnvelope['data'], 'estimated'> {
+  const use = totalUse(ledger, { isEstimated: true });
+  if (use.answers === 0) return {};
+  const { answers, usage } = use;
+  return { estimated: { answers, usage: envelopeUsage(usage), cost_usd: knownCost(use) } };
+}
+
+function reusedResult({ reused }: TaskState): Pick<ResultEnvelope['data'], 'reused'> {
+  if (reused === null) return {};
+  return { reused: { task_id: reused.of, at: new Date(reused.at).toISOString() } };
+}
+
+/** Why it has no result; null while it is at work. */
+function unended(state: TaskState): ErrorInfo | null {
+  const { status, parkedOn, questions } = state;
+  if (status === 'interrupted') return interruption(state);
+  if (status !== 'parked') return null;
+  const count = Math.max(parkedOn.length, questions.size);
+  const message = `it waits for ${plural(count, 'answer')} of the user: \`muster tasks answer\` lists the questions`;
+  return { code: 'PERMISSION_DENIED', message, retryable: true };
+}
+
+export function receiptOf(state: TaskState): Receipt {
+  return {
+    filesRead: [...state.filesRead.values()],
+    filesChanged: [...state.filesChanged.values()],
+    commands: state.commands,
+    shells: [...state.shells].map(([id, shell]) => shellRun(state, id, shell)),
+    children: [...state.children.keys()],
+    childReceipts: Object.fromEntries(
+      [...state.children].flatMap(([id, { receipt }]) => (receipt === null ? [] : [[id, receipt]])),
+    ),
+    refusals: state.refusals,
+    models: state.models,
+    faults: [...state.faults].map(([fault, count]) => ({ fault, count })),
+    ...(state.reused === null ? {} : { reused: { task: state.reused.of, at: state.reused.at } }),
+    endedBecause: state.end?.because ?? 'it has not ended',
+    claims: state.stint.claims,
+  };
+}
+
+/** What ran when the process of its task died is lost, also before a resume has written it down. */
+function shellRun({ status }: TaskState, id: string, { command, end }: ShellState): ShellRun {
+  const unseen = status === 'interrupted' ? 'lost' : null;
+  return { id, command, end: end?.how ?? unseen, exitCode: end?.exitCode ?? null };
+}
+
+function envelopeStatus(status: TaskStatus): EnvelopeStatus {
+  if (status === 'completed') return 'success';
+  return status === 'partial' ? 'partial' : 'error';
+}
+
+/** The final answer; of a task that has none, the last it said. */
+export function wholeResult(state: TaskState): string {
+  return state.result === '' ? state.lastText : state.result;
+}
+
+/** So that whoever delegated knows that it was the user who did not want it. */
+function denialsLine(denials: readonly string[]): string {
+  const shown = denials.slice(-SHOWN_DENIALS).map((each) => truncate(each, DENIAL_LENGTH));
+  const more = denials.length - shown.length;
+  return `[The user said no to: ${shown.join('; ')}${more > 0 ? `; and ${more} before` : ''}]`;
+}
+
+function factsLine(state: TaskState): string {
+  const { spec } = state;
+  const model = state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`;
+  const changed = [...state.filesChanged.keys()];
+  const facts = [
+    `task ${spec.id}`,
+    spec.agent.name,
+    model,
+    ...(state.reused === null ? [] : [`reused: ${reusedText(state.reused)}`]),
+    plural(state.turns, 'turn'),
+    plural(toolCallCount(state), 'tool call'),
+    tokensText(state),
+    formatDuration(elapsedMs(state)),
+    changed.length === 0 ? 'no files changed' : `changed: ${shortList(changed)}`,
+  ];
+  return `[${facts.join(' · ')}]`;
+}
+
+/** The tokens of a task, with a `~` if a part was estimated because the server did not count it. */
+function tokensText({ usage, ledger }: TaskState): string {
+  const estimated = totalUse(ledger, { isEstimated: true });
+  const tokens = paidTokens(usage) + paidTokens(estimated.usage);
+  return `${estimated.answers > 0 ? '~' : ''}${plural(tokens, 'token')}`;
+}
+
+/** Whose result it is, and since when it has been one. */
+export function reusedText({ of, at }: NonNullable<TaskState['reused']>): string {
+  return `the result of task ${of} of ${new Date(at).toISOString()}; all that it read is the same`;
+}
+
+function shortList(paths: readonly string[]): string {
+  const shown = paths.slice(0, 5).join(', ');
+  return paths.length > 5 ? `${shown} and ${paths.length - 5} more` : shown;
+}
+
+function toolCallCount(state: TaskState): number {
+  let count = 0;
+  for (const calls of state.toolCounts.values()) count += calls;
+  return count;
+}
+
+export function elapsedMs(state: TaskState): number {
+  const { elapsedMs: untilNow, startedMs, endedMs } = state.lifetime;
+  return (endedMs ?? untilNow) - (startedMs ?? 0);
+}
