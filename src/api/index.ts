@@ -2,7 +2,7 @@
 export { MusterError, UsageError, type ErrorCode, type ErrorInfo } from '../base/errors.ts';
 export { VERSION } from '../base/version.ts';
 export type { QuestionAnswer } from '../engine/engine.ts';
-export type { WaitingQuestion } from '../engine/questions/inbox.ts';
+export type { WaitingQuestion } from '../engine/task/inbox.ts';
 export type {
   Answer,
   GrantScope,

@@ -5,7 +5,7 @@ import { Deadlines } from '../base/deadlines.ts';
 import { errorMessage, UsageError } from '../base/errors.ts';
 import { VERSION } from '../base/version.ts';
 import { Engine } from '../engine/engine.ts';
-import { Inbox } from '../engine/questions/inbox.ts';
+import { Inbox } from '../engine/task/inbox.ts';
 import { MAIN_AGENT } from '../engine/task/main-agent.ts';
 import { surroundingsOf } from '../agents/surroundings.ts';
 import { discoverTemplates, offeredTemplates } from '../agents/templates/discover.ts';

@@ -7,12 +7,12 @@ import { discoverSkills, type DiscoveredSkills } from '../agents/skills/discover
 import { findingOf, lintSkill, type LintFacts, type SkillFinding } from '../agents/skills/lint.ts';
 import { listSkills, type SkillListings } from '../agents/skills/listing.ts';
 import { estimateTokens } from '../base/token-estimate.ts';
-import { DEFAULT_AGENT } from '../engine/delegation/plan-child.ts';
 import { readEnvironment } from '../sys/env.ts';
 import type { ListAgentsOptions } from './listings.ts';
 import { redactFor } from './secrets.ts';
 import { projectTrust } from '../trust/project-trust.ts';
 import { realDirectory, workspaceRoots } from './workspace.ts';
+import { DEFAULT_AGENT } from '../engine/task/task-input.ts';
 
 export interface ListSkillsOptions extends ListAgentsOptions {
   /**

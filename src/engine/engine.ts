@@ -47,7 +47,7 @@ import {
   resumeUnder,
   resumeUnderOpened,
   type ResumedBelow,
-} from './delegation/resume-under.ts';
+} from './resume-descendant.ts';
 import { finishRewinds } from './rewind/finish.ts';
 import { goOnMessage, recordCeiling, recordResume, setToWork } from './delegation/resume.ts';
 import { RunningTasks } from './task/running-tasks.ts';
@@ -56,7 +56,8 @@ import { stopOrder, type StopOrder } from './task/stop.ts';
 import type { TaskRun } from './task/task-run.ts';
 import { taskTools } from './task-tools/index.ts';
 import { Tree } from './task/tree.ts';
-import type { Workshop } from './task/engine-context.ts';
+import type { EngineContext } from './delegation/engine-context.ts';
+import { answerQuestion } from './questions/answer-question.ts';
 
 /** A conversation to start: the root of a new tree. */
 export interface RootRequest {
@@ -133,7 +134,7 @@ export interface PlannedChild extends ChildOutline {
 /** Runs the tasks of this process. One engine serves any number of trees. */
 export class Engine {
   private readonly deps: EngineDeps;
-  private readonly workshop: Workshop;
+  private readonly workshop: EngineContext;
   private readonly running = new RunningTasks();
 
   constructor(deps: EngineDeps) {
@@ -145,6 +146,7 @@ export class Engine {
       running: this.running,
       beginnings: new LoopQueue(),
       driveItems: (run) => driveItems(this.workshop, run),
+      startLoop: (run) => void runTask(this.deps, run),
     };
     tools.push(...taskTools(this.workshop, createDelegation(this.workshop)));
   }
@@ -179,7 +181,7 @@ export class Engine {
       background: false,
       parent: null,
     });
-    void runTask(this.deps, run);
+    this.workshop.startLoop(run);
     return run;
   }
 
@@ -253,7 +255,7 @@ export class Engine {
       for (const run of opened) run.close();
       throw thrown;
     }
-    await setToWork(this.deps, opened);
+    await setToWork(this.workshop, opened);
     return top;
   }
 
@@ -334,9 +336,9 @@ export class Engine {
     return { ...terms, id, message: this.said(prompt, { to, teller }) };
   }
 
-  /** Answers a question that waits in this process. Throws MusterError as `Inbox.answer` does. */
+  /** Answers a question that waits in this process. Throws MusterError as `answerQuestion` does. */
   answer({ question, ...wish }: QuestionAnswer): Question {
-    return this.deps.inbox.answer(question, wish);
+    return answerQuestion(this.deps.inbox, question, wish);
   }
 
   /** A person's words to a task; `teller`'s log says so where types that they name can't be called. */

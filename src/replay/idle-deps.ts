@@ -3,12 +3,13 @@ import { Deadlines } from '../base/deadlines.ts';
 import type { AnyTool } from '../protocol/tool.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import { noSandbox } from '../sys/sandbox/sandbox.ts';
-import type { EngineDeps, EngineSettings } from '../engine/task/deps.ts';
-import { Inbox } from '../engine/questions/inbox.ts';
+import type { EngineDeps } from '../engine/task/deps.ts';
+import { Inbox } from '../engine/task/inbox.ts';
 import { LoopQueue } from '../base/loop-queue.ts';
 import { PrefixCache } from '../engine/prompt/prefix.ts';
 import { RunningTasks } from '../engine/task/running-tasks.ts';
 import { taskTools } from '../engine/task-tools/index.ts';
+import type { EngineSettings } from '../engine/limits/engine-settings.ts';
 
 interface IdleParts {
   readonly store: TaskStore;
@@ -62,6 +63,7 @@ export function toolsByName(
     running: new RunningTasks(),
     beginnings: new LoopQueue(),
     driveItems: () => Promise.reject(new Error(NOTHING_RUNS)),
+    startLoop: () => {},
   };
   const own = taskTools(workshop, () => Promise.reject(new Error(NOTHING_RUNS)));
   return new Map([...tools, ...own].map((tool) => [tool.name, tool]));

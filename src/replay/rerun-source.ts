@@ -1,6 +1,6 @@
 import type { AnyTool } from '../protocol/tool.ts';
 import type { TaskStore } from '../store/task-store.ts';
-import type { EngineSettings } from '../engine/task/deps.ts';
+import type { EngineSettings } from '../engine/limits/engine-settings.ts';
 
 /** What a rerun reads. */
 export interface RerunSource {

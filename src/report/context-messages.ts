@@ -6,7 +6,7 @@ import type { Message } from '../protocol/message.ts';
 import { counted } from '../protocol/model.ts';
 import { markOutside } from '../protocol/outside-text.ts';
 import { canonicalToolName } from '../protocol/tool-aliases.ts';
-import { sourceOf, type ContextSource } from './context-parts.ts';
+import { requestText, type RequestText } from './request-texts.ts';
 
 type Part = Message['content'][number];
 
@@ -15,7 +15,7 @@ export function messageSources(
   messages: readonly Message[],
   log: readonly TaskEvent[],
   handed: string | null,
-): readonly ContextSource[] {
+): readonly RequestText[] {
   const told = toldIn(log, handed);
   const head = headNames(messages[0], log);
   return messages.flatMap((message, at) =>
@@ -25,14 +25,14 @@ export function messageSources(
       const shown =
         part.type === 'tool_result' || part.type === 'text' ? (part.attachments ?? []) : [];
       return [
-        sourceOf(name ?? nameOf(message.role, part, { ...told, inherited }), textOf(part)),
+        requestText(name ?? nameOf(message.role, part, { ...told, inherited }), textOf(part)),
         ...shown.map(attachmentSource),
       ];
     }),
   );
 }
 
-function attachmentSource(attachment: Attachment): ContextSource {
+function attachmentSource(attachment: Attachment): RequestText {
   // As base64 has them.
   const bytes = Math.ceil(counted(attachment.bytes) / 3) * 4;
   const name = isImage(attachment) ? 'images' : 'documents';

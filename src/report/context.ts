@@ -3,10 +3,10 @@ import type { TaskEvent } from '../protocol/event.ts';
 import type { RequestPrefix, Usage } from '../protocol/model.ts';
 import { foldEvents } from '../protocol/state.ts';
 import { messageSources } from './context-messages.ts';
-import { systemSources, toolSources, type ContextSource } from './context-parts.ts';
+import { systemTexts, toolTexts, type RequestText } from './request-texts.ts';
 
 /** What parts of one name take together. */
-export interface ContextPart extends ContextSource {
+export interface ContextPart extends RequestText {
   readonly group: 'tools' | 'system' | 'messages';
   /** How many texts of the request: one tool, so many results. */
   readonly count: number;
@@ -61,8 +61,8 @@ export function requestContext(
   const { messages, handover } = foldEvents(until).conversation;
   const counted = countedInput(events, started);
   const items = [
-    ...toolSources(prefix).map((source): Item => ({ group: 'tools', source })),
-    ...systemSources(prefix).map((source): Item => ({ group: 'system', source })),
+    ...toolTexts(prefix).map((source): Item => ({ group: 'tools', source })),
+    ...systemTexts(prefix).map((source): Item => ({ group: 'system', source })),
     ...messageSources(messages, until, handover?.text ?? null).map((source): Item => ({
       group: 'messages',
       source,
@@ -114,7 +114,7 @@ function countOf({ input, cacheRead, cacheWrite }: Usage): CountedInput | null {
 
 interface Item {
   readonly group: ContextPart['group'];
-  readonly source: ContextSource;
+  readonly source: RequestText;
 }
 
 type CachedItem = Item & Pick<ContextPart, 'cached'>;

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MusterError } from '../../src/base/errors.ts';
-import type { EngineSettings } from '../../src/engine/task/deps.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { Inbox } from '../../src/engine/questions/inbox.ts';
+import { Inbox } from '../../src/engine/task/inbox.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import { stopOrder } from '../../src/engine/task/stop.ts';
 import type { TaskRun } from '../../src/engine/task/task-run.ts';
@@ -28,6 +27,7 @@ import { VirtualDeadlines, VirtualTime } from './virtual-time.ts';
 import { PERMISSION_MODES } from '../../src/protocol/permission.ts';
 import { hasBackgroundWork } from '../../src/protocol/belongings.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
+import type { EngineSettings } from '../../src/engine/limits/engine-settings.ts';
 
 /** What a person does while tasks are at work. `of`: which of the tasks made so far. */
 export interface PersonAct {

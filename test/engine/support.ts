@@ -2,14 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { Deadlines } from '../../src/base/deadlines.ts';
 import { loadClaimCheck } from '../../src/engine/claims/task-claims.ts';
-import type { EngineSettings, ModelChooser } from '../../src/engine/task/deps.ts';
+import type { ModelChooser } from '../../src/engine/task/deps.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { Inbox } from '../../src/engine/questions/inbox.ts';
+import { Inbox } from '../../src/engine/task/inbox.ts';
 import type { OnAsk } from '../../src/protocol/question.ts';
 import type { MemorySource } from '../../src/engine/memory/memory-source.ts';
-import type { ContextSource } from '../../src/engine/prompt/project-context.ts';
-import type { ModeGrantStore } from '../../src/engine/questions/mode-grant-store.ts';
-import type { StandingRules } from '../../src/engine/questions/standing-rules.ts';
+import type { ModeGrantStore } from '../../src/engine/task/mode-grant-store.ts';
+import type { StandingRules } from '../../src/engine/task/standing-rules.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import type { TaskRun } from '../../src/engine/task/task-run.ts';
 import { rootRights as narrowedRights } from '../../src/policy/attenuate.ts';
@@ -30,6 +29,9 @@ import { openMemoryStore } from '../../src/store/memory-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { VirtualDeadlines, type VirtualTime } from './virtual-time.ts';
+import type { EngineSettings } from '../../src/engine/limits/engine-settings.ts';
+import type { ContextSource } from '../../src/protocol/project-context.ts';
+import { answerQuestion } from '../../src/engine/questions/answer-question.ts';
 
 // Else the first end in a process waits for them, which passes no virtual time.
 await loadClaimCheck();
@@ -261,7 +263,7 @@ export function answerAll(inbox: Inbox, text: string, ms = 1): void {
     for (const { question } of inbox.open()) {
       setTimeout(() => {
         if (inbox.open().some((open) => open.question.id === question.id)) {
-          inbox.answer(question.id, { text });
+          answerQuestion(inbox, question.id, { text });
         }
       }, ms);
     }

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { Deadlines, type Deadline } from '../../src/base/deadlines.ts';
-import type { EngineSettings } from '../../src/engine/task/deps.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { Inbox } from '../../src/engine/questions/inbox.ts';
+import { Inbox } from '../../src/engine/task/inbox.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import type { AnswerCaps } from '../../src/model/adapters/answer-caps.ts';
 import { createModelPort, type ConnectLimits } from '../../src/model/connect.ts';
@@ -26,6 +25,7 @@ import {
 import { builtinTools } from '../../src/tools/index.ts';
 import { rootRights, SETTINGS, WORKER } from '../engine/support.ts';
 import { expectNoViolations } from '../no-violations.ts';
+import type { EngineSettings } from '../../src/engine/limits/engine-settings.ts';
 
 /** Time that runs so many times as fast, for backoffs of seconds and time limits of minutes. */
 function fastTime(speed: number) {

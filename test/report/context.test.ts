@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemSources } from '../../src/report/context-parts.ts';
+import { systemTexts } from '../../src/report/request-texts.ts';
 import { requestContext } from '../../src/report/context.ts';
 import type { EventBody } from '../../src/protocol/event.ts';
 import { userMessage, type AssistantMessage } from '../../src/protocol/message.ts';
@@ -259,7 +259,7 @@ describe('systemSources', () => {
     ['none', []],
   ])('is one part with %s', (_, parts) => {
     const prefix = { system: PREFIX.system, ...(parts === undefined ? {} : { parts }) };
-    expect(systemSources(prefix).map(({ name, bytes }) => [name, bytes])).toEqual([
+    expect(systemTexts(prefix).map(({ name, bytes }) => [name, bytes])).toEqual([
       ['system prompt', 33],
       ['task line', 9],
     ]);

@@ -20,7 +20,7 @@ import type {
 } from '../../protocol/permission.ts';
 import type { TaskLimits } from '../../protocol/task.ts';
 import { sessionParts } from '../muster.ts';
-import { systemSources, toolSources, type ContextSource } from '../../report/context-parts.ts';
+import { systemTexts, toolTexts, type RequestText } from '../../report/request-texts.ts';
 import type { MusterOptions } from '../options.ts';
 import { Session } from '../session/session.ts';
 import { agentNamed } from './find-agents.ts';
@@ -104,7 +104,7 @@ export interface AgentExplanation {
     readonly systemSha256: string;
     readonly bytes: number;
     readonly tokens: number;
-    readonly sources: readonly ContextSource[];
+    readonly sources: readonly RequestText[];
   };
   /** Fields that are kept and do nothing. */
   readonly inactive: readonly InactiveField[];
@@ -238,11 +238,11 @@ function unknownTools(problems: readonly AgentProblem[]): readonly string[] {
 }
 
 function contextOf({ prefix }: PlannedChild) {
-  const sources = [...systemSources(prefix), ...toolSources(prefix)];
+  const sources = [...systemTexts(prefix), ...toolTexts(prefix)];
   return { names: prefix.tools.map(({ name }) => name), sources };
 }
 
-function total(sources: readonly ContextSource[], of: 'bytes' | 'tokens'): number {
+function total(sources: readonly RequestText[], of: 'bytes' | 'tokens'): number {
   return sources.reduce((sum, each) => sum + each[of], 0);
 }
 

@@ -3,7 +3,7 @@ import type { DiscoveredSkills } from '../../agents/skills/discover.ts';
 import type { DiscoveredTemplates } from '../../agents/templates/discover.ts';
 import type { ModelChooser } from '../../engine/task/deps.ts';
 import type { Engine } from '../../engine/engine.ts';
-import type { Inbox } from '../../engine/questions/inbox.ts';
+import type { Inbox } from '../../engine/task/inbox.ts';
 import { type ModelSetup } from '../../model/choose.ts';
 import { type RootGrant } from '../../policy/attenuate.ts';
 import type { Notify } from '../../protocol/notify.ts';

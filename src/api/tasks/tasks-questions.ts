@@ -108,7 +108,7 @@ export type Answered =
  * the answer: the topmost above it that has no end. Throws MusterError as `findQuestion` does, and
  * `INVALID_PARAM` for no answer to it.
  */
-export async function answerQuestion(
+export async function answerTaskQuestion(
   place: TaskPlace,
   prefix: string,
   wish: AnswerWish,

@@ -179,7 +179,7 @@ class StoredTasks implements Tasks {
   }
 
   async answer(prefix: string, wish: AnswerWish): Promise<Answered> {
-    const { answerQuestion } = await import('./tasks-questions.ts');
+    const { answerTaskQuestion: answerQuestion } = await import('./tasks-questions.ts');
     return answerQuestion(this.place, prefix, wish, this.onNotice);
   }
 

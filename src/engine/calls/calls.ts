@@ -5,14 +5,16 @@ import { unansweredCalls } from '../../protocol/conversation.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
 import { NO_ACCESS, type Decision } from '../../protocol/permission.ts';
 import { schedule, type ScheduledCall } from '../../policy/conflicts.ts';
-import type { EngineDeps, EngineSettings } from '../task/deps.ts';
+import type { EngineDeps } from '../task/deps.ts';
 import { execute } from './execute-call.ts';
 import { NO_FILES } from '../permissions/file-access.ts';
 import { judge } from '../permissions/judge.ts';
-import { prepareCall, waitsForOthers, type PreparedCall } from './prepare-call.ts';
+import { prepareCall, waitsForOthers } from '../permissions/prepare-call.ts';
 import { SlotUse } from './slot-use.ts';
 import { isStopOrder, stopOrder } from '../task/stop.ts';
 import type { TaskRun } from '../task/task-run.ts';
+import type { EngineSettings } from '../limits/engine-settings.ts';
+import type { PreparedCall } from '../task/prepared-call.ts';
 
 /**
  * Calls of one message beyond this are answered with an error and not run: together their results

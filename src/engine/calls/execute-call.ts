@@ -10,11 +10,12 @@ import type { FileReach, ToolOutput } from '../../protocol/tool.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { withNotes } from '../../tools/output.ts';
 import { fitOutput } from './fit-output.ts';
-import { waitsForOthers, type ReadyCall } from './prepare-call.ts';
+import { waitsForOthers } from '../permissions/prepare-call.ts';
 import { orderOf } from '../task/stop.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { withinToolBytes } from '../limits/tool-bytes.ts';
 import { toolContext } from './tool-context.ts';
+import type { ReadyCall } from '../task/prepared-call.ts';
 
 /** How long a stopped tool may take to clean up before its outcome is given up. */
 const CLEANUP_MS = 2_500;

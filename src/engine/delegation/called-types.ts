@@ -1,9 +1,9 @@
 import { agentNames } from '../../agents/find.ts';
 import { MusterError } from '../../base/errors.ts';
 import { foldLog } from '../task/fold-log.ts';
-import { DEFAULT_AGENT } from './plan-child.ts';
 import type { TaskInput } from '../task/task-input.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import type { EngineContext } from './engine-context.ts';
+import { DEFAULT_AGENT } from '../task/task-input.ts';
 
 /**
  * What the agent is called that a Task call would set to work, its name first, for rules to match: the
@@ -11,7 +11,7 @@ import type { Workshop } from '../task/engine-context.ts';
  * allows the call, and each that is about one could mean it.
  */
 export function calledTypes(
-  workshop: Pick<Workshop, 'deps' | 'running'>,
+  workshop: Pick<EngineContext, 'deps' | 'running'>,
   { subagentType = DEFAULT_AGENT, resume }: Pick<TaskInput, 'subagentType' | 'resume'>,
 ): readonly string[] {
   const { agents } = workshop.deps;
@@ -25,7 +25,10 @@ export function calledTypes(
   }
 }
 
-function recordedType({ deps, running }: Pick<Workshop, 'deps' | 'running'>, word: string): string {
+function recordedType(
+  { deps, running }: Pick<EngineContext, 'deps' | 'running'>,
+  word: string,
+): string {
   const id = deps.store.resolveId(word);
   const { spec } = running.get(id)?.state ?? foldLog(deps.store, id);
   return spec.agent.name;

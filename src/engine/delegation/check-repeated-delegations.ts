@@ -10,11 +10,11 @@ import {
   stormHit,
 } from '../limits/repeated-delegations.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import type { EngineContext } from './engine-context.ts';
 
 /** Whose work is delegated, and in which words, as logs hold it. */
 export function delegationOf(
-  { deps }: Workshop,
+  { deps }: EngineContext,
   { agent, prompt }: { readonly agent: string; readonly prompt: string },
 ): string {
   return delegationKey(agent, deps.redact?.(prompt) ?? prompt);
@@ -22,7 +22,7 @@ export function delegationOf(
 
 /** Why a delegation would be one too many; null: it may be made. */
 export function whySame(
-  { running }: Workshop,
+  { running }: EngineContext,
   caller: TaskRun,
   { agent, delegation }: { readonly agent: string; readonly delegation: string },
 ): SameDelegation | null {

@@ -12,7 +12,7 @@ import type { Equipment } from '../prompt/prepare-agent.ts';
 import type { ChildPlan } from './plan-child.ts';
 import type { EventBody } from '../../protocol/event.ts';
 import type { Handover } from './context-transfer/transferred-context.ts';
-import { flagGrantEvents } from '../questions/mode-grant-store.ts';
+import { flagGrantEvents } from '../task/mode-grant-store.ts';
 import { openJournal } from '../task/journal.ts';
 import { mentionsIn } from '../prompt/mentions.ts';
 import { answerForm, taskLine } from '../prompt/prompt.ts';
@@ -20,7 +20,7 @@ import { recordedAgent } from '../task/recorded-agent.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import { TaskRun } from '../task/task-run.ts';
 import type { Tree } from '../task/tree.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import type { EngineContext } from './engine-context.ts';
 
 /** Everything decided about a task that is about to be made. */
 export interface TaskPlan {
@@ -64,7 +64,7 @@ export interface TaskPlan {
 }
 
 /** Freezes the specification, writes it, and returns the task ready to run. */
-export function createTask(workshop: Workshop, tree: Tree, plan: TaskPlan): TaskRun {
+export function createTask(workshop: EngineContext, tree: Tree, plan: TaskPlan): TaskRun {
   const { deps, prefixes, running } = workshop;
   const { id, parent, background, handover } = plan;
   const { tools, prompt, preloaded, memory, unmet } = plan.equipment;

@@ -3,7 +3,6 @@ import type { TaskState } from '../../protocol/state.ts';
 import { isBegunBy } from '../../protocol/stint.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { foldLog } from '../task/fold-log.ts';
-import { runTask } from '../loop/loop.ts';
 import { prepareModels } from './plan-child.ts';
 import { handedIn } from './visible-tasks.ts';
 import { parentText } from '../results/result.ts';
@@ -11,15 +10,15 @@ import { resumeChild } from './resume-child.ts';
 import { factsOf } from './check-repeated-delegations.ts';
 import { spawnChild } from './spawn.ts';
 import { endOutput, runningReport } from '../results/task-report.ts';
-import { taskState } from '../results/task-state.ts';
+import { taskState } from './task-state.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskInput } from '../task/task-input.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import type { EngineContext } from './engine-context.ts';
 
 /** Runs a Task call. What is wrong with the call is its output; rejects for bugs alone. */
 export type Delegation = (input: TaskInput, context: ToolContext) => Promise<ToolOutput>;
 
-export function createDelegation(workshop: Workshop): Delegation {
+export function createDelegation(workshop: EngineContext): Delegation {
   return async (input, { taskId, callId }) => {
     const caller = workshop.running.get(taskId);
     if (caller === undefined) {
@@ -44,7 +43,7 @@ export interface TaskCall {
 
 /** The id of the call's child, at work or ended: one that was there before a crash is found again. */
 export async function startChild(
-  workshop: Workshop,
+  workshop: EngineContext,
   call: TaskCall,
 ): Promise<string | MusterError> {
   const { caller, callId, input } = call;
@@ -74,7 +73,7 @@ export async function startChild(
   caller.turnSignal.throwIfAborted();
   const child = await spawnChild(workshop, { ...call, announced });
   if (child instanceof MusterError) return child;
-  void runTask(workshop.deps, child);
+  workshop.startLoop(child);
   return child.spec.id;
 }
 
@@ -90,7 +89,7 @@ function childOfCall({ children, epoch }: TaskState, callId: string): string | n
 
 /** Announced before a crash that came before it was made, or resumed. */
 function isLeftUndone(
-  { deps, running }: Workshop,
+  { deps, running }: EngineContext,
   { caller, callId }: TaskCall,
   id: string,
 ): boolean {
@@ -101,7 +100,11 @@ function isLeftUndone(
 }
 
 /** Waits for a child in the foreground, as long as a call may wait; else says how it goes on. */
-async function waitForChild(workshop: Workshop, caller: TaskRun, id: string): Promise<ToolOutput> {
+async function waitForChild(
+  workshop: EngineContext,
+  caller: TaskRun,
+  id: string,
+): Promise<ToolOutput> {
   const state = await outcomeOfChild(workshop, caller, id);
   if (state === null) return goesOn(workshop, caller, id);
   return endOutput(state, parentText(state, 0), caller.state);
@@ -109,7 +112,7 @@ async function waitForChild(workshop: Workshop, caller: TaskRun, id: string): Pr
 
 /** How a child has ended, which is waited for as long as a call may; null: it goes on in the background. */
 export async function outcomeOfChild(
-  { deps, running }: Workshop,
+  { deps, running }: EngineContext,
   caller: TaskRun,
   id: string,
 ): Promise<TaskState | null> {
@@ -133,7 +136,7 @@ export async function outcomeOfChild(
 }
 
 /** A child that the call waits for no longer; or never did, where it asked for one in the background. */
-function goesOn(workshop: Workshop, caller: TaskRun, id: string): ToolOutput {
+function goesOn(workshop: EngineContext, caller: TaskRun, id: string): ToolOutput {
   const { deps } = workshop;
   const outputFile = deps.store.outputFile(id);
   const where = outputFile === null ? '' : ` Its output grows in ${outputFile}.`;

@@ -9,9 +9,9 @@ import { claimsNote } from '../../protocol/claims-note.ts';
 import { childReceipt } from '../results/child-receipt.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { staleReadsNote } from '../task/file-versions.ts';
-import { noticeItem } from '../task/notice-text.ts';
+import { noticeItem } from '../../protocol/notice-text.ts';
 import { foldLog } from '../task/fold-log.ts';
-import { elapsedMs, wholeResult } from '../results/result.ts';
+import { elapsedMs, wholeResult, endNoticeId } from '../results/result.ts';
 import { resumeHint } from '../results/resume-hint.ts';
 import { delegationsToTell, type Above } from './check-repeated-delegations.ts';
 import type { TaskRun } from '../task/task-run.ts';
@@ -116,15 +116,6 @@ export function tasksBelow({ children }: TaskState): readonly string[] {
     for (const lower of below) ids.add(lower);
   }
   return [...ids];
-}
-
-/**
- * The id of the notice of a task's end: another one for each time it ends. One whose end is not written
- * may go on and end within the same stint.
- */
-export function endNoticeId({ spec, stint, status, lastSeq }: TaskState): string {
-  const id = `${spec.id}-${stint.number}`;
-  return status === 'interrupted' ? `${id}-lost-${lastSeq}` : id;
 }
 
 function untold({ conversation: { queued } }: TaskState): number {

@@ -12,9 +12,7 @@ import type { EngineDeps } from '../task/deps.ts';
 import { forkedAgent } from '../prompt/skill-agent.ts';
 import { equip, whyUnusable, type Equipment, type PlanDeps } from '../prompt/prepare-agent.ts';
 import { combineLimits } from '../limits/limits.ts';
-
-/** The type of a Task call that names none. */
-export const DEFAULT_AGENT = 'general-purpose';
+import { DEFAULT_AGENT } from '../task/task-input.ts';
 
 /** Who delegates. */
 export interface Delegator {

@@ -18,7 +18,7 @@ import { shellEnded } from '../shells/shell-end.ts';
 import { stampsInLogs } from './file-versions-in-logs.ts';
 import { TaskRun } from '../task/task-run.ts';
 import { Tree } from '../task/tree.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import type { EngineContext } from './engine-context.ts';
 
 /** Where a task that is opened again stands from now on. */
 export interface Place {
@@ -34,7 +34,7 @@ export interface Place {
  * somebody owns it); a child that can't be is told to its parent as failed.
  */
 export function openTasks(
-  workshop: Workshop,
+  workshop: EngineContext,
   id: string,
   place: Place,
 ): readonly [TaskRun, ...TaskRun[]] {
@@ -51,7 +51,7 @@ export function openTasks(
   return [run, ...below];
 }
 
-function openTask(workshop: Workshop, id: string, place: Place): TaskRun {
+function openTask(workshop: EngineContext, id: string, place: Place): TaskRun {
   const { deps, running } = workshop;
   const before = new LogFold((visit) => void deps.store.scan(id, visit));
   const log = deps.store.claim(id, before.add);
@@ -86,7 +86,7 @@ function openTask(workshop: Workshop, id: string, place: Place): TaskRun {
 }
 
 function madeAnew(
-  { deps, prefixes }: Workshop,
+  { deps, prefixes }: EngineContext,
   spec: TaskSpec,
   tools: readonly AnyTool[],
 ): RequestPrefix {
@@ -111,7 +111,7 @@ export function closeLostShells(run: Pick<TaskRun, 'journal' | 'state'>): void {
   }
 }
 
-function openChild(workshop: Workshop, parent: TaskRun, id: string): readonly TaskRun[] {
+function openChild(workshop: EngineContext, parent: TaskRun, id: string): readonly TaskRun[] {
   const { deps } = workshop;
   try {
     const child = deps.store.exists(id) ? foldLog(deps.store, id) : null;

@@ -17,7 +17,7 @@ import { recordCeiling, recordResume, setToWork } from './resume.ts';
 import { delegationOf, whySame } from './check-repeated-delegations.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { waitForEnd } from '../task/wait-for-end.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import type { EngineContext } from './engine-context.ts';
 
 /** A call that makes an ended task below the caller go on. */
 export interface ResumeCall {
@@ -46,7 +46,7 @@ export interface ResumeCall {
  * Safe to do again after a crash: what was written down the first time is not written twice.
  */
 export async function resumeChild(
-  workshop: Workshop,
+  workshop: EngineContext,
   call: ResumeCall,
 ): Promise<TaskRun | MusterError> {
   await waitWhileEnding(workshop, call);
@@ -68,7 +68,7 @@ export async function resumeChild(
 
 /** One whose end is about to be written can be gone on with as soon as it is. */
 async function waitWhileEnding(
-  { running }: Workshop,
+  { running }: EngineContext,
   { caller, field, word }: ResumeCall,
 ): Promise<void> {
   const found = findReachable(caller, running, { field, word });
@@ -87,7 +87,7 @@ interface GoOnTerms {
 
 /** A delegation like any other, in other words or the same; null: a person's. */
 function delegationFor(
-  workshop: Workshop,
+  workshop: EngineContext,
   { by, caller, callId, message }: ResumeCall,
   { spec }: TaskState,
 ): string | null | MusterError {
@@ -100,7 +100,7 @@ function delegationFor(
 }
 
 async function goOn(
-  workshop: Workshop,
+  workshop: EngineContext,
   call: ResumeCall,
   { id, model, background, delegation }: GoOnTerms,
 ): Promise<TaskRun> {
@@ -134,12 +134,12 @@ async function goOn(
     recordLoss(caller, id, errorMessage(thrown));
     throw thrown;
   }
-  await setToWork(deps, opened);
+  await setToWork(workshop, opened);
   return child;
 }
 
 function findEnded(
-  { deps, running }: Workshop,
+  { deps, running }: EngineContext,
   { caller, field, word, subagentType, outputSchema }: ResumeCall,
 ): TaskState | MusterError {
   const found = findReachable(caller, running, { field, word });
@@ -193,7 +193,7 @@ function meansAgent(
 
 /** Null: as recorded. */
 function chosenModel(
-  { deps }: Workshop,
+  { deps }: EngineContext,
   { model, caller, message }: ResumeCall,
   { spec }: TaskState,
 ): ResolvedModel | null | MusterError {

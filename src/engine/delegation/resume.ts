@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from '../../base/ids.ts';
 import { rightsBelow, type ModeTerms } from '../../policy/mode-grants.ts';
-import { flagGrantEvents } from '../questions/mode-grant-store.ts';
+import { flagGrantEvents } from '../task/mode-grant-store.ts';
 import type { EventBody } from '../../protocol/event.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
@@ -12,9 +12,9 @@ import { TASK_VARIABLE } from '../../sys/command-environment.ts';
 import { endMarkedProcesses } from '../../sys/processes.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { combineLimits } from '../limits/limits.ts';
-import { runTask } from '../loop/loop.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { isInterruptionNotice } from '../task/turn-signal.ts';
+import type { EngineContext } from './engine-context.ts';
 
 /** How a task goes on. */
 export interface ResumeOrder {
@@ -123,11 +123,14 @@ function withMode(run: TaskRun, { ceiling, mode }: ResumeOrder): Rights {
  * Sets opened tasks to work, once nothing is left of what they ran under the owner before: it would
  * get in their way.
  */
-export async function setToWork(deps: EngineDeps, opened: readonly TaskRun[]): Promise<void> {
+export async function setToWork(
+  { startLoop }: Pick<EngineContext, 'startLoop'>,
+  opened: readonly TaskRun[],
+): Promise<void> {
   const ids = opened.map((run) => run.spec.id);
   try {
     await endMarkedProcesses(TASK_VARIABLE, ids);
   } finally {
-    for (const run of opened) void runTask(deps, run);
+    for (const run of opened) startLoop(run);
   }
 }

@@ -25,7 +25,7 @@ import { schemaProblem } from '../structured/check-answer.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskInput } from '../task/task-input.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import type { EngineContext } from './engine-context.ts';
 
 /** A Task call that makes a child. */
 export interface SpawnRequest {
@@ -38,7 +38,7 @@ export interface SpawnRequest {
 
 /** Makes the child of a Task call, ready to run. What is wrong with the call is the error returned. */
 export async function spawnChild(
-  workshop: Workshop,
+  workshop: EngineContext,
   request: SpawnRequest,
 ): Promise<TaskRun | MusterError> {
   const { deps, running } = workshop;
@@ -115,7 +115,7 @@ function wishOf(input: TaskInput): ChildWish {
 
 /** What the child gets beside its prompt: for most nothing. */
 async function handedOver(
-  workshop: Workshop,
+  workshop: EngineContext,
   { caller, input }: SpawnRequest,
   child: { readonly id: string; readonly plan: ChildPlan },
 ): Promise<Handover | MusterError> {
@@ -139,7 +139,7 @@ interface PlannedSpawn {
 
 /** The limit of the tree, or the budget, that leaves no room for another task; null: none does. */
 function whyNot(
-  { prefixes }: Workshop,
+  { prefixes }: EngineContext,
   { caller, input }: SpawnRequest,
   { handover, facts }: PlannedSpawn,
 ): MusterError | null {

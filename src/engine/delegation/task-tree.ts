@@ -4,7 +4,7 @@ import { reachOf, type Reached } from './visible-tasks.ts';
 import { briefCommand, describeEnd } from '../shells/shell-end.ts';
 import { activityText } from '../results/task-report.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import type { EngineContext } from './engine-context.ts';
 
 /** Code points of a description. */
 const SHOWN_LENGTH = 80;
@@ -21,7 +21,7 @@ interface Node {
  * All that a task can reach, a line each, indented below the task that it belongs to. On each level what
  * has not ended comes first, then what has, the newest first.
  */
-export function taskTree(workshop: Workshop, { state }: TaskRun): readonly string[] {
+export function taskTree(workshop: EngineContext, { state }: TaskRun): readonly string[] {
   const reach = [...reachOf(state, workshop.running).values()];
   const summaries = summariesOf(workshop, reach);
   const nodes = reach.map((each) =>
@@ -49,7 +49,7 @@ function inOrder(level: readonly Node[]): readonly Node[] {
 
 /** Of those that are not at work here: the index tells of them, and no log need be read. */
 function summariesOf(
-  { deps, running }: Workshop,
+  { deps, running }: EngineContext,
   reach: readonly Reached[],
 ): ReadonlyMap<string, TaskSummary> {
   const isAtWork = ({ id, kind }: Reached) => kind === 'shell' || running.get(id) !== undefined;
@@ -58,7 +58,7 @@ function summariesOf(
 }
 
 function taskNode(
-  { running }: Workshop,
+  { running }: EngineContext,
   id: string,
   summaries: ReadonlyMap<string, TaskSummary>,
 ): Node {
@@ -97,7 +97,7 @@ function taskLine(
 }
 
 function shellNode(
-  { running }: Workshop,
+  { running }: EngineContext,
   { id, owner }: Extract<Reached, { kind: 'shell' }>,
 ): Node {
   const shell = running.get(owner)?.state.shells.get(id);

@@ -18,7 +18,6 @@ import {
   leastExpense,
   requestNeed,
 } from '../limits/estimate.ts';
-import { runTask } from '../loop/loop.ts';
 import {
   planChild,
   prepareModels,
@@ -30,7 +29,7 @@ import { resumeChild } from '../delegation/resume-child.ts';
 import { goOnMessage } from '../delegation/resume.ts';
 import { unpricedCap } from '../turn/spending.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { endOfItems } from './ending.ts';
 import { isAnnounced, stepsLeft, type ItemStep } from './left.ts';
 
@@ -38,7 +37,7 @@ import { isAnnounced, stepsLeft, type ItemStep } from './left.ts';
  * Does what is left of a run's items, as many at a time as tasks of a tree may be at work, and gives its
  * end. A budget that is used up keeps the rest from being begun.
  */
-export async function driveItems(workshop: Workshop, run: TaskRun): Promise<Ending> {
+export async function driveItems(workshop: EngineContext, run: TaskRun): Promise<Ending> {
   const { deps, running } = workshop;
   const fanOut = fanOutOf(run);
   const { parts } = parseBody(fanOut.body);
@@ -78,7 +77,7 @@ interface StepInRun {
 
 /** The limit that keeps the step from being begun; null: it has begun. */
 async function begin(
-  workshop: Workshop,
+  workshop: EngineContext,
   run: TaskRun,
   { step, ...at }: StepInRun,
 ): Promise<LimitHit | null> {
@@ -104,7 +103,7 @@ interface ItemToMake extends StepInRun {
 }
 
 async function makeItem(
-  workshop: Workshop,
+  workshop: EngineContext,
   run: TaskRun,
   { fanOut, parts, step }: ItemToMake,
 ): Promise<LimitHit | null> {
@@ -139,7 +138,7 @@ async function makeItem(
     params: { template: fanOut.template, index: index + 1 },
     parent: { run, callId: itemCallId(index), delegation: null },
   });
-  void runTask(deps, child);
+  workshop.startLoop(child);
   return null;
 }
 
@@ -167,7 +166,7 @@ interface PlannedItem {
 
 /** The cap of the whole run that leaves no room for the first request of an item; null: none does. */
 function lacksRoom(
-  { prefixes }: Workshop,
+  { prefixes }: EngineContext,
   { budget }: TaskRun,
   { plan, facts, prompt, description }: PlannedItem,
 ): LimitHit | null {

@@ -9,12 +9,11 @@ import type { FanOut } from '../../protocol/template.ts';
 import { createTask } from '../delegation/create-task.ts';
 import { equip } from '../prompt/prepare-agent.ts';
 import { combineLimits } from '../limits/limits.ts';
-import { runTask } from '../loop/loop.ts';
 import { MAIN_AGENT } from '../task/main-agent.ts';
 import { planChild, prepareModels } from '../delegation/plan-child.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { Tree } from '../task/tree.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { itemWish } from './drive.ts';
 
 /** A template over items to run: the root of a new tree. */
@@ -30,7 +29,10 @@ export interface FanOutRequest {
 }
 
 /** Rejects with UsageError where the first item could not be begun: then none could. */
-export async function startFanOut(workshop: Workshop, request: FanOutRequest): Promise<TaskRun> {
+export async function startFanOut(
+  workshop: EngineContext,
+  request: FanOutRequest,
+): Promise<TaskRun> {
   const { deps } = workshop;
   const { fanOut, model, rights, cwd } = request;
   const agent = runner(fanOut);
@@ -61,7 +63,7 @@ export async function startFanOut(workshop: Workshop, request: FanOutRequest): P
     params: { template: fanOut.template, items: { ...fanOut.source } },
     parent: null,
   });
-  void runTask(deps, run);
+  workshop.startLoop(run);
   return run;
 }
 

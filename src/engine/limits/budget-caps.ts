@@ -1,6 +1,6 @@
 import type { TaskLimits } from '../../protocol/task.ts';
 import type { BudgetCaps } from './budget.ts';
-import type { EngineSettings } from '../task/deps.ts';
+import type { EngineSettings } from './engine-settings.ts';
 
 /** The caps of one task and all below it. */
 export function taskCaps({ maxTokens, maxCostUsd, maxToolBytes }: TaskLimits): BudgetCaps {

@@ -16,7 +16,7 @@ import { compactNow } from '../compaction/compact-now.ts';
 import { makeRoom } from '../compaction/make-room.ts';
 import { limitMessage } from '../limits/limits.ts';
 import { nextStep, tellsOfEndsAlone, type Step } from './next-step.ts';
-import { noticeInput } from '../task/notice-text.ts';
+import { noticeInput } from '../../protocol/notice-text.ts';
 import { mayReuse } from '../reuse/may-reuse.ts';
 import { sleep } from '../task/sleep.ts';
 import { isStopOrder, limitOrder, orderOf } from '../task/stop.ts';

@@ -9,10 +9,10 @@ import { resolveInRoots } from '../../sys/real-path.ts';
 import { askPerson, closeQuestion, type Waiting } from '../questions/ask-person.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { fileReach, pathCaution } from './file-access.ts';
-import type { ReadyCall } from '../calls/prepare-call.ts';
 import { isSkillFile } from '../prompt/skill-use.ts';
-import { workingDirectory } from '../questions/standing-rules.ts';
+import { workingDirectory } from '../task/standing-rules.ts';
 import type { TaskRun } from '../task/task-run.ts';
+import type { ReadyCall } from '../task/prepared-call.ts';
 
 export interface Judgement {
   readonly allowed: boolean;

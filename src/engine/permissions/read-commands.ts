@@ -6,9 +6,9 @@ import { commandPath } from '../../sys/command-environment.ts';
 import { readEnvironment } from '../../sys/env.ts';
 import { proveCommands, redirectedWrites } from './command-proof.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import type { ReadyCall } from '../calls/prepare-call.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { variablesSet } from '../task/task-variables.ts';
+import type { ReadyCall } from '../task/prepared-call.ts';
 
 export interface CommandReading extends Pick<JudgedCall, 'proof' | 'redirected'> {
   readonly shellParser: ShellParser;

@@ -4,7 +4,7 @@ import type { Decision } from '../../protocol/permission.ts';
 import type { FileSeen } from '../../protocol/tool.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { decideNow, type Caller } from './judge.ts';
-import { prepareCall } from '../calls/prepare-call.ts';
+import { prepareCall } from './prepare-call.ts';
 import { readingContext } from './reading-context.ts';
 
 /** Bytes of one file; of a longer one its beginning, with where to read on. */

@@ -6,7 +6,8 @@ import { oneLine, truncate } from '../../base/text.ts';
 import { typeList } from './agent-types.ts';
 import { limitedToolsText } from './limited-tools.ts';
 import { ownPrompt } from './own-prompt.ts';
-import { contextParts, type ProjectContext } from './project-context.ts';
+import { contextParts } from './project-context.ts';
+import type { ProjectContext } from '../../protocol/project-context.ts';
 
 export interface PromptEnvironment {
   readonly cwd: string;

@@ -12,9 +12,9 @@ import {
 import type { EngineDeps } from '../task/deps.ts';
 import { haltedMessage, isHalted } from '../task/denials.ts';
 import { hidesWords } from './redaction-check.ts';
-import type { ReadyCall } from '../calls/prepare-call.ts';
 import { openQuestion } from './open-question.ts';
 import type { TaskRun } from '../task/task-run.ts';
+import type { ReadyCall } from '../task/prepared-call.ts';
 
 /** A call that a person is to decide about. */
 export interface AskedCall {

@@ -2,27 +2,14 @@ import { MusterError } from '../../base/errors.ts';
 import { parseRule } from '../../policy/rules.ts';
 import type { EventBody } from '../../protocol/event.ts';
 import { answerText, type InboxState } from '../../protocol/inbox-state.ts';
-import type { ModeGrant, PermissionRule, Rights } from '../../protocol/permission.ts';
+import type { ModeGrant, PermissionRule } from '../../protocol/permission.ts';
 import type { Answer, GrantScope, Question } from '../../protocol/question.ts';
 import type { TaskState } from '../../protocol/state.ts';
-import type { ModeGrantStore } from './mode-grant-store.ts';
+import type { ModeGrantStore } from '../task/mode-grant-store.ts';
 import { readAnswer, type AnswerWish } from './read-answer.ts';
 import { approvedTerms } from './set-mode.ts';
-import { workingDirectory, type StandingRules } from './standing-rules.ts';
-
-/** Whose log an answer is written into. */
-export interface AnswerWriter {
-  readonly spec: TaskState['spec'];
-  readonly state: Pick<TaskState, 'conversation'>;
-  readonly rights: Pick<Rights, 'roots'>;
-  readonly journal: Journal;
-  /** The task at the top of its tree, which is the conversation. */
-  readonly top: { readonly journal: Journal };
-}
-
-interface Journal {
-  record(...bodies: readonly EventBody[]): void;
-}
+import { workingDirectory, type StandingRules } from '../task/standing-rules.ts';
+import type { AnswerWriter } from '../task/inbox.ts';
 
 /** The permanent approvals of the user, to which an answer may add. */
 interface KeptAnswers {

@@ -225,3 +225,12 @@ export function elapsedMs(state: TaskState): number {
   const { elapsedMs: untilNow, startedMs, endedMs } = state.lifetime;
   return (endedMs ?? untilNow) - (startedMs ?? 0);
 }
+
+/**
+ * The id of the notice of a task's end: another one for each time it ends. One whose end is not written
+ * may go on and end within the same stint.
+ */
+export function endNoticeId({ spec, stint, status, lastSeq }: TaskState): string {
+  const id = `${spec.id}-${stint.number}`;
+  return status === 'interrupted' ? `${id}-lost-${lastSeq}` : id;
+}

@@ -3,9 +3,8 @@ import { formatDuration, oneLine, plural } from '../../base/text.ts';
 import { NO_USAGE, paidTokens } from '../../protocol/model.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import type { ToolOutput } from '../../protocol/tool.ts';
-import { endNoticeId } from '../delegation/delivery.ts';
 import { staleReadsNote } from '../task/file-versions.ts';
-import { elapsedMs, parentText } from './result.ts';
+import { elapsedMs, parentText, endNoticeId } from './result.ts';
 import { resumeHint } from './resume-hint.ts';
 
 /** Lines and code units of what a running task has said that its report shows. */

@@ -11,12 +11,13 @@ import { isWithinCaps } from '../calls/fit-output.ts';
 import { decideNow, type Caller } from '../permissions/judge.ts';
 import { planChild, prepareModels } from '../delegation/plan-child.ts';
 import { prefixHash } from '../prompt/prefix.ts';
-import { prepareCall, type ReadyCall } from '../calls/prepare-call.ts';
+import { prepareCall } from '../permissions/prepare-call.ts';
 import { recordedAgent } from '../task/recorded-agent.ts';
 import { parseTaskInput } from '../task/task-input.ts';
 import { readsNothing, RunReader, type RecordedCall, type RecordedRun } from './recorded-run.ts';
 import { readingContext } from '../permissions/reading-context.ts';
 import { reuseKey } from './reuse-key.ts';
+import type { ReadyCall } from '../task/prepared-call.ts';
 
 /** Calls that are made again for one result, those of the tasks below it counted. */
 const MOST_CALLS = 500;

@@ -13,7 +13,7 @@ import type {
   ToolCaps,
 } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import type { Journal } from '../task/journal.ts';
+import type { TaskState } from '../../protocol/state.ts';
 import { shellEnded, type ShellOutcome } from './shell-end.ts';
 import { ShellOutput } from './shell-output.ts';
 
@@ -31,7 +31,10 @@ export interface ShellDeps {
 
 /** What of a task its shells need. */
 export interface ShellOwner {
-  readonly journal: Pick<Journal, 'state' | 'record'>;
+  readonly journal: {
+    readonly state: TaskState;
+    record(...events: readonly EventBody[]): void;
+  };
   /** Its tools by name. */
   readonly view: ReadonlyMap<string, unknown>;
   /** Aborts when the task is stopped. */

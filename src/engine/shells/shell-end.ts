@@ -3,7 +3,7 @@ import type { EventBody } from '../../protocol/event.ts';
 import type { ShellEnd } from '../../protocol/result.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import type { TaskState } from '../../protocol/state.ts';
-import { noticeItem } from '../task/notice-text.ts';
+import { noticeItem } from '../../protocol/notice-text.ts';
 
 /** Code points of a command that stand in one line. */
 const SHOWN_COMMAND = 80;

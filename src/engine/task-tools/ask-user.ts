@@ -4,7 +4,7 @@ import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../prot
 import { refusesToAsk } from '../questions/ask-person.ts';
 import { openQuestion } from '../questions/open-question.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
 
@@ -18,7 +18,7 @@ const MOST_OPTIONS = 4;
 const MOST_LENGTH = 4_000;
 
 /** Asks the user, and waits for what they say. The question stands in the inbox beside all others. */
-export function askUserTool(workshop: Workshop): Tool<AskUserInput> {
+export function askUserTool(workshop: EngineContext): Tool<AskUserInput> {
   return {
     name: 'AskUser',
     kind: 'meta',
@@ -65,7 +65,7 @@ const DECIDE = 'Decide yourself, and say in your answer what you assumed.';
 const NOBODY_THERE = `Nobody is here to answer: this run has no user to ask (--on-ask deny). ${DECIDE}`;
 
 async function ask(
-  workshop: Workshop,
+  workshop: EngineContext,
   input: AskUserInput,
   context: ToolContext,
 ): Promise<ToolOutput> {

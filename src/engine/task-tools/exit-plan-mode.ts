@@ -4,7 +4,7 @@ import type { PermissionMode } from '../../protocol/permission.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { openQuestion } from '../questions/open-question.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
 
@@ -17,7 +17,7 @@ export interface ExitPlanModeInput {
 const MOST_LENGTH = 20_000;
 
 /** Shows a plan to the person, who lets it be carried out, changes it, or says no. */
-export function exitPlanModeTool(workshop: Workshop): Tool<ExitPlanModeInput> {
+export function exitPlanModeTool(workshop: EngineContext): Tool<ExitPlanModeInput> {
   return {
     name: 'ExitPlanMode',
     kind: 'meta',
@@ -48,7 +48,7 @@ function parse(value: JsonValue): ValidationResult<ExitPlanModeInput> {
 }
 
 async function present(
-  workshop: Workshop,
+  workshop: EngineContext,
   { plan }: ExitPlanModeInput,
   context: ToolContext,
 ): Promise<ToolOutput> {

@@ -1,7 +1,7 @@
 import type { AnyTool } from '../../protocol/tool.ts';
 import type { Delegation } from '../delegation/delegation.ts';
 import { calledTypes } from '../delegation/called-types.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { askUserTool } from './ask-user.ts';
 import { exitPlanModeTool } from './exit-plan-mode.ts';
 import { notifyTool } from './notify.ts';
@@ -15,7 +15,7 @@ import { taskStopTool } from './task-stop.ts';
 import { taskTool } from './task.ts';
 
 /** The tools that need the engine: to ask the user, and to handle other tasks, in request order. */
-export function taskTools(workshop: Workshop, delegate: Delegation): readonly AnyTool[] {
+export function taskTools(workshop: EngineContext, delegate: Delegation): readonly AnyTool[] {
   return [
     skillTool(workshop, delegate),
     askUserTool(workshop),

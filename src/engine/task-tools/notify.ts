@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import { NOTICE_LEVELS, type NoticeLevel } from '../../protocol/event.ts';
 import type { Tool, ValidationResult } from '../../protocol/tool.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
 
@@ -14,7 +14,7 @@ export interface NotifyInput {
 const MOST_LENGTH = 2_000;
 
 /** Progress for the user and the parent's view; the parent's model does not get it. */
-export function notifyTool(workshop: Workshop): Tool<NotifyInput> {
+export function notifyTool(workshop: EngineContext): Tool<NotifyInput> {
   return {
     name: 'Notify',
     kind: 'meta',

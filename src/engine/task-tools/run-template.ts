@@ -7,11 +7,10 @@ import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { TemplateDefinition, TemplateItem } from '../../protocol/template.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { calledTypes } from '../delegation/called-types.ts';
-import { endNoticeId } from '../delegation/delivery.ts';
 import { outcomeOfChild, startChild } from '../delegation/delegation.ts';
-import { wholeResult } from '../results/result.ts';
+import { wholeResult, endNoticeId } from '../results/result.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
 import type { TaskInput } from '../task/task-input.ts';
@@ -31,7 +30,7 @@ const SHOWN_TEMPLATES = 20;
 const SHOWN_DESCRIPTION = 80;
 
 /** Runs a template over items, each as a child of the caller; its output is a table with their ids. */
-export function runTemplateTool(workshop: Workshop): Tool<RunTemplateInput> {
+export function runTemplateTool(workshop: EngineContext): Tool<RunTemplateInput> {
   const templates = workshop.deps.templates ?? [];
   return {
     name: 'RunTemplate',
@@ -106,7 +105,7 @@ interface TemplateCall {
 }
 
 async function runTemplate(
-  workshop: Workshop,
+  workshop: EngineContext,
   templates: readonly TemplateDefinition[],
   { input, context }: TemplateCall,
 ): Promise<ToolOutput> {
@@ -173,7 +172,7 @@ interface Row {
 }
 
 async function rowOf(
-  workshop: Workshop,
+  workshop: EngineContext,
   caller: TaskRun,
   child: string | MusterError,
   most: number,

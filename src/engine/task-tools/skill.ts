@@ -10,11 +10,11 @@ import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../prot
 import { failure } from '../../tools/output.ts';
 import type { Delegation } from '../delegation/delegation.ts';
 import { callableSkills } from '../prompt/skill-use.ts';
-import { DEFAULT_AGENT } from '../delegation/plan-child.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
 import type { TaskInput } from '../task/task-input.ts';
+import { DEFAULT_AGENT } from '../task/task-input.ts';
 
 interface SkillInput {
   readonly skill: string;
@@ -30,7 +30,7 @@ const ALIASES = { name: 'skill', skill_name: 'skill', command: 'skill', argument
  * The tool that loads the instructions of a skill; one with `context: fork` runs as a task instead, as a
  * Task call would make it, and its answer is the output.
  */
-export function skillTool(workshop: Workshop, delegate: Delegation): Tool<SkillInput> {
+export function skillTool(workshop: EngineContext, delegate: Delegation): Tool<SkillInput> {
   return {
     name: 'Skill',
     kind: 'delegate',
@@ -60,7 +60,7 @@ function parse(value: JsonValue): ValidationResult<SkillInput> {
 }
 
 /** An unknown skill keeps its word; the call then fails by itself. */
-function accessOf({ deps }: Workshop, word: string): Access {
+function accessOf({ deps }: EngineContext, word: string): Access {
   const found = findSkill(word, deps.skills.skills());
   if (!found.ok) return { ...NO_ACCESS, skill: word };
   const { name, context } = found.skill;
@@ -71,7 +71,7 @@ function accessOf({ deps }: Workshop, word: string): Access {
 }
 
 async function useSkill(
-  workshop: Workshop,
+  workshop: EngineContext,
   delegate: Delegation,
   input: SkillInput,
   context: ToolContext,
@@ -90,7 +90,7 @@ async function useSkill(
 }
 
 /** Of a skill that is there and cannot be called here. */
-function whyNot({ deps }: Workshop, { skill: word }: SkillInput): string | undefined {
+function whyNot({ deps }: EngineContext, { skill: word }: SkillInput): string | undefined {
   const found = findSkill(word, deps.skills.skills());
   if (!found.ok) return undefined;
   const { name, modelInvocable } = found.skill;

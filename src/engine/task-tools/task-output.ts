@@ -7,8 +7,8 @@ import { findReachable } from '../delegation/visible-tasks.ts';
 import { parentText, wholeResult } from '../results/result.ts';
 import { sleep } from '../task/sleep.ts';
 import { endedReport, endOutput, runningReport } from '../results/task-report.ts';
-import { taskState } from '../results/task-state.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import { taskState } from '../delegation/task-state.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments, TASK_ID_ALIASES } from './arguments.ts';
 import { callerOf } from './caller.ts';
 import { reportShell } from './report-shell.ts';
@@ -27,7 +27,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const MOST_TIMEOUT_MS = 600_000;
 
 /** Reads a background task or shell, waiting for its end where that is wanted. */
-export function taskOutputTool(workshop: Workshop): Tool<TaskOutputInput> {
+export function taskOutputTool(workshop: EngineContext): Tool<TaskOutputInput> {
   return {
     name: 'TaskOutput',
     kind: 'meta',
@@ -70,7 +70,7 @@ function parse(value: JsonValue): ValidationResult<TaskOutputInput> {
 }
 
 async function readOutput(
-  workshop: Workshop,
+  workshop: EngineContext,
   input: TaskOutputInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
@@ -111,7 +111,7 @@ async function readOutput(
 }
 
 function readTask(
-  workshop: Workshop,
+  workshop: EngineContext,
   id: string,
   { offset, reader }: { readonly offset: number; readonly reader: TaskState },
 ): ToolOutput {

@@ -5,7 +5,7 @@ import { byteLength } from '../../base/text.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { eventLine } from '../results/event-line.ts';
 import { findReachable } from '../delegation/visible-tasks.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments, TASK_ID_ALIASES } from './arguments.ts';
 import { callerOf } from './caller.ts';
 
@@ -22,7 +22,7 @@ const MOST_LIMIT = 200;
 const NOTE_BYTES = 200;
 
 /** What a task did: its events in order, a line each, a page at a time. */
-export function taskReplayTool(workshop: Workshop): Tool<TaskReplayInput> {
+export function taskReplayTool(workshop: EngineContext): Tool<TaskReplayInput> {
   return {
     name: 'TaskReplay',
     kind: 'meta',
@@ -57,7 +57,7 @@ function parse(value: JsonValue): ValidationResult<TaskReplayInput> {
 }
 
 async function replay(
-  workshop: Workshop,
+  workshop: EngineContext,
   input: TaskReplayInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
@@ -80,7 +80,7 @@ async function replay(
 }
 
 async function readPage(
-  { deps }: Workshop,
+  { deps }: EngineContext,
   { taskId, from, limit }: TaskReplayInput,
   { caps, signal }: ToolContext,
 ): Promise<string> {

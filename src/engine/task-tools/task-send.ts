@@ -7,7 +7,7 @@ import { foldLog } from '../task/fold-log.ts';
 import { findReachable, handedIn } from '../delegation/visible-tasks.ts';
 import { resumeChild } from '../delegation/resume-child.ts';
 import { factsOf } from '../delegation/check-repeated-delegations.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments } from './arguments.ts';
 import { callerOf } from './caller.ts';
 
@@ -27,7 +27,7 @@ const ALIASES = {
 };
 
 /** Says something to a task: it stands in its very next request, once. An ended one goes on with it. */
-export function taskSendTool(workshop: Workshop): Tool<TaskSendInput> {
+export function taskSendTool(workshop: EngineContext): Tool<TaskSendInput> {
   return {
     name: 'TaskSend',
     kind: 'meta',
@@ -60,7 +60,7 @@ function parse(value: JsonValue): ValidationResult<TaskSendInput> {
 }
 
 async function send(
-  workshop: Workshop,
+  workshop: EngineContext,
   { to, message }: TaskSendInput,
   context: ToolContext,
 ): Promise<ToolOutput> {

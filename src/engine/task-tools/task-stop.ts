@@ -5,10 +5,10 @@ import { findReachable, type Reached } from '../delegation/visible-tasks.ts';
 import { parentText } from '../results/result.ts';
 import { stopOrder } from '../task/stop.ts';
 import { endOutput } from '../results/task-report.ts';
-import { taskState } from '../results/task-state.ts';
+import { taskState } from '../delegation/task-state.ts';
 import { waitForEnd } from '../task/wait-for-end.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments, TASK_ID_ALIASES } from './arguments.ts';
 import { callerOf } from './caller.ts';
 import { reportShell } from './report-shell.ts';
@@ -18,7 +18,7 @@ export interface TaskStopInput {
 }
 
 /** Ends a task with all below it, or a background shell; what it had found is kept. */
-export function taskStopTool(workshop: Workshop): Tool<TaskStopInput> {
+export function taskStopTool(workshop: EngineContext): Tool<TaskStopInput> {
   return {
     name: 'TaskStop',
     kind: 'meta',
@@ -45,7 +45,7 @@ function parse(value: JsonValue): ValidationResult<TaskStopInput> {
 }
 
 async function stop(
-  workshop: Workshop,
+  workshop: EngineContext,
   input: TaskStopInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
@@ -59,7 +59,7 @@ async function stop(
 }
 
 async function stopTask(
-  workshop: Workshop,
+  workshop: EngineContext,
   { caller, id, signal }: Pick<ToolContext, 'signal'> & { caller: TaskRun; id: string },
 ): Promise<ToolOutput> {
   const run = workshop.running.get(id);
@@ -79,7 +79,7 @@ async function stopTask(
 }
 
 async function stopShell(
-  workshop: Workshop,
+  workshop: EngineContext,
   caller: TaskRun,
   { id, owner: ownerId }: Extract<Reached, { kind: 'shell' }>,
 ): Promise<ToolOutput> {

@@ -4,6 +4,9 @@ import type { ValidationResult } from '../../protocol/tool.ts';
 import { parseContext, type ContextWish } from './context-request.ts';
 import { whyTooBig } from './output-schema.ts';
 
+/** The type of a Task call that names none. */
+export const DEFAULT_AGENT = 'general-purpose';
+
 /** A Task call, exact: aliases resolved, nothing unknown left. */
 export interface TaskInput {
   readonly description?: string;

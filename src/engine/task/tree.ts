@@ -1,18 +1,19 @@
 import { Budget } from '../limits/budget.ts';
 import { treeCaps } from '../limits/budget-caps.ts';
 import { CommandLanes } from '../limits/command-lanes.ts';
-import type { EngineDeps, EngineSettings } from './deps.ts';
+import type { EngineDeps } from './deps.ts';
 import { FileStamps } from './file-versions.ts';
 import { FileTurns } from './file-locks.ts';
 import type { SharedSummaries } from './shared-summaries.ts';
 import type { ModeToGrant } from '../../protocol/permission.ts';
 import type { OnAsk } from '../../protocol/question.ts';
-import type { Inbox, WaitingQuestion } from '../questions/inbox.ts';
+import type { Inbox, WaitingQuestion } from './inbox.ts';
 import type { LimitHit } from '../../protocol/stint.ts';
 import { Slots } from '../limits/slots.ts';
 import { Standstill } from '../limits/idle-detector.ts';
 import { StartGate } from '../limits/admission.ts';
 import { WarmPrefixes } from '../limits/prompt-cache-warm-up.ts';
+import type { EngineSettings } from '../limits/engine-settings.ts';
 
 export interface TreeParts extends Pick<EngineDeps, 'clock' | 'deadlines' | 'availableMemory'> {
   readonly settings: EngineSettings;

@@ -1,7 +1,7 @@
 import { localDay } from '../../base/local-time.ts';
 import type { Message } from '../../protocol/message.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { noticeInput } from '../task/notice-text.ts';
+import { noticeInput } from '../../protocol/notice-text.ts';
 import type { TaskRun } from '../task/task-run.ts';
 
 const NOTICE = /^<notice>It is (\d{4}-\d{2}-\d{2}) now\.<\/notice>$/;

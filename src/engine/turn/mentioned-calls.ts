@@ -4,10 +4,9 @@ import { toolCalls, type AssistantMessage, type ToolCallPart } from '../../proto
 import { canonicalToolName } from '../../protocol/tool-aliases.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { foldLog } from '../task/fold-log.ts';
-import { DEFAULT_AGENT } from '../delegation/plan-child.ts';
 import { describePrompt } from '../prompt/prompt.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import { parseTaskInput } from '../task/task-input.ts';
+import { parseTaskInput, DEFAULT_AGENT } from '../task/task-input.ts';
 
 /**
  * An answer as it is taken: with a Task call for each type that a person named and that it does not

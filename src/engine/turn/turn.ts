@@ -7,7 +7,7 @@ import { queueNewDate } from './day-change.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { bookLostAnswer } from './abandoned-response.ts';
 import { withMentioned } from './mentioned-calls.ts';
-import { noticeInput } from '../task/notice-text.ts';
+import { noticeInput } from '../../protocol/notice-text.ts';
 import { Spending, unpricedCap } from './spending.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { NoRoom, TurnOutcome } from './turn-outcome.ts';

@@ -11,6 +11,7 @@ import {
 import { stopOrder } from '../../../src/engine/task/stop.ts';
 import { background, call, calls, eventsOfType, play, textsOf, until, type Turn } from '../play.ts';
 import { testEngine, WORKER, type TestEngine } from '../support.ts';
+import { answerQuestion } from '../../../src/engine/questions/answer-question.ts';
 
 const modeOf = (test: TestEngine, id: string) => test.engine.task(id)?.rights.mode;
 const isNarrower = (a: PermissionMode, b: PermissionMode) =>
@@ -309,7 +310,7 @@ describe('ExitPlanMode', () => {
     const main = test.start('main');
     await until(() => test.inbox.open().length === 1);
     test.engine.setMode(main.spec.id, 'default');
-    test.inbox.answer(test.inbox.open()[0]?.question.id ?? '', { text: 'always' });
+    answerQuestion(test.inbox, test.inbox.open()[0]?.question.id ?? '', { text: 'always' });
     await until(() => test.model.requests.length === 2);
     const told = textsOf(test.model.requests[1]).join('\n');
     expect(told).toContain('The mode is acceptEdits now.');
@@ -351,7 +352,7 @@ describe('ExitPlanMode', () => {
     });
     const main = test.start('main');
     await until(() => test.inbox.open().length === 2);
-    test.inbox.answer(test.inbox.open()[0]?.question.id ?? '', { text: 'yes' });
+    answerQuestion(test.inbox, test.inbox.open()[0]?.question.id ?? '', { text: 'yes' });
     await main.ended;
     expect(eventsOfType(test, 'call.ended', main.spec.id).map(({ text }) => text)).toEqual([
       'The user approved the plan. The mode is default now. Carry it out.',

@@ -2,7 +2,7 @@ import { escapeTags } from '../../../base/control-tags.ts';
 import { MusterError } from '../../../base/errors.ts';
 import { byteLength } from '../../../base/text.ts';
 import type { FileSeen } from '../../../protocol/tool.ts';
-import type { Workshop } from '../../task/engine-context.ts';
+import type { EngineContext } from '../engine-context.ts';
 import type { ContextWish } from '../../task/context-request.ts';
 import { readHandedFile } from './transferred-file.ts';
 import { handedResult } from './transferred-result.ts';
@@ -14,7 +14,7 @@ const LEAD =
 
 /** Files and results of tasks that a call names, whole or not at all: whatever is wrong with one is the error returned. */
 export async function chosenContext(
-  workshop: Workshop,
+  workshop: EngineContext,
   request: HandoverRequest,
   { files, results }: Extract<ContextWish, { kind: 'chosen' }>,
 ): Promise<Handover | MusterError> {

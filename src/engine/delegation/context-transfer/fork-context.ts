@@ -7,7 +7,7 @@ import { whyUnusable, type Equipment } from '../../prompt/prepare-agent.ts';
 import type { ChildPlan } from '../plan-child.ts';
 import { promptParts } from '../../prompt/prompt.ts';
 import type { TaskRun } from '../../task/task-run.ts';
-import type { Workshop } from '../../task/engine-context.ts';
+import type { EngineContext } from '../engine-context.ts';
 import type { Handover, HandoverRequest } from './transferred-context.ts';
 
 /**
@@ -16,7 +16,7 @@ import type { Handover, HandoverRequest } from './transferred-context.ts';
  * stay in its requests; which of them it may call its own plan says.
  */
 export function inherit(
-  { prefixes }: Workshop,
+  { prefixes }: EngineContext,
   { caller, plan, line }: HandoverRequest,
 ): Handover | MusterError {
   const other = otherModel(caller, plan);

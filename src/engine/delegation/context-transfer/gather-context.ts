@@ -1,5 +1,5 @@
 import type { MusterError } from '../../../base/errors.ts';
-import type { Workshop } from '../../task/engine-context.ts';
+import type { EngineContext } from '../engine-context.ts';
 import { chosenContext } from './chosen-context.ts';
 import type { Handover, HandoverRequest } from './transferred-context.ts';
 import { inherit } from './fork-context.ts';
@@ -11,7 +11,7 @@ import { summaryOf } from './summarized-context.ts';
  * returned, which names the argument. Rejects when the caller is stopped meanwhile.
  */
 export async function gatherHandover(
-  workshop: Workshop,
+  workshop: EngineContext,
   request: HandoverRequest,
 ): Promise<Handover | MusterError> {
   const { caller, plan, wish } = request;

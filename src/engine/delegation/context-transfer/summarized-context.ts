@@ -7,7 +7,7 @@ import {
   requestNeed,
 } from '../../limits/estimate.ts';
 import type { TaskRun } from '../../task/task-run.ts';
-import type { Workshop } from '../../task/engine-context.ts';
+import type { EngineContext } from '../engine-context.ts';
 import type { Handover, HandoverRequest } from './transferred-context.ts';
 import { blobsOf, cachedAs, messagesHandedOn } from './fork-context.ts';
 import { lastTurns } from '../../compaction/last-turns.ts';
@@ -22,7 +22,7 @@ const FEW_WORDS = 6_000;
  * conversation it gets the words, and nobody is asked.
  */
 export async function summaryOf(
-  { deps }: Workshop,
+  { deps }: EngineContext,
   { caller, plan }: HandoverRequest,
 ): Promise<Handover> {
   const words = lastTurns(caller.state.conversation.messages, Infinity);

@@ -3,8 +3,8 @@ import { MusterError } from '../../../base/errors.ts';
 import { cutAtParagraph } from '../../results/text-page.ts';
 import { findReachable } from '../visible-tasks.ts';
 import { wholeResult } from '../../results/result.ts';
-import { taskState } from '../../results/task-state.ts';
-import type { Workshop } from '../../task/engine-context.ts';
+import { taskState } from '../task-state.ts';
+import type { EngineContext } from '../engine-context.ts';
 import type { HandoverRequest } from './transferred-context.ts';
 import type { Quoted } from '../../compaction/quoted-texts.ts';
 
@@ -14,7 +14,7 @@ const FIELD = 'context.results';
 
 /** The answer of an ended task that the caller can reach, from its log. */
 export function handedResult(
-  workshop: Workshop,
+  workshop: EngineContext,
   { caller, plan }: HandoverRequest,
   word: string,
 ): { readonly id: string; readonly quoted: Quoted } | MusterError {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { stopOrder } from '../../../src/engine/task/stop.ts';
-import { call, calls, eventsOfType, play, requestsOf, until } from '../play.ts';
-import { testEngine, type TestEngine } from '../support.ts';
+import { stopOrder } from '../../src/engine/task/stop.ts';
+import { call, calls, eventsOfType, play, requestsOf, until } from './play.ts';
+import { testEngine, type TestEngine } from './support.ts';
 
 const ALL = { ceiling: <T>(rights: T) => rights };
 

@@ -2,10 +2,24 @@ import { deferred, onAbort, type Deferred } from '../../base/async.ts';
 import { MusterError } from '../../base/errors.ts';
 import { isMeantBy, type GrantScope, type OnAsk, type Question } from '../../protocol/question.ts';
 import type { TaskState } from '../../protocol/state.ts';
-import { readAnswer, type AnswerWish } from './read-answer.ts';
-import { recordAnswer, type AnswerWriter } from './record-answer.ts';
 import type { ModeGrantStore } from './mode-grant-store.ts';
 import type { StandingRules } from './standing-rules.ts';
+import type { Rights } from '../../protocol/permission.ts';
+import type { EventBody } from '../../protocol/event.ts';
+
+/** The task whose log an answer is written to. */
+export interface AnswerWriter {
+  readonly spec: TaskState['spec'];
+  readonly state: Pick<TaskState, 'conversation'>;
+  readonly rights: Pick<Rights, 'roots'>;
+  readonly journal: AnswerLog;
+  /** The task at the top of its tree, which is the conversation. */
+  readonly top: { readonly journal: AnswerLog };
+}
+
+interface AnswerLog {
+  record(...bodies: readonly EventBody[]): void;
+}
 
 export interface InboxOptions {
   readonly onAsk: OnAsk;
@@ -30,9 +44,13 @@ export interface WaitingQuestion {
   readonly askedAt: number;
 }
 
-interface Waiting {
+/** A question that waits in this process, and the task that asks it. */
+export interface WaitingAsker {
   readonly asker: Asker;
   readonly question: Question;
+}
+
+interface Waiting extends WaitingAsker {
   readonly changed: Deferred<void>;
 }
 
@@ -89,23 +107,6 @@ export class Inbox {
     }
   }
 
-  /**
-   * Answers a question, by its whole id or a unique beginning. Throws MusterError: `NOT_FOUND` when it
-   * does not wait here, `CONFLICT` when it is answered already, `INVALID_PARAM` for no answer to it.
-   */
-  answer(prefix: string, wish: AnswerWish): Question {
-    const waiting = this.find(prefix);
-    const { asker, question } = waiting;
-    const answer = readAnswer(question, wish);
-    if (!isOpen(waiting)) {
-      throw new MusterError('CONFLICT', `question ${question.id} is answered already`);
-    }
-    recordAnswer(asker, { question, answer, kept: this });
-    // A rule may settle others, and a third denial ends the task with all that it asks.
-    this.reconsider();
-    return question;
-  }
-
   /** Rights have changed: whoever asks looks whether it still has to. */
   reconsider(): void {
     for (const { changed } of this.waiting.values()) changed.resolve();
@@ -118,10 +119,14 @@ export class Inbox {
   }
 
   private forgetSettled(): void {
-    for (const [id, waiting] of this.waiting) if (!isOpen(waiting)) this.waiting.delete(id);
+    for (const [id, waiting] of this.waiting) if (!isWaiting(waiting)) this.waiting.delete(id);
   }
 
-  private find(prefix: string): Waiting {
+  /**
+   * The question with this id, or with the only id that begins with it. Throws MusterError: `NOT_FOUND` when none
+   * waits here, `INVALID_PARAM` when several do.
+   */
+  find(prefix: string): WaitingAsker {
     const whole = this.waiting.get(prefix);
     if (whole !== undefined) return whole;
     const found = [...this.waiting].filter(([, { question }]) => isMeantBy(question, prefix));
@@ -139,7 +144,8 @@ export class Inbox {
   }
 }
 
-function isOpen({ asker, question }: Waiting): boolean {
+/** Whether a question still needs an answer. */
+export function isWaiting({ asker, question }: WaitingAsker): boolean {
   const asked = asker.state.questions.get(question.callId);
   return asked?.question.id === question.id && asked.answer === null && !asker.turnSignal.aborted;
 }

@@ -1,14 +1,14 @@
 import { MusterError } from '../../base/errors.ts';
 import type { TaskState } from '../../protocol/state.ts';
 import { foldLog } from '../task/fold-log.ts';
-import { interruption } from './result.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import { interruption } from '../results/result.ts';
+import type { EngineContext } from './engine-context.ts';
 
 /**
  * How a task stands, whether it is at work here or not. One without an end that is not at work reads
  * as interrupted. A MusterError where its log can't be read.
  */
-export function taskState({ deps, running }: Workshop, id: string): TaskState | MusterError {
+export function taskState({ deps, running }: EngineContext, id: string): TaskState | MusterError {
   const run = running.get(id);
   if (run !== undefined) return run.outcome();
   try {

@@ -1,12 +1,12 @@
 import type { LoopQueue } from '../../base/loop-queue.ts';
-import type { Ending } from './endings.ts';
-import type { EngineDeps } from './deps.ts';
+import type { Ending } from '../task/endings.ts';
+import type { EngineDeps } from '../task/deps.ts';
 import type { PrefixCache } from '../prompt/prefix.ts';
-import type { RunningTasks } from './running-tasks.ts';
-import type { TaskRun } from './task-run.ts';
+import type { RunningTasks } from '../task/running-tasks.ts';
+import type { TaskRun } from '../task/task-run.ts';
 
-/** What tasks are made with. */
-export interface Workshop {
+/** The parts of an engine that every operation on its tasks needs. */
+export interface EngineContext {
   readonly deps: EngineDeps;
   readonly prefixes: PrefixCache;
   readonly running: RunningTasks;
@@ -14,4 +14,6 @@ export interface Workshop {
   readonly beginnings: LoopQueue;
   /** What a run of a template does instead of a conversation, to its end. */
   readonly driveItems: (run: TaskRun) => Promise<Ending>;
+  /** Runs the loop of a task that was created or resumed. It never fails: every end is written to the log. */
+  readonly startLoop: (run: TaskRun) => void;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/base/json.ts';
 import { stopOrder } from '../../../src/engine/task/stop.ts';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
-import type { StandingRules } from '../../../src/engine/questions/standing-rules.ts';
+import type { StandingRules } from '../../../src/engine/task/standing-rules.ts';
 import type { EventBody } from '../../../src/protocol/event.ts';
 import type { PermissionRule, Rights } from '../../../src/protocol/permission.ts';
 import type { Question } from '../../../src/protocol/question.ts';
@@ -12,6 +12,7 @@ import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { createRedactor } from '../../../src/store/redact.ts';
 import { background, call, calls, eventsOfType, play, toldTo, until, type Play } from '../play.ts';
 import { answerAll, MODEL, rootRights, testEngine, type EngineSetup } from '../support.ts';
+import { answerQuestion } from '../../../src/engine/questions/answer-question.ts';
 
 /** Takes a command and says that it ran. */
 function commandTool(ran: string[] = []): AnyTool {
@@ -96,7 +97,7 @@ describe('a question', () => {
       status: 'running',
       activity: { kind: 'tools', running: [], asking: ['Bash'] },
     });
-    test.inbox.answer(open?.question.id ?? '', { text: 'yes' });
+    answerQuestion(test.inbox, open?.question.id ?? '', { text: 'yes' });
     await top.ended;
     expect(top.state.status).toBe('completed');
   });
@@ -106,14 +107,14 @@ describe('a question', () => {
     const top = test.start('root');
     await until(() => test.inbox.open().length === 2);
     const id = top.spec.id;
-    expect(() => test.inbox.answer(`${id}q9`, { text: 'yes' })).toThrow(/no question/);
-    expect(() => test.inbox.answer(id, { text: 'yes' })).toThrow(/several questions/);
-    expect(() => test.inbox.answer(`${id}q1`, { text: 'perhaps' })).toThrow(
+    expect(() => answerQuestion(test.inbox, `${id}q9`, { text: 'yes' })).toThrow(/no question/);
+    expect(() => answerQuestion(test.inbox, id, { text: 'yes' })).toThrow(/several questions/);
+    expect(() => answerQuestion(test.inbox, `${id}q1`, { text: 'perhaps' })).toThrow(
       /valid: yes, always, no/,
     );
-    test.inbox.answer(`${id}q1`, { text: 'yes' });
-    expect(() => test.inbox.answer(`${id}q1`, { text: 'no' })).toThrow(/answered already/);
-    test.inbox.answer(`${id}q2`, { text: 'no', reason: 'not two' });
+    answerQuestion(test.inbox, `${id}q1`, { text: 'yes' });
+    expect(() => answerQuestion(test.inbox, `${id}q1`, { text: 'no' })).toThrow(/answered already/);
+    answerQuestion(test.inbox, `${id}q2`, { text: 'no', reason: 'not two' });
     await top.ended;
     expect(ran).toEqual(['one']);
     expect(eventsOfType(test, 'question.answered').map(({ answer, by }) => [answer, by])).toEqual([
@@ -153,9 +154,9 @@ describe('a question', () => {
     const top = test.start('root');
     await until(() => test.inbox.open().length === 2);
     const [first, second] = test.inbox.open().map(({ question }) => question);
-    test.inbox.answer(second?.id ?? '', { text: 'yes' });
+    answerQuestion(test.inbox, second?.id ?? '', { text: 'yes' });
     await until(() => ran.length === 1);
-    test.inbox.answer(first?.id ?? '', { text: 'yes' });
+    answerQuestion(test.inbox, first?.id ?? '', { text: 'yes' });
     await top.ended;
     expect(ran).toEqual(['second', 'first']);
   });
@@ -192,7 +193,7 @@ describe('an always', () => {
     await until(() => test.inbox.open().length === 1);
     const [open] = test.inbox.open();
     expect(open?.question).toMatchObject({ rule: 'Bash(npm test)', scopes: ['task'] });
-    test.inbox.answer(open?.question.id ?? '', { text: 'always' });
+    answerQuestion(test.inbox, open?.question.id ?? '', { text: 'always' });
     await until(() => ran.length === 3);
     await until(() => test.inbox.open().length === 1);
     expect(test.inbox.open()[0]?.question.task).not.toBe(open?.question.task);
@@ -205,7 +206,7 @@ describe('an always', () => {
       question: open?.question.id,
       rule: { text: 'Bash(npm test)', tool: 'Bash', source: { kind: 'answer' } },
     });
-    test.inbox.answer(test.inbox.open()[0]?.question.id ?? '', { text: 'no' });
+    answerQuestion(test.inbox, test.inbox.open()[0]?.question.id ?? '', { text: 'no' });
     await top.ended;
     expect(ran).toEqual(['npm test', 'npm test', 'npm test']);
   });
@@ -223,8 +224,10 @@ describe('an always', () => {
     const top = test.start('root');
     await until(() => test.inbox.open().length === 2);
     const id = test.inbox.open()[0]?.question.id ?? '';
-    expect(() => test.inbox.answer(id, { text: 'always', scope: 'world' })).toThrow(/is none/);
-    test.inbox.answer(id, { text: 'always', scope: 'project' });
+    expect(() => answerQuestion(test.inbox, id, { text: 'always', scope: 'world' })).toThrow(
+      /is none/,
+    );
+    answerQuestion(test.inbox, id, { text: 'always', scope: 'project' });
     await top.ended;
     expect(ran).toEqual(['make', 'make']);
     expect(kept).toEqual(['project Bash(make)']);
@@ -241,8 +244,10 @@ describe('an always', () => {
       scopes: [],
     });
     const id = test.inbox.open()[0]?.question.id ?? '';
-    expect(() => test.inbox.answer(id, { text: 'always' })).toThrow(/always is not offered/);
-    test.inbox.answer(id, { text: 'no' });
+    expect(() => answerQuestion(test.inbox, id, { text: 'always' })).toThrow(
+      /always is not offered/,
+    );
+    answerQuestion(test.inbox, id, { text: 'no' });
     await top.ended;
   });
 });
@@ -289,7 +294,9 @@ describe('three denials in a row', () => {
         const isChild = question.chain.length > 1;
         setTimeout(() => {
           if (!test.inbox.open().some((open) => open.question.id === question.id)) return;
-          test.inbox.answer(question.id, { text: isChild ? (said.shift() ?? 'no') : 'no' });
+          answerQuestion(test.inbox, question.id, {
+            text: isChild ? (said.shift() ?? 'no') : 'no',
+          });
         }, 1);
       }
     });
@@ -307,7 +314,7 @@ describe('three denials in a row', () => {
     const top = test.start('root');
     await until(() => test.inbox.open().length === 5);
     for (const { question } of test.inbox.open().slice(0, 3)) {
-      test.inbox.answer(question.id, { text: 'no' });
+      answerQuestion(test.inbox, question.id, { text: 'no' });
     }
     await top.ended;
     expect(eventsOfType(test, 'question.answered')).toHaveLength(3);
@@ -416,7 +423,7 @@ describe('parking', () => {
     );
     const top = test.start('root');
     await until(() => test.inbox.open().length === 1);
-    test.inbox.answer(test.inbox.open()[0]?.question.id ?? '', { text: 'yes' });
+    answerQuestion(test.inbox, test.inbox.open()[0]?.question.id ?? '', { text: 'yes' });
     await top.ended;
     expect([ran, top.state.status]).toEqual([['danger'], 'completed']);
   });
@@ -436,11 +443,11 @@ describe('AskUser', () => {
       since: null,
     });
     const [which, why] = test.inbox.open().map(({ question }) => question);
-    expect(() => test.inbox.answer(which?.id ?? '', { text: 'x', scope: 'task' })).toThrow(
+    expect(() => answerQuestion(test.inbox, which?.id ?? '', { text: 'x', scope: 'task' })).toThrow(
       /a text/,
     );
-    test.inbox.answer(which?.id ?? '', { text: '2' });
-    test.inbox.answer(why?.id ?? '', { text: 'because of 2' });
+    answerQuestion(test.inbox, which?.id ?? '', { text: '2' });
+    answerQuestion(test.inbox, why?.id ?? '', { text: 'because of 2' });
     await top.ended;
     expect(toldTo(test, 'root')).toEqual(expect.arrayContaining(['right', 'because of 2']));
   });
@@ -555,7 +562,8 @@ describe('an answer that stood in the log when its process died', () => {
     const { inbox } = first.test;
     inbox.listen(() => {
       const [open] = inbox.open();
-      if (open?.question.tool === 'Bash') inbox.answer(open.question.id, { text: 'always' });
+      if (open?.question.tool === 'Bash')
+        answerQuestion(inbox, open.question.id, { text: 'always' });
     });
     const top = first.test.start('root');
     await top.ended;

@@ -1,13 +1,13 @@
-import { MusterError } from '../../base/errors.ts';
-import { newId } from '../../base/ids.ts';
-import type { TaskInput } from '../../protocol/input.ts';
-import { tasksBelow } from './delivery.ts';
-import { foldLog } from '../task/fold-log.ts';
-import { isBusy } from '../loop/next-step.ts';
-import { resumeChild } from './resume-child.ts';
-import type { TaskRun } from '../task/task-run.ts';
-import { interruptionId } from '../task/turn-signal.ts';
-import type { Workshop } from '../task/engine-context.ts';
+import { MusterError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import type { TaskInput } from '../protocol/input.ts';
+import { tasksBelow } from './delegation/delivery.ts';
+import { foldLog } from './task/fold-log.ts';
+import { isBusy } from './loop/next-step.ts';
+import { resumeChild } from './delegation/resume-child.ts';
+import type { TaskRun } from './task/task-run.ts';
+import { interruptionId } from './task/turn-signal.ts';
+import type { EngineContext } from './delegation/engine-context.ts';
 
 /** A task that a person makes go on, and what it is told. */
 export interface ResumedBelow {
@@ -20,7 +20,7 @@ export interface ResumedBelow {
 
 /** Sets an ended task to work in the background of one that is at work, which is told of its end. */
 export async function resumeUnder(
-  workshop: Workshop,
+  workshop: EngineContext,
   caller: TaskRun,
   { id, ...terms }: ResumedBelow,
 ): Promise<void> {
@@ -51,7 +51,7 @@ export function requireBelow(top: TaskRun, id: string): void {
  * ended is open as well, and is told.
  */
 export async function resumeUnderOpened(
-  workshop: Workshop,
+  workshop: EngineContext,
   top: TaskRun,
   below: ResumedBelow,
 ): Promise<void> {
@@ -68,7 +68,10 @@ export async function resumeUnderOpened(
 }
 
 /** The nearest task above one that is at work in this process. Throws `NOT_FOUND` when there is none. */
-export async function nearestAtWork({ deps, running }: Workshop, id: string): Promise<TaskRun> {
+export async function nearestAtWork(
+  { deps, running }: EngineContext,
+  id: string,
+): Promise<TaskRun> {
   const above = (task: string): string | null => foldLog(deps.store, task).spec.parent;
   for (let at = above(id); at !== null; at = above(at)) {
     const run = running.get(at);

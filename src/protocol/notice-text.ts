@@ -1,5 +1,5 @@
-import { escapeTags } from '../../base/control-tags.ts';
-import type { TaskInput } from '../../protocol/input.ts';
+import { escapeTags } from '../base/control-tags.ts';
+import type { TaskInput } from './input.ts';
 
 /** Something that Muster itself tells a task, once for each id. */
 export function noticeInput(id: string, message: string): TaskInput {

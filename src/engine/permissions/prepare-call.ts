@@ -1,36 +1,11 @@
-import type { ErrorCode } from '../../base/errors.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
-import { NO_ACCESS, type Access, type Decision } from '../../protocol/permission.ts';
+import { NO_ACCESS } from '../../protocol/permission.ts';
 import { canonicalToolName } from '../../protocol/tool-aliases.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
 import { asMeant } from './unescape-arguments.ts';
 import type { TaskRun } from '../task/task-run.ts';
-
-/** A call that may be judged and run. */
-export interface ReadyCall {
-  readonly ready: true;
-  readonly call: ToolCallPart;
-  readonly tool: AnyTool;
-  /** As the tool parsed it. */
-  readonly input: unknown;
-  /** One sentence for each argument that was changed. Absent when none was. */
-  readonly notes?: readonly string[];
-  /** Null: the tool can't tell, and it is judged as a command. */
-  readonly access: Access | null;
-}
-
-/** A call that can't run, with what its model is told. */
-export interface BrokenCall {
-  readonly ready: false;
-  readonly call: ToolCallPart;
-  readonly tool: string;
-  readonly text: string;
-  readonly error: ErrorCode;
-  /** Where it was refused, and not merely wrong. */
-  readonly decision?: Decision;
-}
-
-export type PreparedCall = ReadyCall | BrokenCall;
+import type { ReadyCall, PreparedCall } from '../task/prepared-call.ts';
+import type { BrokenCall } from '../task/prepared-call.ts';
 
 /** Names, arguments and access of a call: everything that can be known before it is judged. */
 export function prepareCall(
