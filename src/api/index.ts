@@ -29,13 +29,18 @@ export type { SignalListener } from './session/signal-router.ts';
 export type { SandboxState } from '../sys/sandbox/sandbox.ts';
 export type { TaskSignal } from '../protocol/signal.ts';
 export type { ProjectFileToTrust, TrustDecision } from '../trust/project-trust.ts';
-export type { MusterOptions, ResumeRequest, RunRequest } from './options.ts';
+export type { MusterOptions, ResumeRequest, RunRequest } from './setup/options.ts';
 export type { Muster, Run, StopRequest } from './session/contract.ts';
 export type { TemplateRequest } from './templates/fan-out.ts';
 export type { TemplateReport } from './templates/report.ts';
 export type { ItemRow } from '../engine/fan-out/rows.ts';
-export { listAgentsBelow, listAgentsIn, type ListAgentsOptions } from './listings.ts';
-export { checkSkillsIn, listSkillsIn, type ListSkillsOptions, type SkillChecks } from './skills.ts';
+export { listAgentsBelow, listAgentsIn, type ListAgentsOptions } from './agents/listings.ts';
+export {
+  checkSkillsIn,
+  listSkillsIn,
+  type ListSkillsOptions,
+  type SkillChecks,
+} from './agents/skills.ts';
 export { openTasks } from './tasks/tasks.ts';
 export type { Tasks, TasksOptions } from './tasks/tasks-contract.ts';
 export type { Deleted } from './tasks/tasks-family.ts';

@@ -10,7 +10,7 @@ import { lintAgent } from '../../agents/lint/lint-agent.ts';
 import { writeAgent } from '../../agents/write-agent.ts';
 import { UsageError } from '../../base/errors.ts';
 import type { AgentDefinition, AgentScope } from '../../protocol/agent.ts';
-import { redactFor } from '../secrets.ts';
+import { redactFor } from '../setup/secrets.ts';
 import {
   agentNamed,
   agentsHere,

@@ -15,7 +15,7 @@ import { configuredModes } from '../../trust/mode-grants.ts';
 import { openSavedModes } from '../../trust/saved-modes.ts';
 import { projectTrust } from '../../trust/project-trust.ts';
 import { untrustedSummary } from '../../trust/notice.ts';
-import { workspaceRoots } from '../workspace.ts';
+import { workspaceRoots } from '../setup/workspace.ts';
 
 export interface AgentsPlace {
   readonly cwd: string;

@@ -8,7 +8,7 @@ import { discoverModels } from '../../model/setup.ts';
 import { modelWishes, type AgentDefinition } from '../../protocol/agent.ts';
 import { modelName } from '../../protocol/model.ts';
 import { createHttpFetch } from '../../sys/http.ts';
-import { modelSettings } from '../settings.ts';
+import { modelSettings } from '../setup/settings.ts';
 import type { AgentsHere } from './find-agents.ts';
 
 /** Says of each agent whether its wish for a model can be met; local servers are asked once. */

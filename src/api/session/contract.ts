@@ -15,12 +15,33 @@ import type { TypedHistory } from './typed-history.ts';
 import type { TaskContext } from '../tasks/tasks-context.ts';
 import type { SandboxState } from '../../sys/sandbox/sandbox.ts';
 import type { KeyBinding } from '../../config/key-bindings.ts';
-import type { Enclosed, EncloseRequest, ImageLook } from './quote-message.ts';
 import type { EventListener } from './event-router.ts';
 import type { SignalListener } from './signal-router.ts';
-import type { BranchTask, ResumeRequest, RunRequest } from '../options.ts';
+import type { BranchTask, ResumeRequest, RunRequest } from '../setup/options.ts';
 import type { TemplateRequest } from '../templates/fan-out.ts';
 import type { TemplateReport, TemplateRunLeft } from '../templates/report.ts';
+import type { Enclosed } from '../../engine/quote/quote.ts';
+import type { EnclosureWish } from '../../engine/quote/quote.ts';
+
+export type { CommandOutput, Enclosed, ShownImage } from '../../engine/quote/quote.ts';
+
+/** The files, images and command outputs that a person sends along with the next message. */
+export interface EncloseRequest extends EnclosureWish {
+  /** The full id of the task that gets them, or null for a conversation that is about to begin. */
+  readonly to: string | null;
+  /** The agent of a conversation that is about to begin. Default: the main agent. */
+  readonly agent?: string;
+  /** Cancels the reading; the promise then rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** The description of an image before it is sent to a model. */
+export interface ImageDescription {
+  /** For example `PNG image, 640 × 480 pixels, 12345 bytes`, or null when it is not an image. */
+  readonly facts: string | null;
+  /** The reason that the model of the conversation cannot be shown the image, or null when it can. */
+  readonly why: string | null;
+}
 
 /** A conversation at work. */
 export interface Run {
@@ -143,7 +164,7 @@ export interface Muster {
    */
   enclose(request: EncloseRequest): Promise<Enclosed>;
   /** What an image is, and whether the model of a conversation (null: of a new one) can be shown it. */
-  lookAtImage(bytes: Buffer, to: string | null): Promise<ImageLook>;
+  lookAtImage(bytes: Buffer, to: string | null): Promise<ImageDescription>;
   /**
    * Makes an ended task go on in the background, by its whole id, as a child of the nearest task above it
    * that is at work here and is told of its end. `prompt`: its next message; absent: it is told to go on.

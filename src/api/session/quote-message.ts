@@ -1,5 +1,5 @@
 import { MusterError } from '../../base/errors.ts';
-import type { EnclosureWish, Enclosed } from '../../engine/quote/quote.ts';
+import type { Enclosed } from '../../engine/quote/quote.ts';
 import type { Addressee } from '../../engine/quote/recipient.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
@@ -9,26 +9,8 @@ import type { Enclosure } from '../../protocol/enclosure.ts';
 import { resumedRights } from './resumed-rights.ts';
 import type { RootTerms } from './root-terms.ts';
 import type { SessionParts } from './session-parts.ts';
-
-export type { CommandOutput, Enclosed, ShownImage } from '../../engine/quote/quote.ts';
-
-/** What a person lays beside their next words. */
-export interface EncloseRequest extends EnclosureWish {
-  /** The whole id of the task that they are for; null: a conversation that is about to begin. */
-  readonly to: string | null;
-  /** Of a conversation that is about to begin: the agent that it runs as. Default: the main agent. */
-  readonly agent?: string;
-  /** Gives up: the gathering then rejects with its reason. */
-  readonly signal?: AbortSignal;
-}
-
-/** What is known of an image before it is shown to anybody. */
-export interface ImageLook {
-  /** `PNG image, 640 × 480 pixels, 12345 bytes`; null: it is no image. */
-  readonly facts: string | null;
-  /** Why the model of a conversation can't be shown it; null: it can. */
-  readonly why: string | null;
-}
+import type { EncloseRequest } from './contract.ts';
+import type { ImageDescription } from './contract.ts';
 
 type Parts = Pick<SessionParts, 'engine' | 'grant' | 'modeFlag' | 'models' | 'store'>;
 
@@ -56,7 +38,7 @@ export class Enclosing {
     return this.parts.engine.enclose(this.addressee(to, agent), wish, signal);
   }
 
-  async lookAtImage(bytes: Buffer, to: string | null): Promise<ImageLook> {
+  async lookAtImage(bytes: Buffer, to: string | null): Promise<ImageDescription> {
     const [{ wholeFacts }, { whyTooLarge }] = await Promise.all([
       import('../../tools/attachments/look-at-file.ts'),
       import('../../tools/attachments/file-limits.ts'),

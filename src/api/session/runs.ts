@@ -14,7 +14,7 @@ import { enclosuresFor } from './quote-message.ts';
 import type { EventListener } from './event-router.ts';
 import { compactWish, toldOfCompaction, type CompactWish } from './compact.ts';
 import { firstMessage } from './first-message.ts';
-import type { BranchTask, ResumeRequest, RunRequest } from '../options.ts';
+import type { BranchTask, ResumeRequest, RunRequest } from '../setup/options.ts';
 import type { Run } from './contract.ts';
 import { resumedRights } from './resumed-rights.ts';
 import { planFanOut, type TemplateRequest } from '../templates/fan-out.ts';

@@ -15,7 +15,7 @@ import type { KeyBinding } from '../../config/key-bindings.ts';
 import type { ControlChannel } from './control-channel.ts';
 import type { EventRouter } from './event-router.ts';
 import type { TypedHistory } from './typed-history.ts';
-import type { Retention } from '../retention.ts';
+import type { Retention } from '../setup/retention.ts';
 import type { SignalRouter } from './signal-router.ts';
 
 /** What a session is put together from. */

@@ -15,20 +15,15 @@ import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
 import type { TypedHistory } from './typed-history.ts';
 import type { TaskContext } from '../tasks/tasks-context.ts';
 import type { SandboxState } from '../../sys/sandbox/sandbox.ts';
-import {
-  Enclosing,
-  enclosuresFor,
-  type Enclosed,
-  type EncloseRequest,
-  type ImageLook,
-} from './quote-message.ts';
+import { Enclosing, enclosuresFor } from './quote-message.ts';
 import type { EventListener } from './event-router.ts';
-import type { BranchTask, ResumeRequest, RunRequest } from '../options.ts';
-import type { Muster, Run, StopRequest } from './contract.ts';
+import type { BranchTask, ResumeRequest, RunRequest } from '../setup/options.ts';
+import type { Muster, Run, StopRequest, EncloseRequest, ImageDescription } from './contract.ts';
 import type { SignalListener } from './signal-router.ts';
 import { type TemplateRequest } from '../templates/fan-out.ts';
 import { templateReport, templateRunLeft } from '../templates/report.ts';
 import type { SessionParts } from './session-parts.ts';
+import type { Enclosed } from '../../engine/quote/quote.ts';
 
 /** All that the library can do, each at the part that does it. */
 export class Session implements Muster {
@@ -86,7 +81,7 @@ export class Session implements Muster {
   }
 
   async planRewind(id: string, wish: RewindWish): Promise<RewindPlan> {
-    const { planFreeRewind } = await import('./rewind.ts');
+    const { planFreeRewind } = await import('../tasks/rewind.ts');
     return planFreeRewind(this.parts.store, id, wish);
   }
 
@@ -196,7 +191,7 @@ export class Session implements Muster {
     return this.enclosing.gather(request);
   }
 
-  lookAtImage(bytes: Buffer, to: string | null): Promise<ImageLook> {
+  lookAtImage(bytes: Buffer, to: string | null): Promise<ImageDescription> {
     return this.enclosing.lookAtImage(bytes, to);
   }
 

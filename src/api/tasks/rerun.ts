@@ -6,7 +6,7 @@ import type { Environment } from '../../sys/env.ts';
 import { TRUST_NOTHING } from '../../sys/project-file.ts';
 import { builtinTools } from '../../tools/index.ts';
 import { loadConfig } from '../../config/load.ts';
-import { engineSettings } from '../settings.ts';
+import { engineSettings } from '../setup/settings.ts';
 
 /** Runs a task, and all below it, again from their logs. The limits that count are those of now. */
 export async function rerunFromLogs(

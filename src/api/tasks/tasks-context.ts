@@ -11,7 +11,7 @@ import type { Environment } from '../../sys/env.ts';
 import { TRUST_NOTHING } from '../../sys/project-file.ts';
 import { loadConfig } from '../../config/load.ts';
 import { requestContext, type RequestContext } from '../../report/context.ts';
-import { modelSettings } from '../settings.ts';
+import { modelSettings } from '../setup/settings.ts';
 
 /** A request with the room that its model had for it. */
 export interface TaskContext extends RequestContext {

@@ -12,7 +12,7 @@ import { openMemoryStore } from '../../store/memory-store.ts';
 import type { TaskOwner, TaskStore, TaskSummary } from '../../store/task-store.ts';
 import { readEnvironment, type Environment } from '../../sys/env.ts';
 import { dataDir } from '../../config/paths.ts';
-import { openDataDir } from '../data-dir.ts';
+import { openDataDir } from '../setup/data-dir.ts';
 import type { Deleted } from './tasks-family.ts';
 import type { TreeReport } from '../../report/tree-report.ts';
 import type { TaskPlace } from './tasks-process.ts';
@@ -153,7 +153,7 @@ class StoredTasks implements Tasks {
   }
 
   async planRewind(prefix: string, wish: RewindWish): Promise<RewindPlan> {
-    const { planFreeRewind } = await import('../session/rewind.ts');
+    const { planFreeRewind } = await import('./rewind.ts');
     return planFreeRewind(this.store, this.store.resolveId(prefix), wish);
   }
 

@@ -3,7 +3,7 @@ import { discoverTemplates, type DiscoveredTemplates } from '../../agents/templa
 import { readEnvironment } from '../../sys/env.ts';
 import type { AgentsPlace } from '../agents/find-agents.ts';
 import { projectTrust } from '../../trust/project-trust.ts';
-import { workspaceRoots } from '../workspace.ts';
+import { workspaceRoots } from '../setup/workspace.ts';
 
 /** The templates that could be used in a directory. Throws UsageError for a directory that is none. */
 export async function listTemplatesIn(place: AgentsPlace): Promise<DiscoveredTemplates> {

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import { answerJson } from '../structured/answer-json.ts';
+import { answerJson } from '../task/answer-json.ts';
 
 /** An answer that is JSON as the same report in Markdown, its keys as headings; any other as it is. */
 export function inMarkdown(answer: string): string {

@@ -1,7 +1,7 @@
 import type { TaskState } from '../../protocol/state.ts';
 import * as endings from '../task/endings.ts';
 import type { Ending } from '../task/endings.ts';
-import type { Verdict } from './check-answer.ts';
+import type { SchemaCheckResult } from './compile-schema.ts';
 
 /** Answers of one stint that are checked: the first, and two that were told what was wrong. */
 const MOST_ANSWERS = 3;
@@ -14,7 +14,11 @@ export type AfterCheck =
   | { readonly kind: 'end'; readonly ending: Ending };
 
 /** Counted by what the log holds, so that a crash between two answers gives no answer more. */
-export function afterCheck(state: TaskState, answer: string, verdict: Verdict): AfterCheck {
+export function afterCheck(
+  state: TaskState,
+  answer: string,
+  verdict: SchemaCheckResult,
+): AfterCheck {
   switch (verdict.kind) {
     case 'valid':
       return {

@@ -1,4 +1,4 @@
-import type { Enclosed } from '../../api/session/quote-message.ts';
+import type { Enclosed } from '../../api/session/contract.ts';
 import { contextLines } from '../../api/tasks/context-lines.ts';
 import { errorMessage, MusterError, UsageError } from '../../base/errors.ts';
 import type { Actions } from './actions.ts';

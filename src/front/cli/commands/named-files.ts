@@ -1,4 +1,4 @@
-import type { Enclosed, EncloseRequest } from '../../../api/session/quote-message.ts';
+import type { Enclosed, EncloseRequest } from '../../../api/session/contract.ts';
 import type { Muster } from '../../../api/index.ts';
 import { stderrNotice } from '../stderr.ts';
 

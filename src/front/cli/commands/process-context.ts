@@ -1,7 +1,5 @@
 import { homedir } from 'node:os';
-import { configuredModels } from '../../../config/models-report.ts';
 import { listAgentsIn } from '../../../api/index.ts';
-import { sandboxOf } from '../../../api/sandbox.ts';
 import { readEnvironment } from '../../../sys/env.ts';
 import { printError, printText } from '../../../sys/print.ts';
 import { terminalConfirm } from '../confirm.ts';
@@ -9,6 +7,8 @@ import { terminalQuestions } from '../questions.ts';
 import type { NewAgentContext } from './agents/new.ts';
 import type { DoctorContext } from './doctor/doctor.ts';
 import type { TrustContext } from './context.ts';
+import { configuredModels } from '../../../api/setup/models-report.ts';
+import { sandboxOf } from '../../../api/setup/sandbox.ts';
 
 /** What a command works with when it runs as this process. */
 export function processContext(): DoctorContext & TrustContext & NewAgentContext {

@@ -1,18 +1,18 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { systemErrorCode } from '../base/errors.ts';
-import { isGitAlone } from '../policy/git-alone.ts';
-import { resolveInRoots } from '../sys/real-path.ts';
-import type { SandboxSettings } from '../sys/sandbox/open-sandbox.ts';
+import { systemErrorCode } from '../../base/errors.ts';
+import { isGitAlone } from '../../policy/git-alone.ts';
+import { resolveInRoots } from '../../sys/real-path.ts';
+import type { SandboxSettings } from '../../sys/sandbox/open-sandbox.ts';
 import {
   machineAsSandbox,
   noSandbox,
   type Confinement,
   type Sandbox,
-} from '../sys/sandbox/sandbox.ts';
-import type { Config } from '../config/config.ts';
-import { userConfigDir, type UserPlace } from '../config/paths.ts';
+} from '../../sys/sandbox/sandbox.ts';
+import type { Config } from '../../config/config.ts';
+import { userConfigDir, type UserPlace } from '../../config/paths.ts';
 
 /** In the directory of records: what was taken out of workspaces. */
 const REMOVED = 'removed';
@@ -40,7 +40,7 @@ export function sandboxOf(place: SandboxPlace): Sandbox {
   let opened: Sandbox | undefined;
   return {
     state: async () => {
-      opened ??= (await import('../sys/sandbox/open-sandbox.ts')).openSandbox(settings);
+      opened ??= (await import('../../sys/sandbox/open-sandbox.ts')).openSandbox(settings);
       return opened.state();
     },
     confine: (command) => {
@@ -125,7 +125,7 @@ function hasRecords(records: string): boolean {
 }
 
 async function sweep(records: string, onNotice: (line: string) => void): Promise<void> {
-  const { WatchRecords } = await import('../sys/sandbox/watch-records.ts');
+  const { WatchRecords } = await import('../../sys/sandbox/watch-records.ts');
   for (const entry of new WatchRecords(records).sweep(join(records, REMOVED))) {
     const fate =
       entry.keptAt === null

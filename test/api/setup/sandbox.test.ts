@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { sandboxOf } from '../../src/api/sandbox.ts';
-import { tempDirectory } from '../sys/temp.ts';
+import { sandboxOf } from '../../../src/api/setup/sandbox.ts';
+import { tempDirectory } from '../../sys/temp.ts';
 
 test('tells what a command of a killed run had made and was moved away', async () => {
   const base = tempDirectory();

@@ -1,18 +1,23 @@
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { discoverAgents } from '../agents/discover.ts';
-import { findAgent } from '../agents/find.ts';
-import { skillsBelow } from '../agents/skills/below.ts';
-import { discoverSkills, type DiscoveredSkills } from '../agents/skills/discover.ts';
-import { findingOf, lintSkill, type LintFacts, type SkillFinding } from '../agents/skills/lint.ts';
-import { listSkills, type SkillListings } from '../agents/skills/listing.ts';
-import { estimateTokens } from '../base/token-estimate.ts';
-import { readEnvironment } from '../sys/env.ts';
+import { discoverAgents } from '../../agents/discover.ts';
+import { findAgent } from '../../agents/find.ts';
+import { skillsBelow } from '../../agents/skills/below.ts';
+import { discoverSkills, type DiscoveredSkills } from '../../agents/skills/discover.ts';
+import {
+  findingOf,
+  lintSkill,
+  type LintFacts,
+  type SkillFinding,
+} from '../../agents/skills/lint.ts';
+import { listSkills, type SkillListings } from '../../agents/skills/listing.ts';
+import { estimateTokens } from '../../base/token-estimate.ts';
+import { readEnvironment } from '../../sys/env.ts';
 import type { ListAgentsOptions } from './listings.ts';
-import { redactFor } from './secrets.ts';
-import { projectTrust } from '../trust/project-trust.ts';
-import { realDirectory, workspaceRoots } from './workspace.ts';
-import { DEFAULT_AGENT } from '../engine/task/task-input.ts';
+import { redactFor } from '../setup/secrets.ts';
+import { projectTrust } from '../../trust/project-trust.ts';
+import { realDirectory, workspaceRoots } from '../setup/workspace.ts';
+import { DEFAULT_AGENT } from '../../engine/task/task-input.ts';
 
 export interface ListSkillsOptions extends ListAgentsOptions {
   /**

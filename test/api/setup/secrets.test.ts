@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { redactFor, secretsOf } from '../../src/api/secrets.ts';
+import { redactFor, secretsOf } from '../../../src/api/setup/secrets.ts';
 
 const KEY = 'sk-0123456789abcdef';
 

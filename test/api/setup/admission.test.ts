@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { admit } from '../../src/api/admission.ts';
+import { admit } from '../../../src/api/setup/admission.ts';
 
 describe('what may work at a time', () => {
   it.each([

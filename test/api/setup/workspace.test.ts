@@ -10,8 +10,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { workspaceRoots } from '../../src/api/workspace.ts';
-import { UsageError } from '../../src/base/errors.ts';
+import { workspaceRoots } from '../../../src/api/setup/workspace.ts';
+import { UsageError } from '../../../src/base/errors.ts';
 
 let root = '';
 

@@ -1,15 +1,15 @@
-import { errorInfo, MusterError } from '../base/errors.ts';
-import { MAIN_AGENT } from '../engine/task/main-agent.ts';
-import { resolveFallbacks } from '../model/fallbacks.ts';
-import type { ConfiguredProvider } from '../model/providers.ts';
-import { OFFLINE, type ModelSetup } from '../model/choose.ts';
-import { resolveMain } from '../model/resolve.ts';
-import { discoverModels } from '../model/setup.ts';
-import { modelName, TIERS, type Tier } from '../protocol/model.ts';
-import type { Environment } from '../sys/env.ts';
-import { createHttpFetch } from '../sys/http.ts';
-import { modelSettings } from '../api/settings.ts';
-import type { LoadedConfig } from './load.ts';
+import { errorInfo, MusterError } from '../../base/errors.ts';
+import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
+import { resolveFallbacks } from '../../model/fallbacks.ts';
+import type { ConfiguredProvider } from '../../model/providers.ts';
+import { OFFLINE, type ModelSetup } from '../../model/choose.ts';
+import { resolveMain } from '../../model/resolve.ts';
+import { discoverModels } from '../../model/setup.ts';
+import { modelName, TIERS, type Tier } from '../../protocol/model.ts';
+import type { Environment } from '../../sys/env.ts';
+import { createHttpFetch } from '../../sys/http.ts';
+import { modelSettings } from './settings.ts';
+import type { LoadedConfig } from '../../config/load.ts';
 
 /** A provider without anything of its key but the name of the variable that lacks it. */
 interface ProviderReport {

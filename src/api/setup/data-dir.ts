@@ -1,5 +1,5 @@
-import { MusterError, UsageError } from '../base/errors.ts';
-import { openStore } from '../store/file-store.ts';
+import { MusterError, UsageError } from '../../base/errors.ts';
+import { openStore } from '../../store/file-store.ts';
 
 /**
  * The store in a data directory. Throws UsageError for a directory that can't be used: until then

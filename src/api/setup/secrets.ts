@@ -1,7 +1,7 @@
-import { keyIn } from '../model/provider-key.ts';
-import { createRedactor } from '../store/redact.ts';
-import type { Environment } from '../sys/env.ts';
-import { isSecretVariable } from '../sys/secret-variables.ts';
+import { keyIn } from '../../model/provider-key.ts';
+import { createRedactor } from '../../store/redact.ts';
+import type { Environment } from '../../sys/env.ts';
+import { isSecretVariable } from '../../sys/secret-variables.ts';
 
 const PATH = /^[.~]?\//;
 /** Shorter ones would be found in everything. */

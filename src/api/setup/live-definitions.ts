@@ -1,13 +1,13 @@
-import { discoverAgents, type DiscoverOptions, type StampedAgents } from '../agents/discover.ts';
-import { agentFilesStamp } from '../agents/agent-files.ts';
-import { discoverSkills, type StampedSkills } from '../agents/skills/discover.ts';
-import { skillFilesStamp } from '../agents/skills/files.ts';
-import { surroundingsOf, type Surroundings } from '../agents/surroundings.ts';
-import type { SkippedPath } from '../agents/walk.ts';
-import { errorMessage } from '../base/errors.ts';
-import type { Clock } from '../base/clock.ts';
-import type { ProjectTrust } from '../sys/project-file.ts';
-import { untrustedNotice } from '../trust/notice.ts';
+import { discoverAgents, type DiscoverOptions, type StampedAgents } from '../../agents/discover.ts';
+import { agentFilesStamp } from '../../agents/agent-files.ts';
+import { discoverSkills, type StampedSkills } from '../../agents/skills/discover.ts';
+import { skillFilesStamp } from '../../agents/skills/files.ts';
+import { surroundingsOf, type Surroundings } from '../../agents/surroundings.ts';
+import type { SkippedPath } from '../../agents/walk.ts';
+import { errorMessage } from '../../base/errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { ProjectTrust } from '../../sys/project-file.ts';
+import { untrustedNotice } from '../../trust/notice.ts';
 
 /** Milliseconds between two looks at the files: a look at 2,000 of them takes some 20 ms. */
 const LOOK_AGAIN_MS = 2_000;

@@ -1,8 +1,8 @@
-import type { ConnectLimits } from '../model/connect.ts';
-import type { FallbackList, ModelSettings, ProviderSettings } from '../model/model-settings.ts';
-import type { Config } from '../config/config.ts';
-import type { LoadedConfig } from '../config/load.ts';
-import type { EngineSettings } from '../engine/limits/engine-settings.ts';
+import type { ConnectLimits } from '../../model/connect.ts';
+import type { FallbackList, ModelSettings, ProviderSettings } from '../../model/model-settings.ts';
+import type { Config } from '../../config/config.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import type { EngineSettings } from '../../engine/limits/engine-settings.ts';
 
 /** Where a private address is asked, a model may have to be loaded first. */
 const PRIVATE_FIRST_TOKEN_SECONDS = 600;

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answerJson } from '../../../src/engine/structured/answer-json.ts';
+import { answerJson } from '../../../src/engine/task/answer-json.ts';
 
 const fence = (text: string, language = 'json') => `\`\`\`${language}\n${text}\n\`\`\``;
 

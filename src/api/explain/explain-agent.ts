@@ -19,11 +19,11 @@ import type {
   Verdict,
 } from '../../protocol/permission.ts';
 import type { TaskLimits } from '../../protocol/task.ts';
-import { sessionParts } from '../muster.ts';
+import { openSessionParts } from '../session/open-session-parts.ts';
 import { systemTexts, toolTexts, type RequestText } from '../../report/request-texts.ts';
-import type { MusterOptions } from '../options.ts';
+import type { MusterOptions } from '../setup/options.ts';
 import { Session } from '../session/session.ts';
-import { agentNamed } from './find-agents.ts';
+import { agentNamed } from '../agents/find-agents.ts';
 
 export interface ExplainRequest extends Pick<
   MusterOptions,
@@ -138,7 +138,7 @@ export async function explainAgent({
   name,
   ...options
 }: ExplainRequest): Promise<AgentExplanation> {
-  const parts = await sessionParts({ ...options, log: false, questions: 'deny' });
+  const parts = await openSessionParts({ ...options, log: false, questions: 'deny' });
   const session = new Session(parts);
   try {
     const { agents, engine, grant, setup } = parts;

@@ -1,13 +1,13 @@
-import type { JsonObject } from '../base/json.ts';
-import type { QuestionAnswer } from '../engine/engine.ts';
-import type { Enclosed } from '../engine/quote/quote.ts';
-import type { PermissionMode } from '../protocol/permission.ts';
-import type { OnAsk } from '../protocol/question.ts';
-import type { AgentDefinition } from '../protocol/agent.ts';
-import type { TaskSource } from '../protocol/task.ts';
-import type { Environment } from '../sys/env.ts';
-import type { FlagValue } from '../config/text-layer.ts';
-import type { TrustDecision } from '../trust/project-trust.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { QuestionAnswer } from '../../engine/engine.ts';
+import type { Enclosed } from '../../engine/quote/quote.ts';
+import type { PermissionMode } from '../../protocol/permission.ts';
+import type { OnAsk } from '../../protocol/question.ts';
+import type { AgentDefinition } from '../../protocol/agent.ts';
+import type { TaskSource } from '../../protocol/task.ts';
+import type { Environment } from '../../sys/env.ts';
+import type { FlagValue } from '../../config/text-layer.ts';
+import type { TrustDecision } from '../../trust/project-trust.ts';
 
 export interface MusterOptions {
   /** The working directory: the first workspace root. Default: the process's own. */

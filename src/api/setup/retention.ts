@@ -1,6 +1,6 @@
-import { errorMessage } from '../base/errors.ts';
-import type { Clock } from '../base/clock.ts';
-import type { TaskStore } from '../store/task-store.ts';
+import { errorMessage } from '../../base/errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { TaskStore } from '../../store/task-store.ts';
 
 const DAY_MS = 86_400_000;
 /** Tasks that one start may sweep: a bounded little each time. */

@@ -1,9 +1,9 @@
-import { agentsBelow } from '../agents/below.ts';
-import { listAgents, type AgentListings } from '../agents/listing.ts';
-import { effectiveMode } from '../policy/modes.ts';
-import type { PermissionMode } from '../protocol/permission.ts';
-import { agentsHere, modeBelowMain, type AgentsPlace } from './agents/find-agents.ts';
-import { realDirectory } from './workspace.ts';
+import { agentsBelow } from '../../agents/below.ts';
+import { listAgents, type AgentListings } from '../../agents/listing.ts';
+import { effectiveMode } from '../../policy/modes.ts';
+import type { PermissionMode } from '../../protocol/permission.ts';
+import { agentsHere, modeBelowMain, type AgentsPlace } from './find-agents.ts';
+import { realDirectory } from '../setup/workspace.ts';
 
 export type ListAgentsOptions = AgentsPlace;
 

@@ -1,7 +1,7 @@
 import { planRewind, type RewindPlan, type RewindWish } from '../../engine/rewind/plan.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { taskInUse } from '../../store/task-ids.ts';
-import { refuseBelowWork } from '../tasks/tasks-family.ts';
+import { refuseBelowWork } from './tasks-family.ts';
 
 /** Throws `CONFLICT` also where the task, one below it or one above it has an owner. */
 export async function planFreeRewind(
