@@ -1,7 +1,7 @@
-/** `muster-agent`: what a program that runs Muster uses. */
+/** The functions and types of the core that front ends and the package's entry point import. */
 export { MusterError, UsageError, type ErrorCode, type ErrorInfo } from '../base/errors.ts';
 export { VERSION } from '../base/version.ts';
-export type { QuestionAnswer } from '../engine/engine.ts';
+export type { QuestionAnswer } from '../engine/requests.ts';
 export type { WaitingQuestion } from '../engine/task/inbox.ts';
 export type {
   Answer,
@@ -15,7 +15,7 @@ export type {
 } from '../protocol/question.ts';
 export type { AgentDefinition } from '../protocol/agent.ts';
 export type { SkillDefinition } from '../protocol/skill.ts';
-export type { TaskEvent } from '../protocol/event.ts';
+export type { TaskEvent } from '../protocol/events/event.ts';
 export type {
   QuestionJson,
   Receipt,
@@ -44,9 +44,9 @@ export {
 export { openTasks } from './tasks/tasks.ts';
 export type { Tasks, TasksOptions } from './tasks/tasks-contract.ts';
 export type { Deleted } from './tasks/tasks-family.ts';
-export type { RewindPlan, RewindWish } from '../engine/rewind/plan.ts';
+export type { RewindPlan, RewindRequest } from '../engine/rewind/plan.ts';
 export type { RewindOutcome } from '../engine/rewind/rewind.ts';
-export type { FileForm, FileLeft, RewoundFile } from '../protocol/rewound.ts';
+export type { FileForm, FileLeft, RewoundFile } from '../protocol/events/rewound.ts';
 export type { Answered, AskedQuestion } from './tasks/tasks-questions.ts';
 export type { UsageKey } from './tasks/usage-keys.ts';
 export type { UsageQuery, UsageReport, UsageRow, UsageSum } from './tasks/usage-report.ts';

@@ -10,7 +10,7 @@ import { interruptionId } from './task/turn-signal.ts';
 import type { EngineContext } from './delegation/engine-context.ts';
 
 /** A task that a person makes go on, and what it is told. */
-export interface ResumedBelow {
+export interface ResumedDescendant {
   /** Whole. */
   readonly id: string;
   readonly message: TaskInput;
@@ -19,12 +19,12 @@ export interface ResumedBelow {
 }
 
 /** Sets an ended task to work in the background of one that is at work, which is told of its end. */
-export async function resumeUnder(
-  workshop: EngineContext,
+export async function resumeDescendant(
+  engine: EngineContext,
   caller: TaskRun,
-  { id, ...terms }: ResumedBelow,
+  { id, ...terms }: ResumedDescendant,
 ): Promise<void> {
-  const resumed = await resumeChild(workshop, {
+  const resumed = await resumeChild(engine, {
     ...terms,
     caller,
     callId: newId(),
@@ -37,7 +37,7 @@ export async function resumeUnder(
 }
 
 /** Throws MusterError where a task can't go on below another one that was opened for it. */
-export function requireBelow(top: TaskRun, id: string): void {
+export function requireDescendant(top: TaskRun, id: string): void {
   if (top.spec.fanOut !== undefined) {
     const message = `task ${top.spec.id} is a run of a template and waits for none of its tasks anew`;
     throw new MusterError('INVALID_PARAM', message);
@@ -50,25 +50,25 @@ export function requireBelow(top: TaskRun, id: string): void {
  * The same below one that has just been opened to wait for it, and is not at work yet. One that had not
  * ended is open as well, and is told.
  */
-export async function resumeUnderOpened(
-  workshop: EngineContext,
+export async function resumeRecoveredDescendant(
+  engine: EngineContext,
   top: TaskRun,
-  below: ResumedBelow,
+  below: ResumedDescendant,
 ): Promise<void> {
-  const open = workshop.running.get(below.id);
+  const open = engine.running.get(below.id);
   if (open !== undefined) {
     open.tell(below.message);
     return;
   }
-  await resumeUnder(workshop, top, below);
+  await resumeDescendant(engine, top, below);
   // One that has answered waits by itself; another one would take up what it was doing.
-  if (!isBusy(top.state, workshop.deps.settings)) return;
+  if (!isBusy(top.state, engine.deps.settings)) return;
   const because = `the user went on with task ${below.id}`;
   top.journal.record({ type: 'turn.interrupted', input: interruptionId(), because });
 }
 
 /** The nearest task above one that is at work in this process. Throws `NOT_FOUND` when there is none. */
-export async function nearestAtWork(
+export async function nearestRunningAncestor(
   { deps, running }: EngineContext,
   id: string,
 ): Promise<TaskRun> {

@@ -1,5 +1,5 @@
-import { isClosedForRoom } from '../engine/turn/retry-with-lower-cap.ts';
-import type { EventBody, TaskEvent } from '../protocol/event.ts';
+import { isClosedForLowerCap } from '../engine/turn/retry-with-lower-cap.ts';
+import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 
 /**
  * An event as a rerun makes it, with what can't be made again taken from the log: what is drawn at random
@@ -50,7 +50,8 @@ export function adopted(made: EventBody, logged: TaskEvent): EventBody {
         ...withoutPrices(made),
         ...brokenPrices(logged),
         // What others had used by then, only the log says.
-        ...(isClosedForRoom(made) && isClosedForRoom(logged) && { failure: logged.failure }),
+        ...(isClosedForLowerCap(made) &&
+          isClosedForLowerCap(logged) && { failure: logged.failure }),
       };
     case 'task.started': {
       if (logged.type !== 'task.started' || logged.settings !== undefined) return made;

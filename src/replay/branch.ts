@@ -1,14 +1,15 @@
 import { MusterError, UsageError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import { liveEvents } from '../protocol/rewound.ts';
-import { foldEvents, type TaskState } from '../protocol/state.ts';
+import { liveEvents } from '../protocol/events/rewound.ts';
 import type { TaskSpec } from '../protocol/task.ts';
 import type { TaskStore } from '../store/task-store.ts';
 import { requestPrefix } from '../engine/delegation/create-task.ts';
 import { PrefixCache } from '../engine/prompt/prefix.ts';
 import { branchedEvents, lostToBranch } from './branched-events.ts';
 import { branchPoint } from '../engine/rewind/branch-point.ts';
-import { wholeLog } from '../engine/task/fold-log.ts';
+import { fullLog } from '../engine/task/fold-log.ts';
+import { foldEvents } from '../protocol/state/fold.ts';
+import type { TaskState } from '../protocol/state/task-state.ts';
 
 export interface BranchRequest {
   /** The whole id of the task to branch off from. */
@@ -35,7 +36,7 @@ export async function makeBranch(
   store: TaskStore,
   { id, at, hasPrompt }: BranchRequest,
 ): Promise<Branch> {
-  const events = wholeLog(store, id);
+  const events = fullLog(store, id);
   const [created] = events;
   if (created?.type === 'task.created' && created.spec.fanOut !== undefined) {
     throw new UsageError(

@@ -1,12 +1,12 @@
-import { bodyOf } from '../protocol/event-body.ts';
+import { bodyOf } from '../protocol/events/event-body.ts';
 import { newId } from '../base/ids.ts';
-import { runningShells } from '../protocol/belongings.ts';
-import type { EventBody, TaskEvent } from '../protocol/event.ts';
+import { runningShells } from '../protocol/state/owned-work.ts';
+import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 import type { TaskInput } from '../protocol/input.ts';
 import { NO_USAGE } from '../protocol/model.ts';
 import { drawNonce } from '../protocol/outside-text.ts';
-import type { TaskState } from '../protocol/state.ts';
-import type { CallFacts } from '../protocol/tool.ts';
+import type { CallDetails } from '../protocol/tool.ts';
+import type { TaskState } from '../protocol/state/task-state.ts';
 
 interface Branched {
   /** Whether people here said what the log says that they granted. */
@@ -119,7 +119,7 @@ function branched(body: EventBody): EventBody | null {
 }
 
 /** What it has changed it has seen. */
-function knowledgeOf({ read = [], changed = [], variables, skill }: CallFacts): CallFacts {
+function knowledgeOf({ read = [], changed = [], variables, skill }: CallDetails): CallDetails {
   const written = changed.flatMap(({ path, after, movedFrom, unread }) =>
     after === null || movedFrom !== undefined || unread === true ? [] : [{ path, hash: after }],
   );

@@ -1,7 +1,7 @@
-import { bodyOf } from '../protocol/event-body.ts';
+import { bodyOf } from '../protocol/events/event-body.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { truncate } from '../base/text.ts';
-import type { EventBody, TaskEvent } from '../protocol/event.ts';
+import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 
 /** Code points of a value that are shown. */
 const SHOWN_VALUE = 80;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EventBody, TaskEvent } from '../protocol/event.ts';
+import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 import { LogFold } from '../engine/task/fold-log.ts';
 import { addedParts, type RequestPart } from '../engine/turn/request-parts.ts';
 

@@ -57,7 +57,7 @@ export function toolsByName(
   tools: readonly AnyTool[],
 ): ReadonlyMap<string, AnyTool> {
   const deps = idleDeps(parts);
-  const workshop = {
+  const engine = {
     deps,
     prefixes: new PrefixCache(parts.store),
     running: new RunningTasks(),
@@ -65,6 +65,6 @@ export function toolsByName(
     driveItems: () => Promise.reject(new Error(NOTHING_RUNS)),
     startLoop: () => {},
   };
-  const own = taskTools(workshop, () => Promise.reject(new Error(NOTHING_RUNS)));
+  const own = taskTools(engine, () => Promise.reject(new Error(NOTHING_RUNS)));
   return new Map([...tools, ...own].map((tool) => [tool.name, tool]));
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { unescapeTags } from '../base/control-tags.ts';
-import type { TaskEvent } from '../protocol/event.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
 import { limitMessage } from '../engine/limits/limits.ts';
 import type { StopOrder } from '../engine/task/stop.ts';
 import { isFromOutside } from './outside.ts';

@@ -1,7 +1,7 @@
 import { unescapeTags } from '../base/control-tags.ts';
 import type { JsonValue } from '../base/json.ts';
 import { lazy } from '../base/lazy.ts';
-import type { TaskEvent } from '../protocol/event.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
 import { NO_ACCESS } from '../protocol/permission.ts';
 import type { AnyTool, ToolOutput } from '../protocol/tool.ts';
 import type { Decided } from '../engine/task/deps.ts';

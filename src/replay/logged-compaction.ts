@@ -1,4 +1,4 @@
-import { bodyOf } from '../protocol/event-body.ts';
+import { bodyOf } from '../protocol/events/event-body.ts';
 import type { CompactionStep } from '../engine/task/compaction-step.ts';
 import { isFromOutside } from './outside.ts';
 import type { Script } from './script.ts';

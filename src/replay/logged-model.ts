@@ -1,6 +1,6 @@
-import { isClosedForRoom } from '../engine/turn/retry-with-lower-cap.ts';
+import { isClosedForLowerCap } from '../engine/turn/retry-with-lower-cap.ts';
 import { deferred, type Deferred } from '../base/async.ts';
-import type { TaskEvent } from '../protocol/event.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
 import type { ModelFailure, ModelPart, ModelPort, ModelRequest } from '../protocol/model.ts';
 
 interface OpenRequest {
@@ -36,7 +36,7 @@ export class LoggedModel implements ModelPort {
     const { open } = this;
     const part = open === null ? null : partOf(event, open.request);
     if (open === null || part === null) return false;
-    const wasRefused = after?.type === 'limit.reached' || isClosedForRoom(event);
+    const wasRefused = after?.type === 'limit.reached' || isClosedForLowerCap(event);
     const isHeld = open.isHeld && event.type === 'turn.failed' && wasRefused;
     if (event.type === 'turn.failed' && event.text !== undefined) {
       open.parts.push({ type: 'text_delta', text: event.text });

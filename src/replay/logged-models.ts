@@ -1,5 +1,5 @@
 import { modelName, type ResolvedModel } from '../protocol/model.ts';
-import type { TaskEvent } from '../protocol/event.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
 import type { ModelChooser } from '../engine/task/deps.ts';
 import type { Script } from './script.ts';
 

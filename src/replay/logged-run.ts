@@ -13,7 +13,7 @@ export class LoggedRun extends TaskRun {
   constructor(deps: EngineDeps, parts: TaskRunParts, script: Script) {
     super(deps, parts);
     this.budget = new LoggedBudget(taskCaps(this.spec.limits), script);
-    if (this.state.end === null) this.budget.recover(expenseOf(this.state.stint));
+    if (this.state.end === null) this.budget.recover(expenseOf(this.state.activation));
   }
 
   /** The log says when its time was up. */

@@ -1,4 +1,4 @@
-import type { TaskEvent } from '../protocol/event.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
 
 /**
  * Whether an event of a task's log came to its loop from outside: from people, from other tasks, from

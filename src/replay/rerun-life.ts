@@ -1,9 +1,8 @@
-import { bodyOf } from '../protocol/event-body.ts';
+import { bodyOf } from '../protocol/events/event-body.ts';
 import { setImmediate as settled } from 'node:timers/promises';
 import { deferred } from '../base/async.ts';
-import type { TaskEvent } from '../protocol/event.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
 import { readOutputCap, type OutputCap } from '../protocol/output-cap.ts';
-import type { TaskState } from '../protocol/state.ts';
 import type { AnyTool } from '../protocol/tool.ts';
 import type { RequestPrefix } from '../protocol/model.ts';
 import type { EngineDeps, ReuseOutcome } from '../engine/task/deps.ts';
@@ -23,6 +22,7 @@ import { isFromOutside } from './outside.ts';
 import type { RerunSource } from './rerun-source.ts';
 import { Script } from './script.ts';
 import { stopOrder } from '../engine/task/stop.ts';
+import type { TaskState } from '../protocol/state/task-state.ts';
 
 /** What one try at a life came to. */
 export interface RerunOfLife {

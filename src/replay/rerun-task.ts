@@ -1,5 +1,4 @@
-import type { TaskEvent } from '../protocol/event.ts';
-import { applyEvent, foldEvents, type TaskState } from '../protocol/state.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
 import type { AnyTool } from '../protocol/tool.ts';
 import type { RequestPrefix } from '../protocol/model.ts';
 import type { TaskStore } from '../store/task-store.ts';
@@ -9,6 +8,8 @@ import { livesOf, type Life } from './lives.ts';
 import { isFromOutside } from './outside.ts';
 import { rerunLife, type RerunOfLife } from './rerun-life.ts';
 import type { RerunSource } from './rerun-source.ts';
+import { applyEvent, foldEvents } from '../protocol/state/fold.ts';
+import type { TaskState } from '../protocol/state/task-state.ts';
 
 /** What a rerun of one task came to. */
 export interface TaskRerun {

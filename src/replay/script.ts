@@ -1,5 +1,5 @@
-import { steadyTime } from '../protocol/steady-time.ts';
-import type { EventBody, TaskEvent } from '../protocol/event.ts';
+import { steadyTime } from '../protocol/state/steady-time.ts';
+import type { EventBody, TaskEvent } from '../protocol/events/event.ts';
 import type { TaskLog } from '../store/task-store.ts';
 import { adopted } from './adopt.ts';
 import { differingFields, type Difference } from './difference.ts';

@@ -1,6 +1,6 @@
 import { TODO_LIST } from '../engine/compaction/texts.ts';
 import { isImage, type Attachment } from '../protocol/attachment.ts';
-import type { TaskEvent } from '../protocol/event.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
 import type { TaskInput } from '../protocol/input.ts';
 import type { Message } from '../protocol/message.ts';
 import { counted } from '../protocol/model.ts';

@@ -1,9 +1,9 @@
 import { MusterError } from '../base/errors.ts';
-import type { TaskEvent } from '../protocol/event.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
 import type { RequestPrefix, Usage } from '../protocol/model.ts';
-import { foldEvents } from '../protocol/state.ts';
 import { messageSources } from './context-messages.ts';
 import { systemTexts, toolTexts, type RequestText } from './request-texts.ts';
+import { foldEvents } from '../protocol/state/fold.ts';
 
 /** What parts of one name take together. */
 export interface ContextPart extends RequestText {

@@ -1,4 +1,4 @@
-import type { Use } from '../protocol/ledger.ts';
+import type { Use } from '../protocol/state/ledger.ts';
 
 /** `$0.0123`, `at least $0.0123` where the price of a part is not known, or `unknown`. */
 export function costText({ costUsd, unpriced, answers }: Use): string {

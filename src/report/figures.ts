@@ -1,4 +1,4 @@
-import { addUse, type Use } from '../protocol/ledger.ts';
+import { addUse, type Use } from '../protocol/state/ledger.ts';
 import { paidTokens } from '../protocol/model.ts';
 import { formatDuration } from '../base/text.ts';
 import { costText } from './cost-text.ts';

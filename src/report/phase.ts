@@ -1,5 +1,5 @@
-import type { TaskState } from '../protocol/state.ts';
 import type { Span } from './span.ts';
+import type { TaskState } from '../protocol/state/task-state.ts';
 
 /** Their calls last as long as the children that they wait for. */
 const WAITS_FOR_CHILDREN: ReadonlySet<string> = new Set(['Task', 'TaskOutput']);

@@ -1,4 +1,4 @@
-import type { TaskEvent } from '../protocol/event.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
 import type { Repair, Repairs } from '../protocol/repair.ts';
 
 /** The repairs that were made to the answers of each model, by `provider/id`. */

@@ -1,15 +1,15 @@
 import { receiptOf } from '../engine/results/result.ts';
 import { LogFold, type ReadAgain } from '../engine/task/fold-log.ts';
 import type { EndReason } from '../protocol/end-reason.ts';
-import type { TaskEvent } from '../protocol/event.ts';
-import { totalUse, type Use } from '../protocol/ledger.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
+import { totalUse, type Use } from '../protocol/state/ledger.ts';
 import { modelName } from '../protocol/model.ts';
 import type { Receipt, TaskStatus } from '../protocol/result.ts';
-import { liveBefore } from '../protocol/rewound.ts';
-import type { TaskState } from '../protocol/state.ts';
+import { liveBefore } from '../protocol/events/rewound.ts';
 import type { Span } from './span.ts';
 import { Timeline } from './timeline.ts';
 import { addToTurns, type TurnRow } from './turns.ts';
+import type { TaskState } from '../protocol/state/task-state.ts';
 
 /** A task, as its log alone tells it. Times are milliseconds since the epoch. */
 export interface TaskReport {

@@ -1,7 +1,7 @@
-import type { TaskEvent } from '../protocol/event.ts';
-import type { TaskState } from '../protocol/state.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
 import { phaseOf, type Phase } from './phase.ts';
 import type { Span } from './span.ts';
+import type { TaskState } from '../protocol/state/task-state.ts';
 
 /** Collects what a task was at, event by event: the same reducer as all views, looked at in between. */
 export class Timeline {

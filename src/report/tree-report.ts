@@ -1,5 +1,5 @@
-import { addUse, NO_USE, type Use } from '../protocol/ledger.ts';
-import type { TaskEvent } from '../protocol/event.ts';
+import { addUse, NO_USE, type Use } from '../protocol/state/ledger.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
 import { errorMessage, MusterError } from '../base/errors.ts';
 import { TaskReportFold, type TaskReport } from './task-report.ts';
 import { TreeTimes } from './tree-times.ts';

@@ -1,4 +1,4 @@
-import type { TaskEvent } from '../protocol/event.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
 
 /**
  * Puts the events of a tree's logs on one timeline on which durations are right even if the wall clock

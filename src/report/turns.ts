@@ -1,4 +1,4 @@
-import type { TaskEvent } from '../protocol/event.ts';
+import type { TaskEvent } from '../protocol/events/event.ts';
 import type { Used } from '../protocol/used.ts';
 import { toolCalls } from '../protocol/message.ts';
 import type { Usage } from '../protocol/model.ts';

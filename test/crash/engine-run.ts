@@ -8,7 +8,7 @@ import { Inbox } from '../../src/engine/task/inbox.ts';
 import { MAIN_AGENT } from '../../src/engine/task/main-agent.ts';
 import type { TaskRun } from '../../src/engine/task/task-run.ts';
 import { scriptedModel, type ScriptedAnswer } from '../../src/model/scripted.ts';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
 import type { ResultEnvelope } from '../../src/protocol/result.ts';
 import type { AnyTool } from '../../src/protocol/tool.ts';

@@ -1,4 +1,4 @@
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
 import type { ScriptedAnswer } from '../../src/model/scripted.ts';
 import { tell, withBareResults, type Effect, type Told } from './acknowledged.ts';
@@ -75,7 +75,7 @@ async function goOn(before: RecordedTree): Promise<RecordedTree> {
   const root = store.list().find(({ parent }) => parent === null);
   if (before.deaths === 0) await startMain(engine).ended;
   else if (root !== undefined && root.status === 'interrupted') {
-    const run = await engine.resume(root.id, { prompt: null, ceiling: (recorded) => recorded });
+    const run = await engine.resume(root.id, { prompt: null, maxRights: (recorded) => recorded });
     await run.ended;
   }
   await store.close();

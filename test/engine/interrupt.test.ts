@@ -147,7 +147,7 @@ describe('interrupting a conversation', () => {
     expect(test.engine.task(aside)).toBe(undefined);
     const again = await test.engine.resume(main.spec.id, {
       prompt: 'go on',
-      ceiling: (recorded) => recorded,
+      maxRights: (recorded) => recorded,
     });
     await again.ended;
     const asked = JSON.stringify(test.model.requests.at(-1)?.messages);

@@ -170,7 +170,7 @@ describe('a grant of a mode', () => {
       const second = coding(parts, { onAsk: 'deny', store });
       const resumed = await second.test.engine.resume(top.spec.id, {
         prompt: null,
-        ceiling: (recorded) => recorded,
+        maxRights: (recorded) => recorded,
       });
       await resumed.ended;
       return second.written;

@@ -3,7 +3,7 @@ import { stopOrder } from '../../src/engine/task/stop.ts';
 import { call, calls, eventsOfType, play, requestsOf, until } from './play.ts';
 import { testEngine, type TestEngine } from './support.ts';
 
-const ALL = { ceiling: <T>(rights: T) => rights };
+const ALL = { maxRights: <T>(rights: T) => rights };
 
 function childId(test: TestEngine, index = 0): string {
   return eventsOfType(test, 'child.created')[index]?.child ?? '';

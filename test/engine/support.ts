@@ -14,16 +14,15 @@ import type { TaskRun } from '../../src/engine/task/task-run.ts';
 import { rootRights as narrowedRights } from '../../src/policy/attenuate.ts';
 import { scriptedModel, type Script, type ScriptedModel } from '../../src/model/scripted.ts';
 import type { AgentDefinition } from '../../src/protocol/agent.ts';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import type {
-  ModelFacts,
+  ModelDetails,
   ModelPort,
   ModelRequest,
   ResolvedModel,
 } from '../../src/protocol/model.ts';
 import type { PermissionMode, PermissionRule, Rights } from '../../src/protocol/permission.ts';
 import type { SkillDefinition } from '../../src/protocol/skill.ts';
-import { foldEvents, type TaskState } from '../../src/protocol/state.ts';
 import type { AnyTool } from '../../src/protocol/tool.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import type { TaskStore } from '../../src/store/task-store.ts';
@@ -32,12 +31,14 @@ import { VirtualDeadlines, type VirtualTime } from './virtual-time.ts';
 import type { EngineSettings } from '../../src/engine/limits/engine-settings.ts';
 import type { ContextSource } from '../../src/protocol/project-context.ts';
 import { answerQuestion } from '../../src/engine/questions/answer-question.ts';
+import { foldEvents } from '../../src/protocol/state/fold.ts';
+import type { TaskState } from '../../src/protocol/state/task-state.ts';
 
 // Else the first end in a process waits for them, which passes no virtual time.
 await loadClaimCheck();
 
 export const MODEL: ResolvedModel = { provider: 'scripted', id: 'one', chain: ['test'] };
-const FACTS: ModelFacts = { contextWindow: null, maxOutput: 100, price: null };
+const FACTS: ModelDetails = { contextWindow: null, maxOutput: 100, price: null };
 const NO_LIMITS = { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 };
 
 export const SETTINGS: EngineSettings = {
@@ -116,7 +117,7 @@ export interface EngineSetup {
   /** What stands in for a model that fails. Default: nothing. */
   readonly fallbacks?: ModelChooser['fallbacks'];
   /** Of every model; default: no price, 100 tokens of output at most. */
-  readonly facts?: (model: ResolvedModel) => Promise<ModelFacts>;
+  readonly facts?: (model: ResolvedModel) => Promise<ModelDetails>;
   /** Of another engine, whose tasks this one can resume. Default: a new one. */
   readonly store?: TaskStore;
   /** As the store's. Default: nothing is redacted. */

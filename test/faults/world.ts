@@ -10,8 +10,7 @@ import type { AnswerCaps } from '../../src/model/adapters/answer-caps.ts';
 import { createModelPort, type ConnectLimits } from '../../src/model/connect.ts';
 import type { Protocol } from '../../src/model/endpoints.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
-import type { TaskEvent } from '../../src/protocol/event.ts';
-import { foldEvents, type TaskState } from '../../src/protocol/state.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import { createHttpFetch } from '../../src/sys/http.ts';
 import type { HttpFetch } from '../../src/sys/http-types.ts';
@@ -26,6 +25,8 @@ import { builtinTools } from '../../src/tools/index.ts';
 import { rootRights, SETTINGS, WORKER } from '../engine/support.ts';
 import { expectNoViolations } from '../no-violations.ts';
 import type { EngineSettings } from '../../src/engine/limits/engine-settings.ts';
+import { foldEvents } from '../../src/protocol/state/fold.ts';
+import type { TaskState } from '../../src/protocol/state/task-state.ts';
 
 /** Time that runs so many times as fast, for backoffs of seconds and time limits of minutes. */
 function fastTime(speed: number) {

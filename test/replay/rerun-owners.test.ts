@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { toolsByName } from '../../src/replay/idle-deps.ts';
 import { livesOf } from '../../src/replay/lives.ts';
 import { rerunTask } from '../../src/replay/rerun-task.ts';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { openMemoryStore } from '../../src/store/memory-store.ts';
 import { play } from '../engine/play.ts';
 import { SETTINGS, testEngine } from '../engine/support.ts';

@@ -4,7 +4,7 @@ import { toolsByName } from '../../src/replay/idle-deps.ts';
 import type { RerunSource } from '../../src/replay/rerun-source.ts';
 import { rerunTask } from '../../src/replay/rerun-task.ts';
 import { rerunTree } from '../../src/replay/rerun-tree.ts';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { ONE_AT_A_TIME, wildPlan } from '../engine/random-plans.ts';
 import { randomRuns } from '../engine/random-runs.ts';
 import type { Death } from '../engine/mortal-store.ts';

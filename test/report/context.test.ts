@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemTexts } from '../../src/report/request-texts.ts';
 import { requestContext } from '../../src/report/context.ts';
-import type { EventBody } from '../../src/protocol/event.ts';
+import type { EventBody } from '../../src/protocol/events/event.ts';
 import { userMessage, type AssistantMessage } from '../../src/protocol/message.ts';
 import type { RequestPrefix } from '../../src/protocol/model.ts';
 import { turnEnded } from '../store/fixture-data.ts';

@@ -1,4 +1,4 @@
-import { LOG_VERSION, type EventBody, type TaskEvent } from '../../src/protocol/event.ts';
+import { LOG_VERSION, type EventBody, type TaskEvent } from '../../src/protocol/events/event.ts';
 import type { TaskSpec } from '../../src/protocol/task.ts';
 import { treeReport, type LogSource, type TreeReport } from '../../src/report/tree-report.ts';
 import { taskSpec, turnEnded } from '../store/fixture-data.ts';

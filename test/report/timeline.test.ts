@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { phaseOf, type Phase } from '../../src/report/phase.ts';
 import { timeByKind, type Span } from '../../src/report/span.ts';
 import { TaskReportFold } from '../../src/report/task-report.ts';
-import type { Activity } from '../../src/protocol/activity.ts';
+import type { Activity } from '../../src/protocol/state/activity.ts';
 import type { TaskStatus } from '../../src/protocol/result.ts';
 import { turnEnded } from '../store/fixture-data.ts';
 import {

@@ -3,7 +3,7 @@ import { figures, shortCount, shortDuration, utcText } from '../../src/report/fi
 import { receiptFacts } from '../../src/report/receipt-facts.ts';
 import { treeReport } from '../../src/report/tree-report.ts';
 import { turnLines } from '../../src/report/turn-lines.ts';
-import { NO_USE } from '../../src/protocol/ledger.ts';
+import { NO_USE } from '../../src/protocol/state/ledger.ts';
 import { turnEnded } from '../store/fixture-data.ts';
 import { asked, BEGIN, child, ended, logOf, sourceOf, STARTED } from './logs.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TaskEvent } from '../../src/protocol/event.ts';
+import type { TaskEvent } from '../../src/protocol/events/event.ts';
 import { treeReport } from '../../src/report/tree-report.ts';
 import { turnEnded } from '../store/fixture-data.ts';
 import {

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { missingDelegates, nobodyIsCalled } from '../../agents/lint/delegates.ts';
 import { inactiveFields, type InactiveField } from '../../agents/lint/inactive.ts';
 import { MusterError } from '../../base/errors.ts';
-import type { PlannedChild } from '../../engine/engine.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { resolveMain } from '../../model/resolve.ts';
 import { rootRights } from '../../policy/attenuate.ts';
@@ -24,6 +23,7 @@ import { systemTexts, toolTexts, type RequestText } from '../../report/request-t
 import type { MusterOptions } from '../setup/options.ts';
 import { Session } from '../session/session.ts';
 import { agentNamed } from '../agents/find-agents.ts';
+import type { PlannedChild } from '../../engine/requests.ts';
 
 export interface ExplainRequest extends Pick<
   MusterOptions,
@@ -172,14 +172,14 @@ interface Surroundings {
 }
 
 function explanation(plan: PlannedChild, { parentMode, agents }: Surroundings): AgentExplanation {
-  const { agent, background, equipment, prefix } = plan;
+  const { agent, background, setup, prefix } = plan;
   const { names, sources } = contextOf(plan);
   return {
     name: agent.name,
     origin: agent.origin,
     call: callOf(plan),
-    tools: { names, dropped: equipment.dropped, unknown: unknownTools(agent.problems) },
-    delegatesTo: equipment.prompt.types.map((type) => type.name),
+    tools: { names, dropped: setup.dropped, unknown: unknownTools(agent.problems) },
+    delegatesTo: setup.prompt.types.map((type) => type.name),
     rights: rightsOf(plan, parentMode),
     model: modelOf(plan),
     limits: limitsOf(plan),
@@ -212,13 +212,13 @@ const TOLD_ELSEWHERE: ReadonlySet<string> = new Set([
 ]);
 
 function warningsOf(
-  { agent, equipment }: PlannedChild,
+  { agent, setup }: PlannedChild,
   agents: readonly AgentDefinition[],
 ): readonly string[] {
   return [
     ...agent.problems.filter(({ code }) => !TOLD_ELSEWHERE.has(code)).map(({ message }) => message),
-    ...equipment.preloaded.warnings,
-    ...(equipment.memory?.warning ? [equipment.memory.warning] : []),
+    ...setup.preloaded.warnings,
+    ...(setup.memory?.warning ? [setup.memory.warning] : []),
     ...missingDelegates(agent, agents).map(nobodyIsCalled),
   ];
 }
@@ -228,8 +228,8 @@ function callOf({ decision, unusable }: PlannedChild): AgentExplanation['call'] 
   return { verdict: decision.verdict, reason: decision.reason };
 }
 
-function memoryOf({ agent: { memory: scope }, equipment }: PlannedChild) {
-  const { memory } = equipment;
+function memoryOf({ agent: { memory: scope }, setup }: PlannedChild) {
+  const { memory } = setup;
   return memory === null || scope === undefined ? null : { scope, directory: memory.directory };
 }
 

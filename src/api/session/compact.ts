@@ -1,23 +1,23 @@
 import { compactionText } from '../../protocol/compaction-text.ts';
-import type { TaskEvent } from '../../protocol/event.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
 import type { Run } from './contract.ts';
 import type { EventListener } from './event-router.ts';
 
-export interface CompactWish {
+export interface CompactRequest {
   /** What is kept above all; null: nothing more than the rest. */
   readonly keep: string | null;
 }
 
 /** `/compact`, or `/compact WHAT TO KEEP`, said to a conversation; null: it is another message. */
-export function compactWish(prompt: string): CompactWish | null {
+export function compactRequest(prompt: string): CompactRequest | null {
   const [, keep] = /^\/compact(?:\s+([\s\S]+))?$/.exec(prompt.trim()) ?? [undefined, null];
   if (keep === null) return null;
   return { keep: keep ?? null };
 }
 
 /** A run that compacts: its result says what came of that, and the task's own is as it was. */
-export async function toldOfCompaction(
+export async function compactionReport(
   start: (listener: EventListener) => Promise<Run>,
   onEvent: EventListener = () => {},
 ): Promise<Run> {

@@ -1,6 +1,5 @@
 import type { DiscoveredAgents } from '../../agents/found.ts';
 import type { DiscoveredSkills } from '../../agents/skills/discover.ts';
-import type { QuestionAnswer } from '../../engine/engine.ts';
 import type { WaitingQuestion } from '../../engine/task/inbox.ts';
 import type { StopOrder } from '../../engine/task/stop.ts';
 import type { ModelSetup } from '../../model/choose.ts';
@@ -9,7 +8,7 @@ import type { Notify } from '../../protocol/notify.ts';
 import type { PermissionMode, RuleSet } from '../../protocol/permission.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
 import type { TaskStore, TaskSummary } from '../../store/task-store.ts';
-import type { RewindPlan, RewindWish } from '../../engine/rewind/plan.ts';
+import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
 import type { TypedHistory } from './typed-history.ts';
 import type { TaskContext } from '../tasks/tasks-context.ts';
@@ -20,13 +19,17 @@ import type { SignalListener } from './signal-router.ts';
 import type { BranchTask, ResumeRequest, RunRequest } from '../setup/options.ts';
 import type { TemplateRequest } from '../templates/fan-out.ts';
 import type { TemplateReport, TemplateRunLeft } from '../templates/report.ts';
-import type { Enclosed } from '../../engine/quote/quote.ts';
-import type { EnclosureWish } from '../../engine/quote/quote.ts';
+import type { QuotedItems, QuoteRequest } from '../../engine/quote/quote.ts';
+import type { QuestionAnswer } from '../../engine/requests.ts';
 
-export type { CommandOutput, Enclosed, ShownImage } from '../../engine/quote/quote.ts';
+export type {
+  CommandOutput,
+  QuotedItems as Enclosed,
+  ShownImage,
+} from '../../engine/quote/quote.ts';
 
 /** The files, images and command outputs that a person sends along with the next message. */
-export interface EncloseRequest extends EnclosureWish {
+export interface MessageQuoteRequest extends QuoteRequest {
   /** The full id of the task that gets them, or null for a conversation that is about to begin. */
   readonly to: string | null;
   /** The agent of a conversation that is about to begin. Default: the main agent. */
@@ -90,7 +93,7 @@ export interface Muster {
    */
   setModel(name: string): ResolvedModel;
   /** What putting a conversation back would do, and doing it: it, and all below it, has ended. */
-  planRewind(id: string, wish: RewindWish): Promise<RewindPlan>;
+  planRewind(id: string, wish: RewindRequest): Promise<RewindPlan>;
   /** Throws MusterError `CONFLICT`, with nothing done, where anything is not as it was shown. */
   rewind(plan: RewindPlan): Promise<RewindOutcome>;
   /** What stood in the newest request of a task. Rejects with MusterError `NOT_FOUND`. */
@@ -157,12 +160,12 @@ export interface Muster {
    * MusterError: `NOT_FOUND` when it is not at work here, or about to end; `INVALID_PARAM` for what was
    * gathered for another task.
    */
-  send(id: string, message: string, enclosed?: Enclosed): void;
+  send(id: string, message: string, enclosed?: QuotedItems): void;
   /**
    * Gathers what goes with a person's next words: files that they name with `@`, what commands of theirs came to,
    * images. A file is read as the task's own Read would; what a person would have to allow stays behind and is told.
    */
-  enclose(request: EncloseRequest): Promise<Enclosed>;
+  enclose(request: MessageQuoteRequest): Promise<QuotedItems>;
   /** What an image is, and whether the model of a conversation (null: of a new one) can be shown it. */
   lookAtImage(bytes: Buffer, to: string | null): Promise<ImageDescription>;
   /**

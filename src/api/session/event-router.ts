@@ -1,5 +1,5 @@
-import type { TaskEvent } from '../../protocol/event.ts';
-import type { TaskState } from '../../protocol/state.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** `state`: the fold of the task's log with the event. */
 export type EventListener = (event: TaskEvent, state: TaskState) => void;

@@ -1,16 +1,15 @@
 import { MusterError } from '../../base/errors.ts';
-import type { Enclosed } from '../../engine/quote/quote.ts';
-import type { Addressee } from '../../engine/quote/recipient.ts';
+import type { QuotedItems } from '../../engine/quote/quote.ts';
+import type { Recipient } from '../../engine/quote/recipient.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { MAIN_AGENT } from '../../engine/task/main-agent.ts';
 import { rootRights } from '../../policy/attenuate.ts';
 import { describeAttachment } from '../../protocol/attachment.ts';
-import type { Enclosure } from '../../protocol/enclosure.ts';
+import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import { resumedRights } from './resumed-rights.ts';
 import type { RootTerms } from './root-terms.ts';
 import type { SessionParts } from './session-parts.ts';
-import type { EncloseRequest } from './contract.ts';
-import type { ImageDescription } from './contract.ts';
+import type { MessageQuoteRequest, ImageDescription } from './contract.ts';
 
 type Parts = Pick<SessionParts, 'engine' | 'grant' | 'modeFlag' | 'models' | 'store'>;
 
@@ -18,14 +17,14 @@ type Parts = Pick<SessionParts, 'engine' | 'grant' | 'modeFlag' | 'models' | 'st
  * What goes with words to a task. Throws INVALID_PARAM for what was gathered for another one: what was
  * read for it may be what this one may not read.
  */
-export function enclosuresFor(id: string, enclosed: Enclosed): readonly Enclosure[] {
+export function quotedItemsFor(id: string, enclosed: QuotedItems): readonly QuotedItem[] {
   if (enclosed.task === id) return enclosed.enclosures;
   const message = `what goes along was gathered for task ${enclosed.task}, and not for ${id}: gather it with enclose({ to: '${id}', … })`;
   throw new MusterError('INVALID_PARAM', message);
 }
 
 /** What goes with a person's words, for whom they are said to. */
-export class Enclosing {
+export class MessageQuoter {
   private readonly parts: Parts;
   private readonly terms: RootTerms;
 
@@ -34,7 +33,7 @@ export class Enclosing {
     this.terms = terms;
   }
 
-  gather({ to, agent, signal, ...wish }: EncloseRequest): Promise<Enclosed> {
+  gather({ to, agent, signal, ...wish }: MessageQuoteRequest): Promise<QuotedItems> {
     return this.parts.engine.enclose(this.addressee(to, agent), wish, signal);
   }
 
@@ -54,7 +53,7 @@ export class Enclosing {
     return to === null ? this.terms.model(null) : foldLog(this.parts.store, to).spec.model;
   }
 
-  private addressee(to: string | null, name: string | undefined): Addressee {
+  private addressee(to: string | null, name: string | undefined): Recipient {
     const { grant, modeFlag } = this.parts;
     if (to === null) {
       const agent = this.terms.agentNamed(name);
@@ -69,7 +68,7 @@ export class Enclosing {
     const isImported = this.parts.store.isImported(to);
     return {
       task: to,
-      ceiling: (recorded) => resumedRights(recorded, { grant, modeFlag, isImported }),
+      maxRights: (recorded) => resumedRights(recorded, { grant, modeFlag, isImported }),
     };
   }
 }

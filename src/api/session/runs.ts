@@ -10,9 +10,9 @@ import { stopOrder } from '../../engine/task/stop.ts';
 import type { TaskRun } from '../../engine/task/task-run.ts';
 import { rootRights } from '../../policy/attenuate.ts';
 import type { Rights } from '../../protocol/permission.ts';
-import { enclosuresFor } from './quote-message.ts';
+import { quotedItemsFor } from './quote-message.ts';
 import type { EventListener } from './event-router.ts';
-import { compactWish, toldOfCompaction, type CompactWish } from './compact.ts';
+import { compactRequest, compactionReport, type CompactRequest } from './compact.ts';
 import { firstMessage } from './first-message.ts';
 import type { BranchTask, ResumeRequest, RunRequest } from '../setup/options.ts';
 import type { Run } from './contract.ts';
@@ -83,12 +83,12 @@ export class Runs {
     const id = store.resolveId(request.id);
     const prompt = request.prompt ?? null;
     if (prompt?.trim() === '') throw new UsageError('the prompt is empty');
-    const compacts = prompt === null ? null : compactWish(prompt);
+    const compacts = prompt === null ? null : compactRequest(prompt);
     if (compacts !== null) {
       const { prompt: _, ...rest } = request;
       const goOn = (listener: EventListener) =>
         this.goOn({ ...rest, compacts }, { id, rightsOf: id }, listener);
-      return toldOfCompaction(goOn, onEvent);
+      return compactionReport(goOn, onEvent);
     }
     if (request.below !== undefined && prompt !== null) {
       throw new UsageError('a task that waits for one below it gets no prompt');
@@ -115,7 +115,7 @@ export class Runs {
     if (!takesFiles || !prompt.includes('@')) {
       return this.goOn({ id: branch.id, prompt }, whom, onEvent);
     }
-    const to = { task: branch.id, ceiling: this.ceilingOf(from) };
+    const to = { task: branch.id, maxRights: this.ceilingOf(from) };
     const enclosed = await engine.enclose(to, { words: prompt, outputs: [], images: [] }, signal);
     for (const problem of enclosed.problems) onNotice(problem);
     return this.goOn({ id: branch.id, prompt, enclosed }, whom, onEvent);
@@ -130,7 +130,7 @@ export class Runs {
 
   /** `rightsOf`: see `ceilingOf`. */
   private async goOn(
-    request: ResumeRequest & { readonly compacts?: CompactWish },
+    request: ResumeRequest & { readonly compacts?: CompactRequest },
     { id, rightsOf }: { readonly id: string; readonly rightsOf: string },
     onEvent: EventListener = () => {},
   ): Promise<Run> {
@@ -142,8 +142,8 @@ export class Runs {
         prompt,
         ...(request.enclosed === undefined
           ? {}
-          : { enclosed: enclosuresFor(id, request.enclosed) }),
-        ceiling: this.ceilingOf(rightsOf),
+          : { enclosed: quotedItemsFor(id, request.enclosed) }),
+        maxRights: this.ceilingOf(rightsOf),
         ...(this.terms.isModelNamed ? { model: this.terms.model(null, prompt ?? '') } : {}),
         ...(maxTurns === null ? {} : { maxTurns }),
         ...(request.mode === undefined ? {} : { mode: request.mode }),

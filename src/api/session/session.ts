@@ -2,7 +2,6 @@ import { RootTerms } from './root-terms.ts';
 import { Runs } from './runs.ts';
 import type { DiscoveredAgents } from '../../agents/found.ts';
 import type { DiscoveredSkills } from '../../agents/skills/discover.ts';
-import type { QuestionAnswer } from '../../engine/engine.ts';
 import type { WaitingQuestion } from '../../engine/task/inbox.ts';
 import { stopOrder } from '../../engine/task/stop.ts';
 import { OFFLINE, type ModelSetup } from '../../model/choose.ts';
@@ -10,33 +9,40 @@ import type { ResolvedModel } from '../../protocol/model.ts';
 import type { Notify } from '../../protocol/notify.ts';
 import type { PermissionMode, RuleSet } from '../../protocol/permission.ts';
 import type { TaskStore, TaskSummary } from '../../store/task-store.ts';
-import type { RewindPlan, RewindWish } from '../../engine/rewind/plan.ts';
+import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
 import type { TypedHistory } from './typed-history.ts';
 import type { TaskContext } from '../tasks/tasks-context.ts';
 import type { SandboxState } from '../../sys/sandbox/sandbox.ts';
-import { Enclosing, enclosuresFor } from './quote-message.ts';
+import { MessageQuoter, quotedItemsFor } from './quote-message.ts';
 import type { EventListener } from './event-router.ts';
 import type { BranchTask, ResumeRequest, RunRequest } from '../setup/options.ts';
-import type { Muster, Run, StopRequest, EncloseRequest, ImageDescription } from './contract.ts';
+import type {
+  Muster,
+  Run,
+  StopRequest,
+  MessageQuoteRequest,
+  ImageDescription,
+} from './contract.ts';
 import type { SignalListener } from './signal-router.ts';
 import { type TemplateRequest } from '../templates/fan-out.ts';
 import { templateReport, templateRunLeft } from '../templates/report.ts';
 import type { SessionParts } from './session-parts.ts';
-import type { Enclosed } from '../../engine/quote/quote.ts';
+import type { QuotedItems } from '../../engine/quote/quote.ts';
+import type { QuestionAnswer } from '../../engine/requests.ts';
 
 /** All that the library can do, each at the part that does it. */
 export class Session implements Muster {
   private readonly parts: SessionParts;
   private readonly terms: RootTerms;
   private readonly runs: Runs;
-  private readonly enclosing: Enclosing;
+  private readonly enclosing: MessageQuoter;
 
   constructor(parts: SessionParts) {
     this.parts = parts;
     this.terms = new RootTerms(parts);
     this.runs = new Runs(parts, this.terms);
-    this.enclosing = new Enclosing(parts, this.terms);
+    this.enclosing = new MessageQuoter(parts, this.terms);
   }
 
   get agents(): DiscoveredAgents {
@@ -80,7 +86,7 @@ export class Session implements Muster {
     return this.terms.chooseModel(name);
   }
 
-  async planRewind(id: string, wish: RewindWish): Promise<RewindPlan> {
+  async planRewind(id: string, wish: RewindRequest): Promise<RewindPlan> {
     const { planFreeRewind } = await import('../tasks/rewind.ts');
     return planFreeRewind(this.parts.store, id, wish);
   }
@@ -182,12 +188,12 @@ export class Session implements Muster {
     return this.parts.signals.listen(listener);
   }
 
-  send(id: string, message: string, enclosed?: Enclosed): void {
-    const enclosures = enclosed === undefined ? undefined : enclosuresFor(id, enclosed);
+  send(id: string, message: string, enclosed?: QuotedItems): void {
+    const enclosures = enclosed === undefined ? undefined : quotedItemsFor(id, enclosed);
     this.parts.engine.send(id, message, enclosures);
   }
 
-  enclose(request: EncloseRequest): Promise<Enclosed> {
+  enclose(request: MessageQuoteRequest): Promise<QuotedItems> {
     return this.enclosing.gather(request);
   }
 

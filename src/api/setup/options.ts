@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { QuestionAnswer } from '../../engine/engine.ts';
-import type { Enclosed } from '../../engine/quote/quote.ts';
+import type { QuotedItems } from '../../engine/quote/quote.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
 import type { OnAsk } from '../../protocol/question.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
@@ -8,6 +7,7 @@ import type { TaskSource } from '../../protocol/task.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { FlagValue } from '../../config/text-layer.ts';
 import type { TrustDecision } from '../../trust/project-trust.ts';
+import type { QuestionAnswer } from '../../engine/requests.ts';
 
 export interface MusterOptions {
   /** The working directory: the first workspace root. Default: the process's own. */
@@ -58,7 +58,7 @@ export interface RunRequest {
   /** The agent that the main task runs as, by name. Default: the main agent. */
   readonly agent?: string;
   /** What goes with the prompt, as `Muster.enclose` gave it. Default: nothing. */
-  readonly enclosed?: Enclosed;
+  readonly enclosed?: QuotedItems;
   /** JSON Schema that its answer must be valid against. Default: the agent's, if any. */
   readonly outputSchema?: JsonObject;
   /** Default: as the configuration and the flags say. */
@@ -88,7 +88,7 @@ export interface ResumeRequest {
   /** The next message. Default: none; what has ended, and not completed, is told to go on. */
   readonly prompt?: string;
   /** What goes with it, as `Muster.enclose` gave it. Default: nothing. */
-  readonly enclosed?: Enclosed;
+  readonly enclosed?: QuotedItems;
   /** Gives a conversation another mode. Default: the one that it had, or a narrower one of this start. */
   readonly mode?: PermissionMode;
   /** Answers a question of it, or of a task below it that had not ended, before it goes on. */

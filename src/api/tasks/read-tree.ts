@@ -1,7 +1,7 @@
 import { isId } from '../../base/ids.ts';
 import { LogFold } from '../../engine/task/fold-log.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import type { TaskStore } from '../../store/task-store.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 type Logs = Pick<TaskStore, 'exists' | 'owner' | 'scan'>;
 

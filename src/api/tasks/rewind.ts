@@ -1,4 +1,4 @@
-import { planRewind, type RewindPlan, type RewindWish } from '../../engine/rewind/plan.ts';
+import { planRewind, type RewindPlan, type RewindRequest } from '../../engine/rewind/plan.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { taskInUse } from '../../store/task-ids.ts';
 import { refuseBelowWork } from './tasks-family.ts';
@@ -7,7 +7,7 @@ import { refuseBelowWork } from './tasks-family.ts';
 export async function planFreeRewind(
   store: TaskStore,
   id: string,
-  wish: RewindWish,
+  wish: RewindRequest,
 ): Promise<RewindPlan> {
   refuseBelowWork(store, id);
   const plan = await planRewind(store, id, wish);

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { MusterError } from '../../base/errors.ts';
 import { requestPrefix } from '../../engine/delegation/create-task.ts';
-import { wholeLog } from '../../engine/task/fold-log.ts';
+import { fullLog } from '../../engine/task/fold-log.ts';
 import { PrefixCache } from '../../engine/prompt/prefix.ts';
 import { createChooser } from '../../model/chooser.ts';
 import { discoverProviders } from '../../model/providers.ts';
@@ -37,7 +37,7 @@ export async function contextOfTask(
   { id, turn }: ContextQuery,
   environment: Environment,
 ): Promise<TaskContext> {
-  const events = wholeLog(store, id);
+  const events = fullLog(store, id);
   const [created] = events;
   // It begins with it, or `wholeLog` has thrown.
   if (created?.type !== 'task.created') throw new MusterError('NOT_FOUND', `task ${id} has no log`);

@@ -1,21 +1,21 @@
-import type { AnswerWish } from '../../engine/questions/read-answer.ts';
-import type { TaskEvent } from '../../protocol/event.ts';
+import type { AnswerRequest } from '../../engine/questions/read-answer.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import type { TaskOwner, TaskSummary } from '../../store/task-store.ts';
 import type { Environment } from '../../sys/env.ts';
 import type { Deleted } from './tasks-family.ts';
 import type { TreeReport } from '../../report/tree-report.ts';
-import type { RewindPlan, RewindWish } from '../../engine/rewind/plan.ts';
+import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
 import type { TreeRerun } from '../../replay/rerun-tree.ts';
 import type { TaskContext } from './tasks-context.ts';
 import type { Answered, AskedQuestion } from './tasks-questions.ts';
 import type { StopOutcome } from './tasks-stop.ts';
-import type { Message, Told } from './tasks-send.ts';
+import type { Message, SentMessage } from './tasks-send.ts';
 import type { UsageQuery, UsageReport } from './usage-report.ts';
 import type { WatchEnd, WatchListener } from './tasks-watch.ts';
 import type { TreeListener } from './tree-follow.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 export interface TasksOptions {
   /** Default: `MUSTER_DATA_DIR`, else below the XDG data directory. One that is named must be there. */
@@ -79,7 +79,7 @@ export interface Tasks {
    * What it would take to put a task back to how it was after one of its events, conversation and files of
    * it and all below it, or to undo that. Touches nothing. `CONFLICT` while one of them is at work.
    */
-  planRewind(id: string, wish: RewindWish): Promise<RewindPlan>;
+  planRewind(id: string, wish: RewindRequest): Promise<RewindPlan>;
   /** Does what such a plan shows; nothing where anything is not as it was shown: `CONFLICT`. */
   rewind(plan: RewindPlan): Promise<RewindOutcome>;
   /** What waits for an answer, of all trees, the oldest first. */
@@ -87,15 +87,15 @@ export interface Tasks {
   /** An open question, by its id or a unique beginning. `CONFLICT`: it is settled. */
   question(id: string): Promise<AskedQuestion>;
   /** Answers one where its task lives; where that is nowhere, says which task is to go on with it. */
-  answer(id: string, wish: AnswerWish): Promise<Answered>;
+  answer(id: string, wish: AnswerRequest): Promise<Answered>;
   /** Stops a task and all below it, wherever it lives; resolves when it has ended. */
   stop(id: string, because: string): Promise<StopOutcome>;
   /** The living process that a message for a task goes to; null: there is none. */
   processFor(id: string): Promise<TaskOwner | null>;
   /** Tells a task something in the process where it, or one above it, lives; null: in none. */
-  tell(id: string, message: Message): Promise<Told | null>;
+  tell(id: string, message: Message): Promise<SentMessage | null>;
   /** Sends a task that its parent waits for to the background. */
-  detach(id: string): Promise<Told>;
+  detach(id: string): Promise<SentMessage>;
   /** A task and all below it as the text of one file, in pieces. */
   exportTree(id: string): AsyncIterable<string>;
   /**

@@ -3,14 +3,14 @@ import { errorMessage, MusterError, type ErrorInfo } from '../../base/errors.ts'
 import { isId } from '../../base/ids.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { questionJson } from '../../engine/questions/question-json.ts';
-import { readAnswer, type AnswerWish } from '../../engine/questions/read-answer.ts';
-import { answerText } from '../../protocol/inbox-state.ts';
+import { readAnswer, type AnswerRequest } from '../../engine/questions/read-answer.ts';
+import { answerText } from '../../protocol/state/questions.ts';
 import { isMeantBy, type Question } from '../../protocol/question.ts';
 import type { QuestionJson } from '../../protocol/result.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { askProcess, replyText, tasksAbove, type TaskPlace } from './tasks-process.ts';
-import type { Told } from './tasks-send.ts';
+import type { SentMessage } from './tasks-send.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 const ANSWER_MS = 10_000;
 /** How often is looked whether a process that has taken a task, or leaves it, asks by now: 5 s. */
@@ -46,9 +46,9 @@ export function allQuestions({ store }: TaskPlace, onNotice: (line: string) => v
 function questionsOf(store: TaskStore, state: TaskState): readonly AskedQuestion[] {
   const pid = store.owner(state.spec.id)?.pid ?? null;
   // What came with a file may show anything; it is asked anew when its task goes on here.
-  const foreignUpTo = store.importedUpTo(state.spec.id) ?? -1;
+  const importedUpTo = store.importedUpTo(state.spec.id) ?? -1;
   return [...state.questions.values()].flatMap(({ question, answer, askedAt, seq }) =>
-    answer === null && seq > foreignUpTo
+    answer === null && seq > importedUpTo
       ? [{ question, json: questionJson(question), askedAt, pid }]
       : [],
   );
@@ -100,7 +100,7 @@ function settledAs(store: TaskStore, id: string): string | null {
 
 /** What became of an answer: told to the process that has the task, or the task that is to go on with it. */
 export type Answered =
-  | { readonly kind: 'told'; readonly told: Told }
+  | { readonly kind: 'told'; readonly told: SentMessage }
   | { readonly kind: 'left'; readonly question: Question; readonly top: string };
 
 /**
@@ -111,7 +111,7 @@ export type Answered =
 export async function answerTaskQuestion(
   place: TaskPlace,
   prefix: string,
-  wish: AnswerWish,
+  wish: AnswerRequest,
   onNotice: (line: string) => void,
 ): Promise<Answered> {
   // A beginning could mean another question the next time, and the answer is for this one.

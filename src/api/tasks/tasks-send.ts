@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MusterError, type ErrorInfo } from '../../base/errors.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import type { TaskOwner } from '../../store/task-store.ts';
 import type { ControlRequest } from '../../control/request.ts';
 import { askProcess, processAbove, replyText, type TaskPlace } from './tasks-process.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 const ANSWER_MS = 10_000;
 /** How often a task may end, or be taken, between the look and the request. */
@@ -20,7 +20,7 @@ export interface Message {
 }
 
 /** What became of it there, for people. */
-export interface Told {
+export interface SentMessage {
   readonly id: string;
   readonly pid: number;
   readonly text: string;
@@ -36,11 +36,11 @@ export function processFor(place: TaskPlace, state: TaskState): TaskOwner | null
 }
 
 /** Tells a task something where it lives; null where it lives nowhere. Throws MusterError. */
-export async function tellTask(
+export async function sendToTask(
   place: TaskPlace,
   id: string,
   message: Message,
-): Promise<Told | null> {
+): Promise<SentMessage | null> {
   for (let tries = 1; ; tries += 1) {
     const state = foldLog(place.store, id);
     const owner = processFor(place, state);
@@ -77,7 +77,7 @@ function requestFor(state: TaskState, { text, model, maxTurns }: Message): Contr
 }
 
 /** Sends a task that its parent waits for to the background. Throws MusterError where it can't. */
-export async function detachTask(place: TaskPlace, id: string): Promise<Told> {
+export async function detachTask(place: TaskPlace, id: string): Promise<SentMessage> {
   const { store } = place;
   const state = foldLog(store, id);
   if (state.end !== null) {

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import { isId } from '../../base/ids.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
-import { stopAbandoned } from '../../engine/delegation/reap-orphans.ts';
+import { reapOrphans } from '../../engine/delegation/reap-orphans.ts';
 import { stopOrder } from '../../engine/task/stop.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import type { TaskOwner } from '../../store/task-store.ts';
 import { askProcess, type TaskPlace } from './tasks-process.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** 2 s are promised for what does not obey (docs/tasks.md); the rest is for a busy machine. */
 const STOP_MS = 15_000;
@@ -20,7 +20,7 @@ export interface StopOutcome {
   readonly state: TaskState;
 }
 
-export interface StopWish {
+export interface StopTaskRequest {
   readonly id: string;
   /** Why, in words, for the log. */
   readonly because: string;
@@ -32,7 +32,7 @@ export interface StopWish {
  * Stops a task with all below it and waits for its end: in the process that has it, or, where nobody
  * has it, by writing its end. Throws MusterError when it goes on all the same.
  */
-export async function stopTask(place: TaskPlace, wish: StopWish): Promise<StopOutcome> {
+export async function stopTask(place: TaskPlace, wish: StopTaskRequest): Promise<StopOutcome> {
   const { store } = place;
   const { id } = wish;
   const before = foldLog(store, id);
@@ -55,7 +55,7 @@ function stillAtWork(id: string): MusterError {
 /** Resolves when its process says that it has ended; to what stood against it where that may pass. */
 async function ask(
   place: TaskPlace,
-  { id, because }: StopWish,
+  { id, because }: StopTaskRequest,
   owner: TaskOwner,
 ): Promise<MusterError | null> {
   const isThere = () => place.store.owner(id)?.token === owner.token;
@@ -75,7 +75,7 @@ async function ask(
   }
 }
 
-async function end(place: TaskPlace, wish: StopWish): Promise<MusterError | null> {
+async function end(place: TaskPlace, wish: StopTaskRequest): Promise<MusterError | null> {
   const { store } = place;
   const { id, because, onNotice } = wish;
   try {
@@ -84,7 +84,7 @@ async function end(place: TaskPlace, wish: StopWish): Promise<MusterError | null
     await stopOwnedBelow(place, state, wish);
     const onFault = (task: string, thrown: unknown) =>
       onNotice(`task ${task}: ${errorMessage(thrown)}`);
-    await stopAbandoned({ store, onFault }, id, stopOrder('user', because));
+    await reapOrphans({ store, onFault }, id, stopOrder('user', because));
     return null;
   } catch (thrown) {
     if (thrown instanceof MusterError && thrown.code === 'CONFLICT') return thrown;
@@ -93,7 +93,11 @@ async function end(place: TaskPlace, wish: StopWish): Promise<MusterError | null
 }
 
 /** What is below one that nobody has may have been made to go on by itself. */
-async function stopOwnedBelow(place: TaskPlace, top: TaskState, wish: StopWish): Promise<void> {
+async function stopOwnedBelow(
+  place: TaskPlace,
+  top: TaskState,
+  wish: StopTaskRequest,
+): Promise<void> {
   const { store } = place;
   const below = new Set(top.openChildren);
   // A set that grows while it is gone through is gone through to its end.

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../base/clock.ts';
 import { isId } from '../../base/ids.ts';
 import { LogFold } from '../../engine/task/fold-log.ts';
-import type { TaskEvent } from '../../protocol/event.ts';
-import type { TaskState } from '../../protocol/state.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { LogTail, TaskStore } from '../../store/task-store.ts';
 import { WatchBegin } from './watch-begin.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** A change shows within two of these. */
 const POLL_MS = 60;

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { systemErrorCode, UsageError } from '../../base/errors.ts';
 import { foldLog } from '../../engine/task/fold-log.ts';
 import { resultEnvelope } from '../../engine/results/result.ts';
-import type { AnswerWish } from '../../engine/questions/read-answer.ts';
-import type { TaskEvent } from '../../protocol/event.ts';
+import type { AnswerRequest } from '../../engine/questions/read-answer.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { ResultEnvelope } from '../../protocol/result.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import { openMemoryStore } from '../../store/memory-store.ts';
 import type { TaskOwner, TaskStore, TaskSummary } from '../../store/task-store.ts';
 import { readEnvironment, type Environment } from '../../sys/env.ts';
@@ -16,17 +15,18 @@ import { openDataDir } from '../setup/data-dir.ts';
 import type { Deleted } from './tasks-family.ts';
 import type { TreeReport } from '../../report/tree-report.ts';
 import type { TaskPlace } from './tasks-process.ts';
-import type { RewindPlan, RewindWish } from '../../engine/rewind/plan.ts';
+import type { RewindPlan, RewindRequest } from '../../engine/rewind/plan.ts';
 import type { RewindOutcome } from '../../engine/rewind/rewind.ts';
 import type { TreeRerun } from '../../replay/rerun-tree.ts';
 import type { TaskContext } from './tasks-context.ts';
 import type { Answered, AskedQuestion } from './tasks-questions.ts';
 import type { StopOutcome } from './tasks-stop.ts';
-import type { Message, Told } from './tasks-send.ts';
+import type { Message, SentMessage } from './tasks-send.ts';
 import type { UsageQuery, UsageReport } from './usage-report.ts';
 import type { WatchEnd, WatchListener } from './tasks-watch.ts';
 import type { TreeListener } from './tree-follow.ts';
 import type { Tasks, TasksOptions } from './tasks-contract.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Tasks that one sweep deletes: what comes after can be broken off. */
 const PRUNED_AT_ONCE = 500;
@@ -152,7 +152,7 @@ class StoredTasks implements Tasks {
     return rerunFromLogs(this.store, this.store.resolveId(prefix), this.environment);
   }
 
-  async planRewind(prefix: string, wish: RewindWish): Promise<RewindPlan> {
+  async planRewind(prefix: string, wish: RewindRequest): Promise<RewindPlan> {
     const { planFreeRewind } = await import('./rewind.ts');
     return planFreeRewind(this.store, this.store.resolveId(prefix), wish);
   }
@@ -178,7 +178,7 @@ class StoredTasks implements Tasks {
     return findQuestion(this.place, prefix, this.onNotice);
   }
 
-  async answer(prefix: string, wish: AnswerWish): Promise<Answered> {
+  async answer(prefix: string, wish: AnswerRequest): Promise<Answered> {
     const { answerTaskQuestion: answerQuestion } = await import('./tasks-questions.ts');
     return answerQuestion(this.place, prefix, wish, this.onNotice);
   }
@@ -188,12 +188,12 @@ class StoredTasks implements Tasks {
     return processFor(this.place, foldLog(this.store, this.store.resolveId(prefix)));
   }
 
-  async tell(prefix: string, message: Message): Promise<Told | null> {
-    const { tellTask } = await import('./tasks-send.ts');
+  async tell(prefix: string, message: Message): Promise<SentMessage | null> {
+    const { sendToTask: tellTask } = await import('./tasks-send.ts');
     return tellTask(this.place, this.store.resolveId(prefix), message);
   }
 
-  async detach(prefix: string): Promise<Told> {
+  async detach(prefix: string): Promise<SentMessage> {
     const { detachTask } = await import('./tasks-send.ts');
     return detachTask(this.place, this.store.resolveId(prefix));
   }

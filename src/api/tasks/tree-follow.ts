@@ -3,11 +3,11 @@ import { basename, dirname } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { isId } from '../../base/ids.ts';
 import { LogFold } from '../../engine/task/fold-log.ts';
-import type { TaskEvent } from '../../protocol/event.ts';
-import type { TaskState } from '../../protocol/state.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
 import type { LogTail, TaskStore } from '../../store/task-store.ts';
 import { readTree, stateByNow } from './read-tree.ts';
 import { WatchBegin } from './watch-begin.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 export interface TreeListener {
   /** A task that was there as the following began: see `TreeReading.found`. */

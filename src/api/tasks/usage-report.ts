@@ -1,4 +1,4 @@
-import { addUse, NO_USE, type LedgerEntry, type Use } from '../../protocol/ledger.ts';
+import { addUse, NO_USE, type LedgerEntry, type Use } from '../../protocol/state/ledger.ts';
 import type { TaskSummary } from '../../store/task-store.ts';
 import type { UsageKey } from './usage-keys.ts';
 

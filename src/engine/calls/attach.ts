@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import {
   isImage,
   type Attachment,
-  type AttachmentFacts,
+  type AttachmentDetails,
   type AttachPort,
   type AttachmentRules,
   type WhyNotShown,
@@ -30,9 +30,9 @@ export function attachPort(
   callId: string,
 ): AttachPort {
   const rules = async () => (await deps.models.attachments?.(run.spec.model)) ?? NOTHING;
-  const whyNot = (facts: AttachmentFacts, known: AttachmentRules) =>
+  const whyNot = (facts: AttachmentDetails, known: AttachmentRules) =>
     known.refusal(facts) ?? whyNoRoom(run, facts);
-  const letIn = async (facts: AttachmentFacts) => {
+  const letIn = async (facts: AttachmentDetails) => {
     const known = await rules();
     // Nothing is awaited from here on: others of its message look at the same time.
     const why = whyNot(facts, known);
@@ -59,7 +59,7 @@ export function attachPortFor(
   others: () => readonly Attachment[],
 ): AttachPort {
   const rules = async () => (await deps.models.attachments?.(spec.model)) ?? NOTHING;
-  const refusal = async (facts: AttachmentFacts) =>
+  const refusal = async (facts: AttachmentDetails) =>
     (await rules()).refusal(facts) ??
     noRoomBeside([...attachmentsIn({ state }), ...others()], facts);
   return {
@@ -76,7 +76,7 @@ export function attachPortFor(
 
 /** Says what would be shown to a model, and keeps nothing. */
 export function lookingPort(models: EngineDeps['models'], model: ResolvedModel): AttachPort {
-  const refusal = async (facts: AttachmentFacts) =>
+  const refusal = async (facts: AttachmentDetails) =>
     ((await models.attachments?.(model)) ?? NOTHING).refusal(facts);
   return {
     refusal,
@@ -92,11 +92,11 @@ const NOTHING: AttachmentRules = {
 };
 
 /** What stands in the conversation is sent again each time, and no server takes more than so much at once. */
-function whyNoRoom(run: TaskRun, facts: AttachmentFacts): WhyNotShown {
+function whyNoRoom(run: TaskRun, facts: AttachmentDetails): WhyNotShown {
   return noRoomBeside([...attachmentsIn(run), ...[...run.attaching.values()].flat()], facts);
 }
 
-function noRoomBeside(all: readonly AttachmentFacts[], facts: AttachmentFacts): WhyNotShown {
+function noRoomBeside(all: readonly AttachmentDetails[], facts: AttachmentDetails): WhyNotShown {
   const images = all.filter(isImage).length;
   if (isImage(facts) && images >= MOST_IMAGES) {
     return `this conversation holds ${images} images (limit images = ${MOST_IMAGES}). Hand it to a subagent, which begins with none`;

@@ -1,7 +1,7 @@
 import { AtOnce } from '../../base/at-once.ts';
 import { escapeTags } from '../../base/control-tags.ts';
 import type { ErrorCode } from '../../base/errors.ts';
-import { unansweredCalls } from '../../protocol/conversation.ts';
+import { unansweredCalls } from '../../protocol/state/conversation.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
 import { NO_ACCESS, type Decision } from '../../protocol/permission.ts';
 import { schedule, type ScheduledCall } from '../../policy/conflicts.ts';
@@ -43,7 +43,7 @@ export async function runCalls(
   const slot = new SlotUse(run, { own: prepared.length - waits, waits });
   const waitsFor = schedule(prepared.map(scheduledCall));
   const atOnce = new AtOnce(MOST_AT_ONCE);
-  const working = (work: () => Promise<void>) => run.tree.standstill.working(work);
+  const working = (work: () => Promise<void>) => run.tree.idleDetector.working(work);
   const done: Promise<void>[] = [];
   for (const [index, call] of prepared.entries()) {
     const earlier = (waitsFor[index] ?? []).map((before) => done[before]);
@@ -57,7 +57,7 @@ export async function runCalls(
         .finally(() => (isWait(call) ? slot.waitEnded() : slot.ownCallEnded())),
     );
   }
-  await run.tree.standstill.waiting(() => allDone(run, done));
+  await run.tree.idleDetector.waiting(() => allDone(run, done));
 }
 
 /** The calls that may run; what is over a cap is refused. */
@@ -143,10 +143,10 @@ async function runCall(deps: EngineDeps, run: TaskRun, { call, slot }: CallAtWor
     await execute(deps, run, { ...call, reach: NO_FILES });
     return;
   }
-  const { standstill } = run.tree;
+  const { idleDetector } = run.tree;
   const wait = isWait(call)
-    ? <T>(ask: () => Promise<T>) => standstill.waiting(ask)
-    : <T>(ask: () => Promise<T>) => slot.waiting(() => standstill.waiting(ask));
+    ? <T>(ask: () => Promise<T>) => idleDetector.waiting(ask)
+    : <T>(ask: () => Promise<T>) => slot.waiting(() => idleDetector.waiting(ask));
   const { allowed, reach, decision, refusal } =
     deps.decided === undefined
       ? await judge(deps, run, call, wait)

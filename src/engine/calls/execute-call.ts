@@ -6,7 +6,7 @@ import type { ToolCallPart } from '../../protocol/message.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import { isNarrower } from '../../policy/modes.ts';
 import type { Decision, PermissionMode } from '../../protocol/permission.ts';
-import type { FileReach, ToolOutput } from '../../protocol/tool.ts';
+import type { FileAccess, ToolOutput } from '../../protocol/tool.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { withNotes } from '../../tools/output.ts';
 import { fitOutput } from './fit-output.ts';
@@ -21,7 +21,7 @@ import type { ReadyCall } from '../task/prepared-call.ts';
 const CLEANUP_MS = 2_500;
 
 export interface AllowedCall extends ReadyCall {
-  readonly reach: FileReach;
+  readonly reach: FileAccess;
   /** By which it runs. Absent: it runs no command. */
   readonly decision?: Decision;
   /** In which it was allowed. Absent: it was before, and goes on. */

@@ -1,6 +1,6 @@
 import type { AttachPort } from '../../protocol/attachment.ts';
 import type { Decision } from '../../protocol/permission.ts';
-import type { FileReach, ToolContext } from '../../protocol/tool.ts';
+import type { FileAccess, ToolContext } from '../../protocol/tool.ts';
 import { commandSandbox } from './command-sandbox.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { memoryPort } from '../memory/memory-port.ts';
@@ -9,7 +9,7 @@ import type { TaskRun } from '../task/task-run.ts';
 import { variablePort, variablesSet } from '../task/task-variables.ts';
 
 type CallSetup = Pick<ToolContext, 'callId' | 'signal'> & {
-  readonly reach: FileReach;
+  readonly reach: FileAccess;
   readonly decision: Decision | undefined;
 };
 

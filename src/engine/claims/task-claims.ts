@@ -1,8 +1,8 @@
 import type { ClaimFlag } from '../../protocol/result.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import { leisure } from '../../sys/leisure.ts';
 import type { checkClaims } from './check-claims.ts';
 import { taskFacts } from './task-facts.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** The rules are many expressions: they are loaded when there is an answer, and not at the start. */
 let check: typeof checkClaims | null = null;

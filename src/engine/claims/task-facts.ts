@@ -1,6 +1,6 @@
-import type { TaskState } from '../../protocol/state.ts';
 import type { CommandRun } from '../../protocol/tool.ts';
 import type { ClaimFacts, ClaimRun } from './facts.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** What the log of a task has of its work, to hold its answer against. */
 export function taskFacts(state: TaskState): ClaimFacts {

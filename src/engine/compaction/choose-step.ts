@@ -1,5 +1,5 @@
-import type { ContextSize } from '../../protocol/compaction-event.ts';
-import { modelName, type ModelFacts } from '../../protocol/model.ts';
+import type { ContextSize } from '../../protocol/events/compaction-event.ts';
+import { modelName, type ModelDetails } from '../../protocol/model.ts';
 import { addExpenses } from '../limits/budget.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { estimateInput, leastExpense, requestNeed } from '../limits/estimate.ts';
@@ -47,7 +47,7 @@ export async function chooseStep(deps: EngineDeps, run: TaskRun): Promise<Compac
   return stepOf(run, choice, { layout, limits, most: from * MOST_SAID });
 }
 
-function limitsOf({ spec }: TaskRun, { contextWindow, maxOutput }: ModelFacts): WindowLimits {
+function limitsOf({ spec }: TaskRun, { contextWindow, maxOutput }: ModelDetails): WindowLimits {
   return {
     window: contextWindow,
     output: maxOutput ?? USUAL_OUTPUT,
@@ -58,7 +58,7 @@ function limitsOf({ spec }: TaskRun, { contextWindow, maxOutput }: ModelFacts): 
 /** What is left of the budget must do for a summary and for the turn that room is made for. */
 function whyNoSummary(
   { budget, spec }: TaskRun,
-  facts: ModelFacts,
+  facts: ModelDetails,
   layout: Layout,
   from: number,
 ): WhyNoSummary {

@@ -1,7 +1,12 @@
 import { byteLength, plural } from '../../base/text.ts';
-import type { AssistantMessage, Message, ToolMessage } from '../../protocol/message.ts';
-import { messageText, toolCalls } from '../../protocol/message.ts';
-import { givenText, HANDED_BYTES } from './quoted-texts.ts';
+import {
+  type AssistantMessage,
+  type Message,
+  type ToolMessage,
+  messageText,
+  toolCalls,
+} from '../../protocol/message.ts';
+import { initialContextText, MAX_TRANSFERRED_BYTES } from './quoted-texts.ts';
 
 /** How much of a conversation another task gets as text, in the name that it is told by. */
 interface WordsLimit {
@@ -9,7 +14,7 @@ interface WordsLimit {
   readonly bytes: number;
 }
 
-const HANDED: WordsLimit = { name: 'handed_bytes', bytes: HANDED_BYTES };
+const HANDED: WordsLimit = { name: 'handed_bytes', bytes: MAX_TRANSFERRED_BYTES };
 
 /** UTF-16 units of one text of a turn: of a longer one its beginning. */
 const PART_LENGTH = 16_384;
@@ -37,7 +42,7 @@ export function lastTurns(
       ? ''
       : `[${plural(left, 'older part')} left out: limit ${limit.name} = ${limit.bytes}]`;
   const lead = `What the agent that gives you this task was told, said and did in its last ${plural(there, 'turn')}, the oldest first. You have tools of your own.`;
-  return givenText(lead, [{ label, text: kept.join('\n\n') }]);
+  return initialContextText(lead, [{ label, text: kept.join('\n\n') }]);
 }
 
 /** Where the first of so many turns begins: with what was said in its request. */

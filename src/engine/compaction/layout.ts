@@ -1,5 +1,5 @@
-import type { Conversation } from '../../protocol/conversation.ts';
-import type { Counted } from '../../protocol/given.ts';
+import type { Conversation } from '../../protocol/state/conversation.ts';
+import type { Counted } from '../../protocol/initial-context.ts';
 import type { Message, ToolResultPart } from '../../protocol/message.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
 import { canonicalToolName } from '../../protocol/tool-aliases.ts';

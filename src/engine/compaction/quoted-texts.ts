@@ -1,7 +1,7 @@
 import { drawNonce, markOutside } from '../../protocol/outside-text.ts';
 
 /** Bytes of all that one call hands over. */
-export const HANDED_BYTES = 131_072;
+export const MAX_TRANSFERRED_BYTES = 131_072;
 
 /** Outside text that a task is handed. */
 export interface Quoted {
@@ -13,7 +13,7 @@ export interface Quoted {
 }
 
 /** What stands before the prompt of a task: each text in boundaries, with what it is. */
-export function givenText(lead: string, quotes: readonly Quoted[]): string {
+export function initialContextText(lead: string, quotes: readonly Quoted[]): string {
   const nonce = drawNonce(quotes.map(({ label, text }) => `${label}\n${text}`).join('\n'));
   const blocks = quotes.map(({ label, text, note = '' }) =>
     [label, markOutside(text, nonce), note].filter((part) => part !== '').join('\n'),

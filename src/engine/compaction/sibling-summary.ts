@@ -1,16 +1,16 @@
 import { MusterError } from '../../base/errors.ts';
-import type { SummarisedConversation } from '../../protocol/given.ts';
+import type { SummarizedConversation } from '../../protocol/initial-context.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { foldLog } from '../task/fold-log.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { HandedText } from '../task/shared-summaries.ts';
+import type { SummaryText } from '../task/shared-summaries.ts';
 
 /** The same for all tasks that the calls of one answer make. */
-export function summaryKey({ task, turn, messages }: SummarisedConversation): string {
+export function summaryKey({ task, turn, messages }: SummarizedConversation): string {
   return [task, turn, ...callsOf({ messages })].join(' ');
 }
 
-function callsOf({ messages }: Pick<SummarisedConversation, 'messages'>): readonly string[] {
+function callsOf({ messages }: Pick<SummarizedConversation, 'messages'>): readonly string[] {
   const last = messages.at(-1);
   return last?.role === 'tool' ? last.content.map(({ callId }) => callId) : [];
 }
@@ -19,8 +19,8 @@ function callsOf({ messages }: Pick<SummarisedConversation, 'messages'>): readon
 export function summaryInLogs(
   { store, onFault }: Pick<EngineDeps, 'store' | 'onFault'>,
   { parent, spec }: TaskRun,
-  of: SummarisedConversation,
-): HandedText | null {
+  of: SummarizedConversation,
+): SummaryText | null {
   // Those that this process has made tell each other.
   if (parent === null || parent.state.epoch === 1) return null;
   const key = summaryKey(of);

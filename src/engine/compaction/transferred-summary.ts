@@ -1,17 +1,17 @@
 import { deferred, onAbort } from '../../base/async.ts';
-import { isHandoverDue } from '../../protocol/compaction.ts';
-import type { SummarisedConversation } from '../../protocol/given.ts';
-import type { EventBody } from '../../protocol/event.ts';
+import { isSummaryTransferDue } from '../../protocol/state/compaction.ts';
+import type { SummarizedConversation } from '../../protocol/initial-context.ts';
+import type { EventBody } from '../../protocol/events/event.ts';
 import { modelName } from '../../protocol/model.ts';
 import type { CompactionStep } from '../task/compaction-step.ts';
-import { summarise } from './summarise.ts';
+import { summarize } from './summarize.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { estimatePrompt } from '../limits/estimate.ts';
-import { bookLostAnswer } from '../turn/abandoned-response.ts';
+import { bookAbandonedResponse } from '../turn/abandoned-response.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { summaryKey, summaryInLogs } from './sibling-summary.ts';
-import type { HandedText } from '../task/shared-summaries.ts';
-import { HANDOVER_ASK, HANDOVER_LEAD, stopgapText } from './summary-texts.ts';
+import type { SummaryText } from '../task/shared-summaries.ts';
+import { TRANSFER_SUMMARY_PROMPT, TRANSFER_SUMMARY_LEAD, stopgapText } from './summary-texts.ts';
 
 /** Of one that no answer came to, there are two at once: see `Compaction.failures`. */
 const MOST_FAILURES = 2;
@@ -23,9 +23,9 @@ const USUAL_SUMMARY = 1_500;
  * message has made asks for it, and the others wait for that. Whatever comes of it, something stands in the log
  * afterwards: the summary, or what was said last. Rejects when the task is stopped.
  */
-export async function handSummary(deps: EngineDeps, run: TaskRun): Promise<void> {
+export async function transferSummary(deps: EngineDeps, run: TaskRun): Promise<void> {
   // One that was begun before a crash may be a sibling's to ask for now.
-  await bookLostAnswer(deps, run);
+  await bookAbandonedResponse(deps, run);
   if (deps.compaction !== undefined) return asLogged(deps, run, deps.compaction());
   const { handover } = run.state.conversation;
   if (handover === null) return;
@@ -34,7 +34,7 @@ export async function handSummary(deps: EngineDeps, run: TaskRun): Promise<void>
     run.journal.record(...handedEvents(found));
     return;
   }
-  let text: HandedText | null = null;
+  let text: SummaryText | null = null;
   try {
     text = await ask(deps, run, handover.of);
   } finally {
@@ -45,12 +45,12 @@ export async function handSummary(deps: EngineDeps, run: TaskRun): Promise<void>
 /** A task that asks for all of its message. */
 interface Lead {
   /** Null: nothing that holds for the others. */
-  give(handed: HandedText | null): void;
+  give(handed: SummaryText | null): void;
 }
 
-function lead({ tree: { summaries } }: TaskRun, of: SummarisedConversation): Lead {
+function lead({ tree: { summaries } }: TaskRun, of: SummarizedConversation): Lead {
   const key = summaryKey(of);
-  const asked = deferred<HandedText | null>();
+  const asked = deferred<SummaryText | null>();
   summaries.set(key, asked.promise);
   return {
     give: (handed) => {
@@ -67,9 +67,9 @@ async function asLogged(deps: EngineDeps, run: TaskRun, step: CompactionStep): P
       run.journal.record(step.event);
       return;
     case 'summarise':
-      return summarise(deps, run, step.event);
+      return summarize(deps, run, step.event);
     case 'none':
-      if (run.state.openTurn !== null) return summarise(deps, run, null);
+      if (run.state.openTurn !== null) return summarize(deps, run, null);
       return untilStopped(run.signal);
     case 'stuck':
       // It waited for a sibling until it was stopped.
@@ -83,8 +83,8 @@ async function asLogged(deps: EngineDeps, run: TaskRun, step: CompactionStep): P
 async function ofSibling(
   deps: EngineDeps,
   run: TaskRun,
-  of: SummarisedConversation,
-): Promise<HandedText | Lead> {
+  of: SummarizedConversation,
+): Promise<SummaryText | Lead> {
   const key = summaryKey(of);
   let isTold = false;
   for (;;) {
@@ -106,21 +106,21 @@ const WAITS = 'the summary of the conversation, which another task has asked for
 async function ask(
   deps: EngineDeps,
   run: TaskRun,
-  of: SummarisedConversation,
-): Promise<HandedText | null> {
+  of: SummarizedConversation,
+): Promise<SummaryText | null> {
   const { state, journal, spec } = run;
   for (;;) {
     const { compaction, handover } = state.conversation;
-    if (!isHandoverDue(state.conversation)) {
+    if (!isSummaryTransferDue(state.conversation)) {
       const text = handover?.text ?? null;
       return text === null ? null : { text, from: spec.id, because: null };
     }
     const isLost = of.messages.length === 0;
     if (!isLost && compaction.failures < MOST_FAILURES) {
-      await summarise(deps, run, state.openTurn === null ? await beginning(deps, run, of) : null);
+      await summarize(deps, run, state.openTurn === null ? await beginning(deps, run, of) : null);
       continue;
     }
-    const { failure } = state.stint;
+    const { failure } = state.activation;
     const because = isLost ? LOST : (failure?.message ?? NONE_CAME);
     const handed = { text: stopgapText(of), from: null, because };
     journal.record(...handedEvents(handed));
@@ -132,7 +132,7 @@ const LOST = 'what was said in it is lost';
 const NONE_CAME = 'the answers that came to it are none';
 
 /** The parent is told of it, too: its subagent knows less than it was to. */
-function handedEvents(handed: HandedText): readonly EventBody[] {
+function handedEvents(handed: SummaryText): readonly EventBody[] {
   const event = { type: 'context.handed', ...handed } as const;
   if (handed.from !== null) return [event];
   const instead = handed.because === LOST ? '' : '. The task was given what was said in it last';
@@ -140,7 +140,7 @@ function handedEvents(handed: HandedText): readonly EventBody[] {
   return [event, { type: 'warning', message }];
 }
 
-async function beginning({ models }: EngineDeps, run: TaskRun, of: SummarisedConversation) {
+async function beginning({ models }: EngineDeps, run: TaskRun, of: SummarizedConversation) {
   const { contextWindow } = await models.facts(of.model);
   run.signal.throwIfAborted();
   const { turns, conversation } = run.state;
@@ -149,8 +149,8 @@ async function beginning({ models }: EngineDeps, run: TaskRun, of: SummarisedCon
     type: 'summary.started',
     turn: turns + 1,
     upTo: of.messages.length,
-    head: [HANDOVER_LEAD],
-    ask: HANDOVER_ASK,
+    head: [TRANSFER_SUMMARY_LEAD],
+    ask: TRANSFER_SUMMARY_PROMPT,
     model: modelName(of.model),
     // As its turns were asked: another choice would keep a provider's cache from serving them.
     toolChoice: conversation.compaction.failures === 0 ? 'auto' : 'none',

@@ -1,9 +1,8 @@
 import { agentNames } from '../../agents/find.ts';
 import { MusterError } from '../../base/errors.ts';
 import { foldLog } from '../task/fold-log.ts';
-import type { TaskInput } from '../task/task-input.ts';
+import { type TaskInput, DEFAULT_AGENT } from '../task/task-input.ts';
 import type { EngineContext } from './engine-context.ts';
-import { DEFAULT_AGENT } from '../task/task-input.ts';
 
 /**
  * What the agent is called that a Task call would set to work, its name first, for rules to match: the
@@ -11,13 +10,13 @@ import { DEFAULT_AGENT } from '../task/task-input.ts';
  * allows the call, and each that is about one could mean it.
  */
 export function calledTypes(
-  workshop: Pick<EngineContext, 'deps' | 'running'>,
+  engine: Pick<EngineContext, 'deps' | 'running'>,
   { subagentType = DEFAULT_AGENT, resume }: Pick<TaskInput, 'subagentType' | 'resume'>,
 ): readonly string[] {
-  const { agents } = workshop.deps;
+  const { agents } = engine.deps;
   if (resume === undefined) return agentNames(subagentType, agents.agents());
   try {
-    return agentNames(recordedType(workshop, resume), agents.agents());
+    return agentNames(recordedType(engine, resume), agents.agents());
   } catch (thrown) {
     if (!(thrown instanceof MusterError)) throw thrown;
     // There is no such task: the call fails by itself.

@@ -1,16 +1,16 @@
 import type { MusterError } from '../../base/errors.ts';
-import { roundsOf } from '../../protocol/delegations.ts';
-import type { TaskState } from '../../protocol/state.ts';
-import type { CallFacts } from '../../protocol/tool.ts';
+import { roundsOf } from '../../protocol/state/delegations.ts';
+import type { CallDetails } from '../../protocol/tool.ts';
 import type { RunningTasks } from '../task/running-tasks.ts';
 import {
   delegationKey,
-  SameDelegation,
-  SAME_DELEGATIONS,
-  stormHit,
+  RepeatedDelegation,
+  MAX_REPEATED_DELEGATIONS,
+  repeatedDelegationHit,
 } from '../limits/repeated-delegations.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from './engine-context.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Whose work is delegated, and in which words, as logs hold it. */
 export function delegationOf(
@@ -21,15 +21,15 @@ export function delegationOf(
 }
 
 /** Why a delegation would be one too many; null: it may be made. */
-export function whySame(
+export function repeatedDelegationError(
   { running }: EngineContext,
   caller: TaskRun,
   { agent, delegation }: { readonly agent: string; readonly delegation: string },
-): SameDelegation | null {
+): RepeatedDelegation | null {
   const { delegations, turns } = caller.state;
   if (delegations.own.get(delegation)?.turn === turns) return null;
-  const hit = stormHit(chainOf(caller, delegation, running));
-  return hit === null ? null : new SameDelegation(agent, hit);
+  const hit = repeatedDelegationHit(chainOf(caller, delegation, running));
+  return hit === null ? null : new RepeatedDelegation(agent, hit);
 }
 
 function chainOf(caller: TaskRun, key: string, running: RunningTasks) {
@@ -49,7 +49,7 @@ function chainOf(caller: TaskRun, key: string, running: RunningTasks) {
 function roundsAtAndBelow(state: TaskState, key: string, running: RunningTasks): number {
   let rounds = roundsOf(state.delegations, key);
   for (const id of state.openChildren) {
-    if (rounds >= SAME_DELEGATIONS) break;
+    if (rounds >= MAX_REPEATED_DELEGATIONS) break;
     const child = running.get(id);
     if (child !== undefined) rounds += roundsAtAndBelow(child.state, key, running);
   }
@@ -63,7 +63,7 @@ export interface Above extends Pick<TaskRun, 'state'> {
 }
 
 /** What the end of a child tells of it: rounds of delegations that those above it have made, too. */
-export function delegationsToTell(
+export function delegationsToReport(
   child: TaskState,
   above: Above,
 ): Readonly<Record<string, number>> {
@@ -79,6 +79,6 @@ function isMadeAtOrAbove({ state, parent = null }: Above, key: string): boolean 
 }
 
 /** What the log says of a call that failed with this. */
-export function factsOf(error: MusterError): { readonly facts?: CallFacts } {
-  return error instanceof SameDelegation ? { facts: { refusedBy: error.hit } } : {};
+export function factsOf(error: MusterError): { readonly facts?: CallDetails } {
+  return error instanceof RepeatedDelegation ? { facts: { refusedBy: error.hit } } : {};
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import type { Enclosure } from '../../protocol/enclosure.ts';
+import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import type { RequestPrefix, ResolvedModel } from '../../protocol/model.ts';
 import { grantScope, wayToGrant } from '../../policy/mode-grants.ts';
 import type { ModeToGrant, Rights } from '../../protocol/permission.ts';
@@ -8,10 +8,10 @@ import type { TaskLimits, TaskSource, TaskSpec } from '../../protocol/task.ts';
 import type { FanOut } from '../../protocol/template.ts';
 import { unmetWarning } from '../../protocol/unmet-request.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import type { Equipment } from '../prompt/prepare-agent.ts';
+import type { AgentSetup } from '../prompt/prepare-agent.ts';
 import type { ChildPlan } from './plan-child.ts';
-import type { EventBody } from '../../protocol/event.ts';
-import type { Handover } from './context-transfer/transferred-context.ts';
+import type { EventBody } from '../../protocol/events/event.ts';
+import type { TransferredContext } from './context-transfer/transferred-context.ts';
 import { flagGrantEvents } from '../task/mode-grant-store.ts';
 import { openJournal } from '../task/journal.ts';
 import { mentionsIn } from '../prompt/mentions.ts';
@@ -29,13 +29,13 @@ export interface TaskPlan {
   readonly rights: Rights;
   readonly model: ResolvedModel;
   readonly limits: TaskLimits;
-  readonly equipment: Equipment;
+  readonly setup: AgentSetup;
   readonly description: string;
   readonly prompt: string;
   /** What of it a person said, and may name agents by. Absent: nothing, it is of a model or a file. */
   readonly words?: string;
   /** What that person lays beside it. Default: nothing. */
-  readonly enclosed?: readonly Enclosure[];
+  readonly enclosed?: readonly QuotedItem[];
   /** Tasks that the prompt names and that its parent can reach. */
   readonly handed: readonly string[];
   readonly cwd: string;
@@ -44,7 +44,7 @@ export interface TaskPlan {
   /** Names of the skills whose instructions its prompt is. Default: none. */
   readonly skills?: readonly string[];
   /** What it gets beside its prompt. Absent: nothing. */
-  readonly handover?: Pick<Handover, 'given' | 'inherits' | 'summarises'>;
+  readonly handover?: Pick<TransferredContext, 'given' | 'inherits' | 'summarises'>;
   readonly params: JsonObject;
   /** Of the call. Absent: its definition's, if any. */
   readonly outputSchema?: JsonObject;
@@ -64,10 +64,10 @@ export interface TaskPlan {
 }
 
 /** Freezes the specification, writes it, and returns the task ready to run. */
-export function createTask(workshop: EngineContext, tree: Tree, plan: TaskPlan): TaskRun {
-  const { deps, prefixes, running } = workshop;
+export function createTask(engine: EngineContext, tree: Tree, plan: TaskPlan): TaskRun {
+  const { deps, prefixes, running } = engine;
   const { id, parent, background, handover } = plan;
-  const { tools, prompt, preloaded, memory, unmet } = plan.equipment;
+  const { tools, prompt, preloaded, memory, unmet } = plan.setup;
   const skills = [...(plan.skills ?? []), ...preloaded.names];
   const shared = handover?.inherits?.prefix ?? prefixes.get(prompt, tools);
   const names = tools.map((tool) => tool.name);
@@ -123,7 +123,7 @@ export function createTask(workshop: EngineContext, tree: Tree, plan: TaskPlan):
     view: new Map(tools.map((tool) => [tool.name, tool])),
     tree,
     parent: parent?.run ?? null,
-    ...(plan.fanOut === undefined ? {} : { drive: workshop.driveItems }),
+    ...(plan.fanOut === undefined ? {} : { drive: engine.driveItems }),
   });
   try {
     const grants = modeGrantEvents(deps, plan);
@@ -167,8 +167,8 @@ function refusedMode(tree: Tree, { modeToGrant = null, rights }: TaskPlan): stri
 }
 
 /** An inherited prefix names the day that it was made on. */
-function dateField({ parent, handover, equipment }: TaskPlan): Pick<TaskSpec, 'date'> {
-  if (handover?.inherits === undefined) return { date: equipment.prompt.environment.date };
+function dateField({ parent, handover, setup }: TaskPlan): Pick<TaskSpec, 'date'> {
+  if (handover?.inherits === undefined) return { date: setup.prompt.environment.date };
   const date = parent?.run.spec.date;
   return date === undefined ? {} : { date };
 }

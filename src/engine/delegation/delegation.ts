@@ -1,10 +1,9 @@
 import { MusterError } from '../../base/errors.ts';
-import type { TaskState } from '../../protocol/state.ts';
-import { isBegunBy } from '../../protocol/stint.ts';
+import { isBegunBy } from '../../protocol/state/activation.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { prepareModels } from './plan-child.ts';
-import { handedIn } from './visible-tasks.ts';
+import { visibleTasksIn } from './visible-tasks.ts';
 import { parentText } from '../results/result.ts';
 import { resumeChild } from './resume-child.ts';
 import { factsOf } from './check-repeated-delegations.ts';
@@ -14,24 +13,25 @@ import { taskState } from './task-state.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { TaskInput } from '../task/task-input.ts';
 import type { EngineContext } from './engine-context.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Runs a Task call. What is wrong with the call is its output; rejects for bugs alone. */
 export type Delegation = (input: TaskInput, context: ToolContext) => Promise<ToolOutput>;
 
-export function createDelegation(workshop: EngineContext): Delegation {
+export function createDelegation(engine: EngineContext): Delegation {
   return async (input, { taskId, callId }) => {
-    const caller = workshop.running.get(taskId);
+    const caller = engine.running.get(taskId);
     if (caller === undefined) {
       return { text: `Task: task ${taskId} does not run here`, error: 'INTERNAL_ERROR' };
     }
-    const id = await startChild(workshop, { caller, callId, input });
+    const id = await startChild(engine, { caller, callId, input });
     if (id instanceof MusterError) {
       const what = input.ofSkill === undefined ? 'Task' : `Skill ${input.ofSkill.name}`;
       // A limit is told by its code, too, as it is where a task is ended by one.
       const code = id.code === 'LIMIT_EXCEEDED' ? `${id.code}: ` : '';
       return { text: `${what}: ${code}${id.message}`, error: id.code, ...factsOf(id) };
     }
-    return waitForChild(workshop, caller, id);
+    return waitForChild(engine, caller, id);
   };
 }
 
@@ -43,16 +43,16 @@ export interface TaskCall {
 
 /** The id of the call's child, at work or ended: one that was there before a crash is found again. */
 export async function startChild(
-  workshop: EngineContext,
+  engine: EngineContext,
   call: TaskCall,
 ): Promise<string | MusterError> {
   const { caller, callId, input } = call;
-  await workshop.beginnings.round();
+  await engine.beginnings.round();
   caller.turnSignal.throwIfAborted();
   const announced = childOfCall(caller.state, callId);
-  if (announced !== null && !isLeftUndone(workshop, call, announced)) return announced;
+  if (announced !== null && !isLeftUndone(engine, call, announced)) return announced;
   if (input.resume !== undefined) {
-    const child = await resumeChild(workshop, {
+    const child = await resumeChild(engine, {
       ...input,
       caller,
       callId,
@@ -64,16 +64,16 @@ export async function startChild(
         kind: 'message',
         from: caller.spec.id,
         text: input.prompt,
-        handed: handedIn(input.prompt, caller, workshop.running),
+        handed: visibleTasksIn(input.prompt, caller, engine.running),
       },
     });
     return child instanceof MusterError ? child : child.spec.id;
   }
-  await prepareModels(workshop.deps, caller.spec.agent, input);
+  await prepareModels(engine.deps, caller.spec.agent, input);
   caller.turnSignal.throwIfAborted();
-  const child = await spawnChild(workshop, { ...call, announced });
+  const child = await spawnChild(engine, { ...call, announced });
   if (child instanceof MusterError) return child;
-  workshop.startLoop(child);
+  engine.startLoop(child);
   return child.spec.id;
 }
 
@@ -96,17 +96,17 @@ function isLeftUndone(
   if (running.get(id) !== undefined) return false;
   if (caller.state.children.get(id)?.status !== null) return false;
   if (!deps.store.exists(id)) return true;
-  return !isBegunBy(foldLog(deps.store, id).stint, caller.spec.id, callId);
+  return !isBegunBy(foldLog(deps.store, id).activation, caller.spec.id, callId);
 }
 
 /** Waits for a child in the foreground, as long as a call may wait; else says how it goes on. */
 async function waitForChild(
-  workshop: EngineContext,
+  engine: EngineContext,
   caller: TaskRun,
   id: string,
 ): Promise<ToolOutput> {
-  const state = await outcomeOfChild(workshop, caller, id);
-  if (state === null) return goesOn(workshop, caller, id);
+  const state = await outcomeOfChild(engine, caller, id);
+  if (state === null) return goesOn(engine, caller, id);
   return endOutput(state, parentText(state, 0), caller.state);
 }
 
@@ -129,19 +129,19 @@ export async function outcomeOfChild(
         deps.onFault(caller.spec.id, thrown);
       }
     });
-    await caller.tree.standstill.waiting(() => Promise.race([run.ended, run.detached]));
+    await caller.tree.idleDetector.waiting(() => Promise.race([run.ended, run.detached]));
     patience.cancel();
   }
   return child()?.status === null ? null : (run?.outcome() ?? foldLog(deps.store, id));
 }
 
 /** A child that the call waits for no longer; or never did, where it asked for one in the background. */
-function goesOn(workshop: EngineContext, caller: TaskRun, id: string): ToolOutput {
-  const { deps } = workshop;
+function goesOn(engine: EngineContext, caller: TaskRun, id: string): ToolOutput {
+  const { deps } = engine;
   const outputFile = deps.store.outputFile(id);
   const where = outputFile === null ? '' : ` Its output grows in ${outputFile}.`;
   const because = caller.state.children.get(id)?.detached;
-  const state = because === undefined ? null : taskState(workshop, id);
+  const state = because === undefined ? null : taskState(engine, id);
   if (because === undefined || state === null || state instanceof MusterError) {
     return { text: `Task ${id} runs in the background; you are told when it ends.${where}` };
   }

@@ -1,20 +1,20 @@
 import { formatDuration, plural, truncate } from '../../base/text.ts';
-import type { EventBody } from '../../protocol/event.ts';
+import type { EventBody } from '../../protocol/events/event.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import { NOTHING } from '../../protocol/model.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
-import type { TaskState } from '../../protocol/state.ts';
-import { isBegunBy } from '../../protocol/stint.ts';
+import { isBegunBy } from '../../protocol/state/activation.ts';
 import { claimsNote } from '../../protocol/claims-note.ts';
 import { childReceipt } from '../results/child-receipt.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { staleReadsNote } from '../task/file-versions.ts';
 import { noticeItem } from '../../protocol/notice-text.ts';
 import { foldLog } from '../task/fold-log.ts';
-import { elapsedMs, wholeResult, endNoticeId } from '../results/result.ts';
+import { elapsedMs, fullResult, endNoticeId } from '../results/result.ts';
 import { resumeHint } from '../results/resume-hint.ts';
-import { delegationsToTell, type Above } from './check-repeated-delegations.ts';
+import { delegationsToReport, type Above } from './check-repeated-delegations.ts';
 import type { TaskRun } from '../task/task-run.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Code points of a result that stand in the notice of it; a longer one is for TaskOutput to read. */
 const RESULT_IN_NOTICE = 600;
@@ -48,15 +48,15 @@ export function recordEnd(parent: Pick<TaskRun, 'journal'> & Above, child: TaskS
   const { id } = child.spec;
   const known = parent.state.children.get(id);
   if (known === undefined || known.status !== null) return;
-  const delegations = delegationsToTell(child, parent);
+  const delegations = delegationsToReport(child, parent);
   const ended: EventBody = {
     type: 'child.ended',
     child: id,
     // Without a written end (a full disk) it did not end well, and nobody must wait for it.
     status: child.end?.status ?? 'failed',
     changed: [...child.filesChanged.values()],
-    spent: child.stint.spent,
-    work: child.stint.work,
+    spent: child.activation.spent,
+    work: child.activation.work,
     below: tasksBelow(child),
     ...(Object.keys(delegations).length === 0 ? {} : { delegations }),
     receipt: childReceipt(child),
@@ -102,7 +102,7 @@ export function closeOpenChildren(
   for (const id of run.state.openChildren) {
     const callId = run.state.children.get(id)?.callId ?? '';
     const child = store.exists(id) ? foldLog(store, id) : null;
-    const hasBegun = child !== null && isBegunBy(child.stint, run.state.spec.id, callId);
+    const hasBegun = child !== null && isBegunBy(child.activation, run.state.spec.id, callId);
     if (hasBegun) recordEnd(run, child);
     else recordLoss(run, id, 'the task above it ended before it began');
   }
@@ -125,7 +125,7 @@ function untold({ conversation: { queued } }: TaskState): number {
 /** `most`: code points of its result. */
 function endNotice(parent: TaskState, child: TaskState, most: number): TaskInput {
   const { spec, end } = child;
-  const whole = wholeResult(child).trim();
+  const whole = fullResult(child).trim();
   const shown = truncate(whole, most);
   const facts = [
     end?.status ?? child.status,
@@ -140,7 +140,7 @@ function endNotice(parent: TaskState, child: TaskState, most: number): TaskInput
     ...(error === null ? [] : [`${error.code}: ${error.message}.`]),
     ...(whole === '' ? ['It gave no text.'] : []),
     ...(shown === '' ? [] : [`Result: ${shown}`]),
-    ...(child.stint.claims.length === 0 ? [] : [claimsNote(child.stint.claims)]),
+    ...(child.activation.claims.length === 0 ? [] : [claimsNote(child.activation.claims)]),
     ...(hint === '' ? [] : [hint]),
     ...(stale === '' ? [] : [stale]),
     ...(shown.length < whole.length ? [`[Cut. The whole: TaskOutput(task_id: "${spec.id}")]`] : []),

@@ -2,15 +2,20 @@ import { MusterError } from '../../base/errors.ts';
 import { attenuate } from '../../policy/attenuate.ts';
 import { grantFor, modeToGrant } from '../../policy/mode-grants.ts';
 import { effectiveMode } from '../../policy/modes.ts';
-import { modelWishes, type AgentDefinition } from '../../protocol/agent.ts';
+import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { ModeGrant, ModeToGrant, PermissionMode, Rights } from '../../protocol/permission.ts';
 import type { TaskLimits } from '../../protocol/task.ts';
 import { findDelegable } from '../prompt/delegable-agents.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { forkedAgent } from '../prompt/skill-agent.ts';
-import { equip, whyUnusable, type Equipment, type PlanDeps } from '../prompt/prepare-agent.ts';
+import { skillAgent } from '../prompt/skill-agent.ts';
+import {
+  prepareAgent,
+  whyUnusable,
+  type AgentSetup,
+  type PlanDeps,
+} from '../prompt/prepare-agent.ts';
 import { combineLimits } from '../limits/limits.ts';
 import { DEFAULT_AGENT } from '../task/task-input.ts';
 
@@ -28,7 +33,7 @@ export interface Delegator {
 }
 
 /** What the call of Task says of the child. */
-export interface ChildWish {
+export interface ChildRequest {
   readonly prompt: string;
   /** Default: `DEFAULT_AGENT`. */
   readonly subagentType?: string;
@@ -50,7 +55,7 @@ export interface ChildPlan {
   readonly model: ResolvedModel;
   readonly limits: TaskLimits;
   readonly background: boolean;
-  readonly equipment: Equipment;
+  readonly setup: AgentSetup;
 }
 
 /** What is decided about a child whether or not it can be started. */
@@ -63,20 +68,24 @@ export interface ChildOutline extends ChildPlan {
 export async function prepareModels(
   { agents, models }: Pick<EngineDeps, 'agents' | 'models'>,
   by: AgentDefinition,
-  { subagentType = DEFAULT_AGENT, ofSkill }: ChildWish,
+  { subagentType = DEFAULT_AGENT, ofSkill }: ChildRequest,
 ): Promise<void> {
   if (models.prepare === undefined) return;
   const found = findDelegable(subagentType, by, agents.agents());
   if (!found.ok) return;
   const model = ofSkill?.model;
-  await models.prepare(model === undefined ? modelWishes(found.agent) : [model]);
+  await models.prepare(model === undefined ? requestedModels(found.agent) : [model]);
 }
 
 /**
  * What a Task call would make, without making it: a spawn makes exactly this. What is wrong with the
  * call is the error returned. Pure as `equip` is; `models.prepare` goes before it.
  */
-export function planChild(deps: PlanDeps, by: Delegator, wish: ChildWish): ChildPlan | MusterError {
+export function planChild(
+  deps: PlanDeps,
+  by: Delegator,
+  wish: ChildRequest,
+): ChildPlan | MusterError {
   const outline = outlineChild(deps, by, wish);
   if (outline instanceof MusterError) return outline;
   const { unusable, ...plan } = outline;
@@ -89,7 +98,7 @@ export function planChild(deps: PlanDeps, by: Delegator, wish: ChildWish): Child
 export function outlineChild(
   deps: PlanDeps,
   by: Delegator,
-  wish: ChildWish,
+  wish: ChildRequest,
 ): ChildOutline | MusterError {
   const { depth, maxDepth } = by.rights;
   if (depth >= maxDepth) {
@@ -104,21 +113,21 @@ export function outlineChild(
   if (!found.ok) {
     return new MusterError(found.error.code, `${fieldOf(wish)}: ${found.error.message}`);
   }
-  const agent = ofSkill === undefined ? found.agent : forkedAgent(found.agent, ofSkill);
+  const agent = ofSkill === undefined ? found.agent : skillAgent(found.agent, ofSkill);
   if (agent instanceof MusterError) return agent;
   const { rights, ...modes } = rightsOfChild(by, agent);
   const { cwd, moment } = by;
   const sameMoment = moment === undefined ? {} : { moment };
   const model = deps.models.forTask({
     call: wish.model,
-    definition: modelWishes(agent),
+    definition: requestedModels(agent),
     agent,
     prompt: wish.prompt,
     parent: by.model,
   });
   if (model instanceof MusterError) return model;
   const { provider } = model;
-  const equipment = equip(deps, { agent, rights, cwd, isRoot: false, provider, ...sameMoment });
+  const setup = prepareAgent(deps, { agent, rights, cwd, isRoot: false, provider, ...sameMoment });
   return {
     agent,
     rights,
@@ -130,8 +139,8 @@ export function outlineChild(
       call: wish.maxTurns === undefined ? {} : { maxTurns: wish.maxTurns },
     }),
     background: wish.background ?? agent.background ?? false,
-    equipment,
-    unusable: whyUnusable(agent, equipment),
+    setup,
+    unusable: whyUnusable(agent, setup),
   };
 }
 
@@ -150,6 +159,6 @@ function rightsOfChild(
 }
 
 /** What named the agent. */
-function fieldOf({ ofSkill }: ChildWish): string {
+function fieldOf({ ofSkill }: ChildRequest): string {
   return ofSkill === undefined ? 'subagent_type' : `agent in ${ofSkill.path}`;
 }

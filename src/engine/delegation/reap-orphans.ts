@@ -1,5 +1,4 @@
 import { isId } from '../../base/ids.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import { TASK_VARIABLE } from '../../sys/command-environment.ts';
 import { endMarkedProcesses } from '../../sys/processes.ts';
 import { closeOpenCalls } from '../calls/calls.ts';
@@ -10,6 +9,7 @@ import { foldLog, LogFold } from '../task/fold-log.ts';
 import { openJournal, type Journal } from '../task/journal.ts';
 import { closeLostShells } from './recover-task.ts';
 import type { StopOrder } from '../task/stop.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** A task that nobody works on, its log in our hands. */
 interface Abandoned {
@@ -17,18 +17,14 @@ interface Abandoned {
   readonly journal: Journal;
 }
 
-export type AbandonedDeps = Pick<EngineDeps, 'store' | 'onFault'>;
+export type OrphanDeps = Pick<EngineDeps, 'store' | 'onFault'>;
 
 /**
  * Ends a task that its process left without an end, and all below it: what that process had started is
  * ended, and each log gets its end. Throws MusterError, `CONFLICT` while somebody owns one of them; then
  * none has ended.
  */
-export async function stopAbandoned(
-  deps: AbandonedDeps,
-  id: string,
-  order: StopOrder,
-): Promise<void> {
+export async function reapOrphans(deps: OrphanDeps, id: string, order: StopOrder): Promise<void> {
   const tasks: Abandoned[] = [];
   try {
     open(deps, id, tasks);
@@ -50,7 +46,7 @@ export async function stopAbandoned(
 }
 
 /** Takes the logs of a task and of all below it that has no end; each comes before those below it. */
-function open(deps: AbandonedDeps, id: string, tasks: Abandoned[]): void {
+function open(deps: OrphanDeps, id: string, tasks: Abandoned[]): void {
   const { store } = deps;
   const task = take(deps, id);
   tasks.push(task);
@@ -63,7 +59,7 @@ function open(deps: AbandonedDeps, id: string, tasks: Abandoned[]): void {
   }
 }
 
-function take(deps: AbandonedDeps, id: string): Abandoned {
+function take(deps: OrphanDeps, id: string): Abandoned {
   const before = new LogFold((visit) => void deps.store.scan(id, visit));
   const log = deps.store.claim(id, before.add);
   try {

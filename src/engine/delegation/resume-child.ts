@@ -2,22 +2,22 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../base/json.ts';
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import { findAgent } from '../../agents/find.ts';
-import { modelWishes, type AgentDefinition } from '../../protocol/agent.ts';
+import { requestedModels, type AgentDefinition } from '../../protocol/agent.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
-import type { TaskState } from '../../protocol/state.ts';
-import { isBegunBy } from '../../protocol/stint.ts';
+import { isBegunBy } from '../../protocol/state/activation.ts';
 import { recordLoss, tasksBelow } from './delivery.ts';
 import { foldLog } from '../task/fold-log.ts';
-import { openTasks } from './recover-task.ts';
-import { findReachable } from './visible-tasks.ts';
+import { recoverTasks } from './recover-task.ts';
+import { findVisibleTask } from './visible-tasks.ts';
 import { finishRewinds } from '../rewind/finish.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
-import { recordCeiling, recordResume, setToWork } from './resume.ts';
-import { delegationOf, whySame } from './check-repeated-delegations.ts';
+import { recordMaxRights, recordResume, startActivations } from './resume.ts';
+import { delegationOf, repeatedDelegationError } from './check-repeated-delegations.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { waitForEnd } from '../task/wait-for-end.ts';
 import type { EngineContext } from './engine-context.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** A call that makes an ended task below the caller go on. */
 export interface ResumeCall {
@@ -46,20 +46,20 @@ export interface ResumeCall {
  * Safe to do again after a crash: what was written down the first time is not written twice.
  */
 export async function resumeChild(
-  workshop: EngineContext,
+  engine: EngineContext,
   call: ResumeCall,
 ): Promise<TaskRun | MusterError> {
-  await waitWhileEnding(workshop, call);
-  const target = findEnded(workshop, call);
+  await waitWhileEnding(engine, call);
+  const target = findEnded(engine, call);
   if (target instanceof MusterError) return target;
-  const model = chosenModel(workshop, call, target);
+  const model = chosenModel(engine, call, target);
   if (model instanceof MusterError) return model;
   try {
     const { id, agent } = target.spec;
     const background = call.background ?? agent.background ?? false;
-    const delegation = delegationFor(workshop, call, target);
+    const delegation = delegationFor(engine, call, target);
     if (delegation instanceof MusterError) return delegation;
-    return await goOn(workshop, call, { id, model, background, delegation });
+    return await goOn(engine, call, { id, model, background, delegation });
   } catch (thrown) {
     if (thrown instanceof MusterError) return thrown;
     throw thrown;
@@ -71,7 +71,7 @@ async function waitWhileEnding(
   { running }: EngineContext,
   { caller, field, word }: ResumeCall,
 ): Promise<void> {
-  const found = findReachable(caller, running, { field, word });
+  const found = findVisibleTask(caller, running, { field, word });
   const run = found instanceof MusterError ? undefined : running.get(found.id);
   if (run?.isEnding === true) await waitForEnd(run, caller.signal);
 }
@@ -87,29 +87,29 @@ interface GoOnTerms {
 
 /** A delegation like any other, in other words or the same; null: a person's. */
 function delegationFor(
-  workshop: EngineContext,
+  engine: EngineContext,
   { by, caller, callId, message }: ResumeCall,
   { spec }: TaskState,
 ): string | null | MusterError {
   if (by === 'user') return null;
   const agent = spec.agent.name;
-  const delegation = delegationOf(workshop, { agent, prompt: message.text });
+  const delegation = delegationOf(engine, { agent, prompt: message.text });
   // What was announced before a crash was let pass then.
   if (caller.state.children.get(spec.id)?.callId === callId) return delegation;
-  return whySame(workshop, caller, { agent, delegation }) ?? delegation;
+  return repeatedDelegationError(engine, caller, { agent, delegation }) ?? delegation;
 }
 
 async function goOn(
-  workshop: EngineContext,
+  engine: EngineContext,
   call: ResumeCall,
   { id, model, background, delegation }: GoOnTerms,
 ): Promise<TaskRun> {
-  const { deps } = workshop;
+  const { deps } = engine;
   const { caller, callId } = call;
   if (caller.isEnding) {
     throw new MusterError('CONFLICT', `task ${caller.spec.id}, which would be told, is ending`);
   }
-  const opened = openTasks(workshop, id, { tree: caller.tree, parent: caller });
+  const opened = recoverTasks(engine, id, { tree: caller.tree, parent: caller });
   const [child, ...below] = opened;
   try {
     await finishRewinds(deps.store, opened);
@@ -117,24 +117,24 @@ async function goOn(
       const made = delegation === null ? {} : { delegation };
       caller.journal.record({ type: 'child.resumed', child: id, callId, background, ...made });
     }
-    if (!isBegunBy(child.state.stint, call.by, callId)) {
+    if (!isBegunBy(child.state.activation, call.by, callId)) {
       recordResume(deps, child, {
         by: call.by,
         callId,
         message: call.message,
-        ceiling: caller.rights,
+        maxRights: caller.rights,
         ...(model === null ? {} : { model }),
         ...(call.maxTurns === undefined ? {} : { maxTurns: call.maxTurns }),
       });
     }
-    for (const run of below) recordCeiling(run, run.parent?.rights ?? caller.rights);
+    for (const run of below) recordMaxRights(run, run.parent?.rights ?? caller.rights);
   } catch (thrown) {
     // Some log can't be written: nobody may wait for what will not go on.
     for (const run of opened) run.close();
     recordLoss(caller, id, errorMessage(thrown));
     throw thrown;
   }
-  await setToWork(workshop, opened);
+  await startActivations(engine, opened);
   return child;
 }
 
@@ -142,7 +142,7 @@ function findEnded(
   { deps, running }: EngineContext,
   { caller, field, word, subagentType, outputSchema }: ResumeCall,
 ): TaskState | MusterError {
-  const found = findReachable(caller, running, { field, word });
+  const found = findVisibleTask(caller, running, { field, word });
   if (found instanceof MusterError) return found;
   const { id } = found;
   if (found.kind === 'shell') {
@@ -200,7 +200,7 @@ function chosenModel(
   if (model === undefined) return null;
   return deps.models.forTask({
     call: model,
-    definition: modelWishes(spec.agent),
+    definition: requestedModels(spec.agent),
     agent: spec.agent,
     prompt: message.text,
     parent: caller.spec.model,

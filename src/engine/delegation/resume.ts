@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { newId } from '../../base/ids.ts';
 import { rightsBelow, type ModeTerms } from '../../policy/mode-grants.ts';
 import { flagGrantEvents } from '../task/mode-grant-store.ts';
-import type { EventBody } from '../../protocol/event.ts';
+import type { EventBody } from '../../protocol/events/event.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import { effectiveMode } from '../../policy/modes.ts';
@@ -27,7 +27,7 @@ export interface ResumeOrder {
   /** Whether one that has ended, and gets no message, is told to go on. Default true. */
   readonly isToldToGoOn?: boolean;
   /** Its rights are those recorded, cut by these. */
-  readonly ceiling: Rights;
+  readonly maxRights: Rights;
   /** Absent: as recorded. */
   readonly model?: ResolvedModel;
   readonly maxTurns?: number;
@@ -73,9 +73,9 @@ export function goOnMessage(): TaskInput {
 }
 
 /** A task below one that goes on never has more than that has now. */
-export function recordCeiling(run: TaskRun, ceiling: Rights): void {
+export function recordMaxRights(run: TaskRun, maxRights: Rights): void {
   const { limits, model } = run.spec;
-  const rights = rightsBelow(run.spec.rights, ceiling, modeTerms(run));
+  const rights = rightsBelow(run.spec.rights, maxRights, modeTerms(run));
   if (isDeepStrictEqual(rights, run.spec.rights)) return;
   run.journal.record({ type: 'terms.changed', rights, limits, model });
 }
@@ -85,7 +85,8 @@ function changedTerms(deps: EngineDeps, run: TaskRun, order: ResumeOrder): reado
   const { settings } = deps;
   const rights = withMode(run, order);
   // What stood in for a model that failed did so to the end of its stint.
-  const recorded = state.end === null ? spec.model : (state.stint.failedModels[0] ?? spec.model);
+  const recorded =
+    state.end === null ? spec.model : (state.activation.failedModels[0] ?? spec.model);
   const model = order.model ?? recorded;
   const isNewStint = state.end !== null || order.maxTurns !== undefined;
   const limits = isNewStint
@@ -113,9 +114,9 @@ function modeTerms({ spec, modeGrant }: TaskRun): ModeTerms {
 }
 
 /** Cut by what is granted now; the mode is the person's to choose. */
-function withMode(run: TaskRun, { ceiling, mode }: ResumeOrder): Rights {
+function withMode(run: TaskRun, { maxRights, mode }: ResumeOrder): Rights {
   const { spec } = run;
-  const rights = rightsBelow(spec.rights, ceiling, modeTerms(run));
+  const rights = rightsBelow(spec.rights, maxRights, modeTerms(run));
   return mode === undefined ? rights : { ...rights, mode: effectiveMode(spec.agent, mode) };
 }
 
@@ -123,7 +124,7 @@ function withMode(run: TaskRun, { ceiling, mode }: ResumeOrder): Rights {
  * Sets opened tasks to work, once nothing is left of what they ran under the owner before: it would
  * get in their way.
  */
-export async function setToWork(
+export async function startActivations(
   { startLoop }: Pick<EngineContext, 'startLoop'>,
   opened: readonly TaskRun[],
 ): Promise<void> {

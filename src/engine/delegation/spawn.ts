@@ -1,7 +1,7 @@
 import { errorMessage, MusterError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import type { ModelFacts } from '../../protocol/model.ts';
+import type { ModelDetails } from '../../protocol/model.ts';
 import type { TaskSource } from '../../protocol/task.ts';
 import { Budget } from '../limits/budget.ts';
 import { taskCaps } from '../limits/budget-caps.ts';
@@ -14,12 +14,12 @@ import {
   leastExpense,
   requestNeed,
 } from '../limits/estimate.ts';
-import type { Handover } from './context-transfer/transferred-context.ts';
+import type { TransferredContext } from './context-transfer/transferred-context.ts';
 import { limitMessage } from '../limits/limits.ts';
-import { planChild, type ChildPlan, type ChildWish } from './plan-child.ts';
+import { planChild, type ChildPlan, type ChildRequest } from './plan-child.ts';
 import { describePrompt, taskLine } from '../prompt/prompt.ts';
-import { handedIn } from './visible-tasks.ts';
-import { delegationOf, whySame } from './check-repeated-delegations.ts';
+import { visibleTasksIn } from './visible-tasks.ts';
+import { delegationOf, repeatedDelegationError } from './check-repeated-delegations.ts';
 import { unpricedCap } from '../turn/spending.ts';
 import { schemaProblem } from '../structured/check-answer.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
@@ -38,10 +38,10 @@ export interface SpawnRequest {
 
 /** Makes the child of a Task call, ready to run. What is wrong with the call is the error returned. */
 export async function spawnChild(
-  workshop: EngineContext,
+  engine: EngineContext,
   request: SpawnRequest,
 ): Promise<TaskRun | MusterError> {
-  const { deps, running } = workshop;
+  const { deps, running } = engine;
   const { caller, callId, input, announced } = request;
   const { agent, cwd, model } = caller.spec;
   const moment = caller.state.conversation.openCalls;
@@ -54,28 +54,28 @@ export async function spawnChild(
   const wrong = await whyNoSchema(input, planned.agent);
   if (wrong !== null) return wrong;
   const id = announced ?? newId();
-  const handover = await handedOver(workshop, request, { id, plan: planned });
+  const handover = await handedOver(engine, request, { id, plan: planned });
   if (handover instanceof MusterError) return handover;
   const { plan } = handover;
   const facts = await deps.models.facts(plan.model);
   // From here on nothing may come between.
   caller.turnSignal.throwIfAborted();
   const delegated = { agent: plan.agent.name, prompt: input.prompt };
-  const delegation = delegationOf(workshop, delegated);
+  const delegation = delegationOf(engine, delegated);
   // One that was announced has been let through, before a crash.
   if (announced === null) {
     const hit =
-      whySame(workshop, caller, { ...delegated, delegation }) ??
-      whyNot(workshop, request, { handover, facts });
+      repeatedDelegationError(engine, caller, { ...delegated, delegation }) ??
+      whyNot(engine, request, { handover, facts });
     if (hit !== null) return hit;
   }
   try {
-    return createTask(workshop, caller.tree, {
+    return createTask(engine, caller.tree, {
       ...plan,
       id,
       description: descriptionOf(input),
       prompt: input.prompt,
-      handed: [...new Set([...handedIn(input.prompt, caller, running), ...handover.handed])],
+      handed: [...new Set([...visibleTasksIn(input.prompt, caller, running), ...handover.handed])],
       handover,
       cwd,
       source: sourceOf(input),
@@ -109,20 +109,21 @@ async function whyNoSchema(
 }
 
 /** Who goes on with a conversation does so on the model of that one, whatever its type runs on else. */
-function wishOf(input: TaskInput): ChildWish {
+function wishOf(input: TaskInput): ChildRequest {
   return input.context?.kind === 'inherit' ? { model: 'inherit', ...input } : input;
 }
 
 /** What the child gets beside its prompt: for most nothing. */
 async function handedOver(
-  workshop: EngineContext,
+  engine: EngineContext,
   { caller, input }: SpawnRequest,
   child: { readonly id: string; readonly plan: ChildPlan },
-): Promise<Handover | MusterError> {
+): Promise<TransferredContext | MusterError> {
   const { context: wish } = input;
   if (wish === undefined) return { plan: child.plan, handed: [] };
-  const { gatherHandover } = await import('./context-transfer/gather-context.ts');
-  return await gatherHandover(workshop, {
+  const { gatherTransferredContext: gatherHandover } =
+    await import('./context-transfer/gather-context.ts');
+  return await gatherHandover(engine, {
     ...child,
     caller,
     line: lineOf(input, child.plan),
@@ -133,8 +134,8 @@ async function handedOver(
 const SAY_IT_YOURSELF = 'Leave context out, and say in the prompt what matters.';
 
 interface PlannedSpawn {
-  readonly handover: Handover;
-  readonly facts: ModelFacts;
+  readonly handover: TransferredContext;
+  readonly facts: ModelDetails;
 }
 
 /** The limit of the tree, or the budget, that leaves no room for another task; null: none does. */
@@ -158,7 +159,7 @@ function whyNot(
       return new MusterError('LIMIT_EXCEEDED', `context: summary: ${told}. ${SAY_IT_YOURSELF}`);
     }
   }
-  const { prompt, tools } = plan.equipment;
+  const { prompt, tools } = plan.setup;
   const line = lineOf(input, plan);
   const { system, ...shared } = prefixes.get(prompt, tools).prefix;
   const prefix = inherits?.prefix.prefix ?? { ...shared, system: [...system, line] };

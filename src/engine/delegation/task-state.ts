@@ -1,8 +1,8 @@
 import { MusterError } from '../../base/errors.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import { foldLog } from '../task/fold-log.ts';
 import { interruption } from '../results/result.ts';
 import type { EngineContext } from './engine-context.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /**
  * How a task stands, whether it is at work here or not. One without an end that is not at work reads

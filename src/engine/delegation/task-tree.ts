@@ -1,6 +1,6 @@
 import { oneLine, plural, truncate } from '../../base/text.ts';
 import type { TaskSummary } from '../../store/task-store.ts';
-import { reachOf, type Reached } from './visible-tasks.ts';
+import { visibleTasks, type VisibleTask } from './visible-tasks.ts';
 import { briefCommand, describeEnd } from '../shells/shell-end.ts';
 import { activityText } from '../results/task-report.ts';
 import type { TaskRun } from '../task/task-run.ts';
@@ -21,11 +21,11 @@ interface Node {
  * All that a task can reach, a line each, indented below the task that it belongs to. On each level what
  * has not ended comes first, then what has, the newest first.
  */
-export function taskTree(workshop: EngineContext, { state }: TaskRun): readonly string[] {
-  const reach = [...reachOf(state, workshop.running).values()];
-  const summaries = summariesOf(workshop, reach);
+export function taskTreeText(engine: EngineContext, { state }: TaskRun): readonly string[] {
+  const reach = [...visibleTasks(state, engine.running).values()];
+  const summaries = summariesOf(engine, reach);
   const nodes = reach.map((each) =>
-    each.kind === 'shell' ? shellNode(workshop, each) : taskNode(workshop, each.id, summaries),
+    each.kind === 'shell' ? shellNode(engine, each) : taskNode(engine, each.id, summaries),
   );
   const ids = new Set(nodes.map(({ id }) => id));
   const levels = Map.groupBy(nodes, ({ parent }) =>
@@ -50,9 +50,9 @@ function inOrder(level: readonly Node[]): readonly Node[] {
 /** Of those that are not at work here: the index tells of them, and no log need be read. */
 function summariesOf(
   { deps, running }: EngineContext,
-  reach: readonly Reached[],
+  reach: readonly VisibleTask[],
 ): ReadonlyMap<string, TaskSummary> {
-  const isAtWork = ({ id, kind }: Reached) => kind === 'shell' || running.get(id) !== undefined;
+  const isAtWork = ({ id, kind }: VisibleTask) => kind === 'shell' || running.get(id) !== undefined;
   if (reach.every(isAtWork)) return new Map();
   return new Map(deps.store.list().map((task) => [task.id, task]));
 }
@@ -98,7 +98,7 @@ function taskLine(
 
 function shellNode(
   { running }: EngineContext,
-  { id, owner }: Extract<Reached, { kind: 'shell' }>,
+  { id, owner }: Extract<VisibleTask, { kind: 'shell' }>,
 ): Node {
   const shell = running.get(owner)?.state.shells.get(id);
   const end = shell?.end ?? null;

@@ -1,15 +1,15 @@
 import { MusterError } from '../../base/errors.ts';
 import { truncate } from '../../base/text.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import type { RunningTasks } from '../task/running-tasks.ts';
 import type { TaskRun } from '../task/task-run.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** How many candidates an ambiguous prefix names. */
 const MOST_CANDIDATES = 5;
 /** Code points of what was given for an id: ids are shorter. */
 const SHOWN_WORD = 64;
 
-export type Reached =
+export type VisibleTask =
   | { readonly kind: 'task'; readonly id: string }
   /** A shell, and the task that started it. */
   | { readonly kind: 'shell'; readonly id: string; readonly owner: string };
@@ -18,8 +18,11 @@ export type Reached =
  * All that a task may see and reach: its own descendants, the tasks that it was handed, its own shells
  * and those of its descendants at work. Never itself, its parent's, its siblings' or another tree's.
  */
-export function reachOf(state: TaskState, running: RunningTasks): ReadonlyMap<string, Reached> {
-  const reach = new Map<string, Reached>();
+export function visibleTasks(
+  state: TaskState,
+  running: RunningTasks,
+): ReadonlyMap<string, VisibleTask> {
+  const reach = new Map<string, VisibleTask>();
   for (const id of state.handed) reach.set(id, { kind: 'task', id });
   addOwn(state, running, reach);
   // A parent may have told it its own id.
@@ -27,7 +30,7 @@ export function reachOf(state: TaskState, running: RunningTasks): ReadonlyMap<st
   return reach;
 }
 
-function addOwn(state: TaskState, running: RunningTasks, reach: Map<string, Reached>): void {
+function addOwn(state: TaskState, running: RunningTasks, reach: Map<string, VisibleTask>): void {
   for (const id of state.shells.keys()) {
     reach.set(id, { kind: 'shell', id, owner: state.spec.id });
   }
@@ -40,12 +43,12 @@ function addOwn(state: TaskState, running: RunningTasks, reach: Map<string, Reac
 }
 
 /** What a task means by an id or the beginning of one. `field` is the argument that it stood in. */
-export function findReachable(
+export function findVisibleTask(
   caller: TaskRun,
   running: RunningTasks,
   { field, word }: { readonly field: string; readonly word: string },
-): Reached | MusterError {
-  const reach = new Map(reachOf(caller.state, running));
+): VisibleTask | MusterError {
+  const reach = new Map(visibleTasks(caller.state, running));
   // Whoever handed them: a task that waits for what waits for it would never end.
   for (let at: TaskRun | null = caller; at !== null; at = at.parent) reach.delete(at.spec.id);
   const shown = truncate(word, SHOWN_WORD);
@@ -66,7 +69,7 @@ export function findReachable(
 }
 
 /** Tasks that the sender can reach and that a text of its names: whoever gets the text may reach them. */
-export function handedIn(
+export function visibleTasksIn(
   text: string,
   { state, tree }: Pick<TaskRun, 'state' | 'tree'>,
   running: RunningTasks,
@@ -76,6 +79,6 @@ export function handedIn(
     (word) => state.handed.has(word) || tree.hasTask(word),
   );
   if (ids.length === 0) return [];
-  const reach = reachOf(state, running);
+  const reach = visibleTasks(state, running);
   return ids.filter((id) => reach.get(id)?.kind === 'task');
 }

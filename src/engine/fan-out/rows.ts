@@ -2,11 +2,11 @@ import type { ErrorInfo } from '../../base/errors.ts';
 import { paidTokens } from '../../protocol/model.ts';
 import { claimsNote } from '../../protocol/claims-note.ts';
 import type { TaskStatus } from '../../protocol/result.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import type { TemplateItem } from '../../protocol/template.ts';
 import type { TaskStore } from '../../store/task-store.ts';
 import { foldLog } from '../task/fold-log.ts';
-import { elapsedMs, wholeResult } from '../results/result.ts';
+import { elapsedMs, fullResult } from '../results/result.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** What came of one item. */
 export interface ItemRow {
@@ -59,14 +59,14 @@ function rowOf(
     tokens: paidTokens(child.usage),
     costUsd: child.costUsd,
     durationMs: elapsedMs(child),
-    result: wholeResult(child),
+    result: fullResult(child),
     error: child.end?.error ?? null,
     warnings: warningsOf(child),
   };
 }
 
-function warningsOf({ stint, warnings }: TaskState): readonly string[] {
-  const doubt = claimsNote(stint.claims).slice(1, -1);
+function warningsOf({ activation, warnings }: TaskState): readonly string[] {
+  const doubt = claimsNote(activation.claims).slice(1, -1);
   return [...(doubt === '' ? [] : [doubt]), ...warnings];
 }
 

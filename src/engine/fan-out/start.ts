@@ -7,14 +7,14 @@ import type { ResolvedModel } from '../../protocol/model.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { FanOut } from '../../protocol/template.ts';
 import { createTask } from '../delegation/create-task.ts';
-import { equip } from '../prompt/prepare-agent.ts';
+import { prepareAgent } from '../prompt/prepare-agent.ts';
 import { combineLimits } from '../limits/limits.ts';
 import { MAIN_AGENT } from '../task/main-agent.ts';
 import { planChild, prepareModels } from '../delegation/plan-child.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { Tree } from '../task/tree.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
-import { itemWish } from './drive.ts';
+import { itemRequest } from './drive.ts';
 
 /** A template over items to run: the root of a new tree. */
 export interface FanOutRequest {
@@ -29,16 +29,13 @@ export interface FanOutRequest {
 }
 
 /** Rejects with UsageError where the first item could not be begun: then none could. */
-export async function startFanOut(
-  workshop: EngineContext,
-  request: FanOutRequest,
-): Promise<TaskRun> {
-  const { deps } = workshop;
+export async function startFanOut(engine: EngineContext, request: FanOutRequest): Promise<TaskRun> {
+  const { deps } = engine;
   const { fanOut, model, rights, cwd } = request;
   const agent = runner(fanOut);
   const [item = ''] = fanOut.items;
   const place = { item, index: 0, count: fanOut.items.length };
-  const wish = itemWish(fanOut, renderPrompt(parseBody(fanOut.body).parts, place));
+  const wish = itemRequest(fanOut, renderPrompt(parseBody(fanOut.body).parts, place));
   await prepareModels(deps, agent, wish);
   const modeGrants = deps.inbox.modeGrants?.inForce() ?? [];
   const plan = planChild(deps, { agent, rights, model, cwd, modeGrants }, wish);
@@ -46,7 +43,7 @@ export async function startFanOut(
     throw new UsageError(`the template ${fanOut.template} can't be run: ${plan.message}`);
   }
   const id = request.id ?? newId();
-  const run = createTask(workshop, new Tree(id, deps), {
+  const run = createTask(engine, new Tree(id, deps), {
     id,
     agent,
     rights,
@@ -54,7 +51,7 @@ export async function startFanOut(
     cwd,
     fanOut,
     limits: combineLimits({ config: deps.settings.rootLimits, definition: {}, call: {} }),
-    equipment: equip(deps, { agent, rights, cwd, isRoot: true, provider: model.provider }),
+    setup: prepareAgent(deps, { agent, rights, cwd, isRoot: true, provider: model.provider }),
     description: plural(fanOut.items.length, 'item'),
     prompt: `Run the template ${fanOut.template} over ${plural(fanOut.items.length, 'item')}.`,
     handed: [],
@@ -63,7 +60,7 @@ export async function startFanOut(
     params: { template: fanOut.template, items: { ...fanOut.source } },
     parent: null,
   });
-  workshop.startLoop(run);
+  engine.startLoop(run);
   return run;
 }
 

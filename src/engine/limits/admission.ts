@@ -10,7 +10,7 @@ export const MEMORY_FLOOR_BYTES = 200 * 2 ** 20;
 /** Memory is looked at so often at most while tasks start, and once for each that waits. */
 const LOOK_MS = 200;
 
-export interface StartGateParts {
+export interface AdmissionParts {
   readonly clock: Clock;
   readonly deadlines: Deadlines;
   /** Bytes that this process can still get; 0: not known. */
@@ -23,14 +23,14 @@ export interface StartGateParts {
  * Lets new tasks of a tree start while there is memory for them. What waits starts in order, one at a
  * look, so that each has taken what it needs before the next one does.
  */
-export class StartGate {
-  private readonly parts: StartGateParts;
+export class Admission {
+  private readonly parts: AdmissionParts;
   private readonly waiting: Deferred<void>[] = [];
   /** Stands while anybody waits. */
   private nextLook: Deadline | null = null;
   private seen = { at: -Infinity, bytes: 0 };
 
-  constructor(parts: StartGateParts) {
+  constructor(parts: AdmissionParts) {
     this.parts = parts;
   }
 

@@ -1,4 +1,4 @@
-import type { LimitHit } from '../../protocol/stint.ts';
+import type { LimitHit } from '../../protocol/state/activation.ts';
 import { shown } from './limits.ts';
 
 /** A task is told when so much of a cap is used, in percent. */
@@ -16,12 +16,12 @@ export interface BudgetNotice {
  */
 export function dueNotices(
   uses: readonly LimitHit[],
-  { stint, told }: { readonly stint: number; readonly told: ReadonlySet<string> },
+  { activation, told }: { readonly activation: number; readonly told: ReadonlySet<string> },
 ): readonly BudgetNotice[] {
   return uses.flatMap(({ limit, value, used }) => {
     const mark = MARKS.findLast((each) => used * 100 >= value * each);
     if (mark === undefined) return [];
-    const id = (of: number): string => `budget-${stint}-${limit}-${of}`;
+    const id = (of: number): string => `budget-${activation}-${limit}-${of}`;
     if (MARKS.some((each) => each >= mark && told.has(id(each)))) return [];
     const advice = mark === 50 ? '' : ' Bring the task to its end.';
     return [

@@ -2,7 +2,7 @@ import { deferred, onAbort, type Deferred } from '../../base/async.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
 import { decideOutput, leastOutput, type BudgetRoom, type OutputDemand } from './output-cap.ts';
 import { NO_WORK, NOTHING, type Amount, type Work } from '../../protocol/model.ts';
-import type { LimitHit, Stint } from '../../protocol/stint.ts';
+import type { LimitHit, Activation } from '../../protocol/state/activation.ts';
 
 /** What a request takes, and what a task has used. */
 export type Expense = Amount & Work;
@@ -10,7 +10,7 @@ export type Expense = Amount & Work;
 export const NO_EXPENSE: Expense = { ...NOTHING, ...NO_WORK };
 
 /** What a stint has used by now. */
-export function expenseOf({ spent, work }: Pick<Stint, 'spent' | 'work'>): Expense {
+export function expenseOf({ spent, work }: Pick<Activation, 'spent' | 'work'>): Expense {
   return { ...spent, ...work };
 }
 

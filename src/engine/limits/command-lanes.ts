@@ -8,7 +8,7 @@ const LIMIT = 'max_processes';
  * The commands of one tree that run at a time. One that is waited for queues; one in the background
  * may last for ever, so that nothing waits behind such ones alone: beyond the limit it is an error.
  */
-export class CommandLanes {
+export class CommandQueue {
   private readonly most: number;
   private readonly lanes: Slots;
   /** In the foreground, at work or queued. */

@@ -1,12 +1,12 @@
 import { tokensIn } from '../../base/token-estimate.ts';
 import { ratesFor } from '../../model/cost.ts';
-import type { Conversation } from '../../protocol/conversation.ts';
+import type { Conversation } from '../../protocol/state/conversation.ts';
 import { attachedTokens } from '../../protocol/attachment.ts';
 import type { Message, ToolResultPart } from '../../protocol/message.ts';
 import {
   addAmounts,
   type Amount,
-  type ModelFacts,
+  type ModelDetails,
   type RequestPrefix,
 } from '../../protocol/model.ts';
 import { NO_EXPENSE, requestExpense, type Expense, type RequestNeed } from './budget.ts';
@@ -76,7 +76,7 @@ export function inputToReserve(
  */
 export function requestNeed(
   input: number,
-  { maxOutput, price }: Pick<ModelFacts, 'maxOutput' | 'price'>,
+  { maxOutput, price }: Pick<ModelDetails, 'maxOutput' | 'price'>,
   {
     output = {},
     newestRound,

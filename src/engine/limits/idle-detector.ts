@@ -1,4 +1,4 @@
-export interface StandstillOptions {
+export interface IdleDetectorOptions {
   /** Whether something waits that makes a standstill worth telling of. */
   isWaitedFor(): boolean;
   /** Nothing is at work, and nothing will be by itself. */
@@ -9,12 +9,12 @@ export interface StandstillOptions {
  * Counts what is at work in a tree. A wait that only another task or a person can end is not at work;
  * one that ends by itself (a timer, a command, an answer of a model) is.
  */
-export class Standstill {
-  private readonly options: StandstillOptions;
+export class IdleDetector {
+  private readonly options: IdleDetectorOptions;
   private atWork = 0;
   private isLooking = false;
 
-  constructor(options: StandstillOptions) {
+  constructor(options: IdleDetectorOptions) {
     this.options = options;
   }
 

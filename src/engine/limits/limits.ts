@@ -1,15 +1,15 @@
 import type { AgentLimits } from '../../protocol/agent.ts';
-import type { LimitHit } from '../../protocol/stint.ts';
+import type { LimitHit } from '../../protocol/state/activation.ts';
 import type { TaskLimits } from '../../protocol/task.ts';
 
 /** What configuration, definition and call each ask for; the smallest of each wins. */
-export interface LimitWishes {
+export interface RequestedLimits {
   readonly config: TaskLimits;
   readonly definition: AgentLimits;
   readonly call: { readonly maxTurns?: number };
 }
 
-export function combineLimits({ config, definition, call }: LimitWishes): TaskLimits {
+export function combineLimits({ config, definition, call }: RequestedLimits): TaskLimits {
   const wallMs = definition.wallSeconds === undefined ? null : definition.wallSeconds * 1000;
   const maxCostUsd = smallest(config.maxCostUsd, definition.maxCostUsd);
   const maxToolBytes = smallest(config.maxToolBytes, definition.maxToolBytes);

@@ -5,7 +5,7 @@ import type { Deadlines } from '../../base/deadlines.ts';
 /** How long the providers keep what no request reads any more. */
 const KEPT_MS = 5 * 60_000;
 
-export interface WarmPrefixesParts {
+export interface PromptCacheWarmUpParts {
   readonly clock: Clock;
   readonly deadlines: Deadlines;
   /** How long requests are held for the first of their prefix; 0: never. */
@@ -34,11 +34,11 @@ interface Warmth {
  * Which prefixes of requests a provider's prompt cache holds by now, as far as this tree has sent them.
  * Siblings that start at once would each pay for writing the same prefix: so one goes first.
  */
-export class WarmPrefixes {
-  private readonly parts: WarmPrefixesParts;
+export class PromptCacheWarmUp {
+  private readonly parts: PromptCacheWarmUpParts;
   private readonly known = new Map<string, Warmth>();
 
-  constructor(parts: WarmPrefixesParts) {
+  constructor(parts: PromptCacheWarmUpParts) {
     this.parts = parts;
   }
 

@@ -1,4 +1,4 @@
-import { LONGEST_CYCLE, type Round } from '../../protocol/repetition.ts';
+import { LONGEST_CYCLE, type Round } from '../../protocol/state/repetition.ts';
 
 /**
  * How many calls at the end of a task's rounds, oldest first, do nothing but repeat: the same calls with

@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto';
 import { MusterError } from '../../base/errors.ts';
-import type { LimitHit } from '../../protocol/stint.ts';
+import type { LimitHit } from '../../protocol/state/activation.ts';
 
 /**
  * Rounds of one delegation by a task and all below it, while nothing changes: a model that gets no
  * further makes it again and again. So many that a child which failed can be tried a few times more.
  */
-export const SAME_DELEGATIONS = 5;
+export const MAX_REPEATED_DELEGATIONS = 5;
 /** Tasks, one below the other, that were all made by one delegation: each hands on what it was to do. */
-export const NESTED_SAME_DELEGATIONS = 3;
+export const MAX_NESTED_DELEGATIONS = 3;
 /** Messages with a refused one before the task is ended. */
-export const MOST_REFUSALS = 3;
+export const MAX_REFUSED_MESSAGES = 3;
 
 /**
  * The same for the same delegation: whose work it is, and in which words, whatever their white space.
@@ -38,23 +38,23 @@ export interface DelegatingTask {
  *
  * @param chain who delegates, then each task above it
  */
-export function stormHit(chain: readonly DelegatingTask[]): LimitHit | null {
+export function repeatedDelegationHit(chain: readonly DelegatingTask[]): LimitHit | null {
   const nested = chain.filter(({ isMadeByIt }) => isMadeByIt).length;
-  if (nested >= NESTED_SAME_DELEGATIONS) {
-    return { limit: 'nested_same_delegations', value: NESTED_SAME_DELEGATIONS, used: nested };
+  if (nested >= MAX_NESTED_DELEGATIONS) {
+    return { limit: 'nested_same_delegations', value: MAX_NESTED_DELEGATIONS, used: nested };
   }
   for (const { own, all } of chain) {
     // Others may delegate the same below it, each for its own reasons: siblings' children are no storm.
     const rounds = own === 0 ? 0 : all();
-    if (rounds >= SAME_DELEGATIONS) {
-      return { limit: 'same_delegations', value: SAME_DELEGATIONS, used: rounds };
+    if (rounds >= MAX_REPEATED_DELEGATIONS) {
+      return { limit: 'same_delegations', value: MAX_REPEATED_DELEGATIONS, used: rounds };
     }
   }
   return null;
 }
 
 /** A delegation that is refused since it was made too often. */
-export class SameDelegation extends MusterError {
+export class RepeatedDelegation extends MusterError {
   override readonly name = 'SameDelegation';
   readonly hit: LimitHit;
 

@@ -1,7 +1,7 @@
 import { errorInfo } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
-import { runningShells } from '../../protocol/belongings.ts';
-import type { LimitHit } from '../../protocol/stint.ts';
+import { runningShells } from '../../protocol/state/owned-work.ts';
+import type { LimitHit } from '../../protocol/state/activation.ts';
 import type { ClaimFlag } from '../../protocol/result.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import { closeOpenCalls, runCalls } from '../calls/calls.ts';
@@ -15,7 +15,7 @@ import { fallbackEvents, standInFor } from '../turn/fallback.ts';
 import { compactNow } from '../compaction/compact-now.ts';
 import { makeRoom } from '../compaction/make-room.ts';
 import { limitMessage } from '../limits/limits.ts';
-import { nextStep, tellsOfEndsAlone, type Step } from './next-step.ts';
+import { nextStep, reportsEndsOnly, type Step } from './next-step.ts';
 import { noticeInput } from '../../protocol/notice-text.ts';
 import { mayReuse } from '../reuse/may-reuse.ts';
 import { sleep } from '../task/sleep.ts';
@@ -38,7 +38,7 @@ const MOST_GATHER_MS = 1_000;
  * a stop. Never rejects: whatever happens, the end is written and all that was held is given back.
  */
 export function runTask(deps: EngineDeps, run: TaskRun): Promise<void> {
-  return run.tree.standstill.working(() => runToEnd(deps, run));
+  return run.tree.idleDetector.working(() => runToEnd(deps, run));
 }
 
 async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
@@ -51,7 +51,7 @@ async function runToEnd(deps: EngineDeps, run: TaskRun): Promise<void> {
   }
   run.decideEnd();
   try {
-    await run.stopBelongings(`the task above it ended: ${ending.end.because}`);
+    await run.stopOwnedWork(`the task above it ended: ${ending.end.because}`);
     // What it had started may have had to be killed.
     if (ending.end.status === 'stopped') ending = cutShort(run);
     closeOpenCalls(run, run.signal.aborted ? orderOf(run.signal).because : 'the task ended');
@@ -79,7 +79,7 @@ function claimsIn(deps: EngineDeps, run: TaskRun, { result }: Ending) {
   };
   // What the earlier task did bears it out, or it would not have been reused.
   if (run.state.reused !== null) return [];
-  const { compacts } = run.state.stint;
+  const { compacts } = run.state.activation;
   if (compacts !== null) return compacts.claims;
   try {
     const claims = taskClaims(run.state, result);
@@ -230,7 +230,7 @@ async function take(
 function announceLast(run: TaskRun, hit: LimitHit): null {
   const text = `Stop here: ${limitMessage(hit)}. No more tools: give your final answer now, with what you have.`;
   // The notice first, told once a stint: a crash in the middle of the batch makes both be written again.
-  const input = noticeInput(`limit-${run.state.stint.number}`, text);
+  const input = noticeInput(`limit-${run.state.activation.number}`, text);
   run.journal.record({ type: 'input.queued', input }, { type: 'limit.reached', ...hit });
   return null;
 }
@@ -254,12 +254,12 @@ async function turn(
       return null;
     case 'limit':
       run.journal.record({ type: 'limit.reached', ...outcome.hit });
-      return endings.endedByLimit(run.state, run.state.stint.limit ?? outcome.hit);
+      return endings.endedByLimit(run.state, run.state.activation.limit ?? outcome.hit);
     case 'last_turn':
       return announceLast(run, outcome.hit);
     case 'failed':
       // After a limit there is an answer already, if only a part of one.
-      if (run.state.stint.lastTurn) return null;
+      if (run.state.activation.lastTurn) return null;
       if (standInFor(deps, run) !== null) return null;
       // Before it is asked again, room is made; where none can be, it ends there.
       if (run.state.conversation.compaction.overflowed) return null;
@@ -273,7 +273,7 @@ async function turn(
 
 async function waitForNews(run: TaskRun): Promise<void> {
   run.giveSlot();
-  await run.tree.standstill.waiting(() => run.news());
+  await run.tree.idleDetector.waiting(() => run.news());
 }
 
 /**
@@ -283,7 +283,7 @@ async function waitForNews(run: TaskRun): Promise<void> {
 async function gatherEnds(deps: EngineDeps, run: TaskRun): Promise<void> {
   const { openChildren } = run.state;
   const latest = deps.clock.monotonic() + MOST_GATHER_MS;
-  for (let before = Infinity; tellsOfEndsAlone(run.state) && openChildren.size < before;) {
+  for (let before = Infinity; reportsEndsOnly(run.state) && openChildren.size < before;) {
     before = openChildren.size;
     if (deps.clock.monotonic() >= latest) return;
     run.giveSlot();
@@ -298,7 +298,7 @@ function limitWallTime(deps: EngineDeps, run: TaskRun): void {
   if (first === undefined) return;
   const order = () =>
     limitOrder(`the limit ${first.limit} = ${first.value / 1000} is reached${whileHeld(run)}`);
-  run.stopAfter(Math.max(0, first.value - run.state.stint.workedMs), order);
+  run.stopAfter(Math.max(0, first.value - run.state.activation.workedMs), order);
 }
 
 function whileHeld({ state: { activity } }: TaskRun): string {

@@ -1,18 +1,18 @@
-import { unansweredCalls } from '../../protocol/conversation.ts';
-import { runningShells } from '../../protocol/belongings.ts';
+import { unansweredCalls } from '../../protocol/state/conversation.ts';
+import { runningShells } from '../../protocol/state/owned-work.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { ToolCallPart } from '../../protocol/message.ts';
-import { withOpenRound } from '../../protocol/repetition.ts';
-import type { TaskState } from '../../protocol/state.ts';
-import type { LimitHit } from '../../protocol/stint.ts';
+import { withOpenRound } from '../../protocol/state/repetition.ts';
+import type { LimitHit } from '../../protocol/state/activation.ts';
 import { isHalted } from '../task/denials.ts';
 import * as endings from '../task/endings.ts';
 import type { Ending } from '../task/endings.ts';
-import { afterCallAsText, afterUnfinished, faultyCallsHit } from '../turn/malformed-response.ts';
+import { afterCallAsText, afterUnfinished, malformedCallsHit } from '../turn/malformed-response.ts';
 import { repeatedCalls } from '../limits/repeated-calls.ts';
 import { stopOrder } from '../task/stop.ts';
-import { MOST_REFUSALS } from '../limits/repeated-delegations.ts';
+import { MAX_REFUSED_MESSAGES } from '../limits/repeated-delegations.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** What a task does next. */
 export type Step =
@@ -46,10 +46,10 @@ export interface StepLimits {
  * have taken.
  */
 export function nextStep(state: TaskState, limits: StepLimits): Step {
-  const { openTurn, stint, answer, conversation } = state;
-  const { compacts } = stint;
+  const { openTurn, activation, answer, conversation } = state;
+  const { compacts } = activation;
   if (compacts !== null) {
-    if (!stint.hasCompacted) return { kind: 'compact', keep: compacts.keep };
+    if (!activation.hasCompacted) return { kind: 'compact', keep: compacts.keep };
     return { kind: 'end', ending: { end: compacts.end, result: compacts.result } };
   }
   if (openTurn !== null) {
@@ -57,8 +57,8 @@ export function nextStep(state: TaskState, limits: StepLimits): Step {
     if (state.interrupted === null) return { kind: 'turn', toolChoice };
     return { kind: 'close_turn', turn, because: state.interrupted };
   }
-  if (stint.lastTurn && stint.limit !== null) {
-    return { kind: 'end', ending: endings.endedByLimit(state, stint.limit) };
+  if (activation.lastTurn && activation.limit !== null) {
+    return { kind: 'end', ending: endings.endedByLimit(state, activation.limit) };
   }
   if (answer?.reason === 'content_filter') return { kind: 'end', ending: endings.filtered(state) };
   if (isHalted(state)) return { kind: 'end', ending: endings.haltedByUser(state) };
@@ -68,7 +68,7 @@ export function nextStep(state: TaskState, limits: StepLimits): Step {
   }
   const calls = unansweredCalls(conversation);
   if (calls.length > 0) return { kind: 'calls', calls };
-  if (stint.limit !== null) return { kind: 'turn', toolChoice: 'none' };
+  if (activation.limit !== null) return { kind: 'turn', toolChoice: 'none' };
   if (answer !== null && conversation.openCalls.length === 0) {
     const step = afterLastCall(state, answer);
     if (step !== null) return step;
@@ -93,7 +93,7 @@ function afterInterruption(state: TaskState, because: string): Step | null {
 }
 
 /** Whether the next request is made for ends of children alone, while others are at work. */
-export function tellsOfEndsAlone({
+export function reportsEndsOnly({
   openTurn,
   answer,
   conversation: { openCalls, queued },
@@ -131,8 +131,8 @@ function afterLastCall(state: TaskState, answer: NonNullable<TaskState['answer']
 }
 
 /** Told once a stint. */
-function shellsNoticeId({ stint }: TaskState): string {
-  return `shells-${stint.number}`;
+function shellsNoticeId({ activation }: TaskState): string {
+  return `shells-${activation.number}`;
 }
 
 function shellsNotice(shells: readonly string[]): string {
@@ -142,17 +142,17 @@ function shellsNotice(shells: readonly string[]): string {
 
 function limitHit(state: TaskState, { noProgressCalls }: StepLimits): LimitHit | null {
   const { maxTurns } = state.spec.limits;
-  const { conversation, delegations, stint } = state;
-  const turns = state.turns - stint.turnsBefore;
+  const { conversation, delegations, activation } = state;
+  const turns = state.turns - activation.turnsBefore;
   if (maxTurns !== null && turns >= maxTurns) {
     return { limit: 'max_turns', value: maxTurns, used: turns };
   }
-  if (delegations.refused !== null && delegations.refusals >= MOST_REFUSALS) {
+  if (delegations.refused !== null && delegations.refusals >= MAX_REFUSED_MESSAGES) {
     return delegations.refused.hit;
   }
   const repeated = repeatedCalls(withOpenRound(state.repetition, conversation));
   if (repeated >= noProgressCalls) {
     return { limit: 'no_progress_calls', value: noProgressCalls, used: repeated };
   }
-  return faultyCallsHit(state);
+  return malformedCallsHit(state);
 }

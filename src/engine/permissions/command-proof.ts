@@ -10,7 +10,7 @@ import { findRepository } from '../../sys/git/repository.ts';
 import { isSystemPath } from '../../sys/paths.ts';
 import { resolveInRoots } from '../../sys/real-path.ts';
 import { pathCaution } from './file-access.ts';
-import { hiddenBelow, readRules } from './protected-reads.ts';
+import { protectedBelow, readRules } from './protected-reads.ts';
 import { repositoryProblem } from './repository-proof.ts';
 
 /** A command that takes longer to judge is refused. */
@@ -91,7 +91,7 @@ async function placeProblem(proof: Proven, place: CommandPlace): Promise<string 
     const { real, insideRoots } = resolved(read, place);
     if (isSystemPath(real)) return `${JSON.stringify(real)} is no file of a workspace`;
     // Beyond the roots nothing is read without a question anyway.
-    const problem = insideRoots ? await hiddenBelow(real, read.below, rules) : undefined;
+    const problem = insideRoots ? await protectedBelow(real, read.below, rules) : undefined;
     if (problem !== undefined) return problem;
   }
   return undefined;

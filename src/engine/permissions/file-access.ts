@@ -5,7 +5,7 @@ import { isInside, pathsOf, type JudgedCall, type PathCaution } from '../../poli
 import { CAUTIONS } from '../../policy/floor.ts';
 import { guardedBelow, withheldBelow, type SearchedDirectory } from '../../policy/withheld.ts';
 import type { Rights } from '../../protocol/permission.ts';
-import type { FileReach, Withheld } from '../../protocol/tool.ts';
+import type { FileAccess, Withheld } from '../../protocol/tool.ts';
 import { obeyedPaths } from '../../sys/git/obeyed-paths.ts';
 import { findRepository, type Repository } from '../../sys/git/repository.ts';
 import { liesInGitDirectory } from '../../sys/git-directory.ts';
@@ -13,7 +13,7 @@ import { pathHasForeignNames } from '../../sys/hard-links.ts';
 import { rootOf } from '../../sys/paths.ts';
 
 /** For a call that opens no files. */
-export const NO_FILES: FileReach = { roots: [], judged: new Map(), withheldBelow: () => null };
+export const NO_FILES: FileAccess = { roots: [], judged: new Map(), withheldBelow: () => null };
 
 interface ReachFacts {
   readonly rights: Rights;
@@ -22,10 +22,10 @@ interface ReachFacts {
 }
 
 /** Where a call may open files once it is allowed: exactly where its paths led when it was judged. */
-export function fileReach(
+export function fileAccess(
   call: JudgedCall,
   { rights, home, stateDirectories }: ReachFacts,
-): FileReach {
+): FileAccess {
   const paths = pathsOf(call.access);
   const linked = new Set(
     paths.filter(({ caution }) => caution === 'other_names').map(({ real }) => real),

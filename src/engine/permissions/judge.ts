@@ -1,14 +1,13 @@
 import { NO_ACCESS, type Decision, type Rights } from '../../protocol/permission.ts';
-import { isInside } from '../../policy/call.ts';
-import type { JudgedCall, ResolvedPath } from '../../policy/call.ts';
+import { isInside, type JudgedCall, type ResolvedPath } from '../../policy/call.ts';
 import { decide, needsShellParser } from '../../policy/decide.ts';
 import { withModeToGrant } from '../../policy/mode-grants.ts';
 import { refuseUnanswered } from '../../policy/refusal.ts';
-import type { FileReach } from '../../protocol/tool.ts';
+import type { FileAccess } from '../../protocol/tool.ts';
 import { resolveInRoots } from '../../sys/real-path.ts';
 import { askPerson, closeQuestion, type Waiting } from '../questions/ask-person.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { fileReach, pathCaution } from './file-access.ts';
+import { fileAccess, pathCaution } from './file-access.ts';
 import { isSkillFile } from '../prompt/skill-use.ts';
 import { workingDirectory } from '../task/standing-rules.ts';
 import type { TaskRun } from '../task/task-run.ts';
@@ -17,7 +16,7 @@ import type { ReadyCall } from '../task/prepared-call.ts';
 export interface Judgement {
   readonly allowed: boolean;
   /** Where the call may open files: in the task's roots, and what was allowed beyond them. */
-  readonly reach: FileReach;
+  readonly reach: FileAccess;
   readonly decision: Decision;
   /** What the model reads when it is not allowed. */
   readonly refusal: string;
@@ -50,7 +49,7 @@ export async function judge(
 /** Who makes a call that is judged. */
 export type Caller = Pick<
   TaskRun,
-  'rights' | 'spec' | 'state' | 'view' | 'granted' | 'modeGrants' | 'honours'
+  'rights' | 'spec' | 'state' | 'view' | 'granted' | 'modeGrants' | 'isTrusted'
 >;
 
 /** What is decided about a call as everything is at this moment; nobody is asked. */
@@ -80,7 +79,7 @@ export async function decideNow(deps: EngineDeps, run: Caller, ready: ReadyCall)
     { definition: run.spec.agent, rights },
     (mode) => decide(call, { ...rights, mode }, facts),
   );
-  return { call, decision, reach: fileReach(call, { rights, home, stateDirectories }) };
+  return { call, decision, reach: fileAccess(call, { rights, home, stateDirectories }) };
 }
 
 /** Its rights with what the user has allowed since: to it, to a task above it, or once and for all. */

@@ -2,10 +2,9 @@ import type { ToolCallPart } from '../../protocol/message.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import { canonicalToolName } from '../../protocol/tool-aliases.ts';
 import type { AnyTool } from '../../protocol/tool.ts';
-import { asMeant } from './unescape-arguments.ts';
+import { unescapeArguments } from './unescape-arguments.ts';
 import type { TaskRun } from '../task/task-run.ts';
-import type { ReadyCall, PreparedCall } from '../task/prepared-call.ts';
-import type { BrokenCall } from '../task/prepared-call.ts';
+import type { ReadyCall, PreparedCall, BrokenCall } from '../task/prepared-call.ts';
 
 /** Names, arguments and access of a call: everything that can be known before it is judged. */
 export function prepareCall(
@@ -27,7 +26,7 @@ export function prepareCall(
       decision: { verdict: 'deny', step: 'tool_set', reason },
     };
   }
-  const call = asMeant(asked, tool);
+  const call = unescapeArguments(asked, tool);
   if (call.malformed !== undefined) {
     return broken(call, tool, isCut(run, call) ? CUT : NO_JSON);
   }

@@ -40,7 +40,7 @@ export function readRules({ rules, roots }: Rights, home: string): ReadRules {
  * What lies below a path that a command reads as a whole, and that may not be read unasked; as a reason why
  * the command is not proved. Undefined: nothing.
  */
-export async function hiddenBelow(
+export async function protectedBelow(
   path: string,
   below: ReadDepth,
   rules: ReadRules,
@@ -102,7 +102,7 @@ async function walk(
 async function hiddenInRepository(path: string, rules: ReadRules): Promise<string | undefined> {
   const repository = findRepository(path);
   // Outside of any, git compares whatever files and directories it is given.
-  if (repository === undefined) return await hiddenBelow(path, 'contents', rules);
+  if (repository === undefined) return await protectedBelow(path, 'contents', rules);
   const tracked = trackedFiles(repository);
   if (tracked === null) return 'it is not known which files the repository keeps; name files';
   const found = tracked.names

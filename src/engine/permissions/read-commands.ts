@@ -17,7 +17,7 @@ export interface CommandReading extends Pick<JudgedCall, 'proof' | 'redirected'>
 /** What the commands of a call are known to do. Loaded with the first call that has any. */
 export async function readCommands(
   deps: EngineDeps,
-  run: Pick<TaskRun, 'honours' | 'rights' | 'spec' | 'state'>,
+  run: Pick<TaskRun, 'isTrusted' | 'rights' | 'spec' | 'state'>,
   { access }: ReadyCall,
   { sandboxed }: { readonly sandboxed: boolean },
 ): Promise<CommandReading> {

@@ -17,7 +17,7 @@ export interface FileForTask {
   readonly attachments: readonly Attachment[];
 }
 
-export interface FileWish {
+export interface FileRequest {
   readonly path: string;
   readonly attach: AttachPort;
   /** Says it to whoever wants the file. */
@@ -29,10 +29,10 @@ export interface FileWish {
  * A file as a task's own Read would give it, judged by its rights, whatever tools it has: a list of tools is
  * a choice. Nobody is asked: what a person would have to allow is refused.
  */
-export async function readFor(
+export async function readForTask(
   deps: EngineDeps,
   caller: Omit<Caller, 'view'>,
-  { path, attach, refusal, signal }: FileWish,
+  { path, attach, refusal, signal }: FileRequest,
 ): Promise<FileForTask | MusterError> {
   const read = deps.tools.filter(({ name }) => name === 'Read');
   const reader: Caller = { ...caller, view: new Map(read.map((tool) => [tool.name, tool])) };

@@ -1,4 +1,4 @@
-import type { FileMemory, FileReach, ToolContext } from '../../protocol/tool.ts';
+import type { FileMemory, FileAccess, ToolContext } from '../../protocol/tool.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import type { Caller } from './judge.ts';
 
@@ -20,7 +20,7 @@ export function readingContext(
     reach,
     signal,
     attach,
-  }: Pick<Required<ToolContext>, 'signal' | 'attach'> & { readonly reach: FileReach },
+  }: Pick<Required<ToolContext>, 'signal' | 'attach'> & { readonly reach: FileAccess },
 ): ToolContext {
   return {
     taskId: spec.id,

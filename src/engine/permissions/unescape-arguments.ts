@@ -8,7 +8,10 @@ import type { AnyTool } from '../../protocol/tool.ts';
  * request and not in the file, so they are taken out where files, searches and commands are named. Words
  * for other agents keep them: there they have work to do.
  */
-export function asMeant(call: ToolCallPart, { kind }: Pick<AnyTool, 'kind'>): ToolCallPart {
+export function unescapeArguments(
+  call: ToolCallPart,
+  { kind }: Pick<AnyTool, 'kind'>,
+): ToolCallPart {
   if (kind !== 'read' && kind !== 'edit' && kind !== 'execute') return call;
   const input = withoutMarks(call.input);
   return input === call.input ? call : { ...call, input };

@@ -5,7 +5,7 @@ import { escapeTags } from '../../base/control-tags.ts';
 import { oneLine, truncate } from '../../base/text.ts';
 import { estimateTokens } from '../../base/token-estimate.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import { shortened, toldUse } from './shown-description.ts';
+import { shortened, descriptionFor } from './shown-description.ts';
 
 /**
  * Tokens of the whole list, estimated. It stands in every request of the task: 1 % of a window of
@@ -68,7 +68,10 @@ interface Entry {
 
 function line({ agent, word }: Entry, length: number): string {
   const isBuiltin = agent.origin.scope === 'builtin';
-  const use = shortened(toldUse(agent), isBuiltin ? Math.max(length, BUILTIN_LENGTH) : length);
+  const use = shortened(
+    descriptionFor(agent),
+    isBuiltin ? Math.max(length, BUILTIN_LENGTH) : length,
+  );
   return escapeTags(`- ${word}${use === '' ? '' : `: ${use}`}${toldNeeds(agent)}`);
 }
 

@@ -1,7 +1,7 @@
 import { agentWords } from '../../agents/agent-id.ts';
 import { mentionedAgents } from '../../agents/mentions.ts';
 import { newId } from '../../base/ids.ts';
-import type { Enclosure } from '../../protocol/enclosure.ts';
+import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
@@ -74,7 +74,7 @@ function takenAsText(names: readonly string[], because: string): readonly string
 export function personMessage(
   text: string,
   { mentions }: Pick<Mentions, 'mentions'>,
-  enclosed: readonly Enclosure[],
+  enclosed: readonly QuotedItem[],
 ): TaskInput {
   const named = mentions === undefined ? {} : { mentions };
   const beside = enclosed.length === 0 ? {} : { enclosed };

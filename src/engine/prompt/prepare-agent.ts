@@ -32,7 +32,7 @@ export interface PlanDeps extends Pick<
 }
 
 /** Where a task stands and who works on it. */
-export interface Post {
+export interface Placement {
   readonly agent: AgentDefinition;
   readonly rights: Rights;
   readonly cwd: string;
@@ -48,7 +48,7 @@ export interface Post {
 }
 
 /** What a task begins its requests with, before anything of its own. */
-export interface Equipment {
+export interface AgentSetup {
   /** The frozen view: what policy leaves of the definition's wish, among the tools that exist. */
   readonly tools: readonly AnyTool[];
   readonly dropped: readonly DroppedTool[];
@@ -63,7 +63,7 @@ export interface Equipment {
 }
 
 /** Pure, but for the day that the clock says, and the notes of a type that keeps some. */
-export function equip(deps: PlanDeps, post: Post): Equipment {
+export function prepareAgent(deps: PlanDeps, post: Placement): AgentSetup {
   const { agent, rights, isRoot, provider } = post;
   const view = toolView({
     definition: isMainAgent(agent) ? null : agent,
@@ -94,7 +94,7 @@ export function equip(deps: PlanDeps, post: Post): Equipment {
 /** Its notes are for whoever may read them. */
 function openingOf(
   { memory: source, redact }: PlanDeps,
-  { agent, cwd, moment }: Post,
+  { agent, cwd, moment }: Placement,
   tools: readonly AnyTool[],
 ): MemoryOpening | null {
   if (!tools.some(({ name }) => name === 'MemoryRead')) return null;
@@ -112,7 +112,7 @@ function availableTools(deps: PlanDeps, rights: Rights, provider: string): reado
 
 function promptInput(
   deps: PlanDeps,
-  post: Post,
+  post: Placement,
   tools: readonly AnyTool[],
   opening: MemoryOpening | null,
 ): PromptInput {
@@ -140,7 +140,7 @@ function promptInput(
 }
 
 /** What a task with these tools would begin with, as things are now. */
-export function promptNow(deps: PlanDeps, post: Post, tools: readonly AnyTool[]): PromptInput {
+export function promptNow(deps: PlanDeps, post: Placement, tools: readonly AnyTool[]): PromptInput {
   return promptInput(deps, post, tools, openingOf(deps, post, tools));
 }
 
@@ -171,7 +171,7 @@ const SHOWN_TOOLS = 8;
  * Why an agent can't be started here, and what to do; null: it can. One that asks for tools by name and
  * gets none could only make things up; one that asks for none works without.
  */
-export function whyUnusable(agent: AgentDefinition, { tools, dropped }: Equipment): string | null {
+export function whyUnusable(agent: AgentDefinition, { tools, dropped }: AgentSetup): string | null {
   const { name, origin, unusable } = agent;
   if (unusable !== undefined) {
     return `\`${name}\` can't be started: ${sentence(unusable)} Mend ${origin.path}, or name another agent.`;
@@ -193,7 +193,7 @@ function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-function contextFor({ context, settings }: PlanDeps, { agent, cwd, isRoot }: Post) {
+function contextFor({ context, settings }: PlanDeps, { agent, cwd, isRoot }: Placement) {
   if (agent.contextFiles === false) return null;
   const whole = context?.of(cwd) ?? null;
   const isReusable = !isRoot && (agent.cache ?? settings.reusesResults);

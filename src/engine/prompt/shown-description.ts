@@ -40,7 +40,7 @@ const told = new WeakMap<AgentDefinition, string>();
  * What a description says of when to use its agent, on one line: without examples, and without words
  * that stand at the head of every other description. Generators write `\n` for a line end.
  */
-export function toldUse(agent: AgentDefinition): string {
+export function descriptionFor(agent: AgentDefinition): string {
   const known = told.get(agent);
   if (known !== undefined) return known;
   // Muster's own are written as they are shown: little of all this need be done at each start.

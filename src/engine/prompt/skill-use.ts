@@ -6,9 +6,9 @@ import { isDisallowed, isWholeTool, ruleCovers } from '../../policy/tool-cover.t
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { Rights } from '../../protocol/permission.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import { isInside } from '../../sys/paths.ts';
 import type { EngineDeps, SkillSource } from '../task/deps.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 interface SkillDeps extends Pick<EngineDeps, 'settings'> {
   readonly skills: Pick<SkillSource, 'skills'>;

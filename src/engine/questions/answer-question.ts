@@ -1,7 +1,7 @@
 import { MusterError } from '../../base/errors.ts';
 import type { Question } from '../../protocol/question.ts';
 import { isWaiting, type Inbox } from '../task/inbox.ts';
-import { readAnswer, type AnswerWish } from './read-answer.ts';
+import { readAnswer, type AnswerRequest } from './read-answer.ts';
 import { recordAnswer } from './record-answer.ts';
 
 /**
@@ -9,7 +9,7 @@ import { recordAnswer } from './record-answer.ts';
  * Throws MusterError: `NOT_FOUND` when it does not wait here, `CONFLICT` when it is answered already,
  * `INVALID_PARAM` when the text is no answer to it.
  */
-export function answerQuestion(inbox: Inbox, prefix: string, wish: AnswerWish): Question {
+export function answerQuestion(inbox: Inbox, prefix: string, wish: AnswerRequest): Question {
   const waiting = inbox.find(prefix);
   const { asker, question } = waiting;
   const answer = readAnswer(question, wish);

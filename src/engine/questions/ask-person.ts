@@ -11,7 +11,7 @@ import {
 } from '../../protocol/question.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { haltedMessage, isHalted } from '../task/denials.ts';
-import { hidesWords } from './redaction-check.ts';
+import { changesByRedaction } from './redaction-check.ts';
 import { openQuestion } from './open-question.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { ReadyCall } from '../task/prepared-call.ts';
@@ -48,8 +48,8 @@ export async function askPerson(
   if (run.rights.refusesQuestions === true) return unasked(asked, refusesToAsk(run));
   const digest = digestOf(asked);
   const known = run.state.questions.get(call.id);
-  const isSame = known?.digest === digest && run.honours(known.seq);
-  if (isSame && known.answer !== null && run.honours(known.answer.seq)) {
+  const isSame = known?.digest === digest && run.isTrusted(known.seq);
+  if (isSame && known.answer !== null && run.isTrusted(known.answer.seq)) {
     const { answer } = known.answer;
     return answer.kind === 'no' ? denied(answer.reason) : { kind: 'allowed' };
   }
@@ -155,7 +155,7 @@ const HIDDEN =
 function isPartlyHidden(deps: EngineDeps, run: TaskRun, asked: AskedCall): boolean {
   const { redact } = deps;
   const subject = questionSubject(questionOf(deps, run, asked, ''));
-  return redact !== undefined && hidesWords(subject, redact);
+  return redact !== undefined && changesByRedaction(subject, redact);
 }
 
 /** Of all that a person is shown, and of what of it is too long to show. */

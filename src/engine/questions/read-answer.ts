@@ -12,7 +12,7 @@ import {
 } from '../../protocol/question.ts';
 
 /** An answer as a person gives it. */
-export interface AnswerWish {
+export interface AnswerRequest {
   /** `yes`, `no`, `always`, or `mode` for the mode that the agent asks for; for a plan `always` approves edits, too; for a question of AskUser its text, or the number of an option. */
   readonly text: string;
   /** The scope of an `always` or a `mode`. Default: `task`. */
@@ -27,7 +27,7 @@ const SHOWN_WORD = 60;
 const NUMBER = /^[1-9]$/;
 
 /** What an answer says to this question. Throws MusterError (`INVALID_PARAM`) with what is valid. */
-export function readAnswer(question: Question, wish: AnswerWish): Answer {
+export function readAnswer(question: Question, wish: AnswerRequest): Answer {
   switch (question.kind) {
     case 'input':
       return readText(question, wish);
@@ -40,7 +40,7 @@ export function readAnswer(question: Question, wish: AnswerWish): Answer {
   }
 }
 
-function readText({ id, options }: InputQuestion, { text, scope, reason }: AnswerWish): Answer {
+function readText({ id, options }: InputQuestion, { text, scope, reason }: AnswerRequest): Answer {
   if (scope !== undefined || reason !== undefined) {
     throw invalid(`question ${id} wants a text: neither a scope nor a reason goes with it`);
   }
@@ -56,7 +56,7 @@ const APPROVALS: ReadonlyMap<string, PermissionMode> = new Map([
   ['always', 'acceptEdits'],
 ]);
 
-function readApproval({ id }: PlanQuestion, { text, scope, reason, plan }: AnswerWish): Answer {
+function readApproval({ id }: PlanQuestion, { text, scope, reason, plan }: AnswerRequest): Answer {
   const word = text.trim().toLowerCase();
   if (scope !== undefined) throw invalid(`question ${id}: no scope goes with a plan`);
   const mode = APPROVALS.get(word);
@@ -71,7 +71,7 @@ function readApproval({ id }: PlanQuestion, { text, scope, reason, plan }: Answe
   return { kind: 'approved', mode, plan: plan ?? null };
 }
 
-function readVerdict(question: PermissionQuestion, { text, scope, reason }: AnswerWish): Answer {
+function readVerdict(question: PermissionQuestion, { text, scope, reason }: AnswerRequest): Answer {
   const { id } = question;
   const word = text.trim().toLowerCase();
   if (word !== 'always' && word !== 'mode' && scope !== undefined) {

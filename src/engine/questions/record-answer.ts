@@ -1,15 +1,15 @@
 import { MusterError } from '../../base/errors.ts';
 import { parseRule } from '../../policy/rules.ts';
-import type { EventBody } from '../../protocol/event.ts';
-import { answerText, type InboxState } from '../../protocol/inbox-state.ts';
+import type { EventBody } from '../../protocol/events/event.ts';
+import { answerText, type InboxState } from '../../protocol/state/questions.ts';
 import type { ModeGrant, PermissionRule } from '../../protocol/permission.ts';
 import type { Answer, GrantScope, Question } from '../../protocol/question.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import type { ModeGrantStore } from '../task/mode-grant-store.ts';
-import { readAnswer, type AnswerWish } from './read-answer.ts';
+import { readAnswer, type AnswerRequest } from './read-answer.ts';
 import { approvedTerms } from './set-mode.ts';
 import { workingDirectory, type StandingRules } from '../task/standing-rules.ts';
 import type { AnswerWriter } from '../task/inbox.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** The permanent approvals of the user, to which an answer may add. */
 interface KeptAnswers {
@@ -100,16 +100,16 @@ function grantOf(
 interface LeftAsker extends AnswerWriter {
   readonly state: InboxState & Pick<TaskState, 'conversation'>;
   /** Whether an event of this number was written here. */
-  honours(seq: number): boolean;
+  isTrusted(seq: number): boolean;
 }
 
 /**
  * Answers a question of tasks that were left, before they go on. Throws MusterError: `NOT_FOUND` when
  * none of them asks it, `CONFLICT` when it is settled already.
  */
-export function answerLeft(
+export function answerRecorded(
   tasks: readonly LeftAsker[],
-  { question: id, ...wish }: AnswerWish & { readonly question: string },
+  { question: id, ...wish }: AnswerRequest & { readonly question: string },
   kept: KeptAnswers,
 ): void {
   for (const task of tasks) {
@@ -117,7 +117,7 @@ export function answerLeft(
     if (settled !== undefined) throw new MusterError('CONFLICT', `question ${id} is ${settled}`);
     for (const { question, answer, seq } of task.state.questions.values()) {
       if (question.id !== id) continue;
-      if (!task.honours(seq)) throw askedElsewhere(question);
+      if (!task.isTrusted(seq)) throw askedElsewhere(question);
       if (answer === null) {
         recordAnswer(task, { question, answer: readAnswer(question, wish), kept });
         return;

@@ -4,7 +4,7 @@ import { REDACTED } from '../../protocol/redaction.ts';
  * Whether redaction takes more from a text than words or parts of them, one for each mark. What it takes
  * then may be commands of their own, between lines that look like the begin and the end of a private key.
  */
-export function hidesWords(text: string, redact: (text: string) => string): boolean {
+export function changesByRedaction(text: string, redact: (text: string) => string): boolean {
   return countWords(redact(text)) !== countWords(text);
 }
 

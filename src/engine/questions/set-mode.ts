@@ -1,11 +1,11 @@
 import { MusterError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import { effectiveMode, isNarrower } from '../../policy/modes.ts';
-import type { EventBody } from '../../protocol/event.ts';
+import type { EventBody } from '../../protocol/events/event.ts';
 import type { PermissionMode } from '../../protocol/permission.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import { modeText } from '../prompt/prompt.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 interface Conversation {
   readonly spec: TaskSpec;

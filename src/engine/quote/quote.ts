@@ -7,17 +7,17 @@ import { wholeFacts } from '../../tools/attachments/look-at-file.ts';
 import { whyTooLarge } from '../../tools/attachments/file-limits.ts';
 import { describeAttachment, type Attachment, type AttachPort } from '../../protocol/attachment.ts';
 import type { Decision } from '../../protocol/permission.ts';
-import type { Enclosure } from '../../protocol/enclosure.ts';
+import type { QuotedItem } from '../../protocol/quoted-item.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
 import { attachPortFor } from '../calls/attach.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { fitOutput } from '../calls/fit-output.ts';
-import { readFor } from '../permissions/read-for-task.ts';
+import { readForTask } from '../permissions/read-for-task.ts';
 import { fileMentions, type FileMention } from './file-mentions.ts';
-import type { Receiver } from './recipient.ts';
+import type { QuoteReader } from './recipient.ts';
 
 /** What goes with a person's words. */
-export interface EnclosureWish {
+export interface QuoteRequest {
   /** Files that they name with `@` go along. */
   readonly words: string;
   readonly outputs: readonly CommandOutput[];
@@ -38,10 +38,10 @@ export interface ShownImage {
   readonly bytes: Buffer;
 }
 
-export interface Enclosed {
+export interface QuotedItems {
   /** The task that it is for. */
   readonly task: string;
-  readonly enclosures: readonly Enclosure[];
+  readonly enclosures: readonly QuotedItem[];
   /** What does not go along, and why: a line each. */
   readonly problems: readonly string[];
 }
@@ -51,12 +51,12 @@ const MOST_FILES = 16;
 const MOST_BYTES = 262_144;
 
 /** Gathers it; whatever can't go along is told. Rejects only when it is stopped. */
-export async function enclose(
+export async function quoteItems(
   deps: EngineDeps,
-  receiver: Receiver,
-  { words, outputs, images }: EnclosureWish,
+  receiver: QuoteReader,
+  { words, outputs, images }: QuoteRequest,
   signal: AbortSignal,
-): Promise<Enclosed> {
+): Promise<QuotedItems> {
   signal.throwIfAborted();
   const gathered = new Gathered(receiver.spec.id);
   const attach = attachPortFor(deps, receiver, () => gathered.attachments);
@@ -68,7 +68,7 @@ export async function enclose(
   const mentioned = [...new Set(meant)];
   for (const path of mentioned.slice(0, MOST_FILES)) {
     const refusal = ({ reason }: Decision): string => reason;
-    const file = await readFor(deps, receiver, { path, attach, refusal, signal });
+    const file = await readForTask(deps, receiver, { path, attach, refusal, signal });
     if (file instanceof MusterError) gathered.leave(`@${path}`, file.message);
     else {
       const { text, read, attachments } = file;
@@ -84,7 +84,7 @@ export async function enclose(
 
 class Gathered {
   private readonly task: string;
-  private readonly enclosures: Enclosure[] = [];
+  private readonly enclosures: QuotedItem[] = [];
   private readonly problems: string[] = [];
   private bytes = 0;
 
@@ -92,7 +92,7 @@ class Gathered {
     this.task = task;
   }
 
-  get enclosed(): Enclosed {
+  get enclosed(): QuotedItems {
     return { task: this.task, enclosures: this.enclosures, problems: this.problems };
   }
 
@@ -100,7 +100,7 @@ class Gathered {
     return this.enclosures.flatMap(({ attachments = [] }) => attachments);
   }
 
-  add(enclosure: Enclosure): void {
+  add(enclosure: QuotedItem): void {
     const bytes = byteLength(enclosure.text);
     if (this.bytes + bytes > MOST_BYTES) {
       const most = `with it this message would bring along more than enclosed_bytes = ${MOST_BYTES}`;
@@ -121,15 +121,15 @@ function enclosureOf({
   name,
   text,
   outcome = '',
-}: Pick<Enclosure, 'kind' | 'name' | 'text'> & { readonly outcome?: string }): Enclosure {
+}: Pick<QuotedItem, 'kind' | 'name' | 'text'> & { readonly outcome?: string }): QuotedItem {
   return { kind, name, outcome, text, nonce: drawNonce(text) };
 }
 
 function commandEnclosure(
   { settings, store, redactBytes }: EngineDeps,
-  { spec }: Receiver,
+  { spec }: QuoteReader,
   { command, outcome, text }: CommandOutput,
-): Enclosure {
+): QuotedItem {
   const fitted = fitOutput(
     text,
     { name: 'Bash' },

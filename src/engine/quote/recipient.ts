@@ -1,19 +1,19 @@
 import { newId } from '../../base/ids.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
-import { LOG_VERSION } from '../../protocol/event.ts';
+import { LOG_VERSION } from '../../protocol/events/event.ts';
 import type { ResolvedModel } from '../../protocol/model.ts';
 import type { Rights } from '../../protocol/permission.ts';
-import { initialState } from '../../protocol/state.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { foldLog } from '../task/fold-log.ts';
 import type { Caller } from '../permissions/judge.ts';
 import type { RunningTasks } from '../task/running-tasks.ts';
+import { initialState } from '../../protocol/state/task-state.ts';
 
 /** Whom a person's words are for. */
-export type Addressee =
+export type Recipient =
   /** A task of a log, at work here or not. `ceiling`: what it has at most once it goes on. */
-  | { readonly task: string; readonly ceiling: (recorded: Rights) => Rights }
+  | { readonly task: string; readonly maxRights: (recorded: Rights) => Rights }
   /** A conversation that is about to begin. */
   | {
       readonly agent: AgentDefinition;
@@ -23,13 +23,13 @@ export type Addressee =
     };
 
 /** Who gets what goes along, or would: what is read for it is judged by its rights. */
-export type Receiver = Omit<Caller, 'view'>;
+export type QuoteReader = Omit<Caller, 'view'>;
 
-export function receiverOf(
+export function quoteReader(
   { store, clock }: Pick<EngineDeps, 'store' | 'clock'>,
-  to: Addressee,
+  to: Recipient,
   running: Pick<RunningTasks, 'get'>,
-): Receiver {
+): QuoteReader {
   if (!('task' in to)) return rootToBe(to, clock.now());
   const run = running.get(to.task);
   if (run !== undefined) {
@@ -39,24 +39,24 @@ export function receiverOf(
       state: run.state,
       granted: () => run.granted(),
       modeGrants: () => run.modeGrants(),
-      honours: (seq) => run.honours(seq),
+      isTrusted: (seq) => run.isTrusted(seq),
     };
   }
   const state = foldLog(store, to.task);
   const { spec } = state;
-  return { rights: to.ceiling(spec.rights), spec, state, ...NOTHING_GRANTED };
+  return { rights: to.maxRights(spec.rights), spec, state, ...NOTHING_GRANTED };
 }
 
-const NOTHING_GRANTED: Pick<Receiver, 'granted' | 'modeGrants' | 'honours'> = {
+const NOTHING_GRANTED: Pick<QuoteReader, 'granted' | 'modeGrants' | 'isTrusted'> = {
   granted: () => [],
   modeGrants: () => [],
-  honours: () => false,
+  isTrusted: () => false,
 };
 
 function rootToBe(
-  { agent, model, rights, cwd }: Exclude<Addressee, { readonly task: string }>,
+  { agent, model, rights, cwd }: Exclude<Recipient, { readonly task: string }>,
   ts: number,
-): Receiver {
+): QuoteReader {
   const id = newId();
   const spec: TaskSpec = {
     id,

@@ -1,6 +1,6 @@
 import type { ChildReceipt } from '../../protocol/result.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import type { CommandRun } from '../../protocol/tool.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Commands of a child, and of all below it, that its parent's log keeps. */
 const MOST_COMMANDS = 100;

@@ -1,7 +1,7 @@
-import { bodyOf } from '../../protocol/event-body.ts';
-import { steadyTime } from '../../protocol/steady-time.ts';
+import { bodyOf } from '../../protocol/events/event-body.ts';
+import { steadyTime } from '../../protocol/state/steady-time.ts';
 import { formatDuration, truncate } from '../../base/text.ts';
-import type { TaskEvent } from '../../protocol/event.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
 
 /** Code points of one string of an event, and of a whole line. */
 const SHOWN_STRING = 160;

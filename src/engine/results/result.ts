@@ -1,8 +1,8 @@
 import { readPlaceLines } from '../../base/code/place-lines.ts';
 import type { ErrorInfo } from '../../base/errors.ts';
 import { formatDuration, plural, truncate } from '../../base/text.ts';
-import type { ShellState } from '../../protocol/belongings.ts';
-import { knownCost, totalUse } from '../../protocol/ledger.ts';
+import type { ShellState } from '../../protocol/state/owned-work.ts';
+import { knownCost, totalUse } from '../../protocol/state/ledger.ts';
 import { paidTokens, type Usage } from '../../protocol/model.ts';
 import type {
   EnvelopeStatus,
@@ -12,13 +12,13 @@ import type {
   ShellRun,
   TaskStatus,
 } from '../../protocol/result.ts';
-import type { TaskState } from '../../protocol/state.ts';
-import { openQuestions } from '../../protocol/inbox-state.ts';
+import { openQuestions } from '../../protocol/state/questions.ts';
 import type { Question } from '../../protocol/question.ts';
 import { claimsNote } from '../../protocol/claims-note.ts';
 import { cutAtParagraph } from './text-page.ts';
 import { questionJson } from '../questions/question-json.ts';
 import { outputSchemaOf } from '../task/output-schema.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 export interface ResultPaths {
   readonly transcript: string | null;
@@ -30,8 +30,9 @@ const SHOWN_DENIALS = 5;
 const DENIAL_LENGTH = 200;
 
 /** What stands for the error of a task that has no end, and that nobody works on any more. */
-export function interruption({ stint }: TaskState): ErrorInfo {
-  const hasWorked = stint.workingSince !== null || stint.workedMs > 0 || stint.number === 0;
+export function interruption({ activation }: TaskState): ErrorInfo {
+  const hasWorked =
+    activation.workingSince !== null || activation.workedMs > 0 || activation.number === 0;
   const message = hasWorked
     ? 'the process that worked on it ended before it did'
     : 'it was put back to an earlier event, or resumed, and has not worked since';
@@ -52,7 +53,7 @@ export function resultEnvelope(
 ): ResultEnvelope {
   const { spec } = state;
   const model = state.models.at(-1) ?? `${spec.model.provider}/${spec.model.id}`;
-  const result = wholeResult(state);
+  const result = fullResult(state);
   return {
     status: envelopeStatus(state.status),
     data: {
@@ -88,7 +89,7 @@ export function resultEnvelope(
  */
 export function parentText(state: TaskState, offset: number): string {
   const { spec, end } = state;
-  const whole = wholeResult(state);
+  const whole = fullResult(state);
   const { text, next } = cutAtParagraph(whole, offset, spec.limits.resultMaxTokens);
   const parts = [text];
   if (next !== null) {
@@ -108,7 +109,7 @@ export function parentText(state: TaskState, offset: number): string {
     parts.push('[Note: the answer is not JSON that is valid against output_schema]');
   }
   for (const warning of state.warnings) parts.push(`[Note: ${warning}]`);
-  parts.push(claimsNote(state.stint.claims), factsLine(state));
+  parts.push(claimsNote(state.activation.claims), factsLine(state));
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
@@ -153,7 +154,7 @@ export function receiptOf(state: TaskState): Receipt {
     faults: [...state.faults].map(([fault, count]) => ({ fault, count })),
     ...(state.reused === null ? {} : { reused: { task: state.reused.of, at: state.reused.at } }),
     endedBecause: state.end?.because ?? 'it has not ended',
-    claims: state.stint.claims,
+    claims: state.activation.claims,
   };
 }
 
@@ -169,7 +170,7 @@ function envelopeStatus(status: TaskStatus): EnvelopeStatus {
 }
 
 /** The final answer; of a task that has none, the last it said. */
-export function wholeResult(state: TaskState): string {
+export function fullResult(state: TaskState): string {
   return state.result === '' ? state.lastText : state.result;
 }
 
@@ -230,7 +231,7 @@ export function elapsedMs(state: TaskState): number {
  * The id of the notice of a task's end: another one for each time it ends. One whose end is not written
  * may go on and end within the same stint.
  */
-export function endNoticeId({ spec, stint, status, lastSeq }: TaskState): string {
-  const id = `${spec.id}-${stint.number}`;
+export function endNoticeId({ spec, activation, status, lastSeq }: TaskState): string {
+  const id = `${spec.id}-${activation.number}`;
   return status === 'interrupted' ? `${id}-lost-${lastSeq}` : id;
 }

@@ -1,4 +1,4 @@
-import type { TaskState } from '../../protocol/state.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /**
  * Tells the reader of a task's result how to resume the task, where it did not complete: '' where it did, where

@@ -1,11 +1,11 @@
 import { clockTime } from '../../base/local-time.ts';
 import { formatDuration, oneLine, plural } from '../../base/text.ts';
 import { NO_USAGE, paidTokens } from '../../protocol/model.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import type { ToolOutput } from '../../protocol/tool.ts';
 import { staleReadsNote } from '../task/file-versions.ts';
 import { elapsedMs, parentText, endNoticeId } from './result.ts';
 import { resumeHint } from './resume-hint.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Lines and code units of what a running task has said that its report shows. */
 const SHOWN_LINES = 8;
@@ -21,11 +21,11 @@ export function runningReport(
   { now, tools }: { readonly now: number; readonly tools: readonly string[] },
 ): string {
   const { id } = state.spec;
-  const hereMs = Math.max(0, now - state.stint.since);
+  const hereMs = Math.max(0, now - state.activation.since);
   const last = state.lastText.trim().slice(-SHOWN_LENGTH).split('\n').slice(-SHOWN_LINES);
   return [
     ...facts(state, state.status === 'queued' ? queuedFor(state) : doing(state, now)),
-    `Duration: ${Math.floor((state.stint.workedMs + hereMs) / 1000)} s so far`,
+    `Duration: ${Math.floor((state.activation.workedMs + hereMs) / 1000)} s so far`,
     ...(state.lastText.trim() === '' ? [] : ['', 'Last lines:', ...last]),
     ...optionLines(id, tools),
   ].join('\n');

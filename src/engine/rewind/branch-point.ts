@@ -1,7 +1,7 @@
-import { unansweredCalls } from '../../protocol/conversation.ts';
-import type { TaskEvent } from '../../protocol/event.ts';
-import type { TaskState } from '../../protocol/state.ts';
+import { unansweredCalls } from '../../protocol/state/conversation.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
 import { LogFold } from '../task/fold-log.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /**
  * The last event at or before `at` after which a conversation is whole: no request is under way, and each

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { deferred, type Deferred } from '../../base/async.ts';
 import { MusterError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
-import type { EventBody } from '../../protocol/event.ts';
+import type { EventBody } from '../../protocol/events/event.ts';
 import type {
   BegunShell,
   ByteFilter,
@@ -13,9 +13,9 @@ import type {
   ToolCaps,
 } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import { shellEnded, type ShellOutcome } from './shell-end.ts';
 import { ShellOutput } from './shell-output.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Of one task, at the same time. */
 const MOST_SHELLS = 16;

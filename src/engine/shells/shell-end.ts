@@ -1,9 +1,9 @@
 import { truncate } from '../../base/text.ts';
-import type { EventBody } from '../../protocol/event.ts';
+import type { EventBody } from '../../protocol/events/event.ts';
 import type { ShellEnd } from '../../protocol/result.ts';
 import { drawNonce } from '../../protocol/outside-text.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import { noticeItem } from '../../protocol/notice-text.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Code points of a command that stand in one line. */
 const SHOWN_COMMAND = 80;

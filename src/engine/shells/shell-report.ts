@@ -1,5 +1,5 @@
 import { formatDuration } from '../../base/text.ts';
-import type { ShellState } from '../../protocol/belongings.ts';
+import type { ShellState } from '../../protocol/state/owned-work.ts';
 import type { ToolCaps } from '../../protocol/tool.ts';
 import { readPiece, type OutputPiece } from './output-piece.ts';
 import { briefCommand, describeEnd } from './shell-end.ts';

@@ -17,7 +17,7 @@ export interface ExitPlanModeInput {
 const MOST_LENGTH = 20_000;
 
 /** Shows a plan to the person, who lets it be carried out, changes it, or says no. */
-export function exitPlanModeTool(workshop: EngineContext): Tool<ExitPlanModeInput> {
+export function exitPlanModeTool(engine: EngineContext): Tool<ExitPlanModeInput> {
   return {
     name: 'ExitPlanMode',
     kind: 'meta',
@@ -32,7 +32,7 @@ export function exitPlanModeTool(workshop: EngineContext): Tool<ExitPlanModeInpu
       required: ['plan'],
     },
     parse,
-    run: (input, context) => present(workshop, input, context),
+    run: (input, context) => present(engine, input, context),
   };
 }
 
@@ -48,12 +48,12 @@ function parse(value: JsonValue): ValidationResult<ExitPlanModeInput> {
 }
 
 async function present(
-  workshop: EngineContext,
+  engine: EngineContext,
   { plan }: ExitPlanModeInput,
   context: ToolContext,
 ): Promise<ToolOutput> {
-  const { inbox } = workshop.deps;
-  const caller = callerOf(workshop, context);
+  const { inbox } = engine.deps;
+  const caller = callerOf(engine, context);
   const digest = createHash('sha256').update(plan).digest('hex');
   const { tree, state } = caller;
   for (;;) {
@@ -79,7 +79,7 @@ async function present(
       tool: 'ExitPlanMode',
       text: plan,
     }));
-    await tree.standstill.waiting(() => inbox.wait(caller, question));
+    await tree.idleDetector.waiting(() => inbox.wait(caller, question));
   }
 }
 
@@ -94,7 +94,7 @@ function outcomeOf(
   const asked = run.state.questions.get(callId);
   if (asked?.digest !== digest || asked.answer === null) return null;
   const { answer, seq } = asked.answer;
-  if (!run.honours(asked.seq) || !run.honours(seq)) return null;
+  if (!run.isTrusted(asked.seq) || !run.isTrusted(seq)) return null;
   if (answer.kind === 'no') {
     const why = answer.reason === null ? '' : ` They say: ${answer.reason}`;
     return {

@@ -15,18 +15,18 @@ import { taskStopTool } from './task-stop.ts';
 import { taskTool } from './task.ts';
 
 /** The tools that need the engine: to ask the user, and to handle other tasks, in request order. */
-export function taskTools(workshop: EngineContext, delegate: Delegation): readonly AnyTool[] {
+export function taskTools(engine: EngineContext, delegate: Delegation): readonly AnyTool[] {
   return [
-    skillTool(workshop, delegate),
-    askUserTool(workshop),
-    exitPlanModeTool(workshop),
-    taskOutputTool(workshop),
-    taskStopTool(workshop),
-    taskSendTool(workshop),
-    notifyTool(workshop),
-    taskTool(delegate, (input) => calledTypes(workshop, input)),
-    taskListTool(workshop),
-    taskReplayTool(workshop),
-    runTemplateTool(workshop),
+    skillTool(engine, delegate),
+    askUserTool(engine),
+    exitPlanModeTool(engine),
+    taskOutputTool(engine),
+    taskStopTool(engine),
+    taskSendTool(engine),
+    notifyTool(engine),
+    taskTool(delegate, (input) => calledTypes(engine, input)),
+    taskListTool(engine),
+    taskReplayTool(engine),
+    runTemplateTool(engine),
   ];
 }

@@ -8,7 +8,7 @@ import type { TemplateDefinition, TemplateItem } from '../../protocol/template.t
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
 import { calledTypes } from '../delegation/called-types.ts';
 import { outcomeOfChild, startChild } from '../delegation/delegation.ts';
-import { wholeResult, endNoticeId } from '../results/result.ts';
+import { fullResult, endNoticeId } from '../results/result.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import type { EngineContext } from '../delegation/engine-context.ts';
 import { Arguments } from './arguments.ts';
@@ -30,8 +30,8 @@ const SHOWN_TEMPLATES = 20;
 const SHOWN_DESCRIPTION = 80;
 
 /** Runs a template over items, each as a child of the caller; its output is a table with their ids. */
-export function runTemplateTool(workshop: EngineContext): Tool<RunTemplateInput> {
-  const templates = workshop.deps.templates ?? [];
+export function runTemplateTool(engine: EngineContext): Tool<RunTemplateInput> {
+  const templates = engine.deps.templates ?? [];
   return {
     name: 'RunTemplate',
     kind: 'delegate',
@@ -56,10 +56,10 @@ export function runTemplateTool(workshop: EngineContext): Tool<RunTemplateInput>
     describe: ({ template }) => {
       const found = named(template, templates);
       if (found === undefined) return NO_ACCESS;
-      const [agent, ...agentWords] = calledTypes(workshop, wishOf(found, ''));
+      const [agent, ...agentWords] = calledTypes(engine, wishOf(found, ''));
       return agent === undefined ? NO_ACCESS : { ...NO_ACCESS, agent, agentWords };
     },
-    run: (input, context) => runTemplate(workshop, templates, { input, context }),
+    run: (input, context) => runTemplate(engine, templates, { input, context }),
   };
 }
 
@@ -105,11 +105,11 @@ interface TemplateCall {
 }
 
 async function runTemplate(
-  workshop: EngineContext,
+  engine: EngineContext,
   templates: readonly TemplateDefinition[],
   { input, context }: TemplateCall,
 ): Promise<ToolOutput> {
-  const caller = callerOf(workshop, context);
+  const caller = callerOf(engine, context);
   const prompts = promptsOf(input, templates);
   if (prompts instanceof MusterError) {
     return { text: `RunTemplate: ${prompts.message}`, error: prompts.code };
@@ -118,10 +118,10 @@ async function runTemplate(
   for (const [index, item] of prompts.entries()) {
     // Made one after another: each counts towards the limits of the next.
     const callId = `${context.callId}/${index}`;
-    started.push(await startChild(workshop, { caller, callId, input: item }));
+    started.push(await startChild(engine, { caller, callId, input: item }));
   }
   const most = Math.min(RESULT_LENGTH, Math.floor(RESULTS_LENGTH / started.length));
-  const rows = await Promise.all(started.map((child) => rowOf(workshop, caller, child, most)));
+  const rows = await Promise.all(started.map((child) => rowOf(engine, caller, child, most)));
   const text = rows.map((row, index) => `${index + 1}. ${row.text}`).join('\n');
   return { text, told: rows.flatMap(({ told }) => told) };
 }
@@ -172,7 +172,7 @@ interface Row {
 }
 
 async function rowOf(
-  workshop: EngineContext,
+  engine: EngineContext,
   caller: TaskRun,
   child: string | MusterError,
   most: number,
@@ -180,7 +180,7 @@ async function rowOf(
   if (child instanceof MusterError) {
     return { text: `not begun: ${child.code}: ${child.message}`, told: [] };
   }
-  const state = await outcomeOfChild(workshop, caller, child);
+  const state = await outcomeOfChild(engine, caller, child);
   if (state === null) {
     return {
       text: `task ${child} · goes on in the background; you are told when it ends`,
@@ -188,7 +188,7 @@ async function rowOf(
     };
   }
   const error = state.end?.error ?? null;
-  const whole = oneLine(wholeResult(state));
+  const whole = oneLine(fullResult(state));
   const shown = truncate(
     error === null ? whole : `${error.code}: ${error.message}. ${whole}`,
     most,

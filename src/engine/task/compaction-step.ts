@@ -1,5 +1,5 @@
-import type { EventBody } from '../../protocol/event.ts';
-import type { LimitHit } from '../../protocol/stint.ts';
+import type { EventBody } from '../../protocol/events/event.ts';
+import type { LimitHit } from '../../protocol/state/activation.ts';
 
 type Body<T extends EventBody['type']> = Extract<EventBody, { type: T }>;
 

@@ -3,13 +3,12 @@ import type { Deadlines } from '../../base/deadlines.ts';
 import type { MusterError } from '../../base/errors.ts';
 import type { AgentDefinition } from '../../protocol/agent.ts';
 import type { AttachmentRules } from '../../protocol/attachment.ts';
-import type { EventBody, TaskEvent } from '../../protocol/event.ts';
+import type { EventBody, TaskEvent } from '../../protocol/events/event.ts';
 import type { TaskSignal } from '../../protocol/signal.ts';
-import type { ModelFacts, ModelPort, ResolvedModel } from '../../protocol/model.ts';
+import type { ModelDetails, ModelPort, ResolvedModel } from '../../protocol/model.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
 import type { Decision } from '../../protocol/permission.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import type { TemplateDefinition } from '../../protocol/template.ts';
 import type { AnyTool, ByteFilter } from '../../protocol/tool.ts';
 import type { TaskStore } from '../../store/task-store.ts';
@@ -19,6 +18,7 @@ import type { Inbox } from './inbox.ts';
 import type { MemorySource } from '../memory/memory-source.ts';
 import type { EngineSettings } from '../limits/engine-settings.ts';
 import type { ContextSource } from '../../protocol/project-context.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Chooses models; a wish that can't be met is an error value or a warning, never a silent change. */
 export interface ModelChooser {
@@ -36,7 +36,7 @@ export interface ModelChooser {
   /** Loads what it takes to understand these wishes, once. Absent: nothing. */
   prepare?(definition: readonly string[]): Promise<void>;
   /** `servedBy`: the id under which it has answered, where that may be another model with a price of its own. */
-  facts(model: ResolvedModel, servedBy?: string): Promise<ModelFacts>;
+  facts(model: ResolvedModel, servedBy?: string): Promise<ModelDetails>;
   /**
    * Tokens that each request asks the model for at most, the same as `facts` says; null: none is asked
    * for. Loads nothing: it is needed before the first request goes out.

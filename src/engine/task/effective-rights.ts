@@ -17,7 +17,7 @@ interface RightsTerms {
  * Cuts the rights of a task by those of the one above it as they are now, which may be fewer than when
  * it was made. Asked at every call, so it remembers its last answer: rights are values, never changed.
  */
-export class RightsInForce {
+export class EffectiveRights {
   private own: Rights | null = null;
   private above: Rights | null = null;
   private grant: ModeGrant | null = null;

@@ -1,16 +1,16 @@
 import { errorMessage, MusterError, type ErrorCode } from '../../base/errors.ts';
 import type { JsonValue } from '../../base/json.ts';
-import { resultText } from '../../protocol/earlier-report.ts';
+import { resultText } from '../../protocol/state/earlier-report.ts';
 import type { EndReason, StoppedBy } from '../../protocol/end-reason.ts';
-import type { CallForm } from '../../protocol/call-forms/forms.ts';
+import type { CallForm } from '../../protocol/text-calls/forms.ts';
 import { modelName, type ModelFailure } from '../../protocol/model.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
-import type { TaskState } from '../../protocol/state.ts';
-import type { LimitHit } from '../../protocol/stint.ts';
+import type { LimitHit } from '../../protocol/state/activation.ts';
 import { haltedMessage } from './denials.ts';
 import { limitMessage } from '../limits/limits.ts';
 import { outputSchemaOf } from './output-schema.ts';
 import type { StopOrder } from './stop.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** How a task ends, and its answer or what there is of one. */
 export interface Ending {
@@ -33,10 +33,10 @@ export function completedWithReport(state: TaskState, answer: string): Ending {
   return completed(withReport(state, answer));
 }
 
-function withReport({ stint, spec }: TaskState, last: string): string {
+function withReport({ activation, spec }: TaskState, last: string): string {
   // A result that must be valid against a schema is one JSON value.
   if (outputSchemaOf(spec) !== null) return last;
-  return resultText(last, stint.texts, spec.prompt);
+  return resultText(last, activation.texts, spec.prompt);
 }
 
 /** `of`: the task whose result it is. */

@@ -11,7 +11,7 @@ interface Turn {
  * look at a file and the write over it no other task of the tree gets at it, so that whoever comes second
  * is told who came first.
  */
-export class FileTurns {
+export class FileLocks {
   private readonly turns = new Set<Turn>();
 
   /** `paths`: absolute, real; a directory stands for all in it. Never waits for one that came later. */

@@ -1,7 +1,7 @@
 import type { FileMemory } from '../../protocol/tool.ts';
-import type { TaskState } from '../../protocol/state.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
-export interface Stamp {
+export interface FileVersion {
   readonly task: string;
   readonly agent: string;
   /** Of what it left there; null: it deleted the file, or moved it away. */
@@ -12,23 +12,23 @@ export interface Stamp {
  * Which task of a tree wrote a file last, or took it away, by real path. It dies with the process: what
  * was done before that, only logs tell.
  */
-export class FileStamps {
-  private readonly last = new Map<string, Stamp>();
-  private readLogs: (() => FileStamps) | null = null;
-  private before: FileStamps | null = null;
+export class FileVersions {
+  private readonly last = new Map<string, FileVersion>();
+  private readLogs: (() => FileVersions) | null = null;
+  private before: FileVersions | null = null;
 
   /** `readLogs`: what the tree did under an owner that is gone. Read once, when it is first asked for. */
-  lookBack(readLogs: () => FileStamps): void {
+  lookBack(readLogs: () => FileVersions): void {
     this.readLogs = readLogs;
   }
 
   /** Set before it is done: where it never is, it fits nothing that is found. */
-  set(path: string, stamp: Stamp): void {
+  set(path: string, stamp: FileVersion): void {
     this.last.set(path, stamp);
   }
 
   /** Who left the file as it is (null: gone), when that was another task. */
-  writer(path: string, hash: string | null, reader: string): Stamp | undefined {
+  writer(path: string, hash: string | null, reader: string): FileVersion | undefined {
     const stamp = this.last.get(path);
     if (stamp !== undefined && stamp.hash === hash) {
       return stamp.task === reader ? undefined : stamp;
@@ -42,7 +42,7 @@ export class FileStamps {
 const GONE = 'gone';
 
 /** What the fold knows, and on top what calls under way have just seen. */
-export function fileMemory(state: TaskState, stamps: FileStamps): FileMemory {
+export function fileMemory(state: TaskState, stamps: FileVersions): FileMemory {
   const fresh = new Map<string, string>();
   const { id, agent } = state.spec;
   const stamp = (path: string, hash: string | null) =>

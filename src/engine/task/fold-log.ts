@@ -1,8 +1,9 @@
 import { MusterError } from '../../base/errors.ts';
-import type { TaskEvent } from '../../protocol/event.ts';
-import { liveBefore } from '../../protocol/rewound.ts';
-import { applyCut, applyEvent, initialState, type TaskState } from '../../protocol/state.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
+import { liveBefore } from '../../protocol/events/rewound.ts';
 import type { LogProblem, TaskStore } from '../../store/task-store.ts';
+import { applyCut, applyEvent } from '../../protocol/state/fold.ts';
+import { initialState, type TaskState } from '../../protocol/state/task-state.ts';
 
 /** Visits the events of a log from its beginning, at least up to those that were folded. */
 export type ReadAgain = (visit: (event: TaskEvent) => void) => void;
@@ -61,7 +62,7 @@ export function foldLog(store: TaskStore, id: string): TaskState {
 }
 
 /** All events of a log. Throws MusterError when it has lost its beginning. */
-export function wholeLog(store: Pick<TaskStore, 'scan' | 'log'>, id: string): readonly TaskEvent[] {
+export function fullLog(store: Pick<TaskStore, 'scan' | 'log'>, id: string): readonly TaskEvent[] {
   const events: TaskEvent[] = [];
   const problems = store.scan(id, (event) => void events.push(event));
   if (events[0]?.type !== 'task.created') throw withoutBeginning(store, id, problems);

@@ -1,11 +1,11 @@
 import { deferred, onAbort, type Deferred } from '../../base/async.ts';
 import { MusterError } from '../../base/errors.ts';
 import { isMeantBy, type GrantScope, type OnAsk, type Question } from '../../protocol/question.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import type { ModeGrantStore } from './mode-grant-store.ts';
 import type { StandingRules } from './standing-rules.ts';
 import type { Rights } from '../../protocol/permission.ts';
-import type { EventBody } from '../../protocol/event.ts';
+import type { EventBody } from '../../protocol/events/event.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** The task whose log an answer is written to. */
 export interface AnswerWriter {

@@ -1,9 +1,10 @@
-import type { EventBody, TaskEvent } from '../../protocol/event.ts';
-import { applyEvent, initialState, type TaskState } from '../../protocol/state.ts';
+import type { EventBody, TaskEvent } from '../../protocol/events/event.ts';
 import type { TaskLog } from '../../store/task-store.ts';
 import type { EngineDeps } from './deps.ts';
 import { outputText } from './task-output-text.ts';
 import type { Tree } from './tree.ts';
+import { applyEvent } from '../../protocol/state/fold.ts';
+import { initialState, type TaskState } from '../../protocol/state/task-state.ts';
 
 /**
  * The one way a task's state changes: an event is written, then folded, then shown. So the live

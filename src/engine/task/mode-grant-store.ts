@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EventBody } from '../../protocol/event.ts';
+import type { EventBody } from '../../protocol/events/event.ts';
 import type { ModeGrant } from '../../protocol/permission.ts';
 
 /** The modes that the user grants to agents outside of the logs of tasks. */

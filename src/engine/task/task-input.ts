@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { ValidationResult } from '../../protocol/tool.ts';
-import { parseContext, type ContextWish } from './context-request.ts';
+import { parseContext, type ContextRequest } from './context-request.ts';
 import { whyTooBig } from './output-schema.ts';
 
 /** The type of a Task call that names none. */
@@ -19,7 +19,7 @@ export interface TaskInput {
   /** JSON Schema that the answer must be valid against. Absent: as the agent's definition says. */
   readonly outputSchema?: JsonObject;
   /** What it gets beside its prompt. Absent: nothing. */
-  readonly context?: ContextWish;
+  readonly context?: ContextRequest;
   /** Absent: as the agent's definition says. */
   readonly background?: boolean;
   /** The arguments as the model gave them. */

@@ -1,8 +1,8 @@
 import { compactionText } from '../../protocol/compaction-text.ts';
 import { clockTime } from '../../base/local-time.ts';
 import { exactLine, terminalText } from '../../base/terminal-text.ts';
-import type { TaskEvent } from '../../protocol/event.ts';
-import { answerText } from '../../protocol/inbox-state.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
+import { answerText } from '../../protocol/state/questions.ts';
 import { messageText } from '../../protocol/message.ts';
 import { questionSubject } from '../../protocol/question.ts';
 

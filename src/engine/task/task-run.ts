@@ -2,14 +2,13 @@ import { deferred, onAbort } from '../../base/async.ts';
 import type { Deadline } from '../../base/deadlines.ts';
 import { errorInfo, type ErrorInfo } from '../../base/errors.ts';
 import { Batched } from '../../base/batched.ts';
-import type { AttachmentFacts } from '../../protocol/attachment.ts';
+import type { AttachmentDetails } from '../../protocol/attachment.ts';
 import type { EndReason } from '../../protocol/end-reason.ts';
 import type { TaskInput } from '../../protocol/input.ts';
 import { toolCalls, type AssistantMessage, type ToolCallPart } from '../../protocol/message.ts';
 import type { RequestPrefix } from '../../protocol/model.ts';
 import { grantFor } from '../../policy/mode-grants.ts';
 import type { ModeGrant, PermissionRule, Rights } from '../../protocol/permission.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { AnyTool, FileMemory } from '../../protocol/tool.ts';
 import { BackgroundShells } from '../shells/background-shells.ts';
@@ -20,11 +19,12 @@ import type { Ending } from './endings.ts';
 import type { Measured } from '../limits/estimate.ts';
 import { fileMemory } from './file-versions.ts';
 import type { Journal } from './journal.ts';
-import { RightsInForce } from './effective-rights.ts';
+import { EffectiveRights } from './effective-rights.ts';
 import { orderForChild, stopOrder, type StopOrder } from './stop.ts';
 import { TaskSlot } from './task-slot.ts';
 import type { Tree } from './tree.ts';
 import { interruptionId, TurnSignal } from './turn-signal.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 export interface TaskRunParts {
   /** As it was made here; of one that was opened, its log alone tells. */
@@ -40,7 +40,7 @@ export interface TaskRunParts {
    * Number of the last event that people here have not made: what the log grants and answers up to
    * there, nobody here has said. -1 where all of it is from here.
    */
-  readonly foreignUpTo?: number;
+  readonly importedUpTo?: number;
   readonly drive?: (run: TaskRun) => Promise<Ending>;
 }
 
@@ -58,7 +58,7 @@ export class TaskRun {
   readonly files: FileMemory;
   readonly shells: BackgroundShells;
   /** Images and documents that calls under way are about to show, by call. */
-  readonly attaching = new Map<string, readonly AttachmentFacts[]>();
+  readonly attaching = new Map<string, readonly AttachmentDetails[]>();
   /** Null: nothing was answered here yet. */
   measured: Measured | null = null;
   /** When it set to work here, by the monotonic clock. */
@@ -78,12 +78,12 @@ export class TaskRun {
   private newest: ReadonlyMap<string, ToolCallPart> = new Map();
   private readonly detaching = deferred<void>();
   private waker = deferred<void>();
-  private readonly rightsInForce = new RightsInForce();
+  private readonly rightsInForce = new EffectiveRights();
   private wall: Deadline | null = null;
   private isAtEnd = false;
   private lostEnd: EndReason | null = null;
   private force = false;
-  private readonly foreignUpTo: number;
+  private readonly importedUpTo: number;
   /** What it does to its end; absent: it is a conversation. */
   readonly drive: TaskRunParts['drive'];
 
@@ -100,7 +100,7 @@ export class TaskRun {
     this.ended = this.finished.promise;
     this.budget = new Budget(taskCaps(this.spec.limits), parts.parent?.budget ?? parts.tree.budget);
     // What an ended stint has used was booked above when it ended, and is nothing to the next one.
-    if (this.state.end === null) this.budget.recover(expenseOf(this.state.stint));
+    if (this.state.end === null) this.budget.recover(expenseOf(this.state.activation));
     this.files = fileMemory(this.journal.state, parts.tree.stamps);
     this.shells = new BackgroundShells(deps, this);
     this.slot = new TaskSlot({
@@ -109,7 +109,7 @@ export class TaskRun {
       hadSlot: this.journal.state.lifetime.startedMs !== null,
       record: (...events) => this.journal.record(...events),
     });
-    this.foreignUpTo = parts.foreignUpTo ?? -1;
+    this.importedUpTo = parts.importedUpTo ?? -1;
     this.drive = parts.drive;
     this.turn = parts.parent === null ? new TurnSignal(this.signal) : null;
     parts.parent?.children.add(this);
@@ -146,7 +146,10 @@ export class TaskRun {
     const recorded = this.state.modeGrants;
     const above = this.parent?.modeGrants() ?? this.deps.inbox.modeGrants?.inForce() ?? [];
     if (recorded.length === 0) return above;
-    return [...above, ...recorded.flatMap(({ grant, seq }) => (this.honours(seq) ? [grant] : []))];
+    return [
+      ...above,
+      ...recorded.flatMap(({ grant, seq }) => (this.isTrusted(seq) ? [grant] : [])),
+    ];
   }
 
   /** The task at the top of its tree here: what the user grants to the conversation stands in its log. */
@@ -160,13 +163,13 @@ export class TaskRun {
   }
 
   /** Whether what an event of its log says of a person's will was said here. */
-  honours(seq: number): boolean {
-    return seq > this.foreignUpTo;
+  isTrusted(seq: number): boolean {
+    return seq > this.importedUpTo;
   }
 
   /** What the user has allowed to it, and to those above it, since it was made. */
   granted(): readonly PermissionRule[] {
-    const own = this.state.granted.flatMap(({ rule, seq }) => (this.honours(seq) ? [rule] : []));
+    const own = this.state.granted.flatMap(({ rule, seq }) => (this.isTrusted(seq) ? [rule] : []));
     const above = this.parent?.granted() ?? [];
     return own.length === 0 ? above : [...own, ...above];
   }
@@ -209,7 +212,7 @@ export class TaskRun {
 
   /** Whether no request follows: its end is decided, it is in its last turn, or told to stop. */
   get isEnding(): boolean {
-    return this.isAtEnd || this.state.stint.lastTurn || this.signal.aborted;
+    return this.isAtEnd || this.state.activation.lastTurn || this.signal.aborted;
   }
 
   /** Whether nobody waits for it: it, or one that it works for, is in the background. */
@@ -277,7 +280,7 @@ export class TaskRun {
   }
 
   /** Nothing that it has started may go on, and be paid for, without it. */
-  async stopBelongings(because: string): Promise<void> {
+  async stopOwnedWork(because: string): Promise<void> {
     for (const child of this.children) child.stop(stopOrder('parent', because));
     this.shells.abortAll();
     await this.childrenEnded();

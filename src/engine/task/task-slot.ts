@@ -1,4 +1,4 @@
-import type { EventBody } from '../../protocol/event.ts';
+import type { EventBody } from '../../protocol/events/event.ts';
 import type { Slot } from '../limits/slots.ts';
 import type { Tree } from './tree.ts';
 

@@ -9,10 +9,10 @@ import type { TaskRun } from './task-run.ts';
  * elsewhere nothing is taken, and from none what a task may not set.
  */
 export function variablesSet(
-  run: Pick<TaskRun, 'state' | 'honours'>,
+  run: Pick<TaskRun, 'state' | 'isTrusted'>,
 ): Readonly<Record<string, string>> {
   const { variables } = run.state;
-  const own = [...variables].filter(([name, { seq }]) => mayBeSet(name) && run.honours(seq));
+  const own = [...variables].filter(([name, { seq }]) => mayBeSet(name) && run.isTrusted(seq));
   return Object.fromEntries(own.map(([name, { value }]) => [name, value]));
 }
 

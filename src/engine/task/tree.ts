@@ -1,18 +1,18 @@
 import { Budget } from '../limits/budget.ts';
 import { treeCaps } from '../limits/budget-caps.ts';
-import { CommandLanes } from '../limits/command-lanes.ts';
+import { CommandQueue } from '../limits/command-lanes.ts';
 import type { EngineDeps } from './deps.ts';
-import { FileStamps } from './file-versions.ts';
-import { FileTurns } from './file-locks.ts';
+import { FileVersions } from './file-versions.ts';
+import { FileLocks } from './file-locks.ts';
 import type { SharedSummaries } from './shared-summaries.ts';
 import type { ModeToGrant } from '../../protocol/permission.ts';
 import type { OnAsk } from '../../protocol/question.ts';
 import type { Inbox, WaitingQuestion } from './inbox.ts';
-import type { LimitHit } from '../../protocol/stint.ts';
+import type { LimitHit } from '../../protocol/state/activation.ts';
 import { Slots } from '../limits/slots.ts';
-import { Standstill } from '../limits/idle-detector.ts';
-import { StartGate } from '../limits/admission.ts';
-import { WarmPrefixes } from '../limits/prompt-cache-warm-up.ts';
+import { IdleDetector } from '../limits/idle-detector.ts';
+import { Admission } from '../limits/admission.ts';
+import { PromptCacheWarmUp } from '../limits/prompt-cache-warm-up.ts';
 import type { EngineSettings } from '../limits/engine-settings.ts';
 
 export interface TreeParts extends Pick<EngineDeps, 'clock' | 'deadlines' | 'availableMemory'> {
@@ -33,17 +33,17 @@ export class Tree {
   /** The id of the task at its top here. */
   readonly id: string;
   readonly slots: Slots;
-  readonly startGate: StartGate;
-  readonly warmPrefixes: WarmPrefixes;
-  readonly commands: CommandLanes;
+  readonly startGate: Admission;
+  readonly warmPrefixes: PromptCacheWarmUp;
+  readonly commands: CommandQueue;
   readonly budget: Budget;
   /** Milliseconds; null: no limit. */
   readonly wallMs: number | null;
-  readonly stamps = new FileStamps();
-  readonly fileTurns = new FileTurns();
+  readonly stamps = new FileVersions();
+  readonly fileTurns = new FileLocks();
   /** What happens to its questions. */
   onAsk: OnAsk;
-  readonly standstill: Standstill;
+  readonly idleDetector: IdleDetector;
   /** Of conversations that tasks here are handed, by conversation: asked for once. */
   readonly summaries: SharedSummaries = new Map();
   /** The questions that it was left for; empty while it is at work. */
@@ -63,22 +63,22 @@ export class Tree {
     const { settings, inbox, clock, deadlines } = parts;
     this.id = id;
     this.onAsk = inbox.onAsk;
-    this.standstill = new Standstill({
+    this.idleDetector = new IdleDetector({
       isWaitedFor: () => this.onAsk === 'park' && inbox.open(id).length > 0,
       onStandstill: () => this.park(inbox.open(id)),
     });
     const slots = new Slots(settings.maxParallel);
     this.slots = slots;
     const { availableMemory = () => process.availableMemory() } = parts;
-    this.startGate = new StartGate({
+    this.startGate = new Admission({
       clock,
       deadlines,
       availableMemory,
       atWork: () => slots.taken,
     });
-    this.warmPrefixes = new WarmPrefixes({ clock, deadlines, holdMs: settings.cacheHoldMs });
+    this.warmPrefixes = new PromptCacheWarmUp({ clock, deadlines, holdMs: settings.cacheHoldMs });
     this.maxTasks = settings.maxTasks;
-    this.commands = new CommandLanes(settings.maxProcesses);
+    this.commands = new CommandQueue(settings.maxProcesses);
     this.wallMs = settings.treeWallMs;
     this.budget = new Budget(treeCaps(settings), null);
   }

@@ -1,7 +1,7 @@
 import { answerCost, brokenCost } from './answer-cost.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { NO_USAGE } from '../../protocol/model.ts';
-import { summaryMessages } from '../../protocol/compaction.ts';
+import { summaryMessages } from '../../protocol/state/compaction.ts';
 import { requestOrigin } from './request-origin.ts';
 import { expenseOfAnswer } from './spending.ts';
 import { Streamed } from './streamed.ts';
@@ -11,7 +11,7 @@ import type { TaskRun } from '../task/task-run.ts';
  * Books what an answer has used that had begun when the process died that asked for it: the provider
  * charges for it, and nobody heard its end. How much of it came is not known; its prompt is.
  */
-export async function bookLostAnswer(deps: EngineDeps, run: TaskRun): Promise<void> {
+export async function bookAbandonedResponse(deps: EngineDeps, run: TaskRun): Promise<void> {
   const { journal, state } = run;
   if (state.openTurn?.accepted !== true) return;
   const { turn } = state.openTurn;
@@ -47,7 +47,7 @@ export async function closeTurn(
   run: TaskRun,
   { turn, because }: { readonly turn: number; readonly because: string },
 ): Promise<void> {
-  await bookLostAnswer(deps, run);
+  await bookAbandonedResponse(deps, run);
   const failure = { kind: 'cancelled', message: because, retryable: false } as const;
   run.journal.record({ type: 'turn.failed', turn, failure, usage: NO_USAGE });
 }

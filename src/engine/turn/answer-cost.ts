@@ -1,8 +1,8 @@
 import { costUsd, priceSource } from '../../model/cost.ts';
 import type { EstimatedUse } from '../../protocol/used.ts';
-import { isNothing } from '../../protocol/ledger.ts';
+import { isNothing } from '../../protocol/state/ledger.ts';
 import { modelName, NO_USAGE, type ModelRequest, type Usage } from '../../protocol/model.ts';
-import type { Answer } from './answer.ts';
+import type { ModelAnswer } from './answer.ts';
 import type { EngineDeps } from '../task/deps.ts';
 
 /** What an answer has used, as its event says it. */
@@ -21,7 +21,7 @@ export interface AnswerCost {
 export async function answerCost(
   { models }: Pick<EngineDeps, 'models'>,
   { model }: Pick<ModelRequest, 'model'>,
-  answer: Answer,
+  answer: ModelAnswer,
 ): Promise<AnswerCost> {
   const servedBy = answer.type === 'finished' ? answer.servedBy : undefined;
   const { price } = await models.facts(model, servedBy);

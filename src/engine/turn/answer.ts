@@ -8,7 +8,7 @@ export type LastPart = Extract<ModelPart, { type: 'finished' | 'failed' }>;
  * The end of an answer; `estimated`: what it has used, where the provider did not say; `noRoom`: the
  * limit that left no room for it by the time that it could be asked for; `cut`: the text of one that broke off.
  */
-export type Answer = LastPart & {
+export type ModelAnswer = LastPart & {
   readonly estimated?: Usage;
   readonly noRoom?: NoRoom;
   readonly cut?: string;

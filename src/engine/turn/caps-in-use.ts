@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { LimitHit } from '../../protocol/stint.ts';
+import type { LimitHit } from '../../protocol/state/activation.ts';
 import type { TaskRun } from '../task/task-run.ts';
 import { wallCaps, workedMs } from './wall-time.ts';
 
@@ -7,7 +7,7 @@ import { wallCaps, workedMs } from './wall-time.ts';
 export function capsInUse(run: TaskRun, clock: Clock): readonly LimitHit[] {
   const { tree, state, spec, budget } = run;
   const { maxTurns } = spec.limits;
-  const turns = state.turns - state.stint.turnsBefore;
+  const turns = state.turns - state.activation.turnsBefore;
   const seconds = Math.floor(workedMs(run, clock) / 1000);
   return [
     ...(maxTurns === null ? [] : [{ limit: 'max_turns', value: maxTurns, used: turns }]),

@@ -1,16 +1,16 @@
-import { isHandoverDue } from '../../protocol/compaction.ts';
-import type { EventBody } from '../../protocol/event.ts';
+import { isSummaryTransferDue } from '../../protocol/state/compaction.ts';
+import type { EventBody } from '../../protocol/events/event.ts';
 import {
   modelName,
   type ModelFailure,
   type ModelPart,
   type ResolvedModel,
 } from '../../protocol/model.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { tooLongWait, waitFor } from './rate-limit-wait.ts';
 import type { TaskRun } from '../task/task-run.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** A provider that asks for a longer wait than this is not waited for where another model could go on. */
 const LASTING_MS = 60_000;
@@ -30,7 +30,7 @@ export function decideFallback(
   state: TaskState,
   fallbacks: readonly ResolvedModel[],
 ): StandIn | null {
-  const { failure } = state.stint;
+  const { failure } = state.activation;
   if (failure === null) return null;
   const model = nextFallback(state, fallbacks, failure);
   return model === null ? null : { model, failure };
@@ -41,7 +41,7 @@ export function standInFor(
   deps: Pick<EngineDeps, 'models'>,
   run: Pick<TaskRun, 'spec' | 'state'>,
 ): StandIn | null {
-  const { failure } = run.state.stint;
+  const { failure } = run.state.activation;
   return failure === null ? null : decideFallback(run.state, fallbacksOf(deps, run));
 }
 
@@ -50,14 +50,14 @@ export function standInFor(
  * the same provider another model would wait as long.
  */
 function nextFallback(
-  { spec, stint, conversation, interrupted }: TaskState,
+  { spec, activation, conversation, interrupted }: TaskState,
   fallbacks: readonly ResolvedModel[],
   failure: ModelFailure,
 ): ResolvedModel | null {
-  if (stint.lastTurn || interrupted !== null || !mayBeTheModels(failure)) return null;
+  if (activation.lastTurn || interrupted !== null || !mayBeTheModels(failure)) return null;
   // What was asked then was its parent's model.
-  if (isHandoverDue(conversation)) return null;
-  const failed = new Set([spec.model, ...stint.failedModels].map(modelName));
+  if (isSummaryTransferDue(conversation)) return null;
+  const failed = new Set([spec.model, ...activation.failedModels].map(modelName));
   const { provider } = spec.model;
   const isLongRateLimit = failure.kind === 'rate_limit' && asksForLong(failure);
   const mayGoOn = (model: ResolvedModel): boolean =>
@@ -122,7 +122,7 @@ function asksForLong({ retryAfterMs = 0 }: ModelFailure): boolean {
  * Why a request that a rate limit holds back, found by others, is left: another model could go on meanwhile, or
  * it would wait for longer than anything may; null: it waits.
  */
-export function leftWhileHeld(
+export function timeLeftWhileHeld(
   deps: Pick<EngineDeps, 'models' | 'clock' | 'settings'>,
   run: Pick<TaskRun, 'spec' | 'state'>,
   { because, untilMs }: Extract<ModelPart, { type: 'held' }>,

@@ -1,4 +1,4 @@
-import { modelName, type ModelFacts, type ModelRequest } from '../../protocol/model.ts';
+import { modelName, type ModelDetails, type ModelRequest } from '../../protocol/model.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { estimatePrompt } from '../limits/estimate.ts';
 import type { TaskRun } from '../task/task-run.ts';
@@ -11,7 +11,7 @@ const CACHE_MINIMUM = 1_024;
  * Holds a child's request while the first one with its prefix is on its way, where reading the cache is
  * known to cost less than sending the prefix again. The request leads where one is returned.
  */
-export async function leadSiblings(
+export async function waitForPromptCache(
   { models, settings }: Pick<EngineDeps, 'models' | 'settings'>,
   run: TaskRun,
   { model, prefix }: ModelRequest,
@@ -25,6 +25,6 @@ export async function leadSiblings(
   return run.tree.warmPrefixes.enter(`${modelName(model)} ${run.spec.prefix}`, run.turnSignal);
 }
 
-function isCheaperCached({ price }: ModelFacts): boolean {
+function isCheaperCached({ price }: ModelDetails): boolean {
   return price !== null && price.cacheRead < price.input;
 }

@@ -1,11 +1,11 @@
-import { findCallAsText } from '../../protocol/call-as-text.ts';
-import { goOnNotice } from '../../protocol/faults.ts';
+import { findCallAsText } from '../../protocol/text-calls/call-as-text.ts';
+import { goOnNotice } from '../../protocol/state/faults.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
-import type { TaskState } from '../../protocol/state.ts';
-import type { LimitHit } from '../../protocol/stint.ts';
+import type { LimitHit } from '../../protocol/state/activation.ts';
 import * as endings from '../task/endings.ts';
 import type { Ending } from '../task/endings.ts';
 import { shown } from '../limits/limits.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Answers without text or call in a row before the task is given up. */
 const MOST_EMPTY_ANSWERS = 3;
@@ -17,7 +17,7 @@ const MOST_FAULTY_CALLS = 8;
 const MOST_CUT_ANSWERS = 4;
 
 /** What follows a faulty answer: it is told to the model, once an answer, or the task ends. */
-export type AfterFault =
+export type AfterMalformedAnswer =
   | { readonly kind: 'tell'; readonly id: string; readonly text: string }
   | { readonly kind: 'end'; readonly ending: Ending };
 
@@ -27,8 +27,8 @@ type Answer = NonNullable<TaskState['answer']>;
  * Decides what follows an answer that ends with a call written as text: whatever else waits, its model is told
  * first. Returns null if the answer does not, or if its model was told already.
  */
-export function afterCallAsText(state: TaskState, { text }: Answer): AfterFault | null {
-  const { callsAsText } = state.stint;
+export function afterCallAsText(state: TaskState, { text }: Answer): AfterMalformedAnswer | null {
+  const { callsAsText } = state.activation;
   if (callsAsText === 0) return null;
   const call = findCallAsText(text, state.spec.tools);
   if (callsAsText >= MOST_CALLS_AS_TEXT) {
@@ -47,8 +47,8 @@ export function afterCallAsText(state: TaskState, { text }: Answer): AfterFault 
 export function afterUnfinished(
   state: TaskState,
   { reason, text, outputCap }: Answer,
-): AfterFault | null {
-  const { emptyAnswers, cutAnswers } = state.stint;
+): AfterMalformedAnswer | null {
+  const { emptyAnswers, cutAnswers } = state.activation;
   const id = `fault-${state.turns}`;
   const cut = reason === 'length' ? outputCap : undefined;
   if (text.trim() === '') {
@@ -90,7 +90,7 @@ const GO_ON =
   'Your answer was cut off at your output limit. Go on with it exactly where it stopped: no introduction, nothing said again.';
 
 /** The limit on answers of which no call could run, where it is reached. */
-export function faultyCallsHit({ stint: { faultyCalls } }: TaskState): LimitHit | null {
+export function malformedCallsHit({ activation: { faultyCalls } }: TaskState): LimitHit | null {
   if (faultyCalls < MOST_FAULTY_CALLS) return null;
   return { limit: 'faulty_calls', value: MOST_FAULTY_CALLS, used: faultyCalls };
 }

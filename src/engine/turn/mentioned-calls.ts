@@ -1,5 +1,5 @@
 import { lookUpAgent } from '../../agents/find.ts';
-import type { Mention } from '../../protocol/conversation.ts';
+import type { Mention } from '../../protocol/state/conversation.ts';
 import { toolCalls, type AssistantMessage, type ToolCallPart } from '../../protocol/message.ts';
 import { canonicalToolName } from '../../protocol/tool-aliases.ts';
 import type { EngineDeps } from '../task/deps.ts';

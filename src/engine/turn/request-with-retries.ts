@@ -1,11 +1,11 @@
 import { NO_USAGE } from '../../protocol/model.ts';
-import type { Answer } from './answer.ts';
+import type { ModelAnswer } from './answer.ts';
 import { answerCost, brokenCost, type AnswerCost } from './answer-cost.ts';
 import type { BegunTurn } from './begin-turn.ts';
-import { closedForRoom } from './retry-with-lower-cap.ts';
+import { closedForLowerCap } from './retry-with-lower-cap.ts';
 import type { EngineDeps } from '../task/deps.ts';
 import { canFallBack, isLasting } from './fallback.ts';
-import { oneAnswer } from './stream-response.ts';
+import { streamResponse } from './stream-response.ts';
 import { requestedWait, tooLongWait } from './rate-limit-wait.ts';
 import { decideRetry, givenUp, NO_FAILURES } from './retry.ts';
 import { sleep } from '../task/sleep.ts';
@@ -14,8 +14,8 @@ import type { TaskRun } from '../task/task-run.ts';
 import type { NoRoom, TurnOutcome } from './turn-outcome.ts';
 
 /** An answer that has ended. */
-export interface WholeAnswer {
-  readonly answer: Extract<Answer, { type: 'finished' }>;
+export interface FullAnswer {
+  readonly answer: Extract<ModelAnswer, { type: 'finished' }>;
   readonly cost: AnswerCost;
   readonly ms: number;
 }
@@ -24,14 +24,14 @@ interface Asked {
   /** Holds what the first try takes, and gets what each that fails has cost. */
   readonly spending: Spending;
   /** Writes the answer down, and settles. */
-  take(whole: WholeAnswer): void;
+  take(whole: FullAnswer): void;
 }
 
 /**
  * Sends the request of a turn until it is answered, may not be tried again, or the task is stopped.
  * Never rejects for what a provider does.
  */
-export async function askUntilAnswered(
+export async function requestWithRetries(
   deps: EngineDeps,
   run: TaskRun,
   begun: BegunTurn,
@@ -45,7 +45,7 @@ export async function askUntilAnswered(
   for (let attempt = 1; ; attempt += 1) {
     const startedAt = deps.clock.monotonic();
     run.tree.requestSent();
-    const answer = await oneAnswer(deps, run, begun, spending);
+    const answer = await streamResponse(deps, run, begun, spending);
     const cost = await answerCost(deps, request, answer);
     if (answer.type === 'finished') {
       take({ answer, cost, ms: Math.round(deps.clock.monotonic() - startedAt) });
@@ -78,7 +78,7 @@ export async function askUntilAnswered(
     if (answer.noRoom !== undefined) {
       const { hit, fitsLowered } = answer.noRoom;
       if (fitsLowered) {
-        journal.record(closedForRoom(turn, hit));
+        journal.record(closedForLowerCap(turn, hit));
         return { kind: 'begin_again' };
       }
       journal.record({ type: 'turn.failed', turn, failure, ...used });
@@ -97,7 +97,7 @@ export async function askUntilAnswered(
     const prevented = await waitForRetry(deps, run, { waitMs, spending });
     if (prevented === null) continue;
     if (prevented !== 'stopped' && prevented.fitsLowered) {
-      journal.record(closedForRoom(turn, prevented.hit));
+      journal.record(closedForLowerCap(turn, prevented.hit));
       return { kind: 'begin_again' };
     }
     journal.record({ type: 'turn.failed', turn, failure, usage: NO_USAGE });
@@ -106,7 +106,7 @@ export async function askUntilAnswered(
 }
 
 /** What a task that is given up here can still tell. Of an answer over its size, nothing is taken. */
-function cutText(answer: Answer): { readonly text?: string } {
+function cutText(answer: ModelAnswer): { readonly text?: string } {
   if (answer.type === 'finished' || answer.cut === undefined) return {};
   return answer.failure.kind === 'too_large' ? {} : { text: answer.cut };
 }

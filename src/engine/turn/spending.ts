@@ -1,11 +1,11 @@
 import {
   modelName,
   paidTokens,
-  type ModelFacts,
+  type ModelDetails,
   type ResolvedModel,
 } from '../../protocol/model.ts';
 import type { OutputCap } from '../../protocol/output-cap.ts';
-import type { LimitHit } from '../../protocol/stint.ts';
+import type { LimitHit } from '../../protocol/state/activation.ts';
 import type { AnswerCost } from './answer-cost.ts';
 import {
   addExpenses,
@@ -46,7 +46,7 @@ export class Spending {
   private granted: { readonly cap: OutputCap | null } | undefined;
 
   /** `facts`: of the model that is asked; null: no cap needs them. */
-  constructor(run: TaskRun, facts: ModelFacts | null, options: SpendingOptions = {}) {
+  constructor(run: TaskRun, facts: ModelDetails | null, options: SpendingOptions = {}) {
     this.run = run;
     const { asked = run.state.conversation, kind = 'turn' } = options;
     const { measured } = run;
@@ -154,7 +154,7 @@ export function expenseOfAnswer({ usage, costUsd, estimated }: AnswerCost): Expe
 export function unpricedCap(
   budget: Budget,
   model: ResolvedModel,
-  { price }: Pick<ModelFacts, 'price'>,
+  { price }: Pick<ModelDetails, 'price'>,
 ): LimitHit | null {
   const cap = budget.costCap;
   if (cap === null || price !== null) return null;

@@ -1,4 +1,4 @@
-import type { EventBody } from '../../protocol/event.ts';
+import type { EventBody } from '../../protocol/events/event.ts';
 import {
   modelName,
   NO_USAGE,
@@ -8,13 +8,13 @@ import {
   type UsageMissing,
 } from '../../protocol/model.ts';
 import type { TaskSignal } from '../../protocol/signal.ts';
-import type { Answer, LastPart } from './answer.ts';
+import type { ModelAnswer, LastPart } from './answer.ts';
 import type { BegunTurn } from './begin-turn.ts';
 import { prepareClaimCheck } from '../claims/task-claims.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { leftWhileHeld } from './fallback.ts';
+import { timeLeftWhileHeld } from './fallback.ts';
 import { limitMessage } from '../limits/limits.ts';
-import { leadSiblings } from './lead-siblings.ts';
+import { waitForPromptCache } from './lead-siblings.ts';
 import { digestsOfAdded } from './request-parts.ts';
 import type { Spending } from './spending.ts';
 import { Streamed } from './streamed.ts';
@@ -26,13 +26,13 @@ import type { LeadingRequest } from '../limits/prompt-cache-warm-up.ts';
  * back the task has no slot and holds nothing of the budget, and takes both again before the request
  * goes out; held back for long, it fails where a fallback model would go on.
  */
-export async function oneAnswer(
+export async function streamResponse(
   deps: EngineDeps,
   run: TaskRun,
   begun: BegunTurn,
   spending: Spending,
-): Promise<Answer> {
-  const lead = await leadSiblings(deps, run, begun.request);
+): Promise<ModelAnswer> {
+  const lead = await waitForPromptCache(deps, run, begun.request);
   try {
     return await askOnce(deps, run, { ...begun, spending, lead });
   } finally {
@@ -49,7 +49,7 @@ async function askOnce(
   deps: EngineDeps,
   run: TaskRun,
   { turn, request, isSummary, spending, lead }: Asking,
-): Promise<Answer> {
+): Promise<ModelAnswer> {
   const task = run.spec.id;
   const streamed = new Streamed();
   let isHoldTold = false;
@@ -61,7 +61,7 @@ async function askOnce(
   for await (const part of deps.model.stream(request, run.turnSignal, listener)) {
     switch (part.type) {
       case 'held': {
-        const failure = leftWhileHeld(deps, run, part);
+        const failure = timeLeftWhileHeld(deps, run, part);
         if (failure !== null) return { type: 'failed', failure };
         if (!isHoldTold) {
           const { because, untilMs } = part;
@@ -137,7 +137,7 @@ function silenceLog(
 }
 
 /** The answer with an estimate of what its server did not report; it counts beside what it did. */
-function withEstimate(part: LastPart, streamed: Streamed, request: ModelRequest): Answer {
+function withEstimate(part: LastPart, streamed: Streamed, request: ModelRequest): ModelAnswer {
   const missing = missingUsage(part);
   if (missing === null) return part;
   const guess = streamed.estimate(request, part);
@@ -153,7 +153,7 @@ function missingUsage(part: LastPart): UsageMissing | null {
   return part.usage === undefined ? 'all' : null;
 }
 
-function withCut(answer: Answer, { text }: Streamed): Answer {
+function withCut(answer: ModelAnswer, { text }: Streamed): ModelAnswer {
   return answer.type === 'finished' || text.trim() === '' ? answer : { ...answer, cut: text };
 }
 
@@ -162,7 +162,7 @@ async function whyNotSent(
   run: TaskRun,
   { model }: ModelRequest,
   spending: Spending,
-): Promise<Answer | null> {
+): Promise<ModelAnswer | null> {
   try {
     const noRoom = await spending.reserve();
     if (noRoom !== null) return { ...unsent(limitMessage(noRoom.hit)), noRoom };

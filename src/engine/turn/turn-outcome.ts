@@ -1,5 +1,5 @@
 import type { ModelFailure } from '../../protocol/model.ts';
-import type { LimitHit } from '../../protocol/stint.ts';
+import type { LimitHit } from '../../protocol/state/activation.ts';
 
 /** The limit that stands against a try of a request. */
 export interface NoRoom {

@@ -1,11 +1,11 @@
-import { askUntilAnswered, type WholeAnswer } from './request-with-retries.ts';
-import { closedForRoom } from './retry-with-lower-cap.ts';
+import { requestWithRetries, type FullAnswer } from './request-with-retries.ts';
+import { closedForLowerCap } from './retry-with-lower-cap.ts';
 import { beginTurn, type BegunTurn, type ToolChoice } from './begin-turn.ts';
 import { dueNotices } from '../limits/budget-notices.ts';
 import { capsInUse } from './caps-in-use.ts';
 import { queueNewDate } from './day-change.ts';
 import type { EngineDeps } from '../task/deps.ts';
-import { bookLostAnswer } from './abandoned-response.ts';
+import { bookAbandonedResponse } from './abandoned-response.ts';
 import { withMentioned } from './mentioned-calls.ts';
 import { noticeInput } from '../../protocol/notice-text.ts';
 import { Spending, unpricedCap } from './spending.ts';
@@ -22,7 +22,7 @@ export async function runTurn(
   run: TaskRun,
   toolChoice: ToolChoice,
 ): Promise<TurnOutcome> {
-  await bookLostAnswer(deps, run);
+  await bookAbandonedResponse(deps, run);
   const { model } = run.spec;
   // Without a cap there is nothing to hold back, and the catalogue need not be loaded yet.
   const facts = run.budget.bounded ? await deps.models.facts(model) : null;
@@ -44,8 +44,8 @@ export async function runTurn(
     run.turnSignal.throwIfAborted();
     const outputCap = isNew && deps.outputCap ? deps.outputCap() : spending.outputCap;
     const begun = beginTurn(deps, run, { toolChoice, outputCap });
-    const take = (whole: WholeAnswer) => takeAnswer(deps, run, begun, { ...whole, spending });
-    return await askUntilAnswered(deps, run, begun, { spending, take });
+    const take = (whole: FullAnswer) => takeAnswer(deps, run, begun, { ...whole, spending });
+    return await requestWithRetries(deps, run, begun, { spending, take });
   } finally {
     spending.release();
   }
@@ -55,7 +55,7 @@ export async function runTurn(
 function withoutRoom({ state, journal }: TaskRun, { hit, fitsLowered }: NoRoom): TurnOutcome {
   const { openTurn } = state;
   if (openTurn === null || !fitsLowered) return { kind: 'limit', hit };
-  journal.record(closedForRoom(openTurn.turn, hit));
+  journal.record(closedForLowerCap(openTurn.turn, hit));
   return { kind: 'begin_again' };
 }
 
@@ -63,7 +63,7 @@ function takeAnswer(
   deps: EngineDeps,
   run: TaskRun,
   { turn, request }: BegunTurn,
-  { answer, cost, ms, spending }: WholeAnswer & { readonly spending: Spending },
+  { answer, cost, ms, spending }: FullAnswer & { readonly spending: Spending },
 ): void {
   spending.answered(cost);
   const { reason, repairs } = answer;
@@ -85,9 +85,9 @@ function takeAnswer(
 
 /** Tells a task, in the request that follows, of the caps that it has used much of. */
 function tellUse({ clock }: Pick<EngineDeps, 'clock'>, run: TaskRun): void {
-  const { stint, conversation } = run.state;
+  const { activation, conversation } = run.state;
   const due = dueNotices(capsInUse(run, clock), {
-    stint: stint.number,
+    activation: activation.number,
     told: conversation.inputIds,
   });
   for (const { id, text } of due) {

@@ -15,5 +15,5 @@ export function wallCaps({ spec, tree }: TaskRun): readonly Cap[] {
 /** Milliseconds at work in its stint, under owners that are gone too. */
 export function workedMs({ state, workingSince }: TaskRun, clock: Clock): number {
   const here = workingSince === null ? 0 : clock.monotonic() - workingSince;
-  return state.stint.workedMs + here;
+  return state.activation.workedMs + here;
 }

@@ -3,10 +3,10 @@ import { countText } from '../../report/cost-text.ts';
 import { exactLine } from '../../base/terminal-text.ts';
 import { formatDuration, oneLine, plural, truncate } from '../../base/text.ts';
 import { claimsNote } from '../../protocol/claims-note.ts';
-import type { TaskEvent } from '../../protocol/event.ts';
+import type { TaskEvent } from '../../protocol/events/event.ts';
 import { paidTokens } from '../../protocol/model.ts';
-import type { TaskState } from '../../protocol/state.ts';
 import { drawErrorLine, printError } from '../../sys/print.ts';
+import type { TaskState } from '../../protocol/state/task-state.ts';
 
 /** Where it is shown: of stderr. */
 interface Terminal {
@@ -76,7 +76,7 @@ export class ItemProgress {
     const isDone = status === 'completed' || status === 'failed' || status === 'partial';
     if (isDone) this.done += 1;
     if (isDone && status !== 'completed') this.failed += 1;
-    const doubt = claimsNote(state.stint.claims).slice(1, -1);
+    const doubt = claimsNote(state.activation.claims).slice(1, -1);
     if (this.isLive) {
       // The line that changes has no room for it.
       if (doubt !== '') this.line(`! task ${spec.id}: ${doubt}`);

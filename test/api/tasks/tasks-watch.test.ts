@@ -5,7 +5,7 @@ import {
   type WatchListener,
 } from '../../../src/api/tasks/tasks-watch.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import type { TaskEvent } from '../../../src/protocol/event.ts';
+import type { TaskEvent } from '../../../src/protocol/events/event.ts';
 import { openStore } from '../../../src/store/file-store.ts';
 import type { ProcessPort } from '../../../src/store/process-identity.ts';
 import type { TaskLog, TaskStore } from '../../../src/store/task-store.ts';

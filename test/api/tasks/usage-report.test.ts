@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { usageReport, type UsageQuery } from '../../../src/api/tasks/usage-report.ts';
 import { costText, countText } from '../../../src/report/cost-text.ts';
-import { NO_USE, type LedgerEntry } from '../../../src/protocol/ledger.ts';
+import { NO_USE, type LedgerEntry } from '../../../src/protocol/state/ledger.ts';
 import { NO_USAGE } from '../../../src/protocol/model.ts';
 import type { TaskSummary } from '../../../src/store/task-store.ts';
 

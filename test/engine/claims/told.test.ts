@@ -2,12 +2,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { foldEvents } from '../../../src/protocol/state.ts';
 import { resultEnvelope } from '../../../src/engine/results/result.ts';
 import { bashTool } from '../../../src/tools/bash.ts';
 import { writeTool } from '../../../src/tools/write.ts';
 import { background, call, calls, play, toldTo } from '../play.ts';
 import { testEngine } from '../support.ts';
+import { foldEvents } from '../../../src/protocol/state/fold.ts';
 
 const CLAIM = 'wrote a.txt, all tests pass';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MusterError } from '../../../src/base/errors.ts';
-import { findReachable, handedIn } from '../../../src/engine/delegation/visible-tasks.ts';
+import { findVisibleTask, visibleTasksIn } from '../../../src/engine/delegation/visible-tasks.ts';
 import { RunningTasks } from '../../../src/engine/task/running-tasks.ts';
 import { background, call, calls, eventsOfType, play, textsOf, until, type Turn } from '../play.ts';
 import { statesOf, testEngine, type TestEngine } from '../support.ts';
@@ -186,7 +186,7 @@ it('is handed nothing by words that are no ids, and nothing is gathered for them
     },
   };
   const words = 'implementation of everything, abcdefgh0123';
-  expect(handedIn(words, { state, tree: run.tree }, new RunningTasks())).toEqual([]);
+  expect(visibleTasksIn(words, { state, tree: run.tree }, new RunningTasks())).toEqual([]);
 });
 
 describe('the beginning of several ids', () => {
@@ -203,7 +203,7 @@ describe('the beginning of several ids', () => {
       receipt: null,
     } as const;
     for (const id of ids) run.state.children.set(id, { ...child });
-    const found = findReachable(run, running, { field: 'to', word });
+    const found = findVisibleTask(run, running, { field: 'to', word });
     return found instanceof MusterError ? found.toInfo() : found;
   }
 

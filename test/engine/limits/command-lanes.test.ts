@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CommandLanes } from '../../../src/engine/limits/command-lanes.ts';
+import { CommandQueue } from '../../../src/engine/limits/command-lanes.ts';
 import type { SandboxPort } from '../../../src/protocol/tool.ts';
 
 const never = new AbortController().signal;
@@ -7,7 +7,7 @@ const FOREGROUND = { serves: false };
 const BACKGROUND = { serves: true };
 
 it('lets a command in the foreground wait behind another one', async () => {
-  const lanes = new CommandLanes(2);
+  const lanes = new CommandQueue(2);
   const first = await lanes.take(never, FOREGROUND);
   await lanes.take(never, BACKGROUND);
   let isGranted = false;
@@ -27,7 +27,7 @@ it('lets a command in the foreground wait behind another one', async () => {
 });
 
 it('makes nothing wait behind shells in the background alone', async () => {
-  const lanes = new CommandLanes(1);
+  const lanes = new CommandQueue(1);
   const shell = await lanes.take(never, BACKGROUND);
   await expect(lanes.take(never, FOREGROUND)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
   shell.release();
@@ -35,7 +35,7 @@ it('makes nothing wait behind shells in the background alone', async () => {
 });
 
 it('ends a wait when the call is stopped, and holds nothing then', async () => {
-  const lanes = new CommandLanes(1);
+  const lanes = new CommandQueue(1);
   const first = await lanes.take(never, FOREGROUND);
   const controller = new AbortController();
   const waiting = lanes.take(controller.signal, FOREGROUND);
@@ -46,7 +46,7 @@ it('ends a wait when the call is stopped, and holds nothing then', async () => {
 });
 
 it('holds a lane from before a command starts until nothing of it is left', async () => {
-  const lanes = new CommandLanes(1);
+  const lanes = new CommandQueue(1);
   let released = 0;
   const release = (): void => void (released += 1);
   const port: SandboxPort = {

@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../src/base/async.ts';
-import { Standstill } from '../../../src/engine/limits/idle-detector.ts';
+import { IdleDetector } from '../../../src/engine/limits/idle-detector.ts';
 
 /** After all that follows from what has just ended, and the look after it. */
 const soon = () => new Promise<void>((done) => setImmediate(() => setImmediate(done)));
 
 function counted(isWaitedFor: () => boolean = () => true) {
   let stills = 0;
-  const standstill = new Standstill({ isWaitedFor, onStandstill: () => void (stills += 1) });
-  return { standstill, stills: () => stills };
+  const idleDetector = new IdleDetector({ isWaitedFor, onStandstill: () => void (stills += 1) });
+  return { idleDetector, stills: () => stills };
 }
 
 describe('a standstill', () => {
   it('is when all that is at work waits, and not before', async () => {
-    const { standstill, stills } = counted();
+    const { idleDetector, stills } = counted();
     const [first, second] = [deferred<void>(), deferred<void>()];
     const work = [first, second].map((wait) =>
-      standstill.working(async () => {
+      idleDetector.working(async () => {
         await Promise.resolve();
-        await standstill.waiting(() => wait.promise);
+        await idleDetector.waiting(() => wait.promise);
       }),
     );
     expect(stills()).toBe(0);
@@ -30,14 +30,14 @@ describe('a standstill', () => {
   });
 
   it('is none where the end of one wakes another', async () => {
-    const { standstill, stills } = counted();
+    const { idleDetector, stills } = counted();
     const child = deferred<void>();
     const slow = deferred<void>();
-    const parent = standstill.working(async () => {
-      await standstill.waiting(() => child.promise);
+    const parent = idleDetector.working(async () => {
+      await idleDetector.waiting(() => child.promise);
       await slow.promise;
     });
-    const ended = standstill.working(async () => {
+    const ended = idleDetector.working(async () => {
       await Promise.resolve();
       child.resolve();
     });
@@ -50,14 +50,14 @@ describe('a standstill', () => {
 
   it('is none where nothing is waited for, and work that fails counts no more', async () => {
     let isWaitedFor = false;
-    const { standstill, stills } = counted(() => isWaitedFor);
+    const { idleDetector, stills } = counted(() => isWaitedFor);
     const broken = new Error('broken');
-    const work = standstill.working(() => standstill.waiting(() => Promise.reject(broken)));
+    const work = idleDetector.working(() => idleDetector.waiting(() => Promise.reject(broken)));
     await expect(work).rejects.toBe(broken);
     await soon();
     expect(stills()).toBe(0);
     isWaitedFor = true;
-    await standstill.working(async () => {});
+    await idleDetector.working(async () => {});
     await soon();
     expect(stills()).toBe(1);
   });

@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { Deadlines } from '../../../src/base/deadlines.ts';
-import { WarmPrefixes } from '../../../src/engine/limits/prompt-cache-warm-up.ts';
+import { PromptCacheWarmUp } from '../../../src/engine/limits/prompt-cache-warm-up.ts';
 
 const LONG = 60_000;
 const RUNNING = new AbortController().signal;
 
-function prefixes({ holdMs = LONG, clock = systemClock } = {}): WarmPrefixes {
-  return new WarmPrefixes({ clock, deadlines: new Deadlines(systemClock), holdMs });
+function prefixes({ holdMs = LONG, clock = systemClock } = {}): PromptCacheWarmUp {
+  return new PromptCacheWarmUp({ clock, deadlines: new Deadlines(systemClock), holdMs });
 }
 
 /** In the order in which they go out: `lead` or `goes`. */
-function ask(of: WarmPrefixes, names: readonly string[], went: string[]): Promise<void>[] {
+function ask(of: PromptCacheWarmUp, names: readonly string[], went: string[]): Promise<void>[] {
   return names.map(async (name) => {
     const lead = await of.enter('prefix', RUNNING);
     went.push(`${name} ${lead === null ? 'goes' : 'leads'}`);

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { MusterError } from '../../../src/base/errors.ts';
 import {
   delegationKey,
-  NESTED_SAME_DELEGATIONS,
-  SAME_DELEGATIONS,
-  stormHit,
+  MAX_NESTED_DELEGATIONS,
+  MAX_REPEATED_DELEGATIONS,
+  repeatedDelegationHit,
 } from '../../../src/engine/limits/repeated-delegations.ts';
 import type { ScriptedAnswer } from '../../../src/model/scripted.ts';
 import type { ModelRequest } from '../../../src/protocol/model.ts';
@@ -33,7 +33,7 @@ describe('stormHit', () => {
       ['nested_same_delegations', 3, 3],
     ],
   ])('where it was made by %s', (_, chain, expected) => {
-    const hit = stormHit(chain);
+    const hit = repeatedDelegationHit(chain);
     expect(hit === null ? null : [hit.limit, hit.value, hit.used]).toEqual(expected);
   });
 
@@ -49,9 +49,9 @@ describe('stormHit', () => {
           ...made,
           ...above.map(({ isMadeByIt, own, more }) => link(isMadeByIt, own, own + more)),
         ];
-        if (stormHit(made) === null) return;
-        expect(stormHit(grown)).not.toBe(null);
-        expect(stormHit(longer)).not.toBe(null);
+        if (repeatedDelegationHit(made) === null) return;
+        expect(repeatedDelegationHit(grown)).not.toBe(null);
+        expect(repeatedDelegationHit(longer)).not.toBe(null);
       }),
     );
   });
@@ -93,7 +93,7 @@ describe('a model that delegates the same again and again', () => {
     const test = testEngine(stormy(1), DEEP);
     const run = test.start('main');
     await run.ended;
-    expect(eventsOfType(test, 'child.created').length).toBe(SAME_DELEGATIONS);
+    expect(eventsOfType(test, 'child.created').length).toBe(MAX_REPEATED_DELEGATIONS);
     expect(test.model.requests.length).toBe(29);
     expect(test.engine.result(run)).toMatchObject({
       status: 'partial',
@@ -119,7 +119,7 @@ describe('a model that delegates the same again and again', () => {
           const run = test.start('main');
           await run.ended;
           expect(eventsOfType(test, 'child.created').length).toBeLessThanOrEqual(
-            width * SAME_DELEGATIONS,
+            width * MAX_REPEATED_DELEGATIONS,
           );
           expect(run.state.status).toBe('partial');
         },
@@ -141,14 +141,16 @@ describe('a model that delegates the same again and again', () => {
     const run = test.start('main');
     await run.ended;
     expect(eventsOfType(test, 'child.created').length).toBe(1);
-    expect(eventsOfType(test, 'child.resumed').length).toBe(SAME_DELEGATIONS - 1);
+    expect(eventsOfType(test, 'child.resumed').length).toBe(MAX_REPEATED_DELEGATIONS - 1);
     expect(run.state.end?.because).toContain('same_delegations');
   });
 
   it('is told what to do, and may do it', async () => {
     const test = testEngine((request) => {
       if (promptOf(request) !== 'main') return { text: 'nothing new' };
-      return answeredRounds(request) <= SAME_DELEGATIONS ? calls(SAME) : { text: 'did it myself' };
+      return answeredRounds(request) <= MAX_REPEATED_DELEGATIONS
+        ? calls(SAME)
+        : { text: 'did it myself' };
     });
     const run = test.start('main');
     await run.ended;
@@ -185,9 +187,12 @@ describe('a model that delegates the same again and again', () => {
     isFirst = false;
     expect(eventsOfType(first, 'child.created').length).toBe(3);
     const second = testEngine(script, { store: first.store });
-    const again = await second.engine.resume(run.spec.id, { prompt: null, ceiling: (all) => all });
+    const again = await second.engine.resume(run.spec.id, {
+      prompt: null,
+      maxRights: (all) => all,
+    });
     await again.ended;
-    expect(eventsOfType(second, 'child.created').length).toBe(SAME_DELEGATIONS - 3);
+    expect(eventsOfType(second, 'child.created').length).toBe(MAX_REPEATED_DELEGATIONS - 3);
     expect(again.state.end?.because).toContain('same_delegations');
   });
 });
@@ -269,8 +274,8 @@ describe('no storm is', () => {
     });
     let run = test.start('main');
     await run.ended;
-    for (let more = 0; more < SAME_DELEGATIONS + NESTED_SAME_DELEGATIONS; more += 1) {
-      run = await test.engine.resume(run.spec.id, { prompt: 'again', ceiling: (all) => all });
+    for (let more = 0; more < MAX_REPEATED_DELEGATIONS + MAX_NESTED_DELEGATIONS; more += 1) {
+      run = await test.engine.resume(run.spec.id, { prompt: 'again', maxRights: (all) => all });
       await run.ended;
       expect(run.state.result).toBe('told');
     }

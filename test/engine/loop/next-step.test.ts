@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { nextStep, tellsOfEndsAlone, type Step } from '../../../src/engine/loop/next-step.ts';
-import type { EventBody, TaskEvent } from '../../../src/protocol/event.ts';
+import { nextStep, reportsEndsOnly, type Step } from '../../../src/engine/loop/next-step.ts';
+import type { EventBody, TaskEvent } from '../../../src/protocol/events/event.ts';
 import { NO_USAGE, type FinishReason } from '../../../src/protocol/model.ts';
-import { foldEvents, type TaskState } from '../../../src/protocol/state.ts';
 import { taskSpec } from '../../store/fixture-data.ts';
+import { foldEvents } from '../../../src/protocol/state/fold.ts';
+import type { TaskState } from '../../../src/protocol/state/task-state.ts';
 
 const ID = 'task00000000';
 const LIMITS = { noProgressCalls: 2 };
@@ -311,6 +312,6 @@ describe('a request that tells of ends alone', () => {
     ['is none when it brings results of calls', [...delegated, told, childEnded], false],
     ['is none once it was begun', [...waiting, told, childEnded, asked(3)], false],
   ])('%s', (_, events, expected) => {
-    expect(tellsOfEndsAlone(stateAfter(...events))).toBe(expected);
+    expect(reportsEndsOnly(stateAfter(...events))).toBe(expected);
   });
 });

@@ -4,11 +4,11 @@ import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
 import { MAX_MENTIONS } from '../../../src/engine/prompt/mentions.ts';
 import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import { toolCalls } from '../../../src/protocol/message.ts';
-import type { TaskState } from '../../../src/protocol/state.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { MortalStore } from '../mortal-store.ts';
 import { call, calls, eventsOfType, play, requestsOf, textsOf, until, type Play } from '../play.ts';
 import { statesOf, testEngine, WORKER, type EngineSetup, type TestEngine } from '../support.ts';
+import type { TaskState } from '../../../src/protocol/state/task-state.ts';
 
 /** The worker goes before the one of its name. */
 const AGENTS: readonly AgentDefinition[] = await loadBuiltinAgents();
@@ -99,7 +99,7 @@ describe('a type that a person names', () => {
     expect(childTypes(test)).toEqual([]);
     const resumed = await test.engine.resume(run.spec.id, {
       prompt: 'now @plan it',
-      ceiling: (rights) => rights,
+      maxRights: (rights) => rights,
     });
     await resumed.ended;
     expect(childTypes(test)).toEqual(['Plan']);
@@ -126,7 +126,7 @@ describe('a type that a person names', () => {
     });
     const run = test.start('main');
     await run.ended;
-    const more = { prompt: '@explore go on', ceiling: (rights: typeof run.rights) => rights };
+    const more = { prompt: '@explore go on', maxRights: (rights: typeof run.rights) => rights };
     await (
       await test.engine.resume(run.spec.id, more)
     ).ended;
@@ -217,7 +217,7 @@ it('keeps the history whole when a request is sent again after a failure', async
   isBroken = false;
   const resumed = await test.engine.resume(run.spec.id, {
     prompt: null,
-    ceiling: (rights) => rights,
+    maxRights: (rights) => rights,
   });
   await resumed.ended;
   expect(childTypes(test)).toEqual(['Explore']);
@@ -239,7 +239,7 @@ async function survived(batch: number): Promise<TaskState | null> {
   const second = engine(script, { store: disk });
   const resumed = await second.engine.resume(run.spec.id, {
     prompt: null,
-    ceiling: (rights) => rights,
+    maxRights: (rights) => rights,
   });
   await resumed.ended;
   return resumed.state;

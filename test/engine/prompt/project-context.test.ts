@@ -109,7 +109,7 @@ describe('the context of a directory', () => {
     const second = testEngine(script, { context: changing(), store: first.store });
     const again = await second.engine.resume(run.spec.id, {
       prompt: 'go on',
-      ceiling: (all) => all,
+      maxRights: (all) => all,
     });
     await again.ended;
     const prefixes = [first, second].flatMap((test) =>

@@ -2,16 +2,16 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { loadBuiltinAgents } from '../../../src/agents/discover.ts';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
-import { shortened, toldUse } from '../../../src/engine/prompt/shown-description.ts';
+import { shortened, descriptionFor } from '../../../src/engine/prompt/shown-description.ts';
 
 const ORIGIN = { ...MAIN_AGENT.origin, scope: 'user' } as const;
 
 function use(description: string): string {
-  return toldUse({ ...MAIN_AGENT, origin: ORIGIN, description });
+  return descriptionFor({ ...MAIN_AGENT, origin: ORIGIN, description });
 }
 
 test('shows what ships with Muster as it stands, which needs nothing of all this', async () => {
-  const shown = (await loadBuiltinAgents()).map(toldUse);
+  const shown = (await loadBuiltinAgents()).map(descriptionFor);
   const read = (await loadBuiltinAgents()).map(({ description }) => use(description));
   expect(shown).toEqual(read);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAnswer, type AnswerWish } from '../../../src/engine/questions/read-answer.ts';
+import { readAnswer, type AnswerRequest } from '../../../src/engine/questions/read-answer.ts';
 import type { Answer, InputQuestion, PermissionQuestion } from '../../../src/protocol/question.ts';
 
 const PERMISSION: PermissionQuestion = {
@@ -33,7 +33,7 @@ const INPUT: InputQuestion = {
 };
 
 describe('an answer', () => {
-  it.each<[AnswerWish, PermissionQuestion | InputQuestion, Answer]>([
+  it.each<[AnswerRequest, PermissionQuestion | InputQuestion, Answer]>([
     [{ text: 'yes' }, PERMISSION, { kind: 'once' }],
     [{ text: ' YES ' }, UNRULED, { kind: 'once' }],
     [{ text: 'no' }, PERMISSION, { kind: 'no', reason: null }],
@@ -51,7 +51,7 @@ describe('an answer', () => {
     expect(readAnswer(question, wish)).toEqual(answer);
   });
 
-  it.each<[AnswerWish, PermissionQuestion | InputQuestion, RegExp]>([
+  it.each<[AnswerRequest, PermissionQuestion | InputQuestion, RegExp]>([
     [{ text: '' }, PERMISSION, /"" is no answer to it; valid: yes, always, no/],
     [{ text: '1' }, UNRULED, /"1" is no answer to it; valid: yes, no/],
     [{ text: 'x'.repeat(500) }, PERMISSION, /"x{60}" is no answer/],

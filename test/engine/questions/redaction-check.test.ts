@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hidesWords } from '../../../src/engine/questions/redaction-check.ts';
+import { changesByRedaction } from '../../../src/engine/questions/redaction-check.ts';
 import { REDACTED } from '../../../src/protocol/redaction.ts';
 import { createRedactor } from '../../../src/store/redact.ts';
 
@@ -24,5 +24,5 @@ it.each([
   ['the same with keys beside it', `echo known-secret known-secret ${key('\nmake\n')}`, true],
   ['a key in JSON', JSON.stringify({ key: key('\nabc\n') }), true],
 ])('of %s', (_, text, hides) => {
-  expect(hidesWords(text, redact)).toBe(hides);
+  expect(changesByRedaction(text, redact)).toBe(hides);
 });

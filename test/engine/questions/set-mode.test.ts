@@ -224,8 +224,8 @@ describe('the mode of a conversation that goes on', () => {
   };
 
   it('that a flag narrows is told to its model', async () => {
-    const ceiling = (rights: Rights): Rights => ({ ...rights, mode: 'plan' });
-    expect(await goOn(MAIN_AGENT, { ceiling })).toEqual({
+    const maxRights = (rights: Rights): Rights => ({ ...rights, mode: 'plan' });
+    expect(await goOn(MAIN_AGENT, { maxRights })).toEqual({
       mode: 'plan',
       told: [expect.stringContaining('The user set another mode. Mode: plan')],
     });
@@ -233,7 +233,7 @@ describe('the mode of a conversation that goes on', () => {
 
   it('that its definition keeps as it is is no news', async () => {
     const agent = { ...WORKER, name: 'careful', mode: 'default' } as const;
-    const terms = { ceiling: (rights: Rights) => rights, mode: 'autonomous' } as const;
+    const terms = { maxRights: (rights: Rights) => rights, mode: 'autonomous' } as const;
     expect(await goOn(agent, terms)).toEqual({ mode: 'default', told: [] });
   });
 });
@@ -327,7 +327,7 @@ describe('ExitPlanMode', () => {
     const next: TestEngine = testEngine(play(lines), { store: test.store, onAsk: 'park' });
     const resumed = await next.engine.resume(id, {
       prompt: null,
-      ceiling: (rights) => rights,
+      maxRights: (rights) => rights,
       answer: { question: `${id}q1`, text: 'always' },
       mode: 'plan',
     });

@@ -5,7 +5,6 @@ import type { AgentDefinition } from '../../../src/protocol/agent.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
 import type { ModelRequest } from '../../../src/protocol/model.ts';
 import { foldLog } from '../../../src/engine/task/fold-log.ts';
-import type { TaskState } from '../../../src/protocol/state.ts';
 import type { TaskStore } from '../../../src/store/task-store.ts';
 import { openMemoryStore } from '../../../src/store/memory-store.ts';
 import { toolsByName } from '../../../src/replay/idle-deps.ts';
@@ -14,6 +13,7 @@ import { builtinTools } from '../../../src/tools/index.ts';
 import { tempDirectory } from '../../sys/temp.ts';
 import { call, calls, play, type Play } from '../play.ts';
 import { SETTINGS, testEngine, WORKER, type EngineSetup, type TestEngine } from '../support.ts';
+import type { TaskState } from '../../../src/protocol/state/task-state.ts';
 
 // Else the first look in a process waits for it, which passes no virtual time.
 await import('../../../src/engine/reuse/look-for-result.ts');

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/base/json.ts';
 import { stopOrder } from '../../../src/engine/task/stop.ts';
 import { MAIN_AGENT } from '../../../src/engine/task/main-agent.ts';
 import type { StandingRules } from '../../../src/engine/task/standing-rules.ts';
-import type { EventBody } from '../../../src/protocol/event.ts';
+import type { EventBody } from '../../../src/protocol/events/event.ts';
 import type { PermissionRule, Rights } from '../../../src/protocol/permission.ts';
 import type { Question } from '../../../src/protocol/question.ts';
 import type { AnyTool } from '../../../src/protocol/tool.ts';
@@ -177,7 +177,7 @@ describe('a question', () => {
     await top.ended;
     expect(eventsOfType(test, 'question.asked')).toEqual([]);
     expect(toldTo(test, 'root').join('\n')).toContain('Nobody is here to be asked.');
-    expect([top.state.denials, top.state.stint.denials]).toEqual([[], 0]);
+    expect([top.state.denials, top.state.activation.denials]).toEqual([[], 0]);
   });
 });
 
@@ -351,8 +351,8 @@ describe('parking', () => {
 
     const second = asking(parts, { onAsk: 'deny', store });
     const wrong = { question: `${question}7`, text: 'yes' };
-    const ceiling = (recorded: typeof top.spec.rights) => recorded;
-    const on = { prompt: null, ceiling, keepsParked: true };
+    const maxRights = (recorded: typeof top.spec.rights) => recorded;
+    const on = { prompt: null, maxRights, keepsParked: true };
     await expect(second.test.engine.resume(top.spec.id, { ...on, answer: wrong })).rejects.toThrow(
       /no task of this tree asks/,
     );
@@ -369,11 +369,11 @@ describe('parking', () => {
     const first = asking(parts, { onAsk: 'park', store });
     const top = first.test.start('root');
     await top.ended;
-    const ceiling = (recorded: typeof top.spec.rights) => recorded;
+    const maxRights = (recorded: typeof top.spec.rights) => recorded;
     const second = asking(parts, { onAsk: 'deny', store });
     const again = await second.test.engine.resume(top.spec.id, {
       prompt: null,
-      ceiling,
+      maxRights,
       keepsParked: true,
       answer: { question: `${top.spec.id}q2`, text: 'yes' },
     });
@@ -384,7 +384,7 @@ describe('parking', () => {
     ]);
     expect(eventsOfType(second.test, 'question.asked')).toEqual([]);
     const third = asking(parts, { onAsk: 'deny', store });
-    const refused = await third.test.engine.resume(top.spec.id, { prompt: null, ceiling });
+    const refused = await third.test.engine.resume(top.spec.id, { prompt: null, maxRights });
     await refused.ended;
     expect(refused.state.status).toBe('completed');
     expect(toldTo(third.test, 'root').join('\n')).toContain('Nobody is here to be asked.');
@@ -466,7 +466,7 @@ describe('AskUser', () => {
     const second = asking({ root: [calls(ask)] }, { store });
     const resumed = await second.test.engine.resume(top.spec.id, {
       prompt: null,
-      ceiling: (recorded) => recorded,
+      maxRights: (recorded) => recorded,
       answer: { question: `${top.spec.id}q1`, text: '1' },
     });
     await resumed.ended;
@@ -489,7 +489,7 @@ describe('AskUser', () => {
 
 describe('an answer that stood in the log when its process died', () => {
   const parts: Play = { root: [calls(run('a'))] };
-  const ceiling = (recorded: Rights) => recorded;
+  const maxRights = (recorded: Rights) => recorded;
 
   /** A parked root whose log holds these, too. */
   async function left(bodies: (question: Question) => readonly EventBody[]) {
@@ -503,7 +503,7 @@ describe('an answer that stood in the log when its process died', () => {
     log.append(bodies(asked.question));
     log.close();
     const second = asking(parts, { onAsk: 'park', store });
-    const resumed = await second.test.engine.resume(top.spec.id, { prompt: null, ceiling });
+    const resumed = await second.test.engine.resume(top.spec.id, { prompt: null, maxRights });
     await resumed.ended;
     return { ...second, resumed };
   }
@@ -545,7 +545,11 @@ describe('an answer that stood in the log when its process died', () => {
     real.path = '/two';
     const second = asking(parts, setup);
     const answer = { question: `${top.spec.id}q1`, text: 'yes' };
-    const resumed = await second.test.engine.resume(top.spec.id, { prompt: null, ceiling, answer });
+    const resumed = await second.test.engine.resume(top.spec.id, {
+      prompt: null,
+      maxRights,
+      answer,
+    });
     await resumed.ended;
     expect(second.test.engine.result(resumed).data.questions).toMatchObject([
       { id: `${top.spec.id}q2`, hosts: ['/two'] },
@@ -570,7 +574,11 @@ describe('an answer that stood in the log when its process died', () => {
     expect(first.test.engine.result(top).data.questions).toMatchObject([{ tool: 'WebFetch' }]);
     const second = asking(more, { onAsk: 'park', store });
     const answer = { question: `${top.spec.id}q2`, text: 'yes' };
-    const resumed = await second.test.engine.resume(top.spec.id, { prompt: null, ceiling, answer });
+    const resumed = await second.test.engine.resume(top.spec.id, {
+      prompt: null,
+      maxRights,
+      answer,
+    });
     await resumed.ended;
     expect([second.ran, resumed.state.status]).toEqual([['x', 'a', 'a'], 'completed']);
   });
@@ -608,7 +616,7 @@ describe('what a log from elsewhere says of answers', () => {
     const second = asking(parts, { onAsk: 'park', store });
     const resumed = await second.test.engine.resume(top.spec.id, {
       prompt: null,
-      ceiling: (recorded) => recorded,
+      maxRights: (recorded) => recorded,
     });
     await resumed.ended;
     expect(second.ran).toEqual([]);
@@ -617,7 +625,7 @@ describe('what a log from elsewhere says of answers', () => {
     expect(asked).toEqual([`${top.spec.id}q2`]);
     // What was asked there can't be answered; what was asked here can, also by the next process.
     const third = asking(parts, { onAsk: 'park', store });
-    const on = { prompt: null, ceiling: (recorded: Rights) => recorded };
+    const on = { prompt: null, maxRights: (recorded: Rights) => recorded };
     const answer = (number: number) => ({ question: `${top.spec.id}q${number}`, text: 'yes' });
     const { engine } = third.test;
     await expect(engine.resume(top.spec.id, { ...on, answer: answer(1) })).rejects.toThrow(
@@ -638,7 +646,7 @@ describe('what a log from elsewhere says of answers', () => {
     const answer = { question: `${top.spec.id}q1`, text: 'yes' };
     const { engine } = asking(parts, { store }).test;
     await expect(
-      engine.resume(top.spec.id, { prompt: null, ceiling: (recorded) => recorded, answer }),
+      engine.resume(top.spec.id, { prompt: null, maxRights: (recorded) => recorded, answer }),
     ).rejects.toThrow(/came with a file/);
   });
 });

@@ -73,7 +73,10 @@ test('a task that goes on still has it', async () => {
   const run = first.start('main');
   await run.ended;
   const second = over(parts, { root, store: first.store });
-  const again = await second.engine.resume(run.spec.id, { prompt: 'go on', ceiling: (all) => all });
+  const again = await second.engine.resume(run.spec.id, {
+    prompt: 'go on',
+    maxRights: (all) => all,
+  });
   await again.ended;
   expect(toldTo(second, 'main').join('\n')).toContain('<kept>');
 });
@@ -135,7 +138,9 @@ test('of a log that was made elsewhere, or was written by hand, nothing dangerou
     ['NODE_OPTIONS', { value: '--require ./x.js', seq: 9 }],
   ]);
   const run = over({}).start('main');
-  expect(variablesSet({ state: { ...run.state, variables }, honours: (seq) => seq > 5 })).toEqual({
-    OWN: 'a',
-  });
+  expect(variablesSet({ state: { ...run.state, variables }, isTrusted: (seq) => seq > 5 })).toEqual(
+    {
+      OWN: 'a',
+    },
+  );
 });

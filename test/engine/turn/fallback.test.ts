@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MusterError } from '../../../src/base/errors.ts';
 import { decideFallback, isLasting } from '../../../src/engine/turn/fallback.ts';
-import type { EventBody, TaskEvent } from '../../../src/protocol/event.ts';
+import type { EventBody, TaskEvent } from '../../../src/protocol/events/event.ts';
 import {
   modelName,
   NO_USAGE,
@@ -10,10 +10,11 @@ import {
   type ModelRequest,
   type ResolvedModel,
 } from '../../../src/protocol/model.ts';
-import { foldEvents, type TaskState } from '../../../src/protocol/state.ts';
 import { taskSpec } from '../../store/fixture-data.ts';
 import { call, calls, eventsOfType, hookLogs } from '../play.ts';
 import { answeredRounds, MODEL, promptOf, testEngine } from '../support.ts';
+import { foldEvents } from '../../../src/protocol/state/fold.ts';
+import type { TaskState } from '../../../src/protocol/state/task-state.ts';
 
 const TWO: ResolvedModel = { provider: 'other', id: 'two', chain: ['models.fallback: other/two'] };
 const THREE: ResolvedModel = { ...TWO, id: 'three' };
@@ -200,7 +201,10 @@ describe('a task whose model fails', () => {
     const run = test.start('main');
     await run.ended;
     isDown = false;
-    const again = await test.engine.resume(run.spec.id, { prompt: 'more', ceiling: (all) => all });
+    const again = await test.engine.resume(run.spec.id, {
+      prompt: 'more',
+      maxRights: (all) => all,
+    });
     await again.ended;
     expect(test.model.requests.map(({ model }) => model.id)).toEqual(['one', 'two', 'one']);
     expect(test.engine.result(again).data).toMatchObject({
@@ -238,7 +242,7 @@ describe('a task whose model fails', () => {
       const second = testEngine(script, { fallbacks, store: first.store });
       const again = await second.engine.resume(run.spec.id, {
         prompt: null,
-        ceiling: (all) => all,
+        maxRights: (all) => all,
       });
       await again.ended;
       expect(second.model.requests.map(({ model }) => model.id)).toEqual(['two']);

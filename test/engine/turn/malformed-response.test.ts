@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { nextStep, type Step } from '../../../src/engine/loop/next-step.ts';
-import type { EventBody } from '../../../src/protocol/event.ts';
+import type { EventBody } from '../../../src/protocol/events/event.ts';
 import { NO_USAGE, type FinishReason } from '../../../src/protocol/model.ts';
-import { foldEvents, type TaskState } from '../../../src/protocol/state.ts';
 import { taskSpec } from '../../store/fixture-data.ts';
+import { foldEvents } from '../../../src/protocol/state/fold.ts';
+import type { TaskState } from '../../../src/protocol/state/task-state.ts';
 
 const ID = 'task00000000';
 const NO_LIMITS = { maxTurns: null, maxTokens: null, wallMs: null, resultMaxTokens: 2_000 };

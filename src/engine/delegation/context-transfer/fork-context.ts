@@ -1,30 +1,30 @@
 import { MusterError } from '../../../base/errors.ts';
 import type { AgentDefinition } from '../../../protocol/agent.ts';
-import type { InheritedConversation } from '../../../protocol/given.ts';
+import type { ForkedConversation } from '../../../protocol/initial-context.ts';
 import { attachmentsOf, type Message, type ToolMessage } from '../../../protocol/message.ts';
 import { modelName } from '../../../protocol/model.ts';
-import { whyUnusable, type Equipment } from '../../prompt/prepare-agent.ts';
+import { whyUnusable, type AgentSetup } from '../../prompt/prepare-agent.ts';
 import type { ChildPlan } from '../plan-child.ts';
 import { promptParts } from '../../prompt/prompt.ts';
 import type { TaskRun } from '../../task/task-run.ts';
 import type { EngineContext } from '../engine-context.ts';
-import type { Handover, HandoverRequest } from './transferred-context.ts';
+import type { TransferredContext, TransferRequest } from './transferred-context.ts';
 
 /**
  * A child that goes on with its parent's conversation: its requests begin with the bytes of the parent's,
  * so that the provider's cache serves them, and what is the child's own comes after. The parent's tools
  * stay in its requests; which of them it may call its own plan says.
  */
-export function inherit(
+export function forkContext(
   { prefixes }: EngineContext,
-  { caller, plan, line }: HandoverRequest,
-): Handover | MusterError {
+  { caller, plan, line }: TransferRequest,
+): TransferredContext | MusterError {
   const other = otherModel(caller, plan);
   if (other !== null) return other;
-  const equipment = withToolsOf(caller, plan.equipment);
-  const unusable = whyUnusable(plan.agent, equipment);
+  const setup = withToolsOf(caller, plan.setup);
+  const unusable = whyUnusable(plan.agent, setup);
   if (unusable !== null) return new MusterError('INVALID_PARAM', `context: ${unusable}`);
-  const ready = { ...plan, agent: asExerted(plan.agent, caller.spec.agent), equipment };
+  const ready = { ...plan, agent: asExerted(plan.agent, caller.spec.agent), setup };
   return {
     plan: ready,
     given: { text: ownPart(caller, ready, line), read: [] },
@@ -45,7 +45,7 @@ function otherModel(caller: TaskRun, { model }: ChildPlan): MusterError | null {
 }
 
 /** Of the child's tools those that stand in its requests, in their order. */
-function withToolsOf({ prefix }: TaskRun, { tools, dropped, ...rest }: Equipment): Equipment {
+function withToolsOf({ prefix }: TaskRun, { tools, dropped, ...rest }: AgentSetup): AgentSetup {
   const kept = prefix.tools.flatMap(({ name }) => tools.find((tool) => tool.name === name) ?? []);
   const lost = tools
     .filter((tool) => !kept.includes(tool))
@@ -63,7 +63,7 @@ function asExerted(agent: AgentDefinition, { effort }: AgentDefinition): AgentDe
 }
 
 /** To its newest answer, each call of that with the same short result: a provider takes none without one. */
-export function messagesHandedOn({ state }: TaskRun): readonly Message[] {
+export function forkedMessages({ state }: TaskRun): readonly Message[] {
   const { messages, openCalls } = state.conversation;
   const answered: ToolMessage = {
     role: 'tool',
@@ -83,10 +83,10 @@ export function cachedAs({ spec }: TaskRun): string {
   return spec.inherited?.agent ?? spec.agent.name;
 }
 
-function conversationOf(caller: TaskRun): InheritedConversation {
+function conversationOf(caller: TaskRun): ForkedConversation {
   const { spec, state } = caller;
   const { compaction } = state.conversation;
-  const messages = messagesHandedOn(caller);
+  const messages = forkedMessages(caller);
   return {
     task: spec.id,
     seq: state.lastSeq,
@@ -119,12 +119,12 @@ const OWN_PARTS: ReadonlySet<string> = new Set([
   'memory',
 ]);
 
-function ownPart(caller: TaskRun, { equipment }: ChildPlan, line: string): string {
+function ownPart(caller: TaskRun, { setup }: ChildPlan, line: string): string {
   const { system } = caller.prefix;
-  const own = promptParts(equipment.prompt).filter(
+  const own = promptParts(setup.prompt).filter(
     ({ name, text }) => OWN_PARTS.has(name) && !system.some((part) => part.includes(text)),
   );
-  const names = equipment.tools.map(({ name }) => name).join(', ');
+  const names = setup.tools.map(({ name }) => name).join(', ');
   return [
     '<notice>Up to here this conversation was that of the agent which gives you the task below. It goes on with you, and this holds from here on:',
     ...own.map(({ text }) => text),

@@ -1,5 +1,5 @@
 import { userMessage } from '../../../protocol/message.ts';
-import type { SummarisedConversation } from '../../../protocol/given.ts';
+import type { SummarizedConversation } from '../../../protocol/initial-context.ts';
 import {
   estimatePrompt,
   inputToReserve,
@@ -8,10 +8,10 @@ import {
 } from '../../limits/estimate.ts';
 import type { TaskRun } from '../../task/task-run.ts';
 import type { EngineContext } from '../engine-context.ts';
-import type { Handover, HandoverRequest } from './transferred-context.ts';
-import { blobsOf, cachedAs, messagesHandedOn } from './fork-context.ts';
+import type { TransferredContext, TransferRequest } from './transferred-context.ts';
+import { blobsOf, cachedAs, forkedMessages } from './fork-context.ts';
 import { lastTurns } from '../../compaction/last-turns.ts';
-import { HANDOVER_ASK } from '../../compaction/summary-texts.ts';
+import { TRANSFER_SUMMARY_PROMPT } from '../../compaction/summary-texts.ts';
 
 /** UTF-16 units of a conversation as text: of a shorter one a summary would hardly be shorter. */
 const FEW_WORDS = 6_000;
@@ -23,22 +23,22 @@ const FEW_WORDS = 6_000;
  */
 export async function summaryOf(
   { deps }: EngineContext,
-  { caller, plan }: HandoverRequest,
-): Promise<Handover> {
+  { caller, plan }: TransferRequest,
+): Promise<TransferredContext> {
   const words = lastTurns(caller.state.conversation.messages, Infinity);
   if (words.length <= FEW_WORDS) return { plan, given: { text: words, read: [] }, handed: [] };
   const conversation = conversationOf(caller);
   const { model, prefix, messages } = conversation;
   const facts = await deps.models.facts(model);
-  const input = estimatePrompt(prefix, [...messages, userMessage(HANDOVER_ASK)]);
+  const input = estimatePrompt(prefix, [...messages, userMessage(TRANSFER_SUMMARY_PROMPT)]);
   const least = leastExpense(requestNeed(inputToReserve(input, null), facts));
   return { plan, summarises: { conversation, least, facts }, handed: [] };
 }
 
-function conversationOf(caller: TaskRun): SummarisedConversation {
+function conversationOf(caller: TaskRun): SummarizedConversation {
   const { spec, state, prefix } = caller;
   const { effort } = spec.agent;
-  const messages = messagesHandedOn(caller);
+  const messages = forkedMessages(caller);
   return {
     task: spec.id,
     turn: state.turns,

@@ -4,24 +4,24 @@ import type { AttachPort } from '../../../protocol/attachment.ts';
 import type { FileSeen } from '../../../protocol/tool.ts';
 import type { EngineDeps } from '../../task/deps.ts';
 import type { Caller } from '../../permissions/judge.ts';
-import { readFor } from '../../permissions/read-for-task.ts';
-import type { HandoverRequest } from './transferred-context.ts';
+import { readForTask } from '../../permissions/read-for-task.ts';
+import type { TransferRequest } from './transferred-context.ts';
 
-export interface HandedFile {
+export interface TransferredFile {
   /** As Read gives it. */
   readonly text: string;
   readonly read: readonly FileSeen[];
 }
 
 /** A file as the child's own Read would give it. */
-export async function readHandedFile(
+export async function readTransferredFile(
   deps: EngineDeps,
-  request: HandoverRequest,
+  request: TransferRequest,
   path: string,
-): Promise<HandedFile | MusterError> {
+): Promise<TransferredFile | MusterError> {
   const { signal } = request.caller;
   const wish = { path, attach: TEXT_ONLY, refusal: refuseUnanswered, signal };
-  const file = await readFor(deps, childToBe(request), wish);
+  const file = await readForTask(deps, childToBe(request), wish);
   if (!(file instanceof MusterError)) return file;
   return new MusterError(file.code, `context.files: ${JSON.stringify(path)}: ${file.message}`);
 }
@@ -32,15 +32,15 @@ async function asText(): Promise<string> {
 
 const TEXT_ONLY: AttachPort = { refusal: asText, add: asText, addAgain: asText };
 
-function childToBe({ caller, id, plan }: HandoverRequest): Omit<Caller, 'view'> {
-  const { agent, rights, equipment } = plan;
+function childToBe({ caller, id, plan }: TransferRequest): Omit<Caller, 'view'> {
+  const { agent, rights, setup } = plan;
   const spec = { ...caller.spec, id, agent, rights };
   return {
     rights,
     spec,
-    state: { ...caller.state, spec, skills: new Set(equipment.preloaded.names) },
+    state: { ...caller.state, spec, skills: new Set(setup.preloaded.names) },
     granted: () => caller.granted(),
     modeGrants: () => caller.modeGrants(),
-    honours: (seq) => caller.honours(seq),
+    isTrusted: (seq) => caller.isTrusted(seq),
   };
 }

@@ -75,7 +75,7 @@ it('a task that is moved without its parent asks for the same', async () => {
   const there = delegating(elsewhere);
   const run = await there.engine.resume(branch.id, {
     prompt: 'more',
-    ceiling: (recorded) => recorded,
+    maxRights: (recorded) => recorded,
   });
   await run.ended;
   const before = test.model.requests.find(isSummaryRequest);
@@ -95,7 +95,7 @@ it('where the conversation is lost before the summary was asked for, the task go
   const there = delegating(storeIn(directory));
   const run = await there.engine.resume(branch.id, {
     prompt: 'more',
-    ceiling: (recorded) => recorded,
+    maxRights: (recorded) => recorded,
   });
   await run.ended;
   expect(there.model.requests.filter(isSummaryRequest)).toEqual([]);
