@@ -75,7 +75,7 @@ async function useSkill(
   context: ToolContext,
 ): Promise<ToolOutput> {
   const { deps } = engine;
-  const { skills } = callableSkills(deps, callerOf(engine, context).rights);
+  const { skills } = callableSkills(deps, callerOf(engine, context).permissions.rights);
   const found = findSkill(input.skill, skills);
   if (!found.ok) return failure('NOT_FOUND', `skill: ${whyNot(engine, input) ?? found.message}`);
   const { skill } = found;

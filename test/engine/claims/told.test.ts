@@ -25,7 +25,7 @@ it('a child that claims what it did not do is flagged to its parent', async () =
     }),
   );
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   expect(toldTo(test, 'main').at(-1)).toContain(
     `[Not borne out by what it did: "${CLAIM}" ("a.txt" was not changed by it, no test was run)]`,
   );
@@ -44,7 +44,7 @@ it('one in the background, in the notice of its end', async () => {
     play({ main: [calls(background('part: write a.txt'))], 'part:': [{ text: CLAIM }] }),
   );
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   const notice = test.events.flatMap((event) =>
     event.type === 'input.queued' && event.input.kind === 'result' ? [event.input.text] : [],
   );
@@ -71,7 +71,7 @@ it('one that did both is not, and neither is the parent that passes it on', asyn
     { tools: [bashTool, writeTool], root },
   );
   const run = test.start('main');
-  await run.ended;
+  await run.end.written;
   expect(readFileSync(path, 'utf8')).toBe('a');
   expect(toldTo(test, 'main').join('\n')).not.toContain('Not borne out');
   const state = foldEvents(test.events.filter(({ task }) => task === run.spec.id));
