@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import {
+  measureDelegations,
+  PARALLEL_SETTINGS,
+  type DelegationRuns,
+} from '../harness/delegation-runs.ts';
+import { idealMs, type ChildJob } from '../harness/fan-out.ts';
+import { Fixture } from '../harness/fixture.ts';
+import type { Measurement } from '../harness/measurement.ts';
+import { createRepository } from '../harness/repository.ts';
+import type { Row } from '../harness/row.ts';
+import { writeSourceFile, writeSourceTree } from '../harness/source-tree.ts';
+
+const ROUNDS = 7;
+const CHILD_COUNTS = [4, 16, 64];
+const TURN_MS = 200;
+const REPOSITORY_FILES = 600;
+const LARGE_FILE_BYTES = 40_000;
+
+/** Each job reads a large file and then searches the repository for the functions with one of these verbs. */
+const JOBS: readonly ChildJob[] = [
+  'add',
+  'check',
+  'encode',
+  'find',
+  'load',
+  'parse',
+  'send',
+  'write',
+].map((verb) => {
+  const path = `src/large/${verb}-all.ts`;
+  const search = { pattern: `function ${verb}[A-Z]`, output_mode: 'content' };
+  return {
+    keyword: path,
+    turns: [[{ name: 'Read', input: { file_path: path } }], [{ name: 'Grep', input: search }]],
+  };
+});
+
+/** Children that work: each reads a file of 40 KB and searches a repository of 600 files. */
+export const workingChildren: Row = {
+  name: 'working-children',
+  canCompare: true,
+  async measure(options): Promise<readonly Measurement[]> {
+    using fixture = new Fixture();
+    writeSourceTree(fixture.workspace, REPOSITORY_FILES - JOBS.length);
+    for (const { keyword } of JOBS) {
+      writeSourceFile(join(fixture.workspace, keyword), LARGE_FILE_BYTES);
+    }
+    createRepository(fixture.workspace);
+    const measurements: Measurement[] = [];
+    for (const children of CHILD_COUNTS) {
+      const shape = { children, turnMs: TURN_MS, jobs: JOBS };
+      const rounds = options.rounds ?? ROUNDS;
+      const runs = await measureDelegations(fixture, shape, { ...options, rounds });
+      const ideal = idealMs({ ...shape, coordinators: 0, waves: 1 });
+      measurements.push(...measurementsOf(runs, children, ideal));
+    }
+    return measurements;
+  },
+};
+
+function measurementsOf(
+  { bare, current, baseline, addedBytes }: DelegationRuns,
+  children: number,
+  ideal: number,
+): readonly Measurement[] {
+  const multiples = (runs: DelegationRuns['bare']) => runs.map(({ totalMs }) => totalMs / ideal);
+  const cpuTimes = (runs: DelegationRuns['bare']) => runs.map(({ cpuMs }) => cpuMs);
+  const title = 'the same with fetch, no agent';
+  return [
+    {
+      title: `${children} working children, Task calls → main agent’s next request, in units of ${ideal} ms`,
+      unit: '×',
+      samples: multiples(current),
+      baseline: multiples(baseline),
+      reference: { title, samples: multiples(bare) },
+      notes: [
+        `each reads ${LARGE_FILE_BYTES / 1000} KB and searches ${REPOSITORY_FILES} files in 3 turns of ${TURN_MS} ms, which adds ${Math.round(addedBytes / 1000)} KB to its context; ${ideal} ms is the time of the model alone`,
+        `raised: ${Object.entries(PARALLEL_SETTINGS)
+          .map((setting) => setting.join('='))
+          .join(' ')}`,
+      ],
+    },
+    {
+      title: `${children} working children, CPU time of all processes in that time`,
+      unit: 'ms',
+      samples: cpuTimes(current),
+      baseline: cpuTimes(baseline),
+      reference: { title, samples: cpuTimes(bare) },
+    },
+  ];
+}
