@@ -45,6 +45,9 @@ export const PARALLEL_SETTINGS = {
   MUSTER_PROVIDER_MAX_CONCURRENT: '128',
 };
 
+/** The title of the reference in all measurements of delegations. */
+export const BARE_CLIENT = 'bare client with fetch';
+
 /** A delegation as the model server saw it. Times are milliseconds. */
 export interface DelegationTimes {
   /** From the last byte of the answer with the Task calls to the first request of a child. */

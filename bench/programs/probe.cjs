@@ -1,11 +1,11 @@
 'use strict';
-// Loaded ahead of a measured program: says on file descriptor 3 what the program uses.
+// Is loaded before a measured program and reports its memory and CPU time on file descriptor 3.
 const { writeSync } = require('node:fs');
 
-const report = (facts) => writeSync(3, `${JSON.stringify(facts)}\n`);
+const report = (values) => writeSync(3, `${JSON.stringify(values)}\n`);
 
 process.on('SIGUSR2', () => {
-  // Twice: the first lets finalizers run, whose holdings the second collects.
+  // The second collection frees what the finalizers released that the first one ran.
   globalThis.gc();
   globalThis.gc();
   const { heapUsed, external } = process.memoryUsage();

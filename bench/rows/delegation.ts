@@ -1,5 +1,5 @@
 import type { Rule } from '../../src/testing/rules.ts';
-import { measureDelegations } from '../harness/delegation-runs.ts';
+import { BARE_CLIENT, measureDelegations } from '../harness/delegation-runs.ts';
 import { measureDiskSyncs } from '../harness/disk.ts';
 import { Fixture } from '../harness/fixture.ts';
 import { baselineSide, interleave } from '../harness/interleave.ts';
@@ -49,7 +49,7 @@ export const delegation: Row = {
     const disk = `one append and fdatasync on this disk: median ${median(syncs).toFixed(2)} ms, p95 ${quantile(syncs, 0.95).toFixed(2)} ms`;
     return [
       measurement(
-        'Task call answered → child’s first request',
+        'Task call → child’s first request',
         {
           current: times.map(({ out }) => out),
           baseline: baseline.map(({ out }) => out),
@@ -57,7 +57,7 @@ export const delegation: Row = {
         [disk],
       ),
       measurement(
-        'child’s last byte → main agent’s next request',
+        'child’s answer → main agent’s next request',
         {
           current: times.map(({ back }) => back),
           baseline: baseline.map(({ back }) => back),
@@ -151,16 +151,16 @@ export const firstDelegation: Row = {
       title: string,
       pick: (times: (typeof runs.bare)[number]) => number,
     ): Measurement => ({
-      title: `first delegation of a process: ${title}`,
+      title: `first delegation, ${title}`,
       unit: 'ms',
       samples: runs.current.map(pick),
       baseline: runs.baseline.map(pick),
-      reference: { title: 'the same with fetch, no agent', samples: runs.bare.map(pick) },
+      reference: { title: BARE_CLIENT, samples: runs.bare.map(pick) },
     });
     return [
-      compare('Task call answered → child’s first request', ({ outMs }) => outMs),
-      compare('child’s last byte → main agent’s next request', ({ backMs }) => backMs),
-      compare('CPU time in between, of all processes', ({ cpuMs }) => cpuMs),
+      compare('Task call → child’s first request', ({ outMs }) => outMs),
+      compare('child’s answer → next request', ({ backMs }) => backMs),
+      compare('CPU time of all processes', ({ cpuMs }) => cpuMs),
     ];
   },
 };

@@ -51,7 +51,7 @@ export const start: Row = {
         bound: BOUND,
       },
       {
-        title: 'start → first request, without compiled code on disk',
+        title: 'start → first request, nothing compiled yet',
         unit: 'ms',
         samples: startTimes(runs.cold, exchanges),
         baseline: startTimes(runs.coldBaseline, exchanges),
@@ -91,7 +91,7 @@ export const startInRepository: Row = {
     for (const each of runs.current) checkContext(exchangesOf(each, exchanges)[0]);
     return [
       {
-        title: `start → first request, in a repository of ${REPOSITORY_FILES} files`,
+        title: `start → first request, repository of ${REPOSITORY_FILES} files`,
         unit: 'ms',
         samples: startTimes(runs.current, exchanges),
         baseline: startTimes(runs.baseline, exchanges),

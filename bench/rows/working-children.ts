@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import {
   measureDelegations,
   PARALLEL_SETTINGS,
+  BARE_CLIENT,
   type DelegationRuns,
 } from '../harness/delegation-runs.ts';
 import { idealMs, type ChildJob } from '../harness/fan-out.ts';
@@ -66,27 +67,29 @@ function measurementsOf(
 ): readonly Measurement[] {
   const multiples = (runs: DelegationRuns['bare']) => runs.map(({ totalMs }) => totalMs / ideal);
   const cpuTimes = (runs: DelegationRuns['bare']) => runs.map(({ cpuMs }) => cpuMs);
-  const title = 'the same with fetch, no agent';
+  const title = BARE_CLIENT;
   return [
     {
-      title: `${children} working children, Task calls → main agent’s next request, in units of ${ideal} ms`,
+      title: `${children} working children, time ÷ ${ideal} ms`,
       unit: '×',
       samples: multiples(current),
       baseline: multiples(baseline),
       reference: { title, samples: multiples(bare) },
       notes: [
-        `each reads ${LARGE_FILE_BYTES / 1000} KB and searches ${REPOSITORY_FILES} files in 3 turns of ${TURN_MS} ms, which adds ${Math.round(addedBytes / 1000)} KB to its context; ${ideal} ms is the time of the model alone`,
+        `from the answer with the Task calls to the main agent’s next request; ${ideal} ms is the time of the model alone`,
+        `each child reads ${LARGE_FILE_BYTES / 1000} KB and searches ${REPOSITORY_FILES} files in 3 turns of ${TURN_MS} ms, which adds ${Math.round(addedBytes / 1000)} KB to its context`,
         `raised: ${Object.entries(PARALLEL_SETTINGS)
           .map((setting) => setting.join('='))
           .join(' ')}`,
       ],
     },
     {
-      title: `${children} working children, CPU time of all processes in that time`,
+      title: `${children} working children, CPU time`,
       unit: 'ms',
       samples: cpuTimes(current),
       baseline: cpuTimes(baseline),
       reference: { title, samples: cpuTimes(bare) },
+      notes: ['of all processes, in the same time'],
     },
   ];
 }

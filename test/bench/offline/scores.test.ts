@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { bm25Document, rankByBm25 } from '../../../bench/offline/bm25.ts';
-import { pairedBootstrap, placeOf, scoresOf } from '../../../bench/offline/scores.ts';
+import { pairedBootstrap, rankOf, computeScores } from '../../../bench/offline/scores.ts';
 
 test('places are counted from 1, and what is not found is nowhere', () => {
-  expect([placeOf(['a', 'b', 'c'], ['c', 'b']), placeOf(['a'], ['b'])]).toEqual([2, Infinity]);
-  expect(scoresOf([1, 2, 4, Infinity])).toEqual({
+  expect([rankOf(['a', 'b', 'c'], ['c', 'b']), rankOf(['a'], ['b'])]).toEqual([2, Infinity]);
+  expect(computeScores([1, 2, 4, Infinity])).toEqual({
     questions: 4,
     hit1: 0.25,
     hit3: 0.5,
