@@ -37,7 +37,7 @@ async function run({ rows, json, bin, baselineBin, rounds }: RunOptions): Promis
   if (json !== null) {
     const results = measurements.map((measurement) => ({
       measurement,
-      verdict: checkBound(measurement),
+      check: checkBound(measurement),
       comparison: compareWithBaseline(measurement),
     }));
     const report = { before, after, results, failures };

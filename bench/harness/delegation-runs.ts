@@ -7,7 +7,7 @@ import {
   FAN_OUT_PROMPT,
   fanOutScript,
   jobOf,
-  recordedRequest,
+  toClientRequest,
   requestsAfter,
   type FanOut,
 } from './fan-out.ts';
@@ -191,11 +191,11 @@ function writeBareDelegation(
   },
 ): void {
   const { url, fanOut, exchanges } = recorded;
-  const [first, last] = mainRequests(exchanges).map(recordedRequest);
+  const [first, last] = mainRequests(exchanges).map(toClientRequest);
   const children = childrenOf(exchanges, fanOut).map((task) => {
     const { turns } = jobOf(task, fanOut);
     return task.map((exchange, turn) => ({
-      request: recordedRequest(exchange),
+      request: toClientRequest(exchange),
       calls: turns[turn] ?? [],
     }));
   });

@@ -138,6 +138,12 @@ function pace(turnMs: number): Pick<Answer, 'firstTokenMs' | 'chunkMs'> {
   return { firstTokenMs: turnMs - 9 * chunkMs, chunkMs };
 }
 
+/** The note about limits that were raised so that all children work at the same time. */
+export function raisedNote(settings: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(settings).map((setting) => setting.join('='));
+  return `raised: ${pairs.join(' ')}`;
+}
+
 /** The conversations of the children of one run. Throws when a child or a turn is missing. */
 export function childrenOf(
   exchanges: readonly Exchange[],
@@ -167,14 +173,14 @@ export function elapsedMs(children: readonly (readonly Exchange[])[]): number {
 }
 
 /** A request as the bare clients in `bench/programs` send it again. */
-export interface RecordedRequest {
+export interface ClientRequest {
   readonly path: string;
   readonly headers: Exchange['headers'];
   readonly body: string;
 }
 
 /** Leaves out the headers that belong to the connection, which the client sets itself. */
-export function recordedRequest({ path, rawBody, headers }: Exchange): RecordedRequest {
+export function toClientRequest({ path, rawBody, headers }: Exchange): ClientRequest {
   const ofConnection = new Set(['host', 'connection', 'content-length', 'transfer-encoding']);
   const kept = Object.entries(headers).filter(([name]) => !ofConnection.has(name));
   return { path, headers: Object.fromEntries(kept), body: rawBody };

@@ -30,14 +30,14 @@ export interface Measurement {
   readonly notes?: readonly string[];
 }
 
-export interface Verdict {
+export interface BoundCheck {
   /** A ratio, a difference or the median itself, depending on the kind of the bound. */
   readonly value: number;
   readonly isMet: boolean;
 }
 
 /** Checks the median against the bound. Returns null for a measurement without a bound. */
-export function checkBound({ samples, reference, bound }: Measurement): Verdict | null {
+export function checkBound({ samples, reference, bound }: Measurement): BoundCheck | null {
   if (bound === undefined) return null;
   const value = median(samples);
   const base = reference === undefined ? Number.NaN : median(reference.samples);

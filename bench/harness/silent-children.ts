@@ -4,7 +4,7 @@ import {
   elapsedMs,
   FAN_OUT_PROMPT,
   fanOutScript,
-  recordedRequest,
+  toClientRequest,
   type FanOut,
 } from './fan-out.ts';
 import type { Fixture } from './fixture.ts';
@@ -93,7 +93,7 @@ export async function measureSilentChildren(
 
 function keepAliveArgs(fixture: Fixture, url: string, recorded: Conversations): readonly string[] {
   const path = fixture.path('conversations.json');
-  const conversations = recorded.map((task) => task.map(recordedRequest));
+  const conversations = recorded.map((task) => task.map(toClientRequest));
   writeFileSync(path, JSON.stringify({ url, conversations }));
   return [programPath('keep-alive-client.mjs'), path];
 }

@@ -13,14 +13,14 @@ export function median(samples: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-export interface Summary {
+export interface SampleSummary {
   readonly median: number;
   readonly min: number;
   readonly max: number;
   readonly count: number;
 }
 
-export function summarize(samples: readonly number[]): Summary {
+export function summarize(samples: readonly number[]): SampleSummary {
   return {
     median: median(samples),
     min: Math.min(...samples),
@@ -32,7 +32,7 @@ export function summarize(samples: readonly number[]): Summary {
 export interface RatioEstimate {
   /** The median of the ratios of the pairs. */
   readonly ratio: number;
-  /** The interval that holds the true median with a probability of at least 95 %. Null below 6 pairs. */
+  /** The interval that contains the true median with a probability of at least 95 %. Null below 6 pairs. */
   readonly interval: readonly [low: number, high: number] | null;
 }
 

@@ -22,7 +22,7 @@ const COLUMNS: readonly Column[] = [
     heading: 'bound',
     text: ({ bound, unit }) => (bound === undefined ? 'none' : boundText(bound, unit)),
   },
-  { heading: '', text: verdictText },
+  { heading: '', text: checkText },
 ];
 
 const BASELINE_COLUMNS: readonly Column[] = [
@@ -79,16 +79,16 @@ function referenceText({ reference, unit }: Measurement): string {
 /** The value that the bound limits; without a bound, the ratio to the reference. */
 function resultText(measurement: Measurement): string {
   const { samples, reference, bound, unit } = measurement;
-  const verdict = checkBound(measurement);
-  if (verdict !== null && bound !== undefined) return boundedText(verdict.value, bound, unit);
+  const check = checkBound(measurement);
+  if (check !== null && bound !== undefined) return boundedText(check.value, bound, unit);
   if (reference === undefined) return '–';
   return ratioText(median(samples) / median(reference.samples));
 }
 
-function verdictText(measurement: Measurement): string {
-  const verdict = checkBound(measurement);
-  if (verdict === null) return '';
-  return verdict.isMet ? 'met' : 'MISSED';
+function checkText(measurement: Measurement): string {
+  const check = checkBound(measurement);
+  if (check === null) return '';
+  return check.isMet ? 'met' : 'MISSED';
 }
 
 /** All quantities that builds are compared by are costs: a ratio above 1 is worse. */

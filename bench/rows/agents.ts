@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { writeAgentFiles } from '../harness/agent-files.ts';
-import { interleave } from '../harness/interleave.ts';
 import { Fixture } from '../harness/fixture.ts';
+import { interleave } from '../harness/interleave.ts';
 import { printedNumber, programPath, runProgram } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';
 

@@ -4,9 +4,9 @@ import type { Usage } from '../../src/protocol/model.ts';
 import { PromptCache } from '../../src/testing/prompt-cache.ts';
 import type { Rule } from '../../src/testing/rules.ts';
 import { CODECS } from '../../src/testing/wire/codecs.ts';
+import { Fixture } from '../harness/fixture.ts';
 import type { Measurement } from '../harness/measurement.ts';
 import { byTask, exchangesOf, startModelServer, type Exchange } from '../harness/model-server.ts';
-import { Fixture } from '../harness/fixture.ts';
 import { runProgram } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';
 

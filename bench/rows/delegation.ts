@@ -44,8 +44,8 @@ export const delegation: Row = {
     });
     const syncs = measureDiskSyncs(fixture.path('sync'));
     const exchanges = await server.finish();
-    const times = runs.current.map((each) => delegationTimes(exchangesOf(each, exchanges)));
-    const baseline = runs.baseline.map((each) => delegationTimes(exchangesOf(each, exchanges)));
+    const times = runs.current.map((each) => delegationGaps(exchangesOf(each, exchanges)));
+    const baseline = runs.baseline.map((each) => delegationGaps(exchangesOf(each, exchanges)));
     const disk = `one append and fdatasync on this disk: median ${median(syncs).toFixed(2)} ms, p95 ${quantile(syncs, 0.95).toFixed(2)} ms`;
     return [
       measurement(
@@ -86,13 +86,13 @@ function script(): readonly Rule[] {
 }
 
 /** Milliseconds of each delegation of a run: out to the child, and back to the main agent. */
-interface DelegationTimes {
+interface DelegationGaps {
   readonly out: readonly number[];
   readonly back: readonly number[];
 }
 
 /** The requests of such a run alternate: main agent, child, main agent, … */
-function delegationTimes(exchanges: readonly Exchange[]): DelegationTimes {
+function delegationGaps(exchanges: readonly Exchange[]): DelegationGaps {
   const expected = 2 * DELEGATIONS + 1;
   if (exchanges.length !== expected) {
     throw new Error(`${exchanges.length} requests arrived instead of ${expected}`);

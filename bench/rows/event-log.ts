@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Measurement } from '../harness/measurement.ts';
 import { Fixture } from '../harness/fixture.ts';
+import type { Measurement } from '../harness/measurement.ts';
 import { printedNumber, programPath, runProgram } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';
 import { median } from '../harness/statistics.ts';

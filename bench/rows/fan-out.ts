@@ -1,5 +1,5 @@
 import { PARALLEL_SETTINGS } from '../harness/delegation-runs.ts';
-import { idealMs, turnCount, type FanOut } from '../harness/fan-out.ts';
+import { idealMs, raisedNote, turnCount, type FanOut } from '../harness/fan-out.ts';
 import { Fixture } from '../harness/fixture.ts';
 import type { Measurement } from '../harness/measurement.ts';
 import { answeredAt } from '../harness/model-server.ts';
@@ -38,9 +38,7 @@ export const fanOut: Row = {
         bound: { kind: 'difference', max: 0.35 * IDEAL_MS, goal: 0.15 * IDEAL_MS },
         notes: [
           `ideal ${IDEAL_MS} ms; the server took ${turnMs.toFixed(0)} ms for a turn of the keep-alive client`,
-          `raised: ${Object.entries(PARALLEL_SETTINGS)
-            .map((setting) => setting.join('='))
-            .join(' ')}`,
+          raisedNote(PARALLEL_SETTINGS),
         ],
       },
       {

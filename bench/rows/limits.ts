@@ -1,7 +1,7 @@
 import type { Rule } from '../../src/testing/rules.ts';
+import { Fixture } from '../harness/fixture.ts';
 import type { Measurement } from '../harness/measurement.ts';
 import { exchangesOf, startModelServer, type Exchange } from '../harness/model-server.ts';
-import { Fixture } from '../harness/fixture.ts';
 import { runProgram } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';
 

@@ -1,6 +1,6 @@
-import type { Measurement } from '../harness/measurement.ts';
-import { interleave } from '../harness/interleave.ts';
 import { Fixture } from '../harness/fixture.ts';
+import { interleave } from '../harness/interleave.ts';
+import type { Measurement } from '../harness/measurement.ts';
 import { printedNumber, programPath, runProgram } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';
 import { dataPaths } from '../../src/store/data-dir.ts';

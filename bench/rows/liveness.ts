@@ -1,9 +1,9 @@
 import { plural } from '../../src/base/text.ts';
 import type { Answer } from '../../src/testing/answer.ts';
 import type { Rule } from '../../src/testing/rules.ts';
+import { Fixture } from '../harness/fixture.ts';
 import type { Measurement } from '../harness/measurement.ts';
 import { exchangesOf, startModelServer } from '../harness/model-server.ts';
-import { Fixture } from '../harness/fixture.ts';
 import { runProgram } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';
 

@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { byteLength } from '../../src/base/text.ts';
 import type { Rule } from '../../src/testing/rules.ts';
+import { Fixture } from '../harness/fixture.ts';
 import type { Measurement } from '../harness/measurement.ts';
 import { byTask, exchangesOf, startModelServer } from '../harness/model-server.ts';
-import { Fixture } from '../harness/fixture.ts';
 import { runProgram } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';
 

@@ -1,7 +1,7 @@
-import type { Measurement } from '../harness/measurement.ts';
-import { baselineSide, interleave } from '../harness/interleave.ts';
-import { startModelServer } from '../harness/model-server.ts';
 import { Fixture } from '../harness/fixture.ts';
+import { baselineSide, interleave } from '../harness/interleave.ts';
+import type { Measurement } from '../harness/measurement.ts';
+import { startModelServer } from '../harness/model-server.ts';
 import { readExitReport, PROBE_ARGS } from '../harness/probe.ts';
 import { programPath, startProgram, succeeded } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';

@@ -1,6 +1,6 @@
-import type { Bound, Measurement } from '../harness/measurement.ts';
-import { interleave } from '../harness/interleave.ts';
 import { Fixture } from '../harness/fixture.ts';
+import { interleave } from '../harness/interleave.ts';
+import type { Bound, Measurement } from '../harness/measurement.ts';
 import { readExitReport, PROBE_ARGS } from '../harness/probe.ts';
 import { printedNumber, programPath, startProgram, succeeded } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';

@@ -1,8 +1,8 @@
 import { WIRE_PROTOCOLS, type WireProtocol } from '../../src/testing/wire-request.ts';
-import type { Measurement } from '../harness/measurement.ts';
 import { childrenOf, FAN_OUT_PROMPT, fanOutScript, type FanOut } from '../harness/fan-out.ts';
-import { byTask, exchangesOf, startModelServer, type Exchange } from '../harness/model-server.ts';
 import { Fixture } from '../harness/fixture.ts';
+import type { Measurement } from '../harness/measurement.ts';
+import { byTask, exchangesOf, startModelServer, type Exchange } from '../harness/model-server.ts';
 import { sharedByNextTurn, sharedBySiblings } from '../harness/prefix-share.ts';
 import { runProgram } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';

@@ -1,8 +1,8 @@
 import { byteLength } from '../../src/base/text.ts';
-import type { Measurement } from '../harness/measurement.ts';
 import { FAN_OUT_PROMPT, fanOutScript } from '../harness/fan-out.ts';
-import { byTask, exchangesOf, startModelServer, type Exchange } from '../harness/model-server.ts';
 import { Fixture } from '../harness/fixture.ts';
+import type { Measurement } from '../harness/measurement.ts';
+import { byTask, exchangesOf, startModelServer, type Exchange } from '../harness/model-server.ts';
 import { runProgram } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';
 

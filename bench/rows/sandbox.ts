@@ -2,8 +2,8 @@ import { join } from 'node:path';
 
 import { spawnGroup } from '../../src/sys/processes.ts';
 import { openSandbox } from '../../src/sys/sandbox/open-sandbox.ts';
-import { interleave } from '../harness/interleave.ts';
 import { Fixture } from '../harness/fixture.ts';
+import { interleave } from '../harness/interleave.ts';
 import type { Row } from '../harness/row.ts';
 
 const ROUNDS = 60;

@@ -3,10 +3,10 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Rule } from '../../src/testing/rules.ts';
+import { Fixture } from '../harness/fixture.ts';
 import type { Measurement } from '../harness/measurement.ts';
 import { startModelServer } from '../harness/model-server.ts';
-import { Fixture } from '../harness/fixture.ts';
-import { endProcess, isAlive, findProcessesNaming } from '../harness/processes.ts';
+import { endProcess, findProcessesNaming, isAlive } from '../harness/processes.ts';
 import { now, startProgram, type ProgramOptions } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';
 
@@ -114,7 +114,7 @@ async function stopOnce(tested: Case, { bin, tag, options }: StopRun): Promise<S
   const files = tested.files.map((name) => join(options.cwd, name));
   for (const file of files) rmSync(file, { force: true });
   const program = startProgram([bin, '-p', PROMPT, '--allow', 'Bash'], options);
-  await allRun(files, program);
+  await waitForFiles(files, program);
   const stoppedAt = now();
   process.kill(program.pid, 'SIGINT');
   const living = () => [...[program.pid].filter(isAlive), ...findProcessesNaming(tag)];
@@ -126,7 +126,7 @@ async function stopOnce(tested: Case, { bin, tag, options }: StopRun): Promise<S
   return { ms, survivors: survivors.length };
 }
 
-async function allRun(
+async function waitForFiles(
   files: readonly string[],
   program: ReturnType<typeof startProgram>,
 ): Promise<void> {

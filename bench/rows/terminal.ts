@@ -1,7 +1,7 @@
-import type { Measurement } from '../harness/measurement.ts';
-import { interleave } from '../harness/interleave.ts';
-import { startModelServer } from '../harness/model-server.ts';
 import { Fixture } from '../harness/fixture.ts';
+import { interleave } from '../harness/interleave.ts';
+import type { Measurement } from '../harness/measurement.ts';
+import { startModelServer } from '../harness/model-server.ts';
 import { programPath, runProgram } from '../harness/program.ts';
 import { measureFirstPaint } from '../harness/pseudo-terminal.ts';
 import type { Row } from '../harness/row.ts';

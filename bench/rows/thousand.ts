@@ -6,6 +6,7 @@ import {
   fanOutScript,
   idealMs,
   requestsAfter,
+  raisedNote,
   requestsUntil,
   turnCount,
   type FanOut,
@@ -70,11 +71,7 @@ export const thousand: Row = {
           samples: times.client.map(({ elapsedMs }) => elapsedMs),
         },
         bound: { kind: 'difference', max: 0.08 * IDEAL_MS, goal: 0.04 * IDEAL_MS },
-        notes: [
-          `all in the background, from one message; raised: ${Object.entries(SETTINGS)
-            .map((setting) => setting.join('='))
-            .join(' ')}`,
-        ],
+        notes: ['all in the background, from one message', raisedNote(SETTINGS)],
       },
       {
         title: `CPU time per child turn, from the difference to a run with ${FEW.children}`,

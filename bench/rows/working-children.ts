@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import {
+  BARE_CLIENT,
   measureDelegations,
   PARALLEL_SETTINGS,
-  BARE_CLIENT,
   type DelegationRuns,
+  type DelegationTimes,
 } from '../harness/delegation-runs.ts';
-import { idealMs, type ChildJob } from '../harness/fan-out.ts';
+import { idealMs, raisedNote, type ChildJob } from '../harness/fan-out.ts';
 import { Fixture } from '../harness/fixture.ts';
 import type { Measurement } from '../harness/measurement.ts';
 import { createRepository } from '../harness/repository.ts';
@@ -65,22 +66,20 @@ function measurementsOf(
   children: number,
   ideal: number,
 ): readonly Measurement[] {
-  const multiples = (runs: DelegationRuns['bare']) => runs.map(({ totalMs }) => totalMs / ideal);
-  const cpuTimes = (runs: DelegationRuns['bare']) => runs.map(({ cpuMs }) => cpuMs);
-  const title = BARE_CLIENT;
+  const multiples = (runs: readonly DelegationTimes[]) =>
+    runs.map(({ totalMs }) => totalMs / ideal);
+  const cpuTimes = (runs: readonly DelegationTimes[]) => runs.map(({ cpuMs }) => cpuMs);
   return [
     {
       title: `${children} working children, time ÷ ${ideal} ms`,
       unit: '×',
       samples: multiples(current),
       baseline: multiples(baseline),
-      reference: { title, samples: multiples(bare) },
+      reference: { title: BARE_CLIENT, samples: multiples(bare) },
       notes: [
         `from the answer with the Task calls to the main agent’s next request; ${ideal} ms is the time of the model alone`,
         `each child reads ${LARGE_FILE_BYTES / 1000} KB and searches ${REPOSITORY_FILES} files in 3 turns of ${TURN_MS} ms, which adds ${Math.round(addedBytes / 1000)} KB to its context`,
-        `raised: ${Object.entries(PARALLEL_SETTINGS)
-          .map((setting) => setting.join('='))
-          .join(' ')}`,
+        raisedNote(PARALLEL_SETTINGS),
       ],
     },
     {
@@ -88,7 +87,7 @@ function measurementsOf(
       unit: 'ms',
       samples: cpuTimes(current),
       baseline: cpuTimes(baseline),
-      reference: { title, samples: cpuTimes(bare) },
+      reference: { title: BARE_CLIENT, samples: cpuTimes(bare) },
       notes: ['of all processes, in the same time'],
     },
   ];
