@@ -29,13 +29,16 @@ function pidsFromPs(text: string): readonly number[] {
   return lines.filter((line) => line.includes(text)).map((line) => Number.parseInt(line, 10));
 }
 
+/** Only Linux counts the CPU time of processes that have ended. */
+export const CAN_MEASURE_CPU_TIME = existsSync('/proc/self/stat');
+
 /**
  * The CPU time, in milliseconds, that a process and all processes below it have used so far, in steps of 10 ms. It
  * includes processes that have ended and were collected by their parent. Throws on systems without
  * /proc, which have no such count.
  */
 export function cpuTimeOfTree(root: number): number {
-  if (!existsSync('/proc/self/stat')) {
+  if (!CAN_MEASURE_CPU_TIME) {
     throw new Error('the CPU time of a process tree can be measured on Linux only');
   }
   const stats = procIds().flatMap((pid) => parseProcessStat(readProc(pid, 'stat')) ?? []);
@@ -43,8 +46,17 @@ export function cpuTimeOfTree(root: number): number {
   const own = stats.filter(({ pid }) => pid === root);
   if (own.length === 0) throw new Error(`the process ${root} has ended`);
   const sumOf = (processes: readonly ProcessStat[]): number =>
-    processes.reduce((sum, { pid, cpuMs }) => sum + cpuMs + sumOf(children.get(pid) ?? []), 0);
+    processes.reduce(
+      (sum, { pid, ownMs, endedChildrenMs }) =>
+        sum + ownMs + endedChildrenMs + sumOf(children.get(pid) ?? []),
+      0,
+    );
   return sumOf(own);
+}
+
+/** The CPU time, in milliseconds, of all processes below this one that have ended so far, in steps of 10 ms. */
+export function cpuTimeOfEndedChildren(): number {
+  return parseProcessStat(readProc(process.pid, 'stat'))?.endedChildrenMs ?? Number.NaN;
 }
 
 /** Linux counts in USER_HZ, which is 100 on all its platforms that Node supports. */
@@ -53,8 +65,10 @@ const MS_PER_TICK = 10;
 interface ProcessStat {
   readonly pid: number;
   readonly parent: number;
-  /** User and system time of the process and of its children that have ended, in milliseconds. */
-  readonly cpuMs: number;
+  /** User and system time, in milliseconds. */
+  readonly ownMs: number;
+  /** The same of its children that have ended, with all processes below them. */
+  readonly endedChildrenMs: number;
 }
 
 /** Parses `/proc/PID/stat` (see `man 5 proc`). Returns null for the empty text of a process that has ended. */
@@ -63,11 +77,12 @@ export function parseProcessStat(text: string): ProcessStat | null {
   const nameEnd = text.lastIndexOf(')');
   if (nameEnd === -1) return null;
   const fields = text.slice(nameEnd + 2).split(' ');
-  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+  const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11, 15).map(Number);
   return {
     pid: Number.parseInt(text, 10),
     parent: Number(fields[1]),
-    cpuMs: ticks * MS_PER_TICK,
+    ownMs: (user + system) * MS_PER_TICK,
+    endedChildrenMs: (childUser + childSystem) * MS_PER_TICK,
   };
 }
 

@@ -3,7 +3,13 @@ import { Fixture } from '../harness/fixture.ts';
 import { baselineSide, interleave } from '../harness/interleave.ts';
 import type { Measurement } from '../harness/measurement.ts';
 import { exchangesOf, startModelServer, type Exchange } from '../harness/model-server.ts';
-import { programPath, runProgram, type FinishedProgram } from '../harness/program.ts';
+import { CAN_MEASURE_CPU_TIME, cpuTimeOfEndedChildren } from '../harness/processes.ts';
+import {
+  programPath,
+  runProgram,
+  type FinishedProgram,
+  type ProgramOptions,
+} from '../harness/program.ts';
 import {
   AGENT_NAMES,
   createRepository,
@@ -16,7 +22,6 @@ import { writeSourceTree } from '../harness/source-tree.ts';
 const ROUNDS = 15;
 const REPOSITORY_FILES = 600;
 const REFERENCE = 'Node, one fetch';
-const BOUND = { kind: 'ratio', max: 1.5, goal: 1.25 } as const;
 
 /** The time from the start of the process to the arrival of its first request at the server. */
 export const start: Row = {
@@ -26,7 +31,7 @@ export const start: Row = {
     using fixture = new Fixture();
     await using server = await startModelServer(fixture, [{ answer: { text: 'ok' } }]);
     const run = (args: readonly string[], home: string) =>
-      runProgram(args, {
+      runAndCount(args, {
         cwd: fixture.workspace,
         env: fixture.environment(home, server.env('anthropic')),
       });
@@ -40,23 +45,15 @@ export const start: Row = {
       coldBaseline: baselineSide(baselineBin, (path) => runMuster(path, fixture.newHome())),
     });
     const exchanges = await server.finish();
-    const reference = { title: REFERENCE, samples: startTimes(runs.reference, exchanges) };
+    const warm = { reference: runs.reference, current: runs.warm, baseline: runs.warmBaseline };
+    const cold = { reference: runs.reference, current: runs.cold, baseline: runs.coldBaseline };
     return [
       {
-        title: 'start → first request, warm',
-        unit: 'ms',
-        samples: startTimes(runs.warm, exchanges),
-        baseline: startTimes(runs.warmBaseline, exchanges),
-        reference,
-        bound: BOUND,
+        ...startMeasurement('start → first request, warm', warm, exchanges),
+        bound: { kind: 'ratio', max: 1.5, goal: 1.25 },
       },
-      {
-        title: 'start → first request, nothing compiled yet',
-        unit: 'ms',
-        samples: startTimes(runs.cold, exchanges),
-        baseline: startTimes(runs.coldBaseline, exchanges),
-        reference,
-      },
+      ...cpuMeasurements('one-turn run, warm', warm),
+      startMeasurement('start → first request, nothing compiled yet', cold, exchanges),
     ];
   },
 };
@@ -76,7 +73,7 @@ export const startInRepository: Row = {
     createRepository(fixture.workspace);
     await using server = await startModelServer(fixture, [{ answer: { text: 'ok' } }]);
     const run = (args: readonly string[], inHome: string) =>
-      runProgram(args, {
+      runAndCount(args, {
         cwd: join(fixture.workspace, 'src'),
         env: fixture.environment(inHome, server.env('anthropic')),
       });
@@ -89,17 +86,15 @@ export const startInRepository: Row = {
     });
     const exchanges = await server.finish();
     for (const each of runs.current) checkContext(exchangesOf(each, exchanges)[0]);
+    const repository = `repository of ${REPOSITORY_FILES} files`;
     return [
       {
-        title: `start → first request, repository of ${REPOSITORY_FILES} files`,
-        unit: 'ms',
-        samples: startTimes(runs.current, exchanges),
-        baseline: startTimes(runs.baseline, exchanges),
-        reference: { title: REFERENCE, samples: startTimes(runs.reference, exchanges) },
+        ...startMeasurement(`start → first request, ${repository}`, runs, exchanges),
         notes: [
           `warm; context files at two levels and of the user, ${AGENT_NAMES.length} agent definitions in the formats of six products`,
         ],
       },
+      ...cpuMeasurements(`one-turn run, ${repository}`, runs),
     ];
   },
 };
@@ -112,9 +107,54 @@ function checkContext({ rawBody }: Exchange): void {
   if (missing.length > 0) throw new Error(`the first request lacks ${missing.join(', ')}`);
 }
 
-function startTimes(
-  runs: readonly FinishedProgram[],
+interface CountedRun extends FinishedProgram {
+  /** The CPU time of the program and all processes below it, in milliseconds. */
+  readonly cpuMs: number;
+}
+
+async function runAndCount(args: readonly string[], options: ProgramOptions): Promise<CountedRun> {
+  if (!CAN_MEASURE_CPU_TIME) return { ...(await runProgram(args, options)), cpuMs: Number.NaN };
+  const before = cpuTimeOfEndedChildren();
+  const run = await runProgram(args, options);
+  return { ...run, cpuMs: cpuTimeOfEndedChildren() - before };
+}
+
+interface Runs {
+  readonly reference: readonly CountedRun[];
+  readonly current: readonly CountedRun[];
+  readonly baseline: readonly CountedRun[];
+}
+
+function startMeasurement(
+  title: string,
+  { reference, current, baseline }: Runs,
   exchanges: readonly Exchange[],
-): readonly number[] {
-  return runs.map((run) => exchangesOf(run, exchanges)[0].receivedAt - run.startedAt);
+): Measurement {
+  const times = (runs: readonly CountedRun[]) =>
+    runs.map((run) => exchangesOf(run, exchanges)[0].receivedAt - run.startedAt);
+  return {
+    title,
+    unit: 'ms',
+    samples: times(current),
+    baseline: times(baseline),
+    reference: { title: REFERENCE, samples: times(reference) },
+  };
+}
+
+/** The CPU time from the start to the end of the process. It depends less on other load than the time does. */
+function cpuMeasurements(
+  title: string,
+  { reference, current, baseline }: Runs,
+): readonly Measurement[] {
+  if (!CAN_MEASURE_CPU_TIME) return [];
+  const times = (runs: readonly CountedRun[]) => runs.map(({ cpuMs }) => cpuMs);
+  return [
+    {
+      title: `${title}, CPU time of all processes`,
+      unit: 'ms',
+      samples: times(current),
+      baseline: times(baseline),
+      reference: { title: REFERENCE, samples: times(reference) },
+    },
+  ];
 }
