@@ -3,12 +3,14 @@ type Side<Result> = (() => Promise<Result>) | null;
 
 /**
  * Runs each side once per round and returns the results of each side in the order of the rounds. The order
- * of the sides rotates from round to round, so that other load on the machine affects all of them alike. A
- * first round fills what the sides share (the page cache, compiled code on disk) and is not counted.
+ * of the sides rotates from round to round, so that other load on the machine affects all of them alike. Unless
+ * `hasWarmUp` is false, a first round fills what the sides share (the page cache, compiled code on disk) and
+ * is not counted.
  */
 export async function interleave<Name extends string, Result>(
   rounds: number,
   sides: Readonly<Record<Name, Side<Result>>>,
+  { hasWarmUp = true }: { readonly hasWarmUp?: boolean } = {},
 ): Promise<Readonly<Record<Name, readonly Result[]>>> {
   const names = keysOf(sides);
   const results = mapRecord(names, (): Result[] => []);
@@ -16,7 +18,7 @@ export async function interleave<Name extends string, Result>(
     const run = sides[name];
     return run === null ? [] : [{ run, collected: results[name] }];
   });
-  for (const { run } of runs) await run();
+  if (hasWarmUp) for (const { run } of runs) await run();
   for (let round = 0; round < rounds; round += 1) {
     const shift = round % runs.length;
     for (const { run, collected } of [...runs.slice(shift), ...runs.slice(0, shift)]) {

@@ -12,6 +12,7 @@ import {
   type FanOut,
 } from '../harness/fan-out.ts';
 import { Fixture } from '../harness/fixture.ts';
+import { baselineSide, interleave } from '../harness/interleave.ts';
 import type { Measurement } from '../harness/measurement.ts';
 import {
   exchangesOf,
@@ -22,7 +23,11 @@ import {
 import { measureHeap, PROBE_ARGS } from '../harness/probe.ts';
 import { startProgram, succeeded } from '../harness/program.ts';
 import type { Row } from '../harness/row.ts';
-import { runKeepAliveClient, runSilentChildren } from '../harness/silent-children.ts';
+import {
+  runKeepAliveClient,
+  runSilentChildren,
+  type SilentRun,
+} from '../harness/silent-children.ts';
 
 const MANY: FanOut = {
   children: 1000,
@@ -46,8 +51,8 @@ const SETTINGS = {
   MUSTER_TASK_TOOL_MAX_TOKENS: '1000000000',
   MUSTER_PROVIDER_MAX_CONCURRENT: '2000',
 };
-/** A comparison needs several rounds; a plain run of a minute has little noise. */
-const COMPARED_ROUNDS = 3;
+/** The smallest number of rounds from which an interval of the ratio can be computed. */
+const COMPARED_ROUNDS = 6;
 
 /** 1,000 children at the same time, with turns as long as those of real models. */
 export const thousand: Row = {
@@ -119,7 +124,7 @@ interface TimesOfPrograms {
   readonly baseline: readonly Times[];
 }
 
-/** The programs take turns. There is no round to warm up: the runs are too long for that to matter. */
+/** There is no round to warm up: the runs are too long for that to matter. */
 async function measureTimes(options: {
   readonly bin: string;
   readonly baselineBin: string | null;
@@ -128,28 +133,26 @@ async function measureTimes(options: {
   const { bin, baselineBin, rounds } = options;
   using fixture = new Fixture();
   const setups = [FEW, MANY].map((shape) => ({ fixture, shape, settings: SETTINGS }));
-  const measureBuild = async (path: string) => {
+  const runBuild = async (path: string) => {
     const home = fixture.newHome();
     const runs = [];
     for (const setup of setups) runs.push(await runSilentChildren(setup, path, home));
     return runs;
   };
-  const measured: Record<keyof TimesOfPrograms, Times[]> = {
-    client: [],
-    current: [],
-    baseline: [],
+  let recorded: readonly SilentRun[] = [];
+  const sides = {
+    current: async () => timesOf((recorded = await runBuild(bin))),
+    baseline: baselineSide(baselineBin, async (path) => timesOf(await runBuild(path))),
+    // The first round begins with the build, whose requests the client sends again.
+    client: async () => {
+      const runs = [];
+      for (const [index, setup] of setups.entries()) {
+        runs.push(await runKeepAliveClient(setup, recorded[index]?.children ?? []));
+      }
+      return timesOf(runs);
+    },
   };
-  for (let round = 0; round < rounds; round += 1) {
-    const recorded = await measureBuild(bin);
-    measured.current.push(timesOf(recorded));
-    if (baselineBin !== null) measured.baseline.push(timesOf(await measureBuild(baselineBin)));
-    const clients = [];
-    for (const [index, setup] of setups.entries()) {
-      clients.push(await runKeepAliveClient(setup, recorded[index]?.children ?? []));
-    }
-    measured.client.push(timesOf(clients));
-  }
-  return measured;
+  return await interleave(rounds, sides, { hasWarmUp: false });
 }
 
 function timesOf([few, many]: readonly {

@@ -9,6 +9,14 @@ test('sides take turns after a round of warm-up, and their order rotates', async
   expect(results).toEqual({ a: [4, 9, 11], b: [5, 7, 12], c: [6, 8, 10] });
 });
 
+test('without a warm-up each run counts', async () => {
+  const order: string[] = [];
+  const side = (name: string) => async () => order.push(name);
+  const results = await interleave(2, { a: side('a'), b: side('b') }, { hasWarmUp: false });
+  expect(order.join('')).toBe('abba');
+  expect(results).toEqual({ a: [1, 4], b: [2, 3] });
+});
+
 test('a side without a build is left out', async () => {
   const order: string[] = [];
   const measure = async (bin: string) => order.push(bin);
