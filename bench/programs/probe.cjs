@@ -1,6 +1,8 @@
 'use strict';
 // Is loaded before a measured program and reports its memory and CPU time on file descriptor 3.
-const { writeSync } = require('node:fs');
+const { existsSync, readFileSync, writeSync } = require('node:fs');
+
+const STATUS = '/proc/self/status';
 
 const report = (values) => writeSync(3, `${JSON.stringify(values)}\n`);
 
@@ -14,5 +16,8 @@ process.on('SIGUSR2', () => {
 
 process.on('exit', () => {
   const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
-  report({ peakMb: maxRSS / 1024, cpuMs: (userCPUTime + systemCPUTime) / 1000 });
+  // On Linux, `maxRSS` is at least the memory that the parent had when it started the program.
+  const status = existsSync(STATUS) ? readFileSync(STATUS, 'utf8') : '';
+  const [, peakKb = maxRSS] = /^VmHWM:\s+(\d+) kB/m.exec(status) ?? [];
+  report({ peakMb: Number(peakKb) / 1024, cpuMs: (userCPUTime + systemCPUTime) / 1000 });
 });
