@@ -15,7 +15,7 @@ function about(workspace: string, table: string): readonly Question[] {
     });
 }
 
-/** Written by reading the sources, not by trying the engine. */
+/** The questions were written by reading the sources, not by trying the engine. */
 export const QUESTIONS: readonly Question[] = [
   ...about(
     'commander',

@@ -2,27 +2,29 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** What lies in every workspace: enough to be read, nothing that would get into a prompt by itself. */
+/** The files in every workspace: text to read, and nothing that enters a prompt by itself. */
 const FILES = {
   'notes.txt': 'The parser reads one line at a time.\n'.repeat(20),
   'plan.txt': 'First the parser, then the printer.\n'.repeat(20),
 };
 
-const removable: string[] = [];
+const removableRoots: string[] = [];
 
 /**
- * Not before all is measured: for minutes after a file is removed, ext4 makes new ones at several
- * times the cost, as it steps over the places of those that went.
+ * Directories are removed at the end of the process and not before: for minutes after a file was removed,
+ * ext4 needs several times as long to create a new one, which would distort the rows that follow.
  */
 process.once('exit', () => {
-  for (const root of removable) rmSync(root, { recursive: true, force: true, maxRetries: 3 });
+  for (const root of removableRoots) {
+    rmSync(root, { recursive: true, force: true, maxRetries: 3 });
+  }
 });
 
-/** A home, a data directory and a workspace of their own; once it is disposed of, the exit removes it. */
-export class Place {
+/** A temporary directory with a workspace and home directories. Its files are removed when the process exits. */
+export class Fixture {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'muster-bench-')));
   readonly workspace = join(this.root, 'workspace');
-  private homes = 0;
+  private homeCount = 0;
 
   constructor() {
     mkdirSync(this.workspace);
@@ -35,15 +37,15 @@ export class Place {
     return join(this.root, name);
   }
 
-  /** Where nothing has run before. */
+  /** Creates an empty home directory, in which no program has run before. */
   newHome(): string {
-    this.homes += 1;
-    const home = this.path(`home-${this.homes}`);
+    this.homeCount += 1;
+    const home = this.path(`home-${this.homeCount}`);
     mkdirSync(home);
     return home;
   }
 
-  /** The whole environment of a program: nothing of the developer's own machine gets in. */
+  /** All environment variables for a program. None of the developer's own variables are passed on. */
   environment(home: string, extra: Readonly<Record<string, string>> = {}): Record<string, string> {
     return {
       PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
@@ -55,6 +57,6 @@ export class Place {
   }
 
   [Symbol.dispose](): void {
-    removable.push(this.root);
+    removableRoots.push(this.root);
   }
 }
