@@ -1,4 +1,4 @@
-import { withSearchEngine } from '../tools/search/search-engine.ts';
+import { listFilesInScope } from '../tools/search/ripgrep.ts';
 import { comparePaths } from '../tools/search/search-types.ts';
 
 /** Of a directory, for a person to choose from. */
@@ -21,6 +21,6 @@ export async function listFiles(
     timeMs: MOST_MS,
     signal,
   };
-  const { paths } = await withSearchEngine((engine) => engine.list(scope, limits));
+  const { paths } = await listFilesInScope(scope, limits);
   return paths.toSorted(comparePaths);
 }

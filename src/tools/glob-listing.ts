@@ -8,13 +8,8 @@ import { namedNotes } from './search-named.ts';
 import { SEARCH_TIME_MS, unreadableNotes } from './search-scope.ts';
 import { confirmPaths } from './search/confirm.ts';
 import { placedFilter, placeGlobs, type PlacedGlob } from './search/globs.ts';
-import { withSearchEngine } from './search/search-engine.ts';
-import {
-  comparePaths,
-  type ListResult,
-  type SearchEngine,
-  type SearchLimits,
-} from './search/search-types.ts';
+import { listFilesInScope } from './search/ripgrep.ts';
+import { comparePaths, type ListResult, type SearchLimits } from './search/search-types.ts';
 
 const MAX_SHOWN = 1000;
 /** More than this is not even sorted. */
@@ -48,12 +43,10 @@ interface BaseResult extends ListResult {
 export async function listGlobs(search: GlobSearch, context: ToolContext): Promise<GlobListing> {
   const globs = placeGlobs(search.list, search.directory);
   const { bases, missing } = openBases(globs, search, context);
-  const { results, ignored } = await withSearchEngine(async (engine) => {
-    const listed = await listBases(engine, bases, limitsOf(SEARCH_TIME_MS, context));
-    const isFruitless = listed.every(({ paths, stopped }) => paths.length === 0 && !stopped);
-    const mayHide = isFruitless && !search.includesIgnored;
-    return { results: listed, ignored: mayHide ? await ignoredNotes(engine, bases, context) : [] };
-  });
+  const results = await listBases(bases, limitsOf(SEARCH_TIME_MS, context));
+  const isFruitless = results.every(({ paths, stopped }) => paths.length === 0 && !stopped);
+  const mayHide = isFruitless && !search.includesIgnored;
+  const ignored = mayHide ? await ignoredNotes(bases, context) : [];
   const sorted = results.flatMap(({ paths }) => paths).toSorted(comparePaths);
   const stopped = results.find((each) => each.stopped !== undefined)?.stopped;
   const first = sorted.slice(0, MAX_SHOWN);
@@ -62,7 +55,7 @@ export async function listGlobs(search: GlobSearch, context: ToolContext): Promi
   const named =
     ignored.length > 0
       ? []
-      : bases.flatMap((base) => namedIn(base, { globs, search, found, context }));
+      : await Promise.all(bases.map((base) => namedIn(base, { globs, search, found, context })));
   const unmatched = sorted.length > 0 && stopped === undefined ? unmatchedNotes(globs, sorted) : [];
   return {
     first: first.filter((path) => confirmed.has(path)),
@@ -74,20 +67,19 @@ export async function listGlobs(search: GlobSearch, context: ToolContext): Promi
       ...unmatched,
       ...missing,
       ...ignored,
-      ...named,
+      ...named.flat(),
       ...results.flatMap((result) => baseNotes(result, context)),
     ],
   };
 }
 
 async function listBases(
-  engine: SearchEngine,
   bases: readonly GlobBase[],
   limits: SearchLimits,
 ): Promise<readonly BaseResult[]> {
   const results: BaseResult[] = [];
   for (const base of bases) {
-    const listed = await engine.list(base.scope, limits);
+    const listed = await listFilesInScope(base.scope, limits);
     results.push({ ...listed, base, paths: listed.paths.map((path) => join(base.asked, path)) });
   }
   return results;
@@ -114,7 +106,6 @@ function confirmedAmong(
 
 /** How many ignored files match, where nothing else does. */
 async function ignoredNotes(
-  engine: SearchEngine,
   bases: readonly GlobBase[],
   context: ToolContext,
 ): Promise<readonly string[]> {
@@ -123,7 +114,7 @@ async function ignoredNotes(
     const accepts = (path: string): boolean => base.matches(path) && withheld?.(path) === undefined;
     return { ...base, scope: { ...base.scope, includesIgnored: true, accepts } };
   });
-  const listed = await listBases(engine, everything, limitsOf(IGNORED_TIME_MS, context));
+  const listed = await listBases(everything, limitsOf(IGNORED_TIME_MS, context));
   const paths = [...new Set(listed.flatMap((each) => each.paths))];
   const isWhole = listed.every(({ stopped }) => stopped === undefined);
   if (paths.length === 0) {
@@ -146,7 +137,10 @@ interface Listed {
   readonly context: ToolContext;
 }
 
-function namedIn(base: GlobBase, { globs, search, found, context }: Listed): readonly string[] {
+function namedIn(
+  base: GlobBase,
+  { globs, search, found, context }: Listed,
+): Promise<readonly string[]> {
   const own = globs.filter((glob) => glob.base === base.asked);
   const { asked, real } = base;
   const { includesIgnored } = search;

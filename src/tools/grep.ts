@@ -23,8 +23,7 @@ import {
 } from './search/globs.ts';
 import { requireUsablePattern } from './search/pattern-error.ts';
 import { isLiteralGlob } from './search/split-glob.ts';
-import { withSearchEngine } from './search/search-engine.ts';
-import type { SearchEngine, SearchLimits, SearchResult } from './search/search-types.ts';
+import type { SearchLimits, SearchResult } from './search/search-types.ts';
 import { spillText } from './spill-text.ts';
 
 const MAX_HITS = 1000;
@@ -116,12 +115,11 @@ const grep = defineTool({
     };
     const limits = limitsOf(mode, input.head_limit ?? MAX_HITS, context);
     const asked = { ...place, asked: path, includesIgnored: input.include_ignored ?? false };
-    const { kept, leftOut, ...result } = await withSearchEngine(async (engine) => {
-      const keptBack = await countKeptBack(engine, asked, limits, context);
-      const found = await engine.search(query, scope, limits);
-      const search = { asked: path, place, query, scope, filters, show };
-      return { kept: keptBack, ...found, leftOut: await reasons(engine, found, search, context) };
-    });
+    const kept = await countKeptBack(asked, limits, context);
+    const { searchFilesInScope } = await import('./search/ripgrep.ts');
+    const result = await searchFilesInScope(query, scope, limits);
+    const search = { asked: path, place, query, scope, filters, show };
+    const leftOut = await reasons(result, search, context);
     const withheld = context.withheldBelow({ asked: path, real: place.real });
     const notes = [
       ...leftOut,
@@ -149,7 +147,6 @@ export const grepTool = takingGlobLists(grep, ['glob', 'globs', 'include']);
 
 /** Notes on what was not searched: all of it where nothing was found, otherwise only what the caller named. */
 async function reasons(
-  engine: SearchEngine,
   found: SearchResult,
   search: FruitlessSearch & { readonly filters: FileFilters },
   context: ToolContext,
@@ -162,7 +159,7 @@ async function reasons(
   }
   if (found.files.length === 0 && found.stopped === undefined) {
     const { leftOutNotes } = await import('./search-left-out.ts');
-    const leftOut = await leftOutNotes(engine, search, context);
+    const leftOut = await leftOutNotes(search, context);
     if (leftOut.length > 0) return leftOut;
   }
   const named = filters.globs.filter((glob) => isLiteralGlob(glob.text));

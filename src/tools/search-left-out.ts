@@ -13,11 +13,11 @@ import {
   comparePaths,
   MAX_SEARCHED_BYTES,
   type FileHits,
-  type SearchEngine,
   type SearchLimits,
   type SearchQuery,
   type SearchScope,
 } from './search/search-types.ts';
+import { listFilesInScope, searchFilesInScope } from './search/ripgrep.ts';
 
 /** For looking at what a search without a match had left out. */
 const TIME_MS = 2000;
@@ -40,7 +40,6 @@ export interface FruitlessSearch {
  * binary files, and the files that are not searched, whatever is in them.
  */
 export async function leftOutNotes(
-  engine: SearchEngine,
   search: FruitlessSearch,
   context: ToolContext,
 ): Promise<readonly string[]> {
@@ -52,20 +51,19 @@ export async function leftOutNotes(
     signal: context.signal,
   };
   const [matching, unsearched] = await Promise.all([
-    matchingNotes(engine, search, limits),
-    unsearchedNotes(engine, search, { limits, context }),
+    matchingNotes(search, limits),
+    unsearchedNotes(search, { limits, context }),
   ]);
   return [...matching, ...unsearched];
 }
 
 async function matchingNotes(
-  engine: SearchEngine,
   { query, scope, show }: FruitlessSearch,
   limits: SearchLimits,
 ): Promise<readonly string[]> {
   const everything = { ...scope, includesIgnored: true, includesBinary: true };
   const plain = { ...query, before: 0, after: 0 };
-  const { files, stopped } = await engine.search(plain, everything, limits);
+  const { files, stopped } = await searchFilesInScope(plain, everything, limits);
   const [binary, ignored] = [true, false].map((isBinary) =>
     files.filter((file) => (file.isBinary === true) === isBinary),
   );
@@ -131,7 +129,6 @@ const UNSEARCHED: readonly UnsearchedKind[] = [
 
 /** Counted by their names alone, so that the numbers tell nothing of what is in the files. */
 async function unsearchedNotes(
-  engine: SearchEngine,
   { asked, place, scope, filters, show }: FruitlessSearch,
   { limits, context }: { readonly limits: SearchLimits; readonly context: ToolContext },
 ): Promise<readonly string[]> {
@@ -146,7 +143,7 @@ async function unsearchedNotes(
     if (reason !== undefined) byReason.set(reason, [...(byReason.get(reason) ?? []), path]);
     return false;
   };
-  const { stopped } = await engine.list({ ...scope, includesIgnored: true, accepts }, limits);
+  const { stopped } = await listFilesInScope({ ...scope, includesIgnored: true, accepts }, limits);
   const notes = UNSEARCHED.flatMap(({ reason, describe, advice }) => {
     const paths = byReason.get(reason);
     if (paths === undefined) return [];

@@ -12,7 +12,6 @@ import { isLiteralGlob } from './search/split-glob.ts';
 import {
   MAX_SEARCHED_BYTES,
   type PathFilter,
-  type SearchEngine,
   type SearchLimits,
   type SearchScope,
 } from './search/search-types.ts';
@@ -115,7 +114,6 @@ export function leftOutReasons(
  * their names, so that the number tells nothing of what they hold.
  */
 export async function countKeptBack(
-  engine: SearchEngine,
   place: FoundPlace & { readonly asked: string; readonly includesIgnored?: boolean },
   limits: SearchLimits,
   context: ToolContext,
@@ -130,7 +128,8 @@ export async function countKeptBack(
   };
   const { real: directory, includesIgnored = false } = place;
   const scope = { directory, includesIgnored, roots: context.roots, accepts, nameGlobs: [] };
-  await engine.list(scope, limits);
+  const { listFilesInScope } = await import('./search/ripgrep.ts');
+  await listFilesInScope(scope, limits);
   return kept;
 }
 

@@ -32,7 +32,7 @@ export type SearchCase = readonly [
 const NEEDLE = { pattern: 'needle' } as const;
 const HAY = { pattern: 'hay' } as const;
 
-/** What the tools say there, with either engine. */
+/** Calls of the tools in that repository, and their results. */
 export const SEARCH_CASES: readonly SearchCase[] = [
   // Nothing was found: what was left out is counted, and the way to it works.
   [
@@ -133,7 +133,7 @@ export const SEARCH_CASES: readonly SearchCase[] = [
   ],
 ];
 
-/** What the tools really say: without the middle of an error, where engines have words of their own. */
+/** Runs a case and returns its lines; of an error only the first and the last, because ripgrep words the rest. */
 export async function searchLines(
   at: Workspace,
   [tool, input]: SearchCase,

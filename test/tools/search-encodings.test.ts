@@ -1,14 +1,8 @@
-import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeText } from '../../src/tools/search/decode-text.ts';
-import { plainSearch } from '../../src/tools/search/plain-search.ts';
-import { ripgrep } from '../../src/tools/search/ripgrep.ts';
+import { searchFilesInScope } from '../../src/tools/search/ripgrep.ts';
 import { makeWorkspace } from './workspace.ts';
 
-const ENGINES = [
-  ['ripgrep', ripgrep],
-  ['plain', plainSearch],
-] as const;
 const LIMITS = {
   maxFiles: 100,
   maxMatches: 100_000,
@@ -39,52 +33,16 @@ test.each(Object.entries(ENCODERS))('%s is decoded', (_, encode) => {
 });
 
 describe.each(Object.entries(ENCODERS))('a file in %s', (_, encode) => {
-  test.each(ENGINES)('is searched by %s, when it is named', async (_name, engine) => {
+  test('is searched when it is named', async () => {
     const at = makeWorkspace();
     at.write('f.txt', encode('né 😀\r\nneedle é\r\n'));
     const scope = { directory: at.root, roots: [at.root], accepts: () => true, nameGlobs: [] };
     const query = { ...QUERY, pattern: '^n.*é$' };
-    const found = await engine.search(query, { ...scope, file: 'f.txt' }, LIMITS);
+    const found = await searchFilesInScope(query, { ...scope, file: 'f.txt' }, LIMITS);
     expect(found.files).toEqual([
       { path: 'f.txt', matches: 1, lines: [{ number: 2, text: 'needle é', matches: true }] },
     ]);
   });
-});
-
-test('both engines find the same in files of every encoding, with long lines', async () => {
-  const word = fc.constantFrom('foo', 'é', '😀', ' ', 'x'.repeat(260), '\uD800', '\t');
-  const line = fc.array(word, { maxLength: 8 }).map((parts) => parts.join(''));
-  const text = fc.array(line, { maxLength: 4 }).map((lines) => lines.join('\n'));
-  const encoders = fc.constantFrom(...Object.values(ENCODERS).slice(0, 4));
-  const query = fc.record({
-    pattern: fc.constantFrom('foo', '^foo', 'o+', '[é😀]', 'x{3}', '^$', 'foo.*foo', '(?i)FOO|é'),
-    ignoreCase: fc.boolean(),
-    multiline: fc.boolean(),
-    before: fc.nat(1),
-    after: fc.nat(1),
-  });
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.tuple(text, encoders), { maxLength: 4 }),
-      query,
-      async (files, asked) => {
-        const at = makeWorkspace();
-        for (const [index, [content, encode]] of files.entries()) {
-          at.write(`${index}.txt`, encode(content));
-        }
-        const scope = { directory: at.root, roots: [at.root], accepts: () => true, nameGlobs: [] };
-        const [fast, plain] = await Promise.all(
-          [ripgrep, plainSearch].map(async (engine) => {
-            const { files } = await engine.search(asked, scope, LIMITS);
-            // Over line ends ripgrep counts matches of one line as one.
-            return asked.multiline ? files.map(({ path, lines }) => ({ path, lines })) : files;
-          }),
-        );
-        expect(plain).toEqual(fast);
-      },
-    ),
-    { numRuns: 40 },
-  );
 });
 
 test('a binary file is left out of a directory, and searched as text when it is named', async () => {

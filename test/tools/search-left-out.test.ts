@@ -5,7 +5,7 @@ import type { ToolContext } from '../../src/protocol/tool.ts';
 import { repositoryWithIgnored, SEARCH_CASES, searchLines } from './search-cases.ts';
 import { makeWorkspace } from './workspace.ts';
 
-test.each(SEARCH_CASES)('with ripgrep: %s %j', async (...each) => {
+test.each(SEARCH_CASES)('%s %j', async (...each) => {
   expect(await searchLines(repositoryWithIgnored(), each)).toEqual(each[2]);
 });
 

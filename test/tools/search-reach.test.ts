@@ -5,8 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { ToolContext } from '../../src/protocol/tool.ts';
 import { countKeptBack } from '../../src/tools/search-scope.ts';
 import { confirmEntries, confirmHits, confirmPaths } from '../../src/tools/search/confirm.ts';
-import { plainSearch } from '../../src/tools/search/plain-search.ts';
-import { ripgrep } from '../../src/tools/search/ripgrep.ts';
+import { listFilesInScope, searchFilesInScope } from '../../src/tools/search/ripgrep.ts';
 import type { SearchLimits, SearchScope } from '../../src/tools/search/search-types.ts';
 import { asNormalUser } from '../sys/normal-user.ts';
 import { keepSwapping } from '../sys/swapping.ts';
@@ -20,10 +19,6 @@ const LIMITS: SearchLimits = {
   signal: new AbortController().signal,
 };
 const QUERY = { pattern: 'KEY', ignoreCase: false, multiline: false, before: 0, after: 0 };
-const ENGINES = [
-  ['ripgrep', ripgrep],
-  ['plain', plainSearch],
-] as const;
 
 function scopeOf(directory: string): SearchScope {
   return { directory, roots: [directory], accepts: () => true, nameGlobs: [] };
@@ -79,11 +74,11 @@ describe('what a rule keeps back', () => {
     expect([...notes]).toEqual(['[2 files left out: deny rule X]']);
   });
 
-  test.each(ENGINES)('is counted by %s', async (_, engine) => {
+  test('is counted by rule', async () => {
     const at = withSecrets();
     const place = { real: at.root, asked: at.root, isFile: false };
     const context = { ...at.context, ...withoutSecret };
-    const kept = await countKeptBack(engine, place, LIMITS, context);
+    const kept = await countKeptBack(place, LIMITS, context);
     expect(kept.notes(['file', 'files'])).toEqual(['[2 files left out: deny rule X]']);
   });
 
@@ -97,7 +92,7 @@ describe('what a rule keeps back', () => {
   });
 });
 
-describe.each(ENGINES)('%s', (_, engine) => {
+describe('a search of a scope', () => {
   test('names what it may not look into', async () => {
     const at = makeWorkspace();
     fs.chmodSync(join(at.root, '..'), 0o755);
@@ -107,10 +102,10 @@ describe.each(ENGINES)('%s', (_, engine) => {
     fs.chmodSync(at.path('closed'), 0);
     fs.chmodSync(at.path('c.txt'), 0);
     const scope = scopeOf(at.root);
-    const found = await asNormalUser(() => engine.search(QUERY, scope, LIMITS));
+    const found = await asNormalUser(() => searchFilesInScope(QUERY, scope, LIMITS));
     expect(found.files.map(({ path }) => path)).toEqual(['a.txt']);
     expect(found.unreadable?.toSorted()).toEqual(['c.txt', 'closed']);
-    const listed = await asNormalUser(() => engine.list(scope, LIMITS));
+    const listed = await asNormalUser(() => listFilesInScope(scope, LIMITS));
     expect(listed.unreadable).toEqual(['closed']);
     fs.chmodSync(at.path('closed'), 0o755);
   });
@@ -124,14 +119,16 @@ describe.each(ENGINES)('%s', (_, engine) => {
     fs.symlinkSync(join(outside, 'f.txt'), at.path('f.txt'));
     fs.linkSync(join(outside, 'f.txt'), at.path('hard.txt'));
     execFileSync('mkfifo', [at.path('pipe')]);
-    const { files } = await engine.search(QUERY, scopeOf(at.root), LIMITS);
+    const { files } = await searchFilesInScope(QUERY, scopeOf(at.root), LIMITS);
     expect(files).toEqual([]);
-    const { paths } = await engine.list(scopeOf(at.root), LIMITS);
+    const { paths } = await listFilesInScope(scopeOf(at.root), LIMITS);
     expect(paths).toEqual(['hard.txt']);
     const named = { ...scopeOf(at.root), file: 'hard.txt' };
-    expect((await engine.search(QUERY, named, LIMITS)).files).toEqual([]);
+    expect((await searchFilesInScope(QUERY, named, LIMITS)).files).toEqual([]);
     const known = { ...named, mayHaveOtherNames: true };
-    expect((await engine.search(QUERY, known, LIMITS)).files).toMatchObject([{ path: 'hard.txt' }]);
+    expect((await searchFilesInScope(QUERY, known, LIMITS)).files).toMatchObject([
+      { path: 'hard.txt' },
+    ]);
   });
 });
 
@@ -161,17 +158,16 @@ test.runIf(process.platform === 'linux')('a name that is not UTF-8 is told', asy
   expect((await at.call('Grep', { pattern: 'KEY' })).text).toBe(
     '[no match for KEY in .]\n[could not be read: n\uFFFD.txt]',
   );
-  expect((await plainSearch.search(QUERY, scopeOf(at.root), LIMITS)).unreadable).toEqual([
-    'n\uFFFD.txt',
-  ]);
 });
 
-test('an ignore file that is a pipe is not waited for', async () => {
+test('an ignore file that is a pipe holds a search up only until its time is over', async () => {
   const at = makeWorkspace();
   at.write('a.txt', 'KEY\n');
   execFileSync('mkfifo', [at.path('.gitignore')]);
-  const { paths } = await plainSearch.list(scopeOf(at.root), LIMITS);
-  expect(paths).toEqual(['a.txt']);
+  expect(await listFilesInScope(scopeOf(at.root), { ...LIMITS, timeMs: 300 })).toEqual({
+    paths: [],
+    stopped: 'time',
+  });
 });
 
 test('the tools say what could not be looked into', async () => {
@@ -229,8 +225,6 @@ test('nothing outside is found while another process swaps directories for links
       ];
       texts.push(...found.filter(({ error }) => error === undefined).map(({ text }) => text));
     }
-    const plain = await plainSearch.search(QUERY, scopeOf(at.root), LIMITS);
-    texts.push(JSON.stringify(plain.files));
   }
   // The link's own line in a listing says where it leads.
   const shown = texts.map((text) => text.replaceAll(/^.* -> .*$/gm, ''));

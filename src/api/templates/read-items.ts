@@ -3,7 +3,7 @@ import type { ItemSource, TemplateItem } from '../../protocol/template.ts';
 import { isNamedFile, readNamedFile, type NamedFileOptions } from '../../sys/named-file.ts';
 import { confirmPaths } from '../../tools/search/confirm.ts';
 import { globFilter } from '../../tools/search/globs.ts';
-import { withSearchEngine } from '../../tools/search/search-engine.ts';
+import { listFilesInScope } from '../../tools/search/ripgrep.ts';
 import { comparePaths, type PathFilter } from '../../tools/search/search-types.ts';
 import { isLiteralGlob } from '../../tools/search/split-glob.ts';
 import { MAX_ITEM_BYTES, MAX_ITEMS, parseItems } from './parse-items.ts';
@@ -77,7 +77,7 @@ async function matchedFiles(
     timeMs: SEARCH_MS,
     signal,
   };
-  const found = await withSearchEngine((engine) => engine.list(scope, limits));
+  const found = await listFilesInScope(scope, limits);
   if (found.stopped === 'time') {
     throw new UsageError(
       `--items ${pattern}: the search took longer than ${SEARCH_MS / 1000} s; name a smaller directory`,

@@ -2,7 +2,7 @@ import { isFileKind, type FileKind } from '../../base/code/file-kind.ts';
 import { truncate } from '../../base/text.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { fitLines } from '../output.ts';
-import { withSearchEngine } from '../search/search-engine.ts';
+import { listFilesInScope } from '../search/ripgrep.ts';
 import { contentScope, findPlace } from '../search-scope.ts';
 import { rankPlaces, type RankedPlace, type Ranking } from './rank.ts';
 import { openWorkspace } from './workspace-index.ts';
@@ -35,7 +35,7 @@ export async function findPlaces(
     timeMs: TIME_MS,
     signal: context.signal,
   };
-  const listed = await withSearchEngine((engine) => engine.list(scope, limits));
+  const listed = await listFilesInScope(scope, limits);
   const corpus = await openWorkspace(scope, listed.paths, { indexDirectory, context });
   const ranking = await rankPlaces(
     {

@@ -5,7 +5,7 @@ import { MusterError } from '../../base/errors.ts';
 import { namesIn } from '../../sys/directory-names.ts';
 import type { HeldDirectory } from '../../sys/held-directory.ts';
 import { inDirectory, openHeldFile } from '../../sys/open-in-roots.ts';
-import { decodeText, firstNul } from './decode-text.ts';
+import { decodeText, firstNul, isUtf32 } from './decode-text.ts';
 import {
   isBinaryAt,
   isLossyName,
@@ -51,7 +51,7 @@ function confirmedHits(
     const held = decodeText(bytes).split('\n');
     if (!hits.lines.every(({ number, text }) => withoutReturn(held[number - 1]) === text))
       return [];
-    const isBinary = isBinaryAt(firstNul(bytes), scope);
+    const isBinary = !isUtf32(bytes) && isBinaryAt(firstNul(bytes), scope);
     return [isBinary ? { ...hits, isBinary } : hits];
   });
 }

@@ -116,14 +116,6 @@ export const BINARY_SAMPLE_BYTES = 65_536;
 /** Names that no search descends into. */
 export const NEVER_SEARCHED = '.git';
 
-/** ripgrep, or the plain engine that stands in for it. */
-export interface SearchEngine {
-  /** All files of the scope that its filter accepts, in no order. */
-  list(scope: SearchScope, limits: SearchLimits): Promise<ListResult>;
-  /** Throws MusterError INVALID_PARAM for a pattern that cannot be used. */
-  search(query: SearchQuery, scope: SearchScope, limits: SearchLimits): Promise<SearchResult>;
-}
-
 /** Path order: component by component, so that a directory's files stand together. */
 export function comparePaths(a: string, b: string): number {
   const [left, right] = [a.split('/'), b.split('/')];
