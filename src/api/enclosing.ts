@@ -58,8 +58,8 @@ export class Enclosing {
 
   async lookAtImage(bytes: Buffer, to: string | null): Promise<ImageLook> {
     const [{ wholeFacts }, { whyTooLarge }] = await Promise.all([
-      import('../tools/attachments/look-at-file.ts'),
-      import('../tools/attachments/file-limits.ts'),
+      import('../tools/attachments/inspect-file.ts'),
+      import('../tools/attachments/attachment-limits.ts'),
     ]);
     const facts = wholeFacts(bytes);
     if (typeof facts === 'string') return { facts: null, why: facts };

@@ -8,7 +8,7 @@ import { isNarrower } from '../policy/modes.ts';
 import type { Decision, PermissionMode } from '../protocol/permission.ts';
 import type { FileReach, ToolOutput } from '../protocol/tool.ts';
 import type { EngineDeps } from './deps.ts';
-import { withNotes } from '../tools/output.ts';
+import { withNotes } from '../tools/shared/output.ts';
 import { fitOutput } from './fit-output.ts';
 import { waitsForOthers, type ReadyCall } from './prepare-call.ts';
 import { orderOf } from './stop.ts';

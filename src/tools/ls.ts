@@ -4,11 +4,11 @@ import { fileKind } from '../sys/file-errors.ts';
 import type { HeldDirectory } from '../sys/held-directory.ts';
 import { inDirectory } from '../sys/open-in-roots.ts';
 import { absolutePath, displayName, displayPath } from '../sys/paths.ts';
-import { defineTool } from './define.ts';
-import { DIRECTORY, DIRECTORY_ALIASES } from './fields.ts';
-import { fitLines } from './output.ts';
-import { KeptBack } from './kept-back.ts';
-import { withSuggestion } from './paths.ts';
+import { defineTool } from './shared/define-tool.ts';
+import { DIRECTORY, DIRECTORY_ALIASES } from './shared/common-arguments.ts';
+import { fitLines } from './shared/output.ts';
+import { KeptBack } from './shared/withheld-counter.ts';
+import { withSuggestion } from './shared/path-suggestions.ts';
 
 /** Entries that are looked at, and entries that are shown. */
 const MAX_ENTRIES = 10_000;

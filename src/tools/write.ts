@@ -3,11 +3,11 @@ import { plural } from '../base/text.ts';
 import type { ToolContext } from '../protocol/tool.ts';
 import { absolutePath, displayPath } from '../sys/paths.ts';
 import type { WholeFile } from '../sys/read-file.ts';
-import { readForChange, writeChange, type NewContent } from './change-file.ts';
-import { defineTool } from './define.ts';
-import { FILE_PATH, FILE_PATH_ALIASES, UTF_8 } from './fields.ts';
-import { decodeForEdit, encodeLike, withLineEnd } from './file-text.ts';
-import { encodeText } from './text-encoding.ts';
+import { readForChange, writeChange, type NewContent } from './shared/change-file.ts';
+import { defineTool } from './shared/define-tool.ts';
+import { FILE_PATH, FILE_PATH_ALIASES, UTF_8 } from './shared/common-arguments.ts';
+import { decodeForEdit, encodeLike, withLineEnd } from './shared/file-text.ts';
+import { encodeText } from './shared/text-encoding.ts';
 
 export const writeTool = defineTool({
   name: 'Write',

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { stopOrder } from '../../src/engine/stop.ts';
-import { bashTool } from '../../src/tools/bash.ts';
+import { bashTool } from '../../src/tools/bash/bash.ts';
 import {
   endsOf,
   inBackground,

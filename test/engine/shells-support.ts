@@ -8,7 +8,7 @@ import type { TaskEvent } from '../../src/protocol/event.ts';
 import type { ModelRequest } from '../../src/protocol/model.ts';
 import type { TaskState } from '../../src/protocol/state.ts';
 import { findProcesses } from '../../src/sys/process-table.ts';
-import { bashTool } from '../../src/tools/bash.ts';
+import { bashTool } from '../../src/tools/bash/bash.ts';
 import { testEngine, type EngineSetup, type TestEngine } from './support.ts';
 
 /** One message of the model: its calls, or its text; may look at what it was told, and wait. */

@@ -6,7 +6,7 @@ import type { AnyTool, TodoItem, ToolContext, ToolOutput } from '../../src/proto
 import { commandSandbox } from '../../src/engine/command-sandbox.ts';
 import { noSandbox } from '../../src/sys/sandbox/sandbox.ts';
 import { builtinTools } from '../../src/tools/index.ts';
-import { withNotes } from '../../src/tools/output.ts';
+import { withNotes } from '../../src/tools/shared/output.ts';
 import { tempDirectory } from '../sys/temp.ts';
 
 export interface Workspace {

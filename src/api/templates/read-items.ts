@@ -1,11 +1,11 @@
 import { MusterError, UsageError } from '../../base/errors.ts';
 import type { ItemSource, TemplateItem } from '../../protocol/template.ts';
 import { isNamedFile, readNamedFile, type NamedFileOptions } from '../../sys/named-file.ts';
-import { confirmPaths } from '../../tools/search/confirm.ts';
-import { globFilter } from '../../tools/search/globs.ts';
+import { confirmPaths } from '../../tools/search/confirm-hits.ts';
+import { globFilter } from '../../tools/search/globs/placed-globs.ts';
 import { listFilesInScope } from '../../tools/search/ripgrep.ts';
 import { comparePaths, type PathFilter } from '../../tools/search/search-types.ts';
-import { isLiteralGlob } from '../../tools/search/split-glob.ts';
+import { isLiteralGlob } from '../../tools/search/globs/split-glob.ts';
 import { MAX_ITEM_BYTES, MAX_ITEMS, parseItems } from './parse-items.ts';
 
 const SEARCH_MS = 30_000;

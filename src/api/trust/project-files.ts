@@ -10,7 +10,7 @@ import { surroundingsOf } from '../../agents/surroundings.ts';
 import { PROJECT_AGENT_MEMORY } from '../../sys/memory-places.ts';
 import type { ProjectFileKind, ProjectFileRequest } from '../../sys/project-file.ts';
 import { INDEX_NAME } from '../../tools/memory/index-file.ts';
-import { DIRECTORY_BYTES } from '../../tools/memory/limits.ts';
+import { DIRECTORY_BYTES } from '../../tools/memory/memory-limits.ts';
 import { projectClaudeFiles } from '../config/claude-places.ts';
 import { findConfigFiles } from '../config/project-file.ts';
 import { MAX_SETTINGS_BYTES } from '../config/settings-file.ts';

@@ -8,7 +8,7 @@ import type { MemoryPlace } from '../../protocol/memory.ts';
 import { markOutside } from '../../protocol/outside-text.ts';
 import { INDEX_NAME } from '../../tools/memory/index-file.ts';
 import { listNotes, readIndex } from '../../tools/memory/notes.ts';
-import { cutAt, fitLines } from '../../tools/output.ts';
+import { cutAt, fitLines } from '../../tools/shared/output.ts';
 import { ownPlace, type MemorySource } from './place.ts';
 
 /** Of an index, so much enters a prompt at most: lines, and bytes of them. */

@@ -4,7 +4,7 @@ import { MusterError } from '../../base/errors.ts';
 import { truncate } from '../../base/text.ts';
 import type { FileReach, FileSeen } from '../../protocol/tool.ts';
 import type { TaskSpec } from '../../protocol/task.ts';
-import { withNotes } from '../../tools/output.ts';
+import { withNotes } from '../../tools/shared/output.ts';
 import type { EngineDeps } from '../deps.ts';
 import { lookingPort } from '../attach.ts';
 import { isWithinCaps } from '../fit-output.ts';

@@ -12,8 +12,8 @@ import { rootOf } from '../../sys/paths.ts';
 import { readWholeFile, withFile } from '../../sys/read-file.ts';
 import { resolveInRoots } from '../../sys/real-path.ts';
 import { isSameFile, syncDirectory, writeFileInRoots } from '../../sys/write-file.ts';
-import { fileFingerprint, MAX_EDIT_BYTES } from '../../tools/fingerprint.ts';
-import { modeOf } from '../../tools/keep-former.ts';
+import { fileFingerprint, MAX_EDIT_BYTES } from '../../tools/shared/file-content.ts';
+import { modeOf } from '../../tools/shared/previous-content.ts';
 
 /** What is at a path just now. */
 export type Found =

@@ -7,7 +7,7 @@ import {
   isEmptyValue,
   nameResolver,
   type ArgumentAliases,
-} from '../../tools/arguments.ts';
+} from '../../tools/shared/arguments.ts';
 
 /** How the tools of other products that our names are aliases of call a task or a shell. */
 export const TASK_ID_ALIASES: ArgumentAliases = {

@@ -7,7 +7,7 @@ import { truncate } from '../../base/text.ts';
 import { NO_ACCESS, type Access } from '../../protocol/permission.ts';
 import type { SkillDefinition } from '../../protocol/skill.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { failure } from '../../tools/output.ts';
+import { failure } from '../../tools/shared/output.ts';
 import type { Delegation } from '../delegation.ts';
 import { callableSkills } from '../skill-use.ts';
 import { DEFAULT_AGENT } from '../plan-child.ts';

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { Tool, ToolContext, ToolOutput, ValidationResult } from '../../protocol/tool.ts';
-import { fitLines } from '../../tools/output.ts';
+import { fitLines } from '../../tools/shared/output.ts';
 import { taskTree } from '../task-tree.ts';
 import type { Workshop } from '../workshop.ts';
 import { Arguments } from './arguments.ts';

@@ -1,4 +1,4 @@
-import type { FileLook, Looked } from './file-look.ts';
+import type { FileLook, Looked } from './image-formats.ts';
 
 const HEADER = 13;
 const EXTENSION = 0x21;

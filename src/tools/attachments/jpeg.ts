@@ -1,4 +1,4 @@
-import type { FileLook, Looked, PixelSize } from './file-look.ts';
+import type { FileLook, Looked, PixelSize } from './image-formats.ts';
 
 const START_OF_SCAN = 0xda;
 /** Markers that begin with C and are no frame header: tables and extensions. */

@@ -1,4 +1,4 @@
-import type { FileLook, Looked } from './file-look.ts';
+import type { FileLook, Looked } from './image-formats.ts';
 
 /** Where the end mark is looked for: some programs leave bytes behind it. */
 const TAIL_BYTES = 2048;

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { FileLook, Looked } from './file-look.ts';
+import type { FileLook, Looked } from './image-formats.ts';
 
 /** The eight bytes that each such file begins with. */
 const SIGNATURE = 8;

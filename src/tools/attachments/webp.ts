@@ -1,4 +1,4 @@
-import type { FileLook, Looked, PixelSize } from './file-look.ts';
+import type { FileLook, Looked, PixelSize } from './image-formats.ts';
 
 const FIRST_CHUNK = 12;
 

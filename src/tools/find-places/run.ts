@@ -1,9 +1,9 @@
 import { isFileKind, type FileKind } from '../../base/code/file-kind.ts';
 import { truncate } from '../../base/text.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
-import { fitLines } from '../output.ts';
+import { fitLines } from '../shared/output.ts';
 import { listFilesInScope } from '../search/ripgrep.ts';
-import { contentScope, findPlace } from '../search-scope.ts';
+import { contentScope, findPlace } from '../search/search-scope.ts';
 import { rankPlaces, type RankedPlace, type Ranking } from './rank.ts';
 import { openWorkspace } from './workspace-index.ts';
 

@@ -9,11 +9,11 @@ import { holdDirectory } from '../../sys/held-directory.ts';
 import { inDirectory } from '../../sys/open-in-roots.ts';
 import { sha256 } from '../../sys/read-file.ts';
 import { requireExpected, syncDirectory, writeFileInRoots } from '../../sys/write-file.ts';
-import { decodeForEdit, type FileText } from '../file-text.ts';
-import { modeOf } from '../keep-former.ts';
+import { decodeForEdit, type FileText } from '../shared/file-text.ts';
+import { modeOf } from '../shared/previous-content.ts';
 import { INDEX_NAME, summaryOf } from './index-file.ts';
-import { DIRECTORY_BYTES, requireRoom } from './limits.ts';
-import { requireFree } from './names.ts';
+import { DIRECTORY_BYTES, requireRoom } from './memory-limits.ts';
+import { requireFree } from './note-names.ts';
 import { memoryOf, type NoteCall } from './note-call.ts';
 import {
   isThere,

@@ -6,8 +6,8 @@ import { namesIn } from '../../sys/directory-names.ts';
 import { inDirectory, openFileInRoots } from '../../sys/open-in-roots.ts';
 import { resolveInRoots } from '../../sys/real-path.ts';
 import { INDEX_NAME, summaryOf, trueIndex } from './index-file.ts';
-import { DIRECTORY_BYTES } from './limits.ts';
-import { isNoteName } from './names.ts';
+import { DIRECTORY_BYTES } from './memory-limits.ts';
+import { isNoteName } from './note-names.ts';
 
 /** As much of a note as its line in the index is made from. */
 const SUMMARY_BYTES = 4_096;

@@ -4,13 +4,13 @@ import { nearNames } from '../../base/near-names.ts';
 import { byteLength, plural } from '../../base/text.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import { sha256 } from '../../sys/read-file.ts';
-import { applyEdit } from '../edit-text.ts';
-import { withLineEnd } from '../file-text.ts';
-import { cutAt, fitLines } from '../output.ts';
+import { applyEdit } from '../edit/apply-edit.ts';
+import { withLineEnd } from '../shared/file-text.ts';
+import { cutAt, fitLines } from '../shared/output.ts';
 import { changeNote, type Decide } from './change-note.ts';
 import { INDEX_NAME } from './index-file.ts';
-import { DIRECTORY_BYTES } from './limits.ts';
-import { noteName, requireFree } from './names.ts';
+import { DIRECTORY_BYTES } from './memory-limits.ts';
+import { noteName, requireFree } from './note-names.ts';
 import { memoryOf, placeName, type NoteCall } from './note-call.ts';
 import { listNotes, readIndex, readNote } from './notes.ts';
 

@@ -1,4 +1,4 @@
-import type { TextEdit } from '../edit-text.ts';
+import type { TextEdit } from '../edit/apply-edit.ts';
 
 /** Types of cells, as nbformat has them. */
 export type CellType = 'code' | 'markdown' | 'raw';

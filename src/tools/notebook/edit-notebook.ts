@@ -1,6 +1,6 @@
 import { plural } from '../../base/text.ts';
-import { applyEdit } from '../edit-text.ts';
-import { namedLines } from '../named-lines.ts';
+import { applyEdit } from '../edit/apply-edit.ts';
+import { namedLines } from '../shared/named-lines.ts';
 import type { CellEdit, NotebookResult } from './cell-edit.ts';
 import { withCell, withoutCell, withSource, withSourceAndType } from './change-cells.ts';
 import { cellName, findCell, type Cell, type Notebook } from './notebook.ts';

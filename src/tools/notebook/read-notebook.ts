@@ -2,8 +2,8 @@ import { MusterError } from '../../base/errors.ts';
 import type { ToolContext, ToolOutput } from '../../protocol/tool.ts';
 import type { OpenFile } from '../../sys/open-in-roots.ts';
 import { fileChunks, sha256 } from '../../sys/read-file.ts';
-import { BYTE_ORDER_MARK, decodeText, encodingOf } from '../text-encoding.ts';
-import { MAX_EDIT_BYTES } from '../fingerprint.ts';
+import { BYTE_ORDER_MARK, decodeText, encodingOf } from '../shared/text-encoding.ts';
+import { MAX_EDIT_BYTES } from '../shared/file-content.ts';
 import { findCell, parseNotebook, type Notebook } from './notebook.ts';
 import { showNotebook, type CellRange } from './show-notebook.ts';
 

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { byteLength, plural } from '../../base/text.ts';
 import { plainText } from '../../sys/plain-text.ts';
-import { cutAt } from '../output.ts';
+import { cutAt } from '../shared/output.ts';
 import { textOf, type Cell, type Notebook } from './notebook.ts';
 
 /** Of one output so many characters are shown. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import { confirmEntries, confirmHits } from './confirm.ts';
-import { foundLines, textOf } from './found-lines.ts';
+import { confirmEntries, confirmHits } from './confirm-hits.ts';
+import { foundLines, textOf } from './ripgrep-output.ts';
 import { parentIgnoreArguments } from './parent-ignore-files.ts';
 import { patternError } from './pattern-error.ts';
 import { ripgrepPath, runRipgrep, type RipgrepRun } from './ripgrep-process.ts';

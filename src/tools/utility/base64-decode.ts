@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { MusterError } from '../../base/errors.ts';
 import { plural } from '../../base/text.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
-import { defineTool } from '../define.ts';
-import { binaryKind, SAMPLE_BYTES } from '../file-text.ts';
+import { defineTool } from '../shared/define-tool.ts';
+import { binaryKind, SAMPLE_BYTES } from '../shared/file-text.ts';
 
 const MAX_DIGITS = 1_000_000;
 const NOTE_BYTES = 100;

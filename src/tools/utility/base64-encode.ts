@@ -1,7 +1,7 @@
 import { NO_ACCESS } from '../../protocol/permission.ts';
 import { byteLength } from '../../base/text.ts';
-import { defineTool } from '../define.ts';
-import { failure } from '../output.ts';
+import { defineTool } from '../shared/define-tool.ts';
+import { failure } from '../shared/output.ts';
 
 /** Four digits for three bytes. */
 const GROWTH = 4 / 3;

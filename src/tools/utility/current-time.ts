@@ -1,7 +1,7 @@
 import { MusterError } from '../../base/errors.ts';
 import { nearNames } from '../../base/near-names.ts';
 import { NO_ACCESS } from '../../protocol/permission.ts';
-import { defineTool } from '../define.ts';
+import { defineTool } from '../shared/define-tool.ts';
 
 export const currentTimeTool = defineTool({
   name: 'CurrentTime',

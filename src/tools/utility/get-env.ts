@@ -3,8 +3,8 @@ import { NO_ACCESS } from '../../protocol/permission.ts';
 import type { VariablePort } from '../../protocol/tool.ts';
 import { isVariableName, mayBeSet } from '../../sys/command-environment.ts';
 import { holdsCredentials, isSecretVariable } from '../../sys/secret-variables.ts';
-import { defineTool } from '../define.ts';
-import { failure, fitLines } from '../output.ts';
+import { defineTool } from '../shared/define-tool.ts';
+import { failure, fitLines } from '../shared/output.ts';
 
 const NOTE_BYTES = 200;
 const MAX_VALUE = 10_000;

@@ -2,12 +2,12 @@ import type { AnyTool } from '../../protocol/tool.ts';
 import { base64DecodeTool } from './base64-decode.ts';
 import { base64EncodeTool } from './base64-encode.ts';
 import { currentTimeTool } from './current-time.ts';
-import { deleteFileTool } from './delete-file.ts';
-import { fileInfoTool } from './file-info.ts';
+import { deleteFileTool } from './files/delete-file.ts';
+import { fileInfoTool } from './files/file-info.ts';
 import { getEnvTool } from './get-env.ts';
-import { jsonParseTool } from './json-parse.ts';
-import { jsonStringifyTool } from './json-stringify.ts';
-import { moveFileTool } from './move-file.ts';
+import { jsonParseTool } from './json/json-parse.ts';
+import { jsonStringifyTool } from './json/json-stringify.ts';
+import { moveFileTool } from './files/move-file.ts';
 import { setEnvTool } from './set-env.ts';
 import { sleepTool } from './sleep.ts';
 

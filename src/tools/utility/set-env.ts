@@ -4,7 +4,7 @@ import { NO_ACCESS } from '../../protocol/permission.ts';
 import { REDACTED } from '../../protocol/redaction.ts';
 import type { VariablePort } from '../../protocol/tool.ts';
 import { isVariableName, mayBeSet } from '../../sys/command-environment.ts';
-import { defineTool } from '../define.ts';
+import { defineTool } from '../shared/define-tool.ts';
 
 const MAX_NAME = 100;
 const MAX_VALUE_BYTES = 8192;

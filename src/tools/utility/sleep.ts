@@ -1,5 +1,5 @@
 import { NO_ACCESS } from '../../protocol/permission.ts';
-import { defineTool } from '../define.ts';
+import { defineTool } from '../shared/define-tool.ts';
 
 const MAX_SECONDS = 300;
 

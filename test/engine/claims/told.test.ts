@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { foldEvents } from '../../../src/protocol/state.ts';
 import { resultEnvelope } from '../../../src/engine/result.ts';
-import { bashTool } from '../../../src/tools/bash.ts';
+import { bashTool } from '../../../src/tools/bash/bash.ts';
 import { writeTool } from '../../../src/tools/write.ts';
 import { background, call, calls, play, toldTo } from '../play.ts';
 import { testEngine } from '../support.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LoggedCalls } from '../../../src/engine/replay/logged-calls.ts';
 import { NO_ACCESS } from '../../../src/protocol/permission.ts';
-import { readTool } from '../../../src/tools/read.ts';
+import { readTool } from '../../../src/tools/read/read.ts';
 import type { TaskEvent } from '../../../src/protocol/event.ts';
 
 const started = (input: Readonly<Record<string, string>>): TaskEvent => ({

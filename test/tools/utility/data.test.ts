@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MusterError } from '../../../src/base/errors.ts';
-import { printJson } from '../../../src/tools/utility/json-print.ts';
-import { parseJson } from '../../../src/tools/utility/json-tree.ts';
+import { printJson } from '../../../src/tools/utility/json/json-print.ts';
+import { parseJson } from '../../../src/tools/utility/json/json-tree.ts';
 import { makeWorkspace, tool } from '../workspace.ts';
 
 const small = { resultBytes: 400, readBytes: 400, spillBytes: 400, toolMs: 1000 };

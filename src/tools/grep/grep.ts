@@ -1,0 +1,215 @@
+import { join } from 'node:path';
+import type { ToolContext } from '../../protocol/tool.ts';
+import { absolutePath, displayPath } from '../../sys/paths.ts';
+import { defineTool } from '../shared/define-tool.ts';
+import { DIRECTORY_ALIASES } from '../shared/common-arguments.ts';
+import { takingGlobLists } from '../search/glob-lists.ts';
+import { describeHits, type OutputMode } from './format-matches.ts';
+import type { FruitlessSearch } from './no-match-notes.ts';
+import {
+  contentScope,
+  countKeptBack,
+  findPlace,
+  SEARCH_TIME_MS,
+  unreadableNotes,
+  type ContentFilters,
+} from '../search/search-scope.ts';
+import {
+  globFilter,
+  globsWithin,
+  placedFilter,
+  requireUsableGlob,
+  type PlacedGlob,
+} from '../search/globs/placed-globs.ts';
+import { requireUsablePattern } from '../search/pattern-error.ts';
+import { isLiteralGlob } from '../search/globs/split-glob.ts';
+import type { SearchLimits, SearchResult } from '../search/search-types.ts';
+import { spillText } from '../shared/spill-text.ts';
+
+const MAX_HITS = 1000;
+/** In count mode: what is counted in one file. */
+const MAX_COUNTED = 10_000;
+const MAX_CONTEXT = 50;
+
+const grep = defineTool({
+  name: 'Grep',
+  kind: 'read',
+  replay: 'pure',
+  description:
+    'Search file contents with a regular expression (ripgrep syntax, no look-around). Ignored, binary, secret and hard-linked files are left out, unless path names one. content gives path:line:text.',
+  input: {
+    type: 'object',
+    properties: {
+      pattern: { type: 'string', minLength: 1 },
+      path: { type: 'string', description: 'file or directory' },
+      glob: { type: 'string', description: 'only these files: *.ts,!*.test.ts' },
+      type: { type: 'string', description: 'only this language: ts, py' },
+      output_mode: {
+        type: 'string',
+        enum: ['content', 'files_with_matches', 'count'],
+        description: 'default files_with_matches',
+      },
+      ignore_case: { type: 'boolean' },
+      multiline: { type: 'boolean', description: '. matches line ends' },
+      before: { type: 'integer', minimum: 0, clampTo: MAX_CONTEXT },
+      after: { type: 'integer', minimum: 0, clampTo: MAX_CONTEXT },
+      context: {
+        type: 'integer',
+        minimum: 0,
+        clampTo: MAX_CONTEXT,
+        description: 'lines before and after',
+      },
+      include_ignored: { type: 'boolean' },
+      head_limit: {
+        type: 'integer',
+        minimum: 1,
+        clampTo: MAX_HITS,
+        lowIsAbsent: true,
+        description: 'at most this many results',
+      },
+    },
+    required: ['pattern'],
+    fixed: { '-n': [true], offset: [0], fixed_strings: [false], is_regexp: [true] },
+  },
+  aliases: {
+    ...DIRECTORY_ALIASES,
+    '-A': 'after',
+    '-B': 'before',
+    '-C': 'context',
+    '-i': 'ignore_case',
+    case_insensitive: 'ignore_case',
+    case_sensitive: '!ignore_case',
+    include: 'glob',
+    globs: 'glob',
+    no_ignore: 'include_ignored',
+    include_pattern: 'glob',
+    file_pattern: 'glob',
+    query: 'pattern',
+    regex: 'pattern',
+    limit: 'head_limit',
+    max_results: 'head_limit',
+    total_max_matches: 'head_limit',
+  },
+  describe: (input, { cwd }) => ({
+    reads: [absolutePath(input.path ?? '.', cwd)],
+    writes: [],
+    commands: [],
+    hosts: [],
+  }),
+  async run(input, context) {
+    requireUsablePattern(input.pattern);
+    const path = absolutePath(input.path ?? '.', context.cwd);
+    const place = findPlace(path, context);
+    const mode = input.output_mode ?? 'files_with_matches';
+    const filters = await fileFilters(input, path);
+    const scope = contentScope(path, place, filters, context);
+    const show = (file: string): string => displayPath(join(scope.directory, file), context.cwd);
+    const around = (lines = input.context ?? 0): number =>
+      mode === 'content' ? Math.min(lines, MAX_CONTEXT) : 0;
+    const query = {
+      pattern: input.pattern,
+      ignoreCase: input.ignore_case ?? false,
+      multiline: input.multiline ?? false,
+      before: around(input.before),
+      after: around(input.after),
+    };
+    const limits = limitsOf(mode, input.head_limit ?? MAX_HITS, context);
+    const asked = { ...place, asked: path, includesIgnored: input.include_ignored ?? false };
+    const kept = await countKeptBack(asked, limits, context);
+    const { searchFilesInScope } = await import('../search/ripgrep.ts');
+    const result = await searchFilesInScope(query, scope, limits);
+    const search = { asked: path, place, query, scope, filters, show };
+    const leftOut = await reasons(result, search, context);
+    const withheld = context.withheldBelow({ asked: path, real: place.real });
+    const notes = [
+      ...leftOut,
+      ...kept.notes(['file', 'files']),
+      ...unreadableNotes(result.unreadable, show, withheld),
+    ];
+    return {
+      text: describeHits(
+        { ...result, limits },
+        {
+          mode,
+          show,
+          maxBytes: context.caps.resultBytes,
+          pattern: input.pattern,
+          where: displayPath(path, context.cwd),
+          notes,
+          keepWhole: (text) => spillText(text, context),
+        },
+      ),
+    };
+  },
+});
+
+export const grepTool = takingGlobLists(grep, ['glob', 'globs', 'include']);
+
+/** Notes on what was not searched: all of it where nothing was found, otherwise only what the caller named. */
+async function reasons(
+  found: SearchResult,
+  search: FruitlessSearch & { readonly filters: FileFilters },
+  context: ToolContext,
+): Promise<readonly string[]> {
+  const { asked, place, scope, filters, show } = search;
+  if (scope.file !== undefined) {
+    const { isBinaryFile } = await import('../search/sniff.ts');
+    const isBinary = isBinaryFile(scope.file, scope);
+    return isBinary ? [`[${show(scope.file)} is binary, and was searched as text]`] : [];
+  }
+  if (found.files.length === 0 && found.stopped === undefined) {
+    const { leftOutNotes } = await import('./no-match-notes.ts');
+    const leftOut = await leftOutNotes(search, context);
+    if (leftOut.length > 0) return leftOut;
+  }
+  const named = filters.globs.filter((glob) => isLiteralGlob(glob.text));
+  if (named.length === 0) return [];
+  const { namedNotes } = await import('../search/named-file-notes.ts');
+  const all = {
+    asked,
+    real: place.real,
+    found: new Set(found.files.map(({ path }) => join(asked, path))),
+    includesIgnored: scope.includesIgnored === true,
+    readsContents: true,
+    show: (path: string) => displayPath(path, context.cwd),
+  };
+  return namedNotes(named, all, context);
+}
+
+interface FileChoice {
+  readonly glob?: string | undefined;
+  readonly type?: string | undefined;
+  readonly include_ignored?: boolean | undefined;
+}
+
+interface FileFilters extends ContentFilters {
+  readonly globs: readonly PlacedGlob[];
+}
+
+/** What the engine filters by, and globs for bare names that let it skip files early. */
+async function fileFilters(choice: FileChoice, directory: string): Promise<FileFilters> {
+  const { glob, type, include_ignored: includesIgnored = false } = choice;
+  if (glob === undefined && type === undefined) {
+    return { accepts: [], nameGlobs: [], globs: [], includesIgnored };
+  }
+  if (glob !== undefined) requireUsableGlob(glob, 'glob');
+  const { fileTypeGlob } = await import('./file-types.ts');
+  const nameGlobs = type === undefined ? [] : [fileTypeGlob(type)];
+  const globs = glob === undefined ? [] : globsWithin(glob, directory);
+  const byGlob = globs.length === 0 ? [] : [placedFilter(globs, directory)];
+  const byType = nameGlobs.map((each) => globFilter(each));
+  return { accepts: [...byGlob, ...byType], nameGlobs, globs, includesIgnored };
+}
+
+function limitsOf(mode: OutputMode, wanted: number, context: ToolContext): SearchLimits {
+  const most = Math.min(wanted, MAX_HITS);
+  const common = { timeMs: SEARCH_TIME_MS, signal: context.signal };
+  switch (mode) {
+    case 'content':
+      return { ...common, maxFiles: MAX_HITS, maxMatches: most, maxMatchesPerFile: most };
+    case 'files_with_matches':
+      return { ...common, maxFiles: most, maxMatches: MAX_HITS, maxMatchesPerFile: 1 };
+    case 'count':
+      return { ...common, maxFiles: most, maxMatches: Infinity, maxMatchesPerFile: MAX_COUNTED };
+  }
+}
